@@ -1,0 +1,194 @@
+// Package origin is the store behind everything: the institute's source
+// collections, which Vitrine only ever reads, and the side collections
+// (view_*), which the materializer publishes and every front end loads.
+//
+// There are two implementations with one behaviour, proven by one conformance
+// suite (origintest): package mongo for MongoDB 6 to 8, and package bolt for an
+// embedded, crash-safe store in one file. Documents cross the interface as
+// bson.Raw and belong to whoever receives them: they are never reused or
+// unmapped behind the receiver's back.
+//
+// # How a view is published
+//
+// Readers must see a view as it was at one generation or at the next, never a
+// mixture, whatever is killed and whenever. A publication therefore has three
+// phases: prepare writes new row versions where no reader looks; commit advances
+// the view's Meta in one atomic, fenced step, and that is the moment readers
+// change over; settle folds the new versions in and drops what they replace.
+// Killed before commit, the view is whole at generation g and the leftovers are
+// discarded by the next Begin; killed after, it is whole at g+1 and the next
+// Begin finishes settling.
+package origin
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Errors of a store. Compare with errors.Is.
+var (
+	// ErrNotFound: no document with that id.
+	ErrNotFound = errors.New("document not found")
+	// ErrLeaseHeld: somebody else holds the lease and it has not run out.
+	ErrLeaseHeld = errors.New("lease held by another instance")
+	// ErrFenced: the lease was lost; a newer token exists and this writer must stop.
+	ErrFenced = errors.New("lease lost: fenced off by a newer holder")
+	// ErrStale: changes since the asked generation are no longer known (tombstones
+	// were pruned, or the view was created anew); load from generation 0.
+	ErrStale = errors.New("generation too old: load the view anew")
+	// ErrLocked: another process holds the embedded store open.
+	ErrLocked = errors.New("store is in use by another process")
+	// ErrUnsupported: this store cannot do that (a query operator, watching).
+	ErrUnsupported = errors.New("not supported by this store")
+)
+
+// Store is everything a store offers. Methods are safe for concurrent use.
+// Consumers should ask for the smaller interface that they need.
+type Store interface {
+	Source
+	Views
+	Leases
+	Importer
+
+	// Name describes the store for people, without secrets ("bolt://data/vitrine.db").
+	Name() string
+	// Ping reports whether the store answers.
+	Ping(ctx context.Context) error
+	// Close releases the store; no method may be called afterwards.
+	Close() error
+}
+
+// Source reads the institute's collections.
+type Source interface {
+	// Scan yields every document of a collection once, in no promised order. A
+	// missing collection is an empty one. It is safe to call other methods of the
+	// store, writes included, from the loop body. After an error nothing follows.
+	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
+	// Find yields the documents that answer a query, in its order.
+	Find(ctx context.Context, collection string, q Query) iter.Seq2[bson.Raw, error]
+	// Lookup returns the document with the given _id, or ErrNotFound.
+	Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error)
+	// Collections lists the source collections by name, sorted.
+	Collections(ctx context.Context) ([]string, error)
+}
+
+// Query selects documents of a collection, in MongoDB's language.
+type Query struct {
+	Filter     bson.Raw // nil matches everything
+	Sort       bson.D   // nil leaves the order open
+	Projection []string // top-level fields to keep beside _id; nil keeps all
+	Skip       int64
+	Limit      int64 // 0 is no limit
+}
+
+// Row is one row of a view. Doc is the row as handlers and filters see it: the
+// store keeps generation and hash beside it, not in it.
+type Row struct {
+	ID         bson.RawValue // the record's own _id
+	Generation uint64        // the generation that brought this version
+	Hash       uint64        // of the record and everything the row was made from
+	Doc        bson.Raw      // nil: a tombstone, the row is gone
+}
+
+// Meta describes a published view; there is one per view.
+type Meta struct {
+	View       string
+	Epoch      string    // changes when the view is created anew, so that generations of two lives are never compared
+	Generation uint64    // 0: never published
+	Rows       int       // live rows
+	Rules      string    // fingerprint of the rules the rows were made by
+	Published  time.Time // when Generation was committed
+	Pruned     uint64    // deltas reach back to this generation, not further
+	Checked    time.Time // when a job last completed, with or without changes
+	Health     Health
+}
+
+// Health is how the last run of a view's job went.
+type Health struct {
+	Status  string        // "ok", "held" (not published: would shrink too much) or "error"; "" before the first run
+	Error   string        // why, for "held" and "error"
+	Started time.Time     // of the last run
+	Took    time.Duration // of the last run
+	Scanned int           // source records read
+	Changed int           // rows published
+	Removed int           // rows taken away
+	Skipped int           // records left out because they could not be rendered
+}
+
+// Views reads and publishes side collections.
+type Views interface {
+	// Meta returns a view's meta; a view never published has Generation 0 and no error.
+	Meta(ctx context.Context, view string) (Meta, error)
+	// Metas returns every known view's meta, sorted by name.
+	Metas(ctx context.Context) ([]Meta, error)
+	// Rows calls fn for the rows that bring a reader from generation since to the
+	// returned Meta's generation: with since 0 every live row, otherwise the rows
+	// changed after since, tombstones included. The rows together are exactly the
+	// view at that generation, even if publications go on meanwhile; an id may
+	// come more than once, then the one with the highest generation counts.
+	// ErrStale asks the caller to start from 0.
+	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
+	// Hashes calls fn with id and hash of every live row at the current generation.
+	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
+	// Begin starts a publication under a lease, after repairing what an interrupted
+	// one left. One publication of a view at a time; the lease guarantees it.
+	Begin(ctx context.Context, view string, lease Lease) (Publication, error)
+	// SetHealth records how a run went, fenced by the lease. It never touches rows or generation.
+	SetHealth(ctx context.Context, view string, lease Lease, h Health) error
+}
+
+// Publication collects the changes that make up a view's next generation. It is
+// used by one goroutine. Until Commit returns nil no reader sees anything of it.
+type Publication interface {
+	// Generation is the generation under preparation.
+	Generation() uint64
+	// Put stages new versions of rows; Row.Generation is ignored, a nil Doc takes the row away.
+	Put(ctx context.Context, rows []Row) error
+	// Commit publishes everything put so far and returns the new meta. ErrFenced if
+	// the lease is no longer the newest. rows is the number of live rows afterwards,
+	// rules the fingerprint to record.
+	Commit(ctx context.Context, rows int, rules string) (Meta, error)
+	// Abort discards what was put. After Commit it does nothing.
+	Abort(ctx context.Context) error
+}
+
+// Lease is the right to materialize, held by one process at a time.
+type Lease struct {
+	Name    string
+	Holder  string    // who holds it, for people: host, process id, random part
+	Token   uint64    // grows with every change of holder; writes carry it
+	Expires time.Time // by the holder's clock
+}
+
+// Leases hands out leases.
+type Leases interface {
+	// Acquire takes the lease, or fails with ErrLeaseHeld. Taking it again as the same holder renews it.
+	Acquire(ctx context.Context, name, holder string, ttl time.Duration) (Lease, error)
+	// Renew extends a held lease, or fails with ErrFenced.
+	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
+	// Release gives the lease back; releasing a lost lease is no error.
+	Release(ctx context.Context, l Lease) error
+}
+
+// Importer fills source collections; only `vitrine import` and the demo use it.
+type Importer interface {
+	// Upsert stores documents by _id, replacing those that exist. All documents of
+	// a call are durable when it returns nil. Where a document has no _id, an ObjectID is added.
+	Upsert(ctx context.Context, collection string, docs []bson.Raw) (Upserted, error)
+	// Retain deletes the documents whose _id keep refuses and returns how many.
+	Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (int, error)
+}
+
+// Upserted counts what an Upsert did.
+type Upserted struct{ Inserted, Replaced int }
+
+// Watcher is implemented by stores that can tell of changes as they happen.
+type Watcher interface {
+	// Watch calls changed, at most once per collection and change burst, until ctx
+	// ends. ErrUnsupported if the server has no change streams.
+	Watch(ctx context.Context, collections []string, changed func(collection string)) error
+}
