@@ -1,0 +1,144 @@
+// Package access says who may see what. It turns the roles of a person into
+// permissions, and the activity types that a role may not see into a filter
+// that is joined to a caller's own (API.md: Authentication; DESIGN.md,
+// decision 10).
+//
+// It knows no request, no session and no store: a caller that has established
+// who is asking hands in a Viewer and gets an answer. A *Rules is read-only
+// after New and safe for concurrent use.
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Permission is a right that configuration grants to roles, by its name.
+type Permission string
+
+// The permissions API.md knows.
+const (
+	ProjectsView      Permission = "projects.view"
+	ProposalsView     Permission = "proposals.view"
+	PortfolioSpectrum Permission = "portfolio-spectrum"
+)
+
+// Permissions returns every permission that configuration may name.
+func Permissions() []Permission {
+	return []Permission{ProjectsView, ProposalsView, PortfolioSpectrum}
+}
+
+// Options says who may do what. The zero value grants nothing and hides nothing.
+type Options struct {
+	// Anonymous lists the permissions everybody has, with or without a session.
+	Anonymous []Permission
+	// Roles maps a role to the permissions it brings.
+	Roles map[string][]Permission
+	// Restricted maps an activity type to the roles that may see it; a type that
+	// is not listed is seen by all.
+	Restricted map[string][]string
+}
+
+// Viewer is the person who asks. The zero Viewer is nobody in particular.
+type Viewer struct {
+	User  string   // username; empty without a session
+	Roles []string // the person's stored roles
+}
+
+// Rules answers questions about rights.
+type Rules struct {
+	anonymous  []Permission
+	roles      map[string][]Permission
+	restricted map[string][]string
+	types      []string // the keys of restricted, sorted, so that filters are canonical
+}
+
+// New checks and copies the options. An unknown permission or an empty role or
+// type name is an error: a typing mistake must not silently take a right away.
+func New(o Options) (*Rules, error) {
+	r := &Rules{
+		anonymous:  slices.Clone(o.Anonymous),
+		roles:      make(map[string][]Permission, len(o.Roles)),
+		restricted: make(map[string][]string, len(o.Restricted)),
+	}
+	if err := checkPermissions("anonymous", o.Anonymous); err != nil {
+		return nil, err
+	}
+	for role, permissions := range o.Roles {
+		if err := checkPermissions("role "+role, permissions); err != nil {
+			return nil, err
+		}
+		if strings.TrimSpace(role) == "" {
+			return nil, fmt.Errorf("access: a role has no name")
+		}
+		r.roles[role] = slices.Clone(permissions)
+	}
+	for kind, roles := range o.Restricted {
+		if strings.TrimSpace(kind) == "" {
+			return nil, fmt.Errorf("access: a restricted activity type has no name")
+		}
+		r.restricted[kind] = slices.Clone(roles)
+		r.types = append(r.types, kind)
+	}
+	slices.Sort(r.types)
+	return r, nil
+}
+
+func checkPermissions(owner string, permissions []Permission) error {
+	for _, p := range permissions {
+		if !slices.Contains(Permissions(), p) {
+			return fmt.Errorf("access: %s: unknown permission %q, want one of %v", owner, p, Permissions())
+		}
+	}
+	return nil
+}
+
+// May reports whether v has the permission, as anybody has it or by a role.
+func (r *Rules) May(v Viewer, p Permission) bool {
+	if slices.Contains(r.anonymous, p) {
+		return true
+	}
+	return slices.ContainsFunc(v.Roles, func(role string) bool {
+		return slices.Contains(r.roles[role], p)
+	})
+}
+
+// Hidden returns the activity types none of v's roles may see, sorted.
+func (r *Rules) Hidden(v Viewer) []string {
+	var hidden []string
+	for _, kind := range r.types {
+		seen := slices.ContainsFunc(v.Roles, func(role string) bool {
+			return slices.Contains(r.restricted[kind], role)
+		})
+		if !seen {
+			hidden = append(hidden, kind)
+		}
+	}
+	return hidden
+}
+
+// Visible returns the filter for the activities v may see: those of a type v's
+// roles may see, and those that name v in rendered.users or user whatever their
+// type. It is nil when nothing is hidden. The same viewer always gets the same
+// filter, so it can be part of a cache key.
+func (r *Rules) Visible(v Viewer) bson.D {
+	hidden := r.Hidden(v)
+	if len(hidden) == 0 {
+		return nil
+	}
+	open := bson.D{{Key: "type", Value: bson.D{{Key: "$nin", Value: hidden}}}}
+	if v.User == "" {
+		return open
+	}
+	return bson.D{{Key: "$or", Value: bson.A{
+		open,
+		bson.D{{Key: "rendered.users", Value: equals(v.User)}},
+		bson.D{{Key: "user", Value: equals(v.User)}},
+	}}}
+}
+
+// equals spells equality out: a username is data and must never be read as anything else.
+func equals(s string) bson.D { return bson.D{{Key: "$eq", Value: s}} }

@@ -1,0 +1,114 @@
+package access_test
+
+import (
+	"reflect"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/access"
+)
+
+func rules(t *testing.T, o access.Options) *access.Rules {
+	t.Helper()
+	r, err := access.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestMay(t *testing.T) {
+	r := rules(t, access.Options{
+		Anonymous: []access.Permission{access.PortfolioSpectrum},
+		Roles: map[string][]access.Permission{
+			"admin":  {access.ProjectsView, access.ProposalsView},
+			"viewer": {access.ProjectsView},
+		},
+	})
+	tests := []struct {
+		name   string
+		viewer access.Viewer
+		ask    access.Permission
+		want   bool
+	}{
+		{"nobody has what everybody has", access.Viewer{}, access.PortfolioSpectrum, true},
+		{"nobody has no more", access.Viewer{}, access.ProjectsView, false},
+		{"a person keeps what everybody has", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.PortfolioSpectrum, true},
+		{"a role brings its permission", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.ProjectsView, true},
+		{"and no other", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.ProposalsView, false},
+		{"roles add up", access.Viewer{User: "ada", Roles: []string{"viewer", "admin"}}, access.ProposalsView, true},
+		{"an unknown role brings nothing", access.Viewer{User: "ada", Roles: []string{"Admin"}}, access.ProposalsView, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := r.May(tt.viewer, tt.ask); got != tt.want {
+				t.Errorf("May(%+v, %s) = %v, want %v", tt.viewer, tt.ask, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestVisible(t *testing.T) {
+	r := rules(t, access.Options{Restricted: map[string][]string{
+		"review": {"admin", "editor"},
+		"award":  {"admin"},
+	}})
+	tests := []struct {
+		name   string
+		viewer access.Viewer
+		hidden []string
+		filter string
+	}{
+		{"nobody", access.Viewer{}, []string{"award", "review"}, `{"type":{"$nin":["award","review"]}}`},
+		{"a person without roles still sees their own", access.Viewer{User: "ada"}, []string{"award", "review"},
+			`{"$or":[{"type":{"$nin":["award","review"]}},{"rendered.users":{"$eq":"ada"}},{"user":{"$eq":"ada"}}]}`},
+		{"a role opens a type", access.Viewer{User: "bob", Roles: []string{"editor"}}, []string{"award"},
+			`{"$or":[{"type":{"$nin":["award"]}},{"rendered.users":{"$eq":"bob"}},{"user":{"$eq":"bob"}}]}`},
+		{"a role opens all", access.Viewer{User: "eve", Roles: []string{"editor", "admin"}}, nil, ""},
+		{"a username is never an operator", access.Viewer{User: "$where"}, []string{"award", "review"},
+			`{"$or":[{"type":{"$nin":["award","review"]}},{"rendered.users":{"$eq":"$where"}},{"user":{"$eq":"$where"}}]}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := r.Hidden(tt.viewer); !reflect.DeepEqual(got, tt.hidden) {
+				t.Errorf("Hidden = %v, want %v", got, tt.hidden)
+			}
+			var got string
+			if d := r.Visible(tt.viewer); d != nil {
+				text, err := bson.MarshalExtJSON(d, false, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = string(text)
+			}
+			if got != tt.filter {
+				t.Errorf("Visible = %s\nwant %s", got, tt.filter)
+			}
+		})
+	}
+}
+
+func TestNothingRestrictedHidesNothing(t *testing.T) {
+	r := rules(t, access.Options{})
+	if got := r.Visible(access.Viewer{User: "ada"}); got != nil {
+		t.Errorf("Visible = %v, want nil", got)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	tests := map[string]access.Options{
+		"unknown permission of a role":       {Roles: map[string][]access.Permission{"admin": {"project.view"}}},
+		"unknown permission of everybody":    {Anonymous: []access.Permission{"all"}},
+		"a role without a name":              {Roles: map[string][]access.Permission{" ": {access.ProjectsView}}},
+		"a restricted type without a name":   {Restricted: map[string][]string{"": {"admin"}}},
+		"an empty permission is unknown too": {Anonymous: []access.Permission{""}},
+	}
+	for name, o := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := access.New(o); err == nil {
+				t.Errorf("New(%+v) = nil error", o)
+			}
+		})
+	}
+}
