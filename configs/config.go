@@ -1,0 +1,277 @@
+package configs
+
+import "time"
+
+// Config is everything Vitrine can be told. The tags give the key in the file
+// (yaml), the flag that sets it, and what is checked while it is read (check,
+// see checkText). Where a comment does not say otherwise an empty or zero value
+// turns the thing off.
+type Config struct {
+	// Where the records are: `mongodb://HOST/DATABASE`, `mongodb+srv://HOST/DATABASE`, or `bolt://PATH` for the embedded store (`bolt:///PATH` from the root).
+	Store URI `yaml:"store" flag:"store" usage:"where the records are: mongodb://HOST/DATABASE or bolt://PATH" check:"required uri"`
+	// Address of the public API, `HOST:PORT`. Port 0 takes a free one; the bound address is logged.
+	Listen string `yaml:"listen" flag:"listen" usage:"address of the public API" check:"required address"`
+	// A bundle of defaults for a known kind of database: `osiris` reads topic assignments where OSIRIS keeps them.
+	Preset string `yaml:"preset" flag:"preset" usage:"bundle of defaults: osiris" check:"oneof:osiris"`
+	// The zone in which days begin and schedules run, by its IANA name. Empty is UTC.
+	Timezone string `yaml:"timezone" flag:"timezone" usage:"zone of days and schedules" check:"zone"`
+	// Language of labels and dates where a request does not ask for another: `en` or `de`.
+	Language string `yaml:"language" flag:"language" usage:"language of labels: en or de" check:"required oneof:en,de"`
+	// First year of the publications in `/api/html`.
+	StartYear int `yaml:"start_year"`
+
+	// The second listener, for the operator: metrics, health of the views, refresh, profiles. Keep it on an address that only operators reach.
+	Admin Admin `yaml:"admin"`
+	// Who is asking: API keys and sessions.
+	Auth Auth `yaml:"auth"`
+	// Who may see what.
+	Access Access `yaml:"access"`
+	// The views that answers come from.
+	Views Views `yaml:"views"`
+	// The jobs that build the views.
+	Materialize Materialize `yaml:"materialize"`
+	// The connection to a MongoDB store; without meaning for the embedded one.
+	Mongo Mongo `yaml:"mongo"`
+	// What one request, or one client, may ask for. What goes beyond is answered with an error that names the limit.
+	Limits Limits `yaml:"limits"`
+	// Answers that are kept once computed.
+	Cache Cache `yaml:"cache"`
+	// How answers travel.
+	HTTP HTTP `yaml:"http"`
+	// The scholarly catalogue that topics come from.
+	Catalog Catalog `yaml:"catalog"`
+	// What marks an author as one of the institute's.
+	Affiliation Affiliation `yaml:"affiliation"`
+	// Oddities of the API that can be switched off.
+	Compat Compat `yaml:"compat"`
+	// The log, on standard error.
+	Log Log `yaml:"log"`
+	// How activities are rendered.
+	Rules Rules `yaml:"rules"`
+	// The way down after SIGTERM.
+	Shutdown Shutdown `yaml:"shutdown"`
+
+	// origins tells where each value that is not a default came from, by dotted
+	// path; entries of a map have a path of their own.
+	origins map[string]Place
+}
+
+// Admin is the operator's listener.
+type Admin struct {
+	// Address of the operator's listener, `HOST:PORT`. Empty: there is none.
+	Listen string `yaml:"listen" flag:"admin-listen" usage:"address of the operator's listener" check:"address"`
+	// Bearer token that `/admin/*` asks for. Empty: none is asked for; then keep the listener on the loopback.
+	Token Secret `yaml:"token"`
+}
+
+// Auth tells how a request shows who sends it.
+type Auth struct {
+	// Key that `/api/*` asks for, as parameter `apikey` or header `X-API-Key`. Empty: no key is needed.
+	APIKey Secret `yaml:"api_key"`
+	// Key that `/portfolio/*` asks for. Empty: no key is needed.
+	PortfolioKey Secret `yaml:"portfolio_key"`
+	// Sessions of people who are logged in elsewhere.
+	Session Session `yaml:"session"`
+}
+
+// Session tells how a logged-in person is recognised.
+type Session struct {
+	// Secret that signs session tokens (HS256). Empty: no such token is accepted.
+	JWTSecret Secret `yaml:"jwt_secret"`
+	// PEM file with the Ed25519 public key of whoever signs session tokens (EdDSA). Empty: no such token is accepted.
+	PublicKey string `yaml:"public_key"`
+	// Cookie that carries the token. Empty: only the `Authorization` header does.
+	Cookie string `yaml:"cookie" check:"token"`
+	// Header in which a trusted proxy names the user. Empty: no header is believed.
+	UserHeader string `yaml:"user_header" check:"token"`
+	// Addresses or networks of the proxies whose `user_header` is believed.
+	TrustedProxies []string `yaml:"trusted_proxies" check:"network"`
+}
+
+// Access tells who may see what.
+type Access struct {
+	// Permissions of everybody, session or not: `projects.view`, `proposals.view`, `portfolio-spectrum`.
+	Anonymous []string `yaml:"anonymous" check:"oneof:projects.view,proposals.view,portfolio-spectrum"`
+	// Permissions of a person with a role, by role.
+	Roles map[string][]string `yaml:"roles" check:"oneof:projects.view,proposals.view,portfolio-spectrum"`
+	// Activity types that only some may see: by type, the roles that may. Others see such an activity only if it is their own. A type that is not listed is seen by all.
+	Types map[string][]string `yaml:"types"`
+}
+
+// Views are the prepared rows that answers come from.
+type Views struct {
+	// Where filters run: `memory`, `store` (in MongoDB, for views that outgrow memory) or `auto` (memory as long as `budget` allows).
+	Mode string `yaml:"mode" flag:"views-mode" usage:"where filters run: memory, store or auto" check:"required oneof:memory,store,auto"`
+	// MongoDB database for the side collections. Empty: the store's own.
+	Database string `yaml:"database" check:"database"`
+	// Memory that rows may take before `auto` leaves them in the store. 0: no limit.
+	Budget Size `yaml:"budget"`
+	// Memory that path indexes may take; beyond it filters on rare paths are evaluated row by row.
+	IndexBudget Size `yaml:"index_budget"`
+	// How often a front end looks for news in the store.
+	Poll time.Duration `yaml:"poll" check:"positive"`
+	// File that keeps a copy of the views, so that a front end starts while the store is away. Empty: none.
+	Snapshot string `yaml:"snapshot"`
+}
+
+// Materialize is about the jobs that build the views.
+type Materialize struct {
+	// Whether this process builds views at all. Off: a front end only (`--no-materialize`).
+	Enabled bool `yaml:"enabled" flag:"no-materialize,inverse" usage:"front end only: build no views"`
+	// When each view is built, as a cron spec of five fields or `@every DURATION`, `@hourly`, `@daily` …; a leading `CRON_TZ=ZONE` overrides `timezone`. Each job also runs once at start. Empty: not by schedule.
+	Schedule map[string]string `yaml:"schedule" check:"cron" keys:"activities,persons,projects,proposals,journals,events,deadlines,user_units,spectrum"`
+	// When all views are rebuilt from scratch, as a cron spec; repairs whatever drifted.
+	Full string `yaml:"full" check:"cron"`
+	// Whether changes are built at once where the store can announce them (MongoDB change streams).
+	Watch bool `yaml:"watch"`
+	// Largest share of a view's rows that one run may remove, from 0 to 1. A run that would remove more publishes nothing until forced. 0: no such guard.
+	MaxShrink float64 `yaml:"max_shrink" check:"share"`
+	// Records rendered side by side. 0: as many as there are processors.
+	Workers int `yaml:"workers"`
+	// Rows written to the store at a time.
+	Batch int `yaml:"batch" check:"positive"`
+	// How long the right to build is held without a sign of life before another process takes over.
+	Lease time.Duration `yaml:"lease" check:"positive"`
+}
+
+// Mongo is the connection to a MongoDB store.
+type Mongo struct {
+	// Longest wait for a connection, and for a server to be found.
+	ConnectTimeout time.Duration `yaml:"connect_timeout" check:"positive"`
+	// Longest time for one operation, its retry included. 0: as long as the server takes.
+	Timeout time.Duration `yaml:"timeout"`
+	// Most connections at a time. 0: no limit.
+	Pool int `yaml:"pool"`
+	// Members that source records are read from: `primary`, `primaryPreferred`, `secondary`, `secondaryPreferred` or `nearest`.
+	ReadPreference string `yaml:"read_preference" check:"required oneof:primary,primaryPreferred,secondary,secondaryPreferred,nearest"`
+	// Documents fetched at a time.
+	Batch int `yaml:"batch" check:"positive"`
+}
+
+// Limits are the bounds of one request, or one client.
+type Limits struct {
+	// Requests per second and client address. 0: no limit.
+	Rate int `yaml:"rate"`
+	// Requests a client may send at once before `rate` counts. 0: as many as `rate`.
+	Burst int `yaml:"burst"`
+	// Connections served at a time.
+	Concurrency int `yaml:"concurrency" check:"positive"`
+	// Longest URL, with its query string.
+	URLBytes Size `yaml:"url_bytes" check:"positive"`
+	// Largest request body; only the admin listener reads any.
+	BodyBytes Size `yaml:"body_bytes" check:"positive"`
+	// Longest filter, in bytes of JSON.
+	FilterBytes Size `yaml:"filter_bytes" check:"positive"`
+	// Deepest nesting of a filter.
+	FilterDepth int `yaml:"filter_depth" check:"positive"`
+	// Most operators and values in a filter.
+	FilterNodes int `yaml:"filter_nodes" check:"positive"`
+	// Longest regular expression in a filter.
+	RegexBytes Size `yaml:"regex_bytes" check:"positive"`
+	// Longest time for one match of an expression that needs backtracking.
+	RegexTimeout time.Duration `yaml:"regex_timeout" check:"positive"`
+	// Longest time to compute an answer. 0: no limit.
+	RequestTimeout time.Duration `yaml:"request_timeout"`
+	// Longest time to receive a request. 0: no limit.
+	ReadTimeout time.Duration `yaml:"read_timeout"`
+	// Longest time to send an answer. 0: no limit.
+	WriteTimeout time.Duration `yaml:"write_timeout"`
+	// Longest silence on a connection that is kept open. 0: as `read_timeout`.
+	IdleTimeout time.Duration `yaml:"idle_timeout"`
+}
+
+// Cache is about answers that are kept once computed.
+type Cache struct {
+	// Memory for computed answers. 0: none is kept.
+	Budget Size `yaml:"budget"`
+	// Largest answer that is kept. 0: any that fits.
+	MaxEntry Size `yaml:"max_entry"`
+}
+
+// HTTP is about how answers travel.
+type HTTP struct {
+	// Pages of other sites that may read answers in the browser.
+	CORS CORS `yaml:"cors"`
+	// How long browsers and caches on the way may keep an answer. Answers to a session are always `private`.
+	CacheControl CacheControl `yaml:"cache_control"`
+	// Compression of answers, for clients that accept it.
+	Compress Compress `yaml:"compress"`
+	// Header in which a trusted proxy passes on the client's address, such as `X-Forwarded-For`. Empty: the connection's address counts.
+	ProxyHeader string `yaml:"proxy_header" check:"token"`
+	// Addresses or networks of the proxies whose `proxy_header` is believed.
+	TrustedProxies []string `yaml:"trusted_proxies" check:"network"`
+}
+
+// CORS lets pages of other sites read answers in the browser.
+type CORS struct {
+	// Sites that may, as `https://HOST[:PORT]`; `*` is all of them. Empty: none.
+	Origins []string `yaml:"origins" check:"origin"`
+	// Whether such pages may send the cookies of their visitors; not together with `*`.
+	Credentials bool `yaml:"credentials"`
+	// How long a browser may remember the permission.
+	MaxAge time.Duration `yaml:"max_age"`
+}
+
+// CacheControl is the Cache-Control header of good answers.
+type CacheControl struct {
+	// How long an answer is fresh (`max-age`). 0: asked for again each time, which an ETag makes cheap.
+	MaxAge time.Duration `yaml:"max_age"`
+	// How long a stale answer may be used while a new one is fetched (`stale-while-revalidate`).
+	StaleWhileRevalidate time.Duration `yaml:"stale_while_revalidate"`
+	// How long a stale answer may be used while the service fails (`stale-if-error`).
+	StaleIfError time.Duration `yaml:"stale_if_error"`
+}
+
+// Compress is about the compression of answers.
+type Compress struct {
+	// Codings on offer, best first: `zstd`, `br`, `gzip`. Empty: none.
+	Codings []string `yaml:"codings" check:"oneof:zstd,br,gzip"`
+	// Smallest answer that is compressed.
+	MinBytes Size `yaml:"min_bytes"`
+}
+
+// Catalog is the scholarly catalogue that topics come from.
+type Catalog struct {
+	// Path of the topic assignments in an activity.
+	TopicsPath string `yaml:"topics_path" check:"required path"`
+	// Collection with the catalogue's topics.
+	Collection string `yaml:"collection" check:"collection"`
+	// JSON file with the catalogue's topics, instead of the collection.
+	File string `yaml:"file"`
+	// Public address of a topic; `{id}` stands for its ID.
+	URL string `yaml:"url" check:"template"`
+}
+
+// Affiliation is what marks an author as one of the institute's.
+type Affiliation struct {
+	// Fields of an author, any of which marks it if true, 1 or "1".
+	Fields []string `yaml:"fields" check:"path"`
+}
+
+// Compat switches oddities of the API off.
+type Compat struct {
+	// Whether `formatted` on projects answers one JSON document; off, it writes two, one after the other, as documented.
+	FormattedSingle bool `yaml:"formatted_single"`
+}
+
+// Log is the log, on standard error.
+type Log struct {
+	// Least severe entries that are written: `debug`, `info`, `warn` or `error`.
+	Level string `yaml:"level" flag:"log-level" usage:"debug, info, warn or error" check:"required oneof:debug,info,warn,error"`
+	// How entries are written: `text` or `json`.
+	Format string `yaml:"format" flag:"log-format" usage:"text or json" check:"required oneof:text,json"`
+	// Whether each request is logged.
+	Requests bool `yaml:"requests"`
+}
+
+// Rules is about how activities are rendered.
+type Rules struct {
+	// File with the rendering rules. Empty: the built-in ones.
+	File string `yaml:"file"`
+}
+
+// Shutdown is the way down after SIGTERM.
+type Shutdown struct {
+	// Longest wait for answers under way.
+	Grace time.Duration `yaml:"grace"`
+}

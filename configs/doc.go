@@ -1,0 +1,21 @@
+// Package configs holds everything a start needs to know: the typed
+// configuration with its defaults, how it is read, and the institute that the
+// demo serves (configs/demo).
+//
+// A setting comes from the first of these that names it:
+//
+//	flag  >  environment  >  file  >  preset  >  default
+//
+// Load lays them over each other in that order, then checks the whole. It
+// reports every mistake at once, each with its place (file and line, variable
+// or flag) and the dotted name of the key, so that one start shows all there is
+// to mend. A configuration that Load returned is read-only: it may be shared
+// between goroutines, and nobody changes it.
+//
+// The comments on the fields of Config are the reference: docs/configuration.md
+// and vitrine.sample.yml are made from them (package configs/reference).
+//
+// Secrets have a type of their own and print as "[set]", wherever they end up.
+package configs
+
+//go:generate go run ./reference

@@ -1,0 +1,136 @@
+package configs
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// shown is what stands for a secret wherever one would be printed.
+const shown = "[set]"
+
+// Secret is a setting that must not be seen. It prints, logs and marshals as
+// "[set]", or as the empty string where it is empty; Reveal gives what it holds.
+type Secret string
+
+// Reveal returns the secret itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// String returns "[set]", or "" for an empty secret.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return shown
+}
+
+// GoString keeps the secret out of %#v.
+func (s Secret) GoString() string { return strconv.Quote(s.String()) }
+
+// LogValue keeps the secret out of structured logs.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText keeps the secret out of JSON and its like.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// MarshalYAML keeps the secret out of YAML.
+func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
+
+// URI is the address of a store. It prints, logs and marshals without the
+// credentials it may carry; Reveal gives it whole.
+type URI string
+
+// Reveal returns the address with its credentials.
+func (u URI) Reveal() string { return string(u) }
+
+// String returns the address with "[set]" in place of credentials, be they
+// before the host or among the options.
+func (u URI) String() string { return u.mask(shown + "@") }
+
+// public returns the address without its credentials, fit to be read again.
+func (u URI) public() string { return u.mask("") }
+
+func (u URI) mask(credentials string) string {
+	s := string(u)
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok || scheme == "bolt" {
+		return s
+	}
+	// A host holds no "@" and the check on addresses lets none stand among the
+	// options, so whatever precedes the last one is credentials, even if a "/" or
+	// "?" in them was not encoded.
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = credentials + rest[i+1:]
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	if options := publicOptions(query); options != "" {
+		rest += "?" + options
+	}
+	return scheme + "://" + rest
+}
+
+// publicOptions drops from a query string the options that hold secrets.
+func publicOptions(query string) string {
+	var kept []string
+	for option := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(strings.ToLower(option), "=")
+		secret := strings.Contains(name, "password") || name == "authmechanismproperties"
+		if name != "" && !secret {
+			kept = append(kept, option)
+		}
+	}
+	return strings.Join(kept, "&")
+}
+
+// GoString keeps credentials out of %#v.
+func (u URI) GoString() string { return strconv.Quote(u.String()) }
+
+// LogValue keeps credentials out of structured logs.
+func (u URI) LogValue() slog.Value { return slog.StringValue(u.String()) }
+
+// MarshalText keeps credentials out of JSON and its like.
+func (u URI) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// MarshalYAML keeps credentials out of YAML.
+func (u URI) MarshalYAML() (any, error) { return u.String(), nil }
+
+// Size is a number of bytes. It reads as a number or with a unit: KB, MB, GB are
+// powers of 1000; KiB, MiB, GiB powers of 1024.
+type Size int64
+
+// Units of Size.
+const (
+	KiB Size = 1 << 10
+	MiB Size = 1 << 20
+	GiB Size = 1 << 30
+)
+
+// String returns the size in the largest unit that leaves a whole number.
+func (s Size) String() string {
+	units := []struct {
+		size Size
+		name string
+	}{{GiB, "GiB"}, {1e9, "GB"}, {MiB, "MiB"}, {1e6, "MB"}, {KiB, "KiB"}, {1e3, "KB"}}
+	for _, u := range units {
+		if s != 0 && s%u.size == 0 {
+			return strconv.FormatInt(int64(s/u.size), 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(s), 10)
+}
+
+// parseSize reads a number of bytes with or without a unit.
+func parseSize(text string) (Size, error) {
+	n, err := humanize.ParseBytes(text)
+	if err != nil {
+		return 0, err
+	}
+	if n > math.MaxInt64 {
+		return 0, fmt.Errorf("%d bytes are too many", n)
+	}
+	return Size(n), nil
+}
