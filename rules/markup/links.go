@@ -1,0 +1,125 @@
+package markup
+
+import (
+	"net/url"
+	"strings"
+
+	"vitrine/rules"
+)
+
+// The beginnings of the links that RewriteLinks knows, as rendered citations
+// carry them, and the paths they become below a base (API.md: all-activities, 4).
+const (
+	activityLink = "/activities/view"
+	personLink   = "/profile"
+	activityPath = "/activity"
+	personPath   = "/person"
+)
+
+// LinkBases checks the path parameter of all-activities, the site that links
+// shall point at, and returns the bases for RewriteLinks: path + "/activity" and
+// path + "/person". A path is an http or https URL or a path of its own; the
+// empty one gives the portal's "/activity" and "/person". Anything else, and
+// characters that have no place in a URL, is a wrong call.
+func LinkBases(path string) (activity, person string, err error) {
+	base := strings.TrimRight(path, "/")
+	u, perr := url.Parse(base)
+	switch {
+	case perr != nil:
+		return "", "", rules.Wrongf("path", "", "not a URL or path")
+	case u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
+		return "", "", rules.Wrongf("path", "", "scheme %q is not http or https", u.Scheme)
+	case (u.Scheme != "") != (u.Host != ""):
+		return "", "", rules.Wrongf("path", "", "a URL needs a scheme and a host")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(base, "?#"):
+		return "", "", rules.Wrongf("path", "", "a base has no user, query or fragment")
+	}
+	for i := 0; i < len(base); i++ {
+		if !alnum(base[i]) && strings.IndexByte("-._~:/@!$&()*+,;=%[]", base[i]) < 0 {
+			return "", "", rules.Wrongf("path", "", "character %q at offset %d is not allowed", base[i], i)
+		}
+	}
+	return base + activityPath, base + personPath, nil
+}
+
+// RewriteLinks replaces the beginning of links to activities by activityBase and
+// of links to persons by personBase, in href attributes only: text and other
+// attributes that happen to read like a link stay. The bases are escaped for the
+// attribute. It expects html as Clean returns it.
+func RewriteLinks(html, activityBase, personBase string) string {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(html); {
+		lt := strings.IndexByte(html[i:], '<')
+		if lt < 0 {
+			break
+		}
+		i += lt
+		end, href := linkTag(html, i)
+		if href > 0 {
+			if rest, base := linkTarget(html[href:end], activityBase, personBase); rest > 0 {
+				b.WriteString(html[done:href])
+				b.WriteString(Escape(base))
+				done = href + rest
+			}
+		}
+		i = end
+	}
+	if done == 0 {
+		return html
+	}
+	b.WriteString(html[done:])
+	return b.String()
+}
+
+// linkTag walks the tag at html[at] and returns where it ends and where the value
+// of its href begins, 0 if it has none.
+func linkTag(html string, at int) (end, href int) {
+	i := at + 1
+	for i < len(html) && html[i] != '>' {
+		c := html[i]
+		if c != '\'' && c != '"' {
+			i++
+			continue
+		}
+		if href == 0 && strings.HasSuffix(html[at:i], " href=") {
+			href = i + 1
+		}
+		n := strings.IndexByte(html[i+1:], c)
+		if n < 0 {
+			return len(html), 0
+		}
+		i += n + 2
+	}
+	return min(i+1, len(html)), href
+}
+
+// linkTarget returns how many bytes of an href's value its new base replaces.
+func linkTarget(value, activityBase, personBase string) (int, string) {
+	for _, l := range [...]struct{ from, to string }{{activityLink, activityBase}, {personLink, personBase}} {
+		rest, ok := strings.CutPrefix(value, l.from)
+		if ok && rest != "" && strings.IndexByte("/?#'\"", rest[0]) >= 0 {
+			return len(l.from), l.to
+		}
+	}
+	return 0, ""
+}
+
+// WebURL returns s as an absolute http or https URL that may stand in a link, or
+// "" when it is anything else. It is not escaped for HTML.
+func WebURL(s string) string {
+	u, err := url.Parse(strings.TrimSpace(s))
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return ""
+	}
+	return strings.ReplaceAll(u.String(), "'", "%27")
+}
+
+// PathSegment returns s escaped as one segment of a URL's path, or "" where a
+// path would not keep it apart ("." and "..").
+func PathSegment(s string) string {
+	if s == "." || s == ".." {
+		return ""
+	}
+	return url.PathEscape(strings.ToValidUTF8(s, "\uFFFD"))
+}

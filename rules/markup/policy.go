@@ -1,0 +1,98 @@
+package markup
+
+import (
+	"regexp"
+	"sync"
+
+	"github.com/microcosm-cc/bluemonday"
+)
+
+// maxDepth is how deep elements may nest. Citations need four levels; the bound
+// keeps the scanner's stack on the goroutine's own.
+const maxDepth = 32
+
+// element is one of the elements that may leave the house; 0 is none of them.
+type element uint8
+
+const (
+	noElement element = iota
+	elemA
+	elemB
+	elemBr
+	elemDiv
+	elemEm
+	elemI
+	elemP
+	elemSmall
+	elemSpan
+	elemStrong
+	elemSub
+	elemSup
+	elemU
+)
+
+// elementNames lists the allowed elements for the bluemonday policy.
+var elementNames = []string{
+	"a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u",
+}
+
+// elementOf returns the allowed element called name, in lower case.
+func elementOf(name string) element {
+	switch name {
+	case "a":
+		return elemA
+	case "b":
+		return elemB
+	case "br":
+		return elemBr
+	case "div":
+		return elemDiv
+	case "em":
+		return elemEm
+	case "i":
+		return elemI
+	case "p":
+		return elemP
+	case "small":
+		return elemSmall
+	case "span":
+		return elemSpan
+	case "strong":
+		return elemStrong
+	case "sub":
+		return elemSub
+	case "sup":
+		return elemSup
+	case "u":
+		return elemU
+	}
+	return noElement
+}
+
+// inTitle reports whether titles may carry the element (DESIGN.md: 14).
+func (e element) inTitle() bool {
+	switch e {
+	case elemI, elemB, elemEm, elemStrong, elemSub, elemSup:
+		return true
+	}
+	return false
+}
+
+// policy is what the scanner accepts, told to bluemonday. It is built on first
+// use, because most processes meet no value that needs it, and never changed.
+var policy = sync.OnceValue(func() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements(elementNames...)
+	p.AllowNoAttrs().OnElements("a", "span")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[A-Za-z0-9_ -]*$`)).Globally()
+	p.AllowAttrs("title", "data-title").Globally()
+	p.AllowAttrs("data-toggle").Matching(regexp.MustCompile(`^[a-z-]*$`)).Globally()
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowAttrs("target").Matching(regexp.MustCompile(`^_(blank|self|parent|top)$`)).OnElements("a")
+	p.AllowAttrs("rel").Matching(regexp.MustCompile(`^[a-z -]*$`)).OnElements("a")
+	p.AllowURLSchemes("http", "https")
+	p.AllowRelativeURLs(true)
+	p.RequireParseableURLs(true)
+	p.SkipElementsContent("math", "select", "svg", "template", "textarea", "title", "xmp")
+	return p
+})

@@ -1,0 +1,166 @@
+package markup
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// simple reports whether s is HTML of the plain form that is returned untouched:
+// valid UTF-8 without control characters, only allowed elements in lower case,
+// closed in order, with quoted attributes each of which is safe by itself. It
+// says no in every doubtful case; no only costs the slow way.
+func simple(s string) bool {
+	if !utf8.ValidString(s) {
+		return false
+	}
+	var open [maxDepth]element
+	depth := 0
+	for i := 0; i < len(s); {
+		if s[i] != '<' {
+			if control(s[i]) {
+				return false
+			}
+			i++
+			continue
+		}
+		t, ok := scanTag(s[i:])
+		if !ok {
+			return false
+		}
+		i += t.size
+		switch {
+		case t.elem == elemBr:
+		case t.end:
+			if depth == 0 || open[depth-1] != t.elem {
+				return false
+			}
+			depth--
+		case depth == maxDepth:
+			return false
+		default:
+			open[depth] = t.elem
+			depth++
+		}
+	}
+	return depth == 0
+}
+
+// control reports the bytes that have no place in HTML text. Carriage return is
+// among them, as parsers turn it into a line feed.
+func control(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }
+
+// tag is one tag as scanTag read it.
+type tag struct {
+	elem element
+	end  bool // </name>
+	size int  // bytes from '<' through '>'
+}
+
+// scanTag reads the tag that s begins with, in the only spellings that count as
+// simple: <name>, <name a='v' b="v">, </name>, <br>, <br/> and <br />.
+func scanTag(s string) (tag, bool) {
+	i := 1
+	t := tag{}
+	if i < len(s) && s[i] == '/' {
+		t.end = true
+		i++
+	}
+	start := i
+	for i < len(s) && s[i] >= 'a' && s[i] <= 'z' {
+		i++
+	}
+	t.elem = elementOf(s[start:i])
+	if t.elem == noElement || t.end && t.elem == elemBr {
+		return t, false
+	}
+	for i < len(s) {
+		switch {
+		case s[i] == '>':
+			t.size = i + 1
+			return t, true
+		case t.elem == elemBr && (strings.HasPrefix(s[i:], "/>") || strings.HasPrefix(s[i:], " />")):
+			t.size = i + strings.IndexByte(s[i:], '>') + 1
+			return t, true
+		case s[i] != ' ' || t.end:
+			return t, false
+		}
+		size, ok := scanAttribute(s[i+1:], t.elem)
+		if !ok {
+			return t, false
+		}
+		i += 1 + size
+	}
+	return t, false
+}
+
+// scanAttribute reads name='value' or name="value" at the start of s and returns
+// its size, or false when the element may not carry it with this value.
+func scanAttribute(s string, e element) (int, bool) {
+	eq := strings.IndexByte(s, '=')
+	if eq < 0 || eq+1 >= len(s) {
+		return 0, false
+	}
+	quote := s[eq+1]
+	if quote != '\'' && quote != '"' {
+		return 0, false
+	}
+	n := strings.IndexByte(s[eq+2:], quote)
+	if n < 0 || !safeAttribute(e, s[:eq], s[eq+2:eq+2+n]) {
+		return 0, false
+	}
+	return eq + 2 + n + 1, true
+}
+
+// safeAttribute mirrors the bluemonday policy for one attribute.
+func safeAttribute(e element, name, value string) bool {
+	switch name {
+	case "class":
+		return only(value, func(c byte) bool { return alnum(c) || c == '_' || c == '-' || c == ' ' })
+	case "title", "data-title":
+		return only(value, func(c byte) bool { return c != '<' && c != '>' && c != 0x7f && c >= ' ' })
+	case "data-toggle":
+		return only(value, func(c byte) bool { return c >= 'a' && c <= 'z' || c == '-' })
+	case "href":
+		return e == elemA && simpleURL(value)
+	case "target":
+		return e == elemA && (value == "_blank" || value == "_self" || value == "_parent" || value == "_top")
+	case "rel":
+		return e == elemA && only(value, func(c byte) bool { return c >= 'a' && c <= 'z' || c == '-' || c == ' ' })
+	}
+	return false
+}
+
+// simpleURL accepts URLs that no parser reads in two ways: http, https, or
+// beginning with a single slash, in plain ASCII, "&" only as "&amp;".
+func simpleURL(u string) bool {
+	switch {
+	case strings.HasPrefix(u, "https://"), strings.HasPrefix(u, "http://"):
+	case strings.HasPrefix(u, "/") && !strings.HasPrefix(u, "//"):
+	default:
+		return false
+	}
+	for i := 0; i < len(u); i++ {
+		c := u[i]
+		if c == '&' && !strings.HasPrefix(u[i:], "&amp;") {
+			return false
+		}
+		if !alnum(c) && strings.IndexByte("-._~:/?#@!$&()*+,;=%", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func alnum(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// only reports whether every byte of s is ok.
+func only(s string, ok func(byte) bool) bool {
+	for i := 0; i < len(s); i++ {
+		if !ok(s[i]) {
+			return false
+		}
+	}
+	return true
+}

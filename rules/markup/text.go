@@ -1,0 +1,39 @@
+package markup
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Text returns what a reader sees of an HTML fragment: tags are gone, character
+// references resolved (&nbsp; becomes U+00A0), line breaks and block elements
+// stand as a space, and space around it is cut. The result is text, not HTML: escape it before placing it
+// into a page.
+func Text(s string) string {
+	if strings.IndexByte(s, '<') < 0 {
+		return strings.TrimSpace(printable(html.UnescapeString(s)))
+	}
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(printable(s)))
+	hidden := false // inside script or style
+	for {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			return strings.TrimSpace(printable(b.String()))
+		case html.TextToken:
+			if !hidden {
+				b.Write(z.Text())
+			}
+		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
+			name, _ := z.TagName()
+			switch atom.Lookup(name) {
+			case atom.Script, atom.Style:
+				hidden = kind != html.EndTagToken
+			case atom.Br, atom.P, atom.Div, atom.Li:
+				b.WriteByte(' ')
+			}
+		}
+	}
+}

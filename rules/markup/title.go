@@ -1,0 +1,175 @@
+package markup
+
+import (
+	"html"
+	"strings"
+	"unicode/utf8"
+)
+
+// Title returns a stored title as HTML: the elements i b em strong sub sup stay,
+// without attributes, closed and in order; character references stay; all other
+// markup is escaped and so shown as it was typed.
+func Title(s string) string {
+	if plainText(s) {
+		return s
+	}
+	return string(AppendTitle(nil, s))
+}
+
+// plainText reports whether s is the same as a title and as text.
+func plainText(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '<' || s[i] == '>' || s[i] == '&' || control(s[i]) {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
+}
+
+// AppendTitle appends Title(s) to dst.
+func AppendTitle(dst []byte, s string) []byte {
+	var stack [maxDepth]string
+	open := stack[:0]
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c == '<':
+			name, end, size := titleTag(s[i:])
+			if size == 0 {
+				dst = append(dst, "&lt;"...)
+				i++
+				continue
+			}
+			i += size
+			dst, open = titleElement(dst, open, name, end)
+		case c == '&':
+			if n := reference(s[i:]); n > 0 {
+				dst = append(dst, s[i:i+n]...)
+				i += n
+				continue
+			}
+			dst = append(dst, "&amp;"...)
+			i++
+		case c == '>':
+			dst = append(dst, "&gt;"...)
+			i++
+		default:
+			n := 1
+			dst, n = appendRune(dst, s[i:])
+			i += n
+		}
+	}
+	for i := len(open) - 1; i >= 0; i-- {
+		dst = appendEnd(dst, open[i])
+	}
+	return dst
+}
+
+// titleElement writes a start or end tag so that what is open stays in order: an
+// end tag closes what was opened inside its element, one without a start is
+// dropped, and so is a start tag that nests too deep.
+func titleElement(dst []byte, open []string, name string, end bool) ([]byte, []string) {
+	if !end {
+		if len(open) == maxDepth {
+			return dst, open
+		}
+		dst = append(dst, '<')
+		dst = append(dst, name...)
+		return append(dst, '>'), append(open, name)
+	}
+	at := len(open) - 1
+	for at >= 0 && open[at] != name {
+		at--
+	}
+	if at < 0 {
+		return dst, open
+	}
+	for i := len(open) - 1; i >= at; i-- {
+		dst = appendEnd(dst, open[i])
+	}
+	return dst, open[:at]
+}
+
+func appendEnd(dst []byte, name string) []byte {
+	dst = append(dst, "</"...)
+	dst = append(dst, name...)
+	return append(dst, '>')
+}
+
+// titleTag reads a tag that titles may carry at the start of s; attributes are
+// skipped. Size 0 means there is none.
+func titleTag(s string) (name string, end bool, size int) {
+	gt := strings.IndexByte(s, '>')
+	if gt < 0 || strings.IndexByte(s[1:gt], '<') >= 0 {
+		return "", false, 0
+	}
+	name, end = tagName(s[:gt])
+	after := 1 + len(name)
+	if end {
+		after++
+	}
+	if !elementOf(name).inTitle() || !(after == gt || s[after] == ' ') {
+		return "", false, 0
+	}
+	return name, end, gt + 1
+}
+
+// maxReference is the length of the longest character reference worth looking
+// for, "&" and ";" included.
+const maxReference = 34
+
+// reference returns the size of the character reference that s begins with, or
+// 0 if its "&" is just an ampersand.
+func reference(s string) int {
+	end := strings.IndexByte(s[:min(len(s), maxReference)], ';')
+	if end < 2 || !only(s[1:end], func(c byte) bool { return alnum(c) || c == '#' }) {
+		return 0
+	}
+	if ref := s[:end+1]; html.UnescapeString(ref) != ref {
+		return end + 1
+	}
+	return 0
+}
+
+// Escape returns s as HTML text that is also safe between quotes of either kind.
+func Escape(s string) string {
+	if plainText(s) && strings.IndexByte(s, '\'') < 0 && strings.IndexByte(s, '"') < 0 {
+		return s
+	}
+	return string(AppendEscape(nil, s))
+}
+
+// AppendEscape appends Escape(s) to dst.
+func AppendEscape(dst []byte, s string) []byte {
+	for i := 0; i < len(s); {
+		n := 1
+		switch s[i] {
+		case '<':
+			dst = append(dst, "&lt;"...)
+		case '>':
+			dst = append(dst, "&gt;"...)
+		case '&':
+			dst = append(dst, "&amp;"...)
+		case '"':
+			dst = append(dst, "&quot;"...)
+		case '\'':
+			dst = append(dst, "&#x27;"...)
+		default:
+			dst, n = appendRune(dst, s[i:])
+		}
+		i += n
+	}
+	return dst
+}
+
+// appendRune copies the character that s begins with, dropping control
+// characters and replacing what is not UTF-8, and returns how many bytes it read.
+func appendRune(dst []byte, s string) ([]byte, int) {
+	if s[0] < utf8.RuneSelf {
+		if control(s[0]) {
+			return dst, 1
+		}
+		return append(dst, s[0]), 1
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return utf8.AppendRune(dst, r), n
+}
