@@ -190,16 +190,16 @@ type Cache struct {
 
 // HTTP is about how answers travel.
 type HTTP struct {
+	// Header in which a trusted proxy passes on the client's address, such as `X-Forwarded-For`. Empty: the connection's address counts.
+	ProxyHeader string `yaml:"proxy_header" check:"token"`
+	// Addresses or networks of the proxies whose `proxy_header` is believed.
+	TrustedProxies []string `yaml:"trusted_proxies" check:"network"`
 	// Pages of other sites that may read answers in the browser.
 	CORS CORS `yaml:"cors"`
 	// How long browsers and caches on the way may keep an answer. Answers to a session are always `private`.
 	CacheControl CacheControl `yaml:"cache_control"`
 	// Compression of answers, for clients that accept it.
 	Compress Compress `yaml:"compress"`
-	// Header in which a trusted proxy passes on the client's address, such as `X-Forwarded-For`. Empty: the connection's address counts.
-	ProxyHeader string `yaml:"proxy_header" check:"token"`
-	// Addresses or networks of the proxies whose `proxy_header` is believed.
-	TrustedProxies []string `yaml:"trusted_proxies" check:"network"`
 }
 
 // CORS lets pages of other sites read answers in the browser.

@@ -18,7 +18,6 @@ const keyAnnotation = "vitrine_key"
 // caller of the program gave.
 func AddFlags(fs *pflag.FlagSet, paths ...string) {
 	fs.String(FlagConfig, "", "configuration `file` (YAML); else "+envConfig+" names it")
-	defaults := Default()
 	for _, k := range Keys() {
 		if k.Flag == "" || len(paths) > 0 && !slices.Contains(paths, k.Path) {
 			continue
@@ -28,7 +27,7 @@ func AddFlags(fs *pflag.FlagSet, paths ...string) {
 		if v.isBool {
 			f.NoOptDefVal = "true"
 		} else {
-			f.DefValue = display(k.field(&defaults))
+			f.DefValue = k.Default
 		}
 		f.Annotations = map[string][]string{keyAnnotation: {k.Path}}
 	}

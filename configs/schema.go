@@ -17,6 +17,9 @@ type Key struct {
 	Flag string
 	// Type names what it holds, for people: "text", "number", "size", ….
 	Type string
+	// Default is what it holds if no source says otherwise, as the environment
+	// would give it; empty for an empty value.
+	Default string
 	// Secret tells that the value must not be shown.
 	Secret bool
 
@@ -48,7 +51,12 @@ const envPrefix = "VITRINE_"
 
 // Keys returns all settings in the order of Config.
 func Keys() []Key {
-	return appendKeys(nil, reflect.TypeFor[Config](), "", nil)
+	keys := appendKeys(nil, reflect.TypeFor[Config](), "", nil)
+	defaults := Default()
+	for i := range keys {
+		keys[i].Default = display(keys[i].field(&defaults))
+	}
+	return keys
 }
 
 func appendKeys(keys []Key, t reflect.Type, prefix string, index []int) []Key {

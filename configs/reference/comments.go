@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// comments are the comments on settings and sections by dotted path.
+type comments map[string]string
+
+// fieldComments reads them from the source of the Config tree. A field without
+// one is an error.
+func fieldComments(source []byte) (comments, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), "config.go", source, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	structs := make(map[string]*ast.StructType)
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok {
+			if s, ok := spec.Type.(*ast.StructType); ok {
+				structs[spec.Name.Name] = s
+			}
+		}
+		return true
+	})
+	docs := make(comments)
+	return docs, docs.add(structs, "Config", "")
+}
+
+// add adds the comments on the fields of one struct, and of those in it.
+func (docs comments) add(structs map[string]*ast.StructType, name, prefix string) error {
+	for _, f := range structs[name].Fields.List {
+		if f.Tag == nil {
+			continue // not a setting
+		}
+		tag, err := strconv.Unquote(f.Tag.Value)
+		if err != nil {
+			return err
+		}
+		path := prefix + reflect.StructTag(tag).Get("yaml")
+		if docs[path] = strings.Join(strings.Fields(f.Doc.Text()), " "); docs[path] == "" {
+			return fmt.Errorf("%s has no comment", path)
+		}
+		if t, ok := f.Type.(*ast.Ident); ok && structs[t.Name] != nil {
+			if err := docs.add(structs, t.Name, path+"."); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
