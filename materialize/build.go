@@ -1,0 +1,202 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"vitrine/cache/origin"
+)
+
+// finishTime is how long a run that was stopped may take to clean up behind itself
+// in the store.
+const finishTime = 5 * time.Second
+
+// build is one run of one job under a lease.
+type build struct {
+	job       Job
+	store     Store
+	lease     origin.Lease
+	full      bool
+	force     bool    // publish even if the view shrinks too much
+	maxShrink float64 // share of the rows that a run may take away; 0: any
+	workers   int
+	batch     int                 // records or rows handed on together
+	progress  func(Progress)      // nil: nobody looks
+	published func(m origin.Meta) // told as soon as readers can see a new generation; nil: nobody waits
+
+	counts Counts
+	added  int // rows that are new to the view
+	left   int // published rows whose records no longer give one
+	known  *known
+	skips  skips
+}
+
+// run makes the view and records in the store how that went. It returns once
+// everything that it started has ended.
+func (b *build) run(ctx context.Context) Outcome {
+	started := time.Now()
+	var meta origin.Meta
+	result := Failed
+	err := guarded(func() (err error) {
+		meta, result, err = b.make(ctx)
+		return err
+	})
+	out := Outcome{
+		View: b.job.View, Full: b.full, Result: result, Meta: meta, Err: err,
+		Started: started, Took: time.Since(started), Counts: b.counts,
+	}
+	out.Skipped, out.Skips = b.skips.list()
+	switch {
+	case err == nil && result == Published && b.published != nil:
+		out.Err = guarded(func() error { b.published(meta); return nil })
+	case err == nil:
+	case ctx.Err() != nil:
+		out.Result, out.Err = Stopped, context.Cause(ctx)
+	case errors.Is(err, origin.ErrFenced):
+		out.Result = Stopped
+	case result != Held:
+		out.Result = Failed
+	}
+	if out.Result != Published {
+		out.Changed, out.Removed = 0, 0
+	}
+	b.report(ctx, &out)
+	b.tell(Progress{Scanned: b.counts.Scanned, Changed: out.Changed, Done: true})
+	return out
+}
+
+// report stores the health that a run leaves, unless it was stopped: then a run that
+// lost its lease has no say, and one that was told to end has nothing to tell.
+func (b *build) report(ctx context.Context, out *Outcome) {
+	if out.Result == Stopped {
+		return
+	}
+	err := b.store.SetHealth(ctx, b.job.View, b.lease, out.health())
+	if err == nil {
+		var meta origin.Meta
+		if meta, err = b.store.Meta(ctx, b.job.View); err == nil {
+			out.Meta = meta
+		}
+	}
+	if err != nil && out.Err == nil {
+		// The view itself is fine, so the run keeps its result.
+		out.Err = fmt.Errorf("record health of view %s: %w", b.job.View, err)
+	}
+}
+
+// make takes the view from what is published to what the source says now.
+func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err error) {
+	view := b.job.View
+	pub, err := b.store.Begin(ctx, view, b.lease)
+	if err != nil {
+		return meta, Failed, fmt.Errorf("begin view %s: %w", view, err)
+	}
+	committing := false
+	defer func() {
+		// A commit that failed may have reached the store all the same, and then
+		// nothing must be discarded; the next Begin finds out.
+		if !committing {
+			abort(ctx, pub)
+		}
+	}()
+	if meta, err = b.store.Meta(ctx, view); err != nil {
+		return meta, Failed, fmt.Errorf("read meta of view %s: %w", view, err)
+	}
+	if b.known, err = loadKnown(ctx, b.store, view, b.full); err != nil {
+		return meta, Failed, err
+	}
+	fingerprint, err := b.stream(ctx, pub)
+	if err != nil {
+		return meta, Failed, err
+	}
+	b.counts.Removed = b.left + b.known.vanished()
+	if err := b.checkShrink(); err != nil {
+		return meta, Held, err
+	}
+	if b.counts.Changed+b.counts.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint {
+		return meta, Unchanged, nil
+	}
+	if err := b.removeVanished(ctx, pub); err != nil {
+		return meta, Failed, err
+	}
+	committing = true
+	next, err := pub.Commit(ctx, b.known.live+b.added-b.counts.Removed, fingerprint)
+	if err != nil {
+		return meta, Failed, fmt.Errorf("commit view %s: %w", view, err)
+	}
+	return next, Published, nil
+}
+
+// abort discards a publication, even if ctx has ended. Its error is of no use: what
+// stays behind is seen by nobody and goes with the next Begin.
+func abort(ctx context.Context, pub origin.Publication) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	defer cancel()
+	_ = pub.Abort(ctx)
+}
+
+// checkShrink refuses to take away more of the view than is permitted.
+func (b *build) checkShrink() error {
+	removed, rows := b.counts.Removed, b.known.live
+	if b.force || b.maxShrink <= 0 || rows == 0 || float64(removed)/float64(rows) <= b.maxShrink {
+		return nil
+	}
+	return fmt.Errorf("would remove %d of %d rows, more than the permitted %.4g %%: the last good view stays until forced",
+		removed, rows, b.maxShrink*100)
+}
+
+// removeVanished puts a tombstone for every row whose record is gone.
+func (b *build) removeVanished(ctx context.Context, pub origin.Publication) error {
+	rows := make([]origin.Row, 0, b.batch)
+	flush := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		if err := pub.Put(ctx, rows); err != nil {
+			return fmt.Errorf("remove rows of view %s: %w", b.job.View, err)
+		}
+		rows = make([]origin.Row, 0, b.batch)
+		return nil
+	}
+	for id := range b.known.vanishedIDs() {
+		if rows = append(rows, origin.Row{ID: id}); len(rows) == b.batch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// tell reports progress, if anybody looks.
+func (b *build) tell(p Progress) {
+	if b.progress == nil {
+		return
+	}
+	p.View = b.job.View
+	if b.known != nil {
+		p.Total = b.known.live
+	}
+	b.progress(p)
+}
+
+// panicError is a panic that was caught where it could do no harm.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// guarded calls fn and returns its panic as an error.
+func guarded(fn func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{value: v, stack: debug.Stack()}
+		}
+	}()
+	return fn()
+}

@@ -1,0 +1,92 @@
+package materialize
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// hasher hashes records under one seed, which stands for all that rows of a run
+// have in common: fingerprint and dependencies. It is used by one goroutine.
+type hasher struct {
+	seed   uint64
+	digest *xxhash.Digest
+}
+
+func newHasher(fingerprint string) *hasher {
+	seed := xxhash.Sum64String(fingerprint)
+	return &hasher{seed: seed, digest: xxhash.NewWithSeed(seed)}
+}
+
+// sum returns the hash of a record under the seed.
+func (h *hasher) sum(record bson.Raw) uint64 {
+	h.digest.ResetWithSeed(h.seed)
+	h.digest.Write(record) // never fails
+	return h.digest.Sum64()
+}
+
+// appendKey appends what tells an id from all others: its BSON type and its bytes.
+func appendKey(dst []byte, id bson.RawValue) []byte {
+	return append(append(dst, byte(id.Type)), id.Value...)
+}
+
+// keyID is the inverse of appendKey.
+func keyID(key string) bson.RawValue {
+	return bson.RawValue{Type: bson.Type(key[0]), Value: []byte(key[1:])}
+}
+
+// idText shows an id to people: ObjectIDs as their digits, strings as they are,
+// everything else as Extended JSON.
+func idText(id bson.RawValue) string {
+	if oid, ok := id.ObjectIDOK(); ok {
+		return oid.Hex()
+	}
+	if s, ok := id.StringValueOK(); ok {
+		return s
+	}
+	return id.String()
+}
+
+// readDeps loads the collections that a job depends on and returns with them the
+// fingerprint of everything a row is made from besides its record.
+func readDeps(ctx context.Context, store Store, job Job) (Deps, string, error) {
+	if len(job.Deps) == 0 {
+		return Deps{}, job.Fingerprint, nil
+	}
+	deps := make(Deps, len(job.Deps))
+	digest := xxhash.New()
+	for _, name := range slices.Sorted(slices.Values(job.Deps)) {
+		docs, err := readSorted(ctx, store, name)
+		if err != nil {
+			return nil, "", fmt.Errorf("read dependency %s: %w", name, err)
+		}
+		digest.WriteString(name)
+		digest.Write([]byte{0})
+		for _, d := range docs {
+			digest.Write(d) // a document starts with its length, so their border is part of the sum
+		}
+		deps[name] = docs
+	}
+	return deps, fmt.Sprintf("%s %016x", job.Fingerprint, digest.Sum64()), nil
+}
+
+// readSorted reads a small collection in order of _id: scans promise no order, and
+// the fingerprint must not depend on it.
+func readSorted(ctx context.Context, store Store, collection string) ([]bson.Raw, error) {
+	byID := map[string]bson.Raw{}
+	for doc, err := range store.Scan(ctx, collection) {
+		if err != nil {
+			return nil, err
+		}
+		byID[string(appendKey(nil, doc.Lookup("_id")))] = doc
+	}
+	docs := make([]bson.Raw, 0, len(byID))
+	for _, k := range slices.Sorted(maps.Keys(byID)) {
+		docs = append(docs, byID[k])
+	}
+	return docs, nil
+}

@@ -1,0 +1,84 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Job says how one view is made. Exactly one of Rows and Summarize is set.
+type Job struct {
+	// View is the name of the view, such as rules.ViewActivities.
+	View string
+	// Source is the collection whose records become rows.
+	Source string
+	// Deps are collections that rows are made from besides their own record. A
+	// change in one of them makes every row stale. They are held in memory
+	// during a run: name small ones.
+	Deps []string
+	// Fingerprint stands for the rules that rows are made by: a row made under
+	// another fingerprint is stale. It must change whenever the same record would
+	// give another row, be it by configuration or by the program.
+	Fingerprint string
+
+	// Rows makes the function that renders rows. It is called once per run, the
+	// place to index dependencies.
+	Rows func(Deps) (RowFunc, error)
+	// Summarize turns all records into rows that belong to no single record: what
+	// it yields is published under the rows' own _id. It is called once per run,
+	// and must yield equal rows for equal input. The sequence that it returns
+	// ends with the first error.
+	Summarize func(ctx context.Context, in Input) iter.Seq2[bson.Raw, error]
+}
+
+// RowFunc renders one record's row. It is pure, is called from several goroutines
+// at once, and may return the record itself, but must not change it. A nil row
+// without an error means that the record has no row in this view. The row has the
+// record's _id.
+type RowFunc func(ctx context.Context, record bson.Raw) (bson.Raw, error)
+
+// Deps are the documents of the collections that a job depends on, by collection,
+// each in order of _id. A missing collection is an empty one.
+type Deps map[string][]bson.Raw
+
+// Input is what a summary is made from.
+type Input struct {
+	// Records yields every source record once. It may be ranged over once.
+	Records iter.Seq2[bson.Raw, error]
+	Deps    Deps
+	// Skip counts a record as left out and lists it in the view's health.
+	Skip func(id bson.RawValue, err error)
+}
+
+// identity makes jobs whose rows are the stored records, unchanged.
+func identity(view, collection string) Job {
+	return Job{
+		View:        view,
+		Source:      collection,
+		Fingerprint: "record/1",
+		Rows:        func(Deps) (RowFunc, error) { return asStored, nil },
+	}
+}
+
+// asStored is the RowFunc of rows that are their records.
+func asStored(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
+
+// checkJobs refuses lists of jobs that cannot work together.
+func checkJobs(jobs []Job) error {
+	seen := make(map[string]bool, len(jobs))
+	for _, j := range jobs {
+		switch {
+		case j.View == "" || j.Source == "":
+			return errors.New("materialize: a job needs a view and a source")
+		case (j.Rows == nil) == (j.Summarize == nil):
+			return fmt.Errorf("materialize: the job of view %q needs either Rows or Summarize", j.View)
+		case seen[j.View]:
+			return fmt.Errorf("materialize: two jobs make view %q", j.View)
+		}
+		seen[j.View] = true
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"vitrine/cache/origin"
+)
+
+// leaseName is the one lease that all materializers of a store compete for.
+const leaseName = "materialize"
+
+// forever is the patience of acquire that only ends with its context.
+const forever time.Duration = -1
+
+// acquire takes the lease, trying again while another instance holds it. With endless
+// patience it also waits for a store that does not answer.
+func (r *Runner) acquire(ctx context.Context, patience time.Duration) (origin.Lease, error) {
+	started := time.Now()
+	for try := 0; ; try++ {
+		lease, err := r.o.Store.Acquire(ctx, leaseName, r.o.Holder, r.o.LeaseTTL)
+		if err == nil {
+			return lease, nil
+		}
+		held := errors.Is(err, origin.ErrLeaseHeld)
+		switch {
+		case ctx.Err() != nil:
+			return lease, context.Cause(ctx)
+		case patience >= 0 && (!held || time.Since(started) >= patience):
+			return lease, fmt.Errorf("acquire lease: %w", err)
+		case held && try == 0:
+			r.o.Log.InfoContext(ctx, "waiting: another instance materializes", "holder", r.o.Holder)
+		case !held:
+			r.o.Log.WarnContext(ctx, "acquire lease", "error", err)
+		}
+		if err := sleep(ctx, jitter(r.o.LeaseTTL/3)); err != nil {
+			return lease, err
+		}
+	}
+}
+
+// hold does work under a lease, which is renewed meanwhile and given back in the end.
+// Should the lease be lost, the context given to work ends, with ErrFenced as cause.
+// hold returns when work has returned and nothing renews the lease any more.
+func (r *Runner) hold(ctx context.Context, lease origin.Lease, work func(context.Context, func() origin.Lease)) {
+	var current atomic.Pointer[origin.Lease]
+	current.Store(&lease)
+	working, stop := context.WithCancelCause(ctx)
+	renewing := make(chan struct{})
+	go func() {
+		defer close(renewing)
+		r.renew(working, stop, &current)
+	}()
+	work(working, func() origin.Lease { return *current.Load() })
+	stop(nil)
+	<-renewing
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	defer cancel()
+	if err := r.o.Store.Release(ctx, *current.Load()); err != nil {
+		r.o.Log.WarnContext(ctx, "release lease", "error", err)
+	}
+}
+
+// renew extends the lease three times in its life, until ctx ends or the lease is
+// lost: taken by another instance, or run out because the store did not answer. Then
+// it stops the work, which may not be alone any more. That is a courtesy: what such
+// work would still write, the store refuses by its token.
+func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, current *atomic.Pointer[origin.Lease]) {
+	for sleep(ctx, r.o.LeaseTTL/3) == nil {
+		held := *current.Load()
+		limit, cancel := context.WithDeadline(ctx, held.Expires)
+		lease, err := r.o.Store.Renew(limit, held, r.o.LeaseTTL)
+		cancel()
+		switch {
+		case err == nil:
+			current.Store(&lease)
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, origin.ErrFenced):
+			stop(fmt.Errorf("renew lease: %w", err))
+			return
+		case !time.Now().Before(held.Expires):
+			stop(fmt.Errorf("%w: not renewed in time: %w", origin.ErrFenced, err))
+			return
+		default:
+			r.o.Log.WarnContext(ctx, "renew lease", "error", err)
+		}
+	}
+}
+
+// sleep waits, or returns the cause for which ctx ended.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// jitter returns a random duration between a half and one and a half of d, so that
+// instances which wait for the same thing do not ask for it in step.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + rand.N(d+1)
+}

@@ -1,0 +1,131 @@
+package materialize
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// Result is how a run ended.
+type Result string
+
+// The ways a run can end.
+const (
+	Published Result = "published" // a new generation was committed
+	Unchanged Result = "unchanged" // nothing to publish
+	Held      Result = "held"      // would have taken away too many rows; nothing was published
+	Failed    Result = "error"     // see Outcome.Err; nothing was published
+	Stopped   Result = "stopped"   // the context ended or the lease was lost; nothing was published
+)
+
+// Outcome is one run of one job, told for logs, metrics and people.
+type Outcome struct {
+	View    string
+	Full    bool // every record was rendered and compared with its stored row
+	Result  Result
+	Meta    origin.Meta // of the view after the run; zero if the store could not be asked
+	Err     error       // for Held, Failed and Stopped
+	Skips   []Skip      // the first records that were left out, at most maxSkips
+	Started time.Time
+	Took    time.Duration
+	Counts
+}
+
+// Counts are the figures of a run.
+type Counts struct {
+	Scanned  int // source records read
+	Rendered int // records that were given to the job's RowFunc
+	Changed  int // rows published, new ones included
+	Removed  int // rows taken away
+	Skipped  int // records left out because they could not be rendered
+}
+
+// Skip is a record that could not be rendered.
+type Skip struct {
+	ID  string
+	Err error
+}
+
+// maxSkips bounds the records that an outcome lists, maxNamed those that the
+// stored health names.
+const (
+	maxSkips = 20
+	maxNamed = 3
+)
+
+// skips collects the records that a run leaves out. It is safe for concurrent use.
+type skips struct {
+	mu    sync.Mutex // guards the fields below
+	n     int
+	first []Skip
+}
+
+func (s *skips) add(id bson.RawValue, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n++
+	if len(s.first) < maxSkips {
+		s.first = append(s.first, Skip{ID: idText(id), Err: err})
+	}
+}
+
+// list returns how many records were left out, and the first of them.
+func (s *skips) list() (int, []Skip) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n, s.first
+}
+
+// health is what the store remembers of the run. Records left out are named even
+// if the run went well: its status stays "ok", since the view is good.
+func (o Outcome) health() origin.Health {
+	h := origin.Health{
+		Status:  "ok",
+		Started: o.Started,
+		Took:    o.Took,
+		Scanned: o.Scanned,
+		Changed: o.Changed,
+		Removed: o.Removed,
+		Skipped: o.Skipped,
+		Error:   o.skipped(),
+	}
+	switch o.Result {
+	case Held:
+		h.Status, h.Error = "held", o.Err.Error()
+	case Failed:
+		h.Status, h.Error = "error", o.Err.Error()
+	}
+	return h
+}
+
+// skipped tells which records were left out, and why.
+func (o Outcome) skipped() string {
+	if o.Skipped == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d left out", o.Skipped)
+	sep := ": "
+	for _, s := range o.Skips[:min(len(o.Skips), maxNamed)] {
+		fmt.Fprintf(&b, "%s%s (%v)", sep, s.ID, s.Err)
+		sep = ", "
+	}
+	if o.Skipped > maxNamed {
+		b.WriteString(", …")
+	}
+	return b.String()
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	View    string
+	Scanned int  // source records read so far
+	Total   int  // rows published before the run, the best guess of what there is to scan; 0: unknown
+	Changed int  // rows put aside so far
+	Done    bool // the run is over
+}

@@ -1,0 +1,41 @@
+package materialize
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// renderBatch fills in row or err of every change of a batch, on up to the given
+// number of goroutines, which it waits for. When ctx ends it returns early.
+func renderBatch(ctx context.Context, batch []change, row RowFunc, workers int) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(workers, len(batch)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(batch)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				c := &batch[i]
+				c.err = guarded(func() error { return c.render(ctx, row) })
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// render makes the row of one record. A row that no reader could use is an error:
+// stored, it would stop the whole view instead of one record.
+func (c *change) render(ctx context.Context, row RowFunc) error {
+	r, err := row(ctx, c.record)
+	if err != nil || r == nil {
+		return err
+	}
+	if err := r.Validate(); err != nil {
+		return fmt.Errorf("malformed row: %w", err)
+	}
+	if len(r) > maxRow {
+		return fmt.Errorf("row of %d bytes is longer than %d", len(r), maxRow)
+	}
+	c.row = r
+	return nil
+}

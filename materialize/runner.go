@@ -1,0 +1,222 @@
+package materialize
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// Errors of a Runner. Compare with errors.Is.
+var (
+	// ErrStandby: another instance holds the lease and does the work.
+	ErrStandby = errors.New("another instance materializes")
+	// ErrBusy: the Runner is at work already.
+	ErrBusy = errors.New("runner is at work already")
+	// ErrUnknownView: there is no job for that view.
+	ErrUnknownView = errors.New("unknown view")
+)
+
+// Store is what materializing needs of an origin.Store.
+type Store interface {
+	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
+	origin.Views
+	origin.Leases
+}
+
+// Options configure a Runner. All but Store and Jobs may be left zero.
+type Options struct {
+	Store Store
+	// Jobs run in this order when several are due.
+	Jobs []Job
+	// Schedule gives a view's cron spec. A view without one, or with an empty one,
+	// is made at the start, on Trigger and by full runs only. Views without a job
+	// are passed over, so that one configuration serves every set of jobs.
+	Schedule map[string]string
+	// FullSchedule is the cron spec of the full run of all jobs. If empty, there is none.
+	FullSchedule string
+	// Location is where the clock of the schedules hangs. If nil, UTC is used.
+	Location *time.Location
+	// MaxShrink is the share of a view's rows, 0 to 1, that a run may take away
+	// without being forced. If 0, it may take away any.
+	MaxShrink float64
+	// Holder names this instance as the holder of the lease; no two instances may
+	// have the same. If empty, host, process id and a random part are used.
+	Holder string
+	// LeaseTTL is after how long a lease that is not renewed runs out, and with it
+	// how long a killed instance keeps the others from working. If 0, 30 s are used.
+	LeaseTTL time.Duration
+	// Workers bounds the goroutines that render. If 0, there is one per processor.
+	Workers int
+	// Batch is how many rows are put aside at once. If 0, 500 are used.
+	Batch int
+	// Watcher tells of changed source collections, so that their jobs run at once.
+	// If nil, or if it does not support watching, jobs run on their schedule only.
+	Watcher origin.Watcher
+	// OnPublish is told of every new generation as soon as readers can see it. It
+	// delays the next job, so it should hand on and return. If nil, nobody is told.
+	OnPublish func(origin.Meta)
+	// Observer is told of runs, for metrics. Its funcs may be nil.
+	Observer Observer
+	// Log gets one record per run that Run makes. If nil, slog.Default is used.
+	Log *slog.Logger
+}
+
+// Observer is told what a Runner does. Each of its funcs is called by one goroutine
+// at a time, may be nil, and should return quickly.
+type Observer struct {
+	// Started is told that a run of a view's job begins.
+	Started func(view string)
+	// Finished is told how it ended; for every Started there is one Finished.
+	Finished func(Outcome)
+	// Missed is told how many of a view's scheduled times have passed while its job
+	// was still running, or waiting after an error: they are not made up for.
+	Missed func(view string, slots int)
+	// Leading is told that the lease was taken (true) or given up (false).
+	Leading func(bool)
+}
+
+// defaults fills in what is zero.
+func (o Options) defaults() Options {
+	if o.Location == nil {
+		o.Location = time.UTC
+	}
+	if o.Holder == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "unknown"
+		}
+		o.Holder = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8])
+	}
+	if o.LeaseTTL <= 0 {
+		o.LeaseTTL = 30 * time.Second
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Batch <= 0 {
+		o.Batch = 500
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// Runner runs jobs under the store's lease, on schedules or once. Its methods are
+// safe for concurrent use.
+type Runner struct {
+	o         Options
+	schedules map[string]*Schedule // by view; absent: none
+	full      *Schedule            // nil: none
+	busy      atomic.Bool          // Run or RunOnce is at work
+	wake      chan struct{}        // of capacity one: there is something in asked
+
+	mu      sync.Mutex     // guards the fields below
+	leading bool           // Run holds the lease
+	asked   map[string]ask // by view: what was asked for and not taken up yet
+}
+
+// New checks options and returns a Runner that is not at work yet.
+func New(o Options) (*Runner, error) {
+	o = o.defaults()
+	if err := checkJobs(o.Jobs); err != nil {
+		return nil, err
+	}
+	r := &Runner{
+		o:         o,
+		schedules: map[string]*Schedule{},
+		wake:      make(chan struct{}, 1),
+		asked:     map[string]ask{},
+	}
+	for _, job := range o.Jobs {
+		spec := o.Schedule[job.View]
+		if spec == "" {
+			continue
+		}
+		s, err := ParseSchedule(spec, o.Location)
+		if err != nil {
+			return nil, fmt.Errorf("view %s: %w", job.View, err)
+		}
+		r.schedules[job.View] = s
+	}
+	if o.FullSchedule != "" {
+		s, err := ParseSchedule(o.FullSchedule, o.Location)
+		if err != nil {
+			return nil, fmt.Errorf("full run: %w", err)
+		}
+		r.full = s
+	}
+	return r, nil
+}
+
+// Run waits for the lease, runs every job once and then on its schedule, and goes
+// back to waiting should the lease be lost. It returns nil when ctx ends, after
+// everything it started has ended and the lease is given back; ErrBusy if the Runner
+// is at work already.
+func (r *Runner) Run(ctx context.Context) error {
+	if !r.busy.CompareAndSwap(false, true) {
+		return ErrBusy
+	}
+	defer r.busy.Store(false)
+	for ctx.Err() == nil {
+		lease, err := r.acquire(ctx, forever)
+		if err != nil {
+			break // ctx ended: nothing else ends a wait without limit
+		}
+		r.hold(ctx, lease, r.work)
+	}
+	return nil
+}
+
+// jobs returns the jobs of views in the order in which they run; all for none.
+func (r *Runner) jobs(views []string) ([]Job, error) {
+	if len(views) == 0 {
+		return r.o.Jobs, nil
+	}
+	wanted := make(map[string]bool, len(views))
+	for _, view := range views {
+		wanted[view] = true
+	}
+	var jobs []Job
+	for _, job := range r.o.Jobs {
+		if wanted[job.View] {
+			jobs = append(jobs, job)
+			delete(wanted, job.View)
+		}
+	}
+	for _, view := range views {
+		if wanted[view] {
+			return nil, fmt.Errorf("%w: %q", ErrUnknownView, view)
+		}
+	}
+	return jobs, nil
+}
+
+// build runs one job once and tells the observer.
+func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, force bool, progress func(Progress)) Outcome {
+	if r.o.Observer.Started != nil {
+		r.o.Observer.Started(job.View)
+	}
+	b := &build{
+		job: job, store: r.o.Store, lease: lease, full: full, force: force,
+		maxShrink: r.o.MaxShrink, workers: r.o.Workers, batch: r.o.Batch,
+		progress: progress, published: r.o.OnPublish,
+	}
+	out := b.run(ctx)
+	if r.o.Observer.Finished != nil {
+		r.o.Observer.Finished(out)
+	}
+	return out
+}

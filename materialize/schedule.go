@@ -1,0 +1,137 @@
+package materialize
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// Schedule is a parsed cron spec that keeps its promise when clocks change. Package
+// cron alone skips a local time that does not exist on the day clocks go forward and
+// keeps twice one that exists twice on the day they go back. Here
+//
+//   - a spec that names hours ("30 2 * * *") is due once each day: at the moment of
+//     the change if clocks jump over its time, the first time round if it comes twice;
+//   - a spec for every hour ("*/5 * * * *") goes on in real time through the change;
+//   - an interval ("@every 2m") knows no clock and is not concerned.
+type Schedule struct {
+	spec      string
+	interval  cron.Schedule      // set for "@every"
+	clock     *cron.SpecSchedule // set otherwise; evaluated on a clock face that never changes
+	location  *time.Location     // where that clock hangs
+	everyHour bool
+}
+
+// ParseSchedule reads a cron spec of five fields, a descriptor like "@daily", or
+// "@every 2m" (a second or more). It is evaluated in location, nil meaning UTC, unless
+// the spec begins with its own ("CRON_TZ=Europe/Berlin 0 4 * * *"). A spec that
+// never comes due ("0 0 30 2 *") is an error.
+func ParseSchedule(spec string, location *time.Location) (*Schedule, error) {
+	parsed, err := parseCron(spec)
+	if err != nil {
+		return nil, fmt.Errorf("schedule %q: %w", spec, err)
+	}
+	s := &Schedule{spec: spec, location: location}
+	if location == nil {
+		s.location = time.UTC
+	}
+	clock, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		s.interval = parsed
+		return s, nil
+	}
+	face := *clock
+	if face.Location != time.Local {
+		s.location = face.Location
+	}
+	face.Location = time.UTC
+	s.clock = &face
+	const hours = 1<<24 - 1
+	s.everyHour = face.Hour&hours == hours
+	if s.Next(time.Unix(0, 0)).IsZero() {
+		return nil, fmt.Errorf("schedule %q: never comes due", spec)
+	}
+	return s, nil
+}
+
+// parseCron parses under recover: some malformed specs make package cron panic.
+func parseCron(spec string) (parsed cron.Schedule, err error) {
+	err = guarded(func() error {
+		parsed, err = cron.ParseStandard(spec)
+		return err
+	})
+	var panicked *panicError
+	if errors.As(err, &panicked) {
+		return nil, errors.New("malformed")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, every, ok := strings.Cut(spec, "@every "); ok {
+		// Package cron would quietly round this up.
+		if d, err := time.ParseDuration(every); err != nil || d < time.Second {
+			return nil, errors.New("want an interval of a second or more")
+		}
+	}
+	return parsed, nil
+}
+
+// String returns the spec.
+func (s *Schedule) String() string { return s.spec }
+
+// Next returns the first moment after the given one at which the schedule is due, or
+// the zero time if there is none within five years.
+//
+// Between two changes of the clocks a location's offset is fixed, and local times can
+// be searched as if they were UTC. A slot found beyond the next change was either
+// jumped over by the clocks, or the search goes on behind the change.
+func (s *Schedule) Next(after time.Time) time.Time {
+	if s.interval != nil {
+		return s.interval.Next(after)
+	}
+	period := after.In(s.location)
+	shown := face(period)
+	for {
+		start, end := period.ZoneBounds()
+		if !start.IsZero() && !s.everyHour {
+			shown = later(shown, repeatedUntil(start))
+		}
+		slot := s.clock.Next(shown)
+		if slot.IsZero() {
+			return time.Time{}
+		}
+		_, offset := period.Zone()
+		due := slot.Add(-time.Duration(offset) * time.Second).In(s.location)
+		if end.IsZero() || due.Before(end) {
+			return due
+		}
+		if !s.everyHour && slot.Before(face(end)) {
+			return end
+		}
+		period, shown = end, face(end).Add(-time.Second)
+	}
+}
+
+// face returns what the clock on the wall shows at t, as if it were UTC.
+func face(t time.Time) time.Time {
+	_, offset := t.Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second)
+}
+
+// repeatedUntil returns the last second that the clock's face had shown before a
+// change. Slots up to there have had their turn, even if the face shows them again.
+func repeatedUntil(change time.Time) time.Time {
+	_, before := change.Add(-time.Nanosecond).Zone()
+	return change.UTC().Add(time.Duration(before)*time.Second - time.Second)
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

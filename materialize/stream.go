@@ -1,0 +1,186 @@
+package materialize
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/cespare/xxhash/v2"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/cache/origin"
+)
+
+// batchBytes bounds the records of a batch beside their number: at most three
+// batches are in memory at once, one being filled, one waiting, one being rendered.
+const batchBytes = 4 << 20
+
+// tellEvery is after how many records a scan that finds nothing to do lets
+// progress be told.
+const tellEvery = 2000
+
+// maxRow is the longest row that is published: MongoDB's limit for a document, less
+// room for what the store keeps beside it.
+const maxRow = 16<<20 - 16<<10
+
+// change is one record on its way to becoming a row.
+type change struct {
+	id     bson.RawValue
+	record bson.Raw
+	hash   uint64
+	old    published // the row published for the record
+	was    bool      // whether there is one
+
+	row bson.Raw // nil: the record has no row
+	err error    // it could not be rendered
+}
+
+// batch is a group of changes, and how many records had been read when it was sent.
+// It may hold no changes, to tell just that.
+type batch struct {
+	changes []change
+	scanned int
+}
+
+// stream reads the source, renders what is not published yet and puts it aside. It
+// returns the fingerprint of what the rows are made from besides their records. One
+// goroutine reads and hashes, and alone uses known and counts.Scanned; another
+// renders and puts, and alone uses the other counts. Both have ended on return.
+func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
+	deps, fingerprint, err := readDeps(ctx, b.store, b.job)
+	if err != nil {
+		return "", err
+	}
+	row := asStored
+	if b.job.Rows != nil {
+		if row, err = b.job.Rows(deps); err != nil {
+			return "", fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
+		}
+	}
+	batches := make(chan batch, 1)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(batches)
+		return guarded(func() error { return b.read(ctx, b.records(ctx, deps), newHasher(fingerprint), batches) })
+	})
+	group.Go(func() error {
+		return guarded(func() error { return b.stage(ctx, pub, row, batches) })
+	})
+	return fingerprint, group.Wait()
+}
+
+// records yields what rows are made from, one each: the source's records, or the
+// rows of a summary, to which nothing is added later.
+func (b *build) records(ctx context.Context, deps Deps) iter.Seq2[bson.Raw, error] {
+	scan := func(yield func(bson.Raw, error) bool) {
+		for record, err := range b.store.Scan(ctx, b.job.Source) {
+			if err == nil {
+				b.counts.Scanned++
+			} else {
+				err = fmt.Errorf("scan %s: %w", b.job.Source, err)
+			}
+			if !yield(record, err) {
+				return
+			}
+		}
+	}
+	if b.job.Summarize == nil {
+		return scan
+	}
+	return b.job.Summarize(ctx, Input{Records: scan, Deps: deps, Skip: b.skips.add})
+}
+
+// read sends on, in batches, the records whose rows are not up to date.
+func (b *build) read(ctx context.Context, records iter.Seq2[bson.Raw, error], h *hasher, batches chan<- batch) error {
+	var next batch
+	size, told := 0, 0
+	send := func() error {
+		next.scanned = b.counts.Scanned
+		select {
+		case batches <- next:
+			next, size, told = batch{}, 0, b.counts.Scanned
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for record, err := range records {
+		if err != nil {
+			return err
+		}
+		if c, fresh := b.compare(record, h); !fresh {
+			next.changes = append(next.changes, c)
+			size += len(record)
+		}
+		if len(next.changes) == b.batch || size >= batchBytes || b.counts.Scanned-told >= tellEvery {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+	}
+	// Whatever is missing after a scan counts as deleted, so a scan that a
+	// stopping run cut short must not pass for a complete one.
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return send()
+}
+
+// compare finds out whether the row of a record is up to date. A record that a scan
+// yields twice is taken as it came first: what it brought the second time is a change
+// that this run no longer saw, and the next one does.
+func (b *build) compare(record bson.Raw, h *hasher) (c change, fresh bool) {
+	id, err := record.LookupErr("_id")
+	if err != nil {
+		b.skips.add(bson.RawValue{}, fmt.Errorf("no _id: %w", err))
+		return change{}, true
+	}
+	c = change{id: id, record: record, hash: h.sum(record)}
+	var again bool
+	c.old, c.was, again = b.known.meet(id)
+	return c, again || c.was && !b.full && c.old.hash == c.hash
+}
+
+// stage renders batches and puts their rows aside.
+func (b *build) stage(ctx context.Context, pub origin.Publication, row RowFunc, batches <-chan batch) error {
+	for next := range batches {
+		renderBatch(ctx, next.changes, row, b.workers)
+		if ctx.Err() != nil {
+			return context.Cause(ctx) // what was not rendered is no row left out
+		}
+		b.counts.Rendered += len(next.changes)
+		rows := b.rows(next.changes)
+		if len(rows) > 0 {
+			if err := pub.Put(ctx, rows); err != nil {
+				return fmt.Errorf("put rows of view %s: %w", b.job.View, err)
+			}
+		}
+		b.tell(Progress{Scanned: next.scanned, Changed: b.counts.Changed})
+	}
+	return nil
+}
+
+// rows turns rendered changes into what is to be published of them, and counts it.
+func (b *build) rows(changes []change) []origin.Row {
+	rows := make([]origin.Row, 0, len(changes))
+	for _, c := range changes {
+		switch {
+		case c.err != nil:
+			b.skips.add(c.id, c.err)
+		case c.row == nil && c.was:
+			b.left++
+			rows = append(rows, origin.Row{ID: c.id})
+		case c.row == nil:
+		case b.full && c.was && c.old.hash == c.hash && c.old.sum == xxhash.Sum64(c.row):
+			// The stored row is what it should be.
+		default:
+			if !c.was {
+				b.added++
+			}
+			b.counts.Changed++
+			rows = append(rows, origin.Row{ID: c.id, Hash: c.hash, Doc: c.row})
+		}
+	}
+	return rows
+}

@@ -1,0 +1,73 @@
+package materialize
+
+import "time"
+
+// Spacing of the runs of one job.
+const (
+	changeGap = 5 * time.Second // between runs that change streams ask for
+	backoff   = 5 * time.Second // after a first error; doubled with each further one
+	maxWait   = 5 * time.Minute // after any number of errors
+)
+
+// ask is a wish for a run of a job. Wishes that come while one waits are one with it.
+type ask struct {
+	soon  bool // the source has changed: run when the job has rested
+	now   bool // somebody waits: run whatever else
+	full  bool
+	force bool
+}
+
+// with returns both wishes in one.
+func (a ask) with(b ask) ask {
+	return ask{soon: a.soon || b.soon, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force}
+}
+
+// task is a job with its place in time. It belongs to the goroutine that runs jobs.
+type task struct {
+	job      Job
+	schedule *Schedule // nil: none
+	next     time.Time // the next scheduled time not taken up; zero: none
+	asked    ask
+	ended    time.Time // when the last run ended
+	failures int       // errors in a row
+	retry    time.Time // after an error: when to run again, and not before; zero: all is well
+}
+
+// due returns when the task should run; the zero time if nothing asks for a run.
+func (t *task) due(now time.Time) time.Time {
+	switch {
+	case t.asked.now:
+		return now
+	case !t.retry.IsZero():
+		return t.retry
+	case t.asked.soon && (t.next.IsZero() || t.ended.Add(changeGap).Before(t.next)):
+		return t.ended.Add(changeGap)
+	}
+	return t.next
+}
+
+// pass moves the task on to its first scheduled time after now and returns how many
+// it has gone by.
+func (t *task) pass(now time.Time) int {
+	n := 0
+	for !t.next.IsZero() && !t.next.After(now) {
+		t.next = t.schedule.Next(t.next)
+		n++
+	}
+	return n
+}
+
+// finish takes down how a run ended that had been asked for like that. A wish that
+// failed stays one, to be fulfilled by the next try.
+func (t *task) finish(out Outcome, asked ask, now time.Time) {
+	t.ended = now
+	if out.Result != Failed {
+		t.failures, t.retry = 0, time.Time{}
+		return
+	}
+	wait := min(backoff<<min(t.failures, 10), maxWait)
+	t.failures++
+	t.retry = now.Add(jitter(wait))
+	asked.now = false
+	t.asked = t.asked.with(asked)
+}

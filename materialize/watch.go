@@ -1,0 +1,53 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"vitrine/cache/origin"
+)
+
+// watch asks for runs of the jobs whose source or dependencies change, until ctx ends
+// or the store says that it cannot watch. Schedules go on beside it, so that what a
+// broken stream fails to tell is found a little later.
+func (r *Runner) watch(ctx context.Context) {
+	if r.o.Watcher == nil {
+		return
+	}
+	collections := r.collections()
+	for failures := 0; ctx.Err() == nil; failures++ {
+		err := r.o.Watcher.Watch(ctx, collections, r.changed)
+		if errors.Is(err, origin.ErrUnsupported) {
+			r.o.Log.InfoContext(ctx, "no change streams: jobs run on schedule only", "reason", err)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		r.o.Log.WarnContext(ctx, "watch for changes", "error", err)
+		_ = sleep(ctx, jitter(min(backoff<<min(failures, 10), maxWait))) // ends the loop if it fails
+	}
+}
+
+// changed asks for runs of the jobs that read a collection.
+func (r *Runner) changed(collection string) {
+	var jobs []Job
+	for _, job := range r.o.Jobs {
+		if job.Source == collection || slices.Contains(job.Deps, collection) {
+			jobs = append(jobs, job)
+		}
+	}
+	// On standby nobody watches; a burst that ends with the lease is another's.
+	_ = r.ask(jobs, ask{soon: true})
+}
+
+// collections lists what the jobs read, sorted.
+func (r *Runner) collections() []string {
+	var names []string
+	for _, job := range r.o.Jobs {
+		names = append(append(names, job.Source), job.Deps...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,196 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"vitrine/cache/origin"
+)
+
+// recheck is how long the runner sleeps at most. Timers stand still while a machine
+// is suspended and do not follow a clock that is set; schedules are about the clock.
+const recheck = time.Minute
+
+// Request asks for runs out of turn.
+type Request struct {
+	Views []string // empty: all
+	Full  bool     // render everything and compare it with what is stored
+	Force bool     // publish even if a view shrinks more than permitted
+}
+
+// Trigger asks for runs at once, without waiting for them. Requests that come faster
+// than runs are coalesced; one that comes during a run of its view brings another run
+// after it. ErrUnknownView names a view without a job; ErrStandby tells that this
+// Runner does not hold the lease, and nothing will happen.
+func (r *Runner) Trigger(q Request) error {
+	jobs, err := r.jobs(q.Views)
+	if err != nil {
+		return err
+	}
+	return r.ask(jobs, ask{now: true, full: q.Full, force: q.Force})
+}
+
+// Leading reports whether this Runner holds the lease and works on schedule.
+func (r *Runner) Leading() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.leading
+}
+
+// ask leaves a wish for runs of jobs and wakes the goroutine that runs them.
+func (r *Runner) ask(jobs []Job, a ask) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.leading {
+		return ErrStandby
+	}
+	for _, job := range jobs {
+		r.asked[job.View] = r.asked[job.View].with(a)
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default: // it will wake up already
+	}
+	return nil
+}
+
+// take hands over what was asked for a view.
+func (r *Runner) take(view string) ask {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.asked[view]
+	delete(r.asked, view)
+	return a
+}
+
+// lead notes whether requests are taken. Those left over are dropped: a wish to force
+// a view must not be fulfilled days later, when the lease happens to come back.
+func (r *Runner) lead(leading bool) {
+	r.mu.Lock()
+	r.leading = leading
+	clear(r.asked)
+	r.mu.Unlock()
+	if r.o.Observer.Leading != nil {
+		r.o.Observer.Leading(leading)
+	}
+}
+
+// work runs jobs, one after another, until ctx ends: each at once, then as scheduled
+// and asked for.
+func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
+	r.o.Log.InfoContext(ctx, "materializing", "holder", r.o.Holder, "token", lease().Token)
+	var watching sync.WaitGroup
+	watching.Go(func() { r.watch(ctx) })
+	defer watching.Wait()
+	r.lead(true)
+	defer r.lead(false)
+
+	now := time.Now().Round(0) // without the monotonic reading, which knows no clock
+	tasks := make([]*task, len(r.o.Jobs))
+	for i, job := range r.o.Jobs {
+		t := &task{job: job, schedule: r.schedules[job.View], asked: ask{now: true}}
+		if t.schedule != nil {
+			t.next = t.schedule.Next(now)
+		}
+		tasks[i] = t
+	}
+	var fullDue time.Time
+	if r.full != nil {
+		fullDue = r.full.Next(now)
+	}
+	for ctx.Err() == nil {
+		fullDue = r.askFull(fullDue)
+		for _, t := range tasks {
+			r.runDue(ctx, lease, t)
+		}
+		timer := time.NewTimer(untilNext(tasks, fullDue))
+		select {
+		case <-r.wake:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	r.o.Log.InfoContext(ctx, "materializing ended", "cause", context.Cause(ctx))
+}
+
+// askFull asks for a full run of every job if its time has come, and returns when it
+// comes next. Times that went by together are one.
+func (r *Runner) askFull(due time.Time) time.Time {
+	now := time.Now().Round(0)
+	if due.IsZero() || due.After(now) {
+		return due
+	}
+	_ = r.ask(r.o.Jobs, ask{now: true, full: true}) // leads: only the caller gives that up
+	return r.full.Next(now)
+}
+
+// runDue runs a task if its time has come. Scheduled times that the run itself, or a
+// wait after an error, lets go by are missed: told, not made up for.
+func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task) {
+	now := time.Now().Round(0)
+	t.asked = t.asked.with(r.take(t.job.View))
+	due := t.due(now)
+	if ctx.Err() != nil || due.IsZero() || due.After(now) {
+		return
+	}
+	missed := max(t.pass(now)-1, 0)
+	asked := t.asked
+	t.asked = ask{}
+	out := r.build(ctx, lease(), t.job, asked.full, asked.force, nil)
+	now = time.Now().Round(0)
+	missed += t.pass(now)
+	if missed > 0 && r.o.Observer.Missed != nil {
+		r.o.Observer.Missed(t.job.View, missed)
+	}
+	t.finish(out, asked, now)
+	r.log(ctx, out)
+}
+
+// untilNext returns how long nothing is due.
+func untilNext(tasks []*task, fullDue time.Time) time.Duration {
+	now := time.Now().Round(0)
+	wait := recheck
+	if !fullDue.IsZero() {
+		wait = min(wait, fullDue.Sub(now))
+	}
+	for _, t := range tasks {
+		if due := t.due(now); !due.IsZero() {
+			wait = min(wait, due.Sub(now))
+		}
+	}
+	return max(wait, 0)
+}
+
+// log writes one record per run: quietly when nothing happened.
+func (r *Runner) log(ctx context.Context, out Outcome) {
+	level := slog.LevelInfo
+	switch {
+	case out.Result == Failed:
+		level = slog.LevelError
+	case out.Result == Held || out.Err != nil || out.Skipped > 0:
+		level = slog.LevelWarn
+	case out.Result == Unchanged:
+		level = slog.LevelDebug
+	}
+	attrs := []slog.Attr{
+		slog.String("view", out.View), slog.String("result", string(out.Result)), slog.Bool("full", out.Full),
+		slog.Uint64("generation", out.Meta.Generation), slog.Int("rows", out.Meta.Rows),
+		slog.Int("scanned", out.Scanned), slog.Int("rendered", out.Rendered), slog.Int("changed", out.Changed),
+		slog.Int("removed", out.Removed), slog.Duration("took", out.Took),
+	}
+	if text := out.skipped(); text != "" {
+		attrs = append(attrs, slog.String("skipped", text))
+	}
+	if out.Err != nil {
+		attrs = append(attrs, slog.String("error", out.Err.Error()))
+	}
+	var panicked *panicError
+	if errors.As(out.Err, &panicked) {
+		attrs = append(attrs, slog.String("stack", string(panicked.stack)))
+	}
+	r.o.Log.LogAttrs(ctx, level, "run", attrs...)
+}
