@@ -1,0 +1,246 @@
+package result
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/ristretto/v2"
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
+
+	"vitrine/rules"
+)
+
+// Defaults of Options.
+const (
+	defaultTimeout = 20 * time.Second
+	defaultMaxAge  = 30 * time.Minute
+)
+
+// Options configures a Cache. The zero value keeps nothing and still computes
+// each key once at a time.
+type Options struct {
+	// Budget is how many bytes of answers are kept. If it is 0, none are.
+	Budget int64
+	// Timeout bounds one load, waiting for its turn included. If it is 0, 20 s.
+	Timeout time.Duration
+	// MaxAge bounds how long an answer of a past generation takes up room. If it is 0, 30 min.
+	MaxAge time.Duration
+	// Parallel is how many loads run at a time. If it is 0, four for every processor.
+	Parallel int
+}
+
+// Key names an answer by everything it depends on.
+type Key struct {
+	View       string
+	Epoch      string
+	Generation uint64
+	Query      string // canonical: what means the same is written the same
+	Coding     Coding
+}
+
+// text is the key as one string; NUL cannot occur in the parts before Query.
+func (k Key) text() string {
+	b := make([]byte, 0, len(k.View)+len(k.Epoch)+len(k.Query)+32)
+	b = append(append(b, k.View...), 0)
+	b = append(append(b, k.Epoch...), 0)
+	b = append(strconv.AppendUint(b, k.Generation, 36), 0)
+	b = append(append(b, k.Coding...), 0)
+	return string(append(b, k.Query...))
+}
+
+// Loader computes the plain answer of a key. It must give the same bytes for
+// the same key, and end soon after its context does.
+type Loader func(context.Context) (*Answer, error)
+
+// Outcome says where an answer came from.
+type Outcome string
+
+// The outcomes of Get.
+const (
+	Hit    Outcome = "hit"    // it was there
+	Loaded Outcome = "loaded" // this caller's loader made it
+	Shared Outcome = "shared" // another caller's loader made it meanwhile
+)
+
+// Cache holds answers up to a budget. Close it when done.
+type Cache struct {
+	kept    *ristretto.Cache[string, *Answer] // nil without a budget
+	flights singleflight.Group
+	turns   *semaphore.Weighted
+	timeout time.Duration
+	maxAge  time.Duration
+	stats   counters
+
+	root   context.Context // ends with Close; the parent of every load
+	cancel context.CancelFunc
+
+	mu     sync.Mutex // guards closed against loads that take off meanwhile
+	closed bool
+	loads  sync.WaitGroup
+}
+
+// New returns an empty cache.
+func New(o Options) (*Cache, error) {
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.MaxAge == 0 {
+		o.MaxAge = defaultMaxAge
+	}
+	if o.Parallel == 0 {
+		o.Parallel = 4 * runtime.GOMAXPROCS(0)
+	}
+	c := &Cache{turns: semaphore.NewWeighted(int64(o.Parallel)), timeout: o.Timeout, maxAge: o.MaxAge}
+	if o.Budget > 0 {
+		kept, err := ristretto.NewCache(&ristretto.Config[string, *Answer]{
+			// ristretto asks for ten counters an entry; an answer is seldom below 4 KB.
+			NumCounters: max(10*o.Budget/4096, 1000),
+			MaxCost:     o.Budget,
+			BufferItems: 64,
+			OnReject:    func(*ristretto.Item[*Answer]) { c.stats.rejected.Add(1) },
+			OnEvict:     func(*ristretto.Item[*Answer]) { c.stats.evicted.Add(1) },
+		})
+		if err != nil {
+			return nil, fmt.Errorf("result: budget of %d bytes: %w", o.Budget, err)
+		}
+		c.kept = kept
+	}
+	c.root, c.cancel = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Close ends running loads, waits for them and frees the cache. No call of Get
+// may be under way; later ones fail with rules.ErrUnavailable.
+func (c *Cache) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel()
+	c.loads.Wait()
+	if c.kept != nil {
+		c.kept.Close()
+	}
+}
+
+// Get returns the answer for key, from memory or by load. It returns when ctx
+// ends, while the load goes on for those who still wait. Errors are load's own,
+// rules.ErrUnavailable where the deadline struck, and never kept.
+func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
+	a, outcome, err := c.find(ctx, key, load)
+	switch {
+	case err != nil:
+		c.stats.errors.Add(1)
+	case outcome == Hit:
+		c.stats.hits.Add(1)
+	case outcome == Shared:
+		c.stats.shared.Add(1)
+	}
+	return a, outcome, err
+}
+
+// find is Get without counting the call: a flight for a coded answer asks for
+// the plain one through it, and that is no call of anybody's.
+func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
+	text := key.text()
+	if a, ok := c.lookup(text); ok {
+		return a, Hit, nil
+	}
+	outcome := Shared
+	flight := c.flights.DoChan(text, func() (any, error) {
+		outcome = Loaded // only the caller who took off writes, and reads it after landing
+		return c.fly(key, text, load)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, Shared, unavailable(ctx.Err())
+	case landed := <-flight:
+		if landed.Err != nil {
+			return nil, outcome, landed.Err
+		}
+		return landed.Val.(*Answer), outcome, nil
+	}
+}
+
+// fly is the flight's body. Caller A may find nothing, be held up, and take off
+// only after B has found nothing, flown and stored; without looking again A
+// would compute what B has just stored. Stores reach ristretto through a buffer,
+// so A may still miss: then it computes once more, which is waste but not wrong.
+func (c *Cache) fly(key Key, text string, load Loader) (*Answer, error) {
+	if !c.takeOff() {
+		return nil, unavailable(context.Canceled)
+	}
+	defer c.loads.Done()
+	if a, ok := c.lookup(text); ok {
+		return a, nil
+	}
+	ctx, cancel := context.WithTimeout(c.root, c.timeout)
+	defer cancel()
+
+	if key.Coding != Identity {
+		plain := key
+		plain.Coding = Identity
+		a, _, err := c.find(ctx, plain, load)
+		if err != nil {
+			return nil, err
+		}
+		load = func(context.Context) (*Answer, error) { return a.in(key.Coding) }
+	}
+	a, err := c.run(ctx, load)
+	if err == nil {
+		c.store(text, a)
+	}
+	return a, err
+}
+
+// takeOff registers a load, unless the cache is closed.
+func (c *Cache) takeOff() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.loads.Add(1)
+	}
+	return !c.closed
+}
+
+// run calls load when it is its turn. A panic becomes an error: the flight's
+// goroutine belongs to nobody who could catch it.
+func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
+	if err := c.turns.Acquire(ctx, 1); err != nil {
+		return nil, unavailable(err)
+	}
+	defer c.turns.Release(1)
+	defer func() {
+		if r := recover(); r != nil {
+			a, err = nil, fmt.Errorf("result: load panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	c.stats.loads.Add(1)
+	a, err = load(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil, unavailable(ctx.Err())
+	}
+	return a, err
+}
+
+func unavailable(cause error) error {
+	return fmt.Errorf("result: %w: answer not ready: %w", rules.ErrUnavailable, cause)
+}
+
+func (c *Cache) lookup(text string) (*Answer, bool) {
+	if c.kept == nil {
+		return nil, false
+	}
+	return c.kept.Get(text)
+}
+
+func (c *Cache) store(text string, a *Answer) {
+	if c.kept != nil && !c.kept.SetWithTTL(text, a, a.cost(), c.maxAge) {
+		c.stats.rejected.Add(1)
+	}
+}

@@ -1,0 +1,375 @@
+package result_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+	"go.uber.org/goleak"
+
+	"vitrine/cache/result"
+	"vitrine/rules"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t testing.TB, o result.Options) *result.Cache {
+	t.Helper()
+	c, err := result.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// counted is a loader of body that counts its runs.
+func counted(body string, runs *atomic.Int32) result.Loader {
+	return func(context.Context) (*result.Answer, error) {
+		runs.Add(1)
+		return result.NewAnswer([]byte(body), "application/json", 1), nil
+	}
+}
+
+// eventually calls get until it reports a hit: ristretto stores behind a buffer.
+func eventually(t *testing.T, get func() result.Outcome) {
+	t.Helper()
+	for range 1000 {
+		if get() == result.Hit {
+			return
+		}
+	}
+	t.Fatal("never a hit")
+}
+
+func TestGetKeepsWhatItLoaded(t *testing.T) {
+	c := open(t, result.Options{Budget: 1 << 20})
+	var runs atomic.Int32
+	key := result.Key{View: "activities", Epoch: "e", Generation: 1, Query: "q"}
+	get := func() result.Outcome {
+		a, outcome, err := c.Get(t.Context(), key, counted("body", &runs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(a.Body) != "body" {
+			t.Fatalf("body = %q", a.Body)
+		}
+		return outcome
+	}
+	if got := get(); got != result.Loaded {
+		t.Errorf("first outcome = %s, want %s", got, result.Loaded)
+	}
+	eventually(t, get)
+	s := c.Stats()
+	if s.Hits != 1 || s.Loads != uint64(runs.Load()) || s.Bytes <= 0 || s.Budget != 1<<20 {
+		t.Errorf("stats = %+v after %d runs", s, runs.Load())
+	}
+}
+
+func TestEveryPartOfTheKeyCounts(t *testing.T) {
+	c := open(t, result.Options{Budget: 1 << 20})
+	base := result.Key{View: "v", Epoch: "e", Generation: 1, Query: "q"}
+	keys := map[string]result.Key{"base": base}
+	for name, change := range map[string]func(*result.Key){
+		"view":       func(k *result.Key) { k.View = "w" },
+		"epoch":      func(k *result.Key) { k.Epoch = "f" },
+		"generation": func(k *result.Key) { k.Generation = 2 },
+		"query":      func(k *result.Key) { k.Query = "r" },
+		"boundaries": func(k *result.Key) { k.View, k.Epoch = "ve", "" },
+	} {
+		k := base
+		change(&k)
+		keys[name] = k
+	}
+	for round := range 3 {
+		for name, key := range keys {
+			a, _, err := c.Get(t.Context(), key, func(context.Context) (*result.Answer, error) {
+				return result.NewAnswer([]byte(name), "text/plain", 0), nil
+			})
+			if err != nil || string(a.Body) != name {
+				t.Errorf("round %d: key %s holds %v, %v", round, name, a, err)
+			}
+		}
+	}
+}
+
+func TestOneFlightPerKey(t *testing.T) {
+	c := open(t, result.Options{})
+	const callers = 20
+	var runs atomic.Int32
+	started, release := make(chan struct{}), make(chan struct{})
+	load := func(context.Context) (*result.Answer, error) {
+		if runs.Add(1) == 1 {
+			close(started)
+		}
+		<-release
+		return result.NewAnswer([]byte("x"), "text/plain", 0), nil
+	}
+	var joined, wg sync.WaitGroup
+	outcomes := make(chan result.Outcome, callers)
+	get := func() {
+		defer wg.Done()
+		joined.Done()
+		_, outcome, err := c.Get(t.Context(), result.Key{Query: "q"}, load)
+		if err != nil {
+			t.Error(err)
+		}
+		outcomes <- outcome
+	}
+	joined.Add(callers)
+	wg.Add(callers)
+	go get()
+	<-started
+	for range callers - 1 {
+		go get()
+	}
+	joined.Wait()
+	close(release)
+	wg.Wait()
+	close(outcomes)
+	seen := map[result.Outcome]int{}
+	for o := range outcomes {
+		seen[o]++
+	}
+	// A caller may reach the flight only after it has landed and then flies itself.
+	if seen[result.Loaded] != int(runs.Load()) || seen[result.Loaded]+seen[result.Shared] != callers {
+		t.Errorf("outcomes = %v, runs = %d", seen, runs.Load())
+	}
+	if s := c.Stats(); s.Shared != uint64(seen[result.Shared]) || s.Loads != uint64(runs.Load()) {
+		t.Errorf("stats = %+v, outcomes = %v", s, seen)
+	}
+}
+
+func TestLoadOutlivesTheCallerWhoStartedIt(t *testing.T) {
+	c := open(t, result.Options{})
+	started, release := make(chan struct{}), make(chan struct{})
+	load := func(ctx context.Context) (*result.Answer, error) {
+		close(started)
+		<-release
+		return result.NewAnswer([]byte("x"), "text/plain", 0), ctx.Err()
+	}
+	first, hangUp := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() {
+		_, _, err := c.Get(first, result.Key{Query: "q"}, load)
+		gone <- err
+	}()
+	<-started
+	hangUp()
+	if err := <-gone; !errors.Is(err, rules.ErrUnavailable) || !errors.Is(err, context.Canceled) {
+		t.Errorf("first caller's error = %v", err)
+	}
+	second := make(chan error)
+	go func() {
+		_, _, err := c.Get(t.Context(), result.Key{Query: "q"}, func(context.Context) (*result.Answer, error) {
+			return result.NewAnswer([]byte("x"), "text/plain", 0), nil
+		})
+		second <- err
+	}()
+	close(release)
+	if err := <-second; err != nil {
+		t.Errorf("second caller's error = %v", err)
+	}
+}
+
+func TestErrorsAreNotKept(t *testing.T) {
+	c := open(t, result.Options{Budget: 1 << 20})
+	boom := errors.New("boom")
+	for range 2 {
+		_, _, err := c.Get(t.Context(), result.Key{}, func(context.Context) (*result.Answer, error) { return nil, boom })
+		if !errors.Is(err, boom) {
+			t.Errorf("error = %v, want %v", err, boom)
+		}
+	}
+	if s := c.Stats(); s.Loads != 2 || s.Errors != 2 {
+		t.Errorf("stats = %+v", s)
+	}
+}
+
+func TestPanicIsAnError(t *testing.T) {
+	c := open(t, result.Options{})
+	_, _, err := c.Get(t.Context(), result.Key{}, func(context.Context) (*result.Answer, error) { panic("boom") })
+	if err == nil || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestDeadlineIsTheCachesOwn(t *testing.T) {
+	c := open(t, result.Options{Timeout: time.Millisecond})
+	_, _, err := c.Get(t.Context(), result.Key{}, func(ctx context.Context) (*result.Answer, error) {
+		<-ctx.Done()
+		return nil, fmt.Errorf("select: %w", ctx.Err())
+	})
+	if !errors.Is(err, rules.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	c, err := result.New(result.Options{Budget: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	var runs atomic.Int32
+	if _, _, err := c.Get(t.Context(), result.Key{}, counted("x", &runs)); !errors.Is(err, rules.ErrUnavailable) {
+		t.Errorf("error = %v", err)
+	}
+	if runs.Load() != 0 {
+		t.Error("a closed cache ran a loader")
+	}
+}
+
+func TestNegativeBudgetKeepsNothing(t *testing.T) {
+	c := open(t, result.Options{Budget: -1})
+	var runs atomic.Int32
+	for range 3 {
+		if _, _, err := c.Get(t.Context(), result.Key{}, counted("x", &runs)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if runs.Load() != 3 {
+		t.Errorf("runs = %d, want 3", runs.Load())
+	}
+}
+
+func decode(t *testing.T, c result.Coding, body []byte) string {
+	t.Helper()
+	var r io.Reader
+	var err error
+	switch c {
+	case result.Gzip:
+		r, err = gzip.NewReader(bytes.NewReader(body))
+	case result.Zstd:
+		var d *zstd.Decoder
+		d, err = zstd.NewReader(bytes.NewReader(body))
+		if err == nil {
+			defer d.Close()
+		}
+		r = d
+	case result.Brotli:
+		r = brotli.NewReader(bytes.NewReader(body))
+	default:
+		r = bytes.NewReader(body)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(plain)
+}
+
+func TestCodedAnswersComeFromOnePlainOne(t *testing.T) {
+	c := open(t, result.Options{Budget: 8 << 20})
+	body := strings.Repeat("citation after citation ", 1000)
+	var runs atomic.Int32
+	plain, _, err := c.Get(t.Context(), result.Key{}, counted(body, &runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tags := map[string]bool{plain.ETag: true}
+	for _, coding := range []result.Coding{result.Gzip, result.Brotli, result.Zstd} {
+		t.Run(string(coding), func(t *testing.T) {
+			var last *result.Answer
+			eventually(t, func() result.Outcome {
+				a, outcome, err := c.Get(t.Context(), result.Key{Coding: coding}, counted(body, &runs))
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = a
+				return outcome
+			})
+			if last.Coding != coding || len(last.Body) >= len(body) {
+				t.Errorf("coding %q of %d bytes, want %q and fewer than %d", last.Coding, len(last.Body), coding, len(body))
+			}
+			if got := decode(t, coding, last.Body); got != body {
+				t.Errorf("decodes to %d bytes that differ", len(got))
+			}
+			tags[last.ETag] = true
+		})
+	}
+	if len(tags) != 4 {
+		t.Errorf("tags = %v, want four that differ", tags)
+	}
+	// The plain answer may have been computed once more while ristretto's buffer held it.
+	if got := runs.Load(); got > 4 {
+		t.Errorf("plain answer computed %d times", got)
+	}
+}
+
+func TestNotWorthCompressing(t *testing.T) {
+	c := open(t, result.Options{})
+	tests := map[string]*result.Answer{
+		"tiny":      result.NewAnswer([]byte("{}"), "application/json", 0),
+		"too large": {TooLarge: true},
+	}
+	for name, answer := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, _, err := c.Get(t.Context(), result.Key{Query: name, Coding: result.Gzip},
+				func(context.Context) (*result.Answer, error) { return answer, nil })
+			if err != nil || got != answer {
+				t.Errorf("Get = %v, %v, want the plain answer", got, err)
+			}
+		})
+	}
+}
+
+func TestStream(t *testing.T) {
+	for _, coding := range []result.Coding{result.Gzip, result.Brotli, result.Zstd} {
+		t.Run(string(coding), func(t *testing.T) {
+			var out bytes.Buffer
+			w, err := result.NewStream(&out, coding)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 100 {
+				fmt.Fprint(w, "row")
+			}
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := decode(t, coding, out.Bytes()); got != strings.Repeat("row", 100) {
+				t.Errorf("decodes to %q", got)
+			}
+		})
+	}
+	if _, err := result.NewStream(io.Discard, result.Identity); err == nil {
+		t.Error("identity has a compressor")
+	}
+}
+
+func TestTag(t *testing.T) {
+	if result.Tag("a", result.Identity) == result.Tag("a", result.Gzip) || result.Tag("a", "") == result.Tag("b", "") {
+		t.Error("tags of different content are equal")
+	}
+}
+
+func BenchmarkHit(b *testing.B) {
+	c := open(b, result.Options{Budget: 1 << 20})
+	key := result.Key{View: "activities", Epoch: "e", Generation: 12, Query: "list?limit=20&filter={}", Coding: result.Zstd}
+	load := func(context.Context) (*result.Answer, error) {
+		return result.NewAnswer(make([]byte, 4096), "application/json", 1), nil
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := c.Get(b.Context(), key, load); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

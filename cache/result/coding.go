@@ -1,0 +1,76 @@
+package result
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Coding is an HTTP content coding, by its registered name.
+type Coding string
+
+// The codings an answer can be had in. Identity is the empty string, so that a
+// zero Key asks for the plain body.
+const (
+	Identity Coding = ""
+	Gzip     Coding = "gzip"
+	Brotli   Coding = "br"
+	Zstd     Coding = "zstd"
+)
+
+// A kept answer is compressed once and sent many times, a stream is compressed
+// while its reader waits.
+const (
+	brotliKept, brotliStreamed = 5, 3
+	// windowLimit bounds the memory of a zstd stream, on both sides.
+	windowLimit = 1 << 20
+)
+
+// Writer compresses what is written to it.
+type Writer interface {
+	io.WriteCloser
+	// Flush sends everything written so far, at some cost in size.
+	Flush() error
+}
+
+// NewStream returns a compressor suited to bodies that are made while they are
+// sent. Identity has none and is an error, as is a coding not listed above.
+func NewStream(w io.Writer, c Coding) (Writer, error) {
+	return newWriter(w, c, brotliStreamed, zstd.SpeedFastest)
+}
+
+func newWriter(w io.Writer, c Coding, brotliLevel int, zstdLevel zstd.EncoderLevel) (Writer, error) {
+	switch c {
+	case Gzip:
+		return gzip.NewWriter(w), nil
+	case Brotli:
+		return brotli.NewWriterLevel(w, brotliLevel), nil
+	case Zstd:
+		// One goroutine's work: the encoder's own would outlive an abandoned stream.
+		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstdLevel),
+			zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(windowLimit))
+	default:
+		return nil, fmt.Errorf("result: no compressor for coding %q", c)
+	}
+}
+
+// compress returns body in a coding.
+func compress(body []byte, c Coding) ([]byte, error) {
+	var out bytes.Buffer
+	out.Grow(len(body)/4 + 64)
+	w, err := newWriter(&out, c, brotliKept, zstd.SpeedDefault)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(body); err != nil {
+		return nil, fmt.Errorf("result: compress as %s: %w", c, err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("result: compress as %s: %w", c, err)
+	}
+	return bytes.Clone(out.Bytes()), nil
+}

@@ -1,0 +1,37 @@
+package result
+
+import "sync/atomic"
+
+// Stats counts what became of calls to Get since New, and what is held now.
+type Stats struct {
+	Hits     uint64 // answered from memory
+	Loads    uint64 // computations begun, compressions included
+	Shared   uint64 // answered by another caller's computation
+	Errors   uint64 // calls that ended with an error
+	Rejected uint64 // answers not kept: too large, too rare, or dropped under load
+	Evicted  uint64 // answers that made room for others
+	Bytes    int64  // held now
+	Budget   int64  // may be held
+}
+
+type counters struct {
+	hits, loads, shared, errors, rejected, evicted atomic.Uint64
+}
+
+// Stats returns the counters. They are read one by one: under load their sums
+// may be off by the calls in between.
+func (c *Cache) Stats() Stats {
+	s := Stats{
+		Hits:     c.stats.hits.Load(),
+		Loads:    c.stats.loads.Load(),
+		Shared:   c.stats.shared.Load(),
+		Errors:   c.stats.errors.Load(),
+		Rejected: c.stats.rejected.Load(),
+		Evicted:  c.stats.evicted.Load(),
+	}
+	if c.kept != nil {
+		s.Budget = c.kept.MaxCost()
+		s.Bytes = s.Budget - c.kept.RemainingCost()
+	}
+	return s
+}
