@@ -1,0 +1,255 @@
+package dump
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// An archive of mongodump begins with the magic number and a prelude: a header,
+// one document of metadata for each collection, a terminator. Then come blocks,
+// those of collections dumped in parallel interleaved: a header that names the
+// collection, documents, a terminator. A collection's last block has no
+// documents, and its header the checksum of all of them.
+
+// archiveMagic is what an archive begins with, as it stands in the file.
+var archiveMagic = []byte{0x6d, 0xe2, 0x99, 0x81}
+
+// archiveVersion is the only version of the format there is.
+const archiveVersion = "0.1"
+
+// namespace is a collection of one of an archive's databases.
+type namespace struct{ database, collection string }
+
+// prelude is what an archive says of its collections before their documents come.
+type prelude struct {
+	promised []namespace // those whose documents must follow
+}
+
+// databases returns the names of the databases that hold users' collections, sorted.
+func (p prelude) databases() []string {
+	var names []string
+	for _, ns := range p.promised {
+		if !isServerDatabase(ns.database) {
+			names = append(names, ns.database)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// has reports whether the archive holds a collection of the database.
+func (p prelude) has(database string) bool {
+	return slices.ContainsFunc(p.promised, func(ns namespace) bool { return ns.database == database })
+}
+
+// isServerDatabase reports whether a database belongs to the server: its own
+// three, and the empty name under which an archive keeps the oplog.
+func isServerDatabase(name string) bool {
+	return name == "" || name == "admin" || name == "config" || name == "local"
+}
+
+// readPrelude reads an archive up to its first block.
+func readPrelude(f *frames) (prelude, error) {
+	var p prelude
+	begin := Place{File: f.file}
+	magic := make([]byte, len(archiveMagic))
+	n, err := io.ReadFull(f.in, magic)
+	f.offset += int64(n)
+	if err != nil {
+		return p, broken(begin, err)
+	}
+	if !bytes.Equal(magic, archiveMagic) {
+		return p, broken(begin, errors.New("not an archive of mongodump"))
+	}
+	var header struct {
+		Version string `bson:"version"`
+	}
+	if err := f.decodeNext(&header); err != nil {
+		return p, err
+	}
+	if header.Version != archiveVersion {
+		return p, broken(begin, fmt.Errorf("archive version %q is not known, only %q", header.Version, archiveVersion))
+	}
+	for {
+		var meta struct {
+			Database   string `bson:"db"`
+			Collection string `bson:"collection"`
+			Metadata   string `bson:"metadata"`
+			Type       string `bson:"type"`
+		}
+		err := f.decodeNext(&meta)
+		if errors.Is(err, errTerminator) {
+			return p, nil
+		}
+		if err != nil {
+			return p, err
+		}
+		if !derived(meta.Type, meta.Metadata) {
+			p.promised = append(p.promised, namespace{meta.Database, meta.Collection})
+		}
+	}
+}
+
+// derived reports whether a collection has no documents of its own in an
+// archive: a view, or a time series, whose documents come as system.buckets.
+// Archives of older tools tell a view only by its options.
+func derived(kind, metadata string) bool {
+	return kind == "view" || kind == "timeseries" || bytes.Contains([]byte(metadata), []byte(`"viewOn"`))
+}
+
+// decodeNext reads one of the archive's own documents, of which there must be
+// another, into v. A terminator is an error that wraps errTerminator.
+func (f *frames) decodeNext(v any) error {
+	raw, place, err := f.next()
+	if err == io.EOF || err == errTerminator {
+		return broken(place, err)
+	}
+	if err != nil {
+		return err
+	}
+	return decode(raw, place, v)
+}
+
+// decode reads a document of the archive itself into v.
+func decode(raw bson.Raw, place Place, v any) error {
+	if err := validate(raw); err != nil {
+		return broken(place, err)
+	}
+	if err := bson.Unmarshal(raw, v); err != nil {
+		return broken(place, err)
+	}
+	return nil
+}
+
+// archiveReader reads the documents of one of an archive's databases.
+type archiveReader struct {
+	frames
+	database string
+	only     string // the one collection to take; all if empty
+	prelude  prelude
+	sums     map[namespace]*checksum
+	block    *checksum // of the namespace whose block is being read; nil between blocks
+	current  namespace
+}
+
+// checksum is a namespace's running CRC-64 and whether its end has come.
+type checksum struct {
+	sum   uint64
+	ended bool
+}
+
+// newArchiveReader reads the prelude; documents are next.
+func newArchiveReader(file string, in io.Reader, database, only string) (*archiveReader, error) {
+	r := &archiveReader{
+		frames:   frames{file: file, in: in},
+		database: database,
+		only:     only,
+		sums:     map[namespace]*checksum{},
+	}
+	var err error
+	r.prelude, err = readPrelude(&r.frames)
+	return r, err
+}
+
+// next implements reader. Documents of other databases and reserved collections
+// count towards the checksums and are passed over.
+func (r *archiveReader) next() (Document, error) {
+	for {
+		if r.block == nil {
+			if err := r.openBlock(); err != nil {
+				return Document{}, err
+			}
+		}
+		raw, place, err := r.frames.next()
+		switch {
+		case err == errTerminator:
+			r.block = nil
+			continue
+		case err == io.EOF:
+			return Document{}, broken(place, io.ErrUnexpectedEOF)
+		case err != nil:
+			return Document{}, err
+		case r.block.ended:
+			return Document{}, broken(place, fmt.Errorf("a document of %s behind its end", r.current.collection))
+		}
+		r.block.sum = crc64.Update(r.block.sum, crcTable, raw)
+		if !r.wants(r.current) {
+			continue
+		}
+		if err := validate(raw); err != nil {
+			return Document{}, &BadDocument{Collection: r.current.collection, Place: place, Err: err}
+		}
+		return Document{Collection: r.current.collection, Raw: raw, Place: place}, nil
+	}
+}
+
+// crcTable is of the polynomial that mongodump uses.
+var crcTable = crc64.MakeTable(crc64.ECMA)
+
+// wants reports whether a namespace's documents are asked for.
+func (r *archiveReader) wants(ns namespace) bool {
+	return ns.database == r.database && (r.only == "" || r.only == ns.collection) && reserved(ns.collection) == ""
+}
+
+// openBlock reads a block's header. At the end of the archive it returns io.EOF,
+// if every collection has come to its end.
+func (r *archiveReader) openBlock() error {
+	raw, place, err := r.frames.next()
+	switch {
+	case err == io.EOF:
+		return r.finish(place)
+	case err == errTerminator:
+		return broken(place, errors.New("a block without header"))
+	case err != nil:
+		return err
+	}
+	var header struct {
+		Database   string `bson:"db"`
+		Collection string `bson:"collection"`
+		EOF        bool   `bson:"EOF"`
+		CRC        int64  `bson:"CRC"`
+	}
+	if err := decode(raw, place, &header); err != nil {
+		return err
+	}
+	if header.Collection == "" {
+		return broken(place, errors.New("a block's header names no collection"))
+	}
+	r.current = namespace{header.Database, header.Collection}
+	sum := r.sums[r.current]
+	if sum == nil {
+		sum = &checksum{}
+		r.sums[r.current] = sum
+	}
+	if sum.ended {
+		return broken(place, fmt.Errorf("a block of %s behind its end", header.Collection))
+	}
+	if header.EOF && int64(sum.sum) != header.CRC {
+		return broken(place, fmt.Errorf("checksum of %s is %016x, the archive says %016x",
+			header.Collection, sum.sum, uint64(header.CRC)))
+	}
+	sum.ended = header.EOF
+	r.block = sum
+	return nil
+}
+
+// finish tells a whole archive, by io.EOF, from one that was cut off between two blocks.
+func (r *archiveReader) finish(end Place) error {
+	for _, ns := range r.prelude.promised {
+		if sum := r.sums[ns]; sum == nil || !sum.ended {
+			return broken(end, fmt.Errorf("the file is cut off: documents of %s are missing", ns.collection))
+		}
+	}
+	for ns, sum := range r.sums {
+		if !sum.ended {
+			return broken(end, fmt.Errorf("the file is cut off: documents of %s are missing", ns.collection))
+		}
+	}
+	return io.EOF
+}

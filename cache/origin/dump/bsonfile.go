@@ -1,0 +1,78 @@
+package dump
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// maxFrame is how long a document may claim to be before its length is taken for
+// damage. A server's own collections exceed maxDocument by what an oplog entry
+// wraps around a document.
+const maxFrame = maxDocument + 16<<10
+
+// frames cuts a stream into BSON documents by their lengths, without looking into them.
+type frames struct {
+	file   string
+	in     io.Reader
+	offset int64
+}
+
+// errTerminator marks four bytes of 0xff where a document could begin, which is
+// how an archive ends a block.
+var errTerminator = errors.New("terminator")
+
+// next returns the next document and the place where it began. It fails with
+// io.EOF at the end of the stream, with errTerminator, or with a *BrokenFile.
+func (f *frames) next() (bson.Raw, Place, error) {
+	place := Place{File: f.file, Offset: f.offset}
+	var head [4]byte
+	n, err := io.ReadFull(f.in, head[:])
+	f.offset += int64(n)
+	if err == io.EOF {
+		return nil, place, io.EOF
+	}
+	if err != nil {
+		return nil, place, broken(place, err)
+	}
+	size := length(head[:])
+	switch {
+	case size == -1:
+		return nil, place, errTerminator
+	case size < minDocument:
+		return nil, place, broken(place, fmt.Errorf("%w: length %d", errNotDocument, size))
+	case size > maxFrame:
+		return nil, place, broken(place, errTooLarge(int64(size)))
+	}
+	doc := make(bson.Raw, size)
+	copy(doc, head[:])
+	n, err = io.ReadFull(f.in, doc[4:])
+	f.offset += int64(n)
+	if err != nil {
+		return nil, place, broken(place, err)
+	}
+	return doc, place, nil
+}
+
+// bsonReader reads a BSON file: documents, one behind the other.
+type bsonReader struct {
+	frames
+	collection string
+}
+
+// next implements reader.
+func (r *bsonReader) next() (Document, error) {
+	raw, place, err := r.frames.next()
+	if err == errTerminator {
+		err = broken(place, fmt.Errorf("%w: length -1", errNotDocument))
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	if err := validate(raw); err != nil {
+		return Document{}, &BadDocument{Collection: r.collection, Place: place, Err: err}
+	}
+	return Document{Collection: r.collection, Raw: raw, Place: place}, nil
+}

@@ -1,0 +1,48 @@
+package dump
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin/internal/idkey"
+)
+
+// keyHash stands for an _id in memory: of 128 bits, so that long _id cost no
+// more than short ones and no two ever meet. _id that MongoDB holds to be the
+// same, such as 1 and 1.0, have the same.
+type keyHash [16]byte
+
+// hashID returns the hash of an _id.
+func hashID(id bson.RawValue) (keyHash, error) {
+	var room [64]byte
+	key, err := idkey.Append(room[:0], id)
+	if err != nil {
+		return keyHash{}, err
+	}
+	sum := sha256.Sum256(key)
+	return keyHash(sum[:16]), nil
+}
+
+// deriveID returns the _id given to a document that has none: made from the
+// collection, the document and how many equal ones came before it, so that the
+// next import of the same dump finds the same documents instead of adding them
+// again.
+func deriveID(collection string, doc bson.Raw, before int) bson.ObjectID {
+	h := sha256.New()
+	h.Write([]byte(collection))
+	h.Write([]byte{0})
+	h.Write(doc)
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(before)))
+	return bson.ObjectID(h.Sum(nil)[:12])
+}
+
+// withID returns the document with an _id in front.
+func withID(doc bson.Raw, id bson.ObjectID) bson.Raw {
+	const head = "\x07_id\x00"
+	size := len(doc) + len(head) + len(id)
+	out := binary.LittleEndian.AppendUint32(make(bson.Raw, 0, size), uint32(size))
+	out = append(append(out, head...), id[:]...)
+	return append(out, doc[4:]...)
+}

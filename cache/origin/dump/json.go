@@ -1,0 +1,249 @@
+package dump
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+
+	"vitrine/rules/ejson"
+)
+
+// maxText is how long the Extended JSON of one document may be, in bytes. The
+// canonical form of a document takes several times the room of its BSON.
+const maxText = 4 * maxDocument
+
+// errTextTooLong is told of a document whose text exceeds maxText.
+var errTextTooLong = fmt.Errorf("more than %d bytes of JSON in one document", maxText)
+
+// byteOrderMark is what some editors put in front of UTF-8.
+var byteOrderMark = []byte("\ufeff")
+
+// newJSONReader returns the reader for a file of documents in lines, or, if its
+// first character is a bracket, in one array.
+func newJSONReader(file, collection string, in *bufio.Reader) reader {
+	t := text{file: file, collection: collection, in: in}
+	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
+		in.Discard(len(byteOrderMark))
+		t.offset = int64(len(byteOrderMark))
+	}
+	if firstCharacter(in) == '[' {
+		return &arrayReader{text: t, line: 1}
+	}
+	return &lineReader{text: t}
+}
+
+// firstCharacter returns the first byte that is no white space, as far as the
+// buffer reaches, without reading it; 0 if there is none.
+func firstCharacter(in *bufio.Reader) byte {
+	in.Peek(1) // fills the buffer; an error shows when the file is read
+	head, _ := in.Peek(in.Buffered())
+	if head = bytes.TrimLeft(head, " \t\r\n"); len(head) > 0 {
+		return head[0]
+	}
+	return 0
+}
+
+// text is what both readers of JSON have in common.
+type text struct {
+	file, collection string
+	in               *bufio.Reader
+	offset           int64
+	buf              []byte // of the document being read; reused
+}
+
+// parse turns one document's text into BSON.
+func (t *text) parse(src []byte, place Place) (Document, error) {
+	raw, err := ejson.Parse(src, ejson.Options{MaxBytes: maxText, MaxDepth: maxDepth, RegexValues: true})
+	if err != nil {
+		return Document{}, t.bad(place, err)
+	}
+	return Document{Collection: t.collection, Raw: raw, Place: place}, nil
+}
+
+// bad is the error for the document at place.
+func (t *text) bad(place Place, err error) error {
+	return &BadDocument{Collection: t.collection, Place: place, Err: err}
+}
+
+// lineReader reads one document a line; empty lines are passed over.
+type lineReader struct {
+	text
+	line int
+}
+
+// next implements reader.
+func (r *lineReader) next() (Document, error) {
+	for {
+		r.line++
+		place := Place{File: r.file, Line: r.line, Offset: r.offset}
+		src, err := r.readLine()
+		src = bytes.TrimSpace(src)
+		switch {
+		case err == errTextTooLong:
+			return Document{}, r.bad(place, err)
+		case err != nil && err != io.EOF:
+			return Document{}, broken(place, err)
+		case len(src) > 0:
+			return r.parse(src, place)
+		case err == io.EOF:
+			return Document{}, io.EOF
+		}
+	}
+}
+
+// readLine returns the next line, which stays valid until the next call; the
+// last one comes with io.EOF if no newline ends it. Of a line longer than
+// maxText nothing is kept, and reading goes on behind it.
+func (r *lineReader) readLine() ([]byte, error) {
+	r.buf = r.buf[:0]
+	tooLong := false
+	for {
+		part, err := r.in.ReadSlice('\n')
+		r.offset += int64(len(part))
+		if err == nil && len(r.buf) == 0 && !tooLong {
+			return part, nil // the usual case, without a copy
+		}
+		if tooLong = tooLong || len(r.buf)+len(part) > maxText; !tooLong {
+			r.buf = append(r.buf, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case tooLong && (err == nil || err == io.EOF):
+			return nil, errTextTooLong
+		default:
+			return r.buf, err
+		}
+	}
+}
+
+// arrayReader reads the documents of one JSON array. It only looks for where
+// each of them ends, and leaves the rest to the parser.
+type arrayReader struct {
+	text
+	line   int // of the next byte
+	opened bool
+	count  int
+}
+
+// next implements reader.
+func (r *arrayReader) next() (Document, error) {
+	if !r.opened {
+		r.opened = true
+		if _, err := r.token(); err != nil { // the bracket
+			return Document{}, broken(r.place(), err)
+		}
+	}
+	c, err := r.separator()
+	if err != nil {
+		return Document{}, broken(r.place(), err)
+	}
+	if c == ']' {
+		return Document{}, r.finish()
+	}
+	r.count++
+	place := r.place()
+	place.Offset-- // c is read already
+	switch err := r.value(c); {
+	case err == errTextTooLong:
+		return Document{}, r.bad(place, err)
+	case err != nil:
+		return Document{}, broken(place, err)
+	}
+	return r.parse(r.buf, place)
+}
+
+// place is that of the next byte.
+func (r *arrayReader) place() Place { return Place{File: r.file, Line: r.line, Offset: r.offset} }
+
+// read returns the next byte. The end of the file is never right inside an array.
+func (r *arrayReader) read() (byte, error) {
+	c, err := r.in.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	r.offset++
+	if c == '\n' {
+		r.line++
+	}
+	return c, nil
+}
+
+// token returns the next byte that is no white space.
+func (r *arrayReader) token() (byte, error) {
+	for {
+		c, err := r.read()
+		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c, err
+		}
+	}
+}
+
+// separator reads up to the next document, over the comma that must stand
+// between two, and returns its first byte, or the closing bracket.
+func (r *arrayReader) separator() (byte, error) {
+	c, err := r.token()
+	switch {
+	case err != nil:
+		return 0, err
+	case r.count == 0 && (c == '{' || c == ']'), c == ']':
+		return c, nil
+	case r.count > 0 && c == ',':
+		if c, err = r.token(); err != nil {
+			return 0, err
+		}
+	default:
+		return 0, fmt.Errorf("unexpected %q in the array", c)
+	}
+	if c != '{' {
+		return 0, fmt.Errorf("unexpected %q where a document should begin", c)
+	}
+	return c, nil
+}
+
+// value reads the document that begins with the brace already read into buf. Of
+// one longer than maxText nothing is kept, and reading goes on behind it.
+func (r *arrayReader) value(c byte) error {
+	r.buf = append(r.buf[:0], c)
+	tooLong, quoted, escaped := false, false, false
+	for depth := 1; depth > 0; {
+		c, err := r.read()
+		if err != nil {
+			return err
+		}
+		if tooLong = tooLong || len(r.buf) >= maxText; !tooLong {
+			r.buf = append(r.buf, c)
+		}
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	if tooLong {
+		return errTextTooLong
+	}
+	return nil
+}
+
+// finish checks that nothing follows the array.
+func (r *arrayReader) finish() error {
+	place := r.place()
+	switch c, err := r.token(); {
+	case err == io.EOF:
+		return io.EOF
+	case err != nil:
+		return broken(place, err)
+	default:
+		return broken(place, fmt.Errorf("unexpected %q behind the array", c))
+	}
+}

@@ -1,0 +1,264 @@
+package dump
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// LoadOptions say how a dump is loaded. The zero value works.
+type LoadOptions struct {
+	// Drop deletes, once everything is stored, the documents of the imported
+	// collections that the dump does not hold. A collection of which bad documents
+	// were passed over keeps them: one of them may be what could not be read.
+	Drop bool
+	// SkipBad passes over bad documents and counts them, instead of stopping.
+	SkipBad bool
+	// BatchDocs is how many documents at most are stored at once. If zero, 1000 is used.
+	BatchDocs int
+	// BatchBytes is how many bytes of documents are held before they are stored.
+	// If zero, 8 MiB is used.
+	BatchBytes int
+	// Progress, if not nil, is told of the bytes read from disk. In the end it has
+	// heard twice the dump's Size.
+	Progress func(n int)
+}
+
+// ErrChanged is returned if the dump's files were written to during the import.
+var ErrChanged = errors.New("the dump changed while it was read")
+
+// Load stores a dump's documents by their _id and replaces what is there.
+//
+// It reads the dump twice. In the first reading nothing is written: a bad
+// document or a broken file stops it with a *BadDocument or *BrokenFile and
+// leaves every collection as it was. In the second the documents are stored in
+// batches. Of documents with the same _id the last one of the dump is stored, the
+// others are counted. A document without _id gets an ObjectID made from its
+// collection and content, so that the same dump always gives the same documents.
+//
+// With Drop, deleting comes last. A collection is never empty in between, and an
+// import killed at any moment leaves a mixture of old and new documents at
+// worst, which the next one completes.
+//
+// If ctx ends, Load stops between two batches. The report tells what was done,
+// also beside an error.
+func Load(ctx context.Context, store origin.Importer, d *Dump, o LoadOptions) (Report, error) {
+	if o.BatchDocs <= 0 {
+		o.BatchDocs = 1000
+	}
+	if o.BatchBytes <= 0 {
+		o.BatchBytes = 8 << 20
+	}
+	l := &loader{store: store, dump: d, opts: o, collections: map[string]*collection{}}
+	for i := range d.Sources {
+		for _, name := range d.Sources[i].Collections {
+			l.collection(name)
+		}
+	}
+	err := l.read(ctx, l.check)
+	if err == nil {
+		l.rewind()
+		err = l.write(ctx)
+	}
+	if err == nil && o.Drop {
+		err = l.drop(ctx)
+	}
+	return l.report(), err
+}
+
+// loader is one run of Load.
+type loader struct {
+	store       origin.Importer
+	dump        *Dump
+	opts        LoadOptions
+	collections map[string]*collection
+	bad         []*BadDocument // the first of them
+	badTotal    int
+	held        int // bytes in all batches
+}
+
+// collection is what a run knows of one collection.
+type collection struct {
+	tally Tally
+	last  map[keyHash]int  // position of the last document with that _id
+	equal map[[32]byte]int // documents without _id so far, by content
+	read  int              // good documents so far in this reading
+	batch []bson.Raw
+	bytes int // in batch
+}
+
+// collection returns what is known of a collection, now at least that it exists.
+func (l *loader) collection(name string) *collection {
+	c := l.collections[name]
+	if c == nil {
+		c = &collection{tally: Tally{Collection: name}, last: map[keyHash]int{}, equal: map[[32]byte]int{}}
+		l.collections[name] = c
+	}
+	return c
+}
+
+// derive gives an _id to a document that has none.
+func (c *collection) derive(doc bson.Raw) bson.ObjectID {
+	content := sha256.Sum256(doc)
+	before := c.equal[content]
+	c.equal[content]++
+	return deriveID(c.tally.Collection, doc, before)
+}
+
+// read reads the whole dump once and hands every good document, complete with
+// _id, to take.
+func (l *loader) read(ctx context.Context, take func(context.Context, *collection, bson.Raw, keyHash) error) error {
+	for i := range l.dump.Sources {
+		for doc, err := range l.dump.Sources[i].Documents(ctx, l.opts.Progress) {
+			var key keyHash
+			if err == nil {
+				doc.Raw, key, err = l.identify(doc)
+			}
+			if err != nil {
+				if err := l.passOver(err); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := take(ctx, l.collection(doc.Collection), doc.Raw, key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// identify returns a document with its _id, found or derived, or what is bad about it.
+func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
+	id, err := admit(doc.Raw)
+	raw := doc.Raw
+	if err == nil && id.Type == 0 {
+		given := l.collection(doc.Collection).derive(raw)
+		raw = withID(raw, given)
+		id, err = admit(raw) // which may now be too large
+	}
+	var key keyHash
+	if err == nil {
+		key, err = hashID(id)
+	}
+	if err != nil {
+		return nil, key, &BadDocument{Collection: doc.Collection, Place: doc.Place, Err: err}
+	}
+	return raw, key, nil
+}
+
+// passOver counts a bad document, or returns the error that ends the reading.
+func (l *loader) passOver(err error) error {
+	var bad *BadDocument
+	if !l.opts.SkipBad || !errors.As(err, &bad) {
+		return err
+	}
+	l.collection(bad.Collection).tally.Skipped++
+	l.badTotal++
+	if len(l.bad) < maxBadListed {
+		l.bad = append(l.bad, bad)
+	}
+	return nil
+}
+
+// check notes a document's position; the first reading.
+func (l *loader) check(_ context.Context, c *collection, _ bson.Raw, key keyHash) error {
+	c.read++
+	c.last[key] = c.read
+	return nil
+}
+
+// rewind prepares for the second reading, which counts anew what is bad.
+func (l *loader) rewind() {
+	l.bad, l.badTotal = nil, 0
+	for _, c := range l.collections {
+		c.tally.Documents = c.read
+		c.tally.Duplicates = c.read - len(c.last)
+		c.tally.Skipped = 0
+		c.read = 0
+		clear(c.equal)
+	}
+}
+
+// write stores the dump; the second reading.
+func (l *loader) write(ctx context.Context) error {
+	if err := l.read(ctx, l.put); err != nil {
+		return err
+	}
+	for _, c := range l.sorted() {
+		if err := l.flush(ctx, c); err != nil {
+			return err
+		}
+		if c.read != c.tally.Documents {
+			return fmt.Errorf("%s: %w", c.tally.Collection, ErrChanged)
+		}
+	}
+	return nil
+}
+
+// put adds a document to its collection's batch if it is the last with its _id.
+func (l *loader) put(ctx context.Context, c *collection, doc bson.Raw, key keyHash) error {
+	c.read++
+	switch last, known := c.last[key]; {
+	case !known || last < c.read:
+		return fmt.Errorf("%s: %w", c.tally.Collection, ErrChanged)
+	case last > c.read:
+		return nil
+	}
+	c.batch = append(c.batch, doc)
+	c.bytes += len(doc)
+	l.held += len(doc)
+	if len(c.batch) >= l.opts.BatchDocs {
+		return l.flush(ctx, c)
+	}
+	if l.held < l.opts.BatchBytes {
+		return nil
+	}
+	for _, c := range l.sorted() { // an archive fills several batches at once
+		if err := l.flush(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush stores a collection's batch.
+func (l *loader) flush(ctx context.Context, c *collection) error {
+	if len(c.batch) == 0 {
+		return nil
+	}
+	done, err := l.store.Upsert(ctx, c.tally.Collection, c.batch)
+	c.tally.Inserted += done.Inserted
+	c.tally.Replaced += done.Replaced
+	if err != nil {
+		return fmt.Errorf("store %d documents of %s: %w", len(c.batch), c.tally.Collection, err)
+	}
+	l.held -= c.bytes
+	c.batch, c.bytes = nil, 0 // the documents belong to the store now
+	return nil
+}
+
+// drop deletes from each collection what the dump does not hold.
+func (l *loader) drop(ctx context.Context) error {
+	for _, c := range l.sorted() {
+		if c.tally.Skipped > 0 {
+			c.tally.Kept = true
+			continue
+		}
+		removed, err := l.store.Retain(ctx, c.tally.Collection, func(id bson.RawValue) bool {
+			key, err := hashID(id)
+			_, held := c.last[key]
+			return held || err != nil // what cannot be read cannot be judged
+		})
+		c.tally.Removed = removed
+		if err != nil {
+			return fmt.Errorf("delete from %s: %w", c.tally.Collection, err)
+		}
+	}
+	return nil
+}

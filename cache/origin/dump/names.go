@@ -1,0 +1,73 @@
+package dump
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// format is how a file's documents are written.
+type format int
+
+const (
+	unknownFormat format = iota
+	jsonFormat
+	bsonFormat
+	archiveFormat
+)
+
+// formatOf tells the format that a file's name promises.
+func formatOf(name string) format {
+	name = strings.TrimSuffix(name, ".gz")
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "jsonl", "ndjson", "json":
+		return jsonFormat
+	case "bson":
+		return bsonFormat
+	case "archive":
+		return archiveFormat
+	}
+	return unknownFormat
+}
+
+// collectionOf derives a collection's name from that of its file: for BSON all
+// of it but the ending, with mongodump's percent escapes undone ("fs.files" is a
+// usual name); for others what stands before the first dot.
+func collectionOf(name string, f format) string {
+	if f != bsonFormat {
+		name, _, _ = strings.Cut(name, ".")
+		return name
+	}
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".bson")
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
+// besides reports whether a file of a mongodump folder is there beside the
+// collections: their metadata, the dump's own, the log of operations.
+func besides(name string) bool {
+	name = strings.TrimSuffix(name, ".gz")
+	return strings.HasSuffix(name, ".metadata.json") || slices.Contains([]string{"prelude.json", "oplog.bson"}, name)
+}
+
+// reserved says why a collection is not imported, "" if it may be.
+func reserved(collection string) string {
+	switch {
+	case strings.HasPrefix(collection, "system."):
+		return "belongs to the database server"
+	case strings.HasPrefix(collection, "view_"):
+		return "side collections are made by materializing, not imported"
+	}
+	return ""
+}
+
+// checkName reports whether MongoDB would accept a collection's name.
+func checkName(collection string) error {
+	if collection == "" || strings.ContainsAny(collection, "$\x00") || strings.HasPrefix(collection, ".") || strings.HasSuffix(collection, ".") {
+		return fmt.Errorf("%q cannot be the name of a collection", collection)
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package dump
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Options say how paths become sources. The zero value works.
+type Options struct {
+	// Collection, for files that hold one collection, replaces the name derived
+	// from the file's; of an archive or folder it is the only one taken.
+	Collection string
+	// Database is the one to take where a path holds several; it may be empty
+	// where there is one.
+	Database string
+	// Stdin is read, once and into a temporary file, for the path "-"; if nil,
+	// that path is refused.
+	Stdin io.Reader
+}
+
+// Dump is everything that one import reads.
+type Dump struct {
+	Sources []Source
+	// Notes tell, a sentence each, what was passed over and why.
+	Notes []string
+
+	opts  Options
+	spool string // the temporary file with standard input; "" if none
+}
+
+// Open finds the sources that paths name: files, folders of files, folders as
+// mongodump writes them, and "-" for standard input. Of each file it reads the
+// beginning. The caller closes the dump.
+func Open(ctx context.Context, paths []string, o Options) (*Dump, error) {
+	d := &Dump{opts: o}
+	for _, p := range paths {
+		if err := d.addPath(ctx, p); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+	}
+	return d.checked()
+}
+
+// OpenFS is Open for the files of one folder of a file system, such as an embedded one.
+func OpenFS(fsys fs.FS, folder string, o Options) (*Dump, error) {
+	d := &Dump{opts: o}
+	if err := d.add(location{fsys, folder, folder}); err != nil {
+		return nil, err
+	}
+	return d.checked()
+}
+
+// Size is how many bytes of files there are to read once.
+func (d *Dump) Size() int64 {
+	var n int64
+	for i := range d.Sources {
+		n += d.Sources[i].Size
+	}
+	return n
+}
+
+// Close removes what Open stored aside.
+func (d *Dump) Close() error {
+	if d.spool == "" {
+		return nil
+	}
+	return os.Remove(d.spool)
+}
+
+// checked returns the dump if there is anything to import.
+func (d *Dump) checked() (*Dump, error) {
+	if len(d.Sources) > 0 {
+		return d, nil
+	}
+	err := errors.New("nothing to import")
+	if len(d.Notes) > 0 {
+		err = fmt.Errorf("nothing to import: %s", strings.Join(d.Notes, "; "))
+	}
+	return nil, errors.Join(err, d.Close())
+}
+
+// addPath adds what the user named.
+func (d *Dump) addPath(ctx context.Context, path string) error {
+	if path != "-" {
+		at, err := locate(path)
+		if err != nil {
+			return err
+		}
+		return d.add(at)
+	}
+	if err := d.spoolStdin(ctx); err != nil {
+		return fmt.Errorf("standard input: %w", err)
+	}
+	at, err := locate(d.spool)
+	if err != nil {
+		return err
+	}
+	at.shown = "-"
+	return d.add(at)
+}
+
+// locate splits a path into a folder as file system and a name in it.
+func locate(path string) (location, error) {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return location{}, err
+	}
+	dir, name := filepath.Split(full)
+	if name == "" { // the root
+		name = "."
+	}
+	return location{os.DirFS(dir), name, path}, nil
+}
+
+// add adds a file or folder.
+func (d *Dump) add(at location) error {
+	info, err := fs.Stat(at.fsys, at.name)
+	if err != nil {
+		return at.explain(err)
+	}
+	if info.IsDir() {
+		return d.addFolder(at)
+	}
+	return d.addFile(at, info.Size(), false)
+}
+
+// addFile adds a file after a look at its beginning. Of files in a folder,
+// Options.Collection chooses one; a file named for itself it renames.
+func (d *Dump) addFile(at location, size int64, inFolder bool) error {
+	in, err := openStream(at.fsys, at.name, nil)
+	if err != nil {
+		return at.explain(err)
+	}
+	defer in.Close()
+	s := Source{Name: at.shown, Size: size, at: at}
+	base := filepath.Base(at.shown)
+	if s.format = sniff(in.Reader, base); s.format == unknownFormat {
+		return fmt.Errorf("%s: neither lines of JSON nor BSON nor an archive of mongodump", at.shown)
+	}
+	if s.format == archiveFormat {
+		return d.addArchive(s, in)
+	}
+	name := d.opts.Collection
+	if name == "" || inFolder {
+		name = collectionOf(base, s.format)
+	}
+	if inFolder && d.opts.Collection != "" && name != d.opts.Collection {
+		return nil
+	}
+	if at.shown == "-" && name == "-" {
+		return errors.New("standard input: its documents need the name of a collection")
+	}
+	if err := checkName(name); err != nil {
+		return fmt.Errorf("%s: %w", at.shown, err)
+	}
+	if why := reserved(name); why != "" {
+		d.note("%s: ignored: %s", at.shown, why)
+		return nil
+	}
+	s.Collections = []string{name}
+	d.Sources = append(d.Sources, s)
+	return nil
+}
+
+// addArchive adds an archive, with the collections its prelude announces.
+func (d *Dump) addArchive(s Source, in *stream) error {
+	r, err := newArchiveReader(s.Name, in, "", "")
+	if err != nil {
+		return err
+	}
+	if s.database, err = d.chooseDatabase(s.Name, r.prelude.databases(), r.prelude.has); err != nil {
+		return err
+	}
+	s.only = d.opts.Collection
+	for _, ns := range r.prelude.promised {
+		if ns.database != s.database || s.only != "" && s.only != ns.collection {
+			continue
+		}
+		if why := reserved(ns.collection); why != "" {
+			d.note("%s: %s: ignored: %s", s.Name, ns.collection, why)
+			continue
+		}
+		s.Collections = append(s.Collections, ns.collection)
+	}
+	if len(s.Collections) > 0 {
+		slices.Sort(s.Collections)
+		d.Sources = append(d.Sources, s)
+	}
+	return nil
+}
+
+// chooseDatabase decides which of a path's databases to import. has tells of the
+// server's own databases, too, which are taken only when asked for.
+func (d *Dump) chooseDatabase(path string, users []string, has func(string) bool) (string, error) {
+	switch want := d.opts.Database; {
+	case want != "" && has(want):
+		return want, nil
+	case want != "":
+		return "", fmt.Errorf("%s: holds no database %q, but %s", path, want, orNone(users))
+	case len(users) == 1:
+		return users[0], nil
+	case len(users) == 0:
+		return "", fmt.Errorf("%s: holds no database but the server's own", path)
+	}
+	return "", fmt.Errorf("%s: holds several databases, name one of %s", path, strings.Join(users, ", "))
+}
+
+// orNone lists names for a message.
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// note records something passed over.
+func (d *Dump) note(format string, args ...any) {
+	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
+}
+
+// sniff tells a file's format: an archive by its magic number, others by name
+// and, where it says nothing, by the first bytes.
+func sniff(in *bufio.Reader, name string) format {
+	head, _ := in.Peek(minDocument) // what cannot be read here, fails when it is read
+	if bytes.HasPrefix(head, archiveMagic) {
+		return archiveFormat
+	}
+	if f := formatOf(name); f != unknownFormat {
+		return f
+	}
+	if c := firstCharacter(in); c == '{' || c == '[' {
+		return jsonFormat
+	}
+	if len(head) == minDocument && length(head) >= minDocument && length(head) <= maxFrame {
+		return bsonFormat
+	}
+	return unknownFormat
+}
+
+// spoolStdin copies standard input to a temporary file: it is read twice.
+func (d *Dump) spoolStdin(ctx context.Context) error {
+	switch {
+	case d.opts.Stdin == nil:
+		return errors.New("not available")
+	case d.spool != "":
+		return errors.New("named twice")
+	}
+	f, err := os.CreateTemp("", "vitrine-import-*")
+	if err != nil {
+		return err
+	}
+	d.spool = f.Name()
+	_, err = io.Copy(f, untilDone{ctx, d.opts.Stdin})
+	return errors.Join(err, f.Close())
+}
+
+// untilDone stops reading when its context ends.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read reads unless the context has ended.
+func (r untilDone) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}

@@ -1,0 +1,66 @@
+package dump
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Document is one document of a dump. Raw belongs to the receiver.
+type Document struct {
+	Collection string
+	Raw        bson.Raw
+	Place      Place
+}
+
+// Place is where in a dump a document begins.
+type Place struct {
+	File   string // as the caller named it
+	Line   int    // from 1; 0 where a file has no lines
+	Offset int64  // in bytes from the beginning, after decompression
+}
+
+// String tells the place the way editors and compilers do, with the line if there is one.
+func (p Place) String() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s: line %d", p.File, p.Line)
+	}
+	return fmt.Sprintf("%s: byte %d", p.File, p.Offset)
+}
+
+// BadDocument is the error for one document that cannot be stored. What follows
+// it in the file can still be read.
+type BadDocument struct {
+	Collection string
+	Place      Place
+	Err        error
+}
+
+// Error tells the place and what is wrong there.
+func (e *BadDocument) Error() string { return e.Place.String() + ": " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *BadDocument) Unwrap() error { return e.Err }
+
+// BrokenFile is the error for damage that makes the rest of a file unreadable.
+type BrokenFile struct {
+	Place Place
+	Err   error
+}
+
+// Error tells the place and what is wrong there.
+func (e *BrokenFile) Error() string { return e.Place.String() + ": " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *BrokenFile) Unwrap() error { return e.Err }
+
+// broken wraps what a reader met at a place, with a plain word for a file that
+// ends too early.
+func broken(p Place, err error) *BrokenFile {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)
+	}
+	return &BrokenFile{Place: p, Err: err}
+}

@@ -1,0 +1,102 @@
+package dump
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+)
+
+// Source is one file of a dump.
+type Source struct {
+	// Name is the file's name for people, as it was given.
+	Name string
+	// Size is that of the file in bytes, as it is on disk.
+	Size int64
+	// Collections are those the file is known to hold before its documents are
+	// read: a file's one, or all that an archive announces.
+	Collections []string
+
+	at       location
+	format   format
+	database string // of an archive
+	only     string // the one collection to take of an archive; all if empty
+}
+
+// location is where a file or folder is found, and what to call it.
+type location struct {
+	fsys  fs.FS
+	name  string
+	shown string
+}
+
+// below returns the location of an entry of a folder.
+func (l location) below(entry string) location {
+	return location{l.fsys, path.Join(l.name, entry), path.Join(l.shown, entry)}
+}
+
+// explain puts the location's name for people into a file system's error.
+func (l location) explain(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return fmt.Errorf("%s %s: %w", at.Op, l.shown, at.Err)
+	}
+	return fmt.Errorf("%s: %w", l.shown, err)
+}
+
+// reader takes documents off a file. After io.EOF or an error that is no
+// *BadDocument it is not asked again.
+type reader interface{ next() (Document, error) }
+
+// Documents reads the file from its beginning and yields each document with its
+// collection and place. A *BadDocument concerns one document, and the loop may go
+// on; any other error is the last. count, if not nil, is told of the bytes read
+// from disk, as they are read.
+func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		in, err := openStream(s.at.fsys, s.at.name, count)
+		if err != nil {
+			yield(Document{}, s.at.explain(err))
+			return
+		}
+		defer in.Close()
+		r, err := s.reader(in)
+		if err != nil {
+			yield(Document{}, err)
+			return
+		}
+		for {
+			doc, err := r.next()
+			if err == io.EOF {
+				return
+			}
+			if ctx.Err() != nil {
+				doc, err = Document{}, ctx.Err()
+			}
+			if !yield(doc, err) || err != nil && !passable(err) {
+				return
+			}
+		}
+	}
+}
+
+// reader returns the reader for the file's format.
+func (s *Source) reader(in *stream) (reader, error) {
+	switch s.format {
+	case archiveFormat:
+		return newArchiveReader(s.Name, in, s.database, s.only)
+	case bsonFormat:
+		return &bsonReader{frames: frames{file: s.Name, in: in}, collection: s.Collections[0]}, nil
+	default:
+		return newJSONReader(s.Name, s.Collections[0], in.Reader), nil
+	}
+}
+
+// passable reports whether reading can go on after err.
+func passable(err error) bool {
+	var bad *BadDocument
+	return errors.As(err, &bad)
+}
