@@ -42,8 +42,10 @@ func (a *assignment) path() string {
 // comes back as mistakes, and then c keeps what it had.
 func (a *assignment) apply(c *Config) []*Error {
 	dst := a.key.field(c)
-	if dst.Kind() == reflect.Map && a.entry == "" {
+	if dst.Kind() == reflect.Map && (a.entry == "" || dst.IsNil()) {
 		dst.Set(reflect.MakeMap(dst.Type()))
+	}
+	if dst.Kind() == reflect.Map && a.entry == "" {
 		c.note(a)
 		return nil
 	}

@@ -108,8 +108,8 @@ type Views struct {
 	Budget Size `yaml:"budget"`
 	// Memory that path indexes may take; beyond it filters on rare paths are evaluated row by row.
 	IndexBudget Size `yaml:"index_budget"`
-	// How often a front end looks for news in the store.
-	Poll time.Duration `yaml:"poll" check:"positive"`
+	// How often a front end looks for news in the store. 0: never; it then hears only of what its own process builds.
+	Poll time.Duration `yaml:"poll"`
 	// File that keeps a copy of the views, so that a front end starts while the store is away. Empty: none.
 	Snapshot string `yaml:"snapshot"`
 }
@@ -136,16 +136,16 @@ type Materialize struct {
 
 // Mongo is the connection to a MongoDB store.
 type Mongo struct {
-	// Longest wait for a connection, and for a server to be found.
-	ConnectTimeout time.Duration `yaml:"connect_timeout" check:"positive"`
+	// Longest wait for a connection, and for a server to be found. 0: no limit.
+	ConnectTimeout time.Duration `yaml:"connect_timeout"`
 	// Longest time for one operation, its retry included. 0: as long as the server takes.
 	Timeout time.Duration `yaml:"timeout"`
 	// Most connections at a time. 0: no limit.
 	Pool int `yaml:"pool"`
 	// Members that source records are read from: `primary`, `primaryPreferred`, `secondary`, `secondaryPreferred` or `nearest`.
 	ReadPreference string `yaml:"read_preference" check:"required oneof:primary,primaryPreferred,secondary,secondaryPreferred,nearest"`
-	// Documents fetched at a time.
-	Batch int `yaml:"batch" check:"positive"`
+	// Documents fetched at a time. 0: as many as the server likes.
+	Batch int `yaml:"batch"`
 }
 
 // Limits are the bounds of one request, or one client.
@@ -154,22 +154,22 @@ type Limits struct {
 	Rate int `yaml:"rate"`
 	// Requests a client may send at once before `rate` counts. 0: as many as `rate`.
 	Burst int `yaml:"burst"`
-	// Connections served at a time.
-	Concurrency int `yaml:"concurrency" check:"positive"`
+	// Connections served at a time. 0: no limit.
+	Concurrency int `yaml:"concurrency"`
 	// Longest URL, with its query string.
 	URLBytes Size `yaml:"url_bytes" check:"positive"`
 	// Largest request body; only the admin listener reads any.
 	BodyBytes Size `yaml:"body_bytes" check:"positive"`
-	// Longest filter, in bytes of JSON.
-	FilterBytes Size `yaml:"filter_bytes" check:"positive"`
-	// Deepest nesting of a filter.
-	FilterDepth int `yaml:"filter_depth" check:"positive"`
-	// Most operators and values in a filter.
-	FilterNodes int `yaml:"filter_nodes" check:"positive"`
-	// Longest regular expression in a filter.
-	RegexBytes Size `yaml:"regex_bytes" check:"positive"`
-	// Longest time for one match of an expression that needs backtracking.
-	RegexTimeout time.Duration `yaml:"regex_timeout" check:"positive"`
+	// Longest filter, in bytes of JSON. 0: no limit.
+	FilterBytes Size `yaml:"filter_bytes"`
+	// Deepest nesting of a filter. 0: no limit.
+	FilterDepth int `yaml:"filter_depth"`
+	// Most operators and values in a filter. 0: no limit.
+	FilterNodes int `yaml:"filter_nodes"`
+	// Longest regular expression in a filter. 0: no limit.
+	RegexBytes Size `yaml:"regex_bytes"`
+	// Longest time for one match of an expression that needs backtracking. 0: no limit.
+	RegexTimeout time.Duration `yaml:"regex_timeout"`
 	// Longest time to compute an answer. 0: no limit.
 	RequestTimeout time.Duration `yaml:"request_timeout"`
 	// Longest time to receive a request. 0: no limit.

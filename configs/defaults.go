@@ -14,6 +14,7 @@ func Default() Config {
 		Admin: Admin{Listen: "127.0.0.1:8081"},
 		Auth:  Auth{Session: Session{Cookie: "vitrine_session"}},
 		Access: Access{
+			Types:     map[string][]string{},
 			Anonymous: []string{"portfolio-spectrum"},
 			Roles: map[string][]string{
 				"admin": {"projects.view", "proposals.view", "portfolio-spectrum"},

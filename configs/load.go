@@ -107,14 +107,8 @@ func (c *Config) contradictions() []*Error {
 	if c.HTTP.ProxyHeader != "" && len(c.HTTP.TrustedProxies) == 0 {
 		mistake("http.proxy_header", "needs http.trusted_proxies, or nobody is believed")
 	}
-	if c.Views.Mode == "auto" && c.Views.Budget == 0 {
-		mistake("views.mode", "auto needs views.budget, the memory to stay within")
-	}
 	if c.Admin.Listen != "" && c.Admin.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
-		mistake("admin.listen", "is the same as listen")
-	}
-	if c.Limits.FilterBytes > c.Limits.URLBytes {
-		mistake("limits.filter_bytes", "is more than limits.url_bytes, in which filters travel")
+		mistake("listen", "is the same as admin.listen")
 	}
 	return mistakes
 }

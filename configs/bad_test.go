@@ -1,0 +1,97 @@
+package configs
+
+// badFiles pairs each bad file with what its mistakes read, line by line.
+var badFiles = map[string][]string{
+	"addresses.bad.yml": {
+		`addresses.bad.yml:1: store: want mongodb://HOST/DATABASE, mongodb+srv://HOST/DATABASE or bolt://PATH`,
+		`addresses.bad.yml:2: listen: want HOST:PORT such as 127.0.0.1:8080 or :8080, have "localhost"`,
+		`addresses.bad.yml:3: admin.listen: want HOST:PORT such as 127.0.0.1:8080 or :8080, have "127.0.0.1:99999"`,
+		`addresses.bad.yml:4: auth.session.cookie: want a name without blanks and separators, have "a b"`,
+		`addresses.bad.yml:4: auth.session.trusted_proxies: want an IP address or a network such as 10.0.0.0/8, have "10.0.0.0/99"`,
+		`addresses.bad.yml:4: auth.session.trusted_proxies: want an IP address or a network such as 10.0.0.0/8, have "proxy"`,
+		`addresses.bad.yml:5: http.cors.origins: want an origin such as https://www.example.org without a path, or *, have "www.example.org"`,
+		`addresses.bad.yml:5: http.cors.origins: want an origin such as https://www.example.org without a path, or *, have "https://www.example.org/"`,
+		`addresses.bad.yml:6: catalog.topics_path: want a dotted path such as catalog.topics, have "catalog..topics"`,
+		`addresses.bad.yml:6: catalog.url: want a web address with {id} in it, have "https://openalex.org/"`,
+	},
+	"bounds.bad.yml": {
+		`bounds.bad.yml:1: start_year: may not be negative, have -1`,
+		`bounds.bad.yml:2: materialize.batch: may not be 0`,
+		`bounds.bad.yml:2: materialize.lease: may not be negative, have -1s`,
+		`bounds.bad.yml:2: materialize.max_shrink: want a share from 0 to 1, have 1.5`,
+		`bounds.bad.yml:3: views.budget: want a size such as 512MB or 64KiB, have "-5MB"`,
+		`bounds.bad.yml:3: views.poll: may not be negative, have -2s`,
+		`bounds.bad.yml:4: limits.url_bytes: may not be 0`,
+	},
+	"contradictions.bad.yml": {
+		`contradictions.bad.yml:1: listen: is the same as admin.listen`,
+		`contradictions.bad.yml:2: auth.session.user_header: needs auth.session.trusted_proxies, or nobody is believed`,
+		`contradictions.bad.yml:4: http.proxy_header: needs http.trusted_proxies, or nobody is believed`,
+		`contradictions.bad.yml:5: http.cors.credentials: cannot be true while http.cors.origins has *: any site could act for your visitors`,
+	},
+	"empty-value.bad.yml": {
+		`empty-value.bad.yml:1: store: may not be empty`,
+		`empty-value.bad.yml:2: listen: may not be empty`,
+		`empty-value.bad.yml:3: views.mode: may not be empty`,
+		`empty-value.bad.yml:4: materialize.lease: may not be 0`,
+	},
+	"merge-key.bad.yml": {
+		`merge-key.bad.yml:3: cache.<<: unknown key, did you mean cache?`,
+	},
+	"not-a-mapping.bad.yml": {
+		`not-a-mapping.bad.yml:1: want keys with values, have a list`,
+	},
+	"not-yaml.bad.yml": {
+		`not-yaml.bad.yml:2: not YAML: did not find expected node content`,
+	},
+	"shapes.bad.yml": {
+		`shapes.bad.yml:1: listen: want a single value, have a list`,
+		`shapes.bad.yml:2: auth: want keys with values, have a single value`,
+		`shapes.bad.yml:4: access.anonymous: want a list, have a single value`,
+		`shapes.bad.yml:5: access.roles: want keys with values, have a list`,
+		`shapes.bad.yml:7: views.mode: want a single value, have keys with values`,
+		`shapes.bad.yml:9: affiliation.fields: want a single value, have a list`,
+	},
+	"times.bad.yml": {
+		`times.bad.yml:1: timezone: want a time zone such as UTC or Europe/Berlin, have "Europe/Berln"`,
+		`times.bad.yml:2: views.poll: want a duration such as 30s or 2h, have "2 seconds"`,
+		`times.bad.yml:4: materialize.full: bad cron spec "30 25 * * *": end of range (25) above maximum (23): 25`,
+		`times.bad.yml:6: materialize.schedule.activities: want a cron spec of five fields or @every DURATION, have "TZ="`,
+		`times.bad.yml:7: materialize.schedule.events: bad cron spec "@every 10ms": want at least @every 1s`,
+		`times.bad.yml:8: materialize.schedule.journals: bad cron spec "0 0 31 2 *": it never fires`,
+		`times.bad.yml:9: materialize.schedule.persons: bad cron spec "hourly": expected exactly 5 fields, found 1: [hourly]`,
+	},
+	"twice.bad.yml": {
+		`twice.bad.yml:3: listen: given twice, first on line 1`,
+	},
+	"two-documents.bad.yml": {
+		`two-documents.bad.yml:2: a second document begins here; write all settings in one`,
+	},
+	"types.bad.yml": {
+		`types.bad.yml:1: listen: want text; put it in quotes`,
+		`types.bad.yml:2: start_year: want a whole number, have the text "1900"`,
+		`types.bad.yml:3: views.budget: want a size such as 512MB or 64KiB, have "1.5"`,
+		`types.bad.yml:4: materialize.enabled: want true or false, have the text "yes"`,
+		`types.bad.yml:4: materialize.max_shrink: want a number, have ".inf"`,
+		`types.bad.yml:4: materialize.workers: want a whole number, have "1.5"`,
+		`types.bad.yml:5: limits.rate: want a whole number, have the text "fast"`,
+		`types.bad.yml:5: limits.request_timeout: want a duration such as 30s or 2h, have "30"`,
+	},
+	"unknown-key.bad.yml": {
+		`unknown-key.bad.yml:3: views.budgett: unknown key, did you mean views.budget?`,
+	},
+	"unknown-section.bad.yml": {
+		`unknown-section.bad.yml:1: wievs: unknown key, did you mean views?`,
+	},
+	"unknown-view.bad.yml": {
+		`unknown-view.bad.yml:3: materialize.schedule.activites: unknown key, did you mean activities?`,
+	},
+	"words.bad.yml": {
+		`words.bad.yml:1: preset: want osiris, have "osirs", did you mean osiris?`,
+		`words.bad.yml:2: language: want en or de, have "fr"`,
+		`words.bad.yml:3: views.mode: want memory, store or auto, have "ram"`,
+		`words.bad.yml:4: access.anonymous: want projects.view, proposals.view or portfolio-spectrum, have "project.view", did you mean projects.view?`,
+		`words.bad.yml:4: access.anonymous: may not be empty`,
+		`words.bad.yml:5: log.level: want debug, info, warn or error, have "warning", did you mean warn?`,
+	},
+}

@@ -1,0 +1,104 @@
+package configs
+
+import (
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// load reads a file of testdata and reports mistakes as the test's failure.
+func load(t *testing.T, s Sources) Config {
+	t.Helper()
+	c, err := Load(s)
+	if err != nil {
+		t.Fatalf("Load(%+v):\n%v", s, err)
+	}
+	return c
+}
+
+// same compares two configurations without their origins.
+func same(t *testing.T, got, want Config) {
+	t.Helper()
+	for _, k := range Keys() {
+		g, w := k.field(&got).Interface(), k.field(&want).Interface()
+		empty := k.field(&got).Kind() == reflect.Slice && k.field(&got).Len()+k.field(&want).Len() == 0
+		if !empty && !reflect.DeepEqual(g, w) {
+			t.Errorf("%s = %v, want %v", k.Path, g, w)
+		}
+	}
+}
+
+func TestGoodFiles(t *testing.T) {
+	want := map[string]func(*Config){
+		"empty.good.yml":    func(*Config) {},
+		"comments.good.yml": func(*Config) {},
+		"cleared.good.yml": func(c *Config) {
+			c.Access.Anonymous, c.Access.Roles = nil, map[string][]string{}
+			c.Materialize.Schedule, c.Materialize.Full = map[string]string{}, ""
+			c.Affiliation.Fields = nil
+		},
+		"anchors.good.yml": func(c *Config) {
+			c.Auth.Session.UserHeader, c.Auth.Session.TrustedProxies = "X-User", []string{"10.0.0.1"}
+			c.HTTP.ProxyHeader, c.HTTP.TrustedProxies = "X-Forwarded-For", []string{"10.0.0.1"}
+		},
+		"full.good.yml": wantFull,
+	}
+	files, err := filepath.Glob("testdata/*.good.yml")
+	if err != nil || len(files) != len(want) {
+		t.Fatalf("have %d files (%v), want %d", len(files), err, len(want))
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			w := Default()
+			want[filepath.Base(file)](&w)
+			same(t, load(t, Sources{File: file}), w)
+		})
+	}
+}
+
+func wantFull(c *Config) {
+	c.Store = "mongodb://reader:s3cret@db1:27017,db2:27017/osiris?replicaSet=rs0"
+	c.Listen, c.Preset, c.Timezone, c.Language, c.StartYear = ":8080", "osiris", "Europe/Berlin", "de", 1992
+	c.Admin = Admin{Token: "00123"}
+	c.Auth.APIKey = "2024-01-05"
+	c.Auth.Session.UserHeader = "X-Remote-User"
+	c.Auth.Session.TrustedProxies = []string{"10.0.0.0/8", "192.0.2.7", "::1"}
+	c.Access.Anonymous = nil
+	c.Access.Roles["viewer"] = []string{"projects.view"}
+	c.Access.Types = map[string][]string{"misc": {"admin", "viewer"}}
+	c.Views = Views{Mode: "auto", Budget: 1_500_000_000, IndexBudget: MiB, Poll: 500 * time.Millisecond}
+	c.Materialize.Schedule["activities"] = "0,30 * * * *"
+	c.Materialize.Schedule["journals"] = ""
+	c.Materialize.Schedule["persons"] = "CRON_TZ=America/Sao_Paulo 0 0 * * *"
+	c.Materialize.MaxShrink, c.Materialize.Workers = 1, 4
+	c.Limits.Rate, c.Limits.RequestTimeout = 50, 0
+	c.HTTP.CORS.Origins = []string{"https://www.example.org", "http://localhost:3000"}
+	c.HTTP.CORS.Credentials = true
+	c.HTTP.Compress.Codings = []string{"gzip"}
+	c.Catalog.TopicsPath, c.Catalog.File = "openalex.topics", "topics.json"
+	c.Compat.FormattedSingle = true
+}
+
+func TestBadFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.bad.yml")
+	if err != nil || len(files) != len(badFiles) {
+		t.Fatalf("have %d files (%v), want %d", len(files), err, len(badFiles))
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			_, err := Load(Sources{File: file})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := strings.ReplaceAll(err.Error(), "testdata/", "")
+			if want := strings.Join(badFiles[filepath.Base(file)], "\n"); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if strings.Contains(got, "s3cret") {
+				t.Error("the message holds a secret")
+			}
+		})
+	}
+}

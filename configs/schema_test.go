@@ -1,0 +1,50 @@
+package configs
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestKeys(t *testing.T) {
+	env, path, flag := map[string]string{}, map[string]bool{}, map[string]bool{}
+	for _, k := range Keys() {
+		if other := env[k.Env]; other != "" {
+			t.Errorf("%s and %s share the variable %s", k.Path, other, k.Env)
+		}
+		env[k.Env] = k.Path
+		if path[k.Path] || strings.HasSuffix(k.Path, ".") {
+			t.Errorf("%q is no path of its own", k.Path)
+		}
+		path[k.Path] = true
+		if k.Flag != "" && (flag[k.Flag] || k.usage == "") {
+			t.Errorf("--%s has no usage, or two keys", k.Flag)
+		}
+		flag[k.Flag] = true
+	}
+	// Names that other tools rely on.
+	for name, want := range map[string]string{
+		"VITRINE_STORE": "store", "VITRINE_LISTEN": "listen", "VITRINE_AUTH_API_KEY": "auth.api_key",
+		"VITRINE_AUTH_PORTFOLIO_KEY": "auth.portfolio_key", "VITRINE_START_YEAR": "start_year",
+		"VITRINE_AUTH_SESSION_JWT_SECRET": "auth.session.jwt_secret", "VITRINE_LIMITS_FILTER_BYTES": "limits.filter_bytes",
+	} {
+		if env[name] != want {
+			t.Errorf("%s sets %q, want %s", name, env[name], want)
+		}
+	}
+	for key := range env {
+		if env[strings.TrimSuffix(key, "_FILE")] != "" && strings.HasSuffix(key, "_FILE") {
+			t.Errorf("%s could be a setting or the file of a secret", key)
+		}
+	}
+}
+
+// TestDefaultsPassTheirChecks lays every default over itself, as text.
+func TestDefaultsPassTheirChecks(t *testing.T) {
+	var environ []string
+	for _, k := range Keys() {
+		if !k.Secret {
+			environ = append(environ, k.Env+"="+k.Default)
+		}
+	}
+	same(t, load(t, Sources{Environ: environ}), Default())
+}
