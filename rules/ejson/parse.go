@@ -1,0 +1,267 @@
+package ejson
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
+)
+
+const (
+	// defaultDepth is how deep MongoDB lets documents nest.
+	defaultDepth = 100
+	// maxSource keeps every length in the BSON written within an int32: no JSON
+	// grows more than 7.5 times (an array of single digits: two bytes become
+	// a type, nine digits of index, a NUL and four of value).
+	maxSource = 1 << 28
+)
+
+// Options says how a text is to be read. The zero value reads a filter that came
+// in no parameter.
+type Options struct {
+	// Param is the request parameter the text came in, for errors to name.
+	Param string
+	// MaxBytes is the longest text taken; 0 leaves only the hard limit of 256 MiB.
+	MaxBytes int
+	// MaxDepth is how many objects and arrays may be open at once, wrappers
+	// included; 0 is 100.
+	MaxDepth int
+	// RegexValues takes {"$regex": "…"} and {"$regex": "…", "$options": "…"} for
+	// regular expression values, as old versions of mongoexport write them. In a
+	// filter these are operators, so leave it false there.
+	RegexValues bool
+}
+
+// Parse reads a text that is one JSON object. The document keeps the order of keys
+// and shares no memory with src. Errors are *rules.Error of kind ErrWrongCall.
+func Parse(src []byte, o Options) (bson.Raw, error) {
+	p, err := newParser(src, o)
+	if err != nil {
+		return nil, err
+	}
+	if p.token() != '{' {
+		return nil, p.unexpected("an object")
+	}
+	if _, err := p.document(1); err != nil {
+		return nil, err
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	return p.buf, nil
+}
+
+// ParseValue reads a text that is one JSON value of any kind; a wrapper gives the
+// value it stands for. Otherwise it is like Parse.
+func ParseValue(src []byte, o Options) (bson.RawValue, error) {
+	p, err := newParser(src, o)
+	if err != nil {
+		return bson.RawValue{}, err
+	}
+	t, err := p.value(1)
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return bson.RawValue{}, err
+	}
+	return bson.RawValue{Type: t, Value: p.buf}, nil
+}
+
+// parser reads src from pos on and appends BSON to buf.
+type parser struct {
+	src  []byte
+	pos  int
+	buf  []byte
+	keys []keyRef // of all objects now open, the innermost's last
+	opts Options
+
+	firstKeys [48]keyRef // where keys begins: enough for most documents
+}
+
+// newParser checks what holds for the text as a whole.
+func newParser(src []byte, o Options) (*parser, error) {
+	if o.MaxDepth == 0 {
+		o.MaxDepth = defaultDepth
+	}
+	limit := maxSource
+	if o.MaxBytes > 0 {
+		limit = min(limit, o.MaxBytes)
+	}
+	if len(src) > limit {
+		return nil, rules.Wrongf(o.Param, "", "is %d bytes long, %d are allowed", len(src), limit)
+	}
+	p := &parser{src: src, opts: o}
+	if len(src) >= 3 && string(src[:3]) == "\xef\xbb\xbf" {
+		return nil, p.fail(0, "starts with a byte order mark")
+	}
+	p.keys = p.firstKeys[:0]
+	// Records come out about as long as they were, filters a little longer.
+	p.buf = make([]byte, 0, len(src)+len(src)/4+64)
+	return p, nil
+}
+
+// end checks that nothing but white space follows.
+func (p *parser) end() error {
+	p.token()
+	if p.pos < len(p.src) {
+		return p.unexpected("nothing more")
+	}
+	return nil
+}
+
+// token skips white space and gives the byte that follows, without taking it; 0 at
+// the end of the text.
+func (p *parser) token() byte {
+	for ; p.pos < len(p.src); p.pos++ {
+		switch c := p.src[p.pos]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// value reads any value and appends it without its type, which it returns.
+func (p *parser) value(depth int) (bson.Type, error) {
+	switch c := p.token(); {
+	case c == '"':
+		return bson.TypeString, p.stringValue()
+	case c == '{':
+		return p.object(depth)
+	case c == '[':
+		return bson.TypeArray, p.array(depth)
+	case c == '-' || '0' <= c && c <= '9':
+		return p.number()
+	case p.literal("true"):
+		p.buf = append(p.buf, 1)
+		return bson.TypeBoolean, nil
+	case p.literal("false"):
+		p.buf = append(p.buf, 0)
+		return bson.TypeBoolean, nil
+	case p.literal("null"):
+		return bson.TypeNull, nil
+	}
+	return 0, p.unexpected("a value")
+}
+
+// literal takes the word if it is next.
+func (p *parser) literal(word string) bool {
+	end := p.pos + len(word)
+	if end > len(p.src) || string(p.src[p.pos:end]) != word {
+		return false
+	}
+	p.pos = end
+	return true
+}
+
+// document reads the object at pos as a document, whatever its keys are, and
+// returns how many there are.
+func (p *parser) document(depth int) (int, error) {
+	if depth > p.opts.MaxDepth {
+		return 0, p.fail(p.pos, "nests deeper than %d levels", p.opts.MaxDepth)
+	}
+	start, firstKey := p.open(), len(p.keys)
+	for c := p.token(); c != '}'; {
+		if c != '"' {
+			return 0, p.unexpected("a key in double quotes")
+		}
+		if err := p.member(depth); err != nil {
+			return 0, err
+		}
+		if c = p.token(); c == ',' {
+			p.pos++
+			if c = p.token(); c == '}' {
+				return 0, p.unexpected("another key after the comma")
+			}
+		} else if c != '}' {
+			return 0, p.unexpected("',' or '}'")
+		}
+	}
+	p.close(start)
+	own := p.keys[firstKey:]
+	p.keys = p.keys[:firstKey]
+	return len(own), p.unique(own)
+}
+
+// member reads a key and its value.
+func (p *parser) member(depth int) error {
+	at := len(p.buf)
+	p.buf = append(p.buf, 0)
+	if err := p.key(); err != nil {
+		return err
+	}
+	if p.token() != ':' {
+		return p.unexpected("':'")
+	}
+	p.pos++
+	t, err := p.value(depth + 1)
+	if err == nil {
+		p.buf[at] = byte(t)
+	}
+	return err
+}
+
+// array reads the array at pos.
+func (p *parser) array(depth int) error {
+	if depth > p.opts.MaxDepth {
+		return p.fail(p.pos, "nests deeper than %d levels", p.opts.MaxDepth)
+	}
+	start := p.open()
+	for c, i := p.token(), 0; c != ']'; i++ {
+		at := len(p.buf)
+		p.buf = append(strconv.AppendInt(append(p.buf, 0), int64(i), 10), 0)
+		t, err := p.value(depth + 1)
+		if err != nil {
+			return err
+		}
+		p.buf[at] = byte(t)
+		if c = p.token(); c == ',' {
+			p.pos++
+			if c = p.token(); c == ']' {
+				return p.unexpected("another value after the comma")
+			}
+		} else if c != ']' {
+			return p.unexpected("',' or ']'")
+		}
+	}
+	p.close(start)
+	return nil
+}
+
+// open takes the opening bracket and leaves room for the length of the document.
+func (p *parser) open() (start int) {
+	start = len(p.buf)
+	p.pos++
+	p.buf = append(p.buf, 0, 0, 0, 0)
+	return start
+}
+
+// close takes the closing bracket and ends the document that starts at start.
+func (p *parser) close(start int) {
+	p.pos++
+	p.buf = append(p.buf, 0)
+	binary.LittleEndian.PutUint32(p.buf[start:], uint32(len(p.buf)-start))
+}
+
+// fail is the error of the text at an offset.
+func (p *parser) fail(at int, format string, args ...any) error {
+	return rules.Wrongf(p.opts.Param, "offset "+strconv.Itoa(at), format, args...)
+}
+
+// unexpected is the error for finding something else than wanted at pos.
+func (p *parser) unexpected(want string) error {
+	if p.pos >= len(p.src) {
+		return p.fail(p.pos, "ends where %s should be", want)
+	}
+	found := fmt.Sprintf("byte 0x%02x", p.src[p.pos])
+	if r, _ := utf8.DecodeRune(p.src[p.pos:]); r != utf8.RuneError {
+		found = strconv.QuoteRune(r)
+	}
+	return p.fail(p.pos, "found %s where %s should be", found, want)
+}

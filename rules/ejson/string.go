@@ -1,0 +1,100 @@
+package ejson
+
+import (
+	"math/bits"
+	"unicode/utf8"
+)
+
+// AppendString writes s as a JSON string. Only quotes, backslashes and control
+// characters are escaped; each byte that is not UTF-8 becomes U+FFFD. HTML and the
+// line separators U+2028 and U+2029 stay as they are: the output is JSON, not
+// script.
+func AppendString(dst []byte, s string) []byte { return appendQuoted(dst, s) }
+
+// AppendStringBytes is AppendString for a string held as bytes.
+func AppendStringBytes(dst, s []byte) []byte { return appendQuoted(dst, s) }
+
+func appendQuoted[S string | []byte](dst []byte, s S) []byte {
+	dst = append(dst, '"')
+	for {
+		n, ascii := plainRun(s)
+		start := len(dst)
+		dst = append(dst, s[:n]...)
+		if !ascii && !utf8.Valid(dst[start:]) {
+			dst = appendRepaired(dst[:start], s[:n])
+		}
+		if n == len(s) {
+			return append(dst, '"')
+		}
+		dst = appendEscape(dst, s[n])
+		s = s[n+1:]
+	}
+}
+
+// appendEscape writes a byte that may not stand in a string as it is.
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	const hexDigits = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+}
+
+// appendRepaired copies s with U+FFFD for each byte that is not UTF-8.
+func appendRepaired[S string | []byte](dst []byte, s S) []byte {
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
+		dst = utf8.AppendRune(dst, r)
+		s = s[size:]
+	}
+	return dst
+}
+
+// plainRun is the length of the part of s before the first quote, backslash or
+// control character, and whether that part is ASCII. It looks at eight bytes at a
+// time: the highest bit of each byte of the masks below tells about that byte, up
+// to and including the first one found (the subtractions borrow only upwards).
+func plainRun[S string | []byte](s S) (n int, ascii bool) {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x80 * ones
+	)
+	var seen uint64 // all bytes of the run, one over the other
+	for ; n+8 <= len(s); n += 8 {
+		x := load64(s[n:])
+		quote, backslash := x^('"'*ones), x^('\\'*ones)
+		found := ((x-' '*ones)&^x | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
+		if found != 0 {
+			before := bits.TrailingZeros64(found) &^ 7
+			seen |= x & (1<<before - 1)
+			return n + before/8, seen&highs == 0
+		}
+		seen |= x
+	}
+	for ; n < len(s); n++ {
+		c := s[n]
+		if c < ' ' || c == '"' || c == '\\' {
+			break
+		}
+		seen |= uint64(c)
+	}
+	return n, seen&highs == 0
+}
+
+// load64 reads eight bytes, the first as the lowest; it compiles to one load.
+func load64[S string | []byte](s S) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
