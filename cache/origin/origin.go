@@ -38,7 +38,8 @@ var (
 	// ErrFenced: the lease was lost; a newer token exists and this writer must stop.
 	ErrFenced = errors.New("lease lost: fenced off by a newer holder")
 	// ErrStale: changes since the asked generation are no longer known (tombstones
-	// were pruned, or the view was created anew); load from generation 0.
+	// were pruned, or the view was created anew); drop what was read and load from
+	// generation 0.
 	ErrStale = errors.New("generation too old: load the view anew")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
@@ -91,7 +92,7 @@ type Row struct {
 	ID         bson.RawValue // the record's own _id
 	Generation uint64        // the generation that brought this version
 	Hash       uint64        // of the record and everything the row was made from
-	Doc        bson.Raw      // nil: a tombstone, the row is gone
+	Doc        bson.Raw      // with ID as its _id; nil: a tombstone, the row is gone
 }
 
 // Meta describes a published view; there is one per view.
@@ -103,13 +104,20 @@ type Meta struct {
 	Rules      string    // fingerprint of the rules the rows were made by
 	Published  time.Time // when Generation was committed
 	Pruned     uint64    // deltas reach back to this generation, not further
-	Checked    time.Time // when a job last completed, with or without changes
+	Checked    time.Time // when a job last completed with health "ok", with or without changes
 	Health     Health
 }
 
+// The values of Health.Status; it is empty before the first run.
+const (
+	HealthOK    = "ok"
+	HealthHeld  = "held" // not published: the view would shrink too much
+	HealthError = "error"
+)
+
 // Health is how the last run of a view's job went.
 type Health struct {
-	Status  string        // "ok", "held" (not published: would shrink too much) or "error"; "" before the first run
+	Status  string        // HealthOK, HealthHeld or HealthError
 	Error   string        // why, for "held" and "error"
 	Started time.Time     // of the last run
 	Took    time.Duration // of the last run
@@ -129,13 +137,17 @@ type Views interface {
 	// returned Meta's generation: with since 0 every live row, otherwise the rows
 	// changed after since, tombstones included. The rows together are exactly the
 	// view at that generation, even if publications go on meanwhile; an id may
-	// come more than once, then the one with the highest generation counts.
-	// ErrStale asks the caller to start from 0.
+	// come more than once, then the one with the highest generation counts, and
+	// that one comes last. So with since 0 a tombstone may follow a row that was
+	// taken away during the call. ErrStale asks the caller to start from 0, anew if
+	// it did already. fn may keep the row and may call the store.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
 	// Hashes calls fn with id and hash of every live row at the current generation.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
 	// Begin starts a publication under a lease, after repairing what an interrupted
-	// one left. One publication of a view at a time; the lease guarantees it.
+	// one left. One publication of a view at a time: the lease guarantees it, hence
+	// a view is always published under leases of one name. ErrFenced if the lease is
+	// no longer the newest; a Begin fences off every publication begun earlier.
 	Begin(ctx context.Context, view string, lease Lease) (Publication, error)
 	// SetHealth records how a run went, fenced by the lease. It never touches rows or generation.
 	SetHealth(ctx context.Context, view string, lease Lease, h Health) error
@@ -146,7 +158,8 @@ type Views interface {
 type Publication interface {
 	// Generation is the generation under preparation.
 	Generation() uint64
-	// Put stages new versions of rows; Row.Generation is ignored, a nil Doc takes the row away.
+	// Put stages new versions of rows; Row.Generation is ignored, a nil Doc takes the
+	// row away. Of an id put more than once the last counts.
 	Put(ctx context.Context, rows []Row) error
 	// Commit publishes everything put so far and returns the new meta. ErrFenced if
 	// the lease is no longer the newest. rows is the number of live rows afterwards,
@@ -156,7 +169,8 @@ type Publication interface {
 	Abort(ctx context.Context) error
 }
 
-// Lease is the right to materialize, held by one process at a time.
+// Lease is the right to materialize, held by one process at a time. One that has
+// run out still holds until somebody else takes it.
 type Lease struct {
 	Name    string
 	Holder  string    // who holds it, for people: host, process id, random part
@@ -175,9 +189,12 @@ type Leases interface {
 }
 
 // Importer fills source collections; only `vitrine import` and the demo use it.
+// Names that CheckCollection refuses are errors.
 type Importer interface {
 	// Upsert stores documents by _id, replacing those that exist. All documents of
-	// a call are durable when it returns nil. Where a document has no _id, an ObjectID is added.
+	// a call are durable when it returns nil. Where a document has no _id, an ObjectID
+	// is added. Of an _id that comes more than once in docs the last document counts,
+	// the others as replaced.
 	Upsert(ctx context.Context, collection string, docs []bson.Raw) (Upserted, error)
 	// Retain deletes the documents whose _id keep refuses and returns how many.
 	Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (int, error)

@@ -1,0 +1,58 @@
+package origin
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// SidePrefix begins the name of every collection that Vitrine itself keeps.
+const SidePrefix = "view_"
+
+// CheckCollection reports whether a source collection may have this name: not
+// empty, not one of Vitrine's own or the server's, none that MongoDB refuses.
+func CheckCollection(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("collection without a name")
+	case strings.HasPrefix(name, SidePrefix), strings.HasPrefix(name, "system."):
+		return fmt.Errorf("collection %q: names with this beginning are reserved", name)
+	case strings.ContainsAny(name, "$\x00"), len(name) > 200:
+		return fmt.Errorf("collection %q: a name has neither $ nor zero bytes and at most 200 bytes", name)
+	}
+	return nil
+}
+
+// CheckView reports whether a view may have this name: small letters, digits and
+// '_', and not one of the collections that hold the stores' own records.
+func CheckView(name string) error {
+	strange := strings.IndexFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'
+	})
+	switch {
+	case name == "" || len(name) > 100 || strange >= 0:
+		return fmt.Errorf("view %q: a name is 1 to 100 small letters, digits and '_'", name)
+	case name == "meta" || name == "staged" || name == "lease":
+		return fmt.Errorf("view %q: the name is reserved", name)
+	}
+	return nil
+}
+
+// Check reports whether a row can be put: it has an ID, and its document the same as _id.
+func (r Row) Check() error {
+	if r.ID.IsZero() {
+		return errors.New("row without ID")
+	}
+	if r.Doc == nil {
+		return nil
+	}
+	id, err := r.Doc.LookupErr("_id")
+	if err != nil {
+		return fmt.Errorf("row %s: _id of its document: %w", r.ID.String(), err)
+	}
+	if id.Type != r.ID.Type || !bytes.Equal(id.Value, r.ID.Value) {
+		return fmt.Errorf("row %s: its document has another _id: %s", r.ID.String(), id.String())
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package origintest
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+var importTests = map[string]func(*testing.T, Harness){
+	"upsert inserts and replaces":            testUpsert,
+	"of equal ids in a call the last counts": testUpsertTwice,
+	"a document without id gets one":         testUpsertNoID,
+	"retain deletes what keep refuses":       testRetain,
+	"malformed documents are refused":        testUpsertMalformed,
+	"reserved names are refused":             testReserved,
+}
+
+func testUpsert(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	docs := numbered(t, 130)
+	upsert(t, s, "docs", docs[:100], origin.Upserted{Inserted: 100})
+	upsert(t, s, "docs", docs, origin.Upserted{Inserted: 30, Replaced: 100})
+	upsert(t, s, "docs", nil, origin.Upserted{})
+	changed := raw(t, bson.D{{Key: "_id", Value: int32(3)}, {Key: "only", Value: "this"}})
+	upsert(t, s, "docs", []bson.Raw{changed}, origin.Upserted{Replaced: 1})
+	if got := must(s.Lookup(t.Context(), "docs", value(t, int32(3))))(t); got.String() != changed.String() {
+		t.Errorf("replaced document = %s, want %s", got, changed)
+	}
+}
+
+func testUpsertTwice(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	var docs []bson.Raw
+	for i := range 7 {
+		docs = append(docs, raw(t, bson.D{{Key: "_id", Value: int32(i % 3)}, {Key: "n", Value: int32(i)}}))
+	}
+	upsert(t, s, "docs", docs, origin.Upserted{Inserted: 3, Replaced: 4})
+	same(t, "documents", texts(t, s.Scan(t.Context(), "docs")), stringsOf(docs[4:]))
+}
+
+func testUpsertNoID(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	docs := []bson.Raw{raw(t, bson.D{{Key: "n", Value: 1}}), raw(t, bson.D{{Key: "n", Value: 1}}), raw(t, bson.D{})}
+	upsert(t, s, "docs", docs, origin.Upserted{Inserted: 3})
+	n := 0
+	for doc, err := range s.Scan(t.Context(), "docs") {
+		ok(t, err)
+		if n++; doc.Lookup("_id").Type != bson.TypeObjectID {
+			t.Errorf("document %s has no ObjectID", doc)
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d documents, want 3", n)
+	}
+}
+
+func testRetain(t *testing.T, h Harness) {
+	s, docs := h.Open(t, Settings{}), numbered(t, 300)
+	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
+	keep := func(id bson.RawValue) bool { return id.AsInt64()%3 == 0 }
+	if n := must(s.Retain(t.Context(), "docs", keep))(t); n != 200 {
+		t.Errorf("Retain = %d, want 200", n)
+	}
+	var want []bson.Raw
+	for i := 0; i < len(docs); i += 3 {
+		want = append(want, docs[i])
+	}
+	same(t, "documents left", texts(t, s.Scan(t.Context(), "docs")), stringsOf(want))
+}
+
+func testUpsertMalformed(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	for name, doc := range map[string]bson.Raw{
+		"empty":           {},
+		"cut off":         numbered(t, 1)[0][:9],
+		"array as id":     raw(t, bson.D{{Key: "_id", Value: bson.A{1}}}),
+		"regex as id":     raw(t, bson.D{{Key: "_id", Value: bson.Regex{Pattern: "x"}}}),
+		"undefined as id": raw(t, bson.D{{Key: "_id", Value: bson.Undefined{}}}),
+	} {
+		if got, err := s.Upsert(t.Context(), "docs", []bson.Raw{doc}); err == nil {
+			t.Errorf("%s: Upsert = %+v, want an error", name, got)
+		}
+	}
+	same(t, "documents", texts(t, s.Scan(t.Context(), "docs")), []string{})
+}
+
+func testReserved(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	for _, name := range []string{"", "view_meta", "view_activities", "system.users", "a$b"} {
+		if _, err := s.Upsert(t.Context(), name, numbered(t, 1)); err == nil {
+			t.Errorf("Upsert into %q: no error", name)
+		}
+		if _, err := s.Retain(t.Context(), name, func(bson.RawValue) bool { return true }); err == nil {
+			t.Errorf("Retain in %q: no error", name)
+		}
+	}
+	l := acquire(t, s, "a")
+	for _, name := range []string{"", "meta", "lease", "staged", "a/b", "Ä"} {
+		if _, err := s.Begin(t.Context(), name, l); err == nil {
+			t.Errorf("Begin of view %q: no error", name)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+// Package origintest is the conformance suite of package origin: one test per
+// sentence of its contract, run by every implementation on itself.
+//
+//	func TestStore(t *testing.T) { origintest.Run(t, origintest.Harness{Open: open}) }
+//
+// It also has the two halves of the crash tests: what the child process does until
+// it is killed (Labour), and what must hold afterwards (Crash).
+package origintest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// Harness is an implementation under test.
+type Harness struct {
+	// Open returns a fresh, empty store, to be closed when the test ends.
+	Open func(t *testing.T, s Settings) origin.Store
+	// Plain marks a server that stores and compares only plain documents: ids are
+	// strings, ObjectIDs, integers, doubles, booleans or dates, and filters know
+	// neither $elemMatch on values nor comparisons across types.
+	Plain bool
+}
+
+// Settings are what a test needs set in a store's options. Zero values mean the
+// store's defaults.
+type Settings struct {
+	Now        func() time.Time
+	KeepDeltas uint64
+}
+
+// Run runs the suite as subtests of t.
+func Run(t *testing.T, h Harness) {
+	for _, group := range []struct {
+		name  string
+		tests map[string]func(*testing.T, Harness)
+	}{
+		{"source", sourceTests}, {"import", importTests}, {"publish", publishTests},
+		{"readers", readerTests}, {"lease", leaseTests},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, name := range slices.Sorted(keys(group.tests)) {
+				t.Run(name, func(t *testing.T) { group.tests[name](t, h) })
+			}
+		})
+	}
+}
+
+// keys returns the keys of m.
+func keys[V any](m map[string]V) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// view is the name of the view that the tests publish.
+const view = "things"
+
+// clock is a time that stands still until a test moves it.
+type clock struct{ at time.Time }
+
+// newClock returns a clock at a fixed time.
+func newClock() *clock { return &clock{time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)} }
+
+func (c *clock) now() time.Time          { return c.at }
+func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
+
+// must returns v, or ends the test.
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// ok ends the test on an error.
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// raw encodes a document.
+func raw(t *testing.T, d bson.D) bson.Raw {
+	t.Helper()
+	return must(bson.Marshal(d))(t)
+}
+
+// value encodes a value.
+func value(t *testing.T, v any) bson.RawValue {
+	t.Helper()
+	return raw(t, bson.D{{Key: "v", Value: v}}).Lookup("v")
+}
+
+// numbered returns n documents {_id: i, n: i}.
+func numbered(t *testing.T, n int) []bson.Raw {
+	docs := make([]bson.Raw, n)
+	for i := range docs {
+		docs[i] = raw(t, bson.D{{Key: "_id", Value: int32(i)}, {Key: "n", Value: int32(i)}})
+	}
+	return docs
+}
+
+// upsert stores documents and checks the counts.
+func upsert(t *testing.T, s origin.Store, collection string, docs []bson.Raw, want origin.Upserted) {
+	t.Helper()
+	got, err := s.Upsert(t.Context(), collection, docs)
+	if err != nil || got != want {
+		t.Fatalf("Upsert = %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// texts collects documents as sorted Extended JSON.
+func texts(t *testing.T, docs iter.Seq2[bson.Raw, error]) []string {
+	t.Helper()
+	list := ordered(t, docs)
+	slices.Sort(list)
+	return list
+}
+
+// ordered collects documents as Extended JSON.
+func ordered(t *testing.T, docs iter.Seq2[bson.Raw, error]) []string {
+	t.Helper()
+	list := []string{}
+	for doc, err := range docs {
+		ok(t, err)
+		list = append(list, doc.String())
+	}
+	return list
+}
+
+// stringsOf returns documents as sorted Extended JSON.
+func stringsOf(docs []bson.Raw) []string {
+	list := []string{}
+	for _, d := range docs {
+		list = append(list, d.String())
+	}
+	slices.Sort(list)
+	return list
+}
+
+// same fails the test unless both lists are equal.
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %s\nwant %s", what, short(got), short(want))
+	}
+}
+
+// short prints a list, shortened.
+func short(list []string) string {
+	if len(list) > 20 {
+		return fmt.Sprintf("%q… (%d)", list[:20], len(list))
+	}
+	return fmt.Sprintf("%q", list)
+}
+
+// acquire takes the lease of the tests for a holder.
+func acquire(t *testing.T, s origin.Store, holder string) origin.Lease {
+	t.Helper()
+	return must(s.Acquire(t.Context(), "materialize", holder, time.Minute))(t)
+}
+
+// row returns a row {_id: id, n: n} with hash n.
+func row(t *testing.T, id any, n int) origin.Row {
+	t.Helper()
+	doc := raw(t, bson.D{{Key: "_id", Value: id}, {Key: "n", Value: int64(n)}})
+	return origin.Row{ID: doc.Lookup("_id"), Hash: uint64(n), Doc: doc}
+}
+
+// gone returns a tombstone.
+func gone(t *testing.T, id any) origin.Row { return origin.Row{ID: value(t, id)} }
+
+// publish publishes rows as one generation.
+func publish(t *testing.T, s origin.Store, l origin.Lease, live int, rows ...origin.Row) origin.Meta {
+	t.Helper()
+	p := must(s.Begin(t.Context(), view, l))(t)
+	ok(t, p.Put(t.Context(), rows))
+	return must(p.Commit(t.Context(), live, "rules"))(t)
+}
+
+// mirror is a reader's copy of a view, kept as the contract tells a reader to.
+type mirror struct {
+	meta origin.Meta
+	rows map[string]origin.Row
+}
+
+// load brings the mirror up to date from its own generation on.
+func (m *mirror) load(ctx context.Context, s origin.Store) error {
+	if m.rows == nil {
+		m.rows = map[string]origin.Row{}
+	}
+	newest := map[string]uint64{}
+	meta, err := s.Rows(ctx, view, m.meta.Generation, func(r origin.Row) error {
+		id := r.ID.String()
+		if r.Generation < newest[id] {
+			return fmt.Errorf("row %s: generation %d after %d", id, r.Generation, newest[id])
+		}
+		newest[id] = r.Generation
+		if r.Doc == nil {
+			delete(m.rows, id)
+		} else {
+			m.rows[id] = r
+		}
+		return nil
+	})
+	if err == nil {
+		m.meta = meta
+	}
+	return err
+}
+
+// read returns a view's rows since a generation as "id:n@generation", sorted; a
+// tombstone is "id:gone@generation".
+func read(t *testing.T, s origin.Store, since uint64) ([]string, origin.Meta) {
+	t.Helper()
+	list := []string{}
+	meta := must(s.Rows(t.Context(), view, since, func(r origin.Row) error {
+		list = append(list, rowText(r))
+		return nil
+	}))(t)
+	slices.Sort(list)
+	return list, meta
+}
+
+// rowText is a row as read returns it.
+func rowText(r origin.Row) string {
+	if r.Doc == nil {
+		return fmt.Sprintf("%s:gone@%d", r.ID, r.Generation)
+	}
+	return fmt.Sprintf("%s:%d@%d", r.ID, r.Doc.Lookup("n").AsInt64(), r.Generation)
+}
