@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
 )
 
 // An archive of mongodump begins with the magic number and a prelude: a header,
@@ -194,7 +196,7 @@ var crcTable = crc64.MakeTable(crc64.ECMA)
 
 // wants reports whether a namespace's documents are asked for.
 func (r *archiveReader) wants(ns namespace) bool {
-	return ns.database == r.database && (r.only == "" || r.only == ns.collection) && reserved(ns.collection) == ""
+	return ns.database == r.database && (r.only == "" || r.only == ns.collection) && origin.CheckCollection(ns.collection) == nil
 }
 
 // openBlock reads a block's header. At the end of the archive it returns io.EOF,

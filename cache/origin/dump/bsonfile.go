@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -46,14 +47,31 @@ func (f *frames) next() (bson.Raw, Place, error) {
 	case size > maxFrame:
 		return nil, place, broken(place, errTooLarge(int64(size)))
 	}
-	doc := make(bson.Raw, size)
-	copy(doc, head[:])
-	n, err = io.ReadFull(f.in, doc[4:])
-	f.offset += int64(n)
+	doc, err := f.body(append(make(bson.Raw, 0, min(int(size), trusted)), head[:]...), int(size))
 	if err != nil {
 		return nil, place, broken(place, err)
 	}
 	return doc, place, nil
+}
+
+// trusted is how many bytes are allocated on the word of a length alone; beyond,
+// memory follows what is really there.
+const trusted = 256 << 10
+
+// body reads the rest of a document of which doc is the beginning.
+func (f *frames) body(doc bson.Raw, size int) (bson.Raw, error) {
+	for len(doc) < size {
+		if len(doc) == cap(doc) {
+			doc = slices.Grow(doc, min(len(doc), size-len(doc)))
+		}
+		n, err := io.ReadFull(f.in, doc[len(doc):min(cap(doc), size)])
+		doc = doc[:len(doc)+n]
+		f.offset += int64(n)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return doc, nil
 }
 
 // bsonReader reads a BSON file: documents, one behind the other.

@@ -142,3 +142,16 @@ func TestBSONMalformed(t *testing.T) {
 		})
 	}
 }
+
+// The largest document there may be arrives whole; one byte more is damage.
+func TestBSONLargest(t *testing.T) {
+	const limit = 16<<20 + 16<<10 // of what is read; what is stored is limited by Load
+	room := strings.Repeat("x", limit-len(withLength("\x02a\x00\x00\x00\x00\x00\x00")))
+	text := string(binary.LittleEndian.AppendUint32(nil, uint32(len(room)+1))) + room + "\x00"
+	got, err := readAll(files{"c.bson": withLength("\x02a\x00" + text)}, dump.Options{})
+	checkRead(t, got, err, []string{`c{"a":"` + room + `"}`}, "")
+
+	text = string(binary.LittleEndian.AppendUint32(nil, uint32(len(room)+2))) + room + "x\x00"
+	got, err = readAll(files{"c.bson": withLength("\x02a\x00" + text)}, dump.Options{})
+	checkRead(t, got, err, nil, "more than MongoDB's limit")
+}

@@ -3,6 +3,7 @@ package dump
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -14,10 +15,16 @@ import (
 // same, such as 1 and 1.0, have the same.
 type keyHash [16]byte
 
+// maxID is how long an _id may be, in bytes: what every store takes.
+const maxID = 32000
+
 // hashID returns the hash of an _id.
 func hashID(id bson.RawValue) (keyHash, error) {
 	var room [64]byte
 	key, err := idkey.Append(room[:0], id)
+	if err == nil && len(key) > maxID {
+		err = fmt.Errorf("_id of more than %d bytes", maxID)
+	}
 	if err != nil {
 		return keyHash{}, err
 	}

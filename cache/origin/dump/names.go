@@ -1,10 +1,11 @@
 package dump
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+
+	"vitrine/cache/origin"
 )
 
 // format is how a file's documents are written.
@@ -58,16 +59,8 @@ func reserved(collection string) string {
 	switch {
 	case strings.HasPrefix(collection, "system."):
 		return "belongs to the database server"
-	case strings.HasPrefix(collection, "view_"):
+	case strings.HasPrefix(collection, origin.SidePrefix):
 		return "side collections are made by materializing, not imported"
 	}
 	return ""
-}
-
-// checkName reports whether MongoDB would accept a collection's name.
-func checkName(collection string) error {
-	if collection == "" || strings.ContainsAny(collection, "$\x00") || strings.HasPrefix(collection, ".") || strings.HasSuffix(collection, ".") {
-		return fmt.Errorf("%q cannot be the name of a collection", collection)
-	}
-	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"vitrine/cache/origin"
 )
 
 // Options say how paths become sources. The zero value works.
@@ -159,12 +161,12 @@ func (d *Dump) addFile(at location, size int64, inFolder bool) error {
 	if at.shown == "-" && name == "-" {
 		return errors.New("standard input: its documents need the name of a collection")
 	}
-	if err := checkName(name); err != nil {
-		return fmt.Errorf("%s: %w", at.shown, err)
-	}
 	if why := reserved(name); why != "" {
 		d.note("%s: ignored: %s", at.shown, why)
 		return nil
+	}
+	if err := origin.CheckCollection(name); err != nil {
+		return fmt.Errorf("%s: %w", at.shown, err)
 	}
 	s.Collections = []string{name}
 	d.Sources = append(d.Sources, s)
@@ -185,11 +187,14 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 		if ns.database != s.database || s.only != "" && s.only != ns.collection {
 			continue
 		}
-		if why := reserved(ns.collection); why != "" {
+		switch why, err := reserved(ns.collection), origin.CheckCollection(ns.collection); {
+		case why != "":
 			d.note("%s: %s: ignored: %s", s.Name, ns.collection, why)
-			continue
+		case err != nil: // it cannot be renamed, as a file can, and should not keep the others out
+			d.note("%s: ignored: %v", s.Name, err)
+		default:
+			s.Collections = append(s.Collections, ns.collection)
 		}
-		s.Collections = append(s.Collections, ns.collection)
 	}
 	if len(s.Collections) > 0 {
 		slices.Sort(s.Collections)

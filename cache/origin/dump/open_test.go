@@ -48,7 +48,7 @@ func TestOpenFolder(t *testing.T) {
 		{name: "one collection", opts: dump.Options{Collection: "b"}, files: files{"a.jsonl": line, "b.jsonl": line}, want: []string{"b.jsonl: b"}},
 		{name: "no such collection", opts: dump.Options{Collection: "c"}, files: files{"a.jsonl": line}, err: "nothing to import"},
 		{name: "nothing", files: files{"README": line}, err: ".: the folder holds no data files"},
-		{name: "name that no collection can have", files: files{"a$b.jsonl": line}, err: `"a$b" cannot be the name of a collection`},
+		{name: "name that no collection can have", files: files{"a$b.jsonl": line}, err: `a$b.jsonl: collection "a$b": a name has neither $ nor zero bytes`},
 		{name: "broken archive", files: files{"d.archive": institute(t)[:50]}, err: "d.archive: byte "},
 		{name: "named archive, is none", files: files{"d.archive": line}, err: "d.archive: byte 0: not an archive of mongodump"},
 	}
