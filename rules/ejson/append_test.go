@@ -1,6 +1,7 @@
 package ejson_test
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"math"
 	"strings"
@@ -191,6 +192,8 @@ func TestAppendBrokenBSON(t *testing.T) {
 		"code with scope too long":  {doc("\x0fb\x00\x10\x00\x00\x00\x02\x00\x00\x00f\x00" + doc("") + "\x00" + ok), `{"b":null}`},
 		"DBPointer without ID":      {doc("\x0cb\x00\x02\x00\x00\x00f\x00abc"), `{"b":null}`},
 		"boolean 2":                 {doc("\x08b\x00\x02"), `{"b":true}`},
+		"array key without end":     {doc("\x04d\x00" + doc("\x0a0") + ok), `{"d":[],"a":1}`},
+		"regex without end":         {doc("\x0bb\x00abc\x00i"), `{"b":null}`},
 		"key not UTF-8":             {doc("\x0a\xff\x00"), "{\"\ufffd\":null}"},
 	}
 	for name, tc := range tests {
@@ -209,12 +212,13 @@ func TestAppendBrokenValue(t *testing.T) {
 }
 
 func TestAppendEndlessNesting(t *testing.T) {
-	doc := []byte("\x05\x00\x00\x00\x00")
-	for range 100_000 / 8 {
-		n := len(doc) + 8
-		head := []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24), 3, 'a', 0}
-		doc = append(append(head, doc...), 0)
+	const levels = 1_000_000
+	var doc []byte
+	for below := levels; below > 0; below-- {
+		doc = append(binary.LittleEndian.AppendUint32(doc, uint32(5+8*below)), 3, 'a', 0)
 	}
+	doc = append(doc, 5, 0, 0, 0, 0)
+	doc = append(doc, make([]byte, levels)...)
 	got := ejson.AppendDocument(nil, doc)
 	assert.Equal(t, strings.Repeat(`{"a":`, 200)+"null"+strings.Repeat("}", 200), string(got))
 }

@@ -51,7 +51,7 @@ func BenchmarkParse(b *testing.B) {
 				}
 			}
 		})
-		b.Run(name+"/driver", func(b *testing.B) {
+		b.Run("driver-"+name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -74,7 +74,7 @@ func BenchmarkAppend(b *testing.B) {
 			dst = ejson.AppendDocument(dst[:0], doc)
 		}
 	})
-	b.Run("activity/driver", func(b *testing.B) {
+	b.Run("driver-activity", func(b *testing.B) {
 		b.SetBytes(int64(len(doc)))
 		b.ReportAllocs()
 		for b.Loop() {

@@ -36,12 +36,13 @@
 // Append and AppendDocument write relaxed Extended JSON onto a buffer and allocate
 // nothing else. Their output is valid JSON whatever bytes they are given: a value
 // that cannot be read is written as null and ends the document it stands in,
-// bytes that are no UTF-8 become U+FFFD, and so does not panic what a broken
-// store may hold.
+// bytes that are no UTF-8 become U+FFFD, and nesting beyond 200 levels, which
+// MongoDB does not store, becomes null.
 //
 // Writing and reading again gives the same BSON, except for what relaxed Extended
-// JSON does not tell: an int64 that fits an int32 comes back as one, every NaN as
-// the same NaN, and the keys of array elements as "0", "1", ….
+// JSON cannot tell: an int64 that fits an int32 comes back as one, every NaN as the
+// same NaN, the keys of array elements as "0", "1", …, and a document that looks
+// like a wrapper as what the wrapper stands for.
 //
 // All functions are safe for concurrent use.
 package ejson

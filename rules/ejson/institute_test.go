@@ -2,6 +2,7 @@ package ejson_test
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"os"
@@ -74,13 +75,18 @@ func TestInstitute(t *testing.T) {
 					require.NoError(t, bson.UnmarshalExtJSON(line, false, &want))
 					require.Equal(t, want, got, "line %d", n)
 				}
-				var before, after any
-				require.NoError(t, json.Unmarshal(line, &before))
-				require.NoError(t, json.Unmarshal(ejson.AppendDocument(nil, got), &after))
-				require.True(t, assert.ObjectsAreEqual(before, after), "line %d: %s", n, line)
+				requireSameJSON(t, line, ejson.AppendDocument(nil, got))
 			})
 			assert.NotZero(t, n)
 		})
+	}
+}
+
+// requireSameJSON compares what two texts mean, where they differ at all.
+func requireSameJSON(t *testing.T, want, got []byte) {
+	t.Helper()
+	if !bytes.Equal(want, got) {
+		require.JSONEq(t, string(want), string(got))
 	}
 }
 

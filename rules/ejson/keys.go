@@ -69,7 +69,7 @@ func (p *parser) uniqueSorted(keys []keyRef) error {
 }
 
 func (p *parser) repeated(k keyRef) error {
-	return p.fail(int(k.src), "key %q is there twice", p.keyBytes(k))
+	return p.fail(int(k.src), "key %.64q is there twice", p.keyBytes(k))
 }
 
 // keyBytes is the key without the NUL that ends it.

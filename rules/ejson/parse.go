@@ -28,7 +28,7 @@ type Options struct {
 	// MaxBytes is the longest text taken; 0 leaves only the hard limit of 256 MiB.
 	MaxBytes int
 	// MaxDepth is how many objects and arrays may be open at once, wrappers
-	// included; 0 is 100.
+	// included; 0 or less is 100.
 	MaxDepth int
 	// RegexValues takes {"$regex": "…"} and {"$regex": "…", "$options": "…"} for
 	// regular expression values, as old versions of mongoexport write them. In a
@@ -85,7 +85,7 @@ type parser struct {
 
 // newParser checks what holds for the text as a whole.
 func newParser(src []byte, o Options) (*parser, error) {
-	if o.MaxDepth == 0 {
+	if o.MaxDepth <= 0 {
 		o.MaxDepth = defaultDepth
 	}
 	limit := maxSource

@@ -21,7 +21,7 @@ func documents() *rapid.Generator[bson.D] { return documentsOf(3) }
 
 func documentsOf(depth int) *rapid.Generator[bson.D] {
 	return rapid.Custom(func(t *rapid.T) bson.D {
-		keys := rapid.SliceOfNDistinct(keys(), 0, 5, rapid.ID[string]).Draw(t, "keys")
+		keys := rapid.SliceOfNDistinct(keys(), 0, 8, rapid.ID[string]).Draw(t, "keys")
 		doc := bson.D{}
 		for _, key := range keys {
 			doc = append(doc, bson.E{Key: key, Value: values(depth).Draw(t, "value")})
@@ -47,16 +47,16 @@ func values(depth int) *rapid.Generator[any] {
 		rapid.Float64().Filter(func(f float64) bool { return !math.IsNaN(f) }).AsAny(),
 		rapid.Just(math.NaN()).AsAny(),
 		rapid.Bool().AsAny(),
-		rapid.Custom(date).AsAny(),
-		rapid.Custom(binary).AsAny(),
-		rapid.Custom(canonicalDecimal).AsAny(),
-		rapid.Custom(regex).AsAny(),
-		rapid.Custom(drawnObjectID).AsAny(),
+		rapid.Custom(drawDate).AsAny(),
+		rapid.Custom(drawBinary).AsAny(),
+		rapid.Custom(drawDecimal).AsAny(),
+		rapid.Custom(drawRegex).AsAny(),
+		rapid.Custom(drawObjectID).AsAny(),
 		rapid.Custom(func(t *rapid.T) bson.Timestamp {
 			return bson.Timestamp{T: rapid.Uint32().Draw(t, "t"), I: rapid.Uint32().Draw(t, "i")}
 		}).AsAny(),
 		rapid.Custom(func(t *rapid.T) bson.DBPointer {
-			return bson.DBPointer{DB: rapid.StringMatching(`[a-z.]*`).Draw(t, "ref"), Pointer: drawnObjectID(t)}
+			return bson.DBPointer{DB: rapid.StringMatching(`[a-z.]*`).Draw(t, "ref"), Pointer: drawObjectID(t)}
 		}).AsAny(),
 		rapid.Map(rapid.String(), func(s string) any { return bson.Symbol(s) }),
 		rapid.Map(rapid.String(), func(s string) any { return bson.JavaScript(s) }),
@@ -75,17 +75,17 @@ func values(depth int) *rapid.Generator[any] {
 		}))...)
 }
 
-func date(t *rapid.T) bson.DateTime {
+func drawDate(t *rapid.T) bson.DateTime {
 	const endOfISO = 253402300800000
 	return bson.DateTime(rapid.OneOf(rapid.Int64Range(0, endOfISO-1), rapid.Int64()).Draw(t, "ms"))
 }
 
-func binary(t *rapid.T) bson.Binary {
+func drawBinary(t *rapid.T) bson.Binary {
 	return bson.Binary{Subtype: rapid.Byte().Draw(t, "subtype"), Data: rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "data")}
 }
 
-// canonicalDecimal draws a decimal of at most 34 digits, or an infinity.
-func canonicalDecimal(t *rapid.T) bson.Decimal128 {
+// drawDecimal draws a decimal of at most 34 digits, or an infinity.
+func drawDecimal(t *rapid.T) bson.Decimal128 {
 	if rapid.IntRange(0, 9).Draw(t, "infinite") == 0 {
 		return bson.NewDecimal128(rapid.SampledFrom([]uint64{0x1e << 58, 0x3e << 58, 0x1f << 58}).Draw(t, "special"), 0)
 	}
@@ -94,14 +94,14 @@ func canonicalDecimal(t *rapid.T) bson.Decimal128 {
 	return bson.NewDecimal128(high|rapid.Uint64Range(0, 1).Draw(t, "sign")<<63, rapid.Uint64().Draw(t, "low"))
 }
 
-func regex(t *rapid.T) bson.Regex {
+func drawRegex(t *rapid.T) bson.Regex {
 	options := []byte(rapid.StringMatching(`[imsux]{0,5}`).Draw(t, "options"))
 	slices.Sort(options)
 	pattern := strings.ReplaceAll(rapid.String().Draw(t, "pattern"), "\x00", "")
 	return bson.Regex{Pattern: pattern, Options: string(options)}
 }
 
-func drawnObjectID(t *rapid.T) bson.ObjectID {
+func drawObjectID(t *rapid.T) bson.ObjectID {
 	return bson.ObjectID(rapid.SliceOfN(rapid.Byte(), 12, 12).Draw(t, "id"))
 }
 
@@ -173,9 +173,9 @@ func TestSameTextAsDriver(t *testing.T) {
 			{Key: "int", Value: rapid.Int64().Draw(t, "int")},
 			{Key: "double", Value: float64(rapid.IntRange(-9999, 9999).Draw(t, "double")) / 4},
 			{Key: "date", Value: bson.DateTime(rapid.Int64Range(0, 4e9).Draw(t, "seconds") * 1000)},
-			{Key: "id", Value: drawnObjectID(t)},
-			{Key: "binary", Value: binary(t)},
-			{Key: "decimal", Value: canonicalDecimal(t)},
+			{Key: "id", Value: drawObjectID(t)},
+			{Key: "binary", Value: drawBinary(t)},
+			{Key: "decimal", Value: drawDecimal(t)},
 			{Key: "regex", Value: bson.Regex{Pattern: plain.Draw(t, "pattern"), Options: "im"}},
 			{Key: "list", Value: bson.A{nil, true, bson.MinKey{}, bson.Undefined{}, bson.Symbol("s")}},
 		}
@@ -209,4 +209,26 @@ func TestNumbersAgree(t *testing.T) {
 		require.Equal(t, number.Type, got.Type)
 		require.True(t, bytes.Equal(number.Value, got.Value), "%s", text)
 	})
+}
+
+// TestRoundTripLosses names all that relaxed Extended JSON does not keep.
+func TestRoundTripLosses(t *testing.T) {
+	oddArray, err := bson.Marshal(bson.D{{Key: "x", Value: 1}, {Key: "x", Value: 2}})
+	require.NoError(t, err)
+	tests := map[string]struct{ given, want bson.RawValue }{
+		"an int64 that fits an int32": {marshal(t, int64(7)), marshal(t, int32(7))},
+		"a NaN of other bits":         {marshal(t, math.Float64frombits(0xfff8000000000123)), marshal(t, math.NaN())},
+		"the keys of an array":        {bson.RawValue{Type: bson.TypeArray, Value: oddArray}, marshal(t, bson.A{1, 2})},
+		"options out of order":        {bson.RawValue{Type: bson.TypeRegex, Value: []byte("a\x00mi\x00")}, marshal(t, bson.Regex{Pattern: "a", Options: "im"})},
+		"bytes that are no UTF-8":     {marshal(t, bson.Symbol("a\xff")), marshal(t, bson.Symbol("a\ufffd"))},
+		"a boolean that is neither":   {bson.RawValue{Type: bson.TypeBoolean, Value: []byte{2}}, marshal(t, true)},
+		"a document like a wrapper":   {marshal(t, bson.D{{Key: "$symbol", Value: "s"}}), marshal(t, bson.Symbol("s"))},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := ejson.ParseValue(ejson.Append(nil, tc.given), ejson.Options{})
+			require.NoError(t, err)
+			require.Equal(t, tc.want, got)
+		})
+	}
 }
