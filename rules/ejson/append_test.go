@@ -56,6 +56,7 @@ func TestAppend(t *testing.T) {
 		"last of all dates": {bson.DateTime(math.MaxInt64), `{"$date":{"$numberLong":"9223372036854775807"}}`},
 		"binary":            {bson.Binary{Subtype: 0x80, Data: []byte{1, 2}}, `{"$binary":{"base64":"AQI=","subType":"80"}}`},
 		"old binary":        {bson.Binary{Subtype: 2, Data: []byte{1, 2}}, `{"$binary":{"base64":"AQI=","subType":"02"}}`},
+		"old binary, empty": {bson.Binary{Subtype: 2, Data: []byte{}}, `{"$binary":{"base64":"","subType":"02"}}`},
 		"regex":             {bson.Regex{Pattern: `a"\d`, Options: "im"}, `{"$regularExpression":{"pattern":"a\"\\d","options":"im"}}`},
 		"timestamp":         {bson.Timestamp{T: math.MaxUint32, I: 7}, `{"$timestamp":{"t":4294967295,"i":7}}`},
 		"DBPointer":         {bson.DBPointer{DB: "d.c", Pointer: objectID(t, hex)}, `{"$dbPointer":{"$ref":"d.c","$id":{"$oid":"` + hex + `"}}}`},

@@ -97,6 +97,7 @@ func TestParseValue(t *testing.T) {
 		"$binary":                  {`{"$binary":{"base64":"AQI=","subType":"80"}}`, bson.Binary{Subtype: 0x80, Data: []byte{1, 2}}},
 		"$binary turned":           {`{"$binary":{"subType":"0","base64":""}}`, bson.Binary{Data: []byte{}}},
 		"$binary of old subtype":   {`{"$binary":{"base64":"AQI=","subType":"02"}}`, bson.Binary{Subtype: 2, Data: []byte{1, 2}}},
+		"$binary, old and empty":   {`{"$binary":{"base64":"","subType":"02"}}`, bson.Binary{Subtype: 2, Data: []byte{}}},
 		"$binary of version 1":     {`{"$binary":"AQI=","$type":"05"}`, bson.Binary{Subtype: 5, Data: []byte{1, 2}}},
 		"$binary of v. 1, turned":  {`{"$type":"05","$binary":"AQI="}`, bson.Binary{Subtype: 5, Data: []byte{1, 2}}},
 		"$uuid":                    {`{"$uuid":"00112233-4455-6677-8899-AABBccddeeff"}`, uuid},

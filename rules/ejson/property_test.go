@@ -80,8 +80,16 @@ func drawDate(t *rapid.T) bson.DateTime {
 	return bson.DateTime(rapid.OneOf(rapid.Int64Range(0, endOfISO-1), rapid.Int64()).Draw(t, "ms"))
 }
 
+// drawBinary draws no empty data of the old subtype: the driver reads its inner
+// length as data.
 func drawBinary(t *rapid.T) bson.Binary {
-	return bson.Binary{Subtype: rapid.Byte().Draw(t, "subtype"), Data: rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "data")}
+	b := bson.Binary{Subtype: rapid.Byte().Draw(t, "subtype")}
+	shortest := 0
+	if b.Subtype == bson.TypeBinaryBinaryOld {
+		shortest = 1
+	}
+	b.Data = rapid.SliceOfN(rapid.Byte(), shortest, 20).Draw(t, "data")
+	return b
 }
 
 // drawDecimal draws a decimal of at most 34 digits, or an infinity.
