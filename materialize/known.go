@@ -36,7 +36,8 @@ func loadKnown(ctx context.Context, views origin.Views, view string, full bool) 
 		err = k.loadRows(ctx, views, view)
 	} else {
 		err = views.Hashes(ctx, view, func(id bson.RawValue, hash uint64) error {
-			k.set(id, published{hash: hash})
+			k.at[string(appendKey(nil, id))] = len(k.rows)
+			k.rows = append(k.rows, published{hash: hash})
 			return nil
 		})
 	}
@@ -47,49 +48,27 @@ func loadKnown(ctx context.Context, views origin.Views, view string, full bool) 
 	return k, nil
 }
 
-// loadRows reads whole rows. An id may come in several versions, in any order, of
-// which the newest counts; rows that turn out to be gone are left out.
+// loadRows reads whole rows. Of an id that comes more than once the last counts, which
+// may be its tombstone.
 func (k *known) loadRows(ctx context.Context, views origin.Views, view string) error {
-	type version struct {
-		row        published
-		generation uint64
-		gone       bool
-	}
-	newest := map[string]version{}
+	last := map[string]published{}
 	_, err := views.Rows(ctx, view, 0, func(r origin.Row) error {
-		key := appendKey(k.key[:0], r.ID)
-		k.key = key
-		if v, ok := newest[string(key)]; ok && v.generation >= r.Generation {
-			return nil
-		}
-		newest[string(key)] = version{
-			row:        published{hash: r.Hash, sum: xxhash.Sum64(r.Doc)},
-			generation: r.Generation,
-			gone:       r.Doc == nil,
+		key := string(appendKey(nil, r.ID))
+		if r.Doc == nil {
+			delete(last, key)
+		} else {
+			last[key] = published{hash: r.Hash, sum: xxhash.Sum64(r.Doc)}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for key, v := range newest {
-		if !v.gone {
-			k.at[key] = len(k.rows)
-			k.rows = append(k.rows, v.row)
-		}
+	for key, row := range last {
+		k.at[key] = len(k.rows)
+		k.rows = append(k.rows, row)
 	}
 	return nil
-}
-
-// set records a published row.
-func (k *known) set(id bson.RawValue, row published) {
-	k.key = appendKey(k.key[:0], id)
-	if i, ok := k.at[string(k.key)]; ok {
-		k.rows[i] = row
-		return
-	}
-	k.at[string(k.key)] = len(k.rows)
-	k.rows = append(k.rows, row)
 }
 
 // meet marks a record as seen. It returns the row published for it, whether there

@@ -7,9 +7,9 @@ import (
 	"vitrine/cache/origin"
 )
 
-// RunOnce runs the jobs of the asked views once, in the order of
-// Options.Jobs, and returns one outcome each. Progress may be nil; it is called by one goroutine at a time, after
-// every batch, and with Done when a view is finished.
+// RunOnce runs the jobs of the asked views once, in the order of Options.Jobs, and
+// returns one outcome each. Progress may be nil; it is called by one goroutine at a
+// time, after every batch, and with Done when a view is finished.
 //
 // It waits one and a half times the lease's life for the lease: an instance that was
 // killed cannot give its lease back, and one that is alive will have renewed it by

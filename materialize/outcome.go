@@ -85,7 +85,7 @@ func (s *skips) list() (int, []Skip) {
 // if the run went well: its status stays "ok", since the view is good.
 func (o Outcome) health() origin.Health {
 	h := origin.Health{
-		Status:  "ok",
+		Status:  origin.HealthOK,
 		Started: o.Started,
 		Took:    o.Took,
 		Scanned: o.Scanned,
@@ -96,9 +96,9 @@ func (o Outcome) health() origin.Health {
 	}
 	switch o.Result {
 	case Held:
-		h.Status, h.Error = "held", o.Err.Error()
+		h.Status, h.Error = origin.HealthHeld, o.Err.Error()
 	case Failed:
-		h.Status, h.Error = "error", o.Err.Error()
+		h.Status, h.Error = origin.HealthError, o.Err.Error()
 	}
 	return h
 }

@@ -36,6 +36,9 @@ func (c *change) render(ctx context.Context, row RowFunc) error {
 	if len(r) > maxRow {
 		return fmt.Errorf("row of %d bytes is longer than %d", len(r), maxRow)
 	}
+	if id := r.Lookup("_id"); !id.Equal(c.id) {
+		return fmt.Errorf("row has the _id %s", idText(id))
+	}
 	c.row = r
 	return nil
 }

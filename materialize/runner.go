@@ -51,8 +51,10 @@ type Options struct {
 	// MaxShrink is the share of a view's rows, 0 to 1, that a run may take away
 	// without being forced. If 0, it may take away any.
 	MaxShrink float64
-	// Holder names this instance as the holder of the lease; no two instances may
-	// have the same. If empty, host, process id and a random part are used.
+	// Holder names this instance as the holder of the lease; no two instances at
+	// work may have the same. If empty, host, process id and a random part are used.
+	// For a store that only one process can open a fixed name is right: who comes
+	// after a killed process then need not wait for its lease to run out.
 	Holder string
 	// LeaseTTL is after how long a lease that is not renewed runs out, and with it
 	// how long a killed instance keeps the others from working. If 0, 30 s are used.

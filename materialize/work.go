@@ -171,6 +171,7 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	switch {
 	case out.Result == Failed:
 		level = slog.LevelError
+	case out.Result == Stopped: // as it was told to
 	case out.Result == Held || out.Err != nil || out.Skipped > 0:
 		level = slog.LevelWarn
 	case out.Result == Unchanged:
