@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,23 +11,20 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
+	"vitrine/configs"
 )
 
-// importFlags are what the command line says beside the paths.
+// importFlags are what the command line says beside paths and store.
 type importFlags struct {
-	store string
-	dump  dump.Options
-	load  dump.LoadOptions
+	dump dump.Options
+	load dump.LoadOptions
 }
 
-// importCommand loads dumps into a store. open opens the store of a URI; an empty
-// one is for it to fill in from configuration, or to refuse.
-func importCommand(open func(ctx context.Context, uri string) (origin.Store, error)) *cobra.Command {
+func importCommand() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
-		Use:   "import --store URI [flags] PATH…",
+		Use:   "import [--store URI] [--drop] [--skip-bad] PATH…",
 		Short: "Load dumps into the source collections",
 		Long: `Load dumps into the source collections: files of Extended JSON, one document a
 line (activities.jsonl.gz becomes the collection activities), BSON files and
@@ -40,15 +36,14 @@ stops the import with file, line and reason, and leaves the store as it was.
 Documents are stored by _id; running an import again repairs an interrupted one.`,
 		Example: `  vitrine import --store bolt://data/vitrine.db dumps/institute
   mongodump --archive --db osiris | vitrine import --store bolt://data/vitrine.db -`,
-		Args:         cobra.MinimumNArgs(1),
-		SilenceUsage: true,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			f.dump.Stdin = cmd.InOrStdin()
-			return runImport(cmd, open, f, paths)
+			return runImport(cmd, f, paths)
 		},
 	}
+	configs.AddFlags(cmd.Flags(), "store")
 	flags := cmd.Flags()
-	flags.StringVar(&f.store, "store", "", "`URI` of the store: bolt://PATH or mongodb://…/DATABASE")
 	flags.BoolVar(&f.load.Drop, "drop", false, "delete what the dump does not hold from the imported collections, after everything is stored")
 	flags.BoolVar(&f.load.SkipBad, "skip-bad", false, "pass over malformed documents, count and list them")
 	flags.StringVar(&f.dump.Collection, "collection", "", "`NAME` to store a file's documents under; of a folder or archive, the only one to import")
@@ -59,8 +54,12 @@ Documents are stored by _id; running an import again repairs an interrupted one.
 
 // runImport opens dump and store, loads, and prints what was done: also beside an
 // error, since what was stored before it stays.
-func runImport(cmd *cobra.Command, open func(context.Context, string) (origin.Store, error), f importFlags, paths []string) (err error) {
+func runImport(cmd *cobra.Command, f importFlags, paths []string) (err error) {
 	ctx, started := cmd.Context(), time.Now()
+	cfg, err := loadConfig(cmd, false)
+	if err != nil {
+		return err
+	}
 	d, err := dump.Open(ctx, paths, f.dump)
 	if err != nil {
 		return err
@@ -69,13 +68,13 @@ func runImport(cmd *cobra.Command, open func(context.Context, string) (origin.St
 	for _, note := range d.Notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
 	}
-	store, err := open(ctx, f.store)
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 
-	bar := newProgress(cmd.ErrOrStderr(), 2*d.Size()) // Load reads everything twice
+	bar := newByteProgress(cmd.ErrOrStderr(), 2*d.Size()) // Load reads everything twice
 	f.load.Progress = bar.add
 	report, err := dump.Load(ctx, store, d, f.load)
 	bar.finish()
@@ -104,16 +103,16 @@ func printReport(out, errs io.Writer, r dump.Report, took time.Duration) {
 	fmt.Fprintf(out, "total: collections %d, stored %d, time %s\n", len(r.Collections), r.Stored(), took.Round(time.Millisecond))
 }
 
-// progress is a bar on a terminal, and nothing elsewhere.
-type progress struct{ bar *progressbar.ProgressBar }
+// byteProgress is a bar on a terminal, and nothing elsewhere.
+type byteProgress struct{ bar *progressbar.ProgressBar }
 
-// newProgress returns a bar for so many bytes if w is a terminal.
-func newProgress(w io.Writer, total int64) progress {
+// newByteProgress returns a bar for so many bytes if w is a terminal.
+func newByteProgress(w io.Writer, total int64) byteProgress {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return progress{}
+		return byteProgress{}
 	}
-	return progress{progressbar.NewOptions64(total,
+	return byteProgress{progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription("import"),
 		progressbar.OptionShowBytes(true),
@@ -123,14 +122,14 @@ func newProgress(w io.Writer, total int64) progress {
 }
 
 // add moves the bar on by n bytes.
-func (p progress) add(n int) {
+func (p byteProgress) add(n int) {
 	if p.bar != nil {
 		_ = p.bar.Add(n) // an error says that the terminal is gone; the import goes on
 	}
 }
 
 // finish takes the bar off the terminal.
-func (p progress) finish() {
+func (p byteProgress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// importResult runs the import command and returns its exit code and what it printed.
+func importResult(t *testing.T, store string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(context.Background(), append([]string{"import", "--store", store}, args...), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestImportCommand(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	store := "bolt://" + filepath.Join(dir, "store.db")
+	good := write("things.jsonl", "{\"_id\":1}\n{\"_id\":2}\n{\"_id\":2}\n")
+	bad := write("bad.jsonl", "{\"_id\":1}\n{\"_id\":2,}\n")
+	tests := []struct {
+		name   string
+		args   []string
+		code   int
+		stdout string // its beginning
+		stderr string // a part of it
+	}{
+		{"import", []string{good}, 0, "things: documents 3, inserted 2, replaced 0, duplicate 1, skipped 0, removed 0\ntotal: collections 1, stored 2, time ", ""},
+		{"again, under another name", []string{"--collection", "others", good}, 0, "others: documents 3, inserted 2, ", ""},
+		{"with drop", []string{"--drop", "--collection", "things", write("one.jsonl", `{"_id":1}`)}, 0, "things: documents 1, inserted 0, replaced 1, duplicate 0, skipped 0, removed 1\n", ""},
+		{"bad document", []string{good, bad}, 1, "", "vitrine: " + bad + ": line 2: offset 9: "},
+		{"bad document passed over", []string{"--skip-bad", bad}, 0, "bad: documents 1, inserted 1, replaced 0, duplicate 0, skipped 1, ", "skipped: " + bad + ": line 2: "},
+		{"side collection", []string{good, write("view_things.jsonl", "{}")}, 0, "things: documents 3, ", "note: "},
+		{"missing file", []string{filepath.Join(dir, "gone")}, 1, "", "gone: no such file"},
+		{"no path", nil, 1, "", "vitrine: "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := importResult(t, store, tt.args...)
+			if code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			if !strings.HasPrefix(stdout, tt.stdout) || tt.stdout == "" && stdout != "" {
+				t.Errorf("stdout %q, want %q", stdout, tt.stdout)
+			}
+			if !strings.Contains(stderr, tt.stderr) || tt.stderr == "" && stderr != "" {
+				t.Errorf("stderr %q, want %q", stderr, tt.stderr)
+			}
+		})
+	}
+}
