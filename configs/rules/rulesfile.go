@@ -1,0 +1,18 @@
+// Package rulesfile holds the built-in rules for rendering activities. It knows
+// nothing of their meaning: cmd hands the bytes to rules/render, unless the
+// configuration names a file of its own.
+package rulesfile
+
+import _ "embed"
+
+// defaultName stands for the built-in file in error messages.
+const defaultName = "activities.yaml"
+
+//go:embed activities.yaml
+var activities []byte
+
+// Default returns the built-in rules file and the name it goes by in errors. The
+// bytes are the caller's own.
+func Default() (name string, src []byte) {
+	return defaultName, append([]byte(nil), activities...)
+}

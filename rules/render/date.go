@@ -1,0 +1,154 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// date is a day, a month (Day 0) or a year (Month 0); Year 0 is no date at all.
+type date struct{ year, month, day int }
+
+// maxYear bounds what counts as a year.
+const maxYear = 9999
+
+// newDate returns as much of year, month and day as makes sense.
+func newDate(year, month, day int) date {
+	switch {
+	case year < 1 || year > maxYear:
+		return date{}
+	case month < 1 || month > 12:
+		return date{year: year}
+	case day < 1 || day > daysIn(year, month):
+		return date{year: year, month: month}
+	}
+	return date{year, month, day}
+}
+
+func daysIn(year, month int) int {
+	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// parseDate reads the stored forms of a date: "2021-08-01" (a time of day may
+// follow), "2021-08", "2021", a BSON date in zone, {year, month, day}.
+func parseDate(v bsoncore.Value, zone *time.Location) date {
+	switch v.Type {
+	case bsoncore.TypeString:
+		s, _ := v.StringValueOK()
+		return parseDateText(strings.TrimSpace(s))
+	case bsoncore.TypeInt32, bsoncore.TypeInt64, bsoncore.TypeDouble:
+		year, _ := integer(v)
+		return newDate(year, 0, 0)
+	case bsoncore.TypeDateTime:
+		ms, _ := v.DateTimeOK()
+		year, month, day := time.UnixMilli(ms).In(zone).Date()
+		return newDate(year, int(month), day)
+	case bsoncore.TypeEmbeddedDocument:
+		year, _ := integer(at(v, []string{"year"}))
+		month, _ := integer(at(v, []string{"month"}))
+		day, _ := integer(at(v, []string{"day"}))
+		return newDate(year, month, day)
+	}
+	return date{}
+}
+
+func parseDateText(s string) date {
+	if i := strings.IndexAny(s, "T "); i > 0 {
+		s = s[:i]
+	}
+	var parts [3]int
+	for i := range parts {
+		part, rest, more := strings.Cut(s, "-")
+		n, err := strconv.ParseUint(part, 10, 16)
+		if err != nil || i == 0 && len(part) != 4 || len(part) > 4 {
+			return date{}
+		}
+		parts[i] = int(n)
+		if !more {
+			return newDate(parts[0], parts[1], parts[2])
+		}
+		s = rest
+	}
+	return date{}
+}
+
+// before reports whether d ends before e begins, as far as both are known.
+func (d date) before(e date) bool {
+	if d.year != e.year || d.month == 0 || e.month == 0 {
+		return d.year < e.year
+	}
+	if d.month != e.month || d.day == 0 || e.day == 0 {
+		return d.month < e.month
+	}
+	return d.day < e.day
+}
+
+// span is the time an activity takes: from alone is a moment, running has no end yet.
+type span struct {
+	from, to date
+	running  bool
+}
+
+// span returns the activity's time. It starts at start_date, for want of it or
+// of its month at year, month and day; an end_date that is there but null says
+// that the activity is still running; an end before the start is none.
+func (p *page) span() span {
+	s := span{from: parseDate(p.values[slotStart], p.zone)}
+	if s.from.month == 0 {
+		year, _ := integer(p.values[slotYear])
+		month, _ := integer(p.values[slotMonth])
+		day, _ := integer(p.values[slotDay])
+		if stored := newDate(year, month, day); s.from.year == 0 || s.from.year == stored.year {
+			s.from = stored
+		}
+	}
+	if s.from.year == 0 {
+		return span{}
+	}
+	s.running = p.values[slotEnd].Type == bsoncore.TypeNull
+	if to := parseDate(p.values[slotEnd], p.zone); to.year != 0 && !to.before(s.from) {
+		s.to = to
+	}
+	return s
+}
+
+// appendQuarter appends the quarters of s: "2023Q1", "2023Q1 - Q3",
+// "2023Q4 - 2024Q1", "2023Q1 - today"; nothing if the month of its start is unknown.
+func (s span) appendQuarter(dst []byte) []byte {
+	if s.from.month == 0 {
+		return dst
+	}
+	dst = appendQuarterOf(dst, s.from)
+	switch {
+	case s.running:
+		return append(dst, " - today"...)
+	case s.to.month == 0 || s.to.year == s.from.year && quarter(s.to) == quarter(s.from):
+		return dst
+	case s.to.year == s.from.year:
+		return append(append(dst, " - Q"...), byte('0'+quarter(s.to)))
+	}
+	return appendQuarterOf(append(dst, " - "...), s.to)
+}
+
+func quarter(d date) int { return (d.month-1)/3 + 1 }
+
+func appendQuarterOf(dst []byte, d date) []byte {
+	dst = strconv.AppendInt(dst, int64(d.year), 10)
+	return append(dst, 'Q', byte('0'+quarter(d)))
+}
+
+// appendISO appends "2022-05-14", "2022-05" or "2022".
+func (d date) appendISO(dst []byte) []byte {
+	switch {
+	case d.year == 0:
+		return dst
+	case d.month == 0:
+		return fmt.Appendf(dst, "%04d", d.year)
+	case d.day == 0:
+		return fmt.Appendf(dst, "%04d-%02d", d.year, d.month)
+	}
+	return fmt.Appendf(dst, "%04d-%02d-%02d", d.year, d.month, d.day)
+}

@@ -1,0 +1,17 @@
+// Package render turns an activity into the document of its representations:
+// print, web, portfolio, plain, icon, type, subtype, title, authors, editors,
+// users, departments and quarter (API.md: Activity, rendered).
+//
+// The data's way: Parse reads a rules file and compiles every template once into
+// a short list of instructions (template.go to the tree, compile.go to
+// instructions, each with its place in the file for errors). Render walks the
+// activity's BSON once (record.go), runs the instructions of the activity's type
+// and subtype (program.go), where fields bring in escaped values (field.go,
+// people.go, date.go) and a joiner (joint.go) tidies the template's own text
+// around values that turned out empty. Complete keeps what an activity has
+// rendered already and adds what it lacks.
+//
+// Rules are immutable and safe for concurrent use. No value an activity holds
+// makes Render fail, panic or write HTML outside the allow-list of package
+// markup; a value of the wrong type counts as empty.
+package render

@@ -1,0 +1,242 @@
+package render
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A joiner writes a citation and tidies the joints between values: spaces,
+// punctuation, brackets and tags of the template wait in a queue until something
+// visible follows, because only then it is known which of them still have a
+// purpose. Values and words pass through untouched, so that a title that ends in
+// "?" or "..." keeps its end, and nothing inside a tag is ever altered.
+//
+// What happens in the queue: of several punctuation marks the strongest remains,
+// none at all at the start of a line, and none that repeats the end of a value;
+// spaces become one, and none before punctuation or inside a bracket's edge;
+// brackets and elements around nothing vanish; what dangles at the end goes, except
+// for a full stop.
+type joiner struct {
+	out   []byte
+	queue []joint
+	open  []openTag
+	// last is the last visible character in out, 0 at the start of a line.
+	last rune
+}
+
+// joint is one waiting piece of the template.
+type joint struct {
+	kind jointKind
+	text string
+}
+
+type jointKind uint8
+
+const (
+	spaceJoint jointKind = iota
+	punctJoint
+	bracketJoint // opening
+	startJoint   // start tag
+	endJoint     // end tag
+	breakJoint   // <br>
+)
+
+// openTag remembers how to close an element. An empty end closes nothing: its
+// start tag was left out.
+type openTag struct{ end string }
+
+// reset prepares the joiner for another citation, keeping its memory.
+func (j *joiner) reset() {
+	j.out, j.queue, j.open, j.last = j.out[:0], j.queue[:0], j.open[:0], 0
+}
+
+// push queues a piece of the template.
+func (j *joiner) push(kind jointKind, text string) {
+	j.queue = append(j.queue, joint{kind, text})
+}
+
+// word writes visible text of the template.
+func (j *joiner) word(html string) {
+	j.settle(spaceJoint)
+	j.out = append(j.out, html...)
+	j.last = lastVisible(j.out)
+}
+
+// value writes the HTML of a field that is not empty.
+func (j *joiner) value(html []byte) {
+	j.settle(spaceJoint)
+	j.out = append(j.out, html...)
+	j.last = lastVisible(j.out)
+}
+
+// start opens an element; an empty tag leaves the element out but not its content.
+func (j *joiner) start(tag, end string) {
+	j.push(startJoint, tag)
+	j.open = append(j.open, openTag{end})
+}
+
+// end closes the innermost element, or takes it back if nothing visible is in it.
+func (j *joiner) end() {
+	if len(j.open) == 0 {
+		return
+	}
+	closing := j.open[len(j.open)-1]
+	j.open = j.open[:len(j.open)-1]
+	for i := len(j.queue) - 1; i >= 0; i-- {
+		if j.queue[i].kind == startJoint {
+			j.queue = append(j.queue[:i], j.queue[i+1:]...)
+			return
+		}
+	}
+	if closing.end != "" {
+		j.push(endJoint, closing.end)
+	}
+}
+
+// closeBracket writes a closing bracket, or takes the opening one back if
+// nothing visible stands between them.
+func (j *joiner) closeBracket(text string) {
+	for i := len(j.queue) - 1; i >= 0; i-- {
+		if j.queue[i].kind != bracketJoint {
+			continue
+		}
+		kept := j.queue[:i]
+		for _, p := range j.queue[i+1:] {
+			if p.kind == startJoint || p.kind == endJoint {
+				kept = append(kept, p)
+			}
+		}
+		j.queue = kept
+		return
+	}
+	j.settle(breakJoint)
+	j.out = append(j.out, text...)
+	j.last = rune(text[0])
+}
+
+// finish ends the citation and returns it; it is valid until the next reset.
+func (j *joiner) finish() []byte {
+	for len(j.open) > 0 {
+		j.end()
+	}
+	kept := j.queue[:0]
+	for _, p := range j.queue {
+		if p.kind != bracketJoint && p.kind != breakJoint {
+			kept = append(kept, p)
+		}
+	}
+	j.queue = kept
+	j.settle(breakJoint)
+	return j.out
+}
+
+// settle writes out the queue. next says what follows: spaceJoint a word, to be
+// kept apart from what precedes if the template says so; breakJoint the end of a
+// line or bracket, where nothing may dangle.
+func (j *joiner) settle(next jointKind) {
+	from := 0
+	for i, p := range j.queue {
+		switch p.kind {
+		case bracketJoint:
+			j.settlePart(j.queue[from:i], spaceJoint)
+			j.out = append(j.out, p.text...)
+			j.last = rune(p.text[0])
+			from = i + 1
+		case breakJoint:
+			j.settlePart(j.queue[from:i], breakJoint)
+			if j.last != 0 {
+				j.out = append(j.out, p.text...)
+			}
+			j.last = 0
+			from = i + 1
+		}
+	}
+	j.settlePart(j.queue[from:], next)
+	j.queue = j.queue[:0]
+}
+
+// settlePart writes out a stretch of the queue without brackets and breaks.
+func (j *joiner) settlePart(part []joint, next jointKind) {
+	if len(part) == 0 {
+		return
+	}
+	kept := j.keptPunct(part, next)
+	spaced := next == breakJoint || j.atEdge()
+	for i, p := range part {
+		switch {
+		case p.kind == punctJoint && i == kept:
+			j.out = append(j.out, p.text...)
+			j.last, _ = utf8.DecodeLastRuneInString(p.text)
+		case p.kind == spaceJoint && !spaced && i > kept:
+			j.out = append(j.out, ' ')
+			spaced = true
+		case p.kind == startJoint || p.kind == endJoint:
+			j.out = append(j.out, p.text...)
+		}
+	}
+}
+
+// atEdge reports whether no space may follow what is written.
+func (j *joiner) atEdge() bool { return j.last == 0 || j.last == '(' || j.last == '[' }
+
+// keptPunct returns the position of the one punctuation mark that stays, -1 if
+// none does.
+func (j *joiner) keptPunct(part []joint, next jointKind) int {
+	kept, best := -1, 0
+	for i, p := range part {
+		if p.kind == punctJoint && strength(p.text) > best {
+			kept, best = i, strength(p.text)
+		}
+	}
+	if kept < 0 || j.atEdge() || next == breakJoint && best < strength(".") || repeats(j.last, part[kept].text) {
+		return -1
+	}
+	return kept
+}
+
+// strength ranks punctuation: what ends a sentence beats what parts it.
+func strength(punct string) int {
+	best := 0
+	for i := range len(punct) {
+		best = max(best, strings.IndexByte(",;:.?!", punct[i])+1)
+	}
+	return best
+}
+
+// repeats reports whether punct after a value that ends in last would double it:
+// the same mark again, or a full stop after what already ends a sentence.
+func repeats(last rune, punct string) bool {
+	if punct[0] == '.' {
+		return strings.ContainsRune(".!?…", last)
+	}
+	return rune(punct[0]) == last
+}
+
+// lastVisible returns the last character of HTML that a reader sees; a character
+// reference, or nothing but tags, counts as a character without a role here.
+func lastVisible(html []byte) rune {
+	i := len(html)
+	for i > 0 && html[i-1] == '>' {
+		for i > 0 && html[i-1] != '<' {
+			i--
+		}
+		i--
+	}
+	if i <= 0 {
+		return utf8.RuneError
+	}
+	if html[i-1] == ';' && isReference(html[:i]) {
+		return utf8.RuneError
+	}
+	r, _ := utf8.DecodeLastRune(html[:i])
+	return r
+}
+
+// isReference reports whether html ends in a character reference.
+func isReference(html []byte) bool {
+	i := len(html) - 1
+	for i > 0 && (isWord(html[i-1]) || html[i-1] == '#') {
+		i--
+	}
+	return i > 0 && i < len(html)-1 && html[i-1] == '&'
+}

@@ -1,0 +1,173 @@
+package render
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/markup"
+)
+
+// person is one entry of authors, editors and the like.
+type person struct {
+	first, last string
+	user        string
+	affiliated  bool
+}
+
+// eachPerson calls fn for every entry of a list of persons. A single document
+// counts as a list of one, a string as a name; entries without a name are passed
+// on too, as they may have a user. Everything else is nobody.
+func (p *page) eachPerson(list bsoncore.Value, fn func(person)) {
+	switch list.Type {
+	case bsoncore.TypeArray:
+		each(list.Data, func(_ []byte, v bsoncore.Value) bool {
+			if v.Type != bsoncore.TypeArray {
+				p.eachPerson(v, fn)
+			}
+			return true
+		})
+	case bsoncore.TypeEmbeddedDocument:
+		fn(p.person(list.Data))
+	case bsoncore.TypeString:
+		fn(person{last: text(list)})
+	}
+}
+
+func (p *page) person(doc []byte) person {
+	var who person
+	each(doc, func(key []byte, v bsoncore.Value) bool {
+		switch string(key) {
+		case "first":
+			who.first = text(v)
+		case "last":
+			who.last = text(v)
+		case "name":
+			if who.last == "" {
+				who.last = text(v)
+			}
+		case "user":
+			who.user, _ = v.StringValueOK()
+		}
+		for _, name := range p.affiliated {
+			if string(key) == name && truthy(v) {
+				who.affiliated = true
+			}
+		}
+		return true
+	})
+	if who.last == "" {
+		who.first, who.last = "", who.first
+	}
+	return who
+}
+
+// Formats of persons: "" is "<b>Małecki,&nbsp;D.</b>" with affiliated persons
+// bold, linked the same with links to profiles, plain without bold, full
+// "Deniz Małecki".
+const (
+	personsLinked = "linked"
+	personsPlain  = "plain"
+	personsFull   = "full"
+)
+
+// appendPersons appends the names in the given format, joined by commas.
+func (p *page) appendPersons(dst []byte, list bsoncore.Value, format string) []byte {
+	start := len(dst)
+	p.eachPerson(list, func(who person) {
+		if who.last == "" {
+			return
+		}
+		if len(dst) > start {
+			dst = append(dst, ", "...)
+		}
+		dst = appendPerson(dst, who, format)
+	})
+	return dst
+}
+
+func appendPerson(dst []byte, who person, format string) []byte {
+	link := ""
+	if format == personsLinked && who.user != "" {
+		link = markup.PathSegment(who.user)
+	}
+	bold := who.affiliated && format != personsPlain
+	if link != "" {
+		dst = append(dst, "<a href='/profile/"...)
+		dst = append(markup.AppendEscape(dst, link), "'>"...)
+	}
+	if bold {
+		dst = append(dst, "<b>"...)
+	}
+	dst = appendName(dst, who, format)
+	if bold {
+		dst = append(dst, "</b>"...)
+	}
+	if link != "" {
+		dst = append(dst, "</a>"...)
+	}
+	return dst
+}
+
+// appendName appends one name: "Szymczak,&nbsp;A. A.", or in full.
+func appendName(dst []byte, who person, format string) []byte {
+	if format == personsFull {
+		if who.first != "" {
+			dst = append(markup.AppendEscape(dst, who.first), ' ')
+		}
+		return markup.AppendEscape(dst, who.last)
+	}
+	dst = markup.AppendEscape(dst, who.last)
+	separator := ",&nbsp;"
+	for part := range strings.FieldsFuncSeq(who.first, partsName) {
+		initial := initialOf(part)
+		if initial == "" {
+			continue
+		}
+		dst = append(dst, separator...)
+		dst = append(markup.AppendEscape(dst, initial), '.')
+		separator = " "
+	}
+	return dst
+}
+
+// partsName reports what stands between given names: "Ana Maria", "A.M.".
+func partsName(r rune) bool { return r == '.' || unicode.IsSpace(r) }
+
+// initialOf returns the first letter of a given name with its combining marks,
+// past hyphens and the like ("J.-P." has the parts "J" and "-P").
+func initialOf(name string) string {
+	start := strings.IndexFunc(name, unicode.IsLetter)
+	if start < 0 {
+		return ""
+	}
+	_, size := utf8.DecodeRuneInString(name[start:])
+	end := start + size
+	for end < len(name) {
+		r, n := utf8.DecodeRuneInString(name[end:])
+		if !unicode.Is(unicode.Mn, r) {
+			break
+		}
+		end += n
+	}
+	return name[start:end]
+}
+
+// users returns the distinct user keys of authors and editors, in order.
+func (p *page) users() []string {
+	users := p.usersBuf[:0]
+	seen := make(map[string]struct{})
+	for _, slot := range [...]int{slotAuthors, slotEditors} {
+		p.eachPerson(p.values[slot], func(who person) {
+			if _, ok := seen[who.user]; who.user == "" || ok {
+				return
+			}
+			seen[who.user] = struct{}{}
+			users = append(users, who.user)
+		})
+	}
+	p.usersBuf = users
+	return users
+}

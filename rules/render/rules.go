@@ -1,0 +1,162 @@
+package render
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// codeVersion is part of the fingerprint: raise it when the code renders the
+// same rules differently.
+const codeVersion = "1"
+
+// The languages labels and dates come in.
+const (
+	english = iota
+	german
+	languages
+)
+
+// languageCodes are the names of the languages in the rules file and in Options.
+var languageCodes = [languages]string{english: "en", german: "de"}
+
+// languageOf returns the language called code, English if there is none.
+func languageOf(code string) int {
+	for lang, c := range languageCodes {
+		if c == code {
+			return lang
+		}
+	}
+	return english
+}
+
+// Rules is a loaded rules file. It is immutable and safe for concurrent use.
+type Rules struct {
+	slots       map[string]int // of stored fields by their first path part
+	values      int            // number of slots
+	types       map[string]*activityType
+	fallback    *activityType // for types the file does not name
+	fingerprint string
+	pages       sync.Pool // of *page
+}
+
+// activityType is what the file says about a type.
+type activityType struct {
+	id       string
+	label    [languages]string
+	subtypes map[string]*subtype
+	fallback *subtype // for subtypes the file does not name
+}
+
+// subtype is what rendering an activity needs.
+type subtype struct {
+	label     [languages]string
+	icon      string
+	templates [outputs][]instr
+}
+
+// Fingerprint identifies the rules and the code that runs them: what is rendered
+// under one fingerprint need not be rendered again.
+func (r *Rules) Fingerprint() string { return r.fingerprint }
+
+func fingerprint(src []byte) string {
+	d := xxhash.New()
+	_, _ = d.WriteString(codeVersion)
+	_, _ = d.Write(src)
+	return fmt.Sprintf("%016x", d.Sum64())
+}
+
+// Options is what rendering depends on beside rules and activity. The zero value
+// works. Whoever keeps rendered rows must render them again when it changes.
+type Options struct {
+	// Language of labels and dates, "en" or "de"; anything else is "en".
+	Language string
+	// Affiliated names the author fields that mark affiliation when true, 1 or
+	// "1". If nil, they are affiliated and aoi (DESIGN.md: 4).
+	Affiliated []string
+	// Zone is where stored points in time have their day. If nil, UTC is used.
+	Zone *time.Location
+}
+
+// defaultAffiliated are the markers of affiliation if Options names none.
+var defaultAffiliated = []string{"affiliated", "aoi"}
+
+// page is the work space of one rendering.
+type page struct {
+	rules      *Rules
+	lang       int
+	affiliated []string
+	zone       *time.Location
+
+	values   []bsoncore.Value // by slot; type 0 is missing
+	typ      *activityType
+	sub      *subtype
+	joiner   joiner
+	value    []byte // of the field being written
+	probe    []byte // of the field being asked for
+	usersBuf []string
+}
+
+// page returns a work space for r; give it back to r.pages.
+func (r *Rules) page(o Options) *page {
+	p, ok := r.pages.Get().(*page)
+	if !ok {
+		p = &page{rules: r, values: make([]bsoncore.Value, r.values)}
+	}
+	p.lang, p.affiliated, p.zone = languageOf(o.Language), o.Affiliated, o.Zone
+	if p.affiliated == nil {
+		p.affiliated = defaultAffiliated
+	}
+	if p.zone == nil {
+		p.zone = time.UTC
+	}
+	return p
+}
+
+// release gives the work space back, without the activity it pointed into and
+// without buffers that one huge activity has blown up.
+func (r *Rules) release(p *page) {
+	const keep = 64 << 10
+	clear(p.values)
+	clear(p.usersBuf)
+	if cap(p.joiner.out) > keep || cap(p.value) > keep || cap(p.probe) > keep {
+		return
+	}
+	r.pages.Put(p)
+}
+
+// choose finds the rules for the activity's type and subtype.
+func (p *page) choose() {
+	typ, ok := p.rules.types[text(p.values[slotType])]
+	if !ok {
+		typ = p.rules.fallback
+	}
+	sub, ok := typ.subtypes[text(p.values[slotSubtype])]
+	if !ok {
+		sub = typ.fallback
+	}
+	p.typ, p.sub = typ, sub
+}
+
+// typeLabel returns the type's label as text; a type without one goes by its id.
+func (p *page) typeLabel() string {
+	if label := p.typ.label[p.lang]; label != "" {
+		return label
+	}
+	return text(p.values[slotType])
+}
+
+// subtypeLabel returns the subtype's label as text; a subtype without one goes
+// by its id, and without that by its type's label.
+func (p *page) subtypeLabel() string {
+	if label := p.sub.label[p.lang]; label != "" {
+		return label
+	}
+	if id := text(p.values[slotSubtype]); id != "" {
+		return id
+	}
+	return p.typeLabel()
+}

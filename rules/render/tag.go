@@ -1,0 +1,110 @@
+package render
+
+import (
+	"strings"
+
+	"vitrine/rules/markup"
+)
+
+// tagSource gathers a start tag of a template, which may have fields in the
+// values of its attributes.
+type tagSource struct {
+	at    int
+	parts []tagPart
+	text  strings.Builder // since the last field
+	probe strings.Builder // the tag with examples in place of fields
+	quote byte            // that the current value began with, 0 outside values
+	attr  string          // name of the attribute whose value is being read
+	begun bool            // the value already has text
+}
+
+// tagText reads text into the current tag and returns how much; at the tag's
+// end the tag becomes an instruction.
+func (c *compiler) tagText(s string) (int, error) {
+	t := c.tag
+	for i := range len(s) {
+		b := s[i]
+		if b == '\n' {
+			b = ' '
+		}
+		t.text.WriteByte(b)
+		t.probe.WriteByte(b)
+		switch {
+		case t.quote == 0 && (b == '\'' || b == '"'):
+			t.quote, t.begun = b, false
+			t.attr = attributeName(t.text.String())
+		case t.quote != 0 && b == t.quote:
+			t.quote = 0
+		case t.quote != 0:
+			t.begun = true
+		case b == '>':
+			return i + 1, c.startTag()
+		}
+	}
+	return len(s), nil
+}
+
+// attributeName returns the name before ="  at the end of a tag's text.
+func attributeName(tag string) string {
+	tag = strings.TrimRight(tag, `'"`)
+	tag = strings.TrimSuffix(tag, "=")
+	return tag[strings.LastIndexByte(tag, ' ')+1:]
+}
+
+// value places a field into the current tag.
+func (t *tagSource) value(at int, operands []operand) error {
+	if t.quote == 0 {
+		return wrongTemplate(at, "a field can stand inside a tag only in a quoted attribute")
+	}
+	part := tagPart{text: t.text.String(), operands: operands}
+	t.text.Reset()
+	example := "x"
+	switch {
+	case t.attr == "title" || t.attr == "data-title":
+		part.use = plainUse
+	case t.attr == "href" && t.begun:
+		part.use = segmentUse
+	case t.attr == "href":
+		part.use, example = addressUse, "https://example.org/"
+		for _, o := range operands {
+			if o.field == nil || o.field.address == nil {
+				return wrongTemplate(at, "a link can begin only with a url or doi field")
+			}
+		}
+	default:
+		return wrongTemplate(at, "a field cannot stand in attribute %q", t.attr)
+	}
+	t.begun = true
+	t.probe.WriteString(example)
+	t.parts = append(t.parts, part)
+	return nil
+}
+
+// startTag ends the current tag and checks it against the allow-list.
+func (c *compiler) startTag() error {
+	t := c.tag
+	c.tag = nil
+	probe := t.probe.String()
+	if probe == "<br>" || probe == "<br/>" || probe == "<br />" {
+		c.emit(instr{op: opBreak})
+		return nil
+	}
+	n := 1
+	for n < len(probe) && isWord(probe[n]) {
+		n++
+	}
+	name := probe[1:n]
+	end := "</" + name + ">"
+	if whole := probe + "x" + end; markup.Clean(whole) != whole {
+		return wrongTemplate(t.at, "%s is not in the plain form that the allow-list admits", probe)
+	}
+	in := instr{op: opStart, end: end}
+	if t.parts == nil {
+		in.text = t.text.String()
+	} else {
+		in.parts = append(t.parts, tagPart{text: t.text.String()})
+	}
+	c.open = append(c.open, name)
+	c.emit(in)
+	return nil
+}

@@ -1,0 +1,249 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A node is a part of a template: literal text, a field or a conditional. Other
+// notations for templates can share the tree and everything behind it.
+type node interface{ isNode() }
+
+// literal is text of the template itself: HTML, trusted as far as the allow-list.
+type literal struct {
+	text string
+	at   int
+}
+
+// placeholder is replaced by the first operand that is not empty.
+type placeholder struct {
+	operands []operandSyntax
+	at       int
+}
+
+// conditional shows its body only if test holds.
+type conditional struct {
+	test testSyntax
+	body []node
+	at   int
+}
+
+func (literal) isNode()     {}
+func (placeholder) isNode() {}
+func (conditional) isNode() {}
+
+// operandSyntax is one alternative of a placeholder: exactly one of field, label
+// and quoted is meant, told by kind.
+type operandSyntax struct {
+	kind   operandKind
+	name   string // of the field or label
+	format string // of the field
+	text   string // quoted
+	at     int
+}
+
+type operandKind uint8
+
+const (
+	fieldOperand operandKind = iota
+	labelOperand
+	quotedOperand
+)
+
+// testSyntax holds if any of its alternatives does, and an alternative if all
+// its terms do: "a&b|!c" is {{a, b}, {!c}}.
+type testSyntax [][]termSyntax
+
+// termSyntax asks for a field to be filled, or empty.
+type termSyntax struct {
+	field string
+	empty bool
+	at    int
+}
+
+// syntaxError is what is wrong with a template, at a byte offset.
+type syntaxError struct {
+	at     int
+	reason string
+}
+
+func (e *syntaxError) Error() string { return fmt.Sprintf("%s (at character %d)", e.reason, e.at+1) }
+
+func wrongTemplate(at int, format string, args ...any) error {
+	return &syntaxError{at: at, reason: fmt.Sprintf(format, args...)}
+}
+
+// maxNesting bounds conditionals within conditionals.
+const maxNesting = 16
+
+// parseTemplate reads the notation of the rules file:
+//
+//	{field} {field:format} {field|other|@label|'text'} {?a&!b|c:shown}
+//
+// with \{ \} and \\ for the characters themselves.
+func parseTemplate(src string) ([]node, error) {
+	p := &templateParser{src: src}
+	nodes, err := p.nodes(0)
+	if err != nil {
+		return nil, err
+	}
+	if p.pos < len(src) {
+		return nil, wrongTemplate(p.pos, "a } without its {")
+	}
+	return nodes, nil
+}
+
+type templateParser struct {
+	src string
+	pos int
+}
+
+// nodes reads up to the end or the "}" that closes the enclosing conditional.
+func (p *templateParser) nodes(depth int) ([]node, error) {
+	var nodes []node
+	var text strings.Builder
+	start := p.pos
+	flush := func() {
+		if text.Len() > 0 {
+			nodes = append(nodes, literal{text: text.String(), at: start})
+			text.Reset()
+		}
+	}
+	for p.pos < len(p.src) && p.src[p.pos] != '}' {
+		c := p.src[p.pos]
+		if c == '{' {
+			flush()
+			n, err := p.braces(depth)
+			if err != nil {
+				return nil, err
+			}
+			nodes = append(nodes, n)
+			start = p.pos
+			continue
+		}
+		if c == '\\' && p.pos+1 < len(p.src) && strings.IndexByte(`{}\`, p.src[p.pos+1]) >= 0 {
+			p.pos++
+			c = p.src[p.pos]
+		}
+		text.WriteByte(c)
+		p.pos++
+	}
+	flush()
+	return nodes, nil
+}
+
+// braces reads what stands between { and }, both included.
+func (p *templateParser) braces(depth int) (node, error) {
+	at := p.pos
+	p.pos++
+	if p.take('?') {
+		return p.conditional(at, depth+1)
+	}
+	n := placeholder{at: at}
+	for {
+		op, err := p.operand()
+		if err != nil {
+			return nil, err
+		}
+		n.operands = append(n.operands, op)
+		p.blanks()
+		if p.take('}') {
+			return n, nil
+		}
+		if !p.take('|') {
+			return nil, wrongTemplate(p.pos, "expected | or } in a field")
+		}
+	}
+}
+
+func (p *templateParser) conditional(at, depth int) (node, error) {
+	if depth > maxNesting {
+		return nil, wrongTemplate(at, "conditionals nest deeper than %d", maxNesting)
+	}
+	n := conditional{at: at, test: testSyntax{nil}}
+	for {
+		p.blanks()
+		term := termSyntax{empty: p.take('!'), at: p.pos}
+		if term.field = p.name(); term.field == "" {
+			return nil, wrongTemplate(p.pos, "expected a field in a condition")
+		}
+		last := len(n.test) - 1
+		n.test[last] = append(n.test[last], term)
+		p.blanks()
+		if p.take(':') {
+			break
+		}
+		if p.take('|') {
+			n.test = append(n.test, nil)
+		} else if !p.take('&') {
+			return nil, wrongTemplate(p.pos, "expected &, | or : in a condition")
+		}
+	}
+	body, err := p.nodes(depth)
+	if err != nil {
+		return nil, err
+	}
+	if !p.take('}') {
+		return nil, wrongTemplate(at, "conditional is not closed")
+	}
+	n.body = body
+	return n, nil
+}
+
+func (p *templateParser) operand() (operandSyntax, error) {
+	p.blanks()
+	op := operandSyntax{at: p.pos}
+	if p.pos < len(p.src) && (p.src[p.pos] == '\'' || p.src[p.pos] == '"') {
+		op.kind = quotedOperand
+		end := strings.IndexByte(p.src[p.pos+1:], p.src[p.pos])
+		if end < 0 {
+			return op, wrongTemplate(p.pos, "text is not closed")
+		}
+		op.text = p.src[p.pos+1 : p.pos+1+end]
+		p.pos += end + 2
+		return op, nil
+	}
+	if p.take('@') {
+		op.kind = labelOperand
+	}
+	if op.name = p.name(); op.name == "" {
+		return op, wrongTemplate(p.pos, "expected a field, @label or quoted text")
+	}
+	if op.kind == fieldOperand && p.take(':') {
+		if op.format = p.name(); op.format == "" {
+			return op, wrongTemplate(p.pos, "expected a format after :")
+		}
+	}
+	return op, nil
+}
+
+// name reads letters, digits and _ - . from here on.
+func (p *templateParser) name() string {
+	start := p.pos
+	for p.pos < len(p.src) {
+		c := p.src[p.pos]
+		if !isWord(c) && c != '-' && c != '.' {
+			break
+		}
+		p.pos++
+	}
+	return p.src[start:p.pos]
+}
+
+func (p *templateParser) blanks() {
+	for p.pos < len(p.src) && (p.src[p.pos] == ' ' || p.src[p.pos] == '\n') {
+		p.pos++
+	}
+}
+
+func (p *templateParser) take(c byte) bool {
+	if p.pos < len(p.src) && p.src[p.pos] == c {
+		p.pos++
+		return true
+	}
+	return false
+}
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
