@@ -1,0 +1,40 @@
+// Package filter is MongoDB's query language: a filter is parsed and validated
+// once, then matched against any number of documents.
+//
+//	JSON text ──ejson──▶ BSON ──Parse──▶ Filter (Nodes, Tests, Paths) ──Match──▶ yes or no
+//	                                        └──Key──▶ canonical text for caches
+//
+// A Filter is a tree of Nodes. Logical nodes (AndNode, OrNode, NorNode, NotNode)
+// combine others; a Leaf asks whether any Value that Walk reaches on a Path
+// passes a Test; an Elem is $elemMatch; an ExprNode is $expr. Everything is
+// exported, because two evaluators read the same tree: Filter.Match, row by row,
+// which is the reference, and the index evaluation of the views, which runs each
+// Test once per distinct value and must come to the same answer.
+//
+// # The rules that surprise
+//
+// Walk sees what MongoDB's matching sees. At the end of a path an array is
+// looked at element by element and then whole, one level deep; an element picked
+// by a numeric part is only looked at whole. In the middle of a path an array is
+// searched through its sub-documents, and a numeric part is tried both as index
+// and as field name. A path that leads nowhere yields one missing value, except
+// inside an array without sub-documents, where it yields nothing at all.
+//
+// Negations ($ne, $nin, $not, $nor, $exists: false) negate the whole traversal:
+// they are a NotNode around the positive leaf. Comparisons are bracketed by type;
+// null, undefined and missing are one bracket, as in MongoDB 6 and 7. Numbers are compared exactly across
+// int32, int64, double and decimal128. NaN equals NaN and is below every number
+// in sorting, but no $gt or $lt holds for it.
+//
+// Regular expressions have PCRE2 syntax and meaning (UTF, ASCII classes). They
+// run on Go's engine where it can express them and otherwise on a backtracking
+// engine under a time limit.
+//
+// # Promise
+//
+// Filters are immutable after Parse and safe for concurrent use. Malformed BSON
+// never panics: what cannot be read counts as missing. Errors are *rules.Error of
+// kind rules.ErrWrongCall that name the place inside the filter, such as
+// "$or.1.year.$gte"; what is valid MongoDB but not evaluated here has the kind
+// ErrNotInMemory, which is an ErrWrongCall too.
+package filter

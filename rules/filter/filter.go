@@ -1,0 +1,147 @@
+package filter
+
+import (
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+)
+
+// ErrNotInMemory marks filters that are valid MongoDB but beyond what this package
+// evaluates: $text, geographic operators, $jsonSchema, the rarer $expr operators
+// and expressions. A caller with a MongoDB behind it may hand the filter through:
+// everything else in it has been checked. It is a rules.ErrWrongCall as well.
+var ErrNotInMemory = fmt.Errorf("%w: not evaluated in memory", rules.ErrWrongCall)
+
+// Options are the limits of a filter and how its errors are told. The zero value
+// takes the defaults.
+type Options struct {
+	// Param is the request parameter that errors name; "json" if empty.
+	Param string
+	// MaxBytes is the longest JSON text; 32768 if 0. BSON may be eight times as
+	// long, as it spells out array indexes and widths.
+	MaxBytes int
+	// MaxDepth is how deep operators and values may nest; 32 if 0.
+	MaxDepth int
+	// MaxNodes is how many conditions a filter may have; 1000 if 0. Values in lists
+	// count apart: ten times as many are allowed.
+	MaxNodes int
+	// MaxPattern is the longest regular expression in bytes; 1000 if 0.
+	MaxPattern int
+	// RegexTimeout bounds one match of the backtracking engine; 50 ms if 0. Its clock
+	// ticks every 100 ms, so a runaway match may take that much longer.
+	RegexTimeout time.Duration
+	// HexIDs lets a string of 24 hexadecimal digits compared with "_id" by $eq, $ne,
+	// $in or $nin also match the ObjectID it spells (DESIGN.md: What API.md leaves open, 5).
+	HexIDs bool
+}
+
+func (o Options) withDefaults() Options {
+	set := func(n *int, value int) {
+		if *n <= 0 {
+			*n = value
+		}
+	}
+	if o.Param == "" {
+		o.Param = "json"
+	}
+	set(&o.MaxBytes, 32768)
+	set(&o.MaxDepth, 32)
+	set(&o.MaxNodes, 1000)
+	set(&o.MaxPattern, 1000)
+	if o.RegexTimeout <= 0 {
+		o.RegexTimeout = 50 * time.Millisecond
+	}
+	return o
+}
+
+// Filter is a parsed, validated query. It is immutable and safe for concurrent use.
+type Filter struct {
+	root Node
+	key  string
+}
+
+// Parse reads a filter from Extended JSON (API.md: Shared filter behaviour).
+// Errors are *rules.Error; Where is an offset for malformed JSON and the path of
+// the fault, such as "$or.1.year.$gte", for a malformed filter.
+func Parse(json []byte, o Options) (*Filter, error) {
+	o = o.withDefaults()
+	doc, err := ejson.Parse(json, ejson.Options{Param: o.Param, MaxBytes: o.MaxBytes, MaxDepth: o.MaxDepth})
+	if err != nil {
+		return nil, err
+	}
+	return FromBSON(doc, o)
+}
+
+// FromBSON reads a filter from BSON. The filter keeps pointing into doc, which must
+// not change afterwards.
+func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
+	o = o.withDefaults()
+	if len(doc) > 8*o.MaxBytes {
+		return nil, rules.Wrongf(o.Param, "", "the filter is larger than %d bytes", 8*o.MaxBytes)
+	}
+	p := parser{o: o}
+	if !wellFormed(doc, o.MaxDepth) {
+		return nil, p.wrongf("the filter is malformed or nests deeper than %d levels", o.MaxDepth)
+	}
+	root, err := p.document(doc, true)
+	if err != nil {
+		return nil, err
+	}
+	if p.beyond != nil {
+		return nil, p.beyond
+	}
+	return newFilter(root), nil
+}
+
+// wellFormed reports whether a document can be read to its end within a depth.
+func wellFormed(doc []byte, depth int) bool {
+	b := body(doc)
+	if b == nil || len(b)+5 != len(doc) || doc[len(doc)-1] != 0 || depth <= 0 {
+		return false
+	}
+	r := reader{rest: b}
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		nested := e.typ == bson.TypeEmbeddedDocument || e.typ == bson.TypeArray
+		if nested && !wellFormed(e.value, depth-1) {
+			return false
+		}
+	}
+	return len(r.rest) == 0
+}
+
+func newFilter(root Node) *Filter {
+	return &Filter{root: root, key: string(root.appendKey(nil))}
+}
+
+// All returns the filter that matches every document.
+func All() *Filter { return newFilter(&AndNode{}) }
+
+// And returns the filter that holds where all given ones do; nil filters are
+// skipped, and without filters everything matches. It is how a restriction is
+// joined to a caller's filter without overwriting any of it.
+func And(filters ...*Filter) *Filter {
+	var nodes []Node
+	for _, f := range filters {
+		if f != nil {
+			nodes = append(nodes, f.root)
+		}
+	}
+	return newFilter(and(nodes))
+}
+
+// Match reports whether a document satisfies the filter. An error is a *rules.Error
+// of kind rules.ErrWrongCall: an expression ran out of time, or $expr met values
+// it cannot compute with.
+func (f *Filter) Match(doc bson.Raw) (bool, error) { return f.root.Match(doc) }
+
+// Root returns the filter's tree, which must not be changed.
+func (f *Filter) Root() Node { return f.root }
+
+// Key returns a canonical text of the filter: filters whose text differs only in
+// spelling (white space, the order of conditions, an implicit $eq or $and, how a
+// number is written) have the same key, and different filters have different keys.
+func (f *Filter) Key() string { return f.key }

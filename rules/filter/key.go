@@ -1,0 +1,168 @@
+package filter
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func (n *AndNode) appendKey(dst []byte) []byte { return appendSorted(append(dst, '&'), n.Nodes) }
+
+func (n *OrNode) appendKey(dst []byte) []byte { return appendSorted(append(dst, '|'), n.Nodes) }
+
+func (n *NorNode) appendKey(dst []byte) []byte {
+	return (&NotNode{Node: or(n.Nodes)}).appendKey(dst)
+}
+
+func (n *NotNode) appendKey(dst []byte) []byte { return n.Node.appendKey(append(dst, '!')) }
+
+func (n *Leaf) appendKey(dst []byte) []byte {
+	return n.Test.appendKey(strconv.AppendQuote(dst, n.Path.text))
+}
+
+func (n *Elem) appendKey(dst []byte) []byte {
+	dst = append(strconv.AppendQuote(dst, n.Path.text), "$elemMatch"...)
+	if n.Value != nil {
+		return append(n.Value.appendKey(append(dst, '<')), '>')
+	}
+	return append(n.Node.appendKey(append(dst, '{')), '}')
+}
+
+func (n *ExprNode) appendKey(dst []byte) []byte { return append(append(dst, "$expr"...), n.key...) }
+
+// appendSorted appends the keys of independent conditions, in an order of their own.
+func appendSorted(dst []byte, nodes []Node) []byte {
+	keys := make([][]byte, len(nodes))
+	for i, n := range nodes {
+		keys[i] = n.appendKey(nil)
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	keys = slices.CompactFunc(keys, bytes.Equal)
+	dst = append(dst, '(')
+	for i, k := range keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, k...)
+	}
+	return append(dst, ')')
+}
+
+func (c *Compare) appendKey(dst []byte) []byte {
+	return appendValue(append(dst, c.Op.String()...), c.Value)
+}
+
+func (in *In) appendKey(dst []byte) []byte {
+	dst = append(dst, "$in["...)
+	for _, v := range in.Values {
+		dst = append(appendValue(dst, v), ',')
+	}
+	var keys [][]byte
+	for _, re := range in.Regexes {
+		keys = append(keys, re.appendKey(nil))
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	return append(append(dst, bytes.Join(keys, []byte(","))...), ']')
+}
+
+func (re *Regex) appendKey(dst []byte) []byte {
+	dst = strconv.AppendQuote(append(dst, '/'), re.Pattern)
+	return append(append(dst, '/'), re.Options...)
+}
+
+func (*Exists) appendKey(dst []byte) []byte { return append(dst, "$exists"...) }
+
+func (t *Type) appendKey(dst []byte) []byte {
+	dst = append(dst, "$type"...)
+	for _, typ := range t.Types {
+		dst = strconv.AppendInt(append(dst, ' '), int64(typ), 10)
+	}
+	return dst
+}
+
+func (m *Mod) appendKey(dst []byte) []byte {
+	dst = strconv.AppendInt(append(dst, "$mod "...), m.Divisor, 10)
+	return strconv.AppendInt(append(dst, ' '), m.Remainder, 10)
+}
+
+func (s *Size) appendKey(dst []byte) []byte {
+	return strconv.AppendInt(append(dst, "$size "...), s.N, 10)
+}
+
+func (b *Bits) appendKey(dst []byte) []byte {
+	dst = append(dst, b.Op.String()...)
+	for _, i := range b.Positions {
+		dst = strconv.AppendUint(append(dst, ' '), uint64(i), 10)
+	}
+	return dst
+}
+
+// appendValue appends a text that is equal for values that compare equal, apart
+// from fractions written as double and as decimal128.
+func appendValue(dst []byte, v bson.RawValue) []byte {
+	if isNumber(v.Type) {
+		return appendNumber(dst, v)
+	}
+	return appendTyped(dst, v, appendValue)
+}
+
+// appendExactValue appends a text that tells the number types apart, for $expr,
+// which computes with them.
+func appendExactValue(dst []byte, v bson.RawValue) []byte {
+	return appendTyped(dst, v, appendExactValue)
+}
+
+// appendTyped appends a value, and the values inside it with inner.
+func appendTyped(dst []byte, v bson.RawValue, inner func([]byte, bson.RawValue) []byte) []byte {
+	switch v.Type {
+	case bson.TypeNull:
+		return append(dst, "null"...)
+	case bson.TypeBoolean:
+		return strconv.AppendBool(dst, truth(v))
+	case bson.TypeString, bson.TypeSymbol:
+		return strconv.AppendQuote(dst, text(v))
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		opening, closing := byte('{'), byte('}')
+		if v.Type == bson.TypeArray {
+			opening, closing = '[', ']'
+		}
+		dst = append(dst, opening)
+		r := read(v.Value)
+		for e, ok := r.next(); ok; e, ok = r.next() {
+			if v.Type == bson.TypeEmbeddedDocument {
+				dst = append(strconv.AppendQuote(dst, string(e.key)), ':')
+			}
+			dst = append(inner(dst, e.raw()), ',')
+		}
+		return append(dst, closing)
+	}
+	dst = strconv.AppendUint(append(dst, '#'), uint64(v.Type), 10)
+	return hex.AppendEncode(append(dst, ':'), v.Value)
+}
+
+// appendNumber appends whole numbers within 64 bits alike whatever their type.
+func appendNumber(dst []byte, v bson.RawValue) []byte {
+	if n, integral, ok := truncated(v); ok && integral {
+		return strconv.AppendInt(dst, n, 10)
+	}
+	if v.Type == bson.TypeDouble {
+		return strconv.AppendFloat(dst, double(v), 'g', -1, 64)
+	}
+	d := decodeDecimal(v.Value).stripped()
+	switch d.kind {
+	case decimalNaN:
+		return append(dst, "NaN"...)
+	case decimalInf:
+		return strconv.AppendFloat(dst, math.Inf(d.sign()), 'g', -1, 64)
+	}
+	dst = append(dst, 'm')
+	if d.neg {
+		dst = append(dst, '-')
+	}
+	dst = append(d.coefficient().Append(dst, 10), 'e')
+	return strconv.AppendInt(dst, int64(d.exp), 10)
+}

@@ -1,0 +1,176 @@
+package filter
+
+import "go.mongodb.org/mongo-driver/v2/bson"
+
+// Node is one condition of a filter on a document: *AndNode, *OrNode, *NorNode,
+// *NotNode, *Leaf, *Elem or *ExprNode. Nodes are read-only.
+type Node interface {
+	// Match reports whether a document satisfies the node. The error tells that it
+	// could not be found out, as when a regular expression ran out of time.
+	Match(doc bson.Raw) (bool, error)
+	// matchElement applies a node of a value-form $elemMatch to one array element.
+	matchElement(v Value) (bool, error)
+	// appendKey appends the node's canonical text.
+	appendKey(dst []byte) []byte
+}
+
+// AndNode holds if all its nodes do; without nodes it matches everything.
+type AndNode struct{ Nodes []Node }
+
+// OrNode holds if one of its nodes does; without nodes it matches nothing.
+type OrNode struct{ Nodes []Node }
+
+// NorNode holds if none of its nodes does.
+type NorNode struct{ Nodes []Node }
+
+// NotNode holds if its node does not. It negates the whole traversal: {a: {$ne: 1}}
+// holds only if no value at a equals 1.
+type NotNode struct{ Node Node }
+
+// Leaf holds if one of the values that Walk yields for Path passes Test.
+type Leaf struct {
+	Path Path
+	Test Test
+}
+
+// Elem is $elemMatch: it holds if an array at Path, looked at whole, has one
+// element that satisfies everything. Exactly one of the two forms is set.
+type Elem struct {
+	Path Path
+	// Node is the object form, {$elemMatch: {field: …}}: applied to elements that are
+	// documents (or arrays, taken as documents with the fields "0", "1", …).
+	Node Node
+	// Value is the value form, {$elemMatch: {$gt: …}}: a tree of nodes with empty
+	// paths, applied to each element itself, without stepping into nested arrays.
+	Value Node
+}
+
+// Match implements Node.
+func (n *AndNode) Match(doc bson.Raw) (bool, error) {
+	return all(n.Nodes, func(c Node) (bool, error) { return c.Match(doc) })
+}
+
+func (n *AndNode) matchElement(v Value) (bool, error) {
+	return all(n.Nodes, func(c Node) (bool, error) { return c.matchElement(v) })
+}
+
+// Match implements Node.
+func (n *OrNode) Match(doc bson.Raw) (bool, error) {
+	return some(n.Nodes, func(c Node) (bool, error) { return c.Match(doc) })
+}
+
+func (n *OrNode) matchElement(v Value) (bool, error) {
+	return some(n.Nodes, func(c Node) (bool, error) { return c.matchElement(v) })
+}
+
+// Match implements Node.
+func (n *NorNode) Match(doc bson.Raw) (bool, error) {
+	return not(some(n.Nodes, func(c Node) (bool, error) { return c.Match(doc) }))
+}
+
+func (n *NorNode) matchElement(v Value) (bool, error) {
+	return not(some(n.Nodes, func(c Node) (bool, error) { return c.matchElement(v) }))
+}
+
+// Match implements Node.
+func (n *NotNode) Match(doc bson.Raw) (bool, error) { return not(n.Node.Match(doc)) }
+
+func (n *NotNode) matchElement(v Value) (bool, error) { return not(n.Node.matchElement(v)) }
+
+// Match implements Node.
+func (n *Leaf) Match(doc bson.Raw) (ok bool, err error) {
+	Walk(doc, n.Path, func(v Value) bool {
+		ok, err = n.Test.Match(v)
+		return !ok && err == nil
+	})
+	return ok, err
+}
+
+func (n *Leaf) matchElement(v Value) (bool, error) { return n.Test.Match(v) }
+
+// Match implements Node.
+func (n *Elem) Match(doc bson.Raw) (ok bool, err error) {
+	walkWhole(doc, n.Path, func(v Value) bool {
+		ok, err = n.matchElement(v)
+		return !ok && err == nil
+	})
+	return ok, err
+}
+
+// matchElement looks for the element in one array.
+func (n *Elem) matchElement(v Value) (bool, error) {
+	if v.Raw.Type != bson.TypeArray {
+		return false, nil
+	}
+	r := read(v.Raw.Value)
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		if found, err := n.matchOne(e); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+func (n *Elem) matchOne(e element) (bool, error) {
+	if n.Value != nil {
+		return n.Value.matchElement(Value{Raw: e.raw()})
+	}
+	if e.typ != bson.TypeEmbeddedDocument && e.typ != bson.TypeArray {
+		return false, nil
+	}
+	return n.Node.Match(bson.Raw(e.value))
+}
+
+// all reports whether match holds for every node, stopping at the first that fails.
+func all(nodes []Node, match func(Node) (bool, error)) (bool, error) {
+	for _, n := range nodes {
+		if ok, err := match(n); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// some reports whether match holds for a node, stopping at the first that does.
+func some(nodes []Node, match func(Node) (bool, error)) (bool, error) {
+	for _, n := range nodes {
+		if ok, err := match(n); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+func not(ok bool, err error) (bool, error) { return !ok && err == nil, err }
+
+// and joins nodes, taking nested conjunctions apart.
+func and(nodes []Node) Node {
+	flat := make([]Node, 0, len(nodes))
+	for _, n := range nodes {
+		if inner, ok := n.(*AndNode); ok {
+			flat = append(flat, inner.Nodes...)
+		} else {
+			flat = append(flat, n)
+		}
+	}
+	if len(flat) == 1 {
+		return flat[0]
+	}
+	return &AndNode{Nodes: flat}
+}
+
+// or joins alternatives, taking nested ones apart.
+func or(nodes []Node) Node {
+	flat := make([]Node, 0, len(nodes))
+	for _, n := range nodes {
+		if inner, ok := n.(*OrNode); ok {
+			flat = append(flat, inner.Nodes...)
+		} else {
+			flat = append(flat, n)
+		}
+	}
+	if len(flat) == 1 {
+		return flat[0]
+	}
+	return &OrNode{Nodes: flat}
+}

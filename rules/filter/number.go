@@ -1,0 +1,99 @@
+package filter
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// isNumber reports whether t is one of BSON's four number types.
+func isNumber(t bson.Type) bool {
+	return t == bson.TypeInt32 || t == bson.TypeInt64 || t == bson.TypeDouble || t == bson.TypeDecimal128
+}
+
+// wide returns the first eight bytes of a value as an integer; 0 if there are fewer.
+func wide(b []byte) uint64 {
+	if len(b) < 8 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// integer returns the value of an int32 or int64.
+func integer(v bson.RawValue) int64 {
+	if v.Type == bson.TypeInt64 {
+		return int64(wide(v.Value))
+	}
+	if len(v.Value) < 4 {
+		return 0
+	}
+	return int64(int32(binary.LittleEndian.Uint32(v.Value)))
+}
+
+// double returns the value of a double.
+func double(v bson.RawValue) float64 { return math.Float64frombits(wide(v.Value)) }
+
+// isNaN reports whether v is a double or decimal128 NaN.
+func isNaN(v bson.RawValue) bool {
+	switch v.Type {
+	case bson.TypeDouble:
+		return math.IsNaN(double(v))
+	case bson.TypeDecimal128:
+		return decodeDecimal(v.Value).kind == decimalNaN
+	}
+	return false
+}
+
+// compareNumbers orders two numbers of any types exactly: no value is rounded to
+// the other's type. NaN equals NaN and is smaller than everything else.
+func compareNumbers(a, b bson.RawValue) int {
+	switch {
+	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:
+		return compareWithDecimal(a, b)
+	case a.Type == bson.TypeDouble && b.Type == bson.TypeDouble:
+		return cmp.Compare(double(a), double(b))
+	case a.Type == bson.TypeDouble:
+		return -compareIntDouble(integer(b), double(a))
+	case b.Type == bson.TypeDouble:
+		return compareIntDouble(integer(a), double(b))
+	}
+	return cmp.Compare(integer(a), integer(b))
+}
+
+// compareIntDouble orders an integer and a double without rounding the integer.
+func compareIntDouble(i int64, d float64) int {
+	switch {
+	case math.IsNaN(d):
+		return 1
+	case d >= 1<<63:
+		return -1
+	case d < -1<<63:
+		return 1
+	}
+	whole := math.Trunc(d)
+	if c := cmp.Compare(i, int64(whole)); c != 0 {
+		return c
+	}
+	return cmp.Compare(whole, d)
+}
+
+// truncated returns a number's integral part as an int64, and whether the number
+// was integral. ok is false where there is none: NaN, infinities and what exceeds
+// 64 bits.
+func truncated(v bson.RawValue) (n int64, integral, ok bool) {
+	switch v.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		return integer(v), true, true
+	case bson.TypeDouble:
+		d := double(v)
+		if math.IsNaN(d) || d >= 1<<63 || d < -1<<63 {
+			return 0, false, false
+		}
+		return int64(d), d == math.Trunc(d), true
+	case bson.TypeDecimal128:
+		return decodeDecimal(v.Value).truncated()
+	}
+	return 0, false, false
+}

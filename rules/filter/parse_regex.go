@@ -1,0 +1,75 @@
+package filter
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// regexLeaf parses a regular expression value as a condition on a path.
+func (p *parser) regexLeaf(path Path, v bson.RawValue) (Node, error) {
+	re, err := p.regex(v)
+	if err != nil {
+		return nil, err
+	}
+	return &Leaf{Path: path, Test: re}, nil
+}
+
+// regex compiles a regular expression value.
+func (p *parser) regex(v bson.RawValue) (*Regex, error) {
+	pattern, options := regexParts(v.Value)
+	return p.compile(string(pattern), string(options))
+}
+
+// regexOperator parses $regex together with the $options beside it.
+func (p *parser) regexOperator(path Path, v bson.RawValue, siblings bson.Raw) (Node, error) {
+	var pattern, options string
+	switch v.Type {
+	case bson.TypeString:
+		pattern = text(v)
+	case bson.TypeRegex:
+		inner, flags := regexParts(v.Value)
+		pattern, options = string(inner), string(flags)
+	default:
+		return nil, p.wrongf("$regex needs a string or a regular expression")
+	}
+	if e, ok := lookup(body(siblings), "$options"); ok && e.typ == bson.TypeString {
+		given := text(e.raw())
+		if given != "" && options != "" {
+			return nil, p.wrongf("options are set both in $regex and in $options")
+		}
+		options += given
+	}
+	re, err := p.compile(pattern, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Leaf{Path: path, Test: re}, nil
+}
+
+// options checks $options, which regexOperator reads.
+func (p *parser) options(v bson.RawValue, siblings bson.Raw) error {
+	if v.Type != bson.TypeString {
+		return p.wrongf("$options needs a string")
+	}
+	if _, ok := lookup(body(siblings), "$regex"); !ok {
+		return p.wrongf("$options needs a $regex beside it")
+	}
+	return nil
+}
+
+// compile compiles an expression within the limits. An expression that neither
+// engine can run is remembered as not evaluated in memory, and nil returned.
+func (p *parser) compile(pattern, options string) (*Regex, error) {
+	if len(pattern) > p.o.MaxPattern {
+		return nil, p.wrongf("the regular expression is longer than %d bytes", p.o.MaxPattern)
+	}
+	re, err := newRegex(pattern, options, p.o.RegexTimeout)
+	if fault, ok := err.(*patternError); ok && fault.beyond {
+		p.notInMemory("the regular expression feature " + fault.reason)
+		return &Regex{Pattern: pattern}, nil
+	}
+	if err != nil {
+		return nil, p.wrongf("%s", err)
+	}
+	re.late = p.wrongf("the regular expression took too long on a document")
+	return re, nil
+}

@@ -1,0 +1,73 @@
+package filter
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"vitrine/rules"
+)
+
+// maxPathParts bounds the length of a path, as MongoDB bounds nesting.
+const maxPathParts = 200
+
+// Path is a parsed dotted path such as "authors.0.user". The zero Path has no
+// parts; the leaves of a value-form $elemMatch carry it and test the element itself.
+type Path struct {
+	text  string
+	parts []part
+}
+
+// part is one step of a path.
+type part struct {
+	name  string
+	index int // as an array index; -1 if the name is not a plain number
+}
+
+// ParsePath splits a dotted path. It refuses what cannot name a stored field: a
+// zero byte, positional operators ("$", "$[]", "$[x]") and endless paths.
+func ParsePath(s string) (Path, error) {
+	if strings.IndexByte(s, 0) >= 0 {
+		return Path{}, rules.Wrongf("", "", "a field name may not contain a zero byte")
+	}
+	n := strings.Count(s, ".") + 1
+	if n > maxPathParts {
+		return Path{}, rules.Wrongf("", "", "a path may not have more than %d parts", maxPathParts)
+	}
+	p := Path{text: s, parts: make([]part, 0, n)}
+	for name := range strings.SplitSeq(s, ".") {
+		if name == "$" || strings.HasPrefix(name, "$[") {
+			return Path{}, rules.Wrongf("", "", "the positional operator %q has no meaning in a filter", name)
+		}
+		p.parts = append(p.parts, part{name: name, index: arrayIndex(name)})
+	}
+	return p, nil
+}
+
+// arrayIndex returns the index that a name denotes, or -1: array positions are
+// written without sign and leading zeros.
+func arrayIndex(name string) int {
+	if name == "" || len(name) > 9 || name[0] == '0' && len(name) > 1 {
+		return -1
+	}
+	n, err := strconv.ParseUint(name, 10, 31)
+	if err != nil {
+		return -1
+	}
+	return int(n)
+}
+
+// String returns the path as it was written.
+func (p Path) String() string { return p.text }
+
+// Parts returns the path's steps.
+func (p Path) Parts() []string {
+	names := make([]string, len(p.parts))
+	for i, part := range p.parts {
+		names[i] = part.name
+	}
+	return names
+}
+
+// Equal reports whether two paths are the same.
+func (p Path) Equal(q Path) bool { return slices.Equal(p.parts, q.parts) }

@@ -1,0 +1,142 @@
+package filter
+
+import "fmt"
+
+// patternOp is the kind of a pattern's node.
+type patternOp uint8
+
+const (
+	opEmpty       patternOp = iota
+	opLiteral               // one character, with fold in any case
+	opClass                 // one character of a set
+	opStart                 // start of text
+	opStartLine             // start of text, or after a newline that does not end it
+	opEnd                   // end of text, or before its final newline
+	opEndLine               // end of text, or before any newline
+	opEndText               // very end of text
+	opBoundary              // word boundary; with negate none
+	opConcat                // subs one after the other
+	opAlternate             // one of subs
+	opRepeat                // subs[0], min to max times
+	opCapture               // subs[0] as a numbered group
+	opAtomic                // subs[0], never entered again
+	opLook                  // subs[0] ahead or behind, consuming nothing
+	opBackref               // what a group matched
+	opConditional           // subs[0] if group took part (or subs[2] looks right), else subs[1]
+)
+
+// pattern is a node of a parsed regular expression.
+type pattern struct {
+	op         patternOp
+	char       rune
+	fold       bool // opLiteral, opBackref: case does not matter
+	class      runeSet
+	min, max   int // opRepeat; max is -1 if unlimited
+	lazy       bool
+	possessive bool
+	group      int // opCapture, opBackref, opConditional
+	negate     bool
+	behind     bool
+	subs       []*pattern
+}
+
+// patternError is what is wrong with a regular expression, and where.
+type patternError struct {
+	offset int
+	reason string
+	beyond bool // valid PCRE, but more than the engines here can do
+}
+
+// Error implements error.
+func (e *patternError) Error() string {
+	return fmt.Sprintf("invalid regular expression: %s at offset %d", e.reason, e.offset)
+}
+
+// width returns how many characters the node matches at least and at most; most is
+// -1 if there is no bound.
+func (n *pattern) width() (least, most int) {
+	switch n.op {
+	case opLiteral, opClass:
+		return 1, 1
+	case opConcat:
+		for _, s := range n.subs {
+			lo, hi := s.width()
+			least, most = least+lo, addWidth(most, hi)
+		}
+		return least, most
+	case opAlternate, opConditional:
+		return n.alternativeWidth()
+	case opRepeat:
+		lo, hi := n.subs[0].width()
+		switch {
+		case hi == 0 || n.max == 0:
+			most = 0
+		case hi < 0 || n.max < 0:
+			most = -1
+		default:
+			most = hi * n.max
+		}
+		return lo * n.min, most
+	case opCapture, opAtomic:
+		return n.subs[0].width()
+	case opBackref:
+		return 0, -1
+	}
+	return 0, 0
+}
+
+func addWidth(a, b int) int {
+	if a < 0 || b < 0 {
+		return -1
+	}
+	return a + b
+}
+
+// alternativeWidth is width for a choice between subs.
+func (n *pattern) alternativeWidth() (least, most int) {
+	choices := n.subs
+	if n.op == opConditional {
+		choices = choices[:2]
+	}
+	least, most = choices[0].width()
+	for _, s := range choices[1:] {
+		lo, hi := s.width()
+		least = min(least, lo)
+		if hi < 0 || most < 0 {
+			most = -1
+		} else {
+			most = max(most, hi)
+		}
+	}
+	return least, most
+}
+
+// size estimates the compiled length of a node in PCRE2's terms, where repeated
+// groups are copied out.
+func (n *pattern) size() int {
+	total := 3 + 2*len(n.class)
+	for _, s := range n.subs {
+		total += s.size()
+	}
+	if n.op == opRepeat && n.subs[0].op != opLiteral && n.subs[0].op != opClass {
+		total *= max(n.min, n.max, 1)
+	}
+	return min(total, maxPatternSize+1)
+}
+
+// maxPatternSize is the largest compiled expression, as in PCRE2 with its usual
+// two-byte links.
+const maxPatternSize = 1 << 16
+
+// captures reports whether a capturing group lies inside the node.
+func (n *pattern) captures() bool {
+	if n.op == opCapture {
+		return true
+	}
+	for _, s := range n.subs {
+		if s.captures() {
+			return true
+		}
+	}
+	return false
+}

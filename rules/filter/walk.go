@@ -1,0 +1,93 @@
+package filter
+
+import "go.mongodb.org/mongo-driver/v2/bson"
+
+// Value is what matching sees at the end of a path.
+type Value struct {
+	// Raw is the value; it points into the document. Zero when Missing.
+	Raw bson.RawValue
+	// Elem says that Raw is an element of the array the path ends at, reached by
+	// stepping into it; the array itself is yielded too, without Elem.
+	Elem bool
+	// Missing says that the path leads nowhere.
+	Missing bool
+}
+
+// Walk yields everything that MongoDB's matching sees at a path of a document, in
+// its order, until yield returns false; it returns false if it was stopped. It
+// does not allocate. Values are not made unique, and a path may yield nothing at
+// all: "a.b" does in {a: [1, 2]}.
+func Walk(doc bson.Raw, p Path, yield func(Value) bool) bool {
+	return walkDocument(body(doc), p.parts, true, yield)
+}
+
+// walkWhole is Walk without stepping into the array at the path's end: what
+// operators that ask about arrays ($size, $elemMatch) look at.
+func walkWhole(doc bson.Raw, p Path, yield func(Value) bool) bool {
+	return walkDocument(body(doc), p.parts, false, yield)
+}
+
+// walkDocument follows parts through sub-documents. b is a document's body.
+func walkDocument(b []byte, parts []part, spread bool, yield func(Value) bool) bool {
+	for i := range parts {
+		e, ok := lookup(b, parts[i].name)
+		if !ok {
+			break
+		}
+		rest := parts[i+1:]
+		switch {
+		case e.typ == bson.TypeArray && len(rest) > 0:
+			return walkArray(e.value, rest, spread, yield)
+		case e.typ == bson.TypeArray && spread:
+			return walkLeafArray(e, yield)
+		case len(rest) == 0:
+			return yield(Value{Raw: e.raw()})
+		case e.typ != bson.TypeEmbeddedDocument:
+			return yield(Value{Missing: true})
+		}
+		b = body(e.value)
+	}
+	return yield(Value{Missing: true})
+}
+
+// walkLeafArray yields the elements of the array that a path ends at, then the
+// array itself. Nested arrays are not opened.
+func walkLeafArray(array element, yield func(Value) bool) bool {
+	r := read(array.value)
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		if !yield(Value{Raw: e.raw(), Elem: true}) {
+			return false
+		}
+	}
+	return yield(Value{Raw: array.raw()})
+}
+
+// walkArray continues a path inside an array: through each sub-document, and, if
+// the next part is a number, through the element at that index, whose own
+// sub-documents may have that number as a field name as well.
+func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) bool {
+	index, rest := parts[0].index, parts[1:]
+	r := read(array)
+	i := 0
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		more := true
+		if e.typ == bson.TypeEmbeddedDocument {
+			more = walkDocument(body(e.value), parts, spread, yield)
+		}
+		if more && i == index {
+			switch {
+			case len(rest) == 0:
+				more = yield(Value{Raw: e.raw()})
+			case e.typ == bson.TypeEmbeddedDocument:
+				more = walkDocument(body(e.value), rest, spread, yield)
+			case e.typ == bson.TypeArray:
+				more = walkArray(e.value, rest, spread, yield)
+			}
+		}
+		if !more {
+			return false
+		}
+		i++
+	}
+	return true
+}
