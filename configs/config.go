@@ -84,7 +84,7 @@ type Session struct {
 	Cookie string `yaml:"cookie" check:"token"`
 	// Header in which a trusted proxy names the user. Empty: no header is believed.
 	UserHeader string `yaml:"user_header" check:"token"`
-	// Addresses or networks of the proxies whose `user_header` is believed.
+	// Addresses or networks of the proxies whose `user_header` is believed. Empty: nobody's is.
 	TrustedProxies []string `yaml:"trusted_proxies" check:"network"`
 }
 
@@ -192,7 +192,7 @@ type Cache struct {
 type HTTP struct {
 	// Header in which a trusted proxy passes on the client's address, such as `X-Forwarded-For`. Empty: the connection's address counts.
 	ProxyHeader string `yaml:"proxy_header" check:"token"`
-	// Addresses or networks of the proxies whose `proxy_header` is believed.
+	// Addresses or networks of the proxies whose `proxy_header` is believed. Empty: nobody's is.
 	TrustedProxies []string `yaml:"trusted_proxies" check:"network"`
 	// Pages of other sites that may read answers in the browser.
 	CORS CORS `yaml:"cors"`

@@ -101,12 +101,6 @@ func (c *Config) contradictions() []*Error {
 	if c.HTTP.CORS.Credentials && slices.Contains(c.HTTP.CORS.Origins, "*") {
 		mistake("http.cors.credentials", "cannot be true while http.cors.origins has *: any site could act for your visitors")
 	}
-	if c.Auth.Session.UserHeader != "" && len(c.Auth.Session.TrustedProxies) == 0 {
-		mistake("auth.session.user_header", "needs auth.session.trusted_proxies, or nobody is believed")
-	}
-	if c.HTTP.ProxyHeader != "" && len(c.HTTP.TrustedProxies) == 0 {
-		mistake("http.proxy_header", "needs http.trusted_proxies, or nobody is believed")
-	}
 	if c.Admin.Listen != "" && c.Admin.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		mistake("listen", "is the same as admin.listen")
 	}
