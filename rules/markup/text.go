@@ -15,6 +15,9 @@ func Text(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return strings.TrimSpace(printable(html.UnescapeString(s)))
 	}
+	if simple(s) {
+		return strings.TrimSpace(html.UnescapeString(stripSimple(s)))
+	}
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(printable(s)))
 	hidden := false // inside script or style
@@ -35,5 +38,26 @@ func Text(s string) string {
 				b.WriteByte(' ')
 			}
 		}
+	}
+}
+
+// stripSimple takes the tags out of HTML in simple form, in which no attribute
+// holds a "<" or ">".
+func stripSimple(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for {
+		lt := strings.IndexByte(s, '<')
+		if lt < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:lt])
+		t, _ := scanTag(s[lt:])
+		switch t.elem {
+		case elemBr, elemP, elemDiv:
+			b.WriteByte(' ')
+		}
+		s = s[lt+t.size:]
 	}
 }

@@ -95,10 +95,14 @@ func appendEnd(dst []byte, name string) []byte {
 	return append(dst, '>')
 }
 
+// maxTitleTag is how far a tag in a title may reach; it keeps a title of many
+// "<" linear.
+const maxTitleTag = 256
+
 // titleTag reads a tag that titles may carry at the start of s; attributes are
 // skipped. Size 0 means there is none.
 func titleTag(s string) (name string, end bool, size int) {
-	gt := strings.IndexByte(s, '>')
+	gt := strings.IndexByte(s[:min(len(s), maxTitleTag)], '>')
 	if gt < 0 || strings.IndexByte(s[1:gt], '<') >= 0 {
 		return "", false, 0
 	}

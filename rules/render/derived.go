@@ -47,14 +47,19 @@ func appendYear(p *page, dst []byte, _ string) []byte {
 func appendVolumeIssuePages(p *page, dst []byte, volume, issue, pages *field) []byte {
 	start := len(dst)
 	dst = volume.write(p, dst, "")
-	if p.isFilled(issue) {
-		dst = append(issue.write(p, append(dst, '('), ""), ')')
+	mark := len(dst)
+	if dst = issue.write(p, append(dst, '('), ""); len(dst) > mark+1 {
+		dst = append(dst, ')')
+	} else {
+		dst = dst[:mark]
 	}
-	if p.isFilled(pages) {
-		if len(dst) > start {
-			dst = append(dst, ": "...)
-		}
-		dst = pages.write(p, dst, "")
+	mark = len(dst)
+	if mark > start {
+		dst = append(dst, ": "...)
+	}
+	before := len(dst)
+	if dst = pages.write(p, dst, ""); len(dst) == before {
+		return dst[:mark]
 	}
 	return dst
 }

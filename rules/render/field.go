@@ -106,7 +106,7 @@ func personsField(s source) *field {
 	return &field{
 		formats: []string{personsLinked, personsPlain, personsFull},
 		write: func(p *page, dst []byte, format string) []byte {
-			return p.appendPersons(dst, s.value(p), format)
+			return appendPersons(dst, p.persons(s), format)
 		},
 	}
 }

@@ -17,23 +17,44 @@ type person struct {
 	affiliated  bool
 }
 
-// eachPerson calls fn for every entry of a list of persons. A single document
-// counts as a list of one, a string as a name; entries without a name are passed
-// on too, as they may have a user. Everything else is nobody.
-func (p *page) eachPerson(list bsoncore.Value, fn func(person)) {
+// persons returns a field's persons. Lists at the top of the activity, which
+// most templates name, are read once.
+func (p *page) persons(s source) []person {
+	if len(s.path) > 0 {
+		return p.readPersons(nil, s.value(p))
+	}
+	list := &p.people[s.slot]
+	if !list.read {
+		list.read = true
+		list.persons = p.readPersons(list.persons[:0], p.values[s.slot])
+	}
+	return list.persons
+}
+
+// personList is a list of persons once it is read.
+type personList struct {
+	read    bool
+	persons []person
+}
+
+// readPersons appends every entry of a list of persons. A single document counts
+// as a list of one, a string as a name; entries without a name are kept too, as
+// they may have a user. Everything else is nobody.
+func (p *page) readPersons(dst []person, list bsoncore.Value) []person {
 	switch list.Type {
 	case bsoncore.TypeArray:
 		each(list.Data, func(_ []byte, v bsoncore.Value) bool {
 			if v.Type != bsoncore.TypeArray {
-				p.eachPerson(v, fn)
+				dst = p.readPersons(dst, v)
 			}
 			return true
 		})
 	case bsoncore.TypeEmbeddedDocument:
-		fn(p.person(list.Data))
+		dst = append(dst, p.person(list.Data))
 	case bsoncore.TypeString:
-		fn(person{last: text(list)})
+		dst = append(dst, person{last: text(list)})
 	}
+	return dst
 }
 
 func (p *page) person(doc []byte) person {
@@ -74,21 +95,21 @@ const (
 )
 
 // appendPersons appends the names in the given format, joined by commas.
-func (p *page) appendPersons(dst []byte, list bsoncore.Value, format string) []byte {
+func appendPersons(dst []byte, persons []person, format string) []byte {
 	start := len(dst)
-	p.eachPerson(list, func(who person) {
-		if who.last == "" {
-			return
+	for i := range persons {
+		if persons[i].last == "" {
+			continue
 		}
 		if len(dst) > start {
 			dst = append(dst, ", "...)
 		}
-		dst = appendPerson(dst, who, format)
-	})
+		dst = appendPerson(dst, &persons[i], format)
+	}
 	return dst
 }
 
-func appendPerson(dst []byte, who person, format string) []byte {
+func appendPerson(dst []byte, who *person, format string) []byte {
 	link := ""
 	if format == personsLinked && who.user != "" {
 		link = markup.PathSegment(who.user)
@@ -112,7 +133,7 @@ func appendPerson(dst []byte, who person, format string) []byte {
 }
 
 // appendName appends one name: "Szymczak,&nbsp;A. A.", or in full.
-func appendName(dst []byte, who person, format string) []byte {
+func appendName(dst []byte, who *person, format string) []byte {
 	if format == personsFull {
 		if who.first != "" {
 			dst = append(markup.AppendEscape(dst, who.first), ' ')
@@ -157,17 +178,20 @@ func initialOf(name string) string {
 
 // users returns the distinct user keys of authors and editors, in order.
 func (p *page) users() []string {
-	users := p.usersBuf[:0]
-	seen := make(map[string]struct{})
+	users := p.userKeys[:0]
+	var seen map[string]bool
 	for _, slot := range [...]int{slotAuthors, slotEditors} {
-		p.eachPerson(p.values[slot], func(who person) {
-			if _, ok := seen[who.user]; who.user == "" || ok {
-				return
+		for _, who := range p.persons(source{slot: slot}) {
+			if who.user == "" || seen[who.user] {
+				continue
 			}
-			seen[who.user] = struct{}{}
+			if seen == nil {
+				seen = make(map[string]bool)
+			}
+			seen[who.user] = true
 			users = append(users, who.user)
-		})
+		}
 	}
-	p.usersBuf = users
+	p.userKeys = users
 	return users
 }

@@ -92,19 +92,20 @@ type page struct {
 	zone       *time.Location
 
 	values   []bsoncore.Value // by slot; type 0 is missing
+	people   []personList     // by slot
 	typ      *activityType
 	sub      *subtype
 	joiner   joiner
 	value    []byte // of the field being written
 	probe    []byte // of the field being asked for
-	usersBuf []string
+	userKeys []string
 }
 
 // page returns a work space for r; give it back to r.pages.
 func (r *Rules) page(o Options) *page {
 	p, ok := r.pages.Get().(*page)
 	if !ok {
-		p = &page{rules: r, values: make([]bsoncore.Value, r.values)}
+		p = &page{rules: r, values: make([]bsoncore.Value, r.values), people: make([]personList, r.values)}
 	}
 	p.lang, p.affiliated, p.zone = languageOf(o.Language), o.Affiliated, o.Zone
 	if p.affiliated == nil {
@@ -121,7 +122,14 @@ func (r *Rules) page(o Options) *page {
 func (r *Rules) release(p *page) {
 	const keep = 64 << 10
 	clear(p.values)
-	clear(p.usersBuf)
+	clear(p.userKeys)
+	for i := range p.people {
+		clear(p.people[i].persons)
+		p.people[i].read = false
+		if cap(p.people[i].persons) > keep/64 {
+			return
+		}
+	}
 	if cap(p.joiner.out) > keep || cap(p.value) > keep || cap(p.probe) > keep {
 		return
 	}
