@@ -1,0 +1,31 @@
+package bolt_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/origintest"
+)
+
+// open opens a store in a new folder and closes it when the test ends.
+func open(t testing.TB, o bolt.Options) *bolt.Store {
+	t.Helper()
+	s, err := bolt.Open(filepath.Join(t.TempDir(), "new", "vitrine.db"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestConformance(t *testing.T) {
+	origintest.Run(t, origintest.Harness{Open: func(t *testing.T, s origintest.Settings) origin.Store {
+		return open(t, bolt.Options{Now: s.Now, KeepDeltas: s.KeepDeltas})
+	}})
+}

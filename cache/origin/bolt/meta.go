@@ -1,0 +1,101 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+
+	bbolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/metadoc"
+)
+
+// metaDoc is a view's meta as stored, with what only this store needs to know.
+type metaDoc struct {
+	metadoc.Doc `bson:",inline"`
+	Attempt     uint64 `bson:"attempt"` // counts publications begun; only the latest may write
+	Settled     uint64 `bson:"settled"` // versions superseded up to this generation are pruned
+	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
+}
+
+// Meta implements origin.Views.
+func (s *Store) Meta(ctx context.Context, view string) (meta origin.Meta, err error) {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		d, err := readMeta(tx, view)
+		meta = d.Meta()
+		return err
+	})
+	if err != nil {
+		return origin.Meta{}, fmt.Errorf("meta of view %s: %w", view, err)
+	}
+	return meta, nil
+}
+
+// Metas implements origin.Views.
+func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketViews).ForEachBucket(func(name []byte) error {
+			d, err := readMeta(tx, string(name))
+			metas = append(metas, d.Meta())
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("metas of views: %w", err)
+	}
+	return metas, nil
+}
+
+// SetHealth implements origin.Views.
+func (s *Store) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) error {
+	err := origin.CheckView(view)
+	if err == nil {
+		err = s.updateMeta(ctx, view, func(tx *bbolt.Tx, d *metaDoc) error {
+			d.Health = metadoc.HealthOf(h)
+			if h.Status == origin.HealthOK {
+				d.Checked = metadoc.Time(s.now())
+			}
+			return checkLease(tx, lease)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("set health of view %s: %w", view, err)
+	}
+	return nil
+}
+
+// updateMeta changes a view's meta in one transaction, creating the view if need be.
+func (s *Store) updateMeta(ctx context.Context, view string, change func(tx *bbolt.Tx, d *metaDoc) error) error {
+	return s.update(ctx, func(tx *bbolt.Tx) error {
+		b, err := createView(tx, view)
+		if err != nil {
+			return err
+		}
+		d, err := readMeta(tx, view)
+		if err != nil {
+			return err
+		}
+		if err := change(tx, &d); err != nil {
+			return err
+		}
+		raw, err := bson.Marshal(d)
+		if err != nil {
+			return err
+		}
+		return b.self.Put(keyMeta, raw)
+	})
+}
+
+// readMeta returns a view's meta; a view that is not there has only a name.
+func readMeta(tx *bbolt.Tx, view string) (d metaDoc, err error) {
+	d.View = view
+	b, ok := openView(tx, view)
+	if !ok {
+		return d, nil
+	}
+	if raw := b.self.Get(keyMeta); raw != nil {
+		err = bson.Unmarshal(raw, &d)
+	}
+	return d, err
+}

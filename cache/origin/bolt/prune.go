@@ -1,0 +1,156 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	bbolt "go.etcd.io/bbolt"
+)
+
+// prune deletes what no reader can ask for any more: versions that a later one
+// superseded, and tombstones older than the deltas that are kept. It runs at
+// Begin and after Commit, under the publisher's lease, hence never twice at a
+// time for one view; whatever it deletes was decided by committed generations,
+// which do not change, so that it may be killed and repeated anywhere.
+func (s *Store) prune(ctx context.Context, view string) error {
+	d, limit, err := s.pruneLimits(ctx, view)
+	if err != nil {
+		return fmt.Errorf("prune view %s: %w", view, err)
+	}
+	settled, swept := d.Settled, d.Swept
+	if settled < limit.settle {
+		if err = s.pruneRange(ctx, view, settled, limit.settle, older); err == nil {
+			settled = limit.settle
+		}
+	}
+	// A tombstone may go only after the versions before it, or they would live again.
+	if sweep := min(limit.sweep, settled); err == nil && swept < sweep {
+		if err = s.pruneRange(ctx, view, swept, sweep, tombstone); err == nil {
+			swept = sweep
+		}
+	}
+	if err == nil && (settled != d.Settled || swept != d.Swept) {
+		err = s.updateMeta(ctx, view, func(_ *bbolt.Tx, d *metaDoc) error {
+			d.Settled, d.Swept = max(d.Settled, settled), max(d.Swept, swept)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("prune view %s: %w", view, err)
+	}
+	return nil
+}
+
+// pruneLimits are the last generations to prune.
+type pruneLimits struct {
+	settle uint64 // of versions superseded by this generation or an earlier one
+	sweep  uint64 // of tombstones
+}
+
+// pruneLimits decides what to prune and, before anything is deleted, records how
+// far deltas reach from now on. The lock keeps readers from starting in between.
+func (s *Store) pruneLimits(ctx context.Context, view string) (d metaDoc, limit pruneLimits, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err = s.view(ctx, func(tx *bbolt.Tx) (err error) {
+		d, err = readMeta(tx, view)
+		return err
+	})
+	if err != nil {
+		return d, limit, err
+	}
+	limit.settle = d.Generation
+	if d.Generation > s.keep {
+		limit.sweep = d.Generation - s.keep
+	}
+	for p := range s.pins[view] {
+		limit.settle = min(limit.settle, p.at)
+		if p.since > 0 {
+			limit.sweep = min(limit.sweep, p.since)
+		}
+	}
+	limit.sweep = max(limit.sweep, d.Pruned)
+	if limit.sweep > d.Pruned {
+		err = s.updateMeta(ctx, view, func(_ *bbolt.Tx, d *metaDoc) error {
+			d.Pruned = limit.sweep
+			return nil
+		})
+	}
+	return d, limit, err
+}
+
+// pruneRange deletes what pick finds for each index entry of the generations
+// (from, to], in bounded steps. Finding is done in read transactions: a write
+// costs a sync even if it turns out that there is nothing to delete.
+func (s *Store) pruneRange(ctx context.Context, view string, from, to uint64, pick pickFunc) error {
+	next := binary.BigEndian.AppendUint64(nil, from+1)
+	for more := true; more; {
+		var doomed [][]byte
+		err := s.view(ctx, func(tx *bbolt.Tx) error {
+			b, ok := openView(tx, view)
+			if ok {
+				doomed, next, more = findDoomed(b, next, to, pick)
+			} else {
+				more = false
+			}
+			return nil
+		})
+		if err == nil && len(doomed) > 0 {
+			err = s.update(ctx, func(tx *bbolt.Tx) error {
+				b, err := createView(tx, view)
+				if err != nil {
+					return err
+				}
+				return deleteVersions(b, doomed)
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findDoomed goes through index entries from next on and collects what to delete.
+func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed [][]byte, rest []byte, more bool) {
+	cursor := b.index.Cursor()
+	seen := 0
+	for key, flags := cursor.Seek(next); key != nil; key, flags = cursor.Next() {
+		if _, generation := splitIndex(key); generation > to {
+			break
+		}
+		if seen++; seen > writeDocs || len(doomed) >= writeDocs {
+			return doomed, bytes.Clone(key), true
+		}
+		doomed = pick(b, key, flags, doomed)
+	}
+	return doomed, nil, false
+}
+
+// pickFunc appends the index keys of versions to delete on account of one index entry.
+type pickFunc func(b viewBuckets, key, flags []byte, doomed [][]byte) [][]byte
+
+// older picks all versions of the entry's id before the entry's own.
+func older(b viewBuckets, key, _ []byte, doomed [][]byte) [][]byte {
+	id, generation := splitIndex(key)
+	cursor := b.rows.Cursor()
+	cursor.Seek(versionKey(id, generation))
+	for before, _ := cursor.Prev(); before != nil; before, _ = cursor.Prev() {
+		other, generation := splitVersion(before)
+		if !bytes.Equal(other, id) {
+			break
+		}
+		doomed = append(doomed, indexKey(id, generation))
+	}
+	return doomed
+}
+
+// tombstone picks the entry itself if it is one.
+func tombstone(_ viewBuckets, key, flags []byte, doomed [][]byte) [][]byte {
+	if len(flags) == 1 && flags[0]&flagGone != 0 {
+		return append(doomed, bytes.Clone(key))
+	}
+	return doomed
+}

@@ -1,0 +1,203 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	bbolt "go.etcd.io/bbolt"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/metadoc"
+)
+
+// publication is the one that began last; any later Begin fences it off.
+type publication struct {
+	store      *Store
+	view       string
+	lease      origin.Lease
+	attempt    uint64
+	generation uint64
+	done       bool // committed or aborted
+}
+
+// errDone tells of a publication used after its end.
+var errDone = errors.New("publication is over")
+
+// Begin implements origin.Views.
+func (s *Store) Begin(ctx context.Context, view string, lease origin.Lease) (origin.Publication, error) {
+	p := &publication{store: s, view: view, lease: lease}
+	if err := p.begin(ctx); err != nil {
+		return nil, fmt.Errorf("begin publication of view %s: %w", view, err)
+	}
+	return p, nil
+}
+
+// begin fences off earlier publications, discards what they left above the
+// committed generation and prunes what a killed one no longer could.
+func (p *publication) begin(ctx context.Context) error {
+	if err := origin.CheckView(p.view); err != nil {
+		return err
+	}
+	err := p.store.updateMeta(ctx, p.view, func(tx *bbolt.Tx, d *metaDoc) error {
+		d.Attempt++
+		p.attempt, p.generation = d.Attempt, d.Generation+1
+		return checkLease(tx, p.lease)
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.discard(ctx); err != nil {
+		return err
+	}
+	return p.store.prune(ctx, p.view)
+}
+
+// Generation implements origin.Publication.
+func (p *publication) Generation() uint64 { return p.generation }
+
+// Put implements origin.Publication.
+func (p *publication) Put(ctx context.Context, rows []origin.Row) error {
+	for len(rows) > 0 {
+		n := chunk(rows, func(r origin.Row) int { return len(r.Doc) })
+		if err := p.update(ctx, func(b viewBuckets) error { return p.put(b, rows[:n]) }); err != nil {
+			return fmt.Errorf("put rows of view %s: %w", p.view, err)
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// put writes versions of the generation under preparation.
+func (p *publication) put(b viewBuckets, rows []origin.Row) error {
+	for _, r := range rows {
+		if err := r.Check(); err != nil {
+			return err
+		}
+		id, err := storableKey(r.ID)
+		if err != nil {
+			return err
+		}
+		value, flags, err := encodeRow(r)
+		if err != nil {
+			return err
+		}
+		if err := b.rows.Put(versionKey(id, p.generation), value); err != nil {
+			return err
+		}
+		if err := b.index.Put(indexKey(id, p.generation), []byte{flags}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// update runs a write transaction for the publication, which must be the newest.
+func (p *publication) update(ctx context.Context, fn func(b viewBuckets) error) error {
+	if p.done {
+		return errDone
+	}
+	return p.store.update(ctx, func(tx *bbolt.Tx) error {
+		d, err := readMeta(tx, p.view)
+		if err != nil {
+			return err
+		}
+		if err := p.check(tx, d); err != nil {
+			return err
+		}
+		b, err := createView(tx, p.view)
+		if err != nil {
+			return err
+		}
+		return fn(b)
+	})
+}
+
+// check returns origin.ErrFenced unless this publication is the newest, under the newest lease.
+func (p *publication) check(tx *bbolt.Tx, d metaDoc) error {
+	if d.Attempt != p.attempt || d.Generation+1 != p.generation {
+		return origin.ErrFenced
+	}
+	return checkLease(tx, p.lease)
+}
+
+// Commit implements origin.Publication. Once the generation is moved on it is
+// published, so that trouble with pruning afterwards, or ctx ending there, is no
+// error of Commit: the next Begin prunes again.
+func (p *publication) Commit(ctx context.Context, rows int, rules string) (meta origin.Meta, err error) {
+	if p.done {
+		return origin.Meta{}, fmt.Errorf("commit view %s: %w", p.view, errDone)
+	}
+	err = p.store.updateMeta(ctx, p.view, func(tx *bbolt.Tx, d *metaDoc) error {
+		if err := p.check(tx, *d); err != nil {
+			return err
+		}
+		if d.Epoch == "" {
+			d.Epoch = rand.Text()
+		}
+		d.Generation, d.Rows, d.Rules = p.generation, rows, rules
+		d.Published = metadoc.Time(p.store.now())
+		meta = d.Meta()
+		return nil
+	})
+	if err != nil {
+		return origin.Meta{}, fmt.Errorf("commit view %s: %w", p.view, err)
+	}
+	p.done = true
+	if p.store.prune(ctx, p.view) == nil {
+		if pruned, err := p.store.Meta(ctx, p.view); err == nil {
+			meta.Pruned = pruned.Pruned
+		}
+	}
+	return meta, nil
+}
+
+// Abort implements origin.Publication.
+func (p *publication) Abort(ctx context.Context) error {
+	if p.done {
+		return nil
+	}
+	err := p.discard(ctx)
+	if err != nil && !errors.Is(err, origin.ErrFenced) { // a newer publication cleared up already
+		return fmt.Errorf("abort publication of view %s: %w", p.view, err)
+	}
+	p.done = true
+	return nil
+}
+
+// discard deletes all versions above the committed generation, in bounded steps.
+func (p *publication) discard(ctx context.Context) error {
+	from := binary.BigEndian.AppendUint64(nil, p.generation)
+	for more := true; more; {
+		err := p.update(ctx, func(b viewBuckets) error {
+			var left [][]byte
+			cursor := b.index.Cursor()
+			for key, _ := cursor.Seek(from); key != nil && len(left) < writeDocs; key, _ = cursor.Next() {
+				left = append(left, bytes.Clone(key))
+			}
+			more = len(left) == writeDocs
+			return deleteVersions(b, left)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteVersions deletes versions given by their keys in the index.
+func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
+	for _, key := range indexKeys {
+		id, generation := splitIndex(key)
+		if err := b.rows.Delete(versionKey(id, generation)); err != nil {
+			return err
+		}
+		if err := b.index.Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

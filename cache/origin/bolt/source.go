@@ -1,0 +1,137 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	bbolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/idkey"
+)
+
+// A read transaction sees at most this many documents, or this many bytes, before
+// it ends and what it found is handed on.
+const (
+	batchDocs  = 512
+	batchBytes = 4 << 20
+)
+
+// Scan implements origin.Source. Documents come in the order of their _id.
+func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
+	return s.scan(ctx, collection, nil)
+}
+
+// scan yields the documents that match accepts; nil accepts all. match sees
+// documents inside a read transaction, as the file's own memory: it may neither
+// keep them nor call the store.
+func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw) (bool, error)) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		b := batch{match: match}
+		for more := true; more; {
+			var err error
+			if more, err = s.readBatch(ctx, collection, &b); err != nil {
+				yield(nil, fmt.Errorf("scan %s: %w", collection, err))
+				return
+			}
+			for _, doc := range b.docs {
+				if !yield(doc, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// batch is what one read transaction of a scan found and where the next goes on.
+type batch struct {
+	match func(bson.Raw) (bool, error)
+	docs  []bson.Raw
+	after []byte // key of the last document seen; nil at the start
+}
+
+// readBatch fills b with the next documents and reports whether there may be more.
+func (s *Store) readBatch(ctx context.Context, collection string, b *batch) (more bool, err error) {
+	b.docs = b.docs[:0]
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
+		if bucket == nil {
+			return nil
+		}
+		cursor := bucket.Cursor()
+		seen, size := 0, 0
+		for key, doc := seekAfter(cursor, b.after); key != nil; key, doc = cursor.Next() {
+			ok := true
+			if b.match != nil {
+				if ok, err = b.match(doc); err != nil {
+					return err
+				}
+			}
+			if ok {
+				b.docs = append(b.docs, bytes.Clone(doc))
+				size += len(doc)
+			}
+			if seen++; seen >= batchDocs || size >= batchBytes {
+				b.after, more = bytes.Clone(key), true
+				return nil
+			}
+		}
+		return nil
+	})
+	return more, err
+}
+
+// seekAfter moves to the first key behind the given one, or to the first of all.
+func seekAfter(c *bbolt.Cursor, after []byte) (key, value []byte) {
+	if after == nil {
+		return c.First()
+	}
+	if key, value = c.Seek(after); key != nil && bytes.Equal(key, after) {
+		return c.Next()
+	}
+	return key, value
+}
+
+// Lookup implements origin.Source.
+func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error) {
+	key, err := idkey.Of(id)
+	if err != nil {
+		return nil, fmt.Errorf("look up in %s: %w", collection, err)
+	}
+	doc, err := s.get(ctx, collection, key)
+	if err != nil {
+		return nil, fmt.Errorf("look up %s in %s: %w", id.String(), collection, err)
+	}
+	return doc, nil
+}
+
+// get returns a copy of the document with that key, or origin.ErrNotFound.
+func (s *Store) get(ctx context.Context, collection string, key []byte) (doc bson.Raw, err error) {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		if bucket := tx.Bucket(bucketSource).Bucket([]byte(collection)); bucket != nil {
+			doc = bytes.Clone(bucket.Get(key))
+		}
+		if doc == nil {
+			return origin.ErrNotFound
+		}
+		return nil
+	})
+	return doc, err
+}
+
+// Collections implements origin.Source.
+func (s *Store) Collections(ctx context.Context) (names []string, err error) {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketSource).ForEachBucket(func(name []byte) error {
+			names = append(names, string(name))
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list collections: %w", err)
+	}
+	return names, nil
+}

@@ -1,0 +1,187 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	bbolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// pin keeps what a reader under way may still ask for: the versions that make up
+// generation at, and the tombstones after since.
+type pin struct{ since, at uint64 }
+
+// pin registers a reader and returns the meta it reads by. Reading the meta and
+// registering are one step under the lock, so that pruning cannot slip between.
+func (s *Store) pin(ctx context.Context, view string, since uint64) (origin.Meta, *pin, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	meta, err := s.Meta(ctx, view)
+	if err != nil {
+		return origin.Meta{}, nil, err
+	}
+	if since > meta.Generation || (since > 0 && since < meta.Pruned) {
+		return origin.Meta{}, nil, origin.ErrStale
+	}
+	p := &pin{since: since, at: meta.Generation}
+	if s.pins[view] == nil {
+		s.pins[view] = map[*pin]struct{}{}
+	}
+	s.pins[view][p] = struct{}{}
+	return meta, p, nil
+}
+
+// unpin lets go of what a reader pinned.
+func (s *Store) unpin(view string, p *pin) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.pins[view], p)
+}
+
+// Rows implements origin.Views. Here every id comes once.
+func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+	meta, err := s.rows(ctx, view, since, decodeRow, fn)
+	if err != nil {
+		return origin.Meta{}, fmt.Errorf("rows of view %s since generation %d: %w", view, since, err)
+	}
+	return meta, nil
+}
+
+// Hashes implements origin.Views.
+func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error {
+	_, err := s.rows(ctx, view, 0, decodeHash, func(r origin.Row) error { return fn(r.ID, r.Hash) })
+	if err != nil {
+		return fmt.Errorf("hashes of view %s: %w", view, err)
+	}
+	return nil
+}
+
+// rows reads a view batch by batch, at the generation that is current at the start.
+func (s *Store) rows(ctx context.Context, view string, since uint64, decode decodeFunc, fn func(origin.Row) error) (origin.Meta, error) {
+	meta, p, err := s.pin(ctx, view, since)
+	if err != nil {
+		return origin.Meta{}, err
+	}
+	defer s.unpin(view, p)
+	fill := fillLive
+	if since > 0 {
+		fill = fillDelta
+	}
+	b := rowBatch{pin: *p, decode: decode}
+	for more := since < p.at; more; {
+		b.rows = b.rows[:0]
+		err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
+			buckets, _ := openView(tx, view) // there, or its generation would be 0
+			more, err = fill(buckets, &b)
+			return err
+		})
+		if err != nil {
+			return origin.Meta{}, err
+		}
+		for _, r := range b.rows {
+			if err := fn(r); err != nil {
+				return origin.Meta{}, err
+			}
+		}
+	}
+	return meta, nil
+}
+
+// decodeFunc copies out of a stored version what the reader wants.
+type decodeFunc func(value []byte, generation uint64) (origin.Row, error)
+
+// rowBatch is what one read transaction found and where the next goes on.
+type rowBatch struct {
+	pin
+	decode decodeFunc
+	rows   []origin.Row
+	size   int    // of the values in rows
+	next   []byte // where to go on; nil at the start
+}
+
+// add appends a version and reports whether the batch is full.
+func (b *rowBatch) add(value []byte, generation uint64) (full bool, err error) {
+	row, err := b.decode(value, generation)
+	if err != nil {
+		return false, err
+	}
+	if len(b.rows) == 0 {
+		b.size = 0
+	}
+	b.rows, b.size = append(b.rows, row), b.size+len(value)
+	return len(b.rows) >= batchDocs || b.size >= batchBytes, nil
+}
+
+// fillLive reads the live rows at the pinned generation: of each id the last
+// version not above it, unless that is a tombstone.
+func fillLive(view viewBuckets, b *rowBatch) (more bool, err error) {
+	cursor := view.rows.Cursor()
+	key, value := cursor.Seek(b.next)
+	for key != nil {
+		id, generation := splitVersion(key)
+		found := value
+		if generation > b.at {
+			found = nil
+		}
+		at := generation
+		for key, value = cursor.Next(); key != nil; key, value = cursor.Next() {
+			other, generation := splitVersion(key)
+			if !bytes.Equal(other, id) {
+				break
+			}
+			if generation <= b.at {
+				found, at = value, generation
+			}
+		}
+		if found == nil || (len(found) > 0 && found[0]&flagGone != 0) {
+			continue
+		}
+		if full, err := b.add(found, at); err != nil || full {
+			b.next = bytes.Clone(key)
+			return key != nil, err
+		}
+	}
+	return false, nil
+}
+
+// fillDelta reads the versions after since, up to the pinned generation.
+func fillDelta(view viewBuckets, b *rowBatch) (more bool, err error) {
+	if b.next == nil {
+		b.next = binary.BigEndian.AppendUint64(nil, b.since+1)
+	}
+	cursor := view.index.Cursor()
+	for key, _ := cursor.Seek(b.next); key != nil; key, _ = cursor.Next() {
+		id, generation := splitIndex(key)
+		if generation > b.at {
+			return false, nil
+		}
+		if superseded(view.rows, id, generation, b.at) {
+			continue
+		}
+		full, err := b.add(view.rows.Get(versionKey(id, generation)), generation)
+		if err != nil || full {
+			b.next = append(bytes.Clone(key), 0) // the smallest key behind this one
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// superseded reports whether an id has a version after generation, up to at.
+func superseded(rows *bbolt.Bucket, id []byte, generation, at uint64) bool {
+	if generation >= at || generation == math.MaxUint64 {
+		return false
+	}
+	key, _ := rows.Cursor().Seek(versionKey(id, generation+1))
+	if key == nil {
+		return false
+	}
+	other, next := splitVersion(key)
+	return next <= at && bytes.Equal(other, id)
+}
