@@ -166,3 +166,16 @@ func TestInstituteAgrees(t *testing.T) {
 		t.Logf("%5d %s", n, reason)
 	}
 }
+
+// TestInstituteIsSafe completes every activity of the institute, with its
+// scripts in titles, years as text and lost authors.
+func TestInstituteIsSafe(t *testing.T) {
+	r := defaultRules(t)
+	institute(t, func(doc bson.Raw) {
+		rendered, err := r.Complete(doc, render.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkRendered(t, rendered)
+	})
+}
