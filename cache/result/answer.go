@@ -6,10 +6,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// worthCompressing is the size in bytes below which a body is sent as it is:
-// it fits in one packet anyway.
-const worthCompressing = 1024
-
 // overhead is about what an entry costs beside its body, in bytes.
 const overhead = 256
 
@@ -53,9 +49,10 @@ func tag(sum uint64, c Coding) string {
 	return string(append(b, '"'))
 }
 
-// in returns the answer in a coding; itself where compressing gains nothing.
-func (a *Answer) in(c Coding) (*Answer, error) {
-	if c == Identity || a.TooLarge || len(a.Body) < worthCompressing {
+// in returns the answer in a coding; itself where it is shorter than least, or
+// compressing gains nothing.
+func (a *Answer) in(c Coding, least int) (*Answer, error) {
+	if a.TooLarge || len(a.Body) < least {
 		return a, nil
 	}
 	body, err := compress(a.Body, c)

@@ -20,6 +20,8 @@ import (
 const (
 	defaultTimeout = 20 * time.Second
 	defaultMaxAge  = 30 * time.Minute
+	// A body below it fits in one packet anyway.
+	defaultMinCoded = 1024
 )
 
 // Options configures a Cache. The zero value keeps nothing and still computes
@@ -31,6 +33,8 @@ type Options struct {
 	Timeout time.Duration
 	// MaxAge bounds how long an answer of a past generation takes up room. If it is 0, 30 min.
 	MaxAge time.Duration
+	// MinCoded is the size in bytes from which a body is compressed. If it is 0, 1,024.
+	MinCoded int
 	// Parallel is how many loads run at a time. If it is 0, four for every processor.
 	Parallel int
 }
@@ -75,6 +79,7 @@ type Cache struct {
 	turns   *semaphore.Weighted
 	timeout time.Duration
 	maxAge  time.Duration
+	least   int // MinCoded
 	stats   counters
 
 	root   context.Context // ends with Close; the parent of every load
@@ -93,10 +98,13 @@ func New(o Options) (*Cache, error) {
 	if o.MaxAge == 0 {
 		o.MaxAge = defaultMaxAge
 	}
+	if o.MinCoded == 0 {
+		o.MinCoded = defaultMinCoded
+	}
 	if o.Parallel == 0 {
 		o.Parallel = 4 * runtime.GOMAXPROCS(0)
 	}
-	c := &Cache{turns: semaphore.NewWeighted(int64(o.Parallel)), timeout: o.Timeout, maxAge: o.MaxAge}
+	c := &Cache{turns: semaphore.NewWeighted(int64(o.Parallel)), timeout: o.Timeout, maxAge: o.MaxAge, least: o.MinCoded}
 	if o.Budget > 0 {
 		kept, err := ristretto.NewCache(&ristretto.Config[string, *Answer]{
 			// ristretto asks for ten counters an entry; an answer is seldom below 4 KB.
@@ -189,7 +197,7 @@ func (c *Cache) fly(key Key, text string, load Loader) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		load = func(context.Context) (*Answer, error) { return a.in(key.Coding) }
+		load = func(context.Context) (*Answer, error) { return a.in(key.Coding, c.least) }
 	}
 	a, err := c.run(ctx, load)
 	if err == nil {

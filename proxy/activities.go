@@ -1,0 +1,224 @@
+package proxy
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+)
+
+// activities answers GET /api/activities. Of its modes aggregate comes before
+// full, and full before columns, as API.md has it for projects.
+func (s *Server) activities(_ context.Context, r request) (plan, error) {
+	snapshot, err := s.views.Snapshot(rules.ViewActivities)
+	if err != nil {
+		return plan{}, err
+	}
+	f, err := s.readFilter(r.params, "")
+	if err != nil {
+		return plan{}, err
+	}
+	g, err := r.params.page()
+	if err != nil {
+		return plan{}, err
+	}
+	field, err := s.aggregateField(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	full, err := r.params.flag("full")
+	if err != nil {
+		return plan{}, err
+	}
+	columns, err := s.columns(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	list := listing{snapshot: snapshot, filter: f, page: g}
+	switch {
+	case field != "":
+		return list.groups("activities", field), nil
+	case full:
+		return list.full("activities"), nil
+	case len(columns) > 0:
+		return list.rows("activities columns "+columns.key(), columns.row(snapshot)), nil
+	default:
+		return list.rows("activities", activityRow(snapshot)), nil
+	}
+}
+
+// rowFunc appends a row of a snapshot.
+type rowFunc func(dst []byte, slot view.Slot) []byte
+
+// activityRow is the default row: id, activity, icon, type, subtype, year.
+func activityRow(s *view.Snapshot) rowFunc {
+	return func(dst []byte, slot view.Slot) []byte {
+		dst = append(dst, s.Fragment(slot, fragID)...)
+		if web := s.Fragment(slot, fragWeb); len(web) > 0 {
+			dst = append(append(dst, `,"activity":`...), web...)
+		}
+		dst = append(dst, s.Fragment(slot, fragIcon)...)
+		dst = append(dst, s.Fragment(slot, fragType)...)
+		return append(dst, s.Fragment(slot, fragList)...)
+	}
+}
+
+// appendListRest ends the default row.
+func appendListRest(dst []byte, row bson.Raw) []byte {
+	dst = appendRenderedField(dst, row, "subtype")
+	if year := row.Lookup("year"); present(year) {
+		dst = appendYear(appendKey(dst, "year"), year)
+	}
+	return append(dst, '}')
+}
+
+// listing is a filtered, paginated look at a snapshot in one of several forms.
+type listing struct {
+	snapshot *view.Snapshot
+	filter   *filter.Filter
+	page     page
+}
+
+// key is the canonical text of a listing in a form. Every part but the last is
+// free of zero bytes.
+func (l listing) key(form string) string {
+	return form + "\x00" + strconv.Itoa(l.page.limit) + "\x00" + strconv.Itoa(l.page.offset) + "\x00" + l.filter.Key()
+}
+
+// slots selects the rows of the page, and counts those before pagination.
+func (l listing) slots(ctx context.Context) (iter.Seq[int], int, error) {
+	selected, err := l.snapshot.Select(ctx, l.filter)
+	if err != nil {
+		return nil, 0, err
+	}
+	count := selected.Count()
+	if l.page.limit == 0 {
+		return indexes(selected.All()), count, nil
+	}
+	from, to := l.page.cut(count)
+	if from == to {
+		return func(func(int) bool) {}, count, nil
+	}
+	page := selected.Page(from, to-from)
+	return func(yield func(int) bool) {
+		for _, slot := range page {
+			if !yield(int(slot)) {
+				return
+			}
+		}
+	}, count, nil
+}
+
+func indexes(slots iter.Seq[view.Slot]) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for slot := range slots {
+			if !yield(int(slot)) {
+				return
+			}
+		}
+	}
+}
+
+// rows is the list in the standard envelope.
+func (l listing) rows(form string, row rowFunc) plan {
+	return plan{snapshot: l.snapshot, query: l.key(form), build: func(ctx context.Context) (*body, error) {
+		items, count, err := l.slots(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &body{
+			count: count, head: openList(count), tail: closeList(l.page), items: items,
+			row: func(dst []byte, item int) []byte { return row(dst, view.Slot(item)) },
+		}, nil
+	}}
+}
+
+// full is the list of stored records in Extended JSON, the count at the end.
+func (l listing) full(form string) plan {
+	return plan{snapshot: l.snapshot, query: l.key(form + " full"), build: func(ctx context.Context) (*body, error) {
+		items, count, err := l.slots(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &body{
+			count: count, head: openFull(), tail: closeFull(count, l.page), items: items,
+			row: func(dst []byte, item int) []byte {
+				return ejson.AppendDocument(dst, l.snapshot.Doc(view.Slot(item)))
+			},
+		}, nil
+	}}
+}
+
+// groups counts the listed records by a field. The page is one of groups.
+func (l listing) groups(form, field string) plan {
+	return plan{snapshot: l.snapshot, query: l.key(form + " by " + field), build: func(ctx context.Context) (*body, error) {
+		selected, err := l.snapshot.Select(ctx, l.filter)
+		if err != nil {
+			return nil, err
+		}
+		groups, err := selected.Group(ctx, field, unwound(field))
+		if err != nil {
+			return nil, err
+		}
+		from, to := l.page.cut(len(groups))
+		return &body{
+			count: len(groups), head: openList(len(groups)), tail: closeList(l.page), items: between(from, to),
+			row: func(dst []byte, item int) []byte {
+				dst = strconv.AppendInt(append(dst, `{"count":`...), int64(groups[item].Count), 10)
+				return append(ejson.Append(append(dst, `,"value":`...), groups[item].Value), '}')
+			},
+		}, nil
+	}}
+}
+
+// between yields from, from+1, … below to.
+func between(from, to int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := from; i < to; i++ {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// unwound names the array taken apart before grouping: authors, where the
+// field's name contains it (API.md: activities, 3).
+func unwound(field string) string {
+	if strings.Contains(field, "authors") {
+		return "authors"
+	}
+	return ""
+}
+
+// aggregateField reads aggregate, "" when it was not given.
+func (s *Server) aggregateField(p params) (string, error) {
+	field, err := p.text("aggregate")
+	if field = strings.TrimSpace(field); err != nil || field == "" {
+		return "", err
+	}
+	return field, s.checkPath("aggregate", field)
+}
+
+// checkPath bounds and validates a stored path from outside.
+func (s *Server) checkPath(param, path string) error {
+	switch {
+	case len(path) > s.limits.ColumnBytes:
+		return rules.Wrongf(param, printable(path), "is longer than %d bytes", s.limits.ColumnBytes)
+	case strings.Count(path, ".") >= s.limits.PathParts:
+		return rules.Wrongf(param, printable(path), "has more than %d parts", s.limits.PathParts)
+	}
+	for part := range strings.SplitSeq(path, ".") {
+		if part == "" || part[0] == '$' || strings.IndexByte(part, 0) >= 0 {
+			return rules.Wrongf(param, printable(path), "is not the path of a stored field")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+	"vitrine/rules/markup"
+)
+
+// allActivities answers GET /api/all-activities: every row for tables and
+// portals, never paginated.
+func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
+	snapshot, err := s.views.Snapshot(rules.ViewActivities)
+	if err != nil {
+		return plan{}, err
+	}
+	asked, err := s.readAllActivities(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	who, err := s.person(ctx, r.session)
+	if err != nil {
+		return plan{}, err
+	}
+	restriction, err := s.restriction(asked, who, r)
+	if err != nil {
+		return plan{}, err
+	}
+	form := "all-activities " + who.display + " " + asked.activityBase + " " + asked.personBase
+	personal := who.viewer.User != ""
+	if personal {
+		// The filter below may be the same for two people; their answers are still kept apart.
+		form += " " + ejsonString(who.viewer.User)
+	}
+	list := listing{snapshot: snapshot, filter: filter.And(asked.filter, restriction)}
+	p := list.rows(form, tableRow{snapshot, who.display, asked}.append)
+	p.personal = personal
+	return p, nil
+}
+
+func ejsonString(s string) string { return string(ejson.AppendString(nil, s)) }
+
+// allActivitiesQuery is what the parameters ask for.
+type allActivitiesQuery struct {
+	filter *filter.Filter
+	mine   bool   // page=my-activities
+	user   string // whose, where given
+	// Links in the activity's HTML go to these bases; both empty: they stay.
+	activityBase, personBase string
+}
+
+func (s *Server) readAllActivities(p params) (q allActivitiesQuery, err error) {
+	if q.filter, err = s.readFilter(p, "projects"); err != nil {
+		return q, err
+	}
+	kind, err := p.text("type")
+	if err != nil {
+		return q, err
+	}
+	if kind != "" {
+		only, err := s.compile(bson.D{{Key: "type", Value: bson.D{{Key: "$eq", Value: kind}}}}, "type")
+		if err != nil {
+			return q, err
+		}
+		q.filter = filter.And(q.filter, only)
+	}
+	if q.user, err = p.text("user"); err != nil {
+		return q, err
+	}
+	pageName, err := p.text("page")
+	if err != nil {
+		return q, err
+	}
+	q.mine = pageName == "my-activities"
+	path, err := p.text("path")
+	if err != nil {
+		return q, err
+	}
+	if path = strings.TrimSpace(path); path != "" || pageName == "portal" {
+		q.activityBase, q.personBase, err = markup.LinkBases(path)
+	}
+	return q, err
+}
+
+// restriction is joined to the caller's filter (API.md: all-activities, 3). A
+// session sees what its roles may, unless an API key speaks for the request.
+// page=my-activities asks for one user's own: what that user may see of them is
+// all of them, so that only the viewer's restriction remains to be added.
+func (s *Server) restriction(q allActivitiesQuery, who person, r request) (*filter.Filter, error) {
+	var all []*filter.Filter
+	if who.viewer.User != "" && !r.hasKey {
+		if visible := s.access.Visible(who.viewer); visible != nil {
+			f, err := s.compile(visible, "")
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, f)
+		}
+	}
+	if q.mine {
+		user := q.user
+		if user == "" {
+			user = who.viewer.User
+		}
+		f, err := s.compile(ownedBy(user), "user")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return filter.And(all...), nil
+}
+
+// ownedBy selects what a user took part in; nothing for nobody.
+func ownedBy(user string) bson.D {
+	if user == "" {
+		return bson.D{{Key: "rendered.users", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}
+	}
+	return bson.D{{Key: "rendered.users", Value: bson.D{{Key: "$eq", Value: user}}}}
+}
+
+// person is what the persons view knows of a session's user.
+type person struct {
+	viewer  access.Viewer
+	display string // the fragment of the citation to show: fragWeb or fragPrint
+}
+
+// person looks a session's user up. A user without a record has no roles and
+// sees the web form.
+func (s *Server) person(ctx context.Context, who session) (person, error) {
+	p := person{viewer: access.Viewer{User: who.user}, display: fragWeb}
+	if who.user == "" {
+		return p, nil
+	}
+	snapshot, err := s.views.Snapshot(rules.ViewPersons)
+	if err != nil {
+		return person{}, err
+	}
+	f, err := s.compile(bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: who.user}}}}, "")
+	if err != nil {
+		return person{}, err
+	}
+	found, err := snapshot.Select(ctx, f)
+	if err != nil {
+		return person{}, err
+	}
+	for _, slot := range found.Page(0, 1) {
+		doc := snapshot.Doc(slot)
+		p.viewer.Roles = stringsOf(doc.Lookup("roles"))
+		if setting, ok := doc.Lookup("display_activities").StringValueOK(); ok && setting != "web" {
+			p.display = fragPrint
+		}
+	}
+	return p, nil
+}
+
+// stringsOf returns the strings of an array, or a string alone.
+func stringsOf(v bson.RawValue) []string {
+	if s, ok := v.StringValueOK(); ok {
+		return []string{s}
+	}
+	array, ok := v.ArrayOK()
+	if !ok {
+		return nil
+	}
+	values, _ := array.Values() // of a broken array, what can be read
+	var all []string
+	for _, v := range values {
+		if s, ok := v.StringValueOK(); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// tableRow writes rows of all-activities. Only the citation depends on who asks
+// and where links go, so the rest is joined from fragments.
+type tableRow struct {
+	snapshot *view.Snapshot
+	display  string
+	query    allActivitiesQuery
+}
+
+func (t tableRow) append(dst []byte, slot view.Slot) []byte {
+	s := t.snapshot
+	dst = append(dst, s.Fragment(slot, fragID)...)
+	dst = t.appendCitation(append(dst, `,"activity":`...), slot)
+	if icon := s.Fragment(slot, fragIcon); len(icon) > 0 {
+		dst = append(dst, icon...)
+	} else {
+		dst = append(dst, `,"icon":""`...)
+	}
+	dst = append(dst, s.Fragment(slot, fragAll)...)
+	dst = appendOrEmpty(append(dst, `,"search-text":`...), s.Fragment(slot, fragPrint))
+	return append(dst, s.Fragment(slot, fragTable)...)
+}
+
+func (t tableRow) appendCitation(dst []byte, slot view.Slot) []byte {
+	if t.query.activityBase == "" {
+		return appendOrEmpty(dst, t.snapshot.Fragment(slot, t.display))
+	}
+	html, _ := rendered(t.snapshot.Doc(slot), t.display)
+	return ejson.AppendString(dst, markup.RewriteLinks(html, t.query.activityBase, t.query.personBase))
+}
+
+// appendAllMiddle writes what stands between icon and search-text. links is
+// always empty (API.md: all-activities, 2).
+func appendAllMiddle(dst []byte, row bson.Raw) []byte {
+	dst = appendRenderedOrEmpty(dst, row, "quarter", "quarter")
+	return append(dst, `,"links":""`...)
+}
+
+// appendAllRest ends a row of all-activities.
+func appendAllRest(dst []byte, row bson.Raw) []byte {
+	dst = appendStoredOr(dst, row, `""`, "start", "start_date")
+	dst = appendStoredOr(dst, row, `""`, "end", "end_date")
+	dst = appendArrayOr(dst, row, "departments", "units")
+	dst = appendStored(dst, row, "epub", "epub")
+	dst = appendRenderedOrEmpty(dst, row, "type", "type")
+	dst = appendRenderedOrEmpty(dst, row, "subtype", "subtype")
+	dst = appendStored(dst, row, "raw_type", "type")
+	dst = appendStored(dst, row, "raw_subtype", "subtype")
+	if year := row.Lookup("year"); present(year) {
+		dst = appendYear(appendKey(dst, "year"), year)
+	} else {
+		dst = append(dst, `,"year":0`...)
+	}
+	dst = appendRenderedOrEmpty(dst, row, "authors", "authors")
+	dst = appendRenderedOrEmpty(dst, row, "editors", "editors")
+	dst = appendRenderedOrEmpty(dst, row, "title", "title")
+	dst = appendArrayOr(dst, row, "topics", "topics")
+	dst = appendStoredOr(dst, row, "false", "affiliated", "affiliated")
+	dst = appendStoredOr(dst, row, `"verif"`, "workflow", "workflow", "status")
+	dst = appendStored(dst, row, "tags", "tags")
+	return append(dst, '}')
+}

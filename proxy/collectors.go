@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/cache/result"
+)
+
+// viewCollector reads how the views stand whenever it is asked.
+type viewCollector struct {
+	views Source
+	now   func() time.Time
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+// Describe implements prometheus.Collector; sending nothing makes it unchecked,
+// so that its metrics stand in one place below.
+func (*viewCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
+	for _, s := range v.views.Status() {
+		gauge := func(name, help string, value float64) {
+			ch <- prometheus.MustNewConstMetric(desc(name, help, "view"), prometheus.GaugeValue, value, s.View)
+		}
+		loaded, failing := 0.0, 0.0
+		if !s.Loaded.IsZero() {
+			loaded = 1
+		}
+		if s.Err != nil {
+			failing = 1
+		}
+		gauge("vitrine_view_loaded", "Whether the view is in memory.", loaded)
+		gauge("vitrine_view_failing", "Whether its last refresh failed.", failing)
+		gauge("vitrine_view_generation", "Generation being served.", float64(s.Meta.Generation))
+		gauge("vitrine_view_rows", "Rows being served.", float64(s.Rows))
+		gauge("vitrine_view_segments", "Segments the rows lie in.", float64(s.Segments))
+		gauge("vitrine_view_row_bytes", "Bytes of rows held.", float64(s.RowBytes))
+		gauge("vitrine_view_index_bytes", "Bytes of indexes held.", float64(s.IndexBytes))
+		gauge("vitrine_view_index_paths", "Paths indexed.", float64(s.IndexPaths))
+		if !s.Meta.Published.IsZero() {
+			gauge("vitrine_view_age_seconds", "Time since the generation was published.", v.now().Sub(s.Meta.Published).Seconds())
+		}
+		if !s.Checked.IsZero() {
+			gauge("vitrine_view_checked_seconds", "Time since the store last answered.", v.now().Sub(s.Checked).Seconds())
+		}
+	}
+}
+
+// resultCollector reads the counters of the answers kept.
+type resultCollector struct{ results *result.Cache }
+
+// Describe implements prometheus.Collector; see viewCollector.
+func (*resultCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (r *resultCollector) Collect(ch chan<- prometheus.Metric) {
+	s := r.results.Stats()
+	for _, m := range []struct {
+		name, help string
+		kind       prometheus.ValueType
+		value      float64
+	}{
+		{"vitrine_results_hits_total", "Answers found in memory.", prometheus.CounterValue, float64(s.Hits)},
+		{"vitrine_results_loads_total", "Answers computed, compressions included.", prometheus.CounterValue, float64(s.Loads)},
+		{"vitrine_results_shared_total", "Answers another request computed meanwhile.", prometheus.CounterValue, float64(s.Shared)},
+		{"vitrine_results_errors_total", "Requests for an answer that failed.", prometheus.CounterValue, float64(s.Errors)},
+		{"vitrine_results_rejected_total", "Answers not kept.", prometheus.CounterValue, float64(s.Rejected)},
+		{"vitrine_results_evicted_total", "Answers that made room.", prometheus.CounterValue, float64(s.Evicted)},
+		{"vitrine_results_bytes", "Bytes of answers kept.", prometheus.GaugeValue, float64(s.Bytes)},
+		{"vitrine_results_budget_bytes", "Bytes of answers that may be kept.", prometheus.GaugeValue, float64(s.Budget)},
+	} {
+		ch <- prometheus.MustNewConstMetric(desc(m.name, m.help), m.kind, m.value)
+	}
+}

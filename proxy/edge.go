@@ -1,0 +1,128 @@
+package proxy
+
+import (
+	"context"
+	"encoding/hex"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+const headerRequestID = "X-Request-Id"
+
+// edge surrounds every request: it gives it an id, turns errors and panics into
+// envelopes, and counts and logs what came out.
+func (s *Server) edge(c *fiber.Ctx) error {
+	start := time.Now()
+	s.metrics.inFlight.Inc()
+	defer s.metrics.inFlight.Dec()
+	c.Set(headerRequestID, requestID(c))
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+
+	if err := guarded(c); err != nil {
+		if err := s.fail(c, err); err != nil {
+			return err
+		}
+	}
+	took := time.Since(start)
+	s.metrics.observe(c, took)
+	if s.accessLog && s.log.Enabled(context.Background(), slog.LevelInfo) {
+		s.logAccess(c, took)
+	}
+	return nil
+}
+
+// guarded calls the handlers behind the edge. Fiber's recover middleware would lose the stack.
+func guarded(c *fiber.Ctx) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &panicked{value: r, stack: debug.Stack()}
+		}
+	}()
+	return c.Next()
+}
+
+// fail writes the envelope of an error. What is the server's fault is logged
+// here, once; what is the client's is only counted.
+func (s *Server) fail(c *fiber.Ctx, err error) error {
+	p := classify(err)
+	if p.status >= 500 {
+		s.log.Error("request failed", "id", idOf(c), "path", strings.Clone(printable(c.Path())),
+			"status", p.status, "error", err.Error())
+	}
+	c.Response().ResetBody()
+	c.Response().Header.Del(fiber.HeaderContentEncoding)
+	c.Response().Header.Del(fiber.HeaderETag)
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	if p.status == fiber.StatusServiceUnavailable {
+		c.Set(fiber.HeaderRetryAfter, "1")
+	}
+	c.Set(fiber.HeaderContentType, contentType)
+	return c.Status(p.status).Send(failure(p.status, p.name, p.msg))
+}
+
+// requestID takes the client's id if it is short and plain, else makes one.
+func requestID(c *fiber.Ctx) string {
+	if id := c.Get(headerRequestID); saneID(id) {
+		return id
+	}
+	var b [8]byte
+	n := rand.Uint64()
+	for i := range b {
+		b[i] = byte(n >> (8 * i))
+	}
+	return hex.EncodeToString(b[:])
+}
+
+// idOf returns the id given to a request, copied: a log may keep it.
+func idOf(c *fiber.Ctx) string { return strings.Clone(c.GetRespHeader(headerRequestID)) }
+
+func saneID(id string) bool {
+	if id == "" || len(id) > 64 {
+		return false
+	}
+	return !strings.ContainsFunc(id, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_' && r != '.'
+	})
+}
+
+func (s *Server) logAccess(c *fiber.Ctx, took time.Duration) {
+	bytes := c.Response().Header.ContentLength()
+	if !c.Response().IsBodyStream() {
+		bytes = len(c.Response().Body())
+	}
+	s.log.LogAttrs(context.Background(), slog.LevelInfo, "request",
+		slog.String("id", idOf(c)),
+		slog.String("method", strings.Clone(c.Method())),
+		slog.String("url", loggedURL(c)),
+		slog.Int("status", c.Response().StatusCode()),
+		slog.Int("bytes", bytes), // -1: streamed
+		slog.Duration("took", took),
+		slog.String("peer", c.IP()),
+	)
+}
+
+// loggedURL is path and query without keys and bounded in length.
+func loggedURL(c *fiber.Ctx) string {
+	const most = 2048
+	var b strings.Builder
+	b.WriteString(strconv.QuoteToASCII(c.Path()))
+	sep := byte('?')
+	c.Context().QueryArgs().VisitAll(func(name, value []byte) {
+		n, _, _ := strings.Cut(string(name), "[")
+		if strings.EqualFold(strings.TrimSpace(n), "apikey") || b.Len() > most {
+			return
+		}
+		b.WriteByte(sep)
+		b.WriteString(strconv.QuoteToASCII(string(name)))
+		b.WriteByte('=')
+		b.WriteString(strconv.QuoteToASCII(string(value[:min(len(value), most)])))
+		sep = '&'
+	})
+	return b.String()
+}

@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/rules"
+)
+
+// The error names of an envelope (API.md: Errors).
+const (
+	wrongCall        = "WrongCall"
+	permissionDenied = "PermissionDenied"
+	dataNotFound     = "DataNotFound"
+	serverError      = "Internal server error"
+	unavailable      = "Service unavailable"
+)
+
+const keyNeeded = "A valid API key is needed for this request."
+
+// problem is an error as a client sees it.
+type problem struct {
+	status int
+	name   string
+	msg    string
+}
+
+// classify is the one table from errors to what a client is told. Only a
+// *rules.Error speaks for itself; of any other error the client learns its kind.
+func classify(err error) problem {
+	var told *rules.Error
+	var fromFiber *fiber.Error
+	switch {
+	case errors.As(err, &fromFiber):
+		return classifyHTTP(fromFiber)
+	case errors.Is(err, rules.ErrWrongCall):
+		if errors.As(err, &told) {
+			return problem{http.StatusBadRequest, wrongCall, told.Error()}
+		}
+		return problem{http.StatusBadRequest, wrongCall, "The request cannot be answered."}
+	case errors.Is(err, rules.ErrPermission):
+		return problem{http.StatusForbidden, permissionDenied, keyNeeded}
+	case errors.Is(err, rules.ErrNotFound):
+		if errors.As(err, &told) {
+			return problem{http.StatusNotFound, dataNotFound, told.Error()}
+		}
+		return problem{http.StatusNotFound, dataNotFound, "Not found."}
+	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return problem{http.StatusServiceUnavailable, unavailable, "The answer is not available right now. Try again in a moment."}
+	default:
+		return problem{http.StatusInternalServerError, serverError, "Something went wrong here. The request id in X-Request-Id finds it in the log."}
+	}
+}
+
+// classifyHTTP tells what Fiber and its server refuse by themselves.
+func classifyHTTP(e *fiber.Error) problem {
+	switch e.Code {
+	case http.StatusNotFound:
+		return problem{e.Code, dataNotFound, "There is nothing at this path."}
+	case http.StatusMethodNotAllowed:
+		return problem{e.Code, wrongCall, "This path is only read: use GET or HEAD."}
+	case http.StatusRequestHeaderFieldsTooLarge:
+		return problem{e.Code, wrongCall, "The URL or the headers are too long."}
+	case http.StatusRequestEntityTooLarge:
+		return problem{e.Code, wrongCall, "The request body is too large."}
+	case http.StatusTooManyRequests:
+		return problem{e.Code, wrongCall, "Too many requests. Retry-After says when to go on."}
+	case http.StatusRequestTimeout:
+		return problem{e.Code, wrongCall, "The request took too long to arrive."}
+	}
+	if e.Code >= 400 && e.Code < 500 {
+		return problem{e.Code, wrongCall, "The request cannot be read."}
+	}
+	return problem{http.StatusInternalServerError, serverError, "Something went wrong here."}
+}
+
+// panicked is a panic caught at the edge.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string {
+	return fmt.Sprintf("panic: %v\n%s", p.value, strings.TrimSpace(string(p.stack)))
+}

@@ -1,0 +1,132 @@
+package proxy
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+	"vitrine/rules/markup"
+)
+
+// html answers GET /api/html: affiliated publications as citations. Of the
+// shared pagination API.md lists limit alone, so offset is not read; count is
+// before limit (DESIGN.md: 8).
+func (s *Server) html(_ context.Context, r request) (plan, error) {
+	snapshot, err := s.views.Snapshot(rules.ViewActivities)
+	if err != nil {
+		return plan{}, err
+	}
+	limit, err := r.params.integer("limit")
+	if err != nil {
+		return plan{}, err
+	}
+	list := listing{snapshot: snapshot, filter: s.publications, page: page{limit: max(limit, 0)}}
+	return list.rows("html", htmlRow(snapshot)), nil
+}
+
+// publications is what /api/html shows: publications since a year with at least
+// one author marked affiliated (API.md: html, 1; DESIGN.md: 4).
+func publications(since int, markers []string) bson.D {
+	yes := bson.D{{Key: "$in", Value: bson.A{true, 1, "1"}}}
+	var marked bson.A
+	for _, field := range markers {
+		marked = append(marked, bson.D{{Key: field, Value: yes}})
+	}
+	return bson.D{
+		{Key: "type", Value: "publication"},
+		{Key: "year", Value: bson.D{{Key: "$gte", Value: since}}},
+		{Key: "authors", Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$or", Value: marked}}}}},
+	}
+}
+
+// htmlRow is id, html, year, departments, link. The citation is the print form,
+// or else the web form.
+func htmlRow(s *view.Snapshot) rowFunc {
+	return func(dst []byte, slot view.Slot) []byte {
+		dst = append(dst, s.Fragment(slot, fragID)...)
+		citation := s.Fragment(slot, fragPrint)
+		if len(citation) == 0 {
+			citation = s.Fragment(slot, fragWeb)
+		}
+		dst = appendOrEmpty(append(dst, `,"html":`...), citation)
+		return append(dst, s.Fragment(slot, fragHTML)...)
+	}
+}
+
+// appendOrEmpty appends a JSON string, or the empty one for none.
+func appendOrEmpty(dst, jsonString []byte) []byte {
+	if len(jsonString) == 0 {
+		return append(dst, `""`...)
+	}
+	return append(dst, jsonString...)
+}
+
+// appendHTMLRest ends a row of /api/html.
+func appendHTMLRest(dst []byte, row bson.Raw) []byte {
+	if year := row.Lookup("year"); present(year) {
+		dst = appendYear(appendKey(dst, "year"), year)
+	}
+	dst = appendDepartments(appendKey(dst, "departments"), row)
+	dst = appendKey(dst, "link")
+	if link := externalLink(row); link != "" {
+		dst = ejson.AppendString(dst, link)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	return append(dst, '}')
+}
+
+// appendDepartments writes the rendered departments, or else the stored units;
+// always an array.
+func appendDepartments(dst []byte, row bson.Raw) []byte {
+	v := row.Lookup("rendered", "departments")
+	if v.Type != bson.TypeArray {
+		v = row.Lookup("units")
+	}
+	if v.Type != bson.TypeArray {
+		return append(dst, "[]"...)
+	}
+	return ejson.Append(dst, v)
+}
+
+// externalLink is the first there is of DOI, PubMed and stored URL (API.md:
+// html, 3; DESIGN.md: 8); "" for none. Only http and https leave the house.
+func externalLink(row bson.Raw) string {
+	if doi := doiOf(identifier(row.Lookup("doi"))); doi != "" {
+		return "https://doi.org" + pathOf(doi)
+	}
+	if id := identifier(row.Lookup("pubmed")); id != "" {
+		return "https://pubmed.ncbi.nlm.nih.gov" + pathOf(id) + "/"
+	}
+	return markup.WebURL(identifier(row.Lookup("link")))
+}
+
+// identifier returns a stored identifier, which may be a number, as text.
+func identifier(v bson.RawValue) string {
+	if s, ok := v.StringValueOK(); ok {
+		return strings.TrimSpace(s)
+	}
+	switch v.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		return string(ejson.Append(nil, v))
+	}
+	return ""
+}
+
+// doiOf takes away what people store in front of a DOI.
+func doiOf(s string) string {
+	for _, prefix := range []string{"https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:"} {
+		if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+			return strings.TrimSpace(s[len(prefix):])
+		}
+	}
+	return s
+}
+
+// pathOf escapes an identifier as the path of a URL.
+func pathOf(id string) string { return (&url.URL{Path: "/" + id}).EscapedPath() }

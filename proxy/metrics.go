@@ -1,0 +1,120 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"vitrine/cache/result"
+)
+
+// Metrics counts what the server does. It has a registry of its own. The Job
+// methods are for the materializer's observer; all are safe for concurrent use.
+type Metrics struct {
+	registry *prometheus.Registry
+	inFlight prometheus.Gauge
+	requests *prometheus.HistogramVec // endpoint, class
+	bytes    *prometheus.HistogramVec // endpoint, class
+
+	jobRuns    *prometheus.CounterVec // view, outcome
+	jobSeconds *prometheus.HistogramVec
+	jobRows    *prometheus.CounterVec // view, what
+	jobLast    *prometheus.GaugeVec   // view, outcome
+	leading    prometheus.Gauge
+}
+
+// NewMetrics returns counters at zero. A server adds its views and answers.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "vitrine_requests_in_flight", Help: "Requests being answered."}),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vitrine_request_seconds", Help: "Time from the first byte read to the answer handed to the connection.",
+			Buckets: []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 15}}, []string{"endpoint", "class"}),
+		bytes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vitrine_response_bytes", Help: "Bytes of body sent, as coded.",
+			Buckets: prometheus.ExponentialBuckets(256, 8, 8)}, []string{"endpoint", "class"}),
+		jobRuns: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vitrine_job_runs_total", Help: "Runs of a view's job by how they ended: ok, held, error or missed."}, []string{"view", "outcome"}),
+		jobSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vitrine_job_seconds", Help: "Time a job took.",
+			Buckets: prometheus.ExponentialBuckets(.01, 4, 9)}, []string{"view"}),
+		jobRows: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vitrine_job_rows_total", Help: "Rows changed, removed and skipped by jobs."}, []string{"view", "what"}),
+		jobLast: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "vitrine_job_last_seconds", Help: "When a job last ended so, in Unix time."}, []string{"view", "outcome"}),
+		leading: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "vitrine_job_leading", Help: "Whether this process holds the lease to run jobs."}),
+	}
+	m.registry.MustRegister(m.inFlight, m.requests, m.bytes, m.jobRuns, m.jobSeconds, m.jobRows, m.jobLast, m.leading,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// watch adds what is read when it is asked for. Metrics serve one server.
+func (m *Metrics) watch(views Source, results *result.Cache, now func() time.Time) error {
+	if err := m.registry.Register(&viewCollector{views: views, now: now}); err != nil {
+		return fmt.Errorf("proxy: metrics of views: %w", err)
+	}
+	if err := m.registry.Register(&resultCollector{results}); err != nil {
+		return fmt.Errorf("proxy: metrics of answers: %w", err)
+	}
+	return nil
+}
+
+// JobEnded records a run of a view's job: its outcome (ok, held or error), how
+// long it took, and what became of rows.
+func (m *Metrics) JobEnded(view, outcome string, took time.Duration, changed, removed, skipped int) {
+	m.jobRuns.WithLabelValues(view, outcome).Inc()
+	m.jobSeconds.WithLabelValues(view).Observe(took.Seconds())
+	m.jobLast.WithLabelValues(view, outcome).SetToCurrentTime()
+	for what, n := range map[string]int{"changed": changed, "removed": removed, "skipped": skipped} {
+		m.jobRows.WithLabelValues(view, what).Add(float64(max(n, 0)))
+	}
+}
+
+// JobMissed records how many runs were due while the one before was still under way.
+func (m *Metrics) JobMissed(view string, runs int) {
+	m.jobRuns.WithLabelValues(view, "missed").Add(float64(max(runs, 0)))
+}
+
+// Leading records whether this process holds the lease to run jobs.
+func (m *Metrics) Leading(leads bool) {
+	m.leading.Set(0)
+	if leads {
+		m.leading.Set(1)
+	}
+}
+
+// observe records an answered request.
+func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
+	endpoint, class := endpointOf(c), classOf(c)
+	m.requests.WithLabelValues(endpoint, class).Observe(took.Seconds())
+	if !c.Response().IsBodyStream() {
+		m.bytes.WithLabelValues(endpoint, class).Observe(float64(len(c.Response().Body())))
+	}
+}
+
+// streamed returns what a stream calls with its size when it has ended.
+func (m *Metrics) streamed(c *fiber.Ctx) func(int64) {
+	bytes := m.bytes.WithLabelValues(endpointOf(c), "2xx")
+	return func(sent int64) { bytes.Observe(float64(sent)) }
+}
+
+// endpointOf names the route that answered. Routes are few and fixed; a path
+// nobody answers for must not become a label.
+func endpointOf(c *fiber.Ctx) string {
+	path := c.Route().Path
+	if path == "/" || path == "" {
+		return "other"
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(path, "/"), "api/")
+}
+
+func classOf(c *fiber.Ctx) string { return strconv.Itoa(c.Response().StatusCode()/100) + "xx" }

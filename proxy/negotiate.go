@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"strconv"
+	"strings"
+
+	"vitrine/cache/result"
+)
+
+// negotiate chooses the coding of an answer from Accept-Encoding (RFC 9110,
+// 12.5.3): the highest weight wins, and of equals the first on offer.
+func negotiate(accept string, offer []result.Coding) result.Coding {
+	best, bestWeight := result.Identity, 0.0
+	if accept == "" {
+		return best
+	}
+	for _, coding := range offer {
+		if w := weight(accept, string(coding)); w > bestWeight {
+			best, bestWeight = coding, w
+		}
+	}
+	if w, named := weightOf(accept, "identity"); named && w > bestWeight {
+		return result.Identity
+	}
+	return best
+}
+
+// weight is what a coding is worth by its own name or else by "*".
+func weight(accept, coding string) float64 {
+	if w, named := weightOf(accept, coding); named {
+		return w
+	}
+	w, _ := weightOf(accept, "*")
+	return w
+}
+
+func weightOf(accept, coding string) (w float64, named bool) {
+	for item := range strings.SplitSeq(accept, ",") {
+		name, parameters, _ := strings.Cut(item, ";")
+		name = strings.TrimSpace(name)
+		if !strings.EqualFold(name, coding) && (coding != "gzip" || !strings.EqualFold(name, "x-gzip")) {
+			continue
+		}
+		return quality(parameters), true
+	}
+	return 0, false
+}
+
+// quality reads ";q=0.5"; what cannot be read is not wanted.
+func quality(parameters string) float64 {
+	parameters = strings.TrimSpace(parameters)
+	if parameters == "" {
+		return 1
+	}
+	name, value, _ := strings.Cut(parameters, "=")
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if !strings.EqualFold(strings.TrimSpace(name), "q") || err != nil || !(q >= 0 && q <= 1) {
+		return 0
+	}
+	return q
+}
+
+// matches reports whether If-None-Match names a tag (RFC 9110, 13.1.2): "*", or
+// a list compared weakly.
+func matches(header, etag string) bool {
+	header = strings.TrimSpace(header)
+	if header == "" {
+		return false
+	}
+	if header == "*" {
+		return true
+	}
+	for item := range strings.SplitSeq(header, ",") { // our tags hold no comma
+		if strings.TrimPrefix(strings.TrimSpace(item), "W/") == etag {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+package proxy
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+	"vitrine/rules/access"
+	"vitrine/rules/filter"
+)
+
+// Source is where answers come from; *view.Set is one.
+type Source interface {
+	// Snapshot returns a view's current snapshot, or rules.ErrUnavailable.
+	Snapshot(view string) (*view.Snapshot, error)
+	// Status tells how every view stands.
+	Status() []view.Status
+	// Ready reports whether every view is loaded.
+	Ready() bool
+}
+
+// Options configures a Server. Views is needed; everything else has a default.
+type Options struct {
+	Views   Source
+	Metrics *Metrics      // if nil, the server makes its own
+	Access  *access.Rules // if nil, nothing is granted and nothing hidden
+	Auth    AuthOptions
+	Limits  Limits
+	Filter  filter.Options // limits of filters; Param and HexIDs are set by the proxy
+	Cache   result.Options
+	Fresh   Freshness
+	CORS    CORSOptions
+	Client  ClientOptions
+	Admin   AdminOptions
+
+	// Codings are those on offer, best first. If nil, zstd, br, gzip; if empty, none.
+	Codings []result.Coding
+
+	// StartYear is the first year of /api/html.
+	StartYear int
+	// Affiliated names the fields of an author that mark affiliation. If empty, affiliated and aoi.
+	Affiliated []string
+
+	Logger    *slog.Logger // if nil, nothing is logged
+	AccessLog bool         // one line for each request, at level info
+	// Now is the clock. If nil, time.Now.
+	Now func() time.Time
+}
+
+// AuthOptions says who is let in (API.md: Authentication).
+type AuthOptions struct {
+	// APIKey is asked of every call under /api. If empty, nobody is asked.
+	APIKey  string
+	Session SessionOptions
+}
+
+// SessionOptions says how a session is recognised. The zero value knows none.
+type SessionOptions struct {
+	// Secret verifies tokens signed with HS256. If empty, none are accepted.
+	Secret []byte
+	// PublicKey is an Ed25519 key in PEM that verifies tokens signed with EdDSA. If
+	// empty, none are accepted.
+	PublicKey []byte
+	// Cookie is the name of the cookie that carries a token; if empty, only bearer tokens count.
+	Cookie string
+	// UserHeader carries the username from a proxy listed in TrustedProxies. If empty, none does.
+	UserHeader     string
+	TrustedProxies []netip.Prefix
+}
+
+// Limits bounds what one request may cost. A zero field has the default named, a
+// negative time no limit.
+type Limits struct {
+	URLBytes     int           // longest URL; 64 KiB. Headers have headerRoom beside it
+	BodyBytes    int           // bodies have no meaning here; 64 KiB
+	KeptBytes    int           // a longer answer is streamed, not kept; 4 MiB
+	Columns      int           // 64
+	ColumnBytes  int           // longest name of a column or of an aggregate's field; 256
+	PathParts    int           // dots in such a name, plus one; 16
+	BracketDepth int           // 12
+	BracketPairs int           // 512
+	Request      time.Duration // evaluating one request; 15 s
+	Read         time.Duration // receiving one request; 10 s
+	Write        time.Duration // sending one response; 5 min, exports included
+	Idle         time.Duration // an open connection without requests; 75 s
+	Concurrency  int           // connections served at a time; Fiber's 262,144
+	Rate         int           // requests a second and client under /api; if 0 or less, not limited
+	Burst        int           // requests a client may send at once before Rate counts; Rate
+	DrainDelay   time.Duration // between /readyz turning 503 and the listener closing; 0
+	Shutdown     time.Duration // finishing what is under way after that; 20 s
+}
+
+// Freshness is what shared caches are told (Cache-Control).
+type Freshness struct {
+	MaxAge               time.Duration
+	StaleWhileRevalidate time.Duration
+	StaleIfError         time.Duration
+}
+
+// CORSOptions says which sites' scripts may read answers.
+type CORSOptions struct {
+	// Origins lists them, "*" for all. If empty, none may.
+	Origins     []string
+	Credentials bool // cookies may come along; not with "*"
+	MaxAge      time.Duration
+}
+
+// ClientOptions says how a client's address is known behind a proxy.
+type ClientOptions struct {
+	// Header carries it, such as X-Forwarded-For. If empty, the connection's counts.
+	Header string
+	// TrustedProxies are the addresses and networks whose header is believed.
+	TrustedProxies []string
+}
+
+// AdminOptions configures the operator's app.
+type AdminOptions struct {
+	// Token is asked as a bearer token. If empty, nobody is asked.
+	Token string
+	// Refresh runs a view's job, or every job for "". If nil, there is none to run here.
+	Refresh func(ctx context.Context, view string, full bool) (Refreshed, error)
+}
+
+// Refreshed is what came of asking for a refresh.
+type Refreshed struct {
+	Done  bool     `json:"done"`  // false: asked for, still under way
+	Views []string `json:"views"` // the views concerned
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+func (l Limits) withDefaults() Limits {
+	l.URLBytes = or(l.URLBytes, 64<<10)
+	l.BodyBytes = or(l.BodyBytes, 64<<10)
+	l.KeptBytes = or(l.KeptBytes, 4<<20)
+	l.Columns = or(l.Columns, 64)
+	l.ColumnBytes = or(l.ColumnBytes, 256)
+	l.PathParts = or(l.PathParts, 16)
+	l.BracketDepth = or(l.BracketDepth, 12)
+	l.BracketPairs = or(l.BracketPairs, 512)
+	l.Request = or(l.Request, 15*time.Second)
+	l.Read = or(l.Read, 10*time.Second)
+	l.Write = or(l.Write, 5*time.Minute)
+	l.Idle = or(l.Idle, 75*time.Second)
+	l.Shutdown = or(l.Shutdown, 20*time.Second)
+	return l
+}

@@ -1,0 +1,167 @@
+package proxy
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+)
+
+// resource turns a request into a plan for its answer, or an error.
+type resource func(ctx context.Context, r request) (plan, error)
+
+// plan says what will be answered and how to make it.
+type plan struct {
+	snapshot *view.Snapshot
+	// query is canonical: of one snapshot, the same text means the same bytes.
+	query string
+	// build evaluates the query. It may be called again for a body too large to keep.
+	build func(context.Context) (*body, error)
+	// personal: the answer depends on who asks.
+	personal bool
+}
+
+// body is an evaluated answer whose bytes are yet to be joined.
+type body struct {
+	count      int
+	head, tail []byte // around the rows
+	items      iter.Seq[int]
+	row        func(dst []byte, item int) []byte
+}
+
+// bytes joins the body, or gives up beyond a size.
+func (b *body) bytes(most int) ([]byte, bool) {
+	out := append(make([]byte, 0, 4096), b.head...)
+	first := true
+	for item := range b.items {
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		if out = b.row(out, item); len(out) > most {
+			return nil, false
+		}
+	}
+	return append(out, b.tail...), true
+}
+
+// answer is the one wrapper between resources and HTTP.
+func (s *Server) answer(plans resource) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		start := time.Now()
+		r, err := s.admit(c)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), s.limits.Request)
+		defer cancel()
+		p, err := plans(ctx, r)
+		if err != nil {
+			return err
+		}
+		planned := time.Now()
+		meta := p.snapshot.Meta()
+		key := result.Key{
+			View:       meta.View,
+			Epoch:      meta.Epoch,
+			Generation: meta.Generation,
+			Query:      p.query,
+			Coding:     negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings),
+		}
+		a, outcome, err := s.results.Get(ctx, key, s.loader(p))
+		if err != nil {
+			return err
+		}
+		s.headers.set(c, p.personal || r.personal)
+		setAge(c, s.ages.of(meta.View))
+		c.Set("Server-Timing", timing(planned.Sub(start), time.Since(planned)))
+		if a.TooLarge {
+			return s.sendStream(ctx, c, p, key)
+		}
+		c.Set("Cache-Status", cacheStatus(outcome))
+		return send(c, a)
+	}
+}
+
+// loader computes the plain answer of a plan.
+func (s *Server) loader(p plan) result.Loader {
+	return func(ctx context.Context) (*result.Answer, error) {
+		b, err := p.build(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out, ok := b.bytes(s.limits.KeptBytes)
+		if !ok {
+			return &result.Answer{TooLarge: true}, nil
+		}
+		return result.NewAnswer(out, contentType, b.count), nil
+	}
+}
+
+// send writes a kept answer, or 304. The body is shared: Fiber only reads it.
+func send(c *fiber.Ctx, a *result.Answer) error {
+	c.Set(fiber.HeaderETag, a.ETag)
+	if matches(c.Get(fiber.HeaderIfNoneMatch), a.ETag) {
+		return c.SendStatus(fiber.StatusNotModified)
+	}
+	c.Set(fiber.HeaderContentType, a.ContentType)
+	if a.Coding != result.Identity {
+		c.Set(fiber.HeaderContentEncoding, string(a.Coding))
+	}
+	c.Response().SetBodyRaw(a.Body)
+	return nil
+}
+
+// sendStream sends a body that is made while it goes out.
+func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, key result.Key) error {
+	coding := key.Coding
+	etag := result.Tag(key.View+"\x00"+key.Epoch+"\x00"+strconv.FormatUint(key.Generation, 36)+"\x00"+key.Query, coding)
+	c.Set(fiber.HeaderETag, etag)
+	c.Set("Cache-Status", "vitrine; fwd=bypass; detail=streamed")
+	if matches(c.Get(fiber.HeaderIfNoneMatch), etag) {
+		return c.SendStatus(fiber.StatusNotModified)
+	}
+	c.Set(fiber.HeaderContentType, contentType)
+	if coding != result.Identity {
+		c.Set(fiber.HeaderContentEncoding, string(coding))
+	}
+	b := &body{items: func(func(int) bool) {}}
+	if c.Method() != fiber.MethodHead {
+		var err error
+		if b, err = p.build(ctx); err != nil {
+			return err
+		}
+	}
+	stream, err := newStream(b, coding, s.metrics.streamed(c))
+	if err != nil {
+		return err
+	}
+	c.Context().SetBodyStream(stream, -1)
+	return nil
+}
+
+func cacheStatus(o result.Outcome) string {
+	switch o {
+	case result.Hit:
+		return "vitrine; hit"
+	case result.Shared:
+		return "vitrine; fwd=miss; collapsed"
+	default:
+		return "vitrine; fwd=miss; stored"
+	}
+}
+
+// timing is the Server-Timing header: reading the request, and having its answer.
+func timing(plan, answer time.Duration) string {
+	b := make([]byte, 0, 48)
+	b = append(b, "plan;dur="...)
+	b = strconv.AppendFloat(b, plan.Seconds()*1000, 'f', 3, 64)
+	b = append(b, ", answer;dur="...)
+	b = strconv.AppendFloat(b, answer.Seconds()*1000, 'f', 3, 64)
+	return string(b)
+}

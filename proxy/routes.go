@@ -1,0 +1,58 @@
+package proxy
+
+import (
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+)
+
+// routes installs everything the public listener answers. Fiber adds HEAD to
+// every GET, 404 for other paths and 405 with Allow for other methods; fail
+// makes envelopes of both.
+func (s *Server) routes(cors fiber.Handler) {
+	s.app.Use(s.edge)
+	if cors != nil {
+		s.app.Use(cors)
+	}
+	s.app.Get("/healthz", s.healthz)
+	s.app.Get("/readyz", s.readyz)
+	if limit := s.rateLimit(); limit != nil {
+		s.app.Use("/api", limit)
+	}
+	for path, r := range s.resources() {
+		s.app.Get(path, s.answer(r))
+	}
+}
+
+// resources maps a path to who plans its answers.
+func (s *Server) resources() map[string]resource {
+	return map[string]resource{
+		"/api/activities":          s.activities,
+		"/api/html":                s.html,
+		"/api/all-activities":      s.allActivities,
+		"/api/spectrum-activities": s.spectrumActivities,
+	}
+}
+
+// refuseUnknownMethods answers methods HTTP does not know as any other that is
+// not allowed; Fiber would send plain text.
+func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
+	next := app.Handler()
+	known := map[string]bool{}
+	for _, method := range app.Config().RequestMethods {
+		known[method] = true
+	}
+	p := classifyHTTP(fiber.ErrMethodNotAllowed)
+	body := failure(p.status, p.name, p.msg)
+	return func(ctx *fasthttp.RequestCtx) {
+		if known[string(ctx.Method())] {
+			next(ctx)
+			return
+		}
+		ctx.SetStatusCode(http.StatusMethodNotAllowed)
+		ctx.SetContentType(contentType)
+		ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD")
+		ctx.SetBody(body)
+	}
+}

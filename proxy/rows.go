@@ -1,0 +1,129 @@
+package proxy
+
+import (
+	"math"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules/ejson"
+)
+
+// The fragments of an activity. A row of any list is joined from them; none is
+// in two of them, so that long citations are held once. Each is JSON that
+// follows a row's beginning, {"id":"…", or a value that stands after a key.
+const (
+	fragID    = "id"       // {"id":"…"
+	fragWeb   = "web"      // the web citation as a JSON string; empty where there is none
+	fragPrint = "print"    // the print citation likewise
+	fragIcon  = "icon"     // ,"icon":"…" or nothing
+	fragType  = "type"     // ,"type":"…" or nothing
+	fragList  = "list"     // ,"subtype":"…","year":…}
+	fragHTML  = "html"     // ,"year":…,"departments":[…],"link":…}
+	fragAll   = "all"      // ,"quarter":"…","links":""
+	fragTable = "all.rest" // ,"start":…,…}
+)
+
+func activityFragments() []view.Fragment {
+	return []view.Fragment{
+		{Name: fragID, Encode: appendRowID},
+		{Name: fragWeb, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "web") }},
+		{Name: fragPrint, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "print") }},
+		{Name: fragIcon, Encode: func(dst []byte, row bson.Raw) []byte { return appendRenderedField(dst, row, "icon") }},
+		{Name: fragType, Encode: func(dst []byte, row bson.Raw) []byte { return appendRenderedField(dst, row, "type") }},
+		{Name: fragList, Encode: appendListRest},
+		{Name: fragHTML, Encode: appendHTMLRest},
+		{Name: fragAll, Encode: appendAllMiddle},
+		{Name: fragTable, Encode: appendAllRest},
+	}
+}
+
+// appendRowID begins a row.
+func appendRowID(dst []byte, row bson.Raw) []byte {
+	return appendID(append(dst, `{"id":`...), row.Lookup("_id"))
+}
+
+// appendID writes a record's _id as the string the API calls id.
+func appendID(dst []byte, id bson.RawValue) []byte {
+	if oid, ok := id.ObjectIDOK(); ok {
+		dst = append(dst, '"')
+		dst = append(dst, oid.Hex()...)
+		return append(dst, '"')
+	}
+	if s, ok := id.StringValueOK(); ok {
+		return ejson.AppendString(dst, s)
+	}
+	return ejson.AppendStringBytes(dst, ejson.Append(nil, id))
+}
+
+// rendered returns a field of the rendered representation that is a string.
+func rendered(row bson.Raw, field string) (string, bool) {
+	return row.Lookup("rendered", field).StringValueOK()
+}
+
+// appendRendered writes a rendered field as a JSON string, nothing if it is missing.
+func appendRendered(dst []byte, row bson.Raw, field string) []byte {
+	if s, ok := rendered(row, field); ok {
+		return ejson.AppendString(dst, s)
+	}
+	return dst
+}
+
+// appendRenderedField writes ,"field":"…", nothing if it is missing.
+func appendRenderedField(dst []byte, row bson.Raw, field string) []byte {
+	s, ok := rendered(row, field)
+	if !ok {
+		return dst
+	}
+	return ejson.AppendString(appendKey(dst, field), s)
+}
+
+// appendRenderedOrEmpty writes ,"key":"…" from a rendered field, "" if it is missing.
+func appendRenderedOrEmpty(dst []byte, row bson.Raw, key, field string) []byte {
+	s, _ := rendered(row, field)
+	return ejson.AppendString(appendKey(dst, key), s)
+}
+
+// appendStored writes ,"key":… from a stored path, nothing if it is missing or null.
+func appendStored(dst []byte, row bson.Raw, key string, path ...string) []byte {
+	if v := row.Lookup(path...); present(v) {
+		return ejson.Append(appendKey(dst, key), v)
+	}
+	return dst
+}
+
+// appendStoredOr writes ,"key":… from a stored path, a JSON text if it is missing or null.
+func appendStoredOr(dst []byte, row bson.Raw, otherwise, key string, path ...string) []byte {
+	if v := row.Lookup(path...); present(v) {
+		return ejson.Append(appendKey(dst, key), v)
+	}
+	return append(appendKey(dst, key), otherwise...)
+}
+
+// appendArrayOr writes ,"key":[…] from a stored field, [] if it is no array.
+func appendArrayOr(dst []byte, row bson.Raw, key, field string) []byte {
+	if v := row.Lookup(field); v.Type == bson.TypeArray {
+		return ejson.Append(appendKey(dst, key), v)
+	}
+	return append(appendKey(dst, key), "[]"...)
+}
+
+// appendYear writes a year as the integer it is. A year stored as a string stays
+// one (DESIGN.md: 13).
+func appendYear(dst []byte, v bson.RawValue) []byte {
+	if f, ok := v.DoubleOK(); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return strconv.AppendInt(dst, int64(f), 10)
+	}
+	return ejson.Append(dst, v)
+}
+
+func present(v bson.RawValue) bool {
+	return !v.IsZero() && v.Type != bson.TypeNull && v.Type != bson.TypeUndefined
+}
+
+func appendKey(dst []byte, key string) []byte {
+	dst = append(dst, ',', '"')
+	dst = append(dst, key...) // ours: nothing to escape
+	return append(dst, '"', ':')
+}

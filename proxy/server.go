@@ -1,0 +1,149 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/cache/result"
+	"vitrine/rules/access"
+	"vitrine/rules/filter"
+)
+
+// Server is the front end: the public app and the operator's.
+type Server struct {
+	views        Source
+	access       *access.Rules
+	key          secret
+	sessions     *sessions
+	limits       Limits
+	filterLimits filter.Options
+	results      *result.Cache
+	codings      []result.Coding
+	headers      headers
+	ages         ages
+	metrics      *Metrics
+	log          *slog.Logger
+	accessLog    bool
+	now          func() time.Time
+
+	publications *filter.Filter // what /api/html shows
+
+	draining atomic.Bool
+	close    sync.Once
+	app      *fiber.App
+	admin    *fiber.App
+}
+
+// New builds a server. Errors name the option at fault. Close it when done, or
+// let Serve do so.
+func New(o Options) (*Server, error) {
+	s := &Server{
+		views:        o.Views,
+		access:       o.Access,
+		key:          newSecret(o.Auth.APIKey),
+		limits:       o.Limits.withDefaults(),
+		filterLimits: o.Filter,
+		codings:      slices.Clone(o.Codings),
+		metrics:      o.Metrics,
+		log:          o.Logger,
+		accessLog:    o.AccessLog,
+		now:          o.Now,
+	}
+	if s.views == nil {
+		return nil, errors.New("proxy: Options.Views is missing")
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if o.Codings == nil {
+		s.codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}
+	}
+	if s.metrics == nil {
+		s.metrics = NewMetrics()
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if err := s.prepareRules(o); err != nil {
+		return nil, err
+	}
+	cors, err := newCORS(o.CORS)
+	if err != nil {
+		return nil, err
+	}
+	s.headers = newHeaders(o)
+	s.ages = ages{views: s.views, now: s.now}
+	if s.results, err = result.New(o.Cache); err != nil {
+		return nil, err
+	}
+	if err := s.metrics.watch(s.views, s.results, s.now); err != nil {
+		s.results.Close()
+		return nil, err
+	}
+	s.app = s.newApp(o.Client)
+	s.routes(cors)
+	s.admin = s.newAdmin(o.Admin)
+	return s, nil
+}
+
+// prepareRules builds what depends on options but on no request.
+func (s *Server) prepareRules(o Options) (err error) {
+	if s.access == nil {
+		if s.access, err = access.New(access.Options{}); err != nil {
+			return err
+		}
+	}
+	if s.sessions, err = newSessions(o.Auth.Session, s.now); err != nil {
+		return err
+	}
+	markers := o.Affiliated
+	if len(markers) == 0 {
+		markers = []string{"affiliated", "aoi"}
+	}
+	if s.publications, err = s.compile(publications(o.StartYear, markers), ""); err != nil {
+		return fmt.Errorf("proxy: start year %d, affiliation fields %v: %w", o.StartYear, markers, err)
+	}
+	return nil
+}
+
+// headerRoom is how many bytes of headers a request may have beside its URL.
+const headerRoom = 16 << 10
+
+// newApp returns an app with the server's limits, every error of which becomes an envelope.
+func (s *Server) newApp(client ClientOptions) *fiber.App {
+	app := fiber.New(fiber.Config{
+		AppName:                 "vitrine",
+		DisableStartupMessage:   true,
+		CaseSensitive:           true,
+		ReadBufferSize:          s.limits.URLBytes + headerRoom,
+		Concurrency:             s.limits.Concurrency,
+		ProxyHeader:             client.Header,
+		EnableTrustedProxyCheck: client.Header != "",
+		TrustedProxies:          client.TrustedProxies,
+		EnableIPValidation:      client.Header != "",
+		BodyLimit:               s.limits.BodyBytes,
+		ReadTimeout:             s.limits.Read,
+		WriteTimeout:            s.limits.Write,
+		IdleTimeout:             s.limits.Idle,
+		ErrorHandler:            s.fail,
+	})
+	app.Server().CloseOnShutdown = true
+	app.Server().Handler = refuseUnknownMethods(app)
+	return app
+}
+
+// App returns the public app, for tests and for mounting.
+func (s *Server) App() *fiber.App { return s.app }
+
+// AdminApp returns the operator's app.
+func (s *Server) AdminApp() *fiber.App { return s.admin }
+
+// Metrics returns the counters; the materializer's outcomes are told to it.
+func (s *Server) Metrics() *Metrics { return s.metrics }

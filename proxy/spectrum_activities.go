@@ -1,0 +1,114 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+)
+
+// spectrumActivities answers GET /api/spectrum-activities: a row for each
+// spectrum entry of the asked name, best score first. Its count is always 0.
+func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) {
+	snapshot, err := s.views.Snapshot(rules.ViewActivities)
+	if err != nil {
+		return plan{}, err
+	}
+	name, err := r.params.text("spectrum")
+	if err != nil {
+		return plan{}, err
+	}
+	if name == "" {
+		return plan{}, rules.Wrongf("spectrum", "", "is required")
+	}
+	f, err := s.compile(bson.D{{Key: "spectrum.display_name", Value: bson.D{{Key: "$eq", Value: name}}}}, "spectrum")
+	if err != nil {
+		return plan{}, err
+	}
+	return plan{snapshot: snapshot, query: "spectrum-activities\x00" + name, build: func(ctx context.Context) (*body, error) {
+		entries, err := scored(ctx, snapshot, f, name)
+		if err != nil {
+			return nil, err
+		}
+		return &body{
+			head: openList(0), tail: closeList(page{}), items: between(0, len(entries)),
+			row: func(dst []byte, item int) []byte { return entries[item].append(dst, snapshot) },
+		}, nil
+	}}, nil
+}
+
+// entry is one activity's score in a spectrum.
+type entry struct {
+	score bson.RawValue // zero where the entry has none
+	id    bson.RawValue
+	slot  view.Slot
+}
+
+// scored returns the entries of a spectrum by score descending, ties by _id.
+func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string) ([]entry, error) {
+	selected, err := s.Select(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	for slot := range selected.All() {
+		doc := s.Doc(slot)
+		id := doc.Lookup("_id")
+		for _, topic := range documentsOf(doc.Lookup("spectrum")) {
+			if have, ok := topic.Lookup("display_name").StringValueOK(); ok && have == name {
+				entries = append(entries, entry{topic.Lookup("score"), id, slot})
+			}
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		if c := filter.CompareValues(b.score, a.score); c != 0 {
+			return c
+		}
+		return filter.CompareValues(a.id, b.id)
+	})
+	return entries, nil
+}
+
+// documentsOf returns the documents of an array, or a document alone.
+func documentsOf(v bson.RawValue) []bson.Raw {
+	if doc, ok := v.DocumentOK(); ok {
+		return []bson.Raw{doc}
+	}
+	array, ok := v.ArrayOK()
+	if !ok {
+		return nil
+	}
+	values, _ := array.Values() // of a broken array, what can be read
+	var all []bson.Raw
+	for _, v := range values {
+		if doc, ok := v.DocumentOK(); ok {
+			all = append(all, doc)
+		}
+	}
+	return all
+}
+
+// append writes score, icon, activity, type, id.
+func (e entry) append(dst []byte, s *view.Snapshot) []byte {
+	dst = append(dst, '{')
+	if present(e.score) {
+		dst = append(ejson.Append(append(dst, `"score":`...), e.score), ',')
+	}
+	// The id fragment begins a row with {"id":…; here the id ends it.
+	id := s.Fragment(e.slot, fragID)[1:]
+	if icon := s.Fragment(e.slot, fragIcon); len(icon) > 0 {
+		dst = append(append(dst, icon[1:]...), ',')
+	}
+	if web := s.Fragment(e.slot, fragWeb); len(web) > 0 {
+		dst = append(append(append(dst, `"activity":`...), web...), ',')
+	}
+	if kind := s.Fragment(e.slot, fragType); len(kind) > 0 {
+		dst = append(append(dst, kind[1:]...), ',')
+	}
+	return append(append(dst, id...), '}')
+}

@@ -1,0 +1,42 @@
+package proxy
+
+import (
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/filter"
+)
+
+// Views declares the views this package reads: their default order (DESIGN.md,
+// decision 3), the fragments their rows are joined from, and the paths that
+// nearly every caller filters on, indexed before a snapshot is first shown.
+func Views(o ViewOptions) []view.Definition {
+	return []view.Definition{
+		{
+			Name:      rules.ViewActivities,
+			Order:     filter.Sort{{Path: mustPath("year"), Desc: true}},
+			Fragments: activityFragments(),
+			Warm: append([]string{
+				"type", "subtype", "year", "units", "authors.user", "rendered.users", "spectrum.display_name",
+			}, o.Warm...),
+		},
+		{
+			Name: rules.ViewPersons,
+			Warm: []string{"username"},
+		},
+	}
+}
+
+// ViewOptions adjusts the views to an institute.
+type ViewOptions struct {
+	// Warm names more paths of activities that callers there often filter on.
+	Warm []string
+}
+
+// mustPath parses a path written in this package.
+func mustPath(s string) filter.Path {
+	p, err := filter.ParsePath(s)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
