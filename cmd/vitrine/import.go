@@ -24,7 +24,7 @@ type importFlags struct {
 func importCommand() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
-		Use:   "import [--store URI] [--drop] [--skip-bad] PATH…",
+		Use:   "import [flags] PATH…",
 		Short: "Load dumps into the source collections",
 		Long: `Load dumps into the source collections: files of Extended JSON, one document a
 line (activities.jsonl.gz becomes the collection activities), BSON files and
