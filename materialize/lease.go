@@ -31,7 +31,7 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (origin.Le
 		case ctx.Err() != nil:
 			return lease, context.Cause(ctx)
 		case patience >= 0 && (!held || time.Since(started) >= patience):
-			return lease, fmt.Errorf("acquire lease: %w", err)
+			return lease, err // names the lease and, if held, its holder
 		case held && try == 0:
 			r.o.Log.InfoContext(ctx, "waiting: another instance materializes", "holder", r.o.Holder)
 		case !held:

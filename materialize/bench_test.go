@@ -1,0 +1,62 @@
+package materialize_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"vitrine/materialize"
+)
+
+// benchStore holds 10,000 records of a usual size, about 2 KB.
+func benchStore(b *testing.B) *fakeStore {
+	b.Helper()
+	store := newFakeStore()
+	text := strings.Repeat("the text of an abstract ", 80)
+	docs := make([]any, 10_000)
+	for i := range docs {
+		docs[i] = m{{Key: "_id", Value: int32(i)}, {Key: "title", Value: fmt.Sprint("title ", i)}, {Key: "abstract", Value: text}}
+	}
+	store.replace("records", docs...)
+	return store
+}
+
+func benchmarkRun(b *testing.B, q materialize.Request, rendered int) {
+	store := benchStore(b)
+	s := &shouting{rules: "!"}
+	r := newRunner(b, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}})
+	once(b, r, materialize.Request{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if out := once(b, r, q); out.Rendered != rendered || out.Changed != 0 {
+			b.Fatalf("%+v", out.Counts)
+		}
+	}
+}
+
+// An incremental run that finds 10,000 records unchanged.
+func BenchmarkIncrementalUnchanged(b *testing.B) {
+	benchmarkRun(b, materialize.Request{}, 0)
+}
+
+// A full run that renders 10,000 records and finds them as stored.
+func BenchmarkFull(b *testing.B) {
+	benchmarkRun(b, materialize.Request{Full: true}, 10_000)
+}
+
+// An incremental run that finds 100 of 10,000 records changed.
+func BenchmarkIncrementalHundredChanged(b *testing.B) {
+	store := benchStore(b)
+	s := &shouting{rules: "!"}
+	r := newRunner(b, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}})
+	once(b, r, materialize.Request{})
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		for i := range 100 {
+			store.sources["records"][i*100] = doc(rec(int32(i*100), fmt.Sprint("again ", n)))
+		}
+		if out := once(b, r, materialize.Request{}); out.Changed != 100 {
+			b.Fatalf("%+v", out.Counts)
+		}
+	}
+}

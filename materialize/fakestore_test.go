@@ -1,0 +1,260 @@
+package materialize_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// fakeStore keeps everything in maps. Its hooks let tests look into a run, hold it,
+// or make the store fail; they are called without the lock.
+type fakeStore struct {
+	mu      sync.Mutex // guards the fields up to the hooks
+	sources map[string][]bson.Raw
+	views   map[string]*fakeView
+	lease   origin.Lease
+	begun   int
+	aborted int
+
+	onScan   func(ctx context.Context, collection string) error // before each document
+	onPut    func(rows []origin.Row)
+	onCommit func() error
+	silent   atomic.Bool // leases cannot be asked for or renewed
+}
+
+// errSilent is the error of a store that does not answer.
+var errSilent = errors.New("connection refused")
+
+type fakeView struct {
+	meta origin.Meta
+	rows map[string]origin.Row // tombstones stay
+}
+
+func newFakeStore() *fakeStore {
+	return &fakeStore{sources: map[string][]bson.Raw{}, views: map[string]*fakeView{}}
+}
+
+// replace sets a collection's documents.
+func (s *fakeStore) replace(collection string, docs ...any) {
+	raws := make([]bson.Raw, len(docs))
+	for i, d := range docs {
+		raws[i] = doc(d)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sources[collection] = raws
+}
+
+func doc(d any) bson.Raw {
+	raw, err := bson.Marshal(d)
+	if err != nil {
+		panic(err) // a malformed test
+	}
+	return raw
+}
+
+func key(id bson.RawValue) string { return string(append([]byte{byte(id.Type)}, id.Value...)) }
+
+func (s *fakeStore) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		s.mu.Lock()
+		docs := slices.Clone(s.sources[collection])
+		s.mu.Unlock()
+		for _, d := range docs {
+			if s.onScan != nil {
+				if err := s.onScan(ctx, collection); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// view returns a view, known or not. The lock is held.
+func (s *fakeStore) viewLocked(name string) *fakeView {
+	v := s.views[name]
+	if v == nil {
+		v = &fakeView{meta: origin.Meta{View: name}, rows: map[string]origin.Row{}}
+		s.views[name] = v
+	}
+	return v
+}
+
+func (s *fakeStore) Meta(_ context.Context, view string) (origin.Meta, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.viewLocked(view).meta, nil
+}
+
+func (s *fakeStore) Metas(context.Context) ([]origin.Meta, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var metas []origin.Meta
+	for _, name := range slices.Sorted(maps.Keys(s.views)) {
+		metas = append(metas, s.views[name].meta)
+	}
+	return metas, nil
+}
+
+func (s *fakeStore) Rows(_ context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+	s.mu.Lock()
+	v := s.viewLocked(view)
+	meta, rows := v.meta, slices.Collect(maps.Values(v.rows))
+	s.mu.Unlock()
+	for _, r := range rows {
+		if r.Generation > since && (since > 0 || r.Doc != nil) {
+			if err := fn(r); err != nil {
+				return meta, err
+			}
+		}
+	}
+	return meta, nil
+}
+
+func (s *fakeStore) Hashes(ctx context.Context, view string, fn func(bson.RawValue, uint64) error) error {
+	_, err := s.Rows(ctx, view, 0, func(r origin.Row) error { return fn(r.ID, r.Hash) })
+	return err
+}
+
+// fencedLocked refuses writes under a lease that is not the newest.
+func (s *fakeStore) fencedLocked(l origin.Lease) error {
+	if l.Token != s.lease.Token {
+		return origin.ErrFenced
+	}
+	return nil
+}
+
+func (s *fakeStore) Begin(_ context.Context, view string, l origin.Lease) (origin.Publication, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.fencedLocked(l); err != nil {
+		return nil, err
+	}
+	s.begun++
+	return &fakePublication{store: s, view: view, lease: l, generation: s.viewLocked(view).meta.Generation + 1}, nil
+}
+
+func (s *fakeStore) SetHealth(_ context.Context, view string, l origin.Lease, h origin.Health) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.fencedLocked(l); err != nil {
+		return err
+	}
+	v := s.viewLocked(view)
+	v.meta.Health = h
+	if h.Status == "ok" {
+		v.meta.Checked = time.Now()
+	}
+	return nil
+}
+
+func (s *fakeStore) Acquire(_ context.Context, name, holder string, ttl time.Duration) (origin.Lease, error) {
+	if s.silent.Load() {
+		return origin.Lease{}, errSilent
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if s.lease.Holder != holder {
+		if s.lease.Holder != "" && now.Before(s.lease.Expires) {
+			return origin.Lease{}, origin.ErrLeaseHeld
+		}
+		s.lease = origin.Lease{Name: name, Holder: holder, Token: s.lease.Token + 1}
+	}
+	s.lease.Expires = now.Add(ttl)
+	return s.lease, nil
+}
+
+func (s *fakeStore) Renew(_ context.Context, l origin.Lease, ttl time.Duration) (origin.Lease, error) {
+	if s.silent.Load() {
+		return l, errSilent
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.fencedLocked(l); err != nil {
+		return l, err
+	}
+	s.lease.Expires = time.Now().Add(ttl)
+	return s.lease, nil
+}
+
+func (s *fakeStore) Release(_ context.Context, l origin.Lease) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fencedLocked(l) == nil {
+		s.lease.Holder = ""
+	}
+	return nil
+}
+
+// steal takes the lease for somebody else, whoever holds it.
+func (s *fakeStore) steal(ttl time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lease = origin.Lease{Name: s.lease.Name, Holder: "thief", Token: s.lease.Token + 1, Expires: time.Now().Add(ttl)}
+}
+
+// released reports whether nobody holds the lease.
+func (s *fakeStore) released() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lease.Holder == ""
+}
+
+type fakePublication struct {
+	store      *fakeStore
+	view       string
+	lease      origin.Lease
+	generation uint64
+	rows       []origin.Row
+}
+
+func (p *fakePublication) Generation() uint64 { return p.generation }
+
+func (p *fakePublication) Put(_ context.Context, rows []origin.Row) error {
+	if p.store.onPut != nil {
+		p.store.onPut(rows)
+	}
+	p.rows = append(p.rows, rows...)
+	return nil
+}
+
+func (p *fakePublication) Commit(_ context.Context, rows int, rules string) (origin.Meta, error) {
+	if p.store.onCommit != nil {
+		if err := p.store.onCommit(); err != nil {
+			return origin.Meta{}, err
+		}
+	}
+	p.store.mu.Lock()
+	defer p.store.mu.Unlock()
+	if err := p.store.fencedLocked(p.lease); err != nil {
+		return origin.Meta{}, err
+	}
+	v := p.store.viewLocked(p.view)
+	for _, r := range p.rows {
+		r.Generation = p.generation
+		v.rows[key(r.ID)] = r
+	}
+	v.meta.Generation, v.meta.Rows, v.meta.Rules, v.meta.Published = p.generation, rows, rules, time.Now()
+	return v.meta, nil
+}
+
+func (p *fakePublication) Abort(context.Context) error {
+	p.store.mu.Lock()
+	defer p.store.mu.Unlock()
+	p.store.aborted++
+	return nil
+}

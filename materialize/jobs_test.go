@@ -1,0 +1,93 @@
+package materialize_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/materialize"
+)
+
+func TestActivityRows(t *testing.T) {
+	tests := []struct {
+		name     string
+		record   m
+		rendered m
+		want     m
+	}{
+		{"nothing rendered yet",
+			m{{Key: "_id", Value: 1}, {Key: "title", Value: "A"}},
+			m{{Key: "web", Value: "<b>A</b>"}},
+			m{{Key: "_id", Value: 1}, {Key: "title", Value: "A"}, {Key: "rendered", Value: m{{Key: "web", Value: "<b>A</b>"}}}}},
+		{"rendered stays in its place",
+			m{{Key: "_id", Value: 1}, {Key: "rendered", Value: m{{Key: "web", Value: "x"}}}, {Key: "title", Value: "A"}},
+			m{{Key: "web", Value: "y"}, {Key: "print", Value: "z"}},
+			m{{Key: "_id", Value: 1}, {Key: "rendered", Value: m{{Key: "web", Value: "y"}, {Key: "print", Value: "z"}}}, {Key: "title", Value: "A"}}},
+		{"rendered was something else",
+			m{{Key: "_id", Value: 1}, {Key: "rendered", Value: nil}},
+			m{},
+			m{{Key: "_id", Value: 1}, {Key: "rendered", Value: m{}}}},
+		{"only on the top level",
+			m{{Key: "_id", Value: 1}, {Key: "old", Value: m{{Key: "rendered", Value: 1}}}},
+			m{},
+			m{{Key: "_id", Value: 1}, {Key: "old", Value: m{{Key: "rendered", Value: 1}}}, {Key: "rendered", Value: m{}}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			job := materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(tt.rendered), nil }, "rules/1")
+			got, err := rowOf(t, job, doc(tt.record))
+			if err != nil || string(got) != string(doc(tt.want)) {
+				t.Errorf("got %s (%v), want %s", got, err, doc(tt.want))
+			}
+		})
+	}
+}
+
+func TestActivityThatCannotBeRendered(t *testing.T) {
+	broken := errors.New("unknown subtype")
+	job := materialize.Activities(func(bson.Raw) (bson.Raw, error) { return nil, broken }, "rules/1")
+	if _, err := rowOf(t, job, doc(m{{Key: "_id", Value: 1}})); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	job = materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(m{}), nil }, "rules/1")
+	if _, err := rowOf(t, job, bson.Raw{9, 0, 0, 0, 2, 'a', 0, 0, 0}); err == nil {
+		t.Error("a malformed record was taken")
+	}
+}
+
+func TestRecordsAsRows(t *testing.T) {
+	tests := []struct {
+		job          materialize.Job
+		view, source string
+	}{
+		{materialize.Persons(), "persons", "persons"},
+		{materialize.Projects(), "projects", "projects"},
+		{materialize.Proposals(), "proposals", "proposals"},
+		{materialize.Journals(), "journals", "journals"},
+		{materialize.Events(), "events", "conferences"},
+		{materialize.Deadlines(), "deadlines", "deadlines"},
+	}
+	record := doc(m{{Key: "_id", Value: "x"}, {Key: "start", Value: nil}})
+	for _, tt := range tests {
+		t.Run(tt.view, func(t *testing.T) {
+			if tt.job.View != tt.view || tt.job.Source != tt.source {
+				t.Errorf("view %s from %s, want %s from %s", tt.job.View, tt.job.Source, tt.view, tt.source)
+			}
+			if got, err := rowOf(t, tt.job, record); err != nil || string(got) != string(record) {
+				t.Errorf("got %s (%v), want %s", got, err, record)
+			}
+		})
+	}
+}
+
+// rowOf renders one record by a job without dependencies.
+func rowOf(t *testing.T, job materialize.Job, record bson.Raw) (bson.Raw, error) {
+	t.Helper()
+	row, err := job.Rows(materialize.Deps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row(context.Background(), record)
+}

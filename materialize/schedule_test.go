@@ -1,0 +1,174 @@
+package materialize_test
+
+import (
+	"testing"
+	"time"
+	_ "time/tzdata" // the tables must not depend on the machine's zone files
+
+	"github.com/robfig/cron/v3"
+	"pgregory.net/rapid"
+
+	"vitrine/materialize"
+)
+
+func zone(t testing.TB, name string) *time.Location {
+	t.Helper()
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loc
+}
+
+// The days on which clocks change, forward and back, in zones that each have their
+// own way: by an hour at night, at midnight, by half an hour, a whole day at once.
+func TestScheduleAcrossClockChanges(t *testing.T) {
+	tests := []struct {
+		name, zone, spec, from string
+		want                   []string
+	}{
+		{"jumped over: at the moment of the change", "Europe/Berlin", "30 2 * * *", "2026-03-28T12:00:00+01:00",
+			[]string{"2026-03-29T03:00:00+02:00", "2026-03-30T02:30:00+02:00"}},
+		{"several times jumped over are one", "Europe/Berlin", "*/10 2 * * *", "2026-03-28T12:00:00+01:00",
+			[]string{"2026-03-29T03:00:00+02:00", "2026-03-30T02:00:00+02:00", "2026-03-30T02:10:00+02:00"}},
+		{"jumped over, and due just behind", "Europe/Berlin", "0 2,3 * * *", "2026-03-29T01:00:00+01:00",
+			[]string{"2026-03-29T03:00:00+02:00", "2026-03-30T02:00:00+02:00"}},
+		{"comes twice: the first time", "Europe/Berlin", "30 2 * * *", "2026-10-24T12:00:00+02:00",
+			[]string{"2026-10-25T02:30:00+02:00", "2026-10-26T02:30:00+01:00"}},
+		{"asked for between the two: not again", "Europe/Berlin", "30 2 * * *", "2026-10-25T02:10:00+01:00",
+			[]string{"2026-10-26T02:30:00+01:00"}},
+		{"just behind the repeated hour", "Europe/Berlin", "0 3 * * *", "2026-10-25T02:30:00+01:00",
+			[]string{"2026-10-25T03:00:00+01:00", "2026-10-26T03:00:00+01:00"}},
+		{"every half hour goes on when clocks go forward", "Europe/Berlin", "*/30 * * * *", "2026-03-29T01:15:00+01:00",
+			[]string{"2026-03-29T01:30:00+01:00", "2026-03-29T03:00:00+02:00", "2026-03-29T03:30:00+02:00"}},
+		{"every half hour goes on when clocks go back", "Europe/Berlin", "*/30 * * * *", "2026-10-25T02:15:00+02:00",
+			[]string{"2026-10-25T02:30:00+02:00", "2026-10-25T02:00:00+01:00", "2026-10-25T02:30:00+01:00", "2026-10-25T03:00:00+01:00"}},
+		{"every other hour skips nothing", "Europe/Berlin", "0 */2 * * *", "2026-03-29T00:30:00+01:00",
+			[]string{"2026-03-29T03:00:00+02:00", "2026-03-29T04:00:00+02:00"}},
+		{"no midnight that day", "America/Sao_Paulo", "0 0 * * *", "2018-11-03T12:00:00-03:00",
+			[]string{"2018-11-04T01:00:00-02:00", "2018-11-05T00:00:00-02:00"}},
+		{"no midnight on the only day", "America/Sao_Paulo", "15 0 4 11 *", "2018-11-01T00:00:00-03:00",
+			[]string{"2018-11-04T01:00:00-02:00", "2019-11-04T00:15:00-03:00"}},
+		{"two midnights", "America/Sao_Paulo", "30 23 * * *", "2018-02-17T12:00:00-02:00",
+			[]string{"2018-02-17T23:30:00-02:00", "2018-02-18T23:30:00-03:00"}},
+		{"half an hour jumped over", "Australia/Lord_Howe", "15 2 * * *", "2026-10-03T12:00:00+10:30",
+			[]string{"2026-10-04T02:30:00+11:00", "2026-10-05T02:15:00+11:00"}},
+		{"half an hour comes twice", "Australia/Lord_Howe", "45 1 * * *", "2026-04-04T12:00:00+11:00",
+			[]string{"2026-04-05T01:45:00+11:00", "2026-04-06T01:45:00+10:30"}},
+		{"a day left out", "Pacific/Apia", "0 12 * * *", "2011-12-29T00:00:00-10:00",
+			[]string{"2011-12-29T12:00:00-10:00", "2011-12-31T00:00:00+14:00", "2011-12-31T12:00:00+14:00"}},
+		{"a zone of its own", "UTC", "CRON_TZ=Europe/Berlin 30 2 * * *", "2026-03-28T12:00:00Z",
+			[]string{"2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"}},
+		{"intervals know no clock", "Europe/Berlin", "@every 1h30m", "2026-03-29T01:00:00+01:00",
+			[]string{"2026-03-29T03:30:00+02:00", "2026-03-29T05:00:00+02:00"}},
+		{"leap day", "UTC", "0 0 29 2 *", "2026-01-01T00:00:00Z",
+			[]string{"2028-02-29T00:00:00Z", "2032-02-29T00:00:00Z"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			loc := zone(t, tt.zone)
+			s, err := materialize.ParseSchedule(tt.spec, loc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, err := time.Parse(time.RFC3339, tt.from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range tt.want {
+				at = s.Next(at)
+				wanted, err := time.Parse(time.RFC3339, want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !at.Equal(wanted) {
+					t.Fatalf("time %d: got %s, want %s", i+1, at.In(loc).Format(time.RFC3339), want)
+				}
+			}
+		})
+	}
+}
+
+func TestParseScheduleRefuses(t *testing.T) {
+	for _, spec := range []string{
+		"", " ", "* * * *", "* * * * * *", "61 * * * *", "*/0 * * * *", "5-1 * * * *", "a b c d e",
+		"TZ=Europe/Berlin", "CRON_TZ=", "CRON_TZ=Nowhere/Land * * * * *", "@fortnightly", "@every", "@every ", "@every soon",
+		"@every 0s", "@every -5m", "@every 999ms", "CRON_TZ=UTC @every 0s", "0 0 30 2 *", "0 0 31 4,6,9,11 *",
+	} {
+		if s, err := materialize.ParseSchedule(spec, nil); err == nil {
+			t.Errorf("%q: taken, next %s", spec, s.Next(time.Unix(0, 0)))
+		}
+	}
+}
+
+func FuzzParseSchedule(f *testing.F) {
+	for _, spec := range []string{"*/5 * * * *", "@every 2m", "@daily", "CRON_TZ=Europe/Berlin 0 4 * * 1-5", "TZ=X", "0 0 29 2 *"} {
+		f.Add(spec)
+	}
+	from := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, spec string) {
+		s, err := materialize.ParseSchedule(spec, nil)
+		if err != nil {
+			return
+		}
+		if next := s.Next(from); !next.IsZero() && !next.After(from) {
+			t.Errorf("%q: next of %s is %s", spec, from, next)
+		}
+	})
+}
+
+// A spec that names an hour is due once on every day of the calendar that its zone
+// has, whatever clocks do; and where they do nothing, package cron agrees.
+func TestDailyScheduleIsDueOnceADay(t *testing.T) {
+	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kathmandu"}
+	rapid.Check(t, func(rt *rapid.T) {
+		loc := zone(t, rapid.SampledFrom(zones).Draw(rt, "zone"))
+		minute, hour := rapid.IntRange(0, 59).Draw(rt, "minute"), rapid.IntRange(0, 23).Draw(rt, "hour")
+		year := rapid.IntRange(2000, 2035).Draw(rt, "year")
+		spec := time.Date(2000, 1, 1, hour, minute, 0, 0, time.UTC).Format("4 15 * * *")
+		s, err := materialize.ParseSchedule(spec, loc)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		plain, err := cron.ParseStandard(spec)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		day := time.Date(year, 1, 1, 12, 0, 0, 0, loc)
+		at := s.Next(day)
+		for range 366 {
+			day = day.AddDate(0, 0, 1)
+			before := at
+			if at = s.Next(before); !at.After(before) {
+				rt.Fatalf("%s: next of %s is %s", spec, before, at)
+			}
+			if got, want := at.YearDay()-before.YearDay(), 1; got != want && at.Year() == before.Year() {
+				rt.Fatalf("%s: %s is followed by %s", spec, before, at)
+			}
+			if offset(before) == offset(at) && before.Hour()*60+before.Minute() == hour*60+minute && !plain.Next(before).Equal(at) {
+				rt.Fatalf("%s: cron follows %s by %s, we by %s", spec, before, plain.Next(before), at)
+			}
+		}
+	})
+}
+
+func offset(t time.Time) int {
+	_, seconds := t.Zone()
+	return seconds
+}
+
+func BenchmarkScheduleNext(b *testing.B) {
+	loc, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := materialize.ParseSchedule("30 2 * * *", loc)
+	if err != nil {
+		b.Fatal(err)
+	}
+	from := time.Date(2026, 3, 28, 12, 0, 0, 0, loc)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Next(from)
+	}
+}
