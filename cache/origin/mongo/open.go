@@ -1,0 +1,280 @@
+// Package mongo is the store in a MongoDB, 6 to 8: standalone, replica set or
+// sharded cluster.
+//
+// # Collections
+//
+// The institute's collections are only read, save by `vitrine import`. In the
+// views database, which may be the same or another, Vitrine keeps
+//
+//	view_NAME    a view's rows: the record and _view: {gen, hash}; a row taken away is {_id, _view: {gen, hash, gone: true}}
+//	view_meta    one document per view: the committed generation and what belongs to it
+//	view_staged  row versions being prepared, and committed ones not settled yet
+//	view_lease   one document per lease
+//
+// # How a publication stays whole without transactions
+//
+// Only single documents change atomically, so everything hangs on the view's one
+// document in view_meta, and everything else is written where it does not matter
+// until that document says so.
+//
+// Begin counts up meta.attempt, which fences off all earlier publications, and
+// prepare writes every row to view_staged under that attempt's number. Commit is
+// one findAndModify of meta, on condition that generation and attempt are still
+// those of Begin and no newer lease token was seen; it sets the new generation and
+// staged: attempt. That is the moment readers change over. Settle then folds the
+// staged rows into view_NAME, deletes each from view_staged only after that, and
+// ends with staged: 0. A killed publisher leaves either an uncommitted attempt,
+// which nobody reads and the next Begin deletes, or a committed one, which readers
+// overlay and the next Begin settles first.
+//
+// Nothing is prepared in view_NAME itself, though rows with new ids could be
+// written there once instead of twice: a publisher that was fenced off while a
+// write was under way may see that write arrive at any time later, and there it
+// would end up in somebody else's generation. Under a number of its own it stays
+// rubbish. For the same reason every other late write is harmless, too: settling
+// replaces only versions older than its own, deletions are confined to attempts
+// and generations already done with.
+//
+// A reader takes meta, then the rows of meta's staged attempt, and view_NAME
+// last. In this order a row that is being settled meanwhile is seen in at least
+// one of the two places; the other way round it could be folded in behind the
+// reader and deleted before it. Rows newer than the meta may turn up; so the
+// reader takes meta again and reads what changed since, until meta stands still.
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"vitrine/cache/origin"
+)
+
+// Options tunes a store; the zero value works. What the URI says itself (pool
+// sizes, timeoutMS, appName, retryReads, retryWrites, …) counts before these.
+type Options struct {
+	// Database holds the source collections. If empty, the one in the URI's path.
+	Database string
+	// ViewsDatabase holds the side collections. If empty, the same as Database.
+	ViewsDatabase string
+	// AppName is how the server's logs name this client. If empty, "vitrine".
+	AppName string
+	// MaxPoolSize and MinPoolSize bound the connections per server. If zero, the
+	// driver's defaults, 100 and 0.
+	MaxPoolSize, MinPoolSize uint64
+	// Timeout bounds each operation whose context has no deadline, each batch of a
+	// cursor included. If zero, 30 s.
+	Timeout time.Duration
+	// ServerSelectionTimeout is how long an operation waits for a server that can
+	// take it. If zero, 10 s.
+	ServerSelectionTimeout time.Duration
+	// ReadPreference is where source collections are read, such as
+	// "secondaryPreferred". If empty, what the URI says, or the primary. The side
+	// collections are always read from the primary.
+	ReadPreference string
+	// BatchSize is how many statements one write command carries. If zero, 1000.
+	BatchSize int
+	// KeepDeltas is how many generations back a reader can be and still be brought
+	// up to date by a delta; older tombstones are deleted. If zero, 1000. It should
+	// span more time than a stalled process may sleep, see publication.
+	KeepDeltas uint64
+	// Debounce is how long Watch waits for more changes before it tells. If zero, 250 ms.
+	Debounce time.Duration
+	// Now is the clock of leases and of publication times. If nil, time.Now.
+	Now func() time.Time
+}
+
+// withDefaults fills in what is zero.
+func (o Options) withDefaults() Options {
+	if o.AppName == "" {
+		o.AppName = "vitrine"
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.ServerSelectionTimeout == 0 {
+		o.ServerSelectionTimeout = 10 * time.Second
+	}
+	if o.BatchSize <= 0 {
+		o.BatchSize = 1000
+	}
+	if o.KeepDeltas == 0 {
+		o.KeepDeltas = 1000
+	}
+	if o.Debounce == 0 {
+		o.Debounce = 250 * time.Millisecond
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.ViewsDatabase == "" {
+		o.ViewsDatabase = o.Database
+	}
+	return o
+}
+
+// Store is the MongoDB origin.Store.
+type Store struct {
+	name   string
+	o      Options
+	client *driver.Client
+	source *driver.Database // the institute's
+	views  *driver.Database // ours
+}
+
+var (
+	_ origin.Store   = (*Store)(nil)
+	_ origin.Watcher = (*Store)(nil)
+)
+
+// Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for
+// a server: whether one answers is for Ping to tell, so that a front end can
+// start from a snapshot while the database is down.
+func Open(ctx context.Context, uri string, o Options) (*Store, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	parts, err := splitURI(uri)
+	if err != nil {
+		return nil, err
+	}
+	if o.Database == "" {
+		o.Database = parts.database
+	}
+	if o.Database == "" {
+		return nil, fmt.Errorf("store %s: no database given: write it behind the host, as in mongodb://host/osiris", parts)
+	}
+	o = o.withDefaults()
+	parts.database = o.Database
+	s := &Store{name: parts.String(), o: o}
+	if o.ViewsDatabase != o.Database {
+		s.name += " (views in " + o.ViewsDatabase + ")"
+	}
+	sourceOptions, err := o.sourceOptions()
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", s.name, err)
+	}
+	s.client, err = driver.Connect(o.clientOptions(uri))
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %s", s.name, parts.redact(err.Error()))
+	}
+	s.source = s.client.Database(o.Database, sourceOptions)
+	s.views = s.client.Database(o.ViewsDatabase, viewsOptions())
+	return s, nil
+}
+
+// clientOptions are the client's: ours first, so that the URI's win.
+func (o Options) clientOptions(uri string) *options.ClientOptions {
+	c := options.Client().SetAppName(o.AppName).SetTimeout(o.Timeout).SetServerSelectionTimeout(o.ServerSelectionTimeout)
+	if o.MaxPoolSize > 0 {
+		c.SetMaxPoolSize(o.MaxPoolSize)
+	}
+	if o.MinPoolSize > 0 {
+		c.SetMinPoolSize(o.MinPoolSize)
+	}
+	return c.ApplyURI(uri)
+}
+
+// durable is the write concern of everything acknowledged: in the journals of a majority.
+func durable() *writeconcern.WriteConcern {
+	journal := true
+	return &writeconcern.WriteConcern{W: "majority", Journal: &journal}
+}
+
+// sourceOptions are those of the database with the source collections.
+func (o Options) sourceOptions() (*options.DatabaseOptionsBuilder, error) {
+	d := options.Database().SetWriteConcern(durable())
+	if o.ReadPreference == "" {
+		return d, nil
+	}
+	mode, err := readpref.ModeFromString(o.ReadPreference)
+	if err != nil {
+		return nil, fmt.Errorf("read preference %q: %w", o.ReadPreference, err)
+	}
+	preference, err := readpref.New(mode)
+	if err != nil {
+		return nil, fmt.Errorf("read preference %q: %w", o.ReadPreference, err)
+	}
+	return d.SetReadPreference(preference), nil
+}
+
+// viewsOptions are those of the database with the side collections. Readers see
+// only what a majority has, or a failover could take back a generation that they
+// have read, and give its number to another.
+func viewsOptions() *options.DatabaseOptionsBuilder {
+	return options.Database().SetWriteConcern(durable()).
+		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary())
+}
+
+// Name returns the store's URI without user, password and options.
+func (s *Store) Name() string { return s.name }
+
+// Ping asks the server whether it is there.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.client.Ping(ctx, nil); err != nil {
+		return fmt.Errorf("ping %s: %w", s.name, storeError(err))
+	}
+	return nil
+}
+
+// Close ends all connections.
+func (s *Store) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.o.Timeout)
+	defer cancel()
+	if err := s.client.Disconnect(ctx); err != nil {
+		return fmt.Errorf("close %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// uriParts are the parts of a connection string that the driver does not hand out.
+type uriParts struct{ scheme, secret, hosts, database string }
+
+// splitURI splits scheme://[user[:password]@]hosts[/database][?options].
+func splitURI(uri string) (p uriParts, err error) {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	if !ok || (scheme != "mongodb" && scheme != "mongodb+srv") {
+		return p, errors.New("the store's URI does not begin with mongodb:// or mongodb+srv://")
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	authority, database, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		_, p.secret, _ = strings.Cut(authority[:at], ":")
+		authority = authority[at+1:]
+	}
+	if p.database, err = url.PathUnescape(database); err != nil {
+		return p, fmt.Errorf("store %s://%s: database name: %w", scheme, authority, err)
+	}
+	p.scheme, p.hosts = scheme, authority
+	return p, nil
+}
+
+// String returns the URI as it may be shown.
+func (p uriParts) String() string {
+	s := p.scheme + "://" + p.hosts
+	if p.database != "" {
+		s += "/" + p.database
+	}
+	return s
+}
+
+// redact takes the password out of a message of the driver's URI parser.
+func (p uriParts) redact(message string) string {
+	if p.secret == "" {
+		return message
+	}
+	message = strings.ReplaceAll(message, p.secret, "***")
+	if plain, err := url.PathUnescape(p.secret); err == nil && plain != "" {
+		message = strings.ReplaceAll(message, plain, "***")
+	}
+	return message
+}

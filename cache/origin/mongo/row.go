@@ -1,0 +1,122 @@
+package mongo
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/idkey"
+	"vitrine/cache/origin/internal/rawdoc"
+)
+
+// viewField is the field that the store adds to a row's document.
+const viewField = "_view"
+
+// rowInfo is the content of viewField.
+type rowInfo struct {
+	Generation uint64        `bson:"gen"`
+	Hash       int64         `bson:"hash"` // the bits of the unsigned hash
+	Gone       bool          `bson:"gone,omitempty"`
+	ID         bson.RawValue `bson:"id,omitempty"` // in view_staged: the row's own _id
+}
+
+// stagedPrefix begins the _id of every staged row of an attempt. Ids are text so
+// that the rows of an attempt, and all attempts before it, are ranges of the index
+// on _id, and that is all the index that view_staged needs.
+func stagedPrefix(view string, attempt uint64) string { return fmt.Sprintf("%s/%016x/", view, attempt) }
+
+// stagedID is the _id of a staged row; the row's own is a digest in it, because it
+// can be of any type and length.
+func stagedID(prefix string, id bson.RawValue) (string, error) {
+	key, err := idkey.Of(id)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(key)
+	return prefix + hex.EncodeToString(sum[:16]), nil
+}
+
+// stagedDoc is a row as it lies in view_staged: its fields side by side with
+// viewField, not one level down, so that a row may be as large as the server allows.
+func stagedDoc(stagedID string, r origin.Row, generation uint64) (bson.Raw, error) {
+	info := infoOf(r, generation)
+	info.ID = r.ID
+	id := bson.RawValue{Type: bson.TypeString, Value: bsoncore.AppendString(nil, stagedID)}
+	return encode(id, r.Doc, info)
+}
+
+// sideDoc is a row as it lies in view_NAME.
+func sideDoc(r origin.Row) (bson.Raw, error) { return encode(r.ID, r.Doc, infoOf(r, r.Generation)) }
+
+// infoOf is what viewField says of a row.
+func infoOf(r origin.Row, generation uint64) rowInfo {
+	return rowInfo{Generation: generation, Hash: int64(r.Hash), Gone: r.Doc == nil}
+}
+
+// encode joins _id, the document's fields and viewField. A field of that name in
+// the record itself gives way.
+func encode(id bson.RawValue, doc bson.Raw, info rowInfo) (bson.Raw, error) {
+	var elements []bson.RawElement
+	if doc != nil {
+		var err error
+		if elements, err = doc.Elements(); err != nil {
+			return nil, fmt.Errorf("malformed document: %w", err)
+		}
+	}
+	about, err := bson.Marshal(info)
+	if err != nil {
+		return nil, err
+	}
+	return rawdoc.Build(len(doc)+len(id.Value)+len(about)+32, func(dst []byte) []byte {
+		dst = rawdoc.AppendValue(dst, "_id", id)
+		for _, e := range elements {
+			if name := e.Key(); name != "_id" && name != viewField {
+				dst = append(dst, e...)
+			}
+		}
+		return bsoncore.AppendDocumentElement(dst, viewField, about)
+	})
+}
+
+// errMalformedRow tells of a row that this package cannot have written.
+var errMalformedRow = errors.New("malformed row in a side collection")
+
+// decode takes a row apart, whether from view_NAME or from view_staged. The row
+// shares no memory with doc.
+func decode(doc bson.Raw) (r origin.Row, err error) {
+	var info rowInfo
+	about, err := doc.LookupErr(viewField)
+	if err == nil {
+		err = about.Unmarshal(&info)
+	}
+	id := info.ID
+	if err == nil && id.IsZero() {
+		id, err = rawdoc.ID(doc)
+	}
+	if err != nil {
+		return r, fmt.Errorf("%w: %w", errMalformedRow, err)
+	}
+	r = origin.Row{ID: rawdoc.Clone(id), Generation: info.Generation, Hash: uint64(info.Hash)}
+	if info.Gone {
+		return r, nil
+	}
+	elements, err := doc.Elements()
+	if err != nil {
+		return r, fmt.Errorf("%w: %w", errMalformedRow, err)
+	}
+	r.Doc, err = rawdoc.Build(len(doc), func(dst []byte) []byte {
+		dst = rawdoc.AppendValue(dst, "_id", id)
+		for _, e := range elements {
+			if name := e.Key(); name != "_id" && name != viewField {
+				dst = append(dst, e...)
+			}
+		}
+		return dst
+	})
+	return r, err
+}

@@ -1,0 +1,118 @@
+package mongo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"vitrine/cache/origin"
+)
+
+// Scan implements origin.Source.
+func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
+	return s.Find(ctx, collection, origin.Query{})
+}
+
+// Find implements origin.Source; the server evaluates the query.
+func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		filter, o := findOptions(q)
+		for doc, err := range documents(ctx, s.source.Collection(collection), filter, o) {
+			if err != nil {
+				err = fmt.Errorf("find in %s: %w", collection, err)
+			}
+			if !yield(doc, err) {
+				return
+			}
+		}
+	}
+}
+
+// findOptions translates a query.
+func findOptions(q origin.Query) (filter any, o *options.FindOptionsBuilder) {
+	o = options.Find()
+	filter = bson.D{}
+	if q.Filter != nil {
+		filter = q.Filter
+	}
+	if len(q.Sort) > 0 {
+		o.SetSort(q.Sort).SetAllowDiskUse(true)
+	}
+	if q.Projection != nil {
+		fields := bson.D{{Key: "_id", Value: 1}}
+		for _, name := range q.Projection {
+			if name != "_id" {
+				fields = append(fields, bson.E{Key: name, Value: 1})
+			}
+		}
+		o.SetProjection(fields)
+	}
+	if q.Skip > 0 {
+		o.SetSkip(q.Skip)
+	}
+	if q.Limit > 0 {
+		o.SetLimit(q.Limit)
+	}
+	return filter, o
+}
+
+// documents yields what a find returns, as copies; after an error nothing follows.
+func documents(ctx context.Context, c *driver.Collection, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		cursor, err := c.Find(ctx, filter, o)
+		if err != nil {
+			yield(nil, queryError(err))
+			return
+		}
+		defer func() {
+			// The caller's context may have ended; the server's cursor is to be closed all the same.
+			_ = cursor.Close(context.WithoutCancel(ctx))
+		}()
+		for cursor.Next(ctx) {
+			if !yield(bytes.Clone(cursor.Current), nil) {
+				return
+			}
+		}
+		if err := cursor.Err(); err != nil {
+			yield(nil, queryError(err))
+		}
+	}
+}
+
+// Lookup implements origin.Source.
+func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error) {
+	doc, err := s.source.Collection(collection).FindOne(ctx, byID(id)).Raw()
+	if err != nil {
+		return nil, fmt.Errorf("look up %s in %s: %w", id.String(), collection, storeError(err))
+	}
+	return doc, nil
+}
+
+// byID is the filter for one document. An id that is a document goes with $eq, so
+// that no field of it is taken for an operator.
+func byID(id bson.RawValue) bson.D {
+	if id.Type == bson.TypeEmbeddedDocument || id.Type == bson.TypeRegex {
+		return bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}
+	}
+	return bson.D{{Key: "_id", Value: id}}
+}
+
+// Collections implements origin.Source.
+func (s *Store) Collections(ctx context.Context) ([]string, error) {
+	names, err := s.source.ListCollectionNames(ctx, bson.D{})
+	if err != nil {
+		return nil, fmt.Errorf("list collections: %w", storeError(err))
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return strings.HasPrefix(name, origin.SidePrefix) || strings.HasPrefix(name, "system.")
+	})
+	slices.Sort(names)
+	return names, nil
+}

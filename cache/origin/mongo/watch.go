@@ -1,0 +1,157 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"vitrine/cache/origin"
+)
+
+// Watch implements origin.Watcher by a change stream. A stream that breaks is
+// resumed where it was; where that is no longer possible every collection counts
+// as changed, since what happened in between is not known.
+func (s *Store) Watch(ctx context.Context, collections []string, changed func(collection string)) error {
+	seen := make(chan string)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	result := make(chan error, 1)
+	go func() {
+		defer close(seen)
+		result <- s.follow(ctx, collections, seen)
+	}()
+	debounce(seen, s.o.Debounce, time.After, changed) // returns when follow has
+	if err := <-result; err != nil {
+		return fmt.Errorf("watch %s: %w", s.source.Name(), err)
+	}
+	return nil
+}
+
+// debounce calls changed for each name that came over seen, once seen has been
+// silent for the pause or, lest a steady stream hold it up for ever, for every ten
+// pauses. It returns when seen is closed.
+func debounce(seen <-chan string, pause time.Duration, after func(time.Duration) <-chan time.Time, changed func(string)) {
+	var silence, limit <-chan time.Time // nil while nothing is pending
+	var pending []string
+	for {
+		select {
+		case name, open := <-seen:
+			if !open {
+				return
+			}
+			if limit == nil {
+				limit = after(10 * pause)
+			}
+			silence = after(pause)
+			pending = appendNew(pending, name)
+			continue
+		case <-silence:
+		case <-limit:
+		}
+		for _, name := range pending {
+			changed(name)
+		}
+		silence, limit, pending = nil, nil, nil
+	}
+}
+
+// appendNew appends a name that is not in the list.
+func appendNew(names []string, name string) []string {
+	for _, n := range names {
+		if n == name {
+			return names
+		}
+	}
+	return append(names, name)
+}
+
+// A broken stream is tried again after minPause, and ever later up to maxPause.
+const (
+	minPause = time.Second
+	maxPause = time.Minute
+)
+
+// follow sends the name of every changed collection until ctx ends, which is no
+// error, or the server turns out to have no change streams, which is.
+func (s *Store) follow(ctx context.Context, collections []string, seen chan<- string) error {
+	w := watching{store: s, collections: collections, seen: seen}
+	pause := minPause
+	for {
+		heard, err := w.stream(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err = storeError(err); errors.Is(err, origin.ErrUnsupported) {
+			return err
+		}
+		if heard {
+			pause = minPause
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+			pause = min(2*pause, maxPause)
+		}
+	}
+}
+
+// watching is a succession of change streams.
+type watching struct {
+	store       *Store
+	collections []string
+	seen        chan<- string
+	resume      bson.Raw // where the next stream goes on; nil: now
+	missed      bool     // something may have happened that no stream tells
+}
+
+// stream reads one change stream to its end and reports whether anything came.
+func (w *watching) stream(ctx context.Context) (heard bool, err error) {
+	only := driver.Pipeline{
+		{{Key: "$match", Value: bson.D{{Key: "ns.coll", Value: bson.D{{Key: "$in", Value: w.collections}}}}}},
+		{{Key: "$project", Value: bson.D{{Key: "ns", Value: 1}}}}, // the documents themselves are not needed
+	}
+	o := options.ChangeStream()
+	if w.resume != nil {
+		o.SetResumeAfter(w.resume)
+	}
+	stream, err := w.store.source.Watch(ctx, only, o)
+	if err != nil {
+		w.missed = true
+		if hasCode(err, []int{codeHistoryLost}) {
+			w.resume = nil
+		}
+		return false, err
+	}
+	defer func() { _ = stream.Close(context.WithoutCancel(ctx)) }()
+	if w.missed && w.resume == nil {
+		w.send(ctx, w.collections...)
+	}
+	w.missed = false
+	for stream.Next(ctx) {
+		heard = true
+		if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
+			w.send(ctx, name)
+		}
+	}
+	if w.resume = stream.ResumeToken(); w.resume == nil || hasCode(stream.Err(), []int{codeHistoryLost}) {
+		w.resume, w.missed = nil, true
+	}
+	return heard, stream.Err()
+}
+
+// send sends names unless ctx ends first.
+func (w *watching) send(ctx context.Context, names ...string) {
+	for _, name := range names {
+		select {
+		case w.seen <- name:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
