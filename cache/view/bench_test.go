@@ -1,0 +1,138 @@
+package view_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules/filter"
+)
+
+const benchRows = 100_000
+
+// benchStore publishes activities-like rows: few types, some years, many titles.
+func benchStore() *store {
+	words := []string{"neural", "language", "model", "syntax", "corpus", "transfer", "parsing", "speech", "graph", "Learning"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := newStore()
+	docs := make([]bson.D, benchRows)
+	for i := range docs {
+		var authors bson.A
+		for range 1 + rng.IntN(6) {
+			authors = append(authors, bson.D{{Key: "last", Value: words[rng.IntN(10)]}, {Key: "user", Value: fmt.Sprint("u", rng.IntN(300))}})
+		}
+		docs[i] = bson.D{
+			{Key: "_id", Value: fmt.Sprintf("%06d", i)},
+			{Key: "type", Value: []string{"publication", "lecture", "poster"}[min(rng.IntN(8), 2)]},
+			{Key: "year", Value: int32(2000 + rng.IntN(26))},
+			{Key: "title", Value: fmt.Sprint(words[rng.IntN(10)], " ", words[rng.IntN(10)], " ", words[rng.IntN(10)], " ", i)},
+			{Key: "authors", Value: authors},
+		}
+	}
+	s.publish(docs)
+	return s
+}
+
+func benchSnapshot(b *testing.B) *view.Snapshot {
+	b.Helper()
+	r := run(b, benchStore(), view.Options{Poll: time.Hour})
+	return <-r.swaps
+}
+
+// BenchmarkSelect evaluates filters on indexes that exist.
+func BenchmarkSelect(b *testing.B) {
+	snap := benchSnapshot(b)
+	for _, bm := range []struct{ name, json string }{
+		{"equality", `{"type":"lecture"}`},
+		{"range", `{"year":{"$gte":2015,"$lt":2020}}`},
+		{"in", `{"authors.user":{"$in":["u1","u2","u3"]}}`},
+		{"regex anchored", `{"title":{"$regex":"^neural l"}}`},
+		{"regex infix folded", `{"title":{"$regex":"lang[a-z]+ mod","$options":"i"}}`},
+		{"elemMatch", `{"authors":{"$elemMatch":{"user":"u7","last":"graph"}}}`},
+		{"nested or", `{"$or":[{"type":"poster","year":2001},{"$nor":[{"year":{"$gt":2003}},{"title":{"$regex":"syntax"}}]}]}`},
+	} {
+		f, err := filter.Parse([]byte(bm.json), filter.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(bm.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				sel, err := snap.Select(context.Background(), f)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sel.Page(0, 20)
+			}
+		})
+	}
+}
+
+// BenchmarkIndex measures the first question about a path.
+func BenchmarkIndex(b *testing.B) {
+	snap := benchSnapshot(b)
+	for _, path := range []string{"type", "year", "title", "authors.user"} {
+		f, err := filter.Parse(fmt.Appendf(nil, `{%q: "x"}`, path), filter.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(path, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				snap.DropIndexes()
+				if _, err := snap.Select(context.Background(), f); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkGroup(b *testing.B) {
+	snap := benchSnapshot(b)
+	sel, err := snap.Select(context.Background(), filter.All())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := sel.Group(context.Background(), "authors.user", "authors"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	s := benchStore()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := view.Load(context.Background(), view.Options{Store: s}, view.Definition{Name: "things"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDelta refreshes 100 of the rows.
+func BenchmarkDelta(b *testing.B) {
+	s := benchStore()
+	r := run(b, s, view.Options{Poll: time.Hour})
+	<-r.swaps
+	version := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		version++
+		var docs []bson.D
+		for i := range 100 {
+			docs = append(docs, thing(fmt.Sprintf("%06d", i*97), 2000+version%30, "changed"))
+		}
+		s.publish(docs)
+		b.StartTimer()
+		r.next()
+	}
+}

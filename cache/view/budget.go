@@ -1,0 +1,107 @@
+package view
+
+import (
+	"container/list"
+	"slices"
+	"sync"
+)
+
+// derivedKey names something built on first use from a segment's rows.
+type derivedKey struct {
+	kind string // "index" or "column"
+	path string
+	arg  string // columns: the array unwound first
+}
+
+// derived is a path index or a group column.
+type derived interface{ memory() int64 }
+
+// derivedOf holds one derived thing, built once however many ask at a time.
+type derivedOf struct {
+	once  sync.Once
+	owner *segment
+	key   derivedKey
+	value derived
+}
+
+// budget bounds the memory that path indexes and group columns of all views hold:
+// past the limit the longest unused ones are dropped and built anew when asked
+// for. What a running request holds stays alive until it is done.
+type budget struct {
+	limit int64
+
+	mu   sync.Mutex // guards the rest
+	used int64
+	lru  *list.List // of *derivedOf, the last used in front
+	at   map[*derivedOf]*list.Element
+}
+
+func newBudget(limit int64) *budget {
+	return &budget{limit: limit, lru: list.New(), at: make(map[*derivedOf]*list.Element)}
+}
+
+// derive returns the segment's derived thing of that key, building it if needed.
+func derive[T derived](b *budget, seg *segment, key derivedKey, build func() T) T {
+	seg.mu.Lock()
+	d := seg.derived[key]
+	if d == nil {
+		d = &derivedOf{owner: seg, key: key}
+		seg.derived[key] = d
+	}
+	seg.mu.Unlock()
+	d.once.Do(func() { d.value = build() })
+	b.touch(d)
+	return d.value.(T)
+}
+
+// touch marks d as just used, takes it into account if it is new, and drops what
+// no longer fits.
+func (b *budget) touch(d *derivedOf) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e, ok := b.at[d]; ok {
+		b.lru.MoveToFront(e)
+		return
+	}
+	b.at[d] = b.lru.PushFront(d)
+	b.used += d.value.memory()
+	for b.used > b.limit && b.lru.Len() > 1 {
+		b.dropLocked(b.lru.Back().Value.(*derivedOf))
+	}
+}
+
+// dropLocked takes d out of the account and out of its segment.
+func (b *budget) dropLocked(d *derivedOf) {
+	b.lru.Remove(b.at[d])
+	delete(b.at, d)
+	b.used -= d.value.memory()
+	d.owner.mu.Lock()
+	defer d.owner.mu.Unlock()
+	if d.owner.derived[d.key] == d {
+		delete(d.owner.derived, d.key)
+	}
+}
+
+// forget drops what belongs to segments that were replaced.
+func (b *budget) forget(before, after []*segment) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for d := range b.at {
+		if slices.Contains(before, d.owner) && !slices.Contains(after, d.owner) {
+			b.dropLocked(d)
+		}
+	}
+}
+
+// heldBy counts what the segments' derived things hold.
+func (b *budget) heldBy(segments []*segment) (paths int, bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for d := range b.at {
+		if slices.Contains(segments, d.owner) {
+			paths++
+			bytes += d.value.memory()
+		}
+	}
+	return paths, bytes
+}

@@ -1,0 +1,113 @@
+package view_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules/filter"
+)
+
+// TestIndexesStayWithinBudget asks for far more paths than fit: answers stay
+// right, and what is held stays within the limit, but for the one index in use.
+func TestIndexesStayWithinBudget(t *testing.T) {
+	const limit = 64 << 10
+	s := newStore()
+	var docs []bson.D
+	for i := range 1000 {
+		d := bson.D{{Key: "_id", Value: fmt.Sprintf("%04d", i)}}
+		for f := range 20 {
+			d = append(d, bson.E{Key: fmt.Sprintf("f%d", f), Value: int32(i * (f + 1) % 997)})
+		}
+		docs = append(docs, d)
+	}
+	s.publish(docs)
+	r := run(t, s, view.Options{Poll: time.Hour, IndexBudget: limit})
+	snap := <-r.swaps
+	for round := range 3 {
+		for f := range 20 {
+			want := 0
+			for i := range 1000 {
+				if i*(f+1)%997 == 3 {
+					want++
+				}
+			}
+			if got := len(ids(t, snap, fmt.Sprintf(`{"f%d": 3}`, f))); got != want {
+				t.Errorf("round %d, f%d: %d rows, want %d", round, f, got, want)
+			}
+		}
+		if st := r.Status()[0]; st.IndexBytes > 2*limit || st.IndexPaths == 0 {
+			t.Errorf("%d paths hold %d bytes, limit is %d", st.IndexPaths, st.IndexBytes, limit)
+		}
+	}
+}
+
+// TestReplacedSegmentsLeaveTheAccount checks that indexes of folded segments are
+// not counted for ever.
+func TestReplacedSegmentsLeaveTheAccount(t *testing.T) {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 1, "A")})
+	r := run(t, s, view.Options{Poll: time.Hour})
+	snap := <-r.swaps
+	for i := range 50 {
+		ids(t, snap, `{"year": 1}`)
+		s.publish([]bson.D{thing(fmt.Sprint("b", i), i, "B")})
+		snap = r.next()
+	}
+	ids(t, snap, `{"year": 1}`)
+	st := r.Status()[0]
+	if st.Segments > 8 || st.IndexPaths > st.Segments {
+		t.Errorf("%d segments, %d indexes", st.Segments, st.IndexPaths)
+	}
+}
+
+func TestSelectStopsWithItsContext(t *testing.T) {
+	s := newStore()
+	var docs []bson.D
+	for i := range 10_000 {
+		docs = append(docs, thing(fmt.Sprintf("%05d", i), i, fmt.Sprint("title ", i)))
+	}
+	s.publish(docs)
+	r := run(t, s, view.Options{Poll: time.Hour})
+	snap := <-r.swaps
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, json := range []string{`{"title":{"$regex":"x"}}`, `{"$expr":{"$eq":["$year","$month"]}}`} {
+		f, err := filter.Parse([]byte(json), filter.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := snap.Select(ctx, f); err == nil {
+			t.Errorf("%s: evaluated to the end under a context that had ended", json)
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	s := newStore()
+	var docs []bson.D
+	for i := range 10 {
+		docs = append(docs, thing(fmt.Sprint(i), 2000, "T"))
+	}
+	s.publish(docs)
+	r := run(t, s, view.Options{Poll: time.Hour})
+	snap := <-r.swaps
+	sel, err := snap.Select(context.Background(), filter.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ offset, limit, first, n int }{
+		{0, 3, 0, 3}, {3, 3, 3, 3}, {8, 3, 8, 2}, {10, 3, 0, 0}, {1 << 62, 1 << 62, 0, 0},
+		{-5, 2, 0, 2}, {0, 0, 0, 10}, {7, -1, 7, 3}, {2, 1 << 62, 2, 8},
+	}
+	for _, tt := range tests {
+		page := sel.Page(tt.offset, tt.limit)
+		if len(page) != tt.n || tt.n > 0 && int(page[0]) != tt.first {
+			t.Errorf("Page(%d, %d) = %v, want %d rows from %d", tt.offset, tt.limit, page, tt.n, tt.first)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package view
+
+import (
+	"strings"
+	"unsafe"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/filter"
+)
+
+// column is what one field evaluates to in every row of a segment, for grouping.
+// Unlike a path index it follows MongoDB's aggregation: a path through an array is
+// the array of what is found there, a row counts as often as unwinding repeats
+// it, and what is missing groups as null.
+type column struct {
+	values []bson.RawValue // distinct by type and bytes
+	starts []uint32        // row i has cells[starts[i]:starts[i+1]]
+	cells  []uint32        // numbers of values
+	bytes  int64
+}
+
+func (c *column) memory() int64 { return c.bytes }
+
+// column returns the segment's column of a field after unwinding an array; an
+// empty unwind means none.
+func (s *segment) column(b *budget, field, unwind string) *column {
+	return derive(b, s, derivedKey{kind: "column", path: field, arg: unwind}, func() *column {
+		return buildColumn(s.rows, field, unwind)
+	})
+}
+
+func buildColumn(rows []bson.Raw, field, unwind string) *column {
+	c := &column{starts: make([]uint32, 1, len(rows)+1)}
+	known := newNumbering()
+	note := func(v bson.RawValue) {
+		if v.Type == 0 || v.Type == bson.TypeUndefined {
+			v = bson.RawValue{Type: bson.TypeNull}
+		}
+		n, fresh := known.of(filter.Value{Raw: v})
+		if fresh {
+			c.values = append(c.values, v)
+			c.bytes += int64(len(v.Value))
+		}
+		c.cells = append(c.cells, n)
+	}
+	parts := strings.Split(field, ".")
+	for _, row := range rows {
+		unwound(row, parts, unwind, note)
+		c.starts = append(c.starts, uint32(len(c.cells)))
+	}
+	c.bytes += int64(len(c.values))*int64(unsafe.Sizeof(bson.RawValue{})) + int64(len(c.cells)+len(c.starts))*4
+	return c
+}
+
+// unwound calls note with the field's value for each row that unwinding makes of
+// one: none for a missing, null or empty array, one for a value that is no array.
+func unwound(row bson.Raw, parts []string, unwind string, note func(bson.RawValue)) {
+	if unwind == "" {
+		note(fieldOf(row, parts))
+		return
+	}
+	v, err := row.LookupErr(unwind)
+	if err != nil || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined {
+		return
+	}
+	each := func(element bson.RawValue) {
+		if parts[0] != unwind {
+			note(fieldOf(row, parts))
+		} else {
+			note(fieldIn(element, parts[1:]))
+		}
+	}
+	array, isArray := v.ArrayOK()
+	if !isArray {
+		each(v)
+		return
+	}
+	elements, err := array.Values()
+	if err != nil {
+		return
+	}
+	for _, element := range elements {
+		each(element)
+	}
+}
+
+// fieldOf evaluates a field path as an aggregation expression does ("$a.b"). The
+// zero RawValue means missing.
+func fieldOf(doc bson.Raw, parts []string) bson.RawValue {
+	v, err := doc.LookupErr(parts[0])
+	if err != nil {
+		return bson.RawValue{}
+	}
+	return fieldIn(v, parts[1:])
+}
+
+// fieldIn follows the rest of a path from a value.
+func fieldIn(v bson.RawValue, rest []string) bson.RawValue {
+	if len(rest) == 0 {
+		return v
+	}
+	switch v.Type {
+	case bson.TypeEmbeddedDocument:
+		return fieldOf(v.Value, rest)
+	case bson.TypeArray:
+		return fieldsIn(v, rest)
+	}
+	return bson.RawValue{}
+}
+
+// fieldsIn is the array of what the elements have at the rest of the path; those
+// without are left out.
+func fieldsIn(array bson.RawValue, rest []string) bson.RawValue {
+	elements, err := bson.RawArray(array.Value).Values()
+	if err != nil {
+		return bson.RawValue{}
+	}
+	builder := bson.A{}
+	for _, element := range elements {
+		if found := fieldIn(element, rest); found.Type != 0 {
+			builder = append(builder, found)
+		}
+	}
+	kind, data, err := bson.MarshalValue(builder)
+	if err != nil {
+		return bson.RawValue{}
+	}
+	return bson.RawValue{Type: kind, Value: data}
+}

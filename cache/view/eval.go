@@ -1,0 +1,126 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bits-and-blooms/bitset"
+
+	"vitrine/rules/filter"
+)
+
+// eval returns the slots whose row matches the node, as set algebra. Only slots
+// of within matter to the caller: others may be in the answer or not, whichever
+// is cheaper. Sets returned are fresh and may be changed.
+func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+	switch n := n.(type) {
+	case *filter.Leaf:
+		return s.evalLeaf(ctx, n)
+	case *filter.AndNode:
+		return s.evalAll(ctx, n.Nodes, within)
+	case *filter.OrNode:
+		return s.evalAny(ctx, n.Nodes, within)
+	case *filter.NorNode:
+		return s.complement(s.evalAny(ctx, n.Nodes, within))
+	case *filter.NotNode:
+		return s.complement(s.eval(ctx, n.Node, within))
+	case *filter.Elem:
+		return s.evalElem(ctx, n, within)
+	default:
+		return s.confirm(ctx, n, within)
+	}
+}
+
+// evalLeaf asks the path index of every segment.
+func (s *Snapshot) evalLeaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
+	set := bitset.New(uint(s.size))
+	for i, seg := range s.segments {
+		if err := seg.pathIndex(s.budget, leaf.Path).lookup(ctx, leaf.Test, s.bases[i], set); err != nil {
+			return nil, err
+		}
+	}
+	return set, nil
+}
+
+// evalAll intersects, cheap nodes first: what has to be confirmed row by row then
+// sees few rows, and an empty set ends the work.
+func (s *Snapshot) evalAll(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+	set := within.Clone()
+	ordered := slices.SortedStableFunc(slices.Values(nodes), func(a, b filter.Node) int { return cost(a) - cost(b) })
+	for _, n := range ordered {
+		part, err := s.eval(ctx, n, set)
+		if err != nil {
+			return nil, err
+		}
+		set.InPlaceIntersection(part)
+		if set.None() {
+			break
+		}
+	}
+	return set, nil
+}
+
+// evalAny unites.
+func (s *Snapshot) evalAny(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+	set := bitset.New(uint(s.size))
+	for _, n := range nodes {
+		part, err := s.eval(ctx, n, within)
+		if err != nil {
+			return nil, err
+		}
+		set.InPlaceUnion(part)
+	}
+	return set, nil
+}
+
+func (s *Snapshot) complement(set *bitset.BitSet, err error) (*bitset.BitSet, error) {
+	if err != nil {
+		return nil, err
+	}
+	return set.Complement(), nil
+}
+
+// confirm asks the reference matcher for every row of within.
+func (s *Snapshot) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+	set := bitset.New(uint(s.size))
+	checked := 0
+	for slot, ok := within.NextSet(0); ok; slot, ok = within.NextSet(slot + 1) {
+		if checked++; checked%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		hit, err := n.Match(s.Doc(Slot(slot)))
+		if err != nil {
+			return nil, fmt.Errorf("match row: %w", err)
+		}
+		if hit {
+			set.Set(slot)
+		}
+	}
+	return set, nil
+}
+
+// cost ranks nodes: sets from an index, sets made of them, confirmed row by row.
+func cost(n filter.Node) int {
+	switch n := n.(type) {
+	case *filter.Leaf:
+		return 0
+	case *filter.AndNode:
+		return 1 + maxCost(n.Nodes)
+	case *filter.OrNode:
+		return 1 + maxCost(n.Nodes)
+	case *filter.NorNode:
+		return 1 + maxCost(n.Nodes)
+	case *filter.NotNode:
+		return cost(n.Node)
+	default:
+		return 100
+	}
+}
+
+func maxCost(nodes []filter.Node) (most int) {
+	for _, n := range nodes {
+		most = max(most, cost(n))
+	}
+	return most
+}

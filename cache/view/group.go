@@ -1,0 +1,70 @@
+package view
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/filter"
+)
+
+// Group is a value with the number of selected rows that have it.
+type Group struct {
+	Value bson.RawValue
+	Count int
+}
+
+// Group counts the selected rows by a field's value, as MongoDB's $group with
+// {$sum: 1} does, after unwinding a top-level array if unwind names one. Numbers
+// that are equal group together whatever their type; a missing field groups as
+// null. Groups come by count descending, ties by value.
+func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, error) {
+	var all []Group
+	for i, seg := range s.snap.segments {
+		col := seg.column(s.snap.budget, field, unwind)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		counts := make([]int, len(col.values))
+		base := uint(s.snap.bases[i])
+		end := base + uint(len(seg.rows))
+		for slot, ok := s.rows.NextSet(base); ok && slot < end; slot, ok = s.rows.NextSet(slot + 1) {
+			row := slot - base
+			for _, cell := range col.cells[col.starts[row]:col.starts[row+1]] {
+				counts[cell]++
+			}
+		}
+		for n, count := range counts {
+			if count > 0 {
+				all = append(all, Group{Value: col.values[n], Count: count})
+			}
+		}
+	}
+	all = mergeEqual(all)
+	slices.SortStableFunc(all, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
+	return all, nil
+}
+
+// mergeEqual sorts groups by value and joins those that MongoDB holds equal,
+// such as 1 and 1.0; the first of them in a fixed order lends its spelling.
+func mergeEqual(groups []Group) []Group {
+	slices.SortFunc(groups, func(a, b Group) int {
+		return cmp.Or(
+			filter.CompareValues(a.Value, b.Value),
+			cmp.Compare(a.Value.Type, b.Value.Type),
+			bytes.Compare(a.Value.Value, b.Value.Value),
+		)
+	})
+	merged := groups[:0]
+	for _, g := range groups {
+		if n := len(merged); n > 0 && filter.CompareValues(merged[n-1].Value, g.Value) == 0 {
+			merged[n-1].Count += g.Count
+			continue
+		}
+		merged = append(merged, g)
+	}
+	return merged
+}

@@ -1,0 +1,49 @@
+package view
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"vitrine/rules/filter"
+)
+
+// numbering gives values numbers in the order in which they are first met. Values
+// are the same if type, bytes and the way they were reached are. The values
+// themselves stay where they are: a number is found by hash, and equal hashes are
+// told apart by looking.
+type numbering struct {
+	seed   maphash.Seed
+	heads  map[uint64]uint32 // hash to the newest value with it
+	values []filter.Value
+	chain  []uint32 // the next older value of the same hash, plus one; 0 ends
+}
+
+func newNumbering() *numbering {
+	return &numbering{seed: maphash.MakeSeed(), heads: make(map[uint64]uint32)}
+}
+
+// of returns the value's number, and whether it was just given.
+func (n *numbering) of(v filter.Value) (number uint32, fresh bool) {
+	hash := maphash.Bytes(n.seed, v.Raw.Value) ^ uint64(v.Raw.Type)<<8 ^ uint64(truth(v.Elem))
+	head, met := n.heads[hash]
+	if met {
+		for at := head + 1; at != 0; at = n.chain[at-1] {
+			if same(&n.values[at-1], &v) {
+				return at - 1, false
+			}
+		}
+	}
+	older := uint32(0)
+	if met {
+		older = head + 1
+	}
+	number = uint32(len(n.values))
+	n.heads[hash] = number
+	n.values = append(n.values, v)
+	n.chain = append(n.chain, older)
+	return number, true
+}
+
+func same(a, b *filter.Value) bool {
+	return a.Raw.Type == b.Raw.Type && a.Elem == b.Elem && a.Missing == b.Missing && bytes.Equal(a.Raw.Value, b.Raw.Value)
+}

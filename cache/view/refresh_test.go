@@ -1,0 +1,194 @@
+package view_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/filter"
+)
+
+func thing(id string, year any, title string) bson.D {
+	return bson.D{{Key: "_id", Value: id}, {Key: "year", Value: year}, {Key: "title", Value: title}}
+}
+
+func TestSnapshotIsUnavailableUntilPublished(t *testing.T) {
+	s := newStore()
+	r := run(t, s, view.Options{Poll: time.Hour})
+	if _, err := r.Snapshot("things"); !errors.Is(err, rules.ErrUnavailable) {
+		t.Errorf("got %v, want ErrUnavailable", err)
+	}
+	if _, err := r.Snapshot("nothing"); !errors.Is(err, rules.ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
+	}
+	if r.Ready() {
+		t.Error("ready before anything was published")
+	}
+	s.publish([]bson.D{thing("a", 2020, "A")})
+	r.next()
+	if !r.Ready() {
+		t.Error("not ready after the first generation")
+	}
+}
+
+func TestRefreshByDelta(t *testing.T) {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2020, "A"), thing("b", 2022, "B"), thing("c", 2021, "C")})
+	r := run(t, s, view.Options{Poll: time.Hour})
+	first := <-r.swaps
+	if got, want := ids(t, first, `{}`), []string{"b", "c", "a"}; !slices.Equal(got, want) {
+		t.Fatalf("order is %v, want %v", got, want)
+	}
+
+	s.publish([]bson.D{thing("a", 2023, "A2"), thing("d", 2022, "D")}, "c")
+	second := r.next()
+	if got, want := ids(t, second, `{}`), []string{"a", "b", "d"}; !slices.Equal(got, want) {
+		t.Errorf("after the delta order is %v, want %v", got, want)
+	}
+	if got := ids(t, second, `{"year": 2020}`); got != nil {
+		t.Errorf("the replaced version of a is still found: %v", got)
+	}
+	if got, want := ids(t, second, `{"year": {"$ne": 2022}}`), []string{"a"}; !slices.Equal(got, want) {
+		t.Errorf("negation finds %v, want %v: dead rows must stay out", got, want)
+	}
+	if got, want := ids(t, first, `{}`), []string{"b", "c", "a"}; !slices.Equal(got, want) {
+		t.Errorf("the snapshot before changed under its reader: %v", got)
+	}
+	if s.loads != 1 || s.deltas != 1 {
+		t.Errorf("loads %d, deltas %d; want 1 and 1", s.loads, s.deltas)
+	}
+
+	s.publish([]bson.D{thing("c", 1999, "C again")})
+	third := r.next()
+	if got, want := ids(t, third, `{}`), []string{"a", "b", "d", "c"}; !slices.Equal(got, want) {
+		t.Errorf("a row that came back: order is %v, want %v", got, want)
+	}
+}
+
+func TestRefreshStartsAnewWhenDeltasDoNotReach(t *testing.T) {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2020, "A")})
+	r := run(t, s, view.Options{Poll: time.Hour})
+	<-r.swaps
+
+	s.publish([]bson.D{thing("b", 2021, "B")})
+	s.pruned = 2
+	if got, want := ids(t, r.next(), `{}`), []string{"b", "a"}; !slices.Equal(got, want) {
+		t.Errorf("after pruning: %v, want %v", got, want)
+	}
+
+	s.mu.Lock()
+	s.meta.Epoch, s.meta.Generation, s.rows, s.pruned = "two", 0, nil, 0
+	s.mu.Unlock()
+	s.publish([]bson.D{thing("z", 2000, "Z")})
+	if got, want := ids(t, r.next(), `{}`), []string{"z"}; !slices.Equal(got, want) {
+		t.Errorf("after a new epoch: %v, want %v", got, want)
+	}
+}
+
+func TestRefreshKeepsTheLastGoodSnapshot(t *testing.T) {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2020, "A")})
+	r := run(t, s, view.Options{Poll: time.Millisecond})
+	<-r.swaps
+	s.mu.Lock()
+	s.err = errors.New("away")
+	s.mu.Unlock()
+	for r.Status()[0].Err == nil {
+		time.Sleep(time.Millisecond)
+	}
+	snap, err := r.Snapshot("things")
+	if err != nil || snap.Len() != 1 {
+		t.Errorf("with the store away: %v, %v", snap, err)
+	}
+	s.mu.Lock()
+	s.err, s.meta.Generation = nil, 0
+	s.mu.Unlock()
+	s.publish(nil) // generation 1 again: nothing newer
+	if st := r.Status()[0]; st.Meta.Generation != 1 || st.Rows != 1 {
+		t.Errorf("status %+v", st)
+	}
+}
+
+// TestManyRefreshes folds segments over and over and compares with a plain map.
+func TestManyRefreshes(t *testing.T) {
+	s := newStore()
+	want := map[string]int{}
+	var docs []bson.D
+	put := func(i, year int) {
+		id := fmt.Sprintf("id%04d", i)
+		want[id] = year
+		docs = append(docs, thing(id, year, id))
+	}
+	for i := range 3000 {
+		put(i, 2000+i%25)
+	}
+	s.publish(docs)
+	r := run(t, s, view.Options{Poll: time.Hour})
+	<-r.swaps
+	for round := range 40 {
+		docs = nil
+		var gone []any
+		fresh := map[string]bool{}
+		for k := range 60 {
+			i := (round*131 + k*7) % 3500
+			put(i, 1990+(round+k)%40)
+			fresh[fmt.Sprintf("id%04d", i)] = true
+		}
+		for k := range 20 {
+			id := fmt.Sprintf("id%04d", (round*17+k*87)%3600)
+			if !fresh[id] && want[id] != 0 {
+				delete(want, id)
+				gone = append(gone, id)
+			}
+		}
+		s.publish(docs, gone...)
+		snap := r.next()
+		if snap.Len() != len(want) {
+			t.Fatalf("round %d: %d rows, want %d", round, snap.Len(), len(want))
+		}
+		checkAgainst(t, snap, want)
+	}
+	if s.loads != 1 {
+		t.Errorf("%d whole loads, want 1", s.loads)
+	}
+}
+
+// checkAgainst compares a snapshot's order, contents and fragments with a map of
+// id to year.
+func checkAgainst(t *testing.T, snap *view.Snapshot, want map[string]int) {
+	t.Helper()
+	order := make([]string, 0, len(want))
+	for id := range want {
+		order = append(order, id)
+	}
+	slices.SortFunc(order, func(a, b string) int {
+		if want[a] != want[b] {
+			return want[b] - want[a]
+		}
+		return slices.Compare([]byte(a), []byte(b))
+	})
+	if got := ids(t, snap, `{}`); !slices.Equal(got, order) {
+		t.Fatalf("order differs")
+	}
+	every, err := snap.Select(context.Background(), filter.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slot := range every.All() {
+		if title, id := string(snap.Fragment(slot, "title")), snap.Doc(slot).Lookup("_id").StringValue(); title != id {
+			t.Fatalf("fragment of %s is %s", id, title)
+		}
+	}
+	recent := slices.DeleteFunc(slices.Clone(order), func(id string) bool { return want[id] < 2020 })
+	if got := ids(t, snap, `{"year":{"$gte":2020}}`); !slices.Equal(got, recent) {
+		t.Fatalf("year >= 2020: got %d rows, want %d", len(got), len(recent))
+	}
+}

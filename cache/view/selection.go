@@ -1,0 +1,83 @@
+package view
+
+import (
+	"context"
+	"iter"
+
+	"github.com/bits-and-blooms/bitset"
+
+	"vitrine/rules/filter"
+)
+
+// Selection is the set of a snapshot's rows that a filter selects. It is
+// immutable.
+type Selection struct {
+	snap  *Snapshot
+	rows  *bitset.BitSet // live slots only
+	count int
+}
+
+// Select evaluates a filter. The error is the context's, or that of an expression
+// that ran out of time (kind rules.ErrWrongCall).
+func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Selection, error) {
+	rows, err := s.eval(ctx, f.Root(), s.live)
+	if err != nil {
+		return nil, err
+	}
+	rows.InPlaceIntersection(s.live)
+	return &Selection{snap: s, rows: rows, count: int(rows.Count())}, nil
+}
+
+// Count returns the number of rows selected.
+func (s *Selection) Count() int { return s.count }
+
+// All yields the selected rows in the view's order.
+func (s *Selection) All() iter.Seq[Slot] {
+	return func(yield func(Slot) bool) {
+		if s.snap.order == nil {
+			for slot, ok := s.rows.NextSet(0); ok; slot, ok = s.rows.NextSet(slot + 1) {
+				if !yield(Slot(slot)) {
+					return
+				}
+			}
+			return
+		}
+		left := s.count
+		for _, slot := range s.snap.order {
+			if left == 0 {
+				return
+			}
+			if s.rows.Test(uint(slot)) {
+				left--
+				if !yield(slot) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Page returns up to limit rows after skipping offset, in the view's order. A
+// limit of 0 or less means all; an offset past the end gives an empty page.
+func (s *Selection) Page(offset, limit int) []Slot {
+	offset = max(offset, 0)
+	if offset >= s.count {
+		return nil
+	}
+	n := s.count - offset
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	page := make([]Slot, 0, n)
+	for slot := range s.All() {
+		if offset > 0 {
+			offset--
+			continue
+		}
+		page = append(page, slot)
+		if len(page) == n {
+			break
+		}
+	}
+	return page
+}

@@ -1,0 +1,197 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/rules"
+	"vitrine/rules/filter"
+)
+
+// Fragment is a prepared piece of JSON that responses are joined from.
+type Fragment struct {
+	Name string
+	// Encode appends the row's piece to dst and returns it. It must be pure: it is
+	// called once per row version, from several goroutines.
+	Encode func(dst []byte, row bson.Raw) []byte
+}
+
+// Definition declares a view.
+type Definition struct {
+	Name      string      // as in package rules
+	Order     filter.Sort // default order of rows; ties go by _id
+	Fragments []Fragment  // encoded on first use
+	Warm      []string    // paths indexed, and fragments encoded, before a snapshot is first shown
+}
+
+// Options configure a Set.
+type Options struct {
+	Store origin.Views
+	Views []Definition
+	// Poll is how often the store is asked for a newer generation; 0 means 2 s.
+	Poll time.Duration
+	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
+	IndexBudget int64
+	// Logger may be nil: then nothing is logged.
+	Logger *slog.Logger
+	// OnSwap, if set, is called after a snapshot became current.
+	OnSwap func(*Snapshot)
+}
+
+// Set holds all views. Its methods are safe for concurrent use.
+type Set struct {
+	views  map[string]*view
+	names  []string
+	poll   time.Duration
+	budget *budget
+	log    *slog.Logger
+	onSwap func(*Snapshot)
+}
+
+// New makes a set whose views are all unloaded; Run loads them.
+func New(o Options) (*Set, error) {
+	if o.Poll <= 0 {
+		o.Poll = 2 * time.Second
+	}
+	if o.IndexBudget <= 0 {
+		o.IndexBudget = 256 << 20
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Set{views: make(map[string]*view), poll: o.Poll, budget: newBudget(o.IndexBudget), log: o.Logger, onSwap: o.OnSwap}
+	for i := range o.Views {
+		def := o.Views[i]
+		warm, err := splitWarm(&def)
+		if err != nil {
+			return nil, fmt.Errorf("view %s: %w", def.Name, err)
+		}
+		if s.views[def.Name] != nil {
+			return nil, fmt.Errorf("view %s is defined twice", def.Name)
+		}
+		s.views[def.Name] = &view{def: &def, warm: warm, store: o.Store, budget: s.budget, signal: make(chan struct{}, 1)}
+		s.names = append(s.names, def.Name)
+	}
+	return s, nil
+}
+
+// Run loads every view and keeps it fresh until ctx ends, then waits for its
+// goroutines and returns nil. A view that cannot be read keeps its last snapshot
+// and is tried again at the next poll.
+func (s *Set) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for _, name := range s.names {
+		wg.Go(func() { s.keep(ctx, s.views[name]) })
+	}
+	wg.Wait()
+	return nil
+}
+
+// keep refreshes one view at every poll and signal.
+func (s *Set) keep(ctx context.Context, v *view) {
+	ticker := time.NewTicker(s.poll)
+	defer ticker.Stop()
+	for {
+		s.refresh(ctx, v)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-v.signal:
+		}
+	}
+}
+
+func (s *Set) refresh(ctx context.Context, v *view) {
+	began := time.Now()
+	swapped, err := v.refresh(ctx)
+	v.noteChecked(err)
+	switch {
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+	case err != nil:
+		s.log.Warn("view not refreshed", "view", v.def.Name, "error", err)
+	case swapped != nil:
+		s.log.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
+			"rows", swapped.count, "segments", len(swapped.segments), "took", time.Since(began))
+		if s.onSwap != nil {
+			s.onSwap(swapped)
+		}
+	}
+}
+
+// Notify asks for a look at the store now; unknown views are ignored. Signals that
+// arrive while one is waiting fold into it.
+func (s *Set) Notify(name string) {
+	if v := s.views[name]; v != nil {
+		select {
+		case v.signal <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Snapshot returns the view's current snapshot, or an error of kind
+// rules.ErrUnavailable while it was never loaded. Take it once per request.
+func (s *Set) Snapshot(name string) (*Snapshot, error) {
+	v := s.views[name]
+	if v == nil {
+		return nil, fmt.Errorf("view %s: %w", name, rules.ErrNotFound)
+	}
+	if snap := v.current.Load(); snap != nil {
+		return snap, nil
+	}
+	return nil, &rules.Error{Kind: rules.ErrUnavailable, Reason: "view " + name + " is not loaded yet"}
+}
+
+// Ready reports whether every view is loaded.
+func (s *Set) Ready() bool {
+	for _, v := range s.views {
+		if v.current.Load() == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Status is how a view stands.
+type Status struct {
+	View       string
+	Meta       origin.Meta // of the snapshot; zero when none is loaded
+	Loaded     time.Time   // when the snapshot was made
+	Checked    time.Time   // when the store last answered
+	Err        error       // of the last refresh
+	Rows       int
+	Segments   int
+	IndexPaths int
+	IndexBytes int64
+	RowBytes   int64
+}
+
+// Status returns one entry per view, in the order of definition.
+func (s *Set) Status() []Status {
+	all := make([]Status, 0, len(s.names))
+	for _, name := range s.names {
+		all = append(all, s.views[name].status())
+	}
+	return all
+}
+
+// Load reads one view once, for a command that asks and exits.
+func Load(ctx context.Context, o Options, def Definition) (*Snapshot, error) {
+	o.Views = []Definition{def}
+	s, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.views[def.Name].refresh(ctx); err != nil {
+		return nil, err
+	}
+	return s.Snapshot(def.Name)
+}

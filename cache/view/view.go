@@ -1,0 +1,142 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// view is one view of a Set: the current snapshot, and what its refreshing
+// goroutine needs to make the next one.
+type view struct {
+	def    *Definition
+	warm   warmth
+	store  origin.Views
+	budget *budget
+	signal chan struct{} // of capacity one: signals fold
+
+	current atomic.Pointer[Snapshot]
+	slots   map[string]Slot // live rows by id; touched by the refreshing goroutine only
+
+	mu      sync.Mutex // guards the rest
+	checked time.Time
+	err     error
+}
+
+// refresh brings the view to the store's generation and returns the new
+// snapshot, or nil if there was nothing new.
+func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
+	meta, err := v.store.Meta(ctx, v.def.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read meta of view %s: %w", v.def.Name, err)
+	}
+	cur := v.current.Load()
+	switch {
+	case meta.Generation == 0:
+		return nil, nil
+	case cur == nil || cur.meta.Epoch != meta.Epoch:
+		return v.load(ctx)
+	case meta.Generation == cur.meta.Generation:
+		return nil, nil
+	case meta.Generation < cur.meta.Generation:
+		return nil, fmt.Errorf("view %s went back from generation %d to %d: keeping the newer one",
+			v.def.Name, cur.meta.Generation, meta.Generation)
+	}
+	next, err := v.delta(ctx, cur)
+	if errors.Is(err, origin.ErrStale) {
+		return v.load(ctx)
+	}
+	return next, err
+}
+
+// load reads the whole view.
+func (v *view) load(ctx context.Context) (*Snapshot, error) {
+	rows, meta, err := v.read(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	docs := make([]bson.Raw, 0, len(rows))
+	for _, r := range rows {
+		if r.Doc != nil {
+			docs = append(docs, r.Doc)
+		}
+	}
+	next := compact(v.def, v.budget, docs)
+	v.slots = slotsOf(next)
+	return v.swap(next, meta), nil
+}
+
+// delta reads what changed since the current snapshot and applies it.
+func (v *view) delta(ctx context.Context, cur *Snapshot) (*Snapshot, error) {
+	rows, meta, err := v.read(ctx, cur.meta.Generation)
+	if err != nil {
+		return nil, err
+	}
+	if meta.Epoch != cur.meta.Epoch {
+		return nil, origin.ErrStale
+	}
+	next := v.apply(cur, rows)
+	return v.swap(next, meta), nil
+}
+
+// read collects the rows after a generation, the newest version of each id.
+func (v *view) read(ctx context.Context, since uint64) (map[string]origin.Row, origin.Meta, error) {
+	rows := make(map[string]origin.Row)
+	meta, err := v.store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
+		key := idKey(r.ID)
+		if known, ok := rows[key]; !ok || known.Generation <= r.Generation {
+			rows[key] = r
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, meta, fmt.Errorf("read rows of view %s after generation %d: %w", v.def.Name, since, err)
+	}
+	return rows, meta, nil
+}
+
+// swap warms the next snapshot, then shows it. The one before is left to the
+// requests that still hold it.
+func (v *view) swap(next *Snapshot, meta origin.Meta) *Snapshot {
+	next.meta = meta
+	next.loaded = time.Now()
+	next.heat(v.warm)
+	before := v.current.Swap(next)
+	if before != nil {
+		v.budget.forget(before.segments, next.segments)
+	}
+	return next
+}
+
+func (v *view) noteChecked(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.err = err
+	if err == nil {
+		v.checked = time.Now()
+	}
+}
+
+func (v *view) status() Status {
+	v.mu.Lock()
+	st := Status{View: v.def.Name, Checked: v.checked, Err: v.err}
+	v.mu.Unlock()
+	if snap := v.current.Load(); snap != nil {
+		st.Meta, st.Loaded, st.Rows, st.Segments = snap.meta, snap.loaded, snap.count, len(snap.segments)
+		st.RowBytes = snap.rowBytes
+		st.IndexPaths, st.IndexBytes = v.budget.heldBy(snap.segments)
+	}
+	return st
+}
+
+// idKey makes an id usable as a map key: ids are the same if type and bytes are.
+func idKey(id bson.RawValue) string {
+	return string(append([]byte{byte(id.Type)}, id.Value...))
+}
