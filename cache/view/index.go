@@ -3,7 +3,6 @@ package view
 import (
 	"bytes"
 	"cmp"
-	"slices"
 	"unsafe"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -76,14 +75,9 @@ func (x *pathIndex) arrange(postings []posting) {
 		counts[p.value]++
 	}
 	rankOf := make([]uint32, len(x.values))
-	byRank := make([]uint32, len(x.values))
-	for i := range byRank {
-		byRank[i] = uint32(i)
-	}
-	slices.SortFunc(byRank, func(a, b uint32) int { return compareDistinct(&x.values[a], &x.values[b]) })
 	sorted := make([]distinct, len(x.values))
 	var at uint32
-	for r, n := range byRank {
+	for r, n := range inOrder(x.values) {
 		rankOf[n] = uint32(r)
 		sorted[r] = x.values[n]
 		sorted[r].from, sorted[r].to = at, at
