@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"net/url"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -128,5 +127,20 @@ func doiOf(s string) string {
 	return s
 }
 
-// pathOf escapes an identifier as the path of a URL.
-func pathOf(id string) string { return (&url.URL{Path: "/" + id}).EscapedPath() }
+// pathOf escapes an identifier as the path of a URL. The brackets of old DOIs
+// stay as people know them; quotes go, since the link ends in an attribute.
+func pathOf(id string) string {
+	const hex = "0123456789ABCDEF"
+	b := make([]byte, 1, len(id)+16)
+	b[0] = '/'
+	for i := range len(id) {
+		c := id[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._~!$&()*+,;=:@/", c) >= 0:
+			b = append(b, c)
+		default:
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return string(b)
+}
