@@ -120,7 +120,7 @@ func longestRun(steps []*pattern) (best run, whole bool) {
 			if inner, _ := longestRun(flatten(nil, s.subs[0])); len(inner.text()) > len(best.text()) {
 				best = inner
 			}
-		case s.width0():
+		case s.simple() || s.op == opLook:
 			whole = false // consumes nothing, so its neighbours stay neighbours
 		default:
 			whole = false
@@ -129,13 +129,4 @@ func longestRun(steps []*pattern) (best run, whole bool) {
 	}
 	keep()
 	return best, whole && !(best.fold && best.exact)
-}
-
-// width0 reports whether a node never consumes anything.
-func (n *pattern) width0() bool {
-	switch n.op {
-	case opStart, opStartLine, opEnd, opEndLine, opEndText, opBoundary, opLook:
-		return true
-	}
-	return false
 }

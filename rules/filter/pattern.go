@@ -1,6 +1,9 @@
 package filter
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // patternOp is the kind of a pattern's node.
 type patternOp uint8
@@ -85,6 +88,59 @@ func (n *pattern) width() (least, most int) {
 	return 0, 0
 }
 
+// simple reports whether the node is an assertion written as one sign, which takes
+// no quantifier.
+func (n *pattern) simple() bool {
+	switch n.op {
+	case opStart, opStartLine, opEnd, opEndLine, opEndText, opBoundary:
+		return true
+	}
+	return false
+}
+
+// fixed returns the one length in characters that a node matches; false if there
+// are several or, as PCRE2 sees it, a quantifier that allows for several.
+func (n *pattern) fixed() (int, bool) {
+	switch n.op {
+	case opLiteral, opClass:
+		return 1, true
+	case opLook:
+		return 0, true
+	case opBackref:
+		return 0, false
+	case opRepeat:
+		if n.subs[0].op == opLook {
+			return 0, true
+		}
+		length, ok := n.subs[0].fixed()
+		return length * n.min, ok && n.min == n.max
+	case opConditional:
+		least, most := n.width()
+		return least, least == most
+	}
+	total := 0
+	for i, s := range n.subs {
+		length, ok := s.fixed()
+		switch {
+		case !ok || n.op == opAlternate && i > 0 && length != total:
+			return 0, false
+		case n.op == opAlternate:
+			total = length
+		default:
+			total += length
+		}
+	}
+	return total, true
+}
+
+// has reports whether a node of a kind lies inside.
+func (n *pattern) has(op patternOp) bool {
+	if n.op == op {
+		return true
+	}
+	return slices.ContainsFunc(n.subs, func(s *pattern) bool { return s.has(op) })
+}
+
 func addWidth(a, b int) int {
 	if a < 0 || b < 0 {
 		return -1
@@ -127,16 +183,3 @@ func (n *pattern) size() int {
 // maxPatternSize is the largest compiled expression, as in PCRE2 with its usual
 // two-byte links.
 const maxPatternSize = 1 << 16
-
-// captures reports whether a capturing group lies inside the node.
-func (n *pattern) captures() bool {
-	if n.op == opCapture {
-		return true
-	}
-	for _, s := range n.subs {
-		if s.captures() {
-			return true
-		}
-	}
-	return false
-}

@@ -18,6 +18,9 @@ func (p *patternParser) class() (*pattern, error) {
 	p.pos++
 	negate := p.accept("^")
 	c := classReader{p: p}
+	for p.accept("\\E") {
+		continue // ends no quotation, and is not the first character
+	}
 	// A closing bracket that comes first is a literal.
 	for first := true; first || p.peek() != ']'; first = false {
 		if !p.more() {
@@ -72,14 +75,10 @@ func (c *classReader) item() error {
 		return err
 	}
 	if set != nil {
-		c.fixed = append(c.fixed, set...)
-		if rest := p.src[p.pos:]; len(rest) > 1 && rest[0] == '-' && rest[1] != ']' && !c.quoted {
-			return p.fail("invalid range in a character class")
-		}
-		return nil
+		return c.add(set)
 	}
 	hi := lo
-	if rest := p.src[p.pos:]; !c.quoted && len(rest) > 1 && rest[0] == '-' && rest[1] != ']' {
+	if c.ranging() {
 		p.pos++
 		if hi, set, err = c.atom(); err != nil {
 			return err
@@ -92,6 +91,21 @@ func (c *classReader) item() error {
 		}
 	}
 	c.cased = append(c.cased, runeRange{lo, hi})
+	return nil
+}
+
+// ranging reports whether a hyphen follows that makes a range.
+func (c *classReader) ranging() bool {
+	rest := c.p.src[c.p.pos:]
+	return !c.quoted && len(rest) > 1 && rest[0] == '-' && rest[1] != ']'
+}
+
+// add adds a set, which cannot start a range.
+func (c *classReader) add(set runeSet) error {
+	c.fixed = append(c.fixed, set...)
+	if c.ranging() {
+		return c.p.fail("invalid range in a character class")
+	}
 	return nil
 }
 
@@ -137,7 +151,7 @@ func (c *classReader) posix() (bool, error) {
 		return false, p.fail("POSIX collating elements are not supported")
 	}
 	name, negate := strings.CutPrefix(rest[1:end+1], "^")
-	if p.flags.fold && (name == "lower" || name == "upper") {
+	if p.flags.fold && !p.flags.unicode && (name == "lower" || name == "upper") {
 		name = "alpha"
 	}
 	set, ok := posix(name)
@@ -150,9 +164,8 @@ func (c *classReader) posix() (bool, error) {
 	if negate {
 		set = set.negated()
 	}
-	c.fixed = append(c.fixed, set...)
 	p.pos += end + 4
-	return true, nil
+	return true, c.add(set)
 }
 
 // unicodePosix is what a POSIX class becomes under (*UCP).

@@ -44,6 +44,9 @@ func (p *patternParser) escaped() (*pattern, error) {
 		return &pattern{op: opAtomic, subs: []*pattern{either}}, nil
 	case c == 'K':
 		p.pos++
+		if p.looks > 0 {
+			return nil, p.fail("\\K is not allowed in look-arounds")
+		}
 		return &pattern{op: opEmpty}, nil // moves the match's start, which nobody asks for
 	case c == 'X' || c == 'C':
 		return nil, p.beyond("\\" + string(c))
@@ -57,7 +60,12 @@ func (p *patternParser) escaped() (*pattern, error) {
 	case c == 'N':
 		p.pos++
 		if strings.HasPrefix(p.src[p.pos:], "{U+") {
-			return nil, p.beyond("\\N{U+…}")
+			p.pos += len("{U")
+			r, err := p.braced(16)
+			return p.literal(r), err
+		}
+		if p.peek() == '{' && !p.counted() {
+			return nil, p.fail("\\N{name} is not supported")
 		}
 		return &pattern{op: opClass, class: newlineSet.negated()}, nil
 	}
@@ -117,7 +125,10 @@ func (p *patternParser) namedReference(start int, kind byte) (*pattern, error) {
 	}
 	var text string
 	if closing == 0 {
-		rest := strings.TrimPrefix(p.src[p.pos:], "-")
+		rest := p.src[p.pos:]
+		if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+			rest = rest[1:]
+		}
 		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 		if kind == 'k' || digits == 0 {
 			return nil, p.fail("a group name or number was expected")
@@ -192,7 +203,7 @@ func (p *patternParser) propertyEscape() (runeSet, bool, error) {
 		if end < 0 {
 			return nil, false, p.fail("malformed \\P or \\p sequence")
 		}
-		name = strings.ReplaceAll(p.src[p.pos:p.pos+end], " ", "")
+		name = p.src[p.pos : p.pos+end]
 		p.pos += end + 1
 	} else if p.more() {
 		name = string(p.next())
@@ -233,6 +244,9 @@ func (p *patternParser) charEscape() (rune, error) {
 		}
 		return 0, p.fail("\\c must be followed by a printable ASCII character")
 	case 'o':
+		if p.peek() != '{' {
+			return 0, p.fail("a number in braces was expected")
+		}
 		return p.braced(8)
 	case 'x':
 		if p.peek() == '{' {
@@ -264,10 +278,10 @@ func (p *patternParser) digits(base, most int) rune {
 	return rune(n)
 }
 
-// braced reads {digits}.
+// braced reads {digits}, or with any other opening sign.
 func (p *patternParser) braced(base int) (rune, error) {
 	end := strings.IndexByte(p.src[p.pos:], '}')
-	if p.peek() != '{' || end < 0 {
+	if !p.more() || end < 0 {
 		return 0, p.fail("a number in braces was expected")
 	}
 	n, err := strconv.ParseUint(strings.TrimSpace(p.src[p.pos+1:p.pos+end]), base, 32)

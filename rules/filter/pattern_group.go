@@ -3,6 +3,7 @@ package filter
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // group reads what a parenthesis opens. It returns nil for a setting of options.
@@ -11,7 +12,7 @@ func (p *patternParser) group() (*pattern, error) {
 	p.pos++
 	switch {
 	case p.peek() == '*':
-		return nil, p.beyond("(*verb)")
+		return nil, p.verb()
 	case !p.accept("?"):
 		if p.flags.noCapture {
 			return p.close(p.alternatives())
@@ -24,9 +25,9 @@ func (p *patternParser) group() (*pattern, error) {
 	case p.accept(">"):
 		return p.wrap(&pattern{op: opAtomic})
 	case p.accept("="):
-		return p.wrap(&pattern{op: opLook})
+		return p.look(&pattern{op: opLook})
 	case p.accept("!"):
-		return p.wrap(&pattern{op: opLook, negate: true})
+		return p.look(&pattern{op: opLook, negate: true})
 	case p.accept("<="):
 		return p.lookBehind(false)
 	case p.accept("<!"):
@@ -49,6 +50,22 @@ func (p *patternParser) group() (*pattern, error) {
 		return nil, p.beyond("callouts")
 	}
 	return p.settings()
+}
+
+// verb reports what stands in a parenthesis after an asterisk.
+func (p *patternParser) verb() error {
+	name := p.src[p.pos+1:]
+	name = name[:len(name)-len(strings.TrimLeft(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"))]
+	switch name {
+	case "ACCEPT", "COMMIT", "F", "FAIL", "MARK", "PRUNE", "SKIP", "THEN", "CR", "LF", "CRLF", "ANYCRLF", "ANY", "NUL",
+		"BSR_ANYCRLF", "BSR_UNICODE", "LIMIT_DEPTH", "LIMIT_HEAP", "LIMIT_MATCH", "NOTEMPTY", "NOTEMPTY_ATSTART",
+		"NO_AUTO_POSSESS", "NO_DOTSTAR_ANCHOR", "NO_JIT", "NO_START_OPT":
+		return p.beyond("(*" + name + ")")
+	}
+	if name != "" && name == strings.ToLower(name) {
+		return p.beyond("(*" + name + ":)")
+	}
+	return p.fail("unrecognized (*VERB)")
 }
 
 // recursion reports whether a call of a group or of the whole pattern follows.
@@ -89,7 +106,9 @@ func (p *patternParser) capture(name string) (*pattern, error) {
 	p.groups++
 	n := &pattern{op: opCapture, group: p.groups}
 	if name != "" {
-		if _, ok := p.names[name]; ok {
+		if _, ok := p.names[name]; ok && p.flags.sameNames {
+			return nil, p.beyond("several groups of one name")
+		} else if ok {
 			return nil, p.fail("two named groups have the same name")
 		}
 		p.names[name] = n.group
@@ -112,9 +131,8 @@ func (p *patternParser) name(end byte) (string, error) {
 		return "", p.fail("missing terminator of a group name")
 	}
 	name := p.src[p.pos : p.pos+i]
-	for j, c := range []byte(name) {
-		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (j == 0 || c < '0' || c > '9') {
+	for j, c := range name {
+		if c != '_' && !unicode.IsLetter(c) && (j == 0 || !unicode.IsDigit(c)) {
 			return "", p.fail("a group name has letters, digits and underscores, and no digit first")
 		}
 	}
@@ -125,9 +143,16 @@ func (p *patternParser) name(end byte) (string, error) {
 	return name, nil
 }
 
+// look reads the content of a look-around.
+func (p *patternParser) look(n *pattern) (*pattern, error) {
+	p.looks++
+	defer func() { p.looks-- }()
+	return p.wrap(n)
+}
+
 // lookBehind reads a look-behind, whose alternatives must each have one length.
 func (p *patternParser) lookBehind(negate bool) (*pattern, error) {
-	n, err := p.wrap(&pattern{op: opLook, behind: true, negate: negate})
+	n, err := p.look(&pattern{op: opLook, behind: true, negate: negate})
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +161,10 @@ func (p *patternParser) lookBehind(negate bool) (*pattern, error) {
 		choices = choices[0].subs
 	}
 	for _, c := range choices {
-		if least, most := c.width(); least != most {
+		switch _, ok := c.fixed(); {
+		case c.has(opBackref):
+			return nil, p.beyond("references in look-behinds")
+		case !ok:
 			return nil, p.fail("a look-behind is not of fixed length")
 		}
 	}
@@ -202,14 +230,15 @@ func (p *patternParser) refer(n *pattern, text string, base int) {
 // settings reads (?flags) or (?flags:…).
 func (p *patternParser) settings() (*pattern, error) {
 	flags := p.flags
-	if p.accept("^") {
-		flags = patternFlags{unicode: flags.unicode, ungreedy: flags.ungreedy}
+	caret := p.accept("^")
+	if caret {
+		flags = patternFlags{unicode: flags.unicode, ungreedy: flags.ungreedy, sameNames: flags.sameNames}
 	}
 	on := true
 	for p.more() {
 		switch c := p.next(); c {
 		case '-':
-			if !on {
+			if !on || caret {
 				return nil, p.fail("invalid hyphen in an option setting")
 			}
 			on = false
@@ -249,7 +278,7 @@ func (f *patternFlags) set(letter rune, on bool) bool {
 	case 'n':
 		f.noCapture = on
 	case 'J':
-		// Duplicate names are refused where they occur.
+		f.sameNames = on
 	default:
 		return false
 	}

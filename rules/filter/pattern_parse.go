@@ -15,6 +15,7 @@ type patternFlags struct {
 	extraWide bool // xx: white space in classes too
 	ungreedy  bool // U
 	noCapture bool // n
+	sameNames bool // J
 	unicode   bool // (*UCP): classes by Unicode properties
 }
 
@@ -28,6 +29,7 @@ type patternParser struct {
 	names  map[string]int // group numbers by name
 	refs   []patternRef   // references to check at the end
 	depth  int
+	looks  int // look-arounds open
 	ranges int // ranges of all classes, against maxPatternSize
 }
 
@@ -174,7 +176,7 @@ func (p *patternParser) sequence() (*pattern, error) {
 			return nil, err
 		}
 		seq.subs = append(seq.subs, items...)
-		quantifiable = len(items) > 0
+		quantifiable = len(items) > 0 && !items[0].simple()
 	}
 }
 
@@ -237,6 +239,9 @@ func (p *patternParser) quantifier() (*pattern, bool, error) {
 	default:
 		return nil, false, nil
 	}
+	if err := p.skip(); err != nil { // allowed before the sign of laziness or possession
+		return nil, false, err
+	}
 	n.lazy = p.flags.ungreedy
 	switch {
 	case p.accept("?"):
@@ -274,6 +279,13 @@ func (p *patternParser) counts(n *pattern) (bool, error) {
 	}
 	p.pos += end + 1
 	return true, nil
+}
+
+// counted reports whether a brace opens a quantifier.
+func (p *patternParser) counted() bool {
+	ahead := *p
+	ok, err := ahead.counts(&pattern{})
+	return ok && err == nil
 }
 
 func (p *patternParser) count(s string) (int, error) {

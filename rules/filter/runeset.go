@@ -2,6 +2,7 @@ package filter
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -91,29 +92,45 @@ func setOf(table *unicode.RangeTable) runeSet {
 }
 
 // property returns the characters of a Unicode property as \p{name} gives it: a
-// general category, a script or one of PCRE's own.
+// general category, a script or one of PCRE's own. Case, spaces, hyphens and
+// underscores in the name do not count.
 func property(name string) (runeSet, bool) {
+	name = looseName(name)
+	if set, ok := ownProperty(name); ok {
+		return set, true
+	}
+	script := strings.TrimPrefix(strings.TrimPrefix(name, "script="), "sc:")
+	for _, tables := range []map[string]*unicode.RangeTable{unicode.Categories, unicode.Scripts, unicode.Properties} {
+		for known, table := range tables {
+			if loose := looseName(known); loose == name || loose == script && len(loose) > 2 {
+				return setOf(table), true
+			}
+		}
+	}
+	return nil, false
+}
+
+func looseName(name string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(name))
+}
+
+// ownProperty returns what the tables do not hold, by its loose name.
+func ownProperty(name string) (runeSet, bool) {
 	switch name {
-	case "Any":
+	case "any":
 		return anySet, true
-	case "L&", "LC":
+	case "l&", "lc":
 		return union(unicode.Lu, unicode.Ll, unicode.Lt), true
-	case "Xan":
+	case "xan":
 		return union(unicode.L, unicode.N), true
-	case "Xwd":
+	case "xwd":
 		return append(union(unicode.L, unicode.N), runeRange{'_', '_'}).normal(), true
-	case "Xsp", "Xps":
+	case "xsp", "xps":
 		return append(append(setOf(unicode.Z), horizontalSet...), verticalSet...).normal(), true
-	case "Cn":
+	case "cn":
 		return union(unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C).negated(), true
-	case "C", "Other":
+	case "c":
 		return union(unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z).negated(), true
-	}
-	if t, ok := unicode.Categories[name]; ok {
-		return setOf(t), true
-	}
-	if t, ok := unicode.Scripts[name]; ok {
-		return setOf(t), true
 	}
 	return nil, false
 }
