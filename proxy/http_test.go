@@ -1,0 +1,444 @@
+package proxy_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/result"
+	"vitrine/proxy"
+	"vitrine/rules"
+)
+
+// many is a store of n activities with citations of some length.
+func many(t testing.TB, n int) *store {
+	t.Helper()
+	s := newStore()
+	docs := make([]bson.Raw, n)
+	for i := range docs {
+		web := fmt.Sprintf("<a href='/activities/view/%d'>Activity %d</a> %s", i, i, strings.Repeat("lorem ipsum ", 20))
+		doc, err := bson.Marshal(bson.D{
+			{Key: "_id", Value: i}, {Key: "type", Value: "publication"}, {Key: "year", Value: 1990 + i%35},
+			{Key: "title", Value: fmt.Sprint("Activity ", i)},
+			{Key: "rendered", Value: bson.D{{Key: "web", Value: web}, {Key: "print", Value: web}, {Key: "icon", Value: "i"}, {Key: "type", Value: "Publications"}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs[i] = doc
+	}
+	s.publish(rules.ViewActivities, docs...)
+	s.publish(rules.ViewPersons)
+	return s
+}
+
+func TestConditionalRequests(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	const target = "/api/activities?limit=5"
+	first := s.get(target)
+	etag := first.Header.Get("ETag")
+	if !strings.HasPrefix(etag, `"`) || strings.Contains(etag, "W/") {
+		t.Fatalf("ETag = %s, want a strong one", etag)
+	}
+	tests := []struct {
+		name, match string
+		want        int
+	}{
+		{"the tag", etag, 304},
+		{"weak", "W/" + etag, 304},
+		{"in a list", `"other", ` + etag + `,"more"`, 304},
+		{"any", "*", 304},
+		{"another", `"other"`, 200},
+		{"without quotes", strings.Trim(etag, `"`), 200},
+		{"empty", "", 200},
+		{"rubbish", `,,"",W/`, 200},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			res := s.get(target, "If-None-Match", tt.match)
+			if res.StatusCode != tt.want {
+				t.Fatalf("status = %d, want %d", res.StatusCode, tt.want)
+			}
+			if got := res.Header.Get("ETag"); got != etag {
+				t.Errorf("ETag = %s, want %s", got, etag)
+			}
+			if tt.want == 304 && len(res.body) != 0 {
+				t.Errorf("304 with a body of %d bytes", len(res.body))
+			}
+			if tt.want == 304 && (res.Header.Get("Cache-Control") == "" || res.Header.Get("Vary") == "") {
+				t.Errorf("304 lacks headers a cache needs: %v", res.Header)
+			}
+		})
+	}
+	if other := s.get("/api/activities?limit=4").Header.Get("ETag"); other == etag {
+		t.Error("different answers have the same tag")
+	}
+}
+
+func TestHead(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	for _, target := range []string{"/api/activities", "/api/html", "/api/all-activities", "/api/spectrum-activities?spectrum=Soil", "/healthz"} {
+		t.Run(target, func(t *testing.T) {
+			get, head := s.get(target), s.do(http.MethodHead, target)
+			if head.StatusCode != 200 || len(head.body) != 0 {
+				t.Errorf("status %d, %d bytes", head.StatusCode, len(head.body))
+			}
+			for _, name := range []string{"ETag", "Content-Type", "Content-Length", "Cache-Control", "Vary"} {
+				if h, g := head.Header.Get(name), get.Header.Get(name); h != g {
+					t.Errorf("%s = %q, GET has %q", name, h, g)
+				}
+			}
+			if head.ContentLength != int64(len(get.body)) {
+				t.Errorf("Content-Length = %d, body has %d", head.ContentLength, len(get.body))
+			}
+		})
+	}
+}
+
+func plain(t *testing.T, res response) string {
+	t.Helper()
+	var r io.Reader = bytes.NewReader(res.body)
+	var err error
+	switch res.Header.Get("Content-Encoding") {
+	case "gzip":
+		r, err = gzip.NewReader(r)
+	case "br":
+		r = brotli.NewReader(r)
+	case "zstd":
+		var d *zstd.Decoder
+		if d, err = zstd.NewReader(r); err == nil {
+			defer d.Close()
+			r = d
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestCodings(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	want := string(s.get("/api/all-activities").body)
+	tests := []struct{ accept, coding string }{
+		{"", ""},
+		{"gzip", "gzip"},
+		{"br", "br"},
+		{"zstd", "zstd"},
+		{"gzip, deflate, br, zstd", "zstd"},
+		{"gzip, br;q=0.9", "gzip"},
+		{"gzip;q=0.5, br;q=0.8, zstd;q=0", "br"},
+		{"GZIP", "gzip"},
+		{"x-gzip", "gzip"},
+		{"*", "zstd"},
+		{"*;q=0.1, gzip", "gzip"},
+		{"identity, gzip;q=0.5", ""},
+		{"identity;q=0.5, gzip;q=0.4", ""},
+		{"deflate", ""},
+		{"gzip;q=0", ""},
+		{"gzip;q=nonsense", ""},
+		{"gzip;q=2", ""},
+		{";;,,q=1", ""},
+	}
+	tags := map[string]string{}
+	for _, tt := range tests {
+		t.Run(tt.accept, func(t *testing.T) {
+			res := s.get("/api/all-activities", "Accept-Encoding", tt.accept)
+			if got := res.Header.Get("Content-Encoding"); got != tt.coding {
+				t.Fatalf("Content-Encoding = %q, want %q", got, tt.coding)
+			}
+			if got := plain(t, res); got != want {
+				t.Errorf("decodes to other bytes: %s", got)
+			}
+			if !strings.Contains(res.Header.Get("Vary"), "Accept-Encoding") {
+				t.Errorf("Vary = %q", res.Header.Get("Vary"))
+			}
+			etag := res.Header.Get("ETag")
+			for coding, other := range tags {
+				if (other == etag) != (coding == tt.coding) {
+					t.Errorf("tag %s of %q and %s of %q", etag, tt.coding, other, coding)
+				}
+			}
+			tags[tt.coding] = etag
+		})
+	}
+	t.Run("tiny answers stay plain", func(t *testing.T) {
+		res := s.get("/api/spectrum-activities?spectrum=none", "Accept-Encoding", "gzip")
+		if got := res.Header.Get("Content-Encoding"); got != "" {
+			t.Errorf("Content-Encoding = %q", got)
+		}
+	})
+	t.Run("errors stay plain", func(t *testing.T) {
+		s.get("/api/activities?limit=x", "Accept-Encoding", "gzip").envelope(t)
+	})
+	t.Run("none on offer", func(t *testing.T) {
+		o := options(t)
+		o.Codings = []result.Coding{}
+		res := open(t, institute(t), o).get("/api/all-activities", "Accept-Encoding", "gzip")
+		if got := res.Header.Get("Content-Encoding"); got != "" {
+			t.Errorf("Content-Encoding = %q", got)
+		}
+	})
+}
+
+// TestStreams: what is too large to keep is sent as it is made, the same bytes.
+func TestStreams(t *testing.T) {
+	store := many(t, 2000)
+	kept := open(t, store, options(t))
+	o := options(t)
+	o.Limits.KeptBytes = 64 << 10
+	streaming := open(t, store, o)
+	for _, target := range []string{"/api/activities", "/api/activities?full=1", "/api/activities?columns=web,year", "/api/all-activities", "/api/all-activities?page=portal"} {
+		want := string(kept.get(target).body)
+		for _, coding := range []string{"", "gzip", "br", "zstd"} {
+			t.Run(target+" "+coding, func(t *testing.T) {
+				res := streaming.get(target, "Accept-Encoding", coding)
+				if res.ContentLength != -1 || !strings.Contains(res.Header.Get("Cache-Status"), "streamed") {
+					t.Fatalf("not streamed: length %d, %s", res.ContentLength, res.Header.Get("Cache-Status"))
+				}
+				if got := plain(t, res); got != want {
+					t.Errorf("streamed %d bytes, kept %d", len(got), len(want))
+				}
+				etag := res.Header.Get("ETag")
+				again := streaming.get(target, "Accept-Encoding", coding, "If-None-Match", etag)
+				if again.StatusCode != 304 || etag == "" {
+					t.Errorf("status = %d for tag %s", again.StatusCode, etag)
+				}
+				head := streaming.do(http.MethodHead, target, "Accept-Encoding", coding)
+				if head.StatusCode != 200 || len(head.body) != 0 || head.Header.Get("ETag") != etag {
+					t.Errorf("HEAD: %d, %d bytes, tag %s", head.StatusCode, len(head.body), head.Header.Get("ETag"))
+				}
+			})
+		}
+	}
+}
+
+func TestCacheHeaders(t *testing.T) {
+	fresh := proxy.Freshness{MaxAge: time.Minute, StaleWhileRevalidate: 10 * time.Minute, StaleIfError: 24 * time.Hour}
+	secret := []byte("session secret")
+	const shared = "max-age=60, stale-while-revalidate=600, stale-if-error=86400"
+	tests := []struct {
+		name          string
+		change        func(*proxy.Options)
+		headers       []string
+		control, vary string
+	}{
+		{"open to all", func(*proxy.Options) {}, nil, "public, " + shared, "Accept-Encoding"},
+		{"behind a key", func(o *proxy.Options) { o.Auth.APIKey = "k" }, []string{"X-API-Key", "k"}, shared, "Accept-Encoding, X-API-Key"},
+		{"with sessions, without one", func(o *proxy.Options) { o.Auth.Session.Secret = secret; o.Auth.Session.Cookie = "c" }, nil,
+			"public, " + shared, "Accept-Encoding, Authorization, Cookie"},
+		{"to a session", func(o *proxy.Options) { o.Auth.Session.Secret = secret }, []string{"Authorization", "Bearer " + token(t, "ada", secret)},
+			"private, max-age=60", "Accept-Encoding, Authorization"},
+		{"to a cookie that does not count", func(o *proxy.Options) { o.Auth.Session.Secret = secret; o.Auth.Session.Cookie = "c" },
+			[]string{"Cookie", "c=" + token(t, "ada", secret), "Sec-Fetch-Site", "cross-site"}, "private, max-age=60", "Accept-Encoding, Authorization, Cookie"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := options(t)
+			o.Fresh = fresh
+			tt.change(&o)
+			res := open(t, institute(t), o).get("/api/activities", tt.headers...)
+			if got := res.Header.Get("Cache-Control"); got != tt.control {
+				t.Errorf("Cache-Control = %q, want %q", got, tt.control)
+			}
+			if got := res.Header.Get("Vary"); got != tt.vary {
+				t.Errorf("Vary = %q, want %q", got, tt.vary)
+			}
+			if got := res.Header.Get("X-Content-Type-Options"); got != "nosniff" {
+				t.Errorf("X-Content-Type-Options = %q", got)
+			}
+			if res.Header.Get("Age") == "" || res.Header.Get("Server-Timing") == "" {
+				t.Errorf("Age = %q, Server-Timing = %q", res.Header.Get("Age"), res.Header.Get("Server-Timing"))
+			}
+		})
+	}
+}
+
+func TestCacheStatus(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	if got := s.get("/api/html").Header.Get("Cache-Status"); got != "vitrine; fwd=miss; stored" {
+		t.Errorf("first: %q", got)
+	}
+	for range 1000 { // ristretto stores behind a buffer
+		if s.get("/api/html").Header.Get("Cache-Status") == "vitrine; hit" {
+			return
+		}
+	}
+	t.Error("never a hit")
+}
+
+// TestNewGenerationIsAnswered: what is kept belongs to one generation.
+func TestNewGenerationIsAnswered(t *testing.T) {
+	store := institute(t)
+	s := open(t, store, options(t))
+	if got := *s.get("/api/activities").envelope(t).Count; got != 15 {
+		t.Fatalf("count = %d", got)
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "new"}, {Key: "year", Value: 2030}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.publish(rules.ViewActivities, doc)
+	before, err := s.views.Snapshot(rules.ViewActivities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.views.Notify(rules.ViewActivities)
+	for now := before; now == before; {
+		if now, err = s.views.Snapshot(rules.ViewActivities); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e := s.get("/api/activities").envelope(t); *e.Count != 16 || !strings.Contains(e.ids(t), " new ") {
+		t.Errorf("count = %d, ids = %s", *e.Count, e.ids(t))
+	}
+}
+
+func TestCORS(t *testing.T) {
+	o := options(t)
+	o.CORS = proxy.CORSOptions{Origins: []string{"https://www.example.org", "https://*.example.net"}, MaxAge: time.Hour}
+	s := open(t, institute(t), o)
+	for origin, want := range map[string]string{
+		"https://www.example.org":  "https://www.example.org",
+		"https://cms.example.net":  "https://cms.example.net",
+		"https://evil.example.com": "",
+	} {
+		res := s.get("/api/html", "Origin", origin)
+		if got := res.Header.Get("Access-Control-Allow-Origin"); got != want || res.StatusCode != 200 {
+			t.Errorf("%s: allowed %q, want %q, status %d", origin, got, want, res.StatusCode)
+		}
+		if !strings.Contains(res.Header.Get("Vary"), "Origin") {
+			t.Errorf("Vary = %q", res.Header.Get("Vary"))
+		}
+	}
+	preflight := s.do(http.MethodOptions, "/api/html", "Origin", "https://www.example.org", "Access-Control-Request-Method", "GET")
+	if preflight.StatusCode != 204 || preflight.Header.Get("Access-Control-Allow-Methods") != "GET,HEAD" {
+		t.Errorf("preflight: %d, %v", preflight.StatusCode, preflight.Header)
+	}
+	if res := s.do(http.MethodOptions, "/api/html"); res.StatusCode != 405 {
+		t.Errorf("OPTIONS without CORS: %d", res.StatusCode)
+	}
+	if res := s.get("/api/activities?limit=x", "Origin", "https://www.example.org"); res.Header.Get("Access-Control-Allow-Origin") == "" {
+		t.Error("an error cannot be read by the page that caused it")
+	}
+}
+
+func TestRequestID(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	for given, kept := range map[string]bool{
+		"abc-123_X.y":            true,
+		"":                       false,
+		strings.Repeat("a", 65):  false,
+		"with space":             false,
+		"<script>":               false,
+		"umläut":                 false,
+		strings.Repeat("0f", 32): true,
+	} {
+		got := s.get("/healthz", "X-Request-Id", given).Header.Get("X-Request-Id")
+		if (got == given) != kept || got == "" {
+			t.Errorf("given %q, got %q", given, got)
+		}
+	}
+}
+
+// lockedBuffer collects log lines from several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func TestAccessLogHidesKeys(t *testing.T) {
+	var log lockedBuffer
+	o := options(t)
+	o.Auth.APIKey = "TOPSECRET"
+	o.Logger, o.AccessLog = slog.New(slog.NewJSONHandler(&log, nil)), true
+	s := open(t, institute(t), o)
+	for _, target := range []string{
+		"/api/activities?apikey=TOPSECRET&limit=1",
+		"/api/activities?limit=1&%61pikey=TOPSECRET",
+		"/api/activities?apikey[]=TOPSECRET",
+		"/api/activities?ApiKey=TOPSECRET",
+		"/api/nothing?apikey=TOPSECRET&limit=x",
+	} {
+		s.get(target, "X-API-Key", "TOPSECRET", "X-Request-Id", "request-1")
+	}
+	text := log.String()
+	if strings.Contains(text, "TOPSECRET") {
+		t.Errorf("a key stands in the log:\n%s", text)
+	}
+	if n := strings.Count(text, "\n"); n != 5 {
+		t.Errorf("%d lines for 5 requests:\n%s", n, text)
+	}
+	for _, want := range []string{`"id":"request-1"`, `"method":"GET"`, `limit`, `"status":404`, `"status":200`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("log lacks %s:\n%s", want, text)
+		}
+	}
+}
+
+// panicking is a source whose views are broken.
+type panicking struct{ proxy.Source }
+
+func (panicking) Ready() bool { panic("views are broken") }
+
+func TestPanicIsAnEnvelope(t *testing.T) {
+	var log lockedBuffer
+	o := options(t)
+	o.Views, o.Logger = panicking{open(t, institute(t), options(t)).views}, slog.New(slog.NewTextHandler(&log, nil))
+	server, err := proxy.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	s := &site{t: t, Server: server}
+	res := s.get("/readyz")
+	if e := res.envelope(t); e.Status != 500 || e.Error != "Internal server error" || strings.Contains(e.Msg, "broken") {
+		t.Errorf("answer: %s", res.body)
+	}
+	if text := log.String(); strings.Count(text, "views are broken") != 1 || !strings.Contains(text, "goroutine") {
+		t.Errorf("log: %s", text)
+	}
+}
+
+func TestRateLimit(t *testing.T) {
+	o := options(t)
+	o.Limits.Rate, o.Limits.Burst = 1, 3
+	s := open(t, institute(t), o)
+	var last response
+	for range 10 {
+		last = s.get("/api/html")
+	}
+	if e := last.envelope(t); e.Status != 429 || last.Header.Get("Retry-After") == "" {
+		t.Errorf("tenth of three: %s, Retry-After %q", last.body, last.Header.Get("Retry-After"))
+	}
+	if res := s.get("/healthz"); res.StatusCode != 200 {
+		t.Errorf("health is limited too: %d", res.StatusCode)
+	}
+}

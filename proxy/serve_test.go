@@ -1,0 +1,345 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/view"
+	"vitrine/proxy"
+	"vitrine/rules"
+)
+
+func listen(t testing.TB) net.Listener {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ln
+}
+
+// TestServe speaks to real listeners, and ends with a request under way.
+func TestServe(t *testing.T) {
+	o := options(t)
+	s := open(t, institute(t), o)
+	public, admin := listen(t), listen(t)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, public, admin) }()
+
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	base := "http://" + public.Addr().String()
+	for url, want := range map[string]int{
+		base + "/healthz":                                              200,
+		base + "/readyz":                                               200,
+		base + "/api/activities?limit=1":                               200,
+		base + "/metrics":                                              404,
+		base + "/admin/views":                                          404,
+		"http://" + admin.Addr().String() + "/metrics":                 200,
+		base + "/api/activities?x=" + strings.Repeat("y", 60<<10):      200,
+		base + "/api/activities?x=" + strings.Repeat("y", 100<<10):     431,
+		base + "/api/activities?json=" + strings.Repeat("%7B", 20<<10): 400,
+	} {
+		res, err := client.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != want {
+			t.Errorf("%.60s: %d, %v, want %d", url, res.StatusCode, err, want)
+		}
+		if want >= 400 {
+			response{res, body}.envelope(t)
+		}
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+}
+
+// TestRawRequests sends what no HTTP client would.
+func TestRawRequests(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	public := listen(t)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, public, nil) }()
+	tests := []struct {
+		name, request string
+		want          int
+	}{
+		{"no HTTP", "hello\r\n\r\n", 400},
+		{"unknown method", "BREW /api/html HTTP/1.1\r\nHost: x\r\n\r\n", 405},
+		{"broken escapes", "GET /api/activities?json=%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+		{"raw bytes in the query", "GET /api/activities?filter[\xff]=1 HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+		{"a body beyond the limit", "GET /api/html HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n", 413},
+		{"absolute form", "GET http://x/api/html?limit=x HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+		{"HTTP/1.0", "GET /api/html HTTP/1.0\r\n\r\n", 200},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", public.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := io.WriteString(conn, tt.request); err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.StatusCode != tt.want {
+				t.Errorf("status = %d, want %d: %s", res.StatusCode, tt.want, body)
+			}
+			response{res, body}.envelope(t)
+		})
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+}
+
+// TestDrain: readiness ends before the listener does.
+func TestDrain(t *testing.T) {
+	o := options(t)
+	o.Limits.DrainDelay = time.Millisecond
+	s := open(t, institute(t), o)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	public := listen(t)
+	go func() { served <- s.Serve(ctx, public, nil) }()
+	if res := s.get("/readyz"); res.StatusCode != 200 {
+		t.Fatalf("status = %d before the end", res.StatusCode)
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+	res := s.get("/readyz")
+	if e := res.envelope(t); e.Status != 503 || !strings.Contains(e.Msg, "Draining") {
+		t.Errorf("after the end: %s", res.body)
+	}
+	if res := s.get("/healthz"); res.StatusCode != 200 {
+		t.Errorf("a draining process is alive: %d", res.StatusCode)
+	}
+}
+
+func TestServeTellsWhyItEnded(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	ln := listen(t)
+	ln.Close()
+	if err := s.Serve(t.Context(), ln, nil); err == nil || !strings.Contains(err.Error(), ln.Addr().String()) {
+		t.Errorf("Serve on a closed listener = %v", err)
+	}
+}
+
+// TestNotLoaded: before the first snapshot everything but health is 503.
+func TestNotLoaded(t *testing.T) {
+	views, err := view.New(view.Options{Store: newStore(), Views: proxy.Views(proxy.ViewOptions{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t)
+	o.Views = views
+	server, err := proxy.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	s := &site{t: t, Server: server}
+	for target, want := range map[string]int{
+		"/healthz": 200, "/readyz": 503, "/api/activities": 503, "/api/html": 503, "/api/all-activities": 503,
+		"/api/spectrum-activities?spectrum=x": 503, "/api/nothing": 404,
+	} {
+		res := s.get(target)
+		if e := res.envelope(t); e.Status != want {
+			t.Errorf("%s: %s, want %d", target, res.body, want)
+		}
+	}
+	if res := s.get("/readyz"); !strings.Contains(string(res.body), "activities") {
+		t.Errorf("readyz does not say what is missing: %s", res.body)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	tests := map[string]func(*proxy.Options){
+		"no views":                        func(o *proxy.Options) { o.Views = nil },
+		"a public key that is none":       func(o *proxy.Options) { o.Auth.Session.PublicKey = []byte("x") },
+		"a user header anybody could set": func(o *proxy.Options) { o.Auth.Session.UserHeader = "X-User" },
+		"an origin without scheme":        func(o *proxy.Options) { o.CORS.Origins = []string{"example.org"} },
+		"an origin with a path":           func(o *proxy.Options) { o.CORS.Origins = []string{"https://example.org/"} },
+		"all origins with credentials":    func(o *proxy.Options) { o.CORS = proxy.CORSOptions{Origins: []string{"*"}, Credentials: true} },
+		"an affiliation operator":         func(o *proxy.Options) { o.Affiliated = []string{"$where"} },
+	}
+	views := open(t, institute(t), options(t)).views
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			o.Views = views
+			change(&o)
+			if s, err := proxy.New(o); err == nil {
+				s.Close()
+				t.Error("New took it")
+			}
+		})
+	}
+}
+
+func (s *site) admin(method, target string, headers ...string) response {
+	s.t.Helper()
+	req := httptest.NewRequest(method, target, nil)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := s.AdminApp().Test(req, -1)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return response{res, body}
+}
+
+func TestAdminToken(t *testing.T) {
+	o := options(t)
+	o.Admin.Token = "operator"
+	s := open(t, institute(t), o)
+	for _, target := range []string{"/metrics", "/admin/views", "/debug/pprof/cmdline"} {
+		for header, want := range map[string]int{"": 403, "Bearer wrong": 403, "operator": 403, "Bearer operator": 200, "bearer operator": 200} {
+			if got := s.admin(http.MethodGet, target, "Authorization", header).StatusCode; got != want {
+				t.Errorf("%s with %q: %d, want %d", target, header, got, want)
+			}
+		}
+	}
+	if got := s.admin(http.MethodPost, "/admin/refresh").StatusCode; got != 403 {
+		t.Errorf("refresh without token: %d", got)
+	}
+}
+
+func TestAdminRefresh(t *testing.T) {
+	type asked struct {
+		view string
+		full bool
+	}
+	var last asked
+	o := options(t)
+	o.Admin.Refresh = func(_ context.Context, name string, full bool) (proxy.Refreshed, error) {
+		last = asked{name, full}
+		switch name {
+		case "unheard":
+			return proxy.Refreshed{}, fmt.Errorf("view %s: %w", name, origin.ErrNotFound)
+		case "broken":
+			return proxy.Refreshed{}, errors.New("disk is on fire")
+		}
+		return proxy.Refreshed{Done: full, Views: []string{"activities"}}, nil
+	}
+	s := open(t, institute(t), o)
+	tests := []struct {
+		method, target string
+		status         int
+		asked          asked
+	}{
+		{http.MethodPost, "/admin/refresh", 202, asked{"", false}},
+		{http.MethodPost, "/admin/refresh?view=activities", 202, asked{"activities", false}},
+		{http.MethodPost, "/admin/refresh?view=activities&full=1", 200, asked{"activities", true}},
+		{http.MethodPost, "/admin/refresh?view=unheard", 400, asked{"unheard", false}},
+		{http.MethodPost, "/admin/refresh?view=broken", 500, asked{"broken", false}},
+		{http.MethodPost, "/admin/refresh?full=x", 400, asked{}},
+		{http.MethodGet, "/admin/refresh", 405, asked{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.method+tt.target, func(t *testing.T) {
+			last = asked{}
+			res := s.admin(tt.method, tt.target)
+			if res.StatusCode != tt.status || last != tt.asked {
+				t.Errorf("status %d, asked %+v, want %d, %+v: %s", res.StatusCode, last, tt.status, tt.asked, res.body)
+			}
+			if strings.Contains(string(res.body), "fire") {
+				t.Errorf("the error's text went out: %s", res.body)
+			}
+			var answer struct {
+				Status int
+				Views  []string
+			}
+			if err := json.Unmarshal(res.body, &answer); err != nil || answer.Status != tt.status {
+				t.Errorf("body %s: %v", res.body, err)
+			}
+		})
+	}
+	if got := open(t, institute(t), options(t)).admin(http.MethodPost, "/admin/refresh").StatusCode; got != 404 {
+		t.Errorf("refresh where no jobs run: %d", got)
+	}
+}
+
+func TestAdminViewsAndMetrics(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	s.get("/api/html")
+	s.get("/api/activities?limit=x")
+	s.get("/api/no/such/path")
+	s.Metrics().JobEnded(rules.ViewActivities, "ok", time.Second, 3, 1, 0)
+	s.Metrics().JobMissed(rules.ViewPersons, 2)
+	s.Metrics().Leading(true)
+
+	var views struct {
+		Status, Count int
+		Data          []struct {
+			View       string
+			Generation uint64
+			Rows       int
+		}
+	}
+	if err := json.Unmarshal(s.admin(http.MethodGet, "/admin/views").body, &views); err != nil {
+		t.Fatal(err)
+	}
+	if views.Count != 2 || views.Data[0].View != "activities" || views.Data[0].Rows != 15 || views.Data[0].Generation != 1 {
+		t.Errorf("views = %+v", views)
+	}
+	text := string(s.admin(http.MethodGet, "/metrics").body)
+	for _, want := range []string{
+		`vitrine_request_seconds_count{class="2xx",endpoint="html"} 1`,
+		`vitrine_request_seconds_count{class="4xx",endpoint="activities"} 1`,
+		`vitrine_request_seconds_count{class="4xx",endpoint="other"} 1`,
+		`vitrine_response_bytes_count{class="2xx",endpoint="html"} 1`,
+		`vitrine_requests_in_flight 0`,
+		`vitrine_results_loads_total 1`,
+		`vitrine_view_rows{view="activities"} 15`,
+		`vitrine_view_generation{view="persons"} 1`,
+		`vitrine_view_age_seconds{view="activities"} 0`,
+		`vitrine_job_runs_total{outcome="ok",view="activities"} 1`,
+		`vitrine_job_runs_total{outcome="missed",view="persons"} 2`,
+		`vitrine_job_rows_total{view="activities",what="changed"} 3`,
+		`vitrine_job_leading 1`,
+		`go_goroutines`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("metrics lack %s", want)
+		}
+	}
+	if strings.Contains(text, "no/such/path") {
+		t.Error("a client's path became a label")
+	}
+}
