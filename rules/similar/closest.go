@@ -1,0 +1,179 @@
+package similar
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// block is how many titles a worker takes at a time; between blocks it looks
+// whether anybody still waits for the answer.
+const block = 256
+
+// Closest returns the title that has the largest number of characters matching
+// those of the given one, the first of equals: its position, that number, and the
+// similarity in percent, not yet as reported. Where no title has a character in
+// common with it, none is selected: the position is -1 and the rest 0. The error is
+// the context's.
+func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int, percent float64, err error) {
+	s := &search{corpus: c, query: c.query(cut([]rune(Normalize(title))))}
+	room := c.borrow()
+	defer c.rooms.Put(room)
+	s.bounds, s.order = room.bounds, room.order
+
+	s.best.Store(uint64(scoreOf(0, 0)))
+	s.share(ctx, (*search).boundRoughly)
+	s.sort()
+	s.share(ctx, (*search).compare)
+	if err := ctx.Err(); err != nil {
+		return -1, 0, 0, fmt.Errorf("similar: closest of %d titles: %w", c.Len(), err)
+	}
+	index, matches = score(s.best.Load()).unpack()
+	if matches == 0 {
+		return -1, 0, 0, nil
+	}
+	return index, matches, Percent(matches, s.query.length, len(c.title(index))), nil
+}
+
+// search is one call of Closest.
+type search struct {
+	corpus *Corpus
+	query  *query
+	bounds []uint16      // by title, at least its matching characters
+	order  []uint32      // titles by bound, the highest first, then by position
+	best   atomic.Uint64 // the highest score found so far
+}
+
+// room is what a search needs by the title, kept for the next.
+type room struct {
+	bounds []uint16
+	order  []uint32
+}
+
+// borrow returns room for a search.
+func (c *Corpus) borrow() *room {
+	if r, ok := c.rooms.Get().(*room); ok {
+		return r
+	}
+	return &room{bounds: make([]uint16, c.Len()), order: make([]uint32, c.Len())}
+}
+
+// share has work done on all titles, a block at a time, by as many workers as pay,
+// and waits for them.
+func (s *search) share(ctx context.Context, work func(s *search, w *worker, from, to int)) {
+	var next atomic.Int64
+	blocks := (s.corpus.Len() + block - 1) / block
+	run := func() {
+		w := &worker{}
+		for ctx.Err() == nil {
+			n := int(next.Add(1))
+			if n > blocks {
+				return
+			}
+			work(s, w, (n-1)*block, min(n*block, s.corpus.Len()))
+		}
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), blocks) - 1 {
+		others.Go(run)
+	}
+	run()
+	others.Wait()
+}
+
+// worker is what one goroutine of a search has for itself.
+type worker struct {
+	row    []uint64 // for subsequence
+	pair   *pair
+	bounds [block]uint16
+}
+
+// boundRoughly fills bounds.
+func (s *search) boundRoughly(_ *worker, from, to int) {
+	for i := from; i < to; i++ {
+		s.bounds[i] = uint16(s.query.roughBound(len(s.corpus.title(i)), &s.corpus.grams[i]))
+	}
+}
+
+// sort fills order, by counting: a bound is at most MaxLength.
+func (s *search) sort() {
+	var starts [MaxLength + 2]int
+	for _, b := range s.bounds {
+		starts[MaxLength-b+1]++
+	}
+	for i := 1; i < len(starts); i++ {
+		starts[i] += starts[i-1]
+	}
+	for i, b := range s.bounds {
+		at := &starts[MaxLength-b]
+		s.order[*at] = uint32(i)
+		*at++
+	}
+}
+
+// compare looks for a better title in a block of order. It begins with the most
+// promising: what that one scores rules out most of the others.
+func (s *search) compare(w *worker, from, to int) {
+	titles := s.order[from:to]
+	if s.hopeless(int(s.bounds[titles[0]]), int(titles[0])) {
+		return
+	}
+	if w.pair == nil {
+		w.row = make([]uint64, s.query.words)
+		w.pair = s.query.newPair(s.corpus.longest)
+	}
+	top := -1
+	for k, i := range titles {
+		w.bounds[k] = 0
+		if s.hopeless(int(s.bounds[i]), int(i)) {
+			continue
+		}
+		w.bounds[k] = uint16(s.query.subsequence(s.corpus.title(int(i)), w.row))
+		if top < 0 || w.bounds[k] > w.bounds[top] {
+			top = k
+		}
+	}
+	if top < 0 {
+		return
+	}
+	s.score(w, int(titles[top]))
+	for k, i := range titles {
+		if k != top && !s.hopeless(int(w.bounds[k]), int(i)) {
+			s.score(w, int(i))
+		}
+	}
+}
+
+// hopeless reports whether a title with at most bound matching characters cannot
+// be better than the best so far.
+func (s *search) hopeless(bound, index int) bool {
+	return uint64(scoreOf(bound, index)) <= s.best.Load()
+}
+
+// score compares a title exactly and keeps it if it is the best so far.
+func (s *search) score(w *worker, index int) {
+	n := w.pair.matches(s.query, s.corpus.title(index), s.corpus.rare[index])
+	found := uint64(scoreOf(n, index))
+	for {
+		best := s.best.Load()
+		if found <= best || s.best.CompareAndSwap(best, found) {
+			return
+		}
+	}
+}
+
+// score orders titles as numbers: by matching characters, then by position, the
+// first above the last.
+type score uint64
+
+func scoreOf(matches, index int) score {
+	return score(matches)<<32 | score(math.MaxUint32-uint32(index))
+}
+
+// unpack returns what scoreOf was given.
+func (s score) unpack() (index, matches int) {
+	return int(math.MaxUint32 - uint32(s)), int(s >> 32)
+}

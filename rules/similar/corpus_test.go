@@ -1,0 +1,225 @@
+package similar
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// answer is what Closest gives, for comparison.
+type answer struct {
+	index, matches int
+	percent        float64
+}
+
+func closest(t testing.TB, c *Corpus, title string) answer {
+	t.Helper()
+	index, matches, percent, err := c.Closest(t.Context(), title)
+	if err != nil {
+		t.Fatalf("Closest(%q): %v", title, err)
+	}
+	return answer{index, matches, percent}
+}
+
+// plainClosest is Closest as a plain loop over all titles.
+func plainClosest(titles []string, title string) answer {
+	a := []rune(Normalize(title))
+	best := answer{index: -1}
+	for i, stored := range titles {
+		b := []rune(Normalize(stored))
+		if n := Matches(a, b); n > best.matches {
+			best = answer{i, n, Percent(n, len(a), len(b))}
+		}
+	}
+	return best
+}
+
+func TestClosest(t *testing.T) {
+	titles := []string{
+		"",
+		"Deep Learning for <i>Cats</i>",
+		"deep learning for cats",
+		"On the Care of Cats and Other Animals that Live in a House",
+		"数据库研究",
+	}
+	tests := []struct {
+		name, title string
+		want        answer
+	}{
+		{"equal, the first of two", "Deep learning for cats", answer{1, 22, 100}},
+		{"tags of the asked title count nothing", "<b>deep</b> learning for cats", answer{1, 22, 100}},
+		{"most characters, not most percent", "cats", answer{1, 4, Percent(4, 4, 22)}},
+		{"a long title takes more", "care cats", answer{3, 9, Percent(9, 9, 58)}},
+		{"characters of another script", "研究数据", answer{4, 2, Percent(2, 4, 5)}},
+		{"nothing in common", "ЖЖЖ", answer{-1, 0, 0}},
+		{"nothing asked", "", answer{-1, 0, 0}},
+		{"nothing but tags asked", "<i></i>", answer{-1, 0, 0}},
+	}
+	c := NewCorpus(slices.Values(titles))
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := closest(t, c, tt.title); got != tt.want {
+				t.Errorf("Closest(%q) = %+v, want %+v", tt.title, got, tt.want)
+			}
+			if plain := plainClosest(titles, tt.title); plain != tt.want {
+				t.Errorf("plain loop = %+v, want %+v", plain, tt.want)
+			}
+		})
+	}
+}
+
+func TestClosestOfNoTitles(t *testing.T) {
+	c := NewCorpus(slices.Values([]string(nil)))
+	if got, want := closest(t, c, "any"), (answer{index: -1}); got != want {
+		t.Errorf("Closest = %+v, want %+v", got, want)
+	}
+}
+
+func TestClosestCutsTitles(t *testing.T) {
+	long := strings.Repeat("a", MaxLength)
+	c := NewCorpus(slices.Values([]string{long + "b"}))
+	if got, want := closest(t, c, long+"c"), (answer{0, MaxLength, 100}); got != want {
+		t.Errorf("Closest = %+v, want %+v", got, want)
+	}
+}
+
+func TestClosestEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := NewCorpus(slices.Values([]string{"a", "b"}))
+	if _, _, _, err := c.Closest(ctx, "a"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Closest with a cancelled context: %v, want %v", err, context.Canceled)
+	}
+}
+
+// A corpus answers like the plain loop: whatever the alphabet (more characters than
+// symbols included), the lengths (masks of one, two and more words) and the ties.
+func TestClosestIsThePlainLoop(t *testing.T) {
+	alphabets := map[string]*rapid.Generator[rune]{
+		"few characters":  rapid.RuneFrom([]rune("ab ")),
+		"letters":         rapid.RuneFrom([]rune("abcdefghijklmnopqrstuvwxyz  <>")),
+		"many characters": rapid.Int32Range('一', '一'+400),
+		"a long tail":     rapid.OneOf(rapid.RuneFrom([]rune("abc ")), rapid.Int32Range('一', '一'+400)),
+	}
+	for name, alphabet := range alphabets {
+		t.Run(name, func(t *testing.T) {
+			title := rapid.Custom(func(t *rapid.T) string {
+				length := rapid.SampledFrom([]int{3, 20, 64, 70, 130, 200}).Draw(t, "length")
+				return string(rapid.SliceOfN(alphabet, 0, length).Draw(t, "title"))
+			})
+			rapid.Check(t, func(t *rapid.T) {
+				titles := rapid.SliceOfN(title, 0, 12).Draw(t, "titles")
+				asked := title.Draw(t, "asked")
+				c := NewCorpus(slices.Values(titles))
+				index, matches, percent, err := c.Closest(context.Background(), asked)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, want := (answer{index, matches, percent}), plainClosest(titles, asked); got != want {
+					t.Errorf("Closest(%q) of %q = %+v, want %+v", asked, titles, got, want)
+				}
+			})
+		})
+	}
+}
+
+// Large enough for several blocks and workers, with more characters than symbols.
+func TestClosestOfManyTitles(t *testing.T) {
+	titles := madeUpTitles(3 * block)
+	for i := 0; i < len(titles); i += 2 {
+		titles[i] += " " + string(rune('一'+i%300))
+	}
+	kinds := questions(titles, 2)
+	kinds["rare characters"] = []string{titles[1] + " 丑 一"}
+	kinds["long"] = []string{strings.Repeat(titles[2], 4), strings.Repeat("e", 200)}
+	c := NewCorpus(slices.Values(titles))
+	for kind, asked := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			for _, title := range asked {
+				if got, want := closest(t, c, title), plainClosest(titles, title); got != want {
+					t.Errorf("Closest(%q) = %+v, want %+v", title, got, want)
+				}
+			}
+		})
+	}
+}
+
+// madeUpTitles returns varied titles of pseudo-words, frequent and seldom ones,
+// about 80 characters long; the same every time.
+func madeUpTitles(n int) []string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	syllables := strings.Fields("al an ana ber ca con cor da de dis e en er fo ge gra i in ing ki la le lin lo ma me mo na ne no o or pa pe ra re ri ro sa se si so ta te ter ti tion to tra u ver vi")
+	words := make([]string, 4000)
+	for i := range words {
+		for range 1 + rng.IntN(4) {
+			words[i] += syllables[rng.IntN(len(syllables))]
+		}
+	}
+	zipf := rand.NewZipf(rng, 1.1, 4, uint64(len(words)-1))
+	titles := make([]string, n)
+	for i := range titles {
+		title := make([]string, 5+rng.IntN(13))
+		for k := range title {
+			title[k] = words[zipf.Uint64()]
+		}
+		titles[i] = strings.Join(title, " ")
+	}
+	return titles
+}
+
+// questions returns n titles of each kind that people ask for.
+func questions(titles []string, n int) map[string][]string {
+	rng := rand.New(rand.NewPCG(3, 4))
+	fresh := madeUpTitles(len(titles) + n)[len(titles):]
+	kinds := map[string][]string{"unrelated": fresh}
+	for range n {
+		title := titles[rng.IntN(len(titles))]
+		kinds["stored"] = append(kinds["stored"], title)
+		kinds["misspelt"] = append(kinds["misspelt"], misspell(rng, title))
+		words := strings.Fields(title)
+		rng.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		kinds["shuffled"] = append(kinds["shuffled"], strings.Join(words, " "))
+		kinds["half"] = append(kinds["half"], title[:len(title)/2])
+	}
+	return kinds
+}
+
+// misspell changes one character in eight.
+func misspell(rng *rand.Rand, title string) string {
+	b := []byte(title)
+	for i := range b {
+		if rng.IntN(8) == 0 {
+			b[i] = byte('a' + rng.IntN(26))
+		}
+	}
+	return string(b)
+}
+
+func BenchmarkClosest(b *testing.B) {
+	titles := madeUpTitles(100_000)
+	c := NewCorpus(slices.Values(titles))
+	for name, asked := range questions(titles, 64) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				closest(b, c, asked[i%len(asked)])
+			}
+		})
+	}
+}
+
+func BenchmarkNewCorpus(b *testing.B) {
+	titles := madeUpTitles(100_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		NewCorpus(slices.Values(titles))
+	}
+}

@@ -1,0 +1,49 @@
+package similar
+
+// histogram counts a title's symbols in 32 bins, a byte each; a count stops at
+// maxCount. Symbols that share a bin only loosen the bound.
+type histogram [4]uint64
+
+const (
+	bins     = 32
+	maxCount = 127 // leaves the byte's high bit free for shared
+
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+	evenByte = 0x00ff00ff00ff00ff
+	everyTwo = 0x0001000100010001
+)
+
+// histogramOf counts symbols.
+func histogramOf(symbols []byte) histogram {
+	var h histogram
+	for _, s := range symbols {
+		h.count(s)
+	}
+	return h
+}
+
+// count adds one symbol and reports whether there was room for it.
+func (h *histogram) count(symbol byte) bool {
+	bin := symbol % bins
+	word, shift := bin/8, bin%8*8
+	if h[word]>>shift&0xff == maxCount {
+		return false
+	}
+	h[word] += 1 << shift
+	return true
+}
+
+// shared returns the size of the two multisets' intersection, eight bins at a
+// time. It is right if at least one of the two never ran out of room.
+func (h *histogram) shared(o *histogram) int {
+	var sum uint64 // in lanes of two bytes
+	for i, a := range h {
+		b := o[i]
+		atLeast := (a | highBits) - b&^highBits // high bit of a byte: a >= b
+		take := (atLeast & highBits >> 7) * 0xff
+		smaller := b&take | a&^take
+		sum += smaller&evenByte + smaller>>8&evenByte
+	}
+	return int(sum * everyTwo >> 48)
+}

@@ -1,0 +1,35 @@
+package similar
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// Normalize returns a title as it is compared and reported: lowercased, with HTML
+// tags and comments removed. Character references stay as they are stored, and so
+// does a "<" that begins no tag. The result is text, not HTML.
+func Normalize(title string) string {
+	return strings.ToLower(withoutTags(title))
+}
+
+// withoutTags returns s without tags and comments.
+func withoutTags(s string) string {
+	if strings.IndexByte(s, '<') < 0 {
+		return s
+	}
+	var text strings.Builder
+	text.Grow(len(s))
+	z := html.NewTokenizer(strings.NewReader(s))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return text.String()
+		case html.TextToken:
+			text.Write(z.Raw())
+		case html.StartTagToken:
+			// A title is no page: what stands in <script> or <textarea> is text with tags.
+			z.NextIsNotRawText()
+		}
+	}
+}
