@@ -1,0 +1,112 @@
+package label
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// The sets the API asks for.
+const (
+	ProjectType   = "project-type"
+	ProjectRole   = "project-role"
+	ProjectStatus = "project-status"
+	Funder        = "funder"
+	Topic         = "topic"
+	Tag           = "tag"
+	// Text holds what the API says itself, by its English wording.
+	Text = "text"
+)
+
+// names lists the sets, to tell a mistyped one.
+var names = []string{Funder, ProjectRole, ProjectStatus, ProjectType, Tag, Text, Topic}
+
+// Languages are those labels come in, by their codes.
+func Languages() []string { return []string{"en", "de"} }
+
+// Known reports whether labels come in a language.
+func Known(lang string) bool { return slices.Contains(Languages(), lang) }
+
+// Name is a code's name in every language. An empty one falls back to English,
+// that to German.
+type Name struct{ EN, DE string }
+
+// in returns the name in a language; any but German is English.
+func (n Name) in(lang string) string {
+	if lang == "de" && n.DE != "" || n.EN == "" {
+		return n.DE
+	}
+	return n.EN
+}
+
+// over returns n where it says something, and below where it does not.
+func (n Name) over(below Name) Name {
+	if n.EN == "" {
+		n.EN = below.EN
+	}
+	if n.DE == "" {
+		n.DE = below.DE
+	}
+	return n
+}
+
+// Sets are label sets by name. A nil *Sets knows no label.
+type Sets struct {
+	sets map[string]map[string]Name
+}
+
+// New copies sets made elsewhere: by set, then by code.
+func New(sets map[string]map[string]Name) *Sets {
+	s := &Sets{sets: make(map[string]map[string]Name, len(sets))}
+	for name, set := range sets {
+		s.sets[name] = maps.Clone(set)
+	}
+	return s
+}
+
+// With returns s with other laid over it: a label there replaces the one here,
+// language by language, and what other does not mention stays.
+func (s *Sets) With(other *Sets) *Sets {
+	if s == nil {
+		s = &Sets{}
+	}
+	joined := New(s.sets)
+	if other == nil {
+		return joined
+	}
+	for name, set := range other.sets {
+		if joined.sets[name] == nil {
+			joined.sets[name] = make(map[string]Name, len(set))
+		}
+		for code, n := range set {
+			joined.sets[name][code] = n.over(joined.sets[name][code])
+		}
+	}
+	return joined
+}
+
+// Label returns the name of a code in a language ("en", "de"), or the code itself.
+func (s *Sets) Label(set, code, lang string) string {
+	if s != nil {
+		if text := s.sets[set][code].in(lang); text != "" {
+			return text
+		}
+	}
+	return code
+}
+
+// Fingerprint stands for all labels: it changes when one of them does.
+func (s *Sets) Fingerprint() string {
+	d := xxhash.New()
+	if s != nil {
+		for _, name := range slices.Sorted(maps.Keys(s.sets)) {
+			for _, code := range slices.Sorted(maps.Keys(s.sets[name])) {
+				n := s.sets[name][code]
+				fmt.Fprintf(d, "%q %q %q %q\n", name, code, n.EN, n.DE) // a digest takes everything
+			}
+		}
+	}
+	return fmt.Sprintf("%016x", d.Sum64())
+}
