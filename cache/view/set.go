@@ -163,7 +163,7 @@ func (s *Set) Ready() bool {
 // Status is how a view stands.
 type Status struct {
 	View       string
-	Meta       origin.Meta // of the snapshot; zero when none is loaded
+	Meta       origin.Meta // of the snapshot, but for Checked and Health: those are the newest
 	Loaded     time.Time   // when the snapshot was made
 	Checked    time.Time   // when the store last answered
 	Err        error       // of the last refresh

@@ -25,7 +25,8 @@ type view struct {
 	current atomic.Pointer[Snapshot]
 	slots   map[string]Slot // live rows by id; touched by the refreshing goroutine only
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex  // guards the rest
+	known   origin.Meta // as the store last told it
 	checked time.Time
 	err     error
 }
@@ -37,6 +38,7 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read meta of view %s: %w", v.def.Name, err)
 	}
+	v.noteMeta(meta)
 	cur := v.current.Load()
 	switch {
 	case meta.Generation == 0:
@@ -115,6 +117,12 @@ func (v *view) swap(next *Snapshot, meta origin.Meta) *Snapshot {
 	return next
 }
 
+func (v *view) noteMeta(meta origin.Meta) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known = meta
+}
+
 func (v *view) noteChecked(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -127,12 +135,16 @@ func (v *view) noteChecked(err error) {
 func (v *view) status() Status {
 	v.mu.Lock()
 	st := Status{View: v.def.Name, Checked: v.checked, Err: v.err}
+	known := v.known
 	v.mu.Unlock()
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Segments = snap.meta, snap.loaded, snap.count, len(snap.segments)
 		st.RowBytes = snap.rowBytes
 		st.IndexPaths, st.IndexBytes = v.budget.heldBy(snap.segments)
 	}
+	// A run that changed nothing, or failed, moves no generation: how jobs do is
+	// told by the newest word of the store, whatever is loaded.
+	st.Meta.Checked, st.Meta.Health = known.Checked, known.Health
 	return st
 }
 

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/configs"
+)
+
+func configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Print the effective configuration, without secrets",
+		Long: "Print the configuration that flags, environment, file and defaults add up to, in this\n" +
+			"order of precedence, as YAML. A comment tells where each value that is not a default\n" +
+			"came from. Secrets are left out.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, false)
+			if err != nil {
+				return err
+			}
+			return cfg.WriteYAML(cmd.OutOrStdout())
+		},
+	}
+	configs.AddFlags(cmd.Flags())
+	return cmd
+}
+
+// loadConfig reads the configuration of a command whose flags configs.AddFlags added.
+func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
+	cfg, err := configs.Load(configs.Sources{Demo: demo, Environ: os.Environ(), Flags: cmd.Flags()})
+	if err != nil {
+		return cfg, fmt.Errorf("configuration:\n%w", err)
+	}
+	return cfg, nil
+}
+
+// newLogger makes the log of a command, on its standard error.
+func newLogger(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
+		level = slog.LevelInfo // unreachable: configs checks the level
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if cfg.Format == "json" {
+		return slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), o))
+	}
+	return slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), o))
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/dump"
+	"vitrine/configs/demo"
+)
+
+// loadDemo fills a store with the demo institute. What is there already is
+// replaced, so that every demo starts the same.
+func loadDemo(ctx context.Context, store origin.Store) error {
+	d, err := dump.OpenFS(demo.FS(), ".", dump.Options{})
+	if err != nil {
+		return fmt.Errorf("demo institute: %w", err)
+	}
+	defer d.Close()
+	if _, err := dump.Load(ctx, store, d, dump.LoadOptions{Drop: true}); err != nil {
+		return fmt.Errorf("demo institute: %w", err)
+	}
+	return nil
+}
+
+// printTour tells what to try.
+func printTour(w io.Writer, public, admin string) {
+	base := "http://" + public
+	fmt.Fprintln(w, "\nThe demo institute is being served. Try:")
+	for _, path := range []string{
+		"/api/activities?limit=3",
+		"/api/activities?columns[]=title&columns[]=year&filter[type]=publication&limit=3",
+		"/api/activities?aggregate=authors.user&limit=5",
+		"/api/activities?json=%7B%22year%22%3A%7B%22%24gte%22%3A2024%7D%7D&limit=3",
+		"/api/html?limit=3",
+		"/api/all-activities?page=portal",
+	} {
+		fmt.Fprintf(w, "  curl -g '%s%s'\n", base, path)
+	}
+	if admin != "" {
+		fmt.Fprintf(w, "For the operator:\n  curl http://%s/metrics\n  curl http://%s/admin/views\n", admin, admin)
+	}
+	fmt.Fprintln(w)
+}

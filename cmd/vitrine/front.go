@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"os"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+	"vitrine/configs"
+	"vitrine/materialize"
+	"vitrine/proxy"
+	"vitrine/rules/access"
+	"vitrine/rules/filter"
+)
+
+// viewOptions adjusts the front end's views to the configuration.
+func viewOptions(cfg configs.Config) proxy.ViewOptions {
+	return proxy.ViewOptions{Warm: []string{cfg.Catalog.TopicsPath + ".id"}}
+}
+
+// proxyOptions copies what the front end needs out of the configuration.
+func proxyOptions(cfg configs.Config, views *view.Set, runner *materialize.Runner, metrics *proxy.Metrics, log *slog.Logger) (proxy.Options, error) {
+	rights, err := access.New(access.Options{
+		Anonymous:  permissions(cfg.Access.Anonymous),
+		Roles:      rolePermissions(cfg.Access.Roles),
+		Restricted: cfg.Access.Types,
+	})
+	if err != nil {
+		return proxy.Options{}, fmt.Errorf("access: %w", err)
+	}
+	session, err := sessionOptions(cfg.Auth.Session)
+	if err != nil {
+		return proxy.Options{}, err
+	}
+	return proxy.Options{
+		Views: views, Metrics: metrics, Access: rights,
+		Auth:   proxy.AuthOptions{APIKey: cfg.Auth.APIKey.Reveal(), Session: session},
+		Limits: requestLimits(cfg),
+		Filter: filter.Options{
+			MaxBytes: int(cfg.Limits.FilterBytes), MaxDepth: cfg.Limits.FilterDepth, MaxNodes: cfg.Limits.FilterNodes,
+			MaxPattern: int(cfg.Limits.RegexBytes), RegexTimeout: cfg.Limits.RegexTimeout,
+		},
+		Cache: result.Options{
+			Budget: int64(cfg.Cache.Budget), Timeout: cfg.Limits.RequestTimeout, MinCoded: int(cfg.HTTP.Compress.MinBytes),
+		},
+		Fresh: proxy.Freshness{
+			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
+			StaleIfError: cfg.HTTP.CacheControl.StaleIfError,
+		},
+		CORS:    proxy.CORSOptions{Origins: cfg.HTTP.CORS.Origins, Credentials: cfg.HTTP.CORS.Credentials, MaxAge: cfg.HTTP.CORS.MaxAge},
+		Client:  proxy.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: cfg.HTTP.TrustedProxies},
+		Codings: codings(cfg.HTTP.Compress.Codings),
+		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Refresh: refresher(views, runner)},
+
+		StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
+		Logger: log, AccessLog: cfg.Log.Requests,
+	}, nil
+}
+
+// requestLimits maps the configuration's "0 is no limit" to the front end's
+// "negative is no limit".
+func requestLimits(cfg configs.Config) proxy.Limits {
+	unlimited := func(d time.Duration) time.Duration {
+		if d == 0 {
+			return -1
+		}
+		return d
+	}
+	l := cfg.Limits
+	return proxy.Limits{
+		URLBytes: int(l.URLBytes), BodyBytes: int(l.BodyBytes), KeptBytes: int(cfg.Cache.MaxEntry),
+		Request: unlimited(l.RequestTimeout), Read: unlimited(l.ReadTimeout), Write: unlimited(l.WriteTimeout),
+		Idle: unlimited(l.IdleTimeout), Concurrency: l.Concurrency, Rate: l.Rate, Burst: l.Burst,
+		Shutdown: unlimited(cfg.Shutdown.Grace),
+	}
+}
+
+func sessionOptions(cfg configs.Session) (proxy.SessionOptions, error) {
+	o := proxy.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Cookie: cfg.Cookie, UserHeader: cfg.UserHeader}
+	if cfg.PublicKey != "" {
+		pem, err := os.ReadFile(cfg.PublicKey)
+		if err != nil {
+			return o, fmt.Errorf("auth.session.public_key: %w", err)
+		}
+		o.PublicKey = pem
+	}
+	for _, text := range cfg.TrustedProxies {
+		network, err := network(text)
+		if err != nil {
+			return o, fmt.Errorf("auth.session.trusted_proxies: %w", err)
+		}
+		o.TrustedProxies = append(o.TrustedProxies, network)
+	}
+	return o, nil
+}
+
+// network reads an address or a network.
+func network(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	return netip.ParsePrefix(text)
+}
+
+func permissions(names []string) []access.Permission {
+	all := make([]access.Permission, len(names))
+	for i, name := range names {
+		all[i] = access.Permission(name)
+	}
+	return all
+}
+
+func rolePermissions(roles map[string][]string) map[string][]access.Permission {
+	all := make(map[string][]access.Permission, len(roles))
+	for role, names := range roles {
+		all[role] = permissions(names)
+	}
+	return all
+}
+
+func codings(names []string) []result.Coding {
+	all := make([]result.Coding, len(names))
+	for i, name := range names {
+		all[i] = result.Coding(name)
+	}
+	return all
+}
+
+// refresher serves POST /admin/refresh: the process that materializes runs the
+// jobs; any other looks whether the store has something newer.
+func refresher(views *view.Set, runner *materialize.Runner) func(context.Context, string, bool) (proxy.Refreshed, error) {
+	return func(_ context.Context, name string, full bool) (proxy.Refreshed, error) {
+		var names []string
+		for _, st := range views.Status() {
+			if name == "" || st.View == name {
+				names = append(names, st.View)
+			}
+		}
+		if len(names) == 0 {
+			return proxy.Refreshed{}, fmt.Errorf("view %s: %w", name, origin.ErrNotFound)
+		}
+		asked := proxy.Refreshed{Views: names}
+		if runner != nil {
+			err := runner.Trigger(materialize.Request{Views: names, Full: full})
+			if err == nil || !errors.Is(err, materialize.ErrStandby) {
+				return asked, err
+			}
+		}
+		for _, n := range names {
+			views.Notify(n)
+		}
+		return asked, nil
+	}
+}
+
+// jobMetrics feeds the outcomes of jobs to the metrics.
+func jobMetrics(m *proxy.Metrics) materialize.Observer {
+	return materialize.Observer{
+		Finished: func(o materialize.Outcome) {
+			m.JobEnded(o.View, string(o.Result), o.Took, o.Changed, o.Removed, o.Skipped)
+		},
+		Missed:  m.JobMissed,
+		Leading: m.Leading,
+	}
+}
+
+// askStatus asks a running server's admin listener how its views stand.
+func askStatus(ctx context.Context, cfg configs.Config) ([]materialize.ViewStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(cfg.Admin.Listen)+"/admin/views", nil)
+	if err != nil {
+		return nil, err
+	}
+	if token := cfg.Admin.Token.Reveal(); token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s", req.URL, res.Status)
+	}
+	var answer struct {
+		Data []adminView `json:"data"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("GET %s: %w", req.URL, err)
+	}
+	all := make([]materialize.ViewStatus, len(answer.Data))
+	for i, v := range answer.Data {
+		all[i] = v.status(time.Now())
+	}
+	return all, nil
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/configs"
+)
+
+// healthCommand is the container's health check: images without a shell have
+// nothing else to ask with.
+func healthCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Ask a running server whether it is alive; exit 1 if not",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, false)
+			if err != nil {
+				return err
+			}
+			client := http.Client{Timeout: 2 * time.Second}
+			res, err := client.Get("http://" + reachable(cfg.Listen) + "/healthz")
+			if err != nil {
+				return err
+			}
+			defer res.Body.Close()
+			if res.StatusCode != http.StatusOK {
+				return fmt.Errorf("server answers %s", res.Status)
+			}
+			return nil
+		},
+	}
+	configs.AddFlags(cmd.Flags(), "listen")
+	return cmd
+}
+
+// reachable turns an address to listen on into one to connect to: "every
+// interface" is asked over loopback.
+func reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -1,0 +1,61 @@
+// Command vitrine serves a research institute's read API from materialized views.
+//
+// This package wires: it reads the configuration, hands every package its
+// options, and runs what the command line asks for. One file per command; rules
+// and decisions live in the packages.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // time zones on images that have none
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the whole program: it returns the exit code, 0 also after SIGTERM and
+// SIGINT, which end ctx. A second signal kills at once.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(stderr, "vitrine:", err)
+		return 1
+	}
+	return 0
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "vitrine",
+		Short:         "A research institute's read API, answered from memory",
+		SilenceErrors: true, // run prints them, once
+		SilenceUsage:  true,
+	}
+	root.AddCommand(
+		serveCommand(),
+		importCommand(),
+		materializeCommand(),
+		statusCommand(),
+		queryCommand(),
+		tokenCommand(),
+		configCommand(),
+		benchCommand(),
+		healthCommand(),
+		versionCommand(),
+	)
+	return root
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"vitrine/cache/origin"
+	"vitrine/configs"
+	"vitrine/materialize"
+)
+
+func materializeCommand() *cobra.Command {
+	var q materialize.Request
+	cmd := &cobra.Command{
+		Use:   "materialize",
+		Short: "Build the views once and exit",
+		Long: "Build the views once and exit: all, or those named with --view. Only records that changed\n" +
+			"are rendered; --full renders all of them and publishes what differs from the stored rows.\n" +
+			"A run that would take away too many rows is held back unless forced.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runMaterialize(cmd, q) },
+	}
+	configs.AddFlags(cmd.Flags(), "store", "log.level", "log.format")
+	cmd.Flags().StringArrayVar(&q.Views, "view", nil, "`NAME` of a view to build; may be repeated")
+	cmd.Flags().BoolVar(&q.Full, "full", false, "render every record anew and repair what differs")
+	cmd.Flags().BoolVar(&q.Force, "force", false, "publish even if many rows would go (materialize.max_shrink)")
+	return cmd
+}
+
+func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
+	cfg, err := loadConfig(cmd, false)
+	if err != nil {
+		return err
+	}
+	store, err := openStore(cmd.Context(), cfg)
+	if errors.Is(err, origin.ErrLocked) {
+		return fmt.Errorf("%w; ask the running server with POST /admin/refresh on its admin listener", err)
+	} else if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	runner, err := newRunner(cfg, store, hooks{log: newLogger(cmd, cfg.Log)})
+	if err != nil {
+		return err
+	}
+	progress := rowProgress(cmd.ErrOrStderr())
+	outcomes, err := runner.RunOnce(cmd.Context(), q, progress)
+	printOutcomes(cmd.OutOrStdout(), outcomes)
+	if err != nil {
+		return err
+	}
+	for _, o := range outcomes {
+		if o.Result != materialize.Published && o.Result != materialize.Unchanged {
+			err = errors.Join(err, fmt.Errorf("view %s: %s: %w", o.View, o.Result, o.Err))
+		}
+	}
+	return err
+}
+
+// printOutcomes writes one line per view.
+func printOutcomes(w io.Writer, outcomes []materialize.Outcome) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "VIEW\tRESULT\tGENERATION\tROWS\tSCANNED\tRENDERED\tCHANGED\tREMOVED\tSKIPPED\tTIME")
+	for _, o := range outcomes {
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", o.View, o.Result, o.Meta.Generation, o.Meta.Rows,
+			o.Scanned, o.Rendered, o.Changed, o.Removed, o.Skipped, o.Took.Round(time.Millisecond))
+	}
+	_ = tw.Flush() // a closed standard output is nobody's loss
+	for _, o := range outcomes {
+		for _, s := range o.Skips {
+			fmt.Fprintf(w, "skipped: %s %s: %v\n", o.View, s.ID, s.Err)
+		}
+	}
+}
+
+// rowProgress returns what shows the progress of runs on a terminal; nil elsewhere.
+func rowProgress(w io.Writer) func(materialize.Progress) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	var bar *progressbar.ProgressBar
+	shown := ""
+	return func(p materialize.Progress) {
+		if shown != p.View {
+			shown = p.View
+			bar = progressbar.NewOptions(max(p.Total, -1), progressbar.OptionSetWriter(w),
+				progressbar.OptionSetDescription(p.View), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+		}
+		if p.Scanned > bar.GetMax() {
+			bar.ChangeMax(p.Scanned)
+		}
+		_ = bar.Set(p.Scanned)
+		if p.Done {
+			_ = bar.Finish()
+		}
+	}
+}

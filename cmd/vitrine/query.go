@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cache/view"
+	"vitrine/configs"
+	"vitrine/proxy"
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+)
+
+func queryCommand() *cobra.Command {
+	var name string
+	var offset, limit int
+	var count bool
+	cmd := &cobra.Command{
+		Use:     "query [FILTER]",
+		Short:   "Print the rows of a view that a filter selects, one JSON document a line",
+		Example: `  vitrine query --store bolt://data/vitrine.db --limit 3 '{"year": {"$gte": 2024}}'`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			cfg, err := loadConfig(cmd, false)
+			if err != nil {
+				return err
+			}
+			f := filter.All()
+			if len(args) == 1 {
+				if f, err = filter.Parse([]byte(args[0]), filter.Options{Param: "filter", HexIDs: true}); err != nil {
+					return err
+				}
+			}
+			snap, err := loadView(cmd, cfg, name)
+			if err != nil {
+				return err
+			}
+			sel, err := snap.Select(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			if count {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), sel.Count())
+				return err
+			}
+			return printRows(cmd, snap, sel.Page(offset, limit))
+		},
+	}
+	configs.AddFlags(cmd.Flags(), "store")
+	cmd.Flags().StringVar(&name, "view", rules.ViewActivities, "`NAME` of the view")
+	cmd.Flags().IntVar(&offset, "offset", 0, "`NUMBER` of rows to pass over")
+	cmd.Flags().IntVar(&limit, "limit", 0, "`NUMBER` of rows to print; 0: all")
+	cmd.Flags().BoolVar(&count, "count", false, "print how many rows there are, not the rows")
+	return cmd
+}
+
+// loadView loads one view from the store.
+func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snapshot, err error) {
+	store, err := openStore(cmd.Context(), cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	for _, def := range proxy.Views(viewOptions(cfg)) {
+		if def.Name == name {
+			return view.Load(cmd.Context(), view.Options{Store: store, Logger: slog.New(slog.DiscardHandler)}, def)
+		}
+	}
+	return nil, fmt.Errorf("view %s: %w", name, rules.ErrNotFound)
+}
+
+func printRows(cmd *cobra.Command, snap *view.Snapshot, rows []view.Slot) error {
+	w := bufio.NewWriter(cmd.OutOrStdout())
+	var line []byte
+	for _, slot := range rows {
+		line = append(ejson.AppendDocument(line[:0], snap.Doc(slot)), '\n')
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/view"
+	"vitrine/configs"
+	"vitrine/materialize"
+	"vitrine/proxy"
+)
+
+func serveCommand() *cobra.Command {
+	var demo bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the API, and build the views unless --no-materialize",
+		Long: "Serve the API. Unless --no-materialize is given the views are built here too, at start and\n" +
+			"then on their schedules; of several such processes on one store one builds at a time.\n\n" +
+			"--demo needs nothing: it fills a store of its own with a made-up institute and serves that.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, demo)
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), cfg, demo, newLogger(cmd, cfg.Log), cmd.OutOrStdout())
+		},
+	}
+	configs.AddFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&demo, "demo", false, "serve a made-up institute")
+	return cmd
+}
+
+// serve runs the program until ctx ends, and returns nil after everything was
+// drained, stopped and closed. The listeners are opened first: a taken port is
+// told before any work is done.
+func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger, out io.Writer) (err error) {
+	public, admin, err := listen(cfg)
+	if err != nil {
+		return err
+	}
+	defer closeListeners(public, admin)
+	store, err := openStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if demo {
+		if err := loadDemo(ctx, store); err != nil {
+			return err
+		}
+	}
+	p, err := assemble(cfg, store, log)
+	if err != nil {
+		return err
+	}
+	log.Info("listening", "address", public.Addr().String(), "admin", addrOf(admin), "store", store.Name())
+	if demo {
+		printTour(out, public.Addr().String(), addrOf(admin))
+	}
+	return p.run(ctx, public, admin)
+}
+
+// program is what serve runs: the parts and how they meet.
+type program struct {
+	views  *view.Set
+	runner *materialize.Runner // nil with --no-materialize
+	server *proxy.Server
+}
+
+// assemble makes the parts. Publications of the runner reach the views at once;
+// outcomes reach the metrics.
+func assemble(cfg configs.Config, store origin.Store, log *slog.Logger) (*program, error) {
+	p := &program{}
+	var err error
+	p.views, err = view.New(view.Options{
+		Store: store, Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
+		IndexBudget: int64(cfg.Views.IndexBudget), Logger: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	metrics := proxy.NewMetrics()
+	if cfg.Materialize.Enabled {
+		p.runner, err = newRunner(cfg, store, hooks{
+			log: log, onPublish: func(m origin.Meta) { p.views.Notify(m.View) }, observer: jobMetrics(metrics),
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	o, err := proxyOptions(cfg, p.views, p.runner, metrics, log)
+	if err != nil {
+		return nil, err
+	}
+	p.server, err = proxy.New(o)
+	return p, err
+}
+
+// run runs the parts until ctx ends or one of them fails. The front end goes
+// first: views and jobs stop only after it has drained.
+func (p *program) run(ctx context.Context, public, admin net.Listener) error {
+	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var parts errgroup.Group
+	parts.Go(func() error { return p.views.Run(behind) })
+	if p.runner != nil {
+		parts.Go(func() error { return p.runner.Run(behind) })
+	}
+	served := p.server.Serve(ctx, public, admin)
+	stop()
+	return errors.Join(served, parts.Wait())
+}
+
+// listen opens the public listener and, if one is configured, the operator's.
+func listen(cfg configs.Config) (public, admin net.Listener, err error) {
+	if public, err = net.Listen("tcp", cfg.Listen); err != nil {
+		return nil, nil, fmt.Errorf("listen (listen): %w", err)
+	}
+	if cfg.Admin.Listen == "" {
+		return public, nil, nil
+	}
+	if admin, err = net.Listen("tcp", cfg.Admin.Listen); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("listen (admin.listen): %w", err), public.Close())
+	}
+	return public, admin, nil
+}
+
+// closeListeners closes what a failed start leaves open; a server that ran has
+// closed its listeners itself.
+func closeListeners(listeners ...net.Listener) {
+	for _, ln := range listeners {
+		if ln != nil {
+			_ = ln.Close()
+		}
+	}
+}
+
+func addrOf(ln net.Listener) string {
+	if ln == nil {
+		return ""
+	}
+	return ln.Addr().String()
+}

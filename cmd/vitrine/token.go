@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/configs"
+	"vitrine/proxy"
+)
+
+func tokenCommand() *cobra.Command {
+	var user, secret string
+	var life time.Duration
+	cmd := &cobra.Command{
+		Use:   "token --user NAME [--secret S]",
+		Short: "Print a session token, to try what a logged-in person sees",
+		Example: `  curl -H "Authorization: Bearer $(vitrine token --user ada --secret "$SECRET")" \
+    http://localhost:8080/api/all-activities?page=my-activities`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("secret") {
+				cfg, err := loadConfig(cmd, false)
+				if err != nil {
+					return err
+				}
+				secret = cfg.Auth.Session.JWTSecret.Reveal()
+			}
+			if secret == "" {
+				return errors.New("no secret to sign with: give --secret or set auth.session.jwt_secret")
+			}
+			token, err := proxy.MintToken(user, []byte(secret), time.Now(), life)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
+			return err
+		},
+	}
+	configs.AddFlags(cmd.Flags(), "store")
+	cmd.Flags().StringVar(&user, "user", "", "`NAME` of the user the token is for")
+	cmd.Flags().StringVar(&secret, "secret", "", "`SECRET` to sign with; default: auth.session.jwt_secret")
+	cmd.Flags().DurationVar(&life, "for", time.Hour, "how long the token is valid")
+	_ = cmd.MarkFlagRequired("user") // fails only for a flag that does not exist
+	return cmd
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/mongo"
+	"vitrine/configs"
+	rulesfile "vitrine/configs/rules"
+	"vitrine/materialize"
+	"vitrine/rules/render"
+)
+
+// openStore opens the configured store.
+func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
+	uri := cfg.Store.Reveal()
+	if path, ok := strings.CutPrefix(uri, "bolt://"); ok {
+		return bolt.Open(path, bolt.Options{})
+	}
+	m := cfg.Mongo
+	return mongo.Open(ctx, uri, mongo.Options{
+		ViewsDatabase: cfg.Views.Database, MaxPoolSize: uint64(m.Pool), Timeout: m.Timeout,
+		ServerSelectionTimeout: m.ConnectTimeout, ReadPreference: m.ReadPreference, BatchSize: m.Batch,
+	})
+}
+
+// holder names this process as the holder of the lease. An embedded store has one
+// process at a time, which may take up the lease of its killed predecessor at once.
+func holder(cfg configs.Config) string {
+	if strings.HasPrefix(cfg.Store.Reveal(), "bolt://") {
+		return "embedded"
+	}
+	return "" // materialize makes one of host, process and chance
+}
+
+// hooks are what a runner tells while it works.
+type hooks struct {
+	log       *slog.Logger
+	onPublish func(origin.Meta)
+	observer  materialize.Observer
+}
+
+// newRunner makes the runner of the configured jobs.
+func newRunner(cfg configs.Config, store origin.Store, h hooks) (*materialize.Runner, error) {
+	zone, err := cfg.Location()
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := newJobs(cfg)
+	if err != nil {
+		return nil, err
+	}
+	m := cfg.Materialize
+	o := materialize.Options{
+		Store: store, Jobs: jobs, Schedule: m.Schedule, FullSchedule: m.Full, Location: zone,
+		Holder: holder(cfg), MaxShrink: m.MaxShrink, LeaseTTL: m.Lease, Workers: m.Workers, Batch: m.Batch,
+		OnPublish: h.onPublish, Observer: h.observer, Log: h.log,
+	}
+	if w, ok := store.(origin.Watcher); ok && m.Watch {
+		o.Watcher = w
+	}
+	return materialize.New(o)
+}
+
+// newJobs makes the jobs of all views.
+func newJobs(cfg configs.Config) ([]materialize.Job, error) {
+	r, err := loadRules(cfg.Rules)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := cfg.Location()
+	if err != nil {
+		return nil, err
+	}
+	o := render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: zone}
+	activity := func(record bson.Raw) (bson.Raw, error) { return r.Complete(record, o) }
+	fingerprint := fmt.Sprint(r.Fingerprint(), " ", o.Language, " ", o.Affiliated, " ", zone)
+	return []materialize.Job{
+		materialize.Persons(),
+		materialize.Activities(activity, fingerprint),
+	}, nil
+}
+
+// loadRules reads the rendering rules: the configured file, or the built-in ones.
+func loadRules(cfg configs.Rules) (*render.Rules, error) {
+	name, src := rulesfile.Default()
+	if cfg.File != "" {
+		var err error
+		if src, err = os.ReadFile(cfg.File); err != nil {
+			return nil, fmt.Errorf("rules.file: %w", err)
+		}
+		name = cfg.File
+	}
+	return render.Parse(name, src)
+}
