@@ -10,9 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-func (n *AndNode) appendKey(dst []byte) []byte { return appendSorted(append(dst, '&'), n.Nodes) }
+func (n *AndNode) appendKey(dst []byte) []byte { return appendSorted(dst, '&', n.Nodes) }
 
-func (n *OrNode) appendKey(dst []byte) []byte { return appendSorted(append(dst, '|'), n.Nodes) }
+func (n *OrNode) appendKey(dst []byte) []byte { return appendSorted(dst, '|', n.Nodes) }
 
 func (n *NorNode) appendKey(dst []byte) []byte {
 	return (&NotNode{Node: or(n.Nodes)}).appendKey(dst)
@@ -34,15 +34,19 @@ func (n *Elem) appendKey(dst []byte) []byte {
 
 func (n *ExprNode) appendKey(dst []byte) []byte { return append(append(dst, "$expr"...), n.key...) }
 
-// appendSorted appends the keys of independent conditions, in an order of their own.
-func appendSorted(dst []byte, nodes []Node) []byte {
+// appendSorted appends the keys of independent conditions, in an order of their own
+// and without repetition; one alone needs no sign of how it is joined.
+func appendSorted(dst []byte, sign byte, nodes []Node) []byte {
 	keys := make([][]byte, len(nodes))
 	for i, n := range nodes {
 		keys[i] = n.appendKey(nil)
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	keys = slices.CompactFunc(keys, bytes.Equal)
-	dst = append(dst, '(')
+	if len(keys) == 1 {
+		return append(dst, keys[0]...)
+	}
+	dst = append(dst, sign, '(')
 	for i, k := range keys {
 		if i > 0 {
 			dst = append(dst, ',')
