@@ -1,0 +1,68 @@
+package filter_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
+	"vitrine/rules/filter"
+	"vitrine/rules/filter/filtertest"
+)
+
+// FuzzParse: any text is a filter or a wrong call, and a filter has one key.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `{"a": {"$gt": 1, "$in": [1, null]}}`, `{"$or": [{"a.0.b": {"$elemMatch": {"$ne": 1}}}]}`,
+		`{"a": {"$regex": "(?<n>a|b)++\\k<n>[^[:alpha:]\\d-]{2,3}?$", "$options": "imsx"}}`,
+		`{"a": {"$not": {"$regularExpression": {"pattern": "^\\p{L}(?=x)", "options": "i"}}}}`,
+		`{"$expr": {"$cond": [{"$gt": ["$a.b", {"$add": [1, "$c"]}]}, true, {"$literal": "$x"}]}}`,
+		`{"a": {"$type": ["number", 2], "$mod": [4, 1.5], "$bitsAllSet": [1, 5], "$size": 2}}`,
+		`{"a": {"$all": [{"$elemMatch": {"b": 1}}]}, "$nor": [{"b": {"$numberDecimal": "1E-6176"}}]}`,
+	} {
+		f.Add(seed)
+	}
+	docs := []bson.Raw{filtertest.New(1).Doc(), filtertest.New(2).Doc()}
+	f.Fuzz(func(t *testing.T, text string) {
+		q, err := filter.Parse([]byte(text), filter.Options{MaxPattern: 60})
+		if err != nil {
+			var fault *rules.Error
+			if !errors.As(err, &fault) || !errors.Is(err, rules.ErrWrongCall) || fault.Reason == "" {
+				t.Fatalf("Parse(%q) error = %#v, want a *rules.Error", text, err)
+			}
+			return
+		}
+		if again, err := filter.Parse([]byte(text), filter.Options{MaxPattern: 60}); err != nil || again.Key() != q.Key() {
+			t.Fatalf("Parse(%q) again: %v, other key", text, err)
+		}
+		for _, d := range docs {
+			if _, err := q.Match(d); err != nil && !errors.Is(err, rules.ErrWrongCall) {
+				t.Fatalf("Match: %v", err)
+			}
+		}
+	})
+}
+
+// FuzzMatch: any bytes are a document, and the logic of filters holds on them.
+func FuzzMatch(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed, []byte(filtertest.New(seed).Doc()))
+	}
+	path, err := filter.ParsePath("a.0.b")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, d []byte) {
+		g := filtertest.New(seed)
+		x := g.Filter()
+		got := match(t, parse(t, x), d)
+		if match(t, parse(t, query(t, list("$nor", x))), d) == got {
+			t.Fatalf("$nor agrees with %s on %v", x, d)
+		}
+		key := filter.SortField{Path: path}.Key(d)
+		if filter.CompareValues(key, key) != 0 {
+			t.Fatalf("a sort key differs from itself: %v", key)
+		}
+	})
+}
