@@ -17,10 +17,6 @@ import (
 // activities answers GET /api/activities. Of its modes aggregate comes before
 // full, and full before columns, as API.md has it for projects.
 func (s *Server) activities(_ context.Context, r request) (plan, error) {
-	snapshot, err := s.views.Snapshot(rules.ViewActivities)
-	if err != nil {
-		return plan{}, err
-	}
 	f, err := s.readFilter(r.params, "")
 	if err != nil {
 		return plan{}, err
@@ -41,33 +37,31 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	list := listing{snapshot: snapshot, filter: f, page: g}
+	list := listing{filter: f, page: g}
 	switch {
 	case field != "":
 		return list.groups("activities", field), nil
 	case full:
 		return list.full("activities"), nil
 	case len(columns) > 0:
-		return list.rows("activities columns "+columns.key(), columns.row(snapshot)), nil
+		return list.rows("activities columns "+columns.key(), columns.row), nil
 	default:
-		return list.rows("activities", activityRow(snapshot)), nil
+		return list.rows("activities", activityRow), nil
 	}
 }
 
 // rowFunc appends a row of a snapshot.
-type rowFunc func(dst []byte, slot view.Slot) []byte
+type rowFunc func(dst []byte, s *view.Snapshot, slot view.Slot) []byte
 
 // activityRow is the default row: id, activity, icon, type, subtype, year.
-func activityRow(s *view.Snapshot) rowFunc {
-	return func(dst []byte, slot view.Slot) []byte {
-		dst = append(dst, s.Fragment(slot, fragID)...)
-		if web := s.Fragment(slot, fragWeb); len(web) > 0 {
-			dst = append(append(dst, `,"activity":`...), web...)
-		}
-		dst = append(dst, s.Fragment(slot, fragIcon)...)
-		dst = append(dst, s.Fragment(slot, fragType)...)
-		return append(dst, s.Fragment(slot, fragList)...)
+func activityRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+	dst = append(dst, s.Fragment(slot, fragID)...)
+	if web := s.Fragment(slot, fragWeb); len(web) > 0 {
+		dst = append(append(dst, `,"activity":`...), web...)
 	}
+	dst = append(dst, s.Fragment(slot, fragIcon)...)
+	dst = append(dst, s.Fragment(slot, fragType)...)
+	return append(dst, s.Fragment(slot, fragList)...)
 }
 
 // appendListRest ends the default row.
@@ -79,22 +73,22 @@ func appendListRest(dst []byte, row bson.Raw) []byte {
 	return append(dst, '}')
 }
 
-// listing is a filtered, paginated look at a snapshot in one of several forms.
+// listing is a filtered, paginated look at the activities in one of several forms.
 type listing struct {
-	snapshot *view.Snapshot
-	filter   *filter.Filter
-	page     page
+	filter *filter.Filter
+	page   page
 }
 
-// key is the canonical text of a listing in a form. Every part but the last is
-// free of zero bytes.
-func (l listing) key(form string) string {
-	return form + "\x00" + strconv.Itoa(l.page.limit) + "\x00" + strconv.Itoa(l.page.offset) + "\x00" + l.filter.Key()
+// plan names a listing in a form. Every part of the text but the last is free of
+// zero bytes.
+func (l listing) plan(form string, build func(context.Context, *view.Snapshot) (*body, error)) plan {
+	query := form + "\x00" + strconv.Itoa(l.page.limit) + "\x00" + strconv.Itoa(l.page.offset) + "\x00" + l.filter.Key()
+	return plan{view: rules.ViewActivities, query: query, build: build}
 }
 
 // slots selects the rows of the page, and counts those before pagination.
-func (l listing) slots(ctx context.Context) (iter.Seq[int], int, error) {
-	selected, err := l.snapshot.Select(ctx, l.filter)
+func (l listing) slots(ctx context.Context, s *view.Snapshot) (iter.Seq[int], int, error) {
+	selected, err := s.Select(ctx, l.filter)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -128,38 +122,38 @@ func indexes(slots iter.Seq[view.Slot]) iter.Seq[int] {
 
 // rows is the list in the standard envelope.
 func (l listing) rows(form string, row rowFunc) plan {
-	return plan{snapshot: l.snapshot, query: l.key(form), build: func(ctx context.Context) (*body, error) {
-		items, count, err := l.slots(ctx)
+	return l.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		items, count, err := l.slots(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		return &body{
 			count: count, head: openList(count), tail: closeList(l.page), items: items,
-			row: func(dst []byte, item int) []byte { return row(dst, view.Slot(item)) },
+			row: func(dst []byte, item int) []byte { return row(dst, s, view.Slot(item)) },
 		}, nil
-	}}
+	})
 }
 
 // full is the list of stored records in Extended JSON, the count at the end.
 func (l listing) full(form string) plan {
-	return plan{snapshot: l.snapshot, query: l.key(form + " full"), build: func(ctx context.Context) (*body, error) {
-		items, count, err := l.slots(ctx)
+	return l.plan(form+" full", func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		items, count, err := l.slots(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		return &body{
 			count: count, head: openFull(), tail: closeFull(count, l.page), items: items,
 			row: func(dst []byte, item int) []byte {
-				return ejson.AppendDocument(dst, l.snapshot.Doc(view.Slot(item)))
+				return ejson.AppendDocument(dst, s.Doc(view.Slot(item)))
 			},
 		}, nil
-	}}
+	})
 }
 
 // groups counts the listed records by a field. The page is one of groups.
 func (l listing) groups(form, field string) plan {
-	return plan{snapshot: l.snapshot, query: l.key(form + " by " + field), build: func(ctx context.Context) (*body, error) {
-		selected, err := l.snapshot.Select(ctx, l.filter)
+	return l.plan(form+" by "+field, func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +169,7 @@ func (l listing) groups(form, field string) plan {
 				return append(ejson.Append(append(dst, `,"value":`...), groups[item].Value), '}')
 			},
 		}, nil
-	}}
+	})
 }
 
 // between yields from, from+1, … below to.

@@ -136,18 +136,16 @@ func (p *projection) key(b *strings.Builder) {
 	b.WriteByte('}')
 }
 
-// row encodes rows of these columns.
-func (cs columns) row(s *view.Snapshot) rowFunc {
-	return func(dst []byte, slot view.Slot) []byte {
-		dst = append(dst, s.Fragment(slot, fragID)...)
-		doc := s.Doc(slot)
-		for _, c := range cs {
-			if c.name != "id" {
-				dst = c.append(dst, doc)
-			}
+// row appends a row of these columns.
+func (cs columns) row(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+	dst = append(dst, s.Fragment(slot, fragID)...)
+	doc := s.Doc(slot)
+	for _, c := range cs {
+		if c.name != "id" {
+			dst = c.append(dst, doc)
 		}
-		return append(dst, '}')
 	}
+	return append(dst, '}')
 }
 
 // append writes ,"name":…, or nothing where the record has nothing.

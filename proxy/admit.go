@@ -8,7 +8,7 @@ import (
 
 // request is a call that was let in, copied out of Fiber's buffers.
 type request struct {
-	params  params
+	params  params // set where the request is planned
 	session session
 	// hasKey: the apikey parameter was given, whatever it says.
 	hasKey bool
@@ -17,20 +17,23 @@ type request struct {
 	personal bool
 }
 
-// admit reads a call and lets it in or fails with rules.ErrPermission.
+// admit establishes who asks and lets them in, or fails with rules.ErrPermission.
+// The parameters are left to the planner.
 func (s *Server) admit(c *fiber.Ctx) (request, error) {
-	r := request{params: readParams(c.Context().QueryArgs())}
+	var r request
 	r.session, r.personal = s.sessions.of(c)
-	cred := credentials{
-		header:   c.Get("X-API-Key"),
-		hasParam: r.params.has("apikey"),
-		session:  r.session,
+	if !s.key.set && r.session.user == "" {
+		return r, nil
 	}
-	for _, pair := range r.params {
-		if pair.name == "apikey" {
-			cred.param = pair.value
+	cred := credentials{header: c.Get("X-API-Key"), session: r.session}
+	c.Context().QueryArgs().VisitAll(func(name, value []byte) {
+		switch {
+		case string(name) == "apikey":
+			cred.hasParam, cred.param = true, string(value)
+		case bracketed(string(name), "apikey"):
+			cred.hasParam = true
 		}
-	}
+	})
 	r.hasKey = cred.hasParam
 	if !s.key.admits(cred) {
 		return request{}, rules.ErrPermission

@@ -17,10 +17,6 @@ import (
 // allActivities answers GET /api/all-activities: every row for tables and
 // portals, never paginated.
 func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
-	snapshot, err := s.views.Snapshot(rules.ViewActivities)
-	if err != nil {
-		return plan{}, err
-	}
 	asked, err := s.readAllActivities(r.params)
 	if err != nil {
 		return plan{}, err
@@ -39,8 +35,8 @@ func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
 		// The filter below may be the same for two people; their answers are still kept apart.
 		form += " " + ejsonString(who.viewer.User)
 	}
-	list := listing{snapshot: snapshot, filter: filter.And(asked.filter, restriction)}
-	p := list.rows(form, tableRow{snapshot, who.display, asked}.append)
+	list := listing{filter: filter.And(asked.filter, restriction)}
+	p := list.rows(form, tableRow{who.display, asked}.append)
 	p.personal = personal
 	return p, nil
 }
@@ -183,15 +179,13 @@ func stringsOf(v bson.RawValue) []string {
 // tableRow writes rows of all-activities. Only the citation depends on who asks
 // and where links go, so the rest is joined from fragments.
 type tableRow struct {
-	snapshot *view.Snapshot
-	display  string
-	query    allActivitiesQuery
+	display string
+	query   allActivitiesQuery
 }
 
-func (t tableRow) append(dst []byte, slot view.Slot) []byte {
-	s := t.snapshot
+func (t tableRow) append(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 	dst = append(dst, s.Fragment(slot, fragID)...)
-	dst = t.appendCitation(append(dst, `,"activity":`...), slot)
+	dst = t.appendCitation(append(dst, `,"activity":`...), s, slot)
 	if icon := s.Fragment(slot, fragIcon); len(icon) > 0 {
 		dst = append(dst, icon...)
 	} else {
@@ -202,11 +196,11 @@ func (t tableRow) append(dst []byte, slot view.Slot) []byte {
 	return append(dst, s.Fragment(slot, fragTable)...)
 }
 
-func (t tableRow) appendCitation(dst []byte, slot view.Slot) []byte {
+func (t tableRow) appendCitation(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 	if t.query.activityBase == "" {
-		return appendOrEmpty(dst, t.snapshot.Fragment(slot, t.display))
+		return appendOrEmpty(dst, s.Fragment(slot, t.display))
 	}
-	html, _ := rendered(t.snapshot.Doc(slot), t.display)
+	html, _ := rendered(s.Doc(slot), t.display)
 	return ejson.AppendString(dst, markup.RewriteLinks(html, t.query.activityBase, t.query.personBase))
 }
 

@@ -3,11 +3,12 @@
 // The way of one request:
 //
 //	edge      request id, panics, errors to envelopes, log, metrics     (edge.go)
-//	admit     query copied out of Fiber's buffers, session, API key     (admit.go, auth.go, session.go)
-//	resource  parameters to a plan: a snapshot, a canonical query and    (activities.go, html.go, …)
-//	          how to build the body
-//	send      cache/result by that query, one flight per key; ETag,     (respond.go)
-//	          304, codings; what is too large to keep is streamed       (stream.go)
+//	admit     session, API key                                          (admit.go, auth.go, session.go)
+//	plan      parameters, copied out of Fiber's buffers, to a canonical  (planner.go; one file per resource:
+//	          query and how to build its body; remembered by URL         activities.go, html.go, …)
+//	answer    cache/result by view, generation and that query, one       (respond.go)
+//	          flight per key; ETag, 304, codings
+//	stream    what is too large to keep is made while it is sent         (stream.go)
 //
 // A resource reads parameters, names what it will answer, and says how; it
 // never touches the response. A page is a concatenation of fragments prepared

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
 )
 
 // headers are those every answer carries, worked out once.
 type headers struct {
 	vary    string
+	cors    bool   // others write Vary too
 	shared  string // Cache-Control of what anybody may have
 	private string // of what is one person's
 }
@@ -44,18 +46,31 @@ func newHeaders(o Options) headers {
 	if d := o.Fresh.StaleIfError; d > 0 {
 		shared += ", stale-if-error=" + seconds(d)
 	}
-	return headers{vary: strings.Join(vary, ", "), shared: shared, private: "private, " + lives}
+	return headers{vary: strings.Join(vary, ", "), cors: len(o.CORS.Origins) > 0, shared: shared, private: "private, " + lives}
 }
 
 func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 
+// headerCacheStatus is RFC 9211's.
+const headerCacheStatus = "Cache-Status"
+
 func (h *headers) set(c *fiber.Ctx, personal bool) {
-	c.Append(fiber.HeaderVary, h.vary) // beside what CORS has put there
+	if h.cors {
+		c.Append(fiber.HeaderVary, h.vary) // beside what CORS has put there
+	} else {
+		setHeader(c, fiber.HeaderVary, h.vary)
+	}
 	if personal {
-		c.Set(fiber.HeaderCacheControl, h.private)
+		setHeader(c, fiber.HeaderCacheControl, h.private)
 		return
 	}
-	c.Set(fiber.HeaderCacheControl, h.shared)
+	setHeader(c, fiber.HeaderCacheControl, h.shared)
+}
+
+// setHeader is Fiber's Set for names already in canonical form, which it need
+// not look at again.
+func setHeader(c *fiber.Ctx, name, value string) {
+	c.Response().Header.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }
 
 // ages tells how long ago a view was last known to be current, which is what
@@ -68,26 +83,28 @@ type ages struct {
 
 type checks struct {
 	at    time.Time
-	views map[string]time.Time // when the store last confirmed each view
+	views map[string]string // for each view the seconds since the store confirmed it
 }
 
-// of returns a view's age; 0 when it was never confirmed.
-func (a *ages) of(view string) time.Duration {
+// of returns a view's age in seconds; 0 when it was never confirmed.
+func (a *ages) of(view string) string {
 	now := a.now()
 	last := a.last.Load()
 	if last == nil || now.Sub(last.at) >= time.Second {
-		fresh := &checks{at: now, views: map[string]time.Time{}}
-		for _, status := range a.views.Status() {
-			fresh.views[status.View] = status.Checked
-		}
-		a.last.Store(fresh) // of several at once any will do
-		last = fresh
+		last = a.look(now)
+		a.last.Store(last) // of several at once any will do
 	}
-	checked := last.views[view]
-	if checked.IsZero() {
-		return 0
-	}
-	return max(now.Sub(checked), 0)
+	return last.views[view]
 }
 
-func setAge(c *fiber.Ctx, age time.Duration) { c.Set(fiber.HeaderAge, seconds(age)) }
+func (a *ages) look(now time.Time) *checks {
+	found := &checks{at: now, views: map[string]string{}}
+	for _, status := range a.views.Status() {
+		age := time.Duration(0)
+		if !status.Checked.IsZero() {
+			age = max(now.Sub(status.Checked), 0)
+		}
+		found.views[status.View] = seconds(age)
+	}
+	return found
+}

@@ -7,7 +7,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
-	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/markup"
 )
@@ -16,16 +15,12 @@ import (
 // shared pagination API.md lists limit alone, so offset is not read; count is
 // before limit (DESIGN.md: 8).
 func (s *Server) html(_ context.Context, r request) (plan, error) {
-	snapshot, err := s.views.Snapshot(rules.ViewActivities)
-	if err != nil {
-		return plan{}, err
-	}
 	limit, err := r.params.integer("limit")
 	if err != nil {
 		return plan{}, err
 	}
-	list := listing{snapshot: snapshot, filter: s.publications, page: page{limit: max(limit, 0)}}
-	return list.rows("html", htmlRow(snapshot)), nil
+	list := listing{filter: s.publications, page: page{limit: max(limit, 0)}}
+	return list.rows("html", htmlRow), nil
 }
 
 // publications is what /api/html shows: publications since a year with at least
@@ -45,16 +40,14 @@ func publications(since int, markers []string) bson.D {
 
 // htmlRow is id, html, year, departments, link. The citation is the print form,
 // or else the web form.
-func htmlRow(s *view.Snapshot) rowFunc {
-	return func(dst []byte, slot view.Slot) []byte {
-		dst = append(dst, s.Fragment(slot, fragID)...)
-		citation := s.Fragment(slot, fragPrint)
-		if len(citation) == 0 {
-			citation = s.Fragment(slot, fragWeb)
-		}
-		dst = appendOrEmpty(append(dst, `,"html":`...), citation)
-		return append(dst, s.Fragment(slot, fragHTML)...)
+func htmlRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+	dst = append(dst, s.Fragment(slot, fragID)...)
+	citation := s.Fragment(slot, fragPrint)
+	if len(citation) == 0 {
+		citation = s.Fragment(slot, fragWeb)
 	}
+	dst = appendOrEmpty(append(dst, `,"html":`...), citation)
+	return append(dst, s.Fragment(slot, fragHTML)...)
 }
 
 // appendOrEmpty appends a JSON string, or the empty one for none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -26,6 +27,8 @@ type Metrics struct {
 	jobRows    *prometheus.CounterVec // view, what
 	jobLast    *prometheus.GaugeVec   // view, outcome
 	leading    prometheus.Gauge
+
+	series sync.Map // figures by route and class, so that labels are not hashed each time
 }
 
 // NewMetrics returns counters at zero. A server adds its views and answers.
@@ -92,29 +95,42 @@ func (m *Metrics) Leading(leads bool) {
 	}
 }
 
+// figures are the two histograms of an endpoint and class.
+type figures struct{ seconds, bytes prometheus.Observer }
+
+// figuresOf finds them by the route that answered and the status. Routes are few
+// and fixed; a path nobody answers for must not become a label.
+func (m *Metrics) figuresOf(c *fiber.Ctx) figures {
+	class := c.Response().StatusCode() / 100
+	path := c.Route().Path // one of ours: not in Fiber's buffers
+	type series struct {
+		path  string
+		class int
+	}
+	if found, ok := m.series.Load(series{path, class}); ok {
+		return found.(figures)
+	}
+	endpoint := strings.TrimPrefix(strings.TrimPrefix(path, "/"), "api/")
+	if endpoint == "" {
+		endpoint = "other"
+	}
+	label := strconv.Itoa(class) + "xx"
+	f := figures{m.requests.WithLabelValues(endpoint, label), m.bytes.WithLabelValues(endpoint, label)}
+	m.series.Store(series{path, class}, f)
+	return f
+}
+
 // observe records an answered request.
 func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
-	endpoint, class := endpointOf(c), classOf(c)
-	m.requests.WithLabelValues(endpoint, class).Observe(took.Seconds())
+	f := m.figuresOf(c)
+	f.seconds.Observe(took.Seconds())
 	if !c.Response().IsBodyStream() {
-		m.bytes.WithLabelValues(endpoint, class).Observe(float64(len(c.Response().Body())))
+		f.bytes.Observe(float64(len(c.Response().Body())))
 	}
 }
 
 // streamed returns what a stream calls with its size when it has ended.
 func (m *Metrics) streamed(c *fiber.Ctx) func(int64) {
-	bytes := m.bytes.WithLabelValues(endpointOf(c), "2xx")
+	bytes := m.figuresOf(c).bytes
 	return func(sent int64) { bytes.Observe(float64(sent)) }
 }
-
-// endpointOf names the route that answered. Routes are few and fixed; a path
-// nobody answers for must not become a label.
-func endpointOf(c *fiber.Ctx) string {
-	path := c.Route().Path
-	if path == "/" || path == "" {
-		return "other"
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(path, "/"), "api/")
-}
-
-func classOf(c *fiber.Ctx) string { return strconv.Itoa(c.Response().StatusCode()/100) + "xx" }

@@ -12,16 +12,17 @@ import (
 	"vitrine/cache/view"
 )
 
-// resource turns a request into a plan for its answer, or an error.
+// resource turns a request into a plan for its answer, or an error. Without a
+// session the plan depends on nothing but the parameters.
 type resource func(ctx context.Context, r request) (plan, error)
 
 // plan says what will be answered and how to make it.
 type plan struct {
-	snapshot *view.Snapshot
+	view string
 	// query is canonical: of one snapshot, the same text means the same bytes.
 	query string
 	// build evaluates the query. It may be called again for a body too large to keep.
-	build func(context.Context) (*body, error)
+	build func(context.Context, *view.Snapshot) (*body, error)
 	// personal: the answer depends on who asks.
 	personal bool
 }
@@ -51,47 +52,68 @@ func (b *body) bytes(most int) ([]byte, bool) {
 }
 
 // answer is the one wrapper between resources and HTTP.
-func (s *Server) answer(plans resource) fiber.Handler {
+func (s *Server) answer(plans *planner) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		start := time.Now()
 		r, err := s.admit(c)
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), s.limits.Request)
-		defer cancel()
-		p, err := plans(ctx, r)
+		p, err := plans.plan(c, r)
 		if err != nil {
 			return err
 		}
-		planned := time.Now()
-		meta := p.snapshot.Meta()
+		snapshot, err := s.views.Snapshot(p.view)
+		if err != nil {
+			return err
+		}
+		meta := snapshot.Meta()
 		key := result.Key{
-			View:       meta.View,
+			View:       p.view,
 			Epoch:      meta.Epoch,
 			Generation: meta.Generation,
 			Query:      p.query,
 			Coding:     negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings),
 		}
-		a, outcome, err := s.results.Get(ctx, key, s.loader(p))
-		if err != nil {
-			return err
-		}
 		s.headers.set(c, p.personal || r.personal)
-		setAge(c, s.ages.of(meta.View))
-		c.Set("Server-Timing", timing(planned.Sub(start), time.Since(planned)))
-		if a.TooLarge {
-			return s.sendStream(ctx, c, p, key)
+		setHeader(c, fiber.HeaderAge, s.ages.of(p.view))
+		if a, ok := s.results.Lookup(key); ok && !a.TooLarge {
+			setHeader(c, headerCacheStatus, "vitrine; hit")
+			return send(c, a)
 		}
-		c.Set("Cache-Status", cacheStatus(outcome))
-		return send(c, a)
+		return s.compute(c, p, snapshot, key, start)
 	}
 }
 
+// compute answers what is not in memory yet, or never will be.
+func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key, start time.Time) error {
+	ctx, cancel := s.deadline(c.UserContext())
+	defer cancel()
+	planned := time.Now()
+	a, outcome, err := s.results.Get(ctx, key, s.loader(p, snapshot))
+	if err != nil {
+		return err
+	}
+	setHeader(c, "Server-Timing", timing(planned.Sub(start), time.Since(planned)))
+	if a.TooLarge {
+		return s.sendStream(ctx, c, p, snapshot, key)
+	}
+	setHeader(c, headerCacheStatus, cacheStatus(outcome))
+	return send(c, a)
+}
+
+// deadline bounds the evaluation of one request.
+func (s *Server) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.limits.Request < 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, s.limits.Request)
+}
+
 // loader computes the plain answer of a plan.
-func (s *Server) loader(p plan) result.Loader {
+func (s *Server) loader(p plan, snapshot *view.Snapshot) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
-		b, err := p.build(ctx)
+		b, err := p.build(ctx, snapshot)
 		if err != nil {
 			return nil, err
 		}
@@ -105,11 +127,11 @@ func (s *Server) loader(p plan) result.Loader {
 
 // send writes a kept answer, or 304. The body is shared: Fiber only reads it.
 func send(c *fiber.Ctx, a *result.Answer) error {
-	c.Set(fiber.HeaderETag, a.ETag)
+	setHeader(c, fiber.HeaderETag, a.ETag)
 	if matches(c.Get(fiber.HeaderIfNoneMatch), a.ETag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
-	c.Set(fiber.HeaderContentType, a.ContentType)
+	c.Response().Header.SetContentType(a.ContentType)
 	if a.Coding != result.Identity {
 		c.Set(fiber.HeaderContentEncoding, string(a.Coding))
 	}
@@ -118,11 +140,11 @@ func send(c *fiber.Ctx, a *result.Answer) error {
 }
 
 // sendStream sends a body that is made while it goes out.
-func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, key result.Key) error {
+func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
 	coding := key.Coding
 	etag := result.Tag(key.View+"\x00"+key.Epoch+"\x00"+strconv.FormatUint(key.Generation, 36)+"\x00"+key.Query, coding)
 	c.Set(fiber.HeaderETag, etag)
-	c.Set("Cache-Status", "vitrine; fwd=bypass; detail=streamed")
+	setHeader(c, headerCacheStatus, "vitrine; fwd=bypass; detail=streamed")
 	if matches(c.Get(fiber.HeaderIfNoneMatch), etag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
@@ -133,7 +155,7 @@ func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, key resul
 	b := &body{items: func(func(int) bool) {}}
 	if c.Method() != fiber.MethodHead {
 		var err error
-		if b, err = p.build(ctx); err != nil {
+		if b, err = p.build(ctx, snapshot); err != nil {
 			return err
 		}
 	}
@@ -147,7 +169,7 @@ func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, key resul
 
 func cacheStatus(o result.Outcome) string {
 	switch o {
-	case result.Hit:
+	case result.Hit: // since this request looked first
 		return "vitrine; hit"
 	case result.Shared:
 		return "vitrine; fwd=miss; collapsed"

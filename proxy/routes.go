@@ -20,8 +20,8 @@ func (s *Server) routes(cors fiber.Handler) {
 	if limit := s.rateLimit(); limit != nil {
 		s.app.Use("/api", limit)
 	}
-	for path, r := range s.resources() {
-		s.app.Get(path, s.answer(r))
+	for path, p := range s.planners {
+		s.app.Get(path, s.answer(p))
 	}
 }
 

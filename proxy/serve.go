@@ -68,6 +68,13 @@ func (s *Server) shutDown(app *fiber.App, ln net.Listener, ended <-chan error) e
 	return nil
 }
 
-// Close frees the answers kept. Serve does it at its end; call it where Serve is
-// not called. It may be called again.
-func (s *Server) Close() { s.close.Do(s.results.Close) }
+// Close frees what is kept. Serve does it at its end; call it where Serve is not
+// called. It may be called again.
+func (s *Server) Close() {
+	s.close.Do(func() {
+		s.results.Close()
+		for _, p := range s.planners {
+			p.kept.Close()
+		}
+	})
+}

@@ -25,6 +25,7 @@ type Server struct {
 	limits       Limits
 	filterLimits filter.Options
 	results      *result.Cache
+	planners     map[string]*planner // by path
 	codings      []result.Coding
 	headers      headers
 	ages         ages
@@ -83,8 +84,8 @@ func New(o Options) (*Server, error) {
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}
-	if err := s.metrics.watch(s.views, s.results, s.now); err != nil {
-		s.results.Close()
+	if err := s.prepareMemory(); err != nil {
+		s.Close()
 		return nil, err
 	}
 	s.app = s.newApp(o.Client)
@@ -111,6 +112,19 @@ func (s *Server) prepareRules(o Options) (err error) {
 		return fmt.Errorf("proxy: start year %d, affiliation fields %v: %w", o.StartYear, markers, err)
 	}
 	return nil
+}
+
+// prepareMemory makes what remembers queries and counts answers.
+func (s *Server) prepareMemory() error {
+	s.planners = map[string]*planner{}
+	for path, r := range s.resources() {
+		p, err := newPlanner(r)
+		if err != nil {
+			return err
+		}
+		s.planners[path] = p
+	}
+	return s.metrics.watch(s.views, s.results, s.now)
 }
 
 // headerRoom is how many bytes of headers a request may have beside its URL.

@@ -15,10 +15,6 @@ import (
 // spectrumActivities answers GET /api/spectrum-activities: a row for each
 // spectrum entry of the asked name, best score first. Its count is always 0.
 func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) {
-	snapshot, err := s.views.Snapshot(rules.ViewActivities)
-	if err != nil {
-		return plan{}, err
-	}
 	name, err := r.params.text("spectrum")
 	if err != nil {
 		return plan{}, err
@@ -30,16 +26,17 @@ func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) 
 	if err != nil {
 		return plan{}, err
 	}
-	return plan{snapshot: snapshot, query: "spectrum-activities\x00" + name, build: func(ctx context.Context) (*body, error) {
-		entries, err := scored(ctx, snapshot, f, name)
+	build := func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		entries, err := scored(ctx, s, f, name)
 		if err != nil {
 			return nil, err
 		}
 		return &body{
 			head: openList(0), tail: closeList(page{}), items: between(0, len(entries)),
-			row: func(dst []byte, item int) []byte { return entries[item].append(dst, snapshot) },
+			row: func(dst []byte, item int) []byte { return entries[item].append(dst, s) },
 		}, nil
-	}}, nil
+	}
+	return plan{view: rules.ViewActivities, query: "spectrum-activities\x00" + name, build: build}, nil
 }
 
 // entry is one activity's score in a spectrum.

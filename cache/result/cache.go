@@ -136,6 +136,16 @@ func (c *Cache) Close() {
 	}
 }
 
+// Lookup returns the answer for key if it is in memory. A miss is not counted:
+// Get follows it.
+func (c *Cache) Lookup(key Key) (*Answer, bool) {
+	a, ok := c.lookup(key.text())
+	if ok {
+		c.stats.hits.Add(1)
+	}
+	return a, ok
+}
+
 // Get returns the answer for key, from memory or by load. It returns when ctx
 // ends, while the load goes on for those who still wait. Errors are load's own,
 // rules.ErrUnavailable where the deadline struck, and never kept.

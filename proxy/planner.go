@@ -1,0 +1,50 @@
+package proxy
+
+import (
+	"fmt"
+
+	"github.com/dgraph-io/ristretto/v2"
+	"github.com/gofiber/fiber/v2"
+)
+
+// plannedBytes bounds the plans kept for one resource. A plan holds its filter,
+// which is some times as large as the text it was read from.
+const plannedBytes, planFactor, planOverhead = 4 << 20, 8, 512
+
+// planner remembers the plans of query strings. To read a filter, check it and
+// compile it costs more than to find an answer; popular URLs are read once.
+// Answers themselves are kept by the plan's canonical query, never by URL.
+type planner struct {
+	resource resource
+	kept     *ristretto.Cache[[]byte, plan]
+}
+
+func newPlanner(r resource) (*planner, error) {
+	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, plan]{
+		NumCounters: 10 * plannedBytes / planOverhead,
+		MaxCost:     plannedBytes,
+		BufferItems: 64,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("proxy: memory of plans: %w", err)
+	}
+	return &planner{resource: r, kept: kept}, nil
+}
+
+// plan returns the plan for a request. What a session asks depends on who it is
+// and is read anew; so is what was wrong.
+func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
+	query := c.Context().URI().QueryString() // Fiber's: ristretto keeps its hashes only
+	anonymous := r.session.user == ""
+	if anonymous {
+		if found, ok := p.kept.Get(query); ok {
+			return found, nil
+		}
+	}
+	r.params = readParams(c.Context().QueryArgs())
+	made, err := p.resource(c.UserContext(), r)
+	if err == nil && anonymous {
+		p.kept.Set(query, made, int64(planFactor*len(query)+planOverhead))
+	}
+	return made, err
+}
