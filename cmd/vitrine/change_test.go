@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/configs"
+)
+
+// running is the whole program in this process, so that a test can change its
+// source records while it serves.
+type running struct {
+	t           *testing.T
+	store       origin.Store
+	base, admin string
+}
+
+// runProgram serves a store of three activities and stops at the end of the test.
+func runProgram(t *testing.T) *running {
+	t.Helper()
+	cfg := configs.Default()
+	cfg.Store = configs.URI("bolt://" + t.TempDir() + "/v.db")
+	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
+	cfg.Materialize.MaxShrink = 0.5
+	cfg.Views.Poll = time.Hour // what the materializer says must do
+	store, err := openStore(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{t: t, store: store}
+	r.put("persons", bson.D{{Key: "_id", Value: "p1"}, {Key: "username", Value: "ada"}})
+	r.put("activities", activity("a1", "First"), activity("a2", "Second"), activity("a3", "Third"))
+	p, err := assemble(cfg, store, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listeners [2]net.Listener
+	for i := range listeners {
+		if listeners[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.base, r.admin = "http://"+listeners[0].Addr().String(), "http://"+listeners[1].Addr().String()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- p.run(ctx, listeners[0], listeners[1]) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := p.ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func activity(id, title string) bson.D {
+	return bson.D{{Key: "_id", Value: id}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},
+		{Key: "title", Value: title}, {Key: "year", Value: int32(2024)}}
+}
+
+func (r *running) put(collection string, docs ...bson.D) {
+	r.t.Helper()
+	raws := make([]bson.Raw, len(docs))
+	for i, d := range docs {
+		raw, err := bson.Marshal(d)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		raws[i] = raw
+	}
+	if _, err := r.store.Upsert(r.t.Context(), collection, raws); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *running) remove(collection, id string) {
+	r.t.Helper()
+	_, err := r.store.Retain(r.t.Context(), collection, func(v bson.RawValue) bool { return v.StringValue() != id })
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// titles returns id and title of what is served.
+func (r *running) titles() map[string]string {
+	r.t.Helper()
+	_, body := fetch(r.t, http.MethodGet, r.base+"/api/activities?columns[]=title")
+	got := map[string]string{}
+	for _, row := range decode(r.t, body).Data {
+		got[row["id"].(string)], _ = row["title"].(string)
+	}
+	return got
+}
+
+// refreshed asks for a refresh and waits until the view is at a generation, then
+// returns how many rows the last job published.
+func (r *running) refreshed(generation int) (changed int) {
+	r.t.Helper()
+	if status, body := fetch(r.t, http.MethodPost, r.admin+"/admin/refresh?view=activities"); status/100 != 2 {
+		r.t.Fatalf("refresh: %d %s", status, body)
+	}
+	for {
+		_, body := fetch(r.t, http.MethodGet, r.admin+"/admin/views")
+		var views struct {
+			Data []adminView
+		}
+		if err := json.Unmarshal([]byte(body), &views); err != nil {
+			r.t.Fatal(err)
+		}
+		for _, v := range views.Data {
+			if v.View == "activities" && int(v.Generation) == generation {
+				return v.Job.Changed
+			}
+		}
+		select {
+		case <-r.t.Context().Done():
+			r.t.Fatal(r.t.Context().Err())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// TestChangesShowUp changes, adds and deletes source records: each shows after
+// the next job, and only what changed was rendered.
+func TestChangesShowUp(t *testing.T) {
+	r := runProgram(t)
+	if got := r.titles(); len(got) != 3 || got["a1"] != "First" {
+		t.Fatalf("at start: %v", got)
+	}
+	r.put("activities", activity("a2", "Second, revised"))
+	r.refreshed(2)
+	if got := r.titles(); len(got) != 3 || got["a2"] != "Second, revised" {
+		t.Errorf("after a change: %v", got)
+	}
+	r.put("activities", activity("a4", "Fourth"))
+	r.refreshed(3)
+	if got := r.titles(); len(got) != 4 || got["a4"] != "Fourth" {
+		t.Errorf("after an addition: %v", got)
+	}
+	r.remove("activities", "a1")
+	r.refreshed(4)
+	if got := r.titles(); len(got) != 3 || got["a1"] != "" {
+		t.Errorf("after a deletion: %v", got)
+	}
+	meta, err := r.store.Meta(t.Context(), "activities")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := meta.Health; meta.Rows != 3 || h.Scanned != 3 || h.Changed != 0 && h.Removed != 1 {
+		t.Errorf("after the deletion the view's meta is %+v", meta)
+	}
+}
+
+// TestOnlyChangesAreRendered counts what `vitrine materialize` says it rendered.
+func TestOnlyChangesAreRendered(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`, `{"_id":"b","title":"B","type":"lecture"}`)
+	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
+	wantRendered(t, vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "activities"), "2")
+	wantRendered(t, vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "activities"), "0")
+	write(t, dir+"/activities.jsonl", `{"_id":"b","title":"B, changed","type":"lecture"}`, `{"_id":"c","title":"C","type":"lecture"}`)
+	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
+	wantRendered(t, vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "activities"), "2")
+	wantRendered(t, vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--view", "activities", "--full"), "3")
+}

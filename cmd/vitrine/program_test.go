@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// runEnv makes the test binary be the program itself, so that tests can start,
+// signal and kill the real thing.
+const runEnv = "VITRINE_TEST_RUN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(runEnv) != "" {
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// command prepares a child process of the program in a folder.
+func command(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), runEnv+"=1")
+	return cmd
+}
+
+// vitrine runs a command to its end and returns its standard output.
+func vitrine(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := command(dir, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("vitrine %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return stdout.String()
+}
+
+// server is a running `vitrine serve`.
+type server struct {
+	t           testing.TB
+	cmd         *exec.Cmd
+	base, admin string // http://HOST:PORT
+	stdout      bytes.Buffer
+
+	mu  sync.Mutex // guards log
+	log []string
+	eof chan struct{} // closed when the process has closed its standard error
+}
+
+// startServer starts `vitrine serve` on free ports and waits for its listeners,
+// not for its views. It is killed at the end of the test if it still runs.
+func startServer(t testing.TB, dir string, args ...string) *server {
+	t.Helper()
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"}, args...)
+	s := &server{t: t, cmd: command(dir, args...), eof: make(chan struct{})}
+	s.cmd.Stdout = &s.stdout
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	listening := make(chan struct{ Address, Admin string }, 1)
+	go func() {
+		defer close(s.eof)
+		lines := bufio.NewScanner(stderr)
+		for lines.Scan() {
+			s.mu.Lock()
+			s.log = append(s.log, lines.Text())
+			s.mu.Unlock()
+			var entry struct{ Msg, Address, Admin string }
+			if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Msg == "listening" {
+				listening <- struct{ Address, Admin string }{entry.Address, entry.Admin}
+			}
+		}
+	}()
+	t.Cleanup(s.kill)
+	select {
+	case at := <-listening:
+		s.base, s.admin = "http://"+at.Address, "http://"+at.Admin
+	case <-s.eof:
+		t.Fatalf("serve ended before it listened:\n%s", s.logged())
+	}
+	return s
+}
+
+func (s *server) logged() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.log, "\n")
+}
+
+// kill is kill -9.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill() // fails when it has ended, which is as well
+	<-s.eof
+	_ = s.cmd.Wait()
+}
+
+// stop sends SIGTERM and returns the exit code.
+func (s *server) stop() int {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		s.t.Fatal(err)
+	}
+	<-s.eof
+	err := s.cmd.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return 0
+}
+
+// ready waits until every view is loaded.
+func (s *server) ready() *server {
+	s.t.Helper()
+	for {
+		if status, _ := s.get("/readyz"); status == http.StatusOK {
+			return s
+		}
+		select {
+		case <-s.eof:
+			s.t.Fatalf("serve ended before it was ready:\n%s", s.logged())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// get returns status and body.
+func (s *server) get(path string, header ...string) (int, string) {
+	s.t.Helper()
+	return fetch(s.t, http.MethodGet, s.base+path, header...)
+}
+
+func fetch(t testing.TB, method, url string, header ...string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequest(method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(body)
+}

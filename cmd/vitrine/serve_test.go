@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// envelope is what every answer of the tested endpoints looks like.
+type envelope struct {
+	Status int
+	Count  int
+	Data   []map[string]any
+	Error  string
+	Msg    string
+}
+
+func decode(t testing.TB, body string) (e envelope) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(body), &e); err != nil {
+		t.Fatalf("%v in %.300s", err, body)
+	}
+	return e
+}
+
+// TestServeDemo is the README's first command, and what a newcomer tries next.
+func TestServeDemo(t *testing.T) {
+	s := startServer(t, t.TempDir(), "--demo").ready()
+	tests := []struct {
+		path  string
+		count int // 0: at least one row
+		rows  int // -1: any number
+	}{
+		{"/api/activities", 600, 600},
+		{"/api/activities?limit=3", 600, 3},
+		{"/api/activities?full=1&limit=2", 600, 2},
+		{"/api/activities?aggregate=type", 0, -1},
+		{"/api/activities?json=" + url.QueryEscape(`{"year":{"$gte":2024}}`), 0, -1},
+		{"/api/activities?filter[type]=publication&columns[]=title", 0, -1},
+		{"/api/html?limit=4", 0, 4},
+		{"/api/all-activities", 600, 600},
+		{"/api/all-activities?page=portal&type=publication", 0, -1},
+	}
+	for _, tt := range tests {
+		status, body := s.get(tt.path)
+		e := decode(t, body)
+		if status != http.StatusOK || e.Status != http.StatusOK || len(e.Data) == 0 ||
+			tt.count > 0 && e.Count != tt.count || tt.rows >= 0 && len(e.Data) != tt.rows {
+			t.Errorf("%s: status %d, count %d, %d rows: %.200s", tt.path, status, e.Count, len(e.Data), body)
+		}
+	}
+	if status, body := s.get("/api/spectrum-activities?spectrum=none"); status != http.StatusOK || !strings.Contains(body, `"data":[]`) {
+		t.Errorf("spectrum-activities: %d %s", status, body)
+	}
+	if status, body := fetch(t, http.MethodGet, s.admin+"/metrics"); status != http.StatusOK || !strings.Contains(body, "vitrine_view_rows") {
+		t.Errorf("metrics: %d", status)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
+	}
+	if !strings.Contains(s.stdout.String(), s.base+"/api/activities") {
+		t.Errorf("the demo tells nothing to try: %q", s.stdout.String())
+	}
+}
+
+func TestServeRefuses(t *testing.T) {
+	dir := t.TempDir()
+	s := startServer(t, dir, "--store", "bolt://one.db")
+	tests := []struct {
+		name string
+		args []string
+		want string // part of the message
+	}{
+		{"a port in use", []string{"--store", "bolt://two.db", "--listen", strings.TrimPrefix(s.base, "http://"), "--admin-listen", ""}, "address already in use"},
+		{"a store in use", []string{"--store", "bolt://one.db", "--listen", "127.0.0.1:0", "--admin-listen", ""}, "one.db"},
+		{"an unknown store", []string{"--store", "redis://x", "--listen", "127.0.0.1:0"}, "--store"},
+		{"MongoDB without a database", []string{"--store", "mongodb://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin-listen", ""}, "database"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, errs strings.Builder
+			cmd := command(dir, append([]string{"serve"}, tt.args...)...)
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			if err := cmd.Run(); err == nil {
+				t.Fatal("it started")
+			}
+			if !strings.Contains(errs.String(), tt.want) {
+				t.Errorf("got %q, want something about %q", errs.String(), tt.want)
+			}
+		})
+	}
+}

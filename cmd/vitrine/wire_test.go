@@ -1,0 +1,85 @@
+package main
+
+import (
+	"compress/gzip"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"vitrine/cache/origin/mongo/mongotest"
+	"vitrine/configs/demo"
+)
+
+// TestServeOverTheWire serves the demo institute's first 200 activities from a
+// MongoDB-compatible server, by one process that materializes and one that only
+// reads, and compares with the same records in the embedded store, byte by byte.
+func TestServeOverTheWire(t *testing.T) {
+	uri := mongotest.Start(t) + "institute" // skips where no such server is wanted
+	dir := t.TempDir()
+	someDemo(t, dir)
+	vitrine(t, dir, "import", "--store", "bolt://v.db", "dump")
+	vitrine(t, dir, "import", "--store", uri, "--batch", "50", "dump")
+
+	t.Setenv("VITRINE_MONGO_BATCH", "50")
+	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
+	builder := startServer(t, dir, "--store", uri).ready()
+	reader := startServer(t, dir, "--store", uri, "--no-materialize").ready()
+	for _, path := range []string{
+		"/api/activities?limit=20&offset=10",
+		"/api/activities?aggregate=authors.user",
+		"/api/activities?columns[]=title&columns[]=authors.last&filter[type]=publication",
+		"/api/activities?full=1",
+		"/api/html",
+		"/api/all-activities?page=portal",
+	} {
+		_, want := embedded.get(path)
+		for name, s := range map[string]*server{"materializing": builder, "reading": reader} {
+			if status, got := s.get(path); status != 200 || got != want {
+				t.Errorf("%s, %s instance: status %d, %d bytes; embedded %d bytes", path, name, status, len(got), len(want))
+			}
+		}
+	}
+	if code := reader.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d", code)
+	}
+}
+
+// someDemo writes a dump of the demo institute with 200 activities.
+func someDemo(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Join(dir, "dump"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"activities.jsonl.gz", "persons.jsonl.gz"} {
+		write(t, filepath.Join(dir, "dump", name[:len(name)-len(".gz")]), demoLines(t, name, 200)...)
+	}
+}
+
+// demoLines reads the first lines of a file of the demo.
+func demoLines(t *testing.T, name string, most int) (lines []string) {
+	t.Helper()
+	var path string
+	err := fs.WalkDir(demo.FS(), ".", func(p string, _ fs.DirEntry, err error) error {
+		if filepath.Base(p) == name {
+			path = p
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := demo.FS().Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	zipped, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scan := newLines(zipped); len(lines) < most && scan.Scan(); {
+		lines = append(lines, scan.Text())
+	}
+	return lines
+}
