@@ -199,8 +199,12 @@ func doubleValue(d float64) bson.RawValue {
 }
 
 func boolValue(b bool) bson.RawValue {
-	return bson.RawValue{Type: bson.TypeBoolean, Value: []byte{byte(btoi(b))}}
+	i := btoi(b)
+	return bson.RawValue{Type: bson.TypeBoolean, Value: booleans[i : i+1]}
 }
+
+// booleans are the encodings of false and true, which nobody writes to.
+var booleans = [2]byte{0, 1}
 
 func stringValue(s string) bson.RawValue {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(s)+1))

@@ -180,6 +180,23 @@ func (n *pattern) size() int {
 	return min(total, maxPatternSize+1)
 }
 
+// states estimates how many states Go's engine needs, which copies out every
+// repetition.
+func (n *pattern) states() int {
+	total := 1
+	for _, s := range n.subs {
+		total += s.states()
+	}
+	if n.op == opRepeat {
+		total *= max(n.min, n.max, 1)
+	}
+	return min(total, maxStates+1)
+}
+
+// maxStates is how many states may be given to Go's engine. Its time is linear in
+// the text but also in the states, and nothing interrupts it.
+const maxStates = 2000
+
 // maxPatternSize is the largest compiled expression, as in PCRE2 with its usual
 // two-byte links.
 const maxPatternSize = 1 << 16

@@ -76,7 +76,7 @@ func (re *Regex) setOptions(options string) (patternFlags, error) {
 
 // compile chooses the engine.
 func (re *Regex) compile(tree *pattern, timeout time.Duration) (err error) {
-	if syntax, ok := writeGo(tree); ok {
+	if syntax, ok := writeGo(tree); ok && tree.states() <= maxStates {
 		// Go refuses repetitions above 1000, which the other engine takes.
 		if re.std, err = regexp.Compile(syntax); err == nil {
 			return nil
