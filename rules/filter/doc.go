@@ -22,13 +22,17 @@
 //
 // Negations ($ne, $nin, $not, $nor, $exists: false) negate the whole traversal:
 // they are a NotNode around the positive leaf. Comparisons are bracketed by type;
-// null, undefined and missing are one bracket, as in MongoDB 6 and 7. Numbers are compared exactly across
-// int32, int64, double and decimal128. NaN equals NaN and is below every number
-// in sorting, but no $gt or $lt holds for it.
+// undefined and missing count as null, as in MongoDB 6 and 7. Numbers are compared
+// exactly across int32, int64, double and decimal128. NaN equals NaN and sorts below
+// every number, but no $gt or $lt holds for it.
 //
 // Regular expressions have PCRE2 syntax and meaning (UTF, ASCII classes). They
 // run on Go's engine where it can express them and otherwise on a backtracking
 // engine under a time limit.
+//
+// $expr knows field paths, $$ROOT and $$CURRENT, literals, lists and documents; $eq
+// $ne $gt $gte $lt $lte $cmp, $and $or $not, $cond $ifNull $type $literal, and $add
+// $subtract $multiply $sum.
 //
 // # Promise
 //
