@@ -13,7 +13,11 @@ import (
 	"vitrine/rules/filter"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The backtracking engine's clock is shared by all expressions and stops by
+// itself when none has run for a while.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
+}
 
 // store is the reading half of origin.Views, with versions kept by hand.
 type store struct {

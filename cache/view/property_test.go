@@ -1,0 +1,145 @@
+package view_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+	"vitrine/rules/filter/filtertest"
+)
+
+// TestSnapshotAgreesWithMatcher holds set algebra to the row matcher's answers:
+// random documents and filters, over snapshots of several segments with dead rows.
+func TestSnapshotAgreesWithMatcher(t *testing.T) {
+	const batches, filters = 30, 60 // times 33 rows: more than 10,000 pairs
+	pairs := 0
+	for batch := range batches {
+		gen := filtertest.New(uint64(batch))
+		snap := randomSnapshot(t, gen)
+		for range filters {
+			pairs += compareWithMatcher(t, snap, gen.Filter())
+		}
+	}
+	t.Logf("%d pairs of document and filter", pairs)
+	if pairs < 10_000 {
+		t.Errorf("only %d pairs", pairs)
+	}
+}
+
+// TestSnapshotAgreesOnTheTables compares on the hand-checked tables of the filter
+// language: every filter there on every document there.
+func TestSnapshotAgreesOnTheTables(t *testing.T) {
+	files, err := filepath.Glob("../../rules/filter/testdata/cases/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("tables: %v, %v", files, err)
+	}
+	var filters []bson.Raw
+	var docs []bson.D
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			switch {
+			case strings.HasPrefix(line, "{"):
+				if raw, err := ejson.Parse([]byte(line), ejson.Options{}); err == nil {
+					filters = append(filters, raw)
+				}
+			case strings.HasPrefix(line, "+ "), strings.HasPrefix(line, "- "):
+				raw, err := ejson.Parse([]byte(line[2:]), ejson.Options{})
+				if err != nil {
+					t.Fatalf("%s: %v", line, err)
+				}
+				docs = append(docs, numbered(t, raw, len(docs)))
+			}
+		}
+	}
+	s := newStore()
+	s.publish(docs)
+	r := run(t, s, view.Options{Poll: time.Hour})
+	snap := <-r.swaps
+	pairs := 0
+	for _, raw := range filters {
+		pairs += compareWithMatcher(t, snap, raw)
+	}
+	t.Logf("%d pairs of %d filters and %d documents", pairs, len(filters), len(docs))
+}
+
+// randomSnapshot publishes random documents in three generations, the later ones
+// replacing and removing rows of the first.
+func randomSnapshot(t *testing.T, gen filtertest.Generator) *view.Snapshot {
+	t.Helper()
+	s := newStore()
+	docs := func(from, to int) (docs []bson.D) {
+		for i := from; i < to; i++ {
+			docs = append(docs, numbered(t, gen.Doc(), i))
+		}
+		return docs
+	}
+	s.publish(docs(0, 25))
+	r := run(t, s, view.Options{Poll: time.Hour})
+	<-r.swaps
+	s.publish(docs(20, 30), int32(3))
+	r.next()
+	s.publish(docs(28, 34), int32(5), int32(21))
+	return r.next()
+}
+
+// numbered gives a document a number as its _id.
+func numbered(t *testing.T, raw bson.Raw, n int) bson.D {
+	t.Helper()
+	var d bson.D
+	if err := bson.Unmarshal(raw, &d); err != nil {
+		t.Fatal(err)
+	}
+	d = slices.DeleteFunc(d, func(e bson.E) bool { return e.Key == "_id" })
+	return append(bson.D{{Key: "_id", Value: int32(n)}}, d...)
+}
+
+// compareWithMatcher returns how many rows it compared. A filter that cannot be
+// evaluated on some row must fail both ways.
+func compareWithMatcher(t *testing.T, snap *view.Snapshot, spelled bson.Raw) (rows int) {
+	t.Helper()
+	f, err := filter.FromBSON(spelled, filter.Options{})
+	if err != nil {
+		return 0 // refused: there is nothing to agree about
+	}
+	want, failed := map[view.Slot]bool{}, error(nil)
+	every, err := snap.Select(context.Background(), filter.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slot := range every.All() {
+		if want[slot], err = f.Match(snap.Doc(slot)); err != nil {
+			failed = err
+		}
+	}
+	sel, err := snap.Select(context.Background(), f)
+	if err != nil || failed != nil {
+		if failed == nil {
+			t.Errorf("%s: select fails alone: %v", spelled, err)
+		}
+		return 0
+	}
+	got := map[view.Slot]bool{}
+	for slot := range sel.All() {
+		got[slot] = true
+	}
+	for slot, hit := range want {
+		if got[slot] != hit {
+			t.Errorf("%s on %s: snapshot %v, matcher %v", spelled, snap.Doc(slot), got[slot], hit)
+		}
+	}
+	return len(want)
+}
