@@ -86,6 +86,8 @@ func (re *Regex) compile(tree *pattern, timeout time.Duration) (err error) {
 	if err != nil {
 		return &patternError{reason: "an expression too complex to compile", beyond: true}
 	}
+	// The engine's clock for this is a goroutine of its own, which ends by itself about
+	// a second after the last match.
 	re.backing.MatchTimeout = timeout
 	return nil
 }

@@ -6,7 +6,7 @@ import "go.mongodb.org/mongo-driver/v2/bson"
 func (g Generator) conditions(depth int) bson.D {
 	doc := bson.D{}
 	seen := map[string]bool{}
-	for range 1 + g.intn(3)*g.intn(2) {
+	for range 1 + g.intn(2)*g.intn(2) {
 		e := g.condition(depth)
 		if !seen[e.Key] {
 			doc = append(doc, e)
@@ -33,20 +33,18 @@ func (g Generator) condition(depth int) bson.E {
 
 // operand makes what stands beside a path: a value, an expression or operators.
 func (g Generator) operand(depth int) any {
-	switch g.intn(4) {
-	case 0:
+	switch g.intn(12) {
+	case 0, 1:
 		return g.comparable()
-	case 1:
-		if g.intn(3) == 0 {
-			return g.regex()
-		}
+	case 2:
+		return g.regex()
 	}
 	return g.operators(depth)
 }
 
 // comparable makes a value that filters may be compared with.
 func (g Generator) comparable() any {
-	v := g.value(2)
+	v := g.value(g.intn(3))
 	if _, ok := v.(bson.Undefined); ok {
 		return nil
 	}
@@ -73,7 +71,7 @@ func (g Generator) regex() bson.Regex {
 func (g Generator) operators(depth int) bson.D {
 	doc := bson.D{}
 	seen := map[string]bool{}
-	for range 1 + g.intn(2) {
+	for range 1 + g.intn(2)*g.intn(2) {
 		e := g.operator(depth)
 		if !seen[e.Key] {
 			doc = append(doc, e)
@@ -86,7 +84,7 @@ func (g Generator) operators(depth int) bson.D {
 func (g Generator) operator(depth int) bson.E {
 	name := pick(g, []string{
 		"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$type", "$size", "$mod", "$all",
-		"$regex", "$not", "$elemMatch", "$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear",
+		"$regex", "$not", "$not", "$ne", "$gte", "$lte", "$elemMatch", "$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear",
 	})
 	return bson.E{Key: name, Value: g.argument(name, depth)}
 }

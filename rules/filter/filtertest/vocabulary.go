@@ -9,6 +9,9 @@ import (
 
 // paths lead into the documents that Doc makes, past them, and by position.
 func (g Generator) path() string {
+	if g.intn(3) == 0 {
+		return pick(g, []string{"a", "b", "c"})
+	}
 	return pick(g, []string{
 		"a", "b", "a.b", "a.0", "c", "a.b.c", "a.0.b", "b.a", "b.1", "a.b.0", "a.1.0", "c.a.b", "d", "a.0.0",
 		"c.0", "b.c.a", "missing", "a.missing", "_id", "d.b.1.c",
@@ -54,12 +57,12 @@ func (g Generator) document(depth int) bson.D {
 
 // scalar makes a value that is neither document nor array; plain ones are likelier.
 func (g Generator) scalar() any {
-	switch g.intn(4) {
-	case 0:
-		return int32(g.intn(4))
-	case 1:
+	switch g.intn(6) {
+	case 0, 1, 2:
+		return int32(g.intn(3))
+	case 3:
 		return g.text()
-	case 2:
+	case 4:
 		return g.number()
 	}
 	return pick(g, []any{
