@@ -95,6 +95,9 @@ func setOf(table *unicode.RangeTable) runeSet {
 // general category, a script or one of PCRE's own. Case, spaces, hyphens and
 // underscores in the name do not count.
 func property(name string) (runeSet, bool) {
+	if table, ok := unicode.Categories[name]; ok && !strings.HasPrefix(name, "C") {
+		return setOf(table), true // the usual case, without a search
+	}
 	name = looseName(name)
 	if set, ok := ownProperty(name); ok {
 		return set, true
