@@ -1,0 +1,40 @@
+// Package spectrum summarises an institute's activities by topic: the rows behind
+// GET /portfolio/spectrum (API.md: that section).
+//
+// The data's way: New takes the small collections that a summary is enriched from,
+// topic catalogue, units and persons, and keeps of them what may be shown. Add takes
+// each activity once, in any order, and counts it for its topics; memory grows with
+// topics, visible units and persons, not with activities. Rows then gives a document
+// for each topic and one of Totals. When a request is answered, AppendRow writes a
+// row as JSON.
+//
+// Rows do not depend on the date. Recent activities are those of the current
+// year and the five before it, but a row carries the ten newest of all years: a
+// reader who knows the year only has to cut the old ones off their end, and what
+// remains are the ten newest of the recent ones. So an answer is right from the first
+// moment of a year on, without a new summary.
+//
+// What API.md leaves open, decided:
+//
+//   - An activity counts if affiliated is the boolean true and its topics are an array
+//     of at least one element. An element without a string id is nobody's topic.
+//   - Everything is counted in assignments, so that timelines add up to count: an
+//     activity that names a topic twice counts twice. A unit or user that an activity
+//     names twice counts once. Among a topic's activities each is listed once, with
+//     its best score.
+//   - A year is a whole number, as it is for a filter. An activity without one, or with
+//     a year in text, is in no timeline and not recent.
+//   - Labels and hierarchy are those of the newest assignment: of the activity with the
+//     greatest year, then the greatest id. Ids in digits become numbers, if they fit
+//     18 digits; what an assignment lacks is null.
+//   - A unit is shown unless hide is true or it is a root: level 0 or no parent. A
+//     person is shown who has a username, unless hide is true or is_active is false:
+//     a missing flag hides nobody. Units and persons not stored are not shown.
+//   - The id of a unit is its identifier; the id of persons and activities is the text
+//     of their _id, as everywhere in the API. A person without displayname has first
+//     and last name.
+//   - html is rendered.web. activities is left out of an answer where it would be empty.
+//
+// A Summary is used by one goroutine; all functions are safe in parallel. No value that
+// a document holds makes them panic: what has the wrong type counts as missing.
+package spectrum

@@ -1,0 +1,119 @@
+package spectrum
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// related is a unit or a person that may be shown beside topics.
+type related struct {
+	key    string // unit identifier or username: what activities name, and what breaks ties
+	fields []byte // the elements that are shown of it, encoded, count not among them
+}
+
+// directory holds the units or persons that may be shown, by key.
+type directory map[string]*related
+
+// add enters one; the first with a key stays.
+func (d directory) add(key string, fields []byte) {
+	if key != "" && d[key] == nil {
+		d[key] = &related{key, fields}
+	}
+}
+
+// named returns those that an array of keys names, each once.
+func (d directory) named(keys []byte) []*related {
+	var found []*related
+	for _, v := range fields(keys) {
+		if r := d[text(v)]; r != nil && !slices.Contains(found, r) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// visibleUnits are the units outside the root that are not hidden.
+func visibleUnits(groups []bson.Raw) directory {
+	d := make(directory, len(groups))
+	for _, g := range groups {
+		if isRoot(g) || is(field(g, "hide"), true) {
+			continue
+		}
+		id := text(field(g, "id"))
+		shown := bsoncore.AppendStringElement(nil, "id", id)
+		d.add(id, appendStored(shown, g, "name", "name_de"))
+	}
+	return d
+}
+
+// isRoot reports a unit on level 0 or without a parent. Nothing climbs the tree, so
+// units that are each other's parents do no harm.
+func isRoot(group bson.Raw) bool {
+	if level, ok := whole(field(group, "level")); ok && level == 0 {
+		return true
+	}
+	switch parent := field(group, "parent"); parent.Type {
+	case 0, bsoncore.TypeNull, bsoncore.TypeUndefined:
+		return true
+	case bsoncore.TypeString:
+		return text(parent) == ""
+	}
+	return false
+}
+
+// visiblePersons are the persons with a username who are active and not hidden.
+func visiblePersons(persons []bson.Raw) directory {
+	d := make(directory, len(persons))
+	for _, p := range persons {
+		if is(field(p, "is_active"), false) || is(field(p, "hide"), true) {
+			continue
+		}
+		shown := bsoncore.AppendStringElement(nil, "id", idText(field(p, "_id")))
+		shown = bsoncore.AppendStringElement(shown, "displayname", displayName(p))
+		d.add(text(field(p, "username")), appendStored(shown, p, "academic_title", "position", "position_de"))
+	}
+	return d
+}
+
+// displayName is a person's displayname, or else first and last name.
+func displayName(person bson.Raw) string {
+	if name := text(field(person, "displayname")); name != "" {
+		return name
+	}
+	return strings.TrimSpace(text(field(person, "first")) + " " + text(field(person, "last")))
+}
+
+// appendStored appends fields of a document as they are stored, null where missing.
+func appendStored(dst []byte, doc bson.Raw, keys ...string) []byte {
+	for _, key := range keys {
+		dst = appendValue(dst, key, field(doc, key))
+	}
+	return dst
+}
+
+// appendValue appends an element; a missing value is null.
+func appendValue(dst []byte, key string, v bsoncore.Value) []byte {
+	if v.Type == 0 {
+		return bsoncore.AppendNullElement(dst, key)
+	}
+	return bsoncore.AppendValueElement(dst, key, v)
+}
+
+// tally counts assignments by unit or person.
+type tally map[*related]int
+
+// top returns those with the highest counts, up to maxRelated, ties by key.
+func (t tally) top() []*related {
+	all := make([]*related, 0, len(t))
+	for r := range t {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b *related) int {
+		return cmp.Or(cmp.Compare(t[b], t[a]), cmp.Compare(a.key, b.key))
+	})
+	return all[:min(len(all), maxRelated)]
+}
