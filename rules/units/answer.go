@@ -1,0 +1,92 @@
+package units
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/ejson"
+)
+
+// AppendData writes a row as the JSON object {"name": …, "units": […]} that is the data
+// of an answer. Today is the day of now in now's location, which is the configured
+// zone. Names are in lang, "de" or else English.
+func AppendData(dst []byte, row bson.Raw, now time.Time, lang string) []byte {
+	dst = ejson.AppendString(append(dst, `{"name":`...), text(row, "name"))
+	dst = append(dst, `,"units":[`...)
+	list, _ := row.Lookup("units").ArrayOK()
+	units, _ := list.Values() // a row that Row made is valid
+	for i, u := range units {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		unit, _ := u.DocumentOK()
+		dst = appendMembership(dst, unit, now, lang)
+	}
+	return append(dst, ']', '}')
+}
+
+// appendMembership writes one element of a row's units: the stored fields, then name
+// and in_past.
+func appendMembership(dst []byte, unit bson.Raw, now time.Time, lang string) []byte {
+	membership, _ := unit.Lookup("membership").DocumentOK()
+	elements, _ := membership.Elements()
+	dst = append(dst, '{')
+	for _, e := range elements {
+		key := e.Key()
+		if key == "name" || key == "in_past" {
+			continue
+		}
+		dst = append(ejson.AppendString(dst, key), ':')
+		dst = append(ejson.Append(dst, e.Value()), ',')
+	}
+	dst = ejson.AppendString(append(dst, `"name":`...), unitName(unit, lang))
+	dst = strconv.AppendBool(append(dst, `,"in_past":`...), InPast(membership.Lookup("end"), now))
+	return append(dst, '}')
+}
+
+// unitName is a unit's name in a language, or the text for an unknown one.
+func unitName(unit bson.Raw, lang string) string {
+	en, de := text(unit, "name"), text(unit, "name_de")
+	if lang == "de" {
+		return cmp.Or(de, en, "Einheit nicht gefunden")
+	}
+	return cmp.Or(en, de, "Unit not found")
+}
+
+// InPast reports whether a membership's end is a date before the day of now in now's
+// location.
+func InPast(end bson.RawValue, now time.Time) bool {
+	last, ok := lastDay(end, now.Location())
+	return ok && last < day(now.Date())
+}
+
+// day numbers days so that they compare as they follow each other.
+func day(year int, month time.Month, day int) int {
+	return (year*100+int(month))*100 + day
+}
+
+// lastDay is the day that a membership ends with.
+func lastDay(end bson.RawValue, zone *time.Location) (int, bool) {
+	if t, ok := end.TimeOK(); ok {
+		return day(t.In(zone).Date()), true
+	}
+	s, _ := end.StringValueOK()
+	s = strings.TrimSpace(s)
+	if i := strings.IndexAny(s, "T "); i > 0 {
+		s = s[:i]
+	}
+	if t, err := time.Parse(time.DateOnly, s); err == nil {
+		return day(t.Date()), true
+	}
+	if t, err := time.Parse("2006-01", s); err == nil {
+		return day(t.Year(), t.Month(), 31), true // not before the month's last day
+	}
+	if t, err := time.Parse("2006", s); err == nil {
+		return day(t.Year(), time.December, 31), true
+	}
+	return 0, false
+}
