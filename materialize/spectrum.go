@@ -1,0 +1,109 @@
+package materialize
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
+	"vitrine/rules/spectrum"
+)
+
+// catalogueCollection is where the topic catalogue is unless it is in a file.
+const catalogueCollection = "catalog_topics"
+
+// SpectrumOptions says how the spectrum is summarised.
+type SpectrumOptions struct {
+	// Topics is the dotted path of topic assignments; see spectrum.Options.
+	Topics string
+	// CatalogURL is the public address of a topic; see spectrum.Options.
+	CatalogURL string
+	// Render makes an activity's rendered document, as it does for Activities. If nil,
+	// only stored ones are used. It is called from one goroutine.
+	Render func(record bson.Raw) (bson.Raw, error)
+	// Catalogue reads the documents of the topic catalogue, anew for every run; none
+	// mean that there is no catalogue. If nil, they are in the collection
+	// catalog_topics.
+	Catalogue func(context.Context) ([]bson.Raw, error)
+	// Fingerprint stands for what Render's outcome depends on.
+	Fingerprint string
+}
+
+// Spectrum makes the spectrum view: a row for each topic and one of totals, as package
+// spectrum summarises them from the activities. One that cannot be rendered counts all
+// the same; the view's health names it.
+func Spectrum(o SpectrumOptions) Job {
+	deps := []string{"groups", "persons"}
+	if o.Catalogue == nil {
+		deps = append(deps, catalogueCollection)
+	}
+	return Job{
+		View:        rules.ViewSpectrum,
+		Source:      "activities",
+		Deps:        deps,
+		Fingerprint: fmt.Sprintf("spectrum/1 %q %q %s", o.Topics, o.CatalogURL, o.Fingerprint),
+		Summarize:   o.summarize,
+	}
+}
+
+// summarize adds up the activities and then yields the rows.
+func (o SpectrumOptions) summarize(ctx context.Context, in Input) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		summary, err := o.add(ctx, in)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for row := range summary.Rows() {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// add makes the summary of all activities.
+func (o SpectrumOptions) add(ctx context.Context, in Input) (*spectrum.Summary, error) {
+	catalogue := in.Deps[catalogueCollection]
+	if o.Catalogue != nil {
+		var err error
+		if catalogue, err = o.Catalogue(ctx); err != nil {
+			return nil, fmt.Errorf("read topic catalogue: %w", err)
+		}
+	}
+	summary := spectrum.New(spectrum.Options{
+		Topics:     o.Topics,
+		CatalogURL: o.CatalogURL,
+		Render:     o.guardedRender(),
+	}, spectrum.Sources{
+		Catalogue: catalogue,
+		Units:     in.Deps["groups"],
+		Persons:   in.Deps["persons"],
+	})
+	for record, err := range in.Records {
+		if err != nil {
+			return nil, err
+		}
+		if err := summary.Add(record); err != nil {
+			in.Skip(record.Lookup("_id"), err)
+		}
+	}
+	return summary, nil
+}
+
+// guardedRender is Render with panics made errors, so that one record does not stop the
+// summary of all.
+func (o SpectrumOptions) guardedRender() func(bson.Raw) (bson.Raw, error) {
+	if o.Render == nil {
+		return nil
+	}
+	return func(record bson.Raw) (rendered bson.Raw, err error) {
+		err = guarded(func() (err error) {
+			rendered, err = o.Render(record)
+			return err
+		})
+		return rendered, err
+	}
+}
