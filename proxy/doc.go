@@ -8,7 +8,8 @@
 //	          query and how to build its body; remembered by URL         activities.go, html.go, …)
 //	answer    cache/result by view, generation and that query, one       (respond.go)
 //	          flight per key; ETag, 304, codings
-//	stream    what is too large to keep is made while it is sent         (stream.go)
+//	stream    what is too large to keep, even compressed, is made        (large.go, stream.go)
+//	          while it is sent
 //
 // A resource reads parameters, names what it will answer, and says how; it
 // never touches the response. A page is a concatenation of fragments prepared

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -101,22 +102,32 @@ func (s *Server) logAccess(c *fiber.Ctx, took time.Duration) {
 	)
 }
 
-// loggedURL is path and query without keys and bounded in length.
+// loggedURL is path and query as they came, without keys and bounded in length.
 func loggedURL(c *fiber.Ctx) string {
 	const most = 2048
 	var b strings.Builder
-	b.WriteString(strconv.QuoteToASCII(c.Path()))
+	b.WriteString(c.Path())
 	sep := byte('?')
-	c.Context().QueryArgs().VisitAll(func(name, value []byte) {
-		n, _, _ := strings.Cut(string(name), "[")
-		if strings.EqualFold(strings.TrimSpace(n), "apikey") || b.Len() > most {
-			return
+	for pair := range strings.SplitSeq(string(c.Context().URI().QueryString()), "&") {
+		if pair == "" || isKey(pair) {
+			continue
 		}
 		b.WriteByte(sep)
-		b.WriteString(strconv.QuoteToASCII(string(name)))
-		b.WriteByte('=')
-		b.WriteString(strconv.QuoteToASCII(string(value[:min(len(value), most)])))
-		sep = '&'
-	})
-	return b.String()
+		b.WriteString(pair[:min(len(pair), most)])
+		if sep = '&'; b.Len() > most {
+			b.WriteString("…")
+			break
+		}
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// isKey reports whether name=value, as it came, gives an API key, however it is spelled.
+func isKey(pair string) bool {
+	name, _, _ := strings.Cut(pair, "=")
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	name, _, _ = strings.Cut(name, "[")
+	return strings.EqualFold(strings.TrimSpace(name), "apikey")
 }

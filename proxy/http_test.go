@@ -201,7 +201,7 @@ func TestStreams(t *testing.T) {
 	store := many(t, 2000)
 	kept := open(t, store, options(t))
 	o := options(t)
-	o.Limits.KeptBytes = 64 << 10
+	o.Limits.KeptBytes = 4 << 10
 	streaming := open(t, store, o)
 	for _, target := range []string{"/api/activities", "/api/activities?full=1", "/api/activities?columns=web,year", "/api/all-activities", "/api/all-activities?page=portal"} {
 		want := string(kept.get(target).body)
@@ -225,6 +225,33 @@ func TestStreams(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestPacked: an answer too large to keep is kept where it is small when coded.
+func TestPacked(t *testing.T) {
+	store := many(t, 2000)
+	o := options(t)
+	o.Limits.KeptBytes = 128 << 10
+	s := open(t, store, o)
+	want := string(s.get("/api/all-activities").body)
+	for _, coding := range []string{"gzip", "br", "zstd"} {
+		t.Run(coding, func(t *testing.T) {
+			for range 1000 { // ristretto stores behind a buffer
+				res := s.get("/api/all-activities", "Accept-Encoding", coding)
+				if res.ContentLength < 0 || plain(t, res) != want {
+					t.Fatalf("length %d, the same content: %v", res.ContentLength, plain(t, res) == want)
+				}
+				if res.Header.Get("Cache-Status") != "vitrine; hit" {
+					continue
+				}
+				if got := s.get("/api/all-activities", "Accept-Encoding", coding, "If-None-Match", res.Header.Get("ETag")).StatusCode; got != 304 {
+					t.Errorf("status = %d for its own tag", got)
+				}
+				return
+			}
+			t.Error("never a hit")
+		})
 	}
 }
 

@@ -96,7 +96,7 @@ func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key resu
 	}
 	setHeader(c, "Server-Timing", timing(planned.Sub(start), time.Since(planned)))
 	if a.TooLarge {
-		return s.sendStream(ctx, c, p, snapshot, key)
+		return s.sendLarge(ctx, c, p, snapshot, key)
 	}
 	setHeader(c, headerCacheStatus, cacheStatus(outcome))
 	return send(c, a)
@@ -136,34 +136,6 @@ func send(c *fiber.Ctx, a *result.Answer) error {
 		c.Set(fiber.HeaderContentEncoding, string(a.Coding))
 	}
 	c.Response().SetBodyRaw(a.Body)
-	return nil
-}
-
-// sendStream sends a body that is made while it goes out.
-func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
-	coding := key.Coding
-	etag := result.Tag(key.View+"\x00"+key.Epoch+"\x00"+strconv.FormatUint(key.Generation, 36)+"\x00"+key.Query, coding)
-	c.Set(fiber.HeaderETag, etag)
-	setHeader(c, headerCacheStatus, "vitrine; fwd=bypass; detail=streamed")
-	if matches(c.Get(fiber.HeaderIfNoneMatch), etag) {
-		return c.SendStatus(fiber.StatusNotModified)
-	}
-	c.Set(fiber.HeaderContentType, contentType)
-	if coding != result.Identity {
-		c.Set(fiber.HeaderContentEncoding, string(coding))
-	}
-	b := &body{items: func(func(int) bool) {}}
-	if c.Method() != fiber.MethodHead {
-		var err error
-		if b, err = p.build(ctx, snapshot); err != nil {
-			return err
-		}
-	}
-	stream, err := newStream(b, coding, s.metrics.streamed(c))
-	if err != nil {
-		return err
-	}
-	c.Context().SetBodyStream(stream, -1)
 	return nil
 }
 

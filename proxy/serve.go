@@ -61,7 +61,12 @@ func (s *Server) shutDown(app *fiber.App, ln net.Listener, ended <-chan error) e
 		return fmt.Errorf("proxy: serve %s: %w", ln.Addr(), err)
 	default:
 	}
-	err := app.ShutdownWithTimeout(s.limits.Shutdown)
+	ctx, cancel := context.Background(), func() {}
+	if s.limits.Shutdown > 0 {
+		ctx, cancel = context.WithTimeout(ctx, s.limits.Shutdown)
+	}
+	defer cancel()
+	err := app.ShutdownWithContext(ctx)
 	if err := errors.Join(err, <-ended); err != nil {
 		return fmt.Errorf("proxy: shut down %s: %w", ln.Addr(), err)
 	}
