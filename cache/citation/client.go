@@ -1,0 +1,192 @@
+package citation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"vitrine/rules"
+)
+
+// The index's failures; both are rules.ErrUnavailable. A user or document that the
+// index does not have is rules.ErrNotFound.
+var (
+	// ErrBlocked: the index refuses to be read, for now.
+	ErrBlocked = fmt.Errorf("citation index refuses requests: %w", rules.ErrUnavailable)
+	// ErrUnavailable: the index does not answer, not in time, or not with a page.
+	ErrUnavailable = fmt.Errorf("citation index: %w", rules.ErrUnavailable)
+)
+
+// errUnfamiliar: a page with nothing in it that a page of its kind has.
+var errUnfamiliar = errors.New("page without known markup")
+
+// Defaults of Options.
+const (
+	defaultLifetime    = 24 * time.Hour
+	defaultStaleFor    = 30 * 24 * time.Hour
+	defaultMinInterval = 2 * time.Second
+	defaultTimeout     = 15 * time.Second
+	defaultBackoff     = time.Minute
+	defaultMaxBytes    = 4 << 20
+	defaultMaxEntries  = 1000
+	defaultUserAgent   = "Mozilla/5.0 (compatible; Vitrine)"
+)
+
+// Options configures a Client.
+type Options struct {
+	// BaseURL is where the index is: scheme, host and, if need be, a path before
+	// "/citations". It is required.
+	BaseURL string
+	// Transport sends the requests. If it is nil, one of the client's own that uses
+	// no proxy.
+	Transport http.RoundTripper
+	// UserAgent is how the client introduces itself. If it is empty, as Vitrine.
+	UserAgent string
+	// Lifetime is how long an answer is fresh. If it is 0, 24 h.
+	Lifetime time.Duration
+	// StaleFor is how long after its Lifetime an answer may stand in for one that the
+	// index fails to give. If it is 0, 30 days; if it is negative, never.
+	StaleFor time.Duration
+	// MinInterval is the time from one request to the next. If it is 0, 2 s; if it is
+	// negative, none.
+	MinInterval time.Duration
+	// Timeout bounds one fetch, waiting for its turn included. If it is 0, 15 s.
+	Timeout time.Duration
+	// Backoff is how long a failed question is not asked again, and after a refusal
+	// none is; each further failure doubles it, up to 64 times. If it is 0, 1 min.
+	Backoff time.Duration
+	// MaxBytes bounds a page, uncompressed. If it is 0, 4 MiB.
+	MaxBytes int64
+	// MaxEntries is how many profiles, and how many documents, are kept. If it is 0,
+	// 1000.
+	MaxEntries int
+	// Now is the clock. If it is nil, time.Now.
+	Now func() time.Time
+	// Wait returns after a while, or with the context's error if that ends first. If
+	// it is nil, a timer is used.
+	Wait func(context.Context, time.Duration) error
+}
+
+// withDefaults returns the options with every zero replaced.
+func (o Options) withDefaults() Options {
+	set(&o.UserAgent, defaultUserAgent)
+	set(&o.Lifetime, defaultLifetime)
+	set(&o.StaleFor, defaultStaleFor)
+	set(&o.MinInterval, defaultMinInterval)
+	set(&o.Timeout, defaultTimeout)
+	set(&o.Backoff, defaultBackoff)
+	set(&o.MaxBytes, defaultMaxBytes)
+	set(&o.MaxEntries, defaultMaxEntries)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	return o
+}
+
+func set[T comparable](option *T, standard T) {
+	var zero T
+	if *option == zero {
+		*option = standard
+	}
+}
+
+// Client asks the index. Close it when done.
+type Client struct {
+	fetch     *fetcher
+	profiles  *store[Profile]
+	documents *store[Document]
+}
+
+// New returns a client; the error tells what is wrong with BaseURL.
+func New(o Options) (*Client, error) {
+	base, err := url.Parse(o.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("citation: base URL: %w", err)
+	}
+	if base.Scheme != "https" && base.Scheme != "http" || base.Host == "" ||
+		base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return nil, fmt.Errorf("citation: base URL %q: want http(s)://host with at most a path", base.Redacted())
+	}
+	o = o.withDefaults()
+	return &Client{
+		fetch:     newFetcher(base, o),
+		profiles:  newStore[Profile](o),
+		documents: newStore[Document](o),
+	}, nil
+}
+
+// Close ends running requests and waits for them. Later calls are answered from
+// what is kept, or fail with ErrUnavailable.
+func (c *Client) Close() {
+	c.profiles.close()
+	c.documents.close()
+	c.fetch.close()
+}
+
+// Profile returns the profile of a user of the index, as of at most Lifetime ago,
+// or older where the index fails; empty if its page has nothing familiar. Errors:
+// rules.ErrWrongCall for what cannot be a user, rules.ErrNotFound, ErrBlocked,
+// ErrUnavailable, and the context's.
+func (c *Client) Profile(ctx context.Context, user string) (Profile, error) {
+	if err := check("user", user); err != nil {
+		return Profile{}, err
+	}
+	profile, err := c.profiles.get(ctx, user, func(ctx context.Context) (Profile, error) {
+		page, err := c.fetch.page(ctx, "user="+user+"&hl=de&cstart=0&pagesize=100&sortby=pubdate")
+		if err != nil {
+			return Profile{}, err
+		}
+		return parseProfile(page)
+	})
+	if errors.Is(err, errUnfamiliar) {
+		return Profile{Publications: []Publication{}}, nil
+	}
+	return profile, err
+}
+
+// Document returns the details of a publication in a user's profile; doc is the
+// Link of a Publication. For the rest see Profile.
+func (c *Client) Document(ctx context.Context, user, doc string) (Document, error) {
+	if err := check("user", user); err != nil {
+		return Document{}, err
+	}
+	if err := check("doc", doc); err != nil {
+		return Document{}, err
+	}
+	document, err := c.documents.get(ctx, user+":"+doc, func(ctx context.Context) (Document, error) {
+		page, err := c.fetch.page(ctx, "view_op=view_citation&hl=de&user="+user+"&citation_for_view="+user+":"+doc)
+		if err != nil {
+			return Document{}, err
+		}
+		return parseDocument(page)
+	})
+	if errors.Is(err, errUnfamiliar) {
+		return Document{}, nil
+	}
+	return document, err
+}
+
+// maxIdentifier is the longest identifier taken; the index's own have 12 characters.
+const maxIdentifier = 64
+
+// check refuses what cannot be an identifier of the index. What it lets pass means
+// nothing special anywhere in a URL.
+func check(param, id string) error {
+	if id == "" || len(id) > maxIdentifier {
+		return rules.Wrongf(param, "", "want 1 to %d characters", maxIdentifier)
+	}
+	for i := range len(id) {
+		switch c := id[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+		default:
+			return rules.Wrongf(param, fmt.Sprintf("offset %d", i), "want only letters, digits, - and _")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,367 @@
+package citation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/rules"
+)
+
+const user = "mL1ndQvAAAAJ"
+
+func TestNewRefusesBaseURLs(t *testing.T) {
+	for _, base := range []string{"", "index.example", "ftp://index.example", "http://", "https://u:p@index.example",
+		"https://index.example?x=1", "https://index.example#x", "http://%zz"} {
+		t.Run(base, func(t *testing.T) {
+			if _, err := New(Options{BaseURL: base}); err == nil || strings.Contains(err.Error(), "u:p") {
+				t.Errorf("New(%q): %v, want an error without password", base, err)
+			}
+		})
+	}
+}
+
+func TestRequests(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "profile.html")))
+	client, _ := newTestClient(t, index, Options{})
+	profile, err := client.Profile(t.Context(), user)
+	if err != nil || *profile.TotalCitations != "1284" {
+		t.Errorf("Profile: %+v, %v", profile, err)
+	}
+	index.answers(page(testPage(t, "document.html")))
+	document, err := client.Document(t.Context(), user, "u5HHmVD_uO8C")
+	if err != nil || document.DOI != "10.5555/kf.2024.44" {
+		t.Errorf("Document: %+v, %v", document, err)
+	}
+	want := []string{
+		"/citations?user=mL1ndQvAAAAJ&hl=de&cstart=0&pagesize=100&sortby=pubdate",
+		"/citations?view_op=view_citation&hl=de&user=mL1ndQvAAAAJ&citation_for_view=mL1ndQvAAAAJ:u5HHmVD_uO8C",
+	}
+	if got := index.asked(); !slices.Equal(got, want) {
+		t.Errorf("asked for %q, want %q", got, want)
+	}
+}
+
+func TestIdentifiersAreChecked(t *testing.T) {
+	index := newIndex(t, status(http.StatusTeapot))
+	client, _ := newTestClient(t, index, Options{})
+	for _, id := range []string{"", "a b", "../x", "a/b", "a:b", "a&b", "a%2f", "a@b", "ä", "a\x00", strings.Repeat("a", 65)} {
+		t.Run(id, func(t *testing.T) {
+			if _, err := client.Profile(t.Context(), id); !errors.Is(err, rules.ErrWrongCall) {
+				t.Errorf("Profile(%q): %v, want a wrong call", id, err)
+			}
+			if _, err := client.Document(t.Context(), id, "a"); !errors.Is(err, rules.ErrWrongCall) {
+				t.Errorf("Document(%q, a): %v, want a wrong call", id, err)
+			}
+			if _, err := client.Document(t.Context(), "a", id); !errors.Is(err, rules.ErrWrongCall) {
+				t.Errorf("Document(a, %q): %v, want a wrong call", id, err)
+			}
+		})
+	}
+	if got := index.asked(); len(got) > 0 {
+		t.Errorf("asked for %q", got)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a request left the index")
+	}))
+	defer elsewhere.Close()
+	redirect := func(to string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
+	}
+	tests := []struct {
+		name   string
+		answer http.HandlerFunc
+		want   error
+	}{
+		{"refused", status(http.StatusForbidden), ErrBlocked},
+		{"too many requests", status(http.StatusTooManyRequests), ErrBlocked},
+		{"captcha", page(testPage(t, "captcha.html")), ErrBlocked},
+		{"redirect to another host", redirect(elsewhere.URL + "/sorry"), ErrBlocked},
+		{"redirect to another scheme", redirect("file:///etc/hosts"), ErrBlocked},
+		{"redirect to another host by name", redirect("//localhost:1/citations"), ErrBlocked},
+		{"redirects without end", redirect("/citations?again"), ErrUnavailable},
+		{"redirect to nowhere", status(http.StatusFound), ErrUnavailable},
+		{"server error", status(http.StatusInternalServerError), ErrUnavailable},
+		{"no page", status(http.StatusNoContent), ErrUnavailable},
+		{"unknown user", status(http.StatusNotFound), rules.ErrNotFound},
+		{"huge", page(testPage(t, "profile.html") + strings.Repeat(" ", 1<<16)), ErrUnavailable},
+		{"truncated", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "100000")
+			page(testPage(t, "profile.html"))(w, r)
+		}, ErrUnavailable},
+		{"connection lost", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ErrUnavailable},
+		{"compressed garbage", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write([]byte("no gzip"))
+		}, ErrUnavailable},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			index := newIndex(t, tt.answer)
+			client, _ := newTestClient(t, index, Options{MaxBytes: 1 << 16})
+			if _, err := client.Profile(t.Context(), user); !errors.Is(err, tt.want) {
+				t.Errorf("Profile: %v, want %v", err, tt.want)
+			}
+			if got := len(index.asked()); got > 1+maxRedirects {
+				t.Errorf("%d requests", got)
+			}
+			if _, err := client.Document(t.Context(), user, "d"); !errors.Is(err, tt.want) {
+				t.Errorf("Document: %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestFailuresAreOfTheHouse(t *testing.T) {
+	for _, err := range []error{ErrBlocked, ErrUnavailable} {
+		if !errors.Is(err, rules.ErrUnavailable) {
+			t.Errorf("%v is not of kind %v", err, rules.ErrUnavailable)
+		}
+	}
+	if errors.Is(ErrBlocked, ErrUnavailable) || errors.Is(ErrUnavailable, ErrBlocked) {
+		t.Error("the two kinds are one")
+	}
+}
+
+func TestRedirectWithinTheIndex(t *testing.T) {
+	index := newIndex(t, func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.URL.RawQuery, "moved") {
+			http.Redirect(w, r, "/citations?moved", http.StatusFound)
+			return
+		}
+		page(testPage(t, "profile.html"))(w, r)
+	})
+	client, _ := newTestClient(t, index, Options{})
+	if profile, err := client.Profile(t.Context(), user); err != nil || len(profile.Publications) != 3 {
+		t.Errorf("Profile: %+v, %v", profile, err)
+	}
+}
+
+func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
+	fetch := newFetcher(nil, Options{}.withDefaults())
+	defer fetch.close()
+	if transport := fetch.client.Transport.(*http.Transport); transport.Proxy != nil {
+		t.Error("the transport asks for a proxy")
+	}
+}
+
+func TestChangedMarkup(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "changed.html")))
+	client, _ := newTestClient(t, index, Options{})
+	for range 2 {
+		profile, err := client.Profile(t.Context(), user)
+		if err != nil || profile.TotalCitations != nil || profile.Publications == nil || len(profile.Publications) > 0 {
+			t.Errorf("Profile: %+v, %v, want an empty one", profile, err)
+		}
+		document, err := client.Document(t.Context(), user, "d")
+		if err != nil || document.Title != "" || len(document.Fields) > 0 {
+			t.Errorf("Document: %+v, %v, want an empty one", document, err)
+		}
+	}
+	if got := len(index.asked()); got != 2 {
+		t.Errorf("%d requests, want 2: such a page is not asked for again at once", got)
+	}
+}
+
+func TestLifetime(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "profile.html")))
+	client, clock := newTestClient(t, index, Options{Lifetime: time.Hour})
+	for step, want := range []int{1, 1, 2} {
+		if _, err := client.Profile(t.Context(), user); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(index.asked()); got != want {
+			t.Errorf("step %d: %d requests, want %d", step, got, want)
+		}
+		clock.forward(40 * time.Minute)
+	}
+}
+
+// While the index fails, the last good answer stands in, as long as it may.
+func TestStale(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer http.HandlerFunc
+	}{
+		{"server error", status(http.StatusBadGateway)},
+		{"blocked", status(http.StatusTooManyRequests)},
+		{"captcha", page(testPage(t, "captcha.html"))},
+		{"changed markup", page(testPage(t, "changed.html"))},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			index := newIndex(t, page(testPage(t, "profile.html")))
+			client, clock := newTestClient(t, index, Options{Lifetime: time.Hour, StaleFor: 2 * time.Hour})
+			total := func() string {
+				t.Helper()
+				profile, err := client.Profile(t.Context(), user)
+				if err != nil || profile.TotalCitations == nil {
+					return fmt.Sprint("none: ", err)
+				}
+				return *profile.TotalCitations
+			}
+			total()
+			index.answers(tt.answer)
+			for range 2 {
+				clock.forward(80 * time.Minute)
+				if got := total(); got != "1284" {
+					t.Errorf("while stale: %s, want 1284", got)
+				}
+			}
+			clock.forward(80 * time.Minute)
+			if got := total(); !strings.HasPrefix(got, "none") {
+				t.Errorf("after StaleFor: %s, want none", got)
+			}
+			index.answers(page(strings.Replace(testPage(t, "profile.html"), "1284", "1300", 1)))
+			clock.forward(80 * time.Minute)
+			if got := total(); got != "1300" {
+				t.Errorf("after recovery: %s, want 1300", got)
+			}
+		})
+	}
+}
+
+func TestVanishedUserIsNotServedStale(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "profile.html")))
+	client, clock := newTestClient(t, index, Options{Lifetime: time.Hour})
+	if _, err := client.Profile(t.Context(), user); err != nil {
+		t.Fatal(err)
+	}
+	index.answers(status(http.StatusNotFound))
+	clock.forward(2 * time.Hour)
+	for range 2 {
+		if _, err := client.Profile(t.Context(), user); !errors.Is(err, rules.ErrNotFound) {
+			t.Errorf("Profile: %v, want %v", err, rules.ErrNotFound)
+		}
+	}
+}
+
+// A failed question is left alone for a minute, then two, then four.
+func TestBackoff(t *testing.T) {
+	index := newIndex(t, status(http.StatusInternalServerError))
+	client, clock := newTestClient(t, index, Options{Backoff: time.Minute})
+	var asked []int
+	for range 9 {
+		if _, err := client.Profile(t.Context(), user); !errors.Is(err, ErrUnavailable) {
+			t.Fatalf("Profile: %v, want %v", err, ErrUnavailable)
+		}
+		asked = append(asked, len(index.asked()))
+		clock.forward(time.Minute)
+	}
+	if want := []int{1, 2, 2, 3, 3, 3, 3, 4, 4}; !slices.Equal(asked, want) {
+		t.Errorf("requests after each minute: %v, want %v", asked, want)
+	}
+}
+
+// A refusal is for all questions, and as long as the index says.
+func TestRefusalStopsAllQuestions(t *testing.T) {
+	index := newIndex(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	client, clock := newTestClient(t, index, Options{Backoff: time.Minute})
+	for minute := range 10 {
+		if _, err := client.Profile(t.Context(), fmt.Sprint("user", minute)); !errors.Is(err, ErrBlocked) {
+			t.Errorf("minute %d: %v, want %v", minute, err, ErrBlocked)
+		}
+		clock.forward(time.Minute)
+	}
+	if got := len(index.asked()); got != 1 {
+		t.Errorf("%d requests, want 1", got)
+	}
+	index.answers(page(testPage(t, "profile.html")))
+	if _, err := client.Profile(t.Context(), "user3"); err != nil {
+		t.Errorf("after ten minutes: %v; what was not asked must not count as failed", err)
+	}
+}
+
+func TestPace(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "profile.html")))
+	client, clock := newTestClient(t, index, Options{MinInterval: 2 * time.Second, Timeout: time.Minute})
+	for i := range 3 {
+		if _, err := client.Profile(t.Context(), fmt.Sprint("user", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock.forward(500 * time.Millisecond)
+	if _, err := client.Profile(t.Context(), "user3"); err != nil {
+		t.Fatal(err)
+	}
+	want := []time.Duration{2 * time.Second, 2 * time.Second, 1500 * time.Millisecond}
+	if !slices.Equal(clock.waits, want) {
+		t.Errorf("waited %v, want %v", clock.waits, want)
+	}
+}
+
+// Who waits for a turn while another is refused does not ask.
+func TestRefusalWhileWaiting(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "profile.html")))
+	client, clock := newTestClient(t, index, Options{MinInterval: time.Second, Timeout: time.Minute, Backoff: time.Hour})
+	if _, err := client.Profile(t.Context(), "first"); err != nil {
+		t.Fatal(err)
+	}
+	client.fetch.pace.wait = func(ctx context.Context, d time.Duration) error {
+		client.fetch.pace.saw(true, 0)
+		return clock.wait(ctx, d)
+	}
+	if _, err := client.Profile(t.Context(), "second"); !errors.Is(err, ErrBlocked) {
+		t.Errorf("Profile: %v, want %v", err, ErrBlocked)
+	}
+	if got := len(index.asked()); got != 1 {
+		t.Errorf("%d requests, want 1", got)
+	}
+}
+
+func TestTooManyQuestions(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "profile.html")))
+	client, clock := newTestClient(t, index, Options{MinInterval: time.Hour, Timeout: time.Minute})
+	if _, err := client.Profile(t.Context(), "first"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Profile(t.Context(), "second"); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a turn beyond the timeout: %v, want %v", err, ErrUnavailable)
+	}
+	clock.forward(time.Hour)
+	if _, err := client.Profile(t.Context(), "second"); err != nil {
+		t.Errorf("an hour later: %v", err)
+	}
+}
+
+func TestEntriesAreBounded(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "profile.html")))
+	client, _ := newTestClient(t, index, Options{MaxEntries: 2})
+	ask := func(user string) int {
+		t.Helper()
+		_, _ = client.Profile(t.Context(), user)
+		return len(index.asked())
+	}
+	ask("a")
+	ask("b")
+	ask("a")
+	ask("c") // b goes
+	if got := ask("a"); got != 3 {
+		t.Errorf("a was let go: %d requests, want 3", got)
+	}
+	if got := ask("b"); got != 4 { // c goes
+		t.Errorf("b was kept: %d requests, want 4", got)
+	}
+	index.answers(status(http.StatusNotFound))
+	for i := range 5 {
+		ask(fmt.Sprint("unknown", i))
+	}
+	if got := ask("b"); got != 9 {
+		t.Errorf("failures pushed out an answer: %d requests, want 9", got)
+	}
+	if got := len(client.profiles.entries); got != 2 {
+		t.Errorf("%d entries, want 2", got)
+	}
+}

@@ -1,0 +1,84 @@
+package citation
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+)
+
+// Document is a publication of the index (API.md: GET /api/citation-index). As JSON
+// it is the document response: title, doi, and a key for each field.
+type Document struct {
+	Title  string
+	DOI    string  // empty if the page's links hold none
+	Fields []Field // in the page's order, no label twice
+}
+
+// Field is a value that a publication's page shows, by the label it shows.
+type Field struct {
+	Label string
+	Value string
+}
+
+// authorsLabel is the label of the one field that is a list.
+const authorsLabel = "Autoren"
+
+// parseDocument reads a publication's page; errUnfamiliar if it is none.
+func parseDocument(page *goquery.Document) (Document, error) {
+	if page.Find(familiarDocument).Length() == 0 {
+		return Document{}, errUnfamiliar
+	}
+	d := Document{
+		Title: text(page.Find("#gsc_oci_title, .gsc_oci_title")),
+		DOI:   parseDOI(page),
+	}
+	seen := map[string]bool{"title": true, "doi": true, "": true}
+	for _, field := range atMost(maxFields, page.Find(".gsc_oci_field")).EachIter() {
+		label := text(field)
+		if seen[label] {
+			continue
+		}
+		seen[label] = true
+		d.Fields = append(d.Fields, Field{Label: label, Value: text(field.NextFiltered(".gsc_oci_value"))})
+	}
+	return d, nil
+}
+
+// doi finds a DOI in an address: a registrant and a name of the characters that
+// publishers use.
+var doi = regexp.MustCompile(`\b10\.[0-9]{4,9}/[-._;()/:a-zA-Z0-9<>]+`)
+
+// afterDOI is what publishers write after the DOI of a text's address.
+var afterDOI = []string{".pdf", ".html", ".full", ".abstract", "/pdf", "/html", "/full", "/abstract", "/epub", "/meta"}
+
+// parseDOI returns the DOI that the title's links lead to, the title's own before
+// those to the text, or "".
+func parseDOI(page *goquery.Document) string {
+	for _, where := range []string{"#gsc_oci_title, .gsc_oci_title", "#gsc_oci_title_gg, .gsc_oci_title_gg"} {
+		for _, link := range page.Find(where).Find("a[href]").EachIter() {
+			if found := doiIn(link.AttrOr("href", "")); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// doiIn returns the DOI in an address, its path before its query, or "".
+func doiIn(address string) string {
+	link, err := url.Parse(strings.TrimSpace(address))
+	if err != nil {
+		return ""
+	}
+	found := doi.FindString(link.Path)
+	if found == "" {
+		query, _ := url.QueryUnescape(link.RawQuery) // "" where it is malformed
+		found = doi.FindString(query)
+	}
+	for _, tail := range afterDOI {
+		found = strings.TrimSuffix(found, tail)
+	}
+	return strings.TrimRight(found, "./;:")
+}

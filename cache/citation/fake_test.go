@@ -1,0 +1,113 @@
+package citation
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeIndex is an index on a local server. Its answer can be changed at any time.
+type fakeIndex struct {
+	url string
+
+	mu       sync.Mutex
+	answer   http.HandlerFunc // guarded by mu
+	requests []string         // guarded by mu: the URIs asked for
+}
+
+func newIndex(t *testing.T, answer http.HandlerFunc) *fakeIndex {
+	t.Helper()
+	index := &fakeIndex{answer: answer}
+	server := httptest.NewServer(index)
+	t.Cleanup(server.Close)
+	index.url = server.URL
+	return index
+}
+
+func (x *fakeIndex) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x.mu.Lock()
+	x.requests = append(x.requests, r.URL.RequestURI())
+	answer := x.answer
+	x.mu.Unlock()
+	answer(w, r)
+}
+
+func (x *fakeIndex) answers(answer http.HandlerFunc) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.answer = answer
+}
+
+func (x *fakeIndex) asked() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.requests
+}
+
+// page answers with a page.
+func page(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+// status answers with a status.
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// clock is a clock that only moves when told, or when somebody waits.
+type clock struct {
+	mu    sync.Mutex
+	now   time.Time       // guarded by mu
+	waits []time.Duration // guarded by mu
+}
+
+func newClock() *clock {
+	return &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) forward(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func (c *clock) wait(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	c.waits = append(c.waits, d)
+	return ctx.Err()
+}
+
+// newTestClient returns a client of an index with a driven clock, asking without
+// distance unless the options say otherwise.
+func newTestClient(t *testing.T, index *fakeIndex, o Options) (*Client, *clock) {
+	t.Helper()
+	c := newClock()
+	o.BaseURL, o.Now, o.Wait = index.url, c.Now, c.wait
+	if o.MinInterval == 0 {
+		o.MinInterval = -1
+	}
+	client, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client, c
+}

@@ -1,0 +1,169 @@
+package citation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/net/html/charset"
+
+	"vitrine/rules"
+)
+
+const (
+	maxRedirects  = 3
+	maxRetryAfter = 24 * time.Hour
+)
+
+// fetcher gets pages from the index and from nowhere else.
+type fetcher struct {
+	base      *url.URL
+	client    *http.Client
+	pace      *pace
+	userAgent string
+	maxBytes  int64
+}
+
+func newFetcher(base *url.URL, o Options) *fetcher {
+	transport := o.Transport
+	if transport == nil {
+		transport = &http.Transport{ // no Proxy: the environment's is not asked
+			TLSHandshakeTimeout:    o.Timeout,
+			MaxResponseHeaderBytes: 64 << 10,
+			MaxConnsPerHost:        2,
+			IdleConnTimeout:        time.Minute,
+			ForceAttemptHTTP2:      true,
+		}
+	}
+	f := &fetcher{
+		base:      base,
+		pace:      &pace{interval: o.MinInterval, backoff: o.Backoff, now: o.Now, wait: o.Wait},
+		userAgent: o.UserAgent,
+		maxBytes:  o.MaxBytes,
+	}
+	f.client = &http.Client{Transport: transport, CheckRedirect: f.redirect}
+	return f
+}
+
+// close gives connections back.
+func (f *fetcher) close() { f.client.CloseIdleConnections() }
+
+// redirect lets only redirects within the index pass. One that leads elsewhere
+// wants consent, a log-in or a captcha: the index refuses.
+func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
+	same := strings.EqualFold(r.URL.Host, f.base.Host) && r.URL.User == nil &&
+		(r.URL.Scheme == f.base.Scheme || r.URL.Scheme == "https")
+	switch {
+	case !same:
+		return fmt.Errorf("%w: redirected to %s", ErrBlocked, r.URL.Host)
+	case len(via) > maxRedirects:
+		return fmt.Errorf("%w: more than %d redirects", ErrUnavailable, maxRedirects)
+	}
+	return nil
+}
+
+// page fetches and parses the page that a query leads to. The query is used as it
+// is: its parts have passed check.
+func (f *fetcher) page(ctx context.Context, query string) (*goquery.Document, error) {
+	if err := f.pace.turn(ctx); err != nil {
+		return nil, err
+	}
+	page, after, err := f.request(ctx, query)
+	f.pace.saw(errors.Is(err, ErrBlocked), after)
+	return page, err
+}
+
+// request is page without its pace; after is the answer's Retry-After.
+func (f *fetcher) request(ctx context.Context, query string) (page *goquery.Document, after time.Duration, err error) {
+	u := *f.base
+	u.Path, u.RawPath, u.RawQuery = strings.TrimSuffix(u.Path, "/")+"/citations", "", query
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	r.Header.Set("User-Agent", f.userAgent)
+	r.Header.Set("Accept", "text/html")
+	r.Header.Set("Accept-Language", "de")
+
+	answer, err := f.client.Do(r)
+	if err != nil {
+		if errors.Is(err, rules.ErrUnavailable) { // redirect said why
+			return nil, 0, err
+		}
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	defer answer.Body.Close()
+	if err := statusError(answer.StatusCode); err != nil {
+		return nil, retryAfter(answer.Header), fmt.Errorf("%w: status %d", err, answer.StatusCode)
+	}
+	page, err = f.read(answer)
+	return page, 0, err
+}
+
+// statusError returns the kind of error that a status stands for.
+func statusError(status int) error {
+	switch status {
+	case http.StatusOK:
+		return nil
+	case http.StatusForbidden, http.StatusTooManyRequests:
+		return ErrBlocked
+	case http.StatusNotFound, http.StatusGone:
+		return fmt.Errorf("citation index: %w", rules.ErrNotFound)
+	}
+	return ErrUnavailable
+}
+
+// retryAfter returns what a Retry-After in seconds says, 0 if there is none.
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
+	if err != nil {
+		return 0
+	}
+	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+}
+
+// read parses a page of bounded size.
+func (f *fetcher) read(answer *http.Response) (*goquery.Document, error) {
+	body, err := io.ReadAll(io.LimitReader(answer.Body, f.maxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("%w: reading the page: %w", ErrUnavailable, err)
+	}
+	if int64(len(body)) > f.maxBytes {
+		return nil, fmt.Errorf("%w: page larger than %d bytes", ErrUnavailable, f.maxBytes)
+	}
+	page, err := parsePage(body, answer.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, err
+	}
+	if page.Find(captcha).Length() > 0 && page.Find(familiarProfile+", "+familiarDocument).Length() == 0 {
+		return nil, fmt.Errorf("%w: captcha", ErrBlocked)
+	}
+	return page, nil
+}
+
+// parsePage parses HTML. What is UTF-8 is taken as such: sniffing looks at the
+// beginning only, where a page may well be ASCII.
+func parsePage(body []byte, contentType string) (*goquery.Document, error) {
+	if !utf8.Valid(body) {
+		encoding, _, _ := charset.DetermineEncoding(body, contentType)
+		decoded, err := encoding.NewDecoder().Bytes(body)
+		if err != nil {
+			return nil, fmt.Errorf("%w: decoding the page: %w", ErrUnavailable, err)
+		}
+		body = decoded
+	}
+	page, err := goquery.NewDocumentFromReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%w: parsing the page: %w", ErrUnavailable, err)
+	}
+	return page, nil
+}

@@ -1,0 +1,134 @@
+package citation
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+)
+
+// Profile is a profile of the index (API.md: GET /api/citation-index). As JSON it is
+// the profile response. What the page shows is kept as it shows it.
+type Profile struct {
+	// TotalCitations is nil if the page tells none.
+	TotalCitations *string `json:"total_citations"`
+	// CitationsPerYear has the years of which the page tells a number.
+	CitationsPerYear Years `json:"citations_per_year"`
+	// Publications are the first hundred by date, the newest first.
+	Publications []Publication `json:"publications"`
+}
+
+// Publication is a row of a profile's list.
+type Publication struct {
+	Title string `json:"title"`
+	// Link is the document's identifier: what follows the user in the index's key.
+	Link      string `json:"link"`
+	Authors   string `json:"authors"`
+	Venue     string `json:"venue"`
+	Citations Number `json:"citations"` // empty if unavailable or no number
+	Year      Number `json:"year"`      // empty if blank
+}
+
+// parseProfile reads a profile's page; errUnfamiliar if it is none.
+func parseProfile(page *goquery.Document) (Profile, error) {
+	if page.Find(familiarProfile).Length() == 0 {
+		return Profile{}, errUnfamiliar
+	}
+	profile := Profile{CitationsPerYear: parseYears(page), Publications: []Publication{}}
+	if total := text(page.Find("#gsc_rsb_st .gsc_rsb_std, .gsc_rsb_st .gsc_rsb_std")); total != "" {
+		profile.TotalCitations = &total
+	}
+	for _, row := range atMost(maxRows, page.Find(".gsc_a_tr")).EachIter() {
+		profile.Publications = append(profile.Publications, parsePublication(row))
+	}
+	return profile, nil
+}
+
+func parsePublication(row *goquery.Selection) Publication {
+	title, gray := row.Find(".gsc_a_at"), row.Find(".gs_gray")
+	p := Publication{
+		Title:     text(title),
+		Link:      documentOf(title),
+		Authors:   text(gray.Eq(0)),
+		Venue:     text(gray.Eq(1)),
+		Citations: Number(text(row.Find(".gsc_a_ac"))),
+		Year:      Number(text(row.Find(".gsc_a_h"))),
+	}
+	if !digits(string(p.Citations)) {
+		p.Citations = ""
+	}
+	return p
+}
+
+// documentOf returns the document that a title links to, or "". Where scripts open
+// it, the link is beside the href.
+func documentOf(title *goquery.Selection) string {
+	for _, name := range []string{"href", "data-href"} {
+		link, err := url.Parse(strings.TrimSpace(title.AttrOr(name, "")))
+		if err != nil {
+			continue
+		}
+		if _, document, ok := strings.Cut(link.Query().Get("citation_for_view"), ":"); ok {
+			return strings.ToValidUTF8(document, "")
+		}
+	}
+	return ""
+}
+
+// parseYears reads the chart of citations. A year without citations has no bar, so
+// unless there are as many bars as years, a bar must tell itself which is its own;
+// if one does not, all are left out rather than put to the wrong year.
+func parseYears(page *goquery.Document) Years {
+	labels := atMost(maxYears, page.Find(".gsc_g_t"))
+	bars := atMost(maxYears, page.Find(".gsc_g_al"))
+	years := make(Years, 0, labels.Length())
+	for _, label := range labels.EachIter() {
+		years = append(years, Year{Year: text(label)})
+	}
+	for i, bar := range bars.EachIter() {
+		if bars.Length() != len(years) {
+			i = yearOf(bar, years)
+		}
+		if i < 0 || i >= len(years) {
+			return nil
+		}
+		if years[i].Citations == "" {
+			years[i].Citations = text(bar)
+		}
+	}
+	seen := map[string]bool{"": true}
+	return slices.DeleteFunc(years, func(y Year) bool {
+		drop := y.Citations == "" || seen[y.Year]
+		seen[y.Year] = true
+		return drop
+	})
+}
+
+// yearOf returns the position of the year that a bar belongs to, or -1: that its
+// link searches for, or that its z-index counts to, from 1 for the last year.
+func yearOf(bar *goquery.Selection, years Years) int {
+	holder := bar.Closest("[href], [style]")
+	if link, err := url.Parse(holder.AttrOr("href", "")); err == nil {
+		year := link.Query().Get("as_ylo")
+		if i := slices.IndexFunc(years, func(y Year) bool { return y.Year == year }); year != "" && i >= 0 {
+			return i
+		}
+	}
+	for declaration := range strings.SplitSeq(holder.AttrOr("style", ""), ";") {
+		property, value, _ := strings.Cut(declaration, ":")
+		if strings.TrimSpace(property) != "z-index" {
+			continue
+		}
+		if z, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && z >= 1 && z <= len(years) {
+			return len(years) - z
+		}
+	}
+	return -1
+}
+
+// digits reports whether s is a whole number.
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,123 @@
+package citation
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// slow answers when it is let go, or never if its asker has gone.
+type slow struct {
+	began chan struct{} // a value for each request
+	let   chan struct{}
+	page  http.HandlerFunc
+}
+
+func newSlow(t *testing.T) *slow {
+	return &slow{began: make(chan struct{}, 100), let: make(chan struct{}), page: page(testPage(t, "profile.html"))}
+}
+
+func (s *slow) answer(w http.ResponseWriter, r *http.Request) {
+	s.began <- struct{}{}
+	select {
+	case <-s.let:
+		s.page(w, r)
+	case <-r.Context().Done():
+	}
+}
+
+func TestOneFlightForAQuestion(t *testing.T) {
+	s := newSlow(t)
+	index := newIndex(t, s.answer)
+	client, _ := newTestClient(t, index, Options{})
+	var callers sync.WaitGroup
+	for range 20 {
+		callers.Go(func() {
+			if profile, err := client.Profile(t.Context(), user); err != nil || len(profile.Publications) != 3 {
+				t.Errorf("Profile: %+v, %v", profile, err)
+			}
+		})
+	}
+	<-s.began
+	close(s.let)
+	callers.Wait()
+	if got := len(index.asked()); got != 1 {
+		t.Errorf("%d requests, want 1", got)
+	}
+}
+
+// A caller that hangs up takes nothing away from the question it asked.
+func TestCallerHangsUp(t *testing.T) {
+	s := newSlow(t)
+	index := newIndex(t, s.answer)
+	client, _ := newTestClient(t, index, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() {
+		_, err := client.Profile(ctx, user)
+		gone <- err
+	}()
+	<-s.began
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller that hung up: %v, want %v", err, context.Canceled)
+	}
+	close(s.let)
+	if _, err := client.Profile(t.Context(), user); err != nil {
+		t.Errorf("the next caller: %v", err)
+	}
+	if got := len(index.asked()); got != 1 {
+		t.Errorf("%d requests, want 1", got)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	s := newSlow(t)
+	index := newIndex(t, s.answer)
+	client, _ := newTestClient(t, index, Options{Timeout: 50 * time.Millisecond})
+	if _, err := client.Profile(t.Context(), user); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("Profile: %v, want %v", err, ErrUnavailable)
+	}
+}
+
+func TestCloseEndsRequests(t *testing.T) {
+	s := newSlow(t)
+	index := newIndex(t, s.answer)
+	client, _ := newTestClient(t, index, Options{})
+	done := make(chan error)
+	go func() {
+		_, err := client.Profile(t.Context(), user)
+		done <- err
+	}()
+	<-s.began
+	client.Close()
+	if err := <-done; !errors.Is(err, ErrUnavailable) {
+		t.Errorf("the request under way: %v, want %v", err, ErrUnavailable)
+	}
+	if _, err := client.Profile(t.Context(), "other"); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a later call: %v, want %v", err, ErrUnavailable)
+	}
+}
+
+func TestLoadPanics(t *testing.T) {
+	s := newStore[int](Options{}.withDefaults())
+	defer s.close()
+	_, err := s.get(t.Context(), "k", func(context.Context) (int, error) { panic("oops") })
+	if !errors.Is(err, ErrUnavailable) {
+		t.Errorf("get: %v, want %v", err, ErrUnavailable)
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := wait(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("wait: %v, want %v", err, context.Canceled)
+	}
+	if err := wait(t.Context(), 0); err != nil {
+		t.Errorf("wait: %v", err)
+	}
+}
