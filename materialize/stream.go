@@ -58,11 +58,15 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 			return "", fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
 		}
 	}
+	seed := fingerprint
+	if b.job.Summarize != nil {
+		seed = "" // a summary's rows hold all they were made from: equal rows are up to date
+	}
 	batches := make(chan batch, 1)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(batches)
-		return guarded(func() error { return b.read(ctx, b.records(ctx, deps), newHasher(fingerprint), batches) })
+		return guarded(func() error { return b.read(ctx, b.records(ctx, deps), newHasher(seed), batches) })
 	})
 	group.Go(func() error {
 		return guarded(func() error { return b.stage(ctx, pub, row, batches) })
