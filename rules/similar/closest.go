@@ -125,13 +125,14 @@ func (s *search) compare(w *worker, from, to int) {
 		w.row = make([]uint64, s.query.words)
 		w.pair = s.query.newPair(s.corpus.longest)
 	}
+	_, enough := score(s.best.Load()).unpack()
 	top := -1
 	for k, i := range titles {
 		w.bounds[k] = 0
 		if s.hopeless(int(s.bounds[i]), int(i)) {
 			continue
 		}
-		w.bounds[k] = uint16(s.query.subsequence(s.corpus.title(int(i)), w.row))
+		w.bounds[k] = uint16(s.query.subsequence(s.corpus.title(int(i)), enough, w.row))
 		if top < 0 || w.bounds[k] > w.bounds[top] {
 			top = k
 		}
