@@ -9,6 +9,7 @@ import (
 // request is a call that was let in, copied out of Fiber's buffers.
 type request struct {
 	params  params // set where the request is planned
+	id      string // of the path, as it came, likewise; empty where it has none
 	session session
 	// hasKey: the apikey parameter was given, whatever it says.
 	hasKey bool
@@ -19,10 +20,10 @@ type request struct {
 
 // admit establishes who asks and lets them in, or fails with rules.ErrPermission.
 // The parameters are left to the planner.
-func (s *Server) admit(c *fiber.Ctx) (request, error) {
+func (s *Server) admit(c *fiber.Ctx, key secret) (request, error) {
 	var r request
 	r.session, r.personal = s.sessions.of(c)
-	if !s.key.set && r.session.user == "" {
+	if !key.set && r.session.user == "" {
 		return r, nil
 	}
 	cred := credentials{header: c.Get("X-API-Key"), session: r.session}
@@ -35,7 +36,7 @@ func (s *Server) admit(c *fiber.Ctx) (request, error) {
 		}
 	})
 	r.hasKey = cred.hasParam
-	if !s.key.admits(cred) {
+	if !key.admits(cred) {
 		return request{}, rules.ErrPermission
 	}
 	return r, nil

@@ -16,11 +16,15 @@ type headers struct {
 	cors    bool   // others write Vary too
 	shared  string // Cache-Control of what anybody may have
 	private string // of what is one person's
+	public  string // what shared begins with where it is for everybody
+	maxAge  time.Duration
+	longest time.Duration // that a cache may hand an answer out, stale included
 }
 
 func newHeaders(o Options) headers {
 	vary := []string{fiber.HeaderAcceptEncoding}
-	if o.Auth.APIKey != "" {
+	keyed := o.Auth.APIKey != "" || o.Auth.PortfolioKey != ""
+	if keyed {
 		vary = append(vary, "X-API-Key")
 	}
 	session := o.Auth.Session
@@ -36,17 +40,22 @@ func newHeaders(o Options) headers {
 		vary = append(vary, session.UserHeader)
 	}
 	lives := "max-age=" + seconds(o.Fresh.MaxAge)
-	shared := lives
-	if o.Auth.APIKey == "" {
-		shared = "public, " + lives // behind a key nothing is for everybody, but Vary keeps callers apart
+	public := ""
+	if !keyed {
+		public = "public, " // behind a key nothing is for everybody, but Vary keeps callers apart
 	}
+	shared := public + lives
 	if d := o.Fresh.StaleWhileRevalidate; d > 0 {
 		shared += ", stale-while-revalidate=" + seconds(d)
 	}
 	if d := o.Fresh.StaleIfError; d > 0 {
 		shared += ", stale-if-error=" + seconds(d)
 	}
-	return headers{vary: strings.Join(vary, ", "), cors: len(o.CORS.Origins) > 0, shared: shared, private: "private, " + lives}
+	return headers{
+		vary: strings.Join(vary, ", "), cors: len(o.CORS.Origins) > 0, shared: shared, private: "private, " + lives,
+		public: public, maxAge: o.Fresh.MaxAge,
+		longest: o.Fresh.MaxAge + max(o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError),
+	}
 }
 
 func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
@@ -65,6 +74,18 @@ func (h *headers) set(c *fiber.Ctx, personal bool) {
 		return
 	}
 	setHeader(c, fiber.HeaderCacheControl, h.shared)
+}
+
+// setUntil makes sure that no cache has an answer longer than it holds.
+func (h *headers) setUntil(c *fiber.Ctx, personal bool, left time.Duration) {
+	if left >= h.longest {
+		return
+	}
+	scope := h.public
+	if personal {
+		scope = "private, "
+	}
+	setHeader(c, fiber.HeaderCacheControl, scope+"max-age="+seconds(max(min(left, h.maxAge), 0)))
 }
 
 // setHeader is Fiber's Set for names already in canonical form, which it need

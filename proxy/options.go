@@ -10,6 +10,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
+	"vitrine/rules/label"
 )
 
 // Source is where answers come from; *view.Set is one.
@@ -48,13 +49,29 @@ type Options struct {
 	AccessLog bool         // one line for each request, at level info
 	// Now is the clock. If nil, time.Now.
 	Now func() time.Time
+	// Zone is where days and years begin. If nil, UTC.
+	Zone *time.Location
+
+	// Language of labels where a request does not ask for another. If empty, en.
+	Language string
+	// Labels are the names of codes, and what the API says itself. If nil, codes go by themselves.
+	Labels *label.Sets
+
+	// Records is asked for persons whom the views do not have yet. If nil, nobody is.
+	Records Records
+	// Citations is the external citation index. If nil, there is none.
+	Citations Citations
+	// SpectrumOff disables /portfolio/spectrum: its list is empty.
+	SpectrumOff bool
 }
 
 // AuthOptions says who is let in (API.md: Authentication).
 type AuthOptions struct {
 	// APIKey is asked of every call under /api. If empty, nobody is asked.
-	APIKey  string
-	Session SessionOptions
+	APIKey string
+	// PortfolioKey is asked of every call under /portfolio. If empty, nobody is asked.
+	PortfolioKey string
+	Session      SessionOptions
 }
 
 // SessionOptions says how a session is recognised. The zero value knows none.

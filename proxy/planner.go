@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dgraph-io/ristretto/v2"
 	"github.com/gofiber/fiber/v2"
@@ -16,10 +17,11 @@ const plannedBytes, planFactor, planOverhead = 4 << 20, 8, 512
 // Answers themselves are kept by the plan's canonical query, never by URL.
 type planner struct {
 	resource resource
+	key      secret // what its callers need
 	kept     *ristretto.Cache[[]byte, plan]
 }
 
-func newPlanner(r resource) (*planner, error) {
+func newPlanner(r resource, key secret) (*planner, error) {
 	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, plan]{
 		NumCounters: 10 * plannedBytes / planOverhead,
 		MaxCost:     plannedBytes,
@@ -28,11 +30,11 @@ func newPlanner(r resource) (*planner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("proxy: memory of plans: %w", err)
 	}
-	return &planner{resource: r, kept: kept}, nil
+	return &planner{resource: r, key: key, kept: kept}, nil
 }
 
 // plan returns the plan for a request. What a session asks depends on who it is
-// and is read anew; so is what was wrong.
+// and is read anew; so is what holds once, and what was wrong.
 func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
 	query := c.Context().URI().QueryString() // Fiber's: ristretto keeps its hashes only
 	anonymous := r.session.user == ""
@@ -42,8 +44,9 @@ func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
 		}
 	}
 	r.params = readParams(c.Context().QueryArgs())
+	r.id = strings.Clone(c.Params("id"))
 	made, err := p.resource(c.UserContext(), r)
-	if err == nil && anonymous {
+	if err == nil && anonymous && !made.once {
 		p.kept.Set(query, made, int64(planFactor*len(query)+planOverhead))
 	}
 	return made, err

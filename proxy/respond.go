@@ -13,7 +13,7 @@ import (
 )
 
 // resource turns a request into a plan for its answer, or an error. Without a
-// session the plan depends on nothing but the parameters.
+// session the plan depends on nothing but the parameters, unless it says once.
 type resource func(ctx context.Context, r request) (plan, error)
 
 // plan says what will be answered and how to make it.
@@ -25,6 +25,12 @@ type plan struct {
 	build func(context.Context, *view.Snapshot) (*body, error)
 	// personal: the answer depends on who asks.
 	personal bool
+	// once: the plan is for this request only, because it depends on the path, the
+	// moment or what was found.
+	once bool
+	// until is when another answer becomes right by the clock alone. The zero time
+	// never comes.
+	until time.Time
 }
 
 // body is an evaluated answer whose bytes are yet to be joined.
@@ -55,7 +61,7 @@ func (b *body) bytes(most int) ([]byte, bool) {
 func (s *Server) answer(plans *planner) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		start := time.Now()
-		r, err := s.admit(c)
+		r, err := s.admit(c, plans.key)
 		if err != nil {
 			return err
 		}
@@ -76,6 +82,9 @@ func (s *Server) answer(plans *planner) fiber.Handler {
 			Coding:     negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings),
 		}
 		s.headers.set(c, p.personal || r.personal)
+		if !p.until.IsZero() {
+			s.headers.setUntil(c, p.personal || r.personal, p.until.Sub(s.now()))
+		}
 		setHeader(c, fiber.HeaderAge, s.ages.of(p.view))
 		if a, ok := s.results.Lookup(key); ok && !a.TooLarge {
 			setHeader(c, headerCacheStatus, "vitrine; hit")

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -19,7 +20,9 @@ func (s *Server) routes(cors fiber.Handler) {
 	s.app.Get("/readyz", s.readyz)
 	if limit := s.rateLimit(); limit != nil {
 		s.app.Use("/api", limit)
+		s.app.Use("/portfolio", limit)
 	}
+	s.app.Get("/api/citation-index", s.citationIndex)
 	for path, p := range s.planners {
 		s.app.Get(path, s.answer(p))
 	}
@@ -32,7 +35,22 @@ func (s *Server) resources() map[string]resource {
 		"/api/html":                s.html,
 		"/api/all-activities":      s.allActivities,
 		"/api/spectrum-activities": s.spectrumActivities,
+		"/api/levenshtein":         s.levenshtein,
+		"/api/users/:id":           s.user,
+		"/api/user-units/:id":      s.userUnits,
+		"/api/events":              s.events,
+		"/api/conferences":         s.events,
+		"/api/deadlines":           s.deadlines,
+		"/portfolio/spectrum":      s.portfolioSpectrum,
 	}
+}
+
+// keyOf returns the key that callers of a path need (API.md: Authentication, 7).
+func (s *Server) keyOf(path string) secret {
+	if strings.HasPrefix(path, "/portfolio/") {
+		return s.portfolioKey
+	}
+	return s.key
 }
 
 // refuseUnknownMethods answers methods HTTP does not know as any other that is

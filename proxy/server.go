@@ -10,17 +10,20 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/result"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
+	"vitrine/rules/label"
 )
 
 // Server is the front end: the public app and the operator's.
 type Server struct {
 	views        Source
 	access       *access.Rules
-	key          secret
+	key          secret // of /api
+	portfolioKey secret // of /portfolio
 	sessions     *sessions
 	limits       Limits
 	filterLimits filter.Options
@@ -33,8 +36,16 @@ type Server struct {
 	log          *slog.Logger
 	accessLog    bool
 	now          func() time.Time
+	zone         *time.Location
+	language     string
+	labels       *label.Sets
+	newcomers    *newcomers
+	citations    Citations // nil: there is no index
+	titles       titles
+	spectrumOff  bool
 
 	publications *filter.Filter // what /api/html shows
+	topics       *filter.Filter // the rows of /portfolio/spectrum
 
 	draining atomic.Bool
 	close    sync.Once
@@ -49,6 +60,7 @@ func New(o Options) (*Server, error) {
 		views:        o.Views,
 		access:       o.Access,
 		key:          newSecret(o.Auth.APIKey),
+		portfolioKey: newSecret(o.Auth.PortfolioKey),
 		limits:       o.Limits.withDefaults(),
 		filterLimits: o.Filter,
 		codings:      slices.Clone(o.Codings),
@@ -56,6 +68,11 @@ func New(o Options) (*Server, error) {
 		log:          o.Logger,
 		accessLog:    o.AccessLog,
 		now:          o.Now,
+		zone:         or(o.Zone, time.UTC),
+		language:     or(o.Language, "en"),
+		labels:       o.Labels,
+		citations:    o.Citations,
+		spectrumOff:  o.SpectrumOff,
 	}
 	if s.views == nil {
 		return nil, errors.New("proxy: Options.Views is missing")
@@ -72,6 +89,7 @@ func New(o Options) (*Server, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.newcomers = newNewcomers(o.Records, s.now)
 	if err := s.prepareRules(o); err != nil {
 		return nil, err
 	}
@@ -111,14 +129,18 @@ func (s *Server) prepareRules(o Options) (err error) {
 	if s.publications, err = s.compile(publications(o.StartYear, markers), ""); err != nil {
 		return fmt.Errorf("proxy: start year %d, affiliation fields %v: %w", o.StartYear, markers, err)
 	}
-	return nil
+	if s.topics, err = s.compile(topicsOf(), ""); err != nil {
+		return err
+	}
+	s.titles.publications, err = s.compile(bson.D{{Key: "type", Value: "publication"}}, "")
+	return err
 }
 
 // prepareMemory makes what remembers queries and counts answers.
 func (s *Server) prepareMemory() error {
 	s.planners = map[string]*planner{}
 	for path, r := range s.resources() {
-		p, err := newPlanner(r)
+		p, err := newPlanner(r, s.keyOf(path))
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,24 @@ func Views(o ViewOptions) []view.Definition {
 		},
 		{
 			Name: rules.ViewPersons,
-			Warm: []string{"username"},
+			Warm: []string{"username", "_id"},
+		},
+		{
+			Name: rules.ViewUserUnits,
+			Warm: []string{"username", "_id"},
+		},
+		{
+			Name:      rules.ViewEvents,
+			Order:     filter.Sort{{Path: mustPath("start"), Desc: true}},
+			Fragments: recordFragments(),
+		},
+		{
+			Name:      rules.ViewDeadlines,
+			Fragments: recordFragments(),
+		},
+		{
+			Name:  rules.ViewSpectrum,
+			Order: filter.Sort{{Path: mustPath("count"), Desc: true}},
 		},
 	}
 }

@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/cache/citation"
+	"vitrine/cache/result"
+	"vitrine/rules"
+)
+
+// Citations reads an external citation index, and keeps what it has read;
+// *citation.Client does.
+type Citations interface {
+	Profile(ctx context.Context, user string) (citation.Profile, error)
+	Document(ctx context.Context, user, doc string) (citation.Document, error)
+}
+
+// citationIndex answers GET /api/citation-index with a profile, or a document of
+// it where doc is given. It is no resource: nothing of it comes from a view, no
+// key is asked for, and its answers are objects outside of any envelope, or empty
+// without a user. Errors are the envelopes of all errors: 400 for what cannot be
+// an identifier, 404 for what the index does not have or where none is
+// configured, 503 while it fails.
+func (s *Server) citationIndex(c *fiber.Ctx) error {
+	asked := readParams(c.Context().QueryArgs())
+	user, err := asked.text("user")
+	if err != nil {
+		return err
+	}
+	doc, err := asked.text("doc")
+	if err != nil {
+		return err
+	}
+	c.Response().Header.SetContentType(contentType)
+	if user == "" {
+		s.headers.set(c, false)
+		return nil
+	}
+	ctx, cancel := s.deadline(c.UserContext())
+	defer cancel()
+	found, err := s.cited(ctx, user, doc, asked.has("doc"))
+	if err != nil {
+		return err
+	}
+	out, err := json.Marshal(found)
+	if err != nil {
+		return fmt.Errorf("encode answer of citation index: %w", err)
+	}
+	s.headers.set(c, false)
+	return send(c, result.NewAnswer(out, contentType, 1))
+}
+
+// cited asks the index for a profile or for a document.
+func (s *Server) cited(ctx context.Context, user, doc string, document bool) (any, error) {
+	if s.citations == nil {
+		return nil, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
+	}
+	if document {
+		return s.citations.Document(ctx, user, doc)
+	}
+	return s.citations.Profile(ctx, user)
+}

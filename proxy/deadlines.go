@@ -1,0 +1,13 @@
+package proxy
+
+import (
+	"context"
+
+	"vitrine/rules"
+)
+
+// deadlines answers GET /api/deadlines as events are answered, but not sorted by
+// date (DESIGN.md: 12).
+func (s *Server) deadlines(context.Context, request) (plan, error) {
+	return wholeView(rules.ViewDeadlines), nil
+}

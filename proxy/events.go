@@ -1,0 +1,58 @@
+package proxy
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+)
+
+// fragRecord is a stored record with its id: {…,"id":"…"}.
+const fragRecord = "record"
+
+// events answers GET /api/events and /api/conferences: every stored record in
+// the view's order, by start descending.
+func (s *Server) events(context.Context, request) (plan, error) {
+	return wholeView(rules.ViewEvents), nil
+}
+
+// wholeView plans an answer of all records of a view. No parameter is read, and
+// count is always 0 (API.md: events, 2).
+func wholeView(name string) plan {
+	build := func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		all, err := s.Select(ctx, filter.All())
+		if err != nil {
+			return nil, err
+		}
+		return &body{
+			head: openList(0), tail: closeList(page{}), items: indexes(all.All()),
+			row: func(dst []byte, item int) []byte { return append(dst, s.Fragment(view.Slot(item), fragRecord)...) },
+		}, nil
+	}
+	return plan{view: name, query: "whole", build: build}
+}
+
+// recordFragments are those of views whose records are answered as they are.
+func recordFragments() []view.Fragment {
+	return []view.Fragment{{Name: fragRecord, Encode: appendRecord}}
+}
+
+// appendRecord writes a stored record and its id, which takes the place of a
+// stored field of that name.
+func appendRecord(dst []byte, row bson.Raw) []byte {
+	elements, _ := row.Elements() // of a broken document, what can be read
+	dst = append(dst, '{')
+	for _, e := range elements {
+		key := e.Key()
+		if key == "id" {
+			continue
+		}
+		dst = append(ejson.AppendString(dst, key), ':')
+		dst = append(ejson.Append(dst, e.Value()), ',')
+	}
+	return append(appendID(append(dst, `"id":`...), row.Lookup("_id")), '}')
+}

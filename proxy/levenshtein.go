@@ -1,0 +1,127 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"weak"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+	"vitrine/rules/similar"
+)
+
+// levenshtein answers GET /api/levenshtein: the closest title of a publication,
+// outside of any envelope. pubmed and doi name exact look-ups whose results the
+// comparison of titles overwrites, so neither is read.
+func (s *Server) levenshtein(_ context.Context, r request) (plan, error) {
+	title, err := r.params.text("title")
+	if err != nil {
+		return plan{}, err
+	}
+	if strings.TrimSpace(title) == "" {
+		return plan{}, rules.Wrongf("title", "", "is required")
+	}
+	title = similar.Normalize(title)
+	build := func(ctx context.Context, snapshot *view.Snapshot) (*body, error) {
+		found, err := s.titles.in(ctx, snapshot)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := found.closest(ctx, snapshot, title)
+		if err != nil {
+			return nil, err
+		}
+		return &body{count: 1, head: answer, items: between(0, 0)}, nil
+	}
+	return plan{view: rules.ViewActivities, query: "levenshtein\x00" + title, build: build}, nil
+}
+
+// titles holds the corpus of one snapshot's publications, made when it is first
+// asked for.
+type titles struct {
+	publications *filter.Filter
+
+	// mu guards the rest. It is held while a corpus is made, which takes well under a
+	// second for any institute: whoever asks meanwhile would have to wait for it anyway.
+	mu     sync.Mutex
+	latest *corpus
+}
+
+// corpus is the titles of the publications of one snapshot.
+type corpus struct {
+	// of is weak: a snapshot that was replaced is not kept because nobody has asked
+	// for a title since.
+	of     weak.Pointer[view.Snapshot]
+	titles *similar.Corpus
+	slots  []view.Slot // by position in titles
+}
+
+// in returns the corpus of a snapshot.
+func (t *titles) in(ctx context.Context, s *view.Snapshot) (*corpus, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.latest != nil && t.latest.of == weak.Make(s) {
+		return t.latest, nil
+	}
+	found, err := s.Select(ctx, t.publications)
+	if err != nil {
+		return nil, err
+	}
+	slots := byID(s, found)
+	t.latest = &corpus{of: weak.Make(s), slots: slots, titles: similar.NewCorpus(func(yield func(string) bool) {
+		for _, slot := range slots {
+			if !yield(storedTitle(s.Doc(slot))) {
+				return
+			}
+		}
+	})}
+	return t.latest, nil
+}
+
+// byID returns the selected rows in order of _id: of equally close titles the
+// first counts (DESIGN.md: 9).
+func byID(s *view.Snapshot, found *view.Selection) []view.Slot {
+	type row struct {
+		id   bson.RawValue
+		slot view.Slot
+	}
+	rows := make([]row, 0, found.Count())
+	for slot := range found.All() {
+		rows = append(rows, row{s.Doc(slot).Lookup("_id"), slot})
+	}
+	slices.SortFunc(rows, func(a, b row) int { return filter.CompareValues(a.id, b.id) })
+	slots := make([]view.Slot, len(rows))
+	for i, r := range rows {
+		slots[i] = r.slot
+	}
+	return slots
+}
+
+// storedTitle is a record's title; one that is no text is like none.
+func storedTitle(doc bson.Raw) string {
+	title, _ := doc.Lookup("title").StringValueOK()
+	return title
+}
+
+// closest writes the answer for a title.
+func (c *corpus) closest(ctx context.Context, s *view.Snapshot, title string) ([]byte, error) {
+	at, _, percent, err := c.titles.Closest(ctx, title)
+	if err != nil {
+		return nil, err
+	}
+	if at < 0 {
+		return []byte(`{"similarity":0,"id":"","title":""}`), nil
+	}
+	doc := s.Doc(c.slots[at])
+	dst := strconv.AppendFloat([]byte(`{"similarity":`), similar.Report(percent), 'f', -1, 64)
+	dst = appendID(appendKey(dst, "id"), doc.Lookup("_id"))
+	dst = ejson.AppendString(appendKey(dst, "title"), similar.Normalize(storedTitle(doc)))
+	return append(dst, '}'), nil
+}

@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/view"
+	"vitrine/rules"
+)
+
+// maxIdentifier bounds an identifier in a path, in bytes; nobody has a longer one.
+const maxIdentifier = 256
+
+// identifierOf returns the person that a path names.
+func identifierOf(r request) (string, error) {
+	id, err := url.PathUnescape(r.id)
+	if err != nil {
+		return "", rules.Wrongf("id", "", "is not a well-formed part of a path")
+	}
+	return id, checkUTF8("id", id)
+}
+
+// identified selects a person: a valid ObjectID is an _id, everything else a
+// username (API.md: users, user-units).
+func identified(id string) bson.D {
+	if oid, ok := objectID(id); ok {
+		return bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: oid}}}}
+	}
+	return bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: id}}}}
+}
+
+// personRow returns a person's row of a view. One that the view does not have
+// is made by absent from the stored record, if there is one (DESIGN.md: 20). If
+// there is none the error says so in a language.
+func (s *Server) personRow(ctx context.Context, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
+	if len(id) > maxIdentifier {
+		return nil, s.userNotFound(lang)
+	}
+	snapshot, err := s.views.Snapshot(viewName)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.deadline(ctx)
+	defer cancel()
+	row, err := s.firstRow(ctx, snapshot, identified(id))
+	if err != nil || row != nil {
+		return row, err
+	}
+	record, err := s.newcomers.find(ctx, id)
+	if errors.Is(err, origin.ErrNotFound) {
+		return nil, s.userNotFound(lang)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return absent(ctx, record)
+}
+
+// firstRow returns the first row of a snapshot that a query selects, or nil.
+func (s *Server) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.D) (bson.Raw, error) {
+	f, err := s.compile(query, "")
+	if err != nil {
+		return nil, err
+	}
+	found, err := snapshot.Select(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	for _, slot := range found.Page(0, 1) {
+		return snapshot.Doc(slot), nil
+	}
+	return nil, nil
+}
+
+func (s *Server) userNotFound(lang string) error {
+	return &rules.Error{Kind: rules.ErrNotFound, Reason: s.says("User not found", lang)}
+}
+
+// version tells versions of a row apart, also of one that is not in the snapshot
+// and so has no generation.
+func version(row bson.Raw) string { return strconv.FormatUint(xxhash.Sum64(row), 36) }
+
+// single is the body of an answer whose data is one object.
+func single(object func(dst []byte) []byte) *body {
+	return &body{
+		count: 1, head: []byte(`{"status":200,"count":1,"data":`), tail: []byte{'}'}, items: between(0, 1),
+		row: func(dst []byte, _ int) []byte { return object(dst) },
+	}
+}

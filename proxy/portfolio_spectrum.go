@@ -1,0 +1,76 @@
+package proxy
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/spectrum"
+)
+
+const catalogueMissing = "OpenAlex topics data not found"
+
+// topicsOf selects the rows of topics: that of the totals is the only one whose
+// _id is no text.
+func topicsOf() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$type", Value: "string"}}}} }
+
+// portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic,
+// most assignments first. Which activities are recent changes at New Year, so an
+// answer holds for the year in which it is given.
+//
+// Summaries are linked to nobody. To who lacks the permission they are restricted
+// like every list: to nothing (API.md: Authentication, 6).
+func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error) {
+	g, err := r.params.page()
+	if err != nil {
+		return plan{}, err
+	}
+	who, err := s.person(ctx, r.session)
+	if err != nil {
+		return plan{}, err
+	}
+	if s.spectrumOff || !s.access.May(who.viewer, access.PortfolioSpectrum) {
+		return nothing(rules.ViewSpectrum, g), nil
+	}
+	now := s.now().In(s.zone)
+	list := listing{filter: s.topics, page: g}
+	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, snapshot *view.Snapshot, slot view.Slot) []byte {
+		return spectrum.AppendRow(dst, snapshot.Doc(slot), now.Year())
+	})
+	p.view = rules.ViewSpectrum
+	rows := p.build
+	p.build = func(ctx context.Context, snapshot *view.Snapshot) (*body, error) {
+		if err := s.checkCatalogue(ctx, snapshot); err != nil {
+			return nil, err
+		}
+		return rows(ctx, snapshot)
+	}
+	p.once, p.until = true, time.Date(now.Year()+1, time.January, 1, 0, 0, 0, 0, now.Location())
+	return p, nil
+}
+
+// nothing plans an empty list.
+func nothing(viewName string, g page) plan {
+	query := "nothing " + strconv.Itoa(g.limit) + " " + strconv.Itoa(g.offset)
+	return plan{view: viewName, query: query, build: func(context.Context, *view.Snapshot) (*body, error) {
+		return &body{head: openList(0), tail: closeList(g), items: between(0, 0)}, nil
+	}}
+}
+
+// checkCatalogue fails where there are topics but no catalogue to enrich them
+// from; without topics there is nothing that it could miss.
+func (s *Server) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error {
+	row, err := s.firstRow(ctx, snapshot, bson.D{{Key: "_id", Value: spectrum.TotalsID()}})
+	if err != nil || row == nil {
+		return err
+	}
+	if totals, _ := spectrum.ReadTotals(row); totals.Topics > 0 && !totals.Catalogue {
+		return &rules.Error{Kind: rules.ErrNotFound, Reason: catalogueMissing}
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/units"
+)
+
+// userUnits answers GET /api/user-units/{id}: a person's memberships in units. Its
+// data is an object. Whether a membership is past changes at midnight, so an
+// answer holds for the day on which it is given.
+func (s *Server) userUnits(ctx context.Context, r request) (plan, error) {
+	id, err := identifierOf(r)
+	if err != nil {
+		return plan{}, err
+	}
+	lang, err := s.languageOf(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	row, err := s.personRow(ctx, rules.ViewUserUnits, id, lang, s.unitsOf)
+	if err != nil {
+		return plan{}, err
+	}
+	now := s.now().In(s.zone)
+	build := func(context.Context, *view.Snapshot) (*body, error) {
+		return single(func(dst []byte) []byte { return units.AppendData(dst, row, now, lang) }), nil
+	}
+	return plan{
+		view:  rules.ViewUserUnits,
+		query: "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly) + "\x00" + version(row) + "\x00" + id,
+		build: build, once: true, until: nextDay(now),
+	}, nil
+}
+
+// unitsOf makes the row of the user_units view from a person's record, as its job
+// will.
+func (s *Server) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
+	groups, err := s.newcomers.read(ctx, "groups", origin.Query{Sort: bson.D{{Key: "_id", Value: 1}}})
+	if err != nil {
+		return nil, fmt.Errorf("units of a new person: %w: %w", rules.ErrUnavailable, err)
+	}
+	return units.NewNames(groups).Row(person)
+}
+
+// nextDay returns when the day after now begins in now's location.
+func nextDay(now time.Time) time.Time {
+	return time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())
+}

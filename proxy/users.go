@@ -1,0 +1,60 @@
+package proxy
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+)
+
+// user answers GET /api/users/{id}: the stored person, whole and as it is, or in
+// columns beside _id and id. Its data is an object.
+func (s *Server) user(ctx context.Context, r request) (plan, error) {
+	id, err := identifierOf(r)
+	if err != nil {
+		return plan{}, err
+	}
+	lang, err := s.languageOf(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	asked, err := s.columns(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	record, err := s.personRow(ctx, rules.ViewPersons, id, lang, asItIs)
+	if err != nil {
+		return plan{}, err
+	}
+	build := func(context.Context, *view.Snapshot) (*body, error) {
+		return single(func(dst []byte) []byte { return appendUser(dst, record, asked) }), nil
+	}
+	return plan{
+		view: rules.ViewPersons, query: "user\x00" + id + "\x00" + version(record) + "\x00" + asked.key(),
+		build: build, once: true,
+	}, nil
+}
+
+// asItIs makes the row of the persons view from a record: it is the record.
+func asItIs(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
+
+// appendUser writes a person's record, or _id, the columns asked for and id.
+// Nothing of a person is rendered: every column is a stored field.
+func appendUser(dst []byte, record bson.Raw, asked columns) []byte {
+	if len(asked) == 0 {
+		return ejson.AppendDocument(dst, record)
+	}
+	id := record.Lookup("_id")
+	dst = ejson.Append(append(dst, `{"_id":`...), id)
+	for _, c := range asked {
+		if c.name == "_id" || c.name == "id" {
+			continue
+		}
+		c.rendered = false
+		dst = c.append(dst, record)
+	}
+	return append(appendID(appendKey(dst, "id"), id), '}')
+}
