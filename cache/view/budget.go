@@ -8,7 +8,7 @@ import (
 
 // derivedKey names something built on first use from a segment's rows.
 type derivedKey struct {
-	kind string // "index" or "column"
+	kind string // "index", "column", "texts" or "folded texts"
 	path string
 	arg  string // columns: the array unwound first
 }

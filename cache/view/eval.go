@@ -14,6 +14,9 @@ import (
 // of within matter to the caller: others may be in the answer or not, whichever
 // is cheaper. Sets returned are fresh and may be changed.
 func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	switch n := n.(type) {
 	case *filter.Leaf:
 		return s.evalLeaf(ctx, n)
@@ -36,7 +39,8 @@ func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSe
 func (s *Snapshot) evalLeaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for i, seg := range s.segments {
-		if err := seg.pathIndex(s.budget, leaf.Path).lookup(ctx, leaf.Test, s.bases[i], set); err != nil {
+		q := query{budget: s.budget, seg: seg, path: leaf.Path, index: seg.pathIndex(s.budget, leaf.Path), base: s.bases[i], into: set}
+		if err := q.lookup(ctx, leaf.Test); err != nil {
 			return nil, err
 		}
 	}

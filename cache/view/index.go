@@ -3,6 +3,8 @@ package view
 import (
 	"bytes"
 	"cmp"
+	"runtime"
+	"sync"
 	"unsafe"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,11 +21,14 @@ import (
 // What traversal reached by stepping into an array is kept apart from the same
 // value standing alone, because some conditions ($size, $elemMatch) see only the latter.
 type pathIndex struct {
-	path   filter.Path
 	values []distinct // sorted
 	rows   []uint32   // values[i] is held by rows[values[i].from:values[i].to]
+	texts  stretch    // the values that are strings
 	bytes  int64
 }
+
+// stretch is a range of an index's values, from included, to not.
+type stretch struct{ from, to int }
 
 // distinct is one value of an index with its stretch of rows.
 type distinct struct {
@@ -40,20 +45,40 @@ func (s *segment) pathIndex(b *budget, path filter.Path) *pathIndex {
 	})
 }
 
+// indexPart is the least number of rows worth a goroutine of its own.
+const indexPart = 4096
+
+// buildIndex indexes rows by what Walk reaches at path. Every processor indexes a
+// stretch of the rows, and the parts are merged.
+func buildIndex(rows []bson.Raw, path filter.Path) *pathIndex {
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(rows)/indexPart))
+	parts := make([]*pathIndex, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() { parts[w] = indexStretch(rows, path, len(rows)*w/workers, len(rows)*(w+1)/workers) })
+	}
+	wg.Wait()
+	x := parts[0]
+	for _, part := range parts[1:] {
+		x = merge(x, part)
+	}
+	x.findTexts()
+	x.bytes = int64(len(x.values))*int64(unsafe.Sizeof(distinct{})) + int64(len(x.rows))*4 + 128
+	return x
+}
+
 // posting notes that a row holds the value with that number.
 type posting struct{ value, row uint32 }
 
-// buildIndex indexes rows by what Walk reaches at path.
-func buildIndex(rows []bson.Raw, path filter.Path) *pathIndex {
-	x := &pathIndex{path: path}
+// indexStretch indexes rows[from:to] on one goroutine.
+func indexStretch(rows []bson.Raw, path filter.Path, from, to int) *pathIndex {
 	known := newNumbering()
 	var last []uint32 // per value, one more than the last row noted
-	var postings []posting
-	for row, doc := range rows {
-		filter.Walk(doc, path, func(v filter.Value) bool {
+	postings := make([]posting, 0, to-from)
+	for row := from; row < to; row++ {
+		filter.Walk(rows[row], path, func(v filter.Value) bool {
 			n, fresh := known.of(v)
 			if fresh {
-				x.values = append(x.values, distinct{Value: v})
 				last = append(last, 0)
 			}
 			if last[n] != uint32(row)+1 {
@@ -63,38 +88,74 @@ func buildIndex(rows []bson.Raw, path filter.Path) *pathIndex {
 			return true
 		})
 	}
-	x.arrange(postings)
-	x.bytes = int64(len(x.values))*int64(unsafe.Sizeof(distinct{})) + int64(len(x.rows))*4 + 128
-	return x
+	return arrange(known.values, postings)
 }
 
-// arrange sorts the values and lays their rows out behind each other.
-func (x *pathIndex) arrange(postings []posting) {
-	counts := make([]uint32, len(x.values))
+// arrange sorts values and lays their rows out behind each other.
+func arrange(values []filter.Value, postings []posting) *pathIndex {
+	counts := make([]uint32, len(values))
 	for _, p := range postings {
 		counts[p.value]++
 	}
-	rankOf := make([]uint32, len(x.values))
-	sorted := make([]distinct, len(x.values))
+	rankOf := make([]uint32, len(values))
+	x := &pathIndex{values: make([]distinct, len(values)), rows: make([]uint32, len(postings))}
 	var at uint32
-	for r, n := range inOrder(x.values) {
+	for r, n := range inOrder(values) {
 		rankOf[n] = uint32(r)
-		sorted[r] = x.values[n]
-		sorted[r].from, sorted[r].to = at, at
+		x.values[r] = distinct{Value: values[n], from: at, to: at}
 		at += counts[n]
 	}
-	x.values = sorted
-	x.rows = make([]uint32, len(postings))
 	for _, p := range postings {
 		d := &x.values[rankOf[p.value]]
 		x.rows[d.to] = p.row
 		d.to++
 	}
+	return x
+}
+
+// merge joins the indexes of two stretches, the rows of a before those of b.
+func merge(a, b *pathIndex) *pathIndex {
+	x := &pathIndex{
+		values: make([]distinct, 0, len(a.values)+len(b.values)),
+		rows:   make([]uint32, 0, len(a.rows)+len(b.rows)),
+	}
+	take := func(from *pathIndex, d *distinct) {
+		x.rows = append(x.rows, from.rows[d.from:d.to]...)
+		x.values[len(x.values)-1].to = uint32(len(x.rows))
+	}
+	i, j := 0, 0
+	for i < len(a.values) || j < len(b.values) {
+		order := 0
+		switch {
+		case j == len(b.values):
+			order = -1
+		case i == len(a.values):
+			order = 1
+		default:
+			order = compareDistinct(&a.values[i].Value, &b.values[j].Value)
+		}
+		value := &distinct{}
+		if order <= 0 {
+			value = &a.values[i]
+		} else {
+			value = &b.values[j]
+		}
+		x.values = append(x.values, distinct{Value: value.Value, from: uint32(len(x.rows))})
+		if order <= 0 {
+			take(a, &a.values[i])
+			i++
+		}
+		if order >= 0 {
+			take(b, &b.values[j])
+			j++
+		}
+	}
+	return x
 }
 
 // compareDistinct orders an index: what is missing first, then by MongoDB's order,
 // then by type and bytes so that the order is total.
-func compareDistinct(a, b *distinct) int {
+func compareDistinct(a, b *filter.Value) int {
 	if a.Missing || b.Missing {
 		return cmp.Compare(truth(b.Missing), truth(a.Missing))
 	}

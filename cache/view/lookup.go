@@ -13,27 +13,40 @@ import (
 // checkEvery is how many values or rows are decided between two looks at the context.
 const checkEvery = 4096
 
-// lookup adds the slots (base + row) whose row holds a value that passes the test.
-func (x *pathIndex) lookup(ctx context.Context, test filter.Test, base Slot, into *bitset.BitSet) error {
-	switch t := test.(type) {
-	case *filter.Compare:
-		from, to := x.stretch(t)
-		return x.decide(ctx, test, from, to, base, into)
-	case *filter.In:
-		return x.lookupIn(ctx, t, base, into)
-	}
-	return x.decide(ctx, test, 0, len(x.values), base, into)
+// query is one look into an index: the slots (base + row) whose row holds a value
+// that passes the test are added to the set.
+type query struct {
+	budget *budget
+	seg    *segment
+	path   filter.Path
+	index  *pathIndex
+	base   Slot
+	into   *bitset.BitSet
 }
 
-// lookupIn unites the equalities of $in; what else $in may hold (expressions,
-// null, which also means missing) is decided value by value.
-func (x *pathIndex) lookupIn(ctx context.Context, in *filter.In, base Slot, into *bitset.BitSet) error {
-	if len(in.Regexes) > 0 || len(in.Values) > len(x.values) {
-		return x.decide(ctx, in, 0, len(x.values), base, into)
+// lookup narrows the values by what the test is, and decides those that are left.
+func (q *query) lookup(ctx context.Context, test filter.Test) error {
+	switch t := test.(type) {
+	case *filter.Compare:
+		return q.decide(ctx, test, q.index.stretch(t))
+	case *filter.In:
+		return q.lookupIn(ctx, t)
+	case *filter.Regex:
+		return q.lookupRegex(ctx, t)
 	}
+	return q.decide(ctx, test, stretch{0, len(q.index.values)})
+}
+
+// lookupIn unites the equalities and expressions of $in.
+func (q *query) lookupIn(ctx context.Context, in *filter.In) error {
 	for _, v := range in.Values {
-		from, to := x.stretch(&filter.Compare{Op: filter.Eq, Value: v})
-		if err := x.decide(ctx, in, from, to, base, into); err != nil {
+		equal := &filter.Compare{Op: filter.Eq, Value: v}
+		if err := q.decide(ctx, equal, q.index.stretch(equal)); err != nil {
+			return err
+		}
+	}
+	for _, re := range in.Regexes {
+		if err := q.lookupRegex(ctx, re); err != nil {
 			return err
 		}
 	}
@@ -41,45 +54,50 @@ func (x *pathIndex) lookupIn(ctx context.Context, in *filter.In, base Slot, into
 }
 
 // decide asks the test for each value of a stretch.
-func (x *pathIndex) decide(ctx context.Context, test filter.Test, from, to int, base Slot, into *bitset.BitSet) error {
-	for i := from; i < to; i++ {
-		if (i-from)%checkEvery == checkEvery-1 && ctx.Err() != nil {
+func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
+	for i := s.from; i < s.to; i++ {
+		if (i-s.from)%checkEvery == checkEvery-1 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		d := &x.values[i]
-		ok, err := test.Match(d.Value)
+		ok, err := test.Match(q.index.values[i].Value)
 		if err != nil {
 			return err
 		}
 		if ok {
-			for _, row := range x.rows[d.from:d.to] {
-				into.Set(uint(base) + uint(row))
-			}
+			q.add(i)
 		}
 	}
 	return nil
 }
 
+// add takes the rows of a value into the set.
+func (q *query) add(value int) {
+	d := &q.index.values[value]
+	for _, row := range q.index.rows[d.from:d.to] {
+		q.into.Set(uint(q.base) + uint(row))
+	}
+}
+
 // stretch narrows the values that a comparison can be true of. It may be too
 // wide, never too narrow: the test decides. Bounds that compare across types
 // (null also means missing and undefined; MinKey and MaxKey compare with all)
-// are not narrowed but for null's equality, whose kin all sort to the front.
-func (x *pathIndex) stretch(c *filter.Compare) (from, to int) {
+// are not narrowed but for null, whose kin all sort to the front.
+func (x *pathIndex) stretch(c *filter.Compare) stretch {
 	switch c.Value.Type {
 	case bson.TypeMinKey, bson.TypeMaxKey, bson.TypeUndefined:
-		return 0, len(x.values)
+		return stretch{0, len(x.values)}
 	case bson.TypeNull:
-		return 0, x.after(c.Value)
+		return stretch{0, x.after(c.Value)}
 	}
 	switch c.Op {
 	case filter.Eq:
-		return x.before(c.Value), x.after(c.Value)
+		return stretch{x.before(c.Value), x.after(c.Value)}
 	case filter.Gt, filter.Gte:
-		return x.before(c.Value), len(x.values)
+		return stretch{x.before(c.Value), len(x.values)}
 	case filter.Lt, filter.Lte:
-		return 0, x.after(c.Value)
+		return stretch{0, x.after(c.Value)}
 	}
-	return 0, len(x.values)
+	return stretch{0, len(x.values)}
 }
 
 // before is the number of values that sort before v.

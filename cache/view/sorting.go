@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/filter"
 )
 
 // prefixed is a text value with its first eight bytes as a number, which decide
@@ -18,7 +20,7 @@ type prefixed struct {
 // inOrder returns the numbers of values in the order of the index. Texts, which
 // are most of what an index of many values holds, are sorted apart; they stand
 // next to each other in the order, so they can be put in their place as a whole.
-func inOrder(values []distinct) []uint32 {
+func inOrder(values []filter.Value) []uint32 {
 	var texts []prefixed
 	others := make([]uint32, 0, len(values))
 	for n := range values {
@@ -59,6 +61,6 @@ func textPrefix(value []byte) uint64 {
 	return binary.BigEndian.Uint64(head[:])
 }
 
-func hasSymbols(values []distinct, numbers []uint32) bool {
+func hasSymbols(values []filter.Value, numbers []uint32) bool {
 	return slices.ContainsFunc(numbers, func(n uint32) bool { return values[n].Raw.Type == bson.TypeSymbol })
 }

@@ -1,0 +1,178 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"sort"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/filter"
+)
+
+// textSearch holds the texts of an index behind each other, so that a literal is
+// looked for in all of them at once, at the speed at which memory is read. No
+// text and no literal has a zero byte that could make a match across two texts:
+// a literal comes from an expression, and expressions have none.
+type textSearch struct {
+	joined []byte
+	starts []uint32 // the text of value texts.from+i begins at joined[starts[i]]
+}
+
+func (t *textSearch) memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
+
+// joinTexts joins the texts of an index, folded if the literals will be.
+func joinTexts(x *pathIndex, folded bool) *textSearch {
+	t := &textSearch{starts: make([]uint32, 0, x.texts.to-x.texts.from)}
+	for i := x.texts.from; i < x.texts.to; i++ {
+		t.starts = append(t.starts, uint32(len(t.joined)))
+		text := textOf(x.values[i].Raw)
+		if folded {
+			t.joined = filter.AppendFold(t.joined, text)
+		} else {
+			t.joined = append(t.joined, text...)
+		}
+		t.joined = append(t.joined, 0)
+	}
+	return t
+}
+
+// texts returns the index's joined texts, which the segment keeps beside it.
+func (q *query) texts(folded bool) *textSearch {
+	kind := "texts"
+	if folded {
+		kind = "folded texts"
+	}
+	return derive(q.budget, q.seg, derivedKey{kind: kind, path: q.path.String()}, func() *textSearch {
+		return joinTexts(q.index, folded)
+	})
+}
+
+// textOf views a BSON string without copying it.
+func textOf(v bson.RawValue) string {
+	if len(v.Value) < 5 {
+		return ""
+	}
+	text := v.Value[4 : len(v.Value)-1] // length before, zero byte behind
+	return unsafe.String(unsafe.SliceData(text), len(text))
+}
+
+// holding lists the texts that hold the literal, by their positions, in order.
+func (t *textSearch) holding(ctx context.Context, literal string) (texts []int, err error) {
+	wanted := []byte(literal)
+	for at, i := 0, 0; i < len(t.starts); {
+		if len(texts)%checkEvery == checkEvery-1 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		next := bytes.Index(t.joined[at:], wanted)
+		if next < 0 {
+			break
+		}
+		rest := t.starts[i:]
+		i += sort.Search(len(rest), func(k int) bool { return int(rest[k]) > at+next })
+		texts = append(texts, i-1)
+		if i < len(t.starts) {
+			at = int(t.starts[i])
+		}
+	}
+	return texts, nil
+}
+
+// findTexts notes where the strings of the index are. Symbols sort among them
+// and would have to be told apart: an index with symbols does without.
+func (x *pathIndex) findTexts() {
+	from := sort.Search(len(x.values), func(i int) bool {
+		d := &x.values[i]
+		return !d.Missing && filter.CompareValues(d.Raw, emptyText) >= 0
+	})
+	to := from
+	for to < len(x.values) && x.values[to].Raw.Type == bson.TypeString {
+		to++
+	}
+	for _, d := range x.values[to:] {
+		if d.Raw.Type == bson.TypeSymbol {
+			return
+		}
+	}
+	x.texts = stretch{from, to}
+}
+
+// emptyText is the string that sorts before all others.
+var emptyText = bson.RawValue{Type: bson.TypeString, Value: []byte{1, 0, 0, 0, 0}}
+
+// lookupRegex asks as few texts as the expression allows: those that begin with
+// its prefix, else those that hold its literal, else all of them.
+func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
+	x, texts := q.index, q.index.texts
+	if err := q.decide(ctx, re, stretch{0, texts.from}); err != nil {
+		return err
+	}
+	if err := q.decide(ctx, re, stretch{texts.to, len(x.values)}); err != nil {
+		return err
+	}
+	if prefix, folded := re.Prefix(); prefix != "" && !folded {
+		s := x.withPrefix(prefix)
+		return q.decideAll(ctx, re, s.to-s.from, func(i int) int { return s.from + i })
+	}
+	literal, folded := re.Literal()
+	if literal == "" {
+		return q.decideAll(ctx, re, texts.to-texts.from, func(i int) int { return texts.from + i })
+	}
+	holding, err := q.texts(folded).holding(ctx, literal)
+	if err != nil {
+		return err
+	}
+	if re.OnlyLiteral() {
+		for _, i := range holding {
+			q.add(texts.from + i)
+		}
+		return nil
+	}
+	return q.decideAll(ctx, re, len(holding), func(i int) int { return texts.from + holding[i] })
+}
+
+// withPrefix is the stretch of texts that begin with a prefix.
+func (x *pathIndex) withPrefix(prefix string) stretch {
+	texts := x.values[x.texts.from:x.texts.to]
+	from := sort.Search(len(texts), func(i int) bool { return textOf(texts[i].Raw) >= prefix })
+	n := sort.Search(len(texts)-from, func(i int) bool { return !strings.HasPrefix(textOf(texts[from+i].Raw), prefix) })
+	return stretch{x.texts.from + from, x.texts.from + from + n}
+}
+
+// decideAll asks a test that takes its time for n values, on all processors.
+// value gives the number of the i-th.
+func (q *query) decideAll(ctx context.Context, test filter.Test, n int, value func(i int) int) error {
+	const part = 1024
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/part))
+	hits, errs := make([][]int, workers), make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := n * w / workers; i < n*(w+1)/workers && errs[w] == nil; i++ {
+				ok := false
+				if ok, errs[w] = test.Match(q.index.values[value(i)].Value); ok {
+					hits[w] = append(hits[w], value(i))
+				}
+				if i%checkEvery == 0 && errs[w] == nil {
+					errs[w] = ctx.Err()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	for _, found := range hits {
+		for _, i := range found {
+			q.add(i)
+		}
+	}
+	return nil
+}
