@@ -15,6 +15,12 @@
 // never touches the response. A page is a concatenation of fragments prepared
 // once per row (rows.go) and declared, with the views, by Views.
 //
+// An answer about one person is planned anew for each request: from the row of a
+// view, or from the source's record while the view has none yet (persons.go,
+// newcomers.go). So is one that depends on the day or the year, which are part of
+// its canonical query: it is right at midnight without anything being rebuilt, and
+// no cache outside is told to keep it longer.
+//
 // Rows of a view are taken to be clean: HTML in them has passed the allow-list
 // of rules/markup when they were materialized.
 //

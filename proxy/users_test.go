@@ -304,3 +304,28 @@ func TestManyStrangers(t *testing.T) {
 		t.Errorf("%d look-ups, want %d: the oldest is forgotten, the newest not", got, many+1)
 	}
 }
+
+// FuzzPerson: whatever stands in the path and the query, there is a valid
+// envelope and never a 5xx.
+func FuzzPerson(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"ada", ""}, {"66c000000000000000000011", "columns[]=units.unit"}, {"%ff", "lang=de"}, {"a%2", "columns=a,a.b"},
+		{"%2e%2e", "lang=fr"}, {"%00", "lang[]=en"}, {"d%20e%2F%C3%A9", "columns[]=$x"}, {"..", ""}, {"*", ""}, {":id", "&&"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	o := departmentOptions(f)
+	o.Records = &records{}
+	s := open(f, department(f), o)
+	f.Fuzz(func(t *testing.T, id, query string) {
+		for _, path := range []string{"/api/users/", "/api/user-units/"} {
+			req := httptest.NewRequest("GET", "/", nil)
+			req.RequestURI = path + onTheWire(strings.ReplaceAll(id, "?", "%3F")) + "?" + onTheWire(query)
+			res := (&site{t: t, Server: s.Server}).send(req)
+			if res.StatusCode >= 500 {
+				t.Fatalf("%s: %d %s", req.RequestURI, res.StatusCode, res.body)
+			}
+			res.envelope(t)
+		}
+	})
+}
