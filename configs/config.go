@@ -42,6 +42,12 @@ type Config struct {
 	Catalog Catalog `yaml:"catalog"`
 	// What marks an author as one of the institute's.
 	Affiliation Affiliation `yaml:"affiliation"`
+	// The research spectrum, at `/portfolio/spectrum`.
+	Portfolio Portfolio `yaml:"portfolio"`
+	// The external citation index that `/api/citation-index` reads.
+	Citation Citation `yaml:"citation"`
+	// Names of codes, such as types and roles of projects.
+	Labels Labels `yaml:"labels"`
 	// Oddities of the API that can be switched off.
 	Compat Compat `yaml:"compat"`
 	// The log, on standard error.
@@ -246,6 +252,32 @@ type Catalog struct {
 type Affiliation struct {
 	// Fields of an author, any of which marks it if true, 1 or "1".
 	Fields []string `yaml:"fields" check:"path"`
+}
+
+// Portfolio is the research spectrum.
+type Portfolio struct {
+	// Whether there is one. Off: its list is empty.
+	Enabled bool `yaml:"enabled"`
+}
+
+// Citation is the external citation index. Nothing else outside is ever contacted.
+type Citation struct {
+	// Address of the index, `https://HOST`. Empty: there is none.
+	URL string `yaml:"url" check:"origin"`
+	// How long an answer is fresh.
+	Lifetime time.Duration `yaml:"lifetime" check:"positive"`
+	// How long after that an answer may stand in while the index fails or blocks.
+	Stale time.Duration `yaml:"stale"`
+	// Least time from one request to the index to the next.
+	Interval time.Duration `yaml:"interval"`
+	// Longest time for one page.
+	Timeout time.Duration `yaml:"timeout" check:"positive"`
+}
+
+// Labels are the names of codes.
+type Labels struct {
+	// File with labels of the site's own, laid over the built-in ones. Empty: only those.
+	File string `yaml:"file"`
 }
 
 // Compat switches oddities of the API off.

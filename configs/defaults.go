@@ -46,8 +46,13 @@ func Default() Config {
 			URL:        "https://openalex.org/{id}",
 		},
 		Affiliation: Affiliation{Fields: []string{"affiliated", "aoi"}},
-		Log:         Log{Level: "info", Format: "text", Requests: true},
-		Shutdown:    Shutdown{Grace: 10 * time.Second},
+		Portfolio:   Portfolio{Enabled: true},
+		Citation: Citation{
+			URL: "https://scholar.google.com", Lifetime: 24 * time.Hour, Stale: 30 * 24 * time.Hour,
+			Interval: 2 * time.Second, Timeout: 15 * time.Second,
+		},
+		Log:      Log{Level: "info", Format: "text", Requests: true},
+		Shutdown: Shutdown{Grace: 10 * time.Second},
 	}
 }
 

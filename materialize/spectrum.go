@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -11,9 +12,6 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// catalogueCollection is where the topic catalogue is unless it is in a file.
-const catalogueCollection = "catalog_topics"
-
 // SpectrumOptions says how the spectrum is summarised.
 type SpectrumOptions struct {
 	// Topics is the dotted path of topic assignments; see spectrum.Options.
@@ -23,9 +21,10 @@ type SpectrumOptions struct {
 	// Render makes an activity's rendered document, as it does for Activities. If nil,
 	// only stored ones are used. It is called from one goroutine.
 	Render func(record bson.Raw) (bson.Raw, error)
+	// Collection holds the topic catalogue. If empty, catalog_topics.
+	Collection string
 	// Catalogue reads the documents of the topic catalogue, anew for every run; none
-	// mean that there is no catalogue. If nil, they are in the collection
-	// catalog_topics.
+	// mean that there is no catalogue. If nil, they are in Collection.
 	Catalogue func(context.Context) ([]bson.Raw, error)
 	// Fingerprint stands for what Render's outcome depends on.
 	Fingerprint string
@@ -35,9 +34,10 @@ type SpectrumOptions struct {
 // spectrum summarises them from the activities. One that cannot be rendered counts all
 // the same; the view's health names it.
 func Spectrum(o SpectrumOptions) Job {
+	o.Collection = cmp.Or(o.Collection, "catalog_topics")
 	deps := []string{"groups", "persons"}
 	if o.Catalogue == nil {
-		deps = append(deps, catalogueCollection)
+		deps = append(deps, o.Collection)
 	}
 	return Job{
 		View:        rules.ViewSpectrum,
@@ -66,7 +66,7 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) iter.Seq2[bson
 
 // add makes the summary of all activities.
 func (o SpectrumOptions) add(ctx context.Context, in Input) (*spectrum.Summary, error) {
-	catalogue := in.Deps[catalogueCollection]
+	catalogue := in.Deps[o.Collection]
 	if o.Catalogue != nil {
 		var err error
 		if catalogue, err = o.Catalogue(ctx); err != nil {
