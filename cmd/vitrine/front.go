@@ -26,8 +26,9 @@ func viewOptions(cfg configs.Config) proxy.ViewOptions {
 	return proxy.ViewOptions{Warm: []string{cfg.Catalog.TopicsPath + ".id"}}
 }
 
-// proxyOptions copies what the front end needs out of the configuration.
-func proxyOptions(cfg configs.Config, views *view.Set, runner *materialize.Runner, metrics *proxy.Metrics, log *slog.Logger) (proxy.Options, error) {
+// proxyOptions copies what the front end needs out of the configuration and the
+// other parts.
+func (p *program) proxyOptions(cfg configs.Config, log *slog.Logger) (proxy.Options, error) {
 	rights, err := access.New(access.Options{
 		Anonymous:  permissions(cfg.Access.Anonymous),
 		Roles:      rolePermissions(cfg.Access.Roles),
@@ -40,9 +41,19 @@ func proxyOptions(cfg configs.Config, views *view.Set, runner *materialize.Runne
 	if err != nil {
 		return proxy.Options{}, err
 	}
-	return proxy.Options{
-		Views: views, Metrics: metrics, Access: rights,
-		Auth:   proxy.AuthOptions{APIKey: cfg.Auth.APIKey.Reveal(), Session: session},
+	zone, err := cfg.Location()
+	if err != nil {
+		return proxy.Options{}, err
+	}
+	labels, err := loadLabels(cfg.Labels)
+	if err != nil {
+		return proxy.Options{}, err
+	}
+	o := proxy.Options{
+		Views: p.views, Records: p.store, Metrics: p.metrics, Access: rights,
+		Auth: proxy.AuthOptions{
+			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
+		},
 		Limits: requestLimits(cfg),
 		Filter: filter.Options{
 			MaxBytes: int(cfg.Limits.FilterBytes), MaxDepth: cfg.Limits.FilterDepth, MaxNodes: cfg.Limits.FilterNodes,
@@ -58,11 +69,16 @@ func proxyOptions(cfg configs.Config, views *view.Set, runner *materialize.Runne
 		CORS:    proxy.CORSOptions{Origins: cfg.HTTP.CORS.Origins, Credentials: cfg.HTTP.CORS.Credentials, MaxAge: cfg.HTTP.CORS.MaxAge},
 		Client:  proxy.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: cfg.HTTP.TrustedProxies},
 		Codings: codings(cfg.HTTP.Compress.Codings),
-		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Refresh: refresher(views, runner)},
+		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Refresh: refresher(p.views, p.runner)},
 
 		StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
+		Zone: zone, Language: cfg.Language, Labels: labels, SpectrumOff: !cfg.Portfolio.Enabled,
 		Logger: log, AccessLog: cfg.Log.Requests,
-	}, nil
+	}
+	if p.citations != nil {
+		o.Citations = p.citations
+	}
+	return o, nil
 }
 
 // requestLimits maps the configuration's "0 is no limit" to the front end's

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/cache/citation"
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/configs"
@@ -72,16 +73,18 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 
 // program is what serve runs: the parts and how they meet.
 type program struct {
-	views  *view.Set
-	runner *materialize.Runner // nil with --no-materialize
-	server *proxy.Server
+	store     origin.Store
+	views     *view.Set
+	runner    *materialize.Runner // nil with --no-materialize
+	metrics   *proxy.Metrics
+	citations *citation.Client // nil if none is configured
+	server    *proxy.Server
 }
 
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
-func assemble(cfg configs.Config, store origin.Store, log *slog.Logger) (*program, error) {
-	p := &program{}
-	var err error
+func assemble(cfg configs.Config, store origin.Store, log *slog.Logger) (p *program, err error) {
+	p = &program{store: store, metrics: proxy.NewMetrics()}
 	p.views, err = view.New(view.Options{
 		Store: store, Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Logger: log,
@@ -89,16 +92,18 @@ func assemble(cfg configs.Config, store origin.Store, log *slog.Logger) (*progra
 	if err != nil {
 		return nil, err
 	}
-	metrics := proxy.NewMetrics()
 	if cfg.Materialize.Enabled {
 		p.runner, err = newRunner(cfg, store, hooks{
-			log: log, onPublish: func(m origin.Meta) { p.views.Notify(m.View) }, observer: jobMetrics(metrics),
+			log: log, onPublish: func(m origin.Meta) { p.views.Notify(m.View) }, observer: jobMetrics(p.metrics),
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	o, err := proxyOptions(cfg, p.views, p.runner, metrics, log)
+	if p.citations, err = newCitations(cfg.Citation); err != nil {
+		return nil, err
+	}
+	o, err := p.proxyOptions(cfg, log)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +122,9 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 		parts.Go(func() error { return p.runner.Run(behind) })
 	}
 	served := p.server.Serve(ctx, public, admin)
+	if p.citations != nil {
+		p.citations.Close()
+	}
 	stop()
 	return errors.Join(served, parts.Wait())
 }

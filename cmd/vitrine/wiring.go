@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/dump"
 	"vitrine/cache/origin/mongo"
 	"vitrine/configs"
 	rulesfile "vitrine/configs/rules"
@@ -69,7 +71,7 @@ func newRunner(cfg configs.Config, store origin.Store, h hooks) (*materialize.Ru
 	return materialize.New(o)
 }
 
-// newJobs makes the jobs of all views.
+// newJobs makes the jobs of all views, in the order in which they run.
 func newJobs(cfg configs.Config) ([]materialize.Job, error) {
 	r, err := loadRules(cfg.Rules)
 	if err != nil {
@@ -84,8 +86,42 @@ func newJobs(cfg configs.Config) ([]materialize.Job, error) {
 	fingerprint := fmt.Sprint(r.Fingerprint(), " ", o.Language, " ", o.Affiliated, " ", zone)
 	return []materialize.Job{
 		materialize.Persons(),
+		materialize.UserUnits(),
 		materialize.Activities(activity, fingerprint),
+		materialize.Projects(),
+		materialize.Proposals(),
+		materialize.Journals(),
+		materialize.Events(),
+		materialize.Deadlines(),
+		materialize.Spectrum(materialize.SpectrumOptions{
+			Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: activity, Fingerprint: fingerprint,
+			Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
+		}),
 	}, nil
+}
+
+// catalogueFile reads the topic catalogue from a file of JSON, an array or one
+// document a line; nil where no file is configured.
+func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
+	if name == "" {
+		return nil
+	}
+	return func(ctx context.Context) (docs []bson.Raw, err error) {
+		d, err := dump.Open(ctx, []string{name}, dump.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("catalog.file: %w", err)
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		for _, source := range d.Sources {
+			for doc, err := range source.Documents(ctx, func(int) {}) {
+				if err != nil {
+					return nil, fmt.Errorf("catalog.file: %w", err)
+				}
+				docs = append(docs, doc.Raw)
+			}
+		}
+		return docs, nil
+	}
 }
 
 // loadRules reads the rendering rules: the configured file, or the built-in ones.
