@@ -73,6 +73,10 @@ func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 // add takes the rows of a value into the set.
 func (q *query) add(value int) {
 	d := &q.index.values[value]
+	if d.dense != nil && q.base == 0 { // elsewhere the sets' words would have to be shifted
+		q.into.InPlaceUnion(d.dense)
+		return
+	}
 	for _, row := range q.index.rows[d.from:d.to] {
 		q.into.Set(uint(q.base) + uint(row))
 	}
