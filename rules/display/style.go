@@ -1,0 +1,134 @@
+package display
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/ejson"
+	"vitrine/rules/label"
+	"vitrine/rules/markup"
+)
+
+// Nothing is shown for an empty value.
+const Nothing = "-"
+
+// Style is how values are rendered for one request. The zero Style shows codes as
+// they are.
+type Style struct {
+	Labels *label.Sets
+	// Lang is the language of labels, "en" or "de".
+	Lang string
+}
+
+// codes are the fields whose codes have labels, by label set.
+var codes = map[string]string{
+	"type":   label.ProjectType,
+	"funder": label.Funder,
+	"role":   label.ProjectRole,
+	"status": label.ProjectStatus,
+}
+
+// Append writes the value of a field, as stored or projected, as the JSON of its
+// rendering. row is the record's row, from which resolved names are taken.
+func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) []byte {
+	if Empty(v) {
+		return ejson.AppendString(dst, Nothing)
+	}
+	switch field {
+	case "start_date", "end_date":
+		return ejson.Append(dst, v)
+	case "type", "funder", "role", "status":
+		return appendJoined(dst, names(v, func(v bson.RawValue) string { return s.label(codes[field], v) }))
+	case "persons":
+		return appendJoined(dst, names(v, func(v bson.RawValue) string { return person(v, row) }))
+	case "units":
+		return appendJoined(dst, names(v, unit))
+	case "topics":
+		return appendHTML(dst, s.badges(label.Topic, v), " ")
+	case "tags":
+		return appendHTML(dst, s.badges(label.Tag, v), " ")
+	case "scholarship", "funding_organization":
+		return appendHTML(dst, names(v, func(v bson.RawValue) string { return link(v, row) }), ", ")
+	default:
+		return appendPlain(dst, v)
+	}
+}
+
+// label is the label of a code.
+func (s Style) label(set string, v bson.RawValue) string {
+	if doc, ok := v.DocumentOK(); ok {
+		return firstText(doc, "name", "id")
+	}
+	return s.Labels.Label(set, Text(v), s.Lang)
+}
+
+// badges are topics or tags as HTML.
+func (s Style) badges(set string, v bson.RawValue) []string {
+	return names(v, func(v bson.RawValue) string {
+		text := s.label(set, v)
+		if text == "" {
+			return ""
+		}
+		return "<span class='badge'>" + markup.Escape(text) + "</span>"
+	})
+}
+
+// link is a reference to an organisation as HTML: a link where its name is
+// known, or what is stored.
+func link(v bson.RawValue, row bson.Raw) string {
+	ref := Text(v)
+	if doc, ok := v.DocumentOK(); ok {
+		return markup.Escape(firstText(doc, "name", "id"))
+	}
+	o, ok := resolvedOrganization(row, ref)
+	if !ok {
+		return markup.Escape(ref)
+	}
+	return "<a href='/organizations/view/" + markup.Escape(url.PathEscape(o.id)) + "'>" + markup.Escape(o.name) + "</a>"
+}
+
+func appendJoined(dst []byte, texts []string) []byte {
+	if len(texts) == 0 {
+		return ejson.AppendString(dst, Nothing)
+	}
+	return ejson.AppendString(dst, String(strings.Join(texts, ", ")))
+}
+
+func appendHTML(dst []byte, parts []string, between string) []byte {
+	if len(parts) == 0 {
+		return ejson.AppendString(dst, Nothing)
+	}
+	return ejson.AppendString(dst, strings.Join(parts, between))
+}
+
+// appendPlain writes a value that has no rendering of its own: strings as they
+// leave the house, ids and dates as text, numbers and booleans as they are, and
+// what is left as JSON text.
+func appendPlain(dst []byte, v bson.RawValue) []byte {
+	switch v.Type {
+	case bson.TypeString:
+		return ejson.AppendString(dst, String(Text(v)))
+	case bson.TypeObjectID, bson.TypeDateTime, bson.TypeDecimal128:
+		return ejson.AppendString(dst, Text(v))
+	}
+	text := ejson.Append(nil, v)
+	if text[0] != '{' && text[0] != '[' {
+		return append(dst, text...)
+	}
+	// Inside JSON these stand in strings only.
+	text = bytes.ReplaceAll(text, []byte("<"), []byte(`\u003c`))
+	text = bytes.ReplaceAll(text, []byte(">"), []byte(`\u003e`))
+	return ejson.AppendStringBytes(dst, text)
+}
+
+// String returns a stored string as it leaves the house: text as it is, and of
+// markup what a title may carry (DESIGN.md: 14).
+func String(s string) string {
+	if strings.IndexByte(s, '<') < 0 {
+		return s
+	}
+	return markup.Title(s)
+}

@@ -1,0 +1,76 @@
+package display
+
+import (
+	"strconv"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/ejson"
+)
+
+// Text returns a scalar as text: ObjectIDs as their digits, dates as RFC 3339,
+// numbers and booleans as JSON; "" for what is missing, null or no scalar.
+func Text(v bson.RawValue) string {
+	switch v.Type {
+	case bson.TypeString:
+		s, _ := v.StringValueOK()
+		return s
+	case bson.TypeObjectID:
+		return v.ObjectID().Hex()
+	case bson.TypeDateTime:
+		return time.UnixMilli(v.DateTime()).UTC().Format(time.RFC3339)
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean:
+		return string(ejson.Append(nil, v))
+	case bson.TypeDouble:
+		return strconv.FormatFloat(v.Double(), 'f', -1, 64)
+	case bson.TypeDecimal128:
+		return v.Decimal128().String()
+	}
+	return ""
+}
+
+// Empty reports whether a value is shown as "-": missing, null, an empty string,
+// array or document. Zero and false are values.
+func Empty(v bson.RawValue) bool {
+	switch v.Type {
+	case 0, bson.TypeNull, bson.TypeUndefined:
+		return true
+	case bson.TypeString:
+		s, _ := v.StringValueOK()
+		return s == ""
+	case bson.TypeArray, bson.TypeEmbeddedDocument:
+		return len(v.Value) <= 5 // length and end, nothing between
+	}
+	return false
+}
+
+// each returns the elements of an array, a value alone as the only one, and
+// nothing of what is empty.
+func each(v bson.RawValue) []bson.RawValue {
+	if Empty(v) {
+		return nil
+	}
+	array, ok := v.ArrayOK()
+	if !ok {
+		return []bson.RawValue{v}
+	}
+	values, _ := array.Values() // of a broken array, what can be read
+	return values
+}
+
+// str returns a string field, "" if there is none.
+func str(doc bson.Raw, key string) string {
+	s, _ := doc.Lookup(key).StringValueOK()
+	return s
+}
+
+// firstText is the text of the first of the keys that has one.
+func firstText(doc bson.Raw, keys ...string) string {
+	for _, key := range keys {
+		if s := Text(doc.Lookup(key)); s != "" {
+			return s
+		}
+	}
+	return ""
+}
