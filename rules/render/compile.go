@@ -19,6 +19,11 @@ func (v *vocabulary) compile(src string) ([]instr, error) {
 	if err != nil {
 		return nil, err
 	}
+	return v.compileNodes(nodes)
+}
+
+// compileNodes is compile for a template that is read already.
+func (v *vocabulary) compileNodes(nodes []node) ([]instr, error) {
 	c := &compiler{vocabulary: v}
 	if err := c.nodes(nodes); err != nil {
 		return nil, err

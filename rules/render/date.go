@@ -96,7 +96,11 @@ type span struct {
 // of its month at year, month and day; an end_date that is there but null says
 // that the activity is still running; an end before the start is none.
 func (p *page) span() span {
-	s := span{from: parseDate(p.values[slotStart], p.zone)}
+	start, end := p.values[slotStart], p.values[slotEnd]
+	if parts := p.rules.parts; parts != nil {
+		start, end = p.dateParts(*parts, start, end)
+	}
+	s := span{from: parseDate(start, p.zone)}
 	if s.from.month == 0 {
 		year, _ := integer(p.values[slotYear])
 		month, _ := integer(p.values[slotMonth])
@@ -108,11 +112,29 @@ func (p *page) span() span {
 	if s.from.year == 0 {
 		return span{}
 	}
-	s.running = p.values[slotEnd].Type == bsoncore.TypeNull
-	if to := parseDate(p.values[slotEnd], p.zone); to.year != 0 && !to.before(s.from) {
+	s.running = end.Type == bsoncore.TypeNull
+	if to := parseDate(end, p.zone); to.year != 0 && !to.before(s.from) {
 		s.to = to
 	}
 	return s
+}
+
+// dateParts returns start and end, for want of them what stands in for them. There no end
+// means going on only for subtypes of which it is said.
+func (p *page) dateParts(parts datePartSlots, start, end bsoncore.Value) (from, to bsoncore.Value) {
+	if absent(start) {
+		start = p.values[parts.start]
+	}
+	if end.Type != 0 {
+		return start, end
+	}
+	if end = p.values[parts.end]; absent(end) {
+		end = bsoncore.Value{}
+		if p.sub.ongoing {
+			end.Type = bsoncore.TypeNull
+		}
+	}
+	return start, end
 }
 
 // appendQuarter appends the quarters of s: "2023Q1", "2023Q1 - Q3",

@@ -22,8 +22,11 @@ func Parse(name string, src []byte) (*Rules, error) {
 		return nil, fmt.Errorf("%s: the rules file is empty", name)
 	}
 	l := &loader{
-		name:       name,
-		rules:      &Rules{slots: make(map[string]int), types: make(map[string]*activityType), fingerprint: fingerprint(src)},
+		name: name,
+		rules: &Rules{
+			slots: make(map[string]int), types: make(map[string]*activityType),
+			userSlots: []int{slotAuthors, slotEditors}, fingerprint: fingerprint(src),
+		},
 		vocabulary: vocabulary{fields: derivedFields(), labels: make(map[string][languages]string)},
 	}
 	for slot, field := range baseNames {

@@ -110,6 +110,12 @@ func appendPersons(dst []byte, persons []person, format string) []byte {
 }
 
 func appendPerson(dst []byte, who *person, format string) []byte {
+	return appendMarked(dst, who, format, func(dst []byte) []byte { return appendName(dst, who, format) })
+}
+
+// appendMarked appends a person's name, as name writes it: bold and a link as the format
+// and the person ask for.
+func appendMarked(dst []byte, who *person, format string, name func(dst []byte) []byte) []byte {
 	link := ""
 	if format == personsLinked && who.user != "" {
 		link = markup.PathSegment(who.user)
@@ -122,7 +128,7 @@ func appendPerson(dst []byte, who *person, format string) []byte {
 	if bold {
 		dst = append(dst, "<b>"...)
 	}
-	dst = appendName(dst, who, format)
+	dst = name(dst)
 	if bold {
 		dst = append(dst, "</b>"...)
 	}
@@ -176,11 +182,11 @@ func initialOf(name string) string {
 	return name[start:end]
 }
 
-// users returns the distinct user keys of authors and editors, in order.
+// users returns the distinct user keys of who takes part, in order: authors, editors.
 func (p *page) users() []string {
 	users := p.userKeys[:0]
 	var seen map[string]bool
-	for _, slot := range [...]int{slotAuthors, slotEditors} {
+	for _, slot := range p.rules.userSlots {
 		for _, who := range p.persons(source{slot: slot}) {
 			if who.user == "" || seen[who.user] {
 				continue

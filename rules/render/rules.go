@@ -39,6 +39,8 @@ type Rules struct {
 	values      int            // number of slots
 	types       map[string]*activityType
 	fallback    *activityType // for types the file does not name
+	userSlots   []int         // of the lists of persons that take part in an activity
+	parts       *datePartSlots
 	fingerprint string
 	pages       sync.Pool // of *page
 }
@@ -55,8 +57,13 @@ type activityType struct {
 type subtype struct {
 	label     [languages]string
 	icon      string
+	ongoing   bool // an activity without an end goes on; only where its dates come in parts
 	templates [outputs][]instr
 }
+
+// datePartSlots are the slots of dates that stand in for start_date and end_date before
+// these are known; nil if there are none.
+type datePartSlots struct{ start, end int }
 
 // Fingerprint identifies the rules and the code that runs them: what is rendered
 // under one fingerprint need not be rendered again.

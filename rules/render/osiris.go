@@ -1,0 +1,244 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"vitrine/rules/label"
+)
+
+// Osiris is what an OSIRIS database says about the rendering of activities, in plain
+// values. Whoever reads it has taken out what is of the wrong type; what the values
+// mean is checked here. From, where a part has it, is how faults name the part.
+type Osiris struct {
+	Categories   []OsirisCategory                 // the types of activities
+	Types        []OsirisType                     // their subtypes
+	Fields       []OsirisField                    // the institute's own fields
+	Vocabularies map[string]map[string]label.Name // names of codes: by vocabulary, then by code
+	Journals     map[string]OsirisJournal         // by _id, as text
+}
+
+// OsirisCategory is a type of activities. What is empty is left to the rules below.
+type OsirisCategory struct {
+	From string `json:"-"`
+	ID   string // what activities have as type
+	Name label.Name
+	Icon string // a Phosphor icon
+}
+
+// OsirisType is a subtype. What is empty is left to the category, and to the rules below.
+type OsirisType struct {
+	From   string `json:"-"`
+	ID     string // what activities have as subtype
+	Parent string // the category's ID
+	Name   label.Name
+	Icon   string
+	// Ongoing: an activity without an end goes on.
+	Ongoing bool
+
+	// The templates, in OSIRIS's notation (docs/osiris.md).
+	Print    string // the citation
+	Title    string // what links to the activity in lists
+	Subtitle string // what follows it there
+}
+
+// OsirisField is a field that an institute has added to its activities.
+type OsirisField struct {
+	From    string `json:"-"`
+	ID      string // what activities store it under
+	Name    label.Name
+	Kind    OsirisKind
+	Default string                // for activities that do not have it
+	Values  map[string]label.Name // names of the values it may have
+}
+
+// OsirisKind is what a field holds.
+type OsirisKind string
+
+// The kinds of fields. Any other is text.
+const (
+	OsirisText OsirisKind = "text"
+	OsirisDate OsirisKind = "date"
+	OsirisURL  OsirisKind = "url"
+	OsirisFlag OsirisKind = "flag" // rendered as its name in brackets
+)
+
+// OsirisJournal is what activities that refer to a journal show of it.
+type OsirisJournal struct {
+	Name string
+	Abbr string // if empty, Name is used
+}
+
+// Fault is a part of Osiris, or of one, that cannot be used as it is.
+type Fault struct {
+	From   string // the From of the part
+	Reason string
+}
+
+// WithOsiris returns rules that render as an OSIRIS database says, and as r where that
+// says nothing, or nothing usable; r stays as it is. The faults tell what is not usable,
+// in the order of o.
+func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
+	l := &osirisLoader{
+		rules: &Rules{
+			slots: maps.Clone(r.slots), values: r.values,
+			types: maps.Clone(r.types), fallback: r.fallback,
+			fingerprint: osirisFingerprint(r.fingerprint, o),
+		},
+		own:     map[string]*activityType{},
+		icons:   map[string]string{},
+		guessed: map[string]bool{},
+	}
+	l.rules.userSlots = append(slices.Clone(r.userSlots), l.slot("supervisors"))
+	l.rules.parts = &datePartSlots{start: l.slot("start"), end: l.slot("end")}
+	l.vocabulary = vocabulary{fields: l.osirisFields(o), labels: map[string][languages]string{untitled: untitledLabel}}
+	seen := map[string]bool{}
+	for _, c := range o.Categories {
+		if l.fresh(seen, c.From, c.ID) {
+			l.category(c)
+		}
+	}
+	clear(seen)
+	for _, t := range o.Types {
+		if l.fresh(seen, t.From, t.ID) {
+			l.subtype(t)
+		}
+	}
+	return l.rules, l.faults
+}
+
+// osirisFingerprint covers the rules below and all that the database says.
+func osirisFingerprint(below string, o Osiris) string {
+	d := xxhash.New()
+	fmt.Fprintln(d, codeVersion, below)
+	_ = json.NewEncoder(d).Encode(o) // texts in maps and lists: nothing that cannot be encoded
+	return fmt.Sprintf("%016x", d.Sum64())
+}
+
+// osirisLoader lays what a database says over rules, and gathers faults.
+type osirisLoader struct {
+	rules *Rules
+	vocabulary
+	own     map[string]*activityType // types that are not those of the rules below any more
+	icons   map[string]string        // of the categories that have their own, by ID
+	guessed map[string]bool          // the fields that only templates know
+	faults  []Fault
+}
+
+func (l *osirisLoader) fault(from, format string, args ...any) {
+	l.faults = append(l.faults, Fault{From: from, Reason: fmt.Sprintf(format, args...)})
+}
+
+// slot returns the place of a stored field, which it makes if there is none yet.
+func (l *osirisLoader) slot(name string) int {
+	slot, ok := l.rules.slots[name]
+	if !ok {
+		slot = l.rules.values
+		l.rules.slots[name] = slot
+		l.rules.values++
+	}
+	return slot
+}
+
+// source finds the stored field of a dotted path.
+func (l *osirisLoader) source(path string) source {
+	parts := strings.Split(path, ".")
+	return source{slot: l.slot(parts[0]), path: parts[1:]}
+}
+
+// fresh reports whether an ID can be used, and marks it as taken: the first of equals
+// counts, as in OSIRIS's own look-up.
+func (l *osirisLoader) fresh(seen map[string]bool, from, id string) bool {
+	switch {
+	case id == "":
+		l.fault(from, "id is missing")
+		return false
+	case seen[id]:
+		l.fault(from, "id %q is given twice", id)
+		return false
+	}
+	seen[id] = true
+	return true
+}
+
+func (l *osirisLoader) category(c OsirisCategory) {
+	t := l.ownType(c.ID)
+	if c.Name != (label.Name{}) {
+		t.label = inLanguages(c.Name)
+	}
+	if icon := l.icon(c.From, c.Icon); icon != "" {
+		l.icons[c.ID] = icon
+		t.fallback.icon = icon
+	}
+}
+
+// ownType returns a type that may be changed: a copy of that of the rules below, or of
+// what they have for types they do not name.
+func (l *osirisLoader) ownType(id string) *activityType {
+	if t, ok := l.own[id]; ok {
+		return t
+	}
+	below, ok := l.rules.types[id]
+	if !ok {
+		below = l.rules.fallback
+	}
+	fallback := *below.fallback
+	t := &activityType{id: id, label: below.label, subtypes: maps.Clone(below.subtypes), fallback: &fallback}
+	if t.subtypes == nil {
+		t.subtypes = map[string]*subtype{}
+	}
+	l.own[id], l.rules.types[id] = t, t
+	return t
+}
+
+func (l *osirisLoader) subtype(o OsirisType) {
+	if o.Parent == "" {
+		l.fault(o.From, "parent is missing")
+		return
+	}
+	if _, ok := l.rules.types[o.Parent]; !ok {
+		l.fault(o.From, "parent %q is no category", o.Parent)
+	}
+	t := l.ownType(o.Parent)
+	below, ok := t.subtypes[o.ID]
+	if !ok {
+		below = t.fallback
+	}
+	s := *below
+	if o.Name != (label.Name{}) {
+		s.label = inLanguages(o.Name)
+	}
+	if icon := l.icon(o.From, o.Icon); icon != "" {
+		s.icon = icon
+	} else if icon, ok := l.icons[o.Parent]; ok {
+		s.icon = icon
+	}
+	s.ongoing = o.Ongoing
+	l.osirisTemplates(o, &s)
+	t.subtypes[o.ID] = &s
+}
+
+// icon returns a usable name of an icon, or "".
+func (l *osirisLoader) icon(from, name string) string {
+	if name != "" && className(name) != name {
+		l.fault(from, "icon %q is not an icon's name", name)
+		return ""
+	}
+	return name
+}
+
+// inLanguages returns a name for each language, one for want of the other.
+func inLanguages(n label.Name) [languages]string {
+	if n.EN == "" {
+		n.EN = n.DE
+	}
+	if n.DE == "" {
+		n.DE = n.EN
+	}
+	return [languages]string{english: n.EN, german: n.DE}
+}

@@ -1,0 +1,196 @@
+package render
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// What links to an activity without a title.
+const untitled = "untitled"
+
+var untitledLabel = [languages]string{english: "[no title]", german: "[ohne Titel]"}
+
+// osirisTemplates compiles what a subtype says into s, and leaves to s what it does not
+// say. Of title and subtitle OSIRIS makes the form with links inside the house and the
+// one for portfolios; where only one of them is given the other has OSIRIS's default.
+func (l *osirisLoader) osirisTemplates(o OsirisType, s *subtype) {
+	if code := l.osirisTemplate(o.From, "print", o.Print); code != nil {
+		s.templates[outPrint], s.templates[outPlain] = code, nil
+	}
+	title := l.osirisNodes(o.From, "title", o.Title)
+	subtitle := l.osirisNodes(o.From, "subtitle", o.Subtitle)
+	if title == nil && subtitle == nil {
+		return
+	}
+	if title == nil {
+		title = []node{fieldNode("title")}
+	} else {
+		s.templates[outTitle] = l.code(title)
+	}
+	if subtitle == nil {
+		subtitle = []node{fieldNode("authors")}
+	}
+	s.templates[outWeb] = l.code(listForm("/activities/view/", title, linkedNodes(l.fields, subtitle)))
+	s.templates[outPortfolio] = l.code(listForm("/activity/", title, subtitle))
+}
+
+func fieldNode(name string) node { return placeholder{operands: []operandSyntax{{name: name}}} }
+
+// listForm is the form that activities have in lists: the title as a link, and below it
+// the subtitle.
+func listForm(base string, title, subtitle []node) []node {
+	form := []node{literal{text: "<a class='colorless' href='" + base}, fieldNode("id"), literal{text: "'>"}}
+	for _, n := range title {
+		if p, ok := n.(placeholder); ok && len(p.operands) == 1 && p.operands[0].name == "title" {
+			p.operands = append(slices.Clone(p.operands), operandSyntax{kind: labelOperand, name: untitled})
+			n = p
+		}
+		form = append(form, n)
+	}
+	form = append(form, literal{text: "</a><br><small class='text-muted d-block'>"})
+	return append(append(form, subtitle...), literal{text: "</small>"})
+}
+
+// linkedNodes returns a template in which persons are links to their profiles.
+func linkedNodes(fields map[string]*field, nodes []node) []node {
+	linked := slices.Clone(nodes)
+	for i, n := range linked {
+		switch n := n.(type) {
+		case placeholder:
+			n.operands = slices.Clone(n.operands)
+			for j, op := range n.operands {
+				if f, ok := fields[op.name]; ok && op.kind == fieldOperand && f.knows(personsLinked) {
+					n.operands[j].format = personsLinked
+				}
+			}
+			linked[i] = n
+		case conditional:
+			n.body = linkedNodes(fields, n.body)
+			linked[i] = n
+		}
+	}
+	return linked
+}
+
+// osirisTemplate compiles one template; nil if there is none, or none that can be used.
+func (l *osirisLoader) osirisTemplate(from, name, src string) []instr {
+	nodes := l.osirisNodes(from, name, src)
+	if nodes == nil {
+		return nil
+	}
+	return l.code(nodes)
+}
+
+// code compiles nodes that osirisNodes has passed, alone or in a form of ours.
+func (l *osirisLoader) code(nodes []node) []instr {
+	code, err := l.compileNodes(nodes)
+	if err != nil {
+		return []instr{} // nothing osirisNodes lets through comes here
+	}
+	return append([]instr{}, code...)
+}
+
+// osirisNodes reads a template and makes sure that it compiles; nil if it is empty or
+// does not. HTML that the compiler does not take is put right first.
+func (l *osirisLoader) osirisNodes(from, name, src string) []node {
+	if len(src) > maxOsirisTemplate {
+		l.fault(from, "template.%s is longer than %d bytes", name, maxOsirisTemplate)
+		return nil
+	}
+	if src = strings.TrimSpace(withoutComments(src)); src == "" {
+		return nil
+	}
+	p := &osirisParser{known: func(name string) bool { _, ok := l.named(name); return ok }}
+	nodes := p.parse(src)
+	for _, reason := range slices.Compact(p.faults) {
+		l.fault(from, "template.%s: %s", name, reason)
+	}
+	for _, unknown := range l.resolve(nodes) {
+		l.fault(from, "template.%s: unknown field %q, taken for what activities store under that name", name, unknown)
+	}
+	if _, err := l.compileNodes(nodes); err == nil {
+		return nodes
+	}
+	tidy := tidyBranch(nodes)
+	if _, err := l.compileNodes(tidy); err != nil {
+		l.fault(from, "template.%s: %v", name, err)
+		return nil
+	}
+	l.fault(from, "template.%s: HTML that is not allowed or not closed is left out", name)
+	return tidy
+}
+
+// withoutComments returns HTML without its comments.
+func withoutComments(html string) string {
+	for {
+		before, rest, found := strings.Cut(html, "<!--")
+		if !found {
+			return html
+		}
+		_, after, _ := strings.Cut(rest, "-->")
+		html = before + after
+	}
+}
+
+// resolve makes sure that every field of a template can be named, and returns the names
+// of those that nobody knows, sorted. As in OSIRIS these are what activities store under
+// the name.
+func (l *osirisLoader) resolve(nodes []node) (unknown []string) {
+	for name := range fieldNames(nodes) {
+		f, ok := l.named(name)
+		if !ok {
+			unknown = append(unknown, name)
+			f = osirisStored(l.source(name))
+			l.guessed[name] = true
+		}
+		l.fields[name] = f
+	}
+	slices.Sort(unknown)
+	return slices.Compact(unknown)
+}
+
+// fieldNames yields the names of the fields in a template.
+func fieldNames(nodes []node) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, n := range nodes {
+			switch n := n.(type) {
+			case placeholder:
+				for _, op := range n.operands {
+					if op.kind == fieldOperand && !yield(op.name) {
+						return
+					}
+				}
+			case conditional:
+				for _, all := range n.test {
+					for _, term := range all {
+						if !yield(term.field) {
+							return
+						}
+					}
+				}
+				for name := range fieldNames(n.body) {
+					if !yield(name) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// named returns a field that OSIRIS or the institute knows, or persons in a style that
+// their name spells out ("authors-last-f.-etal6").
+func (l *osirisLoader) named(name string) (*field, bool) {
+	if f, ok := l.fields[name]; ok {
+		return f, !l.guessed[name]
+	}
+	for _, who := range [...]string{"authors", "editors", "supervisors"} {
+		if spec, ok := strings.CutPrefix(name, who+"-"); ok {
+			if style, ok := parseNameStyle(spec); ok {
+				return styledPersons(l.source(who), style), true
+			}
+		}
+	}
+	return nil, false
+}
