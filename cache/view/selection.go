@@ -69,6 +69,12 @@ func (s *Selection) Page(offset, limit int) []Slot {
 		n = min(n, limit)
 	}
 	page := make([]Slot, 0, n)
+	if s.snap.order == nil { // slots are in order: the first is found by counting bits
+		for slot, ok := s.rows.Select(uint(offset)), true; ok && len(page) < n; slot, ok = s.rows.NextSet(slot + 1) {
+			page = append(page, Slot(slot))
+		}
+		return page
+	}
 	for slot := range s.All() {
 		if offset > 0 {
 			offset--
