@@ -1,0 +1,153 @@
+package openapi
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"path"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed spec/*.yaml
+var spec embed.FS
+
+// parts are the files of the description, in the order in which a reader meets
+// their paths.
+var parts = []string{
+	"api", "shared", "activities", "lists",
+	"persons", "events", "external", "portfolio", "service",
+}
+
+// Description is the OpenAPI document.
+type Description struct {
+	root *yaml.Node // one mapping, its keys in order
+	json []byte
+}
+
+// Load reads the description that is built into the program. An error is a
+// mistake in one of its files, which it names.
+func Load() (*Description, error) {
+	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, name := range parts {
+		file := path.Join("spec", name+".yaml")
+		text, err := spec.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("openapi: %w", err)
+		}
+		var doc yaml.Node
+		if err := yaml.Unmarshal(text, &doc); err != nil {
+			return nil, fmt.Errorf("openapi: %s: %w", file, err)
+		}
+		if doc.Kind != yaml.DocumentNode {
+			return nil, fmt.Errorf("openapi: %s: is empty", file)
+		}
+		if err := merge(root, doc.Content[0], mergeDepth); err != nil {
+			return nil, fmt.Errorf("openapi: %s: %w", file, err)
+		}
+	}
+	plain, err := appendJSON(nil, root)
+	if err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	return &Description{root: root, json: plain}, nil
+}
+
+// mergeDepth is how deep files are merged: paths by path, components by kind and name.
+const mergeDepth = 2
+
+// merge adds the keys of a mapping to another. A key that is there already is
+// merged down to a depth, and below that a mistake.
+func merge(into, from *yaml.Node, depth int) error {
+	if from.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: want a mapping", from.Line)
+	}
+	for i := 0; i+1 < len(from.Content); i += 2 {
+		key, value := from.Content[i], from.Content[i+1]
+		have := member(into, key.Value)
+		switch {
+		case have == nil:
+			into.Content = append(into.Content, key, value)
+		case depth == 0 || have.Kind != yaml.MappingNode:
+			return fmt.Errorf("line %d: %s is described twice", key.Line, key.Value)
+		default:
+			if err := merge(have, value, depth-1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// member returns the value of a key of a mapping, or nil.
+func member(n *yaml.Node, key string) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// JSON returns the document. The bytes are the caller's.
+func (d *Description) JSON() []byte { return bytes.Clone(d.json) }
+
+// appendJSON writes a YAML node as JSON, keys in the order in which they stand.
+func appendJSON(dst []byte, n *yaml.Node) ([]byte, error) {
+	switch n.Kind {
+	case yaml.AliasNode:
+		return appendJSON(dst, n.Alias)
+	case yaml.MappingNode:
+		return appendObject(dst, n)
+	case yaml.SequenceNode:
+		dst = append(dst, '[')
+		for i, item := range n.Content {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			var err error
+			if dst, err = appendJSON(dst, item); err != nil {
+				return nil, err
+			}
+		}
+		return append(dst, ']'), nil
+	default:
+		var v any
+		if err := n.Decode(&v); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n.Line, err)
+		}
+		return appendValue(dst, v)
+	}
+}
+
+func appendObject(dst []byte, n *yaml.Node) ([]byte, error) {
+	dst = append(dst, '{')
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = appendValue(dst, n.Content[i].Value); err != nil {
+			return nil, err
+		}
+		if dst, err = appendJSON(append(dst, ':'), n.Content[i+1]); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// appendValue writes a scalar. Examples are full of markup, which stays readable.
+func appendValue(dst []byte, v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
+}

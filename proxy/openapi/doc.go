@@ -1,0 +1,20 @@
+// Package openapi describes the API: an OpenAPI 3.1 document for programs, and
+// the same as a page for people.
+//
+//	spec/*.yaml ──merge──▶ Description ──▶ JSON, served at /openapi.json
+//	                                   └─▶ Page, served at /docs
+//
+// The document is written by hand, one file for each group of endpoints, and kept
+// true by tests: openapitest checks answers against it, recorded ones and those of
+// a running program, and what a schema does not list may not be answered.
+//
+// Where one path has several modes, the schema of its answer is an anyOf with a
+// branch for each, and two keywords of our own say which branch a call gets:
+//
+//	x-mode  the name of the mode; its example has the same name
+//	x-when  {parameter: state}; of the branches the first whose parameter is in
+//	        that state counts, the last has none. States: present (given in whatever
+//	        form), on (a flag that is not off), filled (not empty)
+//
+// A Description is immutable and safe for concurrent use.
+package openapi

@@ -1,0 +1,126 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"vitrine/proxy/openapi"
+	"vitrine/proxy/openapi/openapitest"
+)
+
+func load(t testing.TB) *openapi.Description {
+	t.Helper()
+	d, err := openapi.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestValid: the document is OpenAPI 3.1, examples included.
+func TestValid(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(load(t).JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
+		t.Error(err)
+	}
+	if !strings.HasPrefix(doc.OpenAPI, "3.1.") {
+		t.Errorf("openapi = %s", doc.OpenAPI)
+	}
+}
+
+// TestModes: every mode has an example of its name, and the last mode is for all
+// that the others are not for.
+func TestModes(t *testing.T) {
+	checker, err := openapitest.New(load(t).JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range document(t).Paths {
+		media := item.Get.Responses["200"].Content["application/json"]
+		if path == "/docs" || path == "/openapi.json" {
+			continue
+		}
+		if len(media.Examples) == 0 {
+			t.Errorf("%s has no example", path)
+		}
+		for i, mode := range media.Schema.AnyOf {
+			if _, ok := media.Examples[mode.Mode]; !ok {
+				t.Errorf("%s: mode %q has no example", path, mode.Mode)
+			}
+			if last := i == len(media.Schema.AnyOf)-1; last != (mode.When == nil) {
+				t.Errorf("%s: mode %q: x-when = %v", path, mode.Mode, mode.When)
+			}
+			if err := checker.Check(openapitest.Answer{Target: path + asks(mode), Status: 200, Body: media.Examples[mode.Mode].Value}); err != nil {
+				t.Errorf("example of mode %s: %v", mode.Mode, err)
+			}
+		}
+	}
+}
+
+// asks is a query of a mode. Without user some answers are empty.
+func asks(m mode) string {
+	for name := range m.When {
+		return "?user=x&" + name + "=x"
+	}
+	return "?user=x"
+}
+
+// TestWritten: everything a reader looks for is there.
+func TestWritten(t *testing.T) {
+	doc := document(t)
+	var ids []string
+	for path, item := range doc.Paths {
+		op := item.Get
+		if op.OperationID == "" || op.Summary == "" || len(op.Tags) != 1 {
+			t.Errorf("%s: operationId %q, summary %q, tags %v", path, op.OperationID, op.Summary, op.Tags)
+		}
+		if slices.Contains(ids, op.OperationID) {
+			t.Errorf("operationId %s stands twice", op.OperationID)
+		}
+		ids = append(ids, op.OperationID)
+		if _, open := op.Responses["403"]; strings.HasPrefix(path, "/api/") && !open && op.OperationID != "citationIndex" {
+			t.Errorf("%s asks for a key, and has no 403", path)
+		}
+	}
+}
+
+type mode struct {
+	Mode string            `json:"x-mode"`
+	When map[string]string `json:"x-when"`
+}
+
+type operation struct {
+	OperationID string   `json:"operationId"`
+	Summary     string   `json:"summary"`
+	Tags        []string `json:"tags"`
+	Responses   map[string]struct {
+		Content map[string]struct {
+			Schema struct {
+				AnyOf []mode `json:"anyOf"`
+			} `json:"schema"`
+			Examples map[string]struct {
+				Value json.RawMessage `json:"value"`
+			} `json:"examples"`
+		} `json:"content"`
+	} `json:"responses"`
+}
+
+// document reads of the description what these tests look at.
+func document(t testing.TB) (doc struct {
+	Paths map[string]struct {
+		Get operation `json:"get"`
+	} `json:"paths"`
+}) {
+	t.Helper()
+	if err := json.Unmarshal(load(t).JSON(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
