@@ -1,15 +1,44 @@
 package mongo_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"go.uber.org/goleak"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/cache/origin/origintest"
+	"vitrine/rules"
 )
+
+// envChild makes the test binary the child of a crash test, working on this URI.
+const envChild = "VITRINE_TEST_MONGO_CHILD"
+
+func TestMain(m *testing.M) {
+	if uri := os.Getenv(envChild); uri != "" {
+		fmt.Fprintln(os.Stderr, labour(uri))
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// labour is the child's work; it ends only by an error.
+func labour(uri string) error {
+	s, err := mongo.Open(context.Background(), uri, mongo.Options{BatchSize: mongotest.BatchSize, KeepDeltas: 5})
+	if err != nil {
+		return err
+	}
+	return origintest.Labour(context.Background(), s, os.Stdout)
+}
 
 // databases counts the databases that tests have used, so that each gets a fresh one.
 var databases atomic.Int64
@@ -38,7 +67,82 @@ func openAt(t testing.TB, uri string, o mongo.Options) *mongo.Store {
 
 func TestConformance(t *testing.T) {
 	server := mongotest.Start(t)
-	origintest.Run(t, origintest.Harness{Plain: true, Open: func(t *testing.T, s origintest.Settings) origin.Store {
+	origintest.Run(t, origintest.Harness{Plain: true, Rounds: 8, Open: func(t *testing.T, s origintest.Settings) origin.Store {
 		return open(t, server, mongo.Options{Now: s.Now, KeepDeltas: s.KeepDeltas})
 	}})
+}
+
+func TestKilledAnywhere(t *testing.T) {
+	uri := mongotest.Start(t) + "crash"
+	origintest.CrashTest{
+		Rounds: 8,
+		Child: func() *exec.Cmd {
+			child := exec.Command(os.Args[0])
+			child.Env = append(os.Environ(), envChild+"="+uri)
+			return child
+		},
+		Open: func(t *testing.T) (origin.Store, func()) {
+			s := openAt(t, uri, mongo.Options{})
+			return s, func() {}
+		},
+		Shared:   true,
+		Patience: 300 * time.Millisecond,
+	}.Run(t)
+}
+
+func TestWatchWithoutChangeStreams(t *testing.T) {
+	s := open(t, mongotest.Start(t), mongo.Options{})
+	err := s.Watch(t.Context(), []string{"activities"}, func(string) {})
+	if !errors.Is(err, origin.ErrUnsupported) {
+		t.Errorf("Watch = %v, want ErrUnsupported", err)
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	for _, tc := range []struct{ name, uri, want string }{
+		{"no database", "mongodb://user:p%40ss@localhost:1", "no database given"},
+		{"no database but options", "mongodb://user:p%40ss@localhost:1/?appName=x", "no database given"},
+		{"other scheme", "http://user:p%40ss@localhost/db", "mongodb://"},
+		{"bad option", "mongodb://user:p%40ss@localhost/db?w=-1", "store mongodb://localhost/db"},
+		{"stray @", "mongodb://user:p@ss@localhost/db", "store mongodb://localhost/db"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := mongo.Open(t.Context(), tc.uri, mongo.Options{})
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("error = %v, want one with %q", err, tc.want)
+			}
+			for _, secret := range []string{"p%40ss", "p@ss"} {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("error tells the password: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestName(t *testing.T) {
+	for _, tc := range []struct {
+		uri  string
+		o    mongo.Options
+		want string
+	}{
+		{"mongodb://user:secret@a:1,b:2/osiris?appName=x", mongo.Options{}, "mongodb://a:1,b:2/osiris"},
+		{"mongodb://a:1/", mongo.Options{Database: "osiris"}, "mongodb://a:1/osiris"},
+		{"mongodb://a:1/osiris", mongo.Options{ViewsDatabase: "vitrine"}, "mongodb://a:1/osiris (views in vitrine)"},
+	} {
+		if got := openAt(t, tc.uri, tc.o).Name(); got != tc.want {
+			t.Errorf("Name of %s = %q, want %q", tc.uri, got, tc.want)
+		}
+	}
+}
+
+// TestUnreachable asks a server that is not there.
+func TestUnreachable(t *testing.T) {
+	s := openAt(t, "mongodb://127.0.0.1:1/db", mongo.Options{ServerSelectionTimeout: time.Millisecond})
+	if err := s.Ping(t.Context()); !errors.Is(err, rules.ErrUnavailable) {
+		t.Errorf("Ping = %v, want rules.ErrUnavailable", err)
+	}
+	if _, err := s.Meta(t.Context(), "activities"); !errors.Is(err, rules.ErrUnavailable) {
+		t.Errorf("Meta = %v, want rules.ErrUnavailable", err)
+	}
 }

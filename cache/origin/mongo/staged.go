@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
@@ -150,21 +151,47 @@ func (s *Store) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawV
 }
 
 // fold writes rows into the view's collection, except where a version is there
-// that is as new: then the condition on the generation finds nothing, and the
-// insert that upsert tries instead meets the existing _id, which is as it should be.
+// that is as new. Should one get there between look and write, the condition on
+// the generation finds nothing, and the insert that upsert tries instead meets the
+// existing _id; then it looks again.
 func (s *Store) fold(ctx context.Context, view string, rows []origin.Row) error {
-	models := make([]driver.WriteModel, len(rows))
-	for i, r := range rows {
-		doc, err := sideDoc(r)
-		if err != nil {
+	for {
+		rest, err := s.notFolded(ctx, view, rows)
+		if err != nil || len(rest) == 0 {
 			return err
 		}
-		older := append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$lt", Value: r.Generation}}})
-		models[i] = driver.NewReplaceOneModel().SetFilter(older).SetReplacement(doc).SetUpsert(true)
+		models := make([]driver.WriteModel, len(rest))
+		for i, r := range rest {
+			doc, err := sideDoc(r)
+			if err != nil {
+				return err
+			}
+			older := append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$lt", Value: r.Generation}}})
+			models[i] = driver.NewReplaceOneModel().SetFilter(older).SetReplacement(doc).SetUpsert(true)
+		}
+		_, err = s.side(view).BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+		if err == nil {
+			return nil
+		}
+		if _, ok := onlyDuplicates(err); !ok {
+			return storeError(err)
+		}
 	}
-	_, err := s.side(view).BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	if _, ok := onlyDuplicates(err); ok {
-		return nil
+}
+
+// notFolded returns the rows of which the view's collection has no version as new.
+func (s *Store) notFolded(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
+	ids := make([]bson.RawValue, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
 	}
-	return storeError(err)
+	there := map[string]uint64{}
+	o := options.Find().SetProjection(bson.D{{Key: viewField, Value: 1}})
+	for r, err := range rowsOf(ctx, s.side(view), bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, o) {
+		if err != nil {
+			return nil, err
+		}
+		there[mapKey(r.ID)] = r.Generation
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), nil
 }

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/idkey"
 )
 
 // Fields of viewField, as paths.
@@ -51,8 +52,14 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 	return nil
 }
 
-// mapKey makes an id comparable.
-func mapKey(id bson.RawValue) string { return string(append([]byte{byte(id.Type)}, id.Value...)) }
+// mapKey makes an id comparable, as the server compares it.
+func mapKey(id bson.RawValue) string {
+	key, err := idkey.Of(id)
+	if err != nil { // not from a server
+		return string(append([]byte{byte(id.Type)}, id.Value...))
+	}
+	return string(key)
+}
 
 // rows brings a reader from generation since to that of the meta it returns: it
 // reads at the current meta, then what was published meanwhile, until nothing was.

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
+	"vitrine/rules"
 )
 
 // Watch implements origin.Watcher by a change stream. A stream that breaks is
@@ -77,7 +78,7 @@ const (
 )
 
 // follow sends the name of every changed collection until ctx ends, which is no
-// error, or the server turns out to have no change streams, which is.
+// error, or the server refuses to open a change stream at all, which is.
 func (s *Store) follow(ctx context.Context, collections []string, seen chan<- string) error {
 	w := watching{store: s, collections: collections, seen: seen}
 	pause := minPause
@@ -86,8 +87,8 @@ func (s *Store) follow(ctx context.Context, collections []string, seen chan<- st
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err = storeError(err); errors.Is(err, origin.ErrUnsupported) {
-			return err
+		if err = streamError(err); !w.opened && !errors.Is(err, rules.ErrUnavailable) {
+			return err // it would be the same the next time
 		}
 		if heard {
 			pause = minPause
@@ -101,6 +102,15 @@ func (s *Store) follow(ctx context.Context, collections []string, seen chan<- st
 	}
 }
 
+// streamError is storeError for opening a stream. Our pipeline is well-formed: a
+// server that cannot parse it has no change streams.
+func streamError(err error) error {
+	if hasCode(err, []int{codeFailedToParse}) {
+		return fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
+	}
+	return storeError(err)
+}
+
 // watching is a succession of change streams.
 type watching struct {
 	store       *Store
@@ -108,6 +118,7 @@ type watching struct {
 	seen        chan<- string
 	resume      bson.Raw // where the next stream goes on; nil: now
 	missed      bool     // something may have happened that no stream tells
+	opened      bool     // the server has given us a stream
 }
 
 // stream reads one change stream to its end and reports whether anything came.
@@ -132,7 +143,7 @@ func (w *watching) stream(ctx context.Context) (heard bool, err error) {
 	if w.missed && w.resume == nil {
 		w.send(ctx, w.collections...)
 	}
-	w.missed = false
+	w.missed, w.opened = false, true
 	for stream.Next(ctx) {
 		heard = true
 		if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {

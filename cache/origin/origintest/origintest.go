@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -28,6 +29,8 @@ type Harness struct {
 	// strings, ObjectIDs, integers, doubles, booleans or dates, and filters know
 	// neither $elemMatch on values nor comparisons across types.
 	Plain bool
+	// Rounds is how many generations the longest test publishes. If zero, 25.
+	Rounds int
 }
 
 // Settings are what a test needs set in a store's options. Zero values mean the
@@ -47,21 +50,10 @@ func Run(t *testing.T, h Harness) {
 		{"readers", readerTests}, {"lease", leaseTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
-			for _, name := range slices.Sorted(keys(group.tests)) {
-				t.Run(name, func(t *testing.T) { group.tests[name](t, h) })
+			for _, sentence := range slices.Sorted(maps.Keys(group.tests)) {
+				t.Run(sentence, func(t *testing.T) { group.tests[sentence](t, h) })
 			}
 		})
-	}
-}
-
-// keys returns the keys of m.
-func keys[V any](m map[string]V) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
 	}
 }
 
@@ -108,11 +100,14 @@ func value(t *testing.T, v any) bson.RawValue {
 	return raw(t, bson.D{{Key: "v", Value: v}}).Lookup("v")
 }
 
-// numbered returns n documents {_id: i, n: i}.
+// name is the _id of the i-th of many: text, as FerretDB finds no other kind quickly.
+func name(i int) string { return fmt.Sprintf("id%04d", i) }
+
+// numbered returns n documents {_id: name(i), n: i}.
 func numbered(t *testing.T, n int) []bson.Raw {
 	docs := make([]bson.Raw, n)
 	for i := range docs {
-		docs[i] = raw(t, bson.D{{Key: "_id", Value: int32(i)}, {Key: "n", Value: int32(i)}})
+		docs[i] = raw(t, bson.D{{Key: "_id", Value: name(i)}, {Key: "n", Value: int32(i)}})
 	}
 	return docs
 }

@@ -129,7 +129,10 @@ func testDeltaSpans(t *testing.T, h Harness) {
 
 // testWholeGenerations lets readers of both kinds loose on a publisher.
 func testWholeGenerations(t *testing.T, h Harness) {
-	const generations = 25
+	rounds := h.Rounds
+	if rounds == 0 {
+		rounds = 25
+	}
 	s := h.Open(t, Settings{KeepDeltas: 4})
 	l := acquire(t, s, "a")
 	publishNumber(t, s, l)
@@ -143,7 +146,7 @@ func testWholeGenerations(t *testing.T, h Harness) {
 			}
 		})
 	}
-	for range generations {
+	for range rounds {
 		publishNumber(t, s, l)
 	}
 	stop()
@@ -215,9 +218,13 @@ func publishNumber(t *testing.T, s origin.Store, l origin.Lease) {
 	must(p.Commit(t.Context(), live, "numbers"))(t)
 }
 
-// check reports whether the mirror holds exactly its numbered generation.
+// check reports whether the mirror holds exactly its numbered generation; in
+// generation 0 there is nothing.
 func (m *mirror) check() error {
 	g, live := m.meta.Generation, 0
+	if g == 0 && len(m.rows) == 0 {
+		return nil
+	}
 	for slot := range slots {
 		id := bson.RawValue{}
 		_, doc, _ := bson.MarshalValue(fmt.Sprint("slot", slot))

@@ -85,7 +85,7 @@ func testScanWriting(t *testing.T, h Harness) {
 		ok(t, err)
 		n := doc.Lookup("n").AsInt64()
 		if seen[n]++; n%20 == 0 {
-			copied := raw(t, bson.D{{Key: "_id", Value: n}, {Key: "filler", Value: filler}})
+			copied := raw(t, bson.D{{Key: "_id", Value: name(int(n))}, {Key: "filler", Value: filler}})
 			upsert(t, s, "copies", []bson.Raw{copied}, origin.Upserted{Inserted: 1})
 		}
 	}
@@ -231,11 +231,11 @@ func testFindByID(t *testing.T, h Harness) {
 		filter bson.D
 		want   []bson.Raw
 	}{
-		{"equal", bson.D{{Key: "_id", Value: int32(7)}}, docs[7:8]},
-		{"$eq", bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: int32(7)}}}}, docs[7:8]},
-		{"$in", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{int32(8), int32(7), int32(99)}}}}}, docs[7:9]},
-		{"and more", bson.D{{Key: "_id", Value: int32(7)}, {Key: "n", Value: int32(8)}}, nil},
-		{"range", bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: int32(38)}}}}, docs[38:]},
+		{"equal", bson.D{{Key: "_id", Value: name(7)}}, docs[7:8]},
+		{"$eq", bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: name(7)}}}}, docs[7:8]},
+		{"$in", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{name(8), name(7), name(99)}}}}}, docs[7:9]},
+		{"and more", bson.D{{Key: "_id", Value: name(7)}, {Key: "n", Value: 8}}, nil},
+		{"range", bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: name(38)}}}}, docs[38:]},
 		{"empty $in", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,195 @@
+package origintest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// The words of a child's reports.
+const (
+	reportPublished = "published"
+	reportStored    = "stored"
+)
+
+// crashCollection is the source collection that a child imports into.
+const crashCollection = "stored"
+
+// Labour publishes numbered generations and imports documents, and reports each
+// as soon as the store has acknowledged it, until something fails: it is what the
+// child process of a crash test does until it is killed.
+func Labour(ctx context.Context, s origin.Store, reports io.Writer) error {
+	holder := fmt.Sprint("process ", os.Getpid())
+	for {
+		// A lease that runs out at once: the next child need not wait for it.
+		l, err := s.Acquire(ctx, "materialize", holder, time.Nanosecond)
+		if err != nil {
+			return err
+		}
+		g, err := publishNext(ctx, s, l)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(reports, reportPublished, g); err != nil {
+			return err
+		}
+		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: name(int(g))}})
+		if err != nil {
+			return err
+		}
+		if _, err := s.Upsert(ctx, crashCollection, []bson.Raw{doc}); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(reports, reportStored, g); err != nil {
+			return err
+		}
+	}
+}
+
+// publishNext publishes the next numbered generation, in several steps.
+func publishNext(ctx context.Context, s origin.Store, l origin.Lease) (uint64, error) {
+	p, err := s.Begin(ctx, view, l)
+	if err != nil {
+		return 0, err
+	}
+	rows, live, err := numberedRows(p.Generation())
+	if err != nil {
+		return 0, err
+	}
+	for i := 0; i < len(rows); i += slots / 4 {
+		if err := p.Put(ctx, rows[i:i+slots/4]); err != nil {
+			return 0, err
+		}
+	}
+	meta, err := p.Commit(ctx, live, "numbers")
+	return meta.Generation, err
+}
+
+// CrashTest kills a process at work on a store, again and again.
+type CrashTest struct {
+	// Rounds is how often.
+	Rounds int
+	// Child returns a command that runs Labour on the store and reports to its output.
+	Child func() *exec.Cmd
+	// Open opens the store as a reader would; close gives it back.
+	Open func(t *testing.T) (s origin.Store, close func())
+	// Shared says that the store can be open in several processes: then readers
+	// check it all the while.
+	Shared bool
+	// Patience is the longest that a child is left to work after a report.
+	Patience time.Duration
+}
+
+// Run runs the test: after each kill the view is whole, no generation and no
+// document that was acknowledged is lost, and generations never go back.
+func (c CrashTest) Run(t *testing.T) {
+	if c.Shared {
+		ctx, stop := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		s, release := c.Open(t)
+		for _, fresh := range []bool{true, false} {
+			wg.Go(func() {
+				if err := follow(ctx, s, fresh); err != nil {
+					t.Errorf("reader beside the children: %v", err)
+				}
+			})
+		}
+		defer func() { stop(); wg.Wait(); release() }()
+	}
+	var known acknowledged
+	for range c.Rounds {
+		c.kill(t, &known)
+		c.check(t, &known)
+		if t.Failed() {
+			return
+		}
+	}
+	if known.published == 0 {
+		t.Error("no child published anything")
+	}
+}
+
+// acknowledged is what children have reported.
+type acknowledged struct {
+	published uint64
+	stored    []uint64
+}
+
+// kill starts a child and kills it a random while after a random report.
+func (c CrashTest) kill(t *testing.T, known *acknowledged) {
+	t.Helper()
+	child := c.Child()
+	child.Stderr = os.Stderr
+	output, err := child.StdoutPipe()
+	ok(t, err)
+	ok(t, child.Start())
+	reports := bufio.NewScanner(output)
+	for range 1 + rand.IntN(6) {
+		if !reports.Scan() {
+			t.Error("the child ended by itself")
+			break
+		}
+		known.hear(t, reports.Text())
+	}
+	// Not to wait for anything, but to hit the child at any point of its work.
+	<-time.After(time.Duration(rand.Int64N(int64(c.Patience))))
+	ok(t, child.Process.Kill())
+	for reports.Scan() {
+		known.hear(t, reports.Text())
+	}
+	_ = child.Wait() // killed, so an error it is
+}
+
+// hear notes a report.
+func (a *acknowledged) hear(t *testing.T, report string) {
+	t.Helper()
+	var word string
+	var g uint64
+	if _, err := fmt.Sscan(report, &word, &g); err != nil {
+		t.Errorf("report %q: %v", report, err)
+	}
+	switch word {
+	case reportPublished:
+		a.published = g
+	case reportStored:
+		a.stored = append(a.stored, g)
+	}
+}
+
+// check checks the store after a kill.
+func (c CrashTest) check(t *testing.T, known *acknowledged) {
+	t.Helper()
+	s, release := c.Open(t)
+	defer release()
+	var m mirror
+	err := m.load(t.Context(), s)
+	if errors.Is(err, origin.ErrStale) { // a write of the killed child may still arrive
+		m = mirror{}
+		err = m.load(t.Context(), s)
+	}
+	ok(t, err)
+	if err := m.check(); err != nil {
+		t.Errorf("after a kill: %v", err)
+	}
+	if m.meta.Generation < known.published {
+		t.Errorf("generation %d after a kill, %d was acknowledged", m.meta.Generation, known.published)
+	}
+	known.published = m.meta.Generation
+	for _, g := range known.stored {
+		if _, err := s.Lookup(t.Context(), crashCollection, value(t, name(int(g)))); err != nil {
+			t.Errorf("document %d was acknowledged: %v", g, err)
+		}
+	}
+}
