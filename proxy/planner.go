@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/dgraph-io/ristretto/v2"
@@ -18,6 +19,7 @@ const plannedBytes, planFactor, planOverhead = 4 << 20, 8, 512
 type planner struct {
 	resource resource
 	key      secret // what its callers need
+	edition  int    // plans of another are not these settings'
 	kept     *ristretto.Cache[[]byte, plan]
 }
 
@@ -39,13 +41,17 @@ func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
 	query := c.Context().URI().QueryString() // Fiber's: ristretto keeps its hashes only
 	anonymous := r.session.user == ""
 	if anonymous {
-		if found, ok := p.kept.Get(query); ok {
+		if found, ok := p.kept.Get(query); ok && found.edition == p.edition {
 			return found, nil
 		}
 	}
 	r.params = readParams(c.Context().QueryArgs())
 	r.id = strings.Clone(c.Params("id"))
 	made, err := p.resource(c.UserContext(), r)
+	if p.edition > 0 {
+		// Answers are kept across editions; their keys must not be.
+		made.edition, made.query = p.edition, strconv.Itoa(p.edition)+"\x00"+made.query
+	}
 	if err == nil && anonymous && !made.once {
 		p.kept.Set(query, made, int64(planFactor*len(query)+planOverhead))
 	}

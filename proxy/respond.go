@@ -31,6 +31,8 @@ type plan struct {
 	// until is when another answer becomes right by the clock alone. The zero time
 	// never comes.
 	until time.Time
+	// edition is that of the settings it was made by; the planner sets it.
+	edition int
 }
 
 // body is an evaluated answer whose bytes are yet to be joined.

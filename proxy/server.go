@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/result"
@@ -47,15 +48,55 @@ type Server struct {
 	publications *filter.Filter // what /api/html shows
 	topics       *filter.Filter // the rows of /portfolio/spectrum
 
-	draining atomic.Bool
+	draining *atomic.Bool
 	close    sync.Once
 	app      *fiber.App
 	admin    *fiber.App
+	handler  fasthttp.RequestHandler // the public app
+
+	edition  int                    // how often settings were adopted before
+	live     atomic.Pointer[Server] // who answers: the server itself, or its successor
+	adopting sync.Mutex             // guards the way to a successor
 }
 
 // New builds a server. Errors name the option at fault. Close it when done, or
 // let Serve do so.
 func New(o Options) (*Server, error) {
+	s, err := newServer(o)
+	if err != nil {
+		return nil, err
+	}
+	if s.results, err = result.New(o.Cache); err != nil {
+		return nil, err
+	}
+	if err := s.prepareMemory(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if err := s.open(o); err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.app.Server().Handler = s.delegate
+	s.live.Store(s)
+	s.admin = s.newAdmin(o.Admin)
+	return s, nil
+}
+
+// open builds the public app.
+func (s *Server) open(o Options) error {
+	cors, err := newCORS(o.CORS)
+	if err != nil {
+		return err
+	}
+	s.app = s.newApp(o.Client)
+	s.routes(cors)
+	s.handler = refuseUnknownMethods(s.app)
+	return nil
+}
+
+// newServer builds what depends on options alone.
+func newServer(o Options) (*Server, error) {
 	s := &Server{
 		views:        o.Views,
 		access:       o.Access,
@@ -73,6 +114,7 @@ func New(o Options) (*Server, error) {
 		labels:       o.Labels,
 		citations:    o.Citations,
 		spectrumOff:  o.SpectrumOff,
+		draining:     new(atomic.Bool),
 	}
 	if s.views == nil {
 		return nil, errors.New("proxy: Options.Views is missing")
@@ -93,22 +135,8 @@ func New(o Options) (*Server, error) {
 	if err := s.prepareRules(o); err != nil {
 		return nil, err
 	}
-	cors, err := newCORS(o.CORS)
-	if err != nil {
-		return nil, err
-	}
 	s.headers = newHeaders(o)
 	s.ages = ages{views: s.views, now: s.now}
-	if s.results, err = result.New(o.Cache); err != nil {
-		return nil, err
-	}
-	if err := s.prepareMemory(); err != nil {
-		s.Close()
-		return nil, err
-	}
-	s.app = s.newApp(o.Client)
-	s.routes(cors)
-	s.admin = s.newAdmin(o.Admin)
 	return s, nil
 }
 
@@ -171,7 +199,6 @@ func (s *Server) newApp(client ClientOptions) *fiber.App {
 		ErrorHandler:            s.fail,
 	})
 	app.Server().CloseOnShutdown = true
-	app.Server().Handler = refuseUnknownMethods(app)
 	return app
 }
 

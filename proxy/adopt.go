@@ -1,0 +1,32 @@
+package proxy
+
+import "github.com/valyala/fasthttp"
+
+// Adopt makes the server answer by other options from the next request on: rights, keys,
+// labels, language and first year. Answers that are being made go on by the former ones.
+// Views, memory, listeners, metrics and the operator's app stay as they are. If the
+// options cannot be used, it returns an error and the former ones stay. It is safe for
+// concurrent use.
+func (s *Server) Adopt(o Options) error {
+	s.adopting.Lock()
+	defer s.adopting.Unlock()
+	o.Views, o.Metrics, o.Now = s.views, s.metrics, s.now
+	next, err := newServer(o)
+	if err != nil {
+		return err
+	}
+	next.edition = s.live.Load().edition + 1
+	next.draining, next.results, next.admin = s.draining, s.results, s.admin
+	next.planners = make(map[string]*planner, len(s.planners))
+	for path, r := range next.resources() {
+		next.planners[path] = &planner{resource: r, key: next.keyOf(path), edition: next.edition, kept: s.planners[path].kept}
+	}
+	if err := next.open(o); err != nil {
+		return err
+	}
+	s.live.Store(next)
+	return nil
+}
+
+// delegate hands requests to whoever has the settings of the moment.
+func (s *Server) delegate(ctx *fasthttp.RequestCtx) { s.live.Load().handler(ctx) }

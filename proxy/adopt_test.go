@@ -1,0 +1,107 @@
+package proxy_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"vitrine/rules/access"
+	"vitrine/rules/label"
+)
+
+// TestAdopt: keys and first year are those of the newest options from the next request
+// on, for URLs asked before too.
+func TestAdopt(t *testing.T) {
+	o := options(t)
+	s := open(t, institute(t), o)
+	since := func() int { t.Helper(); return *s.get("/api/html").envelope(t).Count }
+	all := since()
+	if all == 0 {
+		t.Fatal("no publications to begin with")
+	}
+
+	o.StartYear = 3000
+	if err := s.Adopt(o); err != nil {
+		t.Fatal(err)
+	}
+	if got := since(); got != 0 {
+		t.Errorf("publications since the year 3000: %d", got)
+	}
+
+	o.StartYear, o.Auth.APIKey = 2000, "new"
+	if err := s.Adopt(o); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.get("/api/html").StatusCode; got != 403 {
+		t.Errorf("without the new key: status %d", got)
+	}
+	if got := *s.get("/api/html?apikey=new").envelope(t).Count; got != all {
+		t.Errorf("with the new key: %d publications, want %d", got, all)
+	}
+	if got := s.get("/healthz").StatusCode; got != 200 {
+		t.Errorf("healthz: status %d", got)
+	}
+}
+
+// TestAdoptRights: the same for labels and rights.
+func TestAdoptRights(t *testing.T) {
+	o := departmentOptions(t)
+	s := open(t, department(t), o)
+	o.Labels = label.New(map[string]map[string]label.Name{label.Text: {"User not found": {EN: "Nobody here"}}})
+	if err := s.Adopt(o); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.get("/api/users/nobody-at-all").envelope(t).Msg; got != "Nobody here" {
+		t.Errorf("label: got %q", got)
+	}
+
+	rights, err := access.New(access.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *s.get("/portfolio/spectrum").envelope(t).Count == 0 {
+		t.Fatal("no topics to begin with")
+	}
+	o.Access = rights
+	if err := s.Adopt(o); err != nil {
+		t.Fatal(err)
+	}
+	if got := *s.get("/portfolio/spectrum").envelope(t).Count; got != 0 {
+		t.Errorf("%d topics without the right to see them", got)
+	}
+}
+
+func TestAdoptRefuses(t *testing.T) {
+	o := options(t)
+	s := open(t, institute(t), o)
+	o.Auth.APIKey, o.CORS.Credentials, o.CORS.Origins = "new", true, []string{"*"}
+	if err := s.Adopt(o); err == nil || !strings.Contains(err.Error(), "*") {
+		t.Errorf("credentials for everybody: %v", err)
+	}
+	if got := s.get("/api/activities").StatusCode; got != 200 {
+		t.Errorf("the former options are gone: status %d", got)
+	}
+}
+
+// TestAdoptUnderTraffic: every answer is by one of the options.
+func TestAdoptUnderTraffic(t *testing.T) {
+	o := options(t)
+	s := open(t, institute(t), o)
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	for range 4 {
+		parts.Go(func() {
+			for range 30 {
+				if got := s.get("/api/html").StatusCode; got != 200 && got != 403 {
+					t.Errorf("status %d", got)
+				}
+			}
+		})
+	}
+	for i := range 30 {
+		o.Auth.APIKey = strings.Repeat("k", i%2)
+		if err := s.Adopt(o); err != nil {
+			t.Error(err)
+		}
+	}
+}
