@@ -30,6 +30,8 @@ func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSe
 		return s.complement(s.eval(ctx, n.Node, within))
 	case *filter.Elem:
 		return s.evalElem(ctx, n, within)
+	case *filter.ForeignNode:
+		return s.evalForeign(ctx, n)
 	default:
 		return s.confirm(ctx, n, within)
 	}

@@ -137,16 +137,22 @@ func ids(t testing.TB, snap *view.Snapshot, json string) []string {
 	if err != nil {
 		t.Fatalf("parse %s: %v", json, err)
 	}
+	return selected(t, snap, f)
+}
+
+// selected lists the rows of a filter, in order.
+func selected(t testing.TB, snap *view.Snapshot, f *filter.Filter) []string {
+	t.Helper()
 	sel, err := snap.Select(context.Background(), f)
 	if err != nil {
-		t.Fatalf("select %s: %v", json, err)
+		t.Fatalf("select %s: %v", f.Key(), err)
 	}
 	var got []string
 	for _, slot := range sel.Page(0, 0) {
 		got = append(got, snap.Doc(slot).Lookup("_id").StringValue())
 	}
 	if len(got) != sel.Count() {
-		t.Errorf("%s: count is %d, rows are %d", json, sel.Count(), len(got))
+		t.Errorf("%s: count is %d, rows are %d", f.Key(), sel.Count(), len(got))
 	}
 	return got
 }

@@ -39,6 +39,8 @@ type Options struct {
 	Poll time.Duration
 	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
 	IndexBudget int64
+	// Foreign evaluates what memory does not. If nil, such filters are refused.
+	Foreign Foreign
 	// Logger may be nil: then nothing is logged.
 	Logger *slog.Logger
 	// OnSwap, if set, is called after a snapshot became current.
@@ -76,7 +78,7 @@ func New(o Options) (*Set, error) {
 		if s.views[def.Name] != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
-		s.views[def.Name] = &view{def: &def, warm: warm, store: o.Store, budget: s.budget, signal: make(chan struct{}, 1)}
+		s.views[def.Name] = &view{def: &def, warm: warm, store: o.Store, foreign: o.Foreign, budget: s.budget, signal: make(chan struct{}, 1)}
 		s.names = append(s.names, def.Name)
 	}
 	return s, nil

@@ -16,10 +16,11 @@ type Slot uint32
 // Snapshot is a view at one generation. It is immutable and shared: whatever it
 // hands out must not be changed.
 type Snapshot struct {
-	def    *Definition
-	meta   origin.Meta
-	loaded time.Time
-	budget *budget
+	def     *Definition
+	meta    origin.Meta
+	loaded  time.Time
+	budget  *budget
+	foreign Foreign // nil: filters that memory does not evaluate are refused
 
 	segments []*segment
 	bases    []Slot         // bases[i] is the first slot of segments[i]

@@ -16,11 +16,12 @@ import (
 // view is one view of a Set: the current snapshot, and what its refreshing
 // goroutine needs to make the next one.
 type view struct {
-	def    *Definition
-	warm   warmth
-	store  origin.Views
-	budget *budget
-	signal chan struct{} // of capacity one: signals fold
+	def     *Definition
+	warm    warmth
+	store   origin.Views
+	foreign Foreign
+	budget  *budget
+	signal  chan struct{} // of capacity one: signals fold
 
 	current atomic.Pointer[Snapshot]
 	slots   map[string]Slot // live rows by id; touched by the refreshing goroutine only
@@ -108,6 +109,7 @@ func (v *view) read(ctx context.Context, since uint64) (map[string]origin.Row, o
 // requests that still hold it.
 func (v *view) swap(next *Snapshot, meta origin.Meta) *Snapshot {
 	next.meta = meta
+	next.foreign = v.foreign
 	next.loaded = time.Now()
 	next.heat(v.warm)
 	before := v.current.Swap(next)

@@ -87,7 +87,7 @@ func assemble(cfg configs.Config, store origin.Store, log *slog.Logger) (p *prog
 	p = &program{store: store, metrics: proxy.NewMetrics()}
 	p.views, err = view.New(view.Options{
 		Store: store, Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
-		IndexBudget: int64(cfg.Views.IndexBudget), Logger: log,
+		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: foreignFilters(store), Logger: log,
 	})
 	if err != nil {
 		return nil, err

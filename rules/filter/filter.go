@@ -34,6 +34,9 @@ type Options struct {
 	// RegexTimeout bounds one match of the backtracking engine; 50 ms if 0. Its clock
 	// ticks every 100 ms, so a runaway match may take that much longer.
 	RegexTimeout time.Duration
+	// Foreign accepts filters that are not evaluated in memory, as a ForeignNode; if
+	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
+	Foreign bool
 	// HexIDs lets a string of 24 hexadecimal digits compared with "_id" by $eq, $ne,
 	// $in or $nin also match the ObjectID it spells (DESIGN.md: What API.md leaves open, 5).
 	HexIDs bool
@@ -92,7 +95,10 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 		return nil, err
 	}
 	if p.beyond != nil {
-		return nil, p.beyond
+		if !o.Foreign {
+			return nil, p.beyond
+		}
+		root = &ForeignNode{Doc: doc, Refusal: p.beyond}
 	}
 	return newFilter(root), nil
 }

@@ -3,7 +3,7 @@ package filter
 import "go.mongodb.org/mongo-driver/v2/bson"
 
 // Node is one condition of a filter on a document: *AndNode, *OrNode, *NorNode,
-// *NotNode, *Leaf, *Elem or *ExprNode. Nodes are read-only.
+// *NotNode, *Leaf, *Elem, *ExprNode or *ForeignNode. Nodes are read-only.
 type Node interface {
 	// Match reports whether a document satisfies the node. The error tells that it
 	// could not be found out, as when a regular expression ran out of time.

@@ -1,0 +1,41 @@
+package view
+
+import (
+	"context"
+	"iter"
+
+	"github.com/bits-and-blooms/bitset"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/filter"
+)
+
+// Foreign asks a database which records of a view match a filter that is not
+// evaluated in memory, and yields their ids.
+type Foreign func(ctx context.Context, view string, query bson.Raw) iter.Seq2[bson.RawValue, error]
+
+// evalForeign reads a filter through: the rows whose ids the database names.
+// Records that became rows since, or are none any more, are simply not among them.
+func (s *Snapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bitset.BitSet, error) {
+	if s.foreign == nil {
+		return nil, n.Refusal
+	}
+	path, err := filter.ParsePath("_id")
+	if err != nil {
+		return nil, err
+	}
+	set := bitset.New(uint(s.size))
+	for id, err := range s.foreign(ctx, s.def.Name, n.Doc) {
+		if err != nil {
+			return nil, err
+		}
+		equal := &filter.Compare{Op: filter.Eq, Value: id}
+		for i, seg := range s.segments {
+			q := query{budget: s.budget, seg: seg, path: path, index: seg.pathIndex(s.budget, path), base: s.bases[i], into: set}
+			if err := q.lookup(ctx, equal); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return set, nil
+}

@@ -1,0 +1,66 @@
+package view_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules/filter"
+)
+
+// TestForeignFilters lets a database, here a list of ids, answer what memory does
+// not evaluate; the rest of the filter is still evaluated in memory.
+func TestForeignFilters(t *testing.T) {
+	const text = `{"$text": {"$search": "moth"}}`
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2020, "A"), thing("b", 2022, "B"), thing("c", 2021, "C")})
+	var asked []string
+	known := func(_ context.Context, name string, query bson.Raw) iter.Seq2[bson.RawValue, error] {
+		asked = append(asked, name+" "+query.String())
+		return func(yield func(bson.RawValue, error) bool) {
+			for _, id := range []string{"b", "gone", "a"} {
+				if !yield(mustRaw(bson.D{{Key: "_id", Value: id}}).Lookup("_id"), nil) {
+					return
+				}
+			}
+		}
+	}
+	r := run(t, s, view.Options{Poll: time.Hour, Foreign: known})
+	snap := <-r.swaps
+	foreign, err := filter.Parse([]byte(text), filter.Options{Foreign: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recent, err := filter.Parse([]byte(`{"year": {"$gt": 2020}}`), filter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := selected(t, snap, foreign), []string{"b", "a"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := selected(t, snap, filter.And(foreign, recent)), []string{"b"}; !slices.Equal(got, want) {
+		t.Errorf("joined with a filter: got %v, want %v", got, want)
+	}
+	if len(asked) != 2 || asked[0] != `things {"$text": {"$search": "moth"}}` {
+		t.Errorf("the database was asked %q", asked)
+	}
+}
+
+func TestForeignFiltersWithoutADatabase(t *testing.T) {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2020, "A")})
+	r := run(t, s, view.Options{Poll: time.Hour})
+	foreign, err := filter.Parse([]byte(`{"place": {"$near": [1, 2]}}`), filter.Options{Foreign: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (<-r.swaps).Select(context.Background(), foreign); !errors.Is(err, filter.ErrNotInMemory) {
+		t.Errorf("got %v, want ErrNotInMemory", err)
+	}
+}
