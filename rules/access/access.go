@@ -37,6 +37,8 @@ type Options struct {
 	Anonymous []Permission
 	// Roles maps a role to the permissions it brings.
 	Roles map[string][]Permission
+	// Member lists the roles that everybody with a session has beside their own.
+	Member []string
 	// Restricted maps an activity type to the roles that may see it; a type that
 	// is not listed is seen by all.
 	Restricted map[string][]string
@@ -52,6 +54,7 @@ type Viewer struct {
 type Rules struct {
 	anonymous  []Permission
 	roles      map[string][]Permission
+	member     []string
 	restricted map[string][]string
 	types      []string // the keys of restricted, sorted, so that filters are canonical
 }
@@ -62,6 +65,7 @@ func New(o Options) (*Rules, error) {
 	r := &Rules{
 		anonymous:  slices.Clone(o.Anonymous),
 		roles:      make(map[string][]Permission, len(o.Roles)),
+		member:     slices.Clone(o.Member),
 		restricted: make(map[string][]string, len(o.Restricted)),
 	}
 	if err := checkPermissions("anonymous", o.Anonymous); err != nil {
@@ -101,16 +105,25 @@ func (r *Rules) May(v Viewer, p Permission) bool {
 	if slices.Contains(r.anonymous, p) {
 		return true
 	}
-	return slices.ContainsFunc(v.Roles, func(role string) bool {
+	return slices.ContainsFunc(r.rolesOf(v), func(role string) bool {
 		return slices.Contains(r.roles[role], p)
 	})
+}
+
+// rolesOf returns a viewer's own roles and those of every member.
+func (r *Rules) rolesOf(v Viewer) []string {
+	if v.User == "" || len(r.member) == 0 {
+		return v.Roles
+	}
+	return slices.Concat(v.Roles, r.member)
 }
 
 // Hidden returns the activity types none of v's roles may see, sorted.
 func (r *Rules) Hidden(v Viewer) []string {
 	var hidden []string
+	roles := r.rolesOf(v)
 	for _, kind := range r.types {
-		seen := slices.ContainsFunc(v.Roles, func(role string) bool {
+		seen := slices.ContainsFunc(roles, func(role string) bool {
 			return slices.Contains(r.restricted[kind], role)
 		})
 		if !seen {

@@ -112,3 +112,26 @@ func TestNewRefuses(t *testing.T) {
 		})
 	}
 }
+
+func TestMember(t *testing.T) {
+	r := rules(t, access.Options{
+		Roles:      map[string][]access.Permission{"user": {access.ProjectsView}},
+		Member:     []string{"user"},
+		Restricted: map[string][]string{"review": {"user"}, "award": {"admin"}},
+	})
+	if got := r.May(access.Viewer{}, access.ProjectsView); got {
+		t.Error("nobody is a member")
+	}
+	if got := r.May(access.Viewer{User: "ada"}, access.ProjectsView); !got {
+		t.Error("a person without roles is a member")
+	}
+	if got := r.May(access.Viewer{User: "ada", Roles: []string{"admin"}}, access.ProjectsView); !got {
+		t.Error("other roles do not end membership")
+	}
+	if got, want := r.Hidden(access.Viewer{User: "ada"}), []string{"award"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("hidden from members: %v, want %v", got, want)
+	}
+	if got, want := r.Hidden(access.Viewer{}), []string{"award", "review"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("hidden from nobody: %v, want %v", got, want)
+	}
+}
