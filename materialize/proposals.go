@@ -2,6 +2,5 @@ package materialize
 
 import "vitrine/rules"
 
-// Proposals makes the proposals view: the stored records, labelled like projects when
-// a request is answered.
-func Proposals() Job { return identity(rules.ViewProposals, "proposals") }
+// Proposals makes the proposals view: as Projects, of the stored proposals.
+func Proposals() Job { return resolved(rules.ViewProposals, "proposals") }

@@ -37,10 +37,10 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	list := listing{filter: f, page: g}
+	list := listing{view: rules.ViewActivities, filter: f, page: g}
 	switch {
 	case field != "":
-		return list.groups("activities", field), nil
+		return list.groups("activities", field, unwound(field)), nil
 	case full:
 		return list.full("activities"), nil
 	case len(columns) > 0:
@@ -73,8 +73,9 @@ func appendListRest(dst []byte, row bson.Raw) []byte {
 	return append(dst, '}')
 }
 
-// listing is a filtered, paginated look at the activities in one of several forms.
+// listing is a filtered, paginated look at a view in one of several forms.
 type listing struct {
+	view   string
 	filter *filter.Filter
 	page   page
 }
@@ -83,7 +84,7 @@ type listing struct {
 // zero bytes.
 func (l listing) plan(form string, build func(context.Context, *view.Snapshot) (*body, error)) plan {
 	query := form + "\x00" + strconv.Itoa(l.page.limit) + "\x00" + strconv.Itoa(l.page.offset) + "\x00" + l.filter.Key()
-	return plan{view: rules.ViewActivities, query: query, build: build}
+	return plan{view: l.view, query: query, build: build}
 }
 
 // slots selects the rows of the page, and counts those before pagination.
@@ -150,14 +151,15 @@ func (l listing) full(form string) plan {
 	})
 }
 
-// groups counts the listed records by a field. The page is one of groups.
-func (l listing) groups(form, field string) plan {
+// groups counts the listed records by a field, after taking an array apart if
+// unwind names one. The page is one of groups.
+func (l listing) groups(form, field, unwind string) plan {
 	return l.plan(form+" by "+field, func(ctx context.Context, s *view.Snapshot) (*body, error) {
 		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
-		groups, err := selected.Group(ctx, field, unwound(field))
+		groups, err := selected.Group(ctx, field, unwind)
 		if err != nil {
 			return nil, err
 		}

@@ -36,6 +36,24 @@ var columnsFromRendered = []string{"web", "print", "icon", "type", "subtype", "a
 // columns reads columns[]. The generated id always leads a row, so asking for it
 // changes nothing (DESIGN.md: 16).
 func (s *Server) columns(p params) (columns, error) {
+	names, err := s.columnNames(p)
+	if err != nil {
+		return nil, err
+	}
+	var all columns
+	for _, name := range names {
+		if name == "id" && len(names) > 1 {
+			continue
+		}
+		if all, err = all.with(name); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// columnNames reads columns[] as paths, each once, in the order asked for.
+func (s *Server) columnNames(p params) ([]string, error) {
 	names, err := p.list("columns")
 	if err != nil {
 		return nil, err
@@ -43,21 +61,16 @@ func (s *Server) columns(p params) (columns, error) {
 	if len(names) > s.limits.Columns {
 		return nil, rules.Wrongf("columns", "", "asks for more than %d", s.limits.Columns)
 	}
-	var all columns
-	asked := map[string]bool{}
+	var once []string
 	for _, name := range names {
 		if err := s.checkPath("columns", name); err != nil {
 			return nil, err
 		}
-		if asked[name] || (name == "id" && len(names) > 1) {
-			continue
-		}
-		asked[name] = true
-		if all, err = all.with(name); err != nil {
-			return nil, err
+		if !slices.Contains(once, name) {
+			once = append(once, name)
 		}
 	}
-	return all, nil
+	return once, nil
 }
 
 // with adds a column, joined to the one that shares its first part.

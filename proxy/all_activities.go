@@ -35,7 +35,7 @@ func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
 		// The filter below may be the same for two people; their answers are still kept apart.
 		form += " " + ejsonString(who.viewer.User)
 	}
-	list := listing{filter: filter.And(asked.filter, restriction)}
+	list := listing{view: rules.ViewActivities, filter: filter.And(asked.filter, restriction)}
 	p := list.rows(form, tableRow{who.display, asked}.append)
 	p.personal = personal
 	return p, nil

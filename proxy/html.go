@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/markup"
 )
@@ -19,7 +20,7 @@ func (s *Server) html(_ context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	list := listing{filter: s.publications, page: page{limit: max(limit, 0)}}
+	list := listing{view: rules.ViewActivities, filter: s.publications, page: page{limit: max(limit, 0)}}
 	return list.rows("html", htmlRow), nil
 }
 

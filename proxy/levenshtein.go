@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,7 +73,7 @@ func (t *titles) in(ctx context.Context, s *view.Snapshot) (*corpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots := byID(s, found)
+	slots := sorted(s, found, nil) // of equally close titles the first counts (DESIGN.md: 9)
 	t.latest = &corpus{of: weak.Make(s), slots: slots, titles: similar.NewCorpus(func(yield func(string) bool) {
 		for _, slot := range slots {
 			if !yield(storedTitle(s.Doc(slot))) {
@@ -83,25 +82,6 @@ func (t *titles) in(ctx context.Context, s *view.Snapshot) (*corpus, error) {
 		}
 	})}
 	return t.latest, nil
-}
-
-// byID returns the selected rows in order of _id: of equally close titles the
-// first counts (DESIGN.md: 9).
-func byID(s *view.Snapshot, found *view.Selection) []view.Slot {
-	type row struct {
-		id   bson.RawValue
-		slot view.Slot
-	}
-	rows := make([]row, 0, found.Count())
-	for slot := range found.All() {
-		rows = append(rows, row{s.Doc(slot).Lookup("_id"), slot})
-	}
-	slices.SortFunc(rows, func(a, b row) int { return filter.CompareValues(a.id, b.id) })
-	slots := make([]view.Slot, len(rows))
-	for i, r := range rows {
-		slots[i] = r.slot
-	}
-	return slots
 }
 
 // storedTitle is a record's title; one that is no text is like none.

@@ -61,6 +61,9 @@ type Options struct {
 	Records Records
 	// Citations is the external citation index. If nil, there is none.
 	Citations Citations
+	// FormattedSingle lets formatted on projects answer its table alone; off, the list
+	// follows it as a second document, as API.md has it.
+	FormattedSingle bool
 	// SpectrumOff disables /portfolio/spectrum: its list is empty.
 	SpectrumOff bool
 }

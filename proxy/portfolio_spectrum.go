@@ -38,11 +38,10 @@ func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error)
 		return nothing(rules.ViewSpectrum, g), nil
 	}
 	now := s.now().In(s.zone)
-	list := listing{filter: s.topics, page: g}
+	list := listing{view: rules.ViewSpectrum, filter: s.topics, page: g}
 	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, snapshot *view.Snapshot, slot view.Slot) []byte {
 		return spectrum.AppendRow(dst, snapshot.Doc(slot), now.Year())
 	})
-	p.view = rules.ViewSpectrum
 	rows := p.build
 	p.build = func(ctx context.Context, snapshot *view.Snapshot) (*body, error) {
 		if err := s.checkCatalogue(ctx, snapshot); err != nil {

@@ -45,6 +45,8 @@ type Server struct {
 	titles       titles
 	spectrumOff  bool
 
+	formattedSingle bool
+
 	publications *filter.Filter // what /api/html shows
 	topics       *filter.Filter // the rows of /portfolio/spectrum
 
@@ -114,7 +116,10 @@ func newServer(o Options) (*Server, error) {
 		labels:       o.Labels,
 		citations:    o.Citations,
 		spectrumOff:  o.SpectrumOff,
-		draining:     new(atomic.Bool),
+
+		formattedSingle: o.FormattedSingle,
+
+		draining: new(atomic.Bool),
 	}
 	if s.views == nil {
 		return nil, errors.New("proxy: Options.Views is missing")

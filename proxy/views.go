@@ -13,11 +13,25 @@ func Views(o ViewOptions) []view.Definition {
 	return []view.Definition{
 		{
 			Name:      rules.ViewActivities,
-			Order:     filter.Sort{{Path: mustPath("year"), Desc: true}},
+			Order:     newestFirst(),
 			Fragments: activityFragments(),
 			Warm: append([]string{
 				"type", "subtype", "year", "units", "authors.user", "rendered.users", "spectrum.display_name",
 			}, o.Warm...),
+		},
+		{
+			Name:  rules.ViewProjects,
+			Order: newestFirst(),
+			Warm:  []string{"title", "public", "persons.user", "created_by", "funding_number"},
+		},
+		{
+			Name:  rules.ViewProposals,
+			Order: newestFirst(),
+			Warm:  []string{"title", "public", "persons.user", "created_by"},
+		},
+		{
+			Name:  rules.ViewJournals,
+			Order: newestFirst(),
 		},
 		{
 			Name: rules.ViewPersons,

@@ -1,0 +1,112 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+)
+
+// projectsByFundingNumber answers GET /api/projects-by-funding-number: _id, name
+// and title of the projects that hold one of the numbers. Nothing restricts it
+// but the key.
+func (s *Server) projectsByFundingNumber(_ context.Context, r request) (plan, error) {
+	numbers, err := fundingNumbers(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	g, err := r.params.page()
+	if err != nil {
+		return plan{}, err
+	}
+	f, err := s.compile(bson.D{{Key: "funding_number", Value: bson.D{{Key: "$in", Value: numbers}}}}, "number")
+	if err != nil {
+		return plan{}, err
+	}
+	list := listing{view: rules.ViewProjects, filter: f, page: g}
+	return list.plan("funding number", func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		slots, err := list.ordered(ctx, s, idOrder(false))
+		if err != nil {
+			return nil, err
+		}
+		from, to := g.cut(len(slots))
+		return &body{
+			count: len(slots), head: openList(len(slots)), tail: closeList(g), items: between(from, to),
+			row: func(dst []byte, item int) []byte { return appendFunded(dst, s.Doc(slots[item])) },
+		}, nil
+	}), nil
+}
+
+// appendFunded writes _id as it is, name and title where there are such.
+func appendFunded(dst []byte, doc bson.Raw) []byte {
+	dst = ejson.Append(append(dst, `{"_id":`...), doc.Lookup("_id"))
+	dst = appendStored(dst, doc, "name", "name")
+	dst = appendStored(dst, doc, "title", "title")
+	return append(dst, '}')
+}
+
+// fundingNumbers reads number: values between commas, or each number[] as one
+// value. Values are decoded a second time, so that %252C is a comma in a number,
+// and not trimmed (API.md: projects-by-funding-number).
+func fundingNumbers(p params) ([]string, error) {
+	var numbers []string
+	for _, pair := range p {
+		var values []string
+		switch {
+		case pair.name == "number":
+			values = strings.Split(pair.value, ",")
+		case bracketed(pair.name, "number"):
+			if err := checkIndex("number", pair.name[len("number"):]); err != nil {
+				return nil, err
+			}
+			values = []string{pair.value}
+		}
+		for _, value := range values {
+			if value = decodeAgain(value); value != "" {
+				numbers = append(numbers, value)
+			}
+			if err := checkUTF8("number", value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(numbers) == 0 {
+		return nil, rules.Wrongf("number", "", "no funding number provided")
+	}
+	return numbers, nil
+}
+
+// decodeAgain undoes URL encoding; a "%" that begins no encoded byte stays.
+func decodeAgain(s string) string {
+	if !strings.ContainsAny(s, "%+") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			out = append(out, ' ')
+		case s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0:
+			out = append(out, byte(hexDigit(s[i+1])<<4|hexDigit(s[i+2])))
+			i += 2
+		default:
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}
+
+// hexDigit is the value of a hexadecimal digit, or -1.
+func hexDigit(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}

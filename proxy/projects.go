@@ -1,0 +1,128 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/display"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+)
+
+// holding is one of the two collections that share their endpoints' rules.
+type holding struct {
+	view       string
+	permission access.Permission // without it only the caller's own are seen
+}
+
+func projects() holding { return holding{rules.ViewProjects, access.ProjectsView} }
+
+// projectColumns are projected where no columns are asked for (API.md: projects, 1).
+// The generated id leads them.
+func projectColumns() []string {
+	return []string{
+		"type", "acronym", "funder", "scholarship", "start_date", "end_date", "role", "applicant", "proposal_id", "units",
+		"topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
+	}
+}
+
+// projects answers GET /api/projects.
+func (s *Server) projects(ctx context.Context, r request) (plan, error) {
+	return s.held(ctx, r, projects())
+}
+
+// held answers for a holding. Of its modes aggregate comes before full, and full
+// before formatted; all of them are on when present, whatever they say (DESIGN.md: 6).
+func (s *Server) held(ctx context.Context, r request, h holding) (plan, error) {
+	f, err := s.projectFilter(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	own, err := s.ownOnly(ctx, r, h.permission)
+	if err != nil {
+		return plan{}, err
+	}
+	list := listing{view: h.view, filter: filter.And(f, own)}
+	field, err := s.storedField(r.params, "aggregate")
+	if err != nil {
+		return plan{}, err
+	}
+	if field == "" && r.params.has("full") {
+		return list.records(), nil // ignores columns, limit and offset
+	}
+	if list.page, err = r.params.page(); err != nil {
+		return plan{}, err
+	}
+	if field != "" {
+		return list.groups("projects", field, unwoundPeople(field)), nil
+	}
+	row, err := s.projectRow(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	p := list.rows("projects "+row.key(), row.append)
+	if r.params.has("formatted") {
+		return s.formatted(r.params, list, p)
+	}
+	return p, nil
+}
+
+// projectRow reads what rows show, and how.
+func (s *Server) projectRow(p params) (recordRow, error) {
+	names, err := s.storedColumns(p)
+	if err != nil {
+		return recordRow{}, err
+	}
+	row := recordRow{}
+	if len(names) == 0 {
+		names = projectColumns()
+	}
+	for _, name := range names {
+		row.ownID = row.ownID || name == "id"
+		if row.columns, err = row.columns.with(name); err != nil {
+			return recordRow{}, err
+		}
+	}
+	row.style, err = s.styleOf(p)
+	return row, err
+}
+
+// styleOf reads how values are rendered; nil with raw: not at all.
+func (s *Server) styleOf(p params) (*display.Style, error) {
+	lang, err := s.languageOf(p)
+	if err != nil || p.has("raw") {
+		return nil, err
+	}
+	return &display.Style{Labels: s.labels, Lang: lang}, nil
+}
+
+// unwoundPeople names the array taken apart before grouping: persons, or else
+// collaborators, where the field's name contains it (API.md: projects, 5).
+func unwoundPeople(field string) string {
+	for _, array := range []string{"persons", "collaborators"} {
+		if strings.Contains(field, array) {
+			return array
+		}
+	}
+	return ""
+}
+
+// records is the list of whole stored records by _id descending; count is what
+// is streamed (API.md: projects, 6).
+func (l listing) records() plan {
+	return l.plan("records", func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		slots, err := l.ordered(ctx, s, idOrder(true))
+		if err != nil {
+			return nil, err
+		}
+		return &body{
+			count: len(slots), head: openFull(), tail: closeFull(len(slots), page{}), items: between(0, len(slots)),
+			row: func(dst []byte, item int) []byte {
+				return ejson.AppendDocument(dst, display.Strip(s.Doc(slots[item])))
+			},
+		}, nil
+	})
+}

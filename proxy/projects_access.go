@@ -1,0 +1,34 @@
+package proxy
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/access"
+	"vitrine/rules/filter"
+)
+
+// ownOnly returns the filter for what a caller without a permission may see:
+// records that name the session's user in persons or as creator (API.md:
+// projects, 8). It is nil for who has the permission; an API key does not give it.
+func (s *Server) ownOnly(ctx context.Context, r request, needed access.Permission) (*filter.Filter, error) {
+	who, err := s.person(ctx, r.session)
+	if err != nil || s.access.May(who.viewer, needed) {
+		return nil, err
+	}
+	return s.compile(linkedTo(who.viewer.User), "")
+}
+
+// linkedTo selects the records of a user; none for nobody, also of those that
+// name nobody (DESIGN.md: 17).
+func linkedTo(user string) bson.D {
+	if user == "" {
+		return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}
+	}
+	is := bson.D{{Key: "$eq", Value: user}}
+	return bson.D{{Key: "$or", Value: bson.A{
+		bson.D{{Key: "persons.user", Value: is}},
+		bson.D{{Key: "created_by", Value: is}},
+	}}}
+}

@@ -1,0 +1,128 @@
+package proxy
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/display"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+)
+
+// formatted plans the display table, which the normal answer follows in the same
+// body unless Options.FormattedSingle (API.md: projects, 7). The table is the
+// whole list in its order; pages are of the normal answer.
+func (s *Server) formatted(p params, list listing, normal plan) (plan, error) {
+	lang, err := s.languageOf(p)
+	if err != nil {
+		return plan{}, err
+	}
+	activities, err := s.views.Snapshot(rules.ViewActivities)
+	if err != nil {
+		return plan{}, err
+	}
+	form := "formatted " + lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
+	table := tableOf{server: s, filter: list.filter, activities: activities, style: display.Style{Labels: s.labels, Lang: lang}}
+	made := listing{view: list.view, filter: list.filter}.plan(form, table.build)
+	if !s.formattedSingle {
+		made.query += "\x00" + normal.query
+		made.build = oneAfterTheOther(made.build, normal.build)
+	}
+	made.once = true // it holds a snapshot
+	return made, nil
+}
+
+// oneAfterTheOther writes a second document behind the first.
+func oneAfterTheOther(first, second func(context.Context, *view.Snapshot) (*body, error)) func(context.Context, *view.Snapshot) (*body, error) {
+	return func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		both, err := first(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		behind, err := second(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		text, _ := behind.bytes(math.MaxInt)
+		both.tail = append(both.tail, text...)
+		return both, nil
+	}
+}
+
+// tableOf builds the display table.
+type tableOf struct {
+	server     *Server
+	filter     *filter.Filter
+	activities *view.Snapshot
+	style      display.Style
+}
+
+func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
+	selected, err := s.Select(ctx, t.filter)
+	if err != nil {
+		return nil, err
+	}
+	slots := selected.Page(0, 0)
+	taking := make([]int, len(slots))
+	for i, slot := range slots {
+		if taking[i], err = t.taking(ctx, s.Doc(slot).Lookup("name")); err != nil {
+			return nil, err
+		}
+	}
+	return &body{
+		count: len(slots), head: openList(len(slots)), tail: closeList(page{}), items: between(0, len(slots)),
+		row: func(dst []byte, item int) []byte { return t.append(dst, s.Doc(slots[item]), taking[item]) },
+	}, nil
+}
+
+// taking counts the activities whose projects hold a name, in an array or alone.
+func (t tableOf) taking(ctx context.Context, name bson.RawValue) (int, error) {
+	if display.Empty(name) {
+		return 0, nil
+	}
+	f, err := t.server.compile(bson.D{{Key: "projects", Value: bson.D{{Key: "$eq", Value: name}}}}, "")
+	if err != nil {
+		return 0, err
+	}
+	found, err := t.activities.Select(ctx, f)
+	if err != nil {
+		return 0, err
+	}
+	return found.Count(), nil
+}
+
+// append writes a row of the table.
+func (t tableOf) append(dst []byte, doc bson.Raw, activities int) []byte {
+	shown := func(dst []byte, field string) []byte {
+		return t.style.Append(appendKey(dst, field), field, doc.Lookup(field), doc)
+	}
+	text := func(dst []byte, key, s string) []byte {
+		return ejson.AppendString(appendKey(dst, key), s)
+	}
+	dst = appendRowID(dst, doc)
+	for _, field := range []string{"name", "title", "type", "status"} {
+		dst = shown(dst, field)
+	}
+	dst = text(dst, "date_range", t.style.DateRange(doc))
+	dst = appendStoredOr(dst, doc, `""`, "start", "start_date")
+	dst = shown(shown(dst, "funder"), "funding_organization")
+	dst = text(dst, "funding_numbers", strings.Join(stringsOf(doc.Lookup("funding_number")), ";"))
+	dst = text(dst, "applicant", or(display.String(display.Applicant(doc)), display.Nothing))
+	dst = strconv.AppendInt(appendKey(dst, "activities"), int64(activities), 10)
+	dst = shown(shown(shown(dst, "role"), "topics"), "units")
+	dst = append(appendKey(dst, "persons"), '[')
+	for i, name := range display.Persons(doc) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = ejson.AppendString(dst, display.String(name))
+	}
+	dst = append(appendKey(append(dst, ']'), "subproject"), "false"...)
+	return append(shown(dst, "tags"), '}')
+}

@@ -1,0 +1,16 @@
+package proxy
+
+import (
+	"context"
+
+	"vitrine/rules"
+	"vitrine/rules/access"
+)
+
+func proposals() holding { return holding{rules.ViewProposals, access.ProposalsView} }
+
+// proposals answers GET /api/proposals: as /api/projects, with a permission of
+// its own (DESIGN.md: 12).
+func (s *Server) proposals(ctx context.Context, r request) (plan, error) {
+	return s.held(ctx, r, proposals())
+}

@@ -1,0 +1,185 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+)
+
+// aggregation is how a search groups what it found; without a field it does not.
+type aggregation struct {
+	field    string
+	function string // count, sum, mean or median
+	value    string // the path of the figures; empty for count
+}
+
+// aggregation reads aggregate, aggregate_function and aggregate_value. The last
+// two mean nothing without the first.
+func (s *Server) aggregation(p params) (by aggregation, err error) {
+	if by.field, err = s.storedField(p, "aggregate"); err != nil || by.field == "" {
+		return by, err
+	}
+	if by.function, err = p.text("aggregate_function"); err != nil {
+		return by, err
+	}
+	switch by.function = strings.TrimSpace(by.function); by.function {
+	case "", "count":
+		by.function = "count"
+		return by, nil
+	case "sum", "mean", "median":
+	default:
+		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", quoted(by.function))
+	}
+	if by.value, err = s.storedField(p, "aggregate_value"); err == nil && by.value == "" {
+		err = rules.Wrongf("aggregate_value", "", "is required: %s needs the path of a number", by.function)
+	}
+	return by, err
+}
+
+// plan groups what a listing selects. The page is one of groups.
+func (by aggregation) plan(list listing) plan {
+	apart := unwindingOf(by.field, by.value)
+	if len(apart) == 0 && by.function == "count" {
+		return list.groups("search", by.field, "")
+	}
+	form := "search by " + by.field + "\x00" + by.function + "\x00" + by.value
+	return list.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		slots, err := list.ordered(ctx, s, nil)
+		if err != nil {
+			return nil, err
+		}
+		rows, _, err := apart.page(ctx, s, slots, page{})
+		if err != nil {
+			return nil, err
+		}
+		groups := by.groups(s, apart, rows)
+		from, to := list.page.cut(len(groups))
+		return &body{
+			count: len(groups), head: openList(len(groups)), tail: closeList(list.page), items: between(from, to),
+			row: func(dst []byte, item int) []byte { return by.append(dst, &groups[item]) },
+		}, nil
+	})
+}
+
+// valueGroup is the rows that have a value, and the figures found in them.
+type valueGroup struct {
+	value  bson.RawValue
+	count  int // rows, with or without a figure
+	tally  tally
+	figure figure
+}
+
+// groups groups rows by a field: equal numbers together whatever their type, a
+// missing field as null. They come by their figure descending, those without one
+// last, ties by value (DESIGN.md: 3, 7).
+func (by aggregation) groups(s *view.Snapshot, apart unwinding, rows []unwoundRow) []valueGroup {
+	places := map[string]int{}
+	var all []valueGroup
+	var key []byte
+	for _, row := range rows {
+		field := apart.fields(s.Doc(row.slot), row.nth)
+		value := valueAt(field, by.field)
+		key = append(append(key[:0], byte(value.Type)), value.Value...)
+		at, known := places[string(key)]
+		if !known {
+			at = len(all)
+			places[string(key)] = at
+			all = append(all, valueGroup{value: value})
+		}
+		all[at].count++
+		if by.value != "" {
+			all[at].tally.add(valueAt(field, by.value))
+		}
+	}
+	all = joinEqual(all)
+	for i := range all {
+		all[i].figure = by.figure(&all[i])
+	}
+	slices.SortStableFunc(all, func(a, b valueGroup) int { return b.figure.compare(a.figure) })
+	return all
+}
+
+// figure is what a group is sorted by.
+func (by aggregation) figure(g *valueGroup) figure {
+	switch by.function {
+	case "sum":
+		return g.tally.sum()
+	case "mean":
+		return g.tally.mean()
+	case "median":
+		return g.tally.median()
+	default:
+		return figure{kind: whole, whole: int64(g.count)}
+	}
+}
+
+// joinEqual sorts groups by value and joins those MongoDB holds equal, such as 1
+// and 1.0.
+func joinEqual(groups []valueGroup) []valueGroup {
+	slices.SortStableFunc(groups, func(a, b valueGroup) int {
+		return cmp.Or(filter.CompareValues(a.value, b.value), cmp.Compare(a.value.Type, b.value.Type))
+	})
+	joined := groups[:0]
+	for _, g := range groups {
+		if n := len(joined); n > 0 && filter.CompareValues(joined[n-1].value, g.value) == 0 {
+			joined[n-1].count += g.count
+			joined[n-1].tally.join(g.tally)
+			continue
+		}
+		joined = append(joined, g)
+	}
+	return joined
+}
+
+// append writes {"count":…,"value":…} and the figure under its function's name.
+func (by aggregation) append(dst []byte, g *valueGroup) []byte {
+	dst = strconv.AppendInt(append(dst, `{"count":`...), int64(g.count), 10)
+	dst = ejson.Append(appendKey(dst, "value"), g.value)
+	if by.function != "count" {
+		dst = g.figure.append(appendKey(dst, by.function))
+	}
+	return append(dst, '}')
+}
+
+// valueAt evaluates a path as an aggregation expression does: through an array it
+// is the array of what the elements have there. What is missing is null.
+func valueAt(field func(string) bson.RawValue, path string) bson.RawValue {
+	top, rest, _ := strings.Cut(path, ".")
+	if v := valueBelow(field(top), rest); !v.IsZero() && v.Type != bson.TypeUndefined {
+		return v
+	}
+	return bson.RawValue{Type: bson.TypeNull}
+}
+
+// valueBelow follows a path from a value; zero where it leads nowhere.
+func valueBelow(v bson.RawValue, path string) bson.RawValue {
+	if path == "" || v.IsZero() {
+		return v
+	}
+	switch v.Type {
+	case bson.TypeEmbeddedDocument:
+		top, rest, _ := strings.Cut(path, ".")
+		return valueBelow(v.Document().Lookup(top), rest)
+	case bson.TypeArray:
+		values, _ := v.Array().Values() // of a broken array, what can be read
+		found := bson.A{}
+		for _, element := range values {
+			if below := valueBelow(element, path); !below.IsZero() {
+				found = append(found, below)
+			}
+		}
+		if kind, data, err := bson.MarshalValue(found); err == nil {
+			return bson.RawValue{Type: kind, Value: data}
+		}
+	}
+	return bson.RawValue{}
+}
