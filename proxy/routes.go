@@ -30,9 +30,11 @@ func (s *Server) routes(cors fiber.Handler) {
 
 // resources maps a path to who plans its answers.
 func (s *Server) resources() map[string]resource {
-	return map[string]resource{
+	all := map[string]resource{
 		"/api/activities":          s.activities,
 		"/api/html":                s.html,
+		"/api/projects":            s.projects,
+		"/api/proposals":           s.proposals,
 		"/api/all-activities":      s.allActivities,
 		"/api/spectrum-activities": s.spectrumActivities,
 		"/api/levenshtein":         s.levenshtein,
@@ -42,7 +44,13 @@ func (s *Server) resources() map[string]resource {
 		"/api/conferences":         s.events,
 		"/api/deadlines":           s.deadlines,
 		"/portfolio/spectrum":      s.portfolioSpectrum,
+
+		"/api/projects-by-funding-number": s.projectsByFundingNumber,
 	}
+	for name, of := range searches() {
+		all["/api/search/"+name] = s.search(of)
+	}
+	return all
 }
 
 // keyOf returns the key that callers of a path need (API.md: Authentication, 7).
