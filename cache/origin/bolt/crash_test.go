@@ -39,7 +39,7 @@ func labour(path string) error {
 
 func TestKilledAnywhere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vitrine.db")
-	rounds := 40
+	rounds := 24
 	if testing.Short() {
 		rounds = 5
 	}

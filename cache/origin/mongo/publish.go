@@ -181,8 +181,10 @@ func (p *publication) commit(ctx context.Context, rows int, rules string) (d met
 		set = append(set, bson.E{Key: "staged", Value: p.begun.Attempt})
 	}
 	if p.begun.Generation == 0 {
-		// Of an earlier life's generations no delta is to be had.
-		set = append(set, bson.E{Key: "epoch", Value: rand.Text()}, bson.E{Key: "pruned", Value: p.begun.Floor})
+		set = append(set, bson.E{Key: "epoch", Value: rand.Text()})
+		if p.begun.Floor > 0 { // from generations of an earlier life no delta leads here
+			set = append(set, bson.E{Key: "pruned", Value: p.generation})
+		}
 	}
 	ours := append(p.unpublished(), bson.E{Key: "token", Value: bson.D{{Key: "$lte", Value: p.lease.Token}}})
 	o := options.FindOneAndUpdate().SetReturnDocument(options.After)

@@ -10,6 +10,7 @@ package idkey
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -66,41 +67,77 @@ func Append(dst []byte, id bson.RawValue) ([]byte, error) {
 	return appendPayload(append(dst, class), id)
 }
 
-// appendPayload appends what follows the class byte of a valid value.
+// errMalformed tells of a value that is shorter than its type wants it.
+var errMalformed = errors.New("malformed value")
+
+// appendPayload appends what follows the class byte of a value. It takes nothing
+// for granted: the driver's Validate does not look into nested values.
 func appendPayload(dst []byte, v bson.RawValue) ([]byte, error) {
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
 		return appendNumber(dst, v)
-	case bson.TypeString:
-		return appendText(dst, v.StringValue()), nil
-	case bson.TypeSymbol:
-		return appendText(dst, v.Symbol()), nil
-	case bson.TypeJavaScript:
-		return appendText(dst, v.JavaScript()), nil
+	case bson.TypeString, bson.TypeSymbol, bson.TypeJavaScript:
+		return appendString(dst, v.Value)
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return appendElements(dst, v.Value, v.Type == bson.TypeEmbeddedDocument)
 	case bson.TypeCodeWithScope:
-		code, scope := v.CodeWithScope()
-		return appendElements(appendText(dst, code), scope, true)
+		return appendScopedCode(dst, v.Value)
 	case bson.TypeBinary:
+		if len(v.Value) < 5 {
+			return nil, errMalformed
+		}
 		dst = binary.BigEndian.AppendUint32(dst, binary.LittleEndian.Uint32(v.Value))
 		return append(dst, v.Value[4:]...), nil
 	case bson.TypeDateTime:
-		return binary.BigEndian.AppendUint64(dst, uint64(v.DateTime())^(1<<63)), nil
+		millis, ok := v.DateTimeOK()
+		return binary.BigEndian.AppendUint64(dst, uint64(millis)^(1<<63)), malformedUnless(ok)
 	case bson.TypeTimestamp:
-		seconds, ordinal := v.Timestamp()
-		return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(dst, seconds), ordinal), nil
+		seconds, ordinal, ok := v.TimestampOK()
+		dst = binary.BigEndian.AppendUint32(dst, seconds)
+		return binary.BigEndian.AppendUint32(dst, ordinal), malformedUnless(ok)
 	case bson.TypeDBPointer:
-		namespace, oid := v.DBPointer()
-		return append(appendText(dst, namespace), oid[:]...), nil
+		namespace, oid, ok := v.DBPointerOK()
+		return append(appendText(dst, namespace), oid[:]...), malformedUnless(ok)
 	default: // of fixed length and in order as they are (ObjectID, bool), ended by zeros (regex), or empty
 		return append(dst, v.Value...), nil
 	}
 }
 
+// malformedUnless returns errMalformed unless ok.
+func malformedUnless(ok bool) error {
+	if !ok {
+		return errMalformed
+	}
+	return nil
+}
+
+// appendString appends a BSON string: its length, its bytes and a zero.
+func appendString(dst, data []byte) ([]byte, error) {
+	if len(data) < 5 || binary.LittleEndian.Uint32(data) != uint32(len(data)-4) || data[len(data)-1] != 0 {
+		return nil, errMalformed
+	}
+	return appendText(dst, data[4:len(data)-1]), nil
+}
+
+// appendScopedCode appends code with scope: the whole length, a string and a document.
+func appendScopedCode(dst, data []byte) ([]byte, error) {
+	if len(data) < 8 {
+		return nil, errMalformed
+	}
+	end := 8 + uint64(binary.LittleEndian.Uint32(data[4:]))
+	if end > uint64(len(data)) {
+		return nil, errMalformed
+	}
+	dst, err := appendString(dst, data[4:end])
+	if err != nil {
+		return nil, err
+	}
+	return appendElements(dst, data[end:], true)
+}
+
 // appendText appends a string so that its end sorts before any continuation: a
 // zero byte inside becomes 00 FF, the end is 00 01.
-func appendText(dst []byte, s string) []byte {
+func appendText[T string | []byte](dst []byte, s T) []byte {
 	for i := range len(s) {
 		if dst = append(dst, s[i]); s[i] == 0 {
 			dst = append(dst, 0xFF)

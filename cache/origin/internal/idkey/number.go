@@ -31,28 +31,38 @@ type decimal struct {
 func appendNumber(dst []byte, v bson.RawValue) ([]byte, error) {
 	switch v.Type {
 	case bson.TypeInt32:
-		return appendDecimal(dst, decimalOfInt(int64(v.Int32()))), nil
+		i, ok := v.Int32OK()
+		return appendDecimal(dst, decimalOfInt(int64(i))), malformedUnless(ok)
 	case bson.TypeInt64:
-		return appendDecimal(dst, decimalOfInt(v.Int64())), nil
+		i, ok := v.Int64OK()
+		return appendDecimal(dst, decimalOfInt(i)), malformedUnless(ok)
 	case bson.TypeDouble:
-		f := v.Double()
+		f, ok := v.DoubleOK()
 		if kind, ok := nonFinite(math.IsNaN(f), math.IsInf(f, 1), math.IsInf(f, -1)); ok {
 			return append(dst, kind), nil
 		}
-		return appendDecimal(dst, decimalOfFloat(f)), nil
+		return appendDecimal(dst, decimalOfFloat(f)), malformedUnless(ok)
 	default:
-		d := v.Decimal128()
-		if kind, ok := nonFinite(d.IsNaN(), d.IsInf() > 0, d.IsInf() < 0); ok {
-			return append(dst, kind), nil
+		d, ok := v.Decimal128OK()
+		if !ok {
+			return nil, errMalformed
 		}
-		coefficient, exponent, err := d.BigInt()
-		if err != nil {
-			return nil, err
-		}
-		negative := coefficient.Sign() < 0
-		digits := coefficient.Abs(coefficient).Append(nil, 10)
-		return appendDecimal(dst, newDecimal(negative, digits, len(digits)+exponent)), nil
+		return appendDecimal128(dst, d)
 	}
+}
+
+// appendDecimal128 appends a Decimal128.
+func appendDecimal128(dst []byte, d bson.Decimal128) ([]byte, error) {
+	if kind, ok := nonFinite(d.IsNaN(), d.IsInf() > 0, d.IsInf() < 0); ok {
+		return append(dst, kind), nil
+	}
+	coefficient, exponent, err := d.BigInt()
+	if err != nil {
+		return nil, err
+	}
+	negative := coefficient.Sign() < 0
+	digits := coefficient.Abs(coefficient).Append(nil, 10)
+	return appendDecimal(dst, newDecimal(negative, digits, len(digits)+exponent)), nil
 }
 
 // nonFinite returns the kind of a number that is none.

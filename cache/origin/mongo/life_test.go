@@ -1,0 +1,88 @@
+package mongo_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/mongo"
+	"vitrine/cache/origin/mongo/mongotest"
+)
+
+// client connects to the server past the store.
+func client(t *testing.T, server string) *driver.Client {
+	t.Helper()
+	c, err := driver.Connect(options.Client().ApplyURI(server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Disconnect(t.Context()) })
+	return c
+}
+
+// TestMetaLost takes a view's meta away, as a careless restore would: the next
+// publication starts a new life, in which rows of the old one have no part.
+func TestMetaLost(t *testing.T) {
+	server := mongotest.Start(t)
+	s := openAt(t, server+"lost", mongo.Options{})
+	for range 3 {
+		publishWhole(t, s)
+	}
+	before, err := s.Meta(t.Context(), "parts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	metas := client(t, server).Database("lost").Collection("view_meta")
+	if _, err := metas.DeleteMany(t.Context(), bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := wholeGeneration(t, s); got != 0 {
+		t.Errorf("generation %d without meta", got)
+	}
+	if err := publish(t, s, "direct", before.Generation+1); err != nil {
+		t.Fatal(err)
+	}
+	if got := wholeGeneration(t, s); got != before.Generation+1 {
+		t.Errorf("generation %d, want %d, above all that readers may know", got, before.Generation+1)
+	}
+	after, err := s.Meta(t.Context(), "parts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Epoch == before.Epoch {
+		t.Error("the epoch is that of the former life")
+	}
+	_, err = s.Rows(t.Context(), "parts", before.Generation, func(origin.Row) error { return nil })
+	if !errors.Is(err, origin.ErrStale) {
+		t.Errorf("Rows since a generation of the former life = %v, want ErrStale", err)
+	}
+}
+
+// TestViewsElsewhere keeps the side collections in a database of their own.
+func TestViewsElsewhere(t *testing.T) {
+	server := mongotest.Start(t)
+	s := openAt(t, server+"institute", mongo.Options{ViewsDatabase: "vitrine"})
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Upsert(t.Context(), "activities", []bson.Raw{doc}); err != nil {
+		t.Fatal(err)
+	}
+	publishWhole(t, s)
+	for database, want := range map[string][]string{
+		"institute": {"activities"},
+		"vitrine":   {"view_lease", "view_meta", "view_parts", "view_staged"},
+	} {
+		got, err := client(t, server).Database(database).ListCollectionNames(t.Context(), bson.D{})
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("collections of %s = %q, %v; want %q", database, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+// Package open chooses the store that a URI names.
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/mongo"
+)
+
+// Options are those of the stores; only the chosen one's count.
+type Options struct {
+	Bolt  bolt.Options
+	Mongo mongo.Options
+}
+
+// Store opens the store at a URI:
+//
+//	bolt://data/vitrine.db            the embedded store, path relative to the working directory
+//	bolt:///var/lib/vitrine.db        the same with an absolute path
+//	mongodb://host1,host2/database    a MongoDB; see its manual for options
+//	mongodb+srv://name/database       the same, hosts and options from DNS
+//
+// Errors name the store but never its password.
+func Store(ctx context.Context, uri string, o Options) (origin.Store, error) {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	if !ok {
+		return nil, errors.New("the store must be given as bolt://PATH or mongodb://HOST/DATABASE")
+	}
+	switch scheme {
+	case "bolt":
+		if rest == "" {
+			return nil, errors.New("store bolt://: no path given: write it behind, as in bolt://data/vitrine.db")
+		}
+		s, err := bolt.Open(rest, o.Bolt)
+		if err != nil {
+			return nil, err // not s, which would be a Store that is not nil
+		}
+		return s, nil
+	case "mongodb", "mongodb+srv":
+		s, err := mongo.Open(ctx, uri, o.Mongo)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	return nil, fmt.Errorf("store %s://…: unknown kind of store; known are bolt, mongodb and mongodb+srv", scheme)
+}
