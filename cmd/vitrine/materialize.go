@@ -40,7 +40,7 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := openStore(cmd.Context(), cfg)
+	store, err := openExisting(cmd.Context(), cfg)
 	if errors.Is(err, origin.ErrLocked) {
 		return fmt.Errorf("%w; ask the running server with POST /admin/refresh on its admin listener", err)
 	} else if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +31,7 @@ func queryCommand() *cobra.Command {
 			}
 			f := filter.All()
 			if len(args) == 1 {
-				if f, err = filter.Parse([]byte(args[0]), filter.Options{Param: "filter", HexIDs: true}); err != nil {
+				if f, err = filter.Parse([]byte(args[0]), filter.Options{Param: "filter", HexIDs: true, Foreign: true}); err != nil {
 					return err
 				}
 			}
@@ -61,14 +60,18 @@ func queryCommand() *cobra.Command {
 
 // loadView loads one view from the store.
 func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snapshot, err error) {
-	store, err := openStore(cmd.Context(), cfg)
+	store, err := openExisting(cmd.Context(), cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	for _, def := range proxy.Views(viewOptions(cfg)) {
 		if def.Name == name {
-			return view.Load(cmd.Context(), view.Options{Store: store, Logger: slog.New(slog.DiscardHandler)}, def)
+			snap, err := view.Load(cmd.Context(), view.Options{Store: store, Foreign: foreignFilters(store)}, def)
+			if errors.Is(err, rules.ErrUnavailable) {
+				return nil, fmt.Errorf("view %s was never built: run vitrine materialize", name)
+			}
+			return snap, err
 		}
 	}
 	return nil, fmt.Errorf("view %s: %w", name, rules.ErrNotFound)

@@ -47,7 +47,7 @@ func statusCommand() *cobra.Command {
 // readStatus asks the store, or, if a running server has the embedded store
 // open, that server.
 func readStatus(ctx context.Context, cfg configs.Config) (_ []materialize.ViewStatus, err error) {
-	store, err := openStore(ctx, cfg)
+	store, err := openExisting(ctx, cfg)
 	if errors.Is(err, origin.ErrLocked) && cfg.Admin.Listen != "" {
 		views, asked := askStatus(ctx, cfg)
 		if asked != nil {

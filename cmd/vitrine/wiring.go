@@ -11,26 +11,34 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/dump"
 	"vitrine/cache/origin/mongo"
+	"vitrine/cache/origin/open"
 	"vitrine/configs"
 	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
 	"vitrine/rules/render"
 )
 
-// openStore opens the configured store.
+// openStore opens the configured store; an embedded one that is not there yet is
+// created.
 func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
-	uri := cfg.Store.Reveal()
-	if path, ok := strings.CutPrefix(uri, "bolt://"); ok {
-		return bolt.Open(path, bolt.Options{})
-	}
 	m := cfg.Mongo
-	return mongo.Open(ctx, uri, mongo.Options{
+	return open.Store(ctx, cfg.Store.Reveal(), open.Options{Mongo: mongo.Options{
 		ViewsDatabase: cfg.Views.Database, MaxPoolSize: uint64(m.Pool), Timeout: m.Timeout,
 		ServerSelectionTimeout: m.ConnectTimeout, ReadPreference: m.ReadPreference, BatchSize: m.Batch,
-	})
+	}})
+}
+
+// openExisting is openStore for commands that have nothing to do in an empty store:
+// a mistyped path is an error, and no file.
+func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error) {
+	if path, embedded := strings.CutPrefix(cfg.Store.Reveal(), "bolt://"); embedded {
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("no store at %s: %w; vitrine import makes one", cfg.Store, err)
+		}
+	}
+	return openStore(ctx, cfg)
 }
 
 // holder names this process as the holder of the lease. An embedded store has one

@@ -38,7 +38,7 @@ type Options struct {
 	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
 	Foreign bool
 	// HexIDs lets a string of 24 hexadecimal digits compared with "_id" by $eq, $ne,
-	// $in or $nin also match the ObjectID it spells (DESIGN.md: What API.md leaves open, 5).
+	// $in, $nin or a range also match the ObjectID it spells (DESIGN.md: What API.md leaves open, 5).
 	HexIDs bool
 }
 

@@ -104,7 +104,11 @@ func (p *parser) comparison(path Path, op Op, v bson.RawValue) (Node, error) {
 	if err := p.operand(v); err != nil {
 		return nil, err
 	}
-	return &Leaf{Path: path, Test: &Compare{Op: op, Value: v}}, nil
+	leaf := &Leaf{Path: path, Test: &Compare{Op: op, Value: v}}
+	if id, ok := p.hexID(path, v); ok {
+		return or([]Node{leaf, &Leaf{Path: path, Test: &Compare{Op: op, Value: id}}}), nil
+	}
+	return leaf, nil
 }
 
 // operand refuses values that nothing can be compared with.
