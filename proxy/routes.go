@@ -18,6 +18,9 @@ func (s *Server) routes(cors fiber.Handler) {
 	}
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
+	described := describe(s)
+	s.app.Get("/openapi.json", described.openapi)
+	s.app.Get("/docs", described.docs)
 	if limit := s.rateLimit(); limit != nil {
 		s.app.Use("/api", limit)
 		s.app.Use("/portfolio", limit)

@@ -16,7 +16,7 @@ var spec embed.FS
 // parts are the files of the description, in the order in which a reader meets
 // their paths.
 var parts = []string{
-	"api", "shared", "activities", "lists",
+	"api", "shared", "activities", "lists", "projects", "search",
 	"persons", "events", "external", "portfolio", "service",
 }
 

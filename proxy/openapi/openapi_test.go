@@ -66,10 +66,11 @@ func TestModes(t *testing.T) {
 
 // asks is a query of a mode. Without user some answers are empty.
 func asks(m mode) string {
+	query := "?user=x"
 	for name := range m.When {
-		return "?user=x&" + name + "=x"
+		query += "&" + name + "=x"
 	}
-	return "?user=x"
+	return query
 }
 
 // TestWritten: everything a reader looks for is there.

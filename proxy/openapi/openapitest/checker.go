@@ -18,7 +18,7 @@ import (
 )
 
 // location is the name under which the schemas know their document.
-const location = "openapi.json"
+const location = "https://vitrine.invalid/openapi.json"
 
 // Answer is an answer of the API and what it was asked.
 type Answer struct {

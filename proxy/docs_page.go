@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/cache/result"
+	"vitrine/proxy/openapi"
+)
+
+// describedFor is how long a copy of the description may be used unasked. It
+// changes with the program only.
+const describedFor = 5 * time.Minute
+
+// described serves the API's description, to programs and to people.
+type described struct {
+	server *Server
+	// parts reads it when it is first asked for: most servers never are.
+	parts func() (descriptionParts, error)
+}
+
+// descriptionParts are the description in its two forms.
+type descriptionParts struct {
+	document []byte // OpenAPI
+	page     openapi.Page
+}
+
+func describe(s *Server) *described {
+	return &described{server: s, parts: sync.OnceValues(func() (descriptionParts, error) {
+		d, err := openapi.Load()
+		if err != nil {
+			return descriptionParts{}, err
+		}
+		page, err := d.Page()
+		return descriptionParts{document: d.JSON(), page: page}, err
+	})}
+}
+
+// openapi answers GET /openapi.json. No key is asked for: what can be asked is no
+// secret.
+func (d *described) openapi(c *fiber.Ctx) error {
+	parts, err := d.parts()
+	if err != nil {
+		return err
+	}
+	return d.send(c, "openapi.json", contentType, parts.document)
+}
+
+// docs answers GET /docs. The page may load nothing and ask nobody but this
+// server; its own style and script are named by their hashes.
+func (d *described) docs(c *fiber.Ctx) error {
+	parts, err := d.parts()
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentSecurityPolicy, parts.page.Policy)
+	c.Set(fiber.HeaderReferrerPolicy, "same-origin")
+	return d.send(c, "docs", fiber.MIMETextHTMLCharsetUTF8, parts.page.HTML)
+}
+
+// send sends one form of the description, in the coding the client likes best.
+func (d *described) send(c *fiber.Ctx, name, kind string, content []byte) error {
+	s := d.server
+	key := result.Key{Query: name, Coding: negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings)}
+	ctx, cancel := s.deadline(c.UserContext())
+	defer cancel()
+	a, _, err := s.results.Get(ctx, key, func(context.Context) (*result.Answer, error) {
+		return result.NewAnswer(content, kind, 1), nil
+	})
+	if err != nil {
+		return err
+	}
+	c.Append(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
+	setHeader(c, fiber.HeaderCacheControl, "public, max-age="+seconds(describedFor))
+	return send(c, a)
+}

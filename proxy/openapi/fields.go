@@ -1,0 +1,88 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+)
+
+// field is a member of an answer's rows.
+type field struct {
+	Name, Type string
+	Always     bool
+	About      prose
+}
+
+// fields are the members of the rows of an answer, or of the object it is.
+func (n node) fields() []field {
+	schema := n.follow()
+	if data := schema.get("properties").get("data"); data.Node != nil {
+		schema = data.follow()
+		if items := schema.get("items"); items.Node != nil {
+			schema = items.follow()
+		}
+	}
+	return schema.properties("")
+}
+
+// properties lists an object's members, and theirs by their paths.
+func (n node) properties(prefix string) []field {
+	var required []string
+	for name := range n.get("required").items() {
+		required = append(required, name.Value)
+	}
+	var all []field
+	for name, schema := range n.get("properties").members() {
+		about := schema.prose("description")
+		if about == "" {
+			about = schema.follow().prose("description")
+		}
+		all = append(all, field{Name: prefix + name, Type: schema.kind(), Always: slices.Contains(required, name), About: about})
+		inside := schema.follow()
+		path := prefix + name + "."
+		if items := inside.get("items"); items.Node != nil {
+			inside, path = items.follow(), prefix+name+"[]."
+		}
+		if inside.get("properties").get("$oid").Node == nil {
+			all = append(all, inside.properties(path)...)
+		}
+	}
+	if more := n.get("additionalProperties"); more.Node != nil && more.Value != "false" {
+		all = append(all, field{Name: prefix + "…", Type: more.kind(), About: "Further fields."})
+	}
+	return all
+}
+
+// kinds are what schemas with a name of their own are called.
+var kinds = map[string]string{
+	"Stored": "any", "StoredID": "object or string", "ObjectID": "object", "ID": "string", "HTML": "HTML",
+	"Date": "string or object", "Year": "integer or string", "Figure": "string or 0",
+}
+
+// kind tells of which type a value is.
+func (n node) kind() string {
+	if name, ok := strings.CutPrefix(n.text("$ref"), "#/components/schemas/"); ok {
+		if kind, ok := kinds[name]; ok {
+			return kind
+		}
+		return n.follow().kind()
+	}
+	if c := n.get("const"); c.Node != nil {
+		return c.json()
+	}
+	var all []string
+	for t := range n.get("type").items() {
+		all = append(all, t.Value)
+	}
+	for choice := range n.get("anyOf").items() {
+		all = append(all, choice.kind())
+	}
+	switch t := n.text("type"); {
+	case len(all) > 0:
+		return strings.Join(slices.Compact(all), " or ")
+	case t == "array" && n.get("items").Node != nil:
+		return "array of " + n.get("items").kind()
+	case t != "":
+		return t
+	}
+	return "any"
+}
