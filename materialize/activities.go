@@ -14,18 +14,45 @@ import (
 // passed through the allow-list of HTML; it is called from several goroutines at once.
 // fingerprint stands for everything else that its outcome depends on: rules,
 // language, time zone.
-func Activities(render func(record bson.Raw) (bson.Raw, error), fingerprint string) Job {
-	row := func(_ context.Context, record bson.Raw) (bson.Raw, error) {
+func Activities(render RenderFunc, fingerprint string) Job {
+	return Job{
+		View:        rules.ViewActivities,
+		Source:      "activities",
+		Fingerprint: activitiesVersion + fingerprint,
+		Rows:        func(Deps) (RowFunc, error) { return withRendered(render), nil },
+	}
+}
+
+// ActivitiesBy makes the same view where the rules of rendering are themselves in
+// collections: rules makes of their documents what Activities is given. It is called
+// twice in a run, so it must not depend on anything else.
+func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fingerprint string)) Job {
+	job := Activities(nil, "")
+	job.Deps = collections
+	job.Digest = func(deps Deps) string {
+		_, fingerprint := rules(deps)
+		return fingerprint
+	}
+	job.Rows = func(deps Deps) (RowFunc, error) {
+		render, _ := rules(deps)
+		return withRendered(render), nil
+	}
+	return job
+}
+
+// RenderFunc returns the whole "rendered" document of a record.
+type RenderFunc = func(record bson.Raw) (bson.Raw, error)
+
+// activitiesVersion changes with the code that makes rows of activities.
+const activitiesVersion = "activities/1 "
+
+// withRendered is the row of an activity: its record with its rendered document.
+func withRendered(render RenderFunc) RowFunc {
+	return func(_ context.Context, record bson.Raw) (bson.Raw, error) {
 		rendered, err := render(record)
 		if err != nil {
 			return nil, err
 		}
 		return withField(record, "rendered", rendered)
-	}
-	return Job{
-		View:        rules.ViewActivities,
-		Source:      "activities",
-		Fingerprint: "activities/1 " + fingerprint,
-		Rows:        func(Deps) (RowFunc, error) { return row, nil },
 	}
 }

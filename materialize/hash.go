@@ -71,6 +71,9 @@ func readDeps(ctx context.Context, store Store, job Job) (Deps, string, error) {
 		}
 		deps[name] = docs
 	}
+	if job.Digest != nil {
+		return deps, job.Fingerprint + " " + job.Digest(deps), nil
+	}
 	return deps, fmt.Sprintf("%s %016x", job.Fingerprint, digest.Sum64()), nil
 }
 

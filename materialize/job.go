@@ -23,6 +23,9 @@ type Job struct {
 	// another fingerprint is stale. It must change whenever the same record would
 	// give another row, be it by configuration or by the program.
 	Fingerprint string
+	// Digest stands for what rows take from Deps, where that is little of them: other
+	// changes in them leave rows as they are. If nil, rows take everything.
+	Digest func(Deps) string
 
 	// Rows makes the function that renders rows. It is called once per run, the
 	// place to index dependencies.
