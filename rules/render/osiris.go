@@ -80,6 +80,12 @@ type Fault struct {
 	Reason string
 }
 
+// OsirisVocabularies returns the vocabularies that fields of activities take their names
+// from; others have no meaning in Osiris.
+func OsirisVocabularies() []string {
+	return []string{"funding-type", "political_consultation", "pub-language", "thesis"}
+}
+
 // WithOsiris returns rules that render as an OSIRIS database says, and as r where that
 // says nothing, or nothing usable; r stays as it is. The faults tell what is not usable,
 // in the order of o.

@@ -1,0 +1,89 @@
+package osiris
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/label"
+	"vitrine/rules/render"
+)
+
+// formats are what OSIRIS calls the kinds of fields that are not simply text.
+var formats = map[string]render.OsirisKind{
+	"date":       render.OsirisDate,
+	"url":        render.OsirisURL,
+	"bool":       render.OsirisFlag,
+	"bool-check": render.OsirisFlag,
+	"boolean":    render.OsirisFlag,
+}
+
+// fields reads the institute's own fields: {id, name, name_de, format, default, values}.
+func (r *reader) fields() {
+	for rec := range r.records(Fields) {
+		f := render.OsirisField{
+			From: rec.from(), ID: rec.text("id"), Name: rec.name(), Kind: render.OsirisText,
+			Values: rec.values(),
+		}
+		if kind, ok := formats[rec.text("format")]; ok {
+			f.Kind = kind
+		} else {
+			f.Default = rec.text("default")
+		}
+		r.settings.Render.Fields = append(r.settings.Render.Fields, f)
+	}
+}
+
+// values reads the names of what a field may hold: pairs [en, de], of which activities
+// store either, or documents {en, de}. Plain text needs no name.
+func (rec record) values() map[string]label.Name {
+	names := map[string]label.Name{}
+	for _, v := range rec.list("values") {
+		name, ok := pair(v)
+		if !ok {
+			rec.warn("values holds what is neither text nor a pair of texts")
+			continue
+		}
+		for _, code := range [...]string{name.DE, name.EN} {
+			if code != "" {
+				names[code] = name
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return names
+}
+
+// pair reads one value in one or two languages.
+func pair(v bson.RawValue) (name label.Name, ok bool) {
+	var en, de bson.RawValue
+	switch v.Type {
+	case bson.TypeArray:
+		pair := bson.Raw(v.Array())
+		en, de = pair.Lookup("0"), pair.Lookup("1")
+	case bson.TypeEmbeddedDocument:
+		en, de = v.Document().Lookup("en"), v.Document().Lookup("de")
+	default:
+		en = v
+	}
+	var okEN, okDE bool
+	name.EN, okEN = textOf(en)
+	name.DE, okDE = textOf(de)
+	return name, okEN && okDE && name != label.Name{}
+}
+
+// journals reads what activities show of journals: {journal, abbr}. There are thousands
+// of them, maintained elsewhere; one that cannot be used is no news.
+func (r *reader) journals() {
+	for _, doc := range r.docs[Journals] {
+		name, _ := textOf(doc.Lookup("journal"))
+		abbr, _ := textOf(doc.Lookup("abbr"))
+		if name == "" && abbr == "" {
+			continue
+		}
+		if r.settings.Render.Journals == nil {
+			r.settings.Render.Journals = make(map[string]render.OsirisJournal, len(r.docs[Journals]))
+		}
+		r.settings.Render.Journals[idText(doc.Lookup("_id"))] = render.OsirisJournal{Name: name, Abbr: abbr}
+	}
+}

@@ -1,0 +1,86 @@
+package osiris
+
+import "strconv"
+
+// general reads single settings: {key, value}. Of a key that comes twice the first
+// counts, as in OSIRIS.
+func (r *reader) general() {
+	s := &r.settings
+	known := map[string]func(record){
+		"startyear":        func(rec record) { s.StartYear = startYear(rec) },
+		"apikey":           func(rec record) { s.APIKey = apiKey(rec) },
+		"portfolio_apikey": func(rec record) { s.PortfolioKey = apiKey(rec) },
+		"render_language":  func(rec record) { s.Language = language(rec) },
+	}
+	seen := map[string]bool{}
+	for rec := range r.records(General) {
+		key := rec.text("key")
+		set, ok := known[key]
+		switch {
+		case key == "":
+			rec.warn("key is missing")
+		case !ok: // something else of OSIRIS's
+		case seen[key]:
+			rec.warn("%s is given twice", key)
+		default:
+			seen[key] = true
+			set(rec)
+		}
+	}
+}
+
+func startYear(rec record) int {
+	text, ok := textOf(rec.doc.Lookup("value"))
+	if ok && text == "" {
+		return 0
+	}
+	year, err := strconv.Atoi(text)
+	if err != nil || year < 1 || year > 9999 {
+		rec.warn("startyear is not a year")
+		return 0
+	}
+	return year
+}
+
+func language(rec record) string {
+	switch lang := rec.text("value"); lang {
+	case "", "en", "de":
+		return lang
+	default:
+		rec.warn("render_language is %q, want en or de", lang)
+		return ""
+	}
+}
+
+// Key is an API key. The zero Key is none: nobody is asked for it.
+type Key struct {
+	Text string
+	// Sealed: what is stored cannot be a key. Since the institute meant to ask for
+	// one, nobody knows it.
+	Sealed bool
+}
+
+// apiKey reads a key as it is: unlike other text it may begin or end with blanks.
+func apiKey(rec record) Key {
+	v := rec.doc.Lookup("value")
+	if s, ok := v.StringValueOK(); ok {
+		return Key{Text: s}
+	}
+	s, ok := textOf(v)
+	if !ok {
+		rec.warn("%s is not text: calls are refused until it is", rec.text("key"))
+	}
+	return Key{Text: s, Sealed: !ok}
+}
+
+// features reads {feature, enabled}, of which one concerns the API.
+func (r *reader) features() {
+	for rec := range r.records(Features) {
+		if rec.text("feature") != "portfolio-spectrum" || r.settings.Portfolio != nil {
+			continue
+		}
+		if on, set := rec.flag("enabled"); set {
+			r.settings.Portfolio = &on
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package osiris
+
+import (
+	"slices"
+
+	"vitrine/rules/label"
+	"vitrine/rules/render"
+)
+
+// vocabularySets are the vocabularies that are label sets of the API.
+var vocabularySets = map[string]string{
+	"funder":                 label.Funder,
+	"project-institute-role": label.ProjectRole,
+	"project-status":         label.ProjectStatus,
+}
+
+// labels reads the names of codes: of vocabularies, project types and topics.
+func (r *reader) labels() {
+	sets := map[string]map[string]label.Name{
+		label.ProjectType: r.names(Projects),
+		label.Topic:       r.names(Topics),
+	}
+	for rec := range r.records(Vocabularies) {
+		id := rec.text("id")
+		if id == "" {
+			rec.warn("id is missing")
+			continue
+		}
+		set, labels := vocabularySets[id]
+		rendered := slices.Contains(render.OsirisVocabularies(), id)
+		if !labels && !rendered {
+			continue
+		}
+		names := rec.vocabulary()
+		if labels && sets[set] == nil {
+			sets[set] = names
+		}
+		if rendered && r.settings.Render.Vocabularies[id] == nil {
+			if r.settings.Render.Vocabularies == nil {
+				r.settings.Render.Vocabularies = map[string]map[string]label.Name{}
+			}
+			r.settings.Render.Vocabularies[id] = names
+		}
+	}
+	r.settings.Labels = label.New(sets)
+}
+
+// names reads records {id, name, name_de}.
+func (r *reader) names(collection string) map[string]label.Name {
+	names := map[string]label.Name{}
+	for rec := range r.records(collection) {
+		id, name := rec.text("id"), rec.name()
+		switch _, taken := names[id]; {
+		case id == "":
+			rec.warn("id is missing")
+		case taken:
+			rec.warn("id %q is given twice", id)
+		default:
+			names[id] = name
+		}
+	}
+	return names
+}
+
+// vocabulary reads values: [{id, en, de}, …].
+func (rec record) vocabulary() map[string]label.Name {
+	names := map[string]label.Name{}
+	for _, v := range rec.list("values") {
+		doc, ok := v.DocumentOK()
+		if !ok {
+			rec.warn("values holds what is not a document")
+			continue
+		}
+		entry := record{reader: rec.reader, collection: rec.collection, id: rec.id, path: "values.", doc: doc}
+		id := entry.text("id")
+		if _, taken := names[id]; id == "" || taken {
+			entry.warn("values.id %q is empty or given twice", id)
+			continue
+		}
+		names[id] = label.Name{EN: entry.text("en"), DE: entry.text("de")}
+	}
+	return names
+}

@@ -1,0 +1,115 @@
+package osiris
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/label"
+)
+
+// record is one document, or one within it, that is being read. What it holds of the
+// wrong type counts as missing, with a warning.
+type record struct {
+	reader     *reader
+	collection string
+	id         string
+	path       string // of a document within the record, with a dot behind
+	doc        bson.Raw
+}
+
+// from is how the renderer names the record; see Faults.
+func (r record) from() string { return r.collection + " " + r.id }
+
+func (r record) warn(format string, args ...any) {
+	r.reader.settings.Warnings = append(r.reader.settings.Warnings,
+		Warning{Collection: r.collection, ID: r.id, Reason: fmt.Sprintf(format, args...)})
+}
+
+// missing reports values that count as not there.
+func missing(v bson.RawValue) bool {
+	return v.IsZero() || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
+}
+
+// text returns a field that is text, trimmed; "" if it is missing. A number is taken for
+// its digits, since forms and imports do not agree about what is one.
+func (r record) text(key string) string {
+	v := r.doc.Lookup(key)
+	s, ok := textOf(v)
+	if !ok {
+		r.warn("%s%s is not text", r.path, key)
+	}
+	return s
+}
+
+// textOf returns text, "" where v is missing; ok is false if it is something else.
+func textOf(v bson.RawValue) (s string, ok bool) {
+	if missing(v) {
+		return "", true
+	}
+	if s, ok := v.StringValueOK(); ok {
+		return strings.TrimSpace(s), true
+	}
+	if f, ok := v.AsFloat64OK(); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return strconv.FormatInt(int64(f), 10), true
+	}
+	return "", false
+}
+
+// flag returns a field that is true or false in one of the ways forms store that; set is
+// false if it is missing.
+func (r record) flag(key string) (on, set bool) {
+	v := r.doc.Lookup(key)
+	if missing(v) {
+		return false, false
+	}
+	if b, ok := v.BooleanOK(); ok {
+		return b, true
+	}
+	s, ok := textOf(v)
+	switch {
+	case ok && (s == "1" || s == "true"):
+		return true, true
+	case ok && (s == "0" || s == "false" || s == ""):
+		return false, true
+	}
+	r.warn("%s%s is neither true nor false", r.path, key)
+	return false, false
+}
+
+// name returns the record's name in both languages: name and name_de.
+func (r record) name() label.Name {
+	return label.Name{EN: r.text("name"), DE: r.text("name_de")}
+}
+
+// within returns the document in a field; ok is false if there is none.
+func (r record) within(key string) (inner record, ok bool) {
+	v := r.doc.Lookup(key)
+	if missing(v) {
+		return record{}, false
+	}
+	doc, ok := v.DocumentOK()
+	if !ok {
+		r.warn("%s%s is not a document", r.path, key)
+		return record{}, false
+	}
+	return record{reader: r.reader, collection: r.collection, id: r.id, path: r.path + key + ".", doc: doc}, true
+}
+
+// list returns the elements of an array; none if the field is missing.
+func (r record) list(key string) []bson.RawValue {
+	v := r.doc.Lookup(key)
+	if missing(v) {
+		return nil
+	}
+	array, ok := v.ArrayOK()
+	if !ok {
+		r.warn("%s%s is not a list", r.path, key)
+		return nil
+	}
+	values, _ := array.Values() // the document is valid
+	return values
+}

@@ -1,0 +1,165 @@
+package osiris
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/access"
+	"vitrine/rules/label"
+	"vitrine/rules/render"
+)
+
+// The collections of an OSIRIS database that say something about itself.
+const (
+	General      = "adminGeneral"
+	Rights       = "adminRights"
+	Features     = "adminFeatures"
+	Categories   = "adminCategories"
+	Types        = "adminTypes"
+	Projects     = "adminProjects"
+	Vocabularies = "adminVocabularies"
+	Fields       = "adminFields"
+	Topics       = "topics"
+	Journals     = "journals"
+)
+
+// ForAnswers returns the collections that everything in Settings but Render is made from.
+func ForAnswers() []string {
+	return []string{Categories, Features, General, Projects, Rights, Topics, Vocabularies}
+}
+
+// ForRendering returns the collections that Settings.Render and Language are made from.
+func ForRendering() []string {
+	return []string{Categories, Fields, General, Journals, Types, Vocabularies}
+}
+
+// Everybody is the role that everybody who is logged in has.
+const Everybody = "user"
+
+// Source reads collections; origin.Store is one.
+type Source interface {
+	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
+}
+
+// Settings is what a database says about itself. What it does not say is zero.
+type Settings struct {
+	StartYear    int    // first year of /api/html
+	APIKey       Key    // of /api
+	PortfolioKey Key    // of /portfolio
+	Language     string // en or de
+	// Portfolio says whether there is a research spectrum; nil: not said.
+	Portfolio *bool
+
+	// Roles are the permissions of each role of which something is said.
+	Roles map[string][]access.Permission
+	// Visible are the roles that may see a type of activities; a type that is not
+	// listed is seen by all.
+	Visible map[string][]string
+	Labels  *label.Sets
+	Render  render.Osiris
+
+	// Warnings tell what could not be used, in order of collections and records.
+	Warnings []Warning
+}
+
+// Warning is a record, or a part of one, that could not be used.
+type Warning struct {
+	Collection string
+	ID         string // the record's _id; empty: it concerns the collection
+	Reason     string
+}
+
+func (w Warning) String() string {
+	return strings.TrimSpace(w.Collection+" "+w.ID) + ": " + w.Reason
+}
+
+// Read reads collections of a database. Its only errors are those of the source.
+func Read(ctx context.Context, src Source, collections ...string) (Settings, error) {
+	docs := make(map[string][]bson.Raw)
+	for _, name := range collections {
+		for doc, err := range src.Scan(ctx, name) {
+			if err != nil {
+				return Settings{}, fmt.Errorf("read settings of the OSIRIS database: scan %s: %w", name, err)
+			}
+			docs[name] = append(docs[name], doc)
+		}
+	}
+	return From(docs), nil
+}
+
+// From reads the documents of a database, by collection. What is made from collections
+// that are not there is zero.
+func From(docs map[string][]bson.Raw) Settings {
+	r := &reader{docs: docs}
+	r.general()
+	r.features()
+	r.rights()
+	r.categories()
+	r.types()
+	r.fields()
+	r.journals()
+	r.labels()
+	slices.SortStableFunc(r.settings.Warnings, func(a, b Warning) int { return strings.Compare(a.Collection, b.Collection) })
+	return r.settings
+}
+
+// Faults turns what the renderer found wrong with Settings.Render into warnings.
+func Faults(faults []render.Fault) []Warning {
+	var all []Warning
+	for _, f := range faults {
+		collection, id, _ := strings.Cut(f.From, " ")
+		all = append(all, Warning{Collection: collection, ID: id, Reason: f.Reason})
+	}
+	return all
+}
+
+// reader makes settings of documents.
+type reader struct {
+	docs     map[string][]bson.Raw
+	settings Settings
+}
+
+// records yields the documents of a collection in order of _id, so that what comes first
+// does not depend on the store.
+func (r *reader) records(collection string) iter.Seq[record] {
+	docs := slices.Clone(r.docs[collection])
+	slices.SortStableFunc(docs, func(a, b bson.Raw) int {
+		x, y := a.Lookup("_id"), b.Lookup("_id")
+		if x.Type != y.Type {
+			return int(x.Type) - int(y.Type)
+		}
+		return bytes.Compare(x.Value, y.Value)
+	})
+	return func(yield func(record) bool) {
+		for _, doc := range docs {
+			rec := record{reader: r, collection: collection, id: idText(doc.Lookup("_id")), doc: doc}
+			if err := doc.Validate(); err != nil {
+				rec.warn("is not a document that can be read")
+				continue
+			}
+			if !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// idText shows an _id to people.
+func idText(id bson.RawValue) string {
+	if oid, ok := id.ObjectIDOK(); ok {
+		return oid.Hex()
+	}
+	if s, ok := id.StringValueOK(); ok {
+		return s
+	}
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
+}
