@@ -11,8 +11,8 @@ type Config struct {
 	Store URI `yaml:"store" flag:"store" usage:"where the records are: mongodb://HOST/DATABASE or bolt://PATH" check:"required uri"`
 	// Address of the public API, `HOST:PORT`. Port 0 takes a free one; the bound address is logged.
 	Listen string `yaml:"listen" flag:"listen" usage:"address of the public API" check:"required address"`
-	// A bundle of defaults for a known kind of database: `osiris` reads topic assignments where OSIRIS keeps them.
-	Preset string `yaml:"preset" flag:"preset" usage:"bundle of defaults: osiris" check:"oneof:osiris"`
+	// The kind of database that the records are in. With `osiris`, settings, rights, labels and templates come from the database itself, wherever they are not given here (docs/osiris.md).
+	Preset string `yaml:"preset" flag:"preset" usage:"kind of database: osiris" check:"oneof:osiris"`
 	// The zone in which days begin and schedules run, by its IANA name. Empty is UTC.
 	Timezone string `yaml:"timezone" flag:"timezone" usage:"zone of days and schedules" check:"zone"`
 	// Language of labels and dates where a request does not ask for another: `en` or `de`.

@@ -112,5 +112,6 @@ func Demo() Config {
 func (c *Config) usePreset(name string) {
 	if name == "osiris" {
 		c.Catalog.TopicsPath = "openalex.topics"
+		c.Affiliation.Fields = []string{"aoi"}
 	}
 }

@@ -78,6 +78,7 @@ func wantFull(c *Config) {
 	c.HTTP.CORS.Credentials = true
 	c.HTTP.Compress.Codings = []string{"gzip"}
 	c.Catalog.TopicsPath, c.Catalog.File = "openalex.topics", "topics.json"
+	c.Affiliation.Fields = []string{"aoi"}
 	c.Compat.FormattedSingle = true
 }
 

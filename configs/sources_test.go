@@ -130,6 +130,33 @@ func TestWhatIsGivenBeatsThePreset(t *testing.T) {
 	}
 }
 
+func TestGiven(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "v.yml")
+	if err := os.WriteFile(file, []byte("preset: osiris\naccess: {types: {}, roles: {editor: []}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := load(t, Sources{File: file, Environ: []string{"VITRINE_AUTH_API_KEY="}, Flags: flags(t, "--listen=:3")})
+	c.Pin(Place{Built: ""}, "start_year")
+	for path, want := range map[string]bool{
+		"listen":              true,
+		"auth.api_key":        true, // as empty
+		"auth.portfolio_key":  false,
+		"access.roles.editor": true,
+		"access.roles.admin":  false, // a default
+		"access.roles":        false, // only an entry
+		"access.types":        true,
+		"access.types.poster": true, // cleared with the rest
+		"catalog.topics_path": false,
+		"start_year":          true,
+		"language":            false,
+		"":                    false,
+	} {
+		if got := c.Given(path); got != want {
+			t.Errorf("Given(%q) = %v, want %v", path, got, want)
+		}
+	}
+}
+
 func TestConfigFlagBeatsVariable(t *testing.T) {
 	_, err := Load(Sources{Environ: []string{"VITRINE_CONFIG=b.yml"}, Flags: flags(t, "--config", "a.yml")})
 	if err == nil || err.Error() != "a.yml: cannot be read: no such file or directory" {

@@ -181,5 +181,29 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
+// Given reports whether somebody has given a value, or an entry of a map ("access.roles.admin"),
+// rather than left it to the defaults or a preset. The entries of a map that was given as
+// empty were.
+func (c Config) Given(path string) bool {
+	if place, ok := c.origins[path]; ok && place.Built == "" {
+		return true
+	}
+	parent := path[:max(0, strings.LastIndexByte(path, '.'))]
+	place, ok := c.origins[parent]
+	return ok && place.Built == ""
+}
+
+// Pin makes values count as given.
+func (c *Config) Pin(place Place, paths ...string) {
+	origins := c.Origins()
+	if origins == nil {
+		origins = make(map[string]Place)
+	}
+	for _, path := range paths {
+		origins[path] = place
+	}
+	c.origins = origins
+}
+
 // Origins returns where each value came from that is not a default, by dotted path.
 func (c Config) Origins() map[string]Place { return maps.Clone(c.origins) }
