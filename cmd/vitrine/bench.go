@@ -64,6 +64,7 @@ func benchCommand() *cobra.Command {
 // measures.
 func runBench(ctx context.Context, cfg configs.Config, demo bool, o bench.Options) (_ []bench.Result, err error) {
 	cfg.Listen, cfg.Admin.Listen, cfg.Auth.APIKey, cfg.Limits.Rate = "127.0.0.1:0", "", "", 0
+	cfg.Pin(configs.Place{Flag: "bench"}, "auth.api_key")
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func runBench(ctx context.Context, cfg configs.Config, demo bool, o bench.Option
 			return nil, err
 		}
 	}
-	p, err := assemble(cfg, store, slog.New(slog.DiscardHandler))
+	p, err := assemble(ctx, cfg, store, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func runProgram(t *testing.T) *running {
 	r := &running{t: t, store: store}
 	r.put("persons", bson.D{{Key: "_id", Value: "p1"}, {Key: "username", Value: "ada"}})
 	r.put("activities", activity("a1", "First"), activity("a2", "Second"), activity("a3", "Third"))
-	p, err := assemble(cfg, store, slog.New(slog.DiscardHandler))
+	p, err := assemble(t.Context(), cfg, store, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,10 +28,11 @@ func viewOptions(cfg configs.Config) proxy.ViewOptions {
 
 // proxyOptions copies what the front end needs out of the configuration and the
 // other parts.
-func (p *program) proxyOptions(cfg configs.Config, log *slog.Logger) (proxy.Options, error) {
+func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, error) {
 	rights, err := access.New(access.Options{
 		Anonymous:  permissions(cfg.Access.Anonymous),
 		Roles:      rolePermissions(cfg.Access.Roles),
+		Member:     cfg.member,
 		Restricted: cfg.Access.Types,
 	})
 	if err != nil {
@@ -41,20 +42,12 @@ func (p *program) proxyOptions(cfg configs.Config, log *slog.Logger) (proxy.Opti
 	if err != nil {
 		return proxy.Options{}, err
 	}
-	zone, err := cfg.Location()
-	if err != nil {
-		return proxy.Options{}, err
-	}
-	labels, err := loadLabels(cfg.Labels)
-	if err != nil {
-		return proxy.Options{}, err
-	}
 	o := proxy.Options{
 		Views: p.views, Records: p.store, Metrics: p.metrics, Access: rights,
 		Auth: proxy.AuthOptions{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
 		},
-		Limits: requestLimits(cfg),
+		Limits: requestLimits(cfg.Config),
 		Filter: filter.Options{
 			MaxBytes: int(cfg.Limits.FilterBytes), MaxDepth: cfg.Limits.FilterDepth, MaxNodes: cfg.Limits.FilterNodes,
 			MaxPattern: int(cfg.Limits.RegexBytes), RegexTimeout: cfg.Limits.RegexTimeout,
@@ -72,7 +65,7 @@ func (p *program) proxyOptions(cfg configs.Config, log *slog.Logger) (proxy.Opti
 		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Refresh: refresher(p.views, p.runner)},
 
 		StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
-		Zone: zone, Language: cfg.Language, Labels: labels, SpectrumOff: !cfg.Portfolio.Enabled,
+		Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels, SpectrumOff: !cfg.Portfolio.Enabled,
 		Logger: log, AccessLog: cfg.Log.Requests,
 	}
 	if p.citations != nil {

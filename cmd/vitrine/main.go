@@ -54,6 +54,7 @@ func rootCommand() *cobra.Command {
 		tokenCommand(),
 		configCommand(),
 		benchCommand(),
+		osirisCommand(),
 		healthCommand(),
 		versionCommand(),
 	)

@@ -28,7 +28,7 @@ func materializeCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runMaterialize(cmd, q) },
 	}
-	configs.AddFlags(cmd.Flags(), "store", "log.level", "log.format")
+	configs.AddFlags(cmd.Flags(), "store", "preset", "log.level", "log.format")
 	cmd.Flags().StringArrayVar(&q.Views, "view", nil, "`NAME` of a view to build; may be repeated")
 	cmd.Flags().BoolVar(&q.Full, "full", false, "render every record anew and repair what differs")
 	cmd.Flags().BoolVar(&q.Force, "force", false, "publish even if many rows would go (materialize.max_shrink)")
@@ -47,7 +47,12 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	runner, err := newRunner(cfg, store, hooks{log: newLogger(cmd, cfg.Log)})
+	log := newLogger(cmd, cfg.Log)
+	inst, err := newInstitute(cfg, store, log)
+	if err != nil {
+		return err
+	}
+	runner, err := newRunner(cmd.Context(), cfg, store, inst, hooks{log: log})
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 			return err
 		}
 	}
-	p, err := assemble(cfg, store, log)
+	p, err := assemble(ctx, cfg, store, log)
 	if err != nil {
 		return err
 	}
@@ -74,6 +74,9 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 // program is what serve runs: the parts and how they meet.
 type program struct {
 	store     origin.Store
+	institute *institute
+	settings  settings // what the server began with
+	log       *slog.Logger
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
 	metrics   *proxy.Metrics
@@ -83,8 +86,14 @@ type program struct {
 
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
-func assemble(cfg configs.Config, store origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{store: store, metrics: proxy.NewMetrics()}
+func assemble(ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger) (p *program, err error) {
+	p = &program{store: store, log: log, metrics: proxy.NewMetrics()}
+	if p.institute, err = newInstitute(cfg, store, log); err != nil {
+		return nil, err
+	}
+	if p.settings, err = p.institute.settings(ctx); err != nil {
+		return nil, err
+	}
 	p.views, err = view.New(view.Options{
 		Store: store, Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: foreignFilters(store), Logger: log,
@@ -93,7 +102,7 @@ func assemble(cfg configs.Config, store origin.Store, log *slog.Logger) (p *prog
 		return nil, err
 	}
 	if cfg.Materialize.Enabled {
-		p.runner, err = newRunner(cfg, store, hooks{
+		p.runner, err = newRunner(ctx, cfg, store, p.institute, hooks{
 			log: log, onPublish: func(m origin.Meta) { p.views.Notify(m.View) }, observer: jobMetrics(p.metrics),
 		})
 		if err != nil {
@@ -103,12 +112,21 @@ func assemble(cfg configs.Config, store origin.Store, log *slog.Logger) (p *prog
 	if p.citations, err = newCitations(cfg.Citation); err != nil {
 		return nil, err
 	}
-	o, err := p.proxyOptions(cfg, log)
+	o, err := p.proxyOptions(p.settings, log)
 	if err != nil {
 		return nil, err
 	}
 	p.server, err = proxy.New(o)
 	return p, err
+}
+
+// adopt makes the server answer by other settings.
+func (p *program) adopt(s settings) error {
+	o, err := p.proxyOptions(s, p.log)
+	if err != nil {
+		return err
+	}
+	return p.server.Adopt(o)
 }
 
 // run runs the parts until ctx ends or one of them fails. The front end goes
@@ -118,6 +136,7 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	defer stop()
 	var parts errgroup.Group
 	parts.Go(func() error { return p.views.Run(behind) })
+	parts.Go(func() error { return p.institute.follow(behind, p.settings, p.adopt) })
 	if p.runner != nil {
 		parts.Go(func() error { return p.runner.Run(behind) })
 	}

@@ -12,21 +12,18 @@ import (
 	"vitrine/rules/label"
 )
 
-// loadLabels reads the built-in labels and lays the site's own over them.
-func loadLabels(cfg configs.Labels) (*label.Sets, error) {
-	labels, err := label.Parse(labelsfile.Default())
-	if err != nil || cfg.File == "" {
-		return labels, err
+// loadLabels reads the built-in labels and those of the site's own, which are nil if it
+// has none.
+func loadLabels(cfg configs.Labels) (builtIn, own *label.Sets, err error) {
+	if builtIn, err = label.Parse(labelsfile.Default()); err != nil || cfg.File == "" {
+		return builtIn, nil, err
 	}
 	src, err := os.ReadFile(cfg.File)
 	if err != nil {
-		return nil, fmt.Errorf("labels.file: %w", err)
+		return nil, nil, fmt.Errorf("labels.file: %w", err)
 	}
-	own, err := label.Parse(cfg.File, src)
-	if err != nil {
-		return nil, err
-	}
-	return labels.With(own), nil
+	own, err = label.Parse(cfg.File, src)
+	return builtIn, own, err
 }
 
 // newCitations makes the client of the external citation index; nil where none

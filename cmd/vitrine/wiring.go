@@ -58,18 +58,14 @@ type hooks struct {
 }
 
 // newRunner makes the runner of the configured jobs.
-func newRunner(cfg configs.Config, store origin.Store, h hooks) (*materialize.Runner, error) {
-	zone, err := cfg.Location()
-	if err != nil {
-		return nil, err
-	}
-	jobs, err := newJobs(cfg)
+func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, h hooks) (*materialize.Runner, error) {
+	jobs, err := newJobs(ctx, cfg, i)
 	if err != nil {
 		return nil, err
 	}
 	m := cfg.Materialize
 	o := materialize.Options{
-		Store: store, Jobs: jobs, Schedule: m.Schedule, FullSchedule: m.Full, Location: zone,
+		Store: store, Jobs: jobs, Schedule: m.Schedule, FullSchedule: m.Full, Location: i.zone,
 		Holder: holder(cfg), MaxShrink: m.MaxShrink, LeaseTTL: m.Lease, Workers: m.Workers, Batch: m.Batch,
 		OnPublish: h.onPublish, Observer: h.observer, Log: h.log,
 	}
@@ -80,29 +76,22 @@ func newRunner(cfg configs.Config, store origin.Store, h hooks) (*materialize.Ru
 }
 
 // newJobs makes the jobs of all views, in the order in which they run.
-func newJobs(cfg configs.Config) ([]materialize.Job, error) {
-	r, err := loadRules(cfg.Rules)
+func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materialize.Job, error) {
+	activities, complete, err := i.activities(ctx)
 	if err != nil {
 		return nil, err
 	}
-	zone, err := cfg.Location()
-	if err != nil {
-		return nil, err
-	}
-	o := render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: zone}
-	activity := func(record bson.Raw) (bson.Raw, error) { return r.Complete(record, o) }
-	fingerprint := fmt.Sprint(r.Fingerprint(), " ", o.Language, " ", o.Affiliated, " ", zone)
 	return []materialize.Job{
 		materialize.Persons(),
 		materialize.UserUnits(),
-		materialize.Activities(activity, fingerprint),
+		activities,
 		materialize.Projects(),
 		materialize.Proposals(),
 		materialize.Journals(),
 		materialize.Events(),
 		materialize.Deadlines(),
 		materialize.Spectrum(materialize.SpectrumOptions{
-			Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: activity, Fingerprint: fingerprint,
+			Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete, Fingerprint: activities.Fingerprint,
 			Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
 		}),
 	}, nil
