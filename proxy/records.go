@@ -22,12 +22,11 @@ type recordRow struct {
 
 // key is canonical for what the row shows, and how.
 func (r recordRow) key() string {
-	switch {
-	case r.style == nil:
-		return "raw " + r.columns.key()
-	default:
-		return r.style.Lang + " " + r.columns.key()
+	how := "raw"
+	if r.style != nil {
+		how = r.style.Lang
 	}
+	return how + " " + r.columns.key()
 }
 
 // append writes a row of a snapshot.
@@ -56,11 +55,20 @@ func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bso
 		if r.style == nil {
 			dst = ejson.Append(dst, v)
 		} else {
-			dst = r.style.Append(dst, c.name, v, doc)
+			dst = r.style.Append(dst, c.name, v, c.resolving(doc))
 		}
 		dst = append(dst, ',')
 	}
 	return append(dst[:len(dst)-trailing(dst)], '}')
+}
+
+// resolving is the row to take resolved names from: none for a part of a field,
+// which shows itself and not what the whole would be called.
+func (c *column) resolving(row bson.Raw) bson.Raw {
+	if !c.stored.whole {
+		return nil
+	}
+	return row
 }
 
 // trailing is the length of the comma behind the last field, if there is a field.

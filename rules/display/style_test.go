@@ -131,6 +131,9 @@ func TestPeople(t *testing.T) {
 			}
 		})
 	}
+	if got := display.Texts(parse(t, `{"n":["A,B",7,"",null,{}]}`).Lookup("n")); strings.Join(got, ";") != "A,B;7" {
+		t.Errorf("Texts = %q", got)
+	}
 	got := display.Persons(parse(t, `{"persons":[{"user":"ann"},{"user":"bob","name":"Bob, Jr."}]`+names))
 	if strings.Join(got, ";") != "Ann Ada;Bob, Jr." {
 		t.Errorf("Persons = %q", got)

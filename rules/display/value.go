@@ -59,6 +59,9 @@ func each(v bson.RawValue) []bson.RawValue {
 	return values
 }
 
+// Texts returns the texts of an array's scalars, or of a scalar alone.
+func Texts(v bson.RawValue) []string { return names(v, Text) }
+
 // str returns a string field, "" if there is none.
 func str(doc bson.Raw, key string) string {
 	s, _ := doc.Lookup(key).StringValueOK()
