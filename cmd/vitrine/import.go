@@ -96,6 +96,10 @@ func printReport(out, errs io.Writer, r dump.Report, took time.Duration) {
 	for _, c := range r.Collections {
 		fmt.Fprintf(out, "%s: documents %d, inserted %d, replaced %d, duplicate %d, skipped %d, removed %d\n",
 			c.Collection, c.Documents, c.Inserted, c.Replaced, c.Duplicates, c.Skipped, c.Removed)
+		if c.Duplicates > 0 {
+			fmt.Fprintf(errs, "note: %s: %d documents share their _id with a later one, which was stored instead; the first is at %s\n",
+				c.Collection, c.Duplicates, c.Superseded)
+		}
 		if c.Kept {
 			fmt.Fprintf(errs, "note: %s: nothing removed, because some of its documents were skipped\n", c.Collection)
 		}

@@ -112,7 +112,7 @@ func (c *collection) derive(doc bson.Raw) bson.ObjectID {
 
 // read reads the whole dump once and hands every good document, complete with
 // _id, to take.
-func (l *loader) read(ctx context.Context, take func(context.Context, *collection, bson.Raw, keyHash) error) error {
+func (l *loader) read(ctx context.Context, take func(context.Context, *collection, Document, keyHash) error) error {
 	for i := range l.dump.Sources {
 		for doc, err := range l.dump.Sources[i].Documents(ctx, l.opts.Progress) {
 			var key keyHash
@@ -125,7 +125,7 @@ func (l *loader) read(ctx context.Context, take func(context.Context, *collectio
 				}
 				continue
 			}
-			if err := take(ctx, l.collection(doc.Collection), doc.Raw, key); err != nil {
+			if err := take(ctx, l.collection(doc.Collection), doc, key); err != nil {
 				return err
 			}
 		}
@@ -167,7 +167,7 @@ func (l *loader) passOver(err error) error {
 }
 
 // check notes a document's position; the first reading.
-func (l *loader) check(_ context.Context, c *collection, _ bson.Raw, key keyHash) error {
+func (l *loader) check(_ context.Context, c *collection, _ Document, key keyHash) error {
 	c.read++
 	c.last[key] = c.read
 	return nil
@@ -202,17 +202,20 @@ func (l *loader) write(ctx context.Context) error {
 }
 
 // put adds a document to its collection's batch if it is the last with its _id.
-func (l *loader) put(ctx context.Context, c *collection, doc bson.Raw, key keyHash) error {
+func (l *loader) put(ctx context.Context, c *collection, doc Document, key keyHash) error {
 	c.read++
 	switch last, known := c.last[key]; {
 	case !known || last < c.read:
 		return fmt.Errorf("%s: %w", c.tally.Collection, ErrChanged)
 	case last > c.read:
+		if c.tally.Superseded == (Place{}) {
+			c.tally.Superseded = doc.Place
+		}
 		return nil
 	}
-	c.batch = append(c.batch, doc)
-	c.bytes += len(doc)
-	l.held += len(doc)
+	c.batch = append(c.batch, doc.Raw)
+	c.bytes += len(doc.Raw)
+	l.held += len(doc.Raw)
 	if len(c.batch) >= l.opts.BatchDocs {
 		return l.flush(ctx, c)
 	}

@@ -111,7 +111,7 @@ func TestLoad(t *testing.T) {
 			"a.1.jsonl": []byte("{\"_id\":5,\"n\":1}\n{\"_id\":5.0,\"n\":2}\n{\"_id\":6}"),
 			"a.2.jsonl": []byte("{\"_id\":{\"$numberLong\":\"5\"},\"n\":3}"),
 		}, want: append([]string{`a{"_id":1,"old":true}`, `a{"_id":5,"n":3}`, `a{"_id":6}`}, kept...),
-			tally: []dump.Tally{{Collection: "a", Documents: 4, Duplicates: 2, Inserted: 2}}},
+			tally: []dump.Tally{{Collection: "a", Documents: 4, Duplicates: 2, Superseded: dump.Place{File: "a.1.jsonl", Line: 1}, Inserted: 2}}},
 		{name: "bad ones passed over", files: files{"a.jsonl": []byte("{\"_id\":1}\n{]\n{\"_id\":[]}\n{\"_id\":2}")}, opts: dump.LoadOptions{SkipBad: true},
 			want:  append([]string{`a{"_id":1}`, `a{"_id":2}`}, kept...),
 			tally: []dump.Tally{{Collection: "a", Documents: 2, Skipped: 2, Inserted: 1, Replaced: 1}}},

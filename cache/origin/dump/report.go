@@ -33,11 +33,13 @@ func (r Report) Stored() int {
 type Tally struct {
 	Collection string
 	Documents  int // good documents in the dump
-	Duplicates int // of these, replaced by a later one of the dump with the same _id
+	Duplicates int // of these, not stored, because a later one of the dump has the same _id
 	Skipped    int // bad documents passed over; not among Documents
 	Inserted   int // stored, and new
 	Replaced   int // stored in place of one with the same _id
 	Removed    int // deleted, because the dump does not hold them
+	// Superseded is where the first of Duplicates is.
+	Superseded Place
 	// Kept tells that nothing was deleted although asked for, because of Skipped.
 	Kept bool
 }
