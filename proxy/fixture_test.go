@@ -212,7 +212,9 @@ func (s *site) send(req *http.Request) response {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return response{res, body}
+	answer := response{res, body}
+	described(s.t, req, answer)
+	return answer
 }
 
 func (s *site) get(target string, headers ...string) response {

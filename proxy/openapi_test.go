@@ -1,0 +1,203 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+
+	"vitrine/proxy/openapi"
+	"vitrine/proxy/openapi/openapitest"
+)
+
+// description is what the answers of this package's tests are held against.
+var description = sync.OnceValues(func() (*openapitest.Checker, error) {
+	d, err := openapi.Load()
+	if err != nil {
+		return nil, err
+	}
+	return openapitest.New(d.JSON())
+})
+
+// checked remembers by their hash the answers that were found as described, so
+// that what is asked a thousand times is checked once.
+var checked sync.Map
+
+// described fails a test one of whose answers is not as described. Every answer
+// read through a site comes by here.
+func described(t testing.TB, req *http.Request, res response) {
+	t.Helper()
+	const most = 1 << 20 // longer answers are those of large stores, a row like the other
+	if len(res.body) > most || res.Header.Get("Content-Encoding") != "" {
+		return
+	}
+	target := req.RequestURI
+	hash := xxhash.New()
+	_, _ = hash.WriteString(req.Method + target + "\x00" + res.Status) // never fails
+	_, _ = hash.Write(res.body)
+	if _, known := checked.LoadOrStore(hash.Sum64(), true); known {
+		return
+	}
+	c, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Check(openapitest.Answer{Method: req.Method, Target: target, Status: res.StatusCode, Header: res.Header, Body: res.body})
+	if err != nil {
+		t.Errorf("not as described: %v\n%.2000s", err, res.body)
+	}
+}
+
+// TestEveryRouteIsDescribed: the app answers the described paths, and no others.
+func TestEveryRouteIsDescribed(t *testing.T) {
+	c, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var routes []string
+	for _, route := range open(t, institute(t), options(t)).App().GetRoutes(true) {
+		if route.Method != http.MethodGet {
+			continue
+		}
+		path := strings.ReplaceAll(route.Path, "/:id", "/{id}")
+		if !slices.Contains(routes, path) {
+			routes = append(routes, path)
+		}
+	}
+	slices.Sort(routes)
+	if want := c.Paths(); !slices.Equal(routes, want) {
+		t.Errorf("routes    %s\ndescribed %s", routes, want)
+	}
+}
+
+// TestRecordedAnswersAreDescribed: what is recorded in golden files is as
+// described. Which call each answers is known to its own test, whose answers all
+// pass described; here each may be of any mode of its path.
+func TestRecordedAnswersAreDescribed(t *testing.T) {
+	c, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("testdata/golden/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files: %v", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		t.Run(name, func(t *testing.T) {
+			body, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := recordedPath(c, name)
+			if path == "" {
+				t.Fatal("the answer of no described path")
+			}
+			if err := c.CheckAnyMode(path, http.StatusOK, body); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// recordedPath is the described path whose answers are recorded under a name: the
+// one whose words the name begins with, the longest of several.
+func recordedPath(c *openapitest.Checker, name string) string {
+	named := map[string]string{"user": "/api/users/{id}", "user_units": "/api/user-units/{id}", "funding_number": "/api/projects-by-funding-number"}
+	for _, path := range c.Paths() {
+		path := path
+		words := strings.NewReplacer("/api/", "", "/", "_", "-", "_").Replace(path)
+		named[strings.TrimPrefix(words, "_")] = path
+	}
+	best := ""
+	for words := range named {
+		if len(words) > len(best) && (name == words || strings.HasPrefix(name, words+"_")) {
+			best = words
+		}
+	}
+	return named[best]
+}
+
+func TestDescriptionIsServed(t *testing.T) {
+	o := options(t)
+	o.Auth.APIKey = "Right" // which is not asked for here
+	s := open(t, institute(t), o)
+	tests := []struct{ path, kind, begins string }{
+		{"/openapi.json", "application/json; charset=utf-8", `{"openapi":"3.1.`},
+		{"/docs", "text/html; charset=utf-8", "<!doctype html>"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path, func(t *testing.T) {
+			first := s.get(tt.path)
+			tag := first.Header.Get("ETag")
+			if first.StatusCode != 200 || tag == "" || !strings.HasPrefix(string(first.body), tt.begins) {
+				t.Fatalf("status %d, tag %s: %.100s", first.StatusCode, tag, first.body)
+			}
+			if got := first.Header.Get("Content-Type"); got != tt.kind {
+				t.Errorf("Content-Type = %q", got)
+			}
+			if got := first.Header.Get("Cache-Control"); got != "public, max-age=300" {
+				t.Errorf("Cache-Control = %q", got)
+			}
+			if res := s.get(tt.path, "If-None-Match", tag); res.StatusCode != http.StatusNotModified || len(res.body) != 0 {
+				t.Errorf("status %d for its own tag", res.StatusCode)
+			}
+			for _, coding := range []string{"gzip", "br", "zstd"} {
+				res := s.get(tt.path, "Accept-Encoding", coding)
+				if res.Header.Get("Content-Encoding") != coding || plain(t, res) != string(first.body) {
+					t.Errorf("Content-Encoding = %q, the same content: %v", res.Header.Get("Content-Encoding"), plain(t, res) == string(first.body))
+				}
+				if len(res.body) >= len(first.body) {
+					t.Errorf("%s: %d of %d bytes", coding, len(res.body), len(first.body))
+				}
+			}
+			head := s.do(http.MethodHead, tt.path)
+			if head.StatusCode != 200 || len(head.body) != 0 || head.ContentLength != int64(len(first.body)) {
+				t.Errorf("HEAD: status %d, %d bytes, length %d", head.StatusCode, len(head.body), head.ContentLength)
+			}
+			if res := s.do(http.MethodPost, tt.path); res.StatusCode != 405 {
+				t.Errorf("POST: status %d", res.StatusCode)
+			}
+		})
+	}
+	var document map[string]any
+	if err := json.Unmarshal(s.get("/openapi.json").body, &document); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPageFetchesNothing: the page's policy lets in what it brings along, and
+// nothing on it names another place.
+func TestPageFetchesNothing(t *testing.T) {
+	res := open(t, institute(t), options(t)).get("/docs")
+	policy := res.Header.Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "script-src 'sha256-", "style-src 'sha256-"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("policy = %s, want %s in it", policy, want)
+		}
+	}
+	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+		t.Errorf("policy = %s", policy)
+	}
+	page := string(res.body)
+	for _, fetching := range []string{"<link rel=\"stylesheet", "<script src", "<img", "@import", "url(", "<iframe", "style=\"", "onclick"} {
+		if strings.Contains(page, fetching) {
+			t.Errorf("the page has %s", fetching)
+		}
+	}
+	c, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range c.Paths() {
+		if !strings.Contains(page, `data-path="`+path+`"`) {
+			t.Errorf("the page lacks %s", path)
+		}
+	}
+}
