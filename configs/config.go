@@ -116,8 +116,6 @@ type Views struct {
 	IndexBudget Size `yaml:"index_budget"`
 	// How often a front end looks for news in the store. 0: never; it then hears only of what its own process builds.
 	Poll time.Duration `yaml:"poll"`
-	// File that keeps a copy of the views, so that a front end starts while the store is away. Empty: none.
-	Snapshot string `yaml:"snapshot"`
 }
 
 // Materialize is about the jobs that build the views.
@@ -304,6 +302,8 @@ type Rules struct {
 
 // Shutdown is the way down after SIGTERM.
 type Shutdown struct {
-	// Longest wait for answers under way.
+	// How long `/readyz` says 503 while requests are still taken, so that a balancer can turn away first.
+	Delay time.Duration `yaml:"delay"`
+	// Longest wait for answers under way after that.
 	Grace time.Duration `yaml:"grace"`
 }

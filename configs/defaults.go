@@ -52,7 +52,7 @@ func Default() Config {
 			Interval: 2 * time.Second, Timeout: 15 * time.Second,
 		},
 		Log:      Log{Level: "info", Format: "text", Requests: true},
-		Shutdown: Shutdown{Grace: 10 * time.Second},
+		Shutdown: Shutdown{Delay: time.Second, Grace: 10 * time.Second},
 	}
 }
 

@@ -31,6 +31,7 @@ func runProgram(t *testing.T) *running {
 	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.Materialize.MaxShrink = 0.5
 	cfg.Views.Poll = time.Hour // what the materializer says must do
+	cfg.Shutdown.Delay = 0
 	store, err := openStore(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func requestLimits(cfg configs.Config) proxy.Limits {
 		URLBytes: int(l.URLBytes), BodyBytes: int(l.BodyBytes), KeptBytes: int(cfg.Cache.MaxEntry),
 		Request: unlimited(l.RequestTimeout), Read: unlimited(l.ReadTimeout), Write: unlimited(l.WriteTimeout),
 		Idle: unlimited(l.IdleTimeout), Concurrency: l.Concurrency, Rate: l.Rate, Burst: l.Burst,
-		Shutdown: unlimited(cfg.Shutdown.Grace),
+		DrainDelay: cfg.Shutdown.Delay, Shutdown: unlimited(cfg.Shutdown.Grace),
 	}
 }
 

@@ -87,6 +87,9 @@ type program struct {
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
 func assemble(ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger) (p *program, err error) {
+	if cfg.Views.Mode != "memory" {
+		return nil, fmt.Errorf("views.mode: %s is not to be had yet: this version holds every view in memory", cfg.Views.Mode)
+	}
 	p = &program{store: store, log: log, metrics: proxy.NewMetrics()}
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
 		return nil, err
