@@ -65,7 +65,8 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Refresh: refresher(p.views, p.runner)},
 
 		StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
-		Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels, SpectrumOff: !cfg.Portfolio.Enabled,
+		Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
+		FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
 		Logger: log, AccessLog: cfg.Log.Requests,
 	}
 	if p.citations != nil {
