@@ -1,0 +1,265 @@
+package proxy_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browser starts the machine's Chromium, or skips the test.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	var path string
+	for _, name := range []string{"chromium", "chromium-headless-shell", "headless-shell", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no Chromium on this machine to look at the page with")
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // which root cannot have
+	}
+	started, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(started)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return ctx
+}
+
+// visit is a tab, and what it did.
+type visit struct {
+	context.Context
+
+	mu         sync.Mutex // guards the rest
+	asked      []string   // URLs requested
+	complaints []string
+}
+
+// newTab opens a tab of some width.
+func newTab(t *testing.T, browser context.Context, width int64) *visit {
+	t.Helper()
+	tab, closeTab := chromedp.NewContext(browser)
+	t.Cleanup(closeTab)
+	v := &visit{Context: tab}
+	if err := chromedp.Listen(tab, v.note); err != nil {
+		t.Fatal(err)
+	}
+	instruct(t, v, network.Enable, network.EnableParams{})
+	instruct(t, v, log.Enable, cdp.Empty{})
+	instruct(t, v, runtime.Enable, cdp.Empty{})
+	v.do(t, chromedp.EmulateViewport(width, 900))
+	return v
+}
+
+// note keeps what the page asked for and complained about.
+func (v *visit) note(event any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		v.asked = append(v.asked, e.Request.URL)
+	case *runtime.EventConsoleAPICalled:
+		v.complaints = append(v.complaints, "console: "+string(e.Type))
+	case *runtime.EventExceptionThrown:
+		v.complaints = append(v.complaints, "exception: "+e.ExceptionDetails.Text)
+	case *log.EventEntryAdded:
+		v.complaints = append(v.complaints, string(e.Entry.Source)+": "+e.Entry.Text)
+	}
+}
+
+// outcome returns the requests that went elsewhere, and the complaints.
+func (v *visit) outcome(base string) (elsewhere, complaints []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, url := range v.asked {
+		if !strings.HasPrefix(url, base) && !strings.HasPrefix(url, "data:") {
+			elsewhere = append(elsewhere, url)
+		}
+	}
+	return elsewhere, slices.Clone(v.complaints)
+}
+
+// do runs actions in the tab.
+func (v *visit) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(v, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// see runs an action that finds something out.
+func see[T any](t *testing.T, v *visit, action chromedp.Action[T]) T {
+	t.Helper()
+	found, err := chromedp.Run(v, action)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// instruct sends the tab a command of the browser's protocol.
+func instruct[P, R any](t *testing.T, v *visit, command cdp.Command[P, R], params P) {
+	t.Helper()
+	if _, err := chromedp.Call(v, command, params); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serving serves a site on a listener until the test ends, and returns its URL.
+func serving(t *testing.T, s *site) string {
+	t.Helper()
+	public := listen(t)
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, public, nil) }()
+	t.Cleanup(func() {
+		stop()
+		http.DefaultClient.CloseIdleConnections()
+		if err := <-served; err != nil {
+			t.Errorf("Serve = %v", err)
+		}
+	})
+	return "http://" + public.Addr().String()
+}
+
+// flaws looks for what a reader would stumble over. It runs in the page.
+const flaws = `(() => {
+	const found = [];
+	const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+	for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) found.push("two of id " + id);
+	for (const link of document.querySelectorAll("a[href^='#']")) {
+		if (!document.getElementById(link.hash.slice(1))) found.push("no target " + link.hash);
+	}
+	for (const field of document.querySelectorAll("input, select")) {
+		if (!field.labels.length) found.push("no label " + field.id);
+	}
+	let level = 0;
+	for (const heading of document.querySelectorAll("main h1, main h2, main h3, main h4")) {
+		const next = Number(heading.tagName[1]);
+		if (next > level + 1) found.push("heading skips a level: " + heading.textContent);
+		level = next;
+	}
+	const wide = document.documentElement.scrollWidth - innerWidth;
+	if (wide > 0) found.push("too wide by " + wide);
+	return found;
+})()`
+
+// TestPageInABrowser looks at the page as a reader does, on a screen and on a phone.
+func TestPageInABrowser(t *testing.T) {
+	chrome := browser(t)
+	o := options(t)
+	o.Auth.APIKey = "Right"
+	base := serving(t, open(t, institute(t), o))
+	for _, width := range []int64{1280, 390} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			tab := newTab(t, chrome, width)
+			tab.do(t, chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(chromedp.CSS("#activities form.try")))
+			if found := see(t, tab, chromedp.Evaluate[[]string](flaws)); len(found) > 0 {
+				t.Errorf("flaws: %s", strings.Join(found, "; "))
+			}
+			contents := see(t, tab, chromedp.Evaluate[bool](`document.getElementById("contents").open`))
+			if wide := width > 880; contents != wide {
+				t.Errorf("the contents are open: %v", contents)
+			}
+			if elsewhere, complaints := tab.outcome(base); len(elsewhere)+len(complaints) > 0 {
+				t.Errorf("asked elsewhere: %v, complaints: %v", elsewhere, complaints)
+			}
+		})
+	}
+}
+
+// TestPageTries: a form of the page asks the API, with the key that was entered.
+func TestPageTries(t *testing.T) {
+	chrome := browser(t)
+	o := options(t)
+	o.Auth.APIKey = "Right"
+	base := serving(t, open(t, institute(t), o))
+	tab := newTab(t, chrome, 1280)
+	tab.do(t, chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#key"), "Right"))
+
+	const list = "#activities form.try "
+	tab.do(t,
+		chromedp.SendKeys(chromedp.CSS(list+`[name="columns[]"]`), "title, year"),
+		chromedp.SendKeys(chromedp.CSS(list+`[name="filter"]`), "filter[type]=lecture"),
+		chromedp.SendKeys(chromedp.CSS(list+`[name="limit"]`), "1"),
+		chromedp.Click(chromedp.CSS(list+"button")),
+		chromedp.WaitVisible(chromedp.CSS(list+".outcome .k")),
+	)
+	if got, want := text(t, tab, list+".url"), "/api/activities?filter[type]=lecture&columns[]=title&columns[]=year&limit=1"; got != want {
+		t.Errorf("asks %s\nwant %s", got, want)
+	}
+	status, answer := text(t, tab, list+".status"), text(t, tab, list+".outcome pre")
+	if !strings.HasPrefix(status, "200 ") || !strings.Contains(answer, `"A talk"`) || !strings.Contains(answer, `"count": 1`) {
+		t.Errorf("status %q, answer %s", status, answer)
+	}
+
+	const person = "#user form.try "
+	tab.do(t,
+		chromedp.SendKeys(chromedp.CSS(person+`[name="id"]`), "a b/c"),
+		chromedp.Click(chromedp.CSS(person+"button")),
+		chromedp.WaitVisible(chromedp.CSS(person+".status.bad")),
+	)
+	if url, status := text(t, tab, person+".url"), text(t, tab, person+".status"); url != "/api/users/a%20b%2Fc" || !strings.HasPrefix(status, "404 ") {
+		t.Errorf("url %q, status %q", url, status)
+	}
+	if elsewhere, _ := tab.outcome(base); len(elsewhere) > 0 {
+		t.Errorf("asked elsewhere: %v", elsewhere)
+	}
+}
+
+// text is what an element says.
+func text(t *testing.T, tab *visit, selector string) string {
+	t.Helper()
+	return see(t, tab, chromedp.Text(chromedp.CSS(selector)))
+}
+
+// TestPageFinds: the contents show what has the words looked for.
+func TestPageFinds(t *testing.T) {
+	chrome := browser(t)
+	base := serving(t, open(t, institute(t), options(t)))
+	tab := newTab(t, chrome, 1280)
+	tab.do(t, chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#find"), "Membership in_past"))
+	const shown = `[...document.querySelectorAll("#contents li:not([hidden]) a")].map((a) => a.textContent).join(" ")`
+	if found := see(t, tab, chromedp.Evaluate[string](shown)); found != "/api/user-units/{id}" {
+		t.Errorf("found %q", found)
+	}
+	tab.do(t, chromedp.SendKeys(chromedp.CSS("#find"), " xyzzy"))
+	if got := text(t, tab, "#unfound"); got != "Nothing has that." {
+		t.Errorf("says %q", got)
+	}
+}
+
+// TestPageWithoutScript: everything can be read; nothing is there that would not work.
+func TestPageWithoutScript(t *testing.T) {
+	chrome := browser(t)
+	base := serving(t, open(t, institute(t), options(t)))
+	tab := newTab(t, chrome, 1280)
+	instruct(t, tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	tab.do(t, chromedp.Navigate(base+"/docs"))
+	read := text(t, tab, "main")
+	for want, stands := range map[string]bool{"/api/activities": true, "/portfolio/spectrum": true, "Fields": true, "Try it": false} {
+		if got := strings.Contains(read, want); got != stands {
+			t.Errorf("%q stands on the page: %v", want, got)
+		}
+	}
+}
