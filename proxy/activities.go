@@ -46,7 +46,7 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 	case len(columns) > 0:
 		return list.rows("activities columns "+columns.key(), columns.row), nil
 	default:
-		return list.rows("activities", activityRow), nil
+		return list.joined("activities", activityRow), nil
 	}
 }
 
@@ -122,14 +122,19 @@ func indexes(slots iter.Seq[view.Slot]) iter.Seq[int] {
 }
 
 // rows is the list in the standard envelope.
-func (l listing) rows(form string, row rowFunc) plan {
+func (l listing) rows(form string, row rowFunc) plan { return l.list(form, row, false) }
+
+// joined is the list whose rows are joined from fragments.
+func (l listing) joined(form string, row rowFunc) plan { return l.list(form, row, true) }
+
+func (l listing) list(form string, row rowFunc, light bool) plan {
 	return l.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
 		items, count, err := l.slots(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		return &body{
-			count: count, head: openList(count), tail: closeList(l.page), items: items,
+			count: count, head: openList(count), tail: closeList(l.page), items: items, light: light,
 			row: func(dst []byte, item int) []byte { return row(dst, s, view.Slot(item)) },
 		}, nil
 	})

@@ -36,7 +36,7 @@ func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
 		form += " " + ejsonString(who.viewer.User)
 	}
 	list := listing{view: rules.ViewActivities, filter: filter.And(asked.filter, restriction)}
-	p := list.rows(form, tableRow{who.display, asked}.append)
+	p := list.table(form, tableRow{who.display, asked})
 	p.personal = personal
 	return p, nil
 }
@@ -176,6 +176,21 @@ func stringsOf(v bson.RawValue) []string {
 	return all
 }
 
+// table is the list of all-activities. As most callers want it, its rows are prepared.
+func (l listing) table(form string, row tableRow) plan {
+	if row.display != fragWeb || row.query.activityBase != "" {
+		return l.rows(form, row.append)
+	}
+	return l.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
+		selected, err := s.Select(ctx, l.filter)
+		if err != nil {
+			return nil, err
+		}
+		count := selected.Count()
+		return &body{count: count, head: openList(count), tail: closeList(l.page), runs: selected.Runs(fragTable)}, nil
+	})
+}
+
 // tableRow writes rows of all-activities. Only the citation depends on who asks
 // and where links go, so the rest is joined from fragments.
 type tableRow struct {
@@ -191,9 +206,9 @@ func (t tableRow) append(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 	} else {
 		dst = append(dst, `,"icon":""`...)
 	}
-	dst = append(dst, s.Fragment(slot, fragAll)...)
-	dst = appendOrEmpty(append(dst, `,"search-text":`...), s.Fragment(slot, fragPrint))
-	return append(dst, s.Fragment(slot, fragTable)...)
+	dst = append(dst, s.Fragment(slot, fragMiddle)...)
+	dst = appendOrEmpty(dst, s.Fragment(slot, fragPrint))
+	return append(dst, s.Fragment(slot, fragRest)...)
 }
 
 func (t tableRow) appendCitation(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
@@ -204,11 +219,11 @@ func (t tableRow) appendCitation(dst []byte, s *view.Snapshot, slot view.Slot) [
 	return ejson.AppendString(dst, markup.RewriteLinks(html, t.query.activityBase, t.query.personBase))
 }
 
-// appendAllMiddle writes what stands between icon and search-text. links is
-// always empty (API.md: all-activities, 2).
+// appendAllMiddle writes what stands between icon and the value of search-text.
+// links is always empty (API.md: all-activities, 2).
 func appendAllMiddle(dst []byte, row bson.Raw) []byte {
 	dst = appendRenderedOrEmpty(dst, row, "quarter", "quarter")
-	return append(dst, `,"links":""`...)
+	return append(dst, `,"links":"","search-text":`...)
 }
 
 // appendAllRest ends a row of all-activities.

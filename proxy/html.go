@@ -21,7 +21,7 @@ func (s *Server) html(_ context.Context, r request) (plan, error) {
 		return plan{}, err
 	}
 	list := listing{view: rules.ViewActivities, filter: s.publications, page: page{limit: max(limit, 0)}}
-	return list.rows("html", htmlRow), nil
+	return list.joined("html", htmlRow), nil
 }
 
 // publications is what /api/html shows: publications since a year with at least

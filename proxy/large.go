@@ -45,10 +45,7 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 		if err != nil {
 			return nil, err
 		}
-		stream, err := newStream(b, key.Coding, nil)
-		if err != nil {
-			return nil, err
-		}
+		stream := &stream{pieces: compressed(b, key.Coding)}
 		defer stream.Close()
 		out := make([]byte, s.limits.KeptBytes+1)
 		n, err := io.ReadFull(untilDone{ctx, stream}, out)
@@ -88,17 +85,16 @@ func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot 
 	if coding != result.Identity {
 		setHeader(c, fiber.HeaderContentEncoding, string(coding))
 	}
-	b := &body{items: func(func(int) bool) {}}
-	if c.Method() != fiber.MethodHead {
-		var err error
-		if b, err = p.build(ctx, snapshot); err != nil {
-			return err
-		}
-	}
-	stream, err := newStream(b, coding, s.metrics.streamed(c))
+	b, err := p.build(ctx, snapshot)
 	if err != nil {
 		return err
 	}
-	c.Context().SetBodyStream(stream, -1)
+	sending, size := plainly(b), -1
+	if coding != result.Identity {
+		sending = compressed(b, coding)
+	} else {
+		size = b.size()
+	}
+	c.Context().SetBodyStream(&stream{pieces: sending, ended: s.metrics.streamed(c)}, size)
 	return nil
 }

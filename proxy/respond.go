@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"iter"
 	"strconv"
 	"time"
 
@@ -33,30 +32,6 @@ type plan struct {
 	until time.Time
 	// edition is that of the settings it was made by; the planner sets it.
 	edition int
-}
-
-// body is an evaluated answer whose bytes are yet to be joined.
-type body struct {
-	count      int
-	head, tail []byte // around the rows
-	items      iter.Seq[int]
-	row        func(dst []byte, item int) []byte
-}
-
-// bytes joins the body, or gives up beyond a size.
-func (b *body) bytes(most int) ([]byte, bool) {
-	out := append(make([]byte, 0, 4096), b.head...)
-	first := true
-	for item := range b.items {
-		if !first {
-			out = append(out, ',')
-		}
-		first = false
-		if out = b.row(out, item); len(out) > most {
-			return nil, false
-		}
-	}
-	return append(out, b.tail...), true
 }
 
 // answer is the one wrapper between resources and HTTP.

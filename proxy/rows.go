@@ -13,29 +13,56 @@ import (
 // The fragments of an activity. A row of any list is joined from them; none is
 // in two of them, so that long citations are held once. Each is JSON that
 // follows a row's beginning, {"id":"…", or a value that stands after a key.
+//
+// The longest row, that of all-activities, is a fragment as a whole, with a comma
+// before it, so that many of them can be sent as they lie in memory. The other
+// lists take its parts.
 const (
-	fragID    = "id"       // {"id":"…"
-	fragWeb   = "web"      // the web citation as a JSON string; empty where there is none
-	fragPrint = "print"    // the print citation likewise
-	fragIcon  = "icon"     // ,"icon":"…" or nothing
-	fragType  = "type"     // ,"type":"…" or nothing
-	fragList  = "list"     // ,"subtype":"…","year":…}
-	fragHTML  = "html"     // ,"year":…,"departments":[…],"link":…}
-	fragAll   = "all"      // ,"quarter":"…","links":""
-	fragTable = "all.rest" // ,"start":…,…}
+	fragTable  = "table"    // ,{…} as all-activities has it
+	fragID     = "id"       // {"id":"…"
+	fragWeb    = "web"      // the web citation as a JSON string; empty where there is none
+	fragIcon   = "icon"     // ,"icon":"…" or nothing
+	fragMiddle = "all"      // ,"quarter":"…","links":"","search-text":
+	fragPrint  = "print"    // the print citation like the web one
+	fragRest   = "all.rest" // ,"start":…,…}
+	fragType   = "type"     // ,"type":"…" or nothing
+	fragList   = "list"     // ,"subtype":"…","year":…}
+	fragHTML   = "html"     // ,"year":…,"departments":[…],"link":…}
 )
 
 func activityFragments() []view.Fragment {
 	return []view.Fragment{
-		{Name: fragID, Encode: appendRowID},
-		{Name: fragWeb, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "web") }},
-		{Name: fragPrint, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "print") }},
-		{Name: fragIcon, Encode: func(dst []byte, row bson.Raw) []byte { return appendRenderedField(dst, row, "icon") }},
+		{Name: fragTable, Parts: []view.Fragment{
+			{Encode: literal(",")},
+			{Name: fragID, Encode: appendRowID},
+			{Encode: literal(`,"activity":`)},
+			{Name: fragWeb, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "web") }},
+			{Encode: unlessRendered("web", `""`)},
+			{Name: fragIcon, Encode: func(dst []byte, row bson.Raw) []byte { return appendRenderedField(dst, row, "icon") }},
+			{Encode: unlessRendered("icon", `,"icon":""`)},
+			{Name: fragMiddle, Encode: appendAllMiddle},
+			{Name: fragPrint, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "print") }},
+			{Encode: unlessRendered("print", `""`)},
+			{Name: fragRest, Encode: appendAllRest},
+		}},
 		{Name: fragType, Encode: func(dst []byte, row bson.Raw) []byte { return appendRenderedField(dst, row, "type") }},
 		{Name: fragList, Encode: appendListRest},
 		{Name: fragHTML, Encode: appendHTMLRest},
-		{Name: fragAll, Encode: appendAllMiddle},
-		{Name: fragTable, Encode: appendAllRest},
+	}
+}
+
+// literal encodes the same text for every row.
+func literal(text string) func([]byte, bson.Raw) []byte {
+	return func(dst []byte, _ bson.Raw) []byte { return append(dst, text...) }
+}
+
+// unlessRendered encodes a text for the rows that lack a rendered field.
+func unlessRendered(field, text string) func([]byte, bson.Raw) []byte {
+	return func(dst []byte, row bson.Raw) []byte {
+		if _, ok := rendered(row, field); ok {
+			return dst
+		}
+		return append(dst, text...)
 	}
 }
 

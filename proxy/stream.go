@@ -9,86 +9,98 @@ import (
 	"vitrine/cache/result"
 )
 
-// chunk is about how much of a stream is made at a time, in bytes before coding.
-const chunk = 32 << 10
+// pieces are the bytes of a body as they are sent, piece after piece. A piece holds
+// until the next is asked for; an error ends them.
+type pieces = iter.Seq2[[]byte, error]
 
-// stream makes a body while it is read. It holds one chunk of it, whatever the
-// size of the whole, and needs no goroutine: the connection reads, the rows are
-// pulled. Whoever reads it closes it.
-type stream struct {
-	body  *body
-	next  func() (int, bool)
-	stop  func()
-	coder result.Writer // nil: sent as it is
-	plain []byte        // the chunk under construction
-	ready bytes.Buffer  // coded, not yet read
-	begun bool
-	done  bool
-	sent  int64
-	ended func(sent int64)
+// plainly is a body as it is.
+func plainly(b *body) pieces {
+	return func(yield func([]byte, error) bool) {
+		for piece := range b.pieces() {
+			if !yield(piece, nil) {
+				return
+			}
+		}
+	}
 }
 
-// newStream begins a body; ended is called once with the number of bytes read.
-func newStream(b *body, c result.Coding, ended func(int64)) (*stream, error) {
-	s := &stream{body: b, ended: ended, plain: append([]byte(nil), b.head...)}
-	if c != result.Identity {
-		coder, err := result.NewStream(&s.ready, c)
+// compressed is a body in a coding, compressed while it is asked for.
+func compressed(b *body, c result.Coding) pieces {
+	return func(yield func([]byte, error) bool) {
+		var ready bytes.Buffer
+		coder, err := result.NewStream(&ready, c)
 		if err != nil {
-			return nil, err
+			yield(nil, err)
+			return
 		}
-		s.coder = coder
+		for piece := range b.pieces() {
+			if _, err := coder.Write(piece); err != nil {
+				yield(nil, err)
+				return
+			}
+			if ready.Len() > 0 && !yield(ready.Bytes(), nil) {
+				return
+			}
+			ready.Reset()
+		}
+		err = coder.Close()
+		yield(ready.Bytes(), err)
 	}
-	s.next, s.stop = iter.Pull(b.items)
-	return s, nil
+}
+
+// stream hands pieces to a connection, which reads where the length is unknown and
+// has them written where it is known: then they are not copied. It holds one piece,
+// whatever the size of the whole, and needs no goroutine. Whoever reads it closes it.
+type stream struct {
+	pieces pieces
+	next   func() ([]byte, error, bool) // nil until it is read from
+	stop   func()
+	rest   []byte // of the piece last asked for
+	sent   int64
+	ended  func(sent int64) // called once with the number of bytes read or written; may be nil
 }
 
 // Read implements io.Reader.
 func (s *stream) Read(p []byte) (int, error) {
-	for s.ready.Len() == 0 {
-		if s.done {
-			return 0, io.EOF
-		}
-		if err := s.advance(); err != nil {
+	if s.next == nil {
+		s.next, s.stop = iter.Pull2(s.pieces)
+	}
+	for len(s.rest) == 0 {
+		piece, err, ok := s.next()
+		if err != nil {
 			return 0, fmt.Errorf("proxy: stream: %w", err)
 		}
-	}
-	n, err := s.ready.Read(p)
-	s.sent += int64(n)
-	return n, err
-}
-
-// advance joins rows up to a chunk and codes it.
-func (s *stream) advance() error {
-	for len(s.plain) < chunk {
-		item, ok := s.next()
 		if !ok {
-			s.plain = append(s.plain, s.body.tail...)
-			s.done = true
-			break
+			return 0, io.EOF
 		}
-		if s.begun {
-			s.plain = append(s.plain, ',')
-		}
-		s.begun = true
-		s.plain = s.body.row(s.plain, item)
+		s.rest = piece
 	}
-	var to io.Writer = &s.ready
-	if s.coder != nil {
-		to = s.coder
-	}
-	if _, err := to.Write(s.plain); err != nil {
-		return err
-	}
-	s.plain = s.plain[:0]
-	if s.done && s.coder != nil {
-		return s.coder.Close()
-	}
-	return nil
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	s.sent += int64(n)
+	return n, nil
 }
 
-// Close implements io.Closer: the rows left are let go, also where the client hung up.
+// WriteTo implements io.WriterTo for streams nobody has read from.
+func (s *stream) WriteTo(w io.Writer) (int64, error) {
+	for piece, err := range s.pieces {
+		if err != nil {
+			return s.sent, fmt.Errorf("proxy: stream: %w", err)
+		}
+		n, err := w.Write(piece)
+		s.sent += int64(n)
+		if err != nil {
+			return s.sent, err
+		}
+	}
+	return s.sent, nil
+}
+
+// Close implements io.Closer: the pieces left are let go, also where the client hung up.
 func (s *stream) Close() error {
-	s.stop()
+	if s.stop != nil {
+		s.stop()
+	}
 	if s.ended != nil {
 		s.ended(s.sent)
 		s.ended = nil

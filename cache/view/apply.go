@@ -137,19 +137,21 @@ func (v *view) fold(s *Snapshot, keep int) *Snapshot {
 }
 
 // handOver gives the folded segment the fragments of one kind, if all rows that
-// moved into it have theirs.
+// moved into it have theirs. They are copied: otherwise one row kept would keep the
+// block it came in.
 func handOver(s *Snapshot, folded *segment, kind, keep int, moved []Slot) {
 	for _, seg := range s.segments[keep:] {
 		if !seg.frags[kind].ready.Load() {
 			return
 		}
 	}
-	data := make([][]byte, len(moved))
-	for i, slot := range moved {
-		seg, local := s.locate(slot)
-		data[i] = seg.frags[kind].data[local]
-	}
-	folded.frags[kind].adopt(data)
+	parts := len(s.def.Fragments[kind].parts())
+	folded.frags[kind].once.Do(func() {
+		folded.frags[kind].fill(len(moved), parts, func(dst []byte, row, part int) []byte {
+			seg, local := s.locate(moved[row])
+			return append(dst, seg.frags[kind].of(local, part, part+1)...)
+		})
+	})
 }
 
 // slotsOf lists a compact snapshot's rows by id.

@@ -21,7 +21,7 @@ type ranking struct {
 func rank(order filter.Sort, rows []bson.Raw) *ranking {
 	r := &ranking{order: order, fields: len(order) + 1, at: make([]int32, len(rows))}
 	r.keys = make([]bson.RawValue, len(rows)*r.fields)
-	inParallel(len(rows), func(from, to int) {
+	inParallel(len(rows), 512, func(from, to int) {
 		for i := from; i < to; i++ {
 			r.at[i] = int32(i)
 			keys := r.keys[i*r.fields:]

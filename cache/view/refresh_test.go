@@ -161,6 +161,35 @@ func TestManyRefreshes(t *testing.T) {
 	}
 }
 
+// checkRuns compares the runs of some selections with their rows' fragments one by one.
+func checkRuns(t *testing.T, snap *view.Snapshot, every *view.Selection) {
+	t.Helper()
+	selections := []*view.Selection{every}
+	for _, text := range []string{`{"year":{"$gte":2020}}`, `{"year":{"$mod":[3,1]}}`, `{"year":1000}`} {
+		f, err := filter.Parse([]byte(text), filter.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		selected, err := snap.Select(context.Background(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		selections = append(selections, selected)
+	}
+	for _, selected := range selections {
+		var got, want []byte
+		for run := range selected.Runs("title") {
+			got = append(got, run.Text()...)
+		}
+		for slot := range selected.All() {
+			want = append(want, snap.Fragment(slot, "title")...)
+		}
+		if string(got) != string(want) {
+			t.Fatalf("runs of %d rows differ from their fragments", selected.Count())
+		}
+	}
+}
+
 // checkAgainst compares a snapshot's order, contents and fragments with a map of
 // id to year.
 func checkAgainst(t *testing.T, snap *view.Snapshot, want map[string]int) {
@@ -187,6 +216,7 @@ func checkAgainst(t *testing.T, snap *view.Snapshot, want map[string]int) {
 			t.Fatalf("fragment of %s is %s", id, title)
 		}
 	}
+	checkRuns(t, snap, every)
 	recent := slices.DeleteFunc(slices.Clone(order), func(id string) bool { return want[id] < 2020 })
 	if got := ids(t, snap, `{"year":{"$gte":2020}}`); !slices.Equal(got, recent) {
 		t.Fatalf("year >= 2020: got %d rows, want %d", len(got), len(recent))

@@ -8,20 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/origin"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
-
-// Fragment is a prepared piece of JSON that responses are joined from.
-type Fragment struct {
-	Name string
-	// Encode appends the row's piece to dst and returns it. It must be pure: it is
-	// called once per row version, from several goroutines.
-	Encode func(dst []byte, row bson.Raw) []byte
-}
 
 // Definition declares a view.
 type Definition struct {
@@ -29,6 +19,8 @@ type Definition struct {
 	Order     filter.Sort // default order of rows; ties go by _id
 	Fragments []Fragment  // encoded on first use
 	Warm      []string    // paths indexed, and fragments encoded, before a snapshot is first shown
+
+	places map[string]place // where its fragments are
 }
 
 // Options configure a Set.
@@ -71,6 +63,7 @@ func New(o Options) (*Set, error) {
 	s := &Set{views: make(map[string]*view), poll: o.Poll, budget: newBudget(o.IndexBudget), log: o.Logger, onSwap: o.OnSwap}
 	for i := range o.Views {
 		def := o.Views[i]
+		def.places = places(def.Fragments)
 		warm, err := splitWarm(&def)
 		if err != nil {
 			return nil, fmt.Errorf("view %s: %w", def.Name, err)

@@ -50,12 +50,16 @@ func (s *Snapshot) Doc(slot Slot) bson.Raw {
 // version. A name the view's Definition lacks is a programming mistake and panics.
 func (s *Snapshot) Fragment(slot Slot, name string) []byte {
 	seg, local := s.locate(slot)
-	for kind := range s.def.Fragments {
-		if f := &s.def.Fragments[kind]; f.Name == name {
-			return seg.frags[kind].of(seg, local, f.Encode)
-		}
+	at := s.place(name)
+	return seg.prepared(at.kind, s.def).of(local, at.from, at.to)
+}
+
+func (s *Snapshot) place(name string) place {
+	at, ok := s.def.places[name]
+	if !ok {
+		panic("view " + s.def.Name + " has no fragment " + name)
 	}
-	panic("view " + s.def.Name + " has no fragment " + name)
+	return at
 }
 
 func (s *Snapshot) locate(slot Slot) (*segment, int) {

@@ -12,13 +12,10 @@ type warmth struct {
 
 // splitWarm sorts a definition's warm list into fragments, by name, and paths.
 func splitWarm(def *Definition) (w warmth, err error) {
-next:
 	for _, name := range def.Warm {
-		for kind := range def.Fragments {
-			if def.Fragments[kind].Name == name {
-				w.fragments = append(w.fragments, kind)
-				continue next
-			}
+		if at, ok := def.places[name]; ok {
+			w.fragments = append(w.fragments, at.kind)
+			continue
 		}
 		path, err := filter.ParsePath(name)
 		if err != nil {
@@ -33,9 +30,7 @@ next:
 func (s *Snapshot) heat(w warmth) {
 	for _, seg := range s.segments {
 		for _, kind := range w.fragments {
-			if len(seg.rows) > 0 {
-				seg.frags[kind].of(seg, 0, s.def.Fragments[kind].Encode)
-			}
+			seg.prepared(kind, s.def)
 		}
 		for _, path := range w.paths {
 			seg.pathIndex(s.budget, path)

@@ -1,0 +1,116 @@
+package view
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Fragment is a prepared piece of JSON that responses are joined from.
+type Fragment struct {
+	Name string
+	// Encode appends the row's piece to dst and returns it. It must be pure: it is
+	// called once per row version, from several goroutines.
+	Encode func(dst []byte, row bson.Raw) []byte
+	// Parts, where given, make up the fragment, one after the other, and Encode is
+	// nil. A part is a fragment as well, unless it has no name, and takes no memory of
+	// its own. Parts have no parts.
+	Parts []Fragment
+}
+
+// parts are what is encoded for a row, one after the other.
+func (f *Fragment) parts() []Fragment {
+	if f.Parts == nil {
+		return []Fragment{*f}
+	}
+	return f.Parts
+}
+
+// place tells where a fragment is found: which of the definition's it is, and which
+// of its parts from and up to.
+type place struct{ kind, from, to int }
+
+// places lists every fragment of a definition, parts included, by name.
+func places(fragments []Fragment) map[string]place {
+	at := make(map[string]place)
+	for kind := range fragments {
+		parts := fragments[kind].parts()
+		for p := range parts {
+			if parts[p].Name != "" {
+				at[parts[p].Name] = place{kind, p, p + 1}
+			}
+		}
+		at[fragments[kind].Name] = place{kind, 0, len(parts)}
+	}
+	return at
+}
+
+// blockRows is how many rows share a block of fragments: enough that a whole view
+// is sent by a few large writes, and that no block is a burden to the allocator.
+const blockRows = 128
+
+// fragments holds one kind's fragments of a segment's rows. They lie one after the
+// other, so that those of consecutive rows are one piece of memory, in blocks of a
+// fixed number of rows.
+type fragments struct {
+	once   sync.Once
+	ready  atomic.Bool
+	parts  int
+	blocks [][]byte
+	ends   []uint32 // where in its block part p of row i ends: ends[i*parts+p]
+}
+
+// prepare encodes the fragments of all rows, once.
+func (f *fragments) prepare(rows []bson.Raw, def *Fragment) {
+	if f.ready.Load() {
+		return
+	}
+	f.once.Do(func() {
+		parts := def.parts()
+		f.fill(len(rows), len(parts), func(dst []byte, row, part int) []byte {
+			return parts[part].Encode(dst, rows[row])
+		})
+	})
+}
+
+// fill makes the blocks of so many rows from an encoder of their parts.
+func (f *fragments) fill(rows, parts int, encode func(dst []byte, row, part int) []byte) {
+	f.parts = parts
+	f.blocks = make([][]byte, (rows+blockRows-1)/blockRows)
+	f.ends = make([]uint32, rows*parts)
+	inParallel(len(f.blocks), 2, func(from, to int) {
+		var scratch []byte
+		for b := from; b < to; b++ {
+			scratch = scratch[:0]
+			for row := b * blockRows; row < min((b+1)*blockRows, rows); row++ {
+				for part := range parts {
+					scratch = encode(scratch, row, part)
+					f.ends[row*parts+part] = uint32(len(scratch))
+				}
+			}
+			f.blocks[b] = append(make([]byte, 0, len(scratch)), scratch...)
+		}
+	})
+	f.ready.Store(true)
+}
+
+// of returns parts [from, to) of a row.
+func (f *fragments) of(row, from, to int) []byte {
+	end := f.ends[row*f.parts+to-1]
+	return f.blocks[row/blockRows][f.start(row, from):end:end]
+}
+
+// run returns the whole fragments of rows [from, to), which share a block.
+func (f *fragments) run(from, to int) []byte {
+	end := f.ends[to*f.parts-1]
+	return f.blocks[from/blockRows][f.start(from, 0):end:end]
+}
+
+// start is where in its block a part of a row begins.
+func (f *fragments) start(row, part int) uint32 {
+	if part == 0 && row%blockRows == 0 {
+		return 0
+	}
+	return f.ends[row*f.parts+part-1]
+}

@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"iter"
+
+	"vitrine/cache/view"
+)
+
+// body is an evaluated answer whose bytes are yet to be joined: head, rows with
+// commas between them, tail.
+type body struct {
+	count      int
+	head, tail []byte
+	items      iter.Seq[int]
+	row        func(dst []byte, item int) []byte
+	// light: rows are joined from what is prepared, so that to measure them all
+	// costs less than to send them without knowing how long they are.
+	light bool
+	// runs, where set, are the rows in place of items: each begins with a comma.
+	runs iter.Seq[view.Run]
+}
+
+// chunk is about how much of a body is joined at a time, in bytes.
+const chunk = 64 << 10
+
+// pieces yields the body in pieces of about a chunk, or larger where the memory of
+// prepared rows can be sent as it is. A piece holds until the next is asked for.
+func (b *body) pieces() iter.Seq[[]byte] {
+	if b.runs != nil {
+		return b.joinedRuns
+	}
+	return b.joinedRows
+}
+
+func (b *body) joinedRows(yield func([]byte) bool) {
+	out := append(make([]byte, 0, chunk+chunk/4), b.head...)
+	first := true
+	for item := range b.items {
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		if out = b.row(out, item); len(out) < chunk {
+			continue
+		}
+		if !yield(out) {
+			return
+		}
+		out = out[:0]
+	}
+	yield(append(out, b.tail...))
+}
+
+func (b *body) joinedRuns(yield func([]byte) bool) {
+	out := append(make([]byte, 0, chunk+chunk/4), b.head...)
+	first := true
+	for run := range b.runs {
+		text := run.Text()
+		if first {
+			text, first = text[1:], false
+		}
+		asItLies := len(text) >= chunk/2
+		if len(out) > 0 && (asItLies || len(out)+len(text) > chunk) {
+			if !yield(out) {
+				return
+			}
+			out = out[:0]
+		}
+		if !asItLies {
+			out = append(out, text...)
+		} else if !yield(text) {
+			return
+		}
+	}
+	yield(append(out, b.tail...))
+}
+
+// size is how long the body is where that is cheaply known, else -1.
+func (b *body) size() int {
+	n := len(b.head) + len(b.tail)
+	switch {
+	case b.runs != nil:
+		before := n
+		for run := range b.runs {
+			n += len(run.Text())
+		}
+		if n > before {
+			n-- // the first comma
+		}
+	case b.light:
+		var scratch []byte
+		commas := -1
+		for item := range b.items {
+			scratch = b.row(scratch[:0], item)
+			n += len(scratch)
+			commas++
+		}
+		n += max(commas, 0)
+	default:
+		return -1
+	}
+	return n
+}
+
+// bytes joins the body, or gives up beyond a size.
+func (b *body) bytes(most int) ([]byte, bool) {
+	if b.runs != nil {
+		return b.copied(most)
+	}
+	out := append(make([]byte, 0, 4096), b.head...)
+	first := true
+	for item := range b.items {
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		if out = b.row(out, item); len(out) > most {
+			return nil, false
+		}
+	}
+	return append(out, b.tail...), true
+}
+
+// copied is bytes of a body of runs.
+func (b *body) copied(most int) ([]byte, bool) {
+	size := b.size()
+	if size > most {
+		return nil, false
+	}
+	out := make([]byte, 0, size)
+	for piece := range b.joinedRuns {
+		out = append(out, piece...)
+	}
+	return out, true
+}
