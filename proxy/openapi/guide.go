@@ -1,9 +1,8 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // guide is the description as the page tells it: endpoints by tag, in the order
@@ -45,7 +44,7 @@ type parameter struct {
 	About          prose
 	Example        string
 	Choices        []string // all values there are
-	Flag           bool     // counts by being there
+	Flag           bool     // is given or not
 }
 
 // answer is one mode of a 200.
@@ -148,33 +147,36 @@ func (n node) parameter() parameter {
 	for choice := range schema.get("enum").items() {
 		p.Choices = append(p.Choices, choice.Value)
 	}
-	if p.Type == "boolean" {
-		p.Choices = []string{"1"}
+	if p.Flag || p.Type == "boolean" {
+		p.Type, p.Flag = "flag", true
 	}
 	return p
 }
 
-// example is a value to begin with: as JSON where the parameter takes JSON, of a
-// list its first, and none of what takes brackets.
+// example is a value to begin with, as it is entered in a form: JSON where the
+// parameter takes JSON, lists with commas, objects in brackets.
 func (n node) example() string {
 	if media := n.get("content").get("application/json"); media.Node != nil {
 		return media.get("example").json()
 	}
 	example := n.get("example")
-	switch {
-	case example.Node == nil || example.Kind == yaml.MappingNode:
-		return ""
-	case example.Kind == yaml.SequenceNode:
-		var all []string
-		for item := range example.items() {
-			all = append(all, item.Value)
-		}
-		return strings.Join(all, ",")
+	var parts []string
+	for item := range example.items() {
+		parts = append(parts, item.Value)
 	}
-	return example.Value
+	if len(parts) > 0 {
+		return strings.Join(parts, ",")
+	}
+	for key, value := range example.members() {
+		parts = append(parts, n.text("name")+"["+key+"]="+value.Value)
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "&")
+	}
+	return n.text("example")
 }
 
-// answers are the modes of a response.
+// answers are the modes of a response, that of a plain call first.
 func (n node) answers(path string) []answer {
 	var all []answer
 	for _, media := range n.get("content").members() {
@@ -195,6 +197,9 @@ func (n node) answers(path string) []answer {
 				Call: called(path, example.text("summary")), Body: code(example.get("value").json()),
 			})
 		}
+	}
+	if last := len(all) - 1; last > 0 {
+		all = slices.Insert(all[:last], 0, all[last])
 	}
 	return all
 }
@@ -232,7 +237,7 @@ func (n node) when() string {
 		all = append(all, name)
 	}
 	if len(all) == 0 {
-		return "otherwise"
+		return "by default"
 	}
 	return strings.Join(all, " and ")
 }
