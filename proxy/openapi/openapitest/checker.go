@@ -82,6 +82,12 @@ func (c *Checker) Paths() []string {
 	return all
 }
 
+// Template returns the described path that a path is one of, "" if there is none.
+func (c *Checker) Template(path string) string {
+	_, template := c.operation(path)
+	return template
+}
+
 // Check returns why an answer is not as described, or nil.
 func (c *Checker) Check(a Answer) error {
 	if err := c.check(a); err != nil {

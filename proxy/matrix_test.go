@@ -1,0 +1,266 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/proxy"
+	"vitrine/rules"
+	"vitrine/rules/access"
+)
+
+// The people of the matrix: linda is linked to some records, vera has a role with
+// all permissions, adam is an admin and may see reviews, too.
+const (
+	linked = "linda"
+	viewer = "vera"
+	admin  = "adam"
+)
+
+// parse reads documents written in a test.
+func parse(t testing.TB, texts ...string) []bson.Raw {
+	t.Helper()
+	docs := make([]bson.Raw, len(texts))
+	for i, text := range texts {
+		if err := bson.UnmarshalExtJSON([]byte(text), false, &docs[i]); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	return docs
+}
+
+// matrixStore has in each view what tells its viewers apart: three projects, of
+// which linda sees two, two proposals, of which she sees one, and of three
+// activities two reviews, of which one is hers.
+func matrixStore(t testing.TB) *store {
+	t.Helper()
+	s := newStore()
+	s.publish(rules.ViewProjects, parse(t,
+		`{"_id":"p1","name":"P1","title":"A","funding_number":"N1","persons":[{"user":"linda"}]}`,
+		`{"_id":"p2","name":"P2","title":"B","funding_number":"N1","created_by":"linda"}`,
+		`{"_id":"p3","name":"P3","title":"C","funding_number":"N1"}`)...)
+	s.publish(rules.ViewProposals, parse(t,
+		`{"_id":"q1","name":"Q1","title":"A","persons":[{"user":"linda"}]}`,
+		`{"_id":"q2","name":"Q2","title":"B","created_by":"vera"}`)...)
+	s.publish(rules.ViewActivities, parse(t,
+		`{"_id":"a1","type":"publication","title":"World","year":2020,"authors":[{"affiliated":true}],"spectrum":[{"display_name":"Soil","score":1}],"rendered":{"web":"a1"}}`,
+		`{"_id":"a2","type":"review","title":"Secret","rendered":{"web":"a2","users":["vera's friend"]}}`,
+		`{"_id":"a3","type":"review","title":"Hers","rendered":{"web":"a3","users":["linda"]}}`)...)
+	s.publish(rules.ViewPersons, parse(t,
+		`{"_id":"u1","username":"linda"}`,
+		`{"_id":"u2","username":"vera","roles":["viewer"]}`,
+		`{"_id":"u3","username":"adam","roles":["admin"]}`)...)
+	s.publish(rules.ViewJournals, parse(t, `{"_id":"j1","journal":"Moth"}`)...)
+	s.publish(rules.ViewEvents, parse(t, `{"_id":"e1","title":"Meeting"}`)...)
+	s.publish(rules.ViewDeadlines, parse(t, `{"_id":"d1","title":"Grants"}`)...)
+	s.publish(rules.ViewUserUnits, parse(t, `{"_id":"u1","username":"linda","name":"Linda","units":[]}`)...)
+	s.publish(rules.ViewSpectrum, summary(t, ofDepartment(t, "catalogue"), ofDepartment(t, "activities"))...)
+	return s
+}
+
+// matrixOptions ask for keys where keyed, and believe a user header from a network.
+func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) proxy.Options {
+	t.Helper()
+	all := access.Permissions()
+	rights, err := access.New(access.Options{
+		Roles:      map[string][]access.Permission{"viewer": all, "admin": all},
+		Restricted: map[string][]string{"review": {"admin"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t)
+	o.Access, o.Citations = rights, &index{}
+	o.Auth.Session = proxy.SessionOptions{
+		Secret: secret, Cookie: "vitrine_session",
+		UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix(proxies)},
+	}
+	if keyed {
+		o.Auth.APIKey, o.Auth.PortfolioKey = "Api", "Portfolio"
+	}
+	return o
+}
+
+// caller is somebody who asks every endpoint.
+type caller struct {
+	name    string
+	site    *site
+	key     string // the apikey parameter
+	headers []string
+}
+
+// callers are the columns of the matrix.
+func callers(t testing.TB) []caller {
+	secret := []byte("session secret")
+	store := matrixStore(t)
+	keyed := open(t, store, matrixOptions(t, secret, true, "0.0.0.0/32")) // the peer of these tests
+	wary := open(t, store, matrixOptions(t, secret, true, "10.0.0.0/8"))
+	free := open(t, store, matrixOptions(t, secret, false, "10.0.0.0/8"))
+	session := func(user string) []string {
+		return []string{"Authorization", "Bearer " + token(t, user, secret)}
+	}
+	cookie := func(site string) []string {
+		return []string{"Cookie", "vitrine_session=" + token(t, viewer, secret), "Sec-Fetch-Site", site}
+	}
+	with := func(headers []string, more ...string) []string { return append(headers, more...) }
+	return []caller{
+		{"nobody", keyed, "", nil},
+		{"a wrong key", keyed, "Guess", nil},
+		{"the key", keyed, "Api", nil},
+		{"the key as header", keyed, "", []string{"X-API-Key", "Api"}},
+		{"the portfolio's key", keyed, "Portfolio", nil},
+		{"the portfolio's key as header", keyed, "", []string{"X-API-Key", "Portfolio"}},
+		{"a session", keyed, "", session(linked)},
+		{"a session with the permissions", keyed, "", session(viewer)},
+		{"an admin's session", keyed, "", session(admin)},
+		{"a session with the permissions, a wrong key", keyed, "Guess", session(viewer)},
+		{"a session, the key", keyed, "Api", session(linked)},
+		{"a session, the key as header", keyed, "", with(session(linked), "X-API-Key", "Api")},
+		{"a cookie from our own page", keyed, "", cookie("same-origin")},
+		{"a cookie from another site", keyed, "", cookie("cross-site")},
+		{"a user header from a trusted proxy", keyed, "", []string{"X-Remote-User", viewer}},
+		{"a user header from anybody", wary, "", []string{"X-Remote-User", viewer}},
+		{"nobody, where no keys are asked for", free, "", nil},
+		{"a session, where no keys are asked for", free, "", session(linked)},
+	}
+}
+
+// matrix says of every endpoint how many records each of the callers gets to see;
+// "-" is a 403. A word is for one caller, in the order of callers:
+//
+//	nobody, wrong key | key, header | portfolio's key, header | session, with permissions, admin |
+//	wrong key beside | key beside, header beside | own cookie, foreign cookie | trusted header, any header | no keys: nobody, session
+var matrix = []struct{ target, seen string }{
+	{"/api/activities", "- - | 3 3 | - - | 3 3 3 | - | 3 3 | 3 - | 3 - | 3 3"},
+	{"/api/html", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/all-activities", "- - | 3 3 | - - | 2 1 3 | - | 3 2 | 1 - | 1 - | 3 2"},
+	{"/api/all-activities?page=my-activities", "- - | 0 0 | - - | 1 0 0 | - | 1 1 | 0 - | 0 - | 0 1"},
+	{"/api/spectrum-activities?spectrum=Soil", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/projects", "- - | 0 0 | - - | 2 3 3 | - | 2 2 | 3 - | 3 - | 0 2"},
+	{"/api/projects?raw", "- - | 0 0 | - - | 2 3 3 | - | 2 2 | 3 - | 3 - | 0 2"},
+	{"/api/projects?full", "- - | 0 0 | - - | 2 3 3 | - | 2 2 | 3 - | 3 - | 0 2"},
+	{"/api/projects?aggregate=name", "- - | 0 0 | - - | 2 3 3 | - | 2 2 | 3 - | 3 - | 0 2"},
+	{"/api/projects?search=.", "- - | 0 0 | - - | 2 3 3 | - | 2 2 | 3 - | 3 - | 0 2"},
+	{"/api/proposals", "- - | 0 0 | - - | 1 2 2 | - | 1 1 | 2 - | 2 - | 0 1"},
+	{"/api/proposals?full", "- - | 0 0 | - - | 1 2 2 | - | 1 1 | 2 - | 2 - | 0 1"},
+	{"/api/search/projects", "- - | 0 0 | - - | 2 3 3 | - | 2 2 | 3 - | 3 - | 0 2"},
+	{"/api/search/projects?aggregate=name", "- - | 0 0 | - - | 2 3 3 | - | 2 2 | 3 - | 3 - | 0 2"},
+	{"/api/search/proposals", "- - | 0 0 | - - | 1 2 2 | - | 1 1 | 2 - | 2 - | 0 1"},
+	{"/api/search/proposals?aggregate=name", "- - | 0 0 | - - | 1 2 2 | - | 1 1 | 2 - | 2 - | 0 1"},
+	{"/api/search/journals", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/search/persons", "- - | 3 3 | - - | 3 3 3 | - | 3 3 | 3 - | 3 - | 3 3"},
+	{"/api/search/activities", "- - | 3 3 | - - | 3 3 3 | - | 3 3 | 3 - | 3 - | 3 3"},
+	{"/api/search/conferences", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/projects-by-funding-number?number=N1", "- - | 3 3 | - - | 3 3 3 | - | 3 3 | 3 - | 3 - | 3 3"},
+	{"/api/users/linda", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/user-units/linda", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/events", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/conferences", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/deadlines", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/levenshtein?title=World", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
+	{"/api/citation-index?user=Known", "1 1 | 1 1 | 1 1 | 1 1 1 | 1 | 1 1 | 1 1 | 1 1 | 1 1"},
+	{"/portfolio/spectrum", "- - | - - | 0 0 | 0 2 2 | - | - 0 | 2 - | 2 - | 0 0"},
+	{"/healthz", "0 0 | 0 0 | 0 0 | 0 0 0 | 0 | 0 0 | 0 0 | 0 0 | 0 0"},
+	{"/readyz", "0 0 | 0 0 | 0 0 | 0 0 0 | 0 | 0 0 | 0 0 | 0 0 | 0 0"},
+	{"/openapi.json", "1 1 | 1 1 | 1 1 | 1 1 1 | 1 | 1 1 | 1 1 | 1 1 | 1 1"},
+	{"/docs", "1 1 | 1 1 | 1 1 | 1 1 1 | 1 | 1 1 | 1 1 | 1 1 | 1 1"},
+}
+
+// TestPermissionMatrix asks every endpoint as every caller, all of them a second
+// time, when answers may come from memory: what one may see is not kept for
+// another.
+func TestPermissionMatrix(t *testing.T) {
+	all := callers(t)
+	for round := range 2 {
+		for _, row := range matrix {
+			want := strings.Fields(strings.ReplaceAll(row.seen, "|", ""))
+			if len(want) != len(all) {
+				t.Fatalf("%s: %d words for %d callers", row.target, len(want), len(all))
+			}
+			for i, who := range all {
+				res := who.ask(row.target)
+				if got := seen(t, res); got != want[i] {
+					t.Errorf("round %d, %s, %s: sees %s, want %s: %.300s", round, row.target, who.name, got, want[i], res.body)
+				}
+				if private := strings.HasPrefix(res.Header.Get("Cache-Control"), "private"); who.session() && res.StatusCode == 200 && !private && fromViews(row.target) {
+					t.Errorf("%s, %s: Cache-Control = %q", row.target, who.name, res.Header.Get("Cache-Control"))
+				}
+			}
+		}
+	}
+}
+
+// fromViews: other endpoints answer the same to everybody.
+func fromViews(target string) bool {
+	return !strings.HasPrefix(target, "/api/citation-index") && (strings.HasPrefix(target, "/api/") || strings.HasPrefix(target, "/portfolio/"))
+}
+
+// session: the caller brings something a session is made of, which is believed or not.
+func (c caller) session() bool {
+	for i := 0; i < len(c.headers); i += 2 {
+		name := c.headers[i]
+		if name == "Authorization" || name == "Cookie" || name == "X-Remote-User" && !strings.Contains(c.name, "anybody") {
+			return true
+		}
+	}
+	return false
+}
+
+func (c caller) ask(target string) response {
+	if c.key != "" {
+		separator := "?"
+		if strings.Contains(target, "?") {
+			separator = "&"
+		}
+		target += separator + "apikey=" + c.key
+	}
+	return c.site.get(target, c.headers...)
+}
+
+// seen is how many records an answer holds, or "-" for a refusal.
+func seen(t *testing.T, res response) string {
+	t.Helper()
+	switch res.StatusCode {
+	case http.StatusForbidden:
+		if e := res.envelope(t); e.Error != "PermissionDenied" {
+			t.Errorf("error = %q", e.Error)
+		}
+		return "-"
+	case http.StatusOK:
+	default:
+		return fmt.Sprint("status ", res.StatusCode)
+	}
+	var answer struct{ Data json.RawMessage }
+	if json.Unmarshal(res.body, &answer) != nil || answer.Data == nil {
+		return "1" // an answer outside of any envelope
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(answer.Data, &list) != nil {
+		return "1" // one object
+	}
+	return fmt.Sprint(len(list))
+}
+
+// TestMatrixIsComplete: every described path has a row.
+func TestMatrixIsComplete(t *testing.T) {
+	c, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{}
+	for _, row := range matrix {
+		path, _, _ := strings.Cut(row.target, "?")
+		rows[c.Template(path)] = true
+	}
+	for _, path := range c.Paths() {
+		if !rows[path] {
+			t.Errorf("no row for %s", path)
+		}
+	}
+}
