@@ -1,14 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
-	"net"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,93 +12,118 @@ import (
 	"vitrine/proxy/bench"
 )
 
+// benchFlags are what the command line of bench says beside the configuration.
+type benchFlags struct {
+	bench.Options
+	demo, quick, json, logged bool
+	svg                       string
+}
+
 func benchCommand() *cobra.Command {
-	var o bench.Options
-	var demo, asJSON bool
+	var f benchFlags
 	cmd := &cobra.Command{
-		Use:   "bench",
-		Short: "Measure the endpoints against a bare handler sending the same bytes",
-		Long: "Serve the store's views on a free loopback port and measure every endpoint against a bare\n" +
-			"Fiber handler that sends the same bytes, in turns, several rounds in one run. The ratio of\n" +
-			"the rates is what counts: what else the machine does meets both alike.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, demo)
-			if err != nil {
-				return err
-			}
-			if demo {
-				dir, err := os.MkdirTemp("", "vitrine-bench-")
-				if err != nil {
-					return err
-				}
-				defer os.RemoveAll(dir)
-				cfg.Store = configs.URI("bolt://" + filepath.Join(dir, "demo.db"))
-			}
-			o.Progress = func(name string) { fmt.Fprintln(cmd.ErrOrStderr(), "measuring", name) }
-			results, err := runBench(cmd.Context(), cfg, demo, o)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(results)
-			}
-			return bench.WriteTable(cmd.OutOrStdout(), results)
-		},
+		Use:   "bench [flags] [DUMP…]",
+		Short: "Measure the front end: answers, start, refresh, memory",
+		Long: `Measure the front end: how many answers a second it gives and how long each takes,
+against a bare Fiber handler that sends the same bytes and against the same question
+to the store; how soon it starts, how it refreshes under load, what memory it needs.
+
+What is measured: dumps as import takes them, the demo institute (--demo), or else
+the configured store. With --size its activities are multiplied to that many, or to
+each of several numbers in turn, in embedded stores of their own; the configured
+store itself is only read. Front end, bare handler and load run in three processes.
+Requests are not logged unless --logged is given.`,
+		Example: `  vitrine bench --demo --quick
+  vitrine bench --size 7519,100000 --svg plots dumps/institute
+  vitrine bench --size 100000 --cases filter,levenshtein --rounds 7 dumps/institute`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, paths []string) error { return runBench(cmd, f, paths) },
 	}
 	configs.AddFlags(cmd.Flags(), "store")
-	cmd.Flags().BoolVar(&demo, "demo", false, "measure on the demo institute")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().IntVar(&o.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")
-	cmd.Flags().DurationVar(&o.Duration, "duration", time.Second, "how long each side is driven per round")
-	cmd.Flags().IntVar(&o.Conns, "conns", 16, "`NUMBER` of connections at a time")
+	flags := cmd.Flags()
+	flags.BoolVar(&f.demo, "demo", false, "measure with the demo institute")
+	flags.IntSliceVar(&f.Sizes, "size", nil, "`NUMBERS` of activities to measure with, each in turn")
+	flags.StringVar(&f.Dir, "dir", "", "keep the stores that are filled in `FOLDER`, and use those that are there")
+	flags.StringSliceVar(&f.Cases, "cases", nil, "only these `CASES`, or those whose names begin so: "+fmt.Sprint(bench.Steps()))
+	flags.IntVar(&f.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")
+	flags.DurationVar(&f.Duration, "duration", time.Second, "how long each side is driven per round")
+	flags.IntVar(&f.Conns, "conns", 16, "`NUMBER` of connections at a time for cached answers")
+	flags.StringVar(&f.Against, "against", "", "`URI` of a MongoDB-compatible server to copy the activities to and ask the same")
+	flags.StringVar(&f.Profiles, "profiles", "", "write a profile of the front end for each case to `FOLDER`")
+	flags.BoolVar(&f.logged, "logged", false, "let the front end log every request, as it does by default (the lines are thrown away)")
+	flags.BoolVar(&f.quick, "quick", false, "one short round of everything: does it run?")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.StringVar(&f.svg, "svg", "", "draw plots into `FOLDER`")
+	cmd.AddCommand(benchServeCommand(), benchDriveCommand(), benchBareCommand(), benchDrawCommand())
 	return cmd
 }
 
-// runBench serves the store on a free port, waits until the views are there, and
-// measures.
-func runBench(ctx context.Context, cfg configs.Config, demo bool, o bench.Options) (_ []bench.Result, err error) {
-	cfg.Listen, cfg.Admin.Listen, cfg.Auth.APIKey, cfg.Limits.Rate = "127.0.0.1:0", "", "", 0
-	cfg.Pin(configs.Place{Flag: "bench"}, "auth.api_key")
-	store, err := openStore(ctx, cfg)
-	if err != nil {
-		return nil, err
+func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
+	ctx := cmd.Context()
+	if f.quick {
+		f.Rounds, f.Duration, f.Changes = 1, 100*time.Millisecond, 10
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	if demo {
-		if err := loadDemo(ctx, store); err != nil {
-			return nil, err
+	if f.Dir == "" {
+		if f.Dir, err = os.MkdirTemp("", "vitrine-bench-"); err != nil {
+			return err
 		}
+		defer os.RemoveAll(f.Dir)
 	}
-	p, err := assemble(ctx, cfg, store, slog.New(slog.DiscardHandler))
+	f.Program, err = benchProgram(cmd, f, dumps)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	ln, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		return nil, err
+	f.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Now().Format(time.TimeOnly), step) }
+	report, err := bench.Run(ctx, f.Options)
+	if shown := showReport(cmd, f, report); err == nil {
+		err = shown
 	}
-	o.Addr = ln.Addr().String()
-	ctx, stop := context.WithCancel(ctx)
-	served := make(chan error, 1)
-	go func() { served <- p.run(ctx, ln, nil) }()
-	defer func() { stop(); err = errors.Join(err, <-served) }()
-	if err := p.ready(ctx); err != nil {
-		return nil, err
-	}
-	return bench.Run(ctx, o)
+	return err
 }
 
-// ready waits until every view is loaded.
-func (p *program) ready(ctx context.Context) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !p.views.Ready() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
+// showReport prints and draws what was measured, also beside an error.
+func showReport(cmd *cobra.Command, f benchFlags, report bench.Report) error {
+	if f.svg != "" {
+		if err := bench.Draw(f.svg, report); err != nil {
+			return err
 		}
 	}
-	return nil
+	if f.json {
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetIndent("", " ")
+		return e.Encode(report)
+	}
+	return bench.WriteTable(cmd.OutOrStdout(), report)
+}
+
+// benchDrawCommand draws reports that were printed as JSON: sizes may have been
+// measured one by one.
+func benchDrawCommand() *cobra.Command {
+	var svg string
+	cmd := &cobra.Command{
+		Use:   "draw REPORT.json…",
+		Short: "Print and draw reports written with --json, as one",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			var whole bench.Report
+			for i, name := range files {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					return err
+				}
+				var one bench.Report
+				if err := json.Unmarshal(text, &one); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				if i == 0 {
+					whole = one
+					continue
+				}
+				whole.Runs = append(whole.Runs, one.Runs...)
+			}
+			return showReport(cmd, benchFlags{svg: svg}, whole)
+		},
+	}
+	cmd.Flags().StringVar(&svg, "svg", "", "draw plots into `FOLDER`")
+	return cmd
 }

@@ -1,160 +1,157 @@
 package bench
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"path/filepath"
 	"time"
 
-	"github.com/valyala/fasthttp"
+	"vitrine/cache/origin"
+	"vitrine/proxy/bench/child"
 )
-
-// Case is one kind of request.
-type Case struct {
-	Name string
-	// Path returns path and query of the n-th request, counted over all rounds.
-	Path   func(n int64) string
-	Header map[string]string
-}
 
 // Options say what to measure and for how long.
 type Options struct {
-	Addr     string        // HOST:PORT of the front end
-	Cases    []Case        // nil: DefaultCases
-	Conns    int           // connections at a time; 0 means 16
-	Duration time.Duration // per target and round; 0 means 1 s
+	Program Program
+	// Sizes are the numbers of activities to measure with, one after the other, each
+	// in an embedded store of its own. None means the institute as it is.
+	Sizes []int
+	// Dir holds the stores that are filled. Those already there are used again.
+	Dir string
+	// Cases chooses steps by name, or by what names begin with up to a hyphen. None means all.
+	Cases    []string
+	Conns    int           // connections at a time for cached answers; 0 means 16
+	Duration time.Duration // per side and round; 0 means 1 s
 	Rounds   int           // 0 means 5
-	// Progress, if set, is called before each case.
-	Progress func(name string)
+	Changes  int           // records changed per refresh; 0 means 100
+	Pace     int           // requests a second while refreshing; 0 means 1000
+	Against  string        // URI of a MongoDB-compatible server to ask the same; may be empty
+	Profiles string        // folder for a profile of the serving process for each case; may be empty
+	// Progress, if set, is called before each step.
+	Progress func(step string)
 }
 
-// Result is what one case came to: medians over the rounds.
-type Result struct {
-	Name     string        `json:"name"`
-	Bytes    int           `json:"bytes"`        // of one body, as sent
-	Rate     float64       `json:"rate"`         // requests per second
-	P50      time.Duration `json:"p50_ns"`       // of the front end
-	P99      time.Duration `json:"p99_ns"`       // of the front end
-	BareRate float64       `json:"bare_rate"`    // requests per second of the bare handler
-	BareP50  time.Duration `json:"bare_p50_ns"`  // of the bare handler
-	BareP99  time.Duration `json:"bare_p99_ns"`  // of the bare handler
-	Ratio    float64       `json:"ratio"`        // of the rates, round by round
-	Spread   float64       `json:"ratio_spread"` // highest ratio less the lowest
+// Program is what the program around lends: how a store is opened and filled, how
+// views are built, and how it starts itself again.
+type Program struct {
+	Open func(ctx context.Context, uri string) (origin.Store, error)
+	// Seed fills an empty store with the institute. If nil, Store is measured in
+	// place and none of its records is changed.
+	Seed  func(ctx context.Context, into origin.Store) error
+	Store string // URI; only where Seed is nil
+	// Build builds all views of a store.
+	Build func(ctx context.Context, store origin.Store) error
+	// Children say how to start the three roles. Serving gets a store's URI.
+	Serving func(store string) child.Command
+	Driving child.Command
+	Bare    child.Command
 }
 
-// Run measures every case. The cases must answer 200.
-func Run(ctx context.Context, o Options) ([]Result, error) {
-	if o.Cases == nil {
-		o.Cases = DefaultCases()
+// withDefaults fills in what is zero.
+func (o Options) withDefaults() Options {
+	o.Conns = cmp.Or(max(o.Conns, 0), 16)
+	o.Duration = cmp.Or(max(o.Duration, 0), time.Second)
+	o.Rounds = cmp.Or(max(o.Rounds, 0), 5)
+	o.Changes = cmp.Or(max(o.Changes, 0), 100)
+	o.Pace = cmp.Or(max(o.Pace, 0), 1000)
+	if o.Progress == nil {
+		o.Progress = func(string) {}
 	}
-	if o.Conns <= 0 {
-		o.Conns = 16
-	}
-	if o.Duration <= 0 {
-		o.Duration = time.Second
-	}
-	if o.Rounds <= 0 {
-		o.Rounds = 5
-	}
-	results := make([]Result, 0, len(o.Cases))
-	for _, c := range o.Cases {
-		if o.Progress != nil {
-			o.Progress(c.Name)
-		}
-		r, err := o.measure(ctx, c)
-		if err != nil {
-			return results, fmt.Errorf("case %s: %w", c.Name, err)
-		}
-		results = append(results, r)
-	}
-	return results, nil
+	return o
 }
 
-// measure runs the rounds of one case: front end, bare handler, in turns.
-func (o Options) measure(ctx context.Context, c Case) (r Result, err error) {
-	answer, err := fetch(o.Addr, c)
+// Run measures. What was measured before an error is in the report.
+func Run(ctx context.Context, o Options) (Report, error) {
+	o = o.withDefaults()
+	report := Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
+	wanted, err := newChoice(o.Cases)
 	if err != nil {
-		return r, err
+		return report, err
 	}
-	base, err := startBare(answer.contentType, answer.encoding, answer.body)
-	if err != nil {
-		return r, err
+	sizes := o.Sizes
+	if len(sizes) == 0 {
+		sizes = []int{0}
 	}
-	defer func() {
-		if stopped := base.stop(); err == nil {
-			err = stopped
-		}
-	}()
-	var ours, theirs []sample
-	var ratios []float64
-	front, back := driver{addr: o.Addr, c: c}, driver{addr: base.addr, c: c}
-	for range o.Rounds {
-		a, err := front.drive(ctx, o.Conns, o.Duration)
+	for _, size := range sizes {
+		b := &bench{Options: o, wanted: wanted, size: size}
+		err := b.measure(ctx)
+		report.Runs = append(report.Runs, b.run)
 		if err != nil {
-			return r, err
+			return report, err
 		}
-		b, err := back.drive(ctx, o.Conns, o.Duration)
-		if err != nil {
-			return r, err
+	}
+	return report, nil
+}
+
+// bench is one run under way.
+type bench struct {
+	Options
+	wanted choice
+	size   int // activities; 0: as they are
+
+	uri     string // of the store that is served
+	words   *vocabulary
+	asked   map[string][]Asked // by case, of the stores
+	serving *child.Process
+	driving *child.Process
+	bare    *child.Process
+	front   string // HOST:PORT of the serving process
+	back    string // of the bare one
+	run     Measurement
+}
+
+// measure takes the steps of one run.
+func (b *bench) measure(ctx context.Context) error {
+	if err := b.prepare(ctx); err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	if err := b.askOther(ctx); err != nil {
+		return fmt.Errorf("other server: %w", err)
+	}
+	if err := b.start(ctx); err != nil {
+		return errors.Join(fmt.Errorf("start: %w", err), b.stop())
+	}
+	err := b.ask(ctx)
+	return errors.Join(err, b.stop())
+}
+
+// ask takes the steps that need the processes running.
+func (b *bench) ask(ctx context.Context) error {
+	if err := b.loaded(ctx); err != nil {
+		return fmt.Errorf("memory: %w", err)
+	}
+	if err := b.everyCase(ctx); err != nil {
+		return err
+	}
+	if err := b.refresh(ctx); err != nil {
+		return fmt.Errorf("refresh: %w", err)
+	}
+	return b.after(ctx)
+}
+
+// note keeps what readers of the report should know.
+func (b *bench) note(format string, args ...any) {
+	b.run.Notes = append(b.run.Notes, fmt.Sprintf(format, args...))
+}
+
+// stop ends the processes.
+func (b *bench) stop() error {
+	var errs []error
+	for _, p := range []*child.Process{b.driving, b.bare, b.serving} {
+		if p != nil {
+			errs = append(errs, p.Close())
 		}
-		if err := ctx.Err(); err != nil {
-			return r, err
-		}
-		ours, theirs, ratios = append(ours, a), append(theirs, b), append(ratios, a.rate()/b.rate())
 	}
-	return Result{
-		Name: c.Name, Bytes: len(answer.body),
-		Rate: medianOf(ours, sample.rate), BareRate: medianOf(theirs, sample.rate),
-		P50: medianOf(ours, p50), P99: medianOf(ours, p99),
-		BareP50: medianOf(theirs, p50), BareP99: medianOf(theirs, p99),
-		Ratio: median(ratios), Spread: slices.Max(ratios) - slices.Min(ratios),
-	}, nil
+	return errors.Join(errs...)
 }
 
-func p50(s sample) time.Duration { return s.quantile(0.50) }
-func p99(s sample) time.Duration { return s.quantile(0.99) }
-
-func medianOf[T float64 | time.Duration](samples []sample, of func(sample) T) T {
-	values := make([]T, len(samples))
-	for i, s := range samples {
-		values[i] = of(s)
+// file is where the store of a size lies.
+func (b *bench) file() string {
+	name := "institute.db"
+	if b.size > 0 {
+		name = fmt.Sprintf("activities-%d.db", b.size)
 	}
-	return median(values)
-}
-
-func median[T float64 | time.Duration](values []T) T {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	if n%2 == 1 {
-		return sorted[n/2]
-	}
-	return (sorted[n/2-1] + sorted[n/2]) / 2
-}
-
-// answer is what the front end said to the first request of a case.
-type answer struct {
-	contentType, encoding string
-	body                  []byte
-}
-
-func fetch(addr string, c Case) (answer, error) {
-	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(req)
-	defer fasthttp.ReleaseResponse(res)
-	req.SetRequestURI("http://" + addr + c.Path(0))
-	for name, value := range c.Header {
-		req.Header.Set(name, value)
-	}
-	client := &fasthttp.Client{ReadBufferSize: 64 << 10}
-	if err := client.Do(req, res); err != nil {
-		return answer{}, fmt.Errorf("GET %s: %w", req.URI(), err)
-	}
-	if res.StatusCode() != fasthttp.StatusOK {
-		return answer{}, fmt.Errorf("GET %s: status %d: %.200s", req.URI(), res.StatusCode(), res.Body())
-	}
-	return answer{
-		contentType: string(res.Header.ContentType()),
-		encoding:    string(res.Header.ContentEncoding()),
-		body:        slices.Clone(res.Body()),
-	}, nil
+	return filepath.Join(b.Dir, name)
 }

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/configs"
+	"vitrine/materialize"
+	"vitrine/proxy/bench/bare"
+	"vitrine/proxy/bench/child"
+	"vitrine/proxy/bench/load"
+	"vitrine/proxy/bench/serving"
+)
+
+// benchServeCommand is the process that is measured: the program as serve runs it,
+// and beside it the service that tells about it.
+func benchServeCommand() *cobra.Command {
+	var demo, logged bool
+	cmd := &cobra.Command{
+		Use: "serve", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, demo)
+			if err != nil {
+				return err
+			}
+			return benchServe(cmd.Context(), undisturbed(cfg), logged)
+		},
+	}
+	configs.AddFlags(cmd.Flags(), "store")
+	cmd.Flags().BoolVar(&demo, "demo", false, "")
+	cmd.Flags().BoolVar(&logged, "logged", false, "")
+	return cmd
+}
+
+// undisturbed takes from a configuration what would not let every request through,
+// and what would start by itself while something is measured.
+func undisturbed(cfg configs.Config) configs.Config {
+	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", ""
+	cfg.Auth.APIKey, cfg.Auth.PortfolioKey, cfg.Limits.Rate = "", "", 0
+	cfg.Materialize.Enabled, cfg.Materialize.Schedule, cfg.Materialize.Full = true, nil, ""
+	return cfg
+}
+
+// benchServe serves until the parent hangs up or ctx ends.
+func benchServe(ctx context.Context, cfg configs.Config, logged bool) (err error) {
+	log := discard()
+	if cfg.Log.Requests = logged; logged {
+		log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	public, _, err := listen(cfg)
+	if err != nil {
+		return err
+	}
+	defer closeListeners(public)
+	store, err := openStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	p, err := assemble(ctx, cfg, store, log)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	service := serving.New(ctx, serving.Options{
+		Addr: public.Addr().String(), Views: p.views, Store: store,
+		Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
+	})
+	return together(stop,
+		func() error { return p.run(ctx, public, nil) },
+		func() error { return child.Serve(ctx, os.Stdin, os.Stdout, service) })
+}
+
+// together runs parts until the first of them ends, then stops the others.
+func together(stop func(), parts ...func() error) error {
+	var group errgroup.Group
+	for _, part := range parts {
+		group.Go(func() error {
+			defer stop()
+			return part()
+		})
+	}
+	return group.Wait()
+}
+
+// benchDriveCommand is the process that asks.
+func benchDriveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "drive", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return child.Serve(cmd.Context(), os.Stdin, os.Stdout, &load.Driver{})
+		},
+	}
+}
+
+// benchBareCommand is the process with the bare handler.
+func benchBareCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "bare", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			s, err := bare.Start()
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Stop()) }()
+			return child.Serve(cmd.Context(), os.Stdin, os.Stdout, s)
+		},
+	}
+}
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }

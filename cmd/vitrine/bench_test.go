@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"vitrine/proxy/bench"
+)
+
+// TestBench measures everything once, briefly, with all three processes: that each
+// step comes to something, not to what.
+func TestBench(t *testing.T) {
+	dir := t.TempDir()
+	out := vitrine(t, dir, "bench", "--demo", "--size", "900", "--quick", "--json", "--svg", "plots", "--dir", "stores")
+	var report bench.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatalf("%v in %.300s", err, out)
+	}
+	if len(report.Runs) != 1 {
+		t.Fatalf("%d runs", len(report.Runs))
+	}
+	run := report.Runs[0]
+	if run.Rows != 900 || run.Build <= 0 || len(run.Starts) != 1 || run.Memory == nil || run.Pauses == nil {
+		t.Errorf("got %d rows, built in %s, %d starts, memory %v, pauses %v", run.Rows, run.Build, len(run.Starts), run.Memory, run.Pauses)
+	}
+	if r := run.Refresh; r == nil || r.Visible <= 0 || r.Publish <= 0 || len(r.Trace.Points) == 0 {
+		t.Errorf("refresh: %+v", r)
+	}
+	want := bench.Steps()
+	want = slices.DeleteFunc(want, func(s string) bool { return s == "start" || s == "memory" || s == "refresh" })
+	var got []string
+	for _, r := range run.Results {
+		got = append(got, r.Name)
+		if r.Seen == 0 || r.P50 <= 0 || r.Bare == nil || r.Bare.Ratio <= 0 {
+			t.Errorf("%s: %+v, bare %+v", r.Name, r, r.Bare)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("cases:\n got %v\nwant %v", got, want)
+	}
+	for _, name := range []string{"bare-900.svg", "fresh-900.svg", "stores-900.svg", "refresh-900.svg", "memory.svg"} {
+		if _, err := os.Stat(filepath.Join(dir, "plots", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if out := vitrine(t, dir, "bench", "--demo", "--size", "900", "--quick", "--dir", "stores", "--cases", "list-304"); len(out) == 0 {
+		t.Error("a store that is there was not measured again")
+	}
+}
+
+// ready waits until every view is loaded.
+func (p *program) ready(ctx context.Context) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !p.views.Ready() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}

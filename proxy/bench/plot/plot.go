@@ -1,0 +1,162 @@
+// Package plot draws two kinds of charts as SVG: bars, and points along two axes.
+// The same chart always gives the same bytes, so that drawings can be kept beside
+// the text that explains them.
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Axis is one direction of a chart.
+type Axis struct {
+	Label string
+	Log   bool // in powers of ten; values at or below 0 are drawn at its beginning
+}
+
+// Line is a value to compare with, such as a bar to stay under.
+type Line struct {
+	At    float64
+	Label string
+}
+
+// Sizes in pixels.
+const (
+	width    = 860
+	fontSize = 12
+	rowHigh  = 15
+	margin   = 16
+	charWide = 6.6 // of an average letter
+)
+
+// colours tell series apart, also for those who see few of them, on white.
+var colours = []string{"#0b6e99", "#e07a1f", "#5b8c3e", "#9b3fa0", "#b3261e", "#6b7280", "#0f766e", "#8a6d1d", "#374bb0", "#c2418a"}
+
+func colour(series int) string { return colours[series%len(colours)] }
+
+// canvas collects elements.
+type canvas struct{ bytes.Buffer }
+
+func (c *canvas) text(x, y float64, anchor, class, s string) {
+	fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s" class="%s">%s</text>`+"\n", px(x), px(y), anchor, class, escape(s))
+}
+
+func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
+	fmt.Fprintf(c, `<line x1="%s" y1="%s" x2="%s" y2="%s" class="%s"/>`+"\n", px(x1), px(y1), px(x2), px(y2), class)
+}
+
+func (c *canvas) rect(x, y, w, h float64, fill string) {
+	fmt.Fprintf(c, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", px(x), px(y), px(w), px(h), fill)
+}
+
+// legend names the series in rows from y on, and returns where they end.
+func (c *canvas) legend(names []string, y float64) float64 {
+	x := float64(margin)
+	for i, name := range names {
+		wide := 24 + charWide*float64(len([]rune(name)))
+		if x+wide > width-margin && x > margin {
+			x, y = margin, y+rowHigh+3
+		}
+		c.rect(x, y-9, 10, 10, colour(i))
+		c.text(x+14, y, "start", "t", name)
+		x += wide
+	}
+	return y + rowHigh
+}
+
+// writeTo writes the whole drawing.
+func (c *canvas) writeTo(w io.Writer, title string, high float64) error {
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%s" viewBox="0 0 %d %s" role="img" aria-label="%s">
+<style>text{font:%dpx sans-serif;fill:#1f2937}.h{font-weight:bold;font-size:14px}.v{font-size:10px}.g{stroke:#e5e7eb}.a{stroke:#6b7280}.m{stroke:#b3261e;stroke-dasharray:4 3}.ml{fill:#b3261e;font-size:10px}</style>
+<rect width="100%%" height="100%%" fill="#fff"/>
+`, width, px(high), width, px(high), escape(title), fontSize)
+	for _, part := range []string{head, c.String(), "</svg>\n"} {
+		if _, err := io.WriteString(w, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scale maps values to a stretch of pixels.
+type scale struct {
+	log      bool
+	min, max float64
+	from, to float64
+}
+
+// newScale spans the values; a linear one begins at 0 or below.
+func newScale(a Axis, values []float64, from, to float64) scale {
+	s := scale{log: a.Log, from: from, to: to}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) || a.Log && v <= 0 {
+			continue
+		}
+		low, high = min(low, v), max(high, v)
+	}
+	if high < low {
+		low, high = 1, 10
+	}
+	if a.Log {
+		s.min, s.max = math.Pow(10, math.Floor(math.Log10(low))), math.Pow(10, math.Ceil(math.Log10(high)))
+		if s.min == s.max {
+			s.max *= 10
+		}
+		return s
+	}
+	s.min, s.max = min(low, 0), high*1.05
+	if s.max <= s.min {
+		s.max = s.min + 1
+	}
+	return s
+}
+
+// at returns a value's pixel.
+func (s scale) at(v float64) float64 {
+	share := (v - s.min) / (s.max - s.min)
+	if s.log {
+		share = math.Log10(max(v, s.min)/s.min) / math.Log10(s.max/s.min)
+	}
+	return s.from + share*(s.to-s.from)
+}
+
+// ticks returns round values along the scale.
+func (s scale) ticks() (ticks []float64) {
+	if s.log {
+		for v := s.min; v <= s.max*1.0001; v *= 10 {
+			ticks = append(ticks, v)
+		}
+		return ticks
+	}
+	step := math.Pow(10, math.Floor(math.Log10((s.max-s.min)/4)))
+	for _, wider := range []float64{2, 2.5, 2} {
+		if (s.max-s.min)/step > 9 {
+			step *= wider
+		}
+	}
+	for i := math.Ceil(s.min / step); i*step <= s.max; i++ {
+		ticks = append(ticks, i*step)
+	}
+	return ticks
+}
+
+// number spells a value to three digits.
+func number(v float64) string {
+	if a := math.Abs(v); a >= 1e6 {
+		return strconv.FormatFloat(v/1e6, 'g', 3, 64) + "M"
+	} else if a >= 1000 {
+		return strconv.FormatFloat(math.Round(v/10)/100, 'g', 4, 64) + "k"
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+func px(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
+
+var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+func escape(s string) string { return escapes.Replace(s) }

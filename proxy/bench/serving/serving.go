@@ -1,0 +1,237 @@
+// Package serving is what a front end under measurement tells and does for whoever
+// measures, beside serving: it says where it listens and what it has used, changes
+// records of its store, and sees when a change is in its views.
+//
+// It lives in the serving process, since an embedded store can be changed by nobody
+// else, and since only there is it known when a snapshot is shown.
+package serving
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"runtime/pprof"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/view"
+	"vitrine/proxy/bench/multiply"
+	"vitrine/proxy/bench/usage"
+	"vitrine/rules"
+	"vitrine/rules/filter"
+)
+
+// activities is the source collection of rules.ViewActivities.
+const activities = "activities"
+
+// Options are what a Service needs of the front end.
+type Options struct {
+	Addr    string // HOST:PORT of the public listener
+	Views   *view.Set
+	Store   origin.Store
+	Trigger func(view string) error // runs a view's job now, without waiting for it
+}
+
+// Service is the service of a serving process.
+type Service struct {
+	o       Options
+	ctx     context.Context
+	started time.Time
+
+	mu      sync.Mutex // guards profile
+	profile *os.File   // being written; nil: none
+}
+
+// New returns a service that stops waiting for anything when ctx ends: calls of a
+// parent bring no context of their own.
+func New(ctx context.Context, o Options) *Service {
+	return &Service{o: o, ctx: ctx, started: time.Now()}
+}
+
+// Address replies HOST:PORT.
+func (s *Service) Address(_ struct{}, reply *string) error {
+	*reply = s.o.Addr
+	return nil
+}
+
+// Usage replies what the process has used.
+func (s *Service) Usage(_ struct{}, reply *usage.Usage) error {
+	*reply = usage.Read()
+	return nil
+}
+
+// Collect frees what is garbage and gives it back to the system, so that memory is
+// read as what is needed.
+func (s *Service) Collect(_ struct{}, reply *usage.Usage) error {
+	debug.FreeOSMemory()
+	*reply = usage.Read()
+	return nil
+}
+
+// Held describes what the views hold.
+type Held struct {
+	Rows       int   // activities
+	RowBytes   int64 // BSON of all views
+	IndexBytes int64
+	IndexPaths int
+}
+
+// Held replies what the views hold.
+func (s *Service) Held(_ struct{}, reply *Held) error {
+	for _, st := range s.o.Views.Status() {
+		reply.RowBytes += st.RowBytes
+		reply.IndexBytes += st.IndexBytes
+		reply.IndexPaths += st.IndexPaths
+		if st.View == rules.ViewActivities {
+			reply.Rows = st.Rows
+		}
+	}
+	return nil
+}
+
+// Settle returns when every view is loaded and every job has run since the process
+// started, so that nothing but requests is going on any more.
+func (s *Service) Settle(_ struct{}, _ *struct{}) error {
+	return s.until(func() (bool, error) {
+		if !s.o.Views.Ready() {
+			return false, nil
+		}
+		metas, err := s.o.Store.Metas(s.ctx)
+		for _, m := range metas {
+			if m.Health.Started.Before(s.started) {
+				return false, err
+			}
+		}
+		return err == nil, err
+	}, 20*time.Millisecond)
+}
+
+// Scan replies how long it takes to read all activities from the store.
+func (s *Service) Scan(_ struct{}, reply *time.Duration) error {
+	began := time.Now()
+	for _, err := range s.o.Store.Scan(s.ctx, activities) {
+		if err != nil {
+			return err
+		}
+	}
+	*reply = time.Since(began)
+	return nil
+}
+
+// Change says what to change: Count records, spread over all, to what differs by Serial.
+type Change struct{ Count, Serial int }
+
+// Changed tells when what happened.
+type Changed struct {
+	Records   int
+	Started   time.Time // the job was asked to run; it was idle
+	Published time.Time // the store's new generation was committed
+	Visible   time.Time // requests were answered from it
+}
+
+// Change changes records in the store, runs the job, and replies when it is visible.
+func (s *Service) Change(c Change, reply *Changed) error {
+	before, err := s.o.Views.Snapshot(rules.ViewActivities)
+	if err != nil {
+		return err
+	}
+	edited, err := s.edit(before, c)
+	if err != nil {
+		return err
+	}
+	if _, err := s.o.Store.Upsert(s.ctx, activities, edited); err != nil {
+		return err
+	}
+	reply.Records, reply.Started = len(edited), time.Now()
+	if err := s.o.Trigger(rules.ViewActivities); err != nil {
+		return err
+	}
+	return s.until(func() (bool, error) {
+		now, err := s.o.Views.Snapshot(rules.ViewActivities)
+		if err != nil || now.Meta().Generation == before.Meta().Generation {
+			return false, err
+		}
+		reply.Visible, reply.Published = time.Now(), now.Meta().Published
+		return true, nil
+	}, time.Millisecond)
+}
+
+// edit reads records, evenly spread over a snapshot, and returns them changed.
+func (s *Service) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
+	selected, err := snapshot.Select(s.ctx, filter.All())
+	if err != nil {
+		return nil, err
+	}
+	step := max(selected.Count()/max(c.Count, 1), 1)
+	edited := make([]bson.Raw, 0, c.Count)
+	at := 0
+	for slot := range selected.All() {
+		if at++; at%step != 0 {
+			continue
+		}
+		if len(edited) == c.Count {
+			break
+		}
+		id := snapshot.Doc(slot).Lookup("_id")
+		record, err := s.o.Store.Lookup(s.ctx, activities, id)
+		if err != nil {
+			return nil, err
+		}
+		record, err = multiply.Edit(bytes.Clone(record), c.Serial)
+		if err != nil {
+			return nil, fmt.Errorf("activity %s: %w", id, err)
+		}
+		edited = append(edited, record)
+	}
+	return edited, nil
+}
+
+// until asks again and again whether something is so.
+func (s *Service) until(is func() (bool, error), every time.Duration) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if done, err := is(); done || err != nil {
+			return err
+		}
+		select {
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// Profile begins a profile of the processors' time, into a file.
+func (s *Service) Profile(path string, _ *struct{}) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	s.profile = f
+	return nil
+}
+
+// EndProfile ends the profile that was begun.
+func (s *Service) EndProfile(_ struct{}, _ *struct{}) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.profile == nil {
+		return nil
+	}
+	pprof.StopCPUProfile()
+	f := s.profile
+	s.profile = nil
+	return f.Close()
+}
