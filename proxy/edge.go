@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/utils"
 )
 
 const headerRequestID = "X-Request-Id"
@@ -18,10 +19,9 @@ const headerRequestID = "X-Request-Id"
 // edge surrounds every request: it gives it an id, turns errors and panics into
 // envelopes, and counts and logs what came out.
 func (s *Server) edge(c *fiber.Ctx) error {
-	start := time.Now()
 	s.metrics.inFlight.Inc()
 	defer s.metrics.inFlight.Dec()
-	setHeader(c, headerRequestID, requestID(c))
+	setRequestID(c)
 	setHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 
 	if err := guarded(c); err != nil {
@@ -29,7 +29,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 			return err
 		}
 	}
-	took := time.Since(start)
+	took := time.Since(c.Context().Time())
 	s.metrics.observe(c, took)
 	if s.accessLog && s.log.Enabled(context.Background(), slog.LevelInfo) {
 		s.logAccess(c, took)
@@ -66,12 +66,15 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	return c.Status(p.status).Send(failure(p.status, p.name, p.msg))
 }
 
-// requestID takes the client's id if it is short and plain, else makes one.
-func requestID(c *fiber.Ctx) string {
+// setRequestID takes the client's id if it is short and plain, else makes one.
+func setRequestID(c *fiber.Ctx) {
 	if id := c.Get(headerRequestID); saneID(id) {
-		return id
+		setHeader(c, headerRequestID, id)
+		return
 	}
-	return strconv.FormatUint(rand.Uint64()|1<<63, 16) // the high bit keeps it 16 digits long
+	var id [16]byte
+	strconv.AppendUint(id[:0], rand.Uint64()|1<<63, 16) // the high bit keeps it 16 digits long
+	c.Response().Header.SetCanonical(utils.UnsafeBytes(headerRequestID), id[:])
 }
 
 // idOf returns the id given to a request, copied: a log may keep it.

@@ -37,7 +37,6 @@ type plan struct {
 // answer is the one wrapper between resources and HTTP.
 func (s *Server) answer(plans *planner) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		start := time.Now()
 		r, err := s.admit(c, plans.key)
 		if err != nil {
 			return err
@@ -67,12 +66,12 @@ func (s *Server) answer(plans *planner) fiber.Handler {
 			setHeader(c, headerCacheStatus, "vitrine; hit")
 			return send(c, a)
 		}
-		return s.compute(c, p, snapshot, key, start)
+		return s.compute(c, p, snapshot, key)
 	}
 }
 
 // compute answers what is not in memory yet, or never will be.
-func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key, start time.Time) error {
+func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
 	ctx, cancel := s.deadline(c.UserContext())
 	defer cancel()
 	planned := time.Now()
@@ -80,7 +79,7 @@ func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key resu
 	if err != nil {
 		return err
 	}
-	setHeader(c, "Server-Timing", timing(planned.Sub(start), time.Since(planned)))
+	setHeader(c, "Server-Timing", timing(planned.Sub(c.Context().Time()), time.Since(planned)))
 	if a.TooLarge {
 		return s.sendLarge(ctx, c, p, snapshot, key)
 	}

@@ -48,14 +48,13 @@ type Key struct {
 	Coding     Coding
 }
 
-// text is the key as one string; NUL cannot occur in the parts before Query.
-func (k Key) text() string {
-	b := make([]byte, 0, len(k.View)+len(k.Epoch)+len(k.Query)+32)
+// append writes the key as one text; NUL cannot occur in the parts before Query.
+func (k Key) append(b []byte) []byte {
 	b = append(append(b, k.View...), 0)
 	b = append(append(b, k.Epoch...), 0)
 	b = append(strconv.AppendUint(b, k.Generation, 36), 0)
 	b = append(append(b, k.Coding...), 0)
-	return string(append(b, k.Query...))
+	return append(b, k.Query...)
 }
 
 // Loader computes the plain answer of a key. It must give the same bytes for
@@ -74,7 +73,8 @@ const (
 
 // Cache holds answers up to a budget. Close it when done.
 type Cache struct {
-	kept    *ristretto.Cache[string, *Answer] // nil without a budget
+	kept    *ristretto.Cache[[]byte, *Answer] // nil without a budget
+	keys    sync.Pool                         // of *[]byte, so that a hit allocates nothing
 	flights singleflight.Group
 	turns   *semaphore.Weighted
 	timeout time.Duration
@@ -105,8 +105,9 @@ func New(o Options) (*Cache, error) {
 		o.Parallel = 4 * runtime.GOMAXPROCS(0)
 	}
 	c := &Cache{turns: semaphore.NewWeighted(int64(o.Parallel)), timeout: o.Timeout, maxAge: o.MaxAge, least: o.MinCoded}
+	c.keys.New = func() any { return new([]byte) }
 	if o.Budget > 0 {
-		kept, err := ristretto.NewCache(&ristretto.Config[string, *Answer]{
+		kept, err := ristretto.NewCache(&ristretto.Config[[]byte, *Answer]{
 			// ristretto asks for ten counters an entry; an answer is seldom below 4 KB.
 			NumCounters: max(10*o.Budget/4096, 1000),
 			MaxCost:     o.Budget,
@@ -139,7 +140,10 @@ func (c *Cache) Close() {
 // Lookup returns the answer for key if it is in memory. A miss is not counted:
 // Get follows it.
 func (c *Cache) Lookup(key Key) (*Answer, bool) {
-	a, ok := c.lookup(key.text())
+	text := c.keys.Get().(*[]byte)
+	*text = key.append((*text)[:0])
+	a, ok := c.lookup(*text)
+	c.keys.Put(text) // ristretto has read it and keeps its hashes only
 	if ok {
 		c.stats.hits.Add(1)
 	}
@@ -165,12 +169,12 @@ func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome
 // find is Get without counting the call: a flight for a coded answer asks for
 // the plain one through it, and that is no call of anybody's.
 func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
-	text := key.text()
+	text := key.append(nil)
 	if a, ok := c.lookup(text); ok {
 		return a, Hit, nil
 	}
 	outcome := Shared
-	flight := c.flights.DoChan(text, func() (any, error) {
+	flight := c.flights.DoChan(string(text), func() (any, error) {
 		outcome = Loaded // only the caller who took off writes, and reads it after landing
 		return c.fly(key, text, load)
 	})
@@ -189,7 +193,7 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 // only after B has found nothing, flown and stored; without looking again A
 // would compute what B has just stored. Stores reach ristretto through a buffer,
 // so A may still miss: then it computes once more, which is waste but not wrong.
-func (c *Cache) fly(key Key, text string, load Loader) (*Answer, error) {
+func (c *Cache) fly(key Key, text []byte, load Loader) (*Answer, error) {
 	if !c.takeOff() {
 		return nil, unavailable(context.Canceled)
 	}
@@ -250,14 +254,14 @@ func unavailable(cause error) error {
 	return fmt.Errorf("result: %w: answer not ready: %w", rules.ErrUnavailable, cause)
 }
 
-func (c *Cache) lookup(text string) (*Answer, bool) {
+func (c *Cache) lookup(text []byte) (*Answer, bool) {
 	if c.kept == nil {
 		return nil, false
 	}
 	return c.kept.Get(text)
 }
 
-func (c *Cache) store(text string, a *Answer) {
+func (c *Cache) store(text []byte, a *Answer) {
 	if c.kept != nil && !c.kept.SetWithTTL(text, a, a.cost(), c.maxAge) {
 		c.stats.rejected.Add(1)
 	}
