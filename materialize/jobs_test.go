@@ -91,3 +91,40 @@ func rowOf(t *testing.T, job materialize.Job, record bson.Raw) (bson.Raw, error)
 	}
 	return row(context.Background(), record)
 }
+
+// TestActivitiesBy: rows go stale by the rules that are made of the collections, and by
+// no other change there.
+func TestActivitiesBy(t *testing.T) {
+	store := newFakeStore()
+	store.replace("activities", m{{Key: "_id", Value: 1}}, m{{Key: "_id", Value: 2}})
+	job := materialize.ActivitiesBy([]string{"templates"}, func(deps materialize.Deps) (materialize.RenderFunc, string) {
+		text := ""
+		for _, d := range deps["templates"] {
+			text += d.Lookup("text").StringValue()
+		}
+		return func(bson.Raw) (bson.Raw, error) { return doc(m{{Key: "web", Value: text}}), nil }, text
+	})
+	r, err := materialize.New(materialize.Options{Store: store, Jobs: []materialize.Job{job}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name      string
+		templates m
+		changed   int
+	}{
+		{"at first", m{{Key: "_id", Value: 1}, {Key: "text", Value: "a"}}, 2},
+		{"the same", m{{Key: "_id", Value: 1}, {Key: "text", Value: "a"}}, 0},
+		{"something beside them", m{{Key: "_id", Value: 1}, {Key: "text", Value: "a"}, {Key: "edited", Value: 3}}, 0},
+		{"a template", m{{Key: "_id", Value: 1}, {Key: "text", Value: "b"}}, 2},
+	} {
+		store.replace("templates", tt.templates)
+		outcomes, err := r.RunOnce(t.Context(), materialize.Request{}, nil)
+		if err != nil || len(outcomes) != 1 || outcomes[0].Err != nil {
+			t.Fatalf("%s: %+v, %v", tt.name, outcomes, err)
+		}
+		if got := outcomes[0].Changed; got != tt.changed {
+			t.Errorf("%s: %d rows changed, want %d", tt.name, got, tt.changed)
+		}
+	}
+}

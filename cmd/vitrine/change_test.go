@@ -20,13 +20,22 @@ import (
 type running struct {
 	t           *testing.T
 	store       origin.Store
+	program     *program
 	base, admin string
 }
 
 // runProgram serves a store of three activities and stops at the end of the test.
 func runProgram(t *testing.T) *running {
 	t.Helper()
-	cfg := configs.Default()
+	return runConfigured(t, configs.Default(), func(r *running) {
+		r.put("persons", bson.D{{Key: "_id", Value: "p1"}, {Key: "username", Value: "ada"}})
+		r.put("activities", activity("a1", "First"), activity("a2", "Second"), activity("a3", "Third"))
+	})
+}
+
+// runConfigured serves what fill puts into a store of its own.
+func runConfigured(t *testing.T, cfg configs.Config, fill func(*running)) *running {
+	t.Helper()
 	cfg.Store = configs.URI("bolt://" + t.TempDir() + "/v.db")
 	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.Materialize.MaxShrink = 0.5
@@ -37,12 +46,12 @@ func runProgram(t *testing.T) *running {
 		t.Fatal(err)
 	}
 	r := &running{t: t, store: store}
-	r.put("persons", bson.D{{Key: "_id", Value: "p1"}, {Key: "username", Value: "ada"}})
-	r.put("activities", activity("a1", "First"), activity("a2", "Second"), activity("a3", "Third"))
+	fill(r)
 	p, err := assemble(t.Context(), cfg, store, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.program = p
 	var listeners [2]net.Listener
 	for i := range listeners {
 		if listeners[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {

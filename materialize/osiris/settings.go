@@ -31,12 +31,12 @@ const (
 
 // ForAnswers returns the collections that everything in Settings but Render is made from.
 func ForAnswers() []string {
-	return []string{Categories, Features, General, Projects, Rights, Topics, Vocabularies}
+	return []string{Categories, Features, General, Projects, Rights, Vocabularies, Topics}
 }
 
 // ForRendering returns the collections that Settings.Render and Language are made from.
 func ForRendering() []string {
-	return []string{Categories, Fields, General, Journals, Types, Vocabularies}
+	return []string{Categories, Fields, General, Types, Vocabularies, Journals}
 }
 
 // Everybody is the role that everybody who is logged in has.
@@ -79,10 +79,11 @@ func (w Warning) String() string {
 	return strings.TrimSpace(w.Collection+" "+w.ID) + ": " + w.Reason
 }
 
-// Read reads collections of a database. Its only errors are those of the source.
+// Read reads collections of a database, each once. Its only errors are those of the
+// source.
 func Read(ctx context.Context, src Source, collections ...string) (Settings, error) {
 	docs := make(map[string][]bson.Raw)
-	for _, name := range collections {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(collections))) {
 		for doc, err := range src.Scan(ctx, name) {
 			if err != nil {
 				return Settings{}, fmt.Errorf("read settings of the OSIRIS database: scan %s: %w", name, err)
@@ -150,16 +151,13 @@ func (r *reader) records(collection string) iter.Seq[record] {
 	}
 }
 
-// idText shows an _id to people.
+// idText shows an _id to people, and is how records refer to one.
 func idText(id bson.RawValue) string {
 	if oid, ok := id.ObjectIDOK(); ok {
 		return oid.Hex()
 	}
-	if s, ok := id.StringValueOK(); ok {
+	if s, ok := textOf(id); ok {
 		return s
-	}
-	if id.IsZero() {
-		return ""
 	}
 	return id.String()
 }

@@ -1,0 +1,379 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/configs"
+	"vitrine/materialize/osiris"
+	"vitrine/proxy"
+	"vitrine/rules/access"
+	"vitrine/rules/label"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs\ngot:\n%s\nwant:\n%s", file, got, want)
+	}
+}
+
+// importOsiris fills a store of its own with the made-up OSIRIS database of testdata.
+func importOsiris(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	data, err := filepath.Abs(filepath.Join("testdata", "osiris"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vitrine(t, dir, "import", "--store", "bolt://v.db", data)
+	return dir
+}
+
+// TestOsirisDatabase serves the database with the preset and nothing else.
+func TestOsirisDatabase(t *testing.T) {
+	dir := importOsiris(t)
+	s := startServer(t, dir, "--store", "bolt://v.db", "--preset", "osiris").ready()
+	for path, want := range map[string]int{
+		"/api/activities":                             http.StatusForbidden,
+		"/api/activities?apikey=institute-key":        http.StatusOK,
+		"/api/activities?apikey=portal-key":           http.StatusForbidden,
+		"/portfolio/spectrum":                         http.StatusForbidden,
+		"/portfolio/spectrum?apikey=institute-key":    http.StatusForbidden,
+		"/portfolio/spectrum?apikey=portal-key":       http.StatusOK,
+		"/api/users/ada?apikey=institute-key":         http.StatusOK,
+		"/api/all-activities?apikey=institute-key":    http.StatusOK,
+		"/api/user-units/nobody?apikey=institute-key": http.StatusNotFound,
+	} {
+		if got, body := s.get(path); got != want {
+			t.Errorf("%s: status %d, want %d: %.200s", path, got, want, body)
+		}
+	}
+	var got strings.Builder
+	for _, path := range []string{
+		"/api/activities?columns[]=type&columns[]=subtype&columns[]=icon&columns[]=print&columns[]=web&columns[]=rendered.portfolio&columns[]=rendered.quarter&columns[]=rendered.users",
+		"/api/html?x=1",
+		"/portfolio/spectrum?x=1",
+	} {
+		key := "institute-key"
+		if strings.HasPrefix(path, "/portfolio") {
+			key = "portal-key"
+		}
+		_, body := s.get(path + "&apikey=" + key)
+		fmt.Fprintf(&got, "%s\n%s\n", path, indented(t, body))
+	}
+	golden(t, "osiris.golden", got.String())
+	wantLogged(t, s)
+}
+
+// indented shows JSON, HTML in it as it is, to be read by people.
+func indented(t *testing.T, body string) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(body), &v); err != nil {
+		t.Fatalf("%v in %.300s", err, body)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// wantLogged checks that everything wrong with the database was told, once.
+func wantLogged(t *testing.T, s *server) {
+	t.Helper()
+	told := map[string]int{}
+	for line := range strings.Lines(s.logged()) {
+		var entry struct{ Level, Msg, Collection, ID, Reason string }
+		if json.Unmarshal([]byte(line), &entry) == nil && strings.HasSuffix(entry.Msg, "passed over") {
+			told[entry.Level+" "+entry.Collection+" "+entry.ID+": "+entry.Reason]++
+		}
+	}
+	for _, want := range []string{
+		"WARN adminGeneral 65a000000000000000000006: key is missing",
+		"WARN adminRights 65a100000000000000000005: role is not text",
+		`WARN adminCategories 65a300000000000000000004: icon "<script>" is not an icon's name`,
+		"WARN adminCategories 65a300000000000000000005: id is missing",
+		`WARN adminTypes 65a400000000000000000005: template.print: unknown field "nonsense", taken for what activities store under that name`,
+		"WARN adminTypes 65a400000000000000000006: parent is not text",
+		`WARN adminFields 65a500000000000000000003: field "title" exists already`,
+		"WARN adminVocabularies 65a700000000000000000001: values holds what is not a document",
+	} {
+		if told[want] != 1 {
+			t.Errorf("told %d times: %s", told[want], want)
+		}
+	}
+}
+
+func TestOsirisCommand(t *testing.T) {
+	dir := importOsiris(t)
+	golden(t, "osiris.txt", vitrine(t, dir, "osiris", "--store", "bolt://v.db"))
+}
+
+// TestOsirisSessions: roles of persons bring rights, and let see types of activities.
+func TestOsirisSessions(t *testing.T) {
+	dir := importOsiris(t)
+	t.Setenv("VITRINE_AUTH_SESSION_JWT_SECRET", "secret")
+	s := startServer(t, dir, "--store", "bolt://v.db", "--preset", "osiris").ready()
+	const editorial = "65b000000000000000000005"
+	for user, sees := range map[string]bool{
+		"ada": true,  // is an editor
+		"ben": true,  // takes part in it
+		"cid": false, // neither
+	} {
+		token, err := proxy.MintToken(user, []byte("secret"), time.Now(), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, body := s.get("/api/all-activities", "Authorization", "Bearer "+token)
+		if got := strings.Contains(body, editorial); status != http.StatusOK || got != sees {
+			t.Errorf("%s: status %d, sees the editorial: %v, want %v", user, status, got, sees)
+		}
+		if !strings.Contains(body, "65b000000000000000000001") {
+			t.Errorf("%s does not see what everybody sees", user)
+		}
+	}
+}
+
+// TestOsirisPrecedence: the configuration comes first where it says something.
+func TestOsirisPrecedence(t *testing.T) {
+	dir := importOsiris(t)
+	write(t, filepath.Join(dir, "vitrine.yml"),
+		"store: bolt://v.db", "preset: osiris", "language: en", "start_year: 2022",
+		"auth: {api_key: from-the-file, portfolio_key: ''}",
+		"access: {roles: {editor: [proposals.view]}, types: {review: [admin], award: [admin]}}",
+		"affiliation: {fields: [position]}")
+	s := startServer(t, dir, "--config", "vitrine.yml").ready()
+	if status, _ := s.get("/api/html?apikey=institute-key"); status != http.StatusForbidden {
+		t.Errorf("the database's key: status %d", status)
+	}
+	if status, _ := s.get("/portfolio/spectrum"); status != http.StatusOK {
+		t.Errorf("without a portfolio key: status %d", status)
+	}
+	_, body := s.get("/api/activities?apikey=from-the-file&columns[]=type")
+	if !strings.Contains(body, `"type":"Talks"`) {
+		t.Errorf("labels are not English: %s", body)
+	}
+	if _, body := s.get("/api/html?apikey=from-the-file"); decode(t, body).Count != 0 {
+		t.Errorf("nobody's position is true: %s", body)
+	}
+}
+
+func TestCompleted(t *testing.T) {
+	off := false
+	said := osiris.Settings{
+		StartYear: 1999, Language: "de", APIKey: osiris.Key{Text: "k"}, PortfolioKey: osiris.Key{Sealed: true}, Portfolio: &off,
+		Roles:   map[string][]access.Permission{"admin": nil, "editor": {access.ProjectsView}, "leader": {access.ProposalsView}},
+		Visible: map[string][]string{"review": {"editor"}, "award": nil},
+	}
+	load := func(environ ...string) configs.Config {
+		cfg, err := configs.Load(configs.Sources{Environ: append(environ, "VITRINE_PRESET=osiris")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cfg
+	}
+	for _, tt := range []struct {
+		name    string
+		environ []string
+		want    func(*configs.Config)
+	}{
+		{"nothing given", nil, func(c *configs.Config) {}},
+		{"start year", []string{"VITRINE_START_YEAR=1900"}, func(c *configs.Config) { c.StartYear = 1900 }},
+		{"language", []string{"VITRINE_LANGUAGE=en"}, func(c *configs.Config) { c.Language = "en" }},
+		{"keys, as none", []string{"VITRINE_AUTH_API_KEY=", "VITRINE_AUTH_PORTFOLIO_KEY=own"},
+			func(c *configs.Config) { c.Auth.APIKey, c.Auth.PortfolioKey = "", "own" }},
+		{"spectrum", []string{"VITRINE_PORTFOLIO_ENABLED=true"}, func(c *configs.Config) { c.Portfolio.Enabled = true }},
+		{"a role", []string{"VITRINE_ACCESS_ROLES=editor=proposals.view"},
+			func(c *configs.Config) { c.Access.Roles["editor"] = []string{"proposals.view"} }},
+		{"a type", []string{"VITRINE_ACCESS_TYPES=review=admin"},
+			func(c *configs.Config) { c.Access.Types["review"] = []string{"admin"} }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := load(tt.environ...)
+			got := completed(cfg, said, "sealed")
+			want := load(tt.environ...)
+			want.StartYear, want.Language, want.Auth.APIKey, want.Auth.PortfolioKey = 1999, "de", "k", "sealed"
+			want.Portfolio.Enabled = false
+			want.Access.Roles = map[string][]string{"admin": {}, "editor": {"projects.view"}, "leader": {"proposals.view"}}
+			want.Access.Types = map[string][]string{"review": {"editor"}, "award": nil}
+			tt.want(&want)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+			if !reflect.DeepEqual(cfg, load(tt.environ...)) {
+				t.Error("the configuration itself has changed")
+			}
+		})
+	}
+}
+
+// TestOsirisChanges: what changes in the database takes effect while the program runs.
+func TestOsirisChanges(t *testing.T) {
+	r := runOsiris(t)
+	if got := r.since(); got != 2 {
+		t.Fatalf("%d publications to begin with, want 2", got)
+	}
+	r.general("startyear", "2021")
+	r.check()
+	if got := r.since(); got != 1 {
+		t.Errorf("since 2021: %d publications, want 1", got)
+	}
+	r.general("apikey", bson.D{{Key: "odd", Value: 1}})
+	r.check()
+	for _, key := range []string{"", "odd", "%7B%7D"} {
+		if status, _ := r.get("/api/html?apikey=" + key); status != http.StatusForbidden {
+			t.Errorf("a key that is no text, called with %q: status %d", key, status)
+		}
+	}
+	r.general("apikey", "new")
+	r.check()
+	if status, _ := r.get("/api/html?apikey=new"); status != http.StatusOK {
+		t.Errorf("with the new key: status %d", status)
+	}
+	r.general("apikey", nil)
+	r.put(osiris.Projects, bson.D{{Key: "_id", Value: 1}, {Key: "id", Value: "own"}, {Key: "name", Value: "Ours"}})
+	r.put(osiris.Rights, bson.D{{Key: "_id", Value: 1}, {Key: "role", Value: "x"}, {Key: "right", Value: "projects.view"}, {Key: "value", Value: true}})
+	r.check()
+	if status, _ := r.get("/api/html"); status != http.StatusOK {
+		t.Errorf("without a key again: status %d", status)
+	}
+	if got := r.settings.labels.Label(label.ProjectType, "own", "en"); got != "Ours" {
+		t.Errorf("label %q", got)
+	}
+	if got := r.settings.Access.Roles["x"]; !reflect.DeepEqual(got, []string{"projects.view"}) {
+		t.Errorf("rights of a role: %v", got)
+	}
+	before := r.settings
+	if r.check(); !reflect.DeepEqual(before, r.settings) {
+		t.Error("nothing changed, and yet the settings did")
+	}
+}
+
+// TestOsirisTemplatesChange: new templates render all rows anew, other settings none.
+func TestOsirisTemplatesChange(t *testing.T) {
+	r := runOsiris(t)
+	if got, want := r.prints(), "(2021) First./(2020) Second."; got != want {
+		t.Errorf("without templates: got %q, want %q", got, want)
+	}
+	r.template("{title}!")
+	if got := r.publishedBy(2); got != 2 {
+		t.Errorf("a new template: %d rows published, want 2", got)
+	}
+	if got, want := r.prints(), "First!/Second!"; got != want {
+		t.Errorf("by a template: got %q, want %q", got, want)
+	}
+	r.general("coins", true)
+	r.general("apikey", nil)
+	r.put("activities", osirisActivity("a1", "Third", 2021))
+	if got := r.publishedBy(3); got != 1 {
+		t.Errorf("a changed record, and settings without a say: %d rows published, want 1", got)
+	}
+	r.template("{title} <h1>{nonsense")
+	r.publishedBy(4)
+	if got, want := r.prints(), "Third {nonsense/Second {nonsense"; got != want {
+		t.Errorf("by a broken template: got %q, want %q", got, want)
+	}
+}
+
+// osirisRun is the program on a small OSIRIS database, in this process.
+type osirisRun struct {
+	*running
+	settings settings
+}
+
+func runOsiris(t *testing.T) *osirisRun {
+	t.Helper()
+	cfg, err := configs.Load(configs.Sources{Environ: []string{"VITRINE_PRESET=osiris"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runConfigured(t, cfg, func(r *running) {
+		r.put("activities", osirisActivity("a1", "First", 2021), osirisActivity("a2", "Second", 2020))
+	})
+	return &osirisRun{running: r, settings: r.program.settings}
+}
+
+func osirisActivity(id, title string, year int32) bson.D {
+	return bson.D{{Key: "_id", Value: id}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"},
+		{Key: "title", Value: title}, {Key: "year", Value: year}, {Key: "authors", Value: bson.A{bson.D{{Key: "aoi", Value: true}}}}}
+}
+
+func (r *osirisRun) get(path string) (int, string) {
+	r.t.Helper()
+	return fetch(r.t, http.MethodGet, r.base+path)
+}
+
+// check looks for changed settings, as follow does now and then.
+func (r *osirisRun) check() {
+	r.settings = r.program.institute.check(r.t.Context(), r.settings, r.program.adopt)
+}
+
+func (r *osirisRun) general(key string, value any) {
+	r.t.Helper()
+	r.put(osiris.General, bson.D{{Key: "_id", Value: key}, {Key: "key", Value: key}, {Key: "value", Value: value}})
+}
+
+func (r *osirisRun) template(src string) {
+	r.t.Helper()
+	r.put(osiris.Types, bson.D{{Key: "_id", Value: 1}, {Key: "id", Value: "article"}, {Key: "parent", Value: "publication"},
+		{Key: "template", Value: bson.D{{Key: "print", Value: src}}}})
+}
+
+// since counts what /api/html shows.
+func (r *osirisRun) since() int {
+	r.t.Helper()
+	_, body := r.get("/api/html")
+	return decode(r.t, body).Count
+}
+
+// publishedBy refreshes until a generation is served and returns how many rows it brought.
+func (r *osirisRun) publishedBy(generation uint64) (rows int) {
+	r.t.Helper()
+	r.refreshed(int(generation))
+	_, err := r.store.Rows(r.t.Context(), "activities", generation-1, func(origin.Row) error { rows++; return nil })
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return rows
+}
+
+// prints returns the citations that are served.
+func (r *osirisRun) prints() string {
+	r.t.Helper()
+	_, body := r.get("/api/activities?columns[]=print")
+	var prints []string
+	for _, row := range decode(r.t, body).Data {
+		prints = append(prints, fmt.Sprint(row["print"]))
+	}
+	return strings.Join(prints, "/")
+}
