@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/result"
 )
 
@@ -28,15 +29,11 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge := func(name, help string, value float64) {
 			ch <- prometheus.MustNewConstMetric(desc(name, help, "view"), prometheus.GaugeValue, value, s.View)
 		}
-		loaded, failing := 0.0, 0.0
-		if !s.Loaded.IsZero() {
-			loaded = 1
-		}
-		if s.Err != nil {
-			failing = 1
-		}
-		gauge("vitrine_view_loaded", "Whether the view is in memory.", loaded)
-		gauge("vitrine_view_failing", "Whether its last refresh failed.", failing)
+		gauge("vitrine_view_loaded", "Whether the view is in memory.", truth(!s.Loaded.IsZero()))
+		gauge("vitrine_view_failing", "Whether its last refresh failed.", truth(s.Err != nil))
+		gauge("vitrine_view_job_failing", "Whether its job's last run failed, wherever it ran.", truth(s.Meta.Health.Status == origin.HealthError))
+		gauge("vitrine_view_job_held", "Whether its job's last run was held back because too many rows would go.", truth(s.Meta.Health.Status == origin.HealthHeld))
+		gauge("vitrine_view_job_skipped", "Records that its job's last run left out.", float64(s.Meta.Health.Skipped))
 		gauge("vitrine_view_generation", "Generation being served.", float64(s.Meta.Generation))
 		gauge("vitrine_view_rows", "Rows being served.", float64(s.Rows))
 		gauge("vitrine_view_segments", "Segments the rows lie in.", float64(s.Segments))
@@ -50,6 +47,13 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 			gauge("vitrine_view_checked_seconds", "Time since the store last answered.", v.now().Sub(s.Checked).Seconds())
 		}
 	}
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // resultCollector reads the counters of the answers kept.

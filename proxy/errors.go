@@ -63,7 +63,7 @@ func classifyHTTP(e *fiber.Error) problem {
 	case http.StatusNotFound:
 		return problem{e.Code, dataNotFound, "There is nothing at this path."}
 	case http.StatusMethodNotAllowed:
-		return problem{e.Code, wrongCall, "This path is only read: use GET or HEAD."}
+		return problem{e.Code, wrongCall, "This path does not take that method; Allow says which it does."}
 	case http.StatusRequestHeaderFieldsTooLarge:
 		return problem{e.Code, wrongCall, "The URL or the headers are too long."}
 	case http.StatusRequestEntityTooLarge:

@@ -44,7 +44,7 @@ func NewMetrics() *Metrics {
 			Name: "vitrine_response_bytes", Help: "Bytes of body sent, as coded.",
 			Buckets: prometheus.ExponentialBuckets(256, 8, 8)}, []string{"endpoint", "class"}),
 		jobRuns: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vitrine_job_runs_total", Help: "Runs of a view's job by how they ended: ok, held, error or missed."}, []string{"view", "outcome"}),
+			Name: "vitrine_job_runs_total", Help: "Runs of a view's job by how they ended: published, unchanged, held, error, stopped or missed."}, []string{"view", "outcome"}),
 		jobSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vitrine_job_seconds", Help: "Time a job took.",
 			Buckets: prometheus.ExponentialBuckets(.01, 4, 9)}, []string{"view"}),

@@ -69,6 +69,9 @@ func (q *query) finish() bson.D {
 		return q.doc
 	}
 	if len(q.doc) == 0 {
+		if only, ok := q.and[0].(bson.D); ok && len(q.and) == 1 {
+			return only
+		}
 		return bson.D{{Key: "$and", Value: q.and}}
 	}
 	return bson.D{{Key: "$and", Value: append(bson.A{q.doc}, q.and...)}}
