@@ -307,3 +307,18 @@ func TestNoAddedIDWithoutColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestEverybodyIsFound: persons are searched whether they are active, have a
+// username or are members of anything.
+func TestEverybodyIsFound(t *testing.T) {
+	s := newStore()
+	s.publish(rules.ViewPersons, parse(t,
+		`{"_id":1,"last":"A","username":"a","is_active":true,"units":[{"unit":"BIO","start":"2020-01-01","end":null}]}`,
+		`{"_id":2,"last":"B","username":"b","is_active":false,"units":[{"unit":"BIO","start":"1990-01-01","end":"1991-01-01"}]}`,
+		`{"_id":3,"last":"C","username":null}`,
+		`{"_id":4,"last":"D","hide":true}`)...)
+	e := open(t, s, options(t)).get("/api/search/persons").envelope(t)
+	if rows := e.rows(t); *e.Count != 4 || len(rows) != 4 {
+		t.Errorf("count = %d, rows = %v", *e.Count, rows)
+	}
+}
