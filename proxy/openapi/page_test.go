@@ -1,0 +1,91 @@
+package openapi_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestPageTellsEverything: what the document describes stands on the page.
+func TestPageTellsEverything(t *testing.T) {
+	d := load(t)
+	page, err := d.Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Tags  []struct{ Name string }
+		Paths map[string]struct {
+			Get struct {
+				Summary     string
+				OperationID string
+				Parameters  []struct {
+					Name string
+					Ref  string `json:"$ref"`
+				}
+				Responses map[string]any
+			}
+		}
+		Components struct {
+			Parameters map[string]struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal(d.JSON(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	text := string(page.HTML)
+	wants := func(place, what string) {
+		if !strings.Contains(text, what) {
+			t.Errorf("%s: the page lacks %s", place, what)
+		}
+	}
+	for _, tag := range doc.Tags {
+		wants("tags", "<h2>"+tag.Name+"</h2>")
+	}
+	for path, item := range doc.Paths {
+		wants(path, `<article id="`+item.Get.OperationID+`" data-path="`+path+`">`)
+		wants(path, `<p class="summary">`+html.EscapeString(item.Get.Summary)+`</p>`)
+		for _, p := range item.Get.Parameters {
+			name := p.Name
+			if p.Ref != "" {
+				name = doc.Components.Parameters[p.Ref[strings.LastIndex(p.Ref, "/")+1:]].Name
+			}
+			wants(path, `<label for="`+item.Get.OperationID+"-"+name+`">`)
+		}
+	}
+}
+
+// TestPolicyNamesStyleAndScript: their hashes are those of what the page holds.
+func TestPolicyNamesStyleAndScript(t *testing.T) {
+	page, err := load(t).Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, element := range []string{"style", "script"} {
+		all := regexp.MustCompile(`(?s)<`+element+`>(.*?)</`+element+`>`).FindAllSubmatch(page.HTML, -1)
+		if len(all) != 1 {
+			t.Fatalf("%d elements %s", len(all), element)
+		}
+		sum := sha256.Sum256(all[0][1])
+		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(page.Policy, want) {
+			t.Errorf("the policy lacks %s: %s", want, page.Policy)
+		}
+	}
+}
+
+// TestSamePage: the description is the same each time it is read.
+func TestSamePage(t *testing.T) {
+	first, second := load(t), load(t)
+	if string(first.JSON()) != string(second.JSON()) {
+		t.Error("two documents")
+	}
+	a, errA := first.Page()
+	b, errB := second.Page()
+	if errA != nil || errB != nil || string(a.HTML) != string(b.HTML) {
+		t.Errorf("two pages: %v, %v", errA, errB)
+	}
+}
