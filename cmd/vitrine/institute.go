@@ -28,7 +28,7 @@ type institute struct {
 	log      *slog.Logger
 	zone     *time.Location
 	rules    *render.Rules
-	labels   *label.Sets // built in
+	labels   *label.Sets // built in, those of the rules included
 	ownNames *label.Sets // of the site's own file; nil if there is none
 	sealed   string      // stands for keys that nobody may know
 
@@ -51,6 +51,7 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	if i.labels, i.ownNames, err = loadLabels(cfg.Labels); err != nil {
 		return nil, err
 	}
+	i.labels = i.labels.With(i.rules.Labels())
 	return i, nil
 }
 
@@ -72,9 +73,13 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 		return settings{}, err
 	}
 	i.warned.tell(i.log, "answers", said.Warnings)
+	labels := i.labels
+	if r := i.latest.Load(); r != nil {
+		labels = labels.With(r.rules.Labels())
+	}
 	return settings{
 		Config: completed(i.given, said, i.sealed),
-		labels: i.labels.With(said.Labels).With(i.ownNames),
+		labels: labels.With(said.Labels).With(i.ownNames),
 		member: []string{osiris.Everybody},
 	}, nil
 }

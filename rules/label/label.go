@@ -10,18 +10,21 @@ import (
 
 // The sets the API asks for.
 const (
-	ProjectType   = "project-type"
-	ProjectRole   = "project-role"
-	ProjectStatus = "project-status"
-	Funder        = "funder"
-	Topic         = "topic"
-	Tag           = "tag"
+	ProjectType  = "project-type"
+	ActivityType = "activity-type"
+	// ActivitySubtype has codes of type and subtype, as in "publication/article".
+	ActivitySubtype = "activity-subtype"
+	ProjectRole     = "project-role"
+	ProjectStatus   = "project-status"
+	Funder          = "funder"
+	Topic           = "topic"
+	Tag             = "tag"
 	// Text holds what the API says itself, by its English wording.
 	Text = "text"
 )
 
 // names lists the sets, to tell a mistyped one.
-var names = []string{Funder, ProjectRole, ProjectStatus, ProjectType, Tag, Text, Topic}
+var names = []string{ActivitySubtype, ActivityType, Funder, ProjectRole, ProjectStatus, ProjectType, Tag, Text, Topic}
 
 // Languages are those labels come in, by their codes.
 func Languages() []string { return []string{"en", "de"} }
@@ -89,12 +92,19 @@ func (s *Sets) With(other *Sets) *Sets {
 
 // Label returns the name of a code in a language ("en", "de"), or the code itself.
 func (s *Sets) Label(set, code, lang string) string {
-	if s != nil {
-		if text := s.sets[set][code].in(lang); text != "" {
-			return text
-		}
+	if text, ok := s.Lookup(set, code, lang); ok {
+		return text
 	}
 	return code
+}
+
+// Lookup returns the name of a code in a language, or false if it has none.
+func (s *Sets) Lookup(set, code, lang string) (string, bool) {
+	if s == nil {
+		return "", false
+	}
+	text := s.sets[set][code].in(lang)
+	return text, text != ""
 }
 
 // Fingerprint stands for all labels: it changes when one of them does.
