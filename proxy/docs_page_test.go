@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -64,6 +65,9 @@ func newTab(t *testing.T, browser context.Context, width int64) *visit {
 	if err := chromedp.Listen(tab, v.note); err != nil {
 		t.Fatal(err)
 	}
+	var giveUp context.CancelFunc // what is waited for may never come
+	v.Context, giveUp = context.WithTimeout(tab, time.Minute)
+	t.Cleanup(giveUp)
 	instruct(t, v, network.Enable, network.EnableParams{})
 	instruct(t, v, log.Enable, cdp.Empty{})
 	instruct(t, v, runtime.Enable, cdp.Empty{})
