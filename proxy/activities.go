@@ -37,6 +37,10 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
+	told, err := s.translator(r.params)
+	if err != nil {
+		return plan{}, err
+	}
 	list := listing{view: rules.ViewActivities, filter: f, page: g}
 	switch {
 	case field != "":
@@ -44,9 +48,11 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 	case full:
 		return list.full("activities"), nil
 	case len(columns) > 0:
-		return list.rows("activities columns "+columns.key(), columns.row), nil
+		return list.rows("activities columns "+columns.key()+told.key(), told.rows(columns.row)), nil
+	case told != nil:
+		return list.rows("activities"+told.key(), told.rows(activityRow)), nil
 	default:
-		return list.joined("activities", activityRow), nil
+		return list.joined("activities", told.rows(activityRow)), nil
 	}
 }
 
@@ -54,14 +60,15 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 type rowFunc func(dst []byte, s *view.Snapshot, slot view.Slot) []byte
 
 // activityRow is the default row: id, activity, icon, type, subtype, year.
-func activityRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	dst = append(dst, s.Fragment(slot, fragID)...)
-	if web := s.Fragment(slot, fragWeb); len(web) > 0 {
+func activityRow(dst []byte, a activity) []byte {
+	piece := a.pieces()
+	dst = append(dst, piece(fragID)...)
+	if web := piece(fragWeb); len(web) > 0 {
 		dst = append(append(dst, `,"activity":`...), web...)
 	}
-	dst = append(dst, s.Fragment(slot, fragIcon)...)
-	dst = append(dst, s.Fragment(slot, fragType)...)
-	return append(dst, s.Fragment(slot, fragList)...)
+	dst = append(dst, piece(fragIcon)...)
+	dst = append(dst, piece(fragType)...)
+	return append(dst, piece(fragList)...)
 }
 
 // appendListRest ends the default row.

@@ -6,7 +6,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 )
@@ -150,9 +149,9 @@ func (p *projection) key(b *strings.Builder) {
 }
 
 // row appends a row of these columns.
-func (cs columns) row(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	dst = append(dst, s.Fragment(slot, fragID)...)
-	doc := s.Doc(slot)
+func (cs columns) row(dst []byte, a activity) []byte {
+	dst = append(dst, a.snap.Fragment(a.slot, fragID)...)
+	doc := a.doc()
 	for _, c := range cs {
 		if c.name != "id" {
 			dst = c.append(dst, doc)

@@ -29,14 +29,18 @@ func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	form := "all-activities " + who.display + " " + asked.activityBase + " " + asked.personBase
+	told, err := s.translator(r.params)
+	if err != nil {
+		return plan{}, err
+	}
+	form := "all-activities " + who.display + " " + asked.activityBase + " " + asked.personBase + told.key()
 	personal := who.viewer.User != ""
 	if personal {
 		// The filter below may be the same for two people; their answers are still kept apart.
 		form += " " + ejsonString(who.viewer.User)
 	}
 	list := listing{view: rules.ViewActivities, filter: filter.And(asked.filter, restriction)}
-	p := list.table(form, tableRow{who.display, asked})
+	p := list.table(form, tableRow{who.display, asked, told})
 	p.personal = personal
 	return p, nil
 }
@@ -178,8 +182,8 @@ func stringsOf(v bson.RawValue) []string {
 
 // table is the list of all-activities. As most callers want it, its rows are prepared.
 func (l listing) table(form string, row tableRow) plan {
-	if row.display != fragWeb || row.query.activityBase != "" {
-		return l.rows(form, row.append)
+	if row.display != fragWeb || row.query.activityBase != "" || row.told != nil {
+		return l.rows(form, row.told.rows(row.append))
 	}
 	return l.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
 		selected, err := s.Select(ctx, l.filter)
@@ -196,26 +200,28 @@ func (l listing) table(form string, row tableRow) plan {
 type tableRow struct {
 	display string
 	query   allActivitiesQuery
+	told    *translator
 }
 
-func (t tableRow) append(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	dst = append(dst, s.Fragment(slot, fragID)...)
-	dst = t.appendCitation(append(dst, `,"activity":`...), s, slot)
-	if icon := s.Fragment(slot, fragIcon); len(icon) > 0 {
+func (t tableRow) append(dst []byte, a activity) []byte {
+	piece := a.pieces()
+	dst = append(dst, piece(fragID)...)
+	dst = t.appendCitation(append(dst, `,"activity":`...), a)
+	if icon := piece(fragIcon); len(icon) > 0 {
 		dst = append(dst, icon...)
 	} else {
 		dst = append(dst, `,"icon":""`...)
 	}
-	dst = append(dst, s.Fragment(slot, fragMiddle)...)
-	dst = appendOrEmpty(dst, s.Fragment(slot, fragPrint))
-	return append(dst, s.Fragment(slot, fragRest)...)
+	dst = append(dst, piece(fragMiddle)...)
+	dst = appendOrEmpty(dst, piece(fragPrint))
+	return append(dst, piece(fragRest)...)
 }
 
-func (t tableRow) appendCitation(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+func (t tableRow) appendCitation(dst []byte, a activity) []byte {
 	if t.query.activityBase == "" {
-		return appendOrEmpty(dst, s.Fragment(slot, t.display))
+		return appendOrEmpty(dst, a.snap.Fragment(a.slot, t.display))
 	}
-	html, _ := rendered(s.Doc(slot), t.display)
+	html, _ := rendered(a.snap.Doc(a.slot), t.display)
 	return ejson.AppendString(dst, markup.RewriteLinks(html, t.query.activityBase, t.query.personBase))
 }
 

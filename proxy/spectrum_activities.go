@@ -22,6 +22,10 @@ func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) 
 	if name == "" {
 		return plan{}, rules.Wrongf("spectrum", "", "is required")
 	}
+	told, err := s.translator(r.params)
+	if err != nil {
+		return plan{}, err
+	}
 	f, err := s.compile(bson.D{{Key: "spectrum.display_name", Value: bson.D{{Key: "$eq", Value: name}}}}, "spectrum")
 	if err != nil {
 		return plan{}, err
@@ -33,10 +37,12 @@ func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) 
 		}
 		return &body{
 			head: openList(0), tail: closeList(page{}), items: between(0, len(entries)),
-			row: func(dst []byte, item int) []byte { return entries[item].append(dst, s) },
+			row: func(dst []byte, item int) []byte {
+				return entries[item].append(dst, activity{snap: s, slot: entries[item].slot, told: told})
+			},
 		}, nil
 	}
-	return plan{view: rules.ViewActivities, query: "spectrum-activities\x00" + name, build: build}, nil
+	return plan{view: rules.ViewActivities, query: "spectrum-activities" + told.key() + "\x00" + name, build: build}, nil
 }
 
 // entry is one activity's score in a spectrum.
@@ -91,20 +97,21 @@ func documentsOf(v bson.RawValue) []bson.Raw {
 }
 
 // append writes score, icon, activity, type, id.
-func (e entry) append(dst []byte, s *view.Snapshot) []byte {
+func (e entry) append(dst []byte, a activity) []byte {
+	piece := a.pieces()
 	dst = append(dst, '{')
 	if present(e.score) {
 		dst = append(ejson.Append(append(dst, `"score":`...), e.score), ',')
 	}
 	// The id fragment begins a row with {"id":…; here the id ends it.
-	id := s.Fragment(e.slot, fragID)[1:]
-	if icon := s.Fragment(e.slot, fragIcon); len(icon) > 0 {
+	id := piece(fragID)[1:]
+	if icon := piece(fragIcon); len(icon) > 0 {
 		dst = append(append(dst, icon[1:]...), ',')
 	}
-	if web := s.Fragment(e.slot, fragWeb); len(web) > 0 {
+	if web := piece(fragWeb); len(web) > 0 {
 		dst = append(append(append(dst, `"activity":`...), web...), ',')
 	}
-	if kind := s.Fragment(e.slot, fragType); len(kind) > 0 {
+	if kind := piece(fragType); len(kind) > 0 {
 		dst = append(append(dst, kind[1:]...), ',')
 	}
 	return append(append(dst, id...), '}')

@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules/label"
+)
+
+// activity is a row on its way out, joined from its pieces: the fragments that
+// are prepared, or the same of a row told in another language.
+type activity struct {
+	snap *view.Snapshot
+	slot view.Slot
+	told *translator // nil: as prepared
+}
+
+// doc returns the row's document.
+func (a activity) doc() bson.Raw {
+	if a.told == nil {
+		return a.snap.Doc(a.slot)
+	}
+	return a.told.translate(a.snap.Doc(a.slot))
+}
+
+// pieces returns what gives the row's fragments by name.
+func (a activity) pieces() func(name string) []byte {
+	if a.told == nil {
+		return func(name string) []byte { return a.snap.Fragment(a.slot, name) }
+	}
+	doc := a.doc()
+	return func(name string) []byte { return a.told.encoders[name](nil, doc) }
+}
+
+// translator tells the labels of an activity's type and subtype in a language
+// (DESIGN.md: What API.md leaves open, 15). Citations stay in the language in
+// which they were rendered, and so does a label that no set knows.
+type translator struct {
+	labels   *label.Sets
+	lang     string
+	encoders map[string]func([]byte, bson.Raw) []byte // of the fragments of an activity
+}
+
+// translator returns what the request's language needs; nil if rows can go out as
+// they are prepared.
+func (s *Server) translator(p params) (*translator, error) {
+	lang, err := s.languageOf(p)
+	if err != nil || lang == s.language {
+		return nil, err
+	}
+	t := &translator{labels: s.labels, lang: lang, encoders: map[string]func([]byte, bson.Raw) []byte{}}
+	for _, f := range activityFragments() {
+		for _, part := range append(f.Parts, f) {
+			if part.Name != "" && part.Encode != nil {
+				t.encoders[part.Name] = part.Encode
+			}
+		}
+	}
+	return t, nil
+}
+
+// key tells answers in different languages apart.
+func (t *translator) key() string {
+	if t == nil {
+		return ""
+	}
+	return " in " + t.lang
+}
+
+// rows makes a rowFunc of what writes an activity.
+func (t *translator) rows(row func(dst []byte, a activity) []byte) rowFunc {
+	return func(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+		return row(dst, activity{snap: s, slot: slot, told: t})
+	}
+}
+
+// translate returns the document with the labels in rendered.type and
+// rendered.subtype told in the language.
+func (t *translator) translate(doc bson.Raw) bson.Raw {
+	kind, _ := doc.Lookup("type").StringValueOK()
+	sub, _ := doc.Lookup("subtype").StringValueOK()
+	known := map[string]string{}
+	if text, ok := t.labels.Lookup(label.ActivityType, kind, t.lang); ok {
+		known["type"] = text
+	}
+	if text, ok := t.labels.Lookup(label.ActivitySubtype, kind+"/"+sub, t.lang); ok {
+		known["subtype"] = text
+	}
+	rendered, ok := doc.Lookup("rendered").DocumentOK()
+	if !ok || len(known) == 0 {
+		return doc
+	}
+	return withFields(doc, map[string]any{"rendered": withFields(rendered, known)})
+}
+
+// withFields returns a document with the values of fields that it has replaced;
+// the document itself if it cannot be read.
+func withFields[T any](doc bson.Raw, fields map[string]T) bson.Raw {
+	elements, err := doc.Elements()
+	if err != nil {
+		return doc
+	}
+	d := make(bson.D, len(elements))
+	for i, e := range elements {
+		d[i] = bson.E{Key: e.Key(), Value: e.Value()}
+		if value, ok := fields[e.Key()]; ok {
+			d[i].Value = value
+		}
+	}
+	raw, err := bson.Marshal(d)
+	if err != nil {
+		return doc
+	}
+	return raw
+}
