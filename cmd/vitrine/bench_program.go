@@ -47,8 +47,8 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (bench.Progr
 		Seed:  benchSeed(cfg, f, dumps),
 		Store: cfg.Store.Reveal(),
 		Build: func(ctx context.Context, store origin.Store) error { return buildViews(ctx, cfg, store) },
-		Serving: func(uri string) child.Command {
-			c := role(servingArgs(cmd, f)...)
+		Serving: func(uri, profile string) child.Command {
+			c := role(append(servingArgs(cmd, f), "--profile", profile)...)
 			c.Env = append(os.Environ(), envStore+"="+uri) // not an argument, which everybody may read
 			return c
 		},

@@ -22,6 +22,7 @@ import (
 // and beside it the service that tells about it.
 func benchServeCommand() *cobra.Command {
 	var demo, logged bool
+	var profile string
 	cmd := &cobra.Command{
 		Use: "serve", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,12 +30,13 @@ func benchServeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return benchServe(cmd.Context(), undisturbed(cfg), logged)
+			return benchServe(cmd.Context(), undisturbed(cfg), logged, profile)
 		},
 	}
 	configs.AddFlags(cmd.Flags(), "store")
 	cmd.Flags().BoolVar(&demo, "demo", false, "")
 	cmd.Flags().BoolVar(&logged, "logged", false, "")
+	cmd.Flags().StringVar(&profile, "profile", "", "")
 	return cmd
 }
 
@@ -48,8 +50,15 @@ func undisturbed(cfg configs.Config) configs.Config {
 	return cfg
 }
 
-// benchServe serves until the parent hangs up or ctx ends.
-func benchServe(ctx context.Context, cfg configs.Config, logged bool) (err error) {
+// benchServe serves until the parent hangs up or ctx ends. A profile that is begun
+// here is ended by the parent.
+func benchServe(ctx context.Context, cfg configs.Config, logged bool, profile string) (err error) {
+	var profiler serving.Profiler
+	if profile != "" {
+		if err := profiler.Profile(profile, nil); err != nil {
+			return err
+		}
+	}
 	log := discard()
 	if cfg.Log.Requests = logged; logged {
 		log = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -70,7 +79,7 @@ func benchServe(ctx context.Context, cfg configs.Config, logged bool) (err error
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	service := serving.New(ctx, serving.Options{
+	service := serving.New(ctx, &profiler, serving.Options{
 		Addr: public.Addr().String(), Views: p.views, Store: store,
 		Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
 	})

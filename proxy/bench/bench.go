@@ -43,10 +43,11 @@ type Program struct {
 	Store string // URI; only where Seed is nil
 	// Build builds all views of a store.
 	Build func(ctx context.Context, store origin.Store) error
-	// Children say how to start the three roles. Serving gets a store's URI.
-	Serving func(store string) child.Command
-	Driving child.Command
-	Bare    child.Command
+	// Serving says how to start the process that serves a store. If profile is not
+	// empty, the process writes a profile to that file from its first moment on.
+	Serving func(store, profile string) child.Command
+	Driving child.Command // runs load.Driver
+	Bare    child.Command // runs bare.Server
 }
 
 // withDefaults fills in what is zero.
@@ -145,6 +146,14 @@ func (b *bench) stop() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// profile is the file for a step's profile; "" if none is wanted.
+func (b *bench) profile(step string) string {
+	if b.Profiles == "" {
+		return ""
+	}
+	return filepath.Join(b.Profiles, fmt.Sprintf("%s-%d.prof", step, b.run.Rows))
 }
 
 // file is where the store of a size lies.

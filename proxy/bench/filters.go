@@ -29,7 +29,7 @@ func (v *vocabulary) filters() []Case {
 		{"filter-prefix", "$regex, anchored, on title", v.prefixed()},
 		{"filter-infix", "$regex, case-insensitive infix, on title", v.infixes()},
 		{"filter-pattern", "$regex, case-insensitive with a class, on title", v.patterns()},
-		{"filter-elem", "$elemMatch: author, position, unit", v.elemMatches()},
+		{"filter-elem", "$elemMatch: author and position; since a day", v.elemMatches()},
 		{"filter-or", "nested $or and $and", v.alternatives()},
 		{"filter-not", "$nor and $not", v.negations()},
 	}
@@ -126,10 +126,10 @@ func insensitive(expressions []string) family {
 }
 
 func (v *vocabulary) elemMatches() family {
-	return family{len(v.users) * len(v.positions) * len(v.units) * len(v.types), func(n int) string {
+	return family{len(v.users) * len(v.positions) * len(v.days), func(n int) string {
 		d := digits(n)
-		return fmt.Sprintf(`{"authors":{"$elemMatch":{"user":%s,"position":%s,"units":%s}},"type":%s}`,
-			d.of(v.users), d.of(v.positions), d.of(v.units), d.of(v.types))
+		return fmt.Sprintf(`{"authors":{"$elemMatch":{"user":%s,"position":%s}},"start_date":{"$gte":%s}}`,
+			d.of(v.users), d.of(v.positions), d.of(v.days))
 	}}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -36,11 +35,16 @@ func (b *bench) everyCase(ctx context.Context) error {
 			continue
 		}
 		b.Progress(c.Name)
-		r, err := b.profiled(ctx, c)
+		err := b.profiled(ctx, c.Name, func() error {
+			r, err := b.rounds(ctx, c)
+			if err == nil {
+				b.run.Results = append(b.run.Results, r)
+			}
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("case %s: %w", c.Name, err)
 		}
-		b.run.Results = append(b.run.Results, r)
 	}
 	if err := b.serving.Call(ctx, "Usage", none{}, &after); err != nil {
 		return err
@@ -57,17 +61,16 @@ func pausesOf(u usage.Usage) *Pauses {
 	return p
 }
 
-// profiled measures a case, under a profile if one is wanted.
-func (b *bench) profiled(ctx context.Context, c Case) (r Result, err error) {
-	if b.Profiles == "" {
-		return b.rounds(ctx, c)
+// profiled takes a step, under a profile if one is wanted.
+func (b *bench) profiled(ctx context.Context, step string, take func() error) error {
+	path := b.profile(step)
+	if path == "" {
+		return take()
 	}
-	path := filepath.Join(b.Profiles, fmt.Sprintf("%s-%d.prof", c.Name, b.run.Rows))
 	if err := b.serving.Call(ctx, "Profile", path, &none{}); err != nil {
-		return r, err
+		return err
 	}
-	r, err = b.rounds(ctx, c)
-	return r, errors.Join(err, b.serving.Call(ctx, "EndProfile", none{}, &none{}))
+	return errors.Join(take(), b.serving.Call(ctx, "EndProfile", none{}, &none{}))
 }
 
 // rounds measures a case: front end and bare handler in turns.

@@ -39,13 +39,19 @@ func (b *bench) refresh(ctx context.Context) error {
 	}
 	t := &traffic{words: b.words, pace: b.Pace}
 	var rounds []refreshed
-	for n := range b.Rounds {
-		b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
-		one, err := b.refreshOnce(ctx, t, n)
-		if err != nil {
-			return err
+	err := b.profiled(ctx, stepRefresh, func() error {
+		for n := range b.Rounds {
+			b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
+			one, err := b.refreshOnce(ctx, t, n)
+			if err != nil {
+				return err
+			}
+			rounds = append(rounds, one)
 		}
-		rounds = append(rounds, one)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	r.sum(rounds)
 	b.run.Refresh = r
@@ -62,6 +68,11 @@ type refreshed struct {
 // refreshOnce runs traffic, changes records after a while, and ends traffic soon
 // after the change is visible.
 func (b *bench) refreshOnce(ctx context.Context, t *traffic, serial int) (r refreshed, err error) {
+	// What is popular was asked before anything is measured.
+	warm := load.Job{Addr: b.front, Paths: t.popular(), Once: true, Conns: 2, Duration: refreshTime}
+	if err := b.driving.Call(ctx, "Drive", warm, &load.Sample{}); err != nil {
+		return r, err
+	}
 	job := load.Job{Addr: b.front, Paths: t.next(), Conns: refreshConns, Duration: refreshTime, Rate: b.Pace}
 	driven := make(chan error, 1)
 	go func() { driven <- b.driving.Call(ctx, "Drive", job, &r.Sample) }()

@@ -47,7 +47,7 @@ func (b *bench) start(ctx context.Context) (err error) {
 
 // startServing starts the serving process and takes the time until it is ready.
 func (b *bench) startServing(ctx context.Context) (err error) {
-	if b.serving, err = child.Start(ctx, b.Program.Serving(b.uri)); err != nil {
+	if b.serving, err = child.Start(ctx, b.Program.Serving(b.uri, b.profile(stepStart))); err != nil {
 		return err
 	}
 	if err := b.serving.Call(ctx, "Address", none{}, &b.front); err != nil {
@@ -64,7 +64,10 @@ func (b *bench) startServing(ctx context.Context) (err error) {
 		<-tick.C
 	}
 	b.run.Starts = append(b.run.Starts, Start{Ready: time.Since(b.serving.Began())})
-	return b.serving.Call(ctx, "Settle", none{}, &none{})
+	return errors.Join(
+		b.serving.Call(ctx, "EndProfile", none{}, &none{}),
+		b.serving.Call(ctx, "Settle", none{}, &none{}),
+	)
 }
 
 // isReady asks /readyz.

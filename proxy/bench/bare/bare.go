@@ -145,9 +145,10 @@ func read(res *fasthttp.Response) (body []byte, n int64, err error) {
 		return body, int64(len(body)), nil
 	}
 	defer func() { err = errors.Join(err, res.CloseBodyStream()) }()
-	if body, err = io.ReadAll(io.LimitReader(stream, Most)); err != nil {
-		return nil, 0, err
+	body, err = io.ReadAll(io.LimitReader(stream, Most+1))
+	if err != nil || len(body) <= Most {
+		return body, int64(len(body)), err // a stream that has ended must not be read again: it would wait for more
 	}
 	rest, err := io.Copy(io.Discard, stream)
-	return body, int64(len(body)) + rest, err
+	return nil, int64(len(body)) + rest, err
 }

@@ -64,7 +64,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
-	p.client = rpc.NewClient(pipe{out, in})
+	p.client = rpc.NewClient(parentEnd{out, in})
 	return p, nil
 }
 
@@ -111,7 +111,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, service an
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		server.ServeConn(pipe{in, out})
+		server.ServeConn(childEnd{in, out})
 	}()
 	select {
 	case <-done:
@@ -120,12 +120,19 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, service an
 	return nil
 }
 
-// pipe is one connection made of two ends. It closes its writing end first: that is
-// what the other side waits for.
-type pipe struct {
+// parentEnd is the parent's end of the two pipes. Closing it closes the child's input
+// alone: a child that is still replying must not find its output gone, which would
+// kill it. The output ends with the child.
+type parentEnd struct {
+	io.Reader
+	io.WriteCloser
+}
+
+// childEnd is the child's end.
+type childEnd struct {
 	io.ReadCloser
 	io.WriteCloser
 }
 
 // Close implements io.Closer.
-func (p pipe) Close() error { return errors.Join(p.WriteCloser.Close(), p.ReadCloser.Close()) }
+func (c childEnd) Close() error { return errors.Join(c.WriteCloser.Close(), c.ReadCloser.Close()) }

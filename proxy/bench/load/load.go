@@ -10,7 +10,6 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -165,9 +164,4 @@ func wait(ctx context.Context, at time.Time) bool {
 	case <-timer.C:
 		return true
 	}
-}
-
-// unexpected tells of an answer that is not as it must be.
-func unexpected(req *fasthttp.Request, res *fasthttp.Response, head []byte) error {
-	return fmt.Errorf("GET %s: status %d: %.200s", req.URI(), res.StatusCode(), head)
 }

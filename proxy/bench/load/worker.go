@@ -75,7 +75,7 @@ func (w *worker) ask(req *fasthttp.Request, res *fasthttp.Response) error {
 		return fmt.Errorf("GET %s: body: %w", req.URI(), err)
 	}
 	if res.StatusCode() != w.job.Status {
-		return unexpected(req, res, w.buffer[:min(n, int64(len(w.buffer)))])
+		return fmt.Errorf("GET %s: status %d: %.200s", req.URI(), res.StatusCode(), w.buffer[:min(n, int64(len(w.buffer)))])
 	}
 	w.bytes += n
 	switch status := res.Header.Peek(headerCacheStatus); {

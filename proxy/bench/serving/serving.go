@@ -10,10 +10,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
-	"runtime/pprof"
-	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -39,18 +36,16 @@ type Options struct {
 
 // Service is the service of a serving process.
 type Service struct {
+	*Profiler
 	o       Options
 	ctx     context.Context
 	started time.Time
-
-	mu      sync.Mutex // guards profile
-	profile *os.File   // being written; nil: none
 }
 
 // New returns a service that stops waiting for anything when ctx ends: calls of a
-// parent bring no context of their own.
-func New(ctx context.Context, o Options) *Service {
-	return &Service{o: o, ctx: ctx, started: time.Now()}
+// parent bring no context of their own. The profiler may be at work already.
+func New(ctx context.Context, p *Profiler, o Options) *Service {
+	return &Service{Profiler: p, o: o, ctx: ctx, started: time.Now()}
 }
 
 // Address replies HOST:PORT.
@@ -205,33 +200,4 @@ func (s *Service) until(is func() (bool, error), every time.Duration) error {
 		case <-tick.C:
 		}
 	}
-}
-
-// Profile begins a profile of the processors' time, into a file.
-func (s *Service) Profile(path string, _ *struct{}) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		_ = f.Close()
-		return err
-	}
-	s.profile = f
-	return nil
-}
-
-// EndProfile ends the profile that was begun.
-func (s *Service) EndProfile(_ struct{}, _ *struct{}) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.profile == nil {
-		return nil
-	}
-	pprof.StopCPUProfile()
-	f := s.profile
-	s.profile = nil
-	return f.Close()
 }

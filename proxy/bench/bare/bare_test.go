@@ -1,0 +1,95 @@
+package bare_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/proxy/bench/bare"
+	"vitrine/proxy/bench/usage"
+)
+
+// front serves a handful of answers to take over.
+func front(t *testing.T) string {
+	t.Helper()
+	app := fiber.New(fiber.Config{DisableStartupMessage: true})
+	app.Get("/plain", func(c *fiber.Ctx) error {
+		c.Set("ETag", `"1"`)
+		c.Set("Content-Encoding", "test")
+		if c.Get("If-None-Match") == `"1"` {
+			return c.SendStatus(fiber.StatusNotModified)
+		}
+		return c.Type("json").SendString(`{"data":[]}`)
+	})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- app.Listener(ln) }()
+	t.Cleanup(func() {
+		if err := app.Shutdown(); err != nil {
+			t.Error(err)
+		}
+		<-done
+	})
+	return ln.Addr().String()
+}
+
+func TestCopy(t *testing.T) {
+	addr := front(t)
+	s, err := bare.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var own string
+	if err := s.Address(struct{}{}, &own); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name     string
+		header   map[string]string
+		status   int
+		body     string
+		encoding string
+	}{
+		{"an answer", nil, 200, `{"data":[]}`, "test"},
+		{"not modified", map[string]string{"If-None-Match": `"1"`}, 304, "", "test"},
+	}
+	for _, tt := range tests {
+		var a bare.Answer
+		if err := s.Copy(bare.Request{Addr: addr, Path: "/plain", Header: tt.header}, &a); err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if a.Status != tt.status || a.Bytes != int64(len(tt.body)) || a.ETag != `"1"` || !a.Held || a.Took <= 0 {
+			t.Errorf("%s: took over %+v", tt.name, a)
+		}
+		res, err := http.Get("http://" + own + "/whatever?x=1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != tt.status || string(body) != tt.body {
+			t.Errorf("%s: sends %d %q, %v", tt.name, res.StatusCode, body, err)
+		}
+		if tt.status == 200 && res.Header.Get("Content-Encoding") != tt.encoding {
+			t.Errorf("%s: header %v", tt.name, res.Header)
+		}
+	}
+	if err := s.Copy(bare.Request{Addr: addr, Path: "/missing"}, new(bare.Answer)); err == nil {
+		t.Error("an error was taken over")
+	}
+	var u usage.Usage
+	if err := s.Usage(struct{}{}, &u); err != nil || u.CPU <= 0 {
+		t.Errorf("usage %+v, %v", u, err)
+	}
+}

@@ -1,0 +1,142 @@
+package child_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/rpc"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"vitrine/proxy/bench/child"
+)
+
+// roleEnv makes the test binary be a child.
+const roleEnv = "VITRINE_TEST_CHILD"
+
+// echo is the service of the tests' children.
+type echo struct{}
+
+func (echo) Upper(s string, reply *string) error {
+	*reply = strings.ToUpper(s)
+	return nil
+}
+
+func (echo) Fail(s string, _ *string) error { return errors.New(s) }
+
+func (echo) Die(_ struct{}, _ *struct{}) error {
+	os.Exit(3)
+	return nil
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleEnv) != "" {
+		if err := child.Serve(context.Background(), os.Stdin, os.Stdout, echo{}); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func start(t *testing.T, ctx context.Context) *child.Process {
+	t.Helper()
+	p, err := child.Start(ctx, child.Command{Path: os.Args[0], Env: append(os.Environ(), roleEnv+"=1"), Stderr: os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestCall(t *testing.T) {
+	p := start(t, t.Context())
+	var got string
+	if err := p.Call(t.Context(), "Upper", "words", &got); err != nil || got != "WORDS" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := p.Call(t.Context(), "Fail", "no", &got); err == nil || !strings.Contains(err.Error(), "no") {
+		t.Errorf("a method's error: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.Call(ended, "Upper", "words", new(string)); !errors.Is(err, context.Canceled) {
+		t.Errorf("after ctx has ended: %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Errorf("close again: %v", err)
+	}
+	if p.Began().IsZero() {
+		t.Error("it never began")
+	}
+}
+
+func TestAChildThatDies(t *testing.T) {
+	p := start(t, t.Context())
+	if err := p.Call(t.Context(), "Die", struct{}{}, &struct{}{}); err == nil {
+		t.Error("the call that killed it: no error")
+	}
+	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("close: %v", err)
+	}
+}
+
+func TestContextEndsAChild(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := start(t, ctx)
+	cancel()
+	if err := p.Call(t.Context(), "Upper", "words", new(string)); err == nil {
+		// It may have answered before the signal came; then the pipe ends with it.
+		for err == nil {
+			err = p.Call(t.Context(), "Upper", "words", new(string))
+		}
+	}
+	_ = p.Close() // it was killed, and says so
+}
+
+func TestStartFails(t *testing.T) {
+	if _, err := child.Start(t.Context(), child.Command{Path: "/no/such/program"}); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestServeEndsWithItsInputAndWithItsContext(t *testing.T) {
+	in, parentOut := io.Pipe()
+	parentIn, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- child.Serve(t.Context(), in, out, echo{}) }()
+	client := rpc.NewClient(both{parentIn, parentOut})
+	var got string
+	if err := client.Call("Child.Upper", "a", &got); err != nil || got != "A" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	in, parentOut = io.Pipe()
+	_, out = io.Pipe()
+	go func() { served <- child.Serve(ctx, in, out, echo{}) }()
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	_ = parentOut.Close() // lets the reader go that Serve had to leave behind
+}
+
+// both is a connection of two pipes.
+type both struct {
+	*io.PipeReader
+	*io.PipeWriter
+}
+
+func (b both) Close() error { return errors.Join(b.PipeWriter.Close(), b.PipeReader.Close()) }

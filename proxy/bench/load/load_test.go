@@ -1,0 +1,199 @@
+package load_test
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"go.uber.org/goleak"
+
+	"vitrine/proxy/bench/load"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		// What fasthttp leaves behind: it notices some time later that it is done.
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*TCPDialer).tcpAddrsClean"))
+}
+
+// target is a server that notes what it was asked.
+type target struct {
+	addr string
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+// newTarget answers every request by h.
+func newTarget(t *testing.T, h fiber.Handler) *target {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &target{addr: ln.Addr().String(), seen: map[string]int{}}
+	app := fiber.New(fiber.Config{DisableStartupMessage: true})
+	app.Get("/*", func(c *fiber.Ctx) error {
+		s.mu.Lock()
+		s.seen[strings.Clone(c.OriginalURL())]++
+		s.mu.Unlock()
+		return h(c)
+	})
+	done := make(chan error, 1)
+	go func() { done <- app.Listener(ln) }()
+	t.Cleanup(func() {
+		if err := app.Shutdown(); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func paths(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("/p?n=%d", i)
+	}
+	return all
+}
+
+func TestDriveOnce(t *testing.T) {
+	s := newTarget(t, func(c *fiber.Ctx) error {
+		if c.QueryInt("n")%2 == 0 {
+			c.Set("Cache-Status", "vitrine; hit")
+		} else {
+			c.Set("Cache-Status", "vitrine; fwd=miss; stored")
+		}
+		return c.SendString("twelve bytes")
+	})
+	var d load.Driver
+	var got load.Sample
+	if err := d.Drive(load.Job{Addr: s.addr, Paths: paths(40), Once: true, Conns: 3, Duration: time.Hour}, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Requests) != 40 || got.Bytes != 480 || got.Mean() != 12 || got.Hits != 20 || got.Misses != 20 {
+		t.Errorf("%d requests, %d bytes, mean %d, %d hits, %d misses", len(got.Requests), got.Bytes, got.Mean(), got.Hits, got.Misses)
+	}
+	for path, n := range s.seen {
+		if n != 1 {
+			t.Errorf("%s was asked %d times", path, n)
+		}
+	}
+	if got.Rate() <= 0 || got.Latencies().Quantile(1) <= 0 {
+		t.Errorf("rate %v, longest %v", got.Rate(), got.Latencies().Quantile(1))
+	}
+}
+
+// TestDriveUntilStopped asks one path over and over, reads bodies sent as streams,
+// and ends when it is told to.
+func TestDriveUntilStopped(t *testing.T) {
+	reached := make(chan struct{}, 1)
+	var d load.Driver
+	n := 0
+	s := newTarget(t, func(c *fiber.Ctx) error {
+		if n++; n == 30 {
+			reached <- struct{}{}
+		}
+		c.Context().SetBodyStream(strings.NewReader(strings.Repeat("x", 700_000)), -1)
+		return nil
+	})
+	var got load.Sample
+	done := make(chan error, 1)
+	go func() { done <- d.Drive(load.Job{Addr: s.addr, Paths: []string{"/"}, Duration: time.Hour}, &got) }()
+	<-reached
+	if err := d.Drive(load.Job{Addr: s.addr, Paths: []string{"/"}}, new(load.Sample)); err == nil {
+		t.Error("a second job at a time: no error")
+	}
+	if err := d.Stop(struct{}{}, nil); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Requests) < 29 || got.Mean() != 700_000 {
+		t.Errorf("%d requests, %d bytes each", len(got.Requests), got.Mean())
+	}
+	if err := d.Stop(struct{}{}, nil); err != nil {
+		t.Errorf("stop without a job: %v", err)
+	}
+}
+
+func TestDrivePaced(t *testing.T) {
+	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusNotModified) })
+	var d load.Driver
+	var got load.Sample
+	job := load.Job{Addr: s.addr, Paths: paths(50), Once: true, Conns: 8, Duration: time.Hour, Rate: 1000, Status: fiber.StatusNotModified}
+	if err := d.Drive(job, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Requests) != 50 {
+		t.Fatalf("%d requests", len(got.Requests))
+	}
+	for i, r := range got.Requests {
+		if due := time.Duration(i) * time.Millisecond; r.At < due {
+			t.Errorf("request %d began at %v, before it was due", i, r.At)
+		}
+	}
+}
+
+func TestDriveRefusesWrongAnswers(t *testing.T) {
+	s := newTarget(t, func(c *fiber.Ctx) error { return c.Status(503).SendString("out of order") })
+	tests := []struct {
+		name string
+		job  load.Job
+		want string
+	}{
+		{"another status", load.Job{Addr: s.addr, Paths: []string{"/x"}, Duration: time.Hour}, "status 503: out of order"},
+		{"nobody there", load.Job{Addr: "127.0.0.1:1", Paths: []string{"/x"}, Duration: time.Hour}, "/x"},
+		{"nothing to ask", load.Job{Addr: s.addr, Duration: time.Hour}, "without paths"},
+	}
+	for _, tt := range tests {
+		var d load.Driver
+		if err := d.Drive(tt.job, new(load.Sample)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want something about %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestArithmetic(t *testing.T) {
+	l := make(load.Latencies, 100)
+	for i := range l {
+		l[i] = time.Duration(i + 1)
+	}
+	tests := []struct{ name, got, want string }{
+		{"p50 of 1 to 100", fmt.Sprint(int(l.Quantile(0.50))), "51"},
+		{"p99 of 1 to 100", fmt.Sprint(int(l.Quantile(0.99))), "100"},
+		{"the longest", fmt.Sprint(int(l.Quantile(1))), "100"},
+		{"of none", fmt.Sprint(int(load.Latencies(nil).Quantile(0.5))), "0"},
+		{"median of three", fmt.Sprint(load.Median([]float64{9, 1, 2})), "2"},
+		{"median of four", fmt.Sprint(load.Median([]float64{4, 1, 2, 9})), "3"},
+		{"median of none", fmt.Sprint(load.Median[float64](nil)), "0"},
+		{"rate of nothing", fmt.Sprint(load.Sample{}.Rate()), "0"},
+		{"mean of nothing", fmt.Sprint(load.Sample{}.Mean()), "0"},
+	}
+	for _, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+}
+
+func TestBetween(t *testing.T) {
+	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := load.Sample{Began: began, Requests: []load.Request{
+		{At: time.Second, Took: 3}, {At: 2 * time.Second, Took: 2}, {At: 3 * time.Second, Took: 1}, {At: 4 * time.Second, Took: 9},
+	}}
+	got := s.Between(began.Add(2*time.Second), began.Add(4*time.Second))
+	if fmt.Sprint(got) != "[1ns 2ns]" {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,192 @@
+package multiply_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"pgregory.net/rapid"
+
+	"vitrine/proxy/bench/multiply"
+)
+
+// institute is a few activities of every shape that matters here.
+func institute(t testing.TB) []bson.Raw {
+	t.Helper()
+	const hex = "6222925f11fe5694aadce6b7"
+	lines := []string{
+		`{"_id":{"$oid":"` + hex + `"},"type":"review","title":"Review of Doctor Recommendation through Expertise Learning",
+		  "authors":[{"last":"A","user":"ada","units":["IE"],"affiliated":true},{"last":"B","user":null},{"last":"C","user":"cem"}],
+		  "year":2022,"start_date":"2022-05-15","end_date":null,"units":["IE","NLP"],"doi":"10.5555/1",
+		  "rendered":{"web":"<a href='/activities/view/` + hex + `'>Review of Doctor Recommendation through Expertise Learning</a> <a href='/profile/ada'>A</a> (2022)",
+		    "title":"Review of Doctor Recommendation through Expertise Learning","users":["ada","cem"],"quarter":"2022Q2"}}`,
+		`{"_id":{"$oid":"7d752062dad867dc44abbf0a"},"type":"lecture","title":"Words &amp; Worlds Wandering","authors":[],"year":"1999","units":null,
+		  "rendered":{"web":"Words &amp;amp; Worlds Wandering","users":[]}}`,
+		`{"_id":7,"type":"software","authors":[{"user":"eve"}],"units":["HPC"]}`,
+	}
+	all := make([]bson.Raw, len(lines))
+	for i, line := range lines {
+		if err := bson.UnmarshalExtJSON([]byte(line), false, &all[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func TestOwnRecordsStayAsTheyAre(t *testing.T) {
+	own := institute(t)
+	m, err := multiply.New(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range own {
+		if got, err := m.At(i); err != nil || !bytes.Equal(got, own[i]) {
+			t.Errorf("activity %d: got %v, %v; want %v", i, got, err, own[i])
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	tests := []struct {
+		name    string
+		records []bson.Raw
+	}{
+		{"no records", nil},
+		{"a malformed record", []bson.Raw{{1, 2, 3}}},
+	}
+	for _, tt := range tests {
+		if _, err := multiply.New(tt.records); err == nil {
+			t.Errorf("%s: no error", tt.name)
+		}
+	}
+}
+
+// TestVariations checks what every variation promises: a fresh id, the fields and
+// types of what it was made from, years that are still years, and rendered texts
+// that say what the record says.
+func TestVariations(t *testing.T) {
+	own := institute(t)
+	m, err := multiply.New(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		i := rapid.IntRange(len(own), 2_000_000).Draw(t, "i")
+		got, err := m.At(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := m.At(i); !bytes.Equal(again, got) {
+			t.Fatalf("two makings of one activity differ:\n%v\n%v", got, again)
+		}
+		if id := got.Lookup("_id").ObjectID(); id != multiply.ID(i) {
+			t.Errorf("id %v", id)
+		}
+		from := own[i%len(own)]
+		sameShape(t, from, got)
+		if year, ok := got.Lookup("year").Int32OK(); ok {
+			checkYear(t, got, year)
+		}
+		if web, ok := got.Lookup("rendered", "web").StringValueOK(); ok {
+			title := got.Lookup("title").StringValue()
+			if !strings.Contains(web, title) && title != from.Lookup("title").StringValue() {
+				t.Errorf("rendered %q does not have the title %q", web, title)
+			}
+			if strings.Contains(web, "6222925f11fe5694aadce6b7") {
+				t.Errorf("rendered %q has the old id", web)
+			}
+		}
+	})
+}
+
+// sameShape checks that a variation has the fields of the original, in order and of
+// the same types; rendered may be missing, and an id may be of another type.
+func sameShape(t *rapid.T, from, got bson.Raw) {
+	want, _ := from.Elements()
+	have, _ := got.Elements()
+	for len(want) > len(have) && want[len(want)-1].Key() == "rendered" {
+		want = want[:len(want)-1]
+	}
+	if len(want) != len(have) {
+		t.Fatalf("fields: got %v, want those of %v", got, from)
+	}
+	for i := range want {
+		if want[i].Key() != have[i].Key() || want[i].Value().Type != have[i].Value().Type && want[i].Key() != "_id" {
+			t.Errorf("field %d: got %v, want the like of %v", i, have[i], want[i])
+		}
+	}
+}
+
+// checkYear checks that dates and rendered texts agree with the year.
+func checkYear(t *rapid.T, got bson.Raw, year int32) {
+	prefix := fmt.Sprint(year)
+	if year < 1980 || year > 2026 {
+		t.Errorf("year %d", year)
+	}
+	for _, path := range [][]string{{"start_date"}, {"rendered", "quarter"}} {
+		if text, ok := got.Lookup(path...).StringValueOK(); ok && !strings.HasPrefix(text, prefix) {
+			t.Errorf("%v is %q in %d", path, text, year)
+		}
+	}
+	if web, ok := got.Lookup("rendered", "web").StringValueOK(); ok && !strings.Contains(web, "("+prefix+")") {
+		t.Errorf("rendered %q is of another year than %d", web, year)
+	}
+}
+
+func TestVariationsDiffer(t *testing.T) {
+	own := institute(t)[:1]
+	m, err := multiply.New(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	users, years, titles := map[string]bool{}, map[int32]bool{}, map[string]bool{}
+	for i := 1; i < 400; i++ {
+		raw, err := m.At(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		users[raw.Lookup("authors", "0", "user").StringValue()] = true
+		years[raw.Lookup("year").Int32()] = true
+		titles[raw.Lookup("title").StringValue()] = true
+	}
+	if len(users) != 2 || len(years) < 15 || len(titles) < 40 {
+		t.Errorf("400 variations have %d users, %d years, %d titles", len(users), len(years), len(titles))
+	}
+}
+
+func TestEdit(t *testing.T) {
+	own := institute(t)
+	once, err := multiply.Edit(own[0], 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := multiply.Edit(once, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := own[0].Lookup("title").StringValue() + ", edition 2"
+	if got := twice.Lookup("title").StringValue(); got != want {
+		t.Errorf("title %q, want %q", got, want)
+	}
+	if _, err := twice.LookupErr("rendered"); err == nil {
+		t.Error("it still has what was rendered from the old title")
+	}
+	if _, err := multiply.Edit(bson.Raw{1}, 1); err == nil {
+		t.Error("a malformed record: no error")
+	}
+}
+
+func BenchmarkAt(b *testing.B) {
+	m, err := multiply.New(institute(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := m.At(3 + 3*i); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package serving_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.uber.org/goleak"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/view"
+	"vitrine/proxy/bench/serving"
+	"vitrine/proxy/bench/usage"
+	"vitrine/rules"
+	"vitrine/rules/filter"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// house is a store with thirty activities, one view of them, and a job that
+// publishes the records as they are.
+type house struct {
+	store *bolt.Store
+	views *view.Set
+	lease origin.Lease
+}
+
+func newHouse(t *testing.T) (*house, *serving.Service) {
+	t.Helper()
+	store, err := bolt.Open(filepath.Join(t.TempDir(), "s.db"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{store: store}
+	var docs []bson.Raw
+	for i := range 30 {
+		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: i}, {Key: "title", Value: fmt.Sprint("Title ", i)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc)
+	}
+	if _, err := store.Upsert(t.Context(), "activities", docs); err != nil {
+		t.Fatal(err)
+	}
+	if h.lease, err = store.Acquire(t.Context(), "job", "test", 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	h.views, err = view.New(view.Options{Store: store, Views: []view.Definition{{Name: rules.ViewActivities}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- h.views.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h, serving.New(ctx, &serving.Profiler{}, serving.Options{Addr: "here:1", Views: h.views, Store: store, Trigger: h.publish})
+}
+
+// publish is the job.
+func (h *house) publish(name string) error {
+	ctx := context.Background()
+	p, err := h.store.Begin(ctx, name, h.lease)
+	if err != nil {
+		return err
+	}
+	rows := 0
+	for doc, err := range h.store.Scan(ctx, "activities") {
+		if err != nil {
+			return err
+		}
+		rows++
+		if err := p.Put(ctx, []origin.Row{{ID: doc.Lookup("_id"), Doc: doc}}); err != nil {
+			return err
+		}
+	}
+	if _, err := p.Commit(ctx, rows, "rules"); err != nil {
+		return err
+	}
+	h.views.Notify(name)
+	return nil
+}
+
+func TestChange(t *testing.T) {
+	h, s := newHouse(t)
+	var got serving.Changed
+	if err := s.Change(serving.Change{Count: 5}, &got); err == nil {
+		t.Error("before anything is loaded: no error")
+	}
+	if err := h.publish(rules.ViewActivities); err != nil {
+		t.Fatal(err)
+	}
+	health := origin.Health{Status: origin.HealthOK, Started: time.Now()}
+	if err := h.store.SetHealth(t.Context(), rules.ViewActivities, h.lease, health); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Settle(struct{}{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for serial := 1; serial <= 2; serial++ {
+		if err := s.Change(serving.Change{Count: 5, Serial: serial}, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Records != 5 || got.Visible.Before(got.Started) {
+			t.Errorf("%+v", got)
+		}
+		if n := h.edited(t, serial); n != 5 {
+			t.Errorf("%d records show change %d, want 5", n, serial)
+		}
+	}
+	var held serving.Held
+	if err := s.Held(struct{}{}, &held); err != nil || held.Rows != 30 || held.RowBytes <= 0 {
+		t.Errorf("%+v, %v", held, err)
+	}
+	var u usage.Usage
+	if err := s.Collect(struct{}{}, &u); err != nil || u.Cycles == 0 {
+		t.Errorf("%+v, %v", u, err)
+	}
+}
+
+// edited counts the rows of the view that a change has reached.
+func (h *house) edited(t *testing.T, serial int) (n int) {
+	t.Helper()
+	snapshot, err := h.views.Snapshot(rules.ViewActivities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := snapshot.Select(t.Context(), filter.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slot := range all.All() {
+		i := snapshot.Doc(slot).Lookup("_id").Int32()
+		if snapshot.Doc(slot).Lookup("title").StringValue() == fmt.Sprintf("Title %d, edition %d", i, serial) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestProfile(t *testing.T) {
+	_, s := newHouse(t)
+	file := filepath.Join(t.TempDir(), "cpu.prof")
+	for range 2 {
+		if err := s.Profile(file, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Profile(file+"2", nil); err == nil {
+			t.Error("two profiles at a time: no error")
+		}
+		for range 2 {
+			if err := s.EndProfile(struct{}{}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if st, err := os.Stat(file); err != nil || st.Size() == 0 {
+			t.Errorf("%v, %v", st, err)
+		}
+	}
+}
+
+func TestAddress(t *testing.T) {
+	_, s := newHouse(t)
+	var addr string
+	if err := s.Address(struct{}{}, &addr); err != nil || addr != "here:1" {
+		t.Errorf("%q, %v", addr, err)
+	}
+}
