@@ -29,9 +29,9 @@ func (s *Server) admit(c *fiber.Ctx, key secret) (request, error) {
 	cred := credentials{header: c.Get("X-API-Key"), session: r.session}
 	c.Context().QueryArgs().VisitAll(func(name, value []byte) {
 		switch {
-		case string(name) == "apikey":
+		case string(name) == keyParam:
 			cred.hasParam, cred.param = true, string(value)
-		case bracketed(string(name), "apikey"):
+		case bracketed(string(name), keyParam):
 			cred.hasParam = true
 		}
 	})

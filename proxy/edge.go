@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/url"
@@ -24,17 +25,39 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	setRequestID(c)
 	setHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 
-	if err := guarded(c); err != nil {
+	err := s.measured(c)
+	if err == nil {
+		err = guarded(c)
+	}
+	if err != nil {
 		if err := s.fail(c, err); err != nil {
 			return err
 		}
 	}
 	took := time.Since(c.Context().Time())
 	s.metrics.observe(c, took)
-	if s.accessLog && s.log.Enabled(context.Background(), slog.LevelInfo) {
-		s.logAccess(c, took)
+	if level := accessLevel(c); s.accessLog && s.log.Enabled(context.Background(), level) {
+		s.logAccess(c, level, took)
 	}
 	return nil
+}
+
+// measured refuses a URL that is longer than it may be. The server's buffer, which
+// has room for headers too, would let it pass.
+func (s *Server) measured(c *fiber.Ctx) error {
+	if n := len(c.Request().RequestURI()); n > s.limits.URLBytes {
+		return fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, s.limits.URLBytes))
+	}
+	return nil
+}
+
+// accessLevel keeps the probes of balancers, one every few seconds, out of the
+// ordinary log.
+func accessLevel(c *fiber.Ctx) slog.Level {
+	if path := c.Path(); path == "/healthz" || path == "/readyz" {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }
 
 // guarded calls the handlers behind the edge. Fiber's recover middleware would lose the stack.
@@ -89,12 +112,12 @@ func saneID(id string) bool {
 	})
 }
 
-func (s *Server) logAccess(c *fiber.Ctx, took time.Duration) {
+func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 	bytes := c.Response().Header.ContentLength()
 	if !c.Response().IsBodyStream() {
 		bytes = len(c.Response().Body())
 	}
-	s.log.LogAttrs(context.Background(), slog.LevelInfo, "request",
+	s.log.LogAttrs(context.Background(), level, "request",
 		slog.String("id", idOf(c)),
 		slog.String("method", strings.Clone(c.Method())),
 		slog.String("url", loggedURL(c)),
@@ -109,7 +132,7 @@ func (s *Server) logAccess(c *fiber.Ctx, took time.Duration) {
 func loggedURL(c *fiber.Ctx) string {
 	const most = 2048
 	var b strings.Builder
-	b.WriteString(c.Path())
+	b.WriteString(withoutKey(c.Path()))
 	sep := byte('?')
 	for pair := range strings.SplitSeq(string(c.Context().URI().QueryString()), "&") {
 		if pair == "" || isKey(pair) {
@@ -125,12 +148,23 @@ func loggedURL(c *fiber.Ctx) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// isKey reports whether name=value, as it came, gives an API key, however it is spelled.
+// isKey reports whether a pair of the query may give a key away: any that speaks of
+// one, however it is spelled and whatever it belongs to.
 func isKey(pair string) bool {
-	name, _, _ := strings.Cut(pair, "=")
-	if plain, err := url.QueryUnescape(name); err == nil {
-		name = plain
+	plain, err := url.QueryUnescape(pair)
+	if err != nil {
+		plain = pair
 	}
-	name, _, _ = strings.Cut(name, "[")
-	return strings.EqualFold(strings.TrimSpace(name), "apikey")
+	return strings.Contains(strings.ToLower(plain), keyParam)
 }
+
+// withoutKey cuts a path off where it speaks of a key.
+func withoutKey(path string) string {
+	if at := strings.Index(strings.ToLower(path), keyParam); at >= 0 {
+		return path[:at] + "…"
+	}
+	return path
+}
+
+// keyParam is the parameter that carries an API key.
+const keyParam = "apikey"

@@ -64,6 +64,8 @@ func classifyHTTP(e *fiber.Error) problem {
 		return problem{e.Code, dataNotFound, "There is nothing at this path."}
 	case http.StatusMethodNotAllowed:
 		return problem{e.Code, wrongCall, "This path does not take that method; Allow says which it does."}
+	case http.StatusRequestURITooLong:
+		return problem{e.Code, wrongCall, e.Message}
 	case http.StatusRequestHeaderFieldsTooLarge:
 		return problem{e.Code, wrongCall, "The URL or the headers are too long."}
 	case http.StatusRequestEntityTooLarge:
