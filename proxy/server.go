@@ -185,6 +185,10 @@ func (s *Server) prepareMemory() error {
 // headerRoom is how many bytes of headers a request may have beside its URL.
 const headerRoom = 16 << 10
 
+// writeBuffer is how many bytes of an answer are gathered before they are sent: a
+// page with its headers is one packet train and wakes its reader once.
+const writeBuffer = 32 << 10
+
 // newApp returns an app with the server's limits, every error of which becomes an envelope.
 func (s *Server) newApp(client ClientOptions) *fiber.App {
 	app := fiber.New(fiber.Config{
@@ -192,6 +196,7 @@ func (s *Server) newApp(client ClientOptions) *fiber.App {
 		DisableStartupMessage:   true,
 		CaseSensitive:           true,
 		ReadBufferSize:          s.limits.URLBytes + headerRoom,
+		WriteBufferSize:         writeBuffer,
 		Concurrency:             s.limits.Concurrency,
 		ProxyHeader:             client.Header,
 		EnableTrustedProxyCheck: client.Header != "",
