@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,22 +101,19 @@ func (l listing) slots(ctx context.Context, s *view.Snapshot) (iter.Seq[int], in
 	if err != nil {
 		return nil, 0, err
 	}
-	count := selected.Count()
+	return l.cut(selected), selected.Count(), nil
+}
+
+// cut takes the rows of the page.
+func (l listing) cut(selected *view.Selection) iter.Seq[int] {
 	if l.page.limit == 0 {
-		return indexes(selected.All()), count, nil
+		return indexes(selected.All())
 	}
-	from, to := l.page.cut(count)
+	from, to := l.page.cut(selected.Count())
 	if from == to {
-		return func(func(int) bool) {}, count, nil
+		return func(func(int) bool) {}
 	}
-	page := selected.Page(from, to-from)
-	return func(yield func(int) bool) {
-		for _, slot := range page {
-			if !yield(int(slot)) {
-				return
-			}
-		}
-	}, count, nil
+	return indexes(slices.Values(selected.Page(from, to-from)))
 }
 
 func indexes(slots iter.Seq[view.Slot]) iter.Seq[int] {
@@ -147,19 +145,27 @@ func (l listing) list(form string, row rowFunc, light bool) plan {
 	})
 }
 
-// full is the list of stored records in Extended JSON, the count at the end.
+// manyFull says what share of a view's records is worth preparing all of them.
+const manyFull = 8 // one in eight
+
+// full is the list of stored records in Extended JSON, the count at the end. Few are
+// written as they are asked for; many, as those who synchronise want them, are
+// prepared.
 func (l listing) full(form string) plan {
 	return l.plan(form+" full", func(ctx context.Context, s *view.Snapshot) (*body, error) {
-		items, count, err := l.slots(ctx, s)
+		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
-		return &body{
-			count: count, head: openFull(), tail: closeFull(count, l.page), items: items,
-			row: func(dst []byte, item int) []byte {
-				return ejson.AppendDocument(dst, s.Doc(view.Slot(item)))
-			},
-		}, nil
+		count := selected.Count()
+		b := &body{count: count, head: openFull(), tail: closeFull(count, l.page)}
+		if l.page.limit == 0 && count > s.Len()/manyFull {
+			b.runs = selected.Runs(fragFull)
+			return b, nil
+		}
+		b.items = l.cut(selected)
+		b.row = func(dst []byte, item int) []byte { return ejson.AppendDocument(dst, s.Doc(view.Slot(item))) }
+		return b, nil
 	})
 }
 

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"iter"
+	"slices"
 
 	"vitrine/cache/view"
 )
@@ -55,20 +56,22 @@ func (b *body) joinedRuns(yield func([]byte) bool) {
 	out := append(make([]byte, 0, chunk+chunk/4), b.head...)
 	first := true
 	for run := range b.runs {
-		text := run.Text()
+		skip := 0
 		if first {
-			text, first = text[1:], false
+			skip, first = 1, false
 		}
+		text := run.Text()
 		asItLies := len(text) >= chunk/2
-		if len(out) > 0 && (asItLies || len(out)+len(text) > chunk) {
+		if len(out) > 0 && (asItLies || len(out)+run.Len() > chunk) {
 			if !yield(out) {
 				return
 			}
 			out = out[:0]
 		}
 		if !asItLies {
-			out = append(out, text...)
-		} else if !yield(text) {
+			begin := len(out)
+			out = slices.Delete(run.Append(out), begin, begin+skip)
+		} else if !yield(text[skip:]) {
 			return
 		}
 	}
@@ -82,7 +85,7 @@ func (b *body) size() int {
 	case b.runs != nil:
 		before := n
 		for run := range b.runs {
-			n += len(run.Text())
+			n += run.Len()
 		}
 		if n > before {
 			n-- // the first comma

@@ -28,6 +28,7 @@ const (
 	fragType   = "type"     // ,"type":"…" or nothing
 	fragList   = "list"     // ,"subtype":"…","year":…}
 	fragHTML   = "html"     // ,"year":…,"departments":[…],"link":…}
+	fragFull   = "full"     // ,{…} as full=1 has it: the record
 )
 
 func activityFragments() []view.Fragment {
@@ -48,6 +49,9 @@ func activityFragments() []view.Fragment {
 		{Name: fragType, Encode: func(dst []byte, row bson.Raw) []byte { return appendRenderedField(dst, row, "type") }},
 		{Name: fragList, Encode: appendListRest},
 		{Name: fragHTML, Encode: appendHTMLRest},
+		{Name: fragFull, Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
+			return ejson.AppendDocument(append(dst, ','), row)
+		}},
 	}
 }
 

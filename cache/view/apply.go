@@ -137,9 +137,12 @@ func (v *view) fold(s *Snapshot, keep int) *Snapshot {
 }
 
 // handOver gives the folded segment the fragments of one kind, if all rows that
-// moved into it have theirs. They are copied: otherwise one row kept would keep the
+// moved into it have theirs; bulky ones are left to the next who asks. They are copied: otherwise one row kept would keep the
 // block it came in.
 func handOver(s *Snapshot, folded *segment, kind, keep int, moved []Slot) {
+	if s.def.Fragments[kind].Bulky {
+		return
+	}
 	for _, seg := range s.segments[keep:] {
 		if !seg.frags[kind].ready.Load() {
 			return
@@ -150,7 +153,7 @@ func handOver(s *Snapshot, folded *segment, kind, keep int, moved []Slot) {
 		folded.frags[kind].fill(len(moved), parts, func(dst []byte, row, part int) []byte {
 			seg, local := s.locate(moved[row])
 			return append(dst, seg.frags[kind].of(local, part, part+1)...)
-		})
+		}, always)
 	})
 }
 

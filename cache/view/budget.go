@@ -30,14 +30,31 @@ type derivedOf struct {
 type budget struct {
 	limit int64
 
+	bulkLimit int64 // of bulky fragments, which are never dropped to make room for others
+
 	mu   sync.Mutex // guards the rest
+	bulk int64      // bytes of bulky fragments kept
 	used int64
 	lru  *list.List // of *derivedOf, the last used in front
 	at   map[*derivedOf]*list.Element
 }
 
-func newBudget(limit int64) *budget {
-	return &budget{limit: limit, lru: list.New(), at: make(map[*derivedOf]*list.Element)}
+func newBudget(limit, bulk int64) *budget {
+	return &budget{limit: limit, bulkLimit: bulk, lru: list.New(), at: make(map[*derivedOf]*list.Element)}
+}
+
+// keepBulk reports whether a segment may keep so many more bytes of bulky fragments.
+// A list of everything is asked for as a whole, again and again: to drop the oldest
+// block for the newest would drop each before it is asked for again.
+func (b *budget) keepBulk(seg *segment, bytes int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if seg.bulk < 0 || b.bulk+bytes > b.bulkLimit {
+		return false
+	}
+	b.bulk += bytes
+	seg.bulk += bytes
+	return true
 }
 
 // derive returns the segment's derived thing of that key, building it if needed.
@@ -89,6 +106,12 @@ func (b *budget) forget(before, after []*segment) {
 	for d := range b.at {
 		if slices.Contains(before, d.owner) && !slices.Contains(after, d.owner) {
 			b.dropLocked(d)
+		}
+	}
+	for _, seg := range before {
+		if !slices.Contains(after, seg) && seg.bulk >= 0 {
+			b.bulk -= seg.bulk
+			seg.bulk = -1 // whoever still reads it keeps nothing more there
 		}
 	}
 }

@@ -94,6 +94,10 @@ type running struct {
 	swaps chan *view.Snapshot
 }
 
+func appendTitle(dst []byte, row bson.Raw) []byte {
+	return append(dst, row.Lookup("title").StringValue()...)
+}
+
 // run starts a set whose order is year descending.
 func run(t testing.TB, s *store, o view.Options) *running {
 	t.Helper()
@@ -108,9 +112,13 @@ func run(t testing.TB, s *store, o view.Options) *running {
 		o.Views = []view.Definition{{
 			Name:  "things",
 			Order: filter.Sort{{Path: year, Desc: true}},
-			Fragments: []view.Fragment{{Name: "title", Encode: func(dst []byte, row bson.Raw) []byte {
-				return append(dst, row.Lookup("title").StringValue()...)
-			}}},
+			Fragments: []view.Fragment{
+				{Name: "title", Encode: appendTitle},
+				{Name: "row", Parts: []view.Fragment{
+					{Encode: func(dst []byte, _ bson.Raw) []byte { return append(dst, ',') }}, {Name: "part", Encode: appendTitle},
+				}},
+				{Name: "record", Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte { return append(dst, row.String()...) }},
+			},
 		}}
 	}
 	if r.Set, err = view.New(o); err != nil {

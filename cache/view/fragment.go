@@ -17,6 +17,10 @@ type Fragment struct {
 	// nil. A part is a fragment as well, unless it has no name, and takes no memory of
 	// its own. Parts have no parts.
 	Parts []Fragment
+	// Bulky fragments are about as large as their rows. They are measured when they
+	// are first asked for, and kept as far as Options.BulkBudget allows; the others
+	// are encoded each time. They have no parts and are had by Selection.Runs alone.
+	Bulky bool
 }
 
 // parts are what is encoded for a row, one after the other.
@@ -57,25 +61,16 @@ type fragments struct {
 	once   sync.Once
 	ready  atomic.Bool
 	parts  int
-	blocks [][]byte
+	blocks [][]byte // of bulky ones that are not kept nil
 	ends   []uint32 // where in its block part p of row i ends: ends[i*parts+p]
 }
 
-// prepare encodes the fragments of all rows, once.
-func (f *fragments) prepare(rows []bson.Raw, def *Fragment) {
-	if f.ready.Load() {
-		return
-	}
-	f.once.Do(func() {
-		parts := def.parts()
-		f.fill(len(rows), len(parts), func(dst []byte, row, part int) []byte {
-			return parts[part].Encode(dst, rows[row])
-		})
-	})
-}
+// always keeps every block.
+func always(int) bool { return true }
 
-// fill makes the blocks of so many rows from an encoder of their parts.
-func (f *fragments) fill(rows, parts int, encode func(dst []byte, row, part int) []byte) {
+// fill makes the blocks of so many rows from an encoder of their parts, and keeps
+// those for which keep says so, told their size.
+func (f *fragments) fill(rows, parts int, encode func(dst []byte, row, part int) []byte, keep func(size int) bool) {
 	f.parts = parts
 	f.blocks = make([][]byte, (rows+blockRows-1)/blockRows)
 	f.ends = make([]uint32, rows*parts)
@@ -89,7 +84,9 @@ func (f *fragments) fill(rows, parts int, encode func(dst []byte, row, part int)
 					f.ends[row*parts+part] = uint32(len(scratch))
 				}
 			}
-			f.blocks[b] = append(make([]byte, 0, len(scratch)), scratch...)
+			if keep(len(scratch)) {
+				f.blocks[b] = append(make([]byte, 0, len(scratch)), scratch...)
+			}
 		}
 	})
 	f.ready.Store(true)
@@ -101,10 +98,20 @@ func (f *fragments) of(row, from, to int) []byte {
 	return f.blocks[row/blockRows][f.start(row, from):end:end]
 }
 
-// run returns the whole fragments of rows [from, to), which share a block.
+// run returns the whole fragments of rows [from, to), which share a block, or nil
+// if it is not kept.
 func (f *fragments) run(from, to int) []byte {
+	block := f.blocks[from/blockRows]
+	if block == nil {
+		return nil
+	}
 	end := f.ends[to*f.parts-1]
-	return f.blocks[from/blockRows][f.start(from, 0):end:end]
+	return block[f.start(from, 0):end:end]
+}
+
+// size is how long the whole fragments of rows [from, to) are, which share a block.
+func (f *fragments) size(from, to int) int {
+	return int(f.ends[to*f.parts-1] - f.start(from, 0))
 }
 
 // start is where in its block a part of a row begins.

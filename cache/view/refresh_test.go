@@ -131,7 +131,7 @@ func TestManyRefreshes(t *testing.T) {
 		put(i, 2000+i%25)
 	}
 	s.publish(docs)
-	r := run(t, s, view.Options{Poll: time.Hour})
+	r := run(t, s, view.Options{Poll: time.Hour, BulkBudget: 100 << 10})
 	<-r.swaps
 	for round := range 40 {
 		docs = nil
@@ -176,17 +176,71 @@ func checkRuns(t *testing.T, snap *view.Snapshot, every *view.Selection) {
 		}
 		selections = append(selections, selected)
 	}
+	kinds := map[string]func(view.Slot) string{
+		"title":  func(slot view.Slot) string { return string(snap.Fragment(slot, "title")) },
+		"row":    func(slot view.Slot) string { return "," + string(snap.Fragment(slot, "part")) },
+		"record": func(slot view.Slot) string { return snap.Doc(slot).String() },
+	}
 	for _, selected := range selections {
-		var got, want []byte
-		for run := range selected.Runs("title") {
-			got = append(got, run.Text()...)
+		for name, fragment := range kinds {
+			var got, want []byte
+			for run := range selected.Runs(name) {
+				got = run.Append(got)
+				if text := run.Text(); len(text) != run.Len() && (text != nil || name != "record") {
+					t.Fatalf("a run of %s has %d bytes and says %d", name, len(text), run.Len())
+				}
+			}
+			for slot := range selected.All() {
+				want = append(want, fragment(slot)...)
+			}
+			if string(got) != string(want) {
+				t.Fatalf("runs of %d rows differ from their fragments, %s", selected.Count(), name)
+			}
 		}
-		for slot := range selected.All() {
-			want = append(want, snap.Fragment(slot, "title")...)
+	}
+}
+
+// TestBulkyFragmentsAreBounded: what is kept stays within the budget, and what went
+// with replaced rows makes room for those in their place.
+func TestBulkyFragmentsAreBounded(t *testing.T) {
+	kept := func(snap *view.Snapshot) (blocks int) {
+		every, err := snap.Select(context.Background(), filter.All())
+		if err != nil {
+			t.Fatal(err)
 		}
-		if string(got) != string(want) {
-			t.Fatalf("runs of %d rows differ from their fragments", selected.Count())
+		for run := range every.Runs("record") {
+			if run.Text() != nil {
+				blocks++
+			}
 		}
+		return blocks
+	}
+	tests := []struct {
+		name   string
+		budget int64
+		want   int
+	}{{"default", 0, 8}, {"none", -1, 0}, {"a part", 30 << 10, 3}}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStore()
+			publish := func() {
+				var docs []bson.D
+				for i := range 1000 { // seven blocks of 8 KB and a smaller one
+					docs = append(docs, thing(fmt.Sprintf("id%04d", i), 2000, "title"))
+				}
+				s.publish(docs)
+			}
+			publish()
+			r := run(t, s, view.Options{Poll: time.Hour, BulkBudget: tt.budget})
+			if got := kept(<-r.swaps); got != tt.want {
+				t.Errorf("%d blocks are kept, want %d", got, tt.want)
+			}
+			publish() // every row anew: the segment is replaced
+			publish()
+			if got := kept(r.next()); got != tt.want {
+				t.Errorf("after all rows changed %d blocks are kept, want %d", got, tt.want)
+			}
+		})
 	}
 }
 

@@ -1,16 +1,37 @@
 package view
 
-import "iter"
+import (
+	"iter"
 
-// Run is the fragments of some consecutive rows, one piece of memory.
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Run is the fragments of some consecutive rows, one after the other. There is one
+// row at least.
 type Run struct {
 	seg      *segment
 	frags    *fragments
-	from, to int // rows of the segment, of one block
+	encode   func([]byte, bson.Raw) []byte // of bulky ones
+	from, to int                           // rows of the segment, of one block
 }
 
-// Text returns the fragments, one after the other. It is shared and must not be changed.
+// Len is how many bytes the fragments have.
+func (r Run) Len() int { return r.frags.size(r.from, r.to) }
+
+// Text returns the fragments as they lie in memory: shared, and not to be changed.
+// It is nil for bulky ones that are not kept.
 func (r Run) Text() []byte { return r.frags.run(r.from, r.to) }
+
+// Append appends the fragments to dst.
+func (r Run) Append(dst []byte) []byte {
+	if text := r.Text(); text != nil {
+		return append(dst, text...)
+	}
+	for _, row := range r.seg.rows[r.from:r.to] {
+		dst = r.encode(dst, row)
+	}
+	return dst
+}
 
 // Runs yields the fragments of that name of the selected rows, in the view's order
 // and in as few pieces as may be. The name is that of a whole fragment, not of a
@@ -22,7 +43,8 @@ func (s *Selection) Runs(name string) iter.Seq[Run] {
 			for from < to {
 				seg, local := s.snap.locate(from)
 				end := min(local+int(to-from), len(seg.rows), (local/blockRows+1)*blockRows)
-				if !yield(Run{seg, seg.prepared(kind, s.snap.def), local, end}) {
+				run := Run{seg, s.snap.prepared(seg, kind), s.snap.def.Fragments[kind].Encode, local, end}
+				if !yield(run) {
 					return
 				}
 				from += Slot(end - local)

@@ -11,6 +11,7 @@ import (
 type segment struct {
 	rows  []bson.Raw
 	frags []fragments // one per Definition.Fragments
+	bulk  int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
 
 	mu      sync.Mutex                // guards derived
 	derived map[derivedKey]*derivedOf // path indexes and group columns, on first use
@@ -22,9 +23,21 @@ func newSegment(rows []bson.Raw, kinds int) *segment {
 }
 
 // prepared returns the fragments of one kind, encoded on first use.
-func (s *segment) prepared(kind int, def *Definition) *fragments {
+func (s *segment) prepared(kind int, def *Fragment, b *budget) *fragments {
 	f := &s.frags[kind]
-	f.prepare(s.rows, &def.Fragments[kind])
+	if f.ready.Load() {
+		return f
+	}
+	f.once.Do(func() {
+		keep := always
+		if def.Bulky {
+			keep = func(size int) bool { return b.keepBulk(s, int64(size)) }
+		}
+		parts := def.parts()
+		f.fill(len(s.rows), len(parts), func(dst []byte, row, part int) []byte {
+			return parts[part].Encode(dst, s.rows[row])
+		}, keep)
+	})
 	return f
 }
 

@@ -31,6 +31,9 @@ type Options struct {
 	Poll time.Duration
 	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
 	IndexBudget int64
+	// BulkBudget bounds the bytes of bulky fragments kept by all views; 0 means 64 MiB,
+	// less than 0 that none are.
+	BulkBudget int64
 	// Foreign evaluates what memory does not. If nil, such filters are refused.
 	Foreign Foreign
 	// Logger may be nil: then nothing is logged.
@@ -57,10 +60,13 @@ func New(o Options) (*Set, error) {
 	if o.IndexBudget <= 0 {
 		o.IndexBudget = 256 << 20
 	}
+	if o.BulkBudget == 0 {
+		o.BulkBudget = 64 << 20
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Set{views: make(map[string]*view), poll: o.Poll, budget: newBudget(o.IndexBudget), log: o.Logger, onSwap: o.OnSwap}
+	s := &Set{views: make(map[string]*view), poll: o.Poll, budget: newBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap}
 	for i := range o.Views {
 		def := o.Views[i]
 		def.places = places(def.Fragments)

@@ -51,7 +51,11 @@ func (s *Snapshot) Doc(slot Slot) bson.Raw {
 func (s *Snapshot) Fragment(slot Slot, name string) []byte {
 	seg, local := s.locate(slot)
 	at := s.place(name)
-	return seg.prepared(at.kind, s.def).of(local, at.from, at.to)
+	return s.prepared(seg, at.kind).of(local, at.from, at.to)
+}
+
+func (s *Snapshot) prepared(seg *segment, kind int) *fragments {
+	return seg.prepared(kind, &s.def.Fragments[kind], s.budget)
 }
 
 func (s *Snapshot) place(name string) place {

@@ -30,7 +30,7 @@ func splitWarm(def *Definition) (w warmth, err error) {
 func (s *Snapshot) heat(w warmth) {
 	for _, seg := range s.segments {
 		for _, kind := range w.fragments {
-			seg.prepared(kind, s.def)
+			s.prepared(seg, kind)
 		}
 		for _, path := range w.paths {
 			seg.pathIndex(s.budget, path)
