@@ -41,7 +41,9 @@ func parseProfile(page *goquery.Document) (Profile, error) {
 		profile.TotalCitations = &total
 	}
 	for _, row := range atMost(maxRows, page.Find(".gsc_a_tr")).EachIter() {
-		profile.Publications = append(profile.Publications, parsePublication(row))
+		if p := parsePublication(row); p.Title != "" || p.Link != "" { // else the page was cut off in it
+			profile.Publications = append(profile.Publications, p)
+		}
 	}
 	return profile, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -98,13 +99,17 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 }
 
 // catalogueFile reads the topic catalogue from a file of JSON, an array or one
-// document a line; nil where no file is configured.
+// document a line; nil where no file is configured. A file that is not there is no
+// catalogue, as an empty collection is none.
 func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 	if name == "" {
 		return nil
 	}
 	return func(ctx context.Context) (docs []bson.Raw, err error) {
 		d, err := dump.Open(ctx, []string{name}, dump.Options{})
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("catalog.file: %w", err)
 		}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/markup"
 )
 
 // applicants are the fields that say who applied, best first.
@@ -59,14 +61,14 @@ func fields(doc bson.Raw) string {
 
 // Persons returns the names of a record's persons, in their order.
 func Persons(row bson.Raw) []string {
-	return names(row.Lookup("persons"), func(v bson.RawValue) string { return person(v, row) })
+	return names(row.Lookup("persons"), func(v bson.RawValue) string { return inert(person(v, row)) })
 }
 
 // Applicant returns the name of who applied: the stored applicant, or else the
 // contact, or else the supervisor; "" if none is stored.
 func Applicant(row bson.Raw) string {
 	for _, field := range applicants {
-		all := names(row.Lookup(field), func(v bson.RawValue) string { return person(v, row) })
+		all := names(row.Lookup(field), func(v bson.RawValue) string { return inert(person(v, row)) })
 		if len(all) > 0 {
 			return strings.Join(all, ", ")
 		}
@@ -94,4 +96,13 @@ func names(v bson.RawValue, name func(bson.RawValue) string) []string {
 		}
 	}
 	return all
+}
+
+// inert returns a name in which no markup is left: unlike a title it carries none,
+// and what one name opens must not reach the next.
+func inert(name string) string {
+	if strings.IndexByte(name, '<') < 0 {
+		return name
+	}
+	return markup.Escape(name)
 }

@@ -43,7 +43,7 @@ func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) [
 	case "type", "funder", "role", "status":
 		return appendJoined(dst, names(v, func(v bson.RawValue) string { return s.label(codes[field], v) }))
 	case "persons":
-		return appendJoined(dst, names(v, func(v bson.RawValue) string { return person(v, row) }))
+		return appendJoined(dst, names(v, func(v bson.RawValue) string { return inert(person(v, row)) }))
 	case "units":
 		return appendJoined(dst, names(v, unit))
 	case "topics":

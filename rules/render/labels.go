@@ -7,10 +7,10 @@ import "vitrine/rules/label"
 // in one language can then be told in another.
 func (r *Rules) Labels() *label.Sets {
 	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
-	for _, t := range r.types {
-		types[t.id] = label.Name{EN: t.label[english], DE: t.label[german]}
+	for kind, t := range r.types {
+		types[kind] = label.Name{EN: t.label[english], DE: t.label[german]}
 		for id, sub := range t.subtypes {
-			subtypes[t.id+"/"+id] = label.Name{EN: sub.label[english], DE: sub.label[german]}
+			subtypes[kind+"/"+id] = label.Name{EN: sub.label[english], DE: sub.label[german]}
 		}
 	}
 	return label.New(map[string]map[string]label.Name{label.ActivityType: types, label.ActivitySubtype: subtypes})

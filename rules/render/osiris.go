@@ -194,7 +194,7 @@ func (l *osirisLoader) ownType(id string) *activityType {
 		below = l.rules.fallback
 	}
 	fallback := *below.fallback
-	t := &activityType{id: id, label: below.label, subtypes: maps.Clone(below.subtypes), fallback: &fallback}
+	t := &activityType{label: below.label, subtypes: maps.Clone(below.subtypes), fallback: &fallback}
 	if t.subtypes == nil {
 		t.subtypes = map[string]*subtype{}
 	}

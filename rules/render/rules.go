@@ -47,7 +47,6 @@ type Rules struct {
 
 // activityType is what the file says about a type.
 type activityType struct {
-	id       string
 	label    [languages]string
 	subtypes map[string]*subtype
 	fallback *subtype // for subtypes the file does not name

@@ -74,19 +74,34 @@ func lastDay(end bson.RawValue, zone *time.Location) (int, bool) {
 	if t, ok := end.TimeOK(); ok {
 		return day(t.In(zone).Date()), true
 	}
+	if parts, ok := end.DocumentOK(); ok {
+		return lastOfParts(parts)
+	}
 	s, _ := end.StringValueOK()
 	s = strings.TrimSpace(s)
 	if i := strings.IndexAny(s, "T "); i > 0 {
 		s = s[:i]
 	}
-	if t, err := time.Parse(time.DateOnly, s); err == nil {
+	if t, err := time.Parse("2006-1-2", s); err == nil {
 		return day(t.Date()), true
 	}
-	if t, err := time.Parse("2006-01", s); err == nil {
+	if t, err := time.Parse("2006-1", s); err == nil {
 		return day(t.Year(), t.Month(), 31), true // not before the month's last day
 	}
 	if t, err := time.Parse("2006", s); err == nil {
 		return day(t.Year(), time.December, 31), true
 	}
 	return 0, false
+}
+
+// lastOfParts is the last day of a date stored in parts, {year, month, day}.
+func lastOfParts(parts bson.Raw) (int, bool) {
+	number := func(name string, otherwise int) int {
+		if n, ok := parts.Lookup(name).AsInt64OK(); ok && n > 0 && n <= 9999 {
+			return int(n)
+		}
+		return otherwise
+	}
+	year := number("year", 0)
+	return day(year, time.Month(number("month", 12)), number("day", 31)), year > 0
 }

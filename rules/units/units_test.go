@@ -158,7 +158,12 @@ func TestInPast(t *testing.T) {
 		{"two digits of a year", `"23"`, "2024-05-15", false},
 		{"number", `2023`, "2024-05-15", false},
 		{"boolean", `false`, "2024-05-15", false},
-		{"document", `{"year":2023}`, "2024-05-15", false},
+		{"without leading zeros", `"2024-5-4"`, "2024-05-05", true},
+		{"in parts", `{"year":2024,"month":5,"day":14}`, "2024-05-15", true},
+		{"in parts, today", `{"year":2024,"month":5,"day":15}`, "2024-05-15", false},
+		{"a year in parts", `{"year":2023}`, "2024-01-01", true},
+		{"a year in parts, on its last day", `{"year":2024}`, "2024-12-31", false},
+		{"no year in parts", `{"month":5}`, "2024-05-15", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
