@@ -35,9 +35,13 @@ func printTour(w io.Writer, public, admin string) {
 		"/api/activities?json=%7B%22year%22%3A%7B%22%24gte%22%3A2024%7D%7D&limit=3",
 		"/api/html?limit=3",
 		"/api/all-activities?page=portal",
+		"/api/projects?limit=3",
+		"/portfolio/spectrum?limit=3",
+		"/api/levenshtein?title=moths",
 	} {
 		fmt.Fprintf(w, "  curl -g '%s%s'\n", base, path)
 	}
+	fmt.Fprintf(w, "All of the API, to read and to try:\n  %s/docs\n", base)
 	if admin != "" {
 		fmt.Fprintf(w, "For the operator:\n  curl http://%s/metrics\n  curl http://%s/admin/views\n", admin, admin)
 	}
