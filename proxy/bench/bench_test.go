@@ -21,6 +21,7 @@ import (
 	"vitrine/configs/demo"
 	"vitrine/proxy/bench/load"
 	"vitrine/proxy/bench/serving"
+	"vitrine/rules"
 	"vitrine/rules/filter"
 )
 
@@ -290,6 +291,7 @@ func TestAskStore(t *testing.T) {
 	}{
 		{"answers", nil, false, false},
 		{"a query it does not know", fmt.Errorf("x: %w", origin.ErrUnsupported), true, false},
+		{"a query it takes for wrong", fmt.Errorf("x: %w", rules.ErrWrongCall), true, false},
 		{"a store that fails", failed, false, true},
 	}
 	for _, tt := range tests {
