@@ -152,7 +152,7 @@ const manyFull = 8 // one in eight
 // written as they are asked for; many, as those who synchronise want them, are
 // prepared.
 func (l listing) full(form string) plan {
-	return l.plan(form+" full", func(ctx context.Context, s *view.Snapshot) (*body, error) {
+	p := l.plan(form+" full", func(ctx context.Context, s *view.Snapshot) (*body, error) {
 		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
@@ -167,6 +167,8 @@ func (l listing) full(form string) plan {
 		b.row = func(dst []byte, item int) []byte { return ejson.AppendDocument(dst, s.Doc(view.Slot(item))) }
 		return b, nil
 	})
+	p.prepared = true
+	return p
 }
 
 // groups counts the listed records by a field, after taking an array apart if

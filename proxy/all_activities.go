@@ -185,7 +185,7 @@ func (l listing) table(form string, row tableRow) plan {
 	if row.display != fragWeb || row.query.activityBase != "" || row.told != nil {
 		return l.rows(form, row.told.rows(row.append))
 	}
-	return l.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
+	p := l.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
 		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
@@ -193,6 +193,8 @@ func (l listing) table(form string, row tableRow) plan {
 		count := selected.Count()
 		return &body{count: count, head: openList(count), tail: closeList(l.page), runs: selected.Runs(fragTable)}, nil
 	})
+	p.prepared = true
+	return p
 }
 
 // tableRow writes rows of all-activities. Only the citation depends on who asks

@@ -2,8 +2,8 @@ package proxy
 
 import (
 	"context"
-	"errors"
-	"io"
+	"encoding/binary"
+	"slices"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
@@ -12,17 +12,13 @@ import (
 	"vitrine/cache/view"
 )
 
-// largeTag is the tag of an answer that is never held as a whole: of what
-// determines it instead of its bytes.
-func largeTag(key result.Key) string {
-	return result.Tag(key.View+"\x00"+key.Epoch+"\x00"+strconv.FormatUint(key.Generation, 36)+"\x00"+key.Query, key.Coding)
-}
-
 // sendLarge sends an answer too large to be kept: compressed it may be small
 // enough after all; otherwise it is made while it goes out.
 func (s *Server) sendLarge(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
-	etag := largeTag(key)
-	if !matches(c.Get(fiber.HeaderIfNoneMatch), etag) && key.Coding != result.Identity {
+	if p.prepared && key.Coding != result.Identity && negotiate(c.Get(fiber.HeaderAcceptEncoding), s.joinable) == result.Gzip {
+		key.Coding = result.Gzip // in blocks that other lists and the next generation have too
+	}
+	if key.Coding != result.Identity {
 		packed := key
 		packed.Query, packed.Coding = "packed "+string(key.Coding)+"\x00"+key.Query, result.Identity
 		a, outcome, err := s.results.Get(ctx, packed, s.packer(p, snapshot, key))
@@ -34,7 +30,7 @@ func (s *Server) sendLarge(ctx context.Context, c *fiber.Ctx, p plan, snapshot *
 			return send(c, a)
 		}
 	}
-	return s.sendStream(ctx, c, p, snapshot, key.Coding, etag)
+	return s.sendStream(ctx, c, p, snapshot, key)
 }
 
 // packer compresses a large answer as it is made, and gives up where even that
@@ -45,56 +41,74 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 		if err != nil {
 			return nil, err
 		}
-		stream := &stream{pieces: compressed(b, key.Coding)}
-		defer stream.Close()
-		out := make([]byte, s.limits.KeptBytes+1)
-		n, err := io.ReadFull(untilDone{ctx, stream}, out)
-		switch {
-		case err == nil: // it filled one byte more than may be kept
-			return &result.Answer{TooLarge: true}, nil
-		case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, err
+		var out []byte
+		for piece, err := range s.coded(b, key.Coding) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return nil, err
+			}
+			if len(out)+len(piece) > s.limits.KeptBytes {
+				return &result.Answer{TooLarge: true}, nil
+			}
+			out = append(out, piece...)
 		}
-		body := append(make([]byte, 0, n), out[:n]...)
-		return &result.Answer{Body: body, ETag: largeTag(key), ContentType: contentType, Coding: key.Coding, Count: b.count}, nil
+		return &result.Answer{
+			Body: slices.Clone(out), ETag: largeTag(key, b), ContentType: contentType, Coding: key.Coding, Count: b.count,
+		}, nil
 	}
-}
-
-// untilDone reads until a context ends.
-type untilDone struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read implements io.Reader.
-func (u untilDone) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.r.Read(p)
 }
 
 // sendStream sends a body that is made while it goes out.
-func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, coding result.Coding, etag string) error {
+func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
+	b, err := p.build(ctx, snapshot)
+	if err != nil {
+		return err
+	}
+	etag := largeTag(key, b)
 	setHeader(c, fiber.HeaderETag, etag)
 	setHeader(c, headerCacheStatus, "vitrine; fwd=bypass; detail=streamed")
 	if matches(c.Get(fiber.HeaderIfNoneMatch), etag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	c.Response().Header.SetContentType(contentType)
-	if coding != result.Identity {
-		setHeader(c, fiber.HeaderContentEncoding, string(coding))
-	}
-	b, err := p.build(ctx, snapshot)
-	if err != nil {
-		return err
-	}
-	sending, size := plainly(b), -1
-	if coding != result.Identity {
-		sending = compressed(b, coding)
-	} else {
+	size := -1
+	if key.Coding == result.Identity {
 		size = b.size()
+	} else {
+		setHeader(c, fiber.HeaderContentEncoding, string(key.Coding))
 	}
-	c.Context().SetBodyStream(&stream{pieces: sending, ended: s.metrics.streamed(c)}, size)
+	c.Context().SetBodyStream(&stream{pieces: s.coded(b, key.Coding), ended: s.metrics.streamed(c)}, size)
 	return nil
+}
+
+// largeTag is the tag of an answer that is never held as a whole: of what
+// determines it instead of its bytes. Where the bytes depend on how the rows lie in
+// this process's memory, which another front end may have otherwise, that is part of it.
+func largeTag(key result.Key, b *body) string {
+	by := key.View + "\x00" + key.Epoch + "\x00" + strconv.FormatUint(key.Generation, 36) + "\x00" + key.Query
+	if !joint(b, key.Coding) {
+		return result.Tag(by, key.Coding)
+	}
+	text := append([]byte(by), 0)
+	for g := range groups(b.runs) {
+		text = binary.AppendUvarint(text, uint64(g.size))
+	}
+	return result.Tag(string(text), key.Coding)
+}
+
+// joint reports whether a body in a coding is put together from blocks.
+func joint(b *body, c result.Coding) bool { return c == result.Gzip && b.runs != nil }
+
+// coded is a body as it is sent.
+func (s *Server) coded(b *body, c result.Coding) pieces {
+	switch {
+	case c == result.Identity:
+		return plainly(b)
+	case joint(b, c):
+		return s.inBlocks(b)
+	default:
+		return compressed(b, c)
+	}
 }

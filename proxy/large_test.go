@@ -71,3 +71,45 @@ func TestPreparedRows(t *testing.T) {
 		}
 	}
 }
+
+// TestTagsOfBlocks: a tag promises the same bytes, from another front end as well.
+func TestTagsOfBlocks(t *testing.T) {
+	refreshed := uneven(t, 1500)
+	o := options(t)
+	o.Limits.KeptBytes = 128 << 10
+	fresh, again := open(t, refreshed.store, o), open(t, refreshed.store, o)
+	get := func(s *site, coding string) (tag, raw, content string) {
+		res := s.get("/api/all-activities", "Accept-Encoding", coding)
+		return res.Header.Get("ETag"), string(res.body), plain(t, res)
+	}
+	for _, coding := range []string{"", "gzip"} {
+		tag, raw, content := get(fresh, coding)
+		if otherTag, otherRaw, _ := get(again, coding); otherTag != tag || otherRaw != raw {
+			t.Errorf("%q: two that loaded the same say %s and %s", coding, tag, otherTag)
+		}
+		otherTag, otherRaw, otherContent := get(refreshed, coding)
+		if otherContent != content {
+			t.Errorf("%q: the content of the refreshed one differs", coding)
+		}
+		if (otherTag == tag) != (otherRaw == raw) {
+			t.Errorf("%q: tags %s and %s, the same bytes: %v", coding, tag, otherTag, otherRaw == raw)
+		}
+		if got := refreshed.get("/api/all-activities", "Accept-Encoding", coding, "If-None-Match", otherTag).StatusCode; got != 304 {
+			t.Errorf("%q: status %d for its own tag", coding, got)
+		}
+	}
+}
+
+// TestPreparedAnswersPreferGzip: prepared rows go out in blocks where the client takes
+// gzip, whatever it likes better, and in its own coding where it does not.
+func TestPreparedAnswersPreferGzip(t *testing.T) {
+	s := uneven(t, 1500)
+	tests := []struct{ accept, want string }{
+		{"gzip, deflate, br, zstd", "gzip"}, {"zstd", "zstd"}, {"br;q=1, gzip;q=0", "br"}, {"*", "gzip"}, {"identity", ""}, {"", ""},
+	}
+	for _, tt := range tests {
+		if got := s.get("/api/all-activities", "Accept-Encoding", tt.accept).Header.Get("Content-Encoding"); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.accept, got, tt.want)
+		}
+	}
+}

@@ -24,6 +24,8 @@ type plan struct {
 	build func(context.Context, *view.Snapshot) (*body, error)
 	// personal: the answer depends on who asks.
 	personal bool
+	// prepared: many rows are sent as they are prepared, not made one by one.
+	prepared bool
 	// once: the plan is for this request only, because it depends on the path, the
 	// moment or what was found.
 	once bool

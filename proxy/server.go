@@ -31,6 +31,7 @@ type Server struct {
 	results      *result.Cache
 	planners     map[string]*planner // by path
 	codings      []result.Coding
+	joinable     []result.Coding // those of codings that bodies are put together in
 	headers      headers
 	ages         ages
 	metrics      *Metrics
@@ -130,6 +131,7 @@ func newServer(o Options) (*Server, error) {
 	if o.Codings == nil {
 		s.codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}
 	}
+	s.joinable = slices.DeleteFunc(slices.Clone(s.codings), func(c result.Coding) bool { return c != result.Gzip })
 	if s.metrics == nil {
 		s.metrics = NewMetrics()
 	}

@@ -19,6 +19,8 @@ type Answer struct {
 	// TooLarge says that the body is not worth keeping; Body is nil and whoever
 	// asked makes it while sending. Remembering this saves the next attempt.
 	TooLarge bool
+
+	sum, size uint32 // of a block, see there
 }
 
 // NewAnswer returns a plain answer with the strong tag of its body. It keeps body.

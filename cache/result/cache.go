@@ -82,6 +82,8 @@ type Cache struct {
 	least   int // MinCoded
 	stats   counters
 
+	deflaters deflaters
+
 	root   context.Context // ends with Close; the parent of every load
 	cancel context.CancelFunc
 

@@ -116,7 +116,7 @@ func (v *view) fold(s *Snapshot, keep int) *Snapshot {
 	for i, slot := range moved {
 		rows[i] = s.Doc(slot)
 	}
-	folded := newSegment(rows, len(v.def.Fragments))
+	folded := newSegment(v.budget, rows, len(v.def.Fragments))
 	for kind := range v.def.Fragments {
 		handOver(s, folded, kind, keep, moved)
 	}

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // derivedKey names something built on first use from a segment's rows.
@@ -30,7 +31,8 @@ type derivedOf struct {
 type budget struct {
 	limit int64
 
-	bulkLimit int64 // of bulky fragments, which are never dropped to make room for others
+	segments  atomic.Uint64 // made so far
+	bulkLimit int64         // of bulky fragments, which are never dropped to make room for others
 
 	mu   sync.Mutex // guards the rest
 	bulk int64      // bytes of bulky fragments kept

@@ -1,9 +1,8 @@
 package view
 
 import (
+	"encoding/binary"
 	"iter"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Run is the fragments of some consecutive rows, one after the other. There is one
@@ -11,8 +10,24 @@ import (
 type Run struct {
 	seg      *segment
 	frags    *fragments
-	encode   func([]byte, bson.Raw) []byte // of bulky ones
-	from, to int                           // rows of the segment, of one block
+	def      *Fragment
+	from, to int // rows of the segment, of one block
+}
+
+// Block reports whether the run is all of a block: what other selections, and the
+// snapshots that follow, most likely have in common with this one.
+func (r Run) Block() bool {
+	return r.from%blockRows == 0 && r.to == min(r.from+blockRows, len(r.seg.rows))
+}
+
+// AppendName appends what names the run among all that views of this set ever
+// yield: the same name, the same bytes.
+func (r Run) AppendName(dst []byte) []byte {
+	dst = append(append(dst, r.def.Name...), 0)
+	for _, n := range []uint64{r.seg.number, uint64(r.from), uint64(r.to)} {
+		dst = binary.AppendUvarint(dst, n)
+	}
+	return dst
 }
 
 // Len is how many bytes the fragments have.
@@ -28,7 +43,7 @@ func (r Run) Append(dst []byte) []byte {
 		return append(dst, text...)
 	}
 	for _, row := range r.seg.rows[r.from:r.to] {
-		dst = r.encode(dst, row)
+		dst = r.def.Encode(dst, row)
 	}
 	return dst
 }
@@ -43,7 +58,7 @@ func (s *Selection) Runs(name string) iter.Seq[Run] {
 			for from < to {
 				seg, local := s.snap.locate(from)
 				end := min(local+int(to-from), len(seg.rows), (local/blockRows+1)*blockRows)
-				run := Run{seg, s.snap.prepared(seg, kind), s.snap.def.Fragments[kind].Encode, local, end}
+				run := Run{seg, s.snap.prepared(seg, kind), &s.snap.def.Fragments[kind], local, end}
 				if !yield(run) {
 					return
 				}

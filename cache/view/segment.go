@@ -9,17 +9,21 @@ import (
 
 // segment is an immutable batch of rows with what is derived from them.
 type segment struct {
-	rows  []bson.Raw
-	frags []fragments // one per Definition.Fragments
-	bulk  int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
+	number uint64 // among all of the set
+	rows   []bson.Raw
+	frags  []fragments // one per Definition.Fragments
+	bulk   int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
 
 	mu      sync.Mutex                // guards derived
 	derived map[derivedKey]*derivedOf // path indexes and group columns, on first use
 }
 
 // newSegment makes a segment of rows in the given order.
-func newSegment(rows []bson.Raw, kinds int) *segment {
-	return &segment{rows: rows, frags: make([]fragments, kinds), derived: make(map[derivedKey]*derivedOf)}
+func newSegment(b *budget, rows []bson.Raw, kinds int) *segment {
+	return &segment{
+		number: b.segments.Add(1), rows: rows,
+		frags: make([]fragments, kinds), derived: make(map[derivedKey]*derivedOf),
+	}
 }
 
 // prepared returns the fragments of one kind, encoded on first use.

@@ -92,7 +92,7 @@ func compact(def *Definition, b *budget, rows []bson.Raw) *Snapshot {
 	for i, from := range ranked.at {
 		sorted[i] = rows[from]
 	}
-	s := newSnapshot(def, b, []*segment{newSegment(sorted, len(def.Fragments))})
+	s := newSnapshot(def, b, []*segment{newSegment(b, sorted, len(def.Fragments))})
 	s.live = bitset.New(uint(s.size)).Complement()
 	s.count = s.size
 	s.rowBytes = s.countRowBytes()

@@ -1,0 +1,121 @@
+package proxy
+
+import (
+	"context"
+	"iter"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+)
+
+// group is a stretch of prepared rows that is compressed together: a block of the
+// view as it is, or several runs that are none.
+type group struct {
+	name []byte // determines every byte
+	runs []view.Run
+	size int
+	skip int // bytes at the beginning that are left out
+}
+
+// plain joins the group.
+func (g *group) plain() []byte {
+	if len(g.runs) == 1 && g.runs[0].Text() != nil {
+		return g.runs[0].Text()[g.skip:]
+	}
+	out := make([]byte, 0, g.size)
+	for _, run := range g.runs {
+		out = run.Append(out)
+	}
+	return out[g.skip:]
+}
+
+func (g *group) add(run view.Run) {
+	g.name = run.AppendName(g.name)
+	g.runs = append(g.runs, run)
+	g.size += run.Len()
+}
+
+// groupBytes is how many bytes of runs that are no blocks are gathered: enough to
+// compress well.
+const groupBytes = 128 << 10
+
+// groups divides a body's runs. Blocks stay by themselves, so that they are the same
+// in every list that has all of their rows. The comma that every run begins with is
+// left out of the first.
+func groups(runs iter.Seq[view.Run]) iter.Seq[*group] {
+	return func(yield func(*group) bool) {
+		g := &group{name: []byte("first "), skip: 1}
+		for run := range runs {
+			if len(g.runs) > 0 && (run.Block() || g.size >= groupBytes || g.runs[0].Block()) {
+				if !yield(g) {
+					return
+				}
+				g = &group{}
+			}
+			g.add(run)
+		}
+		if len(g.runs) > 0 {
+			yield(g)
+		}
+	}
+}
+
+// inBlocks is a body of runs as gzip, whose blocks are compressed once and shared by
+// all lists that have them.
+func (s *Server) inBlocks(b *body) pieces {
+	return func(yield func([]byte, error) bool) {
+		var joint result.Joint
+		add := func(block result.Block, err error) bool {
+			if err != nil {
+				yield(nil, err)
+				return false
+			}
+			return yield(joint.Add(block), nil)
+		}
+		if !yield(joint.Head(), nil) || !add(s.results.NewBlock(b.head)) {
+			return
+		}
+		next, stop := iter.Pull(groups(b.runs))
+		defer stop()
+		for more := true; more; {
+			var blocks []result.Block
+			var err error
+			if blocks, more, err = s.nextBlocks(next); err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, block := range blocks {
+				if !add(block, nil) {
+					return
+				}
+			}
+		}
+		if add(s.results.NewBlock(b.tail)) {
+			yield(joint.Tail(), nil)
+		}
+	}
+}
+
+// nextBlocks compresses the groups that come next, as many at a time as there are
+// processors, or finds that done; false where there are no more. It has the time a
+// request has: whoever reads them may take longer for all.
+func (s *Server) nextBlocks(next func() (*group, bool)) ([]result.Block, bool, error) {
+	ctx, cancel := s.deadline(context.Background())
+	defer cancel()
+	var work errgroup.Group
+	blocks := make([]result.Block, runtime.GOMAXPROCS(0))
+	for i := range blocks {
+		g, ok := next()
+		if !ok {
+			return blocks[:i], false, work.Wait()
+		}
+		work.Go(func() (err error) {
+			blocks[i], err = s.results.Block(ctx, string(g.name), g.plain)
+			return err
+		})
+	}
+	return blocks, true, work.Wait()
+}
