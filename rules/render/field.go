@@ -13,7 +13,6 @@ import (
 // field is something a template can name: a stored value of a kind, or one
 // derived from several.
 type field struct {
-	name    string
 	formats []string // besides the default, ""
 	// write appends the field's HTML, nothing when it is empty.
 	write func(p *page, dst []byte, format string) []byte
