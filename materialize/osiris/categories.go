@@ -32,26 +32,26 @@ func (r *reader) restrict(category string, roles []string) {
 
 // visibleRoles returns the roles that see a category, and whether it is not all of them.
 // What cannot be read restricts it to nobody.
-func (rec record) visibleRoles() (roles []string, restricted bool) {
-	v := rec.doc.Lookup("visible_role")
+func (r record) visibleRoles() (roles []string, restricted bool) {
+	v := r.doc.Lookup("visible_role")
 	if s, ok := v.StringValueOK(); missing(v) || ok && strings.TrimSpace(s) == "" {
 		return nil, false
 	} else if ok {
 		return []string{strings.TrimSpace(s)}, true
 	}
 	if v.Type != bson.TypeArray {
-		rec.warn("visible_role is not a role: the category is hidden")
+		r.warn("visible_role is not a role: the category is hidden")
 		return nil, true
 	}
-	for _, e := range rec.list("visible_role") {
+	for _, e := range r.list("visible_role") {
 		s, ok := e.StringValueOK()
 		if !ok {
-			rec.warn("visible_role holds what is not a role")
+			r.warn("visible_role holds what is not a role")
 			continue
 		}
 		roles = append(roles, strings.TrimSpace(s))
 	}
-	return roles, len(rec.list("visible_role")) > 0
+	return roles, len(r.list("visible_role")) > 0
 }
 
 // ongoing is the part of OSIRIS's forms that asks for a time without an end.

@@ -34,12 +34,12 @@ func (r *reader) fields() {
 
 // values reads the names of what a field may hold: pairs [en, de], of which activities
 // store either, or documents {en, de}. Plain text needs no name.
-func (rec record) values() map[string]label.Name {
+func (r record) values() map[string]label.Name {
 	names := map[string]label.Name{}
-	for _, v := range rec.list("values") {
+	for _, v := range r.list("values") {
 		name, ok := pair(v)
 		if !ok {
-			rec.warn("values holds what is neither text nor a pair of texts")
+			r.warn("values holds what is neither text nor a pair of texts")
 			continue
 		}
 		for _, code := range [...]string{name.DE, name.EN} {

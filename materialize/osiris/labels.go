@@ -63,15 +63,15 @@ func (r *reader) names(collection string) map[string]label.Name {
 }
 
 // vocabulary reads values: [{id, en, de}, …].
-func (rec record) vocabulary() map[string]label.Name {
+func (r record) vocabulary() map[string]label.Name {
 	names := map[string]label.Name{}
-	for _, v := range rec.list("values") {
+	for _, v := range r.list("values") {
 		doc, ok := v.DocumentOK()
 		if !ok {
-			rec.warn("values holds what is not a document")
+			r.warn("values holds what is not a document")
 			continue
 		}
-		entry := record{reader: rec.reader, collection: rec.collection, id: rec.id, path: "values.", doc: doc}
+		entry := record{reader: r.reader, collection: r.collection, id: r.id, path: "values.", doc: doc}
 		id := entry.text("id")
 		if _, taken := names[id]; id == "" || taken {
 			entry.warn("values.id %q is empty or given twice", id)
