@@ -223,7 +223,8 @@ func (t tableRow) appendCitation(dst []byte, a activity) []byte {
 	if t.query.activityBase == "" {
 		return appendOrEmpty(dst, a.snap.Fragment(a.slot, t.display))
 	}
-	html, _ := rendered(a.snap.Doc(a.slot), t.display)
+	citation, _ := rendered(a.snap.Doc(a.slot), t.display)
+	html, _ := citation.StringValueOK()
 	return ejson.AppendString(dst, markup.RewriteLinks(html, t.query.activityBase, t.query.personBase))
 }
 

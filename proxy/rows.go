@@ -88,32 +88,37 @@ func appendID(dst []byte, id bson.RawValue) []byte {
 	return ejson.AppendStringBytes(dst, ejson.Append(nil, id))
 }
 
-// rendered returns a field of the rendered representation that is a string.
-func rendered(row bson.Raw, field string) (string, bool) {
-	return row.Lookup("rendered", field).StringValueOK()
+// rendered returns a field of the rendered representation that is a string. It is
+// not copied out of the row.
+func rendered(row bson.Raw, field string) (bson.RawValue, bool) {
+	v := row.Lookup("rendered", field)
+	return v, v.Type == bson.TypeString
 }
 
 // appendRendered writes a rendered field as a JSON string, nothing if it is missing.
 func appendRendered(dst []byte, row bson.Raw, field string) []byte {
-	if s, ok := rendered(row, field); ok {
-		return ejson.AppendString(dst, s)
+	if v, ok := rendered(row, field); ok {
+		return ejson.Append(dst, v)
 	}
 	return dst
 }
 
 // appendRenderedField writes ,"field":"…", nothing if it is missing.
 func appendRenderedField(dst []byte, row bson.Raw, field string) []byte {
-	s, ok := rendered(row, field)
+	v, ok := rendered(row, field)
 	if !ok {
 		return dst
 	}
-	return ejson.AppendString(appendKey(dst, field), s)
+	return ejson.Append(appendKey(dst, field), v)
 }
 
 // appendRenderedOrEmpty writes ,"key":"…" from a rendered field, "" if it is missing.
 func appendRenderedOrEmpty(dst []byte, row bson.Raw, key, field string) []byte {
-	s, _ := rendered(row, field)
-	return ejson.AppendString(appendKey(dst, key), s)
+	v, ok := rendered(row, field)
+	if !ok {
+		return append(appendKey(dst, key), `""`...)
+	}
+	return ejson.Append(appendKey(dst, key), v)
 }
 
 // appendStored writes ,"key":… from a stored path, nothing if it is missing or null.

@@ -16,6 +16,7 @@ func Views(o ViewOptions) []view.Definition {
 			Order:     newestFirst(),
 			Fragments: activityFragments(),
 			Warm: append([]string{
+				fragTable, fragType, fragList,
 				"type", "subtype", "year", "units", "authors.user", "rendered.users", "spectrum.display_name",
 			}, o.Warm...),
 		},
