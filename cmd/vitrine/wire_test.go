@@ -22,6 +22,7 @@ func TestServeOverTheWire(t *testing.T) {
 	vitrine(t, dir, "import", "--store", uri, "--batch", "50", "dump")
 
 	t.Setenv("VITRINE_MONGO_BATCH", "50")
+	t.Setenv("VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
 	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
 	builder := startServer(t, dir, "--store", uri).ready()
 	reader := startServer(t, dir, "--store", uri, "--no-materialize").ready()
@@ -32,6 +33,22 @@ func TestServeOverTheWire(t *testing.T) {
 		"/api/activities?full=1",
 		"/api/html",
 		"/api/all-activities?page=portal",
+		"/api/spectrum-activities?spectrum=Bird%20Migration%20by%20Night",
+		"/api/projects",
+		"/api/projects?aggregate=persons.user",
+		"/api/projects?formatted",
+		"/api/projects?full",
+		"/api/proposals?raw&columns[]=name&columns[]=funding_number",
+		"/api/search/journals",
+		"/api/search/persons?columns[]=units.unit&limit=20",
+		"/api/search/projects?aggregate=type&aggregate_function=median&aggregate_value=year",
+		"/api/projects-by-funding-number?number=none",
+		"/api/events",
+		"/api/deadlines",
+		"/api/users/ssandman",
+		"/api/user-units/ssandman",
+		"/api/levenshtein?title=moths%20around%20lamps",
+		"/portfolio/spectrum?limit=5",
 	} {
 		_, want := embedded.get(path)
 		for name, s := range map[string]*server{"materializing": builder, "reading": reader} {
@@ -51,7 +68,10 @@ func someDemo(t *testing.T, dir string) {
 	if err := os.Mkdir(filepath.Join(dir, "dump"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"activities.jsonl.gz", "persons.jsonl.gz"} {
+	for _, collection := range []string{
+		"activities", "persons", "groups", "projects", "proposals", "journals", "conferences", "deadlines", "organizations", "catalog_topics",
+	} {
+		name := collection + ".jsonl.gz"
 		write(t, filepath.Join(dir, "dump", name[:len(name)-len(".gz")]), demoLines(t, name, 200)...)
 	}
 }
