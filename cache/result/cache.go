@@ -48,13 +48,27 @@ type Key struct {
 	Coding     Coding
 }
 
-// append writes the key as one text; NUL cannot occur in the parts before Query.
-func (k Key) append(b []byte) []byte {
+// appendPlace writes where the answer is kept, which is the same place for every
+// generation: a newer answer takes that of the one before, and the popularity that
+// goes with it. NUL cannot occur in the parts before Query.
+func (k Key) appendPlace(b []byte) []byte {
 	b = append(append(b, k.View...), 0)
-	b = append(append(b, k.Epoch...), 0)
-	b = append(strconv.AppendUint(b, k.Generation, 36), 0)
 	b = append(append(b, k.Coding...), 0)
 	return append(b, k.Query...)
+}
+
+// flight names the flight for the key.
+func (k Key) flight() string {
+	b := append(append([]byte(nil), k.Epoch...), 0)
+	b = append(strconv.AppendUint(b, k.Generation, 36), 0)
+	return string(k.appendPlace(b))
+}
+
+// entry is what is kept: an answer and the rest of its key.
+type entry struct {
+	epoch      string
+	generation uint64
+	answer     *Answer
 }
 
 // Loader computes the plain answer of a key. It must give the same bytes for
@@ -73,8 +87,8 @@ const (
 
 // Cache holds answers up to a budget. Close it when done.
 type Cache struct {
-	kept    *ristretto.Cache[[]byte, *Answer] // nil without a budget
-	keys    sync.Pool                         // of *[]byte, so that a hit allocates nothing
+	kept    *ristretto.Cache[[]byte, entry] // nil without a budget
+	places  sync.Pool                       // of *[]byte, so that a hit allocates nothing
 	flights singleflight.Group
 	turns   *semaphore.Weighted
 	timeout time.Duration
@@ -107,15 +121,15 @@ func New(o Options) (*Cache, error) {
 		o.Parallel = 4 * runtime.GOMAXPROCS(0)
 	}
 	c := &Cache{turns: semaphore.NewWeighted(int64(o.Parallel)), timeout: o.Timeout, maxAge: o.MaxAge, least: o.MinCoded}
-	c.keys.New = func() any { return new([]byte) }
+	c.places.New = func() any { return new([]byte) }
 	if o.Budget > 0 {
-		kept, err := ristretto.NewCache(&ristretto.Config[[]byte, *Answer]{
+		kept, err := ristretto.NewCache(&ristretto.Config[[]byte, entry]{
 			// ristretto asks for ten counters an entry; an answer is seldom below 4 KB.
 			NumCounters: max(10*o.Budget/4096, 1000),
 			MaxCost:     o.Budget,
 			BufferItems: 64,
-			OnReject:    func(*ristretto.Item[*Answer]) { c.stats.rejected.Add(1) },
-			OnEvict:     func(*ristretto.Item[*Answer]) { c.stats.evicted.Add(1) },
+			OnReject:    func(*ristretto.Item[entry]) { c.stats.rejected.Add(1) },
+			OnEvict:     func(*ristretto.Item[entry]) { c.stats.evicted.Add(1) },
 		})
 		if err != nil {
 			return nil, fmt.Errorf("result: budget of %d bytes: %w", o.Budget, err)
@@ -142,10 +156,7 @@ func (c *Cache) Close() {
 // Lookup returns the answer for key if it is in memory. A miss is not counted:
 // Get follows it.
 func (c *Cache) Lookup(key Key) (*Answer, bool) {
-	text := c.keys.Get().(*[]byte)
-	*text = key.append((*text)[:0])
-	a, ok := c.lookup(*text)
-	c.keys.Put(text) // ristretto has read it and keeps its hashes only
+	a, ok := c.lookup(key)
 	if ok {
 		c.stats.hits.Add(1)
 	}
@@ -171,14 +182,13 @@ func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome
 // find is Get without counting the call: a flight for a coded answer asks for
 // the plain one through it, and that is no call of anybody's.
 func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
-	text := key.append(nil)
-	if a, ok := c.lookup(text); ok {
+	if a, ok := c.lookup(key); ok {
 		return a, Hit, nil
 	}
 	outcome := Shared
-	flight := c.flights.DoChan(string(text), func() (any, error) {
+	flight := c.flights.DoChan(key.flight(), func() (any, error) {
 		outcome = Loaded // only the caller who took off writes, and reads it after landing
-		return c.fly(key, text, load)
+		return c.fly(key, load)
 	})
 	select {
 	case <-ctx.Done():
@@ -195,12 +205,12 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 // only after B has found nothing, flown and stored; without looking again A
 // would compute what B has just stored. Stores reach ristretto through a buffer,
 // so A may still miss: then it computes once more, which is waste but not wrong.
-func (c *Cache) fly(key Key, text []byte, load Loader) (*Answer, error) {
+func (c *Cache) fly(key Key, load Loader) (*Answer, error) {
 	if !c.takeOff() {
 		return nil, unavailable(context.Canceled)
 	}
 	defer c.loads.Done()
-	if a, ok := c.lookup(text); ok {
+	if a, ok := c.lookup(key); ok {
 		return a, nil
 	}
 	ctx, cancel := context.WithTimeout(c.root, c.timeout)
@@ -217,7 +227,7 @@ func (c *Cache) fly(key Key, text []byte, load Loader) (*Answer, error) {
 	}
 	a, err := c.run(ctx, load)
 	if err == nil {
-		c.store(text, a)
+		c.store(key, a)
 	}
 	return a, err
 }
@@ -256,15 +266,58 @@ func unavailable(cause error) error {
 	return fmt.Errorf("result: %w: answer not ready: %w", rules.ErrUnavailable, cause)
 }
 
-func (c *Cache) lookup(text []byte) (*Answer, bool) {
+// Prepare computes the answer for a key of a generation that is about to be shown,
+// and the plain one it is coded from. They are kept when the returned function is
+// called, so that until then those of the generation before stay. Errors are as
+// those of Get.
+func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(), err error) {
+	if !c.takeOff() {
+		return nil, unavailable(context.Canceled)
+	}
+	defer c.loads.Done()
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	plain := key
+	plain.Coding = Identity
+	a, err := c.run(ctx, load)
+	if err != nil {
+		return nil, err
+	}
+	if key.Coding == Identity {
+		return func() { c.store(plain, a) }, nil
+	}
+	coded, err := a.in(key.Coding, c.least)
+	if err != nil {
+		return nil, err
+	}
+	return func() { c.store(plain, a); c.store(key, coded) }, nil
+}
+
+func (c *Cache) lookup(key Key) (*Answer, bool) {
 	if c.kept == nil {
 		return nil, false
 	}
-	return c.kept.Get(text)
+	place := c.places.Get().(*[]byte)
+	*place = key.appendPlace((*place)[:0])
+	found, ok := c.kept.Get(*place)
+	c.places.Put(place) // ristretto has read it and keeps its hashes only
+	if !ok || found.generation != key.Generation || found.epoch != key.Epoch {
+		return nil, false
+	}
+	return found.answer, true
 }
 
-func (c *Cache) store(text []byte, a *Answer) {
-	if c.kept != nil && !c.kept.SetWithTTL(text, a, a.cost(), c.maxAge) {
+// store keeps an answer, unless that of a newer generation is there: a request that
+// still holds the snapshot before has come late.
+func (c *Cache) store(key Key, a *Answer) {
+	if c.kept == nil {
+		return
+	}
+	place := key.appendPlace(nil)
+	if found, ok := c.kept.Get(place); ok && found.epoch == key.Epoch && found.generation > key.Generation {
+		return
+	}
+	if !c.kept.SetWithTTL(place, entry{key.Epoch, key.Generation, a}, a.cost(), c.maxAge) {
 		c.stats.rejected.Add(1)
 	}
 }

@@ -103,6 +103,77 @@ func TestEveryPartOfTheKeyCounts(t *testing.T) {
 	}
 }
 
+// TestNewerTakesThePlace: one generation of an answer is held, the newest, also when
+// a request that began before comes late.
+func TestNewerTakesThePlace(t *testing.T) {
+	c := open(t, result.Options{Budget: 1 << 20})
+	get := func(generation uint64) result.Outcome {
+		key := result.Key{View: "v", Epoch: "e", Generation: generation, Query: "q"}
+		a, outcome, err := c.Get(t.Context(), key, func(context.Context) (*result.Answer, error) {
+			return result.NewAnswer(bytes.Repeat([]byte{byte(generation)}, 4096), "text/plain", 0), nil
+		})
+		if err != nil || a.Body[0] != byte(generation) {
+			t.Fatalf("generation %d: %v, %v", generation, a, err)
+		}
+		return outcome
+	}
+	eventually(t, func() result.Outcome { return get(1) })
+	held := c.Stats().Bytes
+	for generation := uint64(2); generation < 10; generation++ {
+		if got := get(generation); got != result.Loaded {
+			t.Errorf("generation %d for the first time: %s", generation, got)
+		}
+		if got := get(generation); got != result.Hit { // in place of the one before it is seen at once
+			t.Errorf("generation %d for the second time: %s", generation, got)
+		}
+	}
+	if got := get(3); got != result.Loaded {
+		t.Errorf("a past generation: %s", got)
+	}
+	if got := get(9); got != result.Hit {
+		t.Errorf("the newest generation after a late request: %s", got)
+	}
+	if got := c.Stats().Bytes; got != held {
+		t.Errorf("%d bytes are held, %d with one generation", got, held)
+	}
+}
+
+// TestPrepare: what is prepared is kept when it is shown, and not before.
+func TestPrepare(t *testing.T) {
+	c := open(t, result.Options{Budget: 1 << 20})
+	var runs atomic.Int32
+	body := strings.Repeat("lorem ipsum ", 1000)
+	for _, coding := range []result.Coding{result.Identity, result.Gzip} {
+		key := result.Key{View: "v", Generation: 1, Query: "q", Coding: coding}
+		eventually(t, func() result.Outcome {
+			_, outcome, err := c.Get(t.Context(), key, counted(body, &runs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return outcome
+		})
+		next := key
+		next.Generation = 2
+		keep, err := c.Prepare(t.Context(), next, counted("the next "+body, &runs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := c.Lookup(key); !ok {
+			t.Errorf("%q: the generation shown lost its answer", coding)
+		}
+		keep()
+		a, ok := c.Lookup(next)
+		if !ok || decode(t, a.Coding, a.Body) != "the next "+body || a.Coding != coding {
+			t.Errorf("%q: prepared, but not there: %v", coding, a)
+		}
+	}
+	broken := errors.New("broken")
+	_, err := c.Prepare(t.Context(), result.Key{}, func(context.Context) (*result.Answer, error) { return nil, broken })
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestOneFlightPerKey(t *testing.T) {
 	c := open(t, result.Options{})
 	const callers = 20

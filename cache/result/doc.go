@@ -15,7 +15,13 @@
 //
 // A key names everything an answer depends on, the view's generation included;
 // an entry is therefore never wrong, only unused, and nothing is ever
-// invalidated. Old generations are pushed out by new ones or by their age.
+// invalidated. An answer of a new generation takes the place of the one before, so
+// that what nobody asks for any more takes up no room, and what is popular stays so
+// from one generation to the next; the rest is pushed out by others or by its age.
+//
+// Before a new generation is shown, Prepare computes an answer that is popular, so
+// that nobody waits for it.
+//
 // ristretto may drop a store by design, which costs a computation and nothing
 // else: the cache never holds the only copy of anything.
 //
