@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -336,6 +337,33 @@ func TestNewGenerationIsAnswered(t *testing.T) {
 	}
 	if e := s.get("/api/activities").envelope(t); *e.Count != 16 || !strings.Contains(e.ids(t), " new ") {
 		t.Errorf("count = %d, ids = %s", *e.Count, e.ids(t))
+	}
+}
+
+// TestPopularAnswersArePrepared: what is asked for again and again is in memory as
+// soon as a new generation is shown, the new one.
+func TestPopularAnswersArePrepared(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	const target = "/api/activities"
+	for _, coding := range []string{"", "gzip"} {
+		for range 1000 { // one in some is remembered
+			s.get(target, "Accept-Encoding", coding)
+		}
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "new"}, {Key: "year", Value: 2030}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := s.views.Status()[0].Checked
+	s.refresh(rules.ViewActivities, doc)
+	for s.views.Status()[0].Checked.Equal(checked) { // until what is prepared is kept too
+		runtime.Gosched()
+	}
+	for _, coding := range []string{"", "gzip"} {
+		res := s.get(target, "Accept-Encoding", coding)
+		if got := res.Header.Get("Cache-Status"); got != "vitrine; hit" || !strings.Contains(plain(t, res), `"new"`) {
+			t.Errorf("%q, the first time: %s", coding, got)
+		}
 	}
 }
 

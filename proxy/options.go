@@ -23,6 +23,11 @@ type Source interface {
 	Ready() bool
 }
 
+// preparing is a Source that has snapshots prepared before it shows them.
+type preparing interface {
+	Prepare(view.Preparer)
+}
+
 // Options configures a Server. Views is needed; everything else has a default.
 type Options struct {
 	Views   Source

@@ -51,20 +51,14 @@ func (s *Server) answer(plans *planner) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		meta := snapshot.Meta()
-		key := result.Key{
-			View:       p.view,
-			Epoch:      meta.Epoch,
-			Generation: meta.Generation,
-			Query:      p.query,
-			Coding:     negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings),
-		}
+		key := answerKey(p, snapshot, negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings))
 		s.headers.set(c, p.personal || r.personal)
 		if !p.until.IsZero() {
 			s.headers.setUntil(c, p.personal || r.personal, p.until.Sub(s.now()))
 		}
 		setHeader(c, fiber.HeaderAge, s.ages.of(p.view))
 		if a, ok := s.results.Lookup(key); ok && !a.TooLarge {
+			s.hot.note(p, key.Coding)
 			setHeader(c, headerCacheStatus, "vitrine; hit")
 			return send(c, a)
 		}

@@ -30,6 +30,7 @@ type Server struct {
 	filterLimits filter.Options
 	results      *result.Cache
 	planners     map[string]*planner // by path
+	hot          hot
 	codings      []result.Coding
 	joinable     []result.Coding // those of codings that bodies are put together in
 	headers      headers
@@ -83,6 +84,9 @@ func New(o Options) (*Server, error) {
 	s.app.Server().Handler = s.delegate
 	s.live.Store(s)
 	s.admin = s.newAdmin(o.Admin)
+	if views, ok := s.views.(preparing); ok {
+		views.Prepare(s.prepare)
+	}
 	return s, nil
 }
 

@@ -276,3 +276,36 @@ func checkAgainst(t *testing.T, snap *view.Snapshot, want map[string]int) {
 		t.Fatalf("year >= 2020: got %d rows, want %d", len(got), len(recent))
 	}
 }
+
+// TestPrepare: who prepares sees the next snapshot while the one before is shown, and
+// is called back once it is.
+func TestPrepare(t *testing.T) {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2020, "A")})
+	r := run(t, s, view.Options{Poll: time.Hour})
+	first := <-r.swaps
+	current := func() *view.Snapshot {
+		snap, err := r.Snapshot("things")
+		if err != nil {
+			t.Error(err)
+		}
+		return snap
+	}
+	var prepared, shown *view.Snapshot // the goroutine that refreshes is waited for below
+	r.Prepare(func(_ context.Context, next *view.Snapshot) func() {
+		if current() != first {
+			t.Error("prepared after it was shown")
+		}
+		prepared = next
+		return func() { shown = current() }
+	})
+	s.publish([]bson.D{thing("b", 2021, "B")})
+	if second := r.next(); prepared != second || shown != second {
+		t.Errorf("prepared %p and shown %p, want %p", prepared, shown, second)
+	}
+	r.Prepare(func(context.Context, *view.Snapshot) func() { return nil })
+	s.publish([]bson.D{thing("c", 2021, "C")})
+	if got := r.next().Len(); got != 3 {
+		t.Errorf("%d rows", got)
+	}
+}

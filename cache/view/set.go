@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vitrine/cache/origin"
@@ -50,7 +51,17 @@ type Set struct {
 	budget *budget
 	log    *slog.Logger
 	onSwap func(*Snapshot)
+
+	preparer atomic.Pointer[Preparer]
 }
+
+// Preparer is told of a snapshot that is about to be shown, by the goroutine that
+// refreshes its view. What it returns, if not nil, is called as soon as it is shown.
+// The view waits for both.
+type Preparer func(ctx context.Context, next *Snapshot) (shown func())
+
+// Prepare sets who prepares snapshots from now on, in place of who did before.
+func (s *Set) Prepare(p Preparer) { s.preparer.Store(&p) }
 
 // New makes a set whose views are all unloaded; Run loads them.
 func New(o Options) (*Set, error) {
@@ -77,7 +88,10 @@ func New(o Options) (*Set, error) {
 		if s.views[def.Name] != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
-		s.views[def.Name] = &view{def: &def, warm: warm, store: o.Store, foreign: o.Foreign, budget: s.budget, signal: make(chan struct{}, 1)}
+		s.views[def.Name] = &view{
+			def: &def, warm: warm, store: o.Store, foreign: o.Foreign, budget: s.budget,
+			signal: make(chan struct{}, 1), prepare: s.prepare,
+		}
 		s.names = append(s.names, def.Name)
 	}
 	return s, nil
@@ -125,6 +139,17 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 			s.onSwap(swapped)
 		}
 	}
+}
+
+// prepare calls the preparer, if there is one.
+func (s *Set) prepare(ctx context.Context, next *Snapshot) (shown func()) {
+	if p := s.preparer.Load(); p != nil {
+		shown = (*p)(ctx, next)
+	}
+	if shown == nil {
+		shown = func() {}
+	}
+	return shown
 }
 
 // Notify asks for a look at the store now; unknown views are ignored. Signals that

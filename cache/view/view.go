@@ -22,6 +22,7 @@ type view struct {
 	foreign Foreign
 	budget  *budget
 	signal  chan struct{} // of capacity one: signals fold
+	prepare Preparer      // never nil, nor what it returns
 
 	current atomic.Pointer[Snapshot]
 	slots   map[string]Slot // live rows by id; touched by the refreshing goroutine only
@@ -73,7 +74,7 @@ func (v *view) load(ctx context.Context) (*Snapshot, error) {
 	}
 	next := compact(v.def, v.budget, docs)
 	v.slots = slotsOf(next)
-	return v.swap(next, meta), nil
+	return v.swap(ctx, next, meta), nil
 }
 
 // delta reads what changed since the current snapshot and applies it.
@@ -86,7 +87,7 @@ func (v *view) delta(ctx context.Context, cur *Snapshot) (*Snapshot, error) {
 		return nil, origin.ErrStale
 	}
 	next := v.apply(cur, rows)
-	return v.swap(next, meta), nil
+	return v.swap(ctx, next, meta), nil
 }
 
 // read collects the rows after a generation, the newest version of each id.
@@ -105,14 +106,16 @@ func (v *view) read(ctx context.Context, since uint64) (map[string]origin.Row, o
 	return rows, meta, nil
 }
 
-// swap warms the next snapshot, then shows it. The one before is left to the
-// requests that still hold it.
-func (v *view) swap(next *Snapshot, meta origin.Meta) *Snapshot {
+// swap warms the next snapshot, has it prepared, then shows it. The one before is
+// left to the requests that still hold it.
+func (v *view) swap(ctx context.Context, next *Snapshot, meta origin.Meta) *Snapshot {
 	next.meta = meta
 	next.foreign = v.foreign
 	next.loaded = time.Now()
 	next.heat(v.warm)
+	shown := v.prepare(ctx, next)
 	before := v.current.Swap(next)
+	shown()
 	if before != nil {
 		v.budget.forget(before.segments, next.segments)
 	}

@@ -1,0 +1,88 @@
+package proxy
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+)
+
+// asked is a query that was answered from memory.
+type asked struct {
+	plan   plan
+	coding result.Coding
+}
+
+// hotSample is how many of the queries last answered from memory are remembered,
+// one in hotShare of them: what is asked for often is among them, and what no one
+// asks for any more is soon written over.
+const (
+	hotSample = 64
+	hotShare  = 16
+)
+
+// hotTime bounds by how much preparing answers may delay a snapshot.
+const hotTime = 100 * time.Millisecond
+
+// hot remembers what is asked for again and again, so that it is answered from the
+// next snapshot before that is shown. Its methods are safe for concurrent use.
+type hot struct {
+	sample [hotSample]atomic.Pointer[asked]
+}
+
+// note may remember a query that was answered.
+func (h *hot) note(p plan, coding result.Coding) {
+	if n := rand.Uint32(); n%hotShare == 0 && !p.once {
+		h.sample[n/hotShare%hotSample].Store(&asked{p, coding})
+	}
+}
+
+// of returns the queries remembered of a view, each once.
+func (h *hot) of(view string) []asked {
+	type name struct {
+		query  string
+		coding result.Coding
+	}
+	seen := map[name]bool{}
+	var all []asked
+	for i := range h.sample {
+		a := h.sample[i].Load()
+		if a == nil || a.plan.view != view || seen[name{a.plan.query, a.coding}] {
+			continue
+		}
+		seen[name{a.plan.query, a.coding}] = true
+		all = append(all, *a)
+	}
+	return all
+}
+
+// prepare answers what is popular from a snapshot that is about to be shown. An
+// answer that fails, or that there is no time for, is left to whoever asks for it.
+func (s *Server) prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
+	ctx, cancel := context.WithTimeout(ctx, hotTime)
+	defer cancel()
+	var keep []func()
+	for _, a := range s.live.Load().hot.of(next.Meta().View) {
+		kept, err := s.results.Prepare(ctx, answerKey(a.plan, next, a.coding), s.loader(a.plan, next))
+		if ctx.Err() != nil {
+			break
+		}
+		if err == nil {
+			keep = append(keep, kept)
+		}
+	}
+	return func() {
+		for _, kept := range keep {
+			kept()
+		}
+	}
+}
+
+// answerKey is the key of a plan's answer from a snapshot.
+func answerKey(p plan, s *view.Snapshot, coding result.Coding) result.Key {
+	meta := s.Meta()
+	return result.Key{View: p.view, Epoch: meta.Epoch, Generation: meta.Generation, Query: p.query, Coding: coding}
+}
