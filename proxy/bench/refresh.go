@@ -38,11 +38,12 @@ func (b *bench) refresh(ctx context.Context) error {
 		return err
 	}
 	t := &traffic{words: b.words, pace: b.Pace}
+	serial := int(time.Now().Unix()) // another one than at an earlier measurement of the same store
 	var rounds []refreshed
 	err := b.profiled(ctx, stepRefresh, func() error {
 		for n := range b.Rounds {
 			b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
-			one, err := b.refreshOnce(ctx, t, n)
+			one, err := b.refreshOnce(ctx, t, serial+n)
 			if err != nil {
 				return err
 			}
@@ -80,7 +81,7 @@ func (b *bench) refreshOnce(ctx context.Context, t *traffic, serial int) (r refr
 		return r, err
 	}
 	r.steadyUntil = time.Now()
-	changeErr := b.serving.Call(ctx, "Change", serving.Change{Count: b.Changes, Serial: serial + 1}, &r.Changed)
+	changeErr := b.serving.Call(ctx, "Change", serving.Change{Count: b.Changes, Serial: serial}, &r.Changed)
 	if changeErr == nil {
 		changeErr = pause(ctx, tailTime)
 	}

@@ -89,7 +89,7 @@ func (p *parser) escape() error {
 	return nil
 }
 
-// unicodeEscape takes a \uXXXX, or the two that make up a surrogate pair.
+// unicodeEscape takes a \uHHHH, or the two that make up a surrogate pair.
 func (p *parser) unicodeEscape() error {
 	r := codeUnit(p.src[p.pos:])
 	if r < 0 {
@@ -108,7 +108,7 @@ func (p *parser) unicodeEscape() error {
 	return nil
 }
 
-// codeUnit is the value of the \uXXXX at the start of b; -1 if there is none.
+// codeUnit is the value of the \uHHHH at the start of b; -1 if there is none.
 func codeUnit(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1

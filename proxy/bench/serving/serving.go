@@ -26,6 +26,9 @@ import (
 // activities is the source collection of rules.ViewActivities.
 const activities = "activities"
 
+// patience is how long a change may take to become visible.
+const patience = 5 * time.Minute
+
 // Options are what a Service needs of the front end.
 type Options struct {
 	Addr    string // HOST:PORT of the public listener
@@ -118,7 +121,8 @@ func (s *Service) Scan(_ struct{}, reply *time.Duration) error {
 	return nil
 }
 
-// Change says what to change: Count records, spread over all, to what differs by Serial.
+// Change says what to change: Count records, spread over all, to what differs by
+// Serial, which must not have been used on the store before.
 type Change struct{ Count, Serial int }
 
 // Changed tells when what happened.
@@ -147,6 +151,9 @@ func (s *Service) Change(c Change, reply *Changed) error {
 		return err
 	}
 	return s.until(func() (bool, error) {
+		if time.Since(reply.Started) > patience {
+			return false, fmt.Errorf("%d changed records are not visible after %s", len(edited), patience)
+		}
 		now, err := s.o.Views.Snapshot(rules.ViewActivities)
 		if err != nil || now.Meta().Generation == before.Meta().Generation {
 			return false, err
