@@ -30,7 +30,7 @@ type Outcome struct {
 	Result  Result
 	Meta    origin.Meta // of the view after the run; zero if the store could not be asked
 	Err     error       // for Held, Failed and Stopped
-	Skips   []Skip      // the first records that were left out, at most maxSkips
+	Skips   []Skip      // the first records that were left out, at most origin.MaxSkips
 	Started time.Time
 	Took    time.Duration
 	Counts
@@ -42,21 +42,17 @@ type Counts struct {
 	Rendered int // records that were given to the job's RowFunc
 	Changed  int // rows published, new ones included
 	Removed  int // rows taken away
-	Skipped  int // records left out because they could not be rendered
+	Skipped  int // records left out because no row could be made of them
 }
 
-// Skip is a record that could not be rendered.
+// Skip is a record of which no row could be made. If it had one, that one stays.
 type Skip struct {
 	ID  string
 	Err error
 }
 
-// maxSkips bounds the records that an outcome lists, maxNamed those that the
-// stored health names.
-const (
-	maxSkips = 20
-	maxNamed = 3
-)
+// maxNamed bounds the records that a log line names.
+const maxNamed = 3
 
 // skips collects the records that a run leaves out. It is safe for concurrent use.
 type skips struct {
@@ -69,7 +65,7 @@ func (s *skips) add(id bson.RawValue, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
-	if len(s.first) < maxSkips {
+	if len(s.first) < origin.MaxSkips {
 		s.first = append(s.first, Skip{ID: idText(id), Err: err})
 	}
 }
@@ -81,7 +77,7 @@ func (s *skips) list() (int, []Skip) {
 	return s.n, s.first
 }
 
-// health is what the store remembers of the run. Records left out are named even
+// health is what the store remembers of the run. Records left out are listed even
 // if the run went well: its status stays "ok", since the view is good.
 func (o Outcome) health() origin.Health {
 	h := origin.Health{
@@ -92,7 +88,9 @@ func (o Outcome) health() origin.Health {
 		Changed: o.Changed,
 		Removed: o.Removed,
 		Skipped: o.Skipped,
-		Error:   o.skipped(),
+	}
+	for _, s := range o.Skips {
+		h.Skips = append(h.Skips, s.stored())
 	}
 	switch o.Result {
 	case Held:
@@ -101,6 +99,11 @@ func (o Outcome) health() origin.Health {
 		h.Status, h.Error = origin.HealthError, o.Err.Error()
 	}
 	return h
+}
+
+// stored is what the store remembers of a skip.
+func (s Skip) stored() origin.Skip {
+	return origin.Skip{ID: origin.SkipText(s.ID), Reason: origin.SkipText(s.Err.Error())}
 }
 
 // skipped tells which records were left out, and why.
@@ -112,7 +115,8 @@ func (o Outcome) skipped() string {
 	fmt.Fprintf(&b, "%d left out", o.Skipped)
 	sep := ": "
 	for _, s := range o.Skips[:min(len(o.Skips), maxNamed)] {
-		fmt.Fprintf(&b, "%s%s (%v)", sep, s.ID, s.Err)
+		short := s.stored()
+		fmt.Fprintf(&b, "%s%s (%s)", sep, short.ID, short.Reason)
 		sep = ", "
 	}
 	if o.Skipped > maxNamed {

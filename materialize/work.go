@@ -114,7 +114,11 @@ func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 		}
 		timer.Stop()
 	}
-	r.o.Log.InfoContext(ctx, "materializing ended", "cause", context.Cause(ctx))
+	if cause := context.Cause(ctx); errors.Is(cause, origin.ErrFenced) {
+		r.o.Log.WarnContext(ctx, "materializing ended: the lease is lost", "error", cause)
+	} else {
+		r.o.Log.InfoContext(ctx, "materializing ended")
+	}
 }
 
 // askFull asks for a full run of every job if its time has come, and returns when it

@@ -145,8 +145,15 @@ type ClientOptions struct {
 type AdminOptions struct {
 	// Token is asked as a bearer token. If empty, nobody is asked.
 	Token string
-	// Refresh runs a view's job, or every job for "". If nil, there is none to run here.
-	Refresh func(ctx context.Context, view string, full bool) (Refreshed, error)
+	// Refresh runs jobs. If nil, there is none to run here.
+	Refresh func(context.Context, Refresh) (Refreshed, error)
+}
+
+// Refresh asks for a refresh.
+type Refresh struct {
+	View  string // empty: all
+	Full  bool   // render every record anew
+	Force bool   // publish even if many rows would go
 }
 
 // Refreshed is what came of asking for a refresh.

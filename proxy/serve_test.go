@@ -241,21 +241,18 @@ func TestAdminToken(t *testing.T) {
 }
 
 func TestAdminRefresh(t *testing.T) {
-	type asked struct {
-		view string
-		full bool
-	}
+	type asked = proxy.Refresh
 	var last asked
 	o := options(t)
-	o.Admin.Refresh = func(_ context.Context, name string, full bool) (proxy.Refreshed, error) {
-		last = asked{name, full}
-		switch name {
+	o.Admin.Refresh = func(_ context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
+		last = q
+		switch q.View {
 		case "unheard":
-			return proxy.Refreshed{}, fmt.Errorf("view %s: %w", name, origin.ErrNotFound)
+			return proxy.Refreshed{}, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
 		case "broken":
 			return proxy.Refreshed{}, errors.New("disk is on fire")
 		}
-		return proxy.Refreshed{Done: full, Views: []string{"activities"}}, nil
+		return proxy.Refreshed{Done: q.Full, Views: []string{"activities"}}, nil
 	}
 	s := open(t, institute(t), o)
 	tests := []struct {
@@ -263,12 +260,14 @@ func TestAdminRefresh(t *testing.T) {
 		status         int
 		asked          asked
 	}{
-		{http.MethodPost, "/admin/refresh", 202, asked{"", false}},
-		{http.MethodPost, "/admin/refresh?view=activities", 202, asked{"activities", false}},
-		{http.MethodPost, "/admin/refresh?view=activities&full=1", 200, asked{"activities", true}},
-		{http.MethodPost, "/admin/refresh?view=unheard", 400, asked{"unheard", false}},
-		{http.MethodPost, "/admin/refresh?view=broken", 500, asked{"broken", false}},
+		{http.MethodPost, "/admin/refresh", 202, asked{}},
+		{http.MethodPost, "/admin/refresh?view=activities", 202, asked{View: "activities"}},
+		{http.MethodPost, "/admin/refresh?view=activities&full=1", 200, asked{View: "activities", Full: true}},
+		{http.MethodPost, "/admin/refresh?view=unheard", 400, asked{View: "unheard"}},
+		{http.MethodPost, "/admin/refresh?view=broken", 500, asked{View: "broken"}},
+		{http.MethodPost, "/admin/refresh?view=activities&force=1", 202, asked{View: "activities", Force: true}},
 		{http.MethodPost, "/admin/refresh?full=x", 400, asked{}},
+		{http.MethodPost, "/admin/refresh?force=x", 400, asked{}},
 		{http.MethodGet, "/admin/refresh", 405, asked{}},
 	}
 	for _, tt := range tests {

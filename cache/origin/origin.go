@@ -124,7 +124,8 @@ type Health struct {
 	Scanned int           // source records read
 	Changed int           // rows published
 	Removed int           // rows taken away
-	Skipped int           // records left out because they could not be rendered
+	Skipped int           // records left out because no row could be made of them
+	Skips   []Skip        // the first of those, at most MaxSkips
 }
 
 // Views reads and publishes side collections.

@@ -13,6 +13,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
+	"vitrine/proxy"
 )
 
 // running is the whole program in this process, so that a test can change its
@@ -125,7 +126,7 @@ func (r *running) refreshed(generation int) {
 	for {
 		_, body := fetch(r.t, http.MethodGet, r.admin+"/admin/views")
 		var views struct {
-			Data []adminView
+			Data []proxy.ViewStatus
 		}
 		if err := json.Unmarshal([]byte(body), &views); err != nil {
 			r.t.Fatal(err)

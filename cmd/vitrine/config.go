@@ -47,7 +47,17 @@ func newLogger(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
 	}
 	o := &slog.HandlerOptions{Level: level}
 	if cfg.Format == "json" {
+		o.ReplaceAttr = inSeconds
 		return slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), o))
 	}
 	return slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), o))
+}
+
+// inSeconds gives durations a unit where they are read by programs: took=1.5s of the
+// text form is "took_seconds":1.5.
+func inSeconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())
+	}
+	return a
 }

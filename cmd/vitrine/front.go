@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/netip"
 	"os"
 	"time"
@@ -146,20 +144,20 @@ func codings(names []string) []result.Coding {
 
 // refresher serves POST /admin/refresh: the process that materializes runs the
 // jobs; any other looks whether the store has something newer.
-func refresher(views *view.Set, runner *materialize.Runner) func(context.Context, string, bool) (proxy.Refreshed, error) {
-	return func(_ context.Context, name string, full bool) (proxy.Refreshed, error) {
+func refresher(views *view.Set, runner *materialize.Runner) func(context.Context, proxy.Refresh) (proxy.Refreshed, error) {
+	return func(_ context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
 		var names []string
 		for _, st := range views.Status() {
-			if name == "" || st.View == name {
+			if q.View == "" || st.View == q.View {
 				names = append(names, st.View)
 			}
 		}
 		if len(names) == 0 {
-			return proxy.Refreshed{}, fmt.Errorf("view %s: %w", name, origin.ErrNotFound)
+			return proxy.Refreshed{}, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
 		}
 		asked := proxy.Refreshed{Views: names}
 		if runner != nil {
-			err := runner.Trigger(materialize.Request{Views: names, Full: full})
+			err := runner.Trigger(materialize.Request{Views: names, Full: q.Full, Force: q.Force})
 			if err == nil || !errors.Is(err, materialize.ErrStandby) {
 				return asked, err
 			}
@@ -180,36 +178,4 @@ func jobMetrics(m *proxy.Metrics) materialize.Observer {
 		Missed:  m.JobMissed,
 		Leading: m.Leading,
 	}
-}
-
-// askStatus asks a running server's admin listener how its views stand.
-func askStatus(ctx context.Context, cfg configs.Config) ([]materialize.ViewStatus, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(cfg.Admin.Listen)+"/admin/views", nil)
-	if err != nil {
-		return nil, err
-	}
-	if token := cfg.Admin.Token.Reveal(); token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: %s", req.URL, res.Status)
-	}
-	var answer struct {
-		Data []adminView `json:"data"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
-		return nil, fmt.Errorf("GET %s: %w", req.URL, err)
-	}
-	all := make([]materialize.ViewStatus, len(answer.Data))
-	for i, v := range answer.Data {
-		all[i] = v.status(time.Now())
-	}
-	return all, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"text/tabwriter"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
-	"vitrine/materialize"
+	"vitrine/proxy"
 )
 
 func statusCommand() *cobra.Command {
@@ -46,7 +47,7 @@ func statusCommand() *cobra.Command {
 
 // readStatus asks the store, or, if a running server has the embedded store
 // open, that server.
-func readStatus(ctx context.Context, cfg configs.Config) (_ []materialize.ViewStatus, err error) {
+func readStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, err error) {
 	store, err := openExisting(ctx, cfg)
 	if errors.Is(err, origin.ErrLocked) && cfg.Admin.Listen != "" {
 		views, asked := askStatus(ctx, cfg)
@@ -58,24 +59,40 @@ func readStatus(ctx context.Context, cfg configs.Config) (_ []materialize.ViewSt
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return materialize.Status(ctx, store, time.Now())
+	metas, err := store.Metas(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read status of views: %w", err)
+	}
+	views := make([]proxy.ViewStatus, len(metas))
+	for i, m := range metas {
+		views[i] = proxy.StatusOf(m)
+	}
+	return views, nil
 }
 
-// printStatus writes one line per view, and the errors below.
-func printStatus(w io.Writer, views []materialize.ViewStatus) error {
+// printStatus writes one line per view; below them what went wrong, and the records
+// that were left out.
+func printStatus(w io.Writer, views []proxy.ViewStatus) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "VIEW\tSTATUS\tGENERATION\tROWS\tAGE\tCHECKED\tLAST RUN\tSCANNED\tCHANGED\tREMOVED\tSKIPPED")
 	for _, v := range views {
-		h := v.Health
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", v.View, orDash(h.Status), v.Generation, v.Rows,
-			ago(v.Age), ago(v.Unchecked), h.Took.Round(time.Millisecond), h.Scanned, h.Changed, h.Removed, h.Skipped)
+		job := v.Job
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", v.View, orDash(job.Status), v.Generation, v.Rows,
+			ago(v.Published), ago(job.Checked), time.Duration(job.Seconds*float64(time.Second)).Round(time.Millisecond),
+			job.Scanned, job.Changed, job.Removed, job.Skipped)
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
 	for _, v := range views {
-		if v.Health.Error != "" {
-			fmt.Fprintf(w, "%s: %s\n", v.View, v.Health.Error)
+		if v.Job.Error != "" {
+			fmt.Fprintf(w, "%s: %s\n", v.View, v.Job.Error)
+		}
+		for _, s := range v.Job.Skips {
+			fmt.Fprintf(w, "skipped: %s %s: %s\n", v.View, orDash(s.ID), s.Reason)
+		}
+		if more := v.Job.Skipped - len(v.Job.Skips); more > 0 {
+			fmt.Fprintf(w, "skipped: %s: %d more\n", v.View, more)
 		}
 	}
 	return nil
@@ -88,43 +105,38 @@ func orDash(s string) string {
 	return s
 }
 
-func ago(d time.Duration) string {
-	if d == 0 {
+// ago tells how long ago something was; a clock ahead of ours is no time at all.
+func ago(t *time.Time) string {
+	if t == nil {
 		return "never"
 	}
-	return d.Round(time.Second).String()
+	return max(time.Since(*t), 0).Round(time.Second).String()
 }
 
-// adminView is the part of the admin listener's answer that a status is made of.
-type adminView struct {
-	View       string     `json:"view"`
-	Generation uint64     `json:"generation"`
-	Rows       int        `json:"rows"`
-	Published  *time.Time `json:"published"`
-	Checked    *time.Time `json:"checked"`
-	Job        struct {
-		Status  string  `json:"status"`
-		Error   string  `json:"error"`
-		Seconds float64 `json:"seconds"`
-		Scanned int     `json:"scanned"`
-		Changed int     `json:"changed"`
-		Removed int     `json:"removed"`
-		Skipped int     `json:"skipped"`
-	} `json:"job"`
-}
-
-// status is what the store would have told of the view.
-func (v adminView) status(now time.Time) materialize.ViewStatus {
-	st := materialize.ViewStatus{Meta: origin.Meta{View: v.View, Generation: v.Generation, Rows: v.Rows}}
-	st.Health = origin.Health{
-		Status: v.Job.Status, Error: v.Job.Error, Took: time.Duration(v.Job.Seconds * float64(time.Second)),
-		Scanned: v.Job.Scanned, Changed: v.Job.Changed, Removed: v.Job.Removed, Skipped: v.Job.Skipped,
+// askStatus asks a running server's admin listener how its views stand.
+func askStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(cfg.Admin.Listen)+"/admin/views", nil)
+	if err != nil {
+		return nil, err
 	}
-	if v.Published != nil {
-		st.Published, st.Age = *v.Published, now.Sub(*v.Published)
+	if token := cfg.Admin.Token.Reveal(); token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	if v.Checked != nil {
-		st.Checked, st.Unchecked = *v.Checked, now.Sub(*v.Checked)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
 	}
-	return st
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s", req.URL, res.Status)
+	}
+	var answer struct {
+		Data []proxy.ViewStatus `json:"data"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("GET %s: %w", req.URL, err)
+	}
+	return answer.Data, nil
 }

@@ -3,6 +3,8 @@ package origintest
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,18 +29,19 @@ var publishTests = map[string]func(*testing.T, Harness){
 	"a later publication fences off an earlier": testSuperseded,
 	"a publication ends with commit":            testOver,
 	"health":                                    testHealth,
+	"records left out are listed within bounds": testSkips,
 	"every view has its own meta":               testMetas,
 }
 
 func testUnpublished(t *testing.T, h Harness) {
 	s := h.Open(t, Settings{})
 	want := origin.Meta{View: view}
-	if got, err := s.Meta(t.Context(), view); err != nil || got != want {
+	if got, err := s.Meta(t.Context(), view); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("Meta = %+v, %v; want %+v", got, err, want)
 	}
 	rows, meta := read(t, s, 0)
 	same(t, "Rows", rows, []string{})
-	if meta != want {
+	if !reflect.DeepEqual(meta, want) {
 		t.Errorf("Rows = %+v, want %+v", meta, want)
 	}
 	if metas := must(s.Metas(t.Context()))(t); len(metas) != 0 {
@@ -75,7 +78,7 @@ func testPublish(t *testing.T, h Harness) {
 	if second.Epoch != first.Epoch || second.Generation != g+1 || !second.Published.Equal(c.at) {
 		t.Errorf("second commit = %+v after %+v", second, first)
 	}
-	if got := must(s.Meta(t.Context(), view))(t); got != second {
+	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got, second) {
 		t.Errorf("Meta = %+v, want %+v", got, second)
 	}
 	for _, tc := range []struct {
@@ -88,7 +91,7 @@ func testPublish(t *testing.T, h Harness) {
 	} {
 		rows, meta := read(t, s, tc.since)
 		same(t, fmt.Sprintf("rows since %d", tc.since), rows, numberIDs(tc.want))
-		if meta != second {
+		if !reflect.DeepEqual(meta, second) {
 			t.Errorf("Rows = %+v, want %+v", meta, second)
 		}
 	}
@@ -217,7 +220,7 @@ func testInvisible(t *testing.T, h Harness) {
 	ok(t, p.Put(t.Context(), []origin.Row{row(t, 1, 2), gone(t, 2), row(t, 3, 2)}))
 	rows, meta := read(t, s, 0)
 	same(t, "rows before commit", rows, before)
-	if meta != first {
+	if !reflect.DeepEqual(meta, first) {
 		t.Errorf("meta before commit = %+v, want %+v", meta, first)
 	}
 	same(t, "hashes before commit", hashes(t, s), numberIDs([]string{"1:1", "2:1"}))
@@ -280,7 +283,7 @@ func testFenced(t *testing.T, h Harness) {
 	if _, err := s.Begin(t.Context(), view, lost); !errors.Is(err, origin.ErrFenced) {
 		t.Errorf("Begin: %v, want ErrFenced", err)
 	}
-	if got := must(s.Meta(t.Context(), view))(t); got != before {
+	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got, before) {
 		t.Errorf("meta = %+v, want %+v", got, before)
 	}
 	publish(t, s, taken, 1, row(t, 2, 2))
@@ -327,27 +330,50 @@ func testHealth(t *testing.T, h Harness) {
 	l := acquire(t, s, "a")
 	failed := origin.Health{Status: origin.HealthError, Error: "no such thing", Started: c.at, Took: 1500 * time.Microsecond}
 	ok(t, s.SetHealth(t.Context(), view, l, failed))
-	if got := must(s.Meta(t.Context(), view))(t); got.Health != failed || got.Generation != 0 || !got.Checked.IsZero() {
+	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got.Health, failed) || got.Generation != 0 || !got.Checked.IsZero() {
 		t.Errorf("meta after a failed first run = %+v", got)
 	}
 	published := publish(t, s, l, 1, row(t, 1, 1))
-	if published.Generation != 1 || published.Health != failed {
+	if published.Generation != 1 || !reflect.DeepEqual(published.Health, failed) {
 		t.Errorf("meta after a publication = %+v, want generation 1 and health kept", published)
 	}
 	c.advance(time.Minute)
-	well := origin.Health{Status: origin.HealthOK, Started: c.at, Took: time.Second, Scanned: 4, Changed: 3, Removed: 2, Skipped: 1}
+	well := origin.Health{Status: origin.HealthOK, Started: c.at, Took: time.Second, Scanned: 4, Changed: 3, Removed: 2, Skipped: 1,
+		Skips: []origin.Skip{{ID: "x", Reason: "cannot be read"}}}
 	ok(t, s.SetHealth(t.Context(), view, l, well))
 	want := published
 	want.Health, want.Checked = well, c.at
-	if got := must(s.Meta(t.Context(), view))(t); got != want {
+	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("meta = %+v, want %+v", got, want)
 	}
 	c.advance(time.Minute)
 	held := origin.Health{Status: origin.HealthHeld, Error: "would shrink", Started: c.at}
 	ok(t, s.SetHealth(t.Context(), view, l, held))
 	want.Health = held
-	if got := must(s.Meta(t.Context(), view))(t); got != want {
+	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("meta = %+v, want %+v", got, want)
+	}
+}
+
+// testSkips holds a store to its bounds: whatever a job found wrong with records, the
+// meta stays small and can be stored.
+func testSkips(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	l := acquire(t, s, "a")
+	health := origin.Health{Status: origin.HealthOK, Error: "not \xff text", Skipped: 1 << 20}
+	for i := range 3 * origin.MaxSkips {
+		health.Skips = append(health.Skips, origin.Skip{ID: name(i) + strings.Repeat("ü", 1<<10), Reason: "has \xff\x00 in " + strings.Repeat("x", 1<<20)})
+	}
+	ok(t, s.SetHealth(t.Context(), view, l, health))
+	got := must(s.Meta(t.Context(), view))(t).Health
+	if got.Skipped != health.Skipped || len(got.Skips) != origin.MaxSkips || got.Error != "not ? text" {
+		t.Fatalf("health = %d skipped, %d listed, error %q", got.Skipped, len(got.Skips), got.Error)
+	}
+	for i, skip := range got.Skips {
+		if len(skip.ID) > origin.MaxSkipText || len(skip.Reason) > origin.MaxSkipText ||
+			!strings.HasPrefix(skip.ID, name(i)+"ü") || !strings.HasPrefix(skip.Reason, "has ?\x00 in x") {
+			t.Errorf("skip %d = %q", i, skip)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package metadoc
 
 import (
+	"strings"
 	"time"
 
 	"vitrine/cache/origin"
@@ -31,20 +32,45 @@ type Health struct {
 	Changed int           `bson:"changed"`
 	Removed int           `bson:"removed"`
 	Skipped int           `bson:"skipped"`
+	Skips   []Skip        `bson:"skips,omitempty"`
+}
+
+// Skip is origin.Skip as stored.
+type Skip struct {
+	ID     string `bson:"id"`
+	Reason string `bson:"reason"`
 }
 
 // Meta returns the document as the rest of the program knows it.
 func (d Doc) Meta() origin.Meta {
 	return origin.Meta{
 		View: d.View, Epoch: d.Epoch, Generation: d.Generation, Rows: d.Rows, Rules: d.Rules,
-		Published: d.Published, Pruned: d.Pruned, Checked: d.Checked, Health: origin.Health(d.Health),
+		Published: d.Published, Pruned: d.Pruned, Checked: d.Checked, Health: d.Health.health(),
 	}
 }
 
-// HealthOf returns the stored form of h.
+func (h Health) health() origin.Health {
+	out := origin.Health{
+		Status: h.Status, Error: h.Error, Started: h.Started, Took: h.Took,
+		Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped,
+	}
+	for _, s := range h.Skips {
+		out.Skips = append(out.Skips, origin.Skip(s))
+	}
+	return out
+}
+
+// HealthOf returns the stored form of h. Text is made what a document may hold: an
+// error may quote a record that is not valid UTF-8.
 func HealthOf(h origin.Health) Health {
-	h.Started = Time(h.Started)
-	return Health(h)
+	out := Health{
+		Status: h.Status, Error: strings.ToValidUTF8(h.Error, "?"), Started: Time(h.Started), Took: h.Took,
+		Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped,
+	}
+	for _, s := range h.Skips[:min(len(h.Skips), origin.MaxSkips)] {
+		out.Skips = append(out.Skips, Skip{ID: origin.SkipText(s.ID), Reason: origin.SkipText(s.Reason)})
+	}
+	return out
 }
 
 // Time returns t as it comes back from the store.
