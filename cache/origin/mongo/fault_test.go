@@ -1,13 +1,7 @@
 package mongo_test
 
 import (
-	"encoding/binary"
-	"errors"
-	"io"
-	"net"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,8 +27,9 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 			database := strings.TrimPrefix(direct.Name(), strings.TrimSuffix(server, "/"))
 			publishWhole(t, direct)
 			for commands := int64(1); ; commands++ {
-				wire := newProxy(t, server, commands, tc.answer)
-				victim := openAt(t, "mongodb://"+wire.address()+database, mongo.Options{
+				wire := mongotest.NewProxy(t, server)
+				wire.Set(mongotest.Fault{Commands: commands, Answer: tc.answer})
+				victim := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database, mongo.Options{
 					ServerSelectionTimeout: time.Second, Timeout: 5 * time.Second,
 				})
 				before := wholeGeneration(t, direct)
@@ -46,7 +41,7 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 				if err == nil && after != before+1 {
 					t.Fatalf("cut after %d commands: acknowledged, but generation %d after %d", commands, after, before)
 				}
-				if wire.left.Load() > 0 {
+				if wire.Commands() < commands {
 					return // it got through without being cut
 				}
 				publishWhole(t, direct)
@@ -130,147 +125,4 @@ func wholeGeneration(t *testing.T, s *mongo.Store) uint64 {
 		t.Errorf("generation %d: %d rows, want %d", meta.Generation, len(rows), want)
 	}
 	return meta.Generation
-}
-
-// proxy stands between a store and its server and breaks all connections, for
-// good, after so many commands.
-type proxy struct {
-	listener net.Listener
-	target   string
-	answer   bool
-	left     atomic.Int64
-
-	wg    sync.WaitGroup
-	mu    sync.Mutex // guards conns
-	conns []net.Conn
-}
-
-// newProxy starts a proxy that ends with the test.
-func newProxy(t *testing.T, server string, commands int64, answer bool) *proxy {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	target := strings.Trim(strings.TrimPrefix(server, "mongodb://"), "/")
-	p := &proxy{listener: listener, target: target, answer: answer}
-	p.left.Store(commands)
-	p.wg.Go(p.accept)
-	t.Cleanup(func() {
-		p.cut()
-		p.wg.Wait()
-	})
-	return p
-}
-
-// address is where the proxy listens.
-func (p *proxy) address() string { return p.listener.Addr().String() }
-
-// cut breaks everything.
-func (p *proxy) cut() {
-	_ = p.listener.Close()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.conns {
-		_ = c.Close()
-	}
-}
-
-// accept connects clients to the server.
-func (p *proxy) accept() {
-	for {
-		client, err := p.listener.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.Dial("tcp", p.target)
-		if err != nil {
-			_ = client.Close()
-			return
-		}
-		p.mu.Lock()
-		p.conns = append(p.conns, client, server)
-		p.mu.Unlock()
-		p.wg.Go(func() { p.requests(client, server) })
-		p.wg.Go(func() { p.replies(server, client) })
-	}
-}
-
-// requests passes messages on until the commands are used up.
-func (p *proxy) requests(client, server net.Conn) {
-	for {
-		message, err := readMessage(client)
-		if err != nil {
-			_ = server.Close()
-			return
-		}
-		last := isCommand(message) && p.left.Add(-1) <= 0
-		if last && !p.answer {
-			p.cut()
-			return
-		}
-		if _, err := server.Write(message); err != nil {
-			return
-		}
-		if last {
-			return // replies does the cutting, once the server has done its work
-		}
-	}
-}
-
-// replies passes answers back, save the one to the last command.
-func (p *proxy) replies(server, client net.Conn) {
-	for {
-		message, err := readMessage(server)
-		if err != nil {
-			_ = client.Close()
-			return
-		}
-		if p.left.Load() <= 0 {
-			p.cut()
-			return
-		}
-		if _, err := client.Write(message); err != nil {
-			return
-		}
-	}
-}
-
-// The wire protocol as far as it is needed: each message begins with its length,
-// the fourth number is its kind, and commands are of one kind.
-const (
-	headerSize = 16
-	opMessage  = 2013
-)
-
-// readMessage reads one message.
-func readMessage(r io.Reader) ([]byte, error) {
-	header := make([]byte, headerSize)
-	if _, err := io.ReadFull(r, header); err != nil {
-		return nil, err
-	}
-	size := binary.LittleEndian.Uint32(header)
-	if size < headerSize || size > 64<<20 {
-		return nil, errors.New("not a message")
-	}
-	message := append(header, make([]byte, size-headerSize)...)
-	_, err := io.ReadFull(r, message[headerSize:])
-	return message, err
-}
-
-// isCommand reports whether a message is a command of the store's own and not of
-// the driver's, which looks after its connections by itself.
-func isCommand(message []byte) bool {
-	if binary.LittleEndian.Uint32(message[12:]) != opMessage || len(message) < headerSize+5 {
-		return false
-	}
-	first, err := bson.Raw(message[headerSize+5:]).IndexErr(0) // after flags and the kind of section
-	if err != nil {
-		return false
-	}
-	switch first.Key() {
-	case "hello", "isMaster", "ismaster", "ping", "endSessions":
-		return false
-	}
-	return true
 }

@@ -37,6 +37,19 @@ const BatchSize = 50
 // is skipped unless VITRINE_TEST_WIRE=1.
 func Start(t testing.TB) (uri string) {
 	t.Helper()
+	return StartIn(t, t.TempDir()).URI
+}
+
+// Server is a running server.
+type Server struct {
+	URI string // ends in "/" and lacks a database name
+	cmd *exec.Cmd
+}
+
+// StartIn is Start on a state folder that may hold what an earlier server left, which
+// must have ended.
+func StartIn(t testing.TB, dir string) *Server {
+	t.Helper()
 	if os.Getenv(EnvWire) != "1" {
 		t.Skipf("needs a MongoDB-compatible server: set %s=1 to have one built and started", EnvWire)
 	}
@@ -44,7 +57,7 @@ func Start(t testing.TB) (uri string) {
 	if err != nil {
 		t.Fatalf("build test server: %v", err)
 	}
-	command := exec.Command(binary, "-dir", t.TempDir())
+	command := exec.Command(binary, "-dir", dir)
 	command.Stderr = os.Stderr
 	// The server runs until its input ends: with the test, or with this process.
 	input, err := command.StdinPipe()
@@ -58,16 +71,23 @@ func Start(t testing.TB) (uri string) {
 	if err := command.Start(); err != nil {
 		t.Fatalf("start test server: %v", err)
 	}
+	s := &Server{cmd: command}
 	t.Cleanup(func() {
 		_ = input.Close()
-		_ = command.Process.Kill()
-		_ = command.Wait()
+		s.Kill()
 	})
 	line, err := bufio.NewReader(output).ReadString('\n') // comes once the listener is open
 	if err != nil {
 		t.Fatalf("test server ended at start: %v", err)
 	}
-	return strings.TrimSpace(line)
+	s.URI = strings.TrimSpace(line)
+	return s
+}
+
+// Kill is kill -9; it may be called again.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill() // fails when it has ended, which is as well
+	_ = s.cmd.Wait()
 }
 
 // build builds the server once per process, and not at all if the cache has it.

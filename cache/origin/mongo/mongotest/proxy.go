@@ -1,0 +1,347 @@
+package mongotest
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Fault is what a Proxy does to the messages that pass. The zero value does nothing.
+type Fault struct {
+	// Refuse closes the listener: connections are refused, open ones break.
+	Refuse bool
+	// Reset takes connections and breaks them at once; they are counted.
+	Reset bool
+	// Hang takes connections and passes nothing on, either way, until another fault is set.
+	Hang bool
+	// Delay holds every message up.
+	Delay time.Duration
+	// Rate is how many bytes a second each direction of a connection takes; 0 is any number.
+	Rate int
+	// CutAfter breaks a connection after so many bytes of answers, mid-message; 0 does not.
+	CutAfter int64
+	// Corrupt is the chance, 0 to 1, that a byte of an answer is another.
+	Corrupt float64
+	// Commands breaks everything for good after so many commands of the client's own; 0
+	// does not. With Answer the last of them reaches the server and its answer is lost.
+	Commands int64
+	Answer   bool
+}
+
+// Proxy stands between a client and a server and makes the network fail.
+type Proxy struct {
+	t        testing.TB
+	address  string
+	accepted atomic.Int64
+	commands atomic.Int64
+	wg       sync.WaitGroup
+
+	mu       sync.Mutex // guards the rest
+	listener net.Listener
+	target   string
+	fault    Fault
+	changed  chan struct{} // closed when the fault changes
+	conns    map[net.Conn]struct{}
+	closed   bool
+}
+
+// NewProxy starts a proxy before a server, which ends with the test.
+func NewProxy(t testing.TB, server string) *Proxy {
+	t.Helper()
+	p := &Proxy{t: t, target: hostOf(server), changed: make(chan struct{}), conns: map[net.Conn]struct{}{}}
+	p.listen("127.0.0.1:0")
+	t.Cleanup(p.close)
+	return p
+}
+
+// hostOf is the address in a URI.
+func hostOf(uri string) string { return strings.Trim(strings.TrimPrefix(uri, "mongodb://"), "/") }
+
+// URI is the server's as it is reached through the proxy; it ends in "/".
+func (p *Proxy) URI() string { return "mongodb://" + p.address + "/" }
+
+// Accepted is how many connections were taken so far.
+func (p *Proxy) Accepted() int64 { return p.accepted.Load() }
+
+// Commands is how many commands of the client's own have come so far.
+func (p *Proxy) Commands() int64 { return p.commands.Load() }
+
+// Set changes the fault. Connections stay open unless the fault breaks them.
+func (p *Proxy) Set(f Fault) {
+	p.t.Helper()
+	p.mu.Lock()
+	p.fault = f
+	close(p.changed)
+	p.changed = make(chan struct{})
+	listening, closed := p.listener != nil, p.closed
+	p.mu.Unlock()
+	switch {
+	case closed:
+	case f.Refuse:
+		p.stopListening()
+		p.Cut()
+	case f.Reset:
+		p.Cut()
+	}
+	if !f.Refuse && !listening && !closed {
+		p.listen(p.address)
+	}
+}
+
+// Switch lets connections go to another server from now on, and breaks those to the one before.
+func (p *Proxy) Switch(server string) {
+	p.mu.Lock()
+	p.target = hostOf(server)
+	p.mu.Unlock()
+	p.Cut()
+}
+
+// Cut breaks all connections.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		_ = c.Close()
+	}
+}
+
+func (p *Proxy) listen(address string) {
+	p.t.Helper()
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		p.t.Fatalf("proxy: %v", err)
+	}
+	p.mu.Lock()
+	p.listener, p.address = ln, ln.Addr().String()
+	p.mu.Unlock()
+	p.wg.Go(func() { p.accept(ln) })
+}
+
+func (p *Proxy) stopListening() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener != nil {
+		_ = p.listener.Close()
+		p.listener = nil
+	}
+}
+
+// close ends the proxy and waits for its goroutines.
+func (p *Proxy) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.Set(Fault{Reset: true}) // wakes what hangs
+	p.stopListening()
+	p.Cut()
+	p.wg.Wait()
+}
+
+// now returns the fault of the moment, and what is closed when it changes.
+func (p *Proxy) now() (Fault, string, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fault, p.target, p.changed
+}
+
+// accept connects clients to the server.
+func (p *Proxy) accept(ln net.Listener) {
+	for {
+		client, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		p.accepted.Add(1)
+		p.wg.Go(func() { p.connect(client) })
+	}
+}
+
+func (p *Proxy) connect(client net.Conn) {
+	if !p.keep(client) {
+		return
+	}
+	defer p.drop(client)
+	f := p.whenAwake()
+	if f.Reset || f.Refuse {
+		return
+	}
+	_, target, _ := p.now()
+	server, err := net.Dial("tcp", target)
+	if err != nil || !p.keep(server) {
+		return
+	}
+	defer p.drop(server)
+	var both sync.WaitGroup
+	both.Go(func() { p.pump(client, server, p.request) })
+	both.Go(func() { p.pump(server, client, p.reply()) })
+	both.Wait()
+}
+
+// keep takes down an open connection, unless the proxy has ended.
+func (p *Proxy) keep(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		_ = c.Close()
+		return false
+	}
+	p.conns[c] = struct{}{}
+	return true
+}
+
+func (p *Proxy) drop(c net.Conn) {
+	_ = c.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
+}
+
+// whenAwake waits while connections hang.
+func (p *Proxy) whenAwake() Fault {
+	for {
+		f, _, changed := p.now()
+		if !f.Hang {
+			return f
+		}
+		<-changed
+	}
+}
+
+// errCut tells pump to break the connection.
+var errCut = errors.New("cut")
+
+// pump passes messages on, each as it is after the fault of the moment.
+func (p *Proxy) pump(from, to net.Conn, treat func([]byte, Fault) ([]byte, error)) {
+	defer from.Close()
+	defer to.Close()
+	for {
+		message, err := readMessage(from)
+		if err != nil {
+			return
+		}
+		f := p.whenAwake()
+		if f.Delay > 0 {
+			<-time.After(f.Delay)
+		}
+		rest, treated := treat(message, f)
+		if err := write(to, rest, f.Rate); err != nil || treated != nil {
+			return
+		}
+	}
+}
+
+// write writes at a rate.
+func write(to net.Conn, message []byte, rate int) error {
+	if rate <= 0 {
+		_, err := to.Write(message)
+		return err
+	}
+	for step := max(rate/50, 1); len(message) > 0; {
+		n := min(step, len(message))
+		if _, err := to.Write(message[:n]); err != nil {
+			return err
+		}
+		message = message[n:]
+		<-time.After(time.Second / 50)
+	}
+	return nil
+}
+
+// request counts commands and cuts where they are used up.
+func (p *Proxy) request(message []byte, f Fault) ([]byte, error) {
+	if !isCommand(message) {
+		return message, nil
+	}
+	used := p.commands.Add(1)
+	if f.Commands == 0 || used < f.Commands {
+		return message, nil
+	}
+	if f.Answer && used == f.Commands {
+		return message, nil // reply does the cutting, once the server has done its work
+	}
+	p.breakDown()
+	return nil, errCut
+}
+
+// reply treats the answers of one connection.
+func (p *Proxy) reply() func([]byte, Fault) ([]byte, error) {
+	var sent int64
+	return func(message []byte, f Fault) ([]byte, error) {
+		if f.Commands > 0 && f.Answer && p.commands.Load() >= f.Commands {
+			p.breakDown()
+			return nil, errCut
+		}
+		if f.Corrupt > 0 {
+			corrupt(message, f.Corrupt)
+		}
+		before := sent
+		if sent += int64(len(message)); f.CutAfter > 0 && sent > f.CutAfter {
+			return message[:max(f.CutAfter-before, 0)], errCut
+		}
+		return message, nil
+	}
+}
+
+// breakDown ends everything for good.
+func (p *Proxy) breakDown() {
+	p.stopListening()
+	p.Cut()
+}
+
+// corrupt changes bytes of a message, but not of its length, which would only look
+// like a message that never ends.
+func corrupt(message []byte, chance float64) {
+	for i := 4; i < len(message); i++ {
+		if rand.Float64() < chance {
+			message[i] ^= byte(1 + rand.IntN(255))
+		}
+	}
+}
+
+// The wire protocol as far as it is needed: each message begins with its length,
+// the fourth number is its kind, and commands are of one kind.
+const (
+	headerSize = 16
+	opMessage  = 2013
+)
+
+// readMessage reads one message.
+func readMessage(r io.Reader) ([]byte, error) {
+	header := make([]byte, headerSize)
+	if _, err := io.ReadFull(r, header); err != nil {
+		return nil, err
+	}
+	size := binary.LittleEndian.Uint32(header)
+	if size < headerSize || size > 64<<20 {
+		return nil, errors.New("not a message")
+	}
+	message := append(header, make([]byte, size-headerSize)...)
+	_, err := io.ReadFull(r, message[headerSize:])
+	return message, err
+}
+
+// isCommand reports whether a message is a command of the store's own and not of
+// the driver's, which looks after its connections by itself.
+func isCommand(message []byte) bool {
+	if binary.LittleEndian.Uint32(message[12:]) != opMessage || len(message) < headerSize+5 {
+		return false
+	}
+	first, err := bson.Raw(message[headerSize+5:]).IndexErr(0) // after flags and the kind of section
+	if err != nil {
+		return false
+	}
+	switch first.Key() {
+	case "hello", "isMaster", "ismaster", "ping", "endSessions":
+		return false
+	}
+	return true
+}
