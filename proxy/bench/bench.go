@@ -10,6 +10,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/proxy/bench/child"
+	"vitrine/proxy/bench/usage"
 )
 
 // Options say what to measure and for how long.
@@ -98,8 +99,9 @@ type bench struct {
 	serving *child.Process
 	driving *child.Process
 	bare    *child.Process
-	front   string // HOST:PORT of the serving process
-	back    string // of the bare one
+	watch   *usage.Watch // of the serving process's memory
+	front   string       // HOST:PORT of the serving process
+	back    string       // of the bare one
 	run     Measurement
 }
 
@@ -143,6 +145,9 @@ func (b *bench) note(format string, args ...any) {
 // stop ends the processes.
 func (b *bench) stop() error {
 	var errs []error
+	if b.watch != nil {
+		b.watch.End()
+	}
 	for _, p := range []*child.Process{b.driving, b.bare, b.serving} {
 		if p != nil {
 			errs = append(errs, p.Close())

@@ -298,7 +298,7 @@ func TestAskStore(t *testing.T) {
 		s := &source{err: tt.err}
 		b := &bench{words: words(t), wanted: choice{"filter-in"}}
 		b.Options = b.withDefaults()
-		if err := b.askStore(t.Context(), "scan", s, ""); (err != nil) != tt.wrong {
+		if err := b.askStore(t.Context(), asking{kind: "scan", store: s}); (err != nil) != tt.wrong {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if tt.wrong {

@@ -34,6 +34,9 @@ type Case struct {
 	Query func(n int) (origin.Query, error)
 	// Collection is the one that Query is about; if empty, activities.
 	Collection string
+	// Index lists the paths that an index must be on for a store to answer the query
+	// without looking at every document; none if there is no way around that.
+	Index []string
 }
 
 // groups of steps that are no cases.

@@ -22,20 +22,23 @@ func (v *vocabulary) filters() []Case {
 	kinds := []struct {
 		name, title string
 		of          family
+		index       []string
 	}{
-		{"filter-equality", "equality: type, author, unit, affiliation", v.equalities()},
-		{"filter-range", "range of days", v.ranges()},
-		{"filter-in", "$in: five authors", v.memberships()},
-		{"filter-prefix", "$regex, anchored, on title", v.prefixed()},
-		{"filter-infix", "$regex, case-insensitive infix, on title", v.infixes()},
-		{"filter-pattern", "$regex, case-insensitive with a class, on title", v.patterns()},
-		{"filter-elem", "$elemMatch: author and position; since a day", v.elemMatches()},
-		{"filter-or", "nested $or and $and", v.alternatives()},
-		{"filter-not", "$nor and $not", v.negations()},
+		{"filter-equality", "equality: type, author, unit, affiliation", v.equalities(), []string{"authors.user"}},
+		{"filter-range", "range of days", v.ranges(), []string{"start_date"}},
+		{"filter-in", "$in: five authors", v.memberships(), []string{"authors.user"}},
+		{"filter-prefix", "$regex, anchored, on title", v.prefixed(), []string{"title"}},
+		{"filter-infix", "$regex, case-insensitive infix, on title", v.infixes(), nil},
+		{"filter-pattern", "$regex, case-insensitive with a class, on title", v.patterns(), nil},
+		{"filter-elem", "$elemMatch: author and position; since a day", v.elemMatches(), []string{"authors.user"}},
+		{"filter-or", "nested $or and $and", v.alternatives(), []string{"type", "authors.user"}},
+		{"filter-not", "$nor and $not", v.negations(), nil},
 	}
 	cases := make([]Case, 0, len(kinds)+1)
 	for _, k := range kinds {
-		cases = append(cases, v.fresh(k.name, k.title, list, k.of))
+		c := v.fresh(k.name, k.title, list, k.of)
+		c.Index = k.index
+		cases = append(cases, c)
 	}
 	mixed := v.fresh("filter-mixed", "all of these in turn, many at a time", list, v.mixed())
 	mixed.Conns, mixed.Query = 16, nil

@@ -19,6 +19,9 @@ import (
 // mostPaths is how many different paths one round is given: more than are asked.
 const mostPaths = 40_000
 
+// stepTime is how long a step may take before its remaining rounds are left out.
+const stepTime = time.Minute
+
 // everyCase measures the chosen cases.
 func (b *bench) everyCase(ctx context.Context) error {
 	cases, missing := b.words.cases()
@@ -73,14 +76,15 @@ func (b *bench) profiled(ctx context.Context, step string, take func() error) er
 	return errors.Join(take(), b.serving.Call(ctx, "EndProfile", none{}, &none{}))
 }
 
-// rounds measures a case: front end and bare handler in turns.
+// rounds measures a case: front end and bare handler in turns. What takes long has
+// fewer rounds.
 func (b *bench) rounds(ctx context.Context, c Case) (Result, error) {
 	job, first, err := b.first(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
 	var ours, theirs []side
-	for n := range b.Rounds {
+	for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
 		job.Addr = b.front
 		job.Paths = b.paths(c, n)
 		a, err := b.drive(ctx, b.serving, job)
@@ -101,7 +105,7 @@ func (b *bench) rounds(ctx context.Context, c Case) (Result, error) {
 		}
 		theirs = append(theirs, z)
 	}
-	r := Result{Name: c.Name, Title: c.Title, Conns: job.Conns, First: first.Took}
+	r := Result{Name: c.Name, Title: c.Title, Fresh: c.Fresh, Conns: job.Conns, Took: len(ours), First: first.Took}
 	r.sum(ours)
 	r.against(ours, theirs)
 	for _, asked := range b.asked[c.Name] {

@@ -13,6 +13,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/proxy/bench/multiply"
+	"vitrine/proxy/bench/usage"
 )
 
 // scanMost is how many activities the embedded store is asked to look through.
@@ -52,18 +53,20 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	}
 	switch {
 	case !b.embedded():
-		return b.askStore(ctx, "source", store, "")
+		return b.askStore(ctx, asking{kind: "source", store: store})
 	case b.words.rows > scanMost:
 		b.note("the embedded store was not asked: to sort what it finds among so many records takes minutes a question")
 		return nil
 	default:
-		return b.askStore(ctx, "scan", store, "")
+		return b.askStore(ctx, asking{kind: "scan", store: store, indexed: []string{"_id"}})
 	}
 }
 
 // fill makes the institute, multiplies its activities, and builds the views.
 func (b *bench) fill(ctx context.Context, store origin.Store) error {
 	b.Progress(fmt.Sprintf("filling %s", store.Name()))
+	watch := usage.NewWatch(os.Getpid())
+	defer watch.End()
 	began := time.Now()
 	if err := b.Program.Seed(ctx, store); err != nil {
 		return err
@@ -79,7 +82,7 @@ func (b *bench) fill(ctx context.Context, store origin.Store) error {
 	if err := b.Program.Build(ctx, store); err != nil {
 		return err
 	}
-	b.run.Build = time.Since(began)
+	b.run.Build, b.run.BuildMost = time.Since(began), watch.End()
 	return nil
 }
 

@@ -41,7 +41,7 @@ func (b *bench) refresh(ctx context.Context) error {
 	serial := int(time.Now().Unix()) // another one than at an earlier measurement of the same store
 	var rounds []refreshed
 	err := b.profiled(ctx, stepRefresh, func() error {
-		for n := range b.Rounds {
+		for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
 			b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
 			one, err := b.refreshOnce(ctx, t, serial+n)
 			if err != nil {

@@ -30,19 +30,21 @@ type Machine struct {
 
 // Measurement is what was measured on one store.
 type Measurement struct {
-	Store   string        `json:"store"`
-	Rows    int           `json:"rows"`     // activities
-	BSON    int64         `json:"bson"`     // of the activities, in the source collection
-	Fill    time.Duration `json:"fill_ns"`  // making and storing the records; 0: they were there
-	Build   time.Duration `json:"build_ns"` // the first full build of all views; 0: they were there
-	Starts  []Start       `json:"starts"`   // from a store whose views are built
-	Memory  *Memory       `json:"memory"`   // nil: not asked for
-	Results []Result      `json:"results"`  // one for each case
-	Refresh *Refresh      `json:"refresh"`  // nil: not asked for, or not possible
-	Pauses  *Pauses       `json:"gc"`       // while the cases were measured
-	Notes   []string      `json:"notes"`    // what was left out, and why
-	Against string        `json:"against"`  // the other server; empty: none
-	Indexed []string      `json:"indexed"`  // paths that the other server has indexes on
+	Store string        `json:"store"`
+	Rows  int           `json:"rows"`     // activities
+	BSON  int64         `json:"bson"`     // of the activities, in the source collection
+	Fill  time.Duration `json:"fill_ns"`  // making and storing the records; 0: they were there
+	Build time.Duration `json:"build_ns"` // the first full build of all views; 0: they were there
+	// BuildMost is the most anonymous memory of the process that filled and built.
+	BuildMost int64    `json:"build_most"`
+	Starts    []Start  `json:"starts"`  // from a store whose views are built
+	Memory    *Memory  `json:"memory"`  // nil: not asked for
+	Results   []Result `json:"results"` // one for each case
+	Refresh   *Refresh `json:"refresh"` // nil: not asked for, or not possible
+	Pauses    *Pauses  `json:"gc"`      // while the cases were measured
+	Notes     []string `json:"notes"`   // what was left out, and why
+	Against   string   `json:"against"` // the other server; empty: none
+	Indexed   []string `json:"indexed"` // paths by whose index the other server answers
 }
 
 // Start is one start of the serving process.
@@ -57,13 +59,16 @@ type Memory struct {
 	Loaded  usage.Memory `json:"loaded"`      // when every view was loaded and every job had run
 	Settled usage.Memory `json:"settled"`     // then, after a collection
 	After   usage.Memory `json:"after"`       // after all cases, as it was
+	Most    int64        `json:"most"`        // anonymous at any time since the start
 }
 
 // Result is what one case came to: medians over the rounds.
 type Result struct {
 	Name  string        `json:"name"`
 	Title string        `json:"title"`
+	Fresh bool          `json:"fresh"` // no question was asked twice
 	Conns int           `json:"conns"`
+	Took  int           `json:"rounds"`
 	Bytes int64         `json:"bytes"` // of one body, on average
 	Rate  float64       `json:"rate"`  // requests per second
 	P50   time.Duration `json:"p50_ns"`
@@ -94,6 +99,7 @@ type Asked struct {
 	P50    time.Duration `json:"p50_ns"`
 	Times  int           `json:"times"`
 	Factor float64       `json:"factor"` // how many times longer than the front end's median
+	By     string        `json:"by"`     // "index" or "scan": what the store had to do
 	Error  string        `json:"error,omitempty"`
 }
 

@@ -25,9 +25,10 @@ func (b *bench) start(ctx context.Context) (err error) {
 	if b.wanted.has(stepStart) {
 		times = b.Rounds
 	}
-	for n := range times {
+	for n, began := 0, time.Now(); n < times && (n == 0 || time.Since(began) < stepTime); n++ {
 		b.Progress(fmt.Sprintf("start %d of %d", n+1, times))
 		if b.serving != nil {
+			b.watch.End()
 			if err := b.serving.Close(); err != nil {
 				return err
 			}
@@ -50,6 +51,7 @@ func (b *bench) startServing(ctx context.Context) (err error) {
 	if b.serving, err = child.Start(ctx, b.Program.Serving(b.uri, b.profile(stepStart))); err != nil {
 		return err
 	}
+	b.watch = usage.NewWatch(b.serving.ID())
 	if err := b.serving.Call(ctx, "Address", none{}, &b.front); err != nil {
 		return err
 	}
@@ -111,6 +113,6 @@ func (b *bench) after(ctx context.Context) error {
 		b.serving.Call(ctx, "Usage", none{}, &now),
 		b.serving.Call(ctx, "Held", none{}, &held),
 	)
-	b.run.Memory.After, b.run.Memory.Indexes = now.Memory, held.IndexBytes
+	b.run.Memory.After, b.run.Memory.Indexes, b.run.Memory.Most = now.Memory, held.IndexBytes, b.watch.End()
 	return err
 }

@@ -16,6 +16,7 @@ import (
 const (
 	collectionActivities = "activities"
 	collectionPersons    = "persons"
+	collectionProjects   = "projects"
 )
 
 // vocabulary is what questions are made of: values that the store's records have,
@@ -29,6 +30,8 @@ type vocabulary struct {
 	infixed                      []string // two words of titles, the second perhaps cut short
 	patterned                    []string // expressions for two words of titles
 	persons                      []string // usernames
+	personIDs                    []bson.ObjectID
+	numbers                      []string // of funding
 
 	rows  int   // activities in the store
 	bytes int64 // of their BSON
@@ -56,7 +59,20 @@ func collect(ctx context.Context, store origin.Source, rows int) (*vocabulary, e
 			return nil, fmt.Errorf("read persons: %w", err)
 		}
 		words.add("persons", text(record, "username"))
+		if id, ok := record.Lookup("_id").ObjectIDOK(); ok {
+			v.personIDs = append(v.personIDs, id)
+		}
 	}
+	for record, err := range store.Scan(ctx, collectionProjects) {
+		if err != nil {
+			return nil, fmt.Errorf("read projects: %w", err)
+		}
+		number := text(record, "funding_number")
+		if !strings.Contains(number, ",") { // would be taken for two
+			words.add("numbers", number)
+		}
+	}
+	v.numbers = words.sorted("numbers")
 	v.types, v.users, v.units = words.sorted("types"), words.sorted("users"), words.sorted("units")
 	v.spectra, v.days = words.sorted("spectra"), words.sorted("days")
 	v.positions, v.titles, v.prefixes = words.sorted("positions"), words.sorted("titles"), words.sorted("prefixes")

@@ -13,6 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
@@ -88,6 +90,18 @@ func TestKilledAnywhere(t *testing.T) {
 		Shared:   true,
 		Patience: 300 * time.Millisecond,
 	}.Run(t)
+}
+
+func TestEnsureIndex(t *testing.T) {
+	s := open(t, mongotest.Start(t), mongo.Options{})
+	for range 2 {
+		if err := s.EnsureIndex(t.Context(), "activities", bson.D{{Key: "year", Value: -1}, {Key: "_id", Value: 1}}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.EnsureIndex(t.Context(), "activities", bson.D{}); err == nil {
+		t.Error("an index on nothing: no error")
+	}
 }
 
 func TestWatchWithoutChangeStreams(t *testing.T) {

@@ -71,6 +71,9 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 // Began tells when the process was started.
 func (p *Process) Began() time.Time { return p.began }
 
+// ID is the process's number.
+func (p *Process) ID() int { return p.cmd.Process.Pid }
+
 // Call calls a method of the child's service and returns its error, or ctx's should
 // that end first; then the reply must not be used.
 func (p *Process) Call(ctx context.Context, method string, args, reply any) error {

@@ -63,16 +63,16 @@ func Read() Usage {
 			}
 		}
 	}
-	u.Memory.read()
+	u.Memory.read(os.Getpid())
 	return u
 }
 
-// read asks Linux; elsewhere nothing is known.
-func (m *Memory) read() {
+// read asks Linux about a process; elsewhere nothing is known.
+func (m *Memory) read(pid int) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	text, err := os.ReadFile("/proc/self/status")
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
 		return
 	}

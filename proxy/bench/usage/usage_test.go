@@ -2,6 +2,7 @@ package usage_test
 
 import (
 	"math"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -22,6 +23,14 @@ func TestRead(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" && (m.Anonymous <= 0 || m.Resident < m.Anonymous || m.Peak < m.Anonymous) {
 		t.Errorf("memory %+v", m)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	w := usage.NewWatch(os.Getpid())
+	most := w.End()
+	if runtime.GOOS == "linux" && most <= 0 || most != w.End() {
+		t.Errorf("%d bytes, then %d", most, w.End())
 	}
 }
 
