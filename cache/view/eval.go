@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/bits-and-blooms/bitset"
@@ -85,25 +84,6 @@ func (s *Snapshot) complement(set *bitset.BitSet, err error) (*bitset.BitSet, er
 		return nil, err
 	}
 	return set.Complement(), nil
-}
-
-// confirm asks the reference matcher for every row of within.
-func (s *Snapshot) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
-	set := bitset.New(uint(s.size))
-	checked := 0
-	for slot, ok := within.NextSet(0); ok; slot, ok = within.NextSet(slot + 1) {
-		if checked++; checked%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		hit, err := n.Match(s.Doc(Slot(slot)))
-		if err != nil {
-			return nil, fmt.Errorf("match row: %w", err)
-		}
-		if hit {
-			set.Set(slot)
-		}
-	}
-	return set, nil
 }
 
 // cost ranks nodes: sets from an index, sets made of them, confirmed row by row.

@@ -151,3 +151,6 @@ func (f *Filter) Root() Node { return f.root }
 // spelling (white space, the order of conditions, an implicit $eq or $and, how a
 // number is written) have the same key, and different filters have different keys.
 func (f *Filter) Key() string { return f.key }
+
+// KeyOf returns the canonical text of one condition, as Key does of a filter.
+func KeyOf(n Node) string { return string(n.appendKey(nil)) }

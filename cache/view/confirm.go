@@ -1,0 +1,134 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/bits-and-blooms/bitset"
+
+	"vitrine/rules/filter"
+)
+
+// worthKeeping is from how many rows of a segment on the matcher's word is kept.
+const worthKeeping = 1024
+
+// verdicts is what the reference matcher said of a segment's rows about one
+// condition. Rows never change, so the word stands as long as the segment: a
+// popular $elemMatch costs the next snapshot no more than the rows that changed.
+type verdicts struct {
+	mu          sync.Mutex // guards the sets
+	asked, hits *bitset.BitSet
+}
+
+func newVerdicts(rows int) *verdicts {
+	return &verdicts{asked: bitset.New(uint(rows)), hits: bitset.New(uint(rows))}
+}
+
+func (v *verdicts) memory() int64 { return int64(v.asked.Len() / 4) }
+
+// read returns the sets as they are, as copies.
+func (v *verdicts) read() (asked, hits *bitset.BitSet) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.asked.Clone(), v.hits.Clone()
+}
+
+// note adds what was found of more rows.
+func (v *verdicts) note(rows []uint, hit []bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for i, row := range rows {
+		v.asked.Set(row)
+		v.hits.SetTo(row, hit[i])
+	}
+}
+
+// confirm asks the reference matcher for every row of within.
+func (s *Snapshot) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+	set := bitset.New(uint(s.size))
+	for i, seg := range s.segments {
+		c := confirmation{node: n, seg: seg, base: uint(s.bases[i]), within: within}
+		if err := c.into(ctx, set, s.budget); err != nil {
+			return nil, err
+		}
+	}
+	return set, nil
+}
+
+// confirmation asks the matcher for the rows of one segment.
+type confirmation struct {
+	node   filter.Node
+	seg    *segment
+	base   uint // the segment's first slot
+	within *bitset.BitSet
+}
+
+// into adds the rows that match to a set of slots.
+func (c *confirmation) into(ctx context.Context, set *bitset.BitSet, b *budget) error {
+	rows := c.rows()
+	var known *verdicts
+	if len(rows) >= worthKeeping {
+		known = derive(b, c.seg, derivedKey{kind: "verdicts", path: filter.KeyOf(c.node)}, func() *verdicts {
+			return newVerdicts(len(c.seg.rows))
+		})
+		asked, hits := known.read()
+		open := rows[:0]
+		for _, row := range rows {
+			if !asked.Test(row) {
+				open = append(open, row)
+			} else if hits.Test(row) {
+				set.Set(c.base + row)
+			}
+		}
+		rows = open
+	}
+	hit, err := c.match(ctx, rows)
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		if hit[i] {
+			set.Set(c.base + row)
+		}
+	}
+	if known != nil {
+		known.note(rows, hit)
+	}
+	return nil
+}
+
+// rows lists the segment's rows that are to be decided.
+func (c *confirmation) rows() []uint {
+	var rows []uint
+	end := c.base + uint(len(c.seg.rows))
+	for slot, ok := c.within.NextSet(c.base); ok && slot < end; slot, ok = c.within.NextSet(slot + 1) {
+		rows = append(rows, slot-c.base)
+	}
+	return rows
+}
+
+// match asks the matcher, on all processors.
+func (c *confirmation) match(ctx context.Context, rows []uint) ([]bool, error) {
+	hit := make([]bool, len(rows))
+	var mu sync.Mutex // guards failed
+	var failed error
+	inParallel(len(rows), 512, func(from, to int) {
+		for i := from; i < to; i++ {
+			err := error(nil)
+			if (i-from)%checkEvery == checkEvery-1 {
+				err = ctx.Err()
+			}
+			if err == nil {
+				hit[i], err = c.node.Match(c.seg.rows[rows[i]])
+			}
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = fmt.Errorf("match row: %w", err)
+				return
+			}
+		}
+	})
+	return hit, failed
+}
