@@ -15,8 +15,21 @@ import (
 // benchFlags are what the command line of bench says beside the configuration.
 type benchFlags struct {
 	bench.Options
-	demo, quick, json, logged bool
-	svg                       string
+	demo, quick, logged bool
+	reportFlags
+}
+
+// reportFlags say in what form a report is wanted beside the table.
+type reportFlags struct {
+	json          bool
+	svg, markdown string
+}
+
+func (f *reportFlags) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.StringVar(&f.svg, "svg", "", "draw plots into `FOLDER`")
+	flags.StringVar(&f.markdown, "markdown", "", "bring the tables between the marks of a Markdown `FILE` up to date")
 }
 
 func benchCommand() *cobra.Command {
@@ -52,8 +65,7 @@ Requests are not logged unless --logged is given.`,
 	flags.StringVar(&f.Profiles, "profiles", "", "write a profile of the front end for each case to `FOLDER`")
 	flags.BoolVar(&f.logged, "logged", false, "let the front end log every request, as it does by default (the lines are thrown away)")
 	flags.BoolVar(&f.quick, "quick", false, "one short round of everything: does it run?")
-	flags.BoolVar(&f.json, "json", false, "print JSON")
-	flags.StringVar(&f.svg, "svg", "", "draw plots into `FOLDER`")
+	f.reportFlags.flags(cmd)
 	cmd.AddCommand(benchServeCommand(), benchDriveCommand(), benchBareCommand(), benchDrawCommand())
 	return cmd
 }
@@ -75,16 +87,21 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	}
 	f.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Now().Format(time.TimeOnly), step) }
 	report, err := bench.Run(ctx, f.Options)
-	if shown := showReport(cmd, f, report); err == nil {
+	if shown := f.show(cmd, report); err == nil {
 		err = shown
 	}
 	return err
 }
 
-// showReport prints and draws what was measured, also beside an error.
-func showReport(cmd *cobra.Command, f benchFlags, report bench.Report) error {
+// show prints and draws what was measured, also beside an error.
+func (f reportFlags) show(cmd *cobra.Command, report bench.Report) error {
 	if f.svg != "" {
 		if err := bench.Draw(f.svg, report); err != nil {
+			return err
+		}
+	}
+	if f.markdown != "" {
+		if err := fillMarkdown(f.markdown, report); err != nil {
 			return err
 		}
 	}
@@ -96,14 +113,29 @@ func showReport(cmd *cobra.Command, f benchFlags, report bench.Report) error {
 	return bench.WriteTable(cmd.OutOrStdout(), report)
 }
 
-// benchDrawCommand draws reports that were printed as JSON: sizes may have been
-// measured one by one.
+// fillMarkdown brings a document's tables up to date.
+func fillMarkdown(name string, report bench.Report) error {
+	doc, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if doc, err = bench.Fill(doc, report); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return os.WriteFile(name, doc, 0o644)
+}
+
+// benchDrawCommand draws reports that were printed as JSON: sizes and steps may have
+// been measured one by one.
 func benchDrawCommand() *cobra.Command {
-	var svg string
+	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "draw REPORT.json…",
 		Short: "Print and draw reports written with --json, as one",
-		Args:  cobra.MinimumNArgs(1),
+		Long: `Print and draw reports written with --json, as one. Where two have measured the
+same, the first one named counts.`,
+		Example: `  vitrine bench draw --svg docs/performance --markdown docs/performance.md docs/performance/*.json`,
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			var whole bench.Report
 			for i, name := range files {
@@ -119,11 +151,11 @@ func benchDrawCommand() *cobra.Command {
 					whole = one
 					continue
 				}
-				whole.Runs = append(whole.Runs, one.Runs...)
+				whole.Join(one)
 			}
-			return showReport(cmd, benchFlags{svg: svg}, whole)
+			return f.show(cmd, whole)
 		},
 	}
-	cmd.Flags().StringVar(&svg, "svg", "", "draw plots into `FOLDER`")
+	f.flags(cmd)
 	return cmd
 }

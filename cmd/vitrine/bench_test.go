@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,9 +45,25 @@ func TestBench(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("cases:\n got %v\nwant %v", got, want)
 	}
-	for _, name := range []string{"bare-900.svg", "fresh-900.svg", "stores-900.svg", "refresh-900.svg", "memory.svg"} {
+	for _, name := range []string{"ratio.svg", "ratio-fresh.svg", "fresh.svg", "stores.svg", "sizes.svg", "memory.svg", "refresh-900.svg"} {
 		if _, err := os.Stat(filepath.Join(dir, "plots", name)); err != nil {
 			t.Error(err)
+		}
+	}
+	for name, text := range map[string]string{"report.json": out, "figures.md": "<!-- vitrine bench: cases -->\n<!-- end -->\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vitrine(t, dir, "bench", "draw", "--svg", "again", "--markdown", "figures.md", "report.json")
+	if doc, err := os.ReadFile(filepath.Join(dir, "figures.md")); err != nil || !strings.Contains(string(doc), "| filter-infix |") {
+		t.Errorf("figures.md: %v, %s", err, doc)
+	}
+	for _, name := range []string{"ratio.svg", "refresh-900.svg"} {
+		drawn, err := os.ReadFile(filepath.Join(dir, "plots", name))
+		again, failed := os.ReadFile(filepath.Join(dir, "again", name))
+		if err != nil || failed != nil || !bytes.Equal(drawn, again) {
+			t.Errorf("%s drawn from JSON differs: %v, %v", name, err, failed)
 		}
 	}
 	if out := vitrine(t, dir, "bench", "--demo", "--size", "900", "--quick", "--dir", "stores", "--cases", "list-304"); len(out) == 0 {

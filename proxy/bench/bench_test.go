@@ -3,11 +3,13 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"iter"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -223,7 +225,7 @@ func TestSums(t *testing.T) {
 	if r.Rate != 200 || r.P50 != 2 || r.CPU != 200 || r.Bytes != 10 || r.Hits != 0.5 || r.Seen != 600 {
 		t.Errorf("sum: %+v", r)
 	}
-	if b := r.Bare; b.Rate != 200 || b.Ratio != 1 || b.Spread != 1.5 {
+	if b := r.Bare; b.Rate != 200 || b.Ratio != 1 || b.Low != 0.5 || b.High != 2 {
 		t.Errorf("ratios 0.5, 1 and 2 came to %+v", b)
 	}
 	r = Result{}
@@ -346,35 +348,132 @@ func TestWriteTable(t *testing.T) {
 	}
 }
 
-func TestDraw(t *testing.T) {
+// report is one of two sizes, with every case in it.
+func report() Report {
 	run := func(rows int) Measurement {
-		return Measurement{
-			Rows: rows, Starts: []Start{{time.Second}}, Memory: &Memory{Rows: 1e6}, Refresh: &Refresh{Trace: Trace{Points: []Point{{1, 2}}}},
-			Results: []Result{
-				{Name: "list", Hits: 1, Conns: 16, Bare: &Bare{Ratio: 0.9}},
-				{Name: "filter-in", Conns: 1, P50: time.Millisecond, Stores: []Asked{{Store: "scan", Factor: 90}}},
-			},
+		m := Measurement{
+			Rows: rows, BSON: int64(rows), Starts: []Start{{time.Second}}, Memory: &Memory{Rows: 1e6, Most: 2e6},
+			Refresh: &Refresh{Visible: time.Second, Trace: Trace{Points: []Point{{1, 2}}}}, Notes: []string{"no wind"},
 		}
+		for _, c := range (&vocabulary{}).every() {
+			m.Results = append(m.Results, Result{
+				Name: c.Name, Title: c.Title, Fresh: c.Fresh, Conns: max(c.Conns, 1), P50: time.Duration(rows) * time.Microsecond,
+				Bare: &Bare{Ratio: 0.9, Low: 0.8, High: 1}, Stores: []Asked{{Store: "scan", Factor: 90, By: byScan}},
+			})
+		}
+		return m
 	}
+	return Report{Runs: []Measurement{run(100), run(1000)}}
+}
+
+func TestDraw(t *testing.T) {
 	dir := t.TempDir()
-	if err := Draw(dir, Report{Runs: []Measurement{run(100), run(1000)}}); err != nil {
+	if err := Draw(dir, report()); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"bare-100", "fresh-1000", "stores-100", "refresh-1000", "memory", "growth"} {
-		if !slices.Contains(files(t, dir), name+".svg") {
-			t.Errorf("no %s in %v", name, files(t, dir))
+	drawn := map[string]string{}
+	for _, name := range []string{"ratio", "ratio-fresh", "fresh", "stores", "sizes", "memory", "refresh-100", "refresh-1000"} {
+		text, err := os.ReadFile(filepath.Join(dir, name+".svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := xml.Unmarshal(text, new(struct{})); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		drawn[name] = string(text)
+	}
+	for _, c := range (&vocabulary{}).every() {
+		charts := []string{"stores", "ratio"}
+		if c.Fresh {
+			charts = []string{"stores", "ratio-fresh"}
+			if c.Conns <= 1 {
+				charts = append(charts, "fresh")
+			}
+		}
+		for _, name := range charts {
+			if !strings.Contains(drawn[name], ">"+c.Name+"<") {
+				t.Errorf("%s.svg is without %s", name, c.Name)
+			}
 		}
 	}
 }
 
-func files(t *testing.T, dir string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
+func TestFill(t *testing.T) {
+	const doc = "# Figures\n<!-- vitrine bench: goals -->\nold\n<!-- end -->\nbetween\n<!-- vitrine bench: cases -->\n<!-- end -->\n<!-- vitrine bench: sizes -->\n<!-- end -->\nlast\n"
+	got, err := Fill([]byte(doc), report())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range entries {
-		names = append(names, e.Name())
+	for _, want := range []string{"# Figures\n", "\nbetween\n", "\nlast\n", "### 1,000 activities", "| filter-pattern | ", "| 0.90 |", "| what | bar |", "start to ready"} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
 	}
-	return names
+	if strings.Contains(string(got), "old") {
+		t.Error("what stood there before is still there")
+	}
+	again, err := Fill(got, report())
+	if err != nil || string(again) != string(got) {
+		t.Errorf("filled twice, it differs: %v", err)
+	}
+	for _, broken := range []string{"", "<!-- vitrine bench: goals -->\n"} {
+		if _, err := Fill([]byte(broken), report()); err == nil {
+			t.Errorf("Fill(%q): no error", broken)
+		}
+	}
+}
+
+func TestJoin(t *testing.T) {
+	r := report()
+	other := Report{Runs: []Measurement{
+		{Rows: 500, BSON: 500},
+		{Rows: 100, BSON: 100, Against: "elsewhere", Notes: []string{"rain"}, Results: []Result{
+			{Name: "list", P50: 1, Stores: []Asked{{Store: "scan"}, {Store: "against", Factor: 7}}}, {Name: "new"},
+		}},
+	}}
+	r.Join(other)
+	if len(r.Runs) != 3 || r.Runs[1].Rows != 500 {
+		t.Fatalf("joined to %d runs, the second of %d activities", len(r.Runs), r.Runs[1].Rows)
+	}
+	m := r.Runs[0]
+	list := m.result("list")
+	if list.P50 == 1 || len(list.Stores) != 2 || list.asked("scan").Factor != 90 || list.asked("against").Factor != 7 {
+		t.Errorf("list came to %+v", list)
+	}
+	if m.result("new") == nil || m.Against != "elsewhere" || len(m.Notes) != 2 {
+		t.Errorf("not joined: %+v", m)
+	}
+}
+
+func TestGoals(t *testing.T) {
+	r := report()
+	r.Runs[0].Rows, r.Runs[1].Rows = goalRows, mostRows
+	small, large := &r.Runs[0], &r.Runs[1]
+	for i, asked := range []Asked{{By: byIndex, Factor: 49}, {By: byIndex, Factor: 70}, {By: byScan, Factor: 600}, {By: byScan, Factor: 1, Error: "refused"}} {
+		asked.Store = "against"
+		name := []string{"filter-in", "filter-prefix", "filter-infix", "filter-not"}[i]
+		small.result(name).Stores = append(small.result(name).Stores, asked)
+	}
+	small.result("filter-range").P50 = 2 * time.Millisecond
+	large.result("filter-range").P50 = 30 * time.Millisecond
+	want := map[string]bool{
+		"a cached list": true, "equality": false, "regex on title": true, "its indexes": false, "must scan": true,
+		"from job start": false, "p99 of traffic": true, "start to ready": true, "resident memory": true, "closest title": true,
+		"within 12 GB": true, "grow no faster": false,
+	}
+	goals := Goals(r)
+	if len(goals) != len(want) {
+		t.Errorf("%d goals, want %d", len(goals), len(want))
+	}
+	for part, met := range want {
+		i := slices.IndexFunc(goals, func(g Goal) bool { return strings.Contains(g.What, part) })
+		if i < 0 || goals[i].Rows == 0 || goals[i].Met != met {
+			t.Errorf("%s: want met %t in %+v", part, met, goals)
+		}
+	}
+	for _, g := range Goals(Report{Runs: []Measurement{{Rows: 7}}}) {
+		if g.Rows != 0 || g.How == "" || g.verdict() != "not measured" {
+			t.Errorf("of nothing: %+v", g)
+		}
+	}
 }

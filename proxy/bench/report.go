@@ -85,13 +85,17 @@ type Result struct {
 
 // Bare is what the bare handler came to with the same bytes.
 type Bare struct {
-	Rate   float64       `json:"rate"`
-	P50    time.Duration `json:"p50_ns"`
-	P99    time.Duration `json:"p99_ns"`
-	CPU    time.Duration `json:"cpu_ns"`
-	Ratio  float64       `json:"ratio"`        // of the rates, round by round: 1 is as fast
-	Spread float64       `json:"ratio_spread"` // highest ratio less the lowest
+	Rate  float64       `json:"rate"`
+	P50   time.Duration `json:"p50_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	CPU   time.Duration `json:"cpu_ns"`
+	Ratio float64       `json:"ratio"`     // of the rates, round by round: 1 is as fast
+	Low   float64       `json:"ratio_low"` // of all rounds
+	High  float64       `json:"ratio_high"`
 }
+
+// spread is how far the rounds lay around the ratio.
+func (b *Bare) spread() float64 { return (b.High - b.Low) / 2 }
 
 // Asked is a store's time for the question of a case.
 type Asked struct {

@@ -53,7 +53,7 @@ func (r *Result) against(ours, theirs []side) {
 	r.Bare = &Bare{
 		Rate: medianOf(theirs, side.rate), CPU: medianOf(theirs, side.processor),
 		P50: medianOf(theirs, quantile(0.50)), P99: medianOf(theirs, quantile(0.99)),
-		Ratio: load.Median(ratios), Spread: slices.Max(ratios) - slices.Min(ratios),
+		Ratio: load.Median(ratios), Low: slices.Min(ratios), High: slices.Max(ratios),
 	}
 }
 

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -19,7 +20,18 @@ func WriteTable(w io.Writer, r Report) error {
 			return err
 		}
 	}
-	return nil
+	return writeGoals(w, Goals(r))
+}
+
+// writeGoals prints the bars and what was measured beside them.
+func writeGoals(w io.Writer, goals []Goal) error {
+	fmt.Fprintln(w)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "bar\t\tmeasured\tmet\tactivities\tby what")
+	for _, g := range goals {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", g.What, g.Bar, g.Figure, strings.Trim(g.verdict(), "*"), g.activities(), g.How)
+	}
+	return tw.Flush()
 }
 
 // write prints one measurement.
@@ -41,9 +53,21 @@ func (m *Measurement) write(w io.Writer) error {
 	return nil
 }
 
-// kinds of stores, and how their columns are headed.
-var storeColumns = []struct{ kind, head string }{
-	{"scan", "scan"}, {"source", "store"}, {"against", "other"},
+// storeColumn is a kind of store, and how its column is headed.
+type storeColumn struct{ kind, head, title string }
+
+var storeColumns = []storeColumn{
+	{"scan", "scan", "embedded store"}, {"source", "store", "the store itself"}, {"against", "other", "other server"},
+}
+
+// storeColumns are those that any case has.
+func (m *Measurement) storeColumns() (some []storeColumn) {
+	for _, c := range storeColumns {
+		if slices.ContainsFunc(m.Results, func(r Result) bool { return r.asked(c.kind) != nil }) {
+			some = append(some, c)
+		}
+	}
+	return some
 }
 
 // writeResults prints a row for each case. A store's column is there if any case has it.
@@ -52,14 +76,9 @@ func (m *Measurement) writeResults(w io.Writer) error {
 		return nil
 	}
 	head := "case\tconns\tbytes\treq/s\tp50\tp99\tfirst\tCPU/req\tbare req/s\tratio\t±\tbare CPU\t"
-	columns := storeColumns[:0:0]
-	for _, c := range storeColumns {
-		for i := range m.Results {
-			if m.Results[i].asked(c.kind) != nil {
-				columns, head = append(columns, c), head+c.head+" p50\t×\t"
-				break
-			}
-		}
+	columns := m.storeColumns()
+	for _, c := range columns {
+		head += c.head + " p50\tby\t×\t"
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, head)
@@ -67,7 +86,7 @@ func (m *Measurement) writeResults(w io.Writer) error {
 		r := &m.Results[i]
 		fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t", r.Name, r.Conns, r.Bytes, rate(r.Rate), short(r.P50), short(r.P99), short(r.First), short(r.CPU))
 		if b := r.Bare; b != nil {
-			fmt.Fprintf(tw, "%s\t%.2f\t%.2f\t%s\t", rate(b.Rate), b.Ratio, b.Spread/2, short(b.CPU))
+			fmt.Fprintf(tw, "%s\t%.2f\t%.2f\t%s\t", rate(b.Rate), b.Ratio, b.spread(), short(b.CPU))
 		} else {
 			fmt.Fprint(tw, "–\t–\t–\t–\t")
 		}
@@ -92,11 +111,11 @@ func (r *Result) asked(kind string) *Asked {
 func (a *Asked) cells() string {
 	switch {
 	case a == nil:
-		return "–\t–\t"
+		return "–\t–\t–\t"
 	case a.Error != "":
-		return "refused\t–\t"
+		return "refused\t–\t–\t"
 	}
-	return fmt.Sprintf("%s\t%s\t", short(a.P50), rate(a.Factor))
+	return fmt.Sprintf("%s\t%s\t%s\t", short(a.P50), a.By, rate(a.Factor))
 }
 
 func (m *Measurement) writeStarts(w io.Writer) {
@@ -112,9 +131,9 @@ func (m *Measurement) writeStarts(w io.Writer) {
 
 func (m *Measurement) writeMemory(w io.Writer) {
 	if mem := m.Memory; mem != nil {
-		fmt.Fprintf(w, "memory for %s of rows: ready %s anonymous, %s resident; collected %s anonymous, %s resident; in the end %s anonymous, %s resident, %s of it indexes; peak %s\n",
+		fmt.Fprintf(w, "memory for %s of rows: ready %s anonymous, %s resident; collected %s anonymous, %s resident; in the end %s anonymous, %s resident, %s of it indexes; at most %s anonymous, %s resident\n",
 			size(mem.Rows), size(mem.Loaded.Anonymous), size(mem.Loaded.Resident), size(mem.Settled.Anonymous), size(mem.Settled.Resident),
-			size(mem.After.Anonymous), size(mem.After.Resident), size(mem.Indexes), size(mem.After.Peak))
+			size(mem.After.Anonymous), size(mem.After.Resident), size(mem.Indexes), size(mem.Most), size(mem.After.Peak))
 	}
 	if p := m.Pauses; p != nil && p.Cycles > 0 {
 		fmt.Fprintf(w, "garbage collector: %d cycles, pauses p50 %s, p99 %s, longest %s, %.1f %% of processor time\n",

@@ -1,6 +1,10 @@
-// Package plot draws two kinds of charts as SVG: bars, and points along two axes.
-// The same chart always gives the same bytes, so that drawings can be kept beside
-// the text that explains them.
+// Package plot draws two kinds of charts as SVG: dots in rows, and points along two
+// axes. The same chart always gives the same bytes, so that drawings can be kept
+// beside the text that explains them.
+//
+// A chart says what it shows in its title and description, for those who do not see
+// it; series differ by shape and colour; and colours follow the reader's choice of a
+// light or a dark page.
 package plot
 
 import (
@@ -33,10 +37,38 @@ const (
 	charWide = 6.6 // of an average letter
 )
 
-// colours tell series apart, also for those who see few of them, on white.
-var colours = []string{"#0b6e99", "#e07a1f", "#5b8c3e", "#9b3fa0", "#b3261e", "#6b7280", "#0f766e", "#8a6d1d", "#374bb0", "#c2418a"}
+// colours tell series apart, also for those who see few of them: the first on a light
+// page, the second on a dark one, each at least three times as bright or as dark as it.
+var colours = [][2]string{
+	{"#0b5fa5", "#6cb6ff"}, {"#b45309", "#f0a35e"}, {"#2e7d32", "#7ee787"}, {"#8e24aa", "#d2a8ff"}, {"#5b6470", "#b6bfc9"},
+	{"#00796b", "#56d4c4"}, {"#ad1457", "#ff9bce"}, {"#795548", "#d7b8a5"},
+}
 
-func colour(series int) string { return colours[series%len(colours)] }
+// Classes of what belongs to a series.
+func fillClass(series int) string { return "f" + strconv.Itoa(series%len(colours)) }
+func lineClass(series int) string { return "l" + strconv.Itoa(series%len(colours)) }
+
+// style is what all elements look like.
+func style() string {
+	const common = "text{font:%dpx sans-serif}.h{font-weight:bold;font-size:14px}.v,.ml{font-size:10px}" +
+		".m{stroke-dasharray:4 3}path{stroke-width:1.5;fill:none}"
+	var b strings.Builder
+	fmt.Fprintf(&b, common, fontSize)
+	for mode, of := range []struct{ page, ink, grid, axis, mark string }{
+		{"#ffffff", "#1f2937", "#e2e5ea", "#6b7280", "#b3261e"},
+		{"#0d1117", "#e6edf3", "#2b323b", "#9aa4af", "#ff8a80"},
+	} {
+		if mode == 1 {
+			b.WriteString("@media(prefers-color-scheme:dark){")
+		}
+		fmt.Fprintf(&b, "text{fill:%s}.p{fill:%s}.g{stroke:%s}.a{stroke:%s}.m{stroke:%s}.ml{fill:%s}", of.ink, of.page, of.grid, of.axis, of.mark, of.mark)
+		for i, c := range colours {
+			fmt.Fprintf(&b, ".f%d{fill:%s}.l%d{stroke:%s}", i, c[mode], i, c[mode])
+		}
+	}
+	b.WriteString("}")
+	return b.String()
+}
 
 // canvas collects elements.
 type canvas struct{ bytes.Buffer }
@@ -49,8 +81,26 @@ func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
 	fmt.Fprintf(c, `<line x1="%s" y1="%s" x2="%s" y2="%s" class="%s"/>`+"\n", px(x1), px(y1), px(x2), px(y2), class)
 }
 
-func (c *canvas) rect(x, y, w, h float64, fill string) {
-	fmt.Fprintf(c, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", px(x), px(y), px(w), px(h), fill)
+// dot draws a series' shape around a point. What it stands for is told, if anything is.
+func (c *canvas) dot(x, y float64, series int, told string) {
+	const r = 4
+	class, tip := fillClass(series), ""
+	if told != "" {
+		tip = "<title>" + escape(told) + "</title>"
+	}
+	corners := func(format string, at ...any) {
+		fmt.Fprintf(c, `<polygon points="`+format+`" class="%s">%s</polygon>`+"\n", append(at, class, tip)...)
+	}
+	switch series % 4 {
+	case 0:
+		fmt.Fprintf(c, `<circle cx="%s" cy="%s" r="%d" class="%s">%s</circle>`+"\n", px(x), px(y), r, class, tip)
+	case 1:
+		corners("%s,%s %s,%s %s,%s %s,%s", px(x-r), px(y), px(x), px(y-r-1), px(x+r), px(y), px(x), px(y+r+1))
+	case 2:
+		corners("%s,%s %s,%s %s,%s", px(x-r-1), px(y+r), px(x), px(y-r), px(x+r+1), px(y+r))
+	default:
+		fmt.Fprintf(c, `<rect x="%s" y="%s" width="%d" height="%d" class="%s">%s</rect>`+"\n", px(x-r+0.5), px(y-r+0.5), 2*r-1, 2*r-1, class, tip)
+	}
 }
 
 // legend names the series in rows from y on, and returns where they end.
@@ -61,7 +111,7 @@ func (c *canvas) legend(names []string, y float64) float64 {
 		if x+wide > width-margin && x > margin {
 			x, y = margin, y+rowHigh+3
 		}
-		c.rect(x, y-9, 10, 10, colour(i))
+		c.dot(x+5, y-4, i, "")
 		c.text(x+14, y, "start", "t", name)
 		x += wide
 	}
@@ -69,11 +119,13 @@ func (c *canvas) legend(names []string, y float64) float64 {
 }
 
 // writeTo writes the whole drawing.
-func (c *canvas) writeTo(w io.Writer, title string, high float64) error {
-	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%s" viewBox="0 0 %d %s" role="img" aria-label="%s">
-<style>text{font:%dpx sans-serif;fill:#1f2937}.h{font-weight:bold;font-size:14px}.v{font-size:10px}.g{stroke:#e5e7eb}.a{stroke:#6b7280}.m{stroke:#b3261e;stroke-dasharray:4 3}.ml{fill:#b3261e;font-size:10px}</style>
-<rect width="100%%" height="100%%" fill="#fff"/>
-`, width, px(high), width, px(high), escape(title), fontSize)
+func (c *canvas) writeTo(w io.Writer, title, description string, high float64) error {
+	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%s" viewBox="0 0 %d %s" role="img" aria-labelledby="title desc">
+<title id="title">%s</title>
+<desc id="desc">%s</desc>
+<style>%s</style>
+<rect width="100%%" height="100%%" class="p"/>
+`, width, px(high), width, px(high), escape(title), escape(description), style())
 	for _, part := range []string{head, c.String(), "</svg>\n"} {
 		if _, err := io.WriteString(w, part); err != nil {
 			return err

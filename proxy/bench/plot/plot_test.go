@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"math"
 	"strings"
 	"testing"
 
@@ -22,16 +21,16 @@ func TestCharts(t *testing.T) {
 		chart chart
 		want  []string // in the drawing
 	}{
-		{"bars", plot.Bars{Title: "A <b> & c", Axis: plot.Axis{Label: "of it"}, Lines: lines,
-			Rows: []plot.Row{{Label: "one", Values: []float64{1}}, {Label: "none", Values: []float64{math.NaN()}}}},
-			[]string{"A &lt;b&gt; &amp; c", ">one<", ">none<", ">three<", ">of it<"}},
-		{"bars in powers of ten", plot.Bars{Title: "T", Axis: plot.Axis{Log: true}, Series: []string{"p50", "p99"},
-			Rows: []plot.Row{{Label: "x", Values: []float64{0.05, 1234}}, {Label: "zero", Values: []float64{0, 7}}}},
+		{"dots", plot.Dots{Title: "A <b> & c", Description: "d & e", Axis: plot.Axis{Label: "of it"}, Lines: lines,
+			Rows: []plot.Row{{Label: "one", Values: []plot.Value{{1, 0.5, 2}}}, {Label: "none", Values: []plot.Value{plot.Nothing}}}},
+			[]string{"A &lt;b&gt; &amp; c", ">d &amp; e</desc>", ">one<", ">none<", ">three<", ">of it<", "</title></circle>"}},
+		{"dots in powers of ten", plot.Dots{Title: "T", Axis: plot.Axis{Log: true}, Series: []string{"p50", "p99"},
+			Rows: []plot.Row{{Label: "x", Values: []plot.Value{{At: 0.05}, {1234, 1234, 2000}}}, {Label: "zero", Values: []plot.Value{{}, {At: 7}}}}},
 			[]string{">0.01<", ">10k<", ">p99<", ">1.23k<"}},
-		{"no bars", plot.Bars{Title: "T"}, []string{">T<"}},
+		{"no dots", plot.Dots{Title: "T"}, []string{">T<"}},
 		{"points", plot.Points{Title: "T", X: plot.Axis{Label: "s"}, Y: plot.Axis{Label: "ms", Log: true}, Marks: lines, Lines: lines,
 			Series: []plot.Series{{Name: "a", Joined: true, Points: []plot.XY{{X: -1, Y: 1}, {X: 2, Y: 10}}}, {Name: "b", Points: []plot.XY{{X: 0, Y: 5}}}}},
-			[]string{"<polyline", "<circle", ">three<", ">a<", ">b<"}},
+			[]string{"<path", "<circle", "<polygon", ">three<", ">a<", ">b<"}},
 		{"no points", plot.Points{Title: "T"}, []string{">T<"}},
 		{"equal values", plot.Points{Title: "T", Series: []plot.Series{{Name: "a", Points: []plot.XY{{X: 2, Y: 0}, {X: 2, Y: 0}}}}}, []string{"<circle"}},
 	}

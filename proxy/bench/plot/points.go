@@ -8,14 +8,14 @@ import (
 
 // Points is a chart of points along two axes.
 type Points struct {
-	Title  string
-	X, Y   Axis
-	Series []Series
-	Marks  []Line // upright, at values of X
-	Lines  []Line // level, at values of Y
+	Title, Description string
+	X, Y               Axis
+	Series             []Series
+	Marks              []Line // upright, at values of X
+	Lines              []Line // level, at values of Y
 }
 
-// Series is points in one colour.
+// Series is points of one shape and colour.
 type Series struct {
 	Name   string
 	Points []XY
@@ -51,9 +51,9 @@ func (p Points) Write(w io.Writer) error {
 	x, y := newScale(p.X, xs, 70, width-margin-30), newScale(p.Y, ys, bottom, top)
 	p.frame(c, x, y, top, bottom)
 	for i, s := range p.Series {
-		s.draw(c, x, y, colour(i))
+		s.draw(c, x, y, i)
 	}
-	return c.writeTo(w, p.Title, bottom+46)
+	return c.writeTo(w, p.Title, p.Description, bottom+46)
 }
 
 // frame draws axes, marks and lines.
@@ -81,15 +81,19 @@ func (p Points) frame(c *canvas, x, y scale, top, bottom float64) {
 }
 
 // draw draws a series.
-func (s Series) draw(c *canvas, x, y scale, colour string) {
+func (s Series) draw(c *canvas, x, y scale, series int) {
 	if s.Joined && len(s.Points) > 1 {
-		fmt.Fprintf(c, `<polyline fill="none" stroke="%s" stroke-width="1.5" points="`, colour)
-		for _, p := range s.Points {
-			fmt.Fprintf(c, "%s,%s ", px(x.at(p.X)), px(y.at(p.Y)))
+		fmt.Fprintf(c, `<path class="%s" d="`, lineClass(series))
+		for i, p := range s.Points {
+			fmt.Fprintf(c, "%c%s,%s", "ML"[min(i, 1)], px(x.at(p.X)), px(y.at(p.Y)))
 		}
 		fmt.Fprint(c, "\"/>\n")
 	}
 	for _, p := range slices.Compact(slices.Clone(s.Points)) {
-		fmt.Fprintf(c, `<circle cx="%s" cy="%s" r="2.5" fill="%s"/>`+"\n", px(x.at(p.X)), px(y.at(p.Y)), colour)
+		told := ""
+		if s.Joined { // a field of points would only grow by it
+			told = number(p.Y)
+		}
+		c.dot(x.at(p.X), y.at(p.Y), series, told)
 	}
 }
