@@ -1,0 +1,231 @@
+package filter
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Query writes a tree as a filter for a database. Every document that the tree
+// matches answers the query. If exact, no other does; else the documents that
+// answer are still to be asked of the tree.
+//
+// What is written is what all databases and the matcher here decide alike, and what
+// is only about as exact as their engines are (regular expressions beyond plain
+// text, $elemMatch, expressions, rarer types) is left to the matcher: there a
+// condition that is too wide is written, or none.
+func Query(n Node) (query bson.Raw, exact bool) {
+	doc, exact := queryOf(n)
+	if doc == nil {
+		doc = bson.D{}
+	}
+	raw, err := bson.Marshal(doc)
+	if err != nil { // values come from BSON: they can be written
+		raw, exact = bson.Raw{5, 0, 0, 0, 0}, false
+	}
+	return raw, exact
+}
+
+// queryOf is Query before it is encoded. An empty document matches everything.
+func queryOf(n Node) (doc bson.D, exact bool) {
+	switch n := n.(type) {
+	case *AndNode:
+		return queryOfAll(n.Nodes)
+	case *OrNode:
+		return queryOfAny(n.Nodes)
+	case *NorNode:
+		return opposite(&OrNode{Nodes: n.Nodes})
+	case *NotNode:
+		return opposite(n.Node)
+	case *Leaf:
+		return queryOfLeaf(n)
+	case *Elem:
+		var nodes []Node
+		for _, leaf := range Necessary(n) {
+			nodes = append(nodes, leaf)
+		}
+		doc, _ = queryOfAll(nodes)
+		return doc, false
+	}
+	return nil, false
+}
+
+func queryOfAll(nodes []Node) (bson.D, bool) {
+	all, exact := bson.A{}, true
+	for _, n := range nodes {
+		part, same := queryOf(n)
+		exact = exact && same
+		if len(part) > 0 {
+			all = append(all, part)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil, exact
+	case 1:
+		return all[0].(bson.D), exact
+	}
+	return bson.D{{Key: "$and", Value: all}}, exact
+}
+
+func queryOfAny(nodes []Node) (bson.D, bool) {
+	if len(nodes) == 0 {
+		return nowhere(), true
+	}
+	if len(nodes) == 1 {
+		return queryOf(nodes[0])
+	}
+	some, exact, everything := bson.A{}, true, false
+	for _, n := range nodes {
+		part, same := queryOf(n)
+		exact = exact && same
+		everything = everything || len(part) == 0
+		some = append(some, part)
+	}
+	if everything {
+		return nil, exact
+	}
+	return bson.D{{Key: "$or", Value: some}}, exact
+}
+
+// opposite can be written of what is exact alone: of a condition that is too wide,
+// the opposite is too narrow.
+func opposite(n Node) (bson.D, bool) {
+	doc, exact := queryOf(n)
+	switch {
+	case !exact:
+		return nil, false
+	case len(doc) == 0:
+		return nowhere(), true
+	}
+	return bson.D{{Key: "$nor", Value: bson.A{doc}}}, true
+}
+
+// nowhere matches nothing.
+func nowhere() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}} }
+
+// queryOfLeaf writes a condition on a path. A part of a path that could be the
+// position in an array is left to the matcher.
+func queryOfLeaf(n *Leaf) (bson.D, bool) {
+	if len(n.Path.parts) == 0 || slices.ContainsFunc(n.Path.parts, func(p part) bool { return p.index >= 0 || p.name == "" }) {
+		return nil, false
+	}
+	on := func(operator string, operand any) bson.D {
+		return bson.D{{Key: n.Path.text, Value: bson.D{{Key: operator, Value: operand}}}}
+	}
+	switch t := n.Test.(type) {
+	case *Compare:
+		if !plain(t.Value) || t.Value.Type == bson.TypeNull && t.Op != Eq {
+			return nil, false
+		}
+		return on(t.Op.String(), t.Value), true
+	case *In:
+		if len(t.Regexes) > 0 || len(t.Values) > maxIn || slices.ContainsFunc(t.Values, func(v bson.RawValue) bool { return !plain(v) }) {
+			return nil, false
+		}
+		return on("$in", append([]bson.RawValue{}, t.Values...)), true
+	case *Exists:
+		return on("$exists", true), true
+	case *Type:
+		if len(t.Types) == 1 && t.Types[0] == bson.TypeString {
+			return on("$type", "string"), true
+		}
+	case *Size:
+		return on("$size", t.N), true
+	case *Regex:
+		return queryOfRegex(n.Path.text, t)
+	}
+	return nil, false
+}
+
+// maxIn is how many values are sent in a list; more would not fit a message.
+const maxIn = 50_000
+
+// plain reports whether a value is of the types that databases compare alike.
+func plain(v bson.RawValue) bool {
+	switch v.Type {
+	case bson.TypeString, bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean, bson.TypeObjectID, bson.TypeDateTime, bson.TypeNull:
+		return true
+	case bson.TypeDouble:
+		return !isNaN(v)
+	}
+	return false
+}
+
+// queryOfRegex writes an expression if it is plain text, else the longest plain text
+// that every match holds. Beside texts an expression matches itself as a stored
+// value, which is then asked for as well.
+func queryOfRegex(path string, re *Regex) (bson.D, bool) {
+	condition := func(pattern, options string) bson.D {
+		return bson.D{{Key: path, Value: bson.D{{Key: "$regex", Value: pattern}, {Key: "$options", Value: options}}}}
+	}
+	literal, folded := re.Literal()
+	if re.OnlyLiteral() && literal != "" && ascii(re.Pattern) && regexp.QuoteMeta(re.Pattern) == re.Pattern && (re.Options == "" || re.Options == "i") {
+		return condition(re.Pattern, re.Options), true
+	}
+	options := ""
+	if folded {
+		options, literal = "i", longestASCII(literal) // of other letters engines know different cases
+	}
+	if literal == "" {
+		return nil, false
+	}
+	itself := bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: "regex"}}}}
+	return bson.D{{Key: "$or", Value: bson.A{condition(regexp.QuoteMeta(literal), options), itself}}}, false
+}
+
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+// longestASCII returns the longest stretch of ASCII letters in s.
+func longestASCII(s string) (longest string) {
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
+}
+
+// Fields returns the top-level fields that decide whether a tree matches a
+// document; false if that cannot be told.
+func Fields(n Node) (fields []string, ok bool) {
+	add := func(all []string, more ...string) []string {
+		for _, name := range more {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+		return all
+	}
+	each := func(nodes []Node) ([]string, bool) {
+		var all []string
+		for _, n := range nodes {
+			part, ok := Fields(n)
+			if !ok {
+				return nil, false
+			}
+			all = add(all, part...)
+		}
+		return all, true
+	}
+	switch n := n.(type) {
+	case *AndNode:
+		return each(n.Nodes)
+	case *OrNode:
+		return each(n.Nodes)
+	case *NorNode:
+		return each(n.Nodes)
+	case *NotNode:
+		return Fields(n.Node)
+	case *Leaf:
+		return []string{n.Path.parts[0].name}, true
+	case *Elem:
+		return []string{n.Path.parts[0].name}, true
+	}
+	return nil, false
+}
