@@ -52,6 +52,7 @@ var (
 type Store interface {
 	Source
 	Views
+	Queries
 	Leases
 	Importer
 

@@ -16,9 +16,10 @@ import (
 // What is written is what all databases and the matcher here decide alike, and what
 // is only about as exact as their engines are (regular expressions beyond plain
 // text, $elemMatch, expressions, rarer types) is left to the matcher: there a
-// condition that is too wide is written, or none.
-func Query(n Node) (query bson.Raw, exact bool) {
-	doc, exact := queryOf(n)
+// condition that is too wide is written, or none. So is what asks for the hidden
+// field, which documents in the database have and those asked of the tree have not.
+func Query(n Node, hidden string) (query bson.Raw, exact bool) {
+	doc, exact := queryWriter{hidden}.of(n)
 	if doc == nil {
 		doc = bson.D{}
 	}
@@ -29,34 +30,37 @@ func Query(n Node) (query bson.Raw, exact bool) {
 	return raw, exact
 }
 
-// queryOf is Query before it is encoded. An empty document matches everything.
-func queryOf(n Node) (doc bson.D, exact bool) {
+// queryWriter writes queries for documents with a hidden field.
+type queryWriter struct{ hidden string }
+
+// of is Query before it is encoded. An empty document matches everything.
+func (w queryWriter) of(n Node) (doc bson.D, exact bool) {
 	switch n := n.(type) {
 	case *AndNode:
-		return queryOfAll(n.Nodes)
+		return w.all(n.Nodes)
 	case *OrNode:
-		return queryOfAny(n.Nodes)
+		return w.any(n.Nodes)
 	case *NorNode:
-		return opposite(&OrNode{Nodes: n.Nodes})
+		return w.not(&OrNode{Nodes: n.Nodes})
 	case *NotNode:
-		return opposite(n.Node)
+		return w.not(n.Node)
 	case *Leaf:
-		return queryOfLeaf(n)
+		return w.leaf(n)
 	case *Elem:
 		var nodes []Node
 		for _, leaf := range Necessary(n) {
 			nodes = append(nodes, leaf)
 		}
-		doc, _ = queryOfAll(nodes)
+		doc, _ = w.all(nodes)
 		return doc, false
 	}
 	return nil, false
 }
 
-func queryOfAll(nodes []Node) (bson.D, bool) {
+func (w queryWriter) all(nodes []Node) (bson.D, bool) {
 	all, exact := bson.A{}, true
 	for _, n := range nodes {
-		part, same := queryOf(n)
+		part, same := w.of(n)
 		exact = exact && same
 		if len(part) > 0 {
 			all = append(all, part)
@@ -71,16 +75,16 @@ func queryOfAll(nodes []Node) (bson.D, bool) {
 	return bson.D{{Key: "$and", Value: all}}, exact
 }
 
-func queryOfAny(nodes []Node) (bson.D, bool) {
+func (w queryWriter) any(nodes []Node) (bson.D, bool) {
 	if len(nodes) == 0 {
 		return nowhere(), true
 	}
 	if len(nodes) == 1 {
-		return queryOf(nodes[0])
+		return w.of(nodes[0])
 	}
 	some, exact, everything := bson.A{}, true, false
 	for _, n := range nodes {
-		part, same := queryOf(n)
+		part, same := w.of(n)
 		exact = exact && same
 		everything = everything || len(part) == 0
 		some = append(some, part)
@@ -91,10 +95,10 @@ func queryOfAny(nodes []Node) (bson.D, bool) {
 	return bson.D{{Key: "$or", Value: some}}, exact
 }
 
-// opposite can be written of what is exact alone: of a condition that is too wide,
+// not can be written of what is exact alone: of a condition that is too wide,
 // the opposite is too narrow.
-func opposite(n Node) (bson.D, bool) {
-	doc, exact := queryOf(n)
+func (w queryWriter) not(n Node) (bson.D, bool) {
+	doc, exact := w.of(n)
 	switch {
 	case !exact:
 		return nil, false
@@ -107,10 +111,10 @@ func opposite(n Node) (bson.D, bool) {
 // nowhere matches nothing.
 func nowhere() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}} }
 
-// queryOfLeaf writes a condition on a path. A part of a path that could be the
+// leaf writes a condition on a path. A part of a path that could be the
 // position in an array is left to the matcher.
-func queryOfLeaf(n *Leaf) (bson.D, bool) {
-	if len(n.Path.parts) == 0 || slices.ContainsFunc(n.Path.parts, func(p part) bool { return p.index >= 0 || p.name == "" }) {
+func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
+	if len(n.Path.parts) == 0 || n.Path.parts[0].name == w.hidden || slices.ContainsFunc(n.Path.parts, func(p part) bool { return p.index >= 0 || p.name == "" }) {
 		return nil, false
 	}
 	on := func(operator string, operand any) bson.D {

@@ -18,7 +18,7 @@ func TestQueryIsNeverNarrower(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		query, exact := filter.Query(f.Root())
+		query, exact := filter.Query(f.Root(), "_view")
 		wide, err := filter.FromBSON(query, unlimited)
 		if err != nil {
 			t.Fatalf("%s of %s: %v", query, f.Key(), err)
@@ -53,13 +53,14 @@ func TestQueryText(t *testing.T) {
 		{`{"$or":[{"a":1},{"b":{"$mod":[2,1]}}]}`, `{}`, false},
 		{`{"$nor":[{"a":1}]}`, `{"$nor": [{"a": {"$eq": {"$numberInt":"1"}}}]}`, true},
 		{`{"authors":{"$elemMatch":{"user":"x","first":{"$ne":"y"}}}}`, `{"authors.user": {"$eq": "x"}}`, false},
+		{`{"a":1,"_view.gen":1}`, `{"a": {"$eq": {"$numberInt":"1"}}}`, false},
 		{`{"a":{"$in":[]}}`, `{"a": {"$in": []}}`, true},
 	} {
 		f, err := filter.Parse([]byte(c.filter), filter.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		query, exact := filter.Query(f.Root())
+		query, exact := filter.Query(f.Root(), "_view")
 		if query.String() != c.query || exact != c.exact {
 			t.Errorf("%s: %s, exact %t; want %s, %t", c.filter, query, exact, c.query, c.exact)
 		}

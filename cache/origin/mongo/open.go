@@ -134,6 +134,7 @@ type Store struct {
 var (
 	_ origin.Store   = (*Store)(nil)
 	_ origin.Watcher = (*Store)(nil)
+	_ origin.Indexer = (*Store)(nil)
 )
 
 // Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for

@@ -47,7 +47,7 @@ func Run(t *testing.T, h Harness) {
 		tests map[string]func(*testing.T, Harness)
 	}{
 		{"source", sourceTests}, {"import", importTests}, {"publish", publishTests},
-		{"readers", readerTests}, {"lease", leaseTests},
+		{"readers", readerTests}, {"queries", queryTests}, {"lease", leaseTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, sentence := range slices.Sorted(maps.Keys(group.tests)) {

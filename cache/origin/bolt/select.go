@@ -1,0 +1,263 @@
+package bolt
+
+import (
+	"bytes"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	bbolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/rawdoc"
+	"vitrine/rules/filter"
+)
+
+// selectLimits let filters be as large as a program's own may become.
+var selectLimits = filter.Options{MaxBytes: 64 << 20, MaxDepth: 200, MaxNodes: 1 << 20}
+
+// Select implements origin.Queries. The versions of the generation are pinned, so
+// that a query once begun is never stale. There are no indexes: every query reads
+// the view. Another order than that of _id takes two passes, the first of which
+// keeps the sort keys of the rows up to the end of the page.
+func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		err := s.selected(ctx, at, q, func(doc bson.Raw) (bool, error) {
+			if q.Projection != nil {
+				var err error
+				if doc, err = rawdoc.Project(doc, q.Projection); err != nil {
+					return false, err
+				}
+			}
+			return yield(doc, nil), nil
+		})
+		if err != nil {
+			yield(nil, fmt.Errorf("select from view %s: %w", at.View, err))
+		}
+	}
+}
+
+// Count implements origin.Queries.
+func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n int, err error) {
+	err = s.selected(ctx, at, origin.Query{Filter: filter}, func(bson.Raw) (bool, error) {
+		n++
+		return true, nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count in view %s: %w", at.View, err)
+	}
+	return n, nil
+}
+
+// takeFunc takes a row; false when no more are wanted.
+type takeFunc func(doc bson.Raw) (more bool, err error)
+
+// selected hands the rows that answer a query to take.
+func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, take takeFunc) error {
+	f := filter.All()
+	if q.Filter != nil {
+		var err error
+		if f, err = filter.FromBSON(q.Filter, selectLimits); err != nil {
+			return err
+		}
+	}
+	order, err := sortOrder(q.Sort)
+	if err != nil {
+		return err
+	}
+	meta, p, err := s.pin(ctx, at.View, 0)
+	if err != nil {
+		return err
+	}
+	defer s.unpin(at.View, p)
+	if meta.Epoch != at.Epoch || meta.Generation != at.Generation {
+		return origin.ErrStale
+	}
+	skip, left := q.Skip, q.Limit
+	page := func(doc bson.Raw) (bool, error) {
+		if skip > 0 {
+			skip--
+			return true, nil
+		}
+		left--
+		more, err := take(doc)
+		return more && left != 0, err
+	}
+	if len(order) == 0 || len(order) == 1 && order[0].Path.String() == "_id" && !order[0].Desc {
+		return s.match(ctx, at.View, p, f, page)
+	}
+	most := int64(0)
+	if q.Limit > 0 {
+		most = q.Skip + q.Limit
+	}
+	first := ranking{order: order, most: int(most)}
+	err = s.match(ctx, at.View, p, f, func(doc bson.Raw) (bool, error) { return true, first.add(doc) })
+	if err != nil {
+		return err
+	}
+	return s.fetch(ctx, at.View, p, first.ids(), page)
+}
+
+// match reads the rows at the pinned generation, in the order of their ids, and
+// hands on those that match.
+func (s *Store) match(ctx context.Context, view string, p *pin, f *filter.Filter, take takeFunc) error {
+	b := rowBatch{pin: *p, decode: decodeRow}
+	for more := p.at > 0; more; {
+		b.rows = b.rows[:0]
+		err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
+			buckets, _ := openView(tx, view)
+			more, err = fillLive(buckets, &b)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range b.rows {
+			ok, err := f.Match(r.Doc)
+			if err == nil && ok {
+				ok, err = take(r.Doc)
+				if !ok {
+					return err
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fetch reads rows by their keys, in the given order.
+func (s *Store) fetch(ctx context.Context, view string, p *pin, ids [][]byte, take takeFunc) error {
+	for batch := range slices.Chunk(ids, batchDocs) {
+		var rows []origin.Row
+		err := s.view(ctx, func(tx *bbolt.Tx) error {
+			buckets, _ := openView(tx, view)
+			cursor := buckets.rows.Cursor()
+			rows = rows[:0]
+			for _, id := range batch {
+				row, err := versionAt(cursor, id, p.at)
+				if err != nil {
+					return err
+				}
+				rows = append(rows, row)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if more, err := take(r.Doc); err != nil || !more {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// versionAt reads the last version of a row not above a generation.
+func versionAt(cursor *bbolt.Cursor, id []byte, at uint64) (origin.Row, error) {
+	key, value := cursor.Seek(versionKey(id, at))
+	if key == nil || !bytes.Equal(key, versionKey(id, at)) {
+		key, value = cursor.Prev()
+	}
+	if key == nil {
+		return origin.Row{}, errLost
+	}
+	found, generation := splitVersion(key)
+	if !bytes.Equal(found, id) {
+		return origin.Row{}, errLost
+	}
+	return decodeRow(value, generation)
+}
+
+// errLost tells of a pinned row that is no longer there.
+var errLost = errors.New("a pinned row is gone")
+
+// ranking keeps the keys of rows, the first of them in an order if there is a most.
+// It is a heap with the last row on top.
+type ranking struct {
+	order filter.Sort
+	most  int // 0: all
+	rows  []ranked
+}
+
+// ranked is a row's place in an order. Where the keys are equal the id decides.
+type ranked struct {
+	keys []bson.RawValue
+	id   []byte
+}
+
+// add takes a row into account.
+func (r *ranking) add(doc bson.Raw) error {
+	id, err := doc.LookupErr("_id")
+	if err != nil {
+		return fmt.Errorf("%w: %w", errMalformedRow, err)
+	}
+	row := ranked{keys: make([]bson.RawValue, len(r.order))}
+	if row.id, err = storableKey(id); err != nil {
+		return err
+	}
+	for i, field := range r.order {
+		row.keys[i] = field.Key(doc)
+	}
+	full := r.most > 0 && len(r.rows) == r.most
+	if full && r.compare(row, r.rows[0]) >= 0 {
+		return nil
+	}
+	for i := range row.keys {
+		row.keys[i] = rawdoc.Clone(row.keys[i]) // not to keep the document
+	}
+	switch {
+	case full:
+		r.rows[0] = row
+		heap.Fix(r, 0)
+	case r.most > 0:
+		heap.Push(r, row)
+	default:
+		r.rows = append(r.rows, row)
+	}
+	return nil
+}
+
+// ids returns the keys of the rows in order.
+func (r *ranking) ids() [][]byte {
+	slices.SortFunc(r.rows, r.compare)
+	ids := make([][]byte, len(r.rows))
+	for i, row := range r.rows {
+		ids[i] = row.id
+	}
+	return ids
+}
+
+func (r *ranking) compare(a, b ranked) int {
+	for i, field := range r.order {
+		if c := filter.CompareValues(a.keys[i], b.keys[i]); c != 0 {
+			if field.Desc {
+				return -c
+			}
+			return c
+		}
+	}
+	return bytes.Compare(a.id, b.id)
+}
+
+// Len and the others implement heap.Interface.
+func (r *ranking) Len() int           { return len(r.rows) }
+func (r *ranking) Less(i, j int) bool { return r.compare(r.rows[i], r.rows[j]) > 0 }
+func (r *ranking) Swap(i, j int)      { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] }
+func (r *ranking) Push(row any)       { r.rows = append(r.rows, row.(ranked)) }
+
+// Pop implements heap.Interface; nothing is ever taken off.
+func (r *ranking) Pop() any {
+	last := len(r.rows) - 1
+	row := r.rows[last]
+	r.rows = r.rows[:last]
+	return row
+}

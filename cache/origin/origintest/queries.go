@@ -1,0 +1,197 @@
+package origintest
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+var queryTests = map[string]func(*testing.T, Harness){
+	"a query on a view is answered in its order": testSelect,
+	"a query on a view leaves out what is gone":  testSelectGone,
+	"a query keeps to its generation":            testSelectStale,
+	"queries see whole generations":              testSelectWhole,
+	"a view may be indexed":                      testIndex,
+}
+
+// selected collects what a query on the view yields, as "id:n" in its order; an n
+// that is not there is "-".
+func selected(docs iter.Seq2[bson.Raw, error]) ([]string, error) {
+	list := []string{}
+	for doc, err := range docs {
+		if err != nil {
+			return list, err
+		}
+		n := "-"
+		if v, err := doc.LookupErr("n"); err == nil {
+			n = fmt.Sprint(v.AsInt64())
+		}
+		list = append(list, doc.Lookup("_id").StringValue()+":"+n)
+	}
+	return list, nil
+}
+
+func testSelect(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	meta := publish(t, s, acquire(t, s, "a"), 6,
+		row(t, "a", 2), row(t, "b", 1), row(t, "c", 3), row(t, "d", 2), row(t, "e", 3), row(t, "f", 1))
+	up, down := bson.D{{Key: "n", Value: 1}}, bson.D{{Key: "n", Value: -1}}
+	large := raw(t, bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 2}}}})
+	for _, c := range []struct {
+		name string
+		q    origin.Query
+		want []string
+	}{
+		{"all", origin.Query{}, []string{"a:2", "b:1", "c:3", "d:2", "e:3", "f:1"}},
+		{"ascending", origin.Query{Sort: up}, []string{"b:1", "f:1", "a:2", "d:2", "c:3", "e:3"}},
+		{"descending", origin.Query{Sort: down}, []string{"c:3", "e:3", "a:2", "d:2", "b:1", "f:1"}},
+		{"ids descending", origin.Query{Sort: bson.D{{Key: "_id", Value: -1}}, Limit: 2}, []string{"f:1", "e:3"}},
+		{"filtered", origin.Query{Filter: large, Sort: down}, []string{"c:3", "e:3", "a:2", "d:2"}},
+		{"page", origin.Query{Filter: large, Sort: down, Skip: 1, Limit: 2}, []string{"e:3", "a:2"}},
+		{"page past the end", origin.Query{Filter: large, Sort: down, Skip: 4, Limit: 2}, []string{}},
+		{"projected", origin.Query{Projection: []string{"x"}, Limit: 1}, []string{"a:-"}},
+	} {
+		same(t, c.name, must(selected(s.Select(t.Context(), meta, c.q)))(t), c.want)
+	}
+	for filter, want := range map[string]int{"": 6, string(large): 4} {
+		var query bson.Raw
+		if filter != "" {
+			query = bson.Raw(filter)
+		}
+		if got := must(s.Count(t.Context(), meta, query))(t); got != want {
+			t.Errorf("Count of %s = %d, want %d", query, got, want)
+		}
+	}
+	for range s.Select(t.Context(), meta, origin.Query{Sort: down}) {
+		break // lets go of everything
+	}
+}
+
+func testSelectGone(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	l := acquire(t, s, "a")
+	publish(t, s, l, 2, row(t, "a", 1), row(t, "b", 1))
+	meta := publish(t, s, l, 1, gone(t, "a"), row(t, "b", 2))
+	same(t, "rows", must(selected(s.Select(t.Context(), meta, origin.Query{})))(t), []string{"b:2"})
+	if got := must(s.Count(t.Context(), meta, nil))(t); got != 1 {
+		t.Errorf("Count = %d, want 1", got)
+	}
+}
+
+func testSelectStale(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	l := acquire(t, s, "a")
+	before := publish(t, s, l, 1, row(t, "a", 1))
+	publish(t, s, l, 1, row(t, "a", 2))
+	if _, err := selected(s.Select(t.Context(), before, origin.Query{})); !errors.Is(err, origin.ErrStale) {
+		t.Errorf("Select at the generation before: %v, want ErrStale", err)
+	}
+	if _, err := s.Count(t.Context(), before, nil); !errors.Is(err, origin.ErrStale) {
+		t.Errorf("Count at the generation before: %v, want ErrStale", err)
+	}
+	now := must(s.Meta(t.Context(), view))(t)
+	now.Epoch = "another"
+	if _, err := s.Count(t.Context(), now, nil); !errors.Is(err, origin.ErrStale) {
+		t.Errorf("Count in another epoch: %v, want ErrStale", err)
+	}
+}
+
+// testSelectWhole publishes generation after generation, each with its own number
+// in every row, and reads meanwhile.
+func testSelectWhole(t *testing.T, h Harness) {
+	const rows = 40
+	rounds := h.Rounds
+	if rounds == 0 {
+		rounds = 25
+	}
+	s := h.Open(t, Settings{})
+	l := acquire(t, s, "a")
+	put := func(n int) {
+		all := make([]origin.Row, rows)
+		for i := range all {
+			all[i] = row(t, name(i), n)
+		}
+		publish(t, s, l, rows, all...)
+	}
+	put(1)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for whole := 0; ; {
+				select {
+				case <-done:
+					if whole > 0 {
+						return
+					}
+				default:
+				}
+				if read, err := readWhole(t, s, rows); err != nil {
+					t.Error(err)
+					return
+				} else if read {
+					whole++
+				}
+			}
+		})
+	}
+	for n := 2; n <= rounds; n++ {
+		put(n)
+	}
+	close(done)
+	readers.Wait()
+}
+
+// readWhole queries the view at its current generation; false if it went on meanwhile.
+func readWhole(t *testing.T, s origin.Store, rows int) (bool, error) {
+	meta, err := s.Meta(t.Context(), view)
+	if err != nil {
+		return false, err
+	}
+	n := 0
+	for doc, err := range s.Select(t.Context(), meta, origin.Query{Sort: bson.D{{Key: "n", Value: -1}}}) {
+		if errors.Is(err, origin.ErrStale) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if got := doc.Lookup("n").AsInt64(); got != int64(meta.Generation) {
+			return false, fmt.Errorf("a row of generation %d at generation %d", got, meta.Generation)
+		}
+		n++
+	}
+	if n != rows {
+		return false, fmt.Errorf("%d rows at generation %d, want %d", n, meta.Generation, rows)
+	}
+	old := raw(t, bson.D{{Key: "n", Value: bson.D{{Key: "$lt", Value: int64(meta.Generation)}}}})
+	switch n, err := s.Count(t.Context(), meta, old); {
+	case errors.Is(err, origin.ErrStale):
+		return false, nil
+	case err != nil:
+		return false, err
+	case n > 0:
+		return false, fmt.Errorf("%d rows of earlier generations at generation %d", n, meta.Generation)
+	}
+	return true, nil
+}
+
+func testIndex(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	indexer, able := s.(origin.Indexer)
+	if !able {
+		t.Skip("the store has no indexes")
+	}
+	keys := []bson.D{{{Key: "n", Value: -1}, {Key: "_id", Value: 1}}, {{Key: "n", Value: 1}}}
+	for range 2 { // the second time they are there
+		ok(t, indexer.Index(t.Context(), view, keys))
+	}
+	meta := publish(t, s, acquire(t, s, "a"), 1, row(t, "a", 1))
+	same(t, "rows", must(selected(s.Select(t.Context(), meta, origin.Query{Sort: keys[0]})))(t), []string{"a:1"})
+}

@@ -1,0 +1,30 @@
+package origin
+
+import (
+	"context"
+	"iter"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Queries answers queries on views where they lie, for readers that do not hold
+// them in memory. Every method is asked of a view at one generation, as its Meta
+// told, and answers from exactly that generation or fails with ErrStale: the view
+// has been published anew, and whoever asks should begin again with the new Meta.
+// A generation that is published but not settled yet is waited for.
+type Queries interface {
+	// Select yields the rows that answer a query, in its order, ties by _id. It holds
+	// no more than a batch of rows, except that a store without an index for the
+	// order may hold the sort keys of all rows before the query's end. After an error
+	// nothing follows; ErrStale may come after rows, which then are to be discarded.
+	Select(ctx context.Context, at Meta, q Query) iter.Seq2[bson.Raw, error]
+	// Count returns the number of rows that a filter matches; nil matches all.
+	Count(ctx context.Context, at Meta, filter bson.Raw) (int, error)
+}
+
+// Indexer is implemented by stores whose queries on views want indexes.
+type Indexer interface {
+	// Index makes sure that a view has an index for each of the given keys, which are
+	// paths with 1 or -1. What is there already costs nothing.
+	Index(ctx context.Context, view string, keys []bson.D) error
+}
