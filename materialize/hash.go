@@ -8,6 +8,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin/sound"
 )
 
 // hasher hashes records under one seed, which stands for all that rows of a run
@@ -52,15 +54,16 @@ func idText(id bson.RawValue) string {
 }
 
 // readDeps loads the collections that a job depends on and returns with them the
-// fingerprint of everything a row is made from besides its record.
-func readDeps(ctx context.Context, store Store, job Job) (Deps, string, error) {
+// fingerprint of everything a row is made from besides its record. Documents that
+// cannot be read are given to skip.
+func readDeps(ctx context.Context, store Store, job Job, skip func(bson.RawValue, error)) (Deps, string, error) {
 	if len(job.Deps) == 0 {
 		return Deps{}, job.Fingerprint, nil
 	}
 	deps := make(Deps, len(job.Deps))
 	digest := xxhash.New()
 	for _, name := range slices.Sorted(slices.Values(job.Deps)) {
-		docs, err := readSorted(ctx, store, name)
+		docs, err := readSorted(ctx, store, name, skip)
 		if err != nil {
 			return nil, "", fmt.Errorf("read dependency %s: %w", name, err)
 		}
@@ -79,13 +82,18 @@ func readDeps(ctx context.Context, store Store, job Job) (Deps, string, error) {
 
 // readSorted reads a small collection in order of _id: scans promise no order, and
 // the fingerprint must not depend on it.
-func readSorted(ctx context.Context, store Store, collection string) ([]bson.Raw, error) {
+func readSorted(ctx context.Context, store Store, collection string, skip func(bson.RawValue, error)) ([]bson.Raw, error) {
 	byID := map[string]bson.Raw{}
 	for doc, err := range store.Scan(ctx, collection) {
 		if err != nil {
 			return nil, err
 		}
-		byID[string(appendKey(nil, doc.Lookup("_id")))] = doc
+		id := doc.Lookup("_id")
+		if err := sound.Check(doc); err != nil {
+			skip(id, fmt.Errorf("malformed record of %s: %w", collection, err))
+			continue
+		}
+		byID[string(appendKey(nil, id))] = doc
 	}
 	docs := make([]bson.Raw, 0, len(byID))
 	for _, k := range slices.Sorted(maps.Keys(byID)) {

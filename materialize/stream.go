@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/sound"
 )
 
 // batchBytes bounds the records of a batch beside their number: at most three
@@ -48,7 +49,7 @@ type batch struct {
 // goroutine reads and hashes, and alone uses known and counts.Scanned; another
 // renders and puts, and alone uses the other counts. Both have ended on return.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
-	deps, fingerprint, err := readDeps(ctx, b.store, b.job)
+	deps, fingerprint, err := readDeps(ctx, b.store, b.job, b.skips.add)
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +93,24 @@ func (b *build) records(ctx context.Context, deps Deps) iter.Seq2[bson.Raw, erro
 	if b.job.Summarize == nil {
 		return scan
 	}
-	return b.job.Summarize(ctx, Input{Records: scan, Deps: deps, Skip: b.skips.add})
+	return b.job.Summarize(ctx, Input{Records: b.readable(scan), Deps: deps, Skip: b.skips.add})
+}
+
+// readable passes on the records that can be read, all the way down, and skips others.
+func (b *build) readable(records iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		for record, err := range records {
+			if err == nil {
+				if bad := sound.Check(record); bad != nil {
+					b.skips.add(record.Lookup("_id"), fmt.Errorf("malformed record: %w", bad))
+					continue
+				}
+			}
+			if !yield(record, err) {
+				return
+			}
+		}
+	}
 }
 
 // read sends on, in batches, the records whose rows are not up to date.

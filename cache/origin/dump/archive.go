@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/sound"
 )
 
 // An archive of mongodump begins with the magic number and a prelude: a header,
@@ -120,7 +121,7 @@ func (f *frames) decodeNext(v any) error {
 
 // decode reads a document of the archive itself into v.
 func decode(raw bson.Raw, place Place, v any) error {
-	if err := validate(raw); err != nil {
+	if err := sound.Check(raw); err != nil {
 		return broken(place, err)
 	}
 	if err := bson.Unmarshal(raw, v); err != nil {
@@ -184,7 +185,7 @@ func (r *archiveReader) next() (Document, error) {
 		if !r.wants(r.current) {
 			continue
 		}
-		if err := validate(raw); err != nil {
+		if err := sound.Check(raw); err != nil {
 			return Document{}, &BadDocument{Collection: r.current.collection, Place: place, Err: err}
 		}
 		return Document{Collection: r.current.collection, Raw: raw, Place: place}, nil

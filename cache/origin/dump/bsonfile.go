@@ -7,12 +7,14 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin/sound"
 )
 
 // maxFrame is how long a document may claim to be before its length is taken for
-// damage. A server's own collections exceed maxDocument by what an oplog entry
+// damage. A server's own collections exceed sound.MaxDocument by what an oplog entry
 // wraps around a document.
-const maxFrame = maxDocument + 16<<10
+const maxFrame = sound.MaxDocument + 16<<10
 
 // frames cuts a stream into BSON documents by their lengths, without looking into them.
 type frames struct {
@@ -38,14 +40,14 @@ func (f *frames) next() (bson.Raw, Place, error) {
 	if err != nil {
 		return nil, place, broken(place, err)
 	}
-	size := length(head[:])
+	size := sound.Length(head[:])
 	switch {
 	case size == -1:
 		return nil, place, errTerminator
-	case size < minDocument:
+	case size < sound.MinDocument:
 		return nil, place, broken(place, fmt.Errorf("%w: length %d", errNotDocument, size))
 	case size > maxFrame:
-		return nil, place, broken(place, errTooLarge(int64(size)))
+		return nil, place, broken(place, sound.TooLarge(int64(size)))
 	}
 	doc, err := f.body(append(make(bson.Raw, 0, min(int(size), trusted)), head[:]...), int(size))
 	if err != nil {
@@ -89,8 +91,11 @@ func (r *bsonReader) next() (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	if err := validate(raw); err != nil {
+	if err := sound.Check(raw); err != nil {
 		return Document{}, &BadDocument{Collection: r.collection, Place: place, Err: err}
 	}
 	return Document{Collection: r.collection, Raw: raw, Place: place}, nil
 }
+
+// errNotDocument is told of a length that no document can have.
+var errNotDocument = errors.New("no BSON document begins here")

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/sound"
 )
 
 // LoadOptions say how a dump is loaded. The zero value works.
@@ -135,12 +136,12 @@ func (l *loader) read(ctx context.Context, take func(context.Context, *collectio
 
 // identify returns a document with its _id, found or derived, or what is bad about it.
 func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
-	id, err := admit(doc.Raw)
+	id, err := sound.Admit(doc.Raw)
 	raw := doc.Raw
 	if err == nil && id.Type == 0 {
 		given := l.collection(doc.Collection).derive(raw)
 		raw = withID(raw, given)
-		id, err = admit(raw) // which may now be too large
+		id, err = sound.Admit(raw) // which may now be too large
 	}
 	var key keyHash
 	if err == nil {

@@ -1,22 +1,24 @@
-package dump
+// Package sound checks documents that come from outside, byte by byte. What passes can
+// be read by everything behind it, however deep it looks; bson.Raw.Validate would not
+// do, since it looks at the top level only.
+package sound
 
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 const (
-	// maxDocument is MongoDB's limit on the size of a document, in bytes.
-	maxDocument = 16 << 20
-	// maxDepth is how deep documents and arrays may be nested, as deep as a
+	// MaxDocument is MongoDB's limit on the size of a document, in bytes.
+	MaxDocument = 16 << 20
+	// MaxDepth is how deep documents and arrays may be nested, as deep as a
 	// MongoDB server accepts.
-	maxDepth = 200
-	// minDocument is the size of the empty document.
-	minDocument = 5
+	MaxDepth = 200
+	// MinDocument is the size of the empty document.
+	MinDocument = 5
 )
 
 // flaw is what is wrong with a BSON document, and the path to it.
@@ -38,9 +40,9 @@ func (f *flaw) within(name []byte) *flaw {
 	return &flaw{string(name) + "." + f.path, f.reason}
 }
 
-// validate checks that doc is one well-formed BSON document all the way down.
-// bson.Raw.Validate would not do: it looks at the top level only.
-func validate(doc []byte) error {
+// Check tells what is wrong with doc, unless it is one well-formed BSON document all
+// the way down, and no deeper than MaxDepth.
+func Check(doc []byte) error {
 	if f := walk(doc, 1); f != nil {
 		return f
 	}
@@ -51,9 +53,9 @@ func validate(doc []byte) error {
 // that no input can exhaust the stack.
 func walk(doc []byte, depth int) *flaw {
 	switch {
-	case depth > maxDepth:
-		return &flaw{reason: fmt.Sprintf("nested more than %d levels deep", maxDepth)}
-	case len(doc) < minDocument || int64(length(doc)) != int64(len(doc)):
+	case depth > MaxDepth:
+		return &flaw{reason: fmt.Sprintf("nested more than %d levels deep", MaxDepth)}
+	case len(doc) < MinDocument || int64(Length(doc)) != int64(len(doc)):
 		return &flaw{reason: "length does not fit the document"}
 	case doc[len(doc)-1] != 0:
 		return &flaw{reason: "document does not end with a zero byte"}
@@ -68,7 +70,7 @@ func walk(doc []byte, depth int) *flaw {
 			f = walk(e.value, depth+1)
 		case bson.TypeCodeWithScope:
 			// length of the whole, string of code, scope document
-			f = walk(e.value[8+length(e.value[4:]):], depth+1)
+			f = walk(e.value[8+Length(e.value[4:]):], depth+1)
 		}
 		if f != nil {
 			return f.within(e.name)
@@ -150,7 +152,7 @@ func prefixedSize(kind bson.Type, b []byte) (int64, string) {
 	if len(b) < 4 {
 		return 4, "" // reaches beyond
 	}
-	n := int64(length(b))
+	n := int64(Length(b))
 	switch kind {
 	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol:
 		return stringSize(kind, b)
@@ -158,7 +160,7 @@ func prefixedSize(kind bson.Type, b []byte) (int64, string) {
 		size, reason := stringSize(kind, b)
 		return size + 12, reason
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		if n < minDocument {
+		if n < MinDocument {
 			return 0, fmt.Sprintf("%s has the length %d", kind, n)
 		}
 		return n, ""
@@ -166,7 +168,7 @@ func prefixedSize(kind bson.Type, b []byte) (int64, string) {
 		return binarySize(n, b)
 	case bson.TypeCodeWithScope:
 		code, reason := stringSize(kind, b[4:])
-		if reason == "" && (n > int64(len(b)) || 4+code+minDocument > n) {
+		if reason == "" && (n > int64(len(b)) || 4+code+MinDocument > n) {
 			reason = fmt.Sprintf("%s has the length %d", kind, n)
 		}
 		return n, reason
@@ -182,7 +184,7 @@ func binarySize(n int64, b []byte) (int64, string) {
 	case n < 0:
 		return 0, fmt.Sprintf("%s has the length %d", bson.TypeBinary, n)
 	case len(b) <= 4 || b[4] != bson.TypeBinaryBinaryOld:
-	case n < 4 || len(b) >= 9 && int64(length(b[5:])) != n-4:
+	case n < 4 || len(b) >= 9 && int64(Length(b[5:])) != n-4:
 		return 0, fmt.Sprintf("old %s of length %d does not fit its content", bson.TypeBinary, n)
 	}
 	return 4 + 1 + n, ""
@@ -193,7 +195,7 @@ func stringSize(kind bson.Type, b []byte) (int64, string) {
 	if len(b) < 4 {
 		return 4, ""
 	}
-	n := int64(length(b))
+	n := int64(Length(b))
 	switch {
 	case n < 1:
 		return 0, fmt.Sprintf("%s has the length %d", kind, n)
@@ -203,16 +205,16 @@ func stringSize(kind bson.Type, b []byte) (int64, string) {
 	return 4 + n, ""
 }
 
-// length reads the length at the beginning of b.
-func length(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }
+// Length reads the length at the beginning of b.
+func Length(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }
 
-// admit checks what a store asks of a well-formed document, so that no write
+// Admit checks what a store asks of a well-formed document, so that no write
 // fails half-way for what could have been told before: the size, an _id that may
 // be one, and no operator where a field should be. It returns the _id, a zero
 // value if there is none.
-func admit(doc bson.Raw) (id bson.RawValue, err error) {
-	if len(doc) > maxDocument {
-		return id, errTooLarge(int64(len(doc)))
+func Admit(doc bson.Raw) (id bson.RawValue, err error) {
+	if len(doc) > MaxDocument {
+		return id, TooLarge(int64(len(doc)))
 	}
 	for rest := elements(doc); len(rest) > 0; {
 		e, after, f := cut(rest)
@@ -234,10 +236,7 @@ func admit(doc bson.Raw) (id bson.RawValue, err error) {
 	return id, nil
 }
 
-// errTooLarge says that a document of n bytes exceeds MongoDB's limit.
-func errTooLarge(n int64) error {
-	return fmt.Errorf("document of %d bytes: more than MongoDB's limit of %d", n, maxDocument)
+// TooLarge says that a document of n bytes exceeds MongoDB's limit.
+func TooLarge(n int64) error {
+	return fmt.Errorf("document of %d bytes: more than MongoDB's limit of %d", n, MaxDocument)
 }
-
-// errNotDocument is told of a length that no document can have.
-var errNotDocument = errors.New("no BSON document begins here")
