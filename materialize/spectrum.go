@@ -86,7 +86,7 @@ func (o SpectrumOptions) add(ctx context.Context, in Input) (*spectrum.Summary, 
 		if err != nil {
 			return nil, err
 		}
-		if err := summary.Add(record); err != nil {
+		if err := guarded(func() error { return summary.Add(record) }); err != nil {
 			in.Skip(record.Lookup("_id"), err)
 		}
 	}

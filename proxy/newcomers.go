@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/sound"
 	"vitrine/rules"
 )
 
@@ -109,14 +110,17 @@ func (n *newcomers) lookUp(ctx context.Context, id string) (bson.Raw, error) {
 	return record, nil
 }
 
-// read returns the documents that answer a query.
+// read returns the documents that answer a query and can be read all the way down:
+// others are left out, as they are left out of views.
 func (n *newcomers) read(ctx context.Context, collection string, q origin.Query) ([]bson.Raw, error) {
 	var all []bson.Raw
 	for doc, err := range n.records.Find(ctx, collection, q) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", collection, err)
 		}
-		all = append(all, doc)
+		if sound.Check(doc) == nil {
+			all = append(all, doc)
+		}
 	}
 	return all, nil
 }

@@ -23,6 +23,7 @@ type running struct {
 	store       origin.Store
 	program     *program
 	base, admin string
+	key         string // that sane sends
 }
 
 // runProgram serves a store of three activities and stops at the end of the test.

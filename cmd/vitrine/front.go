@@ -169,13 +169,15 @@ func refresher(views *view.Set, runner *materialize.Runner) func(context.Context
 	}
 }
 
-// jobMetrics feeds the outcomes of jobs to the metrics.
-func jobMetrics(m *proxy.Metrics) materialize.Observer {
+// observer feeds the outcomes of jobs to the metrics, and has the views read how the
+// jobs went: that is written after a new generation was shown.
+func (p *program) observer() materialize.Observer {
 	return materialize.Observer{
 		Finished: func(o materialize.Outcome) {
-			m.JobEnded(o.View, string(o.Result), o.Took, o.Changed, o.Removed, o.Skipped)
+			p.metrics.JobEnded(o.View, string(o.Result), o.Took, o.Changed, o.Removed, o.Skipped)
+			p.views.Notify(o.View)
 		},
-		Missed:  m.JobMissed,
-		Leading: m.Leading,
+		Missed:  p.metrics.JobMissed,
+		Leading: p.metrics.Leading,
 	}
 }

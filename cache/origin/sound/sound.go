@@ -29,8 +29,16 @@ func (f *flaw) Error() string {
 	if f.path == "" {
 		return f.reason
 	}
-	return fmt.Sprintf("field %q: %s", f.path, f.reason)
+	path := f.path
+	if len(path) > maxPath {
+		path = path[:maxPath] + "…"
+	}
+	return fmt.Sprintf("field %q: %s", path, f.reason)
 }
+
+// maxPath is how much of a path is told: enough to find the place, and a reason that
+// follows is not lost where texts are cut.
+const maxPath = 100
 
 // within returns the flaw as seen from the document that holds it under name.
 func (f *flaw) within(name []byte) *flaw {
