@@ -160,9 +160,13 @@ type Limits struct {
 	Burst int `yaml:"burst"`
 	// Connections served at a time. 0: no limit.
 	Concurrency int `yaml:"concurrency"`
+	// Connections of one client address at a time; proxies that are trusted have no such limit. 0: no limit.
+	ClientConnections int `yaml:"client_connections"`
+	// Wrong keys a minute and client address; then keys are not looked at for a while. 0: no limit.
+	KeyFailures int `yaml:"key_failures"`
 	// Longest URL, with its query string.
 	URLBytes Size `yaml:"url_bytes" check:"positive"`
-	// Largest request body; only the admin listener reads any.
+	// Largest request body. No call has one that means anything.
 	BodyBytes Size `yaml:"body_bytes" check:"positive"`
 	// Longest filter, in bytes of JSON. 0: no limit.
 	FilterBytes Size `yaml:"filter_bytes"`
@@ -178,8 +182,10 @@ type Limits struct {
 	RequestTimeout time.Duration `yaml:"request_timeout"`
 	// Longest time to receive a request. 0: no limit.
 	ReadTimeout time.Duration `yaml:"read_timeout"`
-	// Longest time to send an answer. 0: no limit.
+	// Longest time to send the next 64 KiB of an answer: a long answer may take long, as long as it gets on. 0: no limit.
 	WriteTimeout time.Duration `yaml:"write_timeout"`
+	// Longest time to send an answer, exports included. 0: no limit.
+	SendTimeout time.Duration `yaml:"send_timeout"`
 	// Longest silence on a connection that is kept open. 0: as `read_timeout`.
 	IdleTimeout time.Duration `yaml:"idle_timeout"`
 }

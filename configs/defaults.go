@@ -82,9 +82,13 @@ func defaultMaterialize() Materialize {
 
 func defaultLimits() Limits {
 	return Limits{
-		Concurrency:    10_000,
+		Concurrency: 10_000,
+
+		ClientConnections: 1000,
+		KeyFailures:       30,
+
 		URLBytes:       64 * KiB,
-		BodyBytes:      1 * MiB,
+		BodyBytes:      16 * KiB,
 		FilterBytes:    32 * KiB,
 		FilterDepth:    64,
 		FilterNodes:    10_000,
@@ -93,6 +97,7 @@ func defaultLimits() Limits {
 		RequestTimeout: 30 * time.Second,
 		ReadTimeout:    10 * time.Second,
 		WriteTimeout:   60 * time.Second,
+		SendTimeout:    time.Hour,
 		IdleTimeout:    60 * time.Second,
 	}
 }

@@ -16,7 +16,7 @@ import (
 // newAdmin builds the operator's app: /metrics, /admin/views, POST
 // /admin/refresh and pprof, behind the token where there is one.
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
-	app := s.newApp(ClientOptions{})
+	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
 		if err := guarded(c); err != nil {
 			return s.fail(c, err)

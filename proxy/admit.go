@@ -36,7 +36,13 @@ func (s *Server) admit(c *fiber.Ctx, key secret) (request, error) {
 		}
 	})
 	r.hasKey = cred.hasParam
-	if !key.admits(cred) {
+	right := key.admits(cred)
+	if key.set && (cred.hasParam || cred.header != "") {
+		if err := s.guessed(c, right); err != nil {
+			return request{}, err
+		}
+	}
+	if !right {
 		return request{}, rules.ErrPermission
 	}
 	return r, nil

@@ -25,7 +25,7 @@ func newCORS(o CORSOptions) (fiber.Handler, error) {
 		AllowOrigins:     strings.Join(o.Origins, ","),
 		AllowMethods:     "GET,HEAD",
 		AllowHeaders:     "X-API-Key,Authorization,If-None-Match,X-Request-Id",
-		ExposeHeaders:    "ETag,Age,X-Request-Id,Cache-Status,Server-Timing",
+		ExposeHeaders:    "ETag,Age,X-Request-Id,Cache-Status,Server-Timing,RateLimit,RateLimit-Policy,Retry-After",
 		AllowCredentials: o.Credentials,
 		MaxAge:           int(o.MaxAge / time.Second),
 	}), nil

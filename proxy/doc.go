@@ -2,8 +2,9 @@
 //
 // The way of one request:
 //
-//	edge      request id, panics, errors to envelopes, log, metrics     (edge.go)
-//	admit     session, API key                                          (admit.go, auth.go, session.go)
+//	gate      connections counted, headers gathered in little memory     (gate.go, conn.go)
+//	edge      request id, panics, errors to envelopes, log, metrics     (edge.go, sound.go)
+//	admit     who asks, how often; session, API key                     (client.go, rate.go, admit.go, auth.go, session.go)
 //	plan      parameters, copied out of Fiber's buffers, to a canonical  (planner.go; one file per resource:
 //	          query and how to build its body; remembered by URL         activities.go, html.go, …)
 //	answer    cache/result by view, generation and that query, one       (respond.go)

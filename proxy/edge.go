@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -26,6 +27,9 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	setHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 
 	err := s.measured(c)
+	if err == nil {
+		err = sound(c)
+	}
 	if err == nil {
 		err = guarded(c)
 	}
@@ -82,7 +86,11 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	c.Response().Header.Del(fiber.HeaderContentEncoding)
 	c.Response().Header.Del(fiber.HeaderETag)
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	if p.status == fiber.StatusServiceUnavailable {
+	var wait *later
+	switch {
+	case errors.As(err, &wait):
+		c.Set(fiber.HeaderRetryAfter, wait.retryAfter())
+	case p.status == fiber.StatusServiceUnavailable:
 		c.Set(fiber.HeaderRetryAfter, "1")
 	}
 	c.Set(fiber.HeaderContentType, contentType)
@@ -124,7 +132,7 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 		slog.Int("status", c.Response().StatusCode()),
 		slog.Int("bytes", bytes), // -1: streamed
 		slog.Duration("took", took),
-		slog.String("peer", c.IP()),
+		slog.String("peer", s.clients.of(c).String()),
 	)
 }
 

@@ -35,7 +35,12 @@ type problem struct {
 func classify(err error) problem {
 	var told *rules.Error
 	var fromFiber *fiber.Error
+	var wait *later
 	switch {
+	case errors.As(err, &wait) && wait.status == http.StatusTooManyRequests:
+		return problem{wait.status, wrongCall, wait.msg}
+	case errors.As(err, &wait):
+		return problem{wait.status, unavailable, wait.msg}
 	case errors.As(err, &fromFiber):
 		return classifyHTTP(fromFiber)
 	case errors.Is(err, rules.ErrWrongCall):
@@ -70,13 +75,14 @@ func classifyHTTP(e *fiber.Error) problem {
 		return problem{e.Code, wrongCall, "The URL or the headers are too long."}
 	case http.StatusRequestEntityTooLarge:
 		return problem{e.Code, wrongCall, "The request body is too large."}
-	case http.StatusTooManyRequests:
-		return problem{e.Code, wrongCall, "Too many requests. Retry-After says when to go on."}
 	case http.StatusRequestTimeout:
 		return problem{e.Code, wrongCall, "The request took too long to arrive."}
 	}
 	if e.Code >= 400 && e.Code < 500 {
 		return problem{e.Code, wrongCall, "The request cannot be read."}
+	}
+	if e.Code == http.StatusBadGateway { // Fiber's word for a connection that broke while it was read
+		return problem{http.StatusBadRequest, wrongCall, "The request cannot be read."}
 	}
 	return problem{http.StatusInternalServerError, serverError, "Something went wrong here."}
 }

@@ -29,10 +29,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		// The clock of fasthttp's Date header, one for the process, started with the first server.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		// The sweeper and the clock of Fiber's rate limiter, one for a server with a rate.
-		goleak.IgnoreAnyFunction("github.com/gofiber/fiber/v2/internal/memory.(*Storage).gc"),
-		goleak.IgnoreAnyFunction("github.com/gofiber/fiber/v2/internal/memory.New.StartTimeStampUpdater.func1.1"),
-		goleak.IgnoreAnyFunction("github.com/gofiber/fiber/v2/utils.StartTimeStampUpdater.func1.1"),
 		// It looks only every ten seconds whether its server has ended.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
 	)

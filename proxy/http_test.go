@@ -484,19 +484,3 @@ func TestPanicIsAnEnvelope(t *testing.T) {
 		t.Errorf("log: %s", text)
 	}
 }
-
-func TestRateLimit(t *testing.T) {
-	o := options(t)
-	o.Limits.Rate, o.Limits.Burst = 1, 3
-	s := open(t, institute(t), o)
-	var last response
-	for range 10 {
-		last = s.get("/api/html")
-	}
-	if e := last.envelope(t); e.Status != 429 || last.Header.Get("Retry-After") == "" {
-		t.Errorf("tenth of three: %s, Retry-After %q", last.body, last.Header.Get("Retry-After"))
-	}
-	if res := s.get("/healthz"); res.StatusCode != 200 {
-		t.Errorf("health is limited too: %d", res.StatusCode)
-	}
-}

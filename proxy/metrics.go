@@ -19,6 +19,10 @@ import (
 type Metrics struct {
 	registry *prometheus.Registry
 	inFlight prometheus.Gauge
+
+	connections prometheus.Gauge
+	refused     prometheus.Counter
+
 	requests *prometheus.HistogramVec // endpoint, class
 	bytes    *prometheus.HistogramVec // endpoint, class
 
@@ -37,6 +41,10 @@ func NewMetrics() *Metrics {
 		registry: prometheus.NewRegistry(),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "vitrine_requests_in_flight", Help: "Requests being answered."}),
+		connections: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "vitrine_connections", Help: "Connections that are open."}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vitrine_connections_refused_total", Help: "Connections beyond limits.concurrency or limits.client_connections."}),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vitrine_request_seconds", Help: "Time from the first byte read to the answer handed to the connection.",
 			Buckets: []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 15}}, []string{"endpoint", "class"}),
@@ -55,7 +63,7 @@ func NewMetrics() *Metrics {
 		leading: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "vitrine_job_leading", Help: "Whether this process holds the lease to run jobs."}),
 	}
-	m.registry.MustRegister(m.inFlight, m.requests, m.bytes, m.jobRuns, m.jobSeconds, m.jobRows, m.jobLast, m.leading,
+	m.registry.MustRegister(m.inFlight, m.connections, m.refused, m.requests, m.bytes, m.jobRuns, m.jobSeconds, m.jobRows, m.jobLast, m.leading,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -109,13 +109,20 @@ type Limits struct {
 	BracketPairs int           // 512
 	Request      time.Duration // evaluating one request; 15 s
 	Read         time.Duration // receiving one request; 10 s
-	Write        time.Duration // sending one response; 5 min, exports included
+	Write        time.Duration // sending 64 KiB of a response; 1 min
+	Send         time.Duration // sending one response, exports included; 1 h
 	Idle         time.Duration // an open connection without requests; 75 s
-	Concurrency  int           // connections served at a time; Fiber's 262,144
-	Rate         int           // requests a second and client under /api; if 0 or less, not limited
+	Concurrency  int           // connections served at a time; if 0 or less, not limited
+	Rate         int           // requests a second and client under /api and /portfolio; if 0 or less, not limited
 	Burst        int           // requests a client may send at once before Rate counts; Rate
-	DrainDelay   time.Duration // between /readyz turning 503 and the listener closing; 0
-	Shutdown     time.Duration // finishing what is under way after that; 20 s
+	KeyFailures  int           // wrong keys a minute and client; if 0 or less, not limited
+
+	// ClientConnections are served of one client at a time, proxies excepted. If 0 or
+	// less, they are not limited.
+	ClientConnections int
+
+	DrainDelay time.Duration // between /readyz turning 503 and the listener closing; 0
+	Shutdown   time.Duration // finishing what is under way after that; 20 s
 }
 
 // Freshness is what shared caches are told (Cache-Control).
@@ -181,7 +188,8 @@ func (l Limits) withDefaults() Limits {
 	l.BracketPairs = or(l.BracketPairs, 512)
 	l.Request = or(l.Request, 15*time.Second)
 	l.Read = or(l.Read, 10*time.Second)
-	l.Write = or(l.Write, 5*time.Minute)
+	l.Write = or(l.Write, time.Minute)
+	l.Send = or(l.Send, time.Hour)
 	l.Idle = or(l.Idle, 75*time.Second)
 	l.Shutdown = or(l.Shutdown, 20*time.Second)
 	return l

@@ -79,6 +79,7 @@ func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 			next(ctx)
 			return
 		}
+		ctx.SetConnectionClose() // the protocol may be another
 		ctx.SetStatusCode(http.StatusMethodNotAllowed)
 		ctx.SetContentType(contentType)
 		ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD")

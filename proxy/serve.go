@@ -38,7 +38,7 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
-		ended <- app.Listener(ln)
+		ended <- app.Listener(s.newGate(ln))
 		failed()
 	}()
 	return ended

@@ -26,6 +26,9 @@ type Server struct {
 	key          secret // of /api
 	portfolioKey secret // of /portfolio
 	sessions     *sessions
+	clients      *clients
+	rate         *buckets // nil: not limited
+	guesses      *buckets // of keys; nil: not limited
 	limits       Limits
 	filterLimits filter.Options
 	results      *result.Cache
@@ -70,6 +73,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.rate, s.guesses = newRate(s.limits), newGuesses(s.limits)
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}
@@ -96,7 +100,7 @@ func (s *Server) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.app = s.newApp(o.Client)
+	s.app = s.newApp()
 	s.routes(cors)
 	s.handler = refuseUnknownMethods(s.app)
 	return nil
@@ -161,6 +165,9 @@ func (s *Server) prepareRules(o Options) (err error) {
 	if s.sessions, err = newSessions(o.Auth.Session, s.now); err != nil {
 		return err
 	}
+	if s.clients, err = newClients(o.Client); err != nil {
+		return err
+	}
 	markers := o.Affiliated
 	if len(markers) == 0 {
 		markers = []string{"affiliated", "aoi"}
@@ -191,30 +198,46 @@ func (s *Server) prepareMemory() error {
 // headerRoom is how many bytes of headers a request may have beside its URL.
 const headerRoom = 16 << 10
 
+// mostServed is the server's own limit of connections, which the gate before it
+// keeps from being reached.
+const mostServed = 1 << 20
+
+// quiet logs what the server says of single connections, which any client can make
+// it say, where it is asked for.
+type quiet struct{ log *slog.Logger }
+
+// Printf implements fasthttp.Logger.
+func (q quiet) Printf(format string, args ...any) { q.log.Debug(fmt.Sprintf(format, args...)) }
+
 // writeBuffer is how many bytes of an answer are gathered before they are sent: a
 // page with its headers is one packet train and wakes its reader once.
 const writeBuffer = 32 << 10
 
 // newApp returns an app with the server's limits, every error of which becomes an envelope.
-func (s *Server) newApp(client ClientOptions) *fiber.App {
+func (s *Server) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
-		AppName:                 "vitrine",
-		DisableStartupMessage:   true,
-		CaseSensitive:           true,
-		ReadBufferSize:          s.limits.URLBytes + headerRoom,
-		WriteBufferSize:         writeBuffer,
-		Concurrency:             s.limits.Concurrency,
-		ProxyHeader:             client.Header,
-		EnableTrustedProxyCheck: client.Header != "",
-		TrustedProxies:          client.TrustedProxies,
-		EnableIPValidation:      client.Header != "",
-		BodyLimit:               s.limits.BodyBytes,
-		ReadTimeout:             s.limits.Read,
-		WriteTimeout:            s.limits.Write,
-		IdleTimeout:             s.limits.Idle,
-		ErrorHandler:            s.fail,
+		AppName:               "vitrine",
+		DisableStartupMessage: true,
+		CaseSensitive:         true,
+		ReadBufferSize:        s.limits.URLBytes + headerRoom,
+		WriteBufferSize:       writeBuffer,
+		ReduceMemoryUsage:     true, // see conn
+		Concurrency:           mostServed,
+		BodyLimit:             s.limits.BodyBytes,
+		ReadTimeout:           s.limits.Read,
+		WriteTimeout:          s.limits.Send,
+		IdleTimeout:           s.limits.Idle,
+		ErrorHandler:          s.fail,
+
+		// Nobody's X-Forwarded-Host counts; clients are known by clients.of.
+		EnableTrustedProxyCheck: true,
+		// A form in a body would be read, into files if it is large.
+		DisablePreParseMultipartForm: true,
 	})
 	app.Server().CloseOnShutdown = true
+	// What cannot be read may hold a key.
+	app.Server().SecureErrorLogMessage = true
+	app.Server().Logger = quiet{s.log}
 	return app
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -130,12 +129,7 @@ func (s *sessions) verify(token string) session {
 
 // trusted looks at the peer itself: a forwarded address is anybody's word.
 func (s *sessions) trusted(peer net.Addr) bool {
-	ap, err := netip.ParseAddrPort(peer.String())
-	if err != nil {
-		return false
-	}
-	addr := ap.Addr().Unmap()
-	return slices.ContainsFunc(s.options.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+	return within(s.options.TrustedProxies, addrOf(peer))
 }
 
 // sameSite reports whether a browser sent the request from the institute's own

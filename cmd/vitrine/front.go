@@ -85,8 +85,9 @@ func requestLimits(cfg configs.Config) proxy.Limits {
 	l := cfg.Limits
 	return proxy.Limits{
 		URLBytes: int(l.URLBytes), BodyBytes: int(l.BodyBytes), KeptBytes: int(cfg.Cache.MaxEntry),
-		Request: unlimited(l.RequestTimeout), Read: unlimited(l.ReadTimeout), Write: unlimited(l.WriteTimeout),
-		Idle: unlimited(l.IdleTimeout), Concurrency: l.Concurrency, Rate: l.Rate, Burst: l.Burst,
+		Request: unlimited(l.RequestTimeout), Read: unlimited(l.ReadTimeout), Write: unlimited(l.WriteTimeout), Send: unlimited(l.SendTimeout),
+		Idle: unlimited(l.IdleTimeout), Concurrency: l.Concurrency,
+		ClientConnections: l.ClientConnections, Rate: l.Rate, Burst: l.Burst, KeyFailures: l.KeyFailures,
 		DrainDelay: cfg.Shutdown.Delay, Shutdown: unlimited(cfg.Shutdown.Grace),
 	}
 }

@@ -1,0 +1,191 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// headBytes is how much memory for reading an idle connection holds; most requests
+// fit in it.
+const headBytes = 2 << 10
+
+// writePiece is how many bytes of an answer must get on within Limits.Write.
+const writePiece = 64 << 10
+
+// conn is a connection that waits for requests in little memory. The server's buffer
+// has room for the longest URL; if every connection held one, thousands of silent or
+// slow clients would cost a gigabyte. So a request's header is gathered here first,
+// in memory that grows with what arrives, and the server, which gives its buffer
+// back after every request (ReduceMemoryUsage), is handed one header at a time.
+//
+// One goroutine reads and writes; any may close.
+type conn struct {
+	net.Conn
+	gate   *gate
+	client netip.Prefix // counted as its; zero: not counted
+	closed sync.Once
+
+	head   []byte    // what has arrived
+	from   int       // of it is handed on
+	end    int       // where what may be handed on ends
+	failed error     // what reading ended with, once head is handed on
+	until  time.Time // by when the answer must be sent; zero: no limit
+}
+
+// Read implements net.Conn. The server reads a single byte where it waits for a request
+// to begin, and only there.
+func (c *conn) Read(p []byte) (int, error) {
+	if len(p) == 1 {
+		c.gather()
+	}
+	if c.from == c.end && c.from < len(c.head) {
+		c.end = len(c.head) // a body: it is read as it comes
+	}
+	if c.from < c.end {
+		n := copy(p, c.head[c.from:c.end])
+		c.from += n
+		return n, nil
+	}
+	if c.failed != nil {
+		return 0, c.failed
+	}
+	return c.Conn.Read(p)
+}
+
+// gather waits until a whole header is there, or the memory for one is full, or
+// nothing more comes.
+func (c *conn) gather() {
+	c.until = time.Time{}
+	c.rewind()
+	searched, begun := 0, false
+	for c.failed == nil {
+		if c.end = headerEnd(c.head, searched); c.end > 0 {
+			return
+		}
+		if len(c.head) >= c.gate.ahead {
+			break
+		}
+		if len(c.head) > 0 && !begun {
+			c.begin()
+			begun = true
+		}
+		searched = max(len(c.head)-3, 0)
+		c.more()
+	}
+	c.end = len(c.head)
+}
+
+// errNoHTTP: what arrives is something else, such as the greeting of TLS.
+var errNoHTTP = errors.New("not HTTP")
+
+// begin is called at a request's first byte where the rest is not there yet. From
+// now on the client has Limits.Read to finish the header, however it spreads it.
+func (c *conn) begin() {
+	if c.head[0] <= ' ' || c.head[0] >= 0x7f {
+		c.failed = errNoHTTP
+		return
+	}
+	if c.gate.read > 0 {
+		_ = c.SetReadDeadline(time.Now().Add(c.gate.read)) // a failure shows in the next Read
+	}
+}
+
+// rewind forgets what was handed on and gives memory back that was needed for it.
+func (c *conn) rewind() {
+	rest := c.head[c.from:]
+	if cap(c.head) > headBytes && len(rest) < headBytes {
+		c.head = append(make([]byte, 0, headBytes), rest...)
+	} else {
+		c.head = append(c.head[:0], rest...)
+	}
+	c.from, c.end = 0, 0
+	c.skipEmptyLines()
+}
+
+// more reads once.
+func (c *conn) more() {
+	if c.failed != nil {
+		return
+	}
+	if cap(c.head) == len(c.head) {
+		grown := make([]byte, len(c.head), min(max(2*cap(c.head), headBytes), max(c.gate.ahead, headBytes)))
+		copy(grown, c.head)
+		c.head = grown
+	}
+	first := len(c.head) == 0
+	n, err := c.Conn.Read(c.head[len(c.head):cap(c.head)])
+	c.head = c.head[:len(c.head)+n]
+	c.failed = err
+	if first {
+		c.skipEmptyLines()
+	}
+}
+
+// skipEmptyLines drops line ends before a request, which some clients send after a body.
+func (c *conn) skipEmptyLines() {
+	n := 0
+	for n < len(c.head) && (c.head[n] == '\r' || c.head[n] == '\n') {
+		n++
+	}
+	c.head = append(c.head[:0], c.head[n:]...)
+}
+
+// headerEnd returns where the header that b begins with ends, 0 if it is not whole.
+// The first from bytes are known to hold no end.
+func headerEnd(b []byte, from int) int {
+	for i := from; ; {
+		n := bytes.IndexByte(b[i:], '\n')
+		if n < 0 {
+			return 0
+		}
+		i += n + 1
+		switch {
+		case i < len(b) && b[i] == '\n':
+			return i + 1
+		case i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n':
+			return i + 2
+		}
+	}
+}
+
+// Write implements net.Conn. The time allowed is for each piece: a long answer may take
+// long, as long as it gets on.
+func (c *conn) Write(p []byte) (sent int, err error) {
+	for len(p) > 0 && err == nil {
+		if err = c.Conn.SetWriteDeadline(c.deadline()); err != nil {
+			break
+		}
+		var n int
+		n, err = c.Conn.Write(p[:min(len(p), writePiece)])
+		p, sent = p[n:], sent+n
+	}
+	return sent, err
+}
+
+// deadline is when the next piece must be sent.
+func (c *conn) deadline() time.Time {
+	if c.gate.write <= 0 {
+		return c.until
+	}
+	next := time.Now().Add(c.gate.write)
+	if !c.until.IsZero() && c.until.Before(next) {
+		return c.until
+	}
+	return next
+}
+
+// SetWriteDeadline implements net.Conn. The server sets one for each answer.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.until = t
+	return nil
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.closed.Do(func() { c.gate.left(c) })
+	return c.Conn.Close()
+}

@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// gate is a listener that bounds what connections cost: how many there are at a
+// time, in all and of one client, and, by what it makes of them (conn), how much
+// memory each holds and for how long.
+type gate struct {
+	net.Listener
+	read  time.Duration // to receive a request; 0 or less: no limit
+	write time.Duration // to send writePiece bytes; 0 or less: no limit
+	ahead int           // bytes of a header that are gathered
+	most  int           // connections at a time; 0 or less: no limit
+	each  int           // of one client; 0 or less: no limit
+
+	exempt  func(netip.Addr) bool // from each
+	log     *slog.Logger
+	open    prometheus.Gauge
+	refused prometheus.Counter
+
+	mu    sync.Mutex
+	count int                  // guarded by mu
+	of    map[netip.Prefix]int // guarded by mu: connections of each client
+}
+
+// newGate returns a gate with the server's limits before a listener.
+func (s *Server) newGate(ln net.Listener) *gate {
+	return &gate{
+		Listener: ln, read: s.limits.Read, write: s.limits.Write, ahead: s.limits.URLBytes + headerRoom,
+		most: s.limits.Concurrency, each: s.limits.ClientConnections,
+		exempt: s.proxies, log: s.log, open: s.metrics.connections, refused: s.metrics.refused,
+		of: map[netip.Prefix]int{},
+	}
+}
+
+// proxies reports whether an address is that of a proxy, who brings many clients.
+func (s *Server) proxies(addr netip.Addr) bool {
+	return s.clients.trusts(addr) || within(s.sessions.options.TrustedProxies, addr)
+}
+
+// crowded is the answer to a connection too many.
+var crowded = func() []byte {
+	body := failure(503, unavailable, "Too many connections. Try again in a moment.")
+	return append([]byte("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nCache-Control: no-store\r\nContent-Type: "+
+		contentType+"\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
+}()
+
+// Accept waits for the next connection that may be served. Those beyond the limits
+// are told so and closed.
+func (g *gate) Accept() (net.Conn, error) {
+	pause := time.Duration(0)
+	for {
+		raw, err := g.Listener.Accept()
+		switch {
+		case passing(err):
+			// Out of descriptors, for one: the listener is well, and whoever has some gives
+			// them back in time. To give up would end the service.
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			g.log.Warn("connections cannot be accepted", "error", err, "retry", pause)
+			time.Sleep(pause)
+			continue
+		case err != nil:
+			return nil, err
+		}
+		pause = 0
+		if c := g.admit(raw); c != nil {
+			return c, nil
+		}
+		g.refused.Inc()
+		// A new connection has room for so little: this does not wait.
+		_ = raw.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = raw.Write(crowded)
+		_ = raw.Close()
+	}
+}
+
+// passing reports whether the next Accept may well succeed.
+func passing(err error) bool {
+	for _, kind := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// admit counts a connection, or returns nil if there are too many.
+func (g *gate) admit(raw net.Conn) *conn {
+	c := &conn{Conn: raw, gate: g}
+	addr := addrOf(raw.RemoteAddr())
+	if g.each > 0 && !g.exempt(addr) {
+		c.client = clientOf(addr)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.most > 0 && g.count >= g.most || c.client.IsValid() && g.of[c.client] >= g.each {
+		return nil
+	}
+	g.count++
+	if c.client.IsValid() {
+		g.of[c.client]++
+	}
+	g.open.Inc()
+	if g.read > 0 {
+		_ = raw.SetReadDeadline(time.Now().Add(g.read)) // fails where the connection is gone, which reading tells
+	}
+	return c
+}
+
+// left counts a connection that has ended.
+func (g *gate) left(c *conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.count--
+	g.open.Dec()
+	if !c.client.IsValid() {
+		return
+	}
+	if g.of[c.client]--; g.of[c.client] == 0 {
+		delete(g.of, c.client)
+	}
+}

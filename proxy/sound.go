@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"vitrine/rules"
+)
+
+// sound refuses a request that servers on the way here may have read otherwise than
+// this one: where it ends, or whose it is, must not be a matter of opinion (RFC 9112:
+// 3.2, 5.2, 6.1, 6.3). The server has read it leniently; its header is looked at as it came.
+func sound(c *fiber.Ctx) error {
+	h := &c.Request().Header
+	found, reason := readHead(h)
+	if found.length > 0 || found.coding > 0 {
+		// No call has a body. Whatever follows this one is not taken for a request.
+		c.Context().SetConnectionClose()
+	}
+	proto := string(h.Protocol())
+	switch {
+	case reason != "":
+	case proto != "HTTP/1.1" && proto != "HTTP/1.0":
+		reason = "The protocol is neither HTTP/1.1 nor HTTP/1.0."
+	case found.hosts > 1 || found.hosts == 0 && proto == "HTTP/1.1":
+		reason = "The request needs one Host header."
+	case !plainHost(h.Host()):
+		reason = "The Host header names no host."
+	case found.coding > 1 || found.length > 1 || found.coding+found.length > 1:
+		reason = "The request tells its length twice."
+	case found.coding > 0 && (!found.chunked || proto != "HTTP/1.1"):
+		reason = "The request has a transfer coding other than chunked."
+	default:
+		return nil
+	}
+	c.Context().SetConnectionClose()
+	return &rules.Error{Kind: rules.ErrWrongCall, Reason: reason}
+}
+
+// head is what sound needs to know of a header.
+type head struct {
+	hosts, length, coding int // how many fields of that name there are
+	chunked               bool
+}
+
+// readHead reads the header as it came; reason is what is wrong with its lines.
+func readHead(h *fasthttp.RequestHeader) (found head, reason string) {
+	rest := h.RawHeaders()
+	if bytes.IndexByte(rest, 0) >= 0 {
+		return found, "A header has a zero byte."
+	}
+	for len(rest) > 0 {
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
+		rest = after
+		if n := len(line); n > 0 && line[n-1] == '\r' {
+			line = line[:n-1]
+		}
+		if len(line) == 0 {
+			break
+		}
+		switch first := line[0]; {
+		case first == ' ' || first == '\t':
+			reason = "A header goes on in the next line."
+		case first == ':':
+			reason = "A header has no name."
+		case bytes.IndexByte(line, '\r') >= 0:
+			reason = "A header has a bare carriage return."
+		case first|0x20 == 'h' || first|0x20 == 'c' || first|0x20 == 't':
+			found.note(line)
+		}
+	}
+	return found, reason
+}
+
+func (f *head) note(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte{':'})
+	switch {
+	case equalFold(name, "Host"):
+		f.hosts++
+	case equalFold(name, "Content-Length"):
+		f.length++
+	case equalFold(name, "Transfer-Encoding"):
+		f.coding++
+		f.chunked = equalFold(bytes.TrimSpace(value), "chunked")
+	}
+}
+
+func equalFold(b []byte, s string) bool { return len(b) == len(s) && strings.EqualFold(string(b), s) }
+
+// plainHost reports whether a Host is of the characters that hosts and ports are
+// made of (RFC 3986: 3.2.2).
+func plainHost(host []byte) bool {
+	for _, b := range host {
+		switch {
+		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9':
+		case strings.IndexByte("-._~:[]%!$&'()*+,;=", b) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
