@@ -28,7 +28,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 
 	err := s.measured(c)
 	if err == nil {
-		err = sound(c)
+		err = unambiguous(c)
 	}
 	if err == nil {
 		err = guarded(c)

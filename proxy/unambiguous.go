@@ -10,10 +10,10 @@ import (
 	"vitrine/rules"
 )
 
-// sound refuses a request that servers on the way here may have read otherwise than
+// unambiguous refuses a request that servers on the way here may have read otherwise than
 // this one: where it ends, or whose it is, must not be a matter of opinion (RFC 9112:
 // 3.2, 5.2, 6.1, 6.3). The server has read it leniently; its header is looked at as it came.
-func sound(c *fiber.Ctx) error {
+func unambiguous(c *fiber.Ctx) error {
 	h := &c.Request().Header
 	found, reason := readHead(h)
 	if found.length > 0 || found.coding > 0 {
@@ -40,7 +40,7 @@ func sound(c *fiber.Ctx) error {
 	return &rules.Error{Kind: rules.ErrWrongCall, Reason: reason}
 }
 
-// head is what sound needs to know of a header.
+// head is what unambiguous needs to know of a header.
 type head struct {
 	hosts, length, coding int // how many fields of that name there are
 	chunked               bool
