@@ -27,11 +27,14 @@ type build struct {
 	progress  func(Progress)      // nil: nobody looks
 	published func(m origin.Meta) // told as soon as readers can see a new generation; nil: nobody waits
 
-	counts Counts
-	added  int // rows that are new to the view
-	left   int // published rows whose records no longer give one
-	known  *known
-	skips  skips
+	counts  Counts
+	total   int       // rows published when the run started
+	settled []settled // what was put, by place in known
+	added   int       // rows that are new to the view
+	left    int       // published rows whose records no longer give one
+	known   *known
+	kept    *known // what is known from the run before, then what this one leaves; nil: nothing
+	skips   skips
 }
 
 // run makes the view and records in the store how that went. It returns once
@@ -105,9 +108,12 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if meta, err = b.store.Meta(ctx, view); err != nil {
 		return meta, Failed, fmt.Errorf("read meta of view %s: %w", view, err)
 	}
-	if b.known, err = loadKnown(ctx, b.store, view, b.full); err != nil {
+	kept := b.kept
+	b.kept = nil
+	if b.known, err = kept.orLoad(ctx, b.store, meta, b.full); err != nil {
 		return meta, Failed, err
 	}
+	b.total = b.known.live
 	fingerprint, err := b.stream(ctx, pub)
 	if err != nil {
 		return meta, Failed, err
@@ -117,6 +123,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		return meta, Held, err
 	}
 	if b.counts.Changed+b.counts.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint {
+		b.kept = b.known.after(b.settled, meta)
 		return meta, Unchanged, nil
 	}
 	if err := b.removeVanished(ctx, pub); err != nil {
@@ -127,6 +134,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err != nil {
 		return meta, Failed, fmt.Errorf("commit view %s: %w", view, err)
 	}
+	b.kept = b.known.after(b.settled, next)
 	return next, Published, nil
 }
 
@@ -177,9 +185,7 @@ func (b *build) tell(p Progress) {
 		return
 	}
 	p.View = b.job.View
-	if b.known != nil {
-		p.Total = b.known.live
-	}
+	p.Total = b.total
 	b.progress(p)
 }
 

@@ -1,6 +1,7 @@
 package materialize_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -23,6 +24,7 @@ type fakeStore struct {
 	views   map[string]*fakeView
 	lease   origin.Lease
 	begun   int
+	hashed  int // calls of Hashes
 	aborted int
 
 	onScan   func(ctx context.Context, collection string) error // before each document
@@ -83,6 +85,23 @@ func (s *fakeStore) Scan(ctx context.Context, collection string) iter.Seq2[bson.
 	}
 }
 
+func (s *fakeStore) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		for d, err := range s.Scan(ctx, collection) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			shown := bytes.Clone(d)
+			wanted := want(shown)
+			clear(shown) // whoever kept it has lost it
+			if wanted && !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
 // view returns a view, known or not. The lock is held.
 func (s *fakeStore) viewLocked(name string) *fakeView {
 	v := s.views[name]
@@ -125,6 +144,9 @@ func (s *fakeStore) Rows(_ context.Context, view string, since uint64, fn func(o
 }
 
 func (s *fakeStore) Hashes(ctx context.Context, view string, fn func(bson.RawValue, uint64) error) error {
+	s.mu.Lock()
+	s.hashed++
+	s.mu.Unlock()
 	_, err := s.Rows(ctx, view, 0, func(r origin.Row) error { return fn(r.ID, r.Hash) })
 	return err
 }

@@ -14,9 +14,11 @@ import (
 // known is what a run knows of the rows that are published when it starts, and
 // which of their records it has met since. It is used by one goroutine at a time.
 type known struct {
+	meta origin.Meta    // of the generation that is known
 	at   map[string]int // from id to position in rows
 	rows []published
-	live int    // rows published when the run started: rows[:live]
+	live int    // rows published when the run started
+	run  uint32 // which use of it this is
 	key  []byte // scratch, so that a look-up allocates nothing
 }
 
@@ -24,20 +26,58 @@ type known struct {
 type published struct {
 	hash uint64 // of what it was made from
 	sum  uint64 // of the row itself; only known to full runs
-	met  bool   // its record was seen in this run
+	met  uint32 // the last run that saw its record
+	live bool   // there is such a row; otherwise its record was met, and gave none
+}
+
+// settled is what a run made of a row.
+type settled struct {
+	at   int
+	hash uint64
+	live bool // false: the row was taken away
+}
+
+// orLoad returns what is known if that is the generation of meta, else what the store
+// says: to read that much again for a few changes would cost more than to look for
+// them. A full run believes the store alone.
+func (k *known) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full bool) (*known, error) {
+	if k != nil && !full && k.meta.Generation == meta.Generation && k.meta.Epoch == meta.Epoch {
+		k.run++
+		return k, nil
+	}
+	return loadKnown(ctx, views, meta.View, full)
+}
+
+// after returns what is known once a run is published, or nil if too much of it is
+// about rows that are no more.
+func (k *known) after(changes []settled, meta origin.Meta) *known {
+	for _, c := range changes {
+		k.rows[c.at].hash, k.rows[c.at].live = c.hash, c.live
+	}
+	k.meta, k.live = meta, 0
+	for i := range k.rows {
+		row := &k.rows[i]
+		row.live = row.live && row.met == k.run // what vanished was taken away
+		if row.live {
+			k.live++
+		}
+	}
+	if len(k.rows) > 2*k.live+1024 {
+		return nil
+	}
+	return k
 }
 
 // loadKnown reads the ids and hashes of a view's rows and, for a full run, the rows
 // themselves, of which it keeps a sum each.
 func loadKnown(ctx context.Context, views origin.Views, view string, full bool) (*known, error) {
-	k := &known{at: map[string]int{}}
+	k := &known{at: map[string]int{}, run: 1}
 	var err error
 	if full {
 		err = k.loadRows(ctx, views, view)
 	} else {
 		err = views.Hashes(ctx, view, func(id bson.RawValue, hash uint64) error {
-			k.at[string(appendKey(nil, id))] = len(k.rows)
-			k.rows = append(k.rows, published{hash: hash})
+			k.add(string(appendKey(nil, id)), published{hash: hash})
 			return nil
 		})
 	}
@@ -46,6 +86,13 @@ func loadKnown(ctx context.Context, views origin.Views, view string, full bool) 
 	}
 	k.live = len(k.rows)
 	return k, nil
+}
+
+// add notes a row that is published.
+func (k *known) add(key string, row published) {
+	row.live = true
+	k.at[key] = len(k.rows)
+	k.rows = append(k.rows, row)
 }
 
 // loadRows reads whole rows. Of an id that comes more than once the last counts, which
@@ -65,32 +112,31 @@ func (k *known) loadRows(ctx context.Context, views origin.Views, view string) e
 		return err
 	}
 	for key, row := range last {
-		k.at[key] = len(k.rows)
-		k.rows = append(k.rows, row)
+		k.add(key, row)
 	}
 	return nil
 }
 
-// meet marks a record as seen. It returns the row published for it, whether there
-// is one, and whether the record was seen before in this run.
-func (k *known) meet(id bson.RawValue) (row published, was, again bool) {
+// meet marks a record as seen. It returns its place, and whether the record was seen
+// before in this run.
+func (k *known) meet(id bson.RawValue) (at int, again bool) {
 	k.key = appendKey(k.key[:0], id)
-	i, ok := k.at[string(k.key)]
+	at, ok := k.at[string(k.key)]
 	if !ok {
-		k.at[string(k.key)] = len(k.rows)
-		k.rows = append(k.rows, published{met: true})
-		return published{}, false, false
+		at = len(k.rows)
+		k.at[string(k.key)] = at
+		k.rows = append(k.rows, published{})
 	}
-	row = k.rows[i]
-	k.rows[i].met = true
-	return row, i < k.live, row.met
+	again = k.rows[at].met == k.run
+	k.rows[at].met = k.run
+	return at, again
 }
 
 // vanished counts the published rows whose record was not met.
 func (k *known) vanished() int {
 	n := 0
-	for _, row := range k.rows[:k.live] {
-		if !row.met {
+	for _, row := range k.rows {
+		if row.live && row.met != k.run {
 			n++
 		}
 	}
@@ -101,7 +147,7 @@ func (k *known) vanished() int {
 func (k *known) vanishedIDs() iter.Seq[bson.RawValue] {
 	return func(yield func(bson.RawValue) bool) {
 		for key, i := range k.at {
-			if i < k.live && !k.rows[i].met && !yield(keyID(key)) {
+			if row := k.rows[i]; row.live && row.met != k.run && !yield(keyID(key)) {
 				return
 			}
 		}

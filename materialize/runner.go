@@ -31,6 +31,7 @@ var (
 // Store is what materializing needs of an origin.Store.
 type Store interface {
 	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
+	Sift(ctx context.Context, collection string, want func(doc bson.Raw) bool) iter.Seq2[bson.Raw, error]
 	origin.Views
 	origin.Leases
 }
@@ -123,6 +124,7 @@ type Runner struct {
 	schedules map[string]*Schedule // by view; absent: none
 	full      *Schedule            // nil: none
 	busy      atomic.Bool          // Run or RunOnce is at work
+	kept      map[string]*known    // by view: what the last run left; only touched by who made the Runner busy
 	wake      chan struct{}        // of capacity one: there is something in asked
 
 	mu      sync.Mutex     // guards the fields below
@@ -139,6 +141,7 @@ func New(o Options) (*Runner, error) {
 	r := &Runner{
 		o:         o,
 		schedules: map[string]*Schedule{},
+		kept:      map[string]*known{},
 		wake:      make(chan struct{}, 1),
 		asked:     map[string]ask{},
 	}
@@ -214,9 +217,13 @@ func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, f
 	b := &build{
 		job: job, store: r.o.Store, lease: lease, full: full, force: force,
 		maxShrink: r.o.MaxShrink, workers: r.o.Workers, batch: r.o.Batch,
-		progress: progress, published: r.o.OnPublish,
+		progress: progress, published: r.o.OnPublish, kept: r.kept[job.View],
 	}
+	delete(r.kept, job.View) // a run that goes wrong leaves nothing
 	out := b.run(ctx)
+	if b.kept != nil {
+		r.kept[job.View] = b.kept
+	}
 	if r.o.Observer.Finished != nil {
 		r.o.Observer.Finished(out)
 	}

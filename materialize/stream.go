@@ -30,8 +30,10 @@ type change struct {
 	id     bson.RawValue
 	record bson.Raw
 	hash   uint64
+	at     int       // the record's place in what is known
 	old    published // the row published for the record
 	was    bool      // whether there is one
+	fresh  bool      // the row is up to date: the change is none
 
 	row bson.Raw // nil: the record has no row
 	err error    // it could not be rendered
@@ -67,7 +69,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(batches)
-		return guarded(func() error { return b.read(ctx, b.records(ctx, deps), newHasher(seed), batches) })
+		return guarded(func() error { return b.read(ctx, b.changes(ctx, deps, newHasher(seed)), batches) })
 	})
 	group.Go(func() error {
 		return guarded(func() error { return b.stage(ctx, pub, row, batches) })
@@ -75,9 +77,39 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	return fingerprint, group.Wait()
 }
 
-// records yields what rows are made from, one each: the source's records, or the
-// rows of a summary, to which nothing is added later.
-func (b *build) records(ctx context.Context, deps Deps) iter.Seq2[bson.Raw, error] {
+// changes yields the records whose rows are not up to date, and now and then one whose
+// row is, so that progress can be told.
+func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
+	if b.job.Summarize != nil {
+		return b.summarized(ctx, deps, h)
+	}
+	return func(yield func(change, error) bool) {
+		var wanted []change // what is on its way
+		sift := b.store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
+			b.counts.Scanned++
+			c := b.compare(record, h)
+			if c.fresh && b.counts.Scanned%tellEvery != 0 {
+				return false
+			}
+			wanted = append(wanted, c)
+			return true
+		})
+		for record, err := range sift {
+			if err != nil {
+				yield(change{}, fmt.Errorf("scan %s: %w", b.job.Source, err))
+				return
+			}
+			next := wanted[0]
+			wanted = wanted[1:]
+			if !yield(next.of(record), nil) {
+				return
+			}
+		}
+	}
+}
+
+// summarized is changes of a job whose rows sum up all records.
+func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	scan := func(yield func(bson.Raw, error) bool) {
 		for record, err := range b.store.Scan(ctx, b.job.Source) {
 			if err == nil {
@@ -90,10 +122,17 @@ func (b *build) records(ctx context.Context, deps Deps) iter.Seq2[bson.Raw, erro
 			}
 		}
 	}
-	if b.job.Summarize == nil {
-		return scan
+	return func(yield func(change, error) bool) {
+		for row, err := range b.job.Summarize(ctx, Input{Records: b.readable(scan), Deps: deps, Skip: b.skips.add}) {
+			if err != nil {
+				yield(change{}, err)
+				return
+			}
+			if !yield(b.compare(row, h).of(row), nil) {
+				return
+			}
+		}
 	}
-	return b.job.Summarize(ctx, Input{Records: b.readable(scan), Deps: deps, Skip: b.skips.add})
 }
 
 // readable passes on the records that can be read, all the way down, and skips others.
@@ -113,8 +152,8 @@ func (b *build) readable(records iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw,
 	}
 }
 
-// read sends on, in batches, the records whose rows are not up to date.
-func (b *build) read(ctx context.Context, records iter.Seq2[bson.Raw, error], h *hasher, batches chan<- batch) error {
+// read sends changes on in batches.
+func (b *build) read(ctx context.Context, changes iter.Seq2[change, error], batches chan<- batch) error {
 	var next batch
 	size, told := 0, 0
 	send := func() error {
@@ -127,13 +166,13 @@ func (b *build) read(ctx context.Context, records iter.Seq2[bson.Raw, error], h 
 			return context.Cause(ctx)
 		}
 	}
-	for record, err := range records {
+	for c, err := range changes {
 		if err != nil {
 			return err
 		}
-		if c, fresh := b.compare(record, h); !fresh {
+		if !c.fresh {
 			next.changes = append(next.changes, c)
-			size += len(record)
+			size += len(c.record)
 		}
 		if len(next.changes) == b.batch || size >= batchBytes || b.counts.Scanned-told >= tellEvery {
 			if err := send(); err != nil {
@@ -151,17 +190,28 @@ func (b *build) read(ctx context.Context, records iter.Seq2[bson.Raw, error], h 
 
 // compare finds out whether the row of a record is up to date. A record that a scan
 // yields twice is taken as it came first: what it brought the second time is a change
-// that this run no longer saw, and the next one does.
-func (b *build) compare(record bson.Raw, h *hasher) (c change, fresh bool) {
+// that this run no longer saw, and the next one does. The record may be the store's
+// memory, and none of it is kept.
+func (b *build) compare(record bson.Raw, h *hasher) change {
 	id, err := record.LookupErr("_id")
 	if err != nil {
 		b.skips.add(bson.RawValue{}, fmt.Errorf("no _id: %w", err))
-		return change{}, true
+		return change{fresh: true}
 	}
-	c = change{id: id, record: record, hash: h.sum(record)}
+	c := change{hash: h.sum(record)}
 	var again bool
-	c.old, c.was, again = b.known.meet(id)
-	return c, again || c.was && !b.full && c.old.hash == c.hash
+	c.at, again = b.known.meet(id)
+	c.old = b.known.rows[c.at]
+	c.was = c.old.live
+	c.fresh = again || c.was && !b.full && c.old.hash == c.hash
+	return c
+}
+
+// of returns the change with the record that it is of.
+func (c change) of(record bson.Raw) change {
+	c.record = record
+	c.id, _ = record.LookupErr("_id") // of what has none there is no change
+	return c
 }
 
 // stage renders batches and puts their rows aside.
@@ -192,6 +242,7 @@ func (b *build) rows(changes []change) []origin.Row {
 			b.skips.add(c.id, c.err)
 		case c.row == nil && c.was:
 			b.left++
+			b.settled = append(b.settled, settled{at: c.at})
 			rows = append(rows, origin.Row{ID: c.id})
 		case c.row == nil:
 		case b.full && c.was && c.old.hash == c.hash && c.old.sum == xxhash.Sum64(c.row):
@@ -201,6 +252,7 @@ func (b *build) rows(changes []change) []origin.Row {
 				b.added++
 			}
 			b.counts.Changed++
+			b.settled = append(b.settled, settled{at: c.at, hash: c.hash, live: true})
 			rows = append(rows, origin.Row{ID: c.id, Hash: c.hash, Doc: c.row})
 		}
 	}

@@ -70,6 +70,10 @@ type Source interface {
 	// missing collection is an empty one. It is safe to call other methods of the
 	// store, writes included, from the loop body. After an error nothing follows.
 	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
+	// Sift is a Scan that yields only what want asks for. want sees every document as
+	// the store has it in memory, to copy none in vain: it may neither keep nor change
+	// it, nor call the store. It is called ahead of the loop body, in the same order.
+	Sift(ctx context.Context, collection string, want func(doc bson.Raw) bool) iter.Seq2[bson.Raw, error]
 	// Find yields the documents that answer a query, in its order.
 	Find(ctx context.Context, collection string, q Query) iter.Seq2[bson.Raw, error]
 	// Lookup returns the document with the given _id, or ErrNotFound.

@@ -168,10 +168,22 @@ func (p *publication) Abort(ctx context.Context) error {
 	return nil
 }
 
-// discard deletes all versions above the committed generation, in bounded steps.
+// discard deletes all versions above the committed generation, in bounded steps. Mostly
+// there are none: a write would cost a sync all the same.
 func (p *publication) discard(ctx context.Context) error {
 	from := binary.BigEndian.AppendUint64(nil, p.generation)
-	for more := true; more; {
+	more := false
+	err := p.store.view(ctx, func(tx *bbolt.Tx) error {
+		if b, ok := openView(tx, p.view); ok && b.index != nil {
+			key, _ := b.index.Cursor().Seek(from)
+			more = key != nil
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for more {
 		err := p.update(ctx, func(b viewBuckets) error {
 			var left [][]byte
 			cursor := b.index.Cursor()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,6 +26,11 @@ func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw,
 	return s.scan(ctx, collection, nil)
 }
 
+// Sift implements origin.Source.
+func (s *Store) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+	return s.scan(ctx, collection, func(doc bson.Raw) (bool, error) { return want(doc), nil })
+}
+
 // scan yields the documents that match accepts; nil accepts all. match sees
 // documents inside a read transaction, as the file's own memory: it may neither
 // keep them nor call the store.
@@ -42,6 +48,8 @@ func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw
 					return
 				}
 			}
+			// A scan is in no hurry: whoever answers requests on this processor goes first.
+			runtime.Gosched()
 		}
 	}
 }

@@ -20,11 +20,22 @@ func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw,
 	return s.Find(ctx, collection, origin.Query{})
 }
 
+// Sift implements origin.Source.
+func (s *Store) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+	return s.find(ctx, collection, origin.Query{}, want)
+}
+
 // Find implements origin.Source; the server evaluates the query.
 func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return s.find(ctx, collection, q, everything)
+}
+
+func everything(bson.Raw) bool { return true }
+
+func (s *Store) find(ctx context.Context, collection string, q origin.Query, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		filter, o := findOptions(q)
-		for doc, err := range documents(ctx, s.source.Collection(collection), filter, o) {
+		for doc, err := range sifted(ctx, s.source.Collection(collection), filter, o, want) {
 			if err != nil {
 				err = fmt.Errorf("find in %s: %w", collection, err)
 			}
@@ -63,8 +74,13 @@ func findOptions(q origin.Query) (filter any, o *options.FindOptionsBuilder) {
 	return filter, o
 }
 
-// documents yields what a find returns, as copies; after an error nothing follows.
+// documents yields copies of what a find returns; after an error nothing follows.
 func documents(ctx context.Context, c *driver.Collection, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
+	return sifted(ctx, c, filter, o, everything)
+}
+
+// sifted is documents of those that want asks for.
+func sifted(ctx context.Context, c *driver.Collection, filter any, o *options.FindOptionsBuilder, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		cursor, err := c.Find(ctx, filter, o)
 		if err != nil {
@@ -76,7 +92,7 @@ func documents(ctx context.Context, c *driver.Collection, filter any, o *options
 			_ = cursor.Close(context.WithoutCancel(ctx))
 		}()
 		for cursor.Next(ctx) {
-			if !yield(bytes.Clone(cursor.Current), nil) {
+			if want(cursor.Current) && !yield(bytes.Clone(cursor.Current), nil) {
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,14 +19,15 @@ var sourceTests = map[string]func(*testing.T, Harness){
 	"every document comes once":                testScanAll,
 	"a scan may be left":                       testScanLeft,
 	"a scan ends with its context":             testScanCancelled,
+	"a sift shows all and yields the wanted":   testSift,
 	"the loop body may write":                  testScanWriting,
 	"documents belong to the receiver":         testOwnership,
 	"every type of id is found":                testIDs,
 	"collections are listed by name":           testCollections,
 	"find filters, sorts, skips, limits, cuts": testFind,
-	"find by id":                               testFindByID,
-	"a malformed filter is a wrong call":       testBadFilter,
-	"what cannot be evaluated is an error":     testUnsupported,
+	"find by id":                           testFindByID,
+	"a malformed filter is a wrong call":   testBadFilter,
+	"what cannot be evaluated is an error": testUnsupported,
 }
 
 func testMissing(t *testing.T, h Harness) {
@@ -72,6 +74,42 @@ func testScanCancelled(t *testing.T, h Harness) {
 	}
 	if len(errs) != 1 || !errors.Is(errs[0], context.Canceled) {
 		t.Errorf("Scan = %v, want context.Canceled alone", errs)
+	}
+}
+
+// testSift wants few of many, and the last of all.
+func testSift(t *testing.T, h Harness) {
+	s, docs := h.Open(t, Settings{}), numbered(t, 1300)
+	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
+	var wanted []bson.Raw
+	for _, doc := range docs {
+		if n := doc.Lookup("n").AsInt64(); n%100 == 7 || n == int64(len(docs)-1) {
+			wanted = append(wanted, doc)
+		}
+	}
+	shown, asked := 0, []string{}
+	sift := s.Sift(t.Context(), "docs", func(doc bson.Raw) bool {
+		shown++
+		n := doc.Lookup("n").AsInt64()
+		want := n%100 == 7 || n == int64(len(docs)-1)
+		if want {
+			asked = append(asked, doc.String())
+		}
+		return want
+	})
+	var got []string
+	for doc, err := range sift {
+		ok(t, err)
+		got = append(got, doc.String())
+	}
+	same(t, "Sift, in the order in which it asked", got, asked)
+	slices.Sort(got)
+	same(t, "Sift", got, stringsOf(wanted))
+	if shown != len(docs) {
+		t.Errorf("%d documents were shown of %d", shown, len(docs))
+	}
+	for doc, err := range s.Sift(t.Context(), "docs", func(bson.Raw) bool { return false }) {
+		t.Errorf("Sift yields %s, %v, which nobody wanted", doc, err)
 	}
 }
 
