@@ -29,5 +29,13 @@ func (s *Server) Adopt(o Options) error {
 	return nil
 }
 
-// delegate hands requests to whoever has the settings of the moment.
-func (s *Server) delegate(ctx *fasthttp.RequestCtx) { s.live.Load().handler(ctx) }
+// delegate hands requests to whoever has the settings of the moment. While the server
+// drains, every answer is the last of its connection: what keeps connections open, a
+// balancer above all, then comes back to another instance, and none is left idle to be
+// closed just as it is used again.
+func (s *Server) delegate(ctx *fasthttp.RequestCtx) {
+	s.live.Load().handler(ctx)
+	if s.draining.Load() {
+		ctx.SetConnectionClose()
+	}
+}

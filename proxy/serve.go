@@ -11,10 +11,11 @@ import (
 )
 
 // Serve answers on both listeners until ctx ends, then drains: /readyz turns 503
-// at once, the public listener closes after Limits.DrainDelay, and requests under
-// way have Limits.Shutdown to finish; the operator's listener closes last. It
-// closes the listeners and the server; admin may be nil. A clean end is nil, and
-// a listener that fails ends both.
+// and answers close their connections at once, the public listener closes after
+// Limits.DrainDelay, and requests under way have Limits.Shutdown to finish; the
+// operator's listener closes last. It closes the listeners and the server; admin may
+// be nil. A clean end is nil, also if a client did not take its answer in time; a
+// listener that fails ends both.
 func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	defer s.Close()
 	ctx, cancel := context.WithCancel(ctx)
@@ -54,7 +55,8 @@ func (s *Server) drain() {
 	time.Sleep(s.limits.DrainDelay)
 }
 
-// shutDown ends one app and returns why it did not end well.
+// shutDown ends one app and returns why it did not end well. A client that has not
+// taken its answer by then is cut off, which is no fault of the server's.
 func (s *Server) shutDown(app *fiber.App, ln net.Listener, ended <-chan error) error {
 	select {
 	case err := <-ended:
@@ -67,6 +69,10 @@ func (s *Server) shutDown(app *fiber.App, ln net.Listener, ended <-chan error) e
 	}
 	defer cancel()
 	err := app.ShutdownWithContext(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("clients cut off", "address", ln.Addr().String(), "after", s.limits.Shutdown)
+		err = nil
+	}
 	if err := errors.Join(err, <-ended); err != nil {
 		return fmt.Errorf("proxy: shut down %s: %w", ln.Addr(), err)
 	}

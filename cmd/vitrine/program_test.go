@@ -117,6 +117,12 @@ func (s *server) stop() int {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		s.t.Fatal(err)
 	}
+	return s.wait()
+}
+
+// wait waits for the end of the process and returns its exit code.
+func (s *server) wait() int {
+	s.t.Helper()
 	<-s.eof
 	err := s.cmd.Wait()
 	var exit *exec.ExitError
