@@ -94,5 +94,6 @@ func (s *Server) adminViews(c *fiber.Ctx) error {
 		Status int          `json:"status"`
 		Count  int          `json:"count"`
 		Data   []ViewStatus `json:"data"`
-	}{fiber.StatusOK, len(data), data})
+		Store  *StoreStatus `json:"store,omitempty"`
+	}{fiber.StatusOK, len(data), data, s.storeStatus()})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 )
 
@@ -31,6 +32,7 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		}
 		gauge("vitrine_view_loaded", "Whether the view is in memory.", truth(!s.Loaded.IsZero()))
 		gauge("vitrine_view_failing", "Whether its last refresh failed.", truth(s.Err != nil))
+		gauge("vitrine_view_stale", "Whether it is served though the store could not confirm it.", truth(s.Stale))
 		gauge("vitrine_view_job_failing", "Whether its job's last run failed, wherever it ran.", truth(s.Meta.Health.Status == origin.HealthError))
 		gauge("vitrine_view_job_held", "Whether its job's last run was held back because too many rows would go.", truth(s.Meta.Health.Status == origin.HealthHeld))
 		gauge("vitrine_view_job_skipped", "Records that its job's last run left out.", float64(s.Meta.Health.Skipped))
@@ -46,6 +48,30 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		if !s.Checked.IsZero() {
 			gauge("vitrine_view_checked_seconds", "Time since the store last answered.", v.now().Sub(s.Checked).Seconds())
 		}
+	}
+}
+
+// storeCollector reads how the store stands whenever it is asked.
+type storeCollector struct {
+	store func() circuit.State
+	now   func() time.Time
+}
+
+// Describe implements prometheus.Collector; see viewCollector.
+func (*storeCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (c *storeCollector) Collect(ch chan<- prometheus.Metric) {
+	s := c.store()
+	send := func(name, help string, kind prometheus.ValueType, value float64) {
+		ch <- prometheus.MustNewConstMetric(desc(name, help), kind, value)
+	}
+	send("vitrine_store_up", "Whether the store answers: 1 while the circuit is closed.", prometheus.GaugeValue, truth(!s.Open))
+	send("vitrine_store_circuit_opened_total", "Times the circuit opened because the store did not answer.", prometheus.CounterValue, float64(s.Opened))
+	send("vitrine_store_refused_total", "Operations that failed at once because the circuit was open.", prometheus.CounterValue, float64(s.Refused))
+	send("vitrine_store_looks_total", "Times the store was asked whether it is there.", prometheus.CounterValue, float64(s.Looks))
+	if !s.Contact.IsZero() {
+		send("vitrine_store_contact_seconds", "Time since the store last answered.", prometheus.GaugeValue, c.now().Sub(s.Contact).Seconds())
 	}
 }
 

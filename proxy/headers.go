@@ -3,7 +3,6 @@ package proxy
 import (
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -92,40 +91,4 @@ func (h *headers) setUntil(c *fiber.Ctx, personal bool, left time.Duration) {
 // not look at again.
 func setHeader(c *fiber.Ctx, name, value string) {
 	c.Response().Header.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
-}
-
-// ages tells how long ago a view was last known to be current, which is what
-// Age means of a cache's answer. Status is asked at most once a second.
-type ages struct {
-	views Source
-	now   func() time.Time
-	last  atomic.Pointer[checks]
-}
-
-type checks struct {
-	at    time.Time
-	views map[string]string // for each view the seconds since the store confirmed it
-}
-
-// of returns a view's age in seconds; 0 when it was never confirmed.
-func (a *ages) of(view string) string {
-	now := a.now()
-	last := a.last.Load()
-	if last == nil || now.Sub(last.at) >= time.Second {
-		last = a.look(now)
-		a.last.Store(last) // of several at once any will do
-	}
-	return last.views[view]
-}
-
-func (a *ages) look(now time.Time) *checks {
-	found := &checks{at: now, views: map[string]string{}}
-	for _, status := range a.views.Status() {
-		age := time.Duration(0)
-		if !status.Checked.IsZero() {
-			age = max(now.Sub(status.Checked), 0)
-		}
-		found.views[status.View] = seconds(age)
-	}
-	return found
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 )
@@ -15,8 +16,9 @@ func (s *Server) healthz(c *fiber.Ctx) error {
 }
 
 // readyz says whether requests should come here: every view is loaded and the
-// server is not about to end. A store out of reach does not matter to it: what
-// is in memory can be served.
+// server is not about to end. Where the store cannot be reached the answer is still
+// 200, since what is in memory can be served, but its state is degraded and its data
+// lists the views that were not confirmed.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	switch {
 	case s.draining.Load():
@@ -24,7 +26,35 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	case !s.views.Ready():
 		return notReady(c, fmt.Sprintf("Loading %s.", strings.Join(s.unloaded(), ", ")))
 	}
-	return s.healthz(c)
+	stale := s.stale()
+	if len(stale) == 0 {
+		return s.healthz(c)
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return c.JSON(struct {
+		Status int         `json:"status"`
+		Count  int         `json:"count"`
+		Data   []staleView `json:"data"`
+		State  string      `json:"state"`
+		Msg    string      `json:"msg"`
+	}{fiber.StatusOK, len(stale), stale, "degraded", "These views are served though the store could not confirm them."}, contentType)
+}
+
+// staleView is a view that is served though the store could not confirm it.
+type staleView struct {
+	View       string     `json:"view"`
+	Generation uint64     `json:"generation"`
+	Checked    *time.Time `json:"checked"` // when the store last confirmed it
+}
+
+func (s *Server) stale() []staleView {
+	var all []staleView
+	for _, status := range s.views.Status() {
+		if status.Stale {
+			all = append(all, staleView{status.View, status.Meta.Generation, instant(status.Checked)})
+		}
+	}
+	return all
 }
 
 // notReady is no failure to be logged: whoever asks wants to know just this.

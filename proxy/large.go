@@ -26,7 +26,7 @@ func (s *Server) sendLarge(ctx context.Context, c *fiber.Ctx, p plan, snapshot *
 			return err
 		}
 		if !a.TooLarge {
-			setHeader(c, headerCacheStatus, cacheStatus(outcome))
+			setHeader(c, headerCacheStatus, s.standings.of(p.view).cacheStatus(outcome))
 			return send(c, a)
 		}
 	}
@@ -68,7 +68,7 @@ func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot 
 	}
 	etag := largeTag(key, b)
 	setHeader(c, fiber.HeaderETag, etag)
-	setHeader(c, headerCacheStatus, "vitrine; fwd=bypass; detail=streamed")
+	setHeader(c, headerCacheStatus, s.standings.of(p.view).streamed())
 	if matches(c.Get(fiber.HeaderIfNoneMatch), etag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}

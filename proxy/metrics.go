@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 )
 
@@ -69,9 +70,14 @@ func NewMetrics() *Metrics {
 }
 
 // watch adds what is read when it is asked for. Metrics serve one server.
-func (m *Metrics) watch(views Source, results *result.Cache, now func() time.Time) error {
+func (m *Metrics) watch(views Source, store func() circuit.State, results *result.Cache, now func() time.Time) error {
 	if err := m.registry.Register(&viewCollector{views: views, now: now}); err != nil {
 		return fmt.Errorf("proxy: metrics of views: %w", err)
+	}
+	if store != nil {
+		if err := m.registry.Register(&storeCollector{store: store, now: now}); err != nil {
+			return fmt.Errorf("proxy: metrics of the store: %w", err)
+		}
 	}
 	if err := m.registry.Register(&resultCollector{results}); err != nil {
 		return fmt.Errorf("proxy: metrics of answers: %w", err)

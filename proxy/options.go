@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/rules/access"
@@ -64,6 +65,8 @@ type Options struct {
 
 	// Records is asked for persons whom the views do not have yet. If nil, nobody is.
 	Records Records
+	// Store tells how the store behind the views stands. If nil, nothing is told of it.
+	Store func() circuit.State
 	// Citations is the external citation index. If nil, there is none.
 	Citations Citations
 	// FormattedSingle lets formatted on projects answer its table alone; off, the list

@@ -56,10 +56,11 @@ func (s *Server) answer(plans *planner) fiber.Handler {
 		if !p.until.IsZero() {
 			s.headers.setUntil(c, p.personal || r.personal, p.until.Sub(s.now()))
 		}
-		setHeader(c, fiber.HeaderAge, s.ages.of(p.view))
+		standing := s.standings.of(p.view)
+		setHeader(c, fiber.HeaderAge, standing.age)
 		if a, ok := s.results.Lookup(key); ok && !a.TooLarge {
 			s.hot.note(p, key.Coding)
-			setHeader(c, headerCacheStatus, "vitrine; hit")
+			setHeader(c, headerCacheStatus, standing.hit())
 			return send(c, a)
 		}
 		return s.compute(c, p, snapshot, key)
@@ -79,7 +80,7 @@ func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key resu
 	if a.TooLarge {
 		return s.sendLarge(ctx, c, p, snapshot, key)
 	}
-	setHeader(c, headerCacheStatus, cacheStatus(outcome))
+	setHeader(c, headerCacheStatus, s.standings.of(p.view).cacheStatus(outcome))
 	return send(c, a)
 }
 
@@ -118,17 +119,6 @@ func send(c *fiber.Ctx, a *result.Answer) error {
 	}
 	c.Response().SetBodyRaw(a.Body)
 	return nil
-}
-
-func cacheStatus(o result.Outcome) string {
-	switch o {
-	case result.Hit: // since this request looked first
-		return "vitrine; hit"
-	case result.Shared:
-		return "vitrine; fwd=miss; collapsed"
-	default:
-		return "vitrine; fwd=miss; stored"
-	}
 }
 
 // timing is the Server-Timing header: reading the request, and having its answer.

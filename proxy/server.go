@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
@@ -37,7 +38,8 @@ type Server struct {
 	codings      []result.Coding
 	joinable     []result.Coding // those of codings that bodies are put together in
 	headers      headers
-	ages         ages
+	standings    standings
+	store        func() circuit.State // nil: nothing is told of it
 	metrics      *Metrics
 	log          *slog.Logger
 	accessLog    bool
@@ -125,6 +127,7 @@ func newServer(o Options) (*Server, error) {
 		labels:       o.Labels,
 		citations:    o.Citations,
 		spectrumOff:  o.SpectrumOff,
+		store:        o.Store,
 
 		formattedSingle: o.FormattedSingle,
 
@@ -151,7 +154,7 @@ func newServer(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.headers = newHeaders(o)
-	s.ages = ages{views: s.views, now: s.now}
+	s.standings = standings{views: s.views, now: s.now}
 	return s, nil
 }
 
@@ -192,7 +195,7 @@ func (s *Server) prepareMemory() error {
 		}
 		s.planners[path] = p
 	}
-	return s.metrics.watch(s.views, s.results, s.now)
+	return s.metrics.watch(s.views, s.store, s.results, s.now)
 }
 
 // headerRoom is how many bytes of headers a request may have beside its URL.

@@ -26,6 +26,7 @@ type ServedView struct {
 	IndexPaths int        `json:"index_paths"`
 	Loaded     *time.Time `json:"loaded"`
 	Checked    *time.Time `json:"checked"` // when the store last answered
+	Stale      bool       `json:"stale"`   // served though the store could not confirm it
 	Error      string     `json:"error,omitempty"`
 }
 
@@ -71,7 +72,7 @@ func served(s view.Status) ViewStatus {
 	v.View, v.Rows = s.View, s.Rows
 	v.ServedView = &ServedView{
 		Segments: s.Segments, RowBytes: s.RowBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
-		Loaded: instant(s.Loaded), Checked: instant(s.Checked),
+		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale,
 	}
 	if s.Err != nil {
 		v.ServedView.Error = s.Err.Error()

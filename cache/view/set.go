@@ -90,12 +90,16 @@ func New(o Options) (*Set, error) {
 		}
 		s.views[def.Name] = &view{
 			def: &def, warm: warm, store: o.Store, foreign: o.Foreign, budget: s.budget,
-			signal: make(chan struct{}, 1), prepare: s.prepare,
+			patience: 2*o.Poll + graceTime, signal: make(chan struct{}, 1), prepare: s.prepare,
 		}
 		s.names = append(s.names, def.Name)
 	}
 	return s, nil
 }
+
+// graceTime is how much longer than two polls a view is taken as confirmed: a refresh
+// that brings a lot takes its time.
+const graceTime = 5 * time.Second
 
 // Run loads every view and keeps it fresh until ctx ends, then waits for its
 // goroutines and returns nil. A view that cannot be read keeps its last snapshot
@@ -127,11 +131,13 @@ func (s *Set) keep(ctx context.Context, v *view) {
 func (s *Set) refresh(ctx context.Context, v *view) {
 	began := time.Now()
 	swapped, err := v.refresh(ctx)
-	v.noteChecked(err)
+	before := v.noteChecked(err)
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-	case err != nil:
+	case err != nil && before == nil:
 		s.log.Warn("view not refreshed", "view", v.def.Name, "error", err)
+	case err != nil:
+		s.log.Debug("view not refreshed", "view", v.def.Name, "error", err) // said once
 	case swapped != nil:
 		s.log.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
 			"rows", swapped.count, "segments", len(swapped.segments), "took", time.Since(began))
@@ -193,6 +199,7 @@ type Status struct {
 	Loaded     time.Time   // when the snapshot was made
 	Checked    time.Time   // when the store last answered
 	Err        error       // of the last refresh
+	Stale      bool        // it is served though the store could not confirm it when it was last to
 	Rows       int
 	Segments   int
 	IndexPaths int

@@ -16,13 +16,14 @@ import (
 // view is one view of a Set: the current snapshot, and what its refreshing
 // goroutine needs to make the next one.
 type view struct {
-	def     *Definition
-	warm    warmth
-	store   origin.Views
-	foreign Foreign
-	budget  *budget
-	signal  chan struct{} // of capacity one: signals fold
-	prepare Preparer      // never nil, nor what it returns
+	def      *Definition
+	warm     warmth
+	store    origin.Views
+	foreign  Foreign
+	budget   *budget
+	patience time.Duration // how long what the store last confirmed holds
+	signal   chan struct{} // of capacity one: signals fold
+	prepare  Preparer      // never nil, nor what it returns
 
 	current atomic.Pointer[Snapshot]
 	slots   map[string]Slot // live rows by id; touched by the refreshing goroutine only
@@ -128,13 +129,15 @@ func (v *view) noteMeta(meta origin.Meta) {
 	v.known = meta
 }
 
-func (v *view) noteChecked(err error) {
+// noteChecked takes down how a refresh ended and returns how the one before did.
+func (v *view) noteChecked(err error) (before error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.err = err
+	before, v.err = v.err, err
 	if err == nil {
 		v.checked = time.Now()
 	}
+	return before
 }
 
 func (v *view) status() Status {
@@ -146,6 +149,7 @@ func (v *view) status() Status {
 		st.Meta, st.Loaded, st.Rows, st.Segments = snap.meta, snap.loaded, snap.count, len(snap.segments)
 		st.RowBytes = snap.rowBytes
 		st.IndexPaths, st.IndexBytes = v.budget.heldBy(snap.segments)
+		st.Stale = st.Err != nil || time.Since(st.Checked) > v.patience
 	}
 	// A run that changed nothing, or failed, moves no generation: how jobs do is
 	// told by the newest word of the store, whatever is loaded.

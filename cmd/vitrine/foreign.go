@@ -8,16 +8,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/mongo"
 	"vitrine/cache/view"
+	"vitrine/configs"
 	"vitrine/rules"
 )
 
 // foreignFilters lets a MongoDB answer what memory does not evaluate, such as
 // $text, on the records that a view is made from: the indexes for it are there.
 // The embedded store has nothing to add; such filters are refused.
-func foreignFilters(store origin.Store) view.Foreign {
-	if _, ok := store.(*mongo.Store); !ok {
+func foreignFilters(cfg configs.Config, store origin.Source) view.Foreign {
+	if embedded(cfg) {
 		return nil
 	}
 	sources := map[string]string{

@@ -41,7 +41,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		return proxy.Options{}, err
 	}
 	o := proxy.Options{
-		Views: p.views, Records: p.store, Metrics: p.metrics, Access: rights,
+		Views: p.views, Store: p.store.State, Records: p.store, Metrics: p.metrics, Access: rights,
 		Auth: proxy.AuthOptions{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
 		},

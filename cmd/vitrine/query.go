@@ -67,8 +67,8 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 	defer func() { err = errors.Join(err, store.Close()) }()
 	for _, def := range proxy.Views(viewOptions(cfg)) {
 		if def.Name == name {
-			snap, err := view.Load(cmd.Context(), view.Options{Store: store, Foreign: foreignFilters(store)}, def)
-			if errors.Is(err, rules.ErrUnavailable) {
+			snap, err := view.Load(cmd.Context(), view.Options{Store: store, Foreign: foreignFilters(cfg, store)}, def)
+			if unloaded := (*rules.Error)(nil); errors.As(err, &unloaded) {
 				return nil, fmt.Errorf("view %s was never built: run vitrine materialize", name)
 			}
 			return snap, err

@@ -13,6 +13,7 @@ import (
 
 	"vitrine/cache/citation"
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/materialize"
@@ -73,7 +74,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 
 // program is what serve runs: the parts and how they meet.
 type program struct {
-	store     origin.Store
+	store     *circuit.Store
 	institute *institute
 	settings  settings // what the server began with
 	log       *slog.Logger
@@ -86,10 +87,11 @@ type program struct {
 
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
-func assemble(ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger) (p *program, err error) {
+func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
 	if cfg.Views.Mode != "memory" {
 		return nil, fmt.Errorf("views.mode: %s is not to be had yet: this version holds every view in memory", cfg.Views.Mode)
 	}
+	store := circuit.New(opened, circuit.Options{Log: log})
 	p = &program{store: store, log: log, metrics: proxy.NewMetrics()}
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
 		return nil, err
@@ -99,7 +101,7 @@ func assemble(ctx context.Context, cfg configs.Config, store origin.Store, log *
 	}
 	p.views, err = view.New(view.Options{
 		Store: store, Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
-		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: foreignFilters(store), Logger: log,
+		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: foreignFilters(cfg, store), Logger: log,
 	})
 	if err != nil {
 		return nil, err
@@ -138,6 +140,7 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var parts errgroup.Group
+	parts.Go(func() error { return p.store.Run(behind) })
 	parts.Go(func() error { return p.views.Run(behind) })
 	parts.Go(func() error { return p.institute.follow(behind, p.settings, p.adopt) })
 	if p.runner != nil {

@@ -15,6 +15,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	"vitrine/proxy"
+	"vitrine/rules"
 )
 
 func statusCommand() *cobra.Command {
@@ -28,9 +29,13 @@ func statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			views, err := readStatus(cmd.Context(), cfg)
+			views, store, err := readStatus(cmd.Context(), cfg)
 			if err != nil {
 				return err
+			}
+			if store != nil && !store.Up {
+				fmt.Fprintf(cmd.ErrOrStderr(), "store: %s is away, last heard of %s ago; what follows is told by the server at %s: %s\n",
+					store.Name, ago(store.Contact), cfg.Admin.Listen, store.Error)
 			}
 			if asJSON {
 				e := json.NewEncoder(cmd.OutOrStdout())
@@ -45,20 +50,32 @@ func statusCommand() *cobra.Command {
 	return cmd
 }
 
-// readStatus asks the store, or, if a running server has the embedded store
-// open, that server.
-func readStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, err error) {
+// readStatus asks the store. If a running server has the embedded store open, or the
+// store does not answer, it asks that server, which also tells how the store stands.
+func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
+	views, err := storedStatus(ctx, cfg)
+	if cfg.Admin.Listen == "" || !errors.Is(err, origin.ErrLocked) && !errors.Is(err, rules.ErrUnavailable) {
+		return views, nil, err
+	}
+	views, store, asked := askStatus(ctx, cfg)
+	if asked != nil {
+		return nil, nil, fmt.Errorf("%w, and the admin listener of a server does not tell: %w", err, asked)
+	}
+	return views, store, nil
+}
+
+// storeTime is how long a store may take to tell how its views stand.
+const storeTime = 5 * time.Second
+
+// storedStatus asks the store.
+func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, err error) {
 	store, err := openExisting(ctx, cfg)
-	if errors.Is(err, origin.ErrLocked) && cfg.Admin.Listen != "" {
-		views, asked := askStatus(ctx, cfg)
-		if asked != nil {
-			return nil, fmt.Errorf("%w, and its admin listener does not tell: %w", err, asked)
-		}
-		return views, nil
-	} else if err != nil {
+	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
 	metas, err := store.Metas(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read status of views: %w", err)
@@ -114,29 +131,30 @@ func ago(t *time.Time) string {
 }
 
 // askStatus asks a running server's admin listener how its views stand.
-func askStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, error) {
+func askStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(cfg.Admin.Listen)+"/admin/views", nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if token := cfg.Admin.Token.Reveal(); token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: %s", req.URL, res.Status)
+		return nil, nil, fmt.Errorf("GET %s: %s", req.URL, res.Status)
 	}
 	var answer struct {
-		Data []proxy.ViewStatus `json:"data"`
+		Data  []proxy.ViewStatus `json:"data"`
+		Store *proxy.StoreStatus `json:"store"`
 	}
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
-		return nil, fmt.Errorf("GET %s: %w", req.URL, err)
+		return nil, nil, fmt.Errorf("GET %s: %w", req.URL, err)
 	}
-	return answer.Data, nil
+	return answer.Data, answer.Store, nil
 }

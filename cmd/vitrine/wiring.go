@@ -42,10 +42,13 @@ func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error)
 	return openStore(ctx, cfg)
 }
 
+// embedded reports whether the store is the embedded one.
+func embedded(cfg configs.Config) bool { return strings.HasPrefix(cfg.Store.Reveal(), "bolt://") }
+
 // holder names this process as the holder of the lease. An embedded store has one
 // process at a time, which may take up the lease of its killed predecessor at once.
 func holder(cfg configs.Config) string {
-	if strings.HasPrefix(cfg.Store.Reveal(), "bolt://") {
+	if embedded(cfg) {
 		return "embedded"
 	}
 	return "" // materialize makes one of host, process and chance
@@ -70,7 +73,7 @@ func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *i
 		Holder: holder(cfg), MaxShrink: m.MaxShrink, LeaseTTL: m.Lease, Workers: m.Workers, Batch: m.Batch,
 		OnPublish: h.onPublish, Observer: h.observer, Log: h.log,
 	}
-	if w, ok := store.(origin.Watcher); ok && m.Watch {
+	if w, ok := store.(origin.Watcher); ok && m.Watch && !embedded(cfg) {
 		o.Watcher = w
 	}
 	return materialize.New(o)

@@ -1,0 +1,180 @@
+// Package circuit stands between the program and a store that may go away.
+//
+// While the store answers, operations pass, and each answer counts as a sign of life.
+// When there was none for a while, or an operation could not reach the store, one
+// goroutine, Run, looks whether it is there. After two looks in a row without an
+// answer the circuit opens: operations under way are given up, new ones fail at once
+// with rules.ErrUnavailable, and only Run goes on looking, at growing, jittered pauses.
+// The first look that is answered closes it again.
+//
+// So nobody's request is the one that finds out, as it would be behind a breaker that
+// lets the next call through to try; a query that is merely slow opens nothing, since
+// a look beside it is answered; and a store that comes back meets one look from each
+// process, not everything that has waited.
+package circuit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/rules"
+)
+
+// Options tunes a Store; the zero value works.
+type Options struct {
+	// Quiet is how long a store may be silent before somebody looks. If zero, 2 s.
+	Quiet time.Duration
+	// Timeout is how long a look waits for an answer. If zero, 2 s.
+	Timeout time.Duration
+	// Pause is the first pause between looks at a store that does not answer; it doubles
+	// up to MaxPause. If zero, 500 ms and 15 s.
+	Pause, MaxPause time.Duration
+	// OnChange, if set, is told when the circuit closes (true) and opens (false).
+	OnChange func(closed bool)
+	// Log may be nil: then nothing is logged.
+	Log *slog.Logger
+}
+
+// looksToOpen is how many looks in a row must fail to open the circuit. A store that
+// has never answered has one.
+const looksToOpen = 2
+
+// State is how the store stands.
+type State struct {
+	Store   string    // its name
+	Open    bool      // the circuit is open: the store is away
+	Since   time.Time // when the circuit opened or closed; zero: it was never open
+	Contact time.Time // when the store last answered; zero: never
+	Err     error     // why the circuit is open
+	Opened  uint64    // times that it opened
+	Refused uint64    // operations that failed at once because it was open
+	Looks   uint64    // looks taken
+}
+
+// Store is an origin.Store behind a circuit. Run must run, or the circuit never opens.
+type Store struct {
+	inner   origin.Store
+	o       Options
+	doubt   chan struct{} // of capacity one: an operation did not reach the store
+	contact atomic.Int64  // when the store last answered, in Unix nanoseconds; 0: never
+	refused atomic.Uint64
+	looks   atomic.Uint64
+
+	mu     sync.Mutex // guards the rest
+	open   bool
+	since  time.Time
+	err    error
+	opened uint64
+	era    context.Context // ends when the circuit opens
+	end    context.CancelFunc
+}
+
+var (
+	_ origin.Store   = (*Store)(nil)
+	_ origin.Watcher = (*Store)(nil)
+	_ origin.Indexer = (*Store)(nil)
+)
+
+// New puts a circuit, closed, before a store. Closing it closes the store.
+func New(inner origin.Store, o Options) *Store {
+	if o.Quiet <= 0 {
+		o.Quiet = 2 * time.Second
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 2 * time.Second
+	}
+	if o.Pause <= 0 {
+		o.Pause = 500 * time.Millisecond
+	}
+	if o.MaxPause <= 0 {
+		o.MaxPause = 15 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{inner: inner, o: o, doubt: make(chan struct{}, 1)}
+	s.era, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// State tells how the store stands.
+func (s *Store) State() State {
+	s.mu.Lock()
+	st := State{Store: s.inner.Name(), Open: s.open, Since: s.since, Err: s.err, Opened: s.opened}
+	s.mu.Unlock()
+	if at := s.contact.Load(); at != 0 {
+		st.Contact = time.Unix(0, at)
+	}
+	st.Refused, st.Looks = s.refused.Load(), s.looks.Load()
+	return st
+}
+
+// do runs an operation, unless the circuit is open.
+func (s *Store) do(ctx context.Context, op func(context.Context) error) error {
+	ctx, ended, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	return ended(op(ctx))
+}
+
+// errGivenUp is why an operation's context ended.
+var errGivenUp = errors.New("given up: the store has stopped answering")
+
+// begin lets an operation pass. Its context ends when the circuit opens; ended must be
+// called with the operation's error and returns what the caller is to have.
+func (s *Store) begin(ctx context.Context) (_ context.Context, ended func(error) error, err error) {
+	s.mu.Lock()
+	open, since, why, era := s.open, s.since, s.err, s.era
+	s.mu.Unlock()
+	if open {
+		s.refused.Add(1)
+		return nil, nil, fmt.Errorf("%w: %s is away since %s: %w", rules.ErrUnavailable, s.inner.Name(), since.Format(time.RFC3339), why)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(era, func() { cancel(errGivenUp) })
+	return ctx, func(err error) error {
+		unhook()
+		cause := context.Cause(ctx)
+		cancel(nil)
+		if err != nil && errors.Is(cause, errGivenUp) {
+			return fmt.Errorf("%w: %w: %w", rules.ErrUnavailable, cause, err)
+		}
+		s.note(err)
+		return err
+	}, nil
+}
+
+// answers are errors that a store that is there returns.
+var answers = []error{
+	origin.ErrNotFound, origin.ErrLeaseHeld, origin.ErrFenced, origin.ErrStale, origin.ErrUnsupported, rules.ErrWrongCall,
+}
+
+// note takes down what an operation's end says about the store.
+func (s *Store) note(err error) {
+	if err == nil {
+		s.answered()
+		return
+	}
+	for _, answer := range answers {
+		if errors.Is(err, answer) {
+			s.answered()
+			return
+		}
+	}
+	if errors.Is(err, rules.ErrUnavailable) {
+		select {
+		case s.doubt <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// answered takes down a sign of life.
+func (s *Store) answered() { s.contact.Store(time.Now().UnixNano()) }

@@ -1,0 +1,208 @@
+package circuit_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/circuit"
+	"vitrine/cache/origin/origintest"
+	"vitrine/rules"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestConformance: behind a circuit a store behaves as it does without.
+func TestConformance(t *testing.T) {
+	origintest.Run(t, origintest.Harness{Rounds: 5, Open: func(t *testing.T, set origintest.Settings) origin.Store {
+		inner, err := bolt.Open(filepath.Join(t.TempDir(), "v.db"), bolt.Options{Now: set.Now, KeepDeltas: set.KeepDeltas})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := circuit.New(inner, circuit.Options{})
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}})
+}
+
+// fickle is a store that is there, away, or silent.
+type fickle struct {
+	origin.Store // nothing else is called
+
+	mu     sync.Mutex
+	away   bool
+	silent bool // only for operations: a look is answered
+	pings  atomic.Int64
+	calls  atomic.Int64
+}
+
+func (f *fickle) Name() string { return "fickle://store" }
+
+func (f *fickle) set(away, silent bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.away, f.silent = away, silent
+}
+
+func (f *fickle) Ping(context.Context) error {
+	f.pings.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.away {
+		return errors.Join(rules.ErrUnavailable, errors.New("no route"))
+	}
+	return nil
+}
+
+func (f *fickle) Meta(ctx context.Context, _ string) (origin.Meta, error) {
+	f.calls.Add(1)
+	f.mu.Lock()
+	away, silent := f.away, f.silent
+	f.mu.Unlock()
+	if silent {
+		<-ctx.Done()
+		return origin.Meta{}, ctx.Err()
+	}
+	if away {
+		return origin.Meta{}, rules.ErrUnavailable
+	}
+	return origin.Meta{Generation: 7}, nil
+}
+
+// guarded is a circuit before a fickle store, with its changes.
+type guarded struct {
+	*circuit.Store
+	t       *testing.T
+	inner   *fickle
+	changes chan bool
+}
+
+func guard(t *testing.T) *guarded {
+	g := &guarded{t: t, inner: &fickle{}, changes: make(chan bool, 100)}
+	g.Store = circuit.New(g.inner, circuit.Options{
+		Quiet: 5 * time.Millisecond, Pause: time.Millisecond, MaxPause: 4 * time.Millisecond,
+		OnChange: func(closed bool) { g.changes <- closed },
+	})
+	return g
+}
+
+// run looks after the store until the test ends.
+func (g *guarded) run() {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- g.Run(ctx) }()
+	g.t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			g.t.Error(err)
+		}
+	})
+}
+
+// TestOpensAndCloses: while the circuit is open nothing reaches the store but looks.
+func TestOpensAndCloses(t *testing.T) {
+	g := guard(t)
+	g.run()
+	if _, err := g.Meta(t.Context(), "things"); err != nil {
+		t.Fatal(err)
+	}
+	g.inner.set(true, false)
+	if <-g.changes {
+		t.Fatal("closed first")
+	}
+	before := g.inner.calls.Load()
+	for range 1000 {
+		if _, err := g.Meta(t.Context(), "things"); !errors.Is(err, rules.ErrUnavailable) {
+			t.Fatalf("while open: %v", err)
+		}
+	}
+	if calls := g.inner.calls.Load() - before; calls != 0 {
+		t.Errorf("%d operations reached a store that is away", calls)
+	}
+	st := g.State()
+	if !st.Open || st.Err == nil || st.Opened != 1 || st.Refused < 1000 || st.Contact.IsZero() || st.Since.Before(st.Contact) {
+		t.Errorf("state while open: %+v", st)
+	}
+	g.inner.set(false, false)
+	if !<-g.changes {
+		t.Fatal("opened again")
+	}
+	if m, err := g.Meta(t.Context(), "things"); err != nil || m.Generation != 7 {
+		t.Errorf("after it came back: %+v, %v", m, err)
+	}
+	if st := g.State(); st.Open || st.Err != nil || st.Opened != 1 {
+		t.Errorf("state after: %+v", st)
+	}
+}
+
+// TestGivesUpWhatWaits: operations that hang when the store goes away end then.
+func TestGivesUpWhatWaits(t *testing.T) {
+	g := guard(t)
+	g.inner.set(false, true)
+	g.run()
+	ended := make(chan error)
+	for range 10 {
+		go func() {
+			_, err := g.Meta(context.Background(), "things")
+			ended <- err
+		}()
+	}
+	for g.inner.calls.Load() < 10 {
+		<-time.After(time.Millisecond)
+	}
+	g.inner.set(true, true)
+	for range 10 {
+		if err := <-ended; !errors.Is(err, rules.ErrUnavailable) {
+			t.Errorf("given up with %v", err)
+		}
+	}
+}
+
+// TestSlowIsNotAway: an operation that hangs beside answered looks opens nothing, and
+// is left to its caller's patience.
+func TestSlowIsNotAway(t *testing.T) {
+	g := guard(t)
+	g.inner.set(false, true)
+	g.run()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := g.Meta(ctx, "things")
+		ended <- err
+	}()
+	for looks := g.inner.pings.Load(); g.inner.pings.Load() < looks+20; {
+		<-time.After(time.Millisecond)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("a slow operation ended with %v", err)
+	}
+	if st := g.State(); st.Opened != 0 {
+		t.Errorf("a slow operation opened the circuit: %+v", st)
+	}
+}
+
+// TestAwayFromTheStart: a store that never answered needs no second look.
+func TestAwayFromTheStart(t *testing.T) {
+	g := guard(t)
+	g.inner.set(true, false)
+	g.run()
+	if <-g.changes {
+		t.Fatal("closed")
+	}
+	if st := g.State(); st.Looks != 1 && !st.Open {
+		t.Errorf("state: %+v", st)
+	}
+	g.inner.set(false, false)
+	if !<-g.changes {
+		t.Fatal("did not close")
+	}
+}

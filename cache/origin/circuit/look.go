@@ -1,0 +1,113 @@
+package circuit
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Run looks after the store until ctx ends, and returns nil.
+func (s *Store) Run(ctx context.Context) error {
+	for failures := 0; ctx.Err() == nil; {
+		began := time.Now()
+		err := s.look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			s.answered()
+			s.close()
+			failures = 0
+		case s.contact.Load() >= began.UnixNano():
+			failures = 0 // somebody else was answered meanwhile: busy, not away
+		default:
+			if failures++; failures >= looksToOpen || s.contact.Load() == 0 {
+				s.trip(err)
+			}
+		}
+		if failures == 0 {
+			s.waitForDoubt(ctx)
+		} else {
+			s.sleep(ctx, s.pause(failures), nil)
+		}
+	}
+	return nil
+}
+
+// look asks the store whether it is there.
+func (s *Store) look(ctx context.Context) error {
+	s.looks.Add(1)
+	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	return s.inner.Ping(ctx)
+}
+
+// waitForDoubt returns when there is a reason to look: an operation that did not
+// reach the store, though not sooner than a pause after the last look, or silence.
+func (s *Store) waitForDoubt(ctx context.Context) {
+	s.sleep(ctx, s.o.Pause, nil)
+	for ctx.Err() == nil {
+		quiet := time.Since(time.Unix(0, s.contact.Load()))
+		if quiet >= s.o.Quiet || !s.sleep(ctx, s.o.Quiet-quiet, s.doubt) {
+			return
+		}
+	}
+}
+
+// sleep waits and reports whether it was left to: not if ctx ended or woken by a signal.
+func (s *Store) sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-woken:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// pause is how long to wait after so many looks without an answer: between a half and
+// one and a half of a time that doubles, so that processes do not look in step.
+func (s *Store) pause(failures int) time.Duration {
+	d := min(s.o.Pause<<min(failures-1, 20), s.o.MaxPause)
+	return d/2 + rand.N(d)
+}
+
+// trip opens the circuit, or, if it is open, takes down the latest reason.
+func (s *Store) trip(err error) {
+	s.mu.Lock()
+	before := s.open
+	s.open, s.err = true, err
+	if !before {
+		s.since = time.Now()
+		s.opened++
+		s.end()
+	}
+	s.mu.Unlock()
+	if !before {
+		s.o.Log.Warn("store away: serving what is in memory", "store", s.inner.Name(), "error", err)
+		s.changed(false)
+	}
+}
+
+// close closes the circuit if it is open.
+func (s *Store) close() {
+	s.mu.Lock()
+	before, since := s.open, s.since
+	if before {
+		s.open, s.err, s.since = false, nil, time.Now()
+		s.era, s.end = context.WithCancel(context.Background())
+	}
+	s.mu.Unlock()
+	if before {
+		s.o.Log.Info("store back", "store", s.inner.Name(), "away", time.Since(since))
+		s.changed(true)
+	}
+}
+
+func (s *Store) changed(closed bool) {
+	if s.o.OnChange != nil {
+		s.o.OnChange(closed)
+	}
+}

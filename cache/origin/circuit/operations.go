@@ -1,0 +1,208 @@
+package circuit
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// Name implements origin.Store.
+func (s *Store) Name() string { return s.inner.Name() }
+
+// Close implements origin.Store.
+func (s *Store) Close() error { return s.inner.Close() }
+
+// Ping implements origin.Store.
+func (s *Store) Ping(ctx context.Context) error { return s.do(ctx, s.inner.Ping) }
+
+// Scan implements origin.Source.
+func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
+	return s.each(ctx, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Scan(ctx, collection) })
+}
+
+// Sift implements origin.Source; every document looked at is a sign of life.
+func (s *Store) Sift(ctx context.Context, collection string, want func(doc bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+	seen := func(doc bson.Raw) bool {
+		s.answered()
+		return want(doc)
+	}
+	return s.each(ctx, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Sift(ctx, collection, seen) })
+}
+
+// Find implements origin.Source.
+func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return s.each(ctx, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Find(ctx, collection, q) })
+}
+
+// each lets documents pass; every one is a sign of life.
+func (s *Store) each(ctx context.Context, docs func(context.Context) iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		ctx, ended, err := s.begin(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for doc, err := range docs(ctx) {
+			if err != nil {
+				yield(nil, ended(err))
+				return
+			}
+			s.answered()
+			if !yield(doc, nil) {
+				break
+			}
+		}
+		_ = ended(nil)
+	}
+}
+
+// Lookup implements origin.Source.
+func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue) (doc bson.Raw, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		doc, err = s.inner.Lookup(ctx, collection, id)
+		return err
+	})
+	return doc, err
+}
+
+// Collections implements origin.Source.
+func (s *Store) Collections(ctx context.Context) (names []string, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		names, err = s.inner.Collections(ctx)
+		return err
+	})
+	return names, err
+}
+
+// Meta implements origin.Views.
+func (s *Store) Meta(ctx context.Context, view string) (m origin.Meta, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		m, err = s.inner.Meta(ctx, view)
+		return err
+	})
+	return m, err
+}
+
+// Metas implements origin.Views.
+func (s *Store) Metas(ctx context.Context) (all []origin.Meta, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		all, err = s.inner.Metas(ctx)
+		return err
+	})
+	return all, err
+}
+
+// Rows implements origin.Views; every row is a sign of life.
+func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (m origin.Meta, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		m, err = s.inner.Rows(ctx, view, since, func(r origin.Row) error {
+			s.answered()
+			return fn(r)
+		})
+		return err
+	})
+	return m, err
+}
+
+// Hashes implements origin.Views.
+func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error {
+	return s.do(ctx, func(ctx context.Context) error { return s.inner.Hashes(ctx, view, fn) })
+}
+
+// Begin implements origin.Views.
+func (s *Store) Begin(ctx context.Context, view string, lease origin.Lease) (p origin.Publication, err error) {
+	err = s.do(ctx, func(ctx context.Context) error {
+		inner, err := s.inner.Begin(ctx, view, lease)
+		p = &publication{s, inner}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// SetHealth implements origin.Views.
+func (s *Store) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) error {
+	return s.do(ctx, func(ctx context.Context) error { return s.inner.SetHealth(ctx, view, lease, h) })
+}
+
+// publication is one behind the circuit.
+type publication struct {
+	store *Store
+	inner origin.Publication
+}
+
+// Generation implements origin.Publication.
+func (p *publication) Generation() uint64 { return p.inner.Generation() }
+
+// Put implements origin.Publication.
+func (p *publication) Put(ctx context.Context, rows []origin.Row) error {
+	return p.store.do(ctx, func(ctx context.Context) error { return p.inner.Put(ctx, rows) })
+}
+
+// Commit implements origin.Publication.
+func (p *publication) Commit(ctx context.Context, rows int, rules string) (m origin.Meta, err error) {
+	err = p.store.do(ctx, func(ctx context.Context) (err error) {
+		m, err = p.inner.Commit(ctx, rows, rules)
+		return err
+	})
+	return m, err
+}
+
+// Abort implements origin.Publication.
+func (p *publication) Abort(ctx context.Context) error { return p.store.do(ctx, p.inner.Abort) }
+
+// Acquire implements origin.Leases.
+func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (l origin.Lease, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		l, err = s.inner.Acquire(ctx, name, holder, ttl)
+		return err
+	})
+	return l, err
+}
+
+// Renew implements origin.Leases.
+func (s *Store) Renew(ctx context.Context, held origin.Lease, ttl time.Duration) (l origin.Lease, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		l, err = s.inner.Renew(ctx, held, ttl)
+		return err
+	})
+	return l, err
+}
+
+// Release implements origin.Leases.
+func (s *Store) Release(ctx context.Context, l origin.Lease) error {
+	return s.do(ctx, func(ctx context.Context) error { return s.inner.Release(ctx, l) })
+}
+
+// Upsert implements origin.Importer.
+func (s *Store) Upsert(ctx context.Context, collection string, docs []bson.Raw) (u origin.Upserted, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		u, err = s.inner.Upsert(ctx, collection, docs)
+		return err
+	})
+	return u, err
+}
+
+// Retain implements origin.Importer.
+func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (n int, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		n, err = s.inner.Retain(ctx, collection, keep)
+		return err
+	})
+	return n, err
+}
+
+// Watch implements origin.Watcher; origin.ErrUnsupported if the store does not.
+func (s *Store) Watch(ctx context.Context, collections []string, changed func(collection string)) error {
+	w, ok := s.inner.(origin.Watcher)
+	if !ok {
+		return origin.ErrUnsupported
+	}
+	return s.do(ctx, func(ctx context.Context) error { return w.Watch(ctx, collections, changed) })
+}

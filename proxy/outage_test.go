@@ -1,0 +1,56 @@
+package proxy_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/cache/origin/circuit"
+	"vitrine/cache/view"
+	"vitrine/proxy"
+)
+
+// unconfirmed is a source whose views the store has not confirmed for an hour.
+type unconfirmed struct{ proxy.Source }
+
+func (u unconfirmed) Status() []view.Status {
+	all := u.Source.Status()
+	for i := range all {
+		all[i].Checked, all[i].Stale = published.Add(-time.Hour), true
+		all[i].Err = errors.New("dial store.internal: refused")
+	}
+	return all
+}
+
+// TestStoreAway: everything is served as ever, and everything says how old it is; what
+// went wrong inside is told to the operator alone.
+func TestStoreAway(t *testing.T) {
+	o := options(t)
+	o.Views = unconfirmed{open(t, institute(t), options(t)).views}
+	o.Store = func() circuit.State {
+		return circuit.State{Store: "mongodb://store.internal/x", Open: true, Since: time.Now(), Contact: time.Now().Add(-time.Hour),
+			Err: errors.New("refused"), Opened: 1}
+	}
+	server, err := proxy.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	s := &site{t: t, Server: server}
+	const first, then = "vitrine; fwd=miss; stored; detail=stale", "vitrine; hit; detail=stale"
+	for got := ""; got != then; { // what is stored is found a moment later
+		res := s.get("/api/activities")
+		if got = res.Header.Get("Cache-Status"); res.StatusCode != 200 || got != first && got != then {
+			t.Fatalf("%d, Cache-Status %q, want %q, then %q", res.StatusCode, got, first, then)
+		}
+		if age := res.Header.Get("Age"); age != "3600" {
+			t.Errorf("Age %q", age)
+		}
+	}
+	res := s.get("/readyz")
+	if text := string(res.body); res.StatusCode != 200 || !strings.Contains(text, `"state":"degraded"`) ||
+		!strings.Contains(text, `"view":"activities"`) || strings.Contains(text, "store.internal") {
+		t.Errorf("readyz: %d %s", res.StatusCode, text)
+	}
+}
