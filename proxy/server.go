@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -209,8 +210,16 @@ const mostServed = 1 << 20
 // it say, where it is asked for.
 type quiet struct{ log *slog.Logger }
 
-// Printf implements fasthttp.Logger.
-func (q quiet) Printf(format string, args ...any) { q.log.Debug(fmt.Sprintf(format, args...)) }
+// Printf implements fasthttp.Logger. Of an error is told what comes before the part of
+// the request that it quotes: that may be a key.
+func (q quiet) Printf(format string, args ...any) {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i], _, _ = strings.Cut(err.Error(), `"`)
+		}
+	}
+	q.log.Debug(fmt.Sprintf(format, args...))
+}
 
 // writeBuffer is how many bytes of an answer are gathered before they are sent: a
 // page with its headers is one packet train and wakes its reader once.
