@@ -68,6 +68,8 @@ type Admin struct {
 	Listen string `yaml:"listen" flag:"admin-listen" usage:"address of the operator's listener" check:"address"`
 	// Bearer token that `/admin/*` asks for. Empty: none is asked for; then keep the listener on the loopback.
 	Token Secret `yaml:"token"`
+	// Names that the listener is asked for by, beside addresses, `localhost` and the name in `listen`. Needed only without a token.
+	Hosts []string `yaml:"hosts"`
 }
 
 // Auth tells how a request shows who sends it.
@@ -82,10 +84,12 @@ type Auth struct {
 
 // Session tells how a logged-in person is recognised.
 type Session struct {
-	// Secret that signs session tokens (HS256). Empty: no such token is accepted.
+	// Secret that signs session tokens (HS256), of 32 bytes or more. Empty: no such token is accepted.
 	JWTSecret Secret `yaml:"jwt_secret"`
 	// PEM file with the Ed25519 public key of whoever signs session tokens (EdDSA). Empty: no such token is accepted.
 	PublicKey string `yaml:"public_key"`
+	// Whether tokens without an end (`exp`) are accepted.
+	Endless bool `yaml:"endless"`
 	// Cookie that carries the token. Empty: only the `Authorization` header does.
 	Cookie string `yaml:"cookie" check:"token"`
 	// Header in which a trusted proxy names the user. Empty: no header is believed.

@@ -18,13 +18,20 @@ import (
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
-		if err := guarded(c); err != nil {
+		setRequestID(c)
+		setHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
+		err := unambiguous(c)
+		if err == nil {
+			err = guarded(c)
+		}
+		if err != nil {
 			return s.fail(c, err)
 		}
 		return nil
 	})
+	app.Use(guardAdmin(o))
 	if token := newSecret(o.Token); token.set {
-		app.Use(bearer(token))
+		app.Use(s.bearer(token))
 	}
 	app.Use(pprof.New())
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
@@ -34,16 +41,20 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 }
 
 // bearer lets in who brings the token.
-func bearer(token secret) fiber.Handler {
-	p := problem{fiber.StatusForbidden, permissionDenied, "The operator's token is needed: Authorization: Bearer …"}
+func (s *Server) bearer(token secret) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		scheme, given, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
-		if strings.EqualFold(scheme, "Bearer") && token.is(strings.TrimSpace(given)) {
+		right := strings.EqualFold(scheme, "Bearer") && token.is(strings.TrimSpace(given))
+		if given != "" {
+			if err := s.guessed(c, right); err != nil {
+				return err
+			}
+		}
+		if right {
 			return c.Next()
 		}
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
-		c.Set(fiber.HeaderContentType, contentType)
-		return c.Status(p.status).Send(failure(p.status, p.name, p.msg))
+		return refused("The operator's token is needed: Authorization: Bearer …")
 	}
 }
 

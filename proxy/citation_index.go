@@ -27,6 +27,9 @@ type Citations interface {
 // configured, 503 while it fails.
 func (s *Server) citationIndex(c *fiber.Ctx) error {
 	asked := readParams(c.Context().QueryArgs())
+	if err := checkLanguage(asked); err != nil {
+		return err
+	}
 	user, err := asked.text("user")
 	if err != nil {
 		return err

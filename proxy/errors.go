@@ -33,10 +33,13 @@ type problem struct {
 // classify is the one table from errors to what a client is told. Only a
 // *rules.Error speaks for itself; of any other error the client learns its kind.
 func classify(err error) problem {
-	var told *rules.Error
+	var said *rules.Error
 	var fromFiber *fiber.Error
 	var wait *later
+	var own *told
 	switch {
+	case errors.As(err, &own):
+		return own.problem
 	case errors.As(err, &wait) && wait.status == http.StatusTooManyRequests:
 		return problem{wait.status, wrongCall, wait.msg}
 	case errors.As(err, &wait):
@@ -44,15 +47,15 @@ func classify(err error) problem {
 	case errors.As(err, &fromFiber):
 		return classifyHTTP(fromFiber)
 	case errors.Is(err, rules.ErrWrongCall):
-		if errors.As(err, &told) {
-			return problem{http.StatusBadRequest, wrongCall, told.Error()}
+		if errors.As(err, &said) {
+			return problem{http.StatusBadRequest, wrongCall, said.Error()}
 		}
 		return problem{http.StatusBadRequest, wrongCall, "The request cannot be answered."}
 	case errors.Is(err, rules.ErrPermission):
 		return problem{http.StatusForbidden, permissionDenied, keyNeeded}
 	case errors.Is(err, rules.ErrNotFound):
-		if errors.As(err, &told) {
-			return problem{http.StatusNotFound, dataNotFound, told.Error()}
+		if errors.As(err, &said) {
+			return problem{http.StatusNotFound, dataNotFound, said.Error()}
 		}
 		return problem{http.StatusNotFound, dataNotFound, "Not found."}
 	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

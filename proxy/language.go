@@ -10,16 +10,21 @@ import (
 // languageOf returns the language that an answer speaks: lang, or else the
 // configured one (DESIGN.md: 15).
 func (s *Server) languageOf(p params) (string, error) {
-	lang, err := p.text("lang")
-	switch {
-	case err != nil:
+	if err := checkLanguage(p); err != nil {
 		return "", err
-	case lang == "":
-		return s.language, nil
-	case !label.Known(lang):
-		return "", rules.Wrongf("lang", "", "want one of %s, got %s", strings.Join(label.Languages(), ", "), quoted(lang))
 	}
-	return lang, nil
+	lang, err := p.text("lang")
+	return or(lang, s.language), err
+}
+
+// checkLanguage refuses a lang that there is none of, also where an answer has no
+// labels: what is accepted in one place is accepted everywhere.
+func checkLanguage(p params) error {
+	lang, err := p.text("lang")
+	if err != nil || lang == "" || label.Known(lang) {
+		return err
+	}
+	return rules.Wrongf("lang", "", "want one of %s, got %s", strings.Join(label.Languages(), ", "), quoted(lang))
 }
 
 // says returns what the API says itself in a language.

@@ -92,6 +92,8 @@ type SessionOptions struct {
 	// PublicKey is an Ed25519 key in PEM that verifies tokens signed with EdDSA. If
 	// empty, none are accepted.
 	PublicKey []byte
+	// Endless accepts tokens that never expire. Who finds one of those has it for good.
+	Endless bool
 	// Cookie is the name of the cookie that carries a token; if empty, only bearer tokens count.
 	Cookie string
 	// UserHeader carries the username from a proxy listed in TrustedProxies. If empty, none does.
@@ -155,6 +157,9 @@ type ClientOptions struct {
 type AdminOptions struct {
 	// Token is asked as a bearer token. If empty, nobody is asked.
 	Token string
+	// Hosts are the names by which the listener is asked for, beside addresses and
+	// localhost. They matter where there is no Token.
+	Hosts []string
 	// Refresh runs jobs. If nil, there is none to run here.
 	Refresh func(context.Context, Refresh) (Refreshed, error)
 }

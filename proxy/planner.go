@@ -46,6 +46,9 @@ func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
 		}
 	}
 	r.params = readParams(c.Context().QueryArgs())
+	if err := checkLanguage(r.params); err != nil {
+		return plan{}, err
+	}
 	r.id = strings.Clone(c.Params("id"))
 	made, err := p.resource(c.UserContext(), r)
 	if p.edition > 0 {

@@ -208,7 +208,13 @@ func TestNewRefuses(t *testing.T) {
 
 func (s *site) admin(method, target string, headers ...string) response {
 	s.t.Helper()
+	return s.adminAs("localhost", method, target, headers...)
+}
+
+func (s *site) adminAs(host, method, target string, headers ...string) response {
+	s.t.Helper()
 	req := httptest.NewRequest(method, target, nil)
+	req.Host = host
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}

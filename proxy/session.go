@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -45,7 +46,11 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 		}
 		s.keys[jwt.SigningMethodEdDSA.Alg()] = key
 	}
-	s.parser = jwt.NewParser(jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))), jwt.WithTimeFunc(now))
+	rules := []jwt.ParserOption{jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))), jwt.WithTimeFunc(now)}
+	if !o.Endless {
+		rules = append(rules, jwt.WithExpirationRequired())
+	}
+	s.parser = jwt.NewParser(rules...)
 	return s, nil
 }
 
@@ -119,6 +124,9 @@ func (s *sessions) verify(token string) session {
 	var claims jwt.RegisteredClaims
 	// The token lies in Fiber's buffer; the claims are decoded out of it.
 	_, err := s.parser.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
+		if _, ok := t.Header["crit"]; ok {
+			return nil, errors.New("a token with extensions") // none is understood here (RFC 7515: 4.1.11)
+		}
 		return s.keys[t.Method.Alg()], nil // the parser has let through only algorithms with a key
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"os"
 	"time"
@@ -60,7 +61,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		CORS:    proxy.CORSOptions{Origins: cfg.HTTP.CORS.Origins, Credentials: cfg.HTTP.CORS.Credentials, MaxAge: cfg.HTTP.CORS.MaxAge},
 		Client:  proxy.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: cfg.HTTP.TrustedProxies},
 		Codings: codings(cfg.HTTP.Compress.Codings),
-		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Refresh: refresher(p.views, p.runner)},
+		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: refresher(p.views, p.runner)},
 
 		StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 		Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
@@ -71,6 +72,15 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		o.Citations = p.citations
 	}
 	return o, nil
+}
+
+// adminHosts are the names that the operator's listener goes by.
+func adminHosts(cfg configs.Admin) []string {
+	host, _, err := net.SplitHostPort(cfg.Listen)
+	if err != nil || host == "" {
+		return cfg.Hosts
+	}
+	return append([]string{host}, cfg.Hosts...)
 }
 
 // requestLimits maps the configuration's "0 is no limit" to the front end's
@@ -93,7 +103,7 @@ func requestLimits(cfg configs.Config) proxy.Limits {
 }
 
 func sessionOptions(cfg configs.Session) (proxy.SessionOptions, error) {
-	o := proxy.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Cookie: cfg.Cookie, UserHeader: cfg.UserHeader}
+	o := proxy.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless, Cookie: cfg.Cookie, UserHeader: cfg.UserHeader}
 	if cfg.PublicKey != "" {
 		pem, err := os.ReadFile(cfg.PublicKey)
 		if err != nil {

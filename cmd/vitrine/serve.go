@@ -65,6 +65,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
+	warnOfKeys(cfg, log)
 	log.Info("listening", "address", public.Addr().String(), "admin", addrOf(admin), "store", store.Name())
 	if demo {
 		printTour(out, public.Addr().String(), addrOf(admin))

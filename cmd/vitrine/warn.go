@@ -1,0 +1,20 @@
+package main
+
+import (
+	"log/slog"
+
+	"vitrine/configs"
+)
+
+// leastSecret is how many bytes a secret of HS256 should have (RFC 7518: 3.2).
+const leastSecret = 32
+
+// warnOfKeys tells the operator of settings that are weaker than they look.
+func warnOfKeys(cfg configs.Config, log *slog.Logger) {
+	if n := len(cfg.Auth.Session.JWTSecret.Reveal()); n > 0 && n < leastSecret {
+		log.Warn("auth.session.jwt_secret is short: who has a token can try secrets until one fits", "bytes", n, "want", leastSecret)
+	}
+	if cfg.Auth.Session.Endless {
+		log.Warn("auth.session.endless: a token that was lost is good for ever")
+	}
+}

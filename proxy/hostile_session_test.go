@@ -1,0 +1,197 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"vitrine/proxy"
+)
+
+// forge signs a token of which every byte is chosen.
+func forge(header, claims string, secret []byte) string {
+	b64 := base64.RawURLEncoding
+	text := b64.EncodeToString([]byte(header)) + "." + b64.EncodeToString([]byte(claims))
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(text))
+	return text + "." + b64.EncodeToString(mac.Sum(nil))
+}
+
+// TestForgedTokens: no token chooses how it is verified, and one that says nothing
+// usable is nobody's. The secret is right in all of them unless its name says otherwise.
+func TestForgedTokens(t *testing.T) {
+	secret := []byte("session secret of thirty-two bytes")
+	public, _ := edKeys(t)
+	o := options(t)
+	o.Auth.Session = proxy.SessionOptions{Secret: secret, PublicKey: public, Cookie: "vitrine_session"}
+	s := open(t, institute(t), o)
+	exp := fmt.Sprint(published.Unix() + 3600)
+	const hs = `{"alg":"HS256","typ":"JWT"}`
+	bob := `{"sub":"bob","exp":` + exp + `}`
+	good := forge(hs, bob, secret)
+	body, sig := good[:strings.LastIndexByte(good, '.')], good[strings.LastIndexByte(good, '.')+1:]
+	if !known(t, s, good) {
+		t.Fatal("the good token is not")
+	}
+	for name, tok := range map[string]string{
+		"no algorithm":             forge(`{"alg":"none"}`, bob, secret),
+		"no algorithm, unsigned":   strings.TrimSuffix(forge(`{"alg":"none"}`, bob, nil), "x")[:len(body)],
+		"None":                     forge(`{"alg":"None"}`, bob, secret),
+		"an empty algorithm":       forge(`{"alg":""}`, bob, secret),
+		"no word of an algorithm":  forge(`{"typ":"JWT"}`, bob, secret),
+		"small letters":            forge(`{"alg":"hs256"}`, bob, secret),
+		"a list of algorithms":     forge(`{"alg":["HS256"]}`, bob, secret),
+		"a number":                 forge(`{"alg":256}`, bob, secret),
+		"HS384":                    forge(`{"alg":"HS384"}`, bob, secret),
+		"RS256":                    forge(`{"alg":"RS256"}`, bob, secret),
+		"EdDSA with a hash":        forge(`{"alg":"EdDSA"}`, bob, secret),
+		"the public key as secret": forge(hs, bob, public),
+		"no secret":                forge(hs, bob, nil),
+		"the secret and a byte":    forge(hs, bob, append(bytes.Clone(secret), 1)),
+		"a file by kid":            forge(`{"alg":"HS256","kid":"/dev/null"}`, bob, nil),
+		"a query by kid":           forge(`{"alg":"HS256","kid":"' UNION SELECT ''--"}`, bob, nil),
+		"a key by jwk":             forge(`{"alg":"HS256","jwk":{"kty":"oct","k":""}}`, bob, nil),
+		"a key by jku":             forge(`{"alg":"HS256","jku":"http://127.0.0.1/keys"}`, bob, nil),
+		"extensions":               forge(`{"alg":"HS256","crit":["b64"],"b64":false}`, bob, secret),
+		"a number as user":         forge(hs, `{"sub":1,"exp":`+exp+`}`, secret),
+		"a list as user":           forge(hs, `{"sub":["bob"],"exp":`+exp+`}`, secret),
+		"an object as user":        forge(hs, `{"sub":{"$ne":""},"exp":`+exp+`}`, secret),
+		"nothing as user":          forge(hs, `{"sub":null,"exp":`+exp+`}`, secret),
+		"no user":                  forge(hs, `{"exp":`+exp+`}`, secret),
+		"an empty user":            forge(hs, `{"sub":"","exp":`+exp+`}`, secret),
+		"a control in the user":    forge(hs, `{"sub":"bob\r\nX: y","exp":`+exp+`}`, secret),
+		"a zero byte in the user":  forge(hs, `{"sub":"bob\u0000","exp":`+exp+`}`, secret),
+		"a long user":              forge(hs, `{"sub":"`+strings.Repeat("b", 5000)+`","exp":`+exp+`}`, secret),
+		"invalid UTF-8":            forge(hs, "{\"sub\":\"bob\xff\",\"exp\":"+exp+"}", secret),
+		"without end":              forge(hs, `{"sub":"bob"}`, secret),
+		"an end that is null":      forge(hs, `{"sub":"bob","exp":null}`, secret),
+		"an end that is a word":    forge(hs, `{"sub":"bob","exp":"never"}`, secret),
+		"an end at zero":           forge(hs, `{"sub":"bob","exp":0}`, secret),
+		"a negative end":           forge(hs, `{"sub":"bob","exp":-1}`, secret),
+		"expired":                  forge(hs, `{"sub":"bob","exp":`+fmt.Sprint(published.Unix()-1)+`}`, secret),
+		"not yet":                  forge(hs, `{"sub":"bob","exp":`+exp+`,"nbf":`+fmt.Sprint(published.Unix()+60)+`}`, secret),
+		"claims that are a list":   forge(hs, `["bob"]`, secret),
+		"claims that are none":     forge(hs, `bob`, secret),
+		"a header that is none":    forge(`HS256`, bob, secret),
+		"claims changed":           strings.Replace(good, ".", ".e", 1),
+		"the signature cut":        body + "." + sig[:len(sig)-2],
+		"no signature":             body + ".",
+		"two parts":                body,
+		"four parts":               good + "." + sig,
+		"five parts":               good + ".." + sig,
+		"padding":                  good + "=",
+		"blanks":                   " " + good + " x",
+		"dots":                     "..",
+		"a huge token":             forge(hs, `{"sub":"`+strings.Repeat("b", 9000)+`","exp":`+exp+`}`, secret),
+		"deep claims":              forge(hs, strings.Repeat(`{"a":`, 2000)+"1"+strings.Repeat("}", 2000), secret),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if known(t, s, tok) {
+				t.Errorf("taken: %.200s", tok)
+			}
+		})
+	}
+	t.Run("endless where that is allowed", func(t *testing.T) {
+		o.Auth.Session.Endless = true
+		s := open(t, institute(t), o)
+		if !known(t, s, forge(hs, `{"sub":"bob"}`, secret)) {
+			t.Error("not taken")
+		}
+	})
+}
+
+// known reports whether a token is bob's, as bearer and as cookie alike.
+func known(t *testing.T, s *site, tok string) bool {
+	t.Helper()
+	const mine = "/api/all-activities?page=my-activities"
+	bearer := s.get(mine, "Authorization", "Bearer "+tok)
+	is := *bearer.envelope(t).Count == 4
+	if strings.ContainsAny(tok, " ") {
+		return is
+	}
+	if cookie := s.get(mine, "Cookie", "vitrine_session="+tok, "Sec-Fetch-Site", "same-origin"); (*cookie.envelope(t).Count == 4) != is {
+		t.Errorf("bearer %v, cookie %v", is, !is)
+	}
+	return is
+}
+
+// TestAdminFromBrowsers: no page that the operator looks at can ask the operator's
+// listener, by whatever name it does.
+func TestAdminFromBrowsers(t *testing.T) {
+	refreshed := 0
+	o := options(t)
+	o.Admin.Hosts = []string{"vitrine.internal"}
+	o.Admin.Refresh = func(context.Context, proxy.Refresh) (proxy.Refreshed, error) {
+		refreshed++
+		return proxy.Refreshed{Done: true}, nil
+	}
+	open1 := open(t, institute(t), o)
+	o.Admin.Token = "operator"
+	tokened := open(t, institute(t), o)
+	tests := []struct {
+		name, host string
+		headers    []string
+		ok         bool
+	}{
+		{"by address", "127.0.0.1:8081", nil, true},
+		{"by IPv6 address", "[::1]:8081", nil, true},
+		{"as localhost", "LOCALHOST:8081", nil, true},
+		{"by the operator's name", "Vitrine.internal:8081", nil, true},
+		{"by another name", "evil.example:8081", nil, false},
+		{"by a name that begins well", "127.0.0.1.evil.example", nil, false},
+		{"by a name that ends well", "evil.localhost", nil, false},
+		{"from the address bar", "localhost", []string{"Sec-Fetch-Site", "none"}, true},
+		{"from its own page", "localhost", []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://localhost"}, true},
+		{"from another site", "localhost", []string{"Sec-Fetch-Site", "cross-site"}, false},
+		{"from another port", "localhost:8081", []string{"Sec-Fetch-Site", "same-site"}, false},
+		{"from an origin", "localhost:8081", []string{"Origin", "https://evil.example"}, false},
+		{"from no origin", "localhost:8081", []string{"Origin", "null"}, false},
+		{"from a page that was rebound", "evil.example", []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://evil.example"}, false},
+	}
+	for _, tt := range tests {
+		for _, method := range []string{http.MethodPost, http.MethodGet} {
+			t.Run(method+" "+tt.name, func(t *testing.T) {
+				target := map[string]string{http.MethodPost: "/admin/refresh", http.MethodGet: "/metrics"}[method]
+				before := refreshed
+				res := open1.adminAs(tt.host, method, target, tt.headers...)
+				if ok := res.StatusCode/100 == 2; ok != tt.ok {
+					t.Errorf("status %d, want it let in: %v", res.StatusCode, tt.ok)
+				}
+				if done := refreshed > before; method == http.MethodPost && done != tt.ok {
+					t.Errorf("refreshed: %v", done)
+				}
+				if !tt.ok {
+					res.envelope(t)
+				}
+				if res := tokened.adminAs(tt.host, method, target, tt.headers...); res.StatusCode != 403 {
+					t.Errorf("without the token: %d", res.StatusCode)
+				}
+			})
+		}
+	}
+	if res := tokened.adminAs("prometheus-sees-me-as.example", http.MethodGet, "/metrics", "Authorization", "Bearer operator"); res.StatusCode != 200 {
+		t.Errorf("with the token any name will do: %d", res.StatusCode)
+	}
+}
+
+// TestAdminTokenGuessing: the operator's token is not to be guessed either.
+func TestAdminTokenGuessing(t *testing.T) {
+	o := options(t)
+	o.Admin.Token = "operator"
+	o.Limits.KeyFailures = 3
+	s := open(t, institute(t), o)
+	for i := range 3 {
+		if got := s.admin(http.MethodGet, "/metrics", "Authorization", fmt.Sprint("Bearer guess", i)).StatusCode; got != 403 {
+			t.Fatalf("guess %d: %d", i, got)
+		}
+	}
+	if res := s.admin(http.MethodGet, "/metrics", "Authorization", "Bearer operator"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("the right one after that: %d", res.StatusCode)
+	}
+}
