@@ -79,6 +79,9 @@ func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot 
 	} else {
 		setHeader(c, fiber.HeaderContentEncoding, string(key.Coding))
 	}
+	if size < 0 && c.Method() == fiber.MethodHead {
+		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
+	}
 	c.Context().SetBodyStream(&stream{pieces: s.coded(b, key.Coding), ended: s.metrics.streamed(c)}, size)
 	return nil
 }

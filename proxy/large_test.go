@@ -1,8 +1,11 @@
 package proxy_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -69,6 +72,38 @@ func TestPreparedRows(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestHeadOfStream: after the head of a stream nothing follows, so that the next
+// answer on the connection begins where it is expected.
+func TestHeadOfStream(t *testing.T) {
+	s := uneven(t, 1500)
+	public := listen(t)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, public, nil) }()
+	for _, target := range []string{"/api/all-activities", "/api/all-activities?page=portal", "/api/activities", "/api/activities?full=1"} {
+		for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
+			conn, err := net.Dial("tcp", public.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: x\r\nAccept-Encoding: %s\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", target, coding)
+			text, err := io.ReadAll(conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, next, _ := strings.Cut(string(text), "\r\n\r\n")
+			if !strings.HasPrefix(head, "HTTP/1.1 200") || !strings.HasPrefix(next, "HTTP/1.1 200") {
+				t.Errorf("%s, %s: after the head comes %.40q", target, coding, next)
+			}
+			conn.Close()
+		}
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }
 
