@@ -18,11 +18,15 @@ import (
 )
 
 // runEnv makes the test binary be the program itself, so that tests can start,
-// signal and kill the real thing.
+// signal and kill the real thing; or, as runSoak, the program with a writer beside it.
 const runEnv = "VITRINE_TEST_RUN"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(runEnv) != "" {
+	switch os.Getenv(runEnv) {
+	case "":
+	case runSoak:
+		os.Exit(soaked(os.Args[1], os.Stdin, os.Stdout, os.Stderr))
+	default:
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
@@ -65,8 +69,16 @@ type server struct {
 func startServer(t testing.TB, dir string, args ...string) *server {
 	t.Helper()
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"}, args...)
-	s := &server{t: t, cmd: command(dir, args...), eof: make(chan struct{})}
+	s := &server{t: t, cmd: command(dir, args...)}
 	s.cmd.Stdout = &s.stdout
+	return s.start()
+}
+
+// start starts the process and waits for its listeners.
+func (s *server) start() *server {
+	t := s.t
+	t.Helper()
+	s.eof = make(chan struct{})
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

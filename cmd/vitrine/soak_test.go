@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"vitrine/configs"
+)
+
+const (
+	// runSoak is the value of runEnv for the program whose sources change while it runs.
+	runSoak = "soak"
+	// soakEnv says for how long the soak goes on; without it, for some seconds.
+	soakEnv = "VITRINE_TEST_SOAK"
+)
+
+// soakInstitute is long enough for its full list to be streamed.
+var soakInstitute = stamped{activities: 300}
+
+// soaked is the main of the soaked process: the program on an embedded store, which
+// only one process can open, and beside it a writer to the same store that brings the
+// sources to each round it is told on standard input.
+func soaked(dir string, rounds io.Reader, done, logs io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if err := soak(ctx, dir, rounds, done, slog.New(slog.NewJSONHandler(logs, nil))); err != nil {
+		fmt.Fprintln(logs, err)
+		return 1
+	}
+	return 0
+}
+
+func soak(ctx context.Context, dir string, rounds io.Reader, done io.Writer, log *slog.Logger) error {
+	cfg := configs.Default()
+	cfg.Store = configs.URI("bolt://" + dir + "/v.db")
+	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
+	cfg.Access.Anonymous = []string{"projects.view", "proposals.view", "portfolio-spectrum"}
+	cfg.Log.Requests = false
+	cfg.Views.Poll, cfg.Shutdown.Delay = time.Second, 0
+	cfg.Cache.Budget, cfg.Cache.MaxEntry = 8<<20, 128<<10 // soon full, so that it is flat from then on
+	for view := range cfg.Materialize.Schedule {
+		cfg.Materialize.Schedule[view] = "@every 2s"
+	}
+	store, err := openStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := soakInstitute.write(ctx, store, 1); err != nil {
+		return err
+	}
+	p, err := assemble(ctx, cfg, store, log)
+	if err != nil {
+		return err
+	}
+	public, admin, err := listen(cfg)
+	if err != nil {
+		return err
+	}
+	go func() { // ends with the process
+		for lines := bufio.NewScanner(rounds); lines.Scan(); {
+			round, err := strconv.Atoi(lines.Text())
+			if err == nil {
+				err = soakInstitute.write(ctx, store, round)
+			}
+			fmt.Fprintln(done, round, err)
+		}
+	}()
+	log.Info("listening", "address", public.Addr().String(), "admin", admin.Addr().String())
+	return cmp.Or(p.run(ctx, public, admin), store.Close())
+}
+
+// TestSoak is what a front end goes through in its life, in short: its sources change
+// every few seconds and are refreshed all the while, and clients of all sorts ask. No
+// answer may be wrong, and nothing may grow.
+func TestSoak(t *testing.T) {
+	length, every := 4*time.Second, 400*time.Millisecond
+	if text := os.Getenv(soakEnv); text != "" {
+		var err error
+		if length, err = time.ParseDuration(text); err != nil {
+			t.Fatalf("%s: %v", soakEnv, err)
+		}
+		every = 3 * time.Second
+	} else if testing.Short() {
+		length = time.Second
+	}
+	s := &server{t: t, cmd: exec.Command(os.Args[0], t.TempDir())}
+	s.cmd.Env = append(os.Environ(), runEnv+"="+runSoak)
+	rounds, err := s.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, written := io.Pipe()
+	s.cmd.Stdout = written
+	s.start().ready()
+
+	ctx, stop := context.WithTimeout(t.Context(), length)
+	defer stop()
+	traffic := newTraffic(t, s, soakInstitute)
+	finished := traffic.start(ctx, 4)
+	var usage []sample
+	answers := bufio.NewScanner(done)
+	last := 1
+	for tick := time.NewTicker(every); ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+			last++
+			fmt.Fprintln(rounds, last)
+			if answers.Scan(); answers.Text() != fmt.Sprint(last, " <nil>") {
+				t.Errorf("writing round %d: %q", last, answers.Text())
+			}
+			usage = append(usage, s.usage())
+		}
+	}
+	finished()
+	traffic.report(last, length)
+	steady(t, usage, length >= 5*time.Minute)
+	if code := s.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// sample is what a process holds at a moment.
+type sample struct{ goroutines, descriptors, resident, heap float64 }
+
+// usage asks the process for its metrics, and the system for its descriptors.
+func (s *server) usage() sample {
+	s.t.Helper()
+	_, text := fetch(s.t, http.MethodGet, s.admin+"/metrics")
+	metric := func(name string) float64 {
+		found := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(text)
+		if found == nil {
+			s.t.Fatalf("no metric %s", name)
+		}
+		value, err := strconv.ParseFloat(found[1], 64)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return value
+	}
+	return sample{metric("go_goroutines"), metric("process_open_fds"), metric("process_resident_memory_bytes"), metric("go_memstats_heap_inuse_bytes")}
+}
+
+// steady compares the second quarter of samples with the last one. Memory is held to
+// it only in a long run: a short one is over before caches are full.
+func steady(t *testing.T, usage []sample, long bool) {
+	t.Helper()
+	second, last := usage[len(usage)/4:len(usage)/2], usage[len(usage)*3/4:]
+	if len(second) == 0 || len(last) == 0 {
+		return // too short to tell anything
+	}
+	for _, m := range []struct {
+		name  string
+		of    func(sample) float64
+		slack float64
+		held  bool
+	}{
+		{"goroutines", func(s sample) float64 { return s.goroutines }, 20, true},
+		{"descriptors", func(s sample) float64 { return s.descriptors }, 20, true},
+		{"resident bytes", func(s sample) float64 { return s.resident }, 32 << 20, long},
+		{"heap bytes", func(s sample) float64 { return s.heap }, 32 << 20, long},
+	} {
+		before, after := median(second, m.of), median(last, m.of)
+		t.Logf("%s: %.0f in the second quarter, %.0f in the last", m.name, before, after)
+		if m.held && after > before*1.2+m.slack {
+			t.Errorf("%s grow: %.0f, then %.0f", m.name, before, after)
+		}
+	}
+}
+
+func median(samples []sample, of func(sample) float64) float64 {
+	values := make([]float64, len(samples))
+	for i, s := range samples {
+		values[i] = of(s)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
