@@ -11,6 +11,21 @@ import (
 	"vitrine/cache/origin"
 )
 
+// inserter is implemented by stores that take new documents faster than others.
+type inserter interface {
+	// Insert stores documents that the collection does not have.
+	Insert(ctx context.Context, collection string, docs []bson.Raw) error
+}
+
+// insert stores new documents.
+func insert(ctx context.Context, store origin.Store, collection string, docs []bson.Raw) error {
+	if i, ok := store.(inserter); ok {
+		return i.Insert(ctx, collection, docs)
+	}
+	_, err := store.Upsert(ctx, collection, docs)
+	return err
+}
+
 // indexer is implemented by stores that can be told to index a path.
 type indexer interface {
 	// EnsureIndex creates an index on the keys of a collection's documents, unless
@@ -82,13 +97,13 @@ func (b *bench) copyTo(ctx context.Context, other origin.Store, collection strin
 			continue
 		}
 		if batch = append(batch, record); len(batch) == copyBatch {
-			if _, err := other.Upsert(ctx, copied+collection, batch); err != nil {
+			if err := insert(ctx, other, copied+collection, batch); err != nil {
 				return err
 			}
 			batch = batch[:0]
 		}
 	}
-	if _, err := other.Upsert(ctx, copied+collection, batch); err != nil {
+	if err := insert(ctx, other, copied+collection, batch); err != nil {
 		return err
 	}
 	_, err = other.Retain(ctx, copied+collection, func(id bson.RawValue) bool { _, ok := wanted[keyOf(id)]; return ok })

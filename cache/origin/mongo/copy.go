@@ -1,0 +1,33 @@
+package mongo
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Nothing that serves calls what is in this file: source collections are their
+// owner's. It is for copies that somebody makes to compare with.
+
+// Insert stores documents that the collection does not have. It spares the server
+// the look-up that Upsert needs for each, which some servers do by scanning.
+func (s *Store) Insert(ctx context.Context, collection string, docs []bson.Raw) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	if _, err := s.source.Collection(collection).InsertMany(ctx, docs); err != nil {
+		return fmt.Errorf("insert into %s: %w", collection, storeError(err))
+	}
+	return nil
+}
+
+// EnsureIndex creates an index on the keys of a source collection's documents,
+// unless there is one.
+func (s *Store) EnsureIndex(ctx context.Context, collection string, keys bson.D) error {
+	if _, err := s.source.Collection(collection).Indexes().CreateOne(ctx, driver.IndexModel{Keys: keys}); err != nil {
+		return fmt.Errorf("index of %s: %w", collection, storeError(err))
+	}
+	return nil
+}
