@@ -93,6 +93,39 @@ func BenchmarkIndex(b *testing.B) {
 	}
 }
 
+// BenchmarkPage takes pages of what was selected: of every row, and of those that no
+// order groups together.
+func BenchmarkPage(b *testing.B) {
+	snap := benchSnapshot(b)
+	some, err := filter.Parse([]byte(`{"authors.user":{"$in":["u1","u2","u3"]}}`), filter.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, bm := range []struct {
+		name   string
+		filter *filter.Filter
+		offset func(count int) int
+	}{
+		{"first of all", filter.All(), func(int) int { return 0 }},
+		{"middle of all", filter.All(), func(count int) int { return count / 2 }},
+		{"first of some", some, func(int) int { return 0 }},
+		{"middle of some", some, func(count int) int { return count / 2 }},
+	} {
+		sel, err := snap.Select(context.Background(), bm.filter)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(bm.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if len(sel.Page(bm.offset(sel.Count()), 20)) != 20 {
+					b.Fatal("not a whole page")
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkGroup(b *testing.B) {
 	snap := benchSnapshot(b)
 	sel, err := snap.Select(context.Background(), filter.All())
