@@ -60,6 +60,9 @@ func BenchmarkSelect(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		if _, err := snap.Select(context.Background(), f); err != nil { // builds them
+			b.Fatal(err)
+		}
 		b.Run(bm.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,6 +20,10 @@ import (
 
 // copyBatch is how many documents are copied from one store to another at once.
 const copyBatch = 1000
+
+// questionTime is how long another server may take for a question: it is its slowness
+// that is to be told.
+const questionTime = 10 * time.Minute
 
 // benchProgram says how stores are opened and filled, and how this program starts
 // itself again.
@@ -40,6 +45,7 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (bench.Progr
 	open := func(ctx context.Context, uri string) (origin.Store, error) {
 		other := cfg
 		other.Store = configs.URI(uri)
+		other.Mongo.Timeout = questionTime
 		return openStore(ctx, other)
 	}
 	return bench.Program{

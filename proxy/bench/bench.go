@@ -76,15 +76,19 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if len(sizes) == 0 {
 		sizes = []int{0}
 	}
+	var failed []error
 	for _, size := range sizes {
 		b := &bench{Options: o, wanted: wanted, size: size}
 		err := b.measure(ctx)
 		report.Runs = append(report.Runs, b.run)
 		if err != nil {
-			return report, err
+			failed = append(failed, fmt.Errorf("with %d activities: %w", b.run.Rows, err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return report, nil
+	return report, errors.Join(failed...)
 }
 
 // bench is one run under way.
@@ -128,13 +132,14 @@ func (b *bench) ask(ctx context.Context) error {
 	if err := b.loaded(ctx); err != nil {
 		return fmt.Errorf("memory: %w", err)
 	}
-	if err := b.everyCase(ctx); err != nil {
-		return err
+	failed := b.everyCase(ctx)
+	if ctx.Err() != nil {
+		return failed
 	}
 	if err := b.refresh(ctx); err != nil {
-		return fmt.Errorf("refresh: %w", err)
+		return errors.Join(failed, fmt.Errorf("refresh: %w", err))
 	}
-	return b.after(ctx)
+	return errors.Join(failed, b.after(ctx))
 }
 
 // note keeps what readers of the report should know.

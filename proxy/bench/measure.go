@@ -22,7 +22,8 @@ const mostPaths = 40_000
 // stepTime is how long a step may take before its remaining rounds are left out.
 const stepTime = time.Minute
 
-// everyCase measures the chosen cases.
+// everyCase measures the chosen cases. One that fails does not keep the others from
+// being measured.
 func (b *bench) everyCase(ctx context.Context) error {
 	cases, missing := b.words.cases()
 	missing = slices.DeleteFunc(missing, func(name string) bool { return !b.wanted.has(name) })
@@ -33,6 +34,7 @@ func (b *bench) everyCase(ctx context.Context) error {
 	if err := b.serving.Call(ctx, "Usage", none{}, &before); err != nil {
 		return err
 	}
+	var failed []error
 	for _, c := range cases {
 		if !b.wanted.has(c.Name) {
 			continue
@@ -45,15 +47,19 @@ func (b *bench) everyCase(ctx context.Context) error {
 			}
 			return err
 		})
+		if ctx.Err() != nil {
+			return err
+		}
 		if err != nil {
-			return fmt.Errorf("case %s: %w", c.Name, err)
+			b.note("case %s failed: %v", c.Name, err)
+			failed = append(failed, fmt.Errorf("case %s: %w", c.Name, err))
 		}
 	}
 	if err := b.serving.Call(ctx, "Usage", none{}, &after); err != nil {
 		return err
 	}
 	b.run.Pauses = pausesOf(after.Since(before))
-	return nil
+	return errors.Join(failed...)
 }
 
 func pausesOf(u usage.Usage) *Pauses {

@@ -20,6 +20,8 @@ import (
 type Axis struct {
 	Label string
 	Log   bool // in powers of ten; values at or below 0 are drawn at its beginning
+	// Most, if not 0, is where the axis ends at the latest; values above are drawn there.
+	Most float64
 }
 
 // Line is a value to compare with, such as a bar to stay under.
@@ -154,6 +156,9 @@ func newScale(a Axis, values []float64, from, to float64) scale {
 	if high < low {
 		low, high = 1, 10
 	}
+	if a.Most > 0 {
+		high = min(high, a.Most)
+	}
 	if a.Log {
 		s.min, s.max = math.Pow(10, math.Floor(math.Log10(low))), math.Pow(10, math.Ceil(math.Log10(high)))
 		if s.min == s.max {
@@ -174,7 +179,7 @@ func (s scale) at(v float64) float64 {
 	if s.log {
 		share = math.Log10(max(v, s.min)/s.min) / math.Log10(s.max/s.min)
 	}
-	return s.from + share*(s.to-s.from)
+	return s.from + min(share, 1)*(s.to-s.from)
 }
 
 // ticks returns round values along the scale.

@@ -27,6 +27,7 @@ func TestCharts(t *testing.T) {
 		{"dots in powers of ten", plot.Dots{Title: "T", Axis: plot.Axis{Log: true}, Series: []string{"p50", "p99"},
 			Rows: []plot.Row{{Label: "x", Values: []plot.Value{{At: 0.05}, {1234, 1234, 2000}}}, {Label: "zero", Values: []plot.Value{{}, {At: 7}}}}},
 			[]string{">0.01<", ">10k<", ">p99<", ">1.23k<"}},
+		{"an axis that ends", plot.Dots{Title: "T", Axis: plot.Axis{Most: 2}, Rows: []plot.Row{{Label: "x", Values: []plot.Value{{1, 1, 9}}}}}, []string{">2<"}},
 		{"no dots", plot.Dots{Title: "T"}, []string{">T<"}},
 		{"points", plot.Points{Title: "T", X: plot.Axis{Label: "s"}, Y: plot.Axis{Label: "ms", Log: true}, Marks: lines, Lines: lines,
 			Series: []plot.Series{{Name: "a", Joined: true, Points: []plot.XY{{X: -1, Y: 1}, {X: 2, Y: 10}}}, {Name: "b", Points: []plot.XY{{X: 0, Y: 5}}}}},

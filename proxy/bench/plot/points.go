@@ -70,9 +70,10 @@ func (p Points) frame(c *canvas, x, y scale, top, bottom float64) {
 	c.line(x.from, top, x.from, bottom, "a")
 	c.text((x.from+x.to)/2, bottom+36, "middle", "t", p.X.Label)
 	fmt.Fprintf(c, `<text transform="translate(%d %s) rotate(-90)" text-anchor="middle">%s</text>`+"\n", margin+4, px((top+bottom)/2), escape(p.Y.Label))
-	for _, mark := range p.Marks {
+	for i, mark := range p.Marks {
 		c.line(x.at(mark.At), top, x.at(mark.At), bottom, "m")
-		c.text(x.at(mark.At), top-5, "middle", "ml", mark.Label)
+		anchor := [2]string{"end", "start"}[i%2] // two that are near each other are read apart
+		c.text(x.at(mark.At), top-5, anchor, "ml", mark.Label)
 	}
 	for _, line := range p.Lines {
 		c.line(x.from, y.at(line.At), x.to, y.at(line.At), "m")
