@@ -29,7 +29,7 @@ const (
 )
 
 // soakInstitute is long enough for its full list to be streamed.
-var soakInstitute = stamped{activities: 300}
+var soakInstitute = stamped{activities: 300, live: true}
 
 // soaked is the main of the soaked process: the program on an embedded store, which
 // only one process can open, and beside it a writer to the same store that brings the
@@ -114,7 +114,9 @@ func TestSoak(t *testing.T) {
 	var usage []sample
 	answers := bufio.NewScanner(done)
 	last := 1
-	for tick := time.NewTicker(every); ctx.Err() == nil; {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for ctx.Err() == nil && !t.Failed() {
 		select {
 		case <-ctx.Done():
 		case <-tick.C:

@@ -267,7 +267,7 @@ func (c *client) head() error {
 func (c *client) pages() error {
 	const size = 40
 	seen := map[any]bool{}
-	first := 0
+	first, count := 0, 0
 	for offset := 0; ; offset += size {
 		path := fmt.Sprintf("/api/activities?columns[]=title&limit=%d&offset=%d", size, offset)
 		_, body, err := c.ask(http.MethodGet, path)
@@ -279,8 +279,8 @@ func (c *client) pages() error {
 			return err
 		}
 		if len(e.Data) == 0 {
-			if len(seen) != c.institute.count(first) {
-				return fmt.Errorf("round %d: %d rows on all pages, want %d", first, len(seen), c.institute.count(first))
+			if e.Count == count && len(seen) != count {
+				return fmt.Errorf("round %d: %d rows on all pages, count %d", first, len(seen), count)
 			}
 			return nil
 		}
@@ -289,9 +289,9 @@ func (c *client) pages() error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		if offset == 0 {
-			first = round
+			first, count = round, e.Count
 		}
-		if round != first {
+		if round != first || e.Count != count {
 			return nil
 		}
 		for _, row := range e.Data {
