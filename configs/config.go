@@ -184,6 +184,8 @@ type Limits struct {
 	RegexTimeout time.Duration `yaml:"regex_timeout"`
 	// Longest time to compute an answer. 0: no limit.
 	RequestTimeout time.Duration `yaml:"request_timeout"`
+	// Answers that may wait to be computed; one more is refused at once, so that what waits does not wait for ever.
+	Waiting int `yaml:"waiting" check:"positive"`
 	// Longest time to receive a request. 0: no limit.
 	ReadTimeout time.Duration `yaml:"read_timeout"`
 	// Longest time to send the next 64 KiB of an answer: a long answer may take long, as long as it gets on. 0: no limit.

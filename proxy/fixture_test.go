@@ -151,10 +151,16 @@ func options(t testing.TB) proxy.Options {
 // open loads a store's views and serves them as options say.
 func open(t testing.TB, s *store, o proxy.Options) *site {
 	t.Helper()
+	return openIndexed(t, s, o, 0)
+}
+
+// openIndexed is open with a budget for indexes.
+func openIndexed(t testing.TB, s *store, o proxy.Options, budget int64) *site {
+	t.Helper()
 	s.complete()
 	loaded := make(chan struct{}, 64)
 	views, err := view.New(view.Options{
-		Store: s, Views: proxy.Views(proxy.ViewOptions{}), Poll: time.Hour,
+		Store: s, Views: proxy.Views(proxy.ViewOptions{}), Poll: time.Hour, IndexBudget: budget,
 		OnSwap: func(*view.Snapshot) { loaded <- struct{}{} },
 	})
 	if err != nil {

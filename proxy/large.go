@@ -62,7 +62,11 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 
 // sendStream sends a body that is made while it goes out.
 func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
-	b, err := p.build(ctx, snapshot)
+	var b *body
+	err := s.results.Turn(ctx, func() (err error) {
+		b, err = p.build(ctx, snapshot)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"vitrine/rules"
@@ -20,6 +19,7 @@ import (
 const (
 	defaultTimeout = 20 * time.Second
 	defaultMaxAge  = 30 * time.Minute
+	defaultWaiting = 1000
 	// A body below it fits in one packet anyway.
 	defaultMinCoded = 1024
 )
@@ -35,8 +35,11 @@ type Options struct {
 	MaxAge time.Duration
 	// MinCoded is the size in bytes from which a body is compressed. If it is 0, 1,024.
 	MinCoded int
-	// Parallel is how many loads run at a time. If it is 0, four for every processor.
+	// Parallel is how many loads run at a time. If it is 0, two for every processor.
 	Parallel int
+	// Waiting is how many loads may wait for their turn; one more fails at once with
+	// rules.ErrUnavailable. If it is 0, 1,000.
+	Waiting int
 }
 
 // Key names an answer by everything it depends on.
@@ -90,7 +93,7 @@ type Cache struct {
 	kept    *ristretto.Cache[[]byte, entry] // nil without a budget
 	places  sync.Pool                       // of *[]byte, so that a hit allocates nothing
 	flights singleflight.Group
-	turns   *semaphore.Weighted
+	turns   *turns
 	timeout time.Duration
 	maxAge  time.Duration
 	least   int // MinCoded
@@ -118,9 +121,12 @@ func New(o Options) (*Cache, error) {
 		o.MinCoded = defaultMinCoded
 	}
 	if o.Parallel == 0 {
-		o.Parallel = 4 * runtime.GOMAXPROCS(0)
+		o.Parallel = 2 * runtime.GOMAXPROCS(0)
 	}
-	c := &Cache{turns: semaphore.NewWeighted(int64(o.Parallel)), timeout: o.Timeout, maxAge: o.MaxAge, least: o.MinCoded}
+	if o.Waiting == 0 {
+		o.Waiting = defaultWaiting
+	}
+	c := &Cache{turns: newTurns(o.Parallel, o.Waiting), timeout: o.Timeout, maxAge: o.MaxAge, least: o.MinCoded}
 	c.places.New = func() any { return new([]byte) }
 	if o.Budget > 0 {
 		kept, err := ristretto.NewCache(&ristretto.Config[[]byte, entry]{
@@ -245,10 +251,10 @@ func (c *Cache) takeOff() bool {
 // run calls load when it is its turn. A panic becomes an error: the flight's
 // goroutine belongs to nobody who could catch it.
 func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
-	if err := c.turns.Acquire(ctx, 1); err != nil {
+	if err := c.turns.take(ctx); err != nil {
 		return nil, unavailable(err)
 	}
-	defer c.turns.Release(1)
+	defer c.turns.give()
 	defer func() {
 		if r := recover(); r != nil {
 			a, err = nil, fmt.Errorf("result: load panicked: %v\n%s", r, debug.Stack())
@@ -260,6 +266,17 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 		return nil, unavailable(ctx.Err())
 	}
 	return a, err
+}
+
+// Turn runs work that is no load, such as answers too large to keep, as one of the
+// loads that run at a time. Errors are those of work, or rules.ErrUnavailable where its turn
+// did not come.
+func (c *Cache) Turn(ctx context.Context, work func() error) error {
+	if err := c.turns.take(ctx); err != nil {
+		return unavailable(err)
+	}
+	defer c.turns.give()
+	return work()
 }
 
 func unavailable(cause error) error {

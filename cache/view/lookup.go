@@ -11,7 +11,8 @@ import (
 )
 
 // checkEvery is how many values or rows are decided between two looks at the context.
-const checkEvery = 4096
+// To look costs next to nothing, and an expression may take long over each value.
+const checkEvery = 16
 
 // query is one look into an index: the slots (base + row) whose row holds a value
 // that passes the test are added to the set.

@@ -52,7 +52,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 			MaxPattern: int(cfg.Limits.RegexBytes), RegexTimeout: cfg.Limits.RegexTimeout,
 		},
 		Cache: result.Options{
-			Budget: int64(cfg.Cache.Budget), Timeout: cfg.Limits.RequestTimeout, MinCoded: int(cfg.HTTP.Compress.MinBytes),
+			Budget: int64(cfg.Cache.Budget), Timeout: cfg.Limits.RequestTimeout, Waiting: cfg.Limits.Waiting, MinCoded: int(cfg.HTTP.Compress.MinBytes),
 		},
 		Fresh: proxy.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
