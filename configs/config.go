@@ -118,6 +118,10 @@ type Views struct {
 	Budget Size `yaml:"budget"`
 	// Memory that path indexes may take; beyond it filters on rare paths are evaluated row by row.
 	IndexBudget Size `yaml:"index_budget"`
+	// Folder for snapshot files: what each view holds, so that this process can start and serve while the store is away. It is made if it is not there, and its files are for the owner alone, as they hold the records. Empty: none are written or read.
+	Snapshot string `yaml:"snapshot"`
+	// Least time from one writing of a view's snapshot file to the next.
+	SnapshotEvery time.Duration `yaml:"snapshot_every" check:"positive"`
 	// How often a front end looks for news in the store. 0: never; it then hears only of what its own process builds.
 	Poll time.Duration `yaml:"poll"`
 }

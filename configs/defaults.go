@@ -20,7 +20,7 @@ func Default() Config {
 				"admin": {"projects.view", "proposals.view", "portfolio-spectrum"},
 			},
 		},
-		Views:       Views{Mode: "memory", IndexBudget: 256 * MiB, Poll: 2 * time.Second},
+		Views:       Views{Mode: "memory", IndexBudget: 256 * MiB, Poll: 2 * time.Second, SnapshotEvery: time.Minute},
 		Materialize: defaultMaterialize(),
 		Mongo: Mongo{
 			ConnectTimeout: 10 * time.Second,

@@ -45,6 +45,10 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		if !s.Meta.Published.IsZero() {
 			gauge("vitrine_view_age_seconds", "Time since the generation was published.", v.now().Sub(s.Meta.Published).Seconds())
 		}
+		if !s.Filed.IsZero() {
+			gauge("vitrine_view_file_seconds", "Time since the store confirmed what the view's snapshot file holds.", v.now().Sub(s.Filed).Seconds())
+			gauge("vitrine_view_file_failing", "Whether the view's snapshot file could not be written last.", truth(s.FileErr != nil))
+		}
 		if !s.Checked.IsZero() {
 			gauge("vitrine_view_checked_seconds", "Time since the store last answered.", v.now().Sub(s.Checked).Seconds())
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/view/snapfile"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
@@ -35,6 +36,8 @@ type Options struct {
 	// BulkBudget bounds the bytes of bulky fragments kept by all views; 0 means 64 MiB,
 	// less than 0 that none are.
 	BulkBudget int64
+	// Files is where snapshots are kept on disk.
+	Files Files
 	// Foreign evaluates what memory does not. If nil, such filters are refused.
 	Foreign Foreign
 	// Logger may be nil: then nothing is logged.
@@ -45,12 +48,14 @@ type Options struct {
 
 // Set holds all views. Its methods are safe for concurrent use.
 type Set struct {
-	views  map[string]*view
-	names  []string
-	poll   time.Duration
-	budget *budget
-	log    *slog.Logger
-	onSwap func(*Snapshot)
+	views   map[string]*view
+	names   []string
+	poll    time.Duration
+	budget  *budget
+	log     *slog.Logger
+	onSwap  func(*Snapshot)
+	files   Files
+	unfiled chan struct{} // of capacity one: a view was swapped
 
 	preparer atomic.Pointer[Preparer]
 }
@@ -77,7 +82,18 @@ func New(o Options) (*Set, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Set{views: make(map[string]*view), poll: o.Poll, budget: newBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap}
+	if o.Files.Every <= 0 {
+		o.Files.Every = time.Minute
+	}
+	if o.Files.Dir != "" {
+		if err := snapfile.Prepare(o.Files.Dir); err != nil {
+			return nil, err
+		}
+	}
+	s := &Set{
+		views: make(map[string]*view), poll: o.Poll, budget: newBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap,
+		files: o.Files, unfiled: make(chan struct{}, 1),
+	}
 	for i := range o.Views {
 		def := o.Views[i]
 		def.places = places(def.Fragments)
@@ -109,6 +125,9 @@ func (s *Set) Run(ctx context.Context) error {
 	for _, name := range s.names {
 		wg.Go(func() { s.keep(ctx, s.views[name]) })
 	}
+	if s.files.Dir != "" {
+		wg.Go(func() { s.file(ctx) })
+	}
 	wg.Wait()
 	return nil
 }
@@ -117,6 +136,7 @@ func (s *Set) Run(ctx context.Context) error {
 func (s *Set) keep(ctx context.Context, v *view) {
 	ticker := time.NewTicker(s.poll)
 	defer ticker.Stop()
+	s.recall(v)
 	for {
 		s.refresh(ctx, v)
 		select {
@@ -132,18 +152,23 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	began := time.Now()
 	swapped, err := v.refresh(ctx)
 	before := v.noteChecked(err)
+	if swapped != nil {
+		s.log.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
+			"rows", swapped.count, "segments", len(swapped.segments), "took", time.Since(began))
+		if s.onSwap != nil {
+			s.onSwap(swapped)
+		}
+		select {
+		case s.unfiled <- struct{}{}:
+		default:
+		}
+	}
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 	case err != nil && before == nil:
 		s.log.Warn("view not refreshed", "view", v.def.Name, "error", err)
 	case err != nil:
 		s.log.Debug("view not refreshed", "view", v.def.Name, "error", err) // said once
-	case swapped != nil:
-		s.log.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
-			"rows", swapped.count, "segments", len(swapped.segments), "took", time.Since(began))
-		if s.onSwap != nil {
-			s.onSwap(swapped)
-		}
 	}
 }
 
@@ -201,6 +226,8 @@ type Status struct {
 	Err        error       // of the last refresh
 	Stale      bool        // it is served though the store could not confirm it when it was last to
 	Rows       int
+	Filed      time.Time // when the store had confirmed what the view's file holds; zero: there is none
+	FileErr    error     // why it could not be written last; nil: it could
 	Segments   int
 	IndexPaths int
 	IndexBytes int64

@@ -26,22 +26,33 @@ type view struct {
 	prepare  Preparer      // never nil, nor what it returns
 
 	current atomic.Pointer[Snapshot]
-	slots   map[string]Slot // live rows by id; touched by the refreshing goroutine only
+	// Touched by the refreshing goroutine only:
+	slots    map[string]Slot // live rows by id
+	recalled *recalled       // from a file, until the first refresh; nil: none
 
 	mu      sync.Mutex  // guards the rest
 	known   origin.Meta // as the store last told it
 	checked time.Time
 	err     error
+	filed   filed
 }
 
 // refresh brings the view to the store's generation and returns the new
-// snapshot, or nil if there was nothing new.
+// snapshot, or nil if there was nothing new. One that comes from a file may be shown
+// though the store could not be asked: then there is an error, too.
 func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	meta, err := v.store.Meta(ctx, v.def.Name)
 	if err != nil {
-		return nil, fmt.Errorf("read meta of view %s: %w", v.def.Name, err)
+		err = fmt.Errorf("read meta of view %s: %w", v.def.Name, err)
+	} else {
+		v.noteMeta(meta)
 	}
-	v.noteMeta(meta)
+	switch {
+	case v.recalled != nil:
+		return v.resume(ctx, meta, err)
+	case err != nil:
+		return nil, err
+	}
 	cur := v.current.Load()
 	switch {
 	case meta.Generation == 0:
@@ -143,12 +154,13 @@ func (v *view) noteChecked(err error) (before error) {
 func (v *view) status() Status {
 	v.mu.Lock()
 	st := Status{View: v.def.Name, Checked: v.checked, Err: v.err}
-	known := v.known
+	known, filed := v.known, v.filed
 	v.mu.Unlock()
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Segments = snap.meta, snap.loaded, snap.count, len(snap.segments)
 		st.RowBytes = snap.rowBytes
 		st.IndexPaths, st.IndexBytes = v.budget.heldBy(snap.segments)
+		st.Filed, st.FileErr = filed.confirmed, filed.err
 		st.Stale = st.Err != nil || time.Since(st.Checked) > v.patience
 	}
 	// A run that changed nothing, or failed, moves no generation: how jobs do is

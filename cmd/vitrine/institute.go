@@ -55,6 +55,14 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	return i, nil
 }
 
+// keep lets what the database says of itself be remembered in a folder.
+func (i *institute) keep(dir, store string) (err error) {
+	if i.source != nil {
+		i.source, err = osiris.Keep(i.source, dir, store, i.log)
+	}
+	return err
+}
+
 // settings are what answers depend on.
 type settings struct {
 	configs.Config

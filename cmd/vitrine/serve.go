@@ -97,12 +97,19 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
 		return nil, err
 	}
+	if dir := cfg.Views.Snapshot; dir != "" {
+		store.Look(ctx) // what follows need not wait for a store that is away
+		if err := p.institute.keep(dir, store.Name()); err != nil {
+			return nil, fmt.Errorf("views.snapshot: %w", err)
+		}
+	}
 	if p.settings, err = p.institute.settings(ctx); err != nil {
 		return nil, err
 	}
 	p.views, err = view.New(view.Options{
 		Store: store, Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: foreignFilters(cfg, store), Logger: log,
+		Files: view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
 	})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,16 @@ import (
 	"time"
 )
 
+// Look looks once, at a start: a store that does not answer is then left to Run, and
+// operations fail at once until it is back.
+func (s *Store) Look(ctx context.Context) {
+	if err := s.look(ctx); err == nil {
+		s.answered()
+	} else if ctx.Err() == nil {
+		s.trip(err)
+	}
+}
+
 // Run looks after the store until ctx ends, and returns nil.
 func (s *Store) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {

@@ -1,0 +1,214 @@
+package view_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/cache/view/snapfile"
+	"vitrine/rules"
+)
+
+// filing are options that keep files in a folder.
+func filing(dir string) view.Options {
+	return view.Options{Poll: time.Hour, Files: view.Files{Dir: dir, Store: "fake://store", Every: time.Hour}}
+}
+
+// set changes what the store is.
+func (s *store) set(change func(*store)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s)
+}
+
+// calls returns how often the store was read whole, and how often from a generation.
+func (s *store) calls() (loads, deltas int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loads, s.deltas
+}
+
+// leaveFile lets a set write what the store has, and end.
+func leaveFile(t *testing.T, s *store, dir string) {
+	t.Helper()
+	t.Run("write", func(t *testing.T) { <-run(t, s, filing(dir)).swaps })
+	if _, err := os.Stat(snapfile.Path(dir, "things")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// threeThings is a store with two generations of a view.
+func threeThings() *store {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2020, "A"), thing("b", 2022, "B"), thing("c", 2021, "C")})
+	s.publish([]bson.D{thing("d", 2023, "D")}, "c")
+	return s
+}
+
+var errAway = errors.New("store away")
+
+// TestFileServesWhileTheStoreIsAway: a set that starts without the store shows what
+// the one before had, as old as it is, and goes on from there when the store is back.
+func TestFileServesWhileTheStoreIsAway(t *testing.T) {
+	s, dir := threeThings(), t.TempDir()
+	began := time.Now()
+	leaveFile(t, s, dir)
+	ended := time.Now()
+	loads, _ := s.calls()
+	s.set(func(s *store) { s.err = errAway })
+
+	r := run(t, s, filing(dir))
+	if got, want := ids(t, <-r.swaps, `{}`), []string{"d", "b", "a"}; !slices.Equal(got, want) {
+		t.Errorf("from the file: %v, want %v", got, want)
+	}
+	r.until(func(st view.Status) bool { return st.Err != nil })
+	st := r.Status()[0]
+	if !st.Stale || st.Meta.Generation != 2 || st.Checked.Before(began.Truncate(time.Millisecond)) || st.Checked.After(ended) {
+		t.Errorf("status while away: %+v, confirmed between %v and %v", st, began, ended)
+	}
+	s.set(func(s *store) { s.err = nil })
+	s.publish([]bson.D{thing("e", 2019, "E")}, "d")
+	if got, want := ids(t, r.next(), `{}`), []string{"b", "a", "e"}; !slices.Equal(got, want) {
+		t.Errorf("when the store is back: %v, want %v", got, want)
+	}
+	r.until(func(st view.Status) bool { return !st.Stale })
+	if again, deltas := s.calls(); again != loads || deltas != 1 {
+		t.Errorf("read whole %d times more, by deltas %d times; want 0, 1", again-loads, deltas)
+	}
+}
+
+// until waits for a status.
+func (r *running) until(is func(view.Status) bool) {
+	r.t.Helper()
+	for !is(r.Status()[0]) {
+		<-time.After(time.Millisecond)
+	}
+}
+
+// TestFileSparesTheStore: where the store is there, a set begins with the file and
+// reads only what has changed, and nothing older than the store's word is ever shown.
+func TestFileSparesTheStore(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change        func(*store) // while no set runs
+		loads, deltas int          // afterwards
+		want          []string
+	}{
+		"unchanged": {func(*store) {}, 0, 0, []string{"d", "b", "a"}},
+		"changed": {func(s *store) {
+			s.mu.Unlock()
+			s.publish([]bson.D{thing("e", 2024, "E")})
+			s.mu.Lock()
+		}, 0, 1, []string{"e", "d", "b", "a"}},
+		"too old":        {func(s *store) { s.meta.Generation++; s.pruned = 3 }, 1, 1, []string{"d", "b", "a"}},
+		"another life":   {func(s *store) { s.meta.Epoch = "two" }, 1, 0, []string{"d", "b", "a"}},
+		"back in time":   {func(s *store) { s.meta.Generation = 1; s.rows = s.rows[:3] }, 1, 0, []string{"b", "c", "a"}},
+		"another store":  {func(s *store) { s.meta.Epoch = "x" }, 1, 0, []string{"d", "b", "a"}},
+		"all taken away": {func(s *store) { s.meta.Generation = 1; s.meta.Epoch = "n"; s.rows = nil }, 1, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, dir := threeThings(), t.TempDir()
+			leaveFile(t, s, dir)
+			loads, deltas := s.calls()
+			s.set(tt.change)
+			if got := ids(t, <-run(t, s, filing(dir)).swaps, `{}`); !slices.Equal(got, tt.want) {
+				t.Errorf("first shown: %v, want %v", got, tt.want)
+			}
+			l, d := s.calls()
+			if l-loads != tt.loads || d-deltas != tt.deltas {
+				t.Errorf("read whole %d times, by deltas %d times; want %d, %d", l-loads, d-deltas, tt.loads, tt.deltas)
+			}
+		})
+	}
+}
+
+// TestFileRefused: a file that is not sound, or not this view's, is not used; the view
+// is not there until the store is, and then the file is replaced.
+func TestFileRefused(t *testing.T) {
+	for name, spoil := range map[string]func(content []byte) []byte{
+		"cut":             func(b []byte) []byte { return b[:len(b)-9] },
+		"a bit":           func(b []byte) []byte { b[len(b)/2] ^= 4; return b },
+		"empty":           func([]byte) []byte { return nil },
+		"another version": func(b []byte) []byte { b[7]++; return b },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, dir := threeThings(), t.TempDir()
+			leaveFile(t, s, dir)
+			path := snapfile.Path(dir, "things")
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, spoil(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			notUsed(t, s, filing(dir))
+			leaveFile(t, s, dir)
+			if h, rows, err := snapfile.Read(path); err != nil || h.Generation != 2 || len(rows) != 3 {
+				t.Errorf("the file afterwards: %+v, %d rows, %v", h, len(rows), err)
+			}
+		})
+	}
+	t.Run("another store's", func(t *testing.T) {
+		s, dir := threeThings(), t.TempDir()
+		leaveFile(t, s, dir)
+		o := filing(dir)
+		o.Files.Store = "fake://another"
+		notUsed(t, s, o)
+	})
+	t.Run("another view's", func(t *testing.T) {
+		s, dir := threeThings(), t.TempDir()
+		h := snapfile.Header{Store: "fake://store", View: "others", Epoch: "one", Generation: 2}
+		if err := snapfile.Write(snapfile.Path(dir, "things"), h, slices.Values([]bson.Raw{})); err != nil {
+			t.Fatal(err)
+		}
+		notUsed(t, s, filing(dir))
+	})
+}
+
+// notUsed starts a set whose store is away: nothing is shown.
+func notUsed(t *testing.T, s *store, o view.Options) {
+	t.Helper()
+	s.set(func(s *store) { s.err = errAway })
+	t.Run("away", func(t *testing.T) {
+		r := run(t, s, o)
+		r.until(func(st view.Status) bool { return st.Err != nil })
+		if _, err := r.Snapshot("things"); !errors.Is(err, rules.ErrUnavailable) {
+			t.Errorf("shown: %v", err)
+		}
+	})
+	s.set(func(s *store) { s.err = nil })
+}
+
+// TestFileCannotBeWritten: views go on, and it is told.
+func TestFileCannotBeWritten(t *testing.T) {
+	s, dir := threeThings(), t.TempDir()+"/gone"
+	o := filing(dir)
+	o.Files.Every = time.Millisecond
+	r := run(t, s, o)
+	<-r.swaps
+	r.until(func(st view.Status) bool { return !st.Filed.IsZero() })
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	s.publish([]bson.D{thing("e", 2024, "E")})
+	if snap := r.next(); snap.Len() != 4 {
+		t.Errorf("%d rows", snap.Len())
+	}
+	r.until(func(st view.Status) bool { return st.FileErr != nil })
+	if err := r.Status()[0].FileErr; !strings.Contains(err.Error(), "gone") {
+		t.Errorf("told: %v", err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.until(func(st view.Status) bool { return st.FileErr == nil })
+	if h, _, err := snapfile.Read(snapfile.Path(dir, "things")); err != nil || h.Generation != 3 {
+		t.Errorf("written again: generation %d, %v", h.Generation, err)
+	}
+}

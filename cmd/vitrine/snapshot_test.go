@@ -1,0 +1,144 @@
+package main
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/cache/view/snapfile"
+)
+
+const snapshots = "VITRINE_VIEWS_SNAPSHOT"
+
+// nobody is a store that refuses connections.
+const nobody = "mongodb://127.0.0.1:1/institute"
+
+// leftBy makes snapshot files of the demo's views, as a process on another store would
+// have left them, and returns what the demo answers.
+func leftBy(t *testing.T, dir, store string) (list string) {
+	t.Helper()
+	t.Setenv(snapshots, "files")
+	s := startServer(t, dir, "--demo", "--store", "bolt://v.db").ready()
+	_, list = s.get("/api/all-activities")
+	if code := s.stop(); code != 0 {
+		t.Fatalf("SIGTERM: exit code %d", code)
+	}
+	files, err := filepath.Glob(snapfile.Path(filepath.Join(dir, "files"), "*"))
+	if err != nil || len(files) != 9 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		h, rows, err := snapfile.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Store, h.Confirmed = store, h.Confirmed.Add(-time.Hour)
+		if err := snapfile.Write(file, h, slices.Values(rows)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// TestStartWithoutStore: with snapshot files a front end starts though the store cannot
+// be reached, serves, and says so.
+func TestStartWithoutStore(t *testing.T) {
+	dir := t.TempDir()
+	want := leftBy(t, dir, nobody)
+	s := startServer(t, dir, "--store", nobody).ready()
+	res, got := ask(t, s.base+"/api/all-activities")
+	if res.StatusCode != http.StatusOK || got != want {
+		t.Errorf("list: %d, %d bytes; with the store %d", res.StatusCode, len(got), len(want))
+	}
+	if age := res.Header.Get("Age"); len(age) != 4 || !strings.Contains(res.Header.Get("Cache-Status"), "stale") {
+		t.Errorf("Age %q, Cache-Status %q: the file's hour is not told", age, res.Header.Get("Cache-Status"))
+	}
+	if _, body := s.get("/readyz"); !strings.Contains(body, `"state":"degraded"`) {
+		t.Errorf("readyz: %s", body)
+	}
+	if res, body := ask(t, s.base+"/api/users/nobody"); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+		t.Errorf("read through: %d %s", res.StatusCode, body)
+	}
+	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(body, "vitrine_store_up 0") ||
+		!strings.Contains(body, `vitrine_view_file_seconds{view="activities"}`) {
+		t.Error("the metrics do not tell of it")
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
+	}
+}
+
+// TestStartWithNothing: without store and files the program is alive, but not ready,
+// says what it waits for, and ends when it is told to. Where the store must say who
+// may see what, it ends by itself.
+func TestStartWithNothing(t *testing.T) {
+	s := startServer(t, t.TempDir(), "--store", nobody)
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/activities": 503} {
+		res, body := ask(t, s.base+path)
+		if res.StatusCode != want {
+			t.Errorf("%s: %d %s", path, res.StatusCode, body)
+		}
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
+	}
+	t.Setenv(snapshots, "files")
+	cmd := command(t.TempDir(), "serve", "--store", nobody, "--preset", "osiris", "--listen", "127.0.0.1:0", "--admin-listen", "")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "away") {
+		t.Errorf("without rights: %v\n%s", err, out)
+	}
+}
+
+// TestForeignSnapshotFile: what another store left is not served.
+func TestForeignSnapshotFile(t *testing.T) {
+	dir := t.TempDir()
+	leftBy(t, dir, "mongodb://127.0.0.1:1/another")
+	s := startServer(t, dir, "--store", nobody)
+	for !strings.Contains(s.logged(), "view not refreshed") {
+		<-time.After(5 * time.Millisecond)
+	}
+	if status, body := s.get("/readyz"); status != http.StatusServiceUnavailable {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+	if !strings.Contains(s.logged(), "snapshot file not used") {
+		t.Errorf("nothing is said of the file:\n%s", s.logged())
+	}
+}
+
+// TestKilledWhileFiling kills a server that writes its files all the time; whatever is
+// left, the next start serves the same.
+func TestKilledWhileFiling(t *testing.T) {
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
+	t.Setenv(snapshots, "files")
+	t.Setenv("VITRINE_VIEWS_SNAPSHOT_EVERY", "1ms")
+	dir := t.TempDir()
+	s := startServer(t, dir, "--demo", "--store", "bolt://v.db").ready()
+	_, want := s.get("/api/all-activities")
+	rng := rand.New(rand.NewPCG(7, 9))
+	for range rounds {
+		s.kill()
+		s = startServer(t, dir, "--demo", "--store", "bolt://v.db")
+		<-time.After(time.Duration(rng.IntN(150)) * time.Millisecond)
+	}
+	if _, got := s.ready().get("/api/all-activities"); got != want {
+		t.Errorf("%d bytes after %d kills; before %d", len(got), rounds, len(want))
+	}
+	for _, line := range strings.Split(s.logged(), "\n") {
+		if strings.Contains(line, "snapshot file not") {
+			t.Error(line)
+		}
+	}
+	info, err := os.Stat(snapfile.Path(filepath.Join(dir, "files"), "persons"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of persons: %v, %v", info, err)
+	}
+}

@@ -1,0 +1,131 @@
+package osiris
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/view/snapfile"
+	"vitrine/rules"
+)
+
+// Kept is a Source that remembers what it read, in memory and in files, and says the
+// same again while the database is away. So a front end can start without it, and with
+// the rights that the institute last gave. It is safe for concurrent use.
+type Kept struct {
+	source Source
+	dir    string
+	store  string
+	log    *slog.Logger
+
+	mu    sync.Mutex // guards the rest
+	known map[string]collection
+}
+
+// collection is what a collection held when it was last read.
+type collection struct {
+	docs  []bson.Raw
+	hash  uint64
+	filed bool
+}
+
+// Keep returns a source that keeps files in a folder, which is made if it is not there.
+// store is the store's name: files of another are not used.
+func Keep(source Source, dir, store string, log *slog.Logger) (*Kept, error) {
+	if err := snapfile.Prepare(dir); err != nil {
+		return nil, err
+	}
+	return &Kept{source: source, dir: dir, store: store, log: log, known: map[string]collection{}}, nil
+}
+
+// Scan implements Source. It yields nothing until it has read everything.
+func (k *Kept) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		docs, err := k.read(ctx, name)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, doc := range docs {
+			if !yield(doc, nil) {
+				return
+			}
+		}
+	}
+}
+
+// read reads a collection, or remembers it.
+func (k *Kept) read(ctx context.Context, name string) (docs []bson.Raw, err error) {
+	for doc, err := range k.source.Scan(ctx, name) {
+		if errors.Is(err, rules.ErrUnavailable) {
+			return k.recall(name, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
+	}
+	k.remember(name, docs)
+	return docs, nil
+}
+
+// recall returns what was last read, by this process or by the one that left a file.
+func (k *Kept) recall(name string, away error) ([]bson.Raw, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c, ok := k.known[name]; ok {
+		return c.docs, nil
+	}
+	h, docs, err := snapfile.Read(k.path(name))
+	if err == nil && (h.Store != k.store || h.View != name) {
+		err = fmt.Errorf("%w: it is of %s in the store %s", snapfile.ErrRefused, h.View, h.Store)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, away
+	case err != nil:
+		return nil, fmt.Errorf("%w, and %w", away, err)
+	}
+	k.known[name] = collection{docs: docs, hash: hash(docs), filed: true}
+	k.log.Info("settings read from a snapshot file", "collection", name, "records", len(docs), "confirmed", h.Confirmed)
+	return docs, nil
+}
+
+// remember keeps what was read. A file that cannot be written is tried again when the
+// collection is read again, and told of once.
+func (k *Kept) remember(name string, docs []bson.Raw) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before, known := k.known[name]
+	now := collection{docs: docs, hash: hash(docs)}
+	if known && before.hash == now.hash && before.filed {
+		return
+	}
+	h := snapfile.HeaderOf(k.store, origin.Meta{View: name, Rows: len(docs)}, time.Now())
+	err := snapfile.Write(k.path(name), h, slices.Values(docs))
+	if now.filed = err == nil; err != nil && (!known || before.filed) {
+		k.log.Warn("settings not kept in a snapshot file", "collection", name, "error", err)
+	}
+	k.known[name] = now
+}
+
+// path is where a collection's file is. Views are never named so.
+func (k *Kept) path(name string) string { return snapfile.Path(k.dir, "source."+name) }
+
+func hash(docs []bson.Raw) uint64 {
+	d := xxhash.New()
+	for _, doc := range docs {
+		_, _ = d.Write(doc) // never fails
+	}
+	return d.Sum64()
+}

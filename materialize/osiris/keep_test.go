@@ -1,0 +1,109 @@
+package osiris_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"os"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view/snapfile"
+	"vitrine/materialize/osiris"
+	"vitrine/rules"
+)
+
+// fickle is a source that may be away.
+type fickle struct {
+	docs []bson.Raw
+	err  error
+}
+
+func (f *fickle) Scan(context.Context, string) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		for _, doc := range f.docs {
+			if !yield(doc, nil) {
+				return
+			}
+		}
+		if f.err != nil {
+			yield(nil, f.err)
+		}
+	}
+}
+
+// scanned returns the ids of what a source says of its rights.
+func scanned(t *testing.T, src osiris.Source) (ids string, err error) {
+	t.Helper()
+	for doc, err := range src.Scan(t.Context(), osiris.Rights) {
+		if err != nil {
+			return ids, err
+		}
+		ids += doc.Lookup("_id").StringValue()
+	}
+	return ids, nil
+}
+
+// TestKept: what was read last counts while the database is away, also for the next
+// process, and never what another database said.
+func TestKept(t *testing.T) {
+	dir := t.TempDir()
+	keep := func(src osiris.Source, store string) *osiris.Kept {
+		k, err := osiris.Keep(src, dir, store, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	want := func(k *osiris.Kept, ids string) {
+		t.Helper()
+		if got, err := scanned(t, k); got != ids || err != nil {
+			t.Errorf("got %q, %v; want %q", got, err, ids)
+		}
+	}
+	away := errors.Join(rules.ErrUnavailable, errors.New("no route"))
+	src := &fickle{err: away}
+	if _, err := scanned(t, keep(src, "one")); !errors.Is(err, rules.ErrUnavailable) {
+		t.Errorf("with nothing kept: %v", err)
+	}
+
+	k := keep(src, "one")
+	src.docs, src.err = docs(t, "a", "b"), nil
+	want(k, "ab")
+	src.docs, src.err = docs(t, "c"), nil
+	want(k, "c")
+	src.docs, src.err = docs(t, "x"), away // broken off in the middle
+	want(k, "c")
+	want(keep(src, "one"), "c")
+	src.err = errors.New("not allowed")
+	if _, err := scanned(t, k); err == nil {
+		t.Error("a database that refuses is there")
+	}
+	src.err = away
+	if _, err := scanned(t, keep(src, "another")); !errors.Is(err, snapfile.ErrRefused) {
+		t.Errorf("another store's: %v", err)
+	}
+
+	// What could not be written is remembered all the same.
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	src.docs, src.err = docs(t, "d"), nil
+	want(k, "d")
+	src.err = away
+	want(k, "d")
+}
+
+func docs(t *testing.T, ids ...string) (all []bson.Raw) {
+	t.Helper()
+	for _, id := range ids {
+		raw, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, raw)
+	}
+	return all
+}
