@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -37,7 +38,9 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	b.run.Store = store.Name()
+	if b.run.Store = store.Name(); b.Program.Seed != nil {
+		b.run.Store = "bolt://" + filepath.Base(b.file()) // wherever it lies
+	}
 	if !made {
 		if err := b.fill(ctx, store); err != nil {
 			return errors.Join(err, os.Remove(b.file())) // half a store must not be taken for a whole one

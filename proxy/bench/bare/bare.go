@@ -18,7 +18,7 @@ import (
 )
 
 // Most is the longest answer that is held, in bytes.
-const Most = 1 << 30
+const Most = 512 << 20
 
 // Server is the service of a bare process.
 type Server struct {
