@@ -36,6 +36,8 @@ type Config struct {
 	Limits Limits `yaml:"limits"`
 	// Answers that are kept once computed.
 	Cache Cache `yaml:"cache"`
+	// The memory of the process as a whole. Go's variables `GOMEMLIMIT` and `GOGC`, where set, have the last word.
+	Memory Memory `yaml:"memory"`
 	// How answers travel.
 	HTTP HTTP `yaml:"http"`
 	// The scholarly catalogue that topics come from.
@@ -206,6 +208,14 @@ type Cache struct {
 	Budget Size `yaml:"budget"`
 	// Largest answer that is kept. 0: any that fits.
 	MaxEntry Size `yaml:"max_entry"`
+}
+
+// Memory is what the garbage collector is told.
+type Memory struct {
+	// Memory that the collector works to stay within, at the price of processor time; a mapped store does not count. 0: nine tenths of the container's limit, if it has one.
+	Limit Size `yaml:"limit"`
+	// Percent by which memory may grow before the collector runs: less is smaller, more is faster. 0: Go's own, 100.
+	Garbage int `yaml:"garbage"`
 }
 
 // HTTP is about how answers travel.

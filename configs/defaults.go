@@ -31,6 +31,7 @@ func Default() Config {
 		},
 		Limits: defaultLimits(),
 		Cache:  Cache{Budget: 64 * MiB, MaxEntry: 8 * MiB},
+		Memory: Memory{Garbage: 50},
 		HTTP: HTTP{
 			CORS: CORS{MaxAge: 10 * time.Minute},
 			CacheControl: CacheControl{

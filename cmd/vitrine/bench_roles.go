@@ -69,6 +69,7 @@ func benchServe(ctx context.Context, cfg configs.Config, logged bool, profile st
 		return err
 	}
 	defer closeListeners(public)
+	tuneMemory(cfg.Memory)
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime/debug"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -51,6 +53,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 		return err
 	}
 	defer closeListeners(public, admin)
+	tuneMemory(cfg.Memory)
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
@@ -84,6 +87,15 @@ type program struct {
 	metrics   *proxy.Metrics
 	citations *citation.Client // nil if none is configured
 	server    *proxy.Server
+	freed     sync.Once // what loading the views left behind
+}
+
+// swapped gives back, as soon as every view is loaded, the memory that loading took
+// beside them: the collector alone would keep it for a long time.
+func (p *program) swapped() {
+	if p.views.Ready() {
+		p.freed.Do(debug.FreeOSMemory)
+	}
 }
 
 // assemble makes the parts. Publications of the runner reach the views at once;
@@ -109,7 +121,8 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	p.views, err = view.New(view.Options{
 		Store: store, Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: foreignFilters(cfg, store), Logger: log,
-		Files: view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
+		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
+		OnSwap: func(*view.Snapshot) { p.swapped() },
 	})
 	if err != nil {
 		return nil, err

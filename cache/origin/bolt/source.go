@@ -37,12 +37,15 @@ func (s *Store) Sift(ctx context.Context, collection string, want func(bson.Raw)
 func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw) (bool, error)) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		b := batch{match: match}
+		r := reading{store: s}
+		defer r.end()
 		for more := true; more; {
 			var err error
 			if more, err = s.readBatch(ctx, collection, &b); err != nil {
 				yield(nil, fmt.Errorf("scan %s: %w", collection, err))
 				return
 			}
+			r.note(b.read)
 			for _, doc := range b.docs {
 				if !yield(doc, nil) {
 					return
@@ -58,12 +61,13 @@ func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw
 type batch struct {
 	match func(bson.Raw) (bool, error)
 	docs  []bson.Raw
+	read  int    // bytes of the documents that match saw
 	after []byte // key of the last document seen; nil at the start
 }
 
 // readBatch fills b with the next documents and reports whether there may be more.
 func (s *Store) readBatch(ctx context.Context, collection string, b *batch) (more bool, err error) {
-	b.docs = b.docs[:0]
+	b.docs, b.read = b.docs[:0], 0
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
 		if bucket == nil {
@@ -73,6 +77,7 @@ func (s *Store) readBatch(ctx context.Context, collection string, b *batch) (mor
 		seen, size := 0, 0
 		for key, doc := seekAfter(cursor, b.after); key != nil; key, doc = cursor.Next() {
 			ok := true
+			b.read += len(doc)
 			if b.match != nil {
 				if ok, err = b.match(doc); err != nil {
 					return err

@@ -74,8 +74,10 @@ func (s *Store) rows(ctx context.Context, view string, since uint64, decode deco
 		fill = fillDelta
 	}
 	b := rowBatch{pin: *p, decode: decode}
+	r := reading{store: s}
+	defer r.end()
 	for more := since < p.at; more; {
-		b.rows = b.rows[:0]
+		b.rows, b.size = b.rows[:0], 0
 		err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
 			buckets, _ := openView(tx, view) // there, or its generation would be 0
 			more, err = fill(buckets, &b)
@@ -84,8 +86,9 @@ func (s *Store) rows(ctx context.Context, view string, since uint64, decode deco
 		if err != nil {
 			return origin.Meta{}, err
 		}
-		for _, r := range b.rows {
-			if err := fn(r); err != nil {
+		r.note(b.size)
+		for _, row := range b.rows {
+			if err := fn(row); err != nil {
 				return origin.Meta{}, err
 			}
 		}
@@ -110,9 +113,6 @@ func (b *rowBatch) add(value []byte, generation uint64) (full bool, err error) {
 	row, err := b.decode(value, generation)
 	if err != nil {
 		return false, err
-	}
-	if len(b.rows) == 0 {
-		b.size = 0
 	}
 	b.rows, b.size = append(b.rows, row), b.size+len(value)
 	return len(b.rows) >= batchDocs || b.size >= batchBytes, nil

@@ -1,0 +1,33 @@
+package bolt
+
+import bbolt "go.etcd.io/bbolt"
+
+// releaseEvery is after how many bytes read a scan lets go of the file's pages.
+const releaseEvery = 64 << 20
+
+// reading counts what a scan reads. The file is mapped: what was read counts as the
+// process's memory, all of a large store in the end, although the system's own cache
+// has it, too. So pages that were read once, one after the other, are let go.
+type reading struct {
+	store *Store
+	bytes int
+}
+
+// note counts what one transaction read.
+func (r *reading) note(bytes int) {
+	if r.bytes += bytes; r.bytes >= releaseEvery {
+		r.end()
+	}
+}
+
+// end lets go of the pages if they were many.
+func (r *reading) end() {
+	if r.bytes >= releaseEvery/16 {
+		// The transaction keeps the mapping where it is. Without it nothing is let go.
+		_ = r.store.db.View(func(tx *bbolt.Tx) error {
+			release(r.store.db.Info().Data, tx.Size())
+			return nil
+		})
+	}
+	r.bytes = 0
+}
