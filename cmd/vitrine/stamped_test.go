@@ -79,7 +79,7 @@ func (s stamped) records(round int) map[string][]bson.D {
 	for i := range stampedPersons {
 		all["persons"] = append(all["persons"], bson.D{
 			{Key: "_id", Value: fmt.Sprint("p", i)}, {Key: "username", Value: fmt.Sprint("user", i)}, {Key: "first", Value: "A."},
-			{Key: "last", Value: fmt.Sprint("Keeper ", i)}, {Key: "position", Value: stamp(round)},
+			{Key: "last", Value: fmt.Sprint("Keeper ", i)}, {Key: "about", Value: stamp(round)},
 			{Key: "units", Value: bson.A{bson.D{{Key: "unit", Value: "U1"}, {Key: "start", Value: "2020-01-01"}, {Key: "note", Value: stamp(round)}}}},
 		})
 	}
@@ -117,7 +117,7 @@ func stampedActivity(id, round int) bson.D {
 		{Key: "title", Value: fmt.Sprintf("%s, activity %d", stamp(round), id)}, {Key: "year", Value: int32(time.Now().Year() - id%5)},
 		{Key: "authors", Value: bson.A{bson.D{{Key: "last", Value: "Keeper"}, {Key: "first", Value: "A."}, {Key: "user", Value: fmt.Sprint("user", id%stampedPersons)}, {Key: "affiliated", Value: true}}}},
 		{Key: "affiliated", Value: true}, {Key: "units", Value: bson.A{"U1"}},
-		{Key: "catalog", Value: bson.D{{Key: "topics", Value: bson.A{bson.D{{Key: "id", Value: topic}, {Key: "name", Value: "Topic"}, {Key: "score", Value: 0.5}}}}}},
+		{Key: "catalog", Value: bson.D{{Key: "topics", Value: bson.A{bson.D{{Key: "id", Value: topic}, {Key: "name", Value: "Topic"}, {Key: "score", Value: 0.9}}}}}},
 		{Key: "abstract", Value: strings.Repeat("so many words ", 100)},
 	}
 }
@@ -176,7 +176,7 @@ func (s stamped) questions() []question {
 		{"/api/proposals?raw", "proposals", n(stampedProjects), n(stampedProjects)},
 		{"/api/search/proposals?columns[]=name", "proposals", n(stampedProjects), n(stampedProjects)},
 		{"/api/search/journals", "journals", n(stampedOthers), n(stampedOthers)},
-		{"/api/search/persons?columns[]=position", "persons", n(stampedPersons), n(stampedPersons)},
+		{"/api/search/persons?columns[]=about", "persons", n(stampedPersons), n(stampedPersons)},
 		{"/api/users/user1", "persons", n(1), nil},
 		{"/api/user-units/user1", "user_units", n(1), nil},
 		{"/api/events", "events", n(0), n(stampedOthers)},
