@@ -3,8 +3,6 @@ package proxy_test
 import (
 	"fmt"
 	"testing"
-
-	"github.com/valyala/fasthttp"
 )
 
 // BenchmarkRecords answers from memory what depends on who is asked for, on the
@@ -28,7 +26,7 @@ func BenchmarkRecords(b *testing.B) {
 	}
 	for _, bm := range benchmarks {
 		b.Run(bm.name, func(b *testing.B) {
-			var ctx fasthttp.RequestCtx
+			var ctx connection
 			handler := bm.site.App().Handler()
 			call(b, handler, &ctx, bm.target(-1))
 			b.ReportAllocs()
