@@ -8,8 +8,8 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.version=${VERSION}" -o /out/vitrine ./cmd/vitrine \
- && mkdir -p /out/data
+ARG COMMIT=unknown
+RUN .ci/build /out/vitrine && mkdir -p /out/data
 
 # Run it as nobody, on nothing else: no shell, no package manager, a read-only root.
 FROM gcr.io/distroless/static-debian12:nonroot

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -8,38 +9,47 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by release builds (-ldflags "-X main.version=v1.2.3").
-var version = ""
+// version and commit are set by release builds (.ci/build).
+var version, commit string
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var sbom bool
+	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version, and what the program is made of",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vitrine %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			info, ok := debug.ReadBuildInfo()
+			if !ok {
+				info = &debug.BuildInfo{}
+			}
+			if sbom {
+				return writeSBOM(cmd.OutOrStdout(), info)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vitrine %s %s %s %s/%s\n",
+				buildVersion(info), buildCommit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&sbom, "sbom", false, "print every module that is linked in, as CycloneDX JSON")
+	return cmd
 }
 
-// buildVersion is the release's version, else what the build knows of its source.
-func buildVersion() string {
-	if version != "" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	revision, dirty := "", ""
+// buildVersion is the release's version, else what the build knows.
+func buildVersion(info *debug.BuildInfo) string {
+	return cmp.Or(version, info.Main.Version, "unknown")
+}
+
+// buildCommit is the commit that was built, else what the build knows.
+func buildCommit(info *debug.BuildInfo) string {
+	revision, dirty := commit, ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
-			revision = " " + s.Value[:min(12, len(s.Value))]
+			revision = cmp.Or(revision, s.Value)
 		case s.Key == "vcs.modified" && s.Value == "true":
 			dirty = "+changes"
 		}
 	}
-	return info.Main.Version + revision + dirty
+	return cmp.Or(revision[:min(12, len(revision))], "unknown") + dirty
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/licensecheck"
+)
+
+// permitted are the licences under which a module may be part of the program.
+var permitted = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
+
+// linked is a module of which packages are linked into the program.
+type linked struct{ Path, Version, Dir string }
+
+// linkedModules lists them by path.
+func linkedModules(t *testing.T) []linked {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}", ".")
+	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0") // as it is released
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []linked
+	for line := range strings.Lines(string(out)) {
+		field := strings.Split(strings.TrimSpace(line), "\t")
+		if len(field) == 3 && field[0] != "vitrine" {
+			all = append(all, linked{field[0], field[1], field[2]})
+		}
+	}
+	slices.SortFunc(all, func(a, b linked) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.Compact(all)
+}
+
+// licences reads what a module's licence files are; a module may come under several.
+func (m linked) licences() (names []string, err error) {
+	entries, err := os.ReadDir(m.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		stem := strings.ToUpper(strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())))
+		if e.IsDir() || !slices.Contains([]string{"LICENSE", "LICENCE", "COPYING"}, strings.SplitN(stem, "-", 2)[0]) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(m.Dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		found := licensecheck.Scan(text)
+		if found.Percent < 75 {
+			return nil, fmt.Errorf("%s: only %.0f %% of %s is a known licence", m.Path, found.Percent, e.Name())
+		}
+		for _, match := range found.Match {
+			names = append(names, match.ID)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// TestLicences holds docs/licences.md to what is linked in, and every module to the
+// licences that are permitted. -update writes the page.
+func TestLicences(t *testing.T) {
+	var page bytes.Buffer
+	page.WriteString("# What the program is made of\n\n" +
+		"Every module that is linked into `vitrine`, with its licence. Generated and checked by a test\n" +
+		"(`go test ./cmd/vitrine -run TestLicences -update`); only " + strings.Join(permitted, ", ") + " are\n" +
+		"accepted. `vitrine version --sbom` prints the same modules as a CycloneDX bill of materials. Vitrine itself is\n" +
+		"under the [MIT licence](../LICENSE), Go's standard library under BSD-3-Clause.\n\n" +
+		"| module | version | licence |\n| --- | --- | --- |\n")
+	for _, m := range linkedModules(t) {
+		names, err := m.licences()
+		if err != nil || len(names) == 0 {
+			t.Errorf("%s: licence not found: %v", m.Path, err)
+		}
+		for _, name := range names {
+			if !slices.Contains(permitted, name) {
+				t.Errorf("%s: licence %s is not permitted", m.Path, name)
+			}
+		}
+		fmt.Fprintf(&page, "| [%s](https://pkg.go.dev/%[1]s@%[2]s) | %[2]s | %[3]s |\n", m.Path, m.Version, strings.Join(names, ", "))
+	}
+	const file = "../../docs/licences.md"
+	if *update {
+		if err := os.WriteFile(file, page.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, page.Bytes()) {
+		t.Errorf("%s is not what is linked in (%v): write it anew with -update", file, err)
+	}
+}
+
+// TestSBOM: the program names the modules that it is made of. What a test binary is made
+// of is more, so it is held against its own list.
+func TestSBOM(t *testing.T) {
+	var bill struct {
+		BomFormat, SpecVersion string
+		Components             []struct{ Name, Version, PURL string }
+	}
+	if err := json.Unmarshal([]byte(vitrine(t, t.TempDir(), "version", "--sbom")), &bill); err != nil {
+		t.Fatal(err)
+	}
+	if bill.BomFormat != "CycloneDX" || bill.SpecVersion == "" {
+		t.Errorf("not a bill of materials: %+v", bill)
+	}
+	listed := map[string]string{}
+	for _, c := range bill.Components {
+		listed[c.Name] = c.Version
+		if c.PURL != "pkg:golang/"+c.Name+"@"+c.Version {
+			t.Errorf("%s: purl %q", c.Name, c.PURL)
+		}
+	}
+	for _, m := range linkedModules(t) {
+		if listed[m.Path] != m.Version {
+			t.Errorf("%s %s is listed as %q", m.Path, m.Version, listed[m.Path])
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"runtime/debug"
+	"strings"
+)
+
+// The parts of a CycloneDX bill of materials that say what is in a program.
+type (
+	bom struct {
+		Format      string      `json:"bomFormat"`
+		SpecVersion string      `json:"specVersion"`
+		Version     int         `json:"version"`
+		Metadata    bomMetadata `json:"metadata"`
+		Components  []component `json:"components"`
+	}
+	bomMetadata struct {
+		Component component `json:"component"`
+	}
+	component struct {
+		Type       string     `json:"type"`
+		Ref        string     `json:"bom-ref"`
+		Name       string     `json:"name"`
+		Version    string     `json:"version"`
+		PURL       string     `json:"purl"`
+		Properties []property `json:"properties,omitempty"`
+	}
+	property struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
+)
+
+// writeSBOM lists what the linker put into this program, which is less than what
+// go.mod names and never something else.
+func writeSBOM(w io.Writer, info *debug.BuildInfo) error {
+	b := bom{Format: "CycloneDX", SpecVersion: "1.5", Version: 1}
+	b.Metadata.Component = newComponent("application", "vitrine", buildVersion(info), "")
+	b.Metadata.Component.Properties = []property{{"vitrine:commit", buildCommit(info)}}
+	b.Components = []component{newComponent("library", "std", strings.TrimPrefix(info.GoVersion, "go"), "")}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		b.Components = append(b.Components, newComponent("library", m.Path, m.Version, m.Sum))
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(b)
+}
+
+// newComponent names a module; sum is Go's own of its source, as in go.sum.
+func newComponent(kind, path, version, sum string) component {
+	purl := "pkg:golang/" + path + "@" + version
+	c := component{Type: kind, Ref: purl, Name: path, Version: version, PURL: purl}
+	if sum != "" {
+		c.Properties = []property{{"golang:sum", sum}}
+	}
+	return c
+}
