@@ -33,6 +33,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	if token := newSecret(o.Token); token.set {
 		app.Use(s.bearer(token))
 	}
+	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // it may hold the store's password
 	app.Use(pprof.New())
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
 	app.Get("/admin/views", s.adminViews)

@@ -234,7 +234,7 @@ func TestAdminToken(t *testing.T) {
 	o := options(t)
 	o.Admin.Token = "operator"
 	s := open(t, institute(t), o)
-	for _, target := range []string{"/metrics", "/admin/views", "/debug/pprof/cmdline"} {
+	for _, target := range []string{"/metrics", "/admin/views", "/debug/pprof/symbol"} {
 		for header, want := range map[string]int{"": 403, "Bearer wrong": 403, "operator": 403, "Bearer operator": 200, "bearer operator": 200} {
 			if got := s.admin(http.MethodGet, target, "Authorization", header).StatusCode; got != want {
 				t.Errorf("%s with %q: %d, want %d", target, header, got, want)

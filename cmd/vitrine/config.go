@@ -39,6 +39,15 @@ func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 	return cfg, nil
 }
 
+// warnOfVisible tells who gave a password in --store that it stands in the list of
+// processes. Other secrets cannot be given as flags.
+func warnOfVisible(cmd *cobra.Command, log *slog.Logger) {
+	f := cmd.Flags().Lookup("store")
+	if uri := f.Value.String(); f.Changed && configs.URI(uri).String() != uri {
+		log.Warn("the password in --store can be read in the list of processes: set VITRINE_STORE, or VITRINE_STORE_FILE to the name of a file")
+	}
+}
+
 // newLogger makes the log of a command, on its standard error.
 func newLogger(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
 	var level slog.Level

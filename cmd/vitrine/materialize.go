@@ -40,6 +40,8 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 	if err != nil {
 		return err
 	}
+	log := newLogger(cmd, cfg.Log)
+	warnOfVisible(cmd, log)
 	store, err := openExisting(cmd.Context(), cfg)
 	if errors.Is(err, origin.ErrLocked) {
 		return fmt.Errorf("%w; ask the running server with POST /admin/refresh on its admin listener", err)
@@ -47,7 +49,6 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	log := newLogger(cmd, cfg.Log)
 	inst, err := newInstitute(cfg, store, log)
 	if err != nil {
 		return err

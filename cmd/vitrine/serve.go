@@ -36,7 +36,9 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), cfg, demo, newLogger(cmd, cfg.Log), cmd.OutOrStdout())
+			log := newLogger(cmd, cfg.Log)
+			warnOfVisible(cmd, log)
+			return serve(cmd.Context(), cfg, demo, log, cmd.OutOrStdout())
 		},
 	}
 	configs.AddFlags(cmd.Flags())

@@ -17,7 +17,8 @@ func tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token --user NAME [--secret S]",
 		Short: "Print a session token, to try what a logged-in person sees",
-		Example: `  curl -H "Authorization: Bearer $(vitrine token --user ada --secret "$SECRET")" \
+		Example: `  export VITRINE_AUTH_SESSION_JWT_SECRET_FILE=/run/secrets/jwt
+  curl -H "Authorization: Bearer $(vitrine token --user ada)" \
     http://localhost:8080/api/all-activities?page=my-activities`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,7 +42,7 @@ func tokenCommand() *cobra.Command {
 	}
 	configs.AddFlags(cmd.Flags(), "store")
 	cmd.Flags().StringVar(&user, "user", "", "`NAME` of the user the token is for")
-	cmd.Flags().StringVar(&secret, "secret", "", "`SECRET` to sign with; default: auth.session.jwt_secret")
+	cmd.Flags().StringVar(&secret, "secret", "", "`SECRET` to sign with, which others can read in the list of processes; default: auth.session.jwt_secret")
 	cmd.Flags().DurationVar(&life, "for", time.Hour, "how long the token is valid")
 	_ = cmd.MarkFlagRequired("user") // fails only for a flag that does not exist
 	return cmd

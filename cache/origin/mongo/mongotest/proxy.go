@@ -49,7 +49,8 @@ type Proxy struct {
 	listener net.Listener
 	target   string
 	fault    Fault
-	changed  chan struct{} // closed when the fault changes
+	seen     func(bson.Raw) // nil: nobody looks
+	changed  chan struct{}  // closed when the fault changes
 	conns    map[net.Conn]struct{}
 	closed   bool
 }
@@ -74,6 +75,15 @@ func (p *Proxy) Accepted() int64 { return p.accepted.Load() }
 
 // Commands is how many commands of the client's own have come so far.
 func (p *Proxy) Commands() int64 { return p.commands.Load() }
+
+// Observe has seen called with every command of a client's own, as it is sent: the
+// command's name is its first field, the database is in $db, and documents to write may
+// come outside of it. It is called by several goroutines at once.
+func (p *Proxy) Observe(seen func(command bson.Raw)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen = seen
+}
 
 // Set changes the fault. Connections stay open unless the fault breaks them.
 func (p *Proxy) Set(f Fault) {
@@ -258,8 +268,15 @@ func write(to net.Conn, message []byte, rate int) error {
 
 // request counts commands and cuts where they are used up.
 func (p *Proxy) request(message []byte, f Fault) ([]byte, error) {
-	if !isCommand(message) {
+	command, ok := commandIn(message)
+	if !ok {
 		return message, nil
+	}
+	p.mu.Lock()
+	seen := p.seen
+	p.mu.Unlock()
+	if seen != nil {
+		seen(command)
 	}
 	used := p.commands.Add(1)
 	if f.Commands == 0 || used < f.Commands {
@@ -329,19 +346,24 @@ func readMessage(r io.Reader) ([]byte, error) {
 	return message, err
 }
 
-// isCommand reports whether a message is a command of the store's own and not of
-// the driver's, which looks after its connections by itself.
-func isCommand(message []byte) bool {
-	if binary.LittleEndian.Uint32(message[12:]) != opMessage || len(message) < headerSize+5 {
-		return false
+// commandIn returns the command in a message, if it is one of the store's own and not
+// of the driver's, which looks after its connections by itself.
+func commandIn(message []byte) (bson.Raw, bool) {
+	const body = headerSize + 5 // after flags and the kind of section
+	if binary.LittleEndian.Uint32(message[12:]) != opMessage || len(message) < body+4 {
+		return nil, false
 	}
-	first, err := bson.Raw(message[headerSize+5:]).IndexErr(0) // after flags and the kind of section
+	command := message[body:]
+	if size := binary.LittleEndian.Uint32(command); int(size) <= len(command) {
+		command = command[:size]
+	}
+	first, err := bson.Raw(command).IndexErr(0)
 	if err != nil {
-		return false
+		return nil, false
 	}
 	switch first.Key() {
 	case "hello", "isMaster", "ismaster", "ping", "endSessions":
-		return false
+		return nil, false
 	}
-	return true
+	return bson.Raw(command), true
 }
