@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -95,35 +94,16 @@ func (l listing) plan(form string, build func(context.Context, *view.Snapshot) (
 	return plan{view: l.view, query: query, build: build}
 }
 
-// slots selects the rows of the page, and counts those before pagination.
-func (l listing) slots(ctx context.Context, s *view.Snapshot) (iter.Seq[int], int, error) {
-	selected, err := s.Select(ctx, l.filter)
-	if err != nil {
-		return nil, 0, err
-	}
-	return l.cut(selected), selected.Count(), nil
-}
-
 // cut takes the rows of the page.
-func (l listing) cut(selected *view.Selection) iter.Seq[int] {
+func (l listing) cut(ctx context.Context, selected *view.Selection) iter.Seq2[view.Row, error] {
 	if l.page.limit == 0 {
-		return indexes(selected.All())
+		return selected.Rows(ctx, 0, 0)
 	}
 	from, to := l.page.cut(selected.Count())
 	if from == to {
-		return func(func(int) bool) {}
+		return func(func(view.Row, error) bool) {}
 	}
-	return indexes(slices.Values(selected.Page(from, to-from)))
-}
-
-func indexes(slots iter.Seq[view.Slot]) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for slot := range slots {
-			if !yield(int(slot)) {
-				return
-			}
-		}
-	}
+	return selected.Rows(ctx, from, to-from)
 }
 
 // rows is the list in the standard envelope.
@@ -134,14 +114,13 @@ func (l listing) joined(form string, row rowFunc) plan { return l.list(form, row
 
 func (l listing) list(form string, row rowFunc, light bool) plan {
 	return l.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
-		items, count, err := l.slots(ctx, s)
+		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
-		return &body{
-			count: count, head: openList(count), tail: closeList(l.page), items: items, light: light,
-			row: func(dst []byte, item int) []byte { return row(dst, s, view.Slot(item)) },
-		}, nil
+		count := selected.Count()
+		b := &body{count: count, head: openList(count), tail: closeList(l.page), light: light && !s.Stored()}
+		return b.list(l.cut(ctx, selected), row), nil
 	})
 }
 
@@ -159,16 +138,19 @@ func (l listing) full(form string) plan {
 		}
 		count := selected.Count()
 		b := &body{count: count, head: openFull(), tail: closeFull(count, l.page)}
-		if l.page.limit == 0 && count > s.Len()/manyFull {
+		if l.page.limit == 0 && count > s.Len()/manyFull && !s.Stored() {
 			b.runs = selected.Runs(fragFull)
 			return b, nil
 		}
-		b.items = l.cut(selected)
-		b.row = func(dst []byte, item int) []byte { return ejson.AppendDocument(dst, s.Doc(view.Slot(item))) }
-		return b, nil
+		return b.list(l.cut(ctx, selected), fullRow), nil
 	})
 	p.prepared = true
 	return p
+}
+
+// fullRow is a record as it is.
+func fullRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+	return ejson.AppendDocument(dst, s.Doc(slot))
 }
 
 // groups counts the listed records by a field, after taking an array apart if

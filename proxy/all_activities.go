@@ -147,12 +147,11 @@ func (s *Server) person(ctx context.Context, who session) (person, error) {
 	if err != nil {
 		return person{}, err
 	}
-	found, err := snapshot.Select(ctx, f)
+	doc, err := snapshot.First(ctx, f)
 	if err != nil {
 		return person{}, err
 	}
-	for _, slot := range found.Page(0, 1) {
-		doc := snapshot.Doc(slot)
+	if doc != nil {
 		p.viewer.Roles = stringsOf(doc.Lookup("roles"))
 		if setting, ok := doc.Lookup("display_activities").StringValueOK(); ok && setting != "web" {
 			p.display = fragPrint
@@ -191,7 +190,12 @@ func (l listing) table(form string, row tableRow) plan {
 			return nil, err
 		}
 		count := selected.Count()
-		return &body{count: count, head: openList(count), tail: closeList(l.page), runs: selected.Runs(fragTable)}, nil
+		b := &body{count: count, head: openList(count), tail: closeList(l.page)}
+		if s.Stored() {
+			return b.list(l.cut(ctx, selected), row.told.rows(row.append)), nil
+		}
+		b.runs = selected.Runs(fragTable)
+		return b, nil
 	})
 	p.prepared = true
 	return p

@@ -17,8 +17,29 @@ type body struct {
 	// light: rows are joined from what is prepared, so that to measure them all
 	// costs less than to send them without knowing how long they are.
 	light bool
+	// failed, once the items have ended, is why they ended early.
+	failed error
 	// runs, where set, are the rows in place of items: each begins with a comma.
 	runs iter.Seq[view.Run]
+}
+
+// list has the body's items be rows.
+func (b *body) list(rows iter.Seq2[view.Row, error], row rowFunc) *body {
+	var at view.Row
+	b.items = func(yield func(int) bool) {
+		for r, err := range rows {
+			if err != nil {
+				b.failed = err
+				return
+			}
+			at = r
+			if !yield(int(r.Slot)) {
+				return
+			}
+		}
+	}
+	b.row = func(dst []byte, _ int) []byte { return row(dst, at.Snap, at.Slot) }
+	return b
 }
 
 // chunk is about how much of a body is joined at a time, in bytes.
@@ -49,7 +70,9 @@ func (b *body) joinedRows(yield func([]byte) bool) {
 		}
 		out = out[:0]
 	}
-	yield(append(out, b.tail...))
+	if b.failed == nil {
+		yield(append(out, b.tail...))
+	}
 }
 
 func (b *body) joinedRuns(yield func([]byte) bool) {
@@ -106,9 +129,10 @@ func (b *body) size() int {
 }
 
 // bytes joins the body, or gives up beyond a size.
-func (b *body) bytes(most int) ([]byte, bool) {
+func (b *body) bytes(most int) (text []byte, fits bool, err error) {
 	if b.runs != nil {
-		return b.copied(most)
+		text, fits = b.copied(most)
+		return text, fits, nil
 	}
 	out := append(make([]byte, 0, 4096), b.head...)
 	first := true
@@ -118,10 +142,13 @@ func (b *body) bytes(most int) ([]byte, bool) {
 		}
 		first = false
 		if out = b.row(out, item); len(out) > most {
-			return nil, false
+			return nil, false, nil
 		}
 	}
-	return append(out, b.tail...), true
+	if b.failed != nil {
+		return nil, false, b.failed
+	}
+	return append(out, b.tail...), true, nil
 }
 
 // copied is bytes of a body of runs.

@@ -8,6 +8,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
+	"vitrine/cache/view"
 )
 
 // viewCollector reads how the views stand whenever it is asked.
@@ -30,7 +31,8 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge := func(name, help string, value float64) {
 			ch <- prometheus.MustNewConstMetric(desc(name, help, "view"), prometheus.GaugeValue, value, s.View)
 		}
-		gauge("vitrine_view_loaded", "Whether the view is in memory.", truth(!s.Loaded.IsZero()))
+		gauge("vitrine_view_loaded", "Whether the view can be asked.", truth(!s.Loaded.IsZero()))
+		gauge("vitrine_view_stored", "Whether the view's rows stay in the store.", truth(s.Mode == view.Store))
 		gauge("vitrine_view_failing", "Whether its last refresh failed.", truth(s.Err != nil))
 		gauge("vitrine_view_stale", "Whether it is served though the store could not confirm it.", truth(s.Stale))
 		gauge("vitrine_view_job_failing", "Whether its job's last run failed, wherever it ran.", truth(s.Meta.Health.Status == origin.HealthError))

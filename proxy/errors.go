@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/cache/origin"
 	"vitrine/rules"
 )
 
@@ -58,7 +59,7 @@ func classify(err error) problem {
 			return problem{http.StatusNotFound, dataNotFound, said.Error()}
 		}
 		return problem{http.StatusNotFound, dataNotFound, "Not found."}
-	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, origin.ErrStale), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return problem{http.StatusServiceUnavailable, unavailable, "The answer is not available right now. Try again in a moment."}
 	default:
 		return problem{http.StatusInternalServerError, serverError, "Something went wrong here. The request id in X-Request-Id finds it in the log."}

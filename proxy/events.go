@@ -28,12 +28,15 @@ func wholeView(name string) plan {
 		if err != nil {
 			return nil, err
 		}
-		return &body{
-			head: openList(0), tail: closeList(page{}), items: indexes(all.All()),
-			row: func(dst []byte, item int) []byte { return append(dst, s.Fragment(view.Slot(item), fragRecord)...) },
-		}, nil
+		b := &body{head: openList(0), tail: closeList(page{})}
+		return b.list(all.Rows(ctx, 0, 0), recorded), nil
 	}
 	return plan{view: name, query: "whole", build: build}
+}
+
+// recorded is a row of wholeView.
+func recorded(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+	return append(dst, s.Fragment(slot, fragRecord)...)
 }
 
 // recordFragments are those of views whose records are answered as they are.

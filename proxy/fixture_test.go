@@ -41,6 +41,8 @@ type store struct {
 	mu    sync.Mutex
 	rows  map[string][]origin.Row
 	metas map[string]origin.Meta
+
+	embedded *embedded // where the rows are as well, for views that stay in the store
 }
 
 // published is when the fixture's views were published, and the tests' now.
@@ -62,6 +64,9 @@ func (s *store) publish(view string, docs ...bson.Raw) {
 	}
 	meta.Rows = len(s.rows[view])
 	s.metas[view] = meta
+	if s.embedded != nil {
+		s.embedded.publish(view, s.rows[view], meta.Generation)
+	}
 }
 
 func (s *store) Meta(_ context.Context, view string) (origin.Meta, error) {
@@ -160,7 +165,7 @@ func openIndexed(t testing.TB, s *store, o proxy.Options, budget int64) *site {
 	s.complete()
 	loaded := make(chan struct{}, 64)
 	views, err := view.New(view.Options{
-		Store: s, Views: proxy.Views(proxy.ViewOptions{}), Poll: time.Hour, IndexBudget: budget,
+		Store: s.behind(t), Mode: viewsAre, Views: proxy.Views(proxy.ViewOptions{}), Poll: time.Hour, IndexBudget: budget,
 		OnSwap: func(*view.Snapshot) { loaded <- struct{}{} },
 	})
 	if err != nil {

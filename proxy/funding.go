@@ -29,20 +29,19 @@ func (s *Server) projectsByFundingNumber(_ context.Context, r request) (plan, er
 	}
 	list := listing{view: rules.ViewProjects, filter: f, page: g}
 	return list.plan("funding number", func(ctx context.Context, s *view.Snapshot) (*body, error) {
-		slots, err := list.ordered(ctx, s, idOrder(false))
+		selected, err := s.Select(ctx, f)
 		if err != nil {
 			return nil, err
 		}
-		from, to := g.cut(len(slots))
-		return &body{
-			count: len(slots), head: openList(len(slots)), tail: closeList(g), items: between(from, to),
-			row: func(dst []byte, item int) []byte { return appendFunded(dst, s.Doc(slots[item])) },
-		}, nil
+		count := selected.Count()
+		b := &body{count: count, head: openList(count), tail: closeList(g)}
+		return b.list(list.cut(ctx, selected.By(idOrder(false))), fundedRow), nil
 	}), nil
 }
 
-// appendFunded writes _id as it is, name and title where there are such.
-func appendFunded(dst []byte, doc bson.Raw) []byte {
+// fundedRow writes _id as it is, name and title where there are such.
+func fundedRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+	doc := s.Doc(slot)
 	dst = ejson.Append(append(dst, `{"_id":`...), doc.Lookup("_id"))
 	dst = appendStored(dst, doc, "name", "name")
 	dst = appendStored(dst, doc, "title", "title")

@@ -62,9 +62,13 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 
 // sendStream sends a body that is made while it goes out.
 func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
+	reading := ctx
+	if snapshot.Stored() {
+		reading = context.WithoutCancel(ctx) // rows are read while they are sent, as long as that takes
+	}
 	var b *body
 	err := s.results.Turn(ctx, func() (err error) {
-		b, err = p.build(ctx, snapshot)
+		b, err = p.build(reading, snapshot)
 		return err
 	})
 	if err != nil {

@@ -29,11 +29,7 @@ func (s *Server) levenshtein(_ context.Context, r request) (plan, error) {
 	}
 	title = similar.Normalize(title)
 	build := func(ctx context.Context, snapshot *view.Snapshot) (*body, error) {
-		found, err := s.titles.in(ctx, snapshot)
-		if err != nil {
-			return nil, err
-		}
-		answer, err := found.closest(ctx, snapshot, title)
+		answer, err := s.titles.closest(ctx, snapshot, title)
 		if err != nil {
 			return nil, err
 		}
@@ -62,6 +58,18 @@ type corpus struct {
 	slots  []view.Slot // by position in titles
 }
 
+// closest writes the answer for a title from a snapshot.
+func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) ([]byte, error) {
+	if s.Stored() {
+		return t.closestStored(ctx, s, title)
+	}
+	found, err := t.in(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return found.closest(ctx, s, title)
+}
+
 // in returns the corpus of a snapshot.
 func (t *titles) in(ctx context.Context, s *view.Snapshot) (*corpus, error) {
 	t.mu.Lock()
@@ -73,7 +81,7 @@ func (t *titles) in(ctx context.Context, s *view.Snapshot) (*corpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots := sorted(s, found, nil) // of equally close titles the first counts (DESIGN.md: 9)
+	slots := found.By(idOrder(false)).Page(0, 0) // of equally close titles the first counts (DESIGN.md: 9)
 	t.latest = &corpus{of: weak.Make(s), slots: slots, titles: similar.NewCorpus(func(yield func(string) bool) {
 		for _, slot := range slots {
 			if !yield(storedTitle(s.Doc(slot))) {
@@ -97,11 +105,18 @@ func (c *corpus) closest(ctx context.Context, s *view.Snapshot, title string) ([
 		return nil, err
 	}
 	if at < 0 {
-		return []byte(`{"similarity":0,"id":"","title":""}`), nil
+		return noTitle(), nil
 	}
-	doc := s.Doc(c.slots[at])
+	return closestTitle(s.Doc(c.slots[at]), percent), nil
+}
+
+// noTitle is the answer where no title has anything in common with the one asked for.
+func noTitle() []byte { return []byte(`{"similarity":0,"id":"","title":""}`) }
+
+// closestTitle is the answer that names a publication.
+func closestTitle(doc bson.Raw, percent float64) []byte {
 	dst := strconv.AppendFloat([]byte(`{"similarity":`), similar.Report(percent), 'f', -1, 64)
 	dst = appendID(appendKey(dst, "id"), doc.Lookup("_id"))
 	dst = ejson.AppendString(appendKey(dst, "title"), similar.Normalize(storedTitle(doc)))
-	return append(dst, '}'), nil
+	return append(dst, '}')
 }

@@ -68,14 +68,7 @@ func (s *Server) firstRow(ctx context.Context, snapshot *view.Snapshot, query bs
 	if err != nil {
 		return nil, err
 	}
-	found, err := snapshot.Select(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	for _, slot := range found.Page(0, 1) {
-		return snapshot.Doc(slot), nil
-	}
-	return nil, nil
+	return snapshot.First(ctx, f)
 }
 
 func (s *Server) userNotFound(lang string) error {

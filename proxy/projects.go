@@ -114,15 +114,17 @@ func unwoundPeople(field string) string {
 // is streamed (API.md: projects, 6).
 func (l listing) records() plan {
 	return l.plan("records", func(ctx context.Context, s *view.Snapshot) (*body, error) {
-		slots, err := l.ordered(ctx, s, idOrder(true))
+		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
-		return &body{
-			count: len(slots), head: openFull(), tail: closeFull(len(slots), page{}), items: between(0, len(slots)),
-			row: func(dst []byte, item int) []byte {
-				return ejson.AppendDocument(dst, display.Strip(s.Doc(slots[item])))
-			},
-		}, nil
+		count := selected.Count()
+		b := &body{count: count, head: openFull(), tail: closeFull(count, page{})}
+		return b.list(selected.By(idOrder(true)).Rows(ctx, 0, 0), strippedRow), nil
 	})
+}
+
+// strippedRow is a record without the house's own notes.
+func strippedRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+	return ejson.AppendDocument(dst, display.Strip(s.Doc(slot)))
 }

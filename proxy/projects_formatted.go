@@ -49,7 +49,10 @@ func oneAfterTheOther(first, second func(context.Context, *view.Snapshot) (*body
 		if err != nil {
 			return nil, err
 		}
-		text, _ := behind.bytes(math.MaxInt)
+		text, _, err := behind.bytes(math.MaxInt)
+		if err != nil {
+			return nil, err
+		}
 		both.tail = append(both.tail, text...)
 		return both, nil
 	}
@@ -68,17 +71,16 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots := selected.Page(0, 0)
-	taking := make([]int, len(slots))
-	for i, slot := range slots {
-		if taking[i], err = t.taking(ctx, s.Doc(slot).Lookup("name")); err != nil {
-			return nil, err
+	count := selected.Count()
+	b := &body{count: count, head: openList(count), tail: closeList(page{})}
+	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
+		doc := s.Doc(slot)
+		taking, err := t.taking(ctx, doc.Lookup("name"))
+		if err != nil {
+			b.failed = err
 		}
-	}
-	return &body{
-		count: len(slots), head: openList(len(slots)), tail: closeList(page{}), items: between(0, len(slots)),
-		row: func(dst []byte, item int) []byte { return t.append(dst, s.Doc(slots[item]), taking[item]) },
-	}, nil
+		return t.append(dst, doc, taking)
+	}), nil
 }
 
 // taking counts the activities whose projects hold a name, in an array or alone.

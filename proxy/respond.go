@@ -43,28 +43,36 @@ func (s *Server) answer(plans *planner) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		p, err := plans.plan(c, r)
-		if err != nil {
-			return err
+		if err = s.answerNow(c, plans, r); err != nil {
+			err = s.catchUp(c, plans, r, err)
 		}
-		snapshot, err := s.views.Snapshot(p.view)
-		if err != nil {
-			return err
-		}
-		key := answerKey(p, snapshot, negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings))
-		s.headers.set(c, p.personal || r.personal)
-		if !p.until.IsZero() {
-			s.headers.setUntil(c, p.personal || r.personal, p.until.Sub(s.now()))
-		}
-		standing := s.standings.of(p.view)
-		setHeader(c, fiber.HeaderAge, standing.age)
-		if a, ok := s.results.Lookup(key); ok && !a.TooLarge {
-			s.hot.note(p, key.Coding)
-			setHeader(c, headerCacheStatus, standing.hit())
-			return send(c, a)
-		}
-		return s.compute(c, p, snapshot, key)
+		return err
 	}
+}
+
+// answerNow answers from the snapshots that are current.
+func (s *Server) answerNow(c *fiber.Ctx, plans *planner, r request) error {
+	p, err := plans.plan(c, r)
+	if err != nil {
+		return err
+	}
+	snapshot, err := s.views.Snapshot(p.view)
+	if err != nil {
+		return err
+	}
+	key := answerKey(p, snapshot, negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings))
+	s.headers.set(c, p.personal || r.personal)
+	if !p.until.IsZero() {
+		s.headers.setUntil(c, p.personal || r.personal, p.until.Sub(s.now()))
+	}
+	standing := s.standings.of(p.view)
+	setHeader(c, fiber.HeaderAge, standing.age)
+	if a, ok := s.results.Lookup(key); ok && !a.TooLarge {
+		s.hot.note(p, key.Coding)
+		setHeader(c, headerCacheStatus, standing.hit())
+		return send(c, a)
+	}
+	return s.compute(c, p, snapshot, key)
 }
 
 // compute answers what is not in memory yet, or never will be.
@@ -99,7 +107,10 @@ func (s *Server) loader(p plan, snapshot *view.Snapshot) result.Loader {
 		if err != nil {
 			return nil, err
 		}
-		out, ok := b.bytes(s.limits.KeptBytes)
+		out, ok, err := b.bytes(s.limits.KeptBytes)
+		if err != nil {
+			return nil, err
+		}
 		if !ok {
 			return &result.Answer{TooLarge: true}, nil
 		}

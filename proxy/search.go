@@ -104,20 +104,48 @@ type foundRows struct {
 
 func (f foundRows) plan() plan {
 	return f.list.plan("search "+f.row.key(), func(ctx context.Context, s *view.Snapshot) (*body, error) {
-		slots, err := f.list.ordered(ctx, s, f.order)
+		selected, err := s.Select(ctx, f.list.filter)
 		if err != nil {
 			return nil, err
 		}
-		rows, count, err := f.apart.page(ctx, s, slots, f.list.page)
-		if err != nil {
-			return nil, err
+		selected = selected.By(f.order)
+		if len(f.apart) > 0 {
+			return f.unwound(ctx, s, selected)
 		}
-		return &body{
-			count: count, head: openList(count), tail: closeList(f.list.page), items: between(0, len(rows)),
-			row: func(dst []byte, item int) []byte {
-				doc := s.Doc(rows[item].slot)
-				return f.row.appendFields(dst, doc, f.apart.fields(doc, rows[item].nth))
-			},
-		}, nil
+		count := selected.Count()
+		b := &body{count: count, head: openList(count), tail: closeList(f.list.page)}
+		return b.list(f.list.cut(ctx, selected), f.row.append), nil
 	})
+}
+
+// unwound lists rows that arrays are taken apart for. All of a view in the store are
+// counted first, then made one after the other.
+func (f foundRows) unwound(ctx context.Context, s *view.Snapshot, selected *view.Selection) (*body, error) {
+	rows, count, err := f.apart.page(ctx, selected.Rows(ctx, 0, 0), f.list.page, s.Stored())
+	if err != nil {
+		return nil, err
+	}
+	b := &body{count: count, head: openList(count), tail: closeList(f.list.page), items: between(0, len(rows))}
+	var at unwoundRow
+	if s.Stored() && f.list.page.limit == 0 {
+		b.items = func(yield func(int) bool) {
+			for row, err := range f.apart.each(ctx, selected.Rows(ctx, 0, 0)) {
+				if at = row; err != nil {
+					b.failed = err
+					return
+				}
+				if !yield(0) {
+					return
+				}
+			}
+		}
+	}
+	b.row = func(dst []byte, item int) []byte {
+		if len(rows) > 0 {
+			at = rows[item]
+		}
+		doc := at.row.Doc()
+		return f.row.appendFields(dst, doc, f.apart.fields(doc, at.nth))
+	}
+	return b, nil
 }

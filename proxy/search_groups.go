@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,15 +54,14 @@ func (by aggregation) plan(list listing) plan {
 	}
 	form := "search by " + by.field + "\x00" + by.function + "\x00" + by.value
 	return list.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
-		slots, err := list.ordered(ctx, s, nil)
+		selected, err := s.Select(ctx, list.filter)
 		if err != nil {
 			return nil, err
 		}
-		rows, _, err := apart.page(ctx, s, slots, page{})
+		groups, err := by.groups(apart, apart.each(ctx, selected.Rows(ctx, 0, 0)))
 		if err != nil {
 			return nil, err
 		}
-		groups := by.groups(s, apart, rows)
 		from, to := list.page.cut(len(groups))
 		return &body{
 			count: len(groups), head: openList(len(groups)), tail: closeList(list.page), items: between(from, to),
@@ -81,19 +81,23 @@ type valueGroup struct {
 // groups groups rows by a field: equal numbers together whatever their type, a
 // missing field as null. They come by their figure descending, those without one
 // last, ties by value (DESIGN.md: 3, 7).
-func (by aggregation) groups(s *view.Snapshot, apart unwinding, rows []unwoundRow) []valueGroup {
+func (by aggregation) groups(apart unwinding, rows iter.Seq2[unwoundRow, error]) ([]valueGroup, error) {
 	places := map[string]int{}
 	var all []valueGroup
 	var key []byte
-	for _, row := range rows {
-		field := apart.fields(s.Doc(row.slot), row.nth)
+	for row, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		field := apart.fields(row.row.Doc(), row.nth)
 		value := valueAt(field, by.field)
 		key = append(append(key[:0], byte(value.Type)), value.Value...)
 		at, known := places[string(key)]
 		if !known {
 			at = len(all)
 			places[string(key)] = at
-			all = append(all, valueGroup{value: value})
+			// A copy: groups must not keep the records of a view that is not in memory.
+			all = append(all, valueGroup{value: cloned(value)})
 		}
 		all[at].count++
 		if by.value != "" {
@@ -105,7 +109,7 @@ func (by aggregation) groups(s *view.Snapshot, apart unwinding, rows []unwoundRo
 		all[i].figure = by.figure(&all[i])
 	}
 	slices.SortStableFunc(all, func(a, b valueGroup) int { return b.figure.compare(a.figure) })
-	return all
+	return all, nil
 }
 
 // figure is what a group is sorted by.

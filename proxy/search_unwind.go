@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -37,37 +38,79 @@ func unwindingOf(paths ...string) unwinding {
 
 // unwoundRow is the nth row that unwinding makes of a record.
 type unwoundRow struct {
-	slot view.Slot
-	nth  uint32
+	row view.Row
+	nth uint32
 }
 
 // page lines the records' rows up and returns those of a page, with the number
-// of all of them.
-func (u unwinding) page(ctx context.Context, s *view.Snapshot, slots []view.Slot, g page) ([]unwoundRow, int, error) {
+// of all of them. Of a list without pages it returns none if countAll says that
+// counting is all it is for.
+func (u unwinding) page(ctx context.Context, records iter.Seq2[view.Row, error], g page, countAll bool) ([]unwoundRow, int, error) {
 	var rows []unwoundRow
 	count := 0
-	for i, slot := range slots {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, 0, ctx.Err()
+	for made, err := range u.made(ctx, records) {
+		if err != nil {
+			return nil, 0, err
 		}
-		n := u.times(s, slot)
-		if count+n > maxUnwound {
-			return nil, 0, rules.Wrongf("columns", "", "make more than %d rows of the records found", maxUnwound)
+		for nth := max(g.offset-count, 0); nth < made.times && (g.limit == 0 && !countAll || len(rows) < g.limit); nth++ {
+			rows = append(rows, unwoundRow{made.row, uint32(nth)})
 		}
-		for nth := max(g.offset-count, 0); nth < n && (g.limit == 0 || len(rows) < g.limit); nth++ {
-			rows = append(rows, unwoundRow{slot, uint32(nth)})
-		}
-		count += n
+		count += made.times
 	}
 	return rows, count, nil
 }
 
+// each yields the rows one after the other.
+func (u unwinding) each(ctx context.Context, records iter.Seq2[view.Row, error]) iter.Seq2[unwoundRow, error] {
+	return func(yield func(unwoundRow, error) bool) {
+		for made, err := range u.made(ctx, records) {
+			if err != nil {
+				yield(unwoundRow{}, err)
+				return
+			}
+			for nth := range made.times {
+				if !yield(unwoundRow{made.row, uint32(nth)}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// unwoundRecord is a record with the number of rows made of it.
+type unwoundRecord struct {
+	row   view.Row
+	times int
+}
+
+// made yields records with the number of rows made of them, up to the most.
+func (u unwinding) made(ctx context.Context, records iter.Seq2[view.Row, error]) iter.Seq2[unwoundRecord, error] {
+	return func(yield func(unwoundRecord, error) bool) {
+		seen, count := 0, 0
+		for row, err := range records {
+			if seen%1024 == 0 && err == nil {
+				err = ctx.Err()
+			}
+			n := 0
+			if err == nil {
+				n = u.times(row.Doc())
+			}
+			if seen++; count+n > maxUnwound {
+				err = rules.Wrongf("columns", "", "make more than %d rows of the records found", maxUnwound)
+			}
+			if count += n; !yield(unwoundRecord{row, n}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // times is how many rows a record makes: at least one, also where an array is
 // empty or missing.
-func (u unwinding) times(s *view.Snapshot, slot view.Slot) int {
+func (u unwinding) times(doc bson.Raw) int {
 	n := 1
 	for _, field := range u {
-		if k := lengthOf(s.Doc(slot).Lookup(field)); k > 1 {
+		if k := lengthOf(doc.Lookup(field)); k > 1 {
 			if n > math.MaxInt32/k {
 				return math.MaxInt32
 			}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -31,15 +32,13 @@ func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) 
 		return plan{}, err
 	}
 	build := func(ctx context.Context, s *view.Snapshot) (*body, error) {
-		entries, err := scored(ctx, s, f, name)
+		entries, err := scored(ctx, s, f, name, told)
 		if err != nil {
 			return nil, err
 		}
 		return &body{
 			head: openList(0), tail: closeList(page{}), items: between(0, len(entries)),
-			row: func(dst []byte, item int) []byte {
-				return entries[item].append(dst, activity{snap: s, slot: entries[item].slot, told: told})
-			},
+			row: func(dst []byte, item int) []byte { return entries[item].append(dst, told) },
 		}, nil
 	}
 	return plan{view: rules.ViewActivities, query: "spectrum-activities" + told.key() + "\x00" + name, build: build}, nil
@@ -49,22 +48,30 @@ func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) 
 type entry struct {
 	score bson.RawValue // zero where the entry has none
 	id    bson.RawValue
-	slot  view.Slot
+	row   view.Row
+	text  []byte // of a view in the store, which keeps no rows: the entry as it is written
 }
 
 // scored returns the entries of a spectrum by score descending, ties by _id.
-func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string) ([]entry, error) {
+func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string, told *translator) ([]entry, error) {
 	selected, err := s.Select(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	var entries []entry
-	for slot := range selected.All() {
-		doc := s.Doc(slot)
+	for row, err := range selected.Rows(ctx, 0, 0) {
+		if err != nil {
+			return nil, err
+		}
+		doc := row.Doc()
 		id := doc.Lookup("_id")
 		for _, topic := range documentsOf(doc.Lookup("spectrum")) {
 			if have, ok := topic.Lookup("display_name").StringValueOK(); ok && have == name {
-				entries = append(entries, entry{topic.Lookup("score"), id, slot})
+				e := entry{score: topic.Lookup("score"), id: id, row: row}
+				if s.Stored() {
+					e = entry{score: cloned(e.score), id: cloned(e.id), text: e.append(nil, told)}
+				}
+				entries = append(entries, e)
 			}
 		}
 	}
@@ -75,6 +82,11 @@ func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string
 		return filter.CompareValues(a.id, b.id)
 	})
 	return entries, nil
+}
+
+// cloned returns a value that keeps no document.
+func cloned(v bson.RawValue) bson.RawValue {
+	return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}
 }
 
 // documentsOf returns the documents of an array, or a document alone.
@@ -97,8 +109,11 @@ func documentsOf(v bson.RawValue) []bson.Raw {
 }
 
 // append writes score, icon, activity, type, id.
-func (e entry) append(dst []byte, a activity) []byte {
-	piece := a.pieces()
+func (e entry) append(dst []byte, told *translator) []byte {
+	if e.text != nil {
+		return append(dst, e.text...)
+	}
+	piece := activity{snap: e.row.Snap, slot: e.row.Slot, told: told}.pieces()
 	dst = append(dst, '{')
 	if present(e.score) {
 		dst = append(ejson.Append(append(dst, `"score":`...), e.score), ',')

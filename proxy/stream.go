@@ -21,6 +21,9 @@ func plainly(b *body) pieces {
 				return
 			}
 		}
+		if b.failed != nil {
+			yield(nil, b.failed)
+		}
 	}
 }
 
@@ -42,6 +45,10 @@ func compressed(b *body, c result.Coding) pieces {
 				return
 			}
 			ready.Reset()
+		}
+		if b.failed != nil {
+			yield(nil, b.failed)
+			return
 		}
 		err = coder.Close()
 		yield(ready.Bytes(), err)

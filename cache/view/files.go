@@ -45,7 +45,7 @@ type recalled struct {
 // recall reads a view's file, before the view is first refreshed. A file that cannot be
 // used is told of and left alone: the next writing replaces it.
 func (s *Set) recall(v *view) {
-	if s.files.Dir == "" {
+	if s.files.Dir == "" || v.away {
 		return
 	}
 	began, path := time.Now(), snapfile.Path(s.files.Dir, v.def.Name)
@@ -63,6 +63,10 @@ func (s *Set) recall(v *view) {
 		return
 	}
 	snap := compact(v.def, v.budget, rows)
+	if !v.room.take(v.def.Name, snap.rowBytes) {
+		s.log.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
+		return
+	}
 	snap.meta = h.Meta()
 	v.recalled = &recalled{snap, h.Confirmed}
 	v.noteFiled(filed{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began, at: began})
@@ -146,7 +150,7 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 		before, confirmed := v.filed, v.checked
 		v.mu.Unlock()
 		snap := v.current.Load()
-		if snap == nil {
+		if snap == nil || snap.Stored() {
 			continue
 		}
 		same := before.epoch == snap.meta.Epoch && before.generation == snap.meta.Generation

@@ -22,6 +22,9 @@ type Group struct {
 // that are equal group together whatever their type; a missing field groups as
 // null. Groups come by count descending, ties by value.
 func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, error) {
+	if s.stored != nil {
+		return s.stored.group(ctx, field, unwind)
+	}
 	var all []Group
 	for i, seg := range s.snap.segments {
 		col := seg.column(s.snap.budget, field, unwind)
@@ -43,9 +46,14 @@ func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, e
 			}
 		}
 	}
-	all = mergeEqual(all)
-	slices.SortStableFunc(all, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
-	return all, nil
+	return byCount(all), nil
+}
+
+// byCount joins groups of equal values and puts them in their order.
+func byCount(groups []Group) []Group {
+	groups = mergeEqual(groups)
+	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
+	return groups
 }
 
 // mergeEqual sorts groups by value and joins those that MongoDB holds equal,

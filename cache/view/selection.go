@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/bits-and-blooms/bitset"
 
@@ -15,11 +16,29 @@ type Selection struct {
 	snap  *Snapshot
 	rows  *bitset.BitSet // live slots only
 	count int
+
+	sorted []Slot           // the rows in another order than the view's; nil: in that
+	stored *storedSelection // where the rows are had from, if not from memory
 }
 
 // Select evaluates a filter. The error is the context's, or that of an expression
 // that ran out of time (kind rules.ErrWrongCall).
 func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Selection, error) {
+	selected, err := s.selection(ctx, f)
+	if err == nil && selected.stored != nil {
+		selected.count, err = selected.stored.count(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return selected, nil
+}
+
+// selection is Select, without the count of rows that stay in the store.
+func (s *Snapshot) selection(ctx context.Context, f *filter.Filter) (*Selection, error) {
+	if s.store != nil {
+		return s.selectStored(ctx, f)
+	}
 	rows, err := s.eval(ctx, f.Root(), s.live)
 	if err != nil {
 		return nil, err
@@ -31,8 +50,11 @@ func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Selection, er
 // Count returns the number of rows selected.
 func (s *Selection) Count() int { return s.count }
 
-// All yields the selected rows in the view's order.
+// All yields the selected rows of a view in memory, in the view's order or that of By.
 func (s *Selection) All() iter.Seq[Slot] {
+	if s.sorted != nil {
+		return slices.Values(s.sorted)
+	}
 	return func(yield func(Slot) bool) {
 		if s.snap.order == nil {
 			for slot, ok := s.rows.NextSet(0); ok; slot, ok = s.rows.NextSet(slot + 1) {
@@ -57,7 +79,7 @@ func (s *Selection) All() iter.Seq[Slot] {
 	}
 }
 
-// Page returns up to limit rows after skipping offset, in the view's order. A
+// Page is All of up to limit rows after skipping offset. A
 // limit of 0 or less means all; an offset past the end gives an empty page.
 func (s *Selection) Page(offset, limit int) []Slot {
 	offset = max(offset, 0)
@@ -67,6 +89,9 @@ func (s *Selection) Page(offset, limit int) []Slot {
 	n := s.count - offset
 	if limit > 0 {
 		n = min(n, limit)
+	}
+	if s.sorted != nil {
+		return s.sorted[offset : offset+n]
 	}
 	page := make([]Slot, 0, n)
 	if s.snap.order == nil { // slots are in order: the first is found by counting bits

@@ -29,6 +29,11 @@ type Definition struct {
 type Options struct {
 	Store origin.Views
 	Views []Definition
+	// Mode is where rows are when they are asked for. If empty, Memory. The others need
+	// a Store that is an origin.Queries.
+	Mode Mode
+	// RowBudget bounds the bytes of rows that mode Auto holds in memory; 0 is no bound.
+	RowBudget int64
 	// Poll is how often the store is asked for a newer generation; 0 means 2 s.
 	Poll time.Duration
 	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
@@ -50,6 +55,7 @@ type Options struct {
 type Set struct {
 	views   map[string]*view
 	names   []string
+	mode    Mode
 	poll    time.Duration
 	budget  *budget
 	log     *slog.Logger
@@ -82,6 +88,11 @@ func New(o Options) (*Set, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	queries, err := o.checkMode()
+	if err != nil {
+		return nil, err
+	}
+	room := newRoom(o.RowBudget)
 	if o.Files.Every <= 0 {
 		o.Files.Every = time.Minute
 	}
@@ -91,7 +102,7 @@ func New(o Options) (*Set, error) {
 		}
 	}
 	s := &Set{
-		views: make(map[string]*view), poll: o.Poll, budget: newBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap,
+		views: make(map[string]*view), mode: o.Mode, poll: o.Poll, budget: newBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap,
 		files: o.Files, unfiled: make(chan struct{}, 1),
 	}
 	for i := range o.Views {
@@ -107,6 +118,7 @@ func New(o Options) (*Set, error) {
 		s.views[def.Name] = &view{
 			def: &def, warm: warm, store: o.Store, foreign: o.Foreign, budget: s.budget,
 			patience: 2*o.Poll + graceTime, signal: make(chan struct{}, 1), prepare: s.prepare,
+			away: o.Mode == Store, queries: queries, room: room, log: o.Logger,
 		}
 		s.names = append(s.names, def.Name)
 	}
@@ -121,6 +133,9 @@ const graceTime = 5 * time.Second
 // goroutines and returns nil. A view that cannot be read keeps its last snapshot
 // and is tried again at the next poll.
 func (s *Set) Run(ctx context.Context) error {
+	if s.mode == Auto {
+		s.loadInTurn(ctx)
+	}
 	var wg sync.WaitGroup
 	for _, name := range s.names {
 		wg.Go(func() { s.keep(ctx, s.views[name]) })
@@ -136,7 +151,9 @@ func (s *Set) Run(ctx context.Context) error {
 func (s *Set) keep(ctx context.Context, v *view) {
 	ticker := time.NewTicker(s.poll)
 	defer ticker.Stop()
-	s.recall(v)
+	if s.mode != Auto { // loadInTurn did
+		s.recall(v)
+	}
 	for {
 		s.refresh(ctx, v)
 		select {
@@ -220,6 +237,7 @@ func (s *Set) Ready() bool {
 // Status is how a view stands.
 type Status struct {
 	View       string
+	Mode       Mode        // where its rows are: Memory or Store; empty before it is loaded
 	Meta       origin.Meta // of the snapshot, but for Checked and Health: those are the newest
 	Loaded     time.Time   // when the snapshot was made
 	Checked    time.Time   // when the store last answered

@@ -13,14 +13,15 @@ import (
 // Slot is a row's place in one snapshot. It means nothing in another.
 type Slot uint32
 
-// Snapshot is a view at one generation. It is immutable and shared: whatever it
-// hands out must not be changed.
+// Snapshot is a view at one generation, in memory or where it is stored. It is
+// immutable and shared: whatever it hands out must not be changed.
 type Snapshot struct {
 	def     *Definition
 	meta    origin.Meta
 	loaded  time.Time
 	budget  *budget
-	foreign Foreign // nil: filters that memory does not evaluate are refused
+	foreign Foreign        // nil: filters that memory does not evaluate are refused
+	store   origin.Queries // of a view whose rows stay in the store; the rest is empty then but for count
 
 	segments []*segment
 	bases    []Slot         // bases[i] is the first slot of segments[i]
@@ -39,6 +40,10 @@ func (s *Snapshot) Loaded() time.Time { return s.loaded }
 
 // Len returns the number of rows.
 func (s *Snapshot) Len() int { return s.count }
+
+// Stored reports whether the rows stay in the store. They are had by Selection.Rows
+// then, and counted by Group; there are no runs.
+func (s *Snapshot) Stored() bool { return s.store != nil }
 
 // Doc returns the row's document.
 func (s *Snapshot) Doc(slot Slot) bson.Raw {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,10 @@ type view struct {
 	patience time.Duration // how long what the store last confirmed holds
 	signal   chan struct{} // of capacity one: signals fold
 	prepare  Preparer      // never nil, nor what it returns
+	away     bool          // its rows are never loaded
+	queries  origin.Queries
+	room     *room
+	log      *slog.Logger
 
 	current atomic.Pointer[Snapshot]
 	// Touched by the refreshing goroutine only:
@@ -57,6 +62,8 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	switch {
 	case meta.Generation == 0:
 		return nil, nil
+	case v.away && (cur == nil || cur.meta.Epoch != meta.Epoch):
+		return v.point(ctx, meta), nil
 	case cur == nil || cur.meta.Epoch != meta.Epoch:
 		return v.load(ctx)
 	case meta.Generation == cur.meta.Generation:
@@ -64,6 +71,8 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	case meta.Generation < cur.meta.Generation:
 		return nil, fmt.Errorf("view %s went back from generation %d to %d: keeping the newer one",
 			v.def.Name, cur.meta.Generation, meta.Generation)
+	case cur.store != nil:
+		return v.point(ctx, meta), nil
 	}
 	next, err := v.delta(ctx, cur)
 	if errors.Is(err, origin.ErrStale) {
@@ -75,6 +84,11 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 // load reads the whole view.
 func (v *view) load(ctx context.Context) (*Snapshot, error) {
 	rows, meta, err := v.read(ctx, 0)
+	if errors.Is(err, errTooLarge) {
+		if meta, err = v.store.Meta(ctx, v.def.Name); err == nil {
+			return v.outgrown(ctx, meta), nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +113,22 @@ func (v *view) delta(ctx context.Context, cur *Snapshot) (*Snapshot, error) {
 		return nil, origin.ErrStale
 	}
 	next := v.apply(cur, rows)
+	if !v.room.take(v.def.Name, next.rowBytes) {
+		return v.outgrown(ctx, meta), nil
+	}
 	return v.swap(ctx, next, meta), nil
 }
 
-// read collects the rows after a generation, the newest version of each id.
+// read collects the rows after a generation, the newest version of each id. A whole
+// view takes its room as it is read.
 func (v *view) read(ctx context.Context, since uint64) (map[string]origin.Row, origin.Meta, error) {
 	rows := make(map[string]origin.Row)
+	bytes := int64(0)
 	meta, err := v.store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
 		key := idKey(r.ID)
+		if bytes += int64(len(r.Doc) - len(rows[key].Doc)); since == 0 && !v.room.take(v.def.Name, bytes) {
+			return errTooLarge
+		}
 		if known, ok := rows[key]; !ok || known.Generation <= r.Generation {
 			rows[key] = r
 		}
@@ -159,6 +181,9 @@ func (v *view) status() Status {
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Segments = snap.meta, snap.loaded, snap.count, len(snap.segments)
 		st.RowBytes = snap.rowBytes
+		if st.Mode = Memory; snap.store != nil {
+			st.Mode = Store
+		}
 		st.IndexPaths, st.IndexBytes = v.budget.heldBy(snap.segments)
 		st.Filed, st.FileErr = filed.confirmed, filed.err
 		st.Stale = st.Err != nil || time.Since(st.Checked) > v.patience

@@ -103,9 +103,6 @@ func (p *program) swapped() {
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	if cfg.Views.Mode != "memory" {
-		return nil, fmt.Errorf("views.mode: %s is not to be had yet: this version holds every view in memory", cfg.Views.Mode)
-	}
 	store := circuit.New(opened, circuit.Options{Log: log})
 	p = &program{store: store, log: log, metrics: proxy.NewMetrics()}
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
@@ -121,7 +118,8 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		return nil, err
 	}
 	p.views, err = view.New(view.Options{
-		Store: store, Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
+		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
+		Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: foreignFilters(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
 		OnSwap: func(*view.Snapshot) { p.swapped() },

@@ -1,0 +1,125 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"vitrine/cache/origin"
+)
+
+// Mode says where the rows of a view are when it is asked.
+type Mode string
+
+// The modes. Auto is Memory for the views that fit Options.RowBudget, and Store for
+// the others.
+const (
+	Memory Mode = "memory"
+	Store  Mode = "store"
+	Auto   Mode = "auto"
+)
+
+// errTooLarge tells that a view does not fit into memory.
+var errTooLarge = errors.New("the view does not fit the budget of rows")
+
+// room is the memory that rows of all views may take. A view takes what its rows
+// need, or nothing and stays in the store.
+type room struct {
+	limit int64 // 0: there is no limit
+
+	mu    sync.Mutex // guards taken
+	taken map[string]int64
+}
+
+func newRoom(limit int64) *room { return &room{limit: limit, taken: map[string]int64{}} }
+
+// take has a view take so many bytes in place of what it took before; false, and
+// it has none any more, if there is no room.
+func (r *room) take(view string, bytes int64) bool {
+	if r.limit <= 0 {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.taken, view)
+	total := bytes
+	for _, other := range r.taken {
+		total += other
+	}
+	if total > r.limit {
+		return false
+	}
+	r.taken[view] = bytes
+	return true
+}
+
+// point shows the view where it is stored, at a generation.
+func (v *view) point(ctx context.Context, meta origin.Meta) *Snapshot {
+	if cur := v.current.Load(); cur == nil || cur.store == nil || cur.meta.Epoch != meta.Epoch {
+		v.index(ctx)
+	}
+	v.slots = nil
+	return v.swap(ctx, newStored(v.def, v.budget, v.queries, meta), meta)
+}
+
+// index makes sure of the indexes that queries want. A store that refuses them, as
+// to a user who may only read, answers without.
+func (v *view) index(ctx context.Context) {
+	indexer, able := v.queries.(origin.Indexer)
+	if !able {
+		return
+	}
+	began := time.Now()
+	if err := indexer.Index(ctx, v.def.Name, indexKeys(v.def, v.warm)); err != nil {
+		v.log.Warn("view not indexed in the store", "view", v.def.Name, "error", err)
+		return
+	}
+	v.log.Info("view indexed in the store", "view", v.def.Name, "took", time.Since(began))
+}
+
+// outgrown changes a view over to the store, because its rows do not fit any more
+// or never did.
+func (v *view) outgrown(ctx context.Context, meta origin.Meta) *Snapshot {
+	v.log.Warn("view does not fit views.budget: it stays in the store", "view", v.def.Name,
+		"generation", meta.Generation, "rows", meta.Rows, "budget", v.room.limit)
+	return v.point(ctx, meta)
+}
+
+// loadInTurn loads views one after the other, the smallest first, so that the
+// budget holds as many of them as it can.
+func (s *Set) loadInTurn(ctx context.Context) {
+	rows := map[string]int{}
+	for _, name := range s.names {
+		if meta, err := s.views[name].store.Meta(ctx, name); err == nil {
+			rows[name] = meta.Rows
+		}
+	}
+	names := slices.Clone(s.names)
+	slices.SortStableFunc(names, func(a, b string) int { return rows[a] - rows[b] })
+	for _, name := range names {
+		s.recall(s.views[name])
+		s.refresh(ctx, s.views[name])
+	}
+}
+
+// checkMode completes the options of where rows are.
+func (o *Options) checkMode() (origin.Queries, error) {
+	switch o.Mode {
+	case "":
+		o.Mode = Memory
+	case Memory, Store, Auto:
+	default:
+		return nil, fmt.Errorf("view: no mode %q", o.Mode)
+	}
+	if o.Mode != Auto {
+		o.RowBudget = 0
+	}
+	queries, able := o.Store.(origin.Queries)
+	if !able && o.Mode != Memory {
+		return nil, fmt.Errorf("view: mode %s: the store does not answer queries on views", o.Mode)
+	}
+	return queries, nil
+}

@@ -1,0 +1,108 @@
+package proxy_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/view"
+)
+
+// viewsAre is where open has its views. Tests run one after the other.
+var viewsAre = view.Memory
+
+// TestInStore runs the suites that fix what is answered with views that stay in the
+// store: where rows are makes no difference.
+func TestInStore(t *testing.T) {
+	viewsAre = view.Store
+	defer func() { viewsAre = view.Memory }()
+	for name, test := range map[string]func(*testing.T){
+		"golden": TestGolden, "department": TestDepartmentGolden, "holdings": TestHoldingsGolden, "coverage": TestCoverage,
+		"fields": TestFieldsOfRecords, "ids": TestIDs, "every page": TestEveryPage, "no pages": TestNoPages,
+		"filter forms": TestFilterForms, "raw": TestWithoutRaw, "hidden": TestHiddenIsNoFilter,
+		"everybody": TestEverybodyIsFound, "formatted": TestFormatted, "formatted anew": TestFormattedCountsAnew,
+		"public": TestPublicCast, "funding numbers": TestFundingNumbers, "own": TestOwnOnly, "search": TestSearch,
+		"figures": TestFigures, "titles": TestLevenshtein, "no titles": TestLevenshteinOfNothing,
+		"titles of the newest": TestLevenshteinFollowsTheView, "visibility": TestVisibility, "display": TestDisplayForm,
+		"brackets": TestBracketReadings, "languages": TestActivityLabelsInAnotherLanguage, "midnight": TestMidnight,
+		"new year": TestNewYear, "persons": TestWhoIsMeant, "newcomer": TestNewcomerAppearsInTheView,
+		"new generation": TestNewGenerationIsAnswered, "packed": TestPacked, "popular": TestPopularAnswersArePrepared,
+	} {
+		t.Run(name, test)
+	}
+}
+
+// embedded is a store's twin in a file: the real one, which answers queries.
+type embedded struct {
+	*bolt.Store
+	t     testing.TB
+	lease origin.Lease
+	twin  *store
+}
+
+// behind returns what views are made of: the store, or its twin.
+func (s *store) behind(t testing.TB) origin.Views {
+	if viewsAre == view.Memory {
+		return s
+	}
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "twin.db"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	lease, err := db.Acquire(context.Background(), "materialize", "test", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.embedded = &embedded{Store: db, t: t, lease: lease, twin: s}
+	for name, meta := range s.metas {
+		for generation := range meta.Generation {
+			s.embedded.publish(name, s.rows[name], generation+1)
+		}
+	}
+	return s.embedded
+}
+
+// publish publishes the rows of a generation.
+func (e *embedded) publish(name string, rows []origin.Row, generation uint64) {
+	e.t.Helper()
+	ctx := context.Background()
+	p, err := e.Begin(ctx, name, e.lease)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	var fresh []origin.Row
+	ids := map[string]bool{}
+	for _, r := range rows {
+		if r.Generation == generation {
+			fresh = append(fresh, r)
+		}
+		if r.Generation <= generation {
+			ids[r.ID.String()] = true
+		}
+	}
+	if err := p.Put(ctx, fresh); err != nil {
+		e.t.Fatal(err)
+	}
+	if _, err := p.Commit(ctx, len(ids), "rules"); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// Meta tells the times of the fixture.
+func (e *embedded) Meta(ctx context.Context, name string) (origin.Meta, error) {
+	meta, err := e.Store.Meta(ctx, name)
+	if meta.Generation > 0 {
+		meta.Published = published
+	}
+	return meta, err
+}
