@@ -297,7 +297,7 @@ func TestCacheBusting(t *testing.T) {
 		clients.Wait()
 		prober.Wait()
 		t.Logf("%d queries; %d of %d hot answers from memory", n.Load(), hits, asked)
-		if hits*100 < asked*95 {
+		if asked-hits > 5+asked/20 { // the first few are not known to be hot yet
 			t.Errorf("%d of %d hot answers from memory", hits, asked)
 		}
 	}
