@@ -13,6 +13,7 @@ import (
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
+	"vitrine/rules/markup"
 )
 
 // formatted plans the display table, which the normal answer follows in the same
@@ -114,7 +115,7 @@ func (t tableOf) append(dst []byte, doc bson.Raw, activities int) []byte {
 	dst = text(dst, "date_range", t.style.DateRange(doc))
 	dst = appendStoredOr(dst, doc, `""`, "start", "start_date")
 	dst = shown(shown(dst, "funder"), "funding_organization")
-	dst = text(dst, "funding_numbers", strings.Join(display.Texts(doc.Lookup("funding_number")), ";"))
+	dst = text(dst, "funding_numbers", markup.Escape(strings.Join(display.Texts(doc.Lookup("funding_number")), ";")))
 	dst = text(dst, "applicant", or(display.String(display.Applicant(doc)), display.Nothing))
 	dst = strconv.AppendInt(appendKey(dst, "activities"), int64(activities), 10)
 	dst = shown(shown(shown(dst, "role"), "topics"), "units")
