@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	case runSoak:
 		os.Exit(soaked(os.Args[1], os.Stdin, os.Stdout, os.Stderr))
 	default:
+		limitFiles(os.Getenv(sizeEnv))
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

@@ -28,7 +28,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// ErrRefused: the file is not a whole, sound file of this version. Compare with errors.Is.
+// ErrRefused says that a file is not a whole, sound one of this version. Compare with errors.Is.
 var ErrRefused = errors.New("snapshot file refused")
 
 // magic is how a file begins; its last byte is the version.
