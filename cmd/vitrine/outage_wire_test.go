@@ -1,141 +1,30 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
+	"vitrine/cache/view/snapfile"
 )
 
 // outage is a program whose store is behind a network that fails, and that store as
-// it is reached without.
-type outage struct {
-	*server
-	network *mongotest.Proxy
-	direct  *mongo.Store
-	lines   int // how many activities were added
-}
-
 // outageConfig makes jobs run often, so that a test need not wait for them.
-const outageConfig = `
-mongo: {batch: 50}
-materialize: {lease: 3s, watch: false, schedule: {activities: "@every 1s"}}
-`
-
 // startOutage serves 40 activities.
-func startOutage(t *testing.T, uri string, args ...string) *outage {
-	t.Helper()
-	o := &outage{network: mongotest.NewProxy(t, uri), direct: reach(t, uri)}
-	for range 40 {
-		o.add(t)
-	}
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "v.yml"), outageConfig)
-	args = append([]string{"--config", "v.yml", "--store", o.network.URI() + "institute"}, args...)
-	o.server = startServer(t, dir, args...)
-	return o
-}
-
+// start starts the program in a folder with its configuration.
 // reach opens the store as it is.
-func reach(t *testing.T, uri string) *mongo.Store {
-	t.Helper()
-	s, err := mongo.Open(t.Context(), uri+"institute", mongo.Options{BatchSize: 50})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
 // add adds an activity to the source.
-func (o *outage) add(t *testing.T) {
-	t.Helper()
-	o.lines++
-	doc, err := bson.Marshal(activity(fmt.Sprintf("a%03d", o.lines), fmt.Sprintf("Title %d", o.lines)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := o.direct.Upsert(t.Context(), "activities", []bson.Raw{doc}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-const listed = "/api/activities?columns[]=title"
-
-// patient is a client that takes a minute for hanging.
-var patient = &http.Client{Timeout: time.Minute}
-
 // ask gets a URL.
-func ask(t *testing.T, url string) (*http.Response, string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := patient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res, string(body)
-}
-
-// readiness is what /readyz says.
-type readiness struct {
-	Status int
-	State  string
-	Count  int
-}
-
 // until asks /readyz until it says a state. Meanwhile every answer must be good.
-func (o *outage) until(t *testing.T, state string) {
-	t.Helper()
-	for {
-		res, body := ask(t, o.base+"/readyz")
-		var r readiness
-		if err := json.Unmarshal([]byte(body), &r); err != nil || res.StatusCode != http.StatusOK {
-			t.Fatalf("/readyz: %d %s", res.StatusCode, body)
-		}
-		if r.State == state && (state == "") == (r.Count == 0) {
-			return
-		}
-		if res, body := ask(t, o.base+listed); res.StatusCode != http.StatusOK || decode(t, body).Count < 40 {
-			t.Fatalf("%s: %d %.200s", listed, res.StatusCode, body)
-		}
-		<-time.After(20 * time.Millisecond)
-	}
-}
-
 // untilServed waits until so many activities are served.
-func (o *outage) untilServed(t *testing.T) {
-	t.Helper()
-	for {
-		res, body := ask(t, o.base+listed)
-		if res.StatusCode == http.StatusOK && decode(t, body).Count == o.lines {
-			return
-		}
-		select {
-		case <-o.eof:
-			t.Fatalf("serve ended:\n%s", o.logged())
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
 // TestStoreOutages takes the store away in every way there is. Each time the program
 // goes on serving, says so, fails quickly where it needs the store, leaves the store
 // alone, and comes back by itself with what was changed meanwhile.
@@ -149,6 +38,7 @@ func TestStoreOutages(t *testing.T) {
 		name    string
 		fault   mongotest.Fault
 		restart bool // another server on the same files takes over
+		vanish  bool // connections that are open get no answer any more, ever
 	}{
 		{name: "refused", fault: mongotest.Fault{Refuse: true}},
 		{name: "reset", fault: mongotest.Fault{Reset: true}},
@@ -156,6 +46,7 @@ func TestStoreOutages(t *testing.T) {
 		{name: "cut mid-message", fault: mongotest.Fault{CutAfter: 200}},
 		{name: "throttled to nothing", fault: mongotest.Fault{Rate: 20}},
 		{name: "failing over", fault: mongotest.Fault{Reset: true}, restart: true},
+		{name: "vanished", fault: mongotest.Fault{Hang: true}, vanish: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o.until(t, "")
@@ -163,6 +54,9 @@ func TestStoreOutages(t *testing.T) {
 			o.network.Set(tt.fault)
 			if tt.restart {
 				ferret.Kill()
+			}
+			if tt.vanish {
+				o.network.Abandon()
 			}
 			o.until(t, "degraded")
 			o.isServing(t, before)
@@ -192,80 +86,126 @@ func TestStoreOutages(t *testing.T) {
 
 // untilMarked asks for the list, which is always answered, until its Cache-Status says
 // that the view could not be confirmed, or does not.
-func (o *outage) untilMarked(t *testing.T, stale bool) (http.Header, string) {
-	t.Helper()
-	for {
-		res, body := ask(t, o.base+listed)
-		status := res.Header.Get("Cache-Status")
-		if res.StatusCode != http.StatusOK || !strings.HasPrefix(status, "vitrine; ") {
-			t.Fatalf("%s: %d, Cache-Status %q, %.200s", listed, res.StatusCode, status, body)
+// outagesEnv is how many faults TestRandomOutages goes through; the long form.
+const outagesEnv = "VITRINE_TEST_OUTAGES"
+
+// TestRandomOutages lets the network fail in one way after the other, sometimes before
+// the program has recovered, while the source changes. Every list is answered, and in
+// the end everything has arrived.
+func TestRandomOutages(t *testing.T) {
+	rounds, err := strconv.Atoi(cmp.Or(os.Getenv(outagesEnv), "6"))
+	if err != nil {
+		t.Fatalf("%s: %v", outagesEnv, err)
+	}
+	o := startOutage(t, mongotest.Start(t))
+	o.untilServed(t)
+	o.ready()
+	rng := rand.New(rand.NewPCG(11, 13))
+	answers, reads := 0, map[int]int{}
+	for round := range rounds {
+		faults := []mongotest.Fault{
+			{Refuse: true}, {Reset: true}, {Hang: true}, {Delay: 200 * time.Millisecond}, {Rate: 2000}, {Rate: 100},
+			{CutAfter: int64(1 + rng.IntN(20_000))}, {},
 		}
-		if strings.HasSuffix(status, "detail=stale") == stale {
-			return res.Header, body
+		o.network.Set(faults[rng.IntN(len(faults))])
+		if rng.IntN(4) == 0 {
+			o.network.Abandon()
 		}
-		<-time.After(20 * time.Millisecond)
+		o.add(t)
+		for range rng.IntN(300) {
+			res, body := ask(t, o.base+listed)
+			if res.StatusCode != http.StatusOK || decode(t, body).Count < 40 {
+				t.Fatalf("round %d: %d %.200s", round, res.StatusCode, body)
+			}
+			answers++
+			<-time.After(10 * time.Millisecond)
+		}
+		res, _ := ask(t, fmt.Sprintf("%s/api/users/nobody-%d", o.base, round))
+		if reads[res.StatusCode]++; res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("round %d: a person read through: %d", round, res.StatusCode)
+		}
+		if rng.IntN(5) == 0 {
+			o.network.Set(mongotest.Fault{})
+			o.untilServed(t)
+		}
+	}
+	o.network.Set(mongotest.Fault{})
+	o.untilServed(t)
+	o.until(t, "")
+	t.Logf("%d faults, %d lists answered, looked up: %v", rounds, answers, reads)
+}
+
+// TestStartWhileStoreAway kills a program, takes its store away and starts it again: it
+// serves from its snapshot files, and catches up when the store is back.
+func TestStartWhileStoreAway(t *testing.T) {
+	uri := mongotest.Start(t)
+	t.Setenv(snapshots, "files")
+	o := startOutage(t, uri)
+	o.untilServed(t)
+	o.ready()
+	for _, name := range []string{"activities", "spectrum"} { // files are written one by one
+		for _, err := os.Stat(snapfile.Path(filepath.Join(o.cmd.Dir, "files"), name)); err != nil; {
+			<-time.After(10 * time.Millisecond)
+			_, err = os.Stat(snapfile.Path(filepath.Join(o.cmd.Dir, "files"), name))
+		}
+	}
+	outer := t // programs outlive the subtest that starts them
+	for name, fault := range map[string]mongotest.Fault{"refused": {Refuse: true}, "hanging": {Hang: true}} {
+		t.Run(name, func(t *testing.T) {
+			_, before := ask(t, o.base+listed)
+			if code := o.stop(); code != 0 { // writes what is not on file yet
+				t.Errorf("SIGTERM: exit code %d", code)
+			}
+			o.network.Set(fault)
+			o.add(t)
+			o.start(outer, o.cmd.Dir)
+			o.ready()
+			o.isServing(t, before)
+			o.kill()
+			o.start(outer, o.cmd.Dir)
+			o.ready()
+			o.network.Set(mongotest.Fault{})
+			o.untilServed(t)
+			o.until(t, "")
+		})
+	}
+}
+
+// TestCorruptedStore lets bytes of the store's answers change on their way, again and
+// again, so that hardly one arrives as it was sent: what is served stays as it was.
+func TestCorruptedStore(t *testing.T) {
+	uri := mongotest.Start(t)
+	direct := reach(t, uri)
+	o := &outage{direct: direct, network: mongotest.NewProxy(t, uri)}
+	for range 40 {
+		o.add(t)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "v.yml"), outageConfig)
+	vitrine(t, dir, "materialize", "--config", "v.yml", "--store", uri+"institute")
+	o.start(t, dir, "--no-materialize")
+	o.untilServed(t)
+	o.ready()
+	_, before := ask(t, o.base+listed)
+	for range 4 {
+		o.network.Set(mongotest.Fault{Corrupt: 0.05})
+		o.network.Cut()
+		o.until(t, "degraded")
+		for range 100 {
+			if res, body := ask(t, o.base+listed); res.StatusCode != http.StatusOK || body != before {
+				t.Fatalf("list: %d, %d bytes instead of %d", res.StatusCode, len(body), len(before))
+			}
+		}
+		o.network.Set(mongotest.Fault{})
+		o.network.Cut()
+		o.until(t, "")
+	}
+	if code := o.stop(); code != 0 || strings.Contains(o.logged(), "panic") {
+		t.Errorf("exit code %d\n%s", code, o.logged())
 	}
 }
 
 // isServing asks what memory has and what it does not.
-func (o *outage) isServing(t *testing.T, before string) {
-	t.Helper()
-	h, body := o.untilMarked(t, true)
-	if body != before {
-		t.Errorf("list: %d bytes instead of %d", len(body), len(before))
-	}
-	if h.Get("Age") == "" || !strings.Contains(h.Get("Cache-Control"), "stale-if-error=") {
-		t.Errorf("Age %q, Cache-Control %q", h.Get("Age"), h.Get("Cache-Control"))
-	}
-	if res, body := ask(t, o.base+listed+"&filter[title]=Title+7"); res.StatusCode != http.StatusOK || decode(t, body).Count != 1 ||
-		!strings.HasSuffix(res.Header.Get("Cache-Status"), "stored; detail=stale") && !strings.HasSuffix(res.Header.Get("Cache-Status"), "hit; detail=stale") {
-		t.Errorf("a filter: %d %s %s", res.StatusCode, res.Header.Get("Cache-Status"), body)
-	}
-	for _, path := range []string{"/api/users/nobody", `/api/activities?json={"$text":{"$search":"title"}}`} {
-		res, body := ask(t, o.base+path)
-		if e := decode(t, body); res.StatusCode != http.StatusServiceUnavailable || e.Error == "" || res.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: %d, Retry-After %q, %s", path, res.StatusCode, res.Header.Get("Retry-After"), body)
-		}
-	}
-}
-
 // isToldOf looks where an operator looks. Health may come and go with single messages
 // that get through, so it is asked for until it is as it must be.
-func (o *outage) isToldOf(t *testing.T) {
-	t.Helper()
-	for {
-		_, views := ask(t, o.admin+"/admin/views")
-		_, metrics := ask(t, o.admin+"/metrics")
-		if strings.Contains(views, `"up":false`) && strings.Contains(views, `"circuit":"open"`) && strings.Contains(views, `"stale":true`) &&
-			strings.Contains(metrics, "vitrine_store_up 0") && strings.Contains(metrics, "vitrine_store_contact_seconds") &&
-			strings.Contains(metrics, `vitrine_view_stale{view="activities"} 1`) {
-			break
-		}
-		<-time.After(20 * time.Millisecond)
-	}
-	cmd := command(o.cmd.Dir, "status", "--config", "v.yml", "--store", o.network.URI()+"institute?connectTimeoutMS=500",
-		"--admin-listen", strings.TrimPrefix(o.admin, "http://"))
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "is away") || !strings.Contains(string(out), "activities") {
-		t.Errorf("vitrine status: %v\n%s", err, out)
-	}
-}
-
-// isLeftAlone: requests that need the store do not reach it. The driver itself looks
 // every ten seconds, and the circuit at growing pauses.
-func (o *outage) isLeftAlone(t *testing.T) {
-	t.Helper()
-	const requests = 300
-	before, commands := o.network.Accepted(), o.network.Commands()
-	for i := range requests {
-		if res, _ := ask(t, fmt.Sprintf("%s/api/users/nobody-%d", o.base, i)); res.StatusCode != http.StatusServiceUnavailable {
-			t.Fatalf("read through: %d", res.StatusCode)
-		}
-	}
-	if n := o.network.Accepted() - before; n > requests/10 {
-		t.Errorf("%d requests made %d connections to a store that is away", requests, n)
-	}
-	if n := o.network.Commands() - commands; n > requests/10 {
-		t.Errorf("%d requests sent %d commands to a store that is away", requests, n)
-	}
-}

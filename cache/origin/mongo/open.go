@@ -75,7 +75,7 @@ type Options struct {
 	// cursor included. If zero, 30 s.
 	Timeout time.Duration
 	// ServerSelectionTimeout is how long an operation waits for a server that can
-	// take it. If zero, 10 s.
+	// take it, and for a connection. If zero, 10 s.
 	ServerSelectionTimeout time.Duration
 	// ReadPreference is where source collections are read, such as
 	// "secondaryPreferred". If empty, what the URI says, or the primary. The side
@@ -175,7 +175,8 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 
 // clientOptions are the client's: ours first, so that the URI's win.
 func (o Options) clientOptions(uri string) *options.ClientOptions {
-	c := options.Client().SetAppName(o.AppName).SetTimeout(o.Timeout).SetServerSelectionTimeout(o.ServerSelectionTimeout)
+	c := options.Client().SetAppName(o.AppName).SetTimeout(o.Timeout).
+		SetServerSelectionTimeout(o.ServerSelectionTimeout).SetConnectTimeout(o.ServerSelectionTimeout)
 	if o.MaxPoolSize > 0 {
 		c.SetMaxPoolSize(o.MaxPoolSize)
 	}

@@ -43,6 +43,7 @@ type Proxy struct {
 	address  string
 	accepted atomic.Int64
 	commands atomic.Int64
+	life     atomic.Int64 // counts up with Abandon: connections of an earlier one are dead
 	wg       sync.WaitGroup
 
 	mu       sync.Mutex // guards the rest
@@ -114,6 +115,10 @@ func (p *Proxy) Switch(server string) {
 	p.mu.Unlock()
 	p.Cut()
 }
+
+// Abandon lets all connections hang for good, without a word to either side, as when a
+// machine loses its power. New ones pass.
+func (p *Proxy) Abandon() { p.life.Add(1) }
 
 // Cut breaks all connections.
 func (p *Proxy) Cut() {
@@ -233,10 +238,13 @@ var errCut = errors.New("cut")
 func (p *Proxy) pump(from, to net.Conn, treat func([]byte, Fault) ([]byte, error)) {
 	defer from.Close()
 	defer to.Close()
-	for {
+	for born := p.life.Load(); ; {
 		message, err := readMessage(from)
 		if err != nil {
 			return
+		}
+		if p.life.Load() != born {
+			continue
 		}
 		f := p.whenAwake()
 		if f.Delay > 0 {

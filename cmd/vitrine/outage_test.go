@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin/mongo"
+	"vitrine/cache/origin/mongo/mongotest"
+)
+
+// it is reached without.
+type outage struct {
+	*server
+	network *mongotest.Proxy
+	direct  *mongo.Store
+	lines   int // how many activities were added
+}
+
+const outageConfig = `
+mongo: {batch: 50}
+materialize: {lease: 3s, watch: false, schedule: {activities: "@every 1s"}}
+`
+
+func startOutage(t *testing.T, uri string, args ...string) *outage {
+	t.Helper()
+	o := &outage{network: mongotest.NewProxy(t, uri), direct: reach(t, uri)}
+	for range 40 {
+		o.add(t)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "v.yml"), outageConfig)
+	o.start(t, dir, args...)
+	return o
+}
+
+func (o *outage) start(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	args = append([]string{"--config", "v.yml", "--store", o.network.URI() + "institute"}, args...)
+	o.server = startServer(t, dir, args...)
+}
+
+func reach(t *testing.T, uri string) *mongo.Store {
+	t.Helper()
+	s, err := mongo.Open(t.Context(), uri+"institute", mongo.Options{BatchSize: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func (o *outage) add(t *testing.T) {
+	t.Helper()
+	o.lines++
+	doc, err := bson.Marshal(activity(fmt.Sprintf("a%03d", o.lines), fmt.Sprintf("Title %d", o.lines)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.direct.Upsert(t.Context(), "activities", []bson.Raw{doc}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const listed = "/api/activities?columns[]=title"
+
+// patient is a client that takes a minute for hanging.
+var patient = &http.Client{Timeout: time.Minute}
+
+func ask(t *testing.T, url string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := patient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(body)
+}
+
+// readiness is what /readyz says.
+type readiness struct {
+	Status int
+	State  string
+	Count  int
+}
+
+func (o *outage) until(t *testing.T, state string) {
+	t.Helper()
+	for {
+		res, body := ask(t, o.base+"/readyz")
+		var r readiness
+		if err := json.Unmarshal([]byte(body), &r); err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("/readyz: %d %s", res.StatusCode, body)
+		}
+		if r.State == state && (state == "") == (r.Count == 0) {
+			return
+		}
+		if res, body := ask(t, o.base+listed); res.StatusCode != http.StatusOK || decode(t, body).Count < 40 {
+			t.Fatalf("%s: %d %.200s", listed, res.StatusCode, body)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func (o *outage) untilServed(t *testing.T) {
+	t.Helper()
+	for {
+		res, body := ask(t, o.base+listed)
+		if res.StatusCode == http.StatusOK && decode(t, body).Count == o.lines {
+			return
+		}
+		select {
+		case <-o.eof:
+			t.Fatalf("serve ended:\n%s", o.logged())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (o *outage) untilMarked(t *testing.T, stale bool) (http.Header, string) {
+	t.Helper()
+	for {
+		res, body := ask(t, o.base+listed)
+		status := res.Header.Get("Cache-Status")
+		if res.StatusCode != http.StatusOK || !strings.HasPrefix(status, "vitrine; ") {
+			t.Fatalf("%s: %d, Cache-Status %q, %.200s", listed, res.StatusCode, status, body)
+		}
+		if strings.HasSuffix(status, "detail=stale") == stale {
+			return res.Header, body
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func (o *outage) isServing(t *testing.T, before string) {
+	t.Helper()
+	h, body := o.untilMarked(t, true)
+	if body != before {
+		t.Errorf("list: %d bytes instead of %d", len(body), len(before))
+	}
+	if h.Get("Age") == "" || !strings.Contains(h.Get("Cache-Control"), "stale-if-error=") {
+		t.Errorf("Age %q, Cache-Control %q", h.Get("Age"), h.Get("Cache-Control"))
+	}
+	if res, body := ask(t, o.base+listed+"&filter[title]=Title+7"); res.StatusCode != http.StatusOK || decode(t, body).Count != 1 ||
+		!strings.HasSuffix(res.Header.Get("Cache-Status"), "stored; detail=stale") && !strings.HasSuffix(res.Header.Get("Cache-Status"), "hit; detail=stale") {
+		t.Errorf("a filter: %d %s %s", res.StatusCode, res.Header.Get("Cache-Status"), body)
+	}
+	for _, path := range []string{"/api/users/nobody", `/api/activities?json={"$text":{"$search":"title"}}`} {
+		res, body := ask(t, o.base+path)
+		if e := decode(t, body); res.StatusCode != http.StatusServiceUnavailable || e.Error == "" || res.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d, Retry-After %q, %s", path, res.StatusCode, res.Header.Get("Retry-After"), body)
+		}
+	}
+}
+
+func (o *outage) isToldOf(t *testing.T) {
+	t.Helper()
+	for {
+		_, views := ask(t, o.admin+"/admin/views")
+		_, metrics := ask(t, o.admin+"/metrics")
+		if strings.Contains(views, `"up":false`) && strings.Contains(views, `"circuit":"open"`) && strings.Contains(views, `"stale":true`) &&
+			strings.Contains(metrics, "vitrine_store_up 0") && strings.Contains(metrics, "vitrine_store_contact_seconds") &&
+			strings.Contains(metrics, `vitrine_view_stale{view="activities"} 1`) {
+			break
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+	cmd := command(o.cmd.Dir, "status", "--config", "v.yml", "--store", o.network.URI()+"institute?connectTimeoutMS=500",
+		"--admin-listen", strings.TrimPrefix(o.admin, "http://"))
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "is away") || !strings.Contains(string(out), "activities") {
+		t.Errorf("vitrine status: %v\n%s", err, out)
+	}
+}
+
+// isLeftAlone: requests that need the store do not reach it. The driver itself looks
+func (o *outage) isLeftAlone(t *testing.T) {
+	t.Helper()
+	const requests = 300
+	before, commands := o.network.Accepted(), o.network.Commands()
+	for i := range requests {
+		if res, _ := ask(t, fmt.Sprintf("%s/api/users/nobody-%d", o.base, i)); res.StatusCode != http.StatusServiceUnavailable {
+			t.Fatalf("read through: %d", res.StatusCode)
+		}
+	}
+	if n := o.network.Accepted() - before; n > requests/10 {
+		t.Errorf("%d requests made %d connections to a store that is away", requests, n)
+	}
+	if n := o.network.Commands() - commands; n > requests/10 {
+		t.Errorf("%d requests sent %d commands to a store that is away", requests, n)
+	}
+}
