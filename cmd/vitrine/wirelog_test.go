@@ -90,11 +90,10 @@ func TestSourcesAreOnlyRead(t *testing.T) {
 			builderLog, builderURI := record(t, uri)
 			readerLog, readerURI := record(t, uri)
 
-			vitrine(t, dir, "materialize", "--store", builderURI+source)
 			builder := startServer(t, dir, "--store", builderURI+source, "--preset", "osiris").ready()
 			reader := startServer(t, dir, "--store", readerURI+source, "--no-materialize").ready()
 			for _, s := range []*server{builder, reader} {
-				for _, call := range append(moreCalls(t, s)[:60], "/api/users/nobody-yet", "/api/user-units/nobody-yet",
+				for _, call := range append(moreCalls(t, s)[:45], "/api/users/nobody-yet", "/api/user-units/nobody-yet",
 					encoded(`/api/activities?json={"$text":{"$search":"moth"}}`)) {
 					s.get(call)
 				}
