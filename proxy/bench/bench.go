@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -71,6 +72,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	wanted, err := newChoice(o.Cases)
 	if err != nil {
 		return report, err
+	}
+	if o.Profiles != "" {
+		if err := os.MkdirAll(o.Profiles, 0o755); err != nil {
+			return report, err
+		}
 	}
 	sizes := o.Sizes
 	if len(sizes) == 0 {

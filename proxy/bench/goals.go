@@ -137,6 +137,9 @@ func (m *Measurement) goalFactor(what, by string, least float64) Goal {
 	if len(factors) == 1 {
 		g.Figure = rate(low) + " ×"
 	}
+	if !slices.ContainsFunc(cases, func(name string) bool { return strings.HasPrefix(name, "filter-") }) {
+		g.How += " alone: that server answers no filter by index"
+	}
 	return g
 }
 
