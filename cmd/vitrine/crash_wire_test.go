@@ -50,7 +50,7 @@ func TestKilledOverTheWire(t *testing.T) {
 	c.front.kill()
 	c.watchers.Wait()
 	t.Logf("%d rounds: %d leaders killed, %d stopped and woken, %d front ends killed; %d answers meanwhile, all whole; "+
-		"the lease of 2 s passed on within %v; a round's work takes %v", rounds, c.killed, c.woken, c.fronts, c.answers, c.longest.Round(time.Millisecond), work.Round(time.Millisecond))
+		"the lease of 6 s passed on within %v; a round's work takes %v", rounds, c.killed, c.woken, c.fronts, c.answers, c.longest.Round(time.Millisecond), work.Round(time.Millisecond))
 }
 
 // crashes is what the rounds are about.

@@ -35,7 +35,7 @@ views: {poll: 200ms}
 shutdown: {delay: 300ms}
 log: {requests: false}
 materialize:
-  lease: 2s
+  lease: 6s
   max_shrink: 0.5
   watch: false
   batch: 20
