@@ -28,7 +28,6 @@ type filed struct {
 	generation uint64
 	confirmed  time.Time // when the store had confirmed it
 	tried      time.Time // when it was last written, or should have been
-	at         time.Time // when it was last written, or read; zero: never
 	err        error     // of the last try
 }
 
@@ -69,7 +68,7 @@ func (s *Set) recall(v *view) {
 	}
 	snap.meta = h.Meta()
 	v.recalled = &recalled{snap, h.Confirmed}
-	v.noteFiled(filed{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began, at: began})
+	v.noteFiled(filed{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began})
 	s.log.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
@@ -175,7 +174,7 @@ func (s *Set) write(v *view, snap *Snapshot, confirmed time.Time, wasWell bool) 
 	path := snapfile.Path(s.files.Dir, v.def.Name)
 	err := snapfile.Write(path, snapfile.HeaderOf(s.files.Store, snap.meta, confirmed), snap.docs())
 	v.mu.Lock()
-	f := filed{epoch: snap.meta.Epoch, generation: snap.meta.Generation, confirmed: confirmed, tried: began, at: began}
+	f := filed{epoch: snap.meta.Epoch, generation: snap.meta.Generation, confirmed: confirmed, tried: began}
 	if err != nil {
 		f = v.filed
 		f.tried, f.err = began, err

@@ -28,8 +28,16 @@ func leftBy(t *testing.T, dir, store string) (list string) {
 	if code := s.stop(); code != 0 {
 		t.Fatalf("SIGTERM: exit code %d", code)
 	}
+	handOver(t, dir, store, 9)
+	return list
+}
+
+// handOver makes the snapshot files in a folder, of which there must be so many or more,
+// look as if a process on another store had left them an hour ago.
+func handOver(t *testing.T, dir, store string, least int) {
+	t.Helper()
 	files, err := filepath.Glob(snapfile.Path(filepath.Join(dir, "files"), "*"))
-	if err != nil || len(files) != 9 {
+	if err != nil || len(files) < least {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -42,7 +50,6 @@ func leftBy(t *testing.T, dir, store string) (list string) {
 			t.Fatal(err)
 		}
 	}
-	return list
 }
 
 // TestStartWithoutStore: with snapshot files a front end starts though the store cannot
@@ -70,6 +77,44 @@ func TestStartWithoutStore(t *testing.T) {
 	}
 	if code := s.stop(); code != 0 {
 		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
+	}
+}
+
+// TestStartOsirisWithoutStore: rights, keys and labels that the database said are kept
+// beside the views, so nobody sees more without it than with it.
+func TestStartOsirisWithoutStore(t *testing.T) {
+	dir := t.TempDir()
+	dump, err := filepath.Abs("testdata/osiris")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vitrine(t, dir, "import", "--store", "bolt://v.db", dump)
+	t.Setenv(snapshots, "files")
+	type answer struct {
+		status int
+		body   string
+	}
+	answers := func(s *server) (all []answer) {
+		for _, path := range []string{"/api/activities", "/api/projects", "/api/html", "/portfolio/spectrum", "/api/activities?apikey=wrong"} {
+			status, body := s.get(path)
+			all = append(all, answer{status, body})
+		}
+		return all
+	}
+	s := startServer(t, dir, "--preset", "osiris", "--store", "bolt://v.db").ready()
+	want := answers(s)
+	if code := s.stop(); code != 0 {
+		t.Fatalf("SIGTERM: exit code %d", code)
+	}
+	handOver(t, dir, nobody, 15)
+	got := answers(startServer(t, dir, "--preset", "osiris", "--store", nobody).ready())
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("got %d %.200s, want %d %.200s", got[i].status, got[i].body, want[i].status, want[i].body)
+		}
+	}
+	if want[0].status != http.StatusForbidden {
+		t.Errorf("the institute of this test asks for a key, but the answer is %d", want[0].status)
 	}
 }
 
