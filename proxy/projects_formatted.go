@@ -72,32 +72,20 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
+	taken, err := t.takings(ctx)
+	if err != nil {
+		return nil, err
+	}
 	count := selected.Count()
 	b := &body{count: count, head: openList(count), tail: closeList(page{})}
 	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 		doc := s.Doc(slot)
-		taking, err := t.taking(ctx, doc.Lookup("name"))
+		taking, err := taken(ctx, doc.Lookup("name"))
 		if err != nil {
 			b.failed = err
 		}
 		return t.append(dst, doc, taking)
 	}), nil
-}
-
-// taking counts the activities whose projects hold a name, in an array or alone.
-func (t tableOf) taking(ctx context.Context, name bson.RawValue) (int, error) {
-	if display.Empty(name) {
-		return 0, nil
-	}
-	f, err := t.server.compile(bson.D{{Key: "projects", Value: bson.D{{Key: "$eq", Value: name}}}}, "")
-	if err != nil {
-		return 0, err
-	}
-	found, err := t.activities.Select(ctx, f)
-	if err != nil {
-		return 0, err
-	}
-	return found.Count(), nil
 }
 
 // append writes a row of the table.

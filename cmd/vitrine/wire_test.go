@@ -13,7 +13,8 @@ import (
 
 // TestServeOverTheWire serves the demo institute's first 200 activities from a
 // MongoDB-compatible server, by one process that materializes and one that only
-// reads, and compares with the same records in the embedded store, byte by byte.
+// reads, and by one whose views stay in the server, and compares with the same
+// records in the embedded store, byte by byte.
 func TestServeOverTheWire(t *testing.T) {
 	uri := mongotest.Start(t) + "institute" // skips where no such server is wanted
 	dir := t.TempDir()
@@ -26,7 +27,11 @@ func TestServeOverTheWire(t *testing.T) {
 	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
 	builder := startServer(t, dir, "--store", uri).ready()
 	reader := startServer(t, dir, "--store", uri, "--no-materialize").ready()
+	stored := startServer(t, dir, "--store", uri, "--no-materialize", "--views-mode", "store").ready()
 	for _, path := range []string{
+		"/api/activities?filter[title][$regex]=the&filter[title][$options]=i&limit=7",
+		`/api/activities?json={"year":{"$gte":2015},"authors":{"$elemMatch":{"position":"first"}}}&limit=5`,
+		"/api/search/activities?columns[]=title&columns[]=authors.last&limit=30&offset=11",
 		"/api/activities?limit=20&offset=10",
 		"/api/activities?aggregate=authors.user",
 		"/api/activities?columns[]=title&columns[]=authors.last&filter[type]=publication",
@@ -51,7 +56,7 @@ func TestServeOverTheWire(t *testing.T) {
 		"/portfolio/spectrum?limit=5",
 	} {
 		_, want := embedded.get(path)
-		for name, s := range map[string]*server{"materializing": builder, "reading": reader} {
+		for name, s := range map[string]*server{"materializing": builder, "reading": reader, "storing": stored} {
 			if status, got := s.get(path); status != 200 || got != want {
 				t.Errorf("%s, %s instance: status %d, %d bytes; embedded %d bytes", path, name, status, len(got), len(want))
 			}

@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules/display"
+	"vitrine/rules/filter"
+)
+
+// takings counts the activities that take part in a project, by its name.
+type takings func(ctx context.Context, name bson.RawValue) (int, error)
+
+// takings returns how activities are counted: by a look into the index for each name,
+// or, of a view in the store, by reading the names of all activities once.
+func (t tableOf) takings(ctx context.Context) (takings, error) {
+	if !t.activities.Stored() {
+		return t.selected, nil
+	}
+	return readTakings(ctx, t.activities)
+}
+
+// selected counts the activities whose projects hold a name, in an array or alone.
+func (t tableOf) selected(ctx context.Context, name bson.RawValue) (int, error) {
+	if display.Empty(name) {
+		return 0, nil
+	}
+	f, err := t.server.compile(bson.D{{Key: "projects", Value: bson.D{{Key: "$eq", Value: name}}}}, "")
+	if err != nil {
+		return 0, err
+	}
+	found, err := t.activities.Select(ctx, f)
+	if err != nil {
+		return 0, err
+	}
+	return found.Count(), nil
+}
+
+// taken is a name in the projects of so many activities.
+type taken struct {
+	name  bson.RawValue
+	count int
+}
+
+// readTakings counts the activities by what their projects hold.
+func readTakings(ctx context.Context, activities *view.Snapshot) (takings, error) {
+	all, err := activities.Select(ctx, filter.All())
+	if err != nil {
+		return nil, err
+	}
+	path := mustPath("projects")
+	places := map[string]int{}
+	var names []taken
+	for row, err := range all.Only("projects").Rows(ctx, 0, 0) {
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range distinctAt(row.Doc(), path) {
+			key := string(append([]byte{byte(name.Type)}, name.Value...))
+			at, known := places[key]
+			if !known {
+				at = len(names)
+				places[key] = at
+				names = append(names, taken{name: cloned(name)})
+			}
+			names[at].count++
+		}
+	}
+	slices.SortFunc(names, func(a, b taken) int { return filter.CompareValues(a.name, b.name) })
+	return func(_ context.Context, name bson.RawValue) (n int, _ error) {
+		if display.Empty(name) {
+			return 0, nil
+		}
+		at, _ := slices.BinarySearchFunc(names, name, func(t taken, name bson.RawValue) int { return filter.CompareValues(t.name, name) })
+		for ; at < len(names) && filter.CompareValues(names[at].name, name) == 0; at++ {
+			n += names[at].count // 1 and 1.0 are the same name, spelled differently
+		}
+		return n, nil
+	}, nil
+}
+
+// distinctAt returns the values at a path, each once.
+func distinctAt(doc bson.Raw, path filter.Path) (values []bson.RawValue) {
+	filter.Walk(doc, path, func(v filter.Value) bool {
+		same := func(w bson.RawValue) bool { return filter.CompareValues(v.Raw, w) == 0 }
+		if !v.Missing && !slices.ContainsFunc(values, same) {
+			values = append(values, v.Raw)
+		}
+		return true
+	})
+	return values
+}
