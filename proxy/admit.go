@@ -27,14 +27,14 @@ func (s *Server) admit(c *fiber.Ctx, key secret) (request, error) {
 		return r, nil
 	}
 	cred := credentials{header: c.Get("X-API-Key"), session: r.session}
-	c.Context().QueryArgs().VisitAll(func(name, value []byte) {
+	for name, value := range c.Context().QueryArgs().All() {
 		switch {
 		case string(name) == keyParam:
 			cred.hasParam, cred.param = true, string(value)
 		case bracketed(string(name), keyParam):
 			cred.hasParam = true
 		}
-	})
+	}
 	r.hasKey = cred.hasParam
 	right := key.admits(cred)
 	if key.set && (cred.hasParam || cred.header != "") {

@@ -20,9 +20,9 @@ type params []pair
 // readParams copies a query out of Fiber's buffers.
 func readParams(args *fasthttp.Args) params {
 	p := make(params, 0, args.Len())
-	args.VisitAll(func(name, value []byte) {
+	for name, value := range args.All() {
 		p = append(p, pair{string(name), string(value)})
-	})
+	}
 	return p
 }
 

@@ -67,7 +67,20 @@ func spoil(collection string, docs []bson.Raw) (records []bson.Raw, unusable int
 // TestBadData puts beside the demo's records others that are wrong in every field,
 // one field each and every way to be wrong, runs all jobs and asks every endpoint.
 func TestBadData(t *testing.T) {
-	cfg := configs.Demo()
+	modes := []string{"memory"}
+	if os.Getenv(longEnv) != "" {
+		modes = append(modes, "store")
+	}
+	for _, mode := range modes {
+		t.Run(mode, func(t *testing.T) {
+			cfg := configs.Demo()
+			cfg.Views.Mode = mode
+			testBadData(t, cfg)
+		})
+	}
+}
+
+func testBadData(t *testing.T, cfg configs.Config) {
 	good := demoCollections(t, demo.FS(), ".")
 	ask := func(r *running) map[string]string {
 		answers := map[string]string{}
