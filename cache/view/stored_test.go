@@ -113,10 +113,8 @@ func TestWhereRowsAreMakesNoDifference(t *testing.T) {
 			docs = append(docs, doc)
 		}
 	}
-	for _, doc := range docs { // ids that compare as equal are one row
-		p.publish("things", 0, doc)
-	}
-	n := 0
+	p.publish("things", 0, docs...)
+	n := 0 // ids that compare as equal are one row
 	if _, err := p.Rows(t.Context(), "things", 0, func(origin.Row) error { n++; return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +290,7 @@ func TestAuto(t *testing.T) {
 	p.publish("small", 10, numberedDocs(t, 10, 1)...)
 	p.publish("growing", 20, numberedDocs(t, 20, 1)...)
 	p.publish("large", 1000, numberedDocs(t, 1000, 1)...)
-	var log strings.Builder
+	var log logged
 	s := kept(t, view.Options{
 		Store: p, Mode: view.Auto, RowBudget: 32 << 10, Poll: time.Hour,
 		Views:  []view.Definition{{Name: "large"}, {Name: "growing"}, {Name: "small"}},
@@ -339,6 +337,24 @@ func rowsOf(t *testing.T, snap *view.Snapshot) []string {
 		t.Fatal(err)
 	}
 	return rows
+}
+
+// logged is a log that may be read while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func checkModes(t *testing.T, s *view.Set, want ...view.Mode) {
