@@ -1,0 +1,281 @@
+package proxy_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// attacker makes requests up: of our grammar, of pieces that have been dangerous to
+// others, and of bytes. The same seed makes the same requests.
+type attacker struct{ *rand.Rand }
+
+func (a attacker) one(of ...string) string { return of[a.IntN(len(of))] }
+
+func (a attacker) bytes(most int) string {
+	b := make([]byte, a.IntN(most))
+	for i := range b {
+		b[i] = byte(a.Uint32())
+	}
+	return string(b)
+}
+
+// piece is part of a value.
+func (a attacker) piece() string {
+	switch a.IntN(12) {
+	case 0:
+		return a.bytes(12)
+	case 1:
+		return fmt.Sprint(a.Int64() >> a.IntN(64))
+	case 2:
+		return fmt.Sprintf("%%%02x", a.IntN(256))
+	case 3:
+		return strings.Repeat(a.one("(", "[", "{\"a\":", "a", "%", ".", "a.", "(a+)+", "\\", "$"), 1+a.IntN(200))
+	default:
+		return a.one("publication", "2020", "true", "null", "-1", "0", "1e309", "NaN", "%00", "%ff", "\"", "'", "<script>", "%0d%0aX-Evil:1", "authors.user",
+			"title", "year", "type", "_id", "64a000000000000000000001", "$gt", "$in", "$regex", "$or", "$where", "../", "//", "@", "{}", "[]", "{", "[", ",", ";", "&", "=", "+", " ",
+			"(?=a)", "(a+)+$", `\1`, "\\u0000", "a{1000000}", "ä", "\u202e", "de", "en", "portal", "my-activities", "linda", "javascript:alert(1)")
+	}
+}
+
+func (a attacker) value() string {
+	var b strings.Builder
+	for range a.IntN(5) {
+		b.WriteString(a.piece())
+	}
+	return b.String()
+}
+
+// json is a filter, mostly of good form.
+func (a attacker) json(depth int) string {
+	if depth <= 0 || a.IntN(5) == 0 {
+		return a.one("1", "-0", "2020", `"publication"`, "true", "null", "[]", "{}", `{"$oid":"64a000000000000000000001"}`, `{"$date":0}`, `{"$numberLong":"9223372036854775807"}`, `"`+strings.NewReplacer(`"`, "", `\`, "").Replace(a.value())+`"`)
+	}
+	key := a.one("type", "year", "title", "authors.user", "a.b.c", "_id", "$or", "$and", "$nor", "$expr", "$gt", "$lte", "$ne", "$in", "$nin", "$all", "$not", "$elemMatch", "$regex", "$options",
+		"$size", "$mod", "$type", "$exists", "$bitsAllSet", "$text", "$where", "$jsonSchema", "$near", "", "$", "a..b")
+	if a.IntN(3) == 0 {
+		return "[" + a.json(depth-1) + "," + a.json(depth-1) + "]"
+	}
+	return fmt.Sprintf("{%q:%s}", key, a.json(depth-1))
+}
+
+func (a attacker) query() string {
+	var pairs []string
+	for range a.IntN(6) {
+		switch a.IntN(6) {
+		case 0:
+			pairs = append(pairs, "json="+strings.NewReplacer("%", "%25", " ", "+", "#", "%23", "&", "%26").Replace(a.json(6)))
+		case 1:
+			name := "filter"
+			for range 1 + a.IntN(4) {
+				name += "[" + a.one("type", "year", "$gte", "$in", "", "0", "1", "$or", "$regex", "authors.user", a.value()) + "]"
+			}
+			pairs = append(pairs, name+"="+a.value())
+		default:
+			pairs = append(pairs, a.one("limit", "offset", "full", "raw", "formatted", "columns[]", "columns", "aggregate", "aggregate_function", "aggregate_value", "search", "apikey", "lang",
+				"page", "user", "path", "type", "spectrum", "number", "number[]", "title", "doi", "pubmed", "doc", "json", "filter", a.value())+"="+a.one(a.value(), a.value(), "1", "sum", "type"))
+		}
+	}
+	return strings.Join(pairs, "&")
+}
+
+// request is one request, whole or not, of good form or not.
+func (a attacker) request(paths []string) string {
+	if a.IntN(60) == 0 {
+		return a.bytes(300)
+	}
+	path := a.one(paths...)
+	if a.IntN(10) == 0 {
+		path += a.value()
+	}
+	target := path
+	if a.IntN(8) > 0 {
+		target += "?" + a.query()
+	}
+	if a.IntN(5) > 0 { // else blanks and line ends stay, which make it another request
+		target = strings.NewReplacer(" ", "%20", "\r", "%0d", "\n", "%0a").Replace(target)
+	}
+	method := "GET"
+	if a.IntN(12) == 0 {
+		method = a.one("HEAD", "POST", "PUT", "OPTIONS", "TRACE", "CONNECT", "PRI", "get", "")
+	}
+	lines := []string{method + " " + target + " " + a.one("HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"), "Host: x"}
+	for range a.IntN(4) {
+		lines = append(lines, a.one("Accept-Encoding: ", "If-None-Match: ", "X-API-Key: ", "Authorization: Bearer ", "Cookie: vitrine_session=", "Origin: ", "Range: bytes=", "X-Request-Id: ",
+			"X-Forwarded-For: ", "Content-Length: ", "Transfer-Encoding: ", "Expect: ", "Connection: ", "Host: ", "Sec-Fetch-Site: ", "Referer: ", " ", "")+
+			a.one("gzip", "br", "zstd;q=0.1, *", "*", "chunked", "0", "5", "100-continue", "close", "keep-alive", "Upgrade", "https://www.example.org", "same-origin", a.value()))
+	}
+	text := strings.Join(lines, a.one("\r\n", "\r\n", "\r\n", "\r\n", "\n")) + "\r\n\r\n"
+	if a.IntN(20) == 0 {
+		text += a.value()
+	}
+	if a.IntN(40) == 0 {
+		text = text[:a.IntN(len(text))]
+	}
+	return text
+}
+
+// TestRandomAttacker sends requests made up at random, over many connections, some of
+// which are cut off or not read. No answer is a 5xx, but for 503 with Retry-After;
+// each is an envelope and has no header that a request has put there; and afterwards
+// the server holds no goroutine, no descriptor and no more memory than before.
+func TestRandomAttacker(t *testing.T) {
+	o := matrixOptions(t, []byte("session secret"), false, "10.0.0.0/8")
+	o.Limits.Read, o.Limits.Request = 2*time.Second, 5*time.Second
+	o.CORS.Origins, o.CORS.Credentials = []string{"https://www.example.org"}, true
+	l := serveLive(t, open(t, matrixStore(t), o))
+	var paths []string
+	for _, row := range matrix {
+		path, _, _ := strings.Cut(row.target, "?")
+		paths = append(paths, path)
+	}
+	paths = append(paths, "/", "*", "//", "/api/users/", "/api/%2e%2e/", "http://elsewhere/api/html")
+	l.flurry(t, paths, 1, 200*time.Millisecond) // what is made once is there
+	base, descriptors, held := quietly(t, l), descriptors(), memory()
+
+	seed := uint64(time.Now().UnixNano())
+	statuses := l.flurry(t, paths, seed, hostileFor(t, 2*time.Second))
+	total := 0
+	for _, n := range statuses {
+		total += n
+	}
+	t.Logf("seed %d: %d requests, by status %v", seed, total, statuses)
+	until(t, fmt.Sprintf("no more than %d goroutines", base), func() bool { return runtime.NumGoroutine() <= base+2 })
+	if after := descriptorsWithin(t, descriptors); after > descriptors+4 {
+		t.Errorf("%d descriptors, %d before", after, descriptors)
+	}
+	after := memory()
+	t.Logf("%d goroutines before, %d after; %d bytes before, %d after", base, runtime.NumGoroutine(), held, after)
+	if after-held > 128<<20 {
+		t.Errorf("%d bytes more than before", after-held)
+	}
+}
+
+// quietly waits until no connection is open and returns how many goroutines there are.
+func quietly(t *testing.T, l *live) int {
+	t.Helper()
+	until(t, "no connection is open", func() bool { return l.metric("vitrine_connections") == 0 })
+	time.Sleep(50 * time.Millisecond)
+	return runtime.NumGoroutine()
+}
+
+// descriptors counts this process's; 0 where the system does not tell.
+func descriptors() int {
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(all)
+}
+
+func descriptorsWithin(t *testing.T, most int) (n int) {
+	for range 100 {
+		if n = descriptors(); n <= most {
+			return n
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return n
+}
+
+// flurry sends requests for a while and returns how often each status came; 0 is no
+// answer.
+func (l *live) flurry(t *testing.T, paths []string, seed uint64, long time.Duration) map[int]int {
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	end := time.Now().Add(long)
+	var clients sync.WaitGroup
+	for k := range 8 {
+		clients.Go(func() {
+			a := attacker{rand.New(rand.NewPCG(seed, uint64(k)))}
+			for time.Now().Before(end) && !t.Failed() {
+				request := a.request(paths)
+				status, err := l.assail(a, request)
+				if err != nil {
+					t.Errorf("seed %d, %q: %v", seed, request, err)
+				}
+				mu.Lock()
+				statuses[status]++
+				mu.Unlock()
+			}
+		})
+	}
+	clients.Wait()
+	return statuses
+}
+
+// assail sends a request on a connection of its own and judges the answer.
+func (l *live) assail(a attacker, request string) (int, error) {
+	conn, err := net.Dial("tcp", l.addr)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		return 0, err
+	}
+	_, _ = io.WriteString(conn, request) // the server may have had enough before the end
+	if a.IntN(50) == 0 {
+		return 0, nil // hangs up
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		return 0, nil // reset
+	}
+	method, _, _ := strings.Cut(strings.TrimLeft(request, "\r\n"), " ")
+	r := bufio.NewReader(conn)
+	res, err := http.ReadResponse(r, &http.Request{Method: method})
+	if err == nil && res.StatusCode == http.StatusContinue {
+		res, err = http.ReadResponse(r, &http.Request{Method: method})
+	}
+	var network *net.OpError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &network) && !network.Timeout():
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil && !errors.As(err, &network) {
+		return res.StatusCode, err
+	}
+	return res.StatusCode, judge(res, body, method)
+}
+
+// judge says what is wrong with an answer.
+func judge(res *http.Response, body []byte, method string) error {
+	switch {
+	case res.StatusCode == 503 && res.Header.Get("Retry-After") != "":
+	case res.StatusCode >= 500:
+		return fmt.Errorf("status %d: %.300s", res.StatusCode, body)
+	}
+	if res.Header.Get("X-Evil") != "" {
+		return fmt.Errorf("a header of the request's making: %v", res.Header)
+	}
+	if origin := res.Header.Get("Access-Control-Allow-Origin"); origin != "" && origin != "https://www.example.org" {
+		return fmt.Errorf("another site may read: %s", origin)
+	}
+	if len(body) == 0 || method == http.MethodHead || res.Header.Get("Content-Encoding") != "" || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+		return nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(body)))
+	var answer struct{ Status int }
+	if err := decoder.Decode(&answer); err != nil {
+		return fmt.Errorf("no JSON: %w: %.300s", err, body)
+	}
+	if res.StatusCode >= 400 && answer.Status != res.StatusCode {
+		return fmt.Errorf("status %d, envelope %d: %.300s", res.StatusCode, answer.Status, body)
+	}
+	return nil
+}
