@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -17,6 +18,8 @@ import (
 type Citations interface {
 	Profile(ctx context.Context, user string) (citation.Profile, error)
 	Document(ctx context.Context, user, doc string) (citation.Document, error)
+	// Age is how long ago the answer was fetched, and whether it is past its time.
+	Age(user, doc string) (age time.Duration, stale bool)
 }
 
 // citationIndex answers GET /api/citation-index with a profile, or a document of
@@ -54,6 +57,11 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 		return fmt.Errorf("encode answer of citation index: %w", err)
 	}
 	s.headers.set(c, false)
+	age, stale := s.citations.Age(user, doc)
+	setHeader(c, fiber.HeaderAge, seconds(age))
+	if stale {
+		setHeader(c, headerCacheStatus, "vitrine; hit; detail=stale")
+	}
 	return send(c, result.NewAnswer(out, contentType, 1))
 }
 

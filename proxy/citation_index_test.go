@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"vitrine/cache/citation"
 	"vitrine/rules"
@@ -49,6 +50,23 @@ func (x *index) Document(_ context.Context, user, doc string) (citation.Document
 	return citation.Document{Title: "A", Fields: []citation.Field{
 		{Label: "Autoren", Value: "A Ahn, B Bee"}, {Label: "Band", Value: "3"},
 	}}, nil
+}
+
+func (x *index) Age(user, _ string) (time.Duration, bool) {
+	return time.Hour, user == "Empty"
+}
+
+// TestCitationIndexAge: an answer says how old it is, and when it is past its time.
+func TestCitationIndexAge(t *testing.T) {
+	o := options(t)
+	o.Citations = &index{}
+	s := open(t, institute(t), o)
+	for user, status := range map[string]string{"Known": "", "Empty": "vitrine; hit; detail=stale"} {
+		res := s.get("/api/citation-index?user=" + user)
+		if got := res.Header.Get("Age"); got != "3600" || res.Header.Get("Cache-Status") != status {
+			t.Errorf("%s: Age %s, Cache-Status %s, want %s", user, got, res.Header.Get("Cache-Status"), status)
+		}
+	}
 }
 
 func TestCitationIndex(t *testing.T) {

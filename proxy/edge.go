@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -86,12 +85,8 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	c.Response().Header.Del(fiber.HeaderContentEncoding)
 	c.Response().Header.Del(fiber.HeaderETag)
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	var wait *later
-	switch {
-	case errors.As(err, &wait):
-		c.Set(fiber.HeaderRetryAfter, wait.retryAfter())
-	case p.status == fiber.StatusServiceUnavailable:
-		c.Set(fiber.HeaderRetryAfter, "1")
+	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
+		c.Set(fiber.HeaderRetryAfter, retryAfter(err))
 	}
 	c.Set(fiber.HeaderContentType, contentType)
 	return c.Status(p.status).Send(failure(p.status, p.name, p.msg))

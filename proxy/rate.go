@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -24,8 +25,18 @@ type later struct {
 
 func (e *later) Error() string { return fmt.Sprintf("%s: retry in %s", e.msg, e.wait) }
 
-// retryAfter is the header's value: whole seconds, and at least one.
-func (e *later) retryAfter() string { return wholeSeconds(max(e.wait, time.Second)) }
+// RetryAfter is how long to wait.
+func (e *later) RetryAfter() time.Duration { return e.wait }
+
+// retryAfter is the header's value for an error: what it knows itself, in whole
+// seconds and at least one.
+func retryAfter(err error) string {
+	var known interface{ RetryAfter() time.Duration }
+	if !errors.As(err, &known) {
+		return "1"
+	}
+	return wholeSeconds(max(known.RetryAfter(), time.Second))
+}
 
 // wholeSeconds rounds up: who comes back then is not too early.
 func wholeSeconds(d time.Duration) string { return seconds(d + time.Second - 1) }

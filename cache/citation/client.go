@@ -172,6 +172,15 @@ func (c *Client) Document(ctx context.Context, user, doc string) (Document, erro
 	return document, err
 }
 
+// Age returns how long ago the answer that is kept was fetched, and whether it stands
+// in for one that the index fails to give. Without doc it is that of a profile.
+func (c *Client) Age(user, doc string) (age time.Duration, stale bool) {
+	if doc == "" {
+		return c.profiles.age(user)
+	}
+	return c.documents.age(user + ":" + doc)
+}
+
 // maxIdentifier is the longest identifier taken; the index's own have 12 characters.
 const maxIdentifier = 64
 

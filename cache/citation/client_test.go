@@ -146,6 +146,36 @@ func TestRedirectWithinTheIndex(t *testing.T) {
 	}
 }
 
+// Redirects are requests like any other: one follows the other at a distance.
+func TestRedirectsKeepTheirDistance(t *testing.T) {
+	index := newIndex(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/citations?again", http.StatusFound)
+	})
+	client, clock := newTestClient(t, index, Options{MinInterval: 2 * time.Second, Timeout: time.Minute})
+	if _, err := client.Profile(t.Context(), user); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("Profile: %v", err)
+	}
+	if n := len(index.asked()); len(clock.waits) != n-1 {
+		t.Errorf("%d requests, waited %v", n, clock.waits)
+	}
+}
+
+// What fails for a while says for how long.
+func TestRetryAfter(t *testing.T) {
+	index := newIndex(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	client, _ := newTestClient(t, index, Options{Backoff: time.Minute})
+	for i, want := range []time.Duration{time.Minute, 10 * time.Minute} {
+		_, err := client.Profile(t.Context(), fmt.Sprint("user", i))
+		var known interface{ RetryAfter() time.Duration }
+		if !errors.As(err, &known) || known.RetryAfter() != want {
+			t.Errorf("question %d: %v, want it to be asked again in %v", i, err, want)
+		}
+	}
+}
+
 func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 	fetch := newFetcher(nil, Options{}.withDefaults())
 	defer fetch.close()

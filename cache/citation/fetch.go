@@ -68,6 +68,11 @@ func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return fmt.Errorf("%w: more than %d redirects", ErrUnavailable, maxRedirects)
 	}
+	// It is a request as any other. The question has been asked, so that it has failed
+	// where its turn does not come.
+	if err := f.pace.turn(r.Context()); err != nil {
+		return fmt.Errorf("%w: redirected: %s", ErrUnavailable, err)
+	}
 	return nil
 }
 

@@ -68,7 +68,9 @@ func (p *pace) reserve(ctx context.Context) (time.Duration, error) {
 // allowedLocked fails while the index is left alone.
 func (p *pace) allowedLocked(now time.Time) error {
 	if now.Before(p.refused) {
-		return fmt.Errorf("%w: %w until %s", ErrBlocked, errUnasked, p.refused.UTC().Format(time.RFC3339))
+		return &retryError{
+			fmt.Errorf("%w: %w until %s", ErrBlocked, errUnasked, p.refused.UTC().Format(time.RFC3339)), p.refused.Sub(now),
+		}
 	}
 	return nil
 }

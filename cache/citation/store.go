@@ -92,10 +92,22 @@ func (s *store[V]) kept(key string) (value V, ok bool, err error) {
 	case !now.Before(e.retry):
 		return value, false, nil
 	case !s.servable(e, now):
-		return value, true, e.err
+		return value, true, &retryError{e.err, e.retry.Sub(now)}
 	}
 	s.recent.MoveToFront(element)
 	return e.value, true, nil
+}
+
+// age is how long ago an answer was fetched, and whether it stands in for a newer one.
+func (s *store[V]) age(key string) (age time.Duration, stale bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	element := s.entries[key]
+	if element == nil || !element.Value.(*entry[V]).known {
+		return 0, false
+	}
+	age = max(s.now().Sub(element.Value.(*entry[V]).fetched), 0)
+	return age, age >= s.lifetime
 }
 
 // servable reports whether an entry has a value that may stand in for a new one;
@@ -181,6 +193,9 @@ func (s *store[V]) failed(key string, err error) (V, error) {
 	}
 	if s.servable(e, now) {
 		return e.value, nil
+	}
+	if e.retry.After(now) {
+		err = &retryError{err, e.retry.Sub(now)}
 	}
 	return none, err
 }
