@@ -37,7 +37,11 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (origin.Le
 		case !held:
 			r.o.Log.WarnContext(ctx, "acquire lease", "error", err)
 		}
-		if err := sleep(ctx, jitter(r.o.LeaseTTL/3)); err != nil {
+		pause := r.o.LeaseTTL / 3
+		if held {
+			pause = r.o.LeaseTTL / 10 // so that a lease which runs out is taken soon after
+		}
+		if err := sleep(ctx, jitter(pause)); err != nil {
 			return lease, err
 		}
 	}

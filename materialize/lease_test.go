@@ -109,6 +109,30 @@ func TestTwoRunnersNeverWorkAtOnce(t *testing.T) {
 	})
 }
 
+// The lease of a killed instance, which nobody gives back, is taken soon after it ran
+// out. The clock is the test's own, so that a time can be told.
+func TestLeaseOfTheDeadPassesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 20 { // the pauses of who waits are random
+			store, died := newFakeStore(), time.Now()
+			store.steal(30 * time.Second)
+			leads := make(chan struct{})
+			stop := started(t, newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Observer: materialize.Observer{
+				Leading: func(yes bool) {
+					if yes {
+						close(leads)
+					}
+				},
+			}}))
+			<-leads
+			if waited := time.Since(died); waited < 30*time.Second || waited > 35*time.Second {
+				t.Errorf("a lease of 30 s passed on after %v", waited)
+			}
+			stop()
+		}
+	})
+}
+
 func TestStoppingEndsARunAndGivesTheLeaseBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFakeStore()
