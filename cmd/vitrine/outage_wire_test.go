@@ -34,6 +34,7 @@ func TestStoreOutages(t *testing.T) {
 	o := startOutage(t, ferret.URI)
 	o.untilServed(t)
 	o.ready()
+	outer := t // servers outlive the subtest that starts them
 	for _, tt := range []struct {
 		name    string
 		fault   mongotest.Fault
@@ -63,8 +64,8 @@ func TestStoreOutages(t *testing.T) {
 			o.isToldOf(t)
 			o.isLeftAlone(t)
 			if tt.restart {
-				ferret = mongotest.StartIn(t, files)
-				o.direct = reach(t, ferret.URI)
+				ferret = mongotest.StartIn(outer, files)
+				o.direct = reach(outer, ferret.URI)
 				o.network.Switch(ferret.URI)
 			}
 			o.add(t)
