@@ -2,13 +2,16 @@ package proxy_test
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/view"
+	"vitrine/proxy"
 )
 
 // viewsAre is where open has its views. Tests run one after the other.
@@ -32,6 +35,19 @@ func TestInStore(t *testing.T) {
 		"new generation": TestNewGenerationIsAnswered, "packed": TestPacked, "popular": TestPopularAnswersArePrepared,
 	} {
 		t.Run(name, test)
+	}
+}
+
+// TestModeIsTold: an operator sees where the rows of each view are.
+func TestModeIsTold(t *testing.T) {
+	viewsAre = view.Store
+	defer func() { viewsAre = view.Memory }()
+	s := open(t, institute(t), options(t))
+	if body := string(s.admin(http.MethodGet, "/admin/views").body); strings.Count(body, `"mode":"store"`) != len(proxy.Views(proxy.ViewOptions{})) {
+		t.Errorf("modes are not told: %s", body)
+	}
+	if text := string(s.admin(http.MethodGet, "/metrics").body); !strings.Contains(text, `vitrine_view_stored{view="activities"} 1`) {
+		t.Error("the metrics do not tell the mode")
 	}
 }
 

@@ -20,6 +20,7 @@ type ViewStatus struct {
 
 // ServedView is what only a server that holds the view can tell.
 type ServedView struct {
+	Mode       string     `json:"mode"` // where its rows are: memory or store; empty before it is loaded
 	Segments   int        `json:"segments"`
 	RowBytes   int64      `json:"row_bytes"`
 	IndexBytes int64      `json:"index_bytes"`
@@ -71,7 +72,7 @@ func served(s view.Status) ViewStatus {
 	v := StatusOf(s.Meta)
 	v.View, v.Rows = s.View, s.Rows
 	v.ServedView = &ServedView{
-		Segments: s.Segments, RowBytes: s.RowBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
+		Mode: string(s.Mode), Segments: s.Segments, RowBytes: s.RowBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
 		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale,
 	}
 	if s.Err != nil {

@@ -50,10 +50,14 @@ func statusCommand() *cobra.Command {
 	return cmd
 }
 
-// readStatus asks the store. If a running server has the embedded store open, or the
-// store does not answer, it asks that server, which also tells how the store stands.
+// readStatus asks the store, and a running server of that store, if there is one, where
+// its views are. If such a server has the embedded store open, or the store does not
+// answer, the server tells everything, also how the store stands.
 func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
-	views, err := storedStatus(ctx, cfg)
+	views, name, err := storedStatus(ctx, cfg)
+	if err == nil && cfg.Admin.Listen != "" {
+		addServed(ctx, cfg, views, name)
+	}
 	if cfg.Admin.Listen == "" || !errors.Is(err, origin.ErrLocked) && !errors.Is(err, rules.ErrUnavailable) {
 		return views, nil, err
 	}
@@ -68,33 +72,59 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 const storeTime = 5 * time.Second
 
 // storedStatus asks the store.
-func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, err error) {
+func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, name string, err error) {
 	store, err := openExisting(ctx, cfg)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	metas, err := store.Metas(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read status of views: %w", err)
+		return nil, "", fmt.Errorf("read status of views: %w", err)
 	}
 	views := make([]proxy.ViewStatus, len(metas))
 	for i, m := range metas {
 		views[i] = proxy.StatusOf(m)
 	}
-	return views, nil
+	return views, store.Name(), nil
+}
+
+// addServed adds what the server at the admin listener tells of the views, if it is a
+// server of that store. Nothing is added where none answers.
+func addServed(ctx context.Context, cfg configs.Config, views []proxy.ViewStatus, store string) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	served, at, err := askStatus(ctx, cfg)
+	if err != nil || at == nil || at.Name != store {
+		return
+	}
+	for i := range views {
+		for _, s := range served {
+			if s.View == views[i].View {
+				views[i].ServedView = s.ServedView
+			}
+		}
+	}
+}
+
+// modeOf is where a server has a view's rows.
+func modeOf(v proxy.ViewStatus) string {
+	if v.ServedView == nil {
+		return "-"
+	}
+	return orDash(v.Mode)
 }
 
 // printStatus writes one line per view; below them what went wrong, and the records
 // that were left out.
 func printStatus(w io.Writer, views []proxy.ViewStatus) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "VIEW\tSTATUS\tGENERATION\tROWS\tAGE\tCHECKED\tLAST RUN\tSCANNED\tCHANGED\tREMOVED\tSKIPPED")
+	fmt.Fprintln(tw, "VIEW\tSTATUS\tMODE\tGENERATION\tROWS\tAGE\tCHECKED\tLAST RUN\tSCANNED\tCHANGED\tREMOVED\tSKIPPED")
 	for _, v := range views {
 		job := v.Job
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", v.View, orDash(job.Status), v.Generation, v.Rows,
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", v.View, orDash(job.Status), modeOf(v), v.Generation, v.Rows,
 			ago(v.Published), ago(job.Checked), time.Duration(job.Seconds*float64(time.Second)).Round(time.Millisecond),
 			job.Scanned, job.Changed, job.Removed, job.Skipped)
 	}

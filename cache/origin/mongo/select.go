@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/filter"
 )
 
 // How queries on a view stay whole: rows of a generation are folded into the
@@ -63,8 +65,8 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 		batch, size = batch[:0], 0
 		return true, nil
 	}
-	filter, o := selectOptions(q)
-	for doc, err := range documents(ctx, s.side(at.View), filter, o) {
+	query, o := selectOptions(q)
+	for doc, err := range documents(ctx, s.side(at.View), query, o) {
 		if err != nil {
 			return err
 		}
@@ -160,13 +162,36 @@ func (s *Store) still(ctx context.Context, at origin.Meta) error {
 	return err
 }
 
-// Index implements origin.Indexer.
+// Index implements origin.Indexer. What is there is not asked for again, so that a
+// user who may only read gets by where somebody else has created the indexes.
 func (s *Store) Index(ctx context.Context, view string, keys []bson.D) error {
+	indexes := s.side(view).Indexes()
+	specs, err := indexes.ListSpecifications(ctx)
+	if err != nil {
+		return fmt.Errorf("list indexes of view %s: %w", view, storeError(err))
+	}
 	var errs []error
 	for _, k := range keys { // one by one: what a server does not take leaves the others be
-		if _, err := s.side(view).Indexes().CreateOne(ctx, driver.IndexModel{Keys: k}); err != nil {
+		raw, err := bson.Marshal(k)
+		if err == nil && !slices.ContainsFunc(specs, func(spec driver.IndexSpecification) bool { return sameKeys(spec.KeysDocument, raw) }) {
+			_, err = indexes.CreateOne(ctx, driver.IndexModel{Keys: k})
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("index view %s by %v: %w", view, k, storeError(err)))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// sameKeys compares the keys of two indexes: the same paths, in the same directions,
+// which servers may tell as another type of number.
+func sameKeys(a, b bson.Raw) bool {
+	as, err := a.Elements()
+	if err != nil {
+		return false
+	}
+	bs, err := b.Elements()
+	return err == nil && slices.EqualFunc(as, bs, func(x, y bson.RawElement) bool {
+		return x.Key() == y.Key() && filter.CompareValues(x.Value(), y.Value()) == 0
+	})
 }
