@@ -112,11 +112,11 @@ type Access struct {
 
 // Views are the prepared rows that answers come from.
 type Views struct {
-	// Where filters run: `memory`, `store` (in MongoDB, for views that outgrow memory) or `auto` (memory as long as `budget` allows).
+	// Where rows are when they are asked for: `memory`, `store` (they stay in MongoDB, and only answers are kept here) or `auto` (in memory the views that `budget` has room for, the others in the store).
 	Mode string `yaml:"mode" flag:"views-mode" usage:"where filters run: memory, store or auto" check:"required oneof:memory,store,auto"`
 	// MongoDB database for the side collections. Empty: the store's own.
 	Database string `yaml:"database" check:"database"`
-	// Memory that rows may take before `auto` leaves them in the store. 0: no limit.
+	// Bytes of rows, over all views, that `auto` holds in memory; a view that does not fit, or grows out of it, stays in the store. 0: no limit.
 	Budget Size `yaml:"budget"`
 	// Memory that path indexes may take; beyond it filters on rare paths are evaluated row by row.
 	IndexBudget Size `yaml:"index_budget"`
