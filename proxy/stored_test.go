@@ -2,16 +2,20 @@ package proxy_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/view"
 	"vitrine/proxy"
+	"vitrine/rules"
 )
 
 // viewsAre is where open has its views. Tests run one after the other.
@@ -48,6 +52,32 @@ func TestModeIsTold(t *testing.T) {
 	}
 	if text := string(s.admin(http.MethodGet, "/metrics").body); !strings.Contains(text, `vitrine_view_stored{view="activities"} 1`) {
 		t.Error("the metrics do not tell the mode")
+	}
+}
+
+// TestAnswerCatchesUp asks while the front end knows of an older generation only: it
+// finds out, and answers from the newest.
+func TestAnswerCatchesUp(t *testing.T) {
+	viewsAre = view.Store
+	defer func() { viewsAre = view.Memory }()
+	s := open(t, institute(t), options(t))
+	const query = "/api/search/persons?limit=1"
+	if n := *s.get(query).envelope(t).Count; n == 0 {
+		t.Fatal("there is nobody")
+	}
+	for n := range 3 {
+		before := *s.get(query + "&columns[]=first").envelope(t).Count
+		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: n}, {Key: "first", Value: "Ada"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.store.publish(rules.ViewPersons, doc)
+		if kept := *s.get(query + "&columns[]=first").envelope(t).Count; kept != before {
+			t.Errorf("count %d of an answer that is kept, want %d", kept, before)
+		}
+		if got := *s.get(query + fmt.Sprintf("&columns[]=last&columns[]=x%d", n)).envelope(t).Count; got != before+1 {
+			t.Errorf("count %d after a publication, want %d", got, before+1)
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ type Queries interface {
 	Select(ctx context.Context, at Meta, q Query) iter.Seq2[bson.Raw, error]
 	// Count returns the number of rows that a filter matches; nil matches all.
 	Count(ctx context.Context, at Meta, filter bson.Raw) (int, error)
+	// Settled reports whether queries need not wait.
+	Settled(ctx context.Context, at Meta) (bool, error)
 }
 
 // Indexer is implemented by stores whose queries on views want indexes.

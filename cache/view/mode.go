@@ -65,6 +65,19 @@ func (v *view) point(ctx context.Context, meta origin.Meta) *Snapshot {
 	return v.swap(ctx, newStored(v.def, v.budget, v.queries, meta), meta)
 }
 
+// follow shows the next generation of a view in the store, as soon as queries on it
+// need not wait: until then, answers that are kept of the one before are given.
+func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
+	settled, err := v.queries.Settled(ctx, meta)
+	if errors.Is(err, origin.ErrStale) || err == nil && !settled {
+		return nil, nil // the next look finds more
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.point(ctx, meta), nil
+}
+
 // index makes sure of the indexes that queries want. A store that refuses them, as
 // to a user who may only read, answers without.
 func (v *view) index(ctx context.Context) {

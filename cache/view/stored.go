@@ -300,8 +300,7 @@ func indexKeys(def *Definition, w warmth) []bson.D {
 
 // Newer waits for a snapshot of a view that has gone on. The error is the context's.
 func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
-	const look = 5 * time.Millisecond
-	for {
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		s.Notify(moved.View)
 		if snap, err := s.Snapshot(moved.View); err != nil || snap.meta.Generation != moved.From.Generation || snap.meta.Epoch != moved.From.Epoch {
 			return err
@@ -309,7 +308,7 @@ func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(look):
+		case <-time.After(wait):
 		}
 	}
 }

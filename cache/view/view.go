@@ -72,7 +72,7 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 		return nil, fmt.Errorf("view %s went back from generation %d to %d: keeping the newer one",
 			v.def.Name, cur.meta.Generation, meta.Generation)
 	case cur.store != nil:
-		return v.point(ctx, meta), nil
+		return v.follow(ctx, meta)
 	}
 	next, err := v.delta(ctx, cur)
 	if errors.Is(err, origin.ErrStale) {

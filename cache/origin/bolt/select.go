@@ -53,6 +53,15 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n i
 	return n, nil
 }
 
+// Settled implements origin.Queries: here a generation is whole once it is published.
+func (s *Store) Settled(ctx context.Context, at origin.Meta) (bool, error) {
+	meta, err := s.Meta(ctx, at.View)
+	if err == nil && (meta.Epoch != at.Epoch || meta.Generation != at.Generation) {
+		err = origin.ErrStale
+	}
+	return err == nil, err
+}
+
 // takeFunc takes a row; false when no more are wanted.
 type takeFunc func(doc bson.Raw) (more bool, err error)
 

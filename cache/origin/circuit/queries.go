@@ -23,6 +23,15 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n i
 	return n, err
 }
 
+// Settled implements origin.Queries.
+func (s *Store) Settled(ctx context.Context, at origin.Meta) (settled bool, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		settled, err = s.inner.Settled(ctx, at)
+		return err
+	})
+	return settled, err
+}
+
 // Index implements origin.Indexer; a store that wants no indexes has nothing to do.
 func (s *Store) Index(ctx context.Context, view string, keys []bson.D) error {
 	x, ok := s.inner.(origin.Indexer)

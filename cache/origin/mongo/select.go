@@ -135,15 +135,9 @@ func present(filter bson.Raw) bson.D {
 // gone on, or never was.
 func (s *Store) settled(ctx context.Context, at origin.Meta) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, settleWait) {
-		d, err := s.readMeta(ctx, at.View)
-		if err != nil {
+		d, err := s.readAt(ctx, at)
+		if err != nil || d.Staged == 0 {
 			return err
-		}
-		if d.Epoch != at.Epoch || d.Generation != at.Generation {
-			return origin.ErrStale
-		}
-		if d.Staged == 0 {
-			return nil
 		}
 		select {
 		case <-ctx.Done():
@@ -155,11 +149,26 @@ func (s *Store) settled(ctx context.Context, at origin.Meta) error {
 
 // still is origin.ErrStale unless a view is at a generation yet.
 func (s *Store) still(ctx context.Context, at origin.Meta) error {
+	_, err := s.readAt(ctx, at)
+	return err
+}
+
+// Settled implements origin.Queries.
+func (s *Store) Settled(ctx context.Context, at origin.Meta) (bool, error) {
+	d, err := s.readAt(ctx, at)
+	if err != nil {
+		return false, fmt.Errorf("look whether view %s is settled: %w", at.View, err)
+	}
+	return d.Staged == 0, nil
+}
+
+// readAt reads a view's meta, which must be at a generation.
+func (s *Store) readAt(ctx context.Context, at origin.Meta) (metaDoc, error) {
 	d, err := s.readMeta(ctx, at.View)
 	if err == nil && (d.Epoch != at.Epoch || d.Generation != at.Generation) {
 		err = origin.ErrStale
 	}
-	return err
+	return d, err
 }
 
 // Index implements origin.Indexer. What is there is not asked for again, so that a

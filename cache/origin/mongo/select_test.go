@@ -32,6 +32,9 @@ func TestSelectWaitsForSettling(t *testing.T) {
 		}
 	}
 	mark(99)
+	if settled, err := s.Settled(t.Context(), meta); settled || err != nil {
+		t.Errorf("Settled = %t, %v", settled, err)
+	}
 	hurried, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := s.Count(hurried, meta, nil); !errors.Is(err, context.DeadlineExceeded) {

@@ -95,7 +95,13 @@ func testSelectStale(t *testing.T, h Harness) {
 	if _, err := s.Count(t.Context(), before, nil); !errors.Is(err, origin.ErrStale) {
 		t.Errorf("Count at the generation before: %v, want ErrStale", err)
 	}
+	if _, err := s.Settled(t.Context(), before); !errors.Is(err, origin.ErrStale) {
+		t.Errorf("Settled of the generation before: %v, want ErrStale", err)
+	}
 	now := must(s.Meta(t.Context(), view))(t)
+	if settled := must(s.Settled(t.Context(), now))(t); !settled {
+		t.Error("what is published undisturbed is not settled")
+	}
 	now.Epoch = "another"
 	if _, err := s.Count(t.Context(), now, nil); !errors.Is(err, origin.ErrStale) {
 		t.Errorf("Count in another epoch: %v, want ErrStale", err)
