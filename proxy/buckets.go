@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// mostClients bounds how many clients are remembered at a time, about 15 MB. With
+// mostClients bounds how many clients are remembered at a time, about 14 MB. With
 // more, those not heard of for longest begin anew.
 const mostClients = 1 << 16
 
