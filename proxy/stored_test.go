@@ -3,9 +3,12 @@ package proxy_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"iter"
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,6 +90,60 @@ type embedded struct {
 	t     testing.TB
 	lease origin.Lease
 	twin  *store
+
+	breaks atomic.Bool // rows are given, then the view has gone on
+}
+
+// Select breaks off before the last row, as it does where a view goes on meanwhile.
+func (e *embedded) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+	if !e.breaks.Load() {
+		return e.Store.Select(ctx, at, q)
+	}
+	return func(yield func(bson.Raw, error) bool) {
+		var last bson.Raw
+		for doc, err := range e.Store.Select(ctx, at, q) {
+			if err != nil || last != nil && !yield(last, nil) {
+				return
+			}
+			last = doc
+		}
+		yield(nil, origin.ErrStale)
+	}
+}
+
+// TestBrokenOff lets a view go on while it is read, again and again: what is kept
+// fails as a whole, and what is on its way already never looks complete.
+func TestBrokenOff(t *testing.T) {
+	viewsAre = view.Store
+	defer func() { viewsAre = view.Memory }()
+	o := options(t)
+	o.Limits.Request = 200 * time.Millisecond
+	s := open(t, many(t, 300), o)
+	s.store.embedded.breaks.Store(true)
+	if res := s.get("/api/activities?limit=1000"); res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("status %d of an answer that is kept, want 503", res.StatusCode)
+	}
+	o.Limits.KeptBytes = 1
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	streaming := open(t, many(t, 300), o)
+	at := serveLive(t, streaming)
+	whole, err := client.Get("http://" + at.addr + "/api/all-activities")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Body.Close()
+	if _, err := io.ReadAll(whole.Body); err != nil {
+		t.Fatal(err)
+	}
+	streaming.store.embedded.breaks.Store(true)
+	broken, err := client.Get("http://" + at.addr + "/api/all-activities?type=")
+	if err != nil {
+		return // broken off before anything was sent
+	}
+	defer broken.Body.Close()
+	if text, err := io.ReadAll(broken.Body); err == nil && broken.StatusCode == http.StatusOK {
+		t.Errorf("%d bytes look complete: …%s", len(text), text[max(len(text)-100, 0):])
+	}
 }
 
 // behind returns what views are made of: the store, or its twin.

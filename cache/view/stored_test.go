@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
@@ -175,6 +176,42 @@ func TestWhereRowsAreMakesNoDifference(t *testing.T) {
 	}
 	if matched == 0 {
 		t.Error("no filter matched anything")
+	}
+}
+
+// TestForeignFiltersInTheStore narrows rows in the store to those that the database names.
+func TestForeignFiltersInTheStore(t *testing.T) {
+	p := newPublisher(t)
+	p.publish("things", 5, numberedDocs(t, 5, 1)...)
+	known := func(_ context.Context, _ string, _ bson.Raw) iter.Seq2[bson.RawValue, error] {
+		return func(yield func(bson.RawValue, error) bool) {
+			for _, id := range []string{"id0003", "gone", "id0001"} {
+				if !yield(mustRaw(bson.D{{Key: "_id", Value: id}}).Lookup("_id"), nil) {
+					return
+				}
+			}
+		}
+	}
+	snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: view.Store, Foreign: known}, view.Definition{Name: "things"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for filters, want := range map[string]int{`{"$text":{"$search":"moth"}}`: 2, `{"_id":{"$gt":"id0001"}}`: 1} {
+		foreign, err := filter.Parse([]byte(`{"$text":{"$search":"moth"}}`), filter.Options{Foreign: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := filter.Parse([]byte(filters), filter.Options{Foreign: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := snap.Select(t.Context(), filter.And(foreign, other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := listed(found, 0, 0); err != nil || len(rows) != want || found.Count() != want {
+			t.Errorf("joined with %s: %q, %v; want %d rows", filters, rows, err, want)
+		}
 	}
 }
 
