@@ -17,6 +17,8 @@ type body struct {
 	// light: rows are joined from what is prepared, so that to measure them all
 	// costs less than to send them without knowing how long they are.
 	light bool
+	// then, where set, is a second document behind the first. Both are made of items.
+	then *body
 	// failed, once the items have ended, is why they ended early.
 	failed error
 	// runs, where set, are the rows in place of items: each begins with a comma.
@@ -70,8 +72,9 @@ func (b *body) joinedRows(yield func([]byte) bool) {
 		}
 		out = out[:0]
 	}
-	if b.failed == nil {
-		yield(append(out, b.tail...))
+	if b.failed == nil && yield(append(out, b.tail...)) && b.then != nil {
+		b.then.joinedRows(yield)
+		b.failed = b.then.failed
 	}
 }
 
@@ -148,7 +151,12 @@ func (b *body) bytes(most int) (text []byte, fits bool, err error) {
 	if b.failed != nil {
 		return nil, false, b.failed
 	}
-	return append(out, b.tail...), true, nil
+	out = append(out, b.tail...)
+	if b.then == nil {
+		return out, true, nil
+	}
+	behind, fits, err := b.then.bytes(most - len(out))
+	return append(out, behind...), fits, err
 }
 
 // copied is bytes of a body of runs.

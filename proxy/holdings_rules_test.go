@@ -32,6 +32,12 @@ func (e envelope) last(t testing.TB) string {
 func TestFormatted(t *testing.T) {
 	two := open(t, holdings(t), holdingsOptions(t))
 	o := holdingsOptions(t)
+	o.Limits.KeptBytes = 1
+	streaming := open(t, holdings(t), o)
+	if got, want := streaming.get("/api/projects?formatted").body, two.get("/api/projects?formatted").body; string(got) != string(want) {
+		t.Errorf("streamed %d bytes, kept %d", len(got), len(want))
+	}
+	o = holdingsOptions(t)
 	o.FormattedSingle = true
 	one := open(t, holdings(t), o)
 

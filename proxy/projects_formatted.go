@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"math"
 	"strconv"
 	"strings"
 
@@ -46,16 +45,8 @@ func oneAfterTheOther(first, second func(context.Context, *view.Snapshot) (*body
 		if err != nil {
 			return nil, err
 		}
-		behind, err := second(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		text, _, err := behind.bytes(math.MaxInt)
-		if err != nil {
-			return nil, err
-		}
-		both.tail = append(both.tail, text...)
-		return both, nil
+		both.then, err = second(ctx, s)
+		return both, err
 	}
 }
 
@@ -80,7 +71,8 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
 	b := &body{count: count, head: openList(count), tail: closeList(page{})}
 	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 		doc := s.Doc(slot)
-		taking, err := taken(ctx, doc.Lookup("name"))
+		// Rows may be made while they are sent, when the request's time is over.
+		taking, err := taken(context.WithoutCancel(ctx), doc.Lookup("name"))
 		if err != nil {
 			b.failed = err
 		}
