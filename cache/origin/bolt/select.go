@@ -115,30 +115,13 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 // hands on those that match.
 func (s *Store) match(ctx context.Context, view string, p *pin, f *filter.Filter, take takeFunc) error {
 	b := rowBatch{pin: *p, decode: decodeRow}
-	for more := p.at > 0; more; {
-		b.rows = b.rows[:0]
-		err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
-			buckets, _ := openView(tx, view)
-			more, err = fillLive(buckets, &b)
-			return err
-		})
-		if err != nil {
-			return err
+	return s.eachRow(ctx, view, &b, fillLive, func(r origin.Row) (bool, error) {
+		ok, err := f.Match(r.Doc)
+		if err != nil || !ok {
+			return true, err
 		}
-		for _, r := range b.rows {
-			ok, err := f.Match(r.Doc)
-			if err == nil && ok {
-				ok, err = take(r.Doc)
-				if !ok {
-					return err
-				}
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		return take(r.Doc)
+	})
 }
 
 // fetch reads rows by their keys, in the given order.

@@ -74,26 +74,37 @@ func (s *Store) rows(ctx context.Context, view string, since uint64, decode deco
 		fill = fillDelta
 	}
 	b := rowBatch{pin: *p, decode: decode}
+	if since >= p.at {
+		return meta, nil
+	}
+	return meta, s.eachRow(ctx, view, &b, fill, func(r origin.Row) (bool, error) { return true, fn(r) })
+}
+
+// fillFunc has a read transaction fill a batch.
+type fillFunc func(view viewBuckets, b *rowBatch) (more bool, err error)
+
+// eachRow reads a published view batch by batch, until take wants no more.
+func (s *Store) eachRow(ctx context.Context, view string, b *rowBatch, fill fillFunc, take func(origin.Row) (bool, error)) error {
 	r := reading{store: s}
 	defer r.end()
-	for more := since < p.at; more; {
+	for more := b.at > 0; more; {
 		b.rows, b.size = b.rows[:0], 0
 		err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
 			buckets, _ := openView(tx, view) // there, or its generation would be 0
-			more, err = fill(buckets, &b)
+			more, err = fill(buckets, b)
 			return err
 		})
 		if err != nil {
-			return origin.Meta{}, err
+			return err
 		}
 		r.note(b.size)
 		for _, row := range b.rows {
-			if err := fn(row); err != nil {
-				return origin.Meta{}, err
+			if wanted, err := take(row); err != nil || !wanted {
+				return err
 			}
 		}
 	}
-	return meta, nil
+	return nil
 }
 
 // decodeFunc copies out of a stored version what the reader wants.
