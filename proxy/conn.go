@@ -27,6 +27,7 @@ type conn struct {
 	net.Conn
 	gate   *gate
 	client netip.Prefix // counted as its; zero: not counted
+	heard  bool         // a byte has come
 	closed sync.Once
 
 	head   []byte    // what has arrived
@@ -120,6 +121,10 @@ func (c *conn) more() {
 	n, err := c.Conn.Read(c.head[len(c.head):cap(c.head)])
 	c.head = c.head[:len(c.head)+n]
 	c.failed = err
+	if n > 0 && !c.heard {
+		c.heard = true
+		c.gate.heard(c)
+	}
 	if first {
 		c.skipEmptyLines()
 	}
@@ -182,6 +187,15 @@ func (c *conn) deadline() time.Time {
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.until = t
 	return nil
+}
+
+// SetReadDeadline implements net.Conn. The server sets one for the first byte, perhaps
+// after the gate has closed.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	if !c.heard && c.gate.ending() {
+		t = time.Now().Add(lastCall)
+	}
+	return c.Conn.SetReadDeadline(t)
 }
 
 // Close implements net.Conn.

@@ -29,10 +29,16 @@ type gate struct {
 	open    prometheus.Gauge
 	refused prometheus.Counter
 
-	mu    sync.Mutex
-	count int                  // guarded by mu
-	of    map[netip.Prefix]int // guarded by mu: connections of each client
+	mu     sync.Mutex           // guards the rest
+	count  int                  // connections
+	of     map[netip.Prefix]int // connections of each client
+	silent map[*conn]struct{}   // those that no byte has come from yet
+	closed bool                 // the listener is
 }
+
+// lastCall is how long a connection may still be without a byte when the server is to
+// end: what was sent already is on its way.
+const lastCall = 500 * time.Millisecond
 
 // newGate returns a gate with the server's limits before a listener.
 func (s *Server) newGate(ln net.Listener) *gate {
@@ -40,7 +46,7 @@ func (s *Server) newGate(ln net.Listener) *gate {
 		Listener: ln, read: s.limits.Read, write: s.limits.Write, ahead: s.limits.URLBytes + headerRoom,
 		most: s.limits.Concurrency, each: s.limits.ClientConnections,
 		exempt: s.proxies, log: s.log, open: s.metrics.connections, refused: s.metrics.refused,
-		of: map[netip.Prefix]int{},
+		of: map[netip.Prefix]int{}, silent: map[*conn]struct{}{},
 	}
 }
 
@@ -112,16 +118,46 @@ func (g *gate) admit(raw net.Conn) *conn {
 		g.of[c.client]++
 	}
 	g.open.Inc()
+	g.silent[c] = struct{}{}
 	if g.read > 0 {
 		_ = raw.SetReadDeadline(time.Now().Add(g.read)) // fails where the connection is gone, which reading tells
 	}
 	return c
 }
 
+// heard is told of a connection's first byte.
+func (g *gate) heard(c *conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.silent, c)
+}
+
+// Close implements net.Listener. The server closes connections that wait for their
+// next request; those that wait for their first would hold up its end, some for a
+// request that never comes.
+func (g *gate) Close() error {
+	err := g.Listener.Close()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	for c := range g.silent {
+		_ = c.Conn.SetReadDeadline(time.Now().Add(lastCall)) // fails where it is gone
+	}
+	return err
+}
+
+// ending reports whether the listener is closed.
+func (g *gate) ending() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed
+}
+
 // left counts a connection that has ended.
 func (g *gate) left(c *conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	delete(g.silent, c)
 	g.count--
 	g.open.Dec()
 	if !c.client.IsValid() {

@@ -2,11 +2,13 @@ package proxy_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -142,6 +144,45 @@ func TestDrain(t *testing.T) {
 	}
 	if res := s.get("/healthz"); res.StatusCode != 200 {
 		t.Errorf("a draining process is alive: %d", res.StatusCode)
+	}
+}
+
+// TestDrainOfSilent: a connection that has sent nothing does not hold up the end.
+func TestDrainOfSilent(t *testing.T) {
+	o := options(t)
+	o.Limits.Shutdown = 3 * time.Second
+	var log bytes.Buffer
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	s := open(t, institute(t), o)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	served := make(chan error, 1)
+	public := listen(t)
+	go func() { served <- s.Serve(ctx, public, nil) }()
+	dial := func() net.Conn {
+		conn, err := net.Dial("tcp", public.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	silent, last := dial(), dial()
+	if _, err := io.WriteString(last, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := http.ReadResponse(bufio.NewReader(last), nil); err != nil || res.StatusCode != 200 {
+		t.Fatalf("a request beside it: %v, %v", res, err) // connections are accepted one after the other
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+	if strings.Contains(log.String(), "clients cut off") {
+		t.Errorf("the silent connection held up the end:\n%s", &log)
+	}
+	if _, err := io.ReadAll(silent); err != nil {
+		t.Errorf("the silent connection: %v", err)
 	}
 }
 
