@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"vitrine/cache/origin"
 )
@@ -58,9 +57,6 @@ func (r *room) take(view string, bytes int64) bool {
 
 // point shows the view where it is stored, at a generation.
 func (v *view) point(ctx context.Context, meta origin.Meta) *Snapshot {
-	if cur := v.current.Load(); cur == nil || cur.store == nil || cur.meta.Epoch != meta.Epoch {
-		v.index(ctx)
-	}
 	v.slots = nil
 	return v.swap(ctx, newStored(v.def, v.budget, v.queries, meta), meta)
 }
@@ -76,21 +72,6 @@ func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) 
 		return nil, err
 	}
 	return v.point(ctx, meta), nil
-}
-
-// index makes sure of the indexes that queries want. A store that refuses them, as
-// to a user who may only read, answers without.
-func (v *view) index(ctx context.Context) {
-	indexer, able := v.queries.(origin.Indexer)
-	if !able {
-		return
-	}
-	began := time.Now()
-	if err := indexer.Index(ctx, v.def.Name, indexKeys(v.def, v.warm)); err != nil {
-		v.log.Warn("view not indexed in the store", "view", v.def.Name, "error", err)
-		return
-	}
-	v.log.Info("view indexed in the store", "view", v.def.Name, "took", time.Since(began))
 }
 
 // outgrown changes a view over to the store, because its rows do not fit any more

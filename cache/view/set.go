@@ -34,6 +34,9 @@ type Options struct {
 	Mode Mode
 	// RowBudget bounds the bytes of rows that mode Auto holds in memory; 0 is no bound.
 	RowBudget int64
+	// Index has the indexes created that queries on views in the store want. Then the
+	// Store must be one that may be written to.
+	Index bool
 	// Poll is how often the store is asked for a newer generation; 0 means 2 s.
 	Poll time.Duration
 	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
@@ -62,6 +65,9 @@ type Set struct {
 	onSwap  func(*Snapshot)
 	files   Files
 	unfiled chan struct{} // of capacity one: a view was swapped
+
+	indexes   bool
+	unindexed chan unindexed
 
 	preparer atomic.Pointer[Preparer]
 }
@@ -104,6 +110,7 @@ func New(o Options) (*Set, error) {
 	s := &Set{
 		views: make(map[string]*view), mode: o.Mode, poll: o.Poll, budget: newBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap,
 		files: o.Files, unfiled: make(chan struct{}, 1),
+		indexes: o.Index, unindexed: make(chan unindexed, len(o.Views)),
 	}
 	for i := range o.Views {
 		def := o.Views[i]
@@ -143,6 +150,9 @@ func (s *Set) Run(ctx context.Context) error {
 	if s.files.Dir != "" {
 		wg.Go(func() { s.file(ctx) })
 	}
+	if s.indexes {
+		wg.Go(func() { s.index(ctx) })
+	}
 	wg.Wait()
 	return nil
 }
@@ -175,6 +185,7 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 		if s.onSwap != nil {
 			s.onSwap(swapped)
 		}
+		s.wantIndexes(v, swapped)
 		select {
 		case s.unfiled <- struct{}{}:
 		default:

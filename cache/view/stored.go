@@ -283,21 +283,6 @@ func (s *storedSelection) told(err error) error {
 	return err
 }
 
-// indexKeys are the indexes that a view in the store wants: its default order, and
-// the paths that nearly every caller filters on.
-func indexKeys(def *Definition, w warmth) []bson.D {
-	keys := []bson.D{}
-	if len(def.Order) > 0 {
-		keys = append(keys, sortKeys(def.Order))
-	}
-	for _, path := range w.paths {
-		if path.String() != "_id" {
-			keys = append(keys, bson.D{{Key: path.String(), Value: 1}})
-		}
-	}
-	return keys
-}
-
 // Newer waits for a snapshot of a view that has gone on. The error is the context's.
 func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {

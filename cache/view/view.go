@@ -40,6 +40,7 @@ type view struct {
 	checked time.Time
 	err     error
 	filed   filed
+	indexed string // the epoch in which it was indexed in the store, or is to be
 }
 
 // refresh brings the view to the store's generation and returns the new

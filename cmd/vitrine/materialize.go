@@ -13,8 +13,10 @@ import (
 	"golang.org/x/term"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/materialize"
+	"vitrine/proxy"
 )
 
 func materializeCommand() *cobra.Command {
@@ -67,6 +69,9 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 		if o.Result != materialize.Published && o.Result != materialize.Unchanged {
 			err = errors.Join(err, fmt.Errorf("view %s: %s: %w", o.View, o.Result, o.Err))
 		}
+	}
+	if view.Mode(cfg.Views.Mode) != view.Memory {
+		err = errors.Join(err, view.Index(cmd.Context(), store, proxy.Views(viewOptions(cfg))))
 	}
 	return err
 }

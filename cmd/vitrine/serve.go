@@ -119,6 +119,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	}
 	p.views, err = view.New(view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
+		Index: cfg.Materialize.Enabled, // who only serves may well be who only reads
 		Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: foreignFilters(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},

@@ -82,10 +82,16 @@ func TestSourcesAreOnlyRead(t *testing.T) {
 	someDemo(t, dir)
 	t.Setenv("VITRINE_MONGO_BATCH", "50")
 	t.Setenv("VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
-	for name, viewsDatabase := range map[string]string{"one database": "", "views in another database": "institute_views"} {
-		t.Run(name, func(t *testing.T) {
+	for _, tt := range []struct{ name, viewsDatabase, mode string }{
+		{"one database", "", "memory"},
+		{"views in another database", "institute_views", "memory"},
+		{"views stay in the store", "institute_shown", "store"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			viewsDatabase := tt.viewsDatabase
 			t.Setenv("VITRINE_VIEWS_DATABASE", viewsDatabase)
-			source := "institute" + fmt.Sprint(len(viewsDatabase))
+			t.Setenv("VITRINE_VIEWS_MODE", tt.mode)
+			source := "institute_" + tt.mode + fmt.Sprint(len(viewsDatabase))
 			vitrine(t, dir, "import", "--store", uri+source, "--batch", "50", "dump")
 			builderLog, builderURI := record(t, uri)
 			readerLog, readerURI := record(t, uri)

@@ -30,6 +30,9 @@ const (
 	selectRows, selectBytes = 256, 1 << 20
 	// settleWait is the longest time between two looks at a generation being settled.
 	settleWait = 250 * time.Millisecond
+	// indexTime bounds how long indexes take to be made, which of many rows is much
+	// longer than any other operation.
+	indexTime = 30 * time.Minute
 )
 
 // Select implements origin.Queries; the server evaluates the query.
@@ -174,6 +177,8 @@ func (s *Store) readAt(ctx context.Context, at origin.Meta) (metaDoc, error) {
 // Index implements origin.Indexer. What is there is not asked for again, so that a
 // user who may only read gets by where somebody else has created the indexes.
 func (s *Store) Index(ctx context.Context, view string, keys []bson.D) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTime)
+	defer cancel()
 	indexes := s.side(view).Indexes()
 	specs, err := indexes.ListSpecifications(ctx)
 	if err != nil {

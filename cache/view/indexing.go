@@ -1,0 +1,101 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+)
+
+// Index makes sure that a store has the indexes which queries on views want, of all
+// views given. A store that wants none has nothing to do.
+func Index(ctx context.Context, store origin.Views, defs []Definition) error {
+	indexer, able := store.(origin.Indexer)
+	if !able {
+		return nil
+	}
+	var errs []error
+	for i := range defs {
+		def := defs[i]
+		def.places = places(def.Fragments)
+		warm, err := splitWarm(&def)
+		if err != nil {
+			return fmt.Errorf("view %s: %w", def.Name, err)
+		}
+		if keys := indexKeys(&def, warm); len(keys) > 0 {
+			errs = append(errs, indexer.Index(ctx, def.Name, keys))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// indexKeys are the indexes that a view in the store wants: its default order, and
+// the paths that nearly every caller filters on.
+func indexKeys(def *Definition, w warmth) []bson.D {
+	keys := []bson.D{}
+	if len(def.Order) > 0 {
+		keys = append(keys, sortKeys(def.Order))
+	}
+	for _, path := range w.paths {
+		if path.String() != "_id" {
+			keys = append(keys, bson.D{{Key: path.String(), Value: 1}})
+		}
+	}
+	return keys
+}
+
+// unindexed is a view that is to be indexed in the store.
+type unindexed struct {
+	view  *view
+	epoch string
+}
+
+// wantIndexes has a view indexed that is shown from the store, once in its life.
+func (s *Set) wantIndexes(v *view, shown *Snapshot) {
+	if !s.indexes || !shown.Stored() {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.indexed == shown.meta.Epoch {
+		return
+	}
+	select {
+	case s.unindexed <- unindexed{v, shown.meta.Epoch}:
+		v.indexed = shown.meta.Epoch
+	default: // the next snapshot asks again
+	}
+}
+
+// index creates indexes until ctx ends, beside the views' refreshing: to index many
+// rows takes long, and queries are answered without.
+func (s *Set) index(ctx context.Context) {
+	warned := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case next := <-s.unindexed:
+			v, began := next.view, time.Now()
+			err := Index(ctx, v.store, []Definition{*v.def})
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err == nil:
+				s.log.Info("view indexed in the store", "view", v.def.Name, "took", time.Since(began))
+			default:
+				if !warned {
+					s.log.Warn("view not indexed in the store", "view", v.def.Name, "error", err)
+				}
+				warned = true
+				v.mu.Lock()
+				v.indexed = "" // the next snapshot asks again
+				v.mu.Unlock()
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package view_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+)
+
+// indexed is a store that wants indexes.
+type indexed struct {
+	*publisher
+	fails int // so many times
+	asked chan string
+}
+
+func (i *indexed) Index(_ context.Context, name string, keys []bson.D) error {
+	i.asked <- fmt.Sprint(name, keys)
+	if i.fails > 0 {
+		i.fails--
+		return errors.New("not today")
+	}
+	return nil
+}
+
+// TestIndexesOfStoredViews: whoever may write has views in the store indexed, once,
+// and again where it failed; who may not never asks for it.
+func TestIndexesOfStoredViews(t *testing.T) {
+	defs := []view.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"}}}
+	want := "things" + fmt.Sprint([]bson.D{{{Key: "n", Value: -1}, {Key: "_id", Value: 1}}, {{Key: "text", Value: 1}}})
+	open := func(t *testing.T, fails int) *indexed {
+		p := newPublisher(t)
+		p.publish("things", 5, numberedDocs(t, 5, 1)...)
+		return &indexed{p, fails, make(chan string, 10)}
+	}
+	t.Run("may write", func(t *testing.T) {
+		store := open(t, 1)
+		s := kept(t, view.Options{Store: store, Mode: view.Store, Index: true, Poll: time.Hour, Views: defs})
+		next := 1
+		for range 2 { // the first fails
+			for len(store.asked) == 0 {
+				next = goOn(t, s, store.publisher, next)
+			}
+			if got := <-store.asked; got != want {
+				t.Errorf("asked for %s, want %s", got, want)
+			}
+		}
+		goOn(t, s, store.publisher, next)
+		if len(store.asked) > 0 {
+			t.Errorf("asked again: %s", <-store.asked)
+		}
+	})
+	t.Run("may only read", func(t *testing.T) {
+		store := open(t, 0)
+		s := kept(t, view.Options{Store: store, Mode: view.Store, Poll: time.Hour, Views: defs})
+		goOn(t, s, store.publisher, 1)
+		if len(store.asked) > 0 {
+			t.Errorf("asked for %s", <-store.asked)
+		}
+	})
+	t.Run("from memory", func(t *testing.T) {
+		store := open(t, 0)
+		s := kept(t, view.Options{Store: store, Index: true, Poll: time.Hour, Views: defs})
+		goOn(t, s, store.publisher, 1)
+		if len(store.asked) > 0 {
+			t.Errorf("asked for %s", <-store.asked)
+		}
+	})
+	t.Run("once", func(t *testing.T) {
+		store := open(t, 0)
+		if err := view.Index(t.Context(), store, slices.Concat(defs, []view.Definition{{Name: "others"}})); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-store.asked; got != want || len(store.asked) > 0 {
+			t.Errorf("asked for %q, then %d more", got, len(store.asked))
+		}
+	})
+}
+
+// goOn publishes the next generation and waits until it is shown.
+func goOn(t *testing.T, s *view.Set, p *publisher, from int) int {
+	t.Helper()
+	p.publish("things", 5, numberedDocs(t, 5, from+1)...)
+	for {
+		s.Notify("things")
+		if snap, err := s.Snapshot("things"); err != nil || snap.Meta().Generation == uint64(from+1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return from + 1
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
