@@ -20,6 +20,7 @@ var badFiles = map[string][]string{
 		`bounds.bad.yml:2: materialize.lease: may not be negative, have -1s`,
 		`bounds.bad.yml:2: materialize.max_shrink: want a share from 0 to 1, have 1.5`,
 		`bounds.bad.yml:3: views.budget: want a size such as 512MB or 64KiB, have "-5MB"`,
+		`bounds.bad.yml:3: views.index_budget: may not be 0`,
 		`bounds.bad.yml:3: views.poll: may not be negative, have -2s`,
 		`bounds.bad.yml:4: limits.url_bytes: may not be 0`,
 	},

@@ -119,13 +119,13 @@ type Views struct {
 	// Bytes of rows, over all views, that `auto` holds in memory; a view that does not fit, or grows out of it, stays in the store. 0: no limit.
 	Budget Size `yaml:"budget"`
 	// Memory that path indexes may take; beyond it filters on rare paths are evaluated row by row.
-	IndexBudget Size `yaml:"index_budget"`
+	IndexBudget Size `yaml:"index_budget" check:"positive"`
 	// Folder for snapshot files: what each view holds, so that this process can start and serve while the store is away. It is made if it is not there, and its files are for the owner alone, as they hold the records. Empty: none are written or read.
 	Snapshot string `yaml:"snapshot"`
 	// Least time from one writing of a view's snapshot file to the next.
 	SnapshotEvery time.Duration `yaml:"snapshot_every" check:"positive"`
-	// How often a front end looks for news in the store. 0: never; it then hears only of what its own process builds.
-	Poll time.Duration `yaml:"poll"`
+	// How often a front end looks for news in the store. It hears at once of what its own process builds.
+	Poll time.Duration `yaml:"poll" check:"positive"`
 }
 
 // Materialize is about the jobs that build the views.
@@ -150,16 +150,16 @@ type Materialize struct {
 
 // Mongo is the connection to a MongoDB store.
 type Mongo struct {
-	// Longest wait for a connection, and for a server to be found. 0: no limit.
-	ConnectTimeout time.Duration `yaml:"connect_timeout"`
-	// Longest time for one operation, its retry included. 0: as long as the server takes.
-	Timeout time.Duration `yaml:"timeout"`
-	// Most connections at a time. 0: no limit.
-	Pool int `yaml:"pool"`
+	// Longest wait for a connection, and for a server to be found.
+	ConnectTimeout time.Duration `yaml:"connect_timeout" check:"positive"`
+	// Longest time for one operation, its retry included.
+	Timeout time.Duration `yaml:"timeout" check:"positive"`
+	// Most connections at a time.
+	Pool int `yaml:"pool" check:"positive"`
 	// Members that source records are read from: `primary`, `primaryPreferred`, `secondary`, `secondaryPreferred` or `nearest`.
 	ReadPreference string `yaml:"read_preference" check:"required oneof:primary,primaryPreferred,secondary,secondaryPreferred,nearest"`
-	// Documents fetched at a time. 0: as many as the server likes.
-	Batch int `yaml:"batch"`
+	// Statements sent in one write.
+	Batch int `yaml:"batch" check:"positive"`
 }
 
 // Limits are the bounds of one request, or one client.
@@ -206,7 +206,7 @@ type Limits struct {
 type Cache struct {
 	// Memory for computed answers. 0: none is kept.
 	Budget Size `yaml:"budget"`
-	// Largest answer that is kept. 0: any that fits.
+	// Largest answer that is kept. 0: any that `budget` has room for.
 	MaxEntry Size `yaml:"max_entry"`
 }
 
@@ -330,6 +330,6 @@ type Rules struct {
 type Shutdown struct {
 	// How long `/readyz` says 503 while requests are still taken, so that a balancer can turn away first.
 	Delay time.Duration `yaml:"delay"`
-	// Longest wait for answers under way after that.
+	// Longest wait for answers under way after that. 0: no limit.
 	Grace time.Duration `yaml:"grace"`
 }

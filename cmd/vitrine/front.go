@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"time"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
@@ -17,7 +16,6 @@ import (
 	"vitrine/materialize"
 	"vitrine/proxy"
 	"vitrine/rules/access"
-	"vitrine/rules/filter"
 )
 
 // viewOptions adjusts the front end's views to the configuration.
@@ -47,13 +45,8 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
 		},
 		Limits: requestLimits(cfg.Config),
-		Filter: filter.Options{
-			MaxBytes: int(cfg.Limits.FilterBytes), MaxDepth: cfg.Limits.FilterDepth, MaxNodes: cfg.Limits.FilterNodes,
-			MaxPattern: int(cfg.Limits.RegexBytes), RegexTimeout: cfg.Limits.RegexTimeout,
-		},
-		Cache: result.Options{
-			Budget: int64(cfg.Cache.Budget), Timeout: cfg.Limits.RequestTimeout, Waiting: cfg.Limits.Waiting, MinCoded: int(cfg.HTTP.Compress.MinBytes),
-		},
+		Filter: filterLimits(cfg.Limits),
+		Cache:  answerLimits(cfg.Config),
 		Fresh: proxy.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError,
@@ -81,25 +74,6 @@ func adminHosts(cfg configs.Admin) []string {
 		return cfg.Hosts
 	}
 	return append([]string{host}, cfg.Hosts...)
-}
-
-// requestLimits maps the configuration's "0 is no limit" to the front end's
-// "negative is no limit".
-func requestLimits(cfg configs.Config) proxy.Limits {
-	unlimited := func(d time.Duration) time.Duration {
-		if d == 0 {
-			return -1
-		}
-		return d
-	}
-	l := cfg.Limits
-	return proxy.Limits{
-		URLBytes: int(l.URLBytes), BodyBytes: int(l.BodyBytes), KeptBytes: int(cfg.Cache.MaxEntry),
-		Request: unlimited(l.RequestTimeout), Read: unlimited(l.ReadTimeout), Write: unlimited(l.WriteTimeout), Send: unlimited(l.SendTimeout),
-		Idle: unlimited(l.IdleTimeout), Concurrency: l.Concurrency,
-		ClientConnections: l.ClientConnections, Rate: l.Rate, Burst: l.Burst, KeyFailures: l.KeyFailures,
-		DrainDelay: cfg.Shutdown.Delay, Shutdown: unlimited(cfg.Shutdown.Grace),
-	}
 }
 
 func sessionOptions(cfg configs.Session) (proxy.SessionOptions, error) {

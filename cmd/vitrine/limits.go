@@ -1,0 +1,52 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"vitrine/cache/result"
+	"vitrine/configs"
+	"vitrine/proxy"
+	"vitrine/rules/filter"
+)
+
+// In the configuration 0 is no limit. The packages behind it take 0 for a limit of
+// their own, so each is told in its words.
+
+const (
+	boundless = math.MaxInt32        // of what is counted; no request is as long
+	endless   = 365 * 24 * time.Hour // of what takes time; nobody waits as long
+	noMatch   = time.Hour            // of one expression's match, whose clock ticks as long
+)
+
+// unlimited is how the front end spells "no limit".
+func unlimited(d time.Duration) time.Duration { return cmp.Or(d, -1) }
+
+// requestLimits are the front end's limits.
+func requestLimits(cfg configs.Config) proxy.Limits {
+	l := cfg.Limits
+	return proxy.Limits{
+		URLBytes: int(l.URLBytes), BodyBytes: int(l.BodyBytes), KeptBytes: int(cmp.Or(cfg.Cache.MaxEntry, cfg.Cache.Budget)),
+		Request: unlimited(l.RequestTimeout), Read: unlimited(l.ReadTimeout), Write: unlimited(l.WriteTimeout), Send: unlimited(l.SendTimeout),
+		Idle: unlimited(cmp.Or(l.IdleTimeout, l.ReadTimeout)), Concurrency: l.Concurrency,
+		ClientConnections: l.ClientConnections, Rate: l.Rate, Burst: l.Burst, KeyFailures: l.KeyFailures,
+		DrainDelay: cfg.Shutdown.Delay, Shutdown: unlimited(cfg.Shutdown.Grace),
+	}
+}
+
+// filterLimits are those of one filter.
+func filterLimits(l configs.Limits) filter.Options {
+	return filter.Options{
+		MaxBytes: cmp.Or(int(l.FilterBytes), boundless), MaxDepth: cmp.Or(l.FilterDepth, boundless), MaxNodes: cmp.Or(l.FilterNodes, boundless),
+		MaxPattern: cmp.Or(int(l.RegexBytes), boundless), RegexTimeout: cmp.Or(l.RegexTimeout, noMatch),
+	}
+}
+
+// answerLimits are those of kept answers.
+func answerLimits(cfg configs.Config) result.Options {
+	return result.Options{
+		Budget: int64(cfg.Cache.Budget), Timeout: cmp.Or(cfg.Limits.RequestTimeout, endless), Waiting: cfg.Limits.Waiting,
+		MinCoded: cmp.Or(int(cfg.HTTP.Compress.MinBytes), 1),
+	}
+}
