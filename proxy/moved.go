@@ -20,25 +20,24 @@ type newer interface {
 const maxMoves = 5
 
 // catchUp answers a request again whose answer failed because a view went on under
-// its hands; other errors are returned as they are.
+// its hands; other errors are returned as they are. All its waiting together takes no
+// longer than a request may.
 func (s *Server) catchUp(c *fiber.Ctx, plans *planner, r request, err error) error {
+	views, able := s.views.(newer)
+	if !able {
+		return err
+	}
+	ctx, cancel := s.deadline(c.UserContext())
+	defer cancel()
 	for range maxMoves {
 		var moved *view.MovedError
-		views, able := s.views.(newer)
-		if !errors.As(err, &moved) || !able {
+		if !errors.As(err, &moved) {
 			return err
 		}
-		if err := s.waitFor(c.UserContext(), views, moved); err != nil {
+		if err := views.Newer(ctx, moved); err != nil {
 			return err
 		}
 		err = s.answerNow(c, plans, r)
 	}
 	return err
-}
-
-// waitFor waits as long as a request may take.
-func (s *Server) waitFor(ctx context.Context, views newer, moved *view.MovedError) error {
-	ctx, cancel := s.deadline(ctx)
-	defer cancel()
-	return views.Newer(ctx, moved)
 }

@@ -149,7 +149,7 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 		before, confirmed := v.filed, v.checked
 		v.mu.Unlock()
 		snap := v.current.Load()
-		if snap == nil || snap.Stored() {
+		if snap == nil || snap.Stored() || confirmed.IsZero() { // it is shown a moment before it is confirmed
 			continue
 		}
 		same := before.epoch == snap.meta.Epoch && before.generation == snap.meta.Generation

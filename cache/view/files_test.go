@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"slices"
@@ -210,5 +211,49 @@ func TestFileCannotBeWritten(t *testing.T) {
 	r.until(func(st view.Status) bool { return st.FileErr == nil })
 	if h, _, err := snapfile.Read(snapfile.Path(dir, "things")); err != nil || h.Generation != 3 {
 		t.Errorf("written again: generation %d, %v", h.Generation, err)
+	}
+}
+
+// TestFileTellsWhenItWasConfirmed: a view that is shown, but not yet taken down as
+// confirmed, is not written: its file would be as old as the calendar.
+func TestFileTellsWhenItWasConfirmed(t *testing.T) {
+	p, dir := newPublisher(t), t.TempDir()
+	p.publish("slow", 5, numberedDocs(t, 5, 1)...)
+	p.publish("swift", 5, numberedDocs(t, 5, 1)...)
+	o := filing(dir)
+	o.Store, o.Views = p, []view.Definition{{Name: "slow"}, {Name: "swift"}}
+	s, err := view.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, goOn := make(chan struct{}), make(chan struct{})
+	s.Prepare(func(_ context.Context, next *view.Snapshot) func() {
+		if next.Meta().View == "swift" {
+			<-shown
+			return nil
+		}
+		return func() { close(shown); <-goOn }
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Run(ctx) }()
+	there := func(name string) bool {
+		_, err := os.Stat(snapfile.Path(dir, name))
+		return err == nil
+	}
+	for !there("swift") {
+		<-time.After(time.Millisecond)
+	}
+	if there("slow") {
+		h, _, err := snapfile.Read(snapfile.Path(dir, "slow"))
+		t.Errorf("written as confirmed at %v, %v", h.Confirmed, err)
+	}
+	close(goOn)
+	for !there("slow") {
+		<-time.After(time.Millisecond)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
