@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -14,26 +13,6 @@ import (
 type clients struct {
 	header  string // in which trusted proxies pass the address on; empty: none does
 	trusted []netip.Prefix
-}
-
-func newClients(o ClientOptions) (*clients, error) {
-	k := &clients{header: o.Header}
-	for _, text := range o.TrustedProxies {
-		network, err := readNetwork(text)
-		if err != nil {
-			return nil, fmt.Errorf("proxy: trusted proxy %q: want an address or a network", text)
-		}
-		k.trusted = append(k.trusted, network)
-	}
-	return k, nil
-}
-
-func readNetwork(text string) (netip.Prefix, error) {
-	if addr, err := netip.ParseAddr(text); err == nil {
-		addr = addr.Unmap()
-		return netip.PrefixFrom(addr, addr.BitLen()), nil
-	}
-	return netip.ParsePrefix(text)
 }
 
 // trusts reports whether an address is one of the proxies'.

@@ -150,7 +150,7 @@ type ClientOptions struct {
 	// Header carries it, such as X-Forwarded-For. If empty, the connection's counts.
 	Header string
 	// TrustedProxies are the addresses and networks whose header is believed.
-	TrustedProxies []string
+	TrustedProxies []netip.Prefix
 }
 
 // AdminOptions configures the operator's app.

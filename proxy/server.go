@@ -169,9 +169,7 @@ func (s *Server) prepareRules(o Options) (err error) {
 	if s.sessions, err = newSessions(o.Auth.Session, s.now); err != nil {
 		return err
 	}
-	if s.clients, err = newClients(o.Client); err != nil {
-		return err
-	}
+	s.clients = &clients{header: o.Client.Header, trusted: o.Client.TrustedProxies}
 	markers := o.Affiliated
 	if len(markers) == 0 {
 		markers = []string{"affiliated", "aoi"}

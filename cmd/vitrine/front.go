@@ -39,6 +39,10 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 	if err != nil {
 		return proxy.Options{}, err
 	}
+	trusted, err := networks(cfg.HTTP.TrustedProxies)
+	if err != nil {
+		return proxy.Options{}, fmt.Errorf("http.trusted_proxies: %w", err)
+	}
 	o := proxy.Options{
 		Views: p.views, Store: p.store.State, Records: p.store, Metrics: p.metrics, Access: rights,
 		Auth: proxy.AuthOptions{
@@ -52,7 +56,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError,
 		},
 		CORS:    proxy.CORSOptions{Origins: cfg.HTTP.CORS.Origins, Credentials: cfg.HTTP.CORS.Credentials, MaxAge: cfg.HTTP.CORS.MaxAge},
-		Client:  proxy.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: cfg.HTTP.TrustedProxies},
+		Client:  proxy.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: trusted},
 		Codings: codings(cfg.HTTP.Compress.Codings),
 		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: refresher(p.views, p.runner)},
 
@@ -85,22 +89,29 @@ func sessionOptions(cfg configs.Session) (proxy.SessionOptions, error) {
 		}
 		o.PublicKey = pem
 	}
-	for _, text := range cfg.TrustedProxies {
-		network, err := network(text)
-		if err != nil {
-			return o, fmt.Errorf("auth.session.trusted_proxies: %w", err)
-		}
-		o.TrustedProxies = append(o.TrustedProxies, network)
+	var err error
+	if o.TrustedProxies, err = networks(cfg.TrustedProxies); err != nil {
+		return o, fmt.Errorf("auth.session.trusted_proxies: %w", err)
 	}
 	return o, nil
 }
 
-// network reads an address or a network.
-func network(text string) (netip.Prefix, error) {
-	if addr, err := netip.ParseAddr(text); err == nil {
-		return netip.PrefixFrom(addr, addr.BitLen()), nil
+// networks reads addresses and networks.
+func networks(texts []string) ([]netip.Prefix, error) {
+	all := make([]netip.Prefix, len(texts))
+	for i, text := range texts {
+		if addr, err := netip.ParseAddr(text); err == nil {
+			addr = addr.Unmap() // as peers are compared
+			all[i] = netip.PrefixFrom(addr, addr.BitLen())
+			continue
+		}
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = network
 	}
-	return netip.ParsePrefix(text)
+	return all, nil
 }
 
 func permissions(names []string) []access.Permission {
