@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 
@@ -153,10 +154,19 @@ func (b *body) bytes(most int) (text []byte, fits bool, err error) {
 	}
 	out = append(out, b.tail...)
 	if b.then == nil {
-		return out, true, nil
+		return fitted(out), true, nil
 	}
 	behind, fits, err := b.then.bytes(most - len(out))
-	return append(out, behind...), fits, err
+	return fitted(append(out, behind...)), fits, err
+}
+
+// fitted returns text in no more memory than it needs: it may be kept for long, and
+// most answers are far smaller than the memory they were joined in.
+func fitted(text []byte) []byte {
+	if cap(text)-len(text) <= len(text)/8 {
+		return text
+	}
+	return bytes.Clone(text)
 }
 
 // copied is bytes of a body of runs.

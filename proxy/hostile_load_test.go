@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"slices"
@@ -317,5 +318,35 @@ func TestCacheBusting(t *testing.T) {
 	// Answers, indexes, and for each of the resources the plans that are remembered.
 	if most := answers + indexes + 96<<20; second-before > most {
 		t.Errorf("%d bytes more than before, %d may be", second-before, most)
+	}
+}
+
+// TestSmallAnswersStayInBudget: many answers of a few bytes hold no more memory than a
+// few large ones.
+func TestSmallAnswersStayInBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fifteen thousand requests")
+	}
+	const answers, plans = 4 << 20, 8 << 20
+	o := options(t)
+	o.Cache.Budget = answers
+	app := open(t, many(t, 10), o).App()
+	ask := func(i int) {
+		req := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/activities?filter[type]=none%d", i), nil)
+		res, err := app.Test(req, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+	}
+	ask(0)
+	before := memory()
+	for i := range 15_000 {
+		ask(1 + i)
+	}
+	held := memory() - before
+	t.Logf("%d bytes held", held)
+	if held > 2*(answers+plans) {
+		t.Errorf("%d bytes held where answers may take %d and plans %d", held, answers, plans)
 	}
 }

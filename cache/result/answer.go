@@ -6,8 +6,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// overhead is about what an entry costs beside its body, in bytes.
-const overhead = 256
+// overhead is about what an entry costs beside its body, in bytes: the answer, its tag,
+// and what the cache notes of it.
+const overhead = 512
 
 // Answer is a computed response. It is immutable and shared.
 type Answer struct {
@@ -71,4 +72,4 @@ func (a *Answer) in(c Coding, least int) (*Answer, error) {
 }
 
 // cost is what the answer takes of the budget, in bytes.
-func (a *Answer) cost() int64 { return int64(len(a.Body)) + overhead }
+func (a *Answer) cost() int64 { return int64(cap(a.Body)) + overhead }
