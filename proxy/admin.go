@@ -41,13 +41,15 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	return app
 }
 
-// bearer lets in who brings the token.
+// bearer lets in who brings the token. Its guesses are counted apart: whoever guesses
+// keys through a proxy beside the operator must not lock the operator out.
 func (s *Server) bearer(token secret) fiber.Handler {
+	guesses := newGuesses(s.limits)
 	return func(c *fiber.Ctx) error {
 		scheme, given, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
 		right := strings.EqualFold(scheme, "Bearer") && token.is(strings.TrimSpace(given))
 		if given != "" {
-			if err := s.guessed(c, right); err != nil {
+			if err := s.guessed(guesses, c, right); err != nil {
 				return err
 			}
 		}

@@ -38,7 +38,7 @@ func (s *Server) admit(c *fiber.Ctx, key secret) (request, error) {
 	r.hasKey = cred.hasParam
 	right := key.admits(cred)
 	if key.set && (cred.hasParam || cred.header != "") {
-		if err := s.guessed(c, right); err != nil {
+		if err := s.guessed(s.guesses, c, right); err != nil {
 			return request{}, err
 		}
 	}

@@ -183,9 +183,18 @@ func TestAdminFromBrowsers(t *testing.T) {
 // TestAdminTokenGuessing: the operator's token is not to be guessed either.
 func TestAdminTokenGuessing(t *testing.T) {
 	o := options(t)
-	o.Admin.Token = "operator"
+	o.Admin.Token, o.Auth.APIKey = "operator", "Right"
 	o.Limits.KeyFailures = 3
 	s := open(t, institute(t), o)
+	for i := range 5 {
+		s.get(fmt.Sprint("/api/html?apikey=Guess", i))
+	}
+	if got := s.get("/api/html?apikey=Right").StatusCode; got != 429 {
+		t.Errorf("a key after five guesses: %d", got)
+	}
+	if got := s.admin(http.MethodGet, "/metrics", "Authorization", "Bearer operator").StatusCode; got != 200 {
+		t.Errorf("the operator beside somebody who guesses keys: %d", got)
+	}
 	for i := range 3 {
 		if got := s.admin(http.MethodGet, "/metrics", "Authorization", fmt.Sprint("Bearer guess", i)).StatusCode; got != 403 {
 			t.Fatalf("guess %d: %d", i, got)
