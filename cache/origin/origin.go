@@ -86,7 +86,7 @@ type Source interface {
 type Query struct {
 	Filter     bson.Raw // nil matches everything
 	Sort       bson.D   // nil leaves the order open
-	Projection []string // top-level fields to keep beside _id; nil keeps all
+	Projection []string // top-level fields to keep beside _id, others may stay; nil keeps all
 	Skip       int64
 	Limit      int64 // 0 is no limit
 }

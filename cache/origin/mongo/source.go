@@ -56,7 +56,7 @@ func findOptions(q origin.Query) (filter any, o *options.FindOptionsBuilder) {
 	if len(q.Sort) > 0 {
 		o.SetSort(q.Sort).SetAllowDiskUse(true)
 	}
-	if q.Projection != nil {
+	if q.Projection != nil && !slices.ContainsFunc(q.Projection, unprojectable) {
 		fields := bson.D{{Key: "_id", Value: 1}}
 		for _, name := range q.Projection {
 			if name != "_id" {
@@ -73,6 +73,10 @@ func findOptions(q origin.Query) (filter any, o *options.FindOptionsBuilder) {
 	}
 	return filter, o
 }
+
+// unprojectable reports whether servers refuse a projection to a field of that name.
+// Filters may name it all the same; whole documents are read for them.
+func unprojectable(name string) bool { return name == "" || name[0] == '$' }
 
 // documents yields copies of what a find returns; after an error nothing follows.
 func documents(ctx context.Context, c *driver.Collection, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {

@@ -56,6 +56,7 @@ func testSelect(t *testing.T, h Harness) {
 		{"page", origin.Query{Filter: large, Sort: down, Skip: 1, Limit: 2}, []string{"e:3", "a:2"}},
 		{"page past the end", origin.Query{Filter: large, Sort: down, Skip: 4, Limit: 2}, []string{}},
 		{"projected", origin.Query{Projection: []string{"x"}, Limit: 1}, []string{"a:-"}},
+		{"projected to a field without a name", origin.Query{Projection: []string{"", "n"}, Limit: 1}, []string{"a:2"}},
 	} {
 		same(t, c.name, must(selected(s.Select(t.Context(), meta, c.q)))(t), c.want)
 	}
