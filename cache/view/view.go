@@ -114,7 +114,12 @@ func (v *view) delta(ctx context.Context, cur *Snapshot) (*Snapshot, error) {
 		return nil, origin.ErrStale
 	}
 	next := v.apply(cur, rows)
-	if !v.room.take(v.def.Name, next.rowBytes) {
+	fits := v.room.take(v.def.Name, next.rowBytes)
+	if !fits && next.size > next.count { // without the rows that were replaced it may
+		next = v.fold(next, 0)
+		fits = v.room.take(v.def.Name, next.rowBytes)
+	}
+	if !fits {
 		return v.outgrown(ctx, meta), nil
 	}
 	return v.swap(ctx, next, meta), nil
