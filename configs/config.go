@@ -208,6 +208,8 @@ type Cache struct {
 	Budget Size `yaml:"budget"`
 	// Largest answer that is kept. 0: any that `budget` has room for.
 	MaxEntry Size `yaml:"max_entry"`
+	// Memory for stretches of large lists, compressed once for all lists that have them: about a sixth of a view's bytes keep all of it. 0: none is kept.
+	Blocks Size `yaml:"blocks"`
 }
 
 // Memory is what the garbage collector is told.

@@ -30,7 +30,7 @@ func Default() Config {
 			Batch:          1000,
 		},
 		Limits: defaultLimits(),
-		Cache:  Cache{Budget: 64 * MiB, MaxEntry: 8 * MiB},
+		Cache:  Cache{Budget: 96 * MiB, MaxEntry: 16 * MiB, Blocks: 96 * MiB},
 		Memory: Memory{Garbage: 50},
 		HTTP: HTTP{
 			CORS: CORS{MaxAge: 10 * time.Minute},

@@ -148,7 +148,7 @@ func options(t testing.TB) proxy.Options {
 	return proxy.Options{
 		Access:    rights,
 		StartYear: 2000,
-		Cache:     result.Options{Budget: 8 << 20},
+		Cache:     result.Options{Budget: 8 << 20, BlockBudget: 8 << 20},
 		Now:       func() time.Time { return published },
 	}
 }

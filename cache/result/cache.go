@@ -29,6 +29,8 @@ const (
 type Options struct {
 	// Budget is how many bytes of answers are kept. If it is 0, none are.
 	Budget int64
+	// BlockBudget is how many bytes of compressed blocks are kept. If it is 0, none are.
+	BlockBudget int64
 	// Timeout bounds one load, waiting for its turn included. If it is 0, 20 s.
 	Timeout time.Duration
 	// MaxAge bounds how long an answer of a past generation takes up room. If it is 0, 30 min.
@@ -49,6 +51,8 @@ type Key struct {
 	Generation uint64
 	Query      string // canonical: what means the same is written the same
 	Coding     Coding
+
+	block bool // no answer, but what large ones are put together from
 }
 
 // appendPlace writes where the answer is kept, which is the same place for every
@@ -91,6 +95,7 @@ const (
 // Cache holds answers up to a budget. Close it when done.
 type Cache struct {
 	kept    *ristretto.Cache[[]byte, entry] // nil without a budget
+	blocks  *ristretto.Cache[[]byte, entry] // likewise: many small answers never push them out
 	places  sync.Pool                       // of *[]byte, so that a hit allocates nothing
 	flights singleflight.Group
 	turns   *turns
@@ -128,22 +133,41 @@ func New(o Options) (*Cache, error) {
 	}
 	c := &Cache{turns: newTurns(o.Parallel, o.Waiting), timeout: o.Timeout, maxAge: o.MaxAge, least: o.MinCoded}
 	c.places.New = func() any { return new([]byte) }
-	if o.Budget > 0 {
-		kept, err := ristretto.NewCache(&ristretto.Config[[]byte, entry]{
-			// ristretto asks for ten counters an entry; an answer is seldom below 4 KB.
-			NumCounters: max(10*o.Budget/4096, 1000),
-			MaxCost:     o.Budget,
-			BufferItems: 64,
-			OnReject:    func(*ristretto.Item[entry]) { c.stats.rejected.Add(1) },
-			OnEvict:     func(*ristretto.Item[entry]) { c.stats.evicted.Add(1) },
-		})
-		if err != nil {
-			return nil, fmt.Errorf("result: budget of %d bytes: %w", o.Budget, err)
-		}
-		c.kept = kept
+	var err error
+	if c.kept, err = c.newKept(o.Budget, 4<<10); err != nil { // an answer is seldom smaller
+		return nil, err
+	}
+	if c.blocks, err = c.newKept(o.BlockBudget, 16<<10); err != nil {
+		return nil, err
 	}
 	c.root, c.cancel = context.WithCancel(context.Background())
 	return c, nil
+}
+
+// newKept returns memory for entries of about a size; nil without a budget.
+func (c *Cache) newKept(budget, size int64) (*ristretto.Cache[[]byte, entry], error) {
+	if budget <= 0 {
+		return nil, nil
+	}
+	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, entry]{
+		NumCounters: max(10*budget/size, 1000), // ristretto asks for ten counters an entry
+		MaxCost:     budget,
+		BufferItems: 64,
+		OnReject:    func(*ristretto.Item[entry]) { c.stats.rejected.Add(1) },
+		OnEvict:     func(*ristretto.Item[entry]) { c.stats.evicted.Add(1) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("result: budget of %d bytes: %w", budget, err)
+	}
+	return kept, nil
+}
+
+// keptOf is where the answer for a key is kept; nil if nowhere.
+func (c *Cache) keptOf(key Key) *ristretto.Cache[[]byte, entry] {
+	if key.block {
+		return c.blocks
+	}
+	return c.kept
 }
 
 // Close ends running loads, waits for them and frees the cache. No call of Get
@@ -154,8 +178,10 @@ func (c *Cache) Close() {
 	c.mu.Unlock()
 	c.cancel()
 	c.loads.Wait()
-	if c.kept != nil {
-		c.kept.Close()
+	for _, kept := range []*ristretto.Cache[[]byte, entry]{c.kept, c.blocks} {
+		if kept != nil {
+			kept.Close()
+		}
 	}
 }
 
@@ -311,12 +337,13 @@ func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(),
 }
 
 func (c *Cache) lookup(key Key) (*Answer, bool) {
-	if c.kept == nil {
+	kept := c.keptOf(key)
+	if kept == nil {
 		return nil, false
 	}
 	place := c.places.Get().(*[]byte)
 	*place = key.appendPlace((*place)[:0])
-	found, ok := c.kept.Get(*place)
+	found, ok := kept.Get(*place)
 	c.places.Put(place) // ristretto has read it and keeps its hashes only
 	if !ok || found.generation != key.Generation || found.epoch != key.Epoch {
 		return nil, false
@@ -327,14 +354,15 @@ func (c *Cache) lookup(key Key) (*Answer, bool) {
 // store keeps an answer, unless that of a newer generation is there: a request that
 // still holds the snapshot before has come late.
 func (c *Cache) store(key Key, a *Answer) {
-	if c.kept == nil {
+	kept := c.keptOf(key)
+	if kept == nil {
 		return
 	}
 	place := key.appendPlace(nil)
-	if found, ok := c.kept.Get(place); ok && found.epoch == key.Epoch && found.generation > key.Generation {
+	if found, ok := kept.Get(place); ok && found.epoch == key.Epoch && found.generation > key.Generation {
 		return
 	}
-	if !c.kept.SetWithTTL(place, entry{key.Epoch, key.Generation, a}, a.cost(), c.maxAge) {
+	if !kept.SetWithTTL(place, entry{key.Epoch, key.Generation, a}, a.cost(), c.maxAge) {
 		c.stats.rejected.Add(1)
 	}
 }

@@ -59,7 +59,7 @@ func (c *Cache) NewBlock(plain []byte) (Block, error) {
 // kept. The name determines every byte that plain returns. Errors are as those of Get.
 func (c *Cache) Block(ctx context.Context, name string, plain func() []byte) (Block, error) {
 	// View is empty for no answer, so a block is never taken for one.
-	a, _, err := c.find(ctx, Key{Query: name}, func(context.Context) (*Answer, error) {
+	a, _, err := c.find(ctx, Key{Query: name, block: true}, func(context.Context) (*Answer, error) {
 		b, err := c.NewBlock(plain())
 		return &Answer{Body: b.data, sum: b.sum, size: b.size}, err
 	})

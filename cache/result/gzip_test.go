@@ -80,7 +80,7 @@ func TestJointOfLargeBlocks(t *testing.T) {
 
 // TestBlockIsCompressedOnce: asked for again it is there, in another body too.
 func TestBlockIsCompressedOnce(t *testing.T) {
-	c := open(t, result.Options{Budget: 1 << 20})
+	c := open(t, result.Options{Budget: 1 << 20, BlockBudget: 1 << 20})
 	calls := 0
 	plain := func() []byte { calls++; return []byte("the same") }
 	for calls < 1000 { // ristretto stores behind a buffer

@@ -1,6 +1,10 @@
 package result
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/dgraph-io/ristretto/v2"
+)
 
 // Stats counts what became of calls to Get since New, and what is held now.
 type Stats struct {
@@ -10,7 +14,7 @@ type Stats struct {
 	Errors   uint64 // calls that ended with an error
 	Rejected uint64 // answers not kept: too large, too rare, or dropped under load
 	Evicted  uint64 // answers that made room for others
-	Bytes    int64  // held now
+	Bytes    int64  // held now, blocks included
 	Budget   int64  // may be held
 }
 
@@ -29,9 +33,11 @@ func (c *Cache) Stats() Stats {
 		Rejected: c.stats.rejected.Load(),
 		Evicted:  c.stats.evicted.Load(),
 	}
-	if c.kept != nil {
-		s.Budget = c.kept.MaxCost()
-		s.Bytes = s.Budget - c.kept.RemainingCost()
+	for _, kept := range []*ristretto.Cache[[]byte, entry]{c.kept, c.blocks} {
+		if kept != nil {
+			s.Budget += kept.MaxCost()
+			s.Bytes += kept.MaxCost() - kept.RemainingCost()
+		}
 	}
 	return s
 }

@@ -46,7 +46,7 @@ func filterLimits(l configs.Limits) filter.Options {
 // answerLimits are those of kept answers.
 func answerLimits(cfg configs.Config) result.Options {
 	return result.Options{
-		Budget: int64(cfg.Cache.Budget), Timeout: cmp.Or(cfg.Limits.RequestTimeout, endless), Waiting: cfg.Limits.Waiting,
+		Budget: int64(cfg.Cache.Budget), BlockBudget: int64(cfg.Cache.Blocks), Timeout: cmp.Or(cfg.Limits.RequestTimeout, endless), Waiting: cfg.Limits.Waiting,
 		MinCoded: cmp.Or(int(cfg.HTTP.Compress.MinBytes), 1),
 	}
 }
