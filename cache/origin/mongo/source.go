@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
@@ -78,6 +79,9 @@ func findOptions(q origin.Query) (filter any, o *options.FindOptionsBuilder) {
 // Filters may name it all the same; whole documents are read for them.
 func unprojectable(name string) bool { return name == "" || name[0] == '$' }
 
+// closeTime is how long closing a cursor may hold up whoever has read enough.
+const closeTime = 2 * time.Second
+
 // documents yields copies of what a find returns; after an error nothing follows.
 func documents(ctx context.Context, c *driver.Collection, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
 	return sifted(ctx, c, filter, o, everything)
@@ -92,8 +96,11 @@ func sifted(ctx context.Context, c *driver.Collection, filter any, o *options.Fi
 			return
 		}
 		defer func() {
-			// The caller's context may have ended; the server's cursor is to be closed all the same.
-			_ = cursor.Close(context.WithoutCancel(ctx))
+			// The caller's context may have ended; the server's cursor is to be closed all the
+			// same, if the server answers: it drops those of which nothing is heard.
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+			defer cancel()
+			_ = cursor.Close(ctx)
 		}()
 		for cursor.Next(ctx) {
 			if want(cursor.Current) && !yield(bytes.Clone(cursor.Current), nil) {
