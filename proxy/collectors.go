@@ -49,6 +49,8 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		}
 		if !s.Filed.IsZero() {
 			gauge("vitrine_view_file_seconds", "Time since the store confirmed what the view's snapshot file holds.", v.now().Sub(s.Filed).Seconds())
+		}
+		if !s.Filed.IsZero() || s.FileErr != nil {
 			gauge("vitrine_view_file_failing", "Whether the view's snapshot file could not be written last.", truth(s.FileErr != nil))
 		}
 		if !s.Checked.IsZero() {

@@ -54,3 +54,29 @@ func TestStoreAway(t *testing.T) {
 		t.Errorf("readyz: %d %s", res.StatusCode, text)
 	}
 }
+
+// unfiled is a source whose snapshot files could never be written.
+type unfiled struct{ proxy.Source }
+
+func (u unfiled) Status() []view.Status {
+	all := u.Source.Status()
+	for i := range all {
+		all[i].FileErr = errors.New("read-only file system")
+	}
+	return all
+}
+
+// TestFileNeverWritten: the operator hears of a file that failed from the start, too.
+func TestFileNeverWritten(t *testing.T) {
+	o := options(t)
+	o.Views = unfiled{open(t, institute(t), options(t)).views}
+	server, err := proxy.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	s := &site{t: t, Server: server}
+	if text := string(s.admin("GET", "/metrics").body); !strings.Contains(text, `vitrine_view_file_failing{view="activities"} 1`) {
+		t.Error("the metrics do not tell of it")
+	}
+}

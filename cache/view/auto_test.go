@@ -31,3 +31,28 @@ func TestAutoCountsLiveRows(t *testing.T) {
 		}
 	}
 }
+
+// TestOutgrownHasNoFile: the file of a view that has moved to the store is nobody's
+// worry any more.
+func TestOutgrownHasNoFile(t *testing.T) {
+	p := newPublisher(t)
+	p.publish("things", 10, numberedDocs(t, 10, 1)...)
+	o := filing(t.TempDir())
+	o.Store, o.Mode, o.RowBudget, o.Views = p, view.Auto, 25<<10, []view.Definition{{Name: "things"}}
+	s := kept(t, o)
+	for s.Status()[0].Filed.IsZero() {
+		<-time.After(time.Millisecond)
+	}
+	before, err := s.Snapshot("things")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.publish("things", 400, numberedDocs(t, 400, 2)...)
+	if err := s.Newer(t.Context(), &view.MovedError{View: "things", From: before.Meta()}); err != nil {
+		t.Fatal(err)
+	}
+	checkModes(t, s, view.Store)
+	if st := s.Status()[0]; !st.Filed.IsZero() || st.FileErr != nil {
+		t.Errorf("a file is told of: %v, %v", st.Filed, st.FileErr)
+	}
+}

@@ -187,11 +187,10 @@ func (v *view) status() Status {
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Segments = snap.meta, snap.loaded, snap.count, len(snap.segments)
 		st.RowBytes = snap.rowBytes
-		if st.Mode = Memory; snap.store != nil {
-			st.Mode = Store
+		if st.Mode = Store; snap.store == nil {
+			st.Mode, st.Filed, st.FileErr = Memory, filed.confirmed, filed.err
 		}
 		st.IndexPaths, st.IndexBytes = v.budget.heldBy(snap.segments)
-		st.Filed, st.FileErr = filed.confirmed, filed.err
 		st.Stale = st.Err != nil || time.Since(st.Checked) > v.patience
 	}
 	// A run that changed nothing, or failed, moves no generation: how jobs do is
