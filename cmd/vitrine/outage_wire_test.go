@@ -210,3 +210,23 @@ func TestCorruptedStore(t *testing.T) {
 // isToldOf looks where an operator looks. Health may come and go with single messages
 // that get through, so it is asked for until it is as it must be.
 // every ten seconds, and the circuit at growing pauses.
+
+// TestLooksWhenTheStoreIsBack: a front end that hardly ever looks loads its views as
+// soon as the store is there.
+func TestLooksWhenTheStoreIsBack(t *testing.T) {
+	uri := mongotest.Start(t)
+	t.Setenv("VITRINE_VIEWS_POLL", "1h")
+	dir := t.TempDir()
+	vitrine(t, dir, "materialize", "--store", uri+"institute")
+	network := mongotest.NewProxy(t, uri)
+	network.Set(mongotest.Fault{Refuse: true})
+	s := startServer(t, dir, "--store", network.URI()+"institute", "--no-materialize")
+	for !strings.Contains(s.logged(), "store away") {
+		<-time.After(10 * time.Millisecond)
+	}
+	network.Set(mongotest.Fault{})
+	s.ready()
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d", code)
+	}
+}

@@ -100,11 +100,22 @@ func (p *program) swapped() {
 	}
 }
 
+// storeChanged has the views look at once when the store is back, however seldom they do.
+func (p *program) storeChanged(back bool) {
+	if !back {
+		return
+	}
+	for _, st := range p.views.Status() { // there: only a part that runs says so
+		p.views.Notify(st.View)
+	}
+}
+
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	store := circuit.New(opened, circuit.Options{Log: log})
-	p = &program{store: store, log: log, metrics: proxy.NewMetrics()}
+	p = &program{log: log, metrics: proxy.NewMetrics()}
+	store := circuit.New(opened, circuit.Options{Log: log, OnChange: p.storeChanged})
+	p.store = store
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
 		return nil, err
 	}
