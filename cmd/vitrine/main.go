@@ -21,10 +21,10 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program: it returns the exit code, 0 also after SIGTERM and
-// SIGINT, which end ctx. A second signal kills at once.
+// run is the whole program: it returns the exit code, 0 also after the signals that
+// end ctx. A second signal kills at once.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	root := rootCommand()
@@ -36,6 +36,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// endings are the signals that end the program in order: SIGTERM, SIGINT, and SIGHUP,
+// which comes when the terminal is closed, unless it is ignored as under nohup.
+func endings() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 func rootCommand() *cobra.Command {

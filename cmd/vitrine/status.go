@@ -34,8 +34,8 @@ func statusCommand() *cobra.Command {
 				return err
 			}
 			if store != nil && !store.Up {
-				fmt.Fprintf(cmd.ErrOrStderr(), "store: %s is away, last heard of %s ago; what follows is told by the server at %s: %s\n",
-					store.Name, ago(store.Contact), cfg.Admin.Listen, store.Error)
+				fmt.Fprintf(cmd.ErrOrStderr(), "store: %s is away, last heard of: %s; what follows is told by the server at %s: %s\n",
+					store.Name, since(store.Contact), cfg.Admin.Listen, store.Error)
 			}
 			if asJSON {
 				e := json.NewEncoder(cmd.OutOrStdout())
@@ -158,6 +158,14 @@ func ago(t *time.Time) string {
 		return "never"
 	}
 	return max(time.Since(*t), 0).Round(time.Second).String()
+}
+
+// since is ago in a sentence.
+func since(t *time.Time) string {
+	if t == nil {
+		return ago(t)
+	}
+	return ago(t) + " ago"
 }
 
 // askStatus asks a running server's admin listener how its views stand.
