@@ -70,6 +70,9 @@ func TestAnswerCatchesUp(t *testing.T) {
 	}
 	for n := range 3 {
 		before := *s.get(query + "&columns[]=first").envelope(t).Count
+		until(t, "the answer is kept", func() bool { // it is put away beside the request
+			return strings.HasSuffix(s.get(query+"&columns[]=first").Header.Get("Cache-Status"), "hit")
+		})
 		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: n}, {Key: "first", Value: "Ada"}})
 		if err != nil {
 			t.Fatal(err)
