@@ -9,12 +9,22 @@ import (
 
 // derivedKey names something built on first use from a segment's rows.
 type derivedKey struct {
-	kind string // "index", "column", "texts", "folded texts" or "verdicts"
+	kind derivedKind
 	path string // verdicts: the condition
 	arg  string // columns: the array unwound first
 }
 
-// derived is a path index, a group column or verdicts.
+type derivedKind uint8
+
+const (
+	kindIndex derivedKind = iota
+	kindTexts
+	kindFoldedTexts
+	kindColumn
+	kindVerdicts
+)
+
+// derived is a path index, its joined texts, a group column or verdicts.
 type derived interface{ memory() int64 }
 
 // derivedOf holds one derived thing, built once however many ask at a time.

@@ -25,7 +25,7 @@ func (c *column) memory() int64 { return c.bytes }
 // column returns the segment's column of a field after unwinding an array; an
 // empty unwind means none.
 func (s *segment) column(b *budget, field, unwind string) *column {
-	return derive(b, s, derivedKey{kind: "column", path: field, arg: unwind}, func() *column {
+	return derive(b, s, derivedKey{kind: kindColumn, path: field, arg: unwind}, func() *column {
 		return buildColumn(s.rows, field, unwind)
 	})
 }

@@ -69,7 +69,7 @@ func (c *confirmation) into(ctx context.Context, set *bitset.BitSet, b *budget) 
 	rows := c.rows()
 	var known *verdicts
 	if len(rows) >= worthKeeping {
-		known = derive(b, c.seg, derivedKey{kind: "verdicts", path: filter.KeyOf(c.node)}, func() *verdicts {
+		known = derive(b, c.seg, derivedKey{kind: kindVerdicts, path: filter.KeyOf(c.node)}, func() *verdicts {
 			return newVerdicts(len(c.seg.rows))
 		})
 		asked, hits := known.read()

@@ -47,7 +47,7 @@ func (x *pathIndex) memory() int64 { return x.bytes }
 
 // pathIndex returns the segment's index of a path.
 func (s *segment) pathIndex(b *budget, path filter.Path) *pathIndex {
-	return derive(b, s, derivedKey{kind: "index", path: path.String()}, func() *pathIndex {
+	return derive(b, s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
 		return buildIndex(s.rows, path)
 	})
 }

@@ -41,14 +41,14 @@ func joinTexts(x *pathIndex, folded bool) *textSearch {
 	return t
 }
 
-// texts returns the index's joined texts, which the segment keeps beside it.
-func (q *query) texts(folded bool) *textSearch {
-	kind := "texts"
+// texts returns the joined texts of a path's index, which the segment keeps beside it.
+func (s *segment) texts(b *budget, path filter.Path, x *pathIndex, folded bool) *textSearch {
+	kind := kindTexts
 	if folded {
-		kind = "folded texts"
+		kind = kindFoldedTexts
 	}
-	return derive(q.budget, q.seg, derivedKey{kind: kind, path: q.path.String()}, func() *textSearch {
-		return joinTexts(q.index, folded)
+	return derive(b, s, derivedKey{kind: kind, path: path.String()}, func() *textSearch {
+		return joinTexts(x, folded)
 	})
 }
 
@@ -122,7 +122,7 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	if literal == "" {
 		return q.decideAll(ctx, re, texts.to-texts.from, func(i int) int { return texts.from + i })
 	}
-	holding, err := q.texts(folded).holding(ctx, literal)
+	holding, err := q.seg.texts(q.budget, q.path, q.index, folded).holding(ctx, literal)
 	if err != nil {
 		return err
 	}

@@ -147,12 +147,13 @@ func (v *view) read(ctx context.Context, since uint64) (map[string]origin.Row, o
 }
 
 // swap warms the next snapshot, has it prepared, then shows it. The one before is
-// left to the requests that still hold it.
+// left to the requests that still hold it, and answers until then.
 func (v *view) swap(ctx context.Context, next *Snapshot, meta origin.Meta) *Snapshot {
 	next.meta = meta
 	next.foreign = v.foreign
 	next.loaded = time.Now()
 	next.heat(v.warm)
+	v.inherit(ctx, v.current.Load(), next)
 	shown := v.prepare(ctx, next)
 	before := v.current.Swap(next)
 	shown()

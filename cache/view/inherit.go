@@ -1,0 +1,93 @@
+package view
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vitrine/rules/filter"
+)
+
+// inheritTime bounds by how much what was in use may delay a snapshot. Requests do not
+// wait for it: they are answered from the snapshot before.
+const inheritTime = 2 * time.Second
+
+// inherit builds for the segments that next adds, nobody sees them yet, what is in use of
+// those before, the last used first: the first question after a fold should not have to.
+// Verdicts are left out, since only a question brings its condition.
+func (v *view) inherit(ctx context.Context, before, next *Snapshot) {
+	if before == nil {
+		return
+	}
+	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
+		return slices.Contains(before.segments, seg)
+	})
+	if len(fresh) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, inheritTime)
+	defer cancel()
+	for _, d := range v.budget.inUse(before.segments) {
+		for _, seg := range fresh {
+			if ctx.Err() != nil {
+				return
+			}
+			if v.budget.holds(d) { // else the budget has no room for what is used as rarely
+				seg.build(v.budget, d.key)
+				v.budget.rank(seg, d)
+			}
+		}
+	}
+}
+
+// build derives what is in use elsewhere under a key.
+func (s *segment) build(b *budget, key derivedKey) {
+	if key.kind == kindColumn {
+		s.column(b, key.path, key.arg)
+		return
+	}
+	path, err := filter.ParsePath(key.path)
+	if err != nil {
+		return // it was a path elsewhere
+	}
+	index := s.pathIndex(b, path)
+	if key.kind != kindIndex {
+		s.texts(b, path, index, key.kind == kindFoldedTexts)
+	}
+}
+
+// inUse lists what segments hold by which others can be built the same, each key once,
+// the last used first.
+func (b *budget) inUse(segments []*segment) []*derivedOf {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []*derivedOf
+	seen := make(map[derivedKey]bool)
+	for e := b.lru.Front(); e != nil; e = e.Next() {
+		d := e.Value.(*derivedOf)
+		if d.key.kind != kindVerdicts && !seen[d.key] && slices.Contains(segments, d.owner) {
+			seen[d.key] = true
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// holds reports whether d was not dropped.
+func (b *budget) holds(d *derivedOf) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at[d] != nil
+}
+
+// rank takes what a segment has under a key for as recently used as what another has.
+func (b *budget) rank(seg *segment, as *derivedOf) {
+	seg.mu.Lock()
+	d := seg.derived[as.key]
+	seg.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d != nil && b.at[d] != nil && b.at[as] != nil {
+		b.lru.MoveBefore(b.at[d], b.at[as])
+	}
+}
