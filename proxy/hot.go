@@ -2,12 +2,15 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/rules"
+	"vitrine/rules/filter"
 )
 
 // asked is a query that was answered from memory.
@@ -61,8 +64,8 @@ func (h *hot) of(view string) []asked {
 
 // prepare answers what is popular from a snapshot that is about to be shown. An
 // answer that fails, or that there is no time for, is left to whoever asks for it.
-func (s *Server) prepare(ctx context.Context, next *view.Snapshot) (shown func()) {
-	ctx, cancel := context.WithTimeout(ctx, hotTime)
+func (s *Server) prepare(refresh context.Context, next *view.Snapshot) (shown func()) {
+	ctx, cancel := context.WithTimeout(refresh, hotTime)
 	defer cancel()
 	var keep []func()
 	for _, a := range s.live.Load().hot.of(next.Meta().View) {
@@ -78,7 +81,32 @@ func (s *Server) prepare(ctx context.Context, next *view.Snapshot) (shown func()
 		for _, kept := range keep {
 			kept()
 		}
+		s.warm(refresh, next)
 	}
+}
+
+// warm makes of a snapshot that is just shown what takes long to make and is asked for
+// again and again: the titles to compare with, and at first what authors are counted by.
+// Whoever asks meanwhile waits for it, as without.
+func (s *Server) warm(ctx context.Context, shown *view.Snapshot) {
+	if shown.Meta().View != rules.ViewActivities || shown.Stored() {
+		return
+	}
+	err := s.live.Load().titles.follow(ctx, shown)
+	s.counted.Do(func() { err = errors.Join(err, countAuthors(ctx, shown)) })
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("not made before it is asked for", "view", shown.Meta().View, "error", err)
+	}
+}
+
+// countAuthors counts activities by author, as the portals do; the view keeps what it
+// took, and later snapshots inherit it while it is in use.
+func countAuthors(ctx context.Context, s *view.Snapshot) error {
+	every, err := s.Select(ctx, filter.All())
+	if err == nil {
+		_, err = every.Group(ctx, "authors.user", unwound("authors.user"))
+	}
+	return err
 }
 
 // answerKey is the key of a plan's answer from a snapshot.

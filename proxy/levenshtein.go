@@ -38,8 +38,9 @@ func (s *Server) levenshtein(_ context.Context, r request) (plan, error) {
 	return plan{view: rules.ViewActivities, query: "levenshtein\x00" + title, build: build}, nil
 }
 
-// titles holds the corpus of one snapshot's publications, made when it is first
-// asked for.
+// titles holds the corpus of one snapshot's publications, made when the first of
+// activities is shown, of a later one then if there was a question since, else when it
+// is first asked for.
 type titles struct {
 	publications *filter.Filter
 
@@ -56,6 +57,7 @@ type corpus struct {
 	of     weak.Pointer[view.Snapshot]
 	titles *similar.Corpus
 	slots  []view.Slot // by position in titles
+	asked  bool        // by a question; guarded like latest
 }
 
 // closest writes the answer for a title from a snapshot.
@@ -74,12 +76,32 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) ([
 func (t *titles) in(ctx context.Context, s *view.Snapshot) (*corpus, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := t.makeLocked(ctx, s); err != nil {
+		return nil, err
+	}
+	t.latest.asked = true
+	return t.latest, nil
+}
+
+// follow makes the corpus of a snapshot that is just shown, if it is the first or there
+// was a question to the one before.
+func (t *titles) follow(ctx context.Context, s *view.Snapshot) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.latest != nil && !t.latest.asked {
+		return nil
+	}
+	return t.makeLocked(ctx, s)
+}
+
+// makeLocked makes the latest corpus that of a snapshot.
+func (t *titles) makeLocked(ctx context.Context, s *view.Snapshot) error {
 	if t.latest != nil && t.latest.of == weak.Make(s) {
-		return t.latest, nil
+		return nil
 	}
 	found, err := s.Select(ctx, t.publications)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	slots := found.By(idOrder(false)).Page(0, 0) // of equally close titles the first counts (DESIGN.md: 9)
 	t.latest = &corpus{of: weak.Make(s), slots: slots, titles: similar.NewCorpus(func(yield func(string) bool) {
@@ -89,7 +111,7 @@ func (t *titles) in(ctx context.Context, s *view.Snapshot) (*corpus, error) {
 			}
 		}
 	})}
-	return t.latest, nil
+	return nil
 }
 
 // storedTitle is a record's title; one that is no text is like none.

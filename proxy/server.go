@@ -51,6 +51,7 @@ type Server struct {
 	newcomers    *newcomers
 	citations    Citations // nil: there is no index
 	titles       titles
+	counted      sync.Once // what authors are counted by was made
 	spectrumOff  bool
 
 	formattedSingle bool

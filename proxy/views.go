@@ -19,6 +19,7 @@ func Views(o ViewOptions) []view.Definition {
 				fragTable, fragType, fragList,
 				"type", "subtype", "year", "units", "authors.user", "rendered.users", "spectrum.display_name",
 			}, o.Warm...),
+			Searched: []string{"title"},
 		},
 		{
 			Name:  rules.ViewProjects,

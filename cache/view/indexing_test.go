@@ -32,7 +32,7 @@ func (i *indexed) Index(_ context.Context, name string, keys []bson.D) error {
 // TestIndexesOfStoredViews: whoever may write has views in the store indexed, once,
 // and again where it failed; who may not never asks for it.
 func TestIndexesOfStoredViews(t *testing.T) {
-	defs := []view.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"}}}
+	defs := []view.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"}, Searched: []string{"n"}}}
 	want := "things" + fmt.Sprint([]bson.D{{{Key: "n", Value: -1}, {Key: "_id", Value: 1}}, {{Key: "text", Value: 1}}})
 	open := func(t *testing.T, fails int) *indexed {
 		p := newPublisher(t)

@@ -96,3 +96,28 @@ func TestHeirsAreTheLastUsed(t *testing.T) {
 		t.Errorf("%d paths after asking for the last %d: others were inherited", got, after.IndexPaths)
 	}
 }
+
+// TestSearchedPathsAreReady: the index and the texts of a searched path are there with
+// the first snapshot, and with those that follow.
+func TestSearchedPathsAreReady(t *testing.T) {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2000, "Ärger"), thing("b", 2000, "Bär")})
+	r := run(t, s, view.Options{Poll: time.Hour, Views: []view.Definition{{Name: "things", Searched: []string{"title"}}}})
+	snap := <-r.swaps
+	for segments := 1; segments <= 2; segments++ {
+		ready := r.Status()[0].IndexPaths
+		if ready != 2*segments {
+			t.Errorf("%d paths are indexed in %d segments before anyone asks, want two each", ready, segments)
+		}
+		if got := ids(t, snap, `{"title": {"$regex": "BÄR", "$options": "i"}}`); len(got) != 1 {
+			t.Errorf("found %v", got)
+		}
+		if got := r.Status()[0].IndexPaths; got != ready {
+			t.Errorf("%d paths are indexed after a search, %d before", got, ready)
+		}
+		if segments == 1 {
+			s.publish([]bson.D{thing("c", 2001, "C")})
+			snap = r.next()
+		}
+	}
+}

@@ -7,10 +7,12 @@ import (
 // warmth is what a view prepares before it shows a snapshot.
 type warmth struct {
 	paths     []filter.Path
+	searched  []filter.Path
 	fragments []int
 }
 
-// splitWarm sorts a definition's warm list into fragments, by name, and paths.
+// splitWarm sorts a definition's warm list into fragments, by name, and paths. Searched
+// paths stay apart: no index in a store helps to search them.
 func splitWarm(def *Definition) (w warmth, err error) {
 	for _, name := range def.Warm {
 		if at, ok := def.places[name]; ok {
@@ -23,6 +25,13 @@ func splitWarm(def *Definition) (w warmth, err error) {
 		}
 		w.paths = append(w.paths, path)
 	}
+	for _, name := range def.Searched {
+		path, err := filter.ParsePath(name)
+		if err != nil {
+			return w, err
+		}
+		w.searched = append(w.searched, path)
+	}
 	return w, nil
 }
 
@@ -34,6 +43,9 @@ func (s *Snapshot) heat(w warmth) {
 		}
 		for _, path := range w.paths {
 			seg.pathIndex(s.budget, path)
+		}
+		for _, path := range w.searched {
+			seg.texts(s.budget, path, seg.pathIndex(s.budget, path), true)
 		}
 	}
 }
