@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -203,10 +204,19 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 	}
 	for _, view := range views {
 		if wanted[view] {
-			return nil, fmt.Errorf("%w: %q", ErrUnknownView, view)
+			return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknownView, view, strings.Join(r.views(), ", "))
 		}
 	}
 	return jobs, nil
+}
+
+// views are the names of the views with a job, in the order in which they are built.
+func (r *Runner) views() []string {
+	names := make([]string, len(r.o.Jobs))
+	for i, job := range r.o.Jobs {
+		names[i] = job.View
+	}
+	return names
 }
 
 // build runs one job once and tells the observer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"vitrine/cache/origin"
 )
@@ -17,6 +18,7 @@ func (r *Runner) watch(ctx context.Context) {
 	}
 	collections := r.collections()
 	for failures := 0; ctx.Err() == nil; failures++ {
+		began := time.Now()
 		err := r.o.Watcher.Watch(ctx, collections, r.changed)
 		if errors.Is(err, origin.ErrUnsupported) {
 			r.o.Log.InfoContext(ctx, "no change streams: jobs run on schedule only", "reason", err)
@@ -24,6 +26,9 @@ func (r *Runner) watch(ctx context.Context) {
 		}
 		if ctx.Err() != nil {
 			return
+		}
+		if time.Since(began) > maxWait {
+			failures = 0 // it went well for long
 		}
 		r.o.Log.WarnContext(ctx, "watch for changes", "error", err)
 		_ = sleep(ctx, jitter(min(backoff<<min(failures, 10), maxWait))) // ends the loop if it fails

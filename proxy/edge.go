@@ -74,11 +74,16 @@ func guarded(c *fiber.Ctx) (err error) {
 }
 
 // fail writes the envelope of an error. What is the server's fault is logged
-// here, once; what is the client's is only counted.
+// here, once; what is the client's is only counted. That something is not to be had
+// for the moment is a warning: whoever asks again is served.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	p := classify(err)
 	if p.status >= 500 {
-		s.log.Error("request failed", "id", idOf(c), "path", strings.Clone(printable(c.Path())),
+		level := slog.LevelError
+		if p.status == fiber.StatusServiceUnavailable {
+			level = slog.LevelWarn
+		}
+		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(printable(c.Path())),
 			"status", p.status, "error", err.Error())
 	}
 	c.Response().ResetBody()

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+
+	"vitrine/cache/view"
 )
 
 // healthz says that the process answers at all.
@@ -37,7 +39,17 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 		Data   []staleView `json:"data"`
 		State  string      `json:"state"`
 		Msg    string      `json:"msg"`
-	}{fiber.StatusOK, len(stale), stale, "degraded", "These views are served though the store could not confirm them."}, contentType)
+	}{fiber.StatusOK, len(stale), stale, "degraded", s.degraded()}, contentType)
+}
+
+// degraded says what is served without the store.
+func (s *Server) degraded() string {
+	for _, status := range s.views.Status() {
+		if status.Stale && status.Mode == view.Store {
+			return "The store could not confirm these views: those in memory are served, those in the store as far as answers are kept."
+		}
+	}
+	return "These views are served though the store could not confirm them."
 }
 
 // staleView is a view that is served though the store could not confirm it.

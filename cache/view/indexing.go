@@ -86,7 +86,7 @@ func (s *Set) index(ctx context.Context) {
 			case ctx.Err() != nil:
 				return
 			case err == nil:
-				s.log.Info("view indexed in the store", "view", v.def.Name, "took", time.Since(began))
+				s.log.Debug("view has its indexes in the store", "view", v.def.Name, "took", time.Since(began))
 			default:
 				if !warned {
 					s.log.Warn("view not indexed in the store", "view", v.def.Name, "error", err)

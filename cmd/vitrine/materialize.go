@@ -76,8 +76,11 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 	return err
 }
 
-// printOutcomes writes one line per view.
+// printOutcomes writes one line per view; nothing where none was built.
 func printOutcomes(w io.Writer, outcomes []materialize.Outcome) {
+	if len(outcomes) == 0 {
+		return
+	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "VIEW\tRESULT\tGENERATION\tROWS\tSCANNED\tRENDERED\tCHANGED\tREMOVED\tSKIPPED\tTIME")
 	for _, o := range outcomes {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +66,9 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	var known []string
 	for _, def := range proxy.Views(viewOptions(cfg)) {
+		known = append(known, def.Name)
 		if def.Name == name {
 			snap, err := view.Load(cmd.Context(), view.Options{Store: store, Foreign: foreignFilters(cfg, store)}, def)
 			if unloaded := (*rules.Error)(nil); errors.As(err, &unloaded) {
@@ -74,7 +77,7 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 			return snap, err
 		}
 	}
-	return nil, fmt.Errorf("view %s: %w", name, rules.ErrNotFound)
+	return nil, fmt.Errorf("view %s: %w; there are %s", name, rules.ErrNotFound, strings.Join(known, ", "))
 }
 
 func printRows(cmd *cobra.Command, snap *view.Snapshot, rows []view.Slot) error {
