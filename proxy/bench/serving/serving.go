@@ -48,7 +48,8 @@ type Service struct {
 // New returns a service that stops waiting for anything when ctx ends: calls of a
 // parent bring no context of their own. The profiler may be at work already.
 func New(ctx context.Context, p *Profiler, o Options) *Service {
-	return &Service{Profiler: p, o: o, ctx: ctx, started: time.Now()}
+	// Stores keep times in milliseconds: a job of this same one must not seem earlier.
+	return &Service{Profiler: p, o: o, ctx: ctx, started: time.Now().Truncate(time.Millisecond)}
 }
 
 // Address replies HOST:PORT.
