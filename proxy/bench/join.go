@@ -7,7 +7,7 @@ import "slices"
 // stays as it is here.
 func (r *Report) Join(other Report) {
 	for _, m := range other.Runs {
-		same := slices.IndexFunc(r.Runs, func(have Measurement) bool { return have.Rows == m.Rows && have.BSON == m.BSON })
+		same := slices.IndexFunc(r.Runs, func(have Measurement) bool { return have.alike(m) })
 		if same < 0 {
 			r.Runs = append(r.Runs, m)
 			continue
@@ -15,6 +15,12 @@ func (r *Report) Join(other Report) {
 		r.Runs[same].join(m)
 	}
 	slices.SortStableFunc(r.Runs, func(a, b Measurement) int { return a.Rows - b.Rows })
+}
+
+// alike reports whether two runs were on the same activities. Their size changes a
+// little with every refresh that is measured.
+func (m *Measurement) alike(other Measurement) bool {
+	return m.Rows == other.Rows && max(m.BSON-other.BSON, other.BSON-m.BSON) <= m.BSON/100
 }
 
 func (m *Measurement) join(other Measurement) {
