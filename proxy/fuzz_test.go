@@ -33,11 +33,12 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// onTheWire escapes what would end the request line, and nothing else.
+// onTheWire escapes what would end the request line or is refused in it, and
+// nothing else.
 func onTheWire(query string) string {
 	var b []byte
 	for i := range len(query) {
-		if c := query[i]; c <= ' ' || c == '#' {
+		if c := query[i]; c <= ' ' || c == '#' || c == 0x7f {
 			b = append(b, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
 		} else {
 			b = append(b, c)
