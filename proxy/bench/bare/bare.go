@@ -108,7 +108,7 @@ func (s *Server) Copy(r Request, reply *Answer) error {
 	for name, value := range r.Header {
 		req.Header.Set(name, value)
 	}
-	client := &fasthttp.Client{ReadBufferSize: 64 << 10, StreamResponseBody: true}
+	client := &fasthttp.Client{ReadBufferSize: 64 << 10, StreamResponseBody: true, MaxResponseBodySize: Most}
 	defer client.CloseIdleConnections()
 	began := time.Now()
 	if err := client.Do(req, res); err != nil {
@@ -145,6 +145,10 @@ func read(res *fasthttp.Response) (body []byte, n int64, err error) {
 		return body, int64(len(body)), nil
 	}
 	defer func() { err = errors.Join(err, res.CloseBodyStream()) }()
+	if res.Header.ContentLength() > Most {
+		n, err = io.Copy(io.Discard, stream)
+		return nil, n, err
+	}
 	body, err = io.ReadAll(io.LimitReader(stream, Most+1))
 	if err != nil || len(body) <= Most {
 		return body, int64(len(body)), err // a stream that has ended must not be read again: it would wait for more

@@ -56,6 +56,10 @@ type Driver struct {
 	stop context.CancelFunc // of the job under way
 }
 
+// prefetched is how long a body of known length may be, in bytes, to be read at once.
+// Longer ones are read as they come; without this limit they would be held whole.
+const prefetched = 64 << 10
+
 // errBusy: a driver does one job at a time.
 var errBusy = errors.New("load: a job is under way")
 
@@ -105,7 +109,8 @@ func drive(ctx context.Context, job Job) (Sample, error) {
 		return Sample{}, errors.New("load: a job without paths")
 	}
 	client := &fasthttp.HostClient{
-		Addr: job.Addr, MaxConns: job.Conns, ReadBufferSize: 64 << 10, StreamResponseBody: true,
+		Addr: job.Addr, MaxConns: job.Conns, ReadBufferSize: 64 << 10,
+		StreamResponseBody: true, MaxResponseBodySize: prefetched,
 		ReadTimeout: 5 * time.Minute, MaxIdleConnDuration: time.Minute,
 	}
 	defer client.CloseIdleConnections()

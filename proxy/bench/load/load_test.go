@@ -2,7 +2,9 @@ package load_test
 
 import (
 	"fmt"
+	"io"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -126,6 +128,34 @@ func TestDriveUntilStopped(t *testing.T) {
 		t.Errorf("stop without a job: %v", err)
 	}
 }
+
+// TestLongBodiesAreNotHeld: a body whose length is known is read as it comes, like
+// one that is sent in chunks.
+func TestLongBodiesAreNotHeld(t *testing.T) {
+	const long = 64 << 20
+	s := newTarget(t, func(c *fiber.Ctx) error {
+		c.Context().SetBodyStream(io.LimitReader(zeros{}, long), long)
+		return nil
+	})
+	var before, after runtime.MemStats
+	var got load.Sample
+	runtime.ReadMemStats(&before)
+	if err := new(load.Driver).Drive(load.Job{Addr: s.addr, Paths: paths(2), Once: true, Duration: time.Hour}, &got); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if got.Bytes != 2*long {
+		t.Errorf("read %d bytes, want %d", got.Bytes, 2*long)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > long/4 {
+		t.Errorf("%d bytes were allocated for bodies of %d", took, long)
+	}
+}
+
+// zeros is a stream without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestDrivePaced(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusNotModified) })
