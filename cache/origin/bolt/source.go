@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"time"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -39,6 +40,7 @@ func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw
 		b := batch{match: match}
 		r := reading{store: s}
 		defer r.end()
+		rested := time.Now()
 		for more := true; more; {
 			var err error
 			if more, err = s.readBatch(ctx, collection, &b); err != nil {
@@ -51,10 +53,27 @@ func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw
 					return
 				}
 			}
-			// A scan is in no hurry: whoever answers requests on this processor goes first.
-			runtime.Gosched()
+			rested = rest(rested)
 		}
 	}
+}
+
+// A scan is in no hurry: whoever answers requests goes first. To yield to goroutines
+// is not enough where all processors are in use, for the system lets a thread that
+// never waits finish its slice; so a scan waits shortly after every stretch.
+const (
+	stretch = 2 * time.Millisecond
+	pause   = 100 * time.Microsecond // what the system's timers make of it is up to a millisecond
+)
+
+// rest lets others run. It takes and returns when the scan last waited.
+func rest(last time.Time) time.Time {
+	if time.Since(last) < stretch {
+		runtime.Gosched()
+		return last
+	}
+	time.Sleep(pause)
+	return time.Now()
 }
 
 // batch is what one read transaction of a scan found and where the next goes on.
