@@ -132,7 +132,7 @@ type Views struct {
 type Materialize struct {
 	// Whether this process builds views at all. Off: a front end only (`--no-materialize`).
 	Enabled bool `yaml:"enabled" flag:"no-materialize,inverse" usage:"front end only: build no views"`
-	// When each view is built, as a cron spec of five fields or `@every DURATION`, `@hourly`, `@daily` …; a leading `CRON_TZ=ZONE` overrides `timezone`. Each job also runs once at start. Empty: not by schedule.
+	// When each view is built, as a cron spec of five fields or `@every DURATION`, `@hourly`, `@daily` …; a leading `CRON_TZ=ZONE` overrides `timezone`. Each job also runs once at start, when the views there are have been loaded. Empty: not by schedule.
 	Schedule map[string]string `yaml:"schedule" check:"cron" keys:"activities,persons,projects,proposals,journals,events,deadlines,user_units,spectrum"`
 	// When all views are rebuilt from scratch, as a cron spec; repairs whatever drifted.
 	Full string `yaml:"full" check:"cron"`

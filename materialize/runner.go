@@ -68,6 +68,9 @@ type Options struct {
 	// Watcher tells of changed source collections, so that their jobs run at once.
 	// If nil, or if it does not support watching, jobs run on their schedule only.
 	Watcher origin.Watcher
+	// Before is called when Run has taken the lease; the first jobs run when it returns,
+	// which it must when its context ends. If nil, nothing is waited for.
+	Before func(context.Context)
 	// OnPublish is told of every new generation as soon as readers can see it. It
 	// delays the next job, so it should hand on and return. If nil, nobody is told.
 	OnPublish func(origin.Meta)

@@ -191,6 +191,33 @@ func TestJobDelayedByAnotherRunsLate(t *testing.T) {
 	})
 }
 
+// TestBefore: jobs wait, for schedules and requests alike; none is lost.
+func TestBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDiary()
+		r := newRunner(t, materialize.Options{
+			Store: newFakeStore(), Observer: d.observer(), Jobs: []materialize.Job{idle("a"), idle("b")},
+			Before: func(ctx context.Context) {
+				select {
+				case <-ctx.Done():
+				case <-time.After(7 * time.Second):
+				}
+			},
+		})
+		stop := started(t, r)
+		time.Sleep(3 * time.Second)
+		if err := r.Trigger(materialize.Request{Views: []string{"a"}, Full: true}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(3 * time.Second)
+		d.want(t)
+		time.Sleep(time.Minute)
+		stop()
+		d.want(t, run{"a", 7 * time.Second, true}, run{"b", 7 * time.Second, false})
+		started(t, r)() // a wait ends with its context
+	})
+}
+
 func TestTriggersAreCoalesced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDiary()

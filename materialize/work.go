@@ -87,6 +87,9 @@ func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 	defer watching.Wait()
 	r.lead(true)
 	defer r.lead(false)
+	if r.o.Before != nil {
+		r.o.Before(ctx)
+	}
 
 	now := time.Now().Round(0) // without the monotonic reading, which knows no clock
 	tasks := make([]*task, len(r.o.Jobs))

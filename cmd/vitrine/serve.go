@@ -141,7 +141,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	}
 	if cfg.Materialize.Enabled {
 		p.runner, err = newRunner(ctx, cfg, store, p.institute, hooks{
-			log: log, onPublish: func(m origin.Meta) { p.views.Notify(m.View) }, observer: p.observer(),
+			log: log, before: p.load, onPublish: func(m origin.Meta) { p.views.Notify(m.View) }, observer: p.observer(),
 		})
 		if err != nil {
 			return nil, err

@@ -57,6 +57,7 @@ func holder(cfg configs.Config) string {
 // hooks are what a runner tells while it works.
 type hooks struct {
 	log       *slog.Logger
+	before    func(context.Context)
 	onPublish func(origin.Meta)
 	observer  materialize.Observer
 }
@@ -71,7 +72,7 @@ func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *i
 	o := materialize.Options{
 		Store: store, Jobs: jobs, Schedule: m.Schedule, FullSchedule: m.Full, Location: i.zone,
 		Holder: holder(cfg), MaxShrink: m.MaxShrink, LeaseTTL: m.Lease, Workers: m.Workers, Batch: m.Batch,
-		OnPublish: h.onPublish, Observer: h.observer, Log: h.log,
+		Before: h.before, OnPublish: h.onPublish, Observer: h.observer, Log: h.log,
 	}
 	if w, ok := store.(origin.Watcher); ok && m.Watch && !embedded(cfg) {
 		o.Watcher = w
