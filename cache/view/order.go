@@ -2,6 +2,8 @@ package view
 
 import (
 	"cmp"
+	"math"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -14,10 +16,10 @@ type ranking struct {
 	order  filter.Sort
 	fields int // keys per row: the order's fields, then _id
 	keys   []bson.RawValue
-	at     []int32 // position of each row in the slice it was ranked from
+	at     []int32 // positions of the rows in the slice they were ranked from
 }
 
-// rank takes the sort keys of rows; sort.Sort on the result puts at in order.
+// rank takes the sort keys of rows.
 func rank(order filter.Sort, rows []bson.Raw) *ranking {
 	r := &ranking{order: order, fields: len(order) + 1, at: make([]int32, len(rows))}
 	r.keys = make([]bson.RawValue, len(rows)*r.fields)
@@ -49,9 +51,86 @@ func (r *ranking) compare(a, b int32) int {
 	return cmp.Or(filter.CompareValues(ka[id], kb[id]), cmp.Compare(a, b))
 }
 
-func (r *ranking) Len() int           { return len(r.at) }
-func (r *ranking) Swap(i, j int)      { r.at[i], r.at[j] = r.at[j], r.at[i] }
-func (r *ranking) Less(i, j int) bool { return r.compare(r.at[i], r.at[j]) < 0 }
+// sorted returns the positions of the rows in their order.
+//
+// Most orders begin with a number (a year, a count), and stores hand out rows by _id,
+// which is what ties are broken by. So rows are sorted by that number first, the others
+// as they came, and only stretches of the same number that turn out not to be in order
+// are compared row by row.
+func (r *ranking) sorted() []int32 {
+	lead, ok := r.leads()
+	if !ok {
+		slices.SortFunc(r.at, r.compare)
+		return r.at
+	}
+	slices.SortFunc(lead, func(a, b leading) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.at, b.at))
+	})
+	for i, l := range lead {
+		r.at[i] = l.at
+	}
+	for from := 0; from < len(lead); {
+		to := from + 1
+		for to < len(lead) && lead[to].number == lead[from].number {
+			to++
+		}
+		if !slices.IsSortedFunc(r.at[from:to], r.compare) {
+			slices.SortFunc(r.at[from:to], r.compare)
+		}
+		from = to
+	}
+	return r.at
+}
+
+// leading is a row with what the first field of the order comes to as a number: rows
+// of different numbers are in the order of these.
+type leading struct {
+	number float64
+	at     int32
+}
+
+// leads returns the rows' leading numbers, or false if the first field's values
+// cannot be told from each other so.
+func (r *ranking) leads() (lead []leading, ok bool) {
+	if len(r.order) == 0 {
+		return nil, false
+	}
+	lead = make([]leading, len(r.at))
+	for i := range lead {
+		number, ok := approximate(r.keys[i*r.fields])
+		if !ok {
+			return nil, false
+		}
+		if r.order[0].Desc {
+			number = -number
+		}
+		lead[i] = leading{number, int32(i)}
+	}
+	return lead, true
+}
+
+// approximate returns a number that is never greater for a smaller value: a number's
+// nearest float64, and an infinity for what sorts below or above all numbers. It gives
+// up on Decimal128.
+func approximate(v bson.RawValue) (float64, bool) {
+	switch v.Type {
+	case bson.TypeDecimal128:
+		return 0, false
+	case bson.TypeInt32:
+		return float64(v.Int32()), true
+	case bson.TypeInt64:
+		return float64(v.Int64()), true
+	case bson.TypeDouble:
+		if f := v.Double(); f == f {
+			return f, true
+		}
+		return math.Inf(-1), true // NaN is the smallest number
+	}
+	return math.Inf(filter.CompareValues(v, zero)), true
+}
+
+// zero is a number.
+var zero = bson.RawValue{Type: bson.TypeInt32, Value: make([]byte, 4)}
 
 // idOf returns the row's _id, or a null if it has none.
 func idOf(row bson.Raw) bson.RawValue {

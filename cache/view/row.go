@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -92,10 +91,8 @@ func (s *Selection) sort(order filter.Sort) []Slot {
 	for i, slot := range slots {
 		docs[i] = s.snap.Doc(slot)
 	}
-	ranked := rank(order, docs)
-	slices.SortFunc(ranked.at, ranked.compare)
 	sorted := make([]Slot, len(slots))
-	for i, at := range ranked.at {
+	for i, at := range rank(order, docs).sorted() {
 		sorted[i] = slots[at]
 	}
 	return sorted

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"sort"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
@@ -91,10 +90,8 @@ func newSnapshot(def *Definition, b *budget, segments []*segment) *Snapshot {
 
 // compact makes a snapshot of one segment from rows in any order.
 func compact(def *Definition, b *budget, rows []bson.Raw) *Snapshot {
-	ranked := rank(def.Order, rows)
-	sort.Sort(ranked)
 	sorted := make([]bson.Raw, len(rows))
-	for i, from := range ranked.at {
+	for i, from := range rank(def.Order, rows).sorted() {
 		sorted[i] = rows[from]
 	}
 	s := newSnapshot(def, b, []*segment{newSegment(b, sorted, len(def.Fragments))})

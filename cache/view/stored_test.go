@@ -216,7 +216,7 @@ func TestForeignFiltersInTheStore(t *testing.T) {
 }
 
 // orderOf is an order by one path.
-func orderOf(t *testing.T, path string, descending bool) filter.Sort {
+func orderOf(t testing.TB, path string, descending bool) filter.Sort {
 	t.Helper()
 	p, err := filter.ParsePath(path)
 	if err != nil {

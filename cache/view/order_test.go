@@ -1,0 +1,69 @@
+package view_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/rules/filter"
+)
+
+// TestOrder: rows of any values stand in the view's order, ties by _id, however they
+// came. Every pair is compared as MongoDB compares documents.
+func TestOrder(t *testing.T) {
+	const big = 1 << 60 // beside it, whole numbers are no longer told apart as float64
+	half, err := bson.ParseDecimal128("0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []any{
+		nil, "", "2020", true, bson.MinKey{}, bson.MaxKey{}, bson.A{}, bson.A{int32(3), "x"}, bson.D{}, bson.Undefined{},
+		int32(0), int32(2020), int32(-7), int64(2020), int64(big), int64(big + 1), int64(-big - 1), int64(math.MaxInt64), int64(math.MinInt64),
+		0.0, math.Copysign(0, -1), 2020.0, 2020.5, float64(big), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64,
+	}
+	for _, pool := range [][]any{values, append(values, half)} {
+		for _, descending := range []bool{false, true} {
+			docs := make([]bson.D, 500)
+			for i, id := range rand.Perm(len(docs)) {
+				docs[i] = bson.D{{Key: "_id", Value: int32(id)}}
+				if n := rand.IntN(len(pool) + 1); n < len(pool) {
+					docs[i] = append(docs[i], bson.E{Key: "n", Value: pool[n]})
+				}
+			}
+			checkOrder(t, docs, orderOf(t, "n", descending))
+		}
+	}
+}
+
+// checkOrder loads documents as a view.
+func checkOrder(t *testing.T, docs []bson.D, order filter.Sort) {
+	t.Helper()
+	s := newStore()
+	s.publish(docs)
+	snap, err := view.Load(t.Context(), view.Options{Store: s}, view.Definition{Name: "things", Order: order})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := snap.Select(t.Context(), filter.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []bson.Raw
+	for slot := range all.All() {
+		rows = append(rows, snap.Doc(slot))
+	}
+	if len(rows) != len(docs) {
+		t.Fatalf("%d rows of %d documents", len(rows), len(docs))
+	}
+	for i, b := range rows {
+		for _, a := range rows[:i] {
+			c := order.Compare(a, b)
+			if c > 0 || c == 0 && a.Lookup("_id").Int32() > b.Lookup("_id").Int32() {
+				t.Fatalf("descending %t: %s stands before %s", order[0].Desc, a, b)
+			}
+		}
+	}
+}
