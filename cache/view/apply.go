@@ -21,11 +21,12 @@ const (
 
 // apply makes the snapshot that follows cur from the newest versions of the rows
 // that changed. It shares cur's segments, unless it is time to fold some.
-func (v *view) apply(cur *Snapshot, changes map[string]origin.Row) *Snapshot {
+func (v *view) apply(cur *Snapshot, changes []origin.Row) *Snapshot {
 	live := cur.live.Clone()
 	dead := bitset.New(uint(cur.size))
 	var docs []bson.Raw
-	for key, row := range changes {
+	for _, row := range changes {
+		key := idKey(row.ID)
 		if slot, ok := v.slots[key]; ok {
 			live.Clear(uint(slot))
 			dead.Set(uint(slot))

@@ -125,18 +125,28 @@ func (v *view) delta(ctx context.Context, cur *Snapshot) (*Snapshot, error) {
 	return v.swap(ctx, next, meta), nil
 }
 
-// read collects the rows after a generation, the newest version of each id. A whole
-// view takes its room as it is read.
-func (v *view) read(ctx context.Context, since uint64) (map[string]origin.Row, origin.Meta, error) {
-	rows := make(map[string]origin.Row)
+// read collects the rows after a generation, the newest version of each id, in the
+// store's order. A whole view takes its room as it is read.
+func (v *view) read(ctx context.Context, since uint64) ([]origin.Row, origin.Meta, error) {
+	var rows []origin.Row
+	at := make(map[string]int32) // by id
 	bytes := int64(0)
 	meta, err := v.store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
+		bytes += int64(len(r.Doc))
 		key := idKey(r.ID)
-		if bytes += int64(len(r.Doc) - len(rows[key].Doc)); since == 0 && !v.room.take(v.def.Name, bytes) {
-			return errTooLarge
+		i, again := at[key]
+		switch {
+		case !again:
+			at[key] = int32(len(rows))
+			rows = append(rows, r)
+		case rows[i].Generation <= r.Generation:
+			bytes -= int64(len(rows[i].Doc))
+			rows[i] = r
+		default:
+			bytes -= int64(len(r.Doc))
 		}
-		if known, ok := rows[key]; !ok || known.Generation <= r.Generation {
-			rows[key] = r
+		if since == 0 && !v.room.take(v.def.Name, bytes) {
+			return errTooLarge
 		}
 		return nil
 	})
