@@ -17,6 +17,7 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 )
 
+// outage is a program whose store is behind a network that fails, and that store as
 // it is reached without.
 type outage struct {
 	*server
@@ -25,11 +26,13 @@ type outage struct {
 	lines   int // how many activities were added
 }
 
+// outageConfig makes jobs run often, so that a test need not wait for them.
 const outageConfig = `
 mongo: {batch: 50}
 materialize: {lease: 3s, watch: false, schedule: {activities: "@every 1s"}}
 `
 
+// startOutage serves 40 activities.
 func startOutage(t *testing.T, uri string, args ...string) *outage {
 	t.Helper()
 	o := &outage{network: mongotest.NewProxy(t, uri), direct: reach(t, uri)}
@@ -42,12 +45,14 @@ func startOutage(t *testing.T, uri string, args ...string) *outage {
 	return o
 }
 
+// start starts the program in a folder with its configuration.
 func (o *outage) start(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	args = append([]string{"--config", "v.yml", "--store", o.network.URI() + "institute"}, args...)
 	o.server = startServer(t, dir, args...)
 }
 
+// reach opens the store as it is.
 func reach(t *testing.T, uri string) *mongo.Store {
 	t.Helper()
 	s, err := mongo.Open(t.Context(), uri+"institute", mongo.Options{BatchSize: 50})
@@ -58,6 +63,7 @@ func reach(t *testing.T, uri string) *mongo.Store {
 	return s
 }
 
+// add adds an activity to the source.
 func (o *outage) add(t *testing.T) {
 	t.Helper()
 	o.lines++
@@ -70,11 +76,13 @@ func (o *outage) add(t *testing.T) {
 	}
 }
 
+// listed is a list that shows every activity.
 const listed = "/api/activities?columns[]=title"
 
 // patient is a client that takes a minute for hanging.
 var patient = &http.Client{Timeout: time.Minute}
 
+// ask gets a URL.
 func ask(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
@@ -100,6 +108,7 @@ type readiness struct {
 	Count  int
 }
 
+// until asks /readyz until it says a state. Meanwhile every answer must be good.
 func (o *outage) until(t *testing.T, state string) {
 	t.Helper()
 	for {
@@ -118,6 +127,7 @@ func (o *outage) until(t *testing.T, state string) {
 	}
 }
 
+// untilServed waits until every activity that was added is served.
 func (o *outage) untilServed(t *testing.T) {
 	t.Helper()
 	for {
@@ -133,6 +143,8 @@ func (o *outage) untilServed(t *testing.T) {
 	}
 }
 
+// untilMarked asks for the list, which is always answered, until its Cache-Status says
+// that the view could not be confirmed, or does not.
 func (o *outage) untilMarked(t *testing.T, stale bool) (http.Header, string) {
 	t.Helper()
 	for {
@@ -148,6 +160,7 @@ func (o *outage) untilMarked(t *testing.T, stale bool) (http.Header, string) {
 	}
 }
 
+// isServing asks what memory has and what it does not.
 func (o *outage) isServing(t *testing.T, before string) {
 	t.Helper()
 	h, body := o.untilMarked(t, true)
@@ -169,6 +182,8 @@ func (o *outage) isServing(t *testing.T, before string) {
 	}
 }
 
+// isToldOf looks where an operator looks. Health may come and go with single messages
+// that get through, so it is asked for until it is as it must be.
 func (o *outage) isToldOf(t *testing.T) {
 	t.Helper()
 	for {
@@ -190,6 +205,7 @@ func (o *outage) isToldOf(t *testing.T) {
 }
 
 // isLeftAlone: requests that need the store do not reach it. The driver itself looks
+// every ten seconds, and the circuit at growing pauses.
 func (o *outage) isLeftAlone(t *testing.T) {
 	t.Helper()
 	const requests = 300

@@ -16,25 +16,10 @@ import (
 	"vitrine/cache/view/snapfile"
 )
 
-// outage is a program whose store is behind a network that fails, and that store as
-// outageConfig makes jobs run often, so that a test need not wait for them.
-// startOutage serves 40 activities.
-// start starts the program in a folder with its configuration.
-// reach opens the store as it is.
-// add adds an activity to the source.
-// ask gets a URL.
-// until asks /readyz until it says a state. Meanwhile every answer must be good.
-// untilServed waits until so many activities are served.
 // TestStoreOutages takes the store away in every way there is. Each time the program
 // goes on serving, says so, fails quickly where it needs the store, leaves the store
 // alone, and comes back by itself with what was changed meanwhile.
 func TestStoreOutages(t *testing.T) {
-	files := t.TempDir()
-	ferret := mongotest.StartIn(t, files)
-	o := startOutage(t, ferret.URI)
-	o.untilServed(t)
-	o.ready()
-	outer := t // servers outlive the subtest that starts them
 	for _, tt := range []struct {
 		name    string
 		fault   mongotest.Fault
@@ -50,6 +35,12 @@ func TestStoreOutages(t *testing.T) {
 		{name: "vanished", fault: mongotest.Fault{Hang: true}, vanish: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			files := t.TempDir()
+			ferret := mongotest.StartIn(t, files)
+			o := startOutage(t, ferret.URI)
+			o.untilServed(t)
+			o.ready()
 			o.until(t, "")
 			_, before := ask(t, o.base+listed)
 			o.network.Set(tt.fault)
@@ -64,8 +55,8 @@ func TestStoreOutages(t *testing.T) {
 			o.isToldOf(t)
 			o.isLeftAlone(t)
 			if tt.restart {
-				ferret = mongotest.StartIn(outer, files)
-				o.direct = reach(outer, ferret.URI)
+				ferret = mongotest.StartIn(t, files)
+				o.direct = reach(t, ferret.URI)
 				o.network.Switch(ferret.URI)
 			}
 			o.add(t)
@@ -78,6 +69,14 @@ func TestStoreOutages(t *testing.T) {
 			o.untilMarked(t, false)
 		})
 	}
+}
+
+// TestStopWhileStoreHangs: a program that waits for its store ends when it is told to.
+func TestStopWhileStoreHangs(t *testing.T) {
+	t.Parallel()
+	o := startOutage(t, mongotest.Start(t))
+	o.untilServed(t)
+	o.ready()
 	o.network.Set(mongotest.Fault{Hang: true})
 	o.until(t, "degraded")
 	if code := o.stop(); code != 0 {
@@ -85,8 +84,6 @@ func TestStoreOutages(t *testing.T) {
 	}
 }
 
-// untilMarked asks for the list, which is always answered, until its Cache-Status says
-// that the view could not be confirmed, or does not.
 // outagesEnv is how many faults TestRandomOutages goes through; the long form.
 const outagesEnv = "VITRINE_TEST_OUTAGES"
 
@@ -98,6 +95,7 @@ func TestRandomOutages(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s: %v", outagesEnv, err)
 	}
+	t.Parallel()
 	o := startOutage(t, mongotest.Start(t))
 	o.untilServed(t)
 	o.ready()
@@ -175,6 +173,7 @@ func TestStartWhileStoreAway(t *testing.T) {
 // TestCorruptedStore lets bytes of the store's answers change on their way, again and
 // again, so that hardly one arrives as it was sent: what is served stays as it was.
 func TestCorruptedStore(t *testing.T) {
+	t.Parallel()
 	uri := mongotest.Start(t)
 	direct := reach(t, uri)
 	o := &outage{direct: direct, network: mongotest.NewProxy(t, uri)}
@@ -205,11 +204,6 @@ func TestCorruptedStore(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, o.logged())
 	}
 }
-
-// isServing asks what memory has and what it does not.
-// isToldOf looks where an operator looks. Health may come and go with single messages
-// that get through, so it is asked for until it is as it must be.
-// every ten seconds, and the circuit at growing pauses.
 
 // TestLooksWhenTheStoreIsBack: a front end that hardly ever looks loads its views as
 // soon as the store is there.
