@@ -3,8 +3,10 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
 
 	"vitrine/configs"
 )
@@ -26,6 +28,45 @@ func tuneMemory(cfg configs.Memory) {
 	if limit > 0 {
 		debug.SetMemoryLimit(limit)
 	}
+}
+
+// mostGarbage is what may gather between two runs of the collector, however much is
+// held: with much, runs are rare, and a share of it would be more than they are worth.
+const mostGarbage = 2 << 30
+
+// collector keeps the collector's percentage below what comes to mostGarbage.
+type collector struct {
+	percent int // memory.garbage; 0 or less leaves everything as it is
+	mu      sync.Mutex
+	set     int // what is set now; 0: percent
+}
+
+// newCollector is for what tuneMemory told the collector.
+func newCollector(cfg configs.Memory) *collector {
+	if os.Getenv("GOGC") != "" {
+		return &collector{}
+	}
+	return &collector{percent: cfg.Garbage}
+}
+
+// adjust takes into account what is held now.
+func (c *collector) adjust() {
+	if c.percent <= 0 {
+		return
+	}
+	held := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(held)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if percent := percentOf(c.percent, held[0].Value.Uint64()); percent != c.set {
+		debug.SetGCPercent(percent)
+		c.set = percent
+	}
+}
+
+// percentOf is a percentage of the bytes held, lowered to what comes to mostGarbage.
+func percentOf(percent int, held uint64) int {
+	return int(min(uint64(percent), max(1, mostGarbage*100/max(held, 1))))
 }
 
 // containerLimit is what the container may use of memory, as it sees it itself; 0 if

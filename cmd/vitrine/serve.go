@@ -90,14 +90,17 @@ type program struct {
 	citations *citation.Client // nil if none is configured
 	server    *proxy.Server
 	freed     sync.Once // what loading the views left behind
+	collector *collector
 }
 
 // swapped gives back, as soon as every view is loaded, the memory that loading took
-// beside them: the collector alone would keep it for a long time.
+// beside them: the collector alone would keep it for a long time. What is held then,
+// and after every refresh, says how often the collector has to run.
 func (p *program) swapped() {
 	if p.views.Ready() {
 		p.freed.Do(debug.FreeOSMemory)
 	}
+	p.collector.adjust()
 }
 
 // storeChanged has the views look at once when the store is back, however seldom they do.
@@ -113,7 +116,7 @@ func (p *program) storeChanged(back bool) {
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{log: log, metrics: proxy.NewMetrics()}
+	p = &program{log: log, metrics: proxy.NewMetrics(), collector: newCollector(cfg.Memory)}
 	store := circuit.New(opened, circuit.Options{Log: log, OnChange: p.storeChanged})
 	p.store = store
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
