@@ -3,7 +3,9 @@ package view
 import (
 	"bytes"
 	"context"
+	"errors"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -61,23 +63,41 @@ func textOf(v bson.RawValue) string {
 	return unsafe.String(unsafe.SliceData(text), len(text))
 }
 
-// holding lists the texts that hold the literal, by their positions, in order.
-func (t *textSearch) holding(ctx context.Context, literal string) (texts []int, err error) {
-	wanted := []byte(literal)
-	for at, i := 0, 0; i < len(t.starts); {
+// searchPart is the least number of bytes worth a goroutine of its own.
+const searchPart = 1 << 20
+
+// holding lists the texts that hold the literal, by their positions, in order. Every
+// processor searches a stretch of them.
+func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error) {
+	n := len(t.starts)
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(t.joined)/searchPart))
+	found, errs := make([][]int, workers), make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() { found[w], errs[w] = t.holdingIn(ctx, []byte(literal), n*w/workers, n*(w+1)/workers) })
+	}
+	wg.Wait()
+	return slices.Concat(found...), errors.Join(errs...)
+}
+
+// holdingIn is holding for the texts from one position to another.
+func (t *textSearch) holdingIn(ctx context.Context, literal []byte, from, to int) (texts []int, err error) {
+	end := len(t.joined)
+	if to < len(t.starts) {
+		end = int(t.starts[to])
+	}
+	for i := from; i < to; {
 		if len(texts)%checkEvery == checkEvery-1 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		next := bytes.Index(t.joined[at:], wanted)
+		at := int(t.starts[i])
+		next := bytes.Index(t.joined[at:end], literal)
 		if next < 0 {
 			break
 		}
-		rest := t.starts[i:]
+		rest := t.starts[i:to]
 		i += sort.Search(len(rest), func(k int) bool { return int(rest[k]) > at+next })
 		texts = append(texts, i-1)
-		if i < len(t.starts) {
-			at = int(t.starts[i])
-		}
 	}
 	return texts, nil
 }
