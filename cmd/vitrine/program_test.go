@@ -101,7 +101,12 @@ func (s *server) start() *server {
 			}
 		}
 	}()
-	t.Cleanup(s.kill)
+	t.Cleanup(func() {
+		s.kill()
+		if log := s.logged(); t.Failed() {
+			t.Logf("the end of the program's log:\n%s", log[max(0, len(log)-logTold):])
+		}
+	})
 	select {
 	case at := <-listening:
 		s.base, s.admin = "http://"+at.Address, "http://"+at.Admin
@@ -110,6 +115,10 @@ func (s *server) start() *server {
 	}
 	return s
 }
+
+// logTold is how much of a program's log is told where a test has failed: what a panic
+// says, with what led to it.
+const logTold = 8 << 10
 
 func (s *server) logged() string {
 	s.mu.Lock()

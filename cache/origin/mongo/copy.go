@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	driver "go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Nothing that serves calls what is in this file: source collections are their
@@ -17,7 +16,7 @@ func (s *Store) Insert(ctx context.Context, collection string, docs []bson.Raw) 
 	if len(docs) == 0 {
 		return nil
 	}
-	if _, err := s.source.Collection(collection).InsertMany(ctx, docs); err != nil {
+	if err := s.records(collection).insertMany(ctx, docs); err != nil {
 		return fmt.Errorf("insert into %s: %w", collection, storeError(err))
 	}
 	return nil
@@ -26,7 +25,7 @@ func (s *Store) Insert(ctx context.Context, collection string, docs []bson.Raw) 
 // EnsureIndex creates an index on the keys of a source collection's documents,
 // unless there is one.
 func (s *Store) EnsureIndex(ctx context.Context, collection string, keys bson.D) error {
-	if _, err := s.source.Collection(collection).Indexes().CreateOne(ctx, driver.IndexModel{Keys: keys}); err != nil {
+	if err := s.records(collection).index(ctx, keys); err != nil {
 		return fmt.Errorf("index of %s: %w", collection, storeError(err))
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+	xdriver "go.mongodb.org/mongo-driver/v2/x/mongo/driver"
 
 	"vitrine/cache/origin"
 	"vitrine/rules"
@@ -14,6 +14,7 @@ import (
 
 // The server's error codes that tell what kind of trouble it is.
 const (
+	codeNone                 = 0 // a failure without a code, which no server reports
 	codeBadValue             = 2
 	codeFailedToParse        = 9
 	codeTypeMismatch         = 14
@@ -51,7 +52,7 @@ func storeError(err error) error {
 		return origin.ErrNotFound
 	case hasCode(err, unsupportedCodes):
 		return fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
-	case unreachable(err):
+	case unanswered(err):
 		return fmt.Errorf("%w: %w", rules.ErrUnavailable, err)
 	}
 	return err
@@ -65,10 +66,16 @@ func queryError(err error) error {
 	return storeError(err)
 }
 
-// unreachable reports whether the server could not be asked or did not answer in time.
-func unreachable(err error) bool {
-	var selection topology.ServerSelectionError
-	return driver.IsTimeout(err) || driver.IsNetworkError(err) || errors.As(err, &selection)
+// unanswered reports whether the server could not be asked, did not answer in time or
+// gave an answer that makes no sense: all but its own errors, and those of documents
+// that the driver does not send.
+func unanswered(err error) bool {
+	var server driver.ServerError
+	var unsent driver.MarshalError
+	if driver.IsTimeout(err) || driver.IsNetworkError(err) || hasCode(err, []int{codeNone}) {
+		return true
+	}
+	return !errors.As(err, &server) && !errors.As(err, &unsent) && !errors.Is(err, xdriver.ErrDocumentTooLarge)
 }
 
 // hasCode reports whether a server's error has one of the codes.
@@ -85,15 +92,15 @@ func hasCode(err error, codes []int) bool {
 	return false
 }
 
-// onlyDuplicates returns the indexes at which a bulk write met ids that exist, and
-// whether that was all that went wrong.
-func onlyDuplicates(err error) (indexes []int, ok bool) {
+// onlyDuplicates returns the indexes at which a bulk write of so many documents met ids
+// that exist, and whether that was all that went wrong.
+func onlyDuplicates(err error, documents int) (indexes []int, ok bool) {
 	var bulk driver.BulkWriteException
 	if !errors.As(err, &bulk) || bulk.WriteConcernError != nil {
 		return nil, false
 	}
 	for _, e := range bulk.WriteErrors {
-		if e.Code != codeDuplicateKey {
+		if e.Code != codeDuplicateKey || e.Index < 0 || e.Index >= documents {
 			return nil, false
 		}
 		indexes = append(indexes, e.Index)

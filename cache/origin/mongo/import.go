@@ -36,7 +36,7 @@ func (s *Store) Upsert(ctx context.Context, collection string, docs []bson.Raw) 
 		for i, r := range last[:n] {
 			models[i] = driver.NewReplaceOneModel().SetFilter(byID(r.id)).SetReplacement(r.doc).SetUpsert(true)
 		}
-		result, err := s.source.Collection(collection).BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+		result, err := s.records(collection).bulkWrite(ctx, models)
 		if result != nil {
 			done.Inserted += int(result.UpsertedCount)
 			done.Replaced += int(result.MatchedCount)
@@ -105,7 +105,7 @@ func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson
 	if err := origin.CheckCollection(collection); err != nil {
 		return 0, err
 	}
-	c := s.source.Collection(collection)
+	c := s.records(collection)
 	var refused []bson.RawValue
 	onlyID := options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}})
 	for doc, err := range documents(ctx, c, bson.D{}, onlyID) {
@@ -124,14 +124,14 @@ func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson
 }
 
 // deleteIDs deletes documents by _id, so many per command.
-func deleteIDs(ctx context.Context, c *driver.Collection, ids []bson.RawValue, most int) (deleted int, err error) {
+func deleteIDs(ctx context.Context, c collection, ids []bson.RawValue, most int) (deleted int, err error) {
 	for len(ids) > 0 {
 		n := min(most, len(ids))
-		result, err := c.DeleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids[:n]}}}})
+		gone, err := c.deleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids[:n]}}}})
 		if err != nil {
 			return deleted, storeError(err)
 		}
-		deleted += int(result.DeletedCount)
+		deleted += gone
 		ids = ids[n:]
 	}
 	return deleted, nil

@@ -8,7 +8,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/metadoc"
@@ -29,7 +28,9 @@ func (d leaseDoc) lease() origin.Lease {
 }
 
 // leases is the collection of leases.
-func (s *Store) leases() *driver.Collection { return s.views.Collection(origin.SidePrefix + "lease") }
+func (s *Store) leases() collection {
+	return collection{s.views.Collection(origin.SidePrefix + "lease")}
+}
 
 // Acquire implements origin.Leases. Expiry is judged by this process's clock, so
 // that the clocks of all instances should agree to within a fraction of a lease.
@@ -69,16 +70,14 @@ func (s *Store) acquire(ctx context.Context, name, holder string, ttl time.Durat
 		{Key: "$set", Value: bson.D{{Key: "holder", Value: holder}, {Key: "expires", Value: now.Add(ttl)}}},
 		{Key: "$inc", Value: bson.D{{Key: "token", Value: int64(1)}}},
 	}
-	o := options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)
-	err = s.leases().FindOneAndUpdate(ctx, free, take, o).Decode(&d)
+	err = s.leases().findAndUpdate(ctx, free, take, true, &d)
 	return d, err
 }
 
 // extend sets a new end to the lease that filter finds.
 func (s *Store) extend(ctx context.Context, filter bson.D, ttl time.Duration) (d leaseDoc, err error) {
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "expires", Value: metadoc.Time(s.o.Now().Add(ttl))}}}}
-	o := options.FindOneAndUpdate().SetReturnDocument(options.After)
-	err = s.leases().FindOneAndUpdate(ctx, filter, set, o).Decode(&d)
+	err = s.leases().findAndUpdate(ctx, filter, set, false, &d)
 	return d, err
 }
 
@@ -102,7 +101,7 @@ func (s *Store) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (o
 // Release implements origin.Leases.
 func (s *Store) Release(ctx context.Context, l origin.Lease) error {
 	free := bson.D{{Key: "$set", Value: bson.D{{Key: "holder", Value: ""}, {Key: "expires", Value: time.Time{}}}}}
-	if _, err := s.leases().UpdateOne(ctx, held(l), free); err != nil {
+	if _, err := s.leases().updateOne(ctx, held(l), free); err != nil {
 		return fmt.Errorf("release lease %s: %w", l.Name, storeError(err))
 	}
 	return nil
@@ -112,7 +111,7 @@ func (s *Store) Release(ctx context.Context, l origin.Lease) error {
 // lost the moment after: what must not happen then is prevented by conditions on
 // the view's meta, this only stops a writer early.
 func (s *Store) checkLease(ctx context.Context, l origin.Lease) error {
-	err := s.leases().FindOne(ctx, held(l)).Err()
+	_, err := s.leases().findOne(ctx, held(l))
 	if errors.Is(err, driver.ErrNoDocuments) {
 		return origin.ErrFenced
 	}

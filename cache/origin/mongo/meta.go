@@ -27,17 +27,20 @@ type metaDoc struct {
 func (d metaDoc) next() uint64 { return max(d.Generation, d.Floor) + 1 }
 
 // metas is the collection of metas.
-func (s *Store) metas() *driver.Collection { return s.views.Collection(origin.SidePrefix + "meta") }
+func (s *Store) metas() collection { return collection{s.views.Collection(origin.SidePrefix + "meta")} }
 
 // side is a view's collection.
-func (s *Store) side(view string) *driver.Collection {
-	return s.views.Collection(origin.SidePrefix + view)
+func (s *Store) side(view string) collection {
+	return collection{s.views.Collection(origin.SidePrefix + view)}
 }
 
 // readMeta returns a view's meta; a view that is not there has only a name.
 func (s *Store) readMeta(ctx context.Context, view string) (d metaDoc, err error) {
-	err = s.metas().FindOne(ctx, bson.D{{Key: "_id", Value: view}}).Decode(&d)
-	if errors.Is(err, driver.ErrNoDocuments) {
+	doc, err := s.metas().findOne(ctx, bson.D{{Key: "_id", Value: view}})
+	switch {
+	case err == nil:
+		err = bson.Unmarshal(doc, &d)
+	case errors.Is(err, driver.ErrNoDocuments):
 		err = nil
 	}
 	d.View = view
@@ -98,9 +101,8 @@ func (s *Store) fence(ctx context.Context, filter bson.D, lease origin.Lease, se
 	if inc != nil {
 		update = append(update, bson.E{Key: "$inc", Value: inc})
 	}
-	o := options.FindOneAndUpdate().SetReturnDocument(options.After).SetUpsert(true)
 	for range 2 { // the first try may lose the race to create the document
-		err = s.metas().FindOneAndUpdate(ctx, filter, update, o).Decode(&d)
+		err = s.metas().findAndUpdate(ctx, filter, update, true, &d)
 		if !driver.IsDuplicateKeyError(err) {
 			return d, storeError(err)
 		}

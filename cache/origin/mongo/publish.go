@@ -77,8 +77,7 @@ func (p *publication) begin(ctx context.Context) error {
 
 // createIndex makes sure that deltas find their rows without a scan.
 func (s *Store) createIndex(ctx context.Context, view string) error {
-	_, err := s.side(view).Indexes().CreateOne(ctx, driver.IndexModel{Keys: bson.D{{Key: pathGeneration, Value: 1}}})
-	return storeError(err)
+	return storeError(s.side(view).index(ctx, bson.D{{Key: pathGeneration, Value: 1}}))
 }
 
 // attempt counts up the view's attempts and returns the meta with our number. For a
@@ -105,7 +104,7 @@ func (s *Store) attempt(ctx context.Context, view string, lease origin.Lease) (m
 // newest returns the highest generation in a view's collection, 0 if it is empty.
 func (s *Store) newest(ctx context.Context, view string) (uint64, error) {
 	o := options.FindOne().SetSort(bson.D{{Key: pathGeneration, Value: -1}}).SetProjection(bson.D{{Key: viewField, Value: 1}})
-	doc, err := s.side(view).FindOne(ctx, bson.D{}, o).Raw()
+	doc, err := s.side(view).findOne(ctx, bson.D{}, o)
 	if errors.Is(err, driver.ErrNoDocuments) {
 		return 0, nil
 	}
@@ -118,7 +117,7 @@ func (s *Store) newest(ctx context.Context, view string) (uint64, error) {
 
 // clear deletes the rows of an earlier life.
 func (s *Store) clear(ctx context.Context, view string, floor uint64) error {
-	_, err := s.side(view).DeleteMany(ctx, bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$lte", Value: floor}}}})
+	_, err := s.side(view).deleteMany(ctx, bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$lte", Value: floor}}}})
 	return storeError(err)
 }
 
@@ -187,8 +186,7 @@ func (p *publication) commit(ctx context.Context, rows int, rules string) (d met
 		}
 	}
 	ours := append(p.unpublished(), bson.E{Key: "token", Value: bson.D{{Key: "$lte", Value: p.lease.Token}}})
-	o := options.FindOneAndUpdate().SetReturnDocument(options.After)
-	err = p.store.metas().FindOneAndUpdate(ctx, ours, bson.D{{Key: "$set", Value: set}}, o).Decode(&d)
+	err = p.store.metas().findAndUpdate(ctx, ours, bson.D{{Key: "$set", Value: set}}, false, &d)
 	if errors.Is(err, driver.ErrNoDocuments) {
 		return d, origin.ErrFenced
 	}
@@ -220,9 +218,9 @@ func (p *publication) Abort(ctx context.Context) error {
 		return nil
 	}
 	next := bson.D{{Key: "$inc", Value: bson.D{{Key: "attempt", Value: int64(1)}}}}
-	result, err := p.store.metas().UpdateOne(ctx, p.unpublished(), next)
+	ours, err := p.store.metas().updateOne(ctx, p.unpublished(), next)
 	err = storeError(err)
-	if err == nil && result.MatchedCount > 0 {
+	if err == nil && ours {
 		err = p.store.discard(ctx, p.view, p.begun.Attempt+1)
 	}
 	if err != nil {
@@ -244,7 +242,7 @@ func (s *Store) prune(ctx context.Context, d metaDoc) error {
 	}
 	ours := bson.D{{Key: "_id", Value: d.View}, {Key: "attempt", Value: d.Attempt}}
 	record := func(field string) error {
-		_, err := s.metas().UpdateOne(ctx, ours, bson.D{{Key: "$max", Value: bson.D{{Key: field, Value: pruned}}}})
+		_, err := s.metas().updateOne(ctx, ours, bson.D{{Key: "$max", Value: bson.D{{Key: field, Value: pruned}}}})
 		return storeError(err)
 	}
 	if err := record("pruned"); err != nil {
@@ -254,7 +252,7 @@ func (s *Store) prune(ctx context.Context, d metaDoc) error {
 		{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: d.Swept}, {Key: "$lte", Value: pruned}}},
 		{Key: pathGone, Value: true},
 	}
-	if _, err := s.side(d.View).DeleteMany(ctx, old); err != nil {
+	if _, err := s.side(d.View).deleteMany(ctx, old); err != nil {
 		return storeError(err)
 	}
 	return record("swept")

@@ -102,7 +102,7 @@ func (s *Store) count(ctx context.Context, at origin.Meta, filter bson.Raw) (int
 	if err := s.settled(ctx, at); err != nil {
 		return 0, err
 	}
-	n, err := s.side(at.View).CountDocuments(ctx, present(filter))
+	n, err := s.side(at.View).count(ctx, present(filter))
 	if err != nil {
 		return 0, queryError(err)
 	}
@@ -179,8 +179,7 @@ func (s *Store) readAt(ctx context.Context, at origin.Meta) (metaDoc, error) {
 func (s *Store) Index(ctx context.Context, view string, keys []bson.D) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
-	indexes := s.side(view).Indexes()
-	specs, err := indexes.ListSpecifications(ctx)
+	specs, err := s.side(view).indexes(ctx)
 	if err != nil {
 		return fmt.Errorf("list indexes of view %s: %w", view, storeError(err))
 	}
@@ -188,7 +187,7 @@ func (s *Store) Index(ctx context.Context, view string, keys []bson.D) error {
 	for _, k := range keys { // one by one: what a server does not take leaves the others be
 		raw, err := bson.Marshal(k)
 		if err == nil && !slices.ContainsFunc(specs, func(spec driver.IndexSpecification) bool { return sameKeys(spec.KeysDocument, raw) }) {
-			_, err = indexes.CreateOne(ctx, driver.IndexModel{Keys: k})
+			err = s.side(view).index(ctx, k)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("index view %s by %v: %w", view, k, storeError(err)))

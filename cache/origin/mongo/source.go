@@ -7,14 +7,15 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
 )
+
+// records is a collection of source records.
+func (s *Store) records(name string) collection { return collection{s.source.Collection(name)} }
 
 // Scan implements origin.Source.
 func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
@@ -36,7 +37,7 @@ func everything(bson.Raw) bool { return true }
 func (s *Store) find(ctx context.Context, collection string, q origin.Query, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		filter, o := findOptions(q)
-		for doc, err := range sifted(ctx, s.source.Collection(collection), filter, o, want) {
+		for doc, err := range sifted(ctx, s.records(collection), filter, o, want) {
 			if err != nil {
 				err = fmt.Errorf("find in %s: %w", collection, err)
 			}
@@ -79,35 +80,27 @@ func findOptions(q origin.Query) (filter any, o *options.FindOptionsBuilder) {
 // Filters may name it all the same; whole documents are read for them.
 func unprojectable(name string) bool { return name == "" || name[0] == '$' }
 
-// closeTime is how long closing a cursor may hold up whoever has read enough.
-const closeTime = 2 * time.Second
-
 // documents yields copies of what a find returns; after an error nothing follows.
-func documents(ctx context.Context, c *driver.Collection, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
+func documents(ctx context.Context, c collection, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
 	return sifted(ctx, c, filter, o, everything)
 }
 
 // sifted is documents of those that want asks for.
-func sifted(ctx context.Context, c *driver.Collection, filter any, o *options.FindOptionsBuilder, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+func sifted(ctx context.Context, c collection, filter any, o *options.FindOptionsBuilder, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		cursor, err := c.Find(ctx, filter, o)
+		found, err := c.find(ctx, filter, o)
 		if err != nil {
 			yield(nil, queryError(err))
 			return
 		}
-		defer func() {
-			// The caller's context may have ended; the server's cursor is to be closed all the
-			// same, if the server answers: it drops those of which nothing is heard.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-			defer cancel()
-			_ = cursor.Close(ctx)
-		}()
-		for cursor.Next(ctx) {
-			if want(cursor.Current) && !yield(bytes.Clone(cursor.Current), nil) {
+		defer closeCursor(ctx, found)
+		more, err := next(ctx, found)
+		for ; more; more, err = next(ctx, found) {
+			if want(found.Current) && !yield(bytes.Clone(found.Current), nil) {
 				return
 			}
 		}
-		if err := cursor.Err(); err != nil {
+		if err != nil {
 			yield(nil, queryError(err))
 		}
 	}
@@ -115,7 +108,7 @@ func sifted(ctx context.Context, c *driver.Collection, filter any, o *options.Fi
 
 // Lookup implements origin.Source.
 func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error) {
-	doc, err := s.source.Collection(collection).FindOne(ctx, byID(id)).Raw()
+	doc, err := s.records(collection).findOne(ctx, byID(id))
 	if err != nil {
 		return nil, fmt.Errorf("look up %s in %s: %w", id.String(), collection, storeError(err))
 	}
@@ -133,7 +126,7 @@ func byID(id bson.RawValue) bson.D {
 
 // Collections implements origin.Source.
 func (s *Store) Collections(ctx context.Context) ([]string, error) {
-	names, err := s.source.ListCollectionNames(ctx, bson.D{})
+	names, err := collectionNames(ctx, s.source)
 	if err != nil {
 		return nil, fmt.Errorf("list collections: %w", storeError(err))
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // staged is the collection of prepared rows, of all views.
-func (s *Store) staged() *driver.Collection {
-	return s.views.Collection(origin.SidePrefix + "staged")
+func (s *Store) staged() collection {
+	return collection{s.views.Collection(origin.SidePrefix + "staged")}
 }
 
 // stagedRange finds the staged rows of a view's attempts in [from, to).
@@ -67,8 +67,8 @@ func (s *Store) insertStaged(ctx context.Context, rows []stagedRow) error {
 	for i, r := range rows {
 		docs[i] = r.doc
 	}
-	_, err := s.staged().InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
-	again, ok := onlyDuplicates(err)
+	err := s.staged().insertMany(ctx, docs)
+	again, ok := onlyDuplicates(err, len(docs))
 	if err == nil || !ok {
 		return storeError(err)
 	}
@@ -76,7 +76,7 @@ func (s *Store) insertStaged(ctx context.Context, rows []stagedRow) error {
 	for i, at := range again {
 		models[i] = driver.NewReplaceOneModel().SetFilter(bson.D{{Key: "_id", Value: rows[at].id}}).SetReplacement(rows[at].doc)
 	}
-	_, err = s.staged().BulkWrite(ctx, models)
+	_, err = s.staged().bulkWrite(ctx, models)
 	return storeError(err)
 }
 
@@ -126,7 +126,7 @@ func (s *Store) settle(ctx context.Context, d metaDoc, lease origin.Lease) error
 	}
 	mine := bson.D{{Key: "_id", Value: d.View}, {Key: "staged", Value: d.Staged}}
 	done := bson.D{{Key: "$set", Value: bson.D{{Key: "staged", Value: int64(0)}}}}
-	_, err := s.metas().UpdateOne(ctx, mine, done)
+	_, err := s.metas().updateOne(ctx, mine, done)
 	return storeError(err)
 }
 
@@ -169,11 +169,11 @@ func (s *Store) fold(ctx context.Context, view string, rows []origin.Row) error 
 			older := append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$lt", Value: r.Generation}}})
 			models[i] = driver.NewReplaceOneModel().SetFilter(older).SetReplacement(doc).SetUpsert(true)
 		}
-		_, err = s.side(view).BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+		_, err = s.side(view).bulkWrite(ctx, models)
 		if err == nil {
 			return nil
 		}
-		if _, ok := onlyDuplicates(err); !ok {
+		if _, ok := onlyDuplicates(err, len(models)); !ok {
 			return storeError(err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
@@ -126,7 +125,7 @@ func (s *Store) pass(ctx context.Context, d metaDoc, from uint64, o *options.Fin
 }
 
 // rowsOf yields the rows that a find returns.
-func rowsOf(ctx context.Context, c *driver.Collection, filter bson.D, o *options.FindOptionsBuilder) func(func(origin.Row, error) bool) {
+func rowsOf(ctx context.Context, c collection, filter bson.D, o *options.FindOptionsBuilder) func(func(origin.Row, error) bool) {
 	return func(yield func(origin.Row, error) bool) {
 		for doc, err := range documents(ctx, c, filter, o) {
 			var r origin.Row

@@ -131,7 +131,7 @@ func (w *watching) stream(ctx context.Context) (heard bool, err error) {
 	if w.resume != nil {
 		o.SetResumeAfter(w.resume)
 	}
-	stream, err := w.store.source.Watch(ctx, only, o)
+	stream, err := w.open(ctx, only, o)
 	if err != nil {
 		w.missed = true
 		if hasCode(err, []int{codeHistoryLost}) {
@@ -139,21 +139,28 @@ func (w *watching) stream(ctx context.Context) (heard bool, err error) {
 		}
 		return false, err
 	}
-	defer func() { _ = stream.Close(context.WithoutCancel(ctx)) }()
+	defer closeCursor(ctx, stream)
 	if w.missed && w.resume == nil {
 		w.send(ctx, w.collections...)
 	}
 	w.missed, w.opened = false, true
-	for stream.Next(ctx) {
+	more, err := next(ctx, stream)
+	for ; more; more, err = next(ctx, stream) {
 		heard = true
 		if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
 			w.send(ctx, name)
 		}
 	}
-	if w.resume = stream.ResumeToken(); w.resume == nil || hasCode(stream.Err(), []int{codeHistoryLost}) {
+	if w.resume = stream.ResumeToken(); w.resume == nil || hasCode(err, []int{codeHistoryLost}) {
 		w.resume, w.missed = nil, true
 	}
-	return heard, stream.Err()
+	return heard, err
+}
+
+// open opens a change stream.
+func (w *watching) open(ctx context.Context, only driver.Pipeline, o *options.ChangeStreamOptionsBuilder) (stream *driver.ChangeStream, err error) {
+	defer unreadable(&err)
+	return w.store.source.Watch(ctx, only, o)
 }
 
 // send sends names unless ctx ends first.

@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -31,6 +32,8 @@ type Fault struct {
 	CutAfter int64
 	// Corrupt is the chance, 0 to 1, that a byte of an answer is another.
 	Corrupt float64
+	// Garble is a word that arrives in no answer as it was sent; "" changes none.
+	Garble string
 	// Commands breaks everything for good after so many commands of the client's own; 0
 	// does not. With Answer the last of them reaches the server and its answer is lost.
 	Commands int64
@@ -307,6 +310,9 @@ func (p *Proxy) reply() func([]byte, Fault) ([]byte, error) {
 		}
 		if f.Corrupt > 0 {
 			corrupt(message, f.Corrupt)
+		}
+		if f.Garble != "" {
+			message = bytes.ReplaceAll(message, []byte(f.Garble), []byte(strings.Repeat("?", len(f.Garble))))
 		}
 		before := sent
 		if sent += int64(len(message)); f.CutAfter > 0 && sent > f.CutAfter {

@@ -1,0 +1,126 @@
+package mongo_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/mongo"
+	"vitrine/cache/origin/mongo/mongotest"
+	"vitrine/rules"
+)
+
+// TestGarbledReplies lets one name in all of the server's replies arrive as another, as
+// when bytes are changed on their way. Whatever is asked for then ends, with an error or
+// without; it does not take the program with it.
+func TestGarbledReplies(t *testing.T) {
+	server := mongotest.Start(t)
+	wire := mongotest.NewProxy(t, server)
+	direct := open(t, server, mongo.Options{})
+	publishWhole(t, direct)
+	if _, err := direct.Upsert(t.Context(), "things", document(t, "a")); err != nil {
+		t.Fatal(err)
+	}
+	database := strings.TrimPrefix(direct.Name(), strings.TrimSuffix(server, "/"))
+	s := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database, mongo.Options{
+		ServerSelectionTimeout: time.Second, Timeout: 5 * time.Second,
+	})
+	for _, word := range []string{"cursor", "firstBatch", "id\x00", "ns\x00", "ok\x00", "n\x00", "value", "lastErrorObject", "upserted", "_id", "gen"} {
+		t.Run(strings.TrimSuffix(word, "\x00"), func(t *testing.T) {
+			if err := s.Ping(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			wire.Set(mongotest.Fault{Garble: word})
+			failed := callAll(t.Context(), s, document(t, word))
+			if _, err := s.Meta(t.Context(), "parts"); err != nil && !errors.Is(err, rules.ErrUnavailable) {
+				t.Errorf("not as if the store were away: %v", err)
+			}
+			wire.Set(mongotest.Fault{})
+			t.Logf("failed: %s", strings.Join(failed, ", "))
+			publishWhole(t, direct) // what is stored is whole, and can be gone on with
+		})
+	}
+}
+
+// document is a document with an id, alone.
+func document(t *testing.T, id string) []bson.Raw {
+	t.Helper()
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []bson.Raw{doc}
+}
+
+// callAll does everything a store can do and returns what failed.
+func callAll(ctx context.Context, s *mongo.Store, docs []bson.Raw) (failed []string) {
+	note := func(what string, err error) {
+		if err != nil {
+			failed = append(failed, what)
+		}
+	}
+	kept := bson.RawValue{Type: bson.TypeString, Value: []byte("\x02\x00\x00\x00a\x00")}
+	note("ping", s.Ping(ctx))
+	_, err := s.Upsert(ctx, "things", docs)
+	note("upsert", err)
+	note("insert", s.Insert(ctx, "things", docs))
+	_, err = s.Retain(ctx, "things", func(bson.RawValue) bool { return true })
+	note("retain", err)
+	_, err = s.Retain(ctx, "things", func(id bson.RawValue) bool { return id.Equal(kept) })
+	note("retain but one", err)
+	for _, err := range s.Scan(ctx, "things") {
+		note("scan", err)
+	}
+	_, err = s.Lookup(ctx, "things", kept)
+	note("look up", err)
+	_, err = s.Collections(ctx)
+	note("collections", err)
+	m, err := s.Meta(ctx, "parts")
+	note("meta", err)
+	_, err = s.Metas(ctx)
+	note("metas", err)
+	_, err = s.Rows(ctx, "parts", 0, func(origin.Row) error { return nil })
+	note("rows", err)
+	note("hashes", s.Hashes(ctx, "parts", func(bson.RawValue, uint64) error { return nil }))
+	for _, err := range s.Select(ctx, m, origin.Query{}) {
+		note("select", err)
+	}
+	_, err = s.Count(ctx, m, nil)
+	note("count", err)
+	_, err = s.Settled(ctx, m)
+	note("settled", err)
+	note("index", s.Index(ctx, "nothing", []bson.D{{{Key: "x", Value: 1}}}))
+	note("ensure index", s.EnsureIndex(ctx, "things", bson.D{{Key: "y", Value: 1}}))
+	l, err := s.Acquire(ctx, "garbled", "garbled", time.Minute)
+	note("acquire", err)
+	l, err = s.Renew(ctx, l, time.Nanosecond)
+	note("renew", err)
+	note("health", s.SetHealth(ctx, "nothing", l, origin.Health{Status: origin.HealthOK}))
+	note("abort", withPublication(ctx, s, l, origin.Publication.Abort))
+	note("commit", withPublication(ctx, s, l, func(p origin.Publication, ctx context.Context) error {
+		_, err := p.Commit(ctx, 0, "")
+		return err
+	}))
+	note("release", s.Release(ctx, l))
+	watched, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	note("watch", s.Watch(watched, []string{"things"}, func(string) {}))
+	return failed
+}
+
+// withPublication begins a publication of nothing and ends it.
+func withPublication(ctx context.Context, s *mongo.Store, l origin.Lease, end func(origin.Publication, context.Context) error) error {
+	p, err := s.Begin(ctx, "nothing", l)
+	if err != nil {
+		return err
+	}
+	if err := p.Put(ctx, nil); err != nil {
+		return err
+	}
+	return end(p, ctx)
+}
