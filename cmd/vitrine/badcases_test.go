@@ -79,6 +79,7 @@ func TestBadInstitute(t *testing.T) {
 // TestBadShapes serves records that are well-formed one by one and make no sense
 // together, or hardly fit.
 func TestBadShapes(t *testing.T) {
+	t.Parallel()
 	huge := bson.D{{Key: "_id", Value: "huge"}, {Key: "type", Value: "publication"}, {Key: "year", Value: 2024},
 		{Key: "title", Value: strings.Repeat("ä", 8<<20-200)}}
 	twice := bsoncore.NewDocumentBuilder().AppendString("_id", "twice").AppendString("type", "publication").
@@ -122,6 +123,7 @@ func TestBadShapes(t *testing.T) {
 // TestStatusListsSkipped lets the operator see who was left out, in every place and
 // in one spelling.
 func TestStatusListsSkipped(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cfg := configs.Default()
 	cfg.Store = configs.URI("bolt://" + filepath.Join(dir, "v.db"))

@@ -190,6 +190,7 @@ func (r *running) told() origin.Meta {
 
 // TestOnlyChangesAreRendered counts what `vitrine materialize` says it rendered.
 func TestOnlyChangesAreRendered(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`, `{"_id":"b","title":"B","type":"lecture"}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
