@@ -216,7 +216,7 @@ type Cache struct {
 type Memory struct {
 	// Memory that the collector works to stay within, at the price of processor time; a mapped store does not count. 0: nine tenths of the container's limit, if it has one.
 	Limit Size `yaml:"limit"`
-	// Percent by which memory may grow before the collector runs, never by more than 2 GiB: less is smaller, more is faster. 0: Go's own, 100.
+	// Percent by which memory may grow before the collector runs, never by more than 2 GiB: less is smaller, more is faster. 0: Go's own, 100, and no bound in bytes.
 	Garbage int `yaml:"garbage"`
 }
 

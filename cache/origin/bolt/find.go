@@ -65,7 +65,7 @@ func (s *Store) find(ctx context.Context, collection string, q origin.Query) (it
 	if keys, ok := idKeys(q.Filter); ok {
 		docs = s.pick(ctx, collection, keys, match)
 	} else {
-		docs = s.scan(ctx, collection, match)
+		docs = s.scan(ctx, collection, match, giveWay)
 	}
 	if len(order) > 0 {
 		return sorted(docs, order)

@@ -24,18 +24,19 @@ const (
 
 // Scan implements origin.Source. Documents come in the order of their _id.
 func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	return s.scan(ctx, collection, nil)
+	return s.scan(ctx, collection, nil, rest)
 }
 
 // Sift implements origin.Source.
 func (s *Store) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return s.scan(ctx, collection, func(doc bson.Raw) (bool, error) { return want(doc), nil })
+	return s.scan(ctx, collection, func(doc bson.Raw) (bool, error) { return want(doc), nil }, rest)
 }
 
 // scan yields the documents that match accepts; nil accepts all. match sees
 // documents inside a read transaction, as the file's own memory: it may neither
-// keep them nor call the store.
-func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw) (bool, error)) iter.Seq2[bson.Raw, error] {
+// keep them nor call the store. pause is called between batches with what it returned
+// the time before.
+func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw) (bool, error), pause func(time.Time) time.Time) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		b := batch{match: match}
 		r := reading{store: s}
@@ -53,17 +54,19 @@ func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw
 					return
 				}
 			}
-			rested = rest(rested)
+			if more {
+				rested = pause(rested)
+			}
 		}
 	}
 }
 
-// A scan is in no hurry: whoever answers requests goes first. To yield to goroutines
-// is not enough where all processors are in use, for the system lets a thread that
-// never waits finish its slice; so a scan waits shortly after every stretch.
+// A scan of a whole collection is in no hurry: whoever answers requests goes first. To
+// yield to goroutines is not enough where all processors are in use, for the system lets
+// a thread that never waits finish its slice; so a scan waits shortly after every stretch.
 const (
 	stretch = 2 * time.Millisecond
-	pause   = 100 * time.Microsecond // what the system's timers make of it is up to a millisecond
+	nap     = 100 * time.Microsecond // what the system's timers make of it is up to a millisecond
 )
 
 // rest lets others run. It takes and returns when the scan last waited.
@@ -72,8 +75,14 @@ func rest(last time.Time) time.Time {
 		runtime.Gosched()
 		return last
 	}
-	time.Sleep(pause)
+	time.Sleep(nap)
 	return time.Now()
+}
+
+// giveWay lets others run that are ready to: somebody waits for what is found.
+func giveWay(last time.Time) time.Time {
+	runtime.Gosched()
+	return last
 }
 
 // batch is what one read transaction of a scan found and where the next goes on.

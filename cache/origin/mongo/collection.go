@@ -3,6 +3,7 @@ package mongo
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,15 +13,28 @@ import (
 
 // The driver trusts replies: one that promises a batch and brings none, or reports on
 // statements that were not sent, as a single byte changed on its way can make it, lets it
-// panic. No reply is to end the program, so that every reply is read here, by a
-// function that makes such a panic an error. Callers' functions do not run beneath
-// them: what panics in those goes on to their callers.
+// panic. What we ask for is not to end the program, so that every reply to it is read
+// here, by a function that makes such a panic an error. Callers' functions do not run
+// beneath them: what panics in those goes on to their callers. Out of reach is only what
+// the driver reads in goroutines of its own, when it greets a server.
 
 // unreadable makes a panic of the driver an error.
 func unreadable(err *error) {
 	if r := recover(); r != nil {
-		*err = fmt.Errorf("the driver cannot read the server's reply: %v", r)
+		*err = fmt.Errorf("the driver cannot read the server's reply: %v\n%s", r, debug.Stack())
 	}
+}
+
+// ping asks the server whether it is there.
+func ping(ctx context.Context, client *driver.Client) (err error) {
+	defer unreadable(&err)
+	return client.Ping(ctx, nil)
+}
+
+// disconnect ends all connections.
+func disconnect(ctx context.Context, client *driver.Client) (err error) {
+	defer unreadable(&err)
+	return client.Disconnect(ctx)
 }
 
 // collectionNames returns the names of a database's collections.

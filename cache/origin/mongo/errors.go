@@ -67,15 +67,17 @@ func queryError(err error) error {
 }
 
 // unanswered reports whether the server could not be asked, did not answer in time or
-// gave an answer that makes no sense: all but its own errors, and those of documents
-// that the driver does not send.
+// gave an answer that makes no sense. For the last the driver has no kind: it is all that
+// is neither the server's own error nor about something that was not sent.
 func unanswered(err error) bool {
-	var server driver.ServerError
-	var unsent driver.MarshalError
 	if driver.IsTimeout(err) || driver.IsNetworkError(err) || hasCode(err, []int{codeNone}) {
 		return true
 	}
-	return !errors.As(err, &server) && !errors.As(err, &unsent) && !errors.Is(err, xdriver.ErrDocumentTooLarge)
+	var server driver.ServerError
+	var unmarshalled driver.MarshalError
+	var invalid driver.InvalidArgumentError
+	return !errors.As(err, &server) && !errors.As(err, &unmarshalled) && !errors.As(err, &invalid) &&
+		!errors.Is(err, xdriver.ErrDocumentTooLarge)
 }
 
 // hasCode reports whether a server's error has one of the codes.

@@ -55,6 +55,9 @@ func lastOfEach(docs []bson.Raw) ([]replacement, error) {
 	last := make([]replacement, 0, len(docs))
 	for i, doc := range docs {
 		doc, id, err := rawdoc.WithID(doc)
+		if err == nil {
+			doc, err = rawdoc.IDFirst(doc) // as the server does; the driver takes a first key with $ for an operator
+		}
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", i, err)
 		}

@@ -44,11 +44,11 @@ func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Durat
 		// server's look and its insert, and then a second try finds it.
 		d, err = s.acquire(ctx, name, holder, ttl)
 	}
-	if driver.IsDuplicateKeyError(err) {
+	if err = storeError(err); driver.IsDuplicateKeyError(err) {
 		err = origin.ErrLeaseHeld
 	}
 	if err != nil {
-		return origin.Lease{}, fmt.Errorf("acquire lease %s: %w", name, storeError(err))
+		return origin.Lease{}, fmt.Errorf("acquire lease %s: %w", name, err)
 	}
 	return d.lease(), nil
 }
@@ -89,11 +89,11 @@ func held(l origin.Lease) bson.D {
 // Renew implements origin.Leases.
 func (s *Store) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (origin.Lease, error) {
 	d, err := s.extend(ctx, held(l), ttl)
-	if errors.Is(err, driver.ErrNoDocuments) {
+	if err = storeError(err); errors.Is(err, origin.ErrNotFound) {
 		err = origin.ErrFenced
 	}
 	if err != nil {
-		return origin.Lease{}, fmt.Errorf("renew lease %s: %w", l.Name, storeError(err))
+		return origin.Lease{}, fmt.Errorf("renew lease %s: %w", l.Name, err)
 	}
 	return d.lease(), nil
 }

@@ -42,9 +42,11 @@ func (s *Store) readMeta(ctx context.Context, view string) (d metaDoc, err error
 		err = bson.Unmarshal(doc, &d)
 	case errors.Is(err, driver.ErrNoDocuments):
 		err = nil
+	default:
+		err = storeError(err)
 	}
 	d.View = view
-	return d, storeError(err)
+	return d, err
 }
 
 // Meta implements origin.Views.

@@ -170,3 +170,17 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("Meta = %v, want rules.ErrUnavailable", err)
 	}
 }
+
+// TestUpsertNamesWhatIsRefused: a record that servers refuse is named, and the server
+// is not called away for it.
+func TestUpsertNamesWhatIsRefused(t *testing.T) {
+	s := open(t, mongotest.Start(t), mongo.Options{})
+	doc, err := bson.Marshal(bson.D{{Key: "$x", Value: 1}, {Key: "_id", Value: "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Upsert(t.Context(), "things", []bson.Raw{doc})
+	if err == nil || !strings.Contains(err.Error(), `"b"`) || errors.Is(err, rules.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -222,7 +222,7 @@ func (s *Store) Name() string { return s.name }
 
 // Ping asks the server whether it is there.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.client.Ping(ctx, nil); err != nil {
+	if err := ping(ctx, s.client); err != nil {
 		return fmt.Errorf("ping %s: %w", s.name, storeError(err))
 	}
 	return nil
@@ -232,7 +232,7 @@ func (s *Store) Ping(ctx context.Context) error {
 func (s *Store) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.o.Timeout)
 	defer cancel()
-	if err := s.client.Disconnect(ctx); err != nil {
+	if err := disconnect(ctx, s.client); err != nil {
 		return fmt.Errorf("close %s: %w", s.name, err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vitrine/cache/origin"
+	"vitrine/rules"
 )
 
 var leaseTests = map[string]func(*testing.T, Harness){
@@ -30,7 +31,7 @@ func testLeaseHeld(t *testing.T, h Harness) {
 		t.Errorf("Acquire = %+v, want %+v with a token", l, want)
 	}
 	c.advance(time.Minute - time.Millisecond)
-	if _, err := s.Acquire(t.Context(), "materialize", "b", time.Minute); !errors.Is(err, origin.ErrLeaseHeld) {
+	if _, err := s.Acquire(t.Context(), "materialize", "b", time.Minute); !errors.Is(err, origin.ErrLeaseHeld) || errors.Is(err, rules.ErrUnavailable) {
 		t.Errorf("second holder: %v, want ErrLeaseHeld", err)
 	}
 }
@@ -64,7 +65,7 @@ func testLeaseTakeover(t *testing.T, h Harness) {
 	if taken.Token <= lost.Token {
 		t.Errorf("token %d after %d, want it to grow", taken.Token, lost.Token)
 	}
-	if _, err := s.Renew(t.Context(), lost, time.Minute); !errors.Is(err, origin.ErrFenced) {
+	if _, err := s.Renew(t.Context(), lost, time.Minute); !errors.Is(err, origin.ErrFenced) || errors.Is(err, rules.ErrUnavailable) {
 		t.Errorf("Renew of a lost lease: %v, want ErrFenced", err)
 	}
 	ok(t, s.Release(t.Context(), lost))

@@ -49,6 +49,29 @@ func WithID(doc bson.Raw) (bson.Raw, bson.RawValue, error) {
 	return doc, id, err
 }
 
+// IDFirst returns the document with its _id, if it has one, before all other fields:
+// itself where it is there.
+func IDFirst(doc bson.Raw) (bson.Raw, error) {
+	if first, err := doc.IndexErr(0); err == nil && first.Key() == "_id" {
+		return doc, nil
+	}
+	elements, err := doc.Elements()
+	if err != nil {
+		return nil, fmt.Errorf("malformed document: %w", err)
+	}
+	at := slices.IndexFunc(elements, func(e bson.RawElement) bool { return e.Key() == "_id" })
+	if at < 0 {
+		return doc, nil
+	}
+	return Build(len(doc), func(dst []byte) []byte {
+		dst = append(dst, elements[at]...)
+		for _, e := range slices.Delete(elements, at, at+1) {
+			dst = append(dst, e...)
+		}
+		return dst
+	})
+}
+
 // checkID refuses the types that MongoDB refuses for an _id: equality with one of
 // them would mean more than that one document.
 func checkID(id bson.RawValue) error {

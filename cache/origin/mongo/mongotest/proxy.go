@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,8 @@ type Fault struct {
 	Corrupt float64
 	// Garble is a word that arrives in no answer as it was sent; "" changes none.
 	Garble string
+	// Extra are fields that every answer has besides its own.
+	Extra bson.D
 	// Commands breaks everything for good after so many commands of the client's own; 0
 	// does not. With Answer the last of them reaches the server and its answer is lost.
 	Commands int64
@@ -314,6 +317,9 @@ func (p *Proxy) reply() func([]byte, Fault) ([]byte, error) {
 		if f.Garble != "" {
 			message = bytes.ReplaceAll(message, []byte(f.Garble), []byte(strings.Repeat("?", len(f.Garble))))
 		}
+		if f.Extra != nil {
+			message = extended(message, f.Extra)
+		}
 		before := sent
 		if sent += int64(len(message)); f.CutAfter > 0 && sent > f.CutAfter {
 			return message[:max(f.CutAfter-before, 0)], errCut
@@ -336,6 +342,21 @@ func corrupt(message []byte, chance float64) {
 			message[i] ^= byte(1 + rand.IntN(255))
 		}
 	}
+}
+
+// extended is a message of one document with more fields in it.
+func extended(message []byte, extra bson.D) []byte {
+	fields, err := bson.Marshal(extra)
+	const body = headerSize + 5
+	if err != nil || binary.LittleEndian.Uint32(message[12:]) != opMessage || len(message) < body+4 {
+		return message
+	}
+	fields = fields[4 : len(fields)-1]
+	size := int(binary.LittleEndian.Uint32(message[body:]))
+	message = slices.Insert(message, body+size-1, fields...)
+	binary.LittleEndian.PutUint32(message[body:], uint32(size+len(fields)))
+	binary.LittleEndian.PutUint32(message, uint32(len(message)))
+	return message
 }
 
 // The wire protocol as far as it is needed: each message begins with its length,
