@@ -23,6 +23,9 @@ type fakeStore struct {
 	sources map[string][]bson.Raw
 	views   map[string]*fakeView
 	lease   origin.Lease
+	term    time.Duration // of the lease
+	seen    origin.Lease  // as the last one who was refused saw it
+	seenAt  time.Time
 	begun   int
 	hashed  int // calls of Hashes
 	aborted int
@@ -191,12 +194,15 @@ func (s *fakeStore) Acquire(_ context.Context, name, holder string, ttl time.Dur
 	defer s.mu.Unlock()
 	now := time.Now()
 	if s.lease.Holder != holder {
-		if s.lease.Holder != "" && now.Before(s.lease.Expires) {
+		if s.lease != s.seen {
+			s.seen, s.seenAt = s.lease, now
+		}
+		if s.lease.Holder != "" && now.Sub(s.seenAt) < s.term {
 			return origin.Lease{}, origin.ErrLeaseHeld
 		}
 		s.lease = origin.Lease{Name: name, Holder: holder, Token: s.lease.Token + 1}
 	}
-	s.lease.Expires = now.Add(ttl)
+	s.lease.Expires, s.term = now.Add(ttl), ttl
 	return s.lease, nil
 }
 
@@ -209,7 +215,7 @@ func (s *fakeStore) Renew(_ context.Context, l origin.Lease, ttl time.Duration) 
 	if err := s.fencedLocked(l); err != nil {
 		return l, err
 	}
-	s.lease.Expires = time.Now().Add(ttl)
+	s.lease.Expires, s.term = time.Now().Add(ttl), ttl
 	return s.lease, nil
 }
 
@@ -227,6 +233,7 @@ func (s *fakeStore) steal(ttl time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lease = origin.Lease{Name: s.lease.Name, Holder: "thief", Token: s.lease.Token + 1, Expires: time.Now().Add(ttl)}
+	s.term = ttl
 }
 
 // released reports whether nobody holds the lease.

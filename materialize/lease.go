@@ -17,23 +17,35 @@ const leaseName = "materialize"
 // forever is the patience of acquire that only ends with its context.
 const forever time.Duration = -1
 
+// term is a lease as its holder has it.
+type term struct {
+	origin.Lease
+	// until is when the holder must take the lease for lost: a whole term after it asked
+	// for it, so before anybody else takes it. It has a monotonic reading, as clocks may
+	// be set.
+	until time.Time
+}
+
 // acquire takes the lease, trying again while another instance holds it. With endless
 // patience it also waits for a store that does not answer.
-func (r *Runner) acquire(ctx context.Context, patience time.Duration) (origin.Lease, error) {
+func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, error) {
 	started := time.Now()
-	for try := 0; ; try++ {
+	waiting := false
+	for {
+		asked := time.Now()
 		lease, err := r.o.Store.Acquire(ctx, leaseName, r.o.Holder, r.o.LeaseTTL)
 		if err == nil {
-			return lease, nil
+			return term{lease, asked.Add(r.o.LeaseTTL)}, nil
 		}
 		held := errors.Is(err, origin.ErrLeaseHeld)
 		switch {
 		case ctx.Err() != nil:
-			return lease, context.Cause(ctx)
+			return term{}, context.Cause(ctx)
 		case patience >= 0 && (!held || time.Since(started) >= patience):
-			return lease, err // names the lease and, if held, its holder
-		case held && try == 0:
-			r.o.Log.InfoContext(ctx, "waiting: another instance materializes", "holder", r.o.Holder)
+			return term{}, err // names the lease and, if held, its holder
+		case held && !waiting:
+			waiting = true
+			r.o.Log.InfoContext(ctx, "waiting: another instance materializes", "patience", limited(patience), "reason", err)
 		case !held:
 			r.o.Log.WarnContext(ctx, "acquire lease", "error", err)
 		}
@@ -42,16 +54,24 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (origin.Le
 			pause = r.o.LeaseTTL / 10 // so that a lease which runs out is taken soon after
 		}
 		if err := sleep(ctx, jitter(pause)); err != nil {
-			return lease, err
+			return term{}, err
 		}
 	}
+}
+
+// limited is a patience as the log shows it.
+func limited(patience time.Duration) string {
+	if patience < 0 {
+		return "endless"
+	}
+	return patience.String()
 }
 
 // hold does work under a lease, which is renewed meanwhile and given back in the end.
 // Should the lease be lost, the context given to work ends, with ErrFenced as cause.
 // hold returns when work has returned and nothing renews the lease any more.
-func (r *Runner) hold(ctx context.Context, lease origin.Lease, work func(context.Context, func() origin.Lease)) {
-	var current atomic.Pointer[origin.Lease]
+func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context, func() origin.Lease)) {
+	var current atomic.Pointer[term]
 	current.Store(&lease)
 	working, stop := context.WithCancelCause(ctx)
 	renewing := make(chan struct{})
@@ -59,13 +79,13 @@ func (r *Runner) hold(ctx context.Context, lease origin.Lease, work func(context
 		defer close(renewing)
 		r.renew(working, stop, &current)
 	}()
-	work(working, func() origin.Lease { return *current.Load() })
+	work(working, func() origin.Lease { return current.Load().Lease })
 	stop(nil)
 	<-renewing
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 	defer cancel()
-	if err := r.o.Store.Release(ctx, *current.Load()); err != nil {
+	if err := r.o.Store.Release(ctx, current.Load().Lease); err != nil {
 		r.o.Log.WarnContext(ctx, "release lease", "error", err)
 	}
 }
@@ -74,21 +94,22 @@ func (r *Runner) hold(ctx context.Context, lease origin.Lease, work func(context
 // lost: taken by another instance, or run out because the store did not answer. Then
 // it stops the work, which may not be alone any more. That is a courtesy: what such
 // work would still write, the store refuses by its token.
-func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, current *atomic.Pointer[origin.Lease]) {
+func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, current *atomic.Pointer[term]) {
 	for sleep(ctx, r.o.LeaseTTL/3) == nil {
 		held := *current.Load()
-		limit, cancel := context.WithDeadline(ctx, held.Expires)
-		lease, err := r.o.Store.Renew(limit, held, r.o.LeaseTTL)
+		asked := time.Now()
+		limit, cancel := context.WithDeadline(ctx, held.until)
+		lease, err := r.o.Store.Renew(limit, held.Lease, r.o.LeaseTTL)
 		cancel()
 		switch {
 		case err == nil:
-			current.Store(&lease)
+			current.Store(&term{lease, asked.Add(r.o.LeaseTTL)})
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, origin.ErrFenced):
 			stop(fmt.Errorf("renew lease: %w", err))
 			return
-		case !time.Now().Before(held.Expires):
+		case !time.Now().Before(held.until):
 			stop(fmt.Errorf("%w: not renewed in time: %w", origin.ErrFenced, err))
 			return
 		default:

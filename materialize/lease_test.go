@@ -109,8 +109,8 @@ func TestTwoRunnersNeverWorkAtOnce(t *testing.T) {
 	})
 }
 
-// The lease of a killed instance, which nobody gives back, is taken soon after it ran
-// out. The clock is the test's own, so that a time can be told.
+// The lease of a killed instance, which it cannot give back, is taken soon after a whole
+// term without a sign of it. The clock is the test's own, so that a time can be told.
 func TestLeaseOfTheDeadPassesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 20 { // the pauses of who waits are random

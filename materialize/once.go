@@ -11,9 +11,10 @@ import (
 // returns one outcome each. Progress may be nil; it is called by one goroutine at a
 // time, after every batch, and with Done when a view is finished.
 //
-// It waits one and a half times the lease's life for the lease: an instance that was
-// killed cannot give its lease back, and one that is alive will have renewed it by
-// then, which is an error that wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView,
+// It waits one and a half times the lease's term for the lease, and logs that it waits:
+// an instance that was killed cannot give its lease back, which then passes on when it
+// was silent for a whole term; one that is alive renews it, and that is an error that
+// wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView,
 // ErrBusy, the store's, or the cause for which ctx ended or the lease was lost, then
 // with the outcomes so far. How single runs went is told by their outcomes alone.
 func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)) ([]Outcome, error) {

@@ -33,7 +33,7 @@ import (
 var (
 	// ErrNotFound: no document with that id.
 	ErrNotFound = errors.New("document not found")
-	// ErrLeaseHeld: somebody else holds the lease and it has not run out.
+	// ErrLeaseHeld: another instance holds the lease and it has not run out.
 	ErrLeaseHeld = errors.New("lease held by another instance")
 	// ErrFenced: the lease was lost; a newer token exists and this writer must stop.
 	ErrFenced = errors.New("lease lost: fenced off by a newer holder")
@@ -176,19 +176,24 @@ type Publication interface {
 }
 
 // Lease is the right to materialize, held by one process at a time. One that has
-// run out still holds until somebody else takes it.
+// run out still holds until another holder takes it.
 type Lease struct {
 	Name    string
 	Holder  string    // who holds it, for people: host, process id, random part
 	Token   uint64    // grows with every change of holder; writes carry it
-	Expires time.Time // by the holder's clock
+	Expires time.Time // by the holder's clock: for people alone, nothing is decided by it
 }
 
-// Leases hands out leases.
+// Leases hands out leases. A lease has run out when the store that is asked for it has
+// seen it unchanged for its whole term, by the monotonic clock of this process: what the
+// clocks of hosts show is never compared. So the first Acquire for another holder begins
+// the wait and fails, and asking again often finds the end early.
 type Leases interface {
-	// Acquire takes the lease, or fails with ErrLeaseHeld. Taking it again as the same holder renews it.
+	// Acquire takes the lease for ttl, its term, or fails with an ErrLeaseHeld that names
+	// the holder. Taking it again as the same holder renews it.
 	Acquire(ctx context.Context, name, holder string, ttl time.Duration) (Lease, error)
-	// Renew extends a held lease, or fails with ErrFenced.
+	// Renew extends a held lease, or fails with ErrFenced. The caller counts ttl from
+	// before the call, by a monotonic clock.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
 	// Release gives the lease back; releasing a lost lease is no error.
 	Release(ctx context.Context, l Lease) error

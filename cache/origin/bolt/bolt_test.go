@@ -26,6 +26,6 @@ func open(t testing.TB, o bolt.Options) *bolt.Store {
 
 func TestConformance(t *testing.T) {
 	origintest.Run(t, origintest.Harness{Open: func(t *testing.T, s origintest.Settings) origin.Store {
-		return open(t, bolt.Options{Now: s.Now, KeepDeltas: s.KeepDeltas})
+		return open(t, bolt.Options{Now: s.Now, Elapsed: s.Elapsed, KeepDeltas: s.KeepDeltas})
 	}})
 }

@@ -10,38 +10,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/internal/metadoc"
+	"vitrine/cache/origin/internal/leasedoc"
 )
 
-// leaseDoc is a lease as stored. It outlives its holders, because the next one's
-// token counts on from it; a free lease has no holder.
-type leaseDoc struct {
-	Holder  string    `bson:"holder"`
-	Token   uint64    `bson:"token"`
-	Expires time.Time `bson:"expires"`
-}
-
 // Acquire implements origin.Leases.
-func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (origin.Lease, error) {
+func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (l origin.Lease, err error) {
 	if name == "" || holder == "" {
 		return origin.Lease{}, errors.New("acquire lease: name and holder must be given")
 	}
-	l := origin.Lease{Name: name, Holder: holder}
-	err := s.update(ctx, func(tx *bbolt.Tx) error {
+	err = s.update(ctx, func(tx *bbolt.Tx) error {
 		d, err := readLease(tx, name)
+		if err == nil {
+			err = s.watch.Check(d, holder, ttl)
+		}
 		if err != nil {
 			return err
 		}
-		now := s.now()
-		if d.Holder != holder {
-			if d.Holder != "" && now.Before(d.Expires) {
-				return fmt.Errorf("%w: %s until %s", origin.ErrLeaseHeld, d.Holder, d.Expires.Format(time.RFC3339))
-			}
-			d.Holder, d.Token = holder, d.Token+1
-		}
-		d.Expires = metadoc.Time(now.Add(ttl))
-		l.Token, l.Expires = d.Token, d.Expires
-		return writeLease(tx, name, d)
+		d = d.Taken(holder, s.now(), ttl)
+		l = d.Lease()
+		return writeLease(tx, d)
 	})
 	if err != nil {
 		return origin.Lease{}, fmt.Errorf("acquire lease %s: %w", name, err)
@@ -52,11 +39,13 @@ func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Durat
 // Renew implements origin.Leases.
 func (s *Store) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (origin.Lease, error) {
 	err := s.update(ctx, func(tx *bbolt.Tx) error {
-		if err := checkLease(tx, l); err != nil {
+		d, err := heldLease(tx, l)
+		if err != nil {
 			return err
 		}
-		l.Expires = metadoc.Time(s.now().Add(ttl))
-		return writeLease(tx, l.Name, leaseDoc{Holder: l.Holder, Token: l.Token, Expires: l.Expires})
+		d = d.Taken(l.Holder, s.now(), ttl)
+		l = d.Lease()
+		return writeLease(tx, d)
 	})
 	if err != nil {
 		return origin.Lease{}, fmt.Errorf("renew lease %s: %w", l.Name, err)
@@ -67,14 +56,15 @@ func (s *Store) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (o
 // Release implements origin.Leases.
 func (s *Store) Release(ctx context.Context, l origin.Lease) error {
 	err := s.update(ctx, func(tx *bbolt.Tx) error {
-		err := checkLease(tx, l)
+		d, err := heldLease(tx, l)
 		if errors.Is(err, origin.ErrFenced) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		return writeLease(tx, l.Name, leaseDoc{Token: l.Token})
+		d.Holder, d.Expires = "", time.Time{}
+		return writeLease(tx, d)
 	})
 	if err != nil {
 		return fmt.Errorf("release lease %s: %w", l.Name, err)
@@ -85,29 +75,33 @@ func (s *Store) Release(ctx context.Context, l origin.Lease) error {
 // checkLease returns origin.ErrFenced unless l is the newest of its name. Running
 // out alone does not end a lease: as long as nobody took it over, nobody is harmed.
 func checkLease(tx *bbolt.Tx, l origin.Lease) error {
-	d, err := readLease(tx, l.Name)
-	if err != nil {
-		return err
-	}
-	if d.Token != l.Token || d.Holder != l.Holder || l.Token == 0 {
-		return origin.ErrFenced
-	}
-	return nil
+	_, err := heldLease(tx, l)
+	return err
 }
 
-// readLease returns the lease of that name, zero if there never was one.
-func readLease(tx *bbolt.Tx, name string) (d leaseDoc, err error) {
-	if raw := tx.Bucket(bucketLeases).Get([]byte(name)); raw != nil {
-		err = bson.Unmarshal(raw, &d)
+// heldLease is checkLease that returns the lease as stored.
+func heldLease(tx *bbolt.Tx, l origin.Lease) (leasedoc.Doc, error) {
+	d, err := readLease(tx, l.Name)
+	if err == nil && (d.Token != l.Token || d.Holder != l.Holder || l.Token == 0) {
+		err = origin.ErrFenced
 	}
 	return d, err
 }
 
+// readLease returns the lease of that name, without a holder if there never was one.
+func readLease(tx *bbolt.Tx, name string) (d leasedoc.Doc, err error) {
+	if raw := tx.Bucket(bucketLeases).Get([]byte(name)); raw != nil {
+		err = bson.Unmarshal(raw, &d)
+	}
+	d.Name = name // not in what earlier versions wrote
+	return d, err
+}
+
 // writeLease stores a lease.
-func writeLease(tx *bbolt.Tx, name string, d leaseDoc) error {
+func writeLease(tx *bbolt.Tx, d leasedoc.Doc) error {
 	raw, err := bson.Marshal(d)
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(bucketLeases).Put([]byte(name), raw)
+	return tx.Bucket(bucketLeases).Put([]byte(d.Name), raw)
 }

@@ -40,6 +40,7 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/leasedoc"
 )
 
 // Options tunes a store; the zero value works.
@@ -50,16 +51,20 @@ type Options struct {
 	// KeepDeltas is how many generations back a reader can be and still be brought
 	// up to date by a delta; older tombstones are pruned. If zero, 1000.
 	KeepDeltas uint64
-	// Now is the clock of leases and of publication times. If nil, time.Now.
+	// Now is the clock of publication times. If nil, time.Now.
 	Now func() time.Time
+	// Elapsed is the monotonic clock by which other holders' leases run out. If nil, the
+	// process's own.
+	Elapsed func() time.Duration
 }
 
 // Store is the embedded origin.Store.
 type Store struct {
-	path string
-	db   *bbolt.DB
-	keep uint64
-	now  func() time.Time
+	path  string
+	db    *bbolt.DB
+	keep  uint64
+	now   func() time.Time
+	watch *leasedoc.Watch
 
 	mu   sync.Mutex                   // guards pins; held when taking a pin and when deciding what to prune
 	pins map[string]map[*pin]struct{} // readers under way, by view
@@ -89,7 +94,7 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{path: path, keep: o.KeepDeltas, now: o.Now, pins: map[string]map[*pin]struct{}{}}
+	s := &Store{path: path, keep: o.KeepDeltas, now: o.Now, watch: leasedoc.NewWatch(o.Elapsed), pins: map[string]map[*pin]struct{}{}}
 	if err := s.open(o.LockTimeout); err != nil {
 		return nil, fmt.Errorf("open %s: %w", s.Name(), err)
 	}

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestConformance: behind a circuit a store behaves as it does without.
 func TestConformance(t *testing.T) {
 	origintest.Run(t, origintest.Harness{Rounds: 5, Open: func(t *testing.T, set origintest.Settings) origin.Store {
-		inner, err := bolt.Open(filepath.Join(t.TempDir(), "v.db"), bolt.Options{Now: set.Now, KeepDeltas: set.KeepDeltas})
+		inner, err := bolt.Open(filepath.Join(t.TempDir(), "v.db"), bolt.Options{Now: set.Now, Elapsed: set.Elapsed, KeepDeltas: set.KeepDeltas})
 		if err != nil {
 			t.Fatal(err)
 		}

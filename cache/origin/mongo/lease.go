@@ -10,74 +10,66 @@ import (
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/leasedoc"
 	"vitrine/cache/origin/internal/metadoc"
 )
-
-// leaseDoc is a lease as stored. It outlives its holders, because the next one's
-// token counts on from it; a free lease has no holder.
-type leaseDoc struct {
-	Name    string    `bson:"_id"`
-	Holder  string    `bson:"holder"`
-	Token   uint64    `bson:"token"`
-	Expires time.Time `bson:"expires"`
-}
-
-// lease returns the document as the rest of the program knows it.
-func (d leaseDoc) lease() origin.Lease {
-	return origin.Lease{Name: d.Name, Holder: d.Holder, Token: d.Token, Expires: d.Expires}
-}
 
 // leases is the collection of leases.
 func (s *Store) leases() collection {
 	return collection{s.views.Collection(origin.SidePrefix + "lease")}
 }
 
-// Acquire implements origin.Leases. Expiry is judged by this process's clock, so
-// that the clocks of all instances should agree to within a fraction of a lease.
+// Acquire implements origin.Leases.
 func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (origin.Lease, error) {
 	if name == "" || holder == "" {
 		return origin.Lease{}, errors.New("acquire lease: name and holder must be given")
 	}
 	d, err := s.acquire(ctx, name, holder, ttl)
-	if driver.IsDuplicateKeyError(err) {
-		// The lease is there but neither ours nor free; or it was created between the
-		// server's look and its insert, and then a second try finds it.
-		d, err = s.acquire(ctx, name, holder, ttl)
-	}
-	if err = storeError(err); driver.IsDuplicateKeyError(err) {
-		err = origin.ErrLeaseHeld
-	}
 	if err != nil {
 		return origin.Lease{}, fmt.Errorf("acquire lease %s: %w", name, err)
 	}
-	return d.lease(), nil
+	return d.Lease(), nil
 }
 
-// acquire extends the holder's own lease, or else takes a free or expired one.
-func (s *Store) acquire(ctx context.Context, name, holder string, ttl time.Duration) (leaseDoc, error) {
-	own := bson.D{{Key: "_id", Value: name}, {Key: "holder", Value: holder}}
-	d, err := s.extend(ctx, own, ttl)
-	if !errors.Is(err, driver.ErrNoDocuments) {
-		return d, err
+// acquire reads the lease and takes it, if it may, unless it changes in between.
+func (s *Store) acquire(ctx context.Context, name, holder string, ttl time.Duration) (leasedoc.Doc, error) {
+	seen, err := s.readLease(ctx, name)
+	if err == nil {
+		err = s.watch.Check(seen, holder, ttl)
 	}
-	now := metadoc.Time(s.o.Now())
-	free := bson.D{
-		{Key: "_id", Value: name},
-		{Key: "holder", Value: bson.D{{Key: "$ne", Value: holder}}},
-		{Key: "expires", Value: bson.D{{Key: "$lte", Value: now}}},
+	if err != nil {
+		return seen, err
 	}
-	take := bson.D{
-		{Key: "$set", Value: bson.D{{Key: "holder", Value: holder}, {Key: "expires", Value: now.Add(ttl)}}},
-		{Key: "$inc", Value: bson.D{{Key: "token", Value: int64(1)}}},
+	d := seen.Taken(holder, s.o.Now(), ttl)
+	if seen.Token == 0 {
+		err = s.leases().insertMany(ctx, []leasedoc.Doc{d})
+	} else {
+		unchanged := bson.D{{Key: "_id", Value: name}, {Key: "holder", Value: seen.Holder}, {Key: "token", Value: seen.Token}}
+		if seen.Beat > 0 { // else the field is missing
+			unchanged = append(unchanged, bson.E{Key: "beat", Value: seen.Beat})
+		}
+		set := d
+		set.Name = "" // cannot be set
+		err = s.leases().findAndUpdate(ctx, unchanged, bson.D{{Key: "$set", Value: set}}, false, &d)
 	}
-	err = s.leases().findAndUpdate(ctx, free, take, true, &d)
-	return d, err
+	if driver.IsDuplicateKeyError(err) || errors.Is(err, driver.ErrNoDocuments) {
+		return d, fmt.Errorf("%w: it was taken or renewed a moment ago", origin.ErrLeaseHeld)
+	}
+	return d, storeError(err)
 }
 
-// extend sets a new end to the lease that filter finds.
-func (s *Store) extend(ctx context.Context, filter bson.D, ttl time.Duration) (d leaseDoc, err error) {
-	set := bson.D{{Key: "$set", Value: bson.D{{Key: "expires", Value: metadoc.Time(s.o.Now().Add(ttl))}}}}
-	err = s.leases().findAndUpdate(ctx, filter, set, false, &d)
+// readLease returns the lease of that name, without a holder if there never was one.
+func (s *Store) readLease(ctx context.Context, name string) (d leasedoc.Doc, err error) {
+	doc, err := s.leases().findOne(ctx, bson.D{{Key: "_id", Value: name}})
+	switch {
+	case err == nil:
+		err = bson.Unmarshal(doc, &d)
+	case errors.Is(err, driver.ErrNoDocuments):
+		err = nil
+	default:
+		err = storeError(err)
+	}
+	d.Name = name
 	return d, err
 }
 
@@ -88,14 +80,19 @@ func held(l origin.Lease) bson.D {
 
 // Renew implements origin.Leases.
 func (s *Store) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (origin.Lease, error) {
-	d, err := s.extend(ctx, held(l), ttl)
+	var d leasedoc.Doc
+	beat := bson.D{
+		{Key: "$set", Value: bson.D{{Key: "expires", Value: metadoc.Time(s.o.Now().Add(ttl))}, {Key: "term", Value: ttl}}},
+		{Key: "$inc", Value: bson.D{{Key: "beat", Value: int64(1)}}},
+	}
+	err := s.leases().findAndUpdate(ctx, held(l), beat, false, &d)
 	if err = storeError(err); errors.Is(err, origin.ErrNotFound) {
 		err = origin.ErrFenced
 	}
 	if err != nil {
 		return origin.Lease{}, fmt.Errorf("renew lease %s: %w", l.Name, err)
 	}
-	return d.lease(), nil
+	return d.Lease(), nil
 }
 
 // Release implements origin.Leases.

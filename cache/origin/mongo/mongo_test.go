@@ -70,7 +70,7 @@ func openAt(t testing.TB, uri string, o mongo.Options) *mongo.Store {
 func TestConformance(t *testing.T) {
 	server := mongotest.Start(t)
 	origintest.Run(t, origintest.Harness{Plain: true, Rounds: 8, Open: func(t *testing.T, s origintest.Settings) origin.Store {
-		return open(t, server, mongo.Options{Now: s.Now, KeepDeltas: s.KeepDeltas})
+		return open(t, server, mongo.Options{Now: s.Now, Elapsed: s.Elapsed, KeepDeltas: s.KeepDeltas})
 	}})
 }
 

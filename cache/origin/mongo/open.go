@@ -57,6 +57,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/leasedoc"
 )
 
 // Options tunes a store; the zero value works. What the URI says itself (pool
@@ -89,8 +90,11 @@ type Options struct {
 	KeepDeltas uint64
 	// Debounce is how long Watch waits for more changes before it tells. If zero, 250 ms.
 	Debounce time.Duration
-	// Now is the clock of leases and of publication times. If nil, time.Now.
+	// Now is the clock of publication times. If nil, time.Now.
 	Now func() time.Time
+	// Elapsed is the monotonic clock by which other holders' leases run out. If nil, the
+	// process's own.
+	Elapsed func() time.Duration
 }
 
 // withDefaults fills in what is zero.
@@ -129,6 +133,7 @@ type Store struct {
 	client *driver.Client
 	source *driver.Database // the institute's
 	views  *driver.Database // ours
+	watch  *leasedoc.Watch
 }
 
 var (
@@ -156,7 +161,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	}
 	o = o.withDefaults()
 	parts.database = o.Database
-	s := &Store{name: parts.String(), o: o}
+	s := &Store{name: parts.String(), o: o, watch: leasedoc.NewWatch(o.Elapsed)}
 	if o.ViewsDatabase != o.Database {
 		s.name += " (views in " + o.ViewsDatabase + ")"
 	}

@@ -33,8 +33,11 @@ const crashCollection = "stored"
 func Labour(ctx context.Context, s origin.Store, reports io.Writer) error {
 	holder := fmt.Sprint("process ", os.Getpid())
 	for {
-		// A lease that runs out at once: the next child need not wait for it.
+		// A lease that runs out at once: the next child has it with its second try.
 		l, err := s.Acquire(ctx, "materialize", holder, time.Nanosecond)
+		if errors.Is(err, origin.ErrLeaseHeld) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

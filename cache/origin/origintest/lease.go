@@ -12,33 +12,51 @@ import (
 )
 
 var leaseTests = map[string]func(*testing.T, Harness){
-	"one holder at a time":                 testLeaseHeld,
-	"the same holder renews":               testLeaseSameHolder,
-	"an expired lease is taken over":       testLeaseTakeover,
-	"an expired lease holds until taken":   testLeaseExpired,
-	"a released lease is free":             testLeaseRelease,
-	"names are independent":                testLeaseNames,
-	"of many who try at once one succeeds": testLeaseRace,
-	"name and holder must be given":        testLeaseUnnamed,
+	"one holder at a time":                        testLeaseHeld,
+	"the same holder renews":                      testLeaseSameHolder,
+	"a lease that is not renewed is taken over":   testLeaseTakeover,
+	"a lease that has run out holds until taken":  testLeaseExpired,
+	"a fast clock does not take a live lease":     testLeaseFastClock,
+	"a lease written by a fast clock passes on":   testLeaseOfFastClock,
+	"a lease has the term that its holder wanted": testLeaseTerm,
+	"a released lease is free":                    testLeaseRelease,
+	"names are independent":                       testLeaseNames,
+	"of many who try at once one succeeds":        testLeaseRace,
+	"name and holder must be given":               testLeaseUnnamed,
 }
 
 func testLeaseHeld(t *testing.T, h Harness) {
 	c := newClock()
-	s := h.Open(t, Settings{Now: c.now})
+	s := h.Open(t, c.settings())
 	l := acquire(t, s, "a")
 	want := origin.Lease{Name: "materialize", Holder: "a", Token: l.Token, Expires: c.at.Add(time.Minute)}
 	if !l.Expires.Equal(want.Expires) || l.Name != want.Name || l.Holder != want.Holder || l.Token == 0 {
 		t.Errorf("Acquire = %+v, want %+v with a token", l, want)
 	}
+	isHeld(t, s, "b")
 	c.advance(time.Minute - time.Millisecond)
-	if _, err := s.Acquire(t.Context(), "materialize", "b", time.Minute); !errors.Is(err, origin.ErrLeaseHeld) || errors.Is(err, rules.ErrUnavailable) {
-		t.Errorf("second holder: %v, want ErrLeaseHeld", err)
+	isHeld(t, s, "b")
+}
+
+// isHeld fails the test unless a holder is refused the lease.
+func isHeld(t *testing.T, s origin.Store, holder string) {
+	t.Helper()
+	if _, err := s.Acquire(t.Context(), "materialize", holder, time.Minute); !errors.Is(err, origin.ErrLeaseHeld) || errors.Is(err, rules.ErrUnavailable) {
+		t.Errorf("Acquire for %s: %v, want ErrLeaseHeld", holder, err)
 	}
+}
+
+// takeOver takes the lease of another holder that gives no sign for its whole term.
+func takeOver(t *testing.T, s origin.Store, c *clock, holder string) origin.Lease {
+	t.Helper()
+	isHeld(t, s, holder)
+	c.advance(time.Minute)
+	return acquire(t, s, holder)
 }
 
 func testLeaseSameHolder(t *testing.T, h Harness) {
 	c := newClock()
-	s := h.Open(t, Settings{Now: c.now})
+	s := h.Open(t, c.settings())
 	first := acquire(t, s, "a")
 	c.advance(30 * time.Second)
 	again := acquire(t, s, "a")
@@ -50,18 +68,17 @@ func testLeaseSameHolder(t *testing.T, h Harness) {
 	if renewed.Token != first.Token || !renewed.Expires.Equal(c.at.Add(time.Hour)) {
 		t.Errorf("renewed = %+v, want token %d and an hour from now", renewed, first.Token)
 	}
-	c.advance(59 * time.Minute)
-	if _, err := s.Acquire(t.Context(), "materialize", "b", time.Minute); !errors.Is(err, origin.ErrLeaseHeld) {
-		t.Errorf("other holder: %v, want ErrLeaseHeld", err)
-	}
 }
 
 func testLeaseTakeover(t *testing.T, h Harness) {
 	c := newClock()
-	s := h.Open(t, Settings{Now: c.now})
+	s := h.Open(t, c.settings())
 	lost := acquire(t, s, "a")
-	c.advance(time.Minute)
-	taken := acquire(t, s, "b")
+	isHeld(t, s, "b")
+	c.advance(40 * time.Second)
+	lost = must(s.Renew(t.Context(), lost, time.Minute))(t)
+	c.advance(40 * time.Second)
+	taken := takeOver(t, s, c, "b") // a minute after it has seen the renewal
 	if taken.Token <= lost.Token {
 		t.Errorf("token %d after %d, want it to grow", taken.Token, lost.Token)
 	}
@@ -69,19 +86,51 @@ func testLeaseTakeover(t *testing.T, h Harness) {
 		t.Errorf("Renew of a lost lease: %v, want ErrFenced", err)
 	}
 	ok(t, s.Release(t.Context(), lost))
-	if _, err := s.Acquire(t.Context(), "materialize", "c", time.Minute); !errors.Is(err, origin.ErrLeaseHeld) {
-		t.Errorf("releasing a lost lease freed it: %v", err)
-	}
+	isHeld(t, s, "c") // a lost lease that is released frees nothing
 }
 
 func testLeaseExpired(t *testing.T, h Harness) {
 	c := newClock()
-	s := h.Open(t, Settings{Now: c.now})
+	s := h.Open(t, c.settings())
 	l := acquire(t, s, "a")
 	c.advance(time.Hour)
 	if renewed := must(s.Renew(t.Context(), l, time.Minute))(t); renewed.Token != l.Token {
 		t.Errorf("token %d, want %d", renewed.Token, l.Token)
 	}
+}
+
+func testLeaseFastClock(t *testing.T, h Harness) {
+	c := newClock()
+	s := h.Open(t, c.settings())
+	l := acquire(t, s, "a")
+	for range 20 {
+		isHeld(t, s, "b")
+		c.step(time.Hour)
+		isHeld(t, s, "b")
+		c.advance(20 * time.Second)
+		c.step(-time.Hour)
+		l = must(s.Renew(t.Context(), l, time.Minute))(t)
+	}
+}
+
+func testLeaseOfFastClock(t *testing.T, h Harness) {
+	c := newClock()
+	s := h.Open(t, c.settings())
+	c.step(time.Hour)
+	acquire(t, s, "a")
+	c.step(-time.Hour)
+	takeOver(t, s, c, "b")
+}
+
+func testLeaseTerm(t *testing.T, h Harness) {
+	c := newClock()
+	s := h.Open(t, c.settings())
+	must(s.Acquire(t.Context(), "materialize", "a", time.Hour))(t)
+	isHeld(t, s, "b")
+	c.advance(time.Hour - time.Second)
+	isHeld(t, s, "b")
+	c.advance(time.Second)
+	acquire(t, s, "b")
 }
 
 func testLeaseRelease(t *testing.T, h Harness) {

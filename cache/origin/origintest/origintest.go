@@ -37,6 +37,7 @@ type Harness struct {
 // store's defaults.
 type Settings struct {
 	Now        func() time.Time
+	Elapsed    func() time.Duration
 	KeepDeltas uint64
 }
 
@@ -61,13 +62,23 @@ func Run(t *testing.T, h Harness) {
 const view = "things"
 
 // clock is a time that stands still until a test moves it.
-type clock struct{ at time.Time }
+type clock struct {
+	at   time.Time     // what the clock on the wall shows
+	gone time.Duration // by the monotonic clock
+}
 
 // newClock returns a clock at a fixed time.
-func newClock() *clock { return &clock{time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)} }
+func newClock() *clock { return &clock{at: time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)} }
 
-func (c *clock) now() time.Time          { return c.at }
-func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
+func (c *clock) now() time.Time         { return c.at }
+func (c *clock) elapsed() time.Duration { return c.gone }
+
+// advance lets time go by; step sets the clock on the wall.
+func (c *clock) advance(d time.Duration) { c.at, c.gone = c.at.Add(d), c.gone+d }
+func (c *clock) step(d time.Duration)    { c.at = c.at.Add(d) }
+
+// settings have a store go by the clock.
+func (c *clock) settings() Settings { return Settings{Now: c.now, Elapsed: c.elapsed} }
 
 // must returns v, or ends the test.
 func must[T any](v T, err error) func(t *testing.T) T {

@@ -66,7 +66,7 @@ func hashes(t *testing.T, s origin.Store) []string {
 
 func testPublish(t *testing.T, h Harness) {
 	c := newClock()
-	s := h.Open(t, Settings{Now: c.now})
+	s := h.Open(t, c.settings())
 	l := acquire(t, s, "a")
 	first := publish(t, s, l, 3, row(t, 1, 10), row(t, 2, 20), row(t, 3, 30))
 	if first.Epoch == "" || first.Generation == 0 || first.Rows != 3 || first.Rules != "rules" || !first.Published.Equal(c.at) {
@@ -253,26 +253,24 @@ const before1 = "1:1@1"
 
 func testAbandoned(t *testing.T, h Harness) {
 	c := newClock()
-	s := h.Open(t, Settings{Now: c.now})
+	s := h.Open(t, c.settings())
 	l := acquire(t, s, "a")
 	publish(t, s, l, 1, row(t, 1, 1))
 	left := must(s.Begin(t.Context(), view, l))(t)
 	ok(t, left.Put(t.Context(), []origin.Row{row(t, 1, 9), row(t, 9, 9), gone(t, 1)}))
-	c.advance(time.Hour)
-	next := publish(t, s, acquire(t, s, "b"), 2, row(t, 2, 2))
+	next := publish(t, s, takeOver(t, s, c, "b"), 2, row(t, 2, 2))
 	rows, _ := read(t, s, 0)
 	same(t, "rows", rows, numberIDs([]string{before1, at("2:2", next.Generation)}))
 }
 
 func testFenced(t *testing.T, h Harness) {
 	c := newClock()
-	s := h.Open(t, Settings{Now: c.now})
+	s := h.Open(t, c.settings())
 	lost := acquire(t, s, "a")
 	before := publish(t, s, lost, 1, row(t, 1, 1))
 	p := must(s.Begin(t.Context(), view, lost))(t)
 	ok(t, p.Put(t.Context(), []origin.Row{row(t, 1, 2)}))
-	c.advance(time.Hour)
-	taken := acquire(t, s, "b")
+	taken := takeOver(t, s, c, "b")
 
 	if _, err := p.Commit(t.Context(), 1, "rules"); !errors.Is(err, origin.ErrFenced) {
 		t.Errorf("Commit: %v, want ErrFenced", err)
@@ -326,7 +324,7 @@ func testOver(t *testing.T, h Harness) {
 
 func testHealth(t *testing.T, h Harness) {
 	c := newClock()
-	s := h.Open(t, Settings{Now: c.now})
+	s := h.Open(t, c.settings())
 	l := acquire(t, s, "a")
 	failed := origin.Health{Status: origin.HealthError, Error: "no such thing", Started: c.at, Took: 1500 * time.Microsecond}
 	ok(t, s.SetHealth(t.Context(), view, l, failed))
