@@ -48,6 +48,9 @@ type Options struct {
 	Schedule map[string]string
 	// FullSchedule is the cron spec of the full run of all jobs. If empty, there is none.
 	FullSchedule string
+	// Now is the clock that schedules go by, which may be set at any time. If nil,
+	// time.Now is used.
+	Now func() time.Time
 	// Location is where the clock of the schedules hangs. If nil, UTC is used.
 	Location *time.Location
 	// MaxShrink is the share of a view's rows, 0 to 1, that a run may take away
@@ -90,12 +93,18 @@ type Observer struct {
 	// Missed is told how many of a view's scheduled times have passed while its job
 	// was still running, or waiting after an error: they are not made up for.
 	Missed func(view string, slots int)
+	// Due is told in how long the next run of a view with a schedule is due, whenever that
+	// changes while the lease is held.
+	Due func(view string, in time.Duration)
 	// Leading is told that the lease was taken (true) or given up (false).
 	Leading func(bool)
 }
 
 // defaults fills in what is zero.
 func (o Options) defaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Location == nil {
 		o.Location = time.UTC
 	}

@@ -115,6 +115,45 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	}
 }
 
+// anew returns when a schedule is due after the clock was set to now, if it was due at
+// the given time before; a time that the clock has passed over is due at once.
+func (s *Schedule) anew(due, now time.Time) time.Time {
+	if due.IsZero() {
+		return due
+	}
+	if !due.After(now) {
+		return now
+	}
+	return s.Next(now)
+}
+
+// tolerance is how far the wall clock may drift from the monotonic one, between two
+// looks, before it counts as set: more than what adjusting it gradually makes of it.
+const tolerance = 2 * time.Second
+
+// wallClock finds out when the clock on the wall is set. A machine that was suspended
+// looks the same, since its monotonic clock stood still.
+type wallClock struct {
+	now   func() time.Time
+	shown time.Time // what it showed at the last look
+	at    time.Time // the last look, by the monotonic clock
+}
+
+func newWallClock(now func() time.Time) *wallClock {
+	return &wallClock{now: now, shown: now(), at: time.Now()}
+}
+
+// step returns by how much the clock was set since the last look; 0: it was not.
+func (c *wallClock) step() time.Duration {
+	shown, at := c.now(), time.Now()
+	by := shown.Sub(c.shown) - at.Sub(c.at)
+	c.shown, c.at = shown, at
+	if by.Abs() < tolerance {
+		return 0
+	}
+	return by
+}
+
 // face returns what the clock on the wall shows at t, as if it were UTC.
 func face(t time.Time) time.Time {
 	_, offset := t.Zone()

@@ -57,6 +57,15 @@ func (t *task) pass(now time.Time) int {
 	return n
 }
 
+// stepped computes the task's times anew after the clock was set to now, by so much.
+func (t *task) stepped(now time.Time, by time.Duration) {
+	t.next = t.schedule.anew(t.next, now)
+	t.ended = t.ended.Add(by)
+	if !t.retry.IsZero() {
+		t.retry = t.retry.Add(by)
+	}
+}
+
 // finish takes down how a run ended that had been asked for like that. A wish that
 // failed stays one, to be fulfilled by the next try.
 func (t *task) finish(out Outcome, asked ask, now time.Time) {

@@ -12,7 +12,7 @@ import (
 
 // recheck is how long the runner sleeps at most. Timers stand still while a machine
 // is suspended and do not follow a clock that is set; schedules are about the clock.
-const recheck = time.Minute
+const recheck = 10 * time.Second
 
 // Request asks for runs out of turn.
 type Request struct {
@@ -91,25 +91,22 @@ func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 		r.o.Before(ctx)
 	}
 
-	now := time.Now().Round(0) // without the monotonic reading, which knows no clock
-	tasks := make([]*task, len(r.o.Jobs))
-	for i, job := range r.o.Jobs {
-		t := &task{job: job, schedule: r.schedules[job.View], asked: ask{now: true}}
-		if t.schedule != nil {
-			t.next = t.schedule.Next(now)
-		}
-		tasks[i] = t
-	}
-	var fullDue time.Time
-	if r.full != nil {
-		fullDue = r.full.Next(now)
-	}
+	clock := newWallClock(r.now)
+	tasks, fullDue := r.tasks(clock.shown)
 	for ctx.Err() == nil {
+		if by := clock.step(); by != 0 {
+			r.o.Log.WarnContext(ctx, "the clock was set: schedules are computed anew", "by", by)
+			fullDue = r.full.anew(fullDue, clock.shown)
+			for _, t := range tasks {
+				t.stepped(clock.shown, by)
+				r.tellDue(t)
+			}
+		}
 		fullDue = r.askFull(fullDue)
 		for _, t := range tasks {
 			r.runDue(ctx, lease, t)
 		}
-		timer := time.NewTimer(untilNext(tasks, fullDue))
+		timer := time.NewTimer(untilNext(r.now(), tasks, fullDue))
 		select {
 		case <-r.wake:
 		case <-timer.C:
@@ -124,10 +121,37 @@ func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 	}
 }
 
+// now is what the clock on the wall shows, without a monotonic reading.
+func (r *Runner) now() time.Time { return r.o.Now().Round(0) }
+
+// tasks returns the jobs, each to be run at once, and when the full run is due.
+func (r *Runner) tasks(now time.Time) (tasks []*task, fullDue time.Time) {
+	for _, job := range r.o.Jobs {
+		t := &task{job: job, schedule: r.schedules[job.View], asked: ask{now: true}}
+		if t.schedule != nil {
+			t.next = t.schedule.Next(now)
+		}
+		tasks = append(tasks, t)
+		r.tellDue(t)
+	}
+	if r.full != nil {
+		fullDue = r.full.Next(now)
+	}
+	return tasks, fullDue
+}
+
+// tellDue tells the observer when a scheduled task runs next.
+func (r *Runner) tellDue(t *task) {
+	if t.schedule != nil && r.o.Observer.Due != nil {
+		now := r.now()
+		r.o.Observer.Due(t.job.View, t.due(now).Sub(now))
+	}
+}
+
 // askFull asks for a full run of every job if its time has come, and returns when it
 // comes next. Times that went by together are one.
 func (r *Runner) askFull(due time.Time) time.Time {
-	now := time.Now().Round(0)
+	now := r.now()
 	if due.IsZero() || due.After(now) {
 		return due
 	}
@@ -138,7 +162,7 @@ func (r *Runner) askFull(due time.Time) time.Time {
 // runDue runs a task if its time has come. Scheduled times that the run itself, or a
 // wait after an error, lets go by are missed: told, not made up for.
 func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task) {
-	now := time.Now().Round(0)
+	now := r.now()
 	t.asked = t.asked.with(r.take(t.job.View))
 	due := t.due(now)
 	if ctx.Err() != nil || due.IsZero() || due.After(now) {
@@ -147,19 +171,20 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task)
 	missed := max(t.pass(now)-1, 0)
 	asked := t.asked
 	t.asked = ask{}
+	r.tellDue(t)
 	out := r.build(ctx, lease(), t.job, asked.full, asked.force, nil)
-	now = time.Now().Round(0)
+	now = r.now()
 	missed += t.pass(now)
 	if missed > 0 && r.o.Observer.Missed != nil {
 		r.o.Observer.Missed(t.job.View, missed)
 	}
 	t.finish(out, asked, now)
+	r.tellDue(t)
 	r.log(ctx, out)
 }
 
 // untilNext returns how long nothing is due.
-func untilNext(tasks []*task, fullDue time.Time) time.Duration {
-	now := time.Now().Round(0)
+func untilNext(now time.Time, tasks []*task, fullDue time.Time) time.Duration {
 	wait := recheck
 	if !fullDue.IsZero() {
 		wait = min(wait, fullDue.Sub(now))

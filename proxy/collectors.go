@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,6 +58,22 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 			gauge("vitrine_view_checked_seconds", "Time since the store last answered.", v.now().Sub(s.Checked).Seconds())
 		}
 	}
+}
+
+// jobsDue reads, whenever it is asked, how long it is to the next run of each job: by the
+// monotonic clock, so that a clock that is set changes nothing.
+type jobsDue struct{ at sync.Map } // from view to time.Time
+
+// Describe implements prometheus.Collector; see viewCollector.
+func (*jobsDue) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (j *jobsDue) Collect(ch chan<- prometheus.Metric) {
+	d := desc("vitrine_job_next_seconds", "Time until the job's next scheduled run; less than 0: it is overdue.", "view")
+	j.at.Range(func(view, at any) bool {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, time.Until(at.(time.Time)).Seconds(), view.(string))
+		return true
+	})
 }
 
 // storeCollector reads how the store stands whenever it is asked.

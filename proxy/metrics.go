@@ -32,6 +32,7 @@ type Metrics struct {
 	jobRows    *prometheus.CounterVec // view, what
 	jobLast    *prometheus.GaugeVec   // view, outcome
 	leading    prometheus.Gauge
+	jobDue     jobsDue
 
 	series sync.Map // figures by route and class, so that labels are not hashed each time
 }
@@ -64,7 +65,7 @@ func NewMetrics() *Metrics {
 		leading: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "vitrine_job_leading", Help: "Whether this process holds the lease to run jobs."}),
 	}
-	m.registry.MustRegister(m.inFlight, m.connections, m.refused, m.requests, m.bytes, m.jobRuns, m.jobSeconds, m.jobRows, m.jobLast, m.leading,
+	m.registry.MustRegister(&m.jobDue, m.inFlight, m.connections, m.refused, m.requests, m.bytes, m.jobRuns, m.jobSeconds, m.jobRows, m.jobLast, m.leading,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -101,9 +102,14 @@ func (m *Metrics) JobMissed(view string, runs int) {
 	m.jobRuns.WithLabelValues(view, "missed").Add(float64(max(runs, 0)))
 }
 
-// Leading records whether this process holds the lease to run jobs.
+// JobDue records in how long the next run of a view's job is due.
+func (m *Metrics) JobDue(view string, in time.Duration) { m.jobDue.at.Store(view, time.Now().Add(in)) }
+
+// Leading records whether this process holds the lease to run jobs. One that does not has
+// none due.
 func (m *Metrics) Leading(leads bool) {
 	m.leading.Set(0)
+	m.jobDue.at.Clear()
 	if leads {
 		m.leading.Set(1)
 	}

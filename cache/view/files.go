@@ -155,7 +155,7 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 		same := before.epoch == snap.meta.Epoch && before.generation == snap.meta.Generation
 		due := before.tried.Add(s.files.Every)
 		switch {
-		case same && confirmed.Sub(before.confirmed) < refiled:
+		case same && confirmed.Sub(before.confirmed).Abs() < refiled: // a clock may have been set back since
 			continue
 		case due.After(now):
 			wait = min(wait, due.Sub(now))

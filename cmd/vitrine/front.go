@@ -174,6 +174,7 @@ func (p *program) observer() materialize.Observer {
 			p.views.Notify(o.View)
 		},
 		Missed:  p.metrics.JobMissed,
+		Due:     p.metrics.JobDue,
 		Leading: p.metrics.Leading,
 	}
 }
