@@ -138,7 +138,7 @@ type Materialize struct {
 	Full string `yaml:"full" check:"cron"`
 	// Whether changes are built at once where the store can announce them (MongoDB change streams).
 	Watch bool `yaml:"watch"`
-	// Largest share of a view's rows that one run may remove, from 0 to 1. A run that would remove more publishes nothing until forced. 0: no such guard.
+	// Largest share, from 0 to 1, that a view's rows, or the records of a collection that they are made from, may shrink by with one run or within a day. A run that finds more gone publishes nothing until forced. 0: no such guard.
 	MaxShrink float64 `yaml:"max_shrink" check:"share"`
 	// Records rendered side by side. 0: as many as there are processors.
 	Workers int `yaml:"workers"`

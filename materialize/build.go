@@ -20,8 +20,7 @@ type build struct {
 	store     Store
 	lease     origin.Lease
 	full      bool
-	force     bool    // publish even if the view shrinks too much
-	maxShrink float64 // share of the rows that a run may take away; 0: any
+	guard     shrinkGuard
 	workers   int
 	batch     int                 // records or rows handed on together
 	progress  func(Progress)      // nil: nobody looks
@@ -60,7 +59,9 @@ func (b *build) run(ctx context.Context) Outcome {
 		out.Result, out.Err = Stopped, context.Cause(ctx)
 	case errors.Is(err, origin.ErrFenced):
 		out.Result = Stopped
-	case result != Held:
+	case errors.As(err, new(*heldError)):
+		out.Result = Held
+	default:
 		out.Result = Failed
 	}
 	if out.Result != Published {
@@ -77,9 +78,18 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 	if out.Result == Stopped {
 		return
 	}
-	err := b.store.SetHealth(ctx, b.job.View, b.lease, out.health())
+	meta, err := out.Meta, error(nil)
+	if b.guard.past == nil { // it failed too early
+		if meta, err = b.store.Meta(ctx, b.job.View); err == nil {
+			b.guard.recall(meta.Health.Counts)
+		}
+	}
 	if err == nil {
-		var meta origin.Meta
+		health := out.health()
+		health.Counts = b.guard.counts(health.Status == origin.HealthOK)
+		err = b.store.SetHealth(ctx, b.job.View, b.lease, health)
+	}
+	if err == nil {
 		if meta, err = b.store.Meta(ctx, b.job.View); err == nil {
 			out.Meta = meta
 		}
@@ -108,6 +118,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if meta, err = b.store.Meta(ctx, view); err != nil {
 		return meta, Failed, fmt.Errorf("read meta of view %s: %w", view, err)
 	}
+	b.guard.recall(meta.Health.Counts)
 	kept := b.kept
 	b.kept = nil
 	if b.known, err = kept.orLoad(ctx, b.store, meta, b.full); err != nil {
@@ -119,7 +130,11 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		return meta, Failed, err
 	}
 	b.counts.Removed = b.left + b.known.vanished()
-	if err := b.checkShrink(); err != nil {
+	rows := b.known.live + b.added - b.counts.Removed
+	if err := b.guard.rows(b.known.live, b.counts.Removed, rows); err != nil {
+		return meta, Held, err
+	}
+	if err := b.guard.collection(b.job.Source, b.counts.Scanned); err != nil {
 		return meta, Held, err
 	}
 	if b.counts.Changed+b.counts.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint {
@@ -130,7 +145,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		return meta, Failed, err
 	}
 	committing = true
-	next, err := pub.Commit(ctx, b.known.live+b.added-b.counts.Removed, fingerprint)
+	next, err := pub.Commit(ctx, rows, fingerprint)
 	if err != nil {
 		return meta, Failed, fmt.Errorf("commit view %s: %w", view, err)
 	}
@@ -144,16 +159,6 @@ func abort(ctx context.Context, pub origin.Publication) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 	defer cancel()
 	_ = pub.Abort(ctx)
-}
-
-// checkShrink refuses to take away more of the view than is permitted.
-func (b *build) checkShrink() error {
-	removed, rows := b.counts.Removed, b.known.live
-	if b.force || b.maxShrink <= 0 || rows == 0 || float64(removed)/float64(rows) <= b.maxShrink {
-		return nil
-	}
-	return fmt.Errorf("would remove %d of %d rows, more than the permitted %.4g %%: the last good view stays until forced",
-		removed, rows, b.maxShrink*100)
 }
 
 // removeVanished puts a tombstone for every row whose record is gone.

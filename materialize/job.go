@@ -52,6 +52,9 @@ type Input struct {
 	// Records yields every source record once. It may be ranged over once.
 	Records iter.Seq2[bson.Raw, error]
 	Deps    Deps
+	// Guard is told how many records came from where else than Records and Deps; its error,
+	// that they are too few, must be returned.
+	Guard func(source string, records int) error
 	// Skip counts a record as left out and lists it in the view's health.
 	Skip func(id bson.RawValue, err error)
 }

@@ -53,8 +53,9 @@ type Options struct {
 	Now func() time.Time
 	// Location is where the clock of the schedules hangs. If nil, UTC is used.
 	Location *time.Location
-	// MaxShrink is the share of a view's rows, 0 to 1, that a run may take away
-	// without being forced. If 0, it may take away any.
+	// MaxShrink is the share of a view's rows, 0 to 1, that may go without a run being
+	// forced: with one run, or within a day; and likewise of the records of a collection
+	// that rows are made from. If 0, any may go.
 	MaxShrink float64
 	// Holder names this instance as the holder of the lease; no two instances at
 	// work may have the same. If empty, host, process id and a random part are used.
@@ -237,8 +238,8 @@ func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, f
 		r.o.Observer.Started(job.View)
 	}
 	b := &build{
-		job: job, store: r.o.Store, lease: lease, full: full, force: force,
-		maxShrink: r.o.MaxShrink, workers: r.o.Workers, batch: r.o.Batch,
+		job: job, store: r.o.Store, lease: lease, full: full, workers: r.o.Workers, batch: r.o.Batch,
+		guard:    shrinkGuard{max: r.o.MaxShrink, forced: force, now: r.now()},
 		progress: progress, published: r.o.OnPublish, kept: r.kept[job.View],
 	}
 	delete(r.kept, job.View) // a run that goes wrong leaves nothing

@@ -72,6 +72,9 @@ func (o SpectrumOptions) add(ctx context.Context, in Input) (*spectrum.Summary, 
 		if catalogue, err = o.Catalogue(ctx); err != nil {
 			return nil, fmt.Errorf("read topic catalogue: %w", err)
 		}
+		if err := in.Guard("catalog.file", len(catalogue)); err != nil {
+			return nil, err
+		}
 	}
 	summary := spectrum.New(spectrum.Options{
 		Topics:     o.Topics,

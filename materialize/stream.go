@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -54,6 +56,11 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	deps, fingerprint, err := readDeps(ctx, b.store, b.job, b.skips.add)
 	if err != nil {
 		return "", err
+	}
+	for _, name := range slices.Sorted(maps.Keys(deps)) {
+		if err := b.guard.collection(name, len(deps[name])); err != nil {
+			return "", err
+		}
 	}
 	row := asStored
 	if b.job.Rows != nil {
@@ -123,7 +130,7 @@ func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[
 		}
 	}
 	return func(yield func(change, error) bool) {
-		for row, err := range b.job.Summarize(ctx, Input{Records: b.readable(scan), Deps: deps, Skip: b.skips.add}) {
+		for row, err := range b.job.Summarize(ctx, Input{Records: b.readable(scan), Deps: deps, Guard: b.guard.collection, Skip: b.skips.add}) {
 			if err != nil {
 				yield(change{}, err)
 				return

@@ -37,7 +37,7 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge("vitrine_view_failing", "Whether its last refresh failed.", truth(s.Err != nil))
 		gauge("vitrine_view_stale", "Whether it is served though the store could not confirm it.", truth(s.Stale))
 		gauge("vitrine_view_job_failing", "Whether its job's last run failed, wherever it ran.", truth(s.Meta.Health.Status == origin.HealthError))
-		gauge("vitrine_view_job_held", "Whether its job's last run was held back because too many rows would go.", truth(s.Meta.Health.Status == origin.HealthHeld))
+		gauge("vitrine_view_job_held", "Whether its job's last run was held back because too many rows, or records that they are made from, would go.", truth(s.Meta.Health.Status == origin.HealthHeld))
 		gauge("vitrine_view_job_skipped", "Records that its job's last run left out.", float64(s.Meta.Health.Skipped))
 		gauge("vitrine_view_generation", "Generation being served.", float64(s.Meta.Generation))
 		gauge("vitrine_view_rows", "Rows being served.", float64(s.Rows))
@@ -45,6 +45,15 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge("vitrine_view_row_bytes", "Bytes of rows held.", float64(s.RowBytes))
 		gauge("vitrine_view_index_bytes", "Bytes of indexes held.", float64(s.IndexBytes))
 		gauge("vitrine_view_index_paths", "Paths indexed.", float64(s.IndexPaths))
+		for _, c := range s.Meta.Health.Counts {
+			of := func(name, help string, records int) {
+				ch <- prometheus.MustNewConstMetric(desc(name, help, "view", "collection"), prometheus.GaugeValue, float64(records), s.View, c.Collection)
+			}
+			if c.Collection != "" { // not the rows
+				of("vitrine_view_job_records", "Records that its job's last run found in a collection.", c.Records)
+				of("vitrine_view_job_records_most", "The most of them within the last day, as good runs found them.", c.Most(v.now()))
+			}
+		}
 		if !s.Meta.Published.IsZero() {
 			gauge("vitrine_view_age_seconds", "Time since the generation was published.", v.now().Sub(s.Meta.Published).Seconds())
 		}

@@ -116,7 +116,7 @@ type Meta struct {
 // The values of Health.Status; it is empty before the first run.
 const (
 	HealthOK    = "ok"
-	HealthHeld  = "held" // not published: the view would shrink too much
+	HealthHeld  = "held" // not published: the view, or what its rows are made from, would shrink too much
 	HealthError = "error"
 )
 
@@ -131,6 +131,7 @@ type Health struct {
 	Removed int           // rows taken away
 	Skipped int           // records left out because no row could be made of them
 	Skips   []Skip        // the first of those, at most MaxSkips
+	Counts  []Count       // of the view's rows and of the collections that they are made from
 }
 
 // Views reads and publishes side collections.

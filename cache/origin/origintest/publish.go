@@ -337,7 +337,8 @@ func testHealth(t *testing.T, h Harness) {
 	}
 	c.advance(time.Minute)
 	well := origin.Health{Status: origin.HealthOK, Started: c.at, Took: time.Second, Scanned: 4, Changed: 3, Removed: 2, Skipped: 1,
-		Skips: []origin.Skip{{ID: "x", Reason: "cannot be read"}}}
+		Skips:  []origin.Skip{{ID: "x", Reason: "cannot be read"}},
+		Counts: []origin.Count{{Records: 2, Peaks: []origin.Peak{{Hour: c.at, Records: 3}}}, {Collection: "some.records"}}}
 	ok(t, s.SetHealth(t.Context(), view, l, well))
 	want := published
 	want.Health, want.Checked = well, c.at

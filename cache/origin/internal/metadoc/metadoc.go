@@ -33,6 +33,20 @@ type Health struct {
 	Removed int           `bson:"removed"`
 	Skipped int           `bson:"skipped"`
 	Skips   []Skip        `bson:"skips,omitempty"`
+	Counts  []Count       `bson:"counts,omitempty"`
+}
+
+// Count is origin.Count as stored.
+type Count struct {
+	Collection string `bson:"collection"`
+	Records    int    `bson:"records"`
+	Peaks      []Peak `bson:"peaks,omitempty"`
+}
+
+// Peak is origin.Peak as stored.
+type Peak struct {
+	Hour    time.Time `bson:"hour"`
+	Records int       `bson:"records"`
 }
 
 // Skip is origin.Skip as stored.
@@ -57,6 +71,13 @@ func (h Health) health() origin.Health {
 	for _, s := range h.Skips {
 		out.Skips = append(out.Skips, origin.Skip(s))
 	}
+	for _, c := range h.Counts {
+		count := origin.Count{Collection: c.Collection, Records: c.Records}
+		for _, p := range c.Peaks {
+			count.Peaks = append(count.Peaks, origin.Peak(p))
+		}
+		out.Counts = append(out.Counts, count)
+	}
 	return out
 }
 
@@ -69,6 +90,13 @@ func HealthOf(h origin.Health) Health {
 	}
 	for _, s := range h.Skips[:min(len(h.Skips), origin.MaxSkips)] {
 		out.Skips = append(out.Skips, Skip{ID: origin.SkipText(s.ID), Reason: origin.SkipText(s.Reason)})
+	}
+	for _, c := range h.Counts {
+		count := Count{Collection: c.Collection, Records: c.Records}
+		for _, p := range c.Peaks {
+			count.Peaks = append(count.Peaks, Peak{Hour: Time(p.Hour), Records: p.Records})
+		}
+		out.Counts = append(out.Counts, count)
 	}
 	return out
 }

@@ -1,0 +1,53 @@
+package origin
+
+import "time"
+
+// day is how long the most that was counted stays what a run is compared with.
+const day = 24 * time.Hour
+
+// Count is how many rows a view has, or how many records there are in a collection that
+// its rows are made from: as its last run found it, and what the next is compared with.
+type Count struct {
+	Collection string // empty: the view's own rows
+	Records    int    // as the last run found them, whether or not it published them
+	Peaks      []Peak // of the runs that were not held, fewer with each; the last is never dropped
+}
+
+// Peak is the most that was counted in an hour.
+type Peak struct {
+	Hour    time.Time // in which it was counted, by the clock of whoever did
+	Records int
+}
+
+// Most returns the most that was counted in the day before now, and in the last hour in
+// which anything was, however long ago; 0 if nothing ever was.
+func (c Count) Most(now time.Time) int {
+	most := 0
+	for i, p := range c.Peaks {
+		if i == len(c.Peaks)-1 || now.Sub(p.Hour) < day+time.Hour {
+			most = max(most, p.Records)
+		}
+	}
+	return most
+}
+
+// Published returns the count after a run that published so many at now. A forced run
+// forgets what was before. Hours that a clock has not come to count as this one.
+func (c Count) Published(records int, now time.Time, forced bool) Count {
+	c.Records = records
+	hour := now.Truncate(time.Hour).UTC()
+	var peaks []Peak
+	for _, p := range c.Peaks {
+		if p.Hour.After(hour) {
+			p.Hour = hour
+		}
+		if !forced && p.Records > records && now.Sub(p.Hour) < day+time.Hour {
+			peaks = append(peaks, p)
+		}
+	}
+	if n := len(peaks); n == 0 || peaks[n-1].Hour.Before(hour) {
+		peaks = append(peaks, Peak{hour, records})
+	}
+	c.Peaks = peaks
+	return c
+}

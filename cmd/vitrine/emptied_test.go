@@ -1,0 +1,82 @@
+package main
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/configs"
+	"vitrine/materialize"
+)
+
+// TestEmptiedCollections: whichever collection is emptied, every view stays as it was and
+// those that are made from it say why, until the collection is back.
+func TestEmptiedCollections(t *testing.T) {
+	cfg := configs.Default()
+	cfg.Store = configs.URI("bolt://" + t.TempDir() + "/v.db")
+	store, err := openStore(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	log := slog.New(slog.DiscardHandler)
+	inst, err := newInstitute(cfg, store, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := newRunner(t.Context(), cfg, store, inst, hooks{log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// run builds all views and returns those that were held, with the reason.
+	run := func(published bool) map[string]string {
+		t.Helper()
+		outcomes, err := runner.RunOnce(t.Context(), materialize.Request{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := map[string]string{}
+		for _, o := range outcomes {
+			switch {
+			case o.Result == materialize.Held && o.Meta.Health.Status == origin.HealthHeld:
+				held[o.View] = o.Meta.Health.Error
+			case o.Result != materialize.Unchanged && !published:
+				t.Errorf("view %s: %s, %v", o.View, o.Result, o.Err)
+			}
+		}
+		return held
+	}
+	restore := func(published bool) {
+		t.Helper()
+		if err := loadDemo(t.Context(), store); err != nil {
+			t.Fatal(err)
+		}
+		if held := run(published); len(held) > 0 {
+			t.Errorf("held though nothing is missing: %v", held)
+		}
+	}
+	restore(true)
+	for collection, views := range map[string][]string{
+		"persons": {"persons", "user_units", "projects", "proposals", "spectrum"}, "groups": {"user_units", "spectrum"},
+		"organizations": {"projects", "proposals"}, "catalog_topics": {"spectrum"}, "activities": {"activities", "spectrum"},
+	} {
+		if _, err := store.Retain(t.Context(), collection, func(bson.RawValue) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		held := run(false)
+		for _, view := range views {
+			reason := held[view]
+			if !strings.Contains(reason, "collection "+collection+" has 0 records and had ") && !strings.HasPrefix(reason, "would remove ") {
+				t.Errorf("%s emptied, view %s: held for %q", collection, view, reason)
+			}
+			delete(held, view)
+		}
+		if len(held) > 0 {
+			t.Errorf("%s emptied: also held: %v", collection, held)
+		}
+		restore(false)
+	}
+}

@@ -1,0 +1,85 @@
+package materialize
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"vitrine/cache/origin"
+)
+
+// shrinkGuard refuses runs after which too little would be left of a view, or of the
+// collections that its rows are made from: whoever empties persons would otherwise empty
+// the names of people in every project. It compares with the most of the last day, as
+// many small steps lead where one large step does.
+type shrinkGuard struct {
+	max     float64 // share that may go; 0: any
+	forced  bool
+	now     time.Time
+	past    map[string]origin.Count // by collection; nil: not read yet
+	counted map[string]int          // by collection, "" being the view's rows
+}
+
+// heldError says why a run is held.
+type heldError struct{ reason string }
+
+func (e *heldError) Error() string { return e.reason + ": the last good view stays until forced" }
+
+// recall takes over what earlier runs have counted.
+func (g *shrinkGuard) recall(counts []origin.Count) {
+	g.past, g.counted = map[string]origin.Count{}, map[string]int{}
+	for _, c := range counts {
+		g.past[c.Collection] = c
+	}
+}
+
+// excess reports whether too many of before are gone.
+func (g *shrinkGuard) excess(gone, before int) bool {
+	return !g.forced && g.max > 0 && before > 0 && float64(gone)/float64(before) > g.max
+}
+
+// collection notes how many records a collection has; a heldError if they are too few.
+func (g *shrinkGuard) collection(name string, records int) error {
+	g.counted[name] = records
+	if most := g.past[name].Most(g.now); g.excess(most-records, most) {
+		return &heldError{fmt.Sprintf("collection %s has %d records and had %d within the last day, a loss of more than the permitted %.4g %%",
+			name, records, most, g.max*100)}
+	}
+	return nil
+}
+
+// rows notes how many rows a run of rows before leaves; a heldError if they are too few.
+func (g *shrinkGuard) rows(before, removed, after int) error {
+	g.counted[""] = after
+	if g.excess(removed, before) {
+		return &heldError{fmt.Sprintf("would remove %d of %d rows, more than the permitted %.4g %%", removed, before, g.max*100)}
+	}
+	if most := g.past[""].Most(g.now); g.excess(most-after, most) {
+		return &heldError{fmt.Sprintf("would leave %d rows of the %d that there were within the last day, a loss of more than the permitted %.4g %%",
+			after, most, g.max*100)}
+	}
+	return nil
+}
+
+// counts returns what the next run is to be compared with. Only what a good run has
+// counted counts; others leave it as it was.
+func (g *shrinkGuard) counts(good bool) []origin.Count {
+	all := map[string]origin.Count{}
+	if !good {
+		all = g.past
+	}
+	for name, records := range g.counted {
+		c := g.past[name]
+		c.Collection, c.Records = name, records
+		if good {
+			c = c.Published(records, g.now, g.forced)
+		}
+		all[name] = c
+	}
+	var list []origin.Count
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, all[name])
+	}
+	return list
+}

@@ -1,0 +1,118 @@
+package materialize_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/materialize"
+)
+
+// records are n records with the ids from 0.
+func records(n int32) []any {
+	docs := []any{}
+	for i := range n {
+		docs = append(docs, append(rec(i, "x"), m{{Key: "mark", Value: ""}}...))
+	}
+	return docs
+}
+
+// wantHeld fails the test unless a run was held, and says so with the given words.
+func wantHeld(t *testing.T, out materialize.Outcome, words string) {
+	t.Helper()
+	if h := out.Meta.Health; out.Result != materialize.Held || h.Status != origin.HealthHeld || !strings.Contains(h.Error, words) {
+		t.Fatalf("%s, health %s %q; want it held: %s", out.Result, h.Status, h.Error, words)
+	}
+}
+
+// A collection that rows are made from is guarded as the rows are, whatever becomes of them.
+func TestShrinkingDependencyIsHeld(t *testing.T) {
+	for _, of := range []string{"marks", "records"} {
+		t.Run(of, func(t *testing.T) {
+			onEachStore(t, func(t *testing.T, store house) {
+				s := &shouting{rules: "!", deps: []string{"marks"}}
+				job := s.job()
+				if of == "records" { // a summary keeps its rows however few records it sums up
+					job.Rows, job.Summarize = nil, lengths
+				}
+				r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, MaxShrink: 0.2})
+				store.replace("marks", records(10)...)
+				store.replace("records", records(10)...)
+				once(t, r, materialize.Request{})
+				store.replace(of, records(8)...)
+				if out := once(t, r, materialize.Request{}); out.Result == materialize.Held {
+					t.Fatalf("what is permitted: %v", out.Err)
+				}
+				before := loud(t, store)
+				for range 2 { // nor does it go through when it is tried again
+					store.replace(of, records(1)...)
+					wantHeld(t, once(t, r, materialize.Request{}), "collection "+of+" has 1 records and had 10 within the last day")
+				}
+				wantLoud(t, store, before)
+				if out := once(t, r, materialize.Request{Force: true}); out.Result != materialize.Published {
+					t.Fatalf("forced: %s, %v", out.Result, out.Err)
+				}
+				if out := once(t, r, materialize.Request{}); out.Result != materialize.Unchanged {
+					t.Errorf("after a forced run: %s, %v", out.Result, out.Err)
+				}
+			})
+		})
+	}
+}
+
+// Many small steps within a day are as bad as a large one. What was held, or failed, sets
+// no new mark; a day later, or by force, the view may go on to shrink.
+func TestSlowErosionIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFakeStore()
+		job := idle("a")
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, MaxShrink: 0.2})
+		run := func(n int32) materialize.Outcome {
+			store.replace("a", records(n)...)
+			return once(t, r, materialize.Request{})
+		}
+		for n := int32(1000); n >= 800; n -= 50 {
+			if out := run(n); out.Result != materialize.Published {
+				t.Fatalf("%d: %s, %v", n, out.Result, out.Err)
+			}
+			time.Sleep(time.Hour)
+		}
+		wantHeld(t, run(790), "would leave 790 rows of the 1000 that there were within the last day")
+		store.onScan = func(context.Context, string) error { return errors.New("connection refused") }
+		run(790)
+		store.onScan = nil
+		wantHeld(t, run(790), "790 rows of the 1000")
+		time.Sleep(22 * time.Hour)
+		if out := run(790); out.Result != materialize.Published {
+			t.Fatalf("a day later: %s, %v", out.Result, out.Err)
+		}
+		time.Sleep(30 * 24 * time.Hour)
+		wantHeld(t, run(600), "would remove 190 of 790 rows")
+		if out, err := r.RunOnce(t.Context(), materialize.Request{Force: true}, nil); err != nil || out[0].Result != materialize.Published {
+			t.Fatalf("forced: %v, %v", out, err)
+		}
+		if out := run(500); out.Result != materialize.Published {
+			t.Errorf("after a forced run: %s, %v", out.Result, out.Err)
+		}
+		if meta, _ := store.Meta(t.Context(), "a"); len(meta.Health.Counts) != 2 || len(meta.Health.Counts[0].Peaks) > 3 {
+			t.Errorf("counts: %+v", meta.Health.Counts)
+		}
+	})
+}
+
+func TestShrinkingCatalogueFileIsHeld(t *testing.T) {
+	store := newFakeStore()
+	fillHouse(store)
+	topics := []bson.Raw{doc(m{{Key: "id", Value: "T1"}}), doc(m{{Key: "id", Value: "T2"}})}
+	job := materialize.Spectrum(materialize.SpectrumOptions{Catalogue: func(context.Context) ([]bson.Raw, error) { return topics, nil }})
+	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, MaxShrink: 0.2})
+	once(t, r, materialize.Request{})
+	topics = topics[:1]
+	wantHeld(t, once(t, r, materialize.Request{}), "collection catalog.file has 1 records and had 2")
+}
