@@ -205,7 +205,7 @@ func (o *outage) isToldOf(t *testing.T) {
 }
 
 // isLeftAlone: requests that need the store do not reach it. The driver itself looks
-// every ten seconds, and the circuit at growing pauses.
+// every ten seconds, and the circuit at its pauses.
 func (o *outage) isLeftAlone(t *testing.T) {
 	t.Helper()
 	const requests = 300

@@ -4,13 +4,14 @@
 // When there was none for a while, or an operation could not reach the store, one
 // goroutine, Run, looks whether it is there. After two looks in a row without an
 // answer the circuit opens: operations under way are given up, new ones fail at once
-// with rules.ErrUnavailable, and only Run goes on looking, at growing, jittered pauses.
-// The first look that is answered closes it again.
+// with rules.ErrUnavailable, and only Run goes on looking, at jittered pauses that grow
+// to a second, or sooner when an operation was refused, so that the refusal can say
+// when it is worth trying again. The first look that is answered closes the circuit.
 //
-// So nobody's request is the one that finds out, as it would be behind a breaker that
-// lets the next call through to try; a query that is merely slow opens nothing, since
-// a look beside it is answered; and a store that comes back meets one look from each
-// process, not everything that has waited.
+// So no request is the one that finds out, as it would be behind a breaker that lets the
+// next call through to try; a query that is merely slow opens nothing, since a look
+// beside it is answered; and a store that comes back meets one look from each process,
+// not everything that has waited.
 package circuit
 
 import (
@@ -32,8 +33,8 @@ type Options struct {
 	Quiet time.Duration
 	// Timeout is how long a look waits for an answer. If zero, 2 s.
 	Timeout time.Duration
-	// Pause is the first pause between looks at a store that does not answer; it doubles
-	// up to MaxPause. If zero, 500 ms and 15 s.
+	// Pause is the first pause between looks at a store that does not answer, and the least;
+	// it doubles up to MaxPause unless operations are refused. If zero, 500 ms and 1 s.
 	Pause, MaxPause time.Duration
 	// OnChange, if set, is told when the circuit closes (true) and opens (false).
 	OnChange func(closed bool)
@@ -61,8 +62,10 @@ type State struct {
 type Store struct {
 	inner   origin.Store
 	o       Options
+	start   time.Time     // what times below are counted from, by the monotonic clock
 	doubt   chan struct{} // of capacity one: an operation did not reach the store
-	contact atomic.Int64  // when the store last answered, in Unix nanoseconds; 0: never
+	wanted  chan struct{} // of capacity one: an operation was refused
+	contact atomic.Int64  // when the store last answered, in nanoseconds; 0: never
 	refused atomic.Uint64
 	looks   atomic.Uint64
 
@@ -71,6 +74,8 @@ type Store struct {
 	since  time.Time
 	err    error
 	opened uint64
+	next   time.Time       // while open: when the store is looked for again if that is wanted
+	took   time.Duration   // of the last look
 	era    context.Context // ends when the circuit opens
 	end    context.CancelFunc
 }
@@ -93,12 +98,12 @@ func New(inner origin.Store, o Options) *Store {
 		o.Pause = 500 * time.Millisecond
 	}
 	if o.MaxPause <= 0 {
-		o.MaxPause = 15 * time.Second
+		o.MaxPause = time.Second
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{inner: inner, o: o, doubt: make(chan struct{}, 1)}
+	s := &Store{inner: inner, o: o, start: time.Now(), doubt: make(chan struct{}, 1), wanted: make(chan struct{}, 1)}
 	s.era, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -109,7 +114,7 @@ func (s *Store) State() State {
 	st := State{Store: s.inner.Name(), Open: s.open, Since: s.since, Err: s.err, Opened: s.opened}
 	s.mu.Unlock()
 	if at := s.contact.Load(); at != 0 {
-		st.Contact = time.Unix(0, at)
+		st.Contact = s.start.Add(time.Duration(at))
 	}
 	st.Refused, st.Looks = s.refused.Load(), s.looks.Load()
 	return st
@@ -131,11 +136,12 @@ var errGivenUp = errors.New("given up: the store has stopped answering")
 // called with the operation's error and returns what the caller is to have.
 func (s *Store) begin(ctx context.Context) (_ context.Context, ended func(error) error, err error) {
 	s.mu.Lock()
-	open, since, why, era := s.open, s.since, s.err, s.era
+	open, era := s.open, s.era
 	s.mu.Unlock()
 	if open {
 		s.refused.Add(1)
-		return nil, nil, fmt.Errorf("%w: %s is away since %s: %w", rules.ErrUnavailable, s.inner.Name(), since.Format(time.RFC3339), why)
+		signal(s.wanted)
+		return nil, nil, s.away()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	unhook := context.AfterFunc(era, func() { cancel(errGivenUp) })
@@ -144,7 +150,7 @@ func (s *Store) begin(ctx context.Context) (_ context.Context, ended func(error)
 		cause := context.Cause(ctx)
 		cancel(nil)
 		if err != nil && errors.Is(cause, errGivenUp) {
-			return fmt.Errorf("%w: %w: %w", rules.ErrUnavailable, cause, err)
+			return fmt.Errorf("%w: %w: %w", s.away(), cause, err)
 		}
 		s.note(err)
 		return err
@@ -169,12 +175,46 @@ func (s *Store) note(err error) {
 		}
 	}
 	if errors.Is(err, rules.ErrUnavailable) {
-		select {
-		case s.doubt <- struct{}{}:
-		default:
-		}
+		signal(s.doubt)
 	}
 }
 
+// signal leaves word in a channel of capacity one.
+func signal(to chan<- struct{}) {
+	select {
+	case to <- struct{}{}:
+	default: // it is there already
+	}
+}
+
+// awayError is a rules.ErrUnavailable that knows when the store is looked for again.
+type awayError struct {
+	store string
+	since time.Time
+	why   error
+	after time.Duration
+}
+
+// away is the error of an operation that the open circuit refuses or gives up.
+func (s *Store) away() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &awayError{s.inner.Name(), s.since, s.err, max(time.Until(s.next), 0)}
+}
+
+// Error implements error.
+func (e *awayError) Error() string {
+	return fmt.Sprintf("%v: %s is away since %s: %v", rules.ErrUnavailable, e.store, e.since.Format(time.RFC3339), e.why)
+}
+
+// Unwrap says that it is a rules.ErrUnavailable.
+func (e *awayError) Unwrap() []error { return []error{rules.ErrUnavailable, e.why} }
+
+// RetryAfter is how long it is to the next look; that of a store that is back is short.
+func (e *awayError) RetryAfter() time.Duration { return e.after }
+
 // answered takes down a sign of life.
-func (s *Store) answered() { s.contact.Store(time.Now().UnixNano()) }
+func (s *Store) answered() { s.contact.Store(int64(time.Since(s.start)) + 1) }
+
+// silent is how long the store has not answered.
+func (s *Store) silent() time.Duration { return time.Since(s.start) - time.Duration(s.contact.Load()) }

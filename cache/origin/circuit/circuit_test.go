@@ -3,10 +3,12 @@ package circuit_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -39,6 +41,7 @@ type fickle struct {
 
 	mu     sync.Mutex
 	away   bool
+	hang   bool // being away, it lets looks wait
 	silent bool // only for operations: a look is answered
 	pings  atomic.Int64
 	calls  atomic.Int64
@@ -52,11 +55,15 @@ func (f *fickle) set(away, silent bool) {
 	f.away, f.silent = away, silent
 }
 
-func (f *fickle) Ping(context.Context) error {
+func (f *fickle) Ping(ctx context.Context) error {
 	f.pings.Add(1)
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.away {
+	away, hang := f.away, f.hang
+	f.mu.Unlock()
+	if away && hang {
+		<-ctx.Done()
+	}
+	if away {
 		return errors.Join(rules.ErrUnavailable, errors.New("no route"))
 	}
 	return nil
@@ -204,5 +211,52 @@ func TestAwayFromTheStart(t *testing.T) {
 	g.inner.set(false, false)
 	if !<-g.changes {
 		t.Fatal("did not close")
+	}
+}
+
+// TestHealsSoon: after a long outage an operation passes within three seconds, whether or
+// not requests ask meanwhile; a client that was refused after the store came back, and
+// tries again when it is told to, is answered. The clock is the test's own.
+func TestHealsSoon(t *testing.T) {
+	for _, hang := range []bool{false, true} {
+		for range 50 { // pauses are random
+			synctest.Test(t, func(t *testing.T) {
+				inner := &fickle{hang: hang}
+				s := circuit.New(inner, circuit.Options{})
+				ctx, stop := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- s.Run(ctx) }()
+				defer func() { stop(); <-done }()
+				time.Sleep(10 * time.Second)
+				inner.set(true, false)
+				time.Sleep(20*time.Second + rand.N(10*time.Second)) // no request at all
+				inner.set(false, false)
+				time.Sleep(3*time.Second + 10*time.Millisecond)
+				if s.State().Open {
+					t.Fatal("without requests it is open for more than 3 s")
+				}
+
+				inner.set(true, false)
+				time.Sleep(20*time.Second + rand.N(10*time.Second))
+				looks := s.State().Looks
+				for range 1000 { // requests of 10 s
+					_, _ = s.Meta(t.Context(), "things")
+					time.Sleep(10 * time.Millisecond)
+				}
+				if n := s.State().Looks - looks; n > 40 {
+					t.Errorf("%d looks in 10 s", n)
+				}
+				inner.set(false, false)
+				_, err := s.Meta(t.Context(), "things")
+				var known interface{ RetryAfter() time.Duration }
+				if !errors.Is(err, rules.ErrUnavailable) || !errors.As(err, &known) || known.RetryAfter() > 3*time.Second {
+					t.Fatalf("refused with %v", err)
+				}
+				time.Sleep(known.RetryAfter() + time.Millisecond)
+				if _, err := s.Meta(t.Context(), "things"); err != nil {
+					t.Errorf("after %v: %v", known.RetryAfter(), err)
+				}
+			})
+		}
 	}
 }

@@ -28,8 +28,8 @@ func (s *Store) Run(ctx context.Context) error {
 			s.answered()
 			s.close()
 			failures = 0
-		case s.contact.Load() >= began.UnixNano():
-			failures = 0 // somebody else was answered meanwhile: busy, not away
+		case s.contact.Load() != 0 && s.silent() <= time.Since(began):
+			failures = 0 // an operation was answered meanwhile: busy, not away
 		default:
 			if failures++; failures >= looksToOpen || s.contact.Load() == 0 {
 				s.trip(err)
@@ -38,7 +38,7 @@ func (s *Store) Run(ctx context.Context) error {
 		if failures == 0 {
 			s.waitForDoubt(ctx)
 		} else {
-			s.sleep(ctx, s.pause(failures), nil)
+			s.waitForWant(ctx, failures)
 		}
 	}
 	return nil
@@ -49,7 +49,15 @@ func (s *Store) look(ctx context.Context) error {
 	s.looks.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
 	defer cancel()
-	return s.inner.Ping(ctx)
+	began := time.Now()
+	s.mu.Lock()
+	s.next = began.Add(s.took + s.o.Pause) // this one may wait for a store that was away when it began
+	s.mu.Unlock()
+	err := s.inner.Ping(ctx)
+	s.mu.Lock()
+	s.took = time.Since(began)
+	s.mu.Unlock()
+	return err
 }
 
 // waitForDoubt returns when there is a reason to look: an operation that did not
@@ -57,7 +65,7 @@ func (s *Store) look(ctx context.Context) error {
 func (s *Store) waitForDoubt(ctx context.Context) {
 	s.sleep(ctx, s.o.Pause, nil)
 	for ctx.Err() == nil {
-		quiet := time.Since(time.Unix(0, s.contact.Load()))
+		quiet := s.silent()
 		if quiet >= s.o.Quiet || !s.sleep(ctx, s.o.Quiet-quiet, s.doubt) {
 			return
 		}
@@ -77,11 +85,18 @@ func (s *Store) sleep(ctx context.Context, d time.Duration, woken <-chan struct{
 	return false
 }
 
-// pause is how long to wait after so many looks without an answer: between a half and
-// one and a half of a time that doubles, so that processes do not look in step.
-func (s *Store) pause(failures int) time.Duration {
-	d := min(s.o.Pause<<min(failures-1, 20), s.o.MaxPause)
-	return d/2 + rand.N(d)
+// waitForWant returns when it is time to look again after so many looks without an
+// answer: after a pause that doubles, or as soon as an operation was refused and the
+// least pause is over. Pauses are jittered, so that processes do not look in step.
+func (s *Store) waitForWant(ctx context.Context, failures int) {
+	jittered := func(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
+	pause, least := jittered(min(s.o.Pause<<min(failures-1, 20), s.o.MaxPause)), jittered(s.o.Pause)
+	s.mu.Lock()
+	s.next = time.Now().Add(min(least, pause))
+	s.mu.Unlock()
+	if s.sleep(ctx, min(least, pause), nil) {
+		s.sleep(ctx, pause-least, s.wanted)
+	}
 }
 
 // trip opens the circuit, or, if it is open, takes down the latest reason.
