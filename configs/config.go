@@ -120,7 +120,7 @@ type Views struct {
 	Budget Size `yaml:"budget"`
 	// Memory that path indexes may take; beyond it filters on rare paths are evaluated row by row.
 	IndexBudget Size `yaml:"index_budget" check:"positive"`
-	// Folder for snapshot files: what each view in memory holds, so that this process can start and serve while the store is away. It is made if it is not there, and its files are for the owner alone, as they hold the records. Empty: none are written or read.
+	// Folder for snapshot files: what each view in memory holds, so that this process can start and serve while the store is away. It is made if it is not there, and its files are for the owner alone, as they hold the records; one that others may write to is refused. Empty: none are written or read.
 	Snapshot string `yaml:"snapshot"`
 	// Least time from one writing of a view's snapshot file to the next.
 	SnapshotEvery time.Duration `yaml:"snapshot_every" check:"positive"`

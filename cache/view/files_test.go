@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +58,7 @@ var errAway = errors.New("store away")
 // TestFileServesWhileTheStoreIsAway: a set that starts without the store shows what
 // the one before had, as old as it is, and goes on from there when the store is back.
 func TestFileServesWhileTheStoreIsAway(t *testing.T) {
-	s, dir := threeThings(), t.TempDir()
+	s, dir := threeThings(), filepath.Join(t.TempDir(), "files")
 	began := time.Now()
 	leaveFile(t, s, dir)
 	ended := time.Now()
@@ -113,7 +114,7 @@ func TestFileSparesTheStore(t *testing.T) {
 		"all taken away": {func(s *store) { s.meta.Generation = 1; s.meta.Epoch = "n"; s.rows = nil }, 1, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, dir := threeThings(), t.TempDir()
+			s, dir := threeThings(), filepath.Join(t.TempDir(), "files")
 			leaveFile(t, s, dir)
 			loads, deltas := s.calls()
 			s.set(tt.change)
@@ -138,7 +139,7 @@ func TestFileRefused(t *testing.T) {
 		"another version": func(b []byte) []byte { b[7]++; return b },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, dir := threeThings(), t.TempDir()
+			s, dir := threeThings(), filepath.Join(t.TempDir(), "files")
 			leaveFile(t, s, dir)
 			path := snapfile.Path(dir, "things")
 			content, err := os.ReadFile(path)
@@ -156,14 +157,17 @@ func TestFileRefused(t *testing.T) {
 		})
 	}
 	t.Run("another store's", func(t *testing.T) {
-		s, dir := threeThings(), t.TempDir()
+		s, dir := threeThings(), filepath.Join(t.TempDir(), "files")
 		leaveFile(t, s, dir)
 		o := filing(dir)
 		o.Files.Store = "fake://another"
 		notUsed(t, s, o)
 	})
 	t.Run("another view's", func(t *testing.T) {
-		s, dir := threeThings(), t.TempDir()
+		s, dir := threeThings(), filepath.Join(t.TempDir(), "files")
+		if err := snapfile.Prepare(dir); err != nil {
+			t.Fatal(err)
+		}
 		h := snapfile.Header{Store: "fake://store", View: "others", Epoch: "one", Generation: 2}
 		if err := snapfile.Write(snapfile.Path(dir, "things"), h, slices.Values([]bson.Raw{})); err != nil {
 			t.Fatal(err)
@@ -217,7 +221,7 @@ func TestFileCannotBeWritten(t *testing.T) {
 // TestFileTellsWhenItWasConfirmed: a view that is shown, but not yet taken down as
 // confirmed, is not written: its file would be as old as the calendar.
 func TestFileTellsWhenItWasConfirmed(t *testing.T) {
-	p, dir := newPublisher(t), t.TempDir()
+	p, dir := newPublisher(t), filepath.Join(t.TempDir(), "files")
 	p.publish("slow", 5, numberedDocs(t, 5, 1)...)
 	p.publish("swift", 5, numberedDocs(t, 5, 1)...)
 	o := filing(dir)

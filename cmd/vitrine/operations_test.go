@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ var (
 // exported lists the program's own metrics, as a running server gives them.
 func exported(t *testing.T) []string {
 	t.Helper()
-	t.Setenv("VITRINE_VIEWS_SNAPSHOT", t.TempDir())
+	t.Setenv("VITRINE_VIEWS_SNAPSHOT", filepath.Join(t.TempDir(), "files"))
 	s := startServer(t, t.TempDir(), "--demo").ready()
 	s.get("/api/html?limit=1")
 	names := map[string]bool{}

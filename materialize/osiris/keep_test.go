@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -49,7 +50,7 @@ func scanned(t *testing.T, src osiris.Source) (ids string, err error) {
 // TestKept: what was read last counts while the database is away, also for the next
 // process, and never what another database said.
 func TestKept(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "files")
 	keep := func(src osiris.Source, store string) *osiris.Kept {
 		k, err := osiris.Keep(src, dir, store, slog.New(slog.DiscardHandler))
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 )
 
@@ -13,11 +14,22 @@ func Path(dir, view string) string { return filepath.Join(dir, view+".snapshot")
 // abandoned is how old a file that is being written is when nobody writes it any more.
 const abandoned = time.Hour
 
+// writable are the permissions by which others than the owner could put files of their
+// own into a folder: what is served would then be theirs.
+const writable = 0o022
+
 // Prepare makes the folder, for its owner alone, if it is not there, and removes what
-// killed processes have left half written.
+// killed processes have left half written. A folder that others may write to is refused.
 func Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("folder of snapshot files: %w", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("folder of snapshot files: %w", err)
+	}
+	if mode := info.Mode(); mode&writable != 0 && runtime.GOOS != "windows" { // where modes say nothing
+		return fmt.Errorf("folder of snapshot files: others than its owner may write to %s (%v): name a folder below it, which is then made, or take the permission away (chmod go-w)", dir, mode)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, tempPattern))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -17,12 +18,20 @@ import (
 // the file says of its size. The error wraps ErrRefused if the file is there and not
 // sound, fs.ErrNotExist if it is not there.
 func Read(path string) (Header, []bson.Raw, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe must not keep us waiting
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("read snapshot file: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	h, rows, err := decode(f)
+	var h Header
+	var rows []bson.Raw
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = refused("not a regular file: %v", info.Mode())
+	}
+	if err == nil {
+		h, rows, err = decode(f)
+	}
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("read snapshot file %s: %w", path, err)
 	}

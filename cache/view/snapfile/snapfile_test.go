@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -143,6 +144,26 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNoFile: what is no file is refused at once, a named pipe that has no writer too.
+func TestNoFile(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skipf("no named pipes here: %v", err)
+	}
+	for _, path := range []string{pipe, dir, os.DevNull} {
+		if _, _, err := snapfile.Read(path); !errors.Is(err, snapfile.ErrRefused) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := snapfile.Write(pipe, header(1), slices.Values(rows(1, 3))); err != nil {
+		t.Fatal(err)
+	}
+	if _, got, err := snapfile.Read(pipe); err != nil || len(got) != 3 {
+		t.Errorf("written in its place: %d rows, %v", len(got), err)
+	}
+}
+
 // TestKilledWriter kills a process that writes one file after the other: what is
 // there is always a whole file, the last acknowledged one or a later one.
 func TestKilledWriter(t *testing.T) {
@@ -188,7 +209,26 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
-// TestPrepare: what a killed writer left goes; what somebody writes right now stays.
+// TestPrepareRefuses: a folder that others may write to is refused and left as it is.
+func TestPrepareRefuses(t *testing.T) {
+	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770, 0o702} {
+		dir := filepath.Join(t.TempDir(), "files")
+		if err := snapfile.Prepare(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := snapfile.Prepare(dir); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%v: %v", mode, err)
+		}
+		if err := snapfile.Prepare(filepath.Join(dir, "below")); err != nil {
+			t.Errorf("a folder below %v: %v", mode, err)
+		}
+	}
+}
+
+// TestPrepare: what a killed writer left goes; what another process writes right now stays.
 func TestPrepare(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	if err := snapfile.Prepare(dir); err != nil {
