@@ -3,6 +3,8 @@ package materialize_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -186,12 +188,15 @@ func TestRunWaitsForAStoreThatDoesNotAnswer(t *testing.T) {
 
 func TestRunOnceWaitsForTheLeaseOfTheDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newFakeStore()
-		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a"), idle("b")}})
+		store, said := newFakeStore(), &strings.Builder{}
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a"), idle("b")}, Log: slog.New(slog.NewTextHandler(said, nil))})
 		store.steal(25 * time.Second)
 		outs, err := r.RunOnce(t.Context(), materialize.Request{Views: []string{"b"}}, nil)
 		if err != nil || len(outs) != 1 || outs[0].View != "b" || outs[0].Result != materialize.Published {
 			t.Errorf("a holder that died: %v, %v", outs, err)
+		}
+		if !strings.Contains(said.String(), "waiting: another instance materializes") || !strings.Contains(said.String(), "patience=45s") {
+			t.Errorf("it waits without a word: %s", said)
 		}
 		store.steal(time.Hour)
 		if _, err := r.RunOnce(t.Context(), materialize.Request{}, nil); !errors.Is(err, origin.ErrLeaseHeld) {

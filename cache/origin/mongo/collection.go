@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -57,6 +58,18 @@ func (c collection) find(ctx context.Context, filter any, o *options.FindOptions
 func (c collection) findOne(ctx context.Context, filter bson.D, o ...options.Lister[options.FindOneOptions]) (doc bson.Raw, err error) {
 	defer unreadable(&err)
 	return c.inner.FindOne(ctx, filter, o...).Raw()
+}
+
+// read decodes the document with an _id, unless there is none. Its errors are the store's.
+func (c collection) read(ctx context.Context, id string, into any) error {
+	doc, err := c.findOne(ctx, bson.D{{Key: "_id", Value: id}})
+	switch {
+	case err == nil:
+		return bson.Unmarshal(doc, into)
+	case errors.Is(err, driver.ErrNoDocuments):
+		return nil
+	}
+	return storeError(err)
 }
 
 // findAndUpdate changes the document that a filter finds and decodes what became of it;

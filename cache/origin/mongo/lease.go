@@ -60,15 +60,7 @@ func (s *Store) acquire(ctx context.Context, name, holder string, ttl time.Durat
 
 // readLease returns the lease of that name, without a holder if there never was one.
 func (s *Store) readLease(ctx context.Context, name string) (d leasedoc.Doc, err error) {
-	doc, err := s.leases().findOne(ctx, bson.D{{Key: "_id", Value: name}})
-	switch {
-	case err == nil:
-		err = bson.Unmarshal(doc, &d)
-	case errors.Is(err, driver.ErrNoDocuments):
-		err = nil
-	default:
-		err = storeError(err)
-	}
+	err = s.leases().read(ctx, name, &d)
 	d.Name = name
 	return d, err
 }

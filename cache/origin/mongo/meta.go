@@ -2,7 +2,6 @@ package mongo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -36,15 +35,7 @@ func (s *Store) side(view string) collection {
 
 // readMeta returns a view's meta; a view that is not there has only a name.
 func (s *Store) readMeta(ctx context.Context, view string) (d metaDoc, err error) {
-	doc, err := s.metas().findOne(ctx, bson.D{{Key: "_id", Value: view}})
-	switch {
-	case err == nil:
-		err = bson.Unmarshal(doc, &d)
-	case errors.Is(err, driver.ErrNoDocuments):
-		err = nil
-	default:
-		err = storeError(err)
-	}
+	err = s.metas().read(ctx, view, &d)
 	d.View = view
 	return d, err
 }
