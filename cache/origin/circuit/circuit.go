@@ -199,6 +199,9 @@ type awayError struct {
 func (s *Store) away() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.open { // it has closed meanwhile
+		return rules.ErrUnavailable
+	}
 	return &awayError{s.inner.Name(), s.since, s.err, max(time.Until(s.next), 0)}
 }
 
