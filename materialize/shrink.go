@@ -10,8 +10,8 @@ import (
 )
 
 // shrinkGuard refuses runs after which too little would be left of a view, or of the
-// collections that its rows are made from: whoever empties persons would otherwise empty
-// the names of people in every project. It compares with the most of the last day, as
+// collections that its rows are made from: an emptied collection of persons would take
+// the names of people out of every project. It compares with the most of the last day, as
 // many small steps lead where one large step does.
 type shrinkGuard struct {
 	max     float64 // share that may go; 0: any

@@ -15,7 +15,7 @@ type Count struct {
 
 // Peak is the most that was counted in an hour.
 type Peak struct {
-	Hour    time.Time // in which it was counted, by the clock of whoever did
+	Hour    time.Time // in which it was counted, by the clock of the instance that counted
 	Records int
 }
 
