@@ -1,7 +1,9 @@
 package materialize_test
 
 import (
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	_ "time/tzdata" // the tables must not depend on the machine's zone files
 
@@ -170,5 +172,50 @@ func BenchmarkScheduleNext(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Next(from)
+	}
+}
+
+// A clock that is set neither stops schedules nor has them run for all the time that it
+// jumped over.
+func TestSchedulesFollowAClockThatIsSet(t *testing.T) {
+	for _, by := range []time.Duration{-24 * time.Hour, -time.Minute, time.Minute, 24 * time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var set atomic.Int64
+				d, due := newDiary(), map[string]time.Duration{}
+				observer := d.observer()
+				observer.Due = func(view string, in time.Duration) { due[view] = in }
+				r := newRunner(t, materialize.Options{
+					Store: newFakeStore(), Observer: observer, Jobs: []materialize.Job{idle("every"), idle("cron"), idle("never")},
+					Schedule:     map[string]string{"every": "@every 2m", "cron": "*/5 * * * *"},
+					FullSchedule: "30 2 * * *", Now: func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
+				})
+				stop := started(t, r)
+				time.Sleep(11*time.Minute + 30*time.Second)
+				d.mu.Lock()
+				before, last := len(d.runs), time.Since(d.start)
+				d.mu.Unlock()
+				set.Store(int64(by))
+				time.Sleep(11 * time.Minute)
+				stop()
+				after := map[string]int{}
+				for _, run := range d.runs[before:] {
+					if late := run.after - last; late > 5*time.Minute+10*time.Second {
+						t.Errorf("no run for %v", late)
+					}
+					last = run.after
+					after[run.view]++
+				}
+				if after["every"] < 5 || after["every"] > 7 || after["cron"] < 2 || after["cron"] > 4 || after["never"] > 1 {
+					t.Errorf("runs in 11 minutes: %v", after)
+				}
+				if d.missed > 0 {
+					t.Errorf("%d missed", d.missed)
+				}
+				if due["every"] <= 0 || due["every"] > 2*time.Minute || due["cron"] <= 0 || due["cron"] > 5*time.Minute || len(due) != 2 {
+					t.Errorf("due in %v", due)
+				}
+			})
+		})
 	}
 }
