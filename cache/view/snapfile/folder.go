@@ -29,7 +29,8 @@ func Prepare(dir string) error {
 		return fmt.Errorf("folder of snapshot files: %w", err)
 	}
 	if mode := info.Mode(); mode&writable != 0 && runtime.GOOS != "windows" { // where modes say nothing
-		return fmt.Errorf("folder of snapshot files: others than its owner may write to %s (%v): name a folder below it, which is then made, or take the permission away (chmod go-w)", dir, mode)
+		return fmt.Errorf("folder of snapshot files: others than its owner may write to %s (%v): "+
+			"name a folder below it, which is then made, or take the permission away (chmod go-w)", dir, mode)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, tempPattern))
 	if err != nil {
