@@ -89,9 +89,6 @@ func TestLoadInstitute(t *testing.T) {
 			}
 		}
 	}
-	if got := tallies["conferences"].Duplicates; got == 0 {
-		t.Error("conferences has no duplicates, but should")
-	}
 }
 
 // announcing says on standard output that a batch is stored.
