@@ -43,6 +43,10 @@ var (
 	ErrStale = errors.New("generation too old: load the view anew")
 	// ErrLocked: another process holds the embedded store open.
 	ErrLocked = errors.New("store is in use by another process")
+	// ErrDamaged: the store, or a collection or view in it, is not what was written.
+	ErrDamaged = errors.New("store is damaged")
+	// ErrDamagedRecord: one record is not what was written. See DamagedError.
+	ErrDamagedRecord = errors.New("record is damaged")
 	// ErrUnsupported: this store cannot do that (a query operator, watching).
 	ErrUnsupported = errors.New("not supported by this store")
 )
@@ -68,7 +72,8 @@ type Store interface {
 type Source interface {
 	// Scan yields every document of a collection once, in no promised order. A
 	// missing collection is an empty one. It is safe to call other methods of the
-	// store, writes included, from the loop body. After an error nothing follows.
+	// store, writes included, from the loop body. After an error nothing follows, unless
+	// it is ErrDamagedRecord: one comes for each record that is left out.
 	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
 	// Sift is a Scan that yields only what want asks for. want sees every document as
 	// the store has it in memory, to copy none in vain: it may neither keep nor change

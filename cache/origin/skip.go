@@ -1,9 +1,32 @@
 package origin
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
+
+// DamagedError reports a record that the store no longer has as it was written, and
+// whose content it therefore does not hand on.
+type DamagedError struct {
+	Store      string
+	Collection string
+	ID         bson.RawValue // zero if that is lost, too
+}
+
+// Error names the record as far as it is known.
+func (e *DamagedError) Error() string {
+	id := "a record"
+	if !e.ID.IsZero() {
+		id = "record " + e.ID.String()
+	}
+	return fmt.Sprintf("%s of %s in %s is damaged: import it again", id, e.Collection, e.Store)
+}
+
+// Unwrap says that it is an ErrDamagedRecord.
+func (e *DamagedError) Unwrap() error { return ErrDamagedRecord }
 
 // Skip is a record of which no row could be made.
 type Skip struct {

@@ -20,7 +20,7 @@ import (
 // Find implements origin.Source. There are no indexes but the one on _id: an
 // equality or $in on it looks documents up, everything else reads the collection.
 // A sort holds all matching documents in memory. What package filter refuses to
-// evaluate is origin.ErrUnsupported.
+// evaluate is origin.ErrUnsupported. Damaged documents are left out.
 func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		docs, err := s.find(ctx, collection, q)
@@ -65,7 +65,7 @@ func (s *Store) find(ctx context.Context, collection string, q origin.Query) (it
 	if keys, ok := idKeys(q.Filter); ok {
 		docs = s.pick(ctx, collection, keys, match)
 	} else {
-		docs = s.scan(ctx, collection, match, giveWay)
+		docs = whole(s.scan(ctx, collection, match, giveWay))
 	}
 	if len(order) > 0 {
 		return sorted(docs, order)
@@ -73,12 +73,23 @@ func (s *Store) find(ctx context.Context, collection string, q origin.Query) (it
 	return docs, nil
 }
 
+// whole leaves out damaged documents.
+func whole(docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		for doc, err := range docs {
+			if !errors.Is(err, origin.ErrDamagedRecord) && !yield(doc, err) {
+				return
+			}
+		}
+	}
+}
+
 // pick yields those documents with the given keys that match.
 func (s *Store) pick(ctx context.Context, collection string, keys [][]byte, match func(bson.Raw) (bool, error)) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for _, key := range keys {
 			doc, err := s.get(ctx, collection, key)
-			if errors.Is(err, origin.ErrNotFound) {
+			if errors.Is(err, origin.ErrNotFound) || errors.Is(err, origin.ErrDamagedRecord) {
 				continue
 			}
 			ok := err != nil

@@ -59,6 +59,7 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 	if err != nil {
 		return done, err
 	}
+	in := placeOf(bucketSource, collection)
 	for i, doc := range docs {
 		doc, id, err := rawdoc.WithID(doc)
 		if err != nil {
@@ -73,7 +74,7 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 		} else {
 			done.Replaced++
 		}
-		if err := bucket.Put(key, doc); err != nil {
+		if err := bucket.Put(key, in.seal(key, doc)); err != nil {
 			return done, err
 		}
 	}
@@ -114,17 +115,14 @@ func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson
 func (s *Store) refused(ctx context.Context, collection string, after []byte, keep func(bson.RawValue) bool) (keys [][]byte, last []byte, more bool, err error) {
 	var ids []bson.RawValue
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
+		bucket, err := s.collection(tx, collection)
 		if bucket == nil {
-			return nil
+			return err
 		}
 		cursor := bucket.Cursor()
 		for key, doc := seekAfter(cursor, after); key != nil; key, doc = cursor.Next() {
-			id, err := rawdoc.ID(doc)
-			if err != nil {
-				return err
-			}
-			ids, keys = append(ids, rawdoc.Clone(id)), append(keys, bytes.Clone(key))
+			id, _ := idOf(doc, key) // zero if it is damaged: what the dump has was stored anew before
+			ids, keys = append(ids, id), append(keys, bytes.Clone(key))
 			if len(keys) == writeDocs {
 				last, more = keys[len(keys)-1], true
 				return nil
@@ -137,7 +135,7 @@ func (s *Store) refused(ctx context.Context, collection string, after []byte, ke
 	}
 	out := keys[:0:0]
 	for i, key := range keys {
-		if !keep(ids[i]) {
+		if ids[i].IsZero() || !keep(ids[i]) {
 			out = append(out, key)
 		}
 	}

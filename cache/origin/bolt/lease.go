@@ -88,9 +88,14 @@ func heldLease(tx *bbolt.Tx, l origin.Lease) (leasedoc.Doc, error) {
 	return d, err
 }
 
-// readLease returns the lease of that name, without a holder if there never was one.
+// leases is the place of leases.
+var leases = placeOf(bucketLeases, "")
+
+// readLease returns the lease of that name, without a holder if there never was one or it
+// is damaged: one process has the file open, so that the holder before is none any more.
 func readLease(tx *bbolt.Tx, name string) (d leasedoc.Doc, err error) {
-	if raw := tx.Bucket(bucketLeases).Get([]byte(name)); raw != nil {
+	key := []byte(name)
+	if raw, _, bad := leases.open(key, tx.Bucket(bucketLeases).Get(key), 0); bad == nil {
 		err = bson.Unmarshal(raw, &d)
 	}
 	d.Name = name // not in what earlier versions wrote
@@ -103,5 +108,6 @@ func writeLease(tx *bbolt.Tx, d leasedoc.Doc) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(bucketLeases).Put([]byte(d.Name), raw)
+	key := []byte(d.Name)
+	return tx.Bucket(bucketLeases).Put(key, leases.seal(key, raw))
 }

@@ -22,7 +22,7 @@ type metaDoc struct {
 // Meta implements origin.Views.
 func (s *Store) Meta(ctx context.Context, view string) (meta origin.Meta, err error) {
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		d, err := readMeta(tx, view)
+		d, err := s.readMeta(tx, view)
 		meta = d.Meta()
 		return err
 	})
@@ -36,9 +36,13 @@ func (s *Store) Meta(ctx context.Context, view string) (meta origin.Meta, err er
 func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketViews).ForEachBucket(func(name []byte) error {
-			d, err := readMeta(tx, string(name))
-			metas = append(metas, d.Meta())
-			return err
+			d, err := s.readMeta(tx, string(name))
+			meta := d.Meta()
+			if err != nil {
+				meta.Health = origin.Health{Status: origin.HealthError, Error: err.Error()}
+			}
+			metas = append(metas, meta)
+			return nil
 		})
 	})
 	if err != nil {
@@ -72,7 +76,7 @@ func (s *Store) updateMeta(ctx context.Context, view string, change func(tx *bbo
 		if err != nil {
 			return err
 		}
-		d, err := readMeta(tx, view)
+		d, err := s.readMeta(tx, view)
 		if err != nil {
 			return err
 		}
@@ -83,19 +87,24 @@ func (s *Store) updateMeta(ctx context.Context, view string, change func(tx *bbo
 		if err != nil {
 			return err
 		}
-		return b.self.Put(keyMeta, raw)
+		return b.self.Put(keyMeta, b.place.seal(keyMeta, raw))
 	})
 }
 
 // readMeta returns a view's meta; a view that is not there has only a name.
-func readMeta(tx *bbolt.Tx, view string) (d metaDoc, err error) {
+func (s *Store) readMeta(tx *bbolt.Tx, view string) (d metaDoc, err error) {
 	d.View = view
+	if err := s.damaged[viewPath(view)]; err != nil {
+		return d, fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
+	}
 	b, ok := openView(tx, view)
 	if !ok {
 		return d, nil
 	}
 	if raw := b.self.Get(keyMeta); raw != nil {
-		err = bson.Unmarshal(raw, &d)
+		if raw, _, err = b.place.open(keyMeta, raw, 0); err == nil {
+			err = bson.Unmarshal(raw, &d)
+		}
 	}
 	return d, err
 }

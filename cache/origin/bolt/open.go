@@ -8,8 +8,10 @@
 //	views/VIEW/index    generation, key of _id → flags
 //	views/VIEW (meta)   the view's meta
 //	leases              name → lease
+//	damaged             views that could not be read, set aside
 //
 // Keys of _id are those of package idkey; generations are eight bytes, big end first.
+// Every value but those of an index carries a checksum, see seal.
 //
 // # Promise
 //
@@ -24,16 +26,28 @@
 // One process has the file open at a time. No read transaction is ever held while
 // foreign code runs: a writer that must enlarge the mapping waits for all readers,
 // so a reader that writes from its loop would wait for itself.
+//
+// # Damage
+//
+// A store is opened only after the structure of its file was checked. A record that is
+// not what was written is never handed on: Scan and Sift yield an origin.DamagedError in
+// its place, Lookup returns one, Find leaves it out; a damaged row is left out, and
+// Hashes yields none for it, or another. What is wrong with more than records is listed by
+// Damage. A file that is cut, replaced or written to behind the store's back makes
+// every operation fail with rules.ErrUnavailable.
 package bolt
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	bbolt "go.etcd.io/bbolt"
@@ -60,11 +74,22 @@ type Options struct {
 
 // Store is the embedded origin.Store.
 type Store struct {
-	path  string
-	db    *bbolt.DB
-	keep  uint64
-	now   func() time.Time
-	watch *leasedoc.Watch
+	path    string
+	db      *bbolt.DB
+	file    *os.File    // that of db
+	opened  os.FileInfo // of file
+	page    int64       // bytes of a page
+	keep    uint64
+	now     func() time.Time
+	watch   *leasedoc.Watch
+	damaged map[string]error // collections and views that cannot be read, as "source/NAME" and "views/NAME"
+	unsafe  error            // why nothing may be written; nil: it may
+	notes   []string         // see Damage
+
+	gate    sync.Mutex             // held while a transaction begins
+	writing sync.Mutex             // held while one writes
+	written atomic.Pointer[header] // as of the last transaction that was committed
+	failure atomic.Pointer[error]  // why no operation is possible any more; nil: they are
 
 	mu   sync.Mutex                   // guards pins; held when taking a pin and when deciding what to prune
 	pins map[string]map[*pin]struct{} // readers under way, by view
@@ -77,6 +102,7 @@ var (
 	bucketSource = []byte("source")
 	bucketViews  = []byte("views")
 	bucketLeases = []byte("leases")
+	bucketAside  = []byte("damaged")
 )
 
 // Open opens the store in the file at path and creates it, with its folder, if it
@@ -107,29 +133,127 @@ func (s *Store) open(wait time.Duration) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	db, err := bbolt.Open(s.path, 0o600, fileOptions(wait))
-	if errors.Is(err, bbolterrors.ErrTimeout) {
-		return fmt.Errorf("%w%s", origin.ErrLocked, s.heldBy())
+	if err := s.examine(wait); err != nil {
+		return err
+	}
+	panicked, err := s.guard(func() (err error) {
+		s.db, err = s.openFile(wait, false)
+		return err
+	})
+	if panicked {
+		_ = s.file.Close()
 	}
 	if err != nil {
 		return err
 	}
-	err = db.Update(func(tx *bbolt.Tx) error {
+	s.page = int64(s.db.Info().PageSize)
+	if s.opened, err = s.file.Stat(); err == nil {
+		err = s.prepare()
+	}
+	if err != nil {
+		return errors.Join(err, s.release())
+	}
+	syncFolder(dir)
+	s.sayHolder()
+	return nil
+}
+
+// examine checks the structure of the file, if there is one, before bbolt reads it. The
+// file is locked meanwhile.
+func (s *Store) examine(wait time.Duration) error {
+	if at, err := os.Stat(s.path); err != nil || at.Size() == 0 {
+		return nil // it is created
+	}
+	db, err := s.openFile(wait, true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	at, err := s.file.Stat()
+	if err == nil {
+		s.damaged, err = examine(s.file, at.Size(), int64(db.Info().PageSize))
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w; vitrine check says what to do", origin.ErrDamaged, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.damaged)) {
+		s.notes = append(s.notes, fmt.Sprintf("%s cannot be read: %v", name, s.damaged[name]))
+		if strings.HasPrefix(name, string(bucketSource)) {
+			s.unsafe = fmt.Errorf("%s: %w: nothing is written to it: %s: %w; vitrine check says what to do",
+				s.Name(), origin.ErrDamaged, name, s.damaged[name])
+		}
+	}
+	return nil
+}
+
+// openFile opens the file with bbolt.
+func (s *Store) openFile(wait time.Duration, readOnly bool) (*bbolt.DB, error) {
+	o := fileOptions(wait)
+	o.ReadOnly = readOnly
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
+		f, err = os.OpenFile(name, flag, mode)
+		s.file = f
+		return f, err
+	}
+	db, err := bbolt.Open(s.path, 0o600, o)
+	if errors.Is(err, bbolterrors.ErrTimeout) {
+		return nil, fmt.Errorf("%w%s", origin.ErrLocked, s.heldBy())
+	}
+	return db, err
+}
+
+// prepare creates what a store has and sets aside the views that cannot be read, which
+// are made anew. To write nothing is all that is safe while a collection is damaged: its
+// pages may be others' too.
+func (s *Store) prepare() error {
+	last, _, err := readHeaders(s.file, s.page)
+	s.written.Store(&last)
+	if err != nil || s.unsafe != nil {
+		return err
+	}
+	return s.update(context.Background(), func(tx *bbolt.Tx) error {
 		for _, name := range [][]byte{bucketSource, bucketViews, bucketLeases} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
 		}
+		return s.setAside(tx)
+	})
+}
+
+// setAside moves views that cannot be read out of the way.
+func (s *Store) setAside(tx *bbolt.Tx) error {
+	views := tx.Bucket(bucketViews)
+	var doomed []string
+	err := views.ForEachBucket(func(name []byte) error {
+		if s.damaged[viewPath(string(name))] != nil {
+			doomed = append(doomed, string(name))
+		} else if _, err := s.readMeta(tx, string(name)); err != nil {
+			s.notes = append(s.notes, fmt.Sprintf("%s: its meta: %v", viewPath(string(name)), err))
+			doomed = append(doomed, string(name))
+		}
 		return nil
 	})
-	if err != nil {
-		return errors.Join(err, db.Close())
+	for _, name := range doomed {
+		if err != nil {
+			break
+		}
+		var aside *bbolt.Bucket
+		if aside, err = tx.CreateBucketIfNotExists(bucketAside); err == nil {
+			aside, err = aside.CreateBucketIfNotExists(fmt.Appendf(nil, "%d", tx.ID()))
+		}
+		if err == nil {
+			err = views.MoveBucket([]byte(name), aside)
+		}
+		delete(s.damaged, viewPath(name))
+		s.notes = append(s.notes, viewPath(name)+" was set aside: the next run makes it anew")
 	}
-	s.db = db
-	syncFolder(dir)
-	s.sayHolder()
-	return nil
+	return err
 }
+
+// Damage lists what was found wrong with the file when it was opened, beside single
+// records, in sentences for the operator.
+func (s *Store) Damage() []string { return s.notes }
 
 // fileOptions are bbolt's options, chosen as follows. Commits are synced (NoSync
 // stays off): what was acknowledged survives. The free list is written with each
@@ -181,24 +305,16 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close waits for transactions under way and gives the file back.
 func (s *Store) Close() error {
 	_ = os.Remove(s.holderPath())
-	if err := s.db.Close(); err != nil {
+	if err := s.release(); err != nil {
 		return fmt.Errorf("close %s: %w", s.Name(), err)
 	}
 	return nil
 }
 
-// view runs a short read transaction.
-func (s *Store) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// release closes the file. After a failure bbolt would wait for ever: its mapping stays.
+func (s *Store) release() error {
+	if s.failure.Load() != nil {
+		return s.file.Close()
 	}
-	return s.db.View(fn)
-}
-
-// update runs a write transaction; it is durable when update returns nil.
-func (s *Store) update(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return s.db.Update(fn)
+	return s.db.Close()
 }

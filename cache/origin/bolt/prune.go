@@ -55,7 +55,7 @@ func (s *Store) pruneLimits(ctx context.Context, view string) (d metaDoc, limit 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err = s.view(ctx, func(tx *bbolt.Tx) (err error) {
-		d, err = readMeta(tx, view)
+		d, err = s.readMeta(tx, view)
 		return err
 	})
 	if err != nil {
@@ -136,7 +136,9 @@ type pickFunc func(b viewBuckets, key, flags []byte, doomed [][]byte) [][]byte
 func older(b viewBuckets, key, _ []byte, doomed [][]byte) [][]byte {
 	id, generation := splitIndex(key)
 	cursor := b.rows.Cursor()
-	cursor.Seek(versionKey(id, generation))
+	if own, _ := cursor.Seek(versionKey(id, generation)); !bytes.Equal(own, versionKey(id, generation)) {
+		return doomed // a damaged entry supersedes nothing
+	}
 	for before, _ := cursor.Prev(); before != nil; before, _ = cursor.Prev() {
 		other, generation := splitVersion(before)
 		if !bytes.Equal(other, id) {
@@ -147,10 +149,14 @@ func older(b viewBuckets, key, _ []byte, doomed [][]byte) [][]byte {
 	return doomed
 }
 
-// tombstone picks the entry itself if it is one.
-func tombstone(_ viewBuckets, key, flags []byte, doomed [][]byte) [][]byte {
-	if len(flags) == 1 && flags[0]&flagGone != 0 {
-		return append(doomed, bytes.Clone(key))
+// tombstone picks the entry itself if it is one, which the version it is of must confirm.
+func tombstone(b viewBuckets, key, flags []byte, doomed [][]byte) [][]byte {
+	if len(flags) != 1 || flags[0]&flagGone == 0 {
+		return doomed
 	}
-	return doomed
+	version := versionKey(splitIndex(key))
+	if row, err := decodeRow(b.place, version, b.rows.Get(version)); err != nil || row.Doc != nil {
+		return doomed
+	}
+	return append(doomed, bytes.Clone(key))
 }

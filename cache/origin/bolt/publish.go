@@ -85,7 +85,8 @@ func (p *publication) put(b viewBuckets, rows []origin.Row) error {
 		if err != nil {
 			return err
 		}
-		if err := b.rows.Put(versionKey(id, p.generation), value); err != nil {
+		key := versionKey(id, p.generation)
+		if err := b.rows.Put(key, b.place.seal(key, value)); err != nil {
 			return err
 		}
 		if err := b.index.Put(indexKey(id, p.generation), []byte{flags}); err != nil {
@@ -101,7 +102,7 @@ func (p *publication) update(ctx context.Context, fn func(b viewBuckets) error) 
 		return errDone
 	}
 	return p.store.update(ctx, func(tx *bbolt.Tx) error {
-		d, err := readMeta(tx, p.view)
+		d, err := p.store.readMeta(tx, p.view)
 		if err != nil {
 			return err
 		}

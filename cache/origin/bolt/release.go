@@ -1,6 +1,10 @@
 package bolt
 
-import bbolt "go.etcd.io/bbolt"
+import (
+	"context"
+
+	bbolt "go.etcd.io/bbolt"
+)
 
 // releaseEvery is after how many bytes read a scan lets go of the file's pages.
 const releaseEvery = 64 << 20
@@ -24,7 +28,7 @@ func (r *reading) note(bytes int) {
 func (r *reading) end() {
 	if r.bytes >= releaseEvery/16 {
 		// The transaction keeps the mapping where it is. Without it nothing is let go.
-		_ = r.store.db.View(func(tx *bbolt.Tx) error {
+		_ = r.store.view(context.Background(), func(tx *bbolt.Tx) error {
 			release(r.store.db.Info().Data, tx.Size())
 			return nil
 		})

@@ -3,13 +3,13 @@ package bolt
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/idkey"
 	"vitrine/cache/origin/internal/rawdoc"
 )
 
@@ -17,7 +17,7 @@ import (
 // generation, so that an id's versions are neighbours, oldest first:
 //
 //	key    idkey, generation (8 bytes, big end first)
-//	value  flags (1 byte), hash (8 bytes), document; for a tombstone {_id}
+//	value  flags (1 byte), hash (8 bytes), document; for a tombstone {_id}; a seal
 //
 // The index holds the same pair the other way round, with the flags as value.
 const (
@@ -28,9 +28,6 @@ const (
 // flagGone marks a tombstone.
 const flagGone = 1
 
-// errMalformedRow tells of a row that this package cannot have written.
-var errMalformedRow = errors.New("malformed row in the store")
-
 // versionKey returns the key of an id's version.
 func versionKey(id []byte, generation uint64) []byte {
 	key := make([]byte, 0, len(id)+generationSize)
@@ -40,6 +37,9 @@ func versionKey(id []byte, generation uint64) []byte {
 // splitVersion is the inverse of versionKey.
 func splitVersion(key []byte) (id []byte, generation uint64) {
 	n := len(key) - generationSize
+	if n < 0 {
+		return key, 0 // not a key that this package has written
+	}
 	return key[:n], binary.BigEndian.Uint64(key[n:])
 }
 
@@ -51,10 +51,13 @@ func indexKey(id []byte, generation uint64) []byte {
 
 // splitIndex is the inverse of indexKey.
 func splitIndex(key []byte) (id []byte, generation uint64) {
+	if len(key) < generationSize {
+		return key, 0
+	}
 	return key[generationSize:], binary.BigEndian.Uint64(key)
 }
 
-// encodeRow returns the value of a version, and its flags.
+// encodeRow returns the value of a version, without seal, and its flags.
 func encodeRow(r origin.Row) (value []byte, flags byte, err error) {
 	doc := r.Doc
 	if doc == nil {
@@ -69,16 +72,18 @@ func encodeRow(r origin.Row) (value []byte, flags byte, err error) {
 	return append(value, doc...), flags, nil
 }
 
-// decodeRow returns the version stored in value, as a copy.
-func decodeRow(value []byte, generation uint64) (origin.Row, error) {
-	if len(value) < rowHeader {
-		return origin.Row{}, errMalformedRow
+// decodeRow returns a stored version, as a copy; errDamaged if it is not what was written.
+func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
+	value, _, err := p.open(key, sealed, rowHeader)
+	if err != nil {
+		return origin.Row{}, err
 	}
 	doc := bson.Raw(bytes.Clone(value[rowHeader:]))
 	id, err := rawdoc.ID(doc)
 	if err != nil {
-		return origin.Row{}, fmt.Errorf("%w: %w", errMalformedRow, err)
+		return origin.Row{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
+	_, generation := splitVersion(key)
 	row := origin.Row{ID: id, Generation: generation, Hash: binary.BigEndian.Uint64(value[1:]), Doc: doc}
 	if value[0]&flagGone != 0 {
 		row.Doc = nil
@@ -86,22 +91,50 @@ func decodeRow(value []byte, generation uint64) (origin.Row, error) {
 	return row, nil
 }
 
-// decodeHash returns id (a copy) and hash of a version.
-func decodeHash(value []byte, generation uint64) (origin.Row, error) {
-	if len(value) < rowHeader {
-		return origin.Row{}, errMalformedRow
-	}
-	id, err := rawdoc.ID(bson.Raw(value[rowHeader:]))
+// decodeHash returns id (a copy) and hash of a version. One that is damaged, or has no
+// seal yet, has no hash, so that it is published anew; errDamaged if its id is lost, too.
+func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
+	value, had, err := p.open(key, sealed, rowHeader)
 	if err != nil {
-		return origin.Row{}, fmt.Errorf("%w: %w", errMalformedRow, err)
+		value = sealed
 	}
-	return origin.Row{ID: rawdoc.Clone(id), Generation: generation, Hash: binary.BigEndian.Uint64(value[1:])}, nil
+	own, generation := splitVersion(key)
+	if len(value) < rowHeader {
+		return origin.Row{}, errDamaged
+	}
+	id, ok := idOf(value[rowHeader:], own)
+	if !ok {
+		return origin.Row{}, errDamaged
+	}
+	row := origin.Row{ID: id, Generation: generation}
+	if err == nil && had {
+		row.Hash = binary.BigEndian.Uint64(value[1:])
+	}
+	return row, nil
+}
+
+// idOf returns the _id of a document that may be damaged, as a copy, and whether it is
+// the one that belongs to the key.
+func idOf(doc bson.Raw, key []byte) (bson.RawValue, bool) {
+	id, err := rawdoc.ID(doc)
+	if err != nil {
+		return bson.RawValue{}, false
+	}
+	own, err := idkey.Of(id)
+	if err != nil || !bytes.Equal(own, key) {
+		return bson.RawValue{}, false
+	}
+	return rawdoc.Clone(id), true
 }
 
 // viewBuckets are a view's buckets within one transaction.
 type viewBuckets struct {
 	self, rows, index *bbolt.Bucket
+	place             place
 }
+
+// viewPath names a view's bucket.
+func viewPath(view string) string { return string(bucketViews) + "/" + view }
 
 // The names inside a view's bucket.
 var (
@@ -112,6 +145,7 @@ var (
 
 // openView returns a view's buckets; ok is false if the view is not there yet.
 func openView(tx *bbolt.Tx, view string) (b viewBuckets, ok bool) {
+	b.place = placeOf(bucketViews, view)
 	if b.self = tx.Bucket(bucketViews).Bucket([]byte(view)); b.self == nil {
 		return b, false
 	}
@@ -121,6 +155,7 @@ func openView(tx *bbolt.Tx, view string) (b viewBuckets, ok bool) {
 
 // createView returns a view's buckets, creating what is missing.
 func createView(tx *bbolt.Tx, view string) (b viewBuckets, err error) {
+	b.place = placeOf(bucketViews, view)
 	if b.self, err = tx.Bucket(bucketViews).CreateBucketIfNotExists([]byte(view)); err != nil {
 		return b, err
 	}

@@ -133,7 +133,10 @@ func (s *Store) fetch(ctx context.Context, view string, p *pin, ids [][]byte, ta
 			cursor := buckets.rows.Cursor()
 			rows = rows[:0]
 			for _, id := range batch {
-				row, err := versionAt(cursor, id, p.at)
+				row, err := versionAt(buckets.place, cursor, id, p.at)
+				if errors.Is(err, errDamaged) {
+					continue
+				}
 				if err != nil {
 					return err
 				}
@@ -154,7 +157,7 @@ func (s *Store) fetch(ctx context.Context, view string, p *pin, ids [][]byte, ta
 }
 
 // versionAt reads the last version of a row not above a generation.
-func versionAt(cursor *bbolt.Cursor, id []byte, at uint64) (origin.Row, error) {
+func versionAt(p place, cursor *bbolt.Cursor, id []byte, at uint64) (origin.Row, error) {
 	key, value := cursor.Seek(versionKey(id, at))
 	if key == nil || !bytes.Equal(key, versionKey(id, at)) {
 		key, value = cursor.Prev()
@@ -162,11 +165,10 @@ func versionAt(cursor *bbolt.Cursor, id []byte, at uint64) (origin.Row, error) {
 	if key == nil {
 		return origin.Row{}, errLost
 	}
-	found, generation := splitVersion(key)
-	if !bytes.Equal(found, id) {
+	if found, _ := splitVersion(key); !bytes.Equal(found, id) {
 		return origin.Row{}, errLost
 	}
-	return decodeRow(value, generation)
+	return decodeRow(p, key, value)
 }
 
 // errLost tells of a pinned row that is no longer there.
@@ -190,7 +192,7 @@ type ranked struct {
 func (r *ranking) add(doc bson.Raw) error {
 	id, err := doc.LookupErr("_id")
 	if err != nil {
-		return fmt.Errorf("%w: %w", errMalformedRow, err)
+		return fmt.Errorf("row without _id: %w", err)
 	}
 	row := ranked{keys: make([]bson.RawValue, len(r.order))}
 	if row.id, err = storableKey(id); err != nil {

@@ -22,7 +22,8 @@ const (
 	batchBytes = 4 << 20
 )
 
-// Scan implements origin.Source. Documents come in the order of their _id.
+// Scan implements origin.Source. Documents come in the order of their _id; those of a
+// batch that are damaged come behind it.
 func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
 	return s.scan(ctx, collection, nil, rest)
 }
@@ -51,6 +52,11 @@ func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw
 			r.note(b.read)
 			for _, doc := range b.docs {
 				if !yield(doc, nil) {
+					return
+				}
+			}
+			for _, damaged := range b.damaged {
+				if !yield(nil, damaged) {
 					return
 				}
 			}
@@ -87,26 +93,31 @@ func giveWay(last time.Time) time.Time {
 
 // batch is what one read transaction of a scan found and where the next goes on.
 type batch struct {
-	match func(bson.Raw) (bool, error)
-	docs  []bson.Raw
-	read  int    // bytes of the documents that match saw
-	after []byte // key of the last document seen; nil at the start
+	match   func(bson.Raw) (bool, error)
+	docs    []bson.Raw
+	damaged []error
+	read    int    // bytes of the documents that match saw
+	after   []byte // key of the last document seen; nil at the start
 }
 
 // readBatch fills b with the next documents and reports whether there may be more.
 func (s *Store) readBatch(ctx context.Context, collection string, b *batch) (more bool, err error) {
-	b.docs, b.read = b.docs[:0], 0
+	b.docs, b.damaged, b.read = b.docs[:0], b.damaged[:0], 0
+	in := placeOf(bucketSource, collection)
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
+		bucket, err := s.collection(tx, collection)
 		if bucket == nil {
-			return nil
+			return err
 		}
 		cursor := bucket.Cursor()
 		seen, size := 0, 0
-		for key, doc := seekAfter(cursor, b.after); key != nil; key, doc = cursor.Next() {
-			ok := true
-			b.read += len(doc)
-			if b.match != nil {
+		for key, sealed := seekAfter(cursor, b.after); key != nil; key, sealed = cursor.Next() {
+			b.read += len(sealed)
+			doc, _, bad := in.open(key, sealed, 0)
+			ok := bad == nil
+			if bad != nil {
+				b.damaged = append(b.damaged, s.damagedRecord(collection, key, sealed))
+			} else if b.match != nil {
 				if ok, err = b.match(doc); err != nil {
 					return err
 				}
@@ -152,15 +163,39 @@ func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue)
 // get returns a copy of the document with that key, or origin.ErrNotFound.
 func (s *Store) get(ctx context.Context, collection string, key []byte) (doc bson.Raw, err error) {
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		if bucket := tx.Bucket(bucketSource).Bucket([]byte(collection)); bucket != nil {
-			doc = bytes.Clone(bucket.Get(key))
+		bucket, err := s.collection(tx, collection)
+		if err != nil {
+			return err
 		}
-		if doc == nil {
+		var sealed []byte
+		if bucket != nil {
+			sealed = bucket.Get(key)
+		}
+		if sealed == nil {
 			return origin.ErrNotFound
 		}
+		found, _, err := placeOf(bucketSource, collection).open(key, sealed, 0)
+		if err != nil {
+			return s.damagedRecord(collection, key, sealed)
+		}
+		doc = bytes.Clone(found)
 		return nil
 	})
 	return doc, err
+}
+
+// collection returns a source collection, nil if it is not there.
+func (s *Store) collection(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
+	if err := s.damaged[string(bucketSource)+"/"+name]; err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
+	}
+	return tx.Bucket(bucketSource).Bucket([]byte(name)), nil
+}
+
+// damagedRecord is the error of a record that is not what was written.
+func (s *Store) damagedRecord(collection string, key, sealed []byte) error {
+	id, _ := idOf(sealed, key)
+	return &origin.DamagedError{Store: s.Name(), Collection: collection, ID: id}
 }
 
 // Collections implements origin.Source.

@@ -44,7 +44,7 @@ func (s *Store) unpin(view string, p *pin) {
 	delete(s.pins[view], p)
 }
 
-// Rows implements origin.Views. Here every id comes once.
+// Rows implements origin.Views. Here every id comes once, and damaged rows are left out.
 func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
 	meta, err := s.rows(ctx, view, since, decodeRow, fn)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Store) rows(ctx context.Context, view string, since uint64, decode deco
 }
 
 // fillFunc has a read transaction fill a batch.
-type fillFunc func(view viewBuckets, b *rowBatch) (more bool, err error)
+type fillFunc func(view viewBuckets, b *rowBatch) (more bool)
 
 // eachRow reads a published view batch by batch, until take wants no more.
 func (s *Store) eachRow(ctx context.Context, view string, b *rowBatch, fill fillFunc, take func(origin.Row) (bool, error)) error {
@@ -89,10 +89,10 @@ func (s *Store) eachRow(ctx context.Context, view string, b *rowBatch, fill fill
 	defer r.end()
 	for more := b.at > 0; more; {
 		b.rows, b.size = b.rows[:0], 0
-		err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
+		err := s.view(ctx, func(tx *bbolt.Tx) error {
 			buckets, _ := openView(tx, view) // there, or its generation would be 0
-			more, err = fill(buckets, b)
-			return err
+			more = fill(buckets, b)
+			return nil
 		})
 		if err != nil {
 			return err
@@ -107,8 +107,9 @@ func (s *Store) eachRow(ctx context.Context, view string, b *rowBatch, fill fill
 	return nil
 }
 
-// decodeFunc copies out of a stored version what the reader wants.
-type decodeFunc func(value []byte, generation uint64) (origin.Row, error)
+// decodeFunc copies out of a stored version what the reader wants. Its error is
+// errDamaged.
+type decodeFunc func(p place, key, sealed []byte) (origin.Row, error)
 
 // rowBatch is what one read transaction found and where the next goes on.
 type rowBatch struct {
@@ -119,50 +120,48 @@ type rowBatch struct {
 	next   []byte // where to go on; nil at the start
 }
 
-// add appends a version and reports whether the batch is full.
-func (b *rowBatch) add(value []byte, generation uint64) (full bool, err error) {
-	row, err := b.decode(value, generation)
-	if err != nil {
-		return false, err
+// add appends a version, unless it is damaged, and reports whether the batch is full.
+func (b *rowBatch) add(p place, key, sealed []byte) (full bool) {
+	b.size += len(sealed)
+	if row, err := b.decode(p, key, sealed); err == nil {
+		b.rows = append(b.rows, row)
 	}
-	b.rows, b.size = append(b.rows, row), b.size+len(value)
-	return len(b.rows) >= batchDocs || b.size >= batchBytes, nil
+	return len(b.rows) >= batchDocs || b.size >= batchBytes
 }
 
 // fillLive reads the live rows at the pinned generation: of each id the last
 // version not above it, unless that is a tombstone.
-func fillLive(view viewBuckets, b *rowBatch) (more bool, err error) {
+func fillLive(view viewBuckets, b *rowBatch) (more bool) {
 	cursor := view.rows.Cursor()
 	key, value := cursor.Seek(b.next)
 	for key != nil {
 		id, generation := splitVersion(key)
-		found := value
+		at, found := key, value
 		if generation > b.at {
 			found = nil
 		}
-		at := generation
 		for key, value = cursor.Next(); key != nil; key, value = cursor.Next() {
 			other, generation := splitVersion(key)
 			if !bytes.Equal(other, id) {
 				break
 			}
 			if generation <= b.at {
-				found, at = value, generation
+				at, found = key, value
 			}
 		}
 		if found == nil || (len(found) > 0 && found[0]&flagGone != 0) {
 			continue
 		}
-		if full, err := b.add(found, at); err != nil || full {
+		if b.add(view.place, at, found) {
 			b.next = bytes.Clone(key)
-			return key != nil, err
+			return key != nil
 		}
 	}
-	return false, nil
+	return false
 }
 
 // fillDelta reads the versions after since, up to the pinned generation.
-func fillDelta(view viewBuckets, b *rowBatch) (more bool, err error) {
+func fillDelta(view viewBuckets, b *rowBatch) (more bool) {
 	if b.next == nil {
 		b.next = binary.BigEndian.AppendUint64(nil, b.since+1)
 	}
@@ -170,18 +169,17 @@ func fillDelta(view viewBuckets, b *rowBatch) (more bool, err error) {
 	for key, _ := cursor.Seek(b.next); key != nil; key, _ = cursor.Next() {
 		id, generation := splitIndex(key)
 		if generation > b.at {
-			return false, nil
+			return false
 		}
 		if superseded(view.rows, id, generation, b.at) {
 			continue
 		}
-		full, err := b.add(view.rows.Get(versionKey(id, generation)), generation)
-		if err != nil || full {
+		if version := versionKey(id, generation); b.add(view.place, version, view.rows.Get(version)) {
 			b.next = append(bytes.Clone(key), 0) // the smallest key behind this one
-			return true, err
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // superseded reports whether an id has a version after generation, up to at.

@@ -2,6 +2,7 @@ package circuit
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -47,12 +48,12 @@ func (s *Store) each(ctx context.Context, docs func(context.Context) iter.Seq2[b
 			return
 		}
 		for doc, err := range docs(ctx) {
-			if err != nil {
+			if err != nil && !errors.Is(err, origin.ErrDamagedRecord) {
 				yield(nil, ended(err))
 				return
 			}
 			s.answered()
-			if !yield(doc, nil) {
+			if !yield(doc, err) {
 				break
 			}
 		}

@@ -1,0 +1,116 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	bbolt "go.etcd.io/bbolt"
+
+	"vitrine/cache/origin"
+)
+
+// Part is what Check found in a collection or a view.
+type Part struct {
+	Name    string   // "source/activities", "views/persons"
+	Records int      // or rows, in all their versions
+	Damaged int      // of those, what is not what was written
+	IDs     []string // of damaged ones, the first origin.MaxSkips that can be told
+	Plain   int      // written by an earlier version, without a checksum
+	Err     error    // why it cannot be read at all; nil: it can
+}
+
+// Source reports whether the part holds records, which nothing can make anew.
+func (p Part) Source() bool { return strings.HasPrefix(p.Name, string(bucketSource)+"/") }
+
+// Sound reports whether nothing is wrong with the part.
+func (p Part) Sound() bool { return p.Damaged == 0 && p.Err == nil }
+
+// Check examines every page and every value of the store in the file at path, and changes
+// nothing. An error that wraps origin.ErrDamaged says that it cannot be opened at all;
+// one that wraps origin.ErrLocked that another process has it open.
+func Check(ctx context.Context, path string) (parts []Part, err error) {
+	s := &Store{path: path}
+	if at, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("check %s: %w", s.Name(), err)
+	} else if at.Size() == 0 {
+		return nil, fmt.Errorf("check %s: %w: the file is empty", s.Name(), origin.ErrDamaged)
+	}
+	if err := s.examine(500 * time.Millisecond); err != nil {
+		return nil, fmt.Errorf("check %s: %w", s.Name(), err)
+	}
+	_, err = s.guard(func() (err error) {
+		if s.db, err = s.openFile(500*time.Millisecond, true); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.db.Close()) }()
+		return s.db.View(func(tx *bbolt.Tx) error {
+			for _, top := range [][]byte{bucketSource, bucketViews} {
+				bucket := tx.Bucket(top)
+				if bucket == nil {
+					continue
+				}
+				err := bucket.ForEachBucket(func(name []byte) error {
+					p, err := s.checkPart(ctx, tx, top, string(name))
+					parts = append(parts, p)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("check %s: %w", s.Name(), err)
+	}
+	return parts, nil
+}
+
+// checkPart examines a collection, or a view with its meta. Its error is the context's.
+func (s *Store) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name string) (Part, error) {
+	p := Part{Name: string(top) + "/" + name, Err: s.damaged[string(top)+"/"+name]}
+	if p.Err != nil {
+		return p, nil
+	}
+	values, before := tx.Bucket(top).Bucket([]byte(name)), 0
+	if p.Source() {
+		return p, p.examine(ctx, values, placeOf(top, name), 0)
+	}
+	if _, p.Err = s.readMeta(tx, name); p.Err != nil {
+		return p, nil
+	}
+	if values, before = values.Bucket(bucketRows), rowHeader; values == nil {
+		return p, nil
+	}
+	return p, p.examine(ctx, values, placeOf(top, name), before)
+}
+
+// examine checks the values of a bucket, documents behind so many bytes.
+func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place, before int) error {
+	return values.ForEach(func(key, sealed []byte) error {
+		p.Records++
+		_, had, err := in.open(key, sealed, before)
+		switch {
+		case err != nil:
+			p.Damaged++
+			own := key
+			if before > 0 {
+				own, _ = splitVersion(key)
+			}
+			if len(sealed) < before {
+				break
+			}
+			if id, ok := idOf(sealed[before:], own); ok && len(p.IDs) < origin.MaxSkips {
+				p.IDs = append(p.IDs, origin.SkipText(id.String()))
+			}
+		case !had:
+			p.Plain++
+		}
+		return ctx.Err()
+	})
+}

@@ -1,0 +1,65 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/cespare/xxhash/v2"
+
+	"vitrine/cache/origin/sound"
+)
+
+// Every value but those of an index is stored with a seal behind it:
+//
+//	sum      xxhash64 of key and value, seeded by the place (8 bytes, big end first)
+//	version  of the seal (1 byte), never zero
+//
+// Values of earlier versions of Vitrine have none. They end with a document, hence
+// with a zero byte, and are read as they are until they are written again.
+const (
+	sealSize    = 8 + 1
+	sealVersion = 1
+)
+
+// errDamaged reports a value that is not what was written.
+var errDamaged = errors.New("damaged: its checksum does not match")
+
+// place stands for the bucket that a value belongs to: a page that has got into
+// another bucket brings no values with it.
+type place uint64
+
+// placeOf returns the place of a bucket, given by its names from the top.
+func placeOf(bucket []byte, name string) place {
+	return place(xxhash.Sum64String(string(bucket) + "/" + name))
+}
+
+// sum is the checksum of a key and its value.
+func (p place) sum(key, value []byte) uint64 {
+	var d xxhash.Digest
+	d.ResetWithSeed(uint64(p))
+	d.Write(key) // never fails, nor does the next
+	d.Write(value)
+	return d.Sum64()
+}
+
+// seal returns the value with its seal, in memory of its own.
+func (p place) seal(key, value []byte) []byte {
+	out := append(make([]byte, 0, len(value)+sealSize), value...)
+	return append(binary.BigEndian.AppendUint64(out, p.sum(key, value)), sealVersion)
+}
+
+// open returns the value without its seal, and whether it had one. Of one without,
+// which is a document behind so many bytes, just the document's ends are checked.
+func (p place) open(key, sealed []byte, before int) (value []byte, had bool, err error) {
+	n := len(sealed) - sealSize
+	if n >= before && sealed[len(sealed)-1] == sealVersion {
+		if binary.BigEndian.Uint64(sealed[n:]) != p.sum(key, sealed[:n]) {
+			return nil, true, errDamaged
+		}
+		return sealed[:n:n], true, nil
+	}
+	if n := len(sealed) - before; n < sound.MinDocument || int(sound.Length(sealed[before:])) != n || sealed[len(sealed)-1] != 0 {
+		return nil, false, errDamaged
+	}
+	return sealed, false, nil
+}

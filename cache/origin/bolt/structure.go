@@ -1,0 +1,266 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bits-and-blooms/bitset"
+)
+
+// bbolt trusts its file: a page that points at one above it makes it run for ever, a
+// length that is wrong makes it read other memory. structure checks every page in use,
+// before bbolt reads any: each belongs to one place, describes itself as it is written,
+// and has its keys in order; the free pages are none of them.
+type structure struct {
+	file  io.ReaderAt
+	page  int64          // bytes of a page
+	pages uint64         // the high-water mark: pages that were ever in use
+	used  *bitset.BitSet // by page
+	bufs  [][]byte       // by depth
+	flaws map[string]error
+}
+
+// The parts of bbolt's file format, version 2, that are read here. Numbers have the
+// byte order of the machine.
+const (
+	pageHeader   = 16 // id, flags, count, overflow
+	elementSize  = 16 // leaf: flags, position, key size, value size; branch: position, key size, page
+	bucketHeader = 16 // root page, sequence; an inline bucket has its page behind
+
+	branchPage   = 0x01
+	leafPage     = 0x02
+	freelistPage = 0x10
+
+	boltMagic  = 0xED0CDAED
+	noFreelist = ^uint64(0)
+	maxDepth   = 32 // far more levels than a file can have
+)
+
+// header is what one of bbolt's two meta pages says of the file, as of a transaction.
+type header struct{ root, freelist, pages, tx uint64 }
+
+// errCut reports a file that is shorter than its own meta page says.
+func errCut(size, want int64) error {
+	return fmt.Errorf("the file was cut off: it has %d bytes and should have at least %d", size, want)
+}
+
+// examine checks the file and returns what is wrong with single collections and views,
+// by name ("source/activities", "views/persons"), or the error that makes it unusable.
+func examine(file io.ReaderAt, size, page int64) (map[string]error, error) {
+	h, _, err := readHeaders(file, page)
+	if err != nil {
+		return nil, err
+	}
+	if h.pages > uint64(size/page) {
+		return nil, errCut(size, int64(min(h.pages, 1<<40))*page)
+	}
+	s := structure{file: file, page: page, pages: h.pages, used: bitset.New(uint(h.pages)), flaws: map[string]error{}}
+	s.used.Set(0).Set(1)
+	if err := s.tree(nil, h.root, 0, nil, nil); err != nil {
+		return nil, err
+	}
+	if h.freelist != noFreelist {
+		err = s.freelist(h.freelist)
+	} else if len(s.flaws) > 0 {
+		err = errors.New("no list of free pages")
+	}
+	return s.flaws, err
+}
+
+// readHeaders returns the header that counts, and the one before it: zero if its page is
+// not whole.
+func readHeaders(file io.ReaderAt, page int64) (last, before header, err error) {
+	for i := range int64(2) {
+		meta := make([]byte, 64)
+		if _, err := file.ReadAt(meta, i*page+pageHeader); err != nil {
+			return last, before, err
+		}
+		sum := fnv.New64a()
+		sum.Write(meta[:56])
+		if binary.NativeEndian.Uint32(meta) != boltMagic || binary.NativeEndian.Uint64(meta[56:]) != sum.Sum64() {
+			continue
+		}
+		at := func(i int) uint64 { return binary.NativeEndian.Uint64(meta[i:]) }
+		h := header{root: at(16), freelist: at(32), pages: at(40), tx: at(48)}
+		if h.tx >= last.tx {
+			last, before = h, last
+		} else {
+			before = h
+		}
+	}
+	if last == (header{}) {
+		return last, before, errors.New("neither of its meta pages is whole")
+	}
+	return last, before, nil
+}
+
+// read returns a page with those that continue it, and takes them as used. The bytes
+// are valid until another page of the same depth is read.
+func (s *structure) read(id uint64, depth int) ([]byte, error) {
+	if id < 2 || id >= s.pages || depth >= maxDepth {
+		return nil, fmt.Errorf("page %d is out of place", id)
+	}
+	for len(s.bufs) <= depth {
+		s.bufs = append(s.bufs, make([]byte, s.page))
+	}
+	buf := s.bufs[depth][:s.page]
+	if _, err := s.file.ReadAt(buf, int64(id)*s.page); err != nil {
+		return nil, err
+	}
+	more := uint64(binary.NativeEndian.Uint32(buf[12:]))
+	if binary.NativeEndian.Uint64(buf) != id || id+more >= s.pages {
+		return nil, fmt.Errorf("page %d is not what was written there", id)
+	}
+	for i := id; i <= id+more; i++ {
+		if s.used.Test(uint(i)) {
+			return nil, fmt.Errorf("page %d is in use twice", i)
+		}
+		s.used.Set(uint(i))
+	}
+	if more > 0 {
+		buf = slices.Grow(buf, int(more)*int(s.page))[:int(more+1)*int(s.page)]
+		s.bufs[depth] = buf
+		if _, err := s.file.ReadAt(buf[s.page:], int64(id+1)*s.page); err != nil {
+			return nil, err
+		}
+	}
+	return buf, nil
+}
+
+// element is an entry of a page: of a leaf a key and its value, of a branch the first
+// key of a page and the page.
+type element struct {
+	key, value []byte
+	bucket     bool
+	page       uint64
+}
+
+// elements calls fn for the entries of a page, whose keys lie in [from, to). bbolt
+// writes the keys and values of a page one behind the other, in order.
+func elements(page []byte, from, to []byte, fn func(element) error) error {
+	kind, count := binary.NativeEndian.Uint16(page[8:]), int(binary.NativeEndian.Uint16(page[10:]))
+	next := pageHeader + count*elementSize
+	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 || next > len(page) {
+		return errors.New("not a page of records")
+	}
+	if count == 0 && len(bytes.Trim(page[pageHeader:min(len(page), pageHeader+elementSize)], "\x00")) > 0 {
+		return errors.New("the number of its records is wrong")
+	}
+	before := from
+	for i := range count {
+		at := pageHeader + i*elementSize
+		number := func(i int) int { return int(binary.NativeEndian.Uint32(page[at+4*i:])) }
+		e, position, keySize, valueSize := element{}, number(0), number(1), 0
+		if kind == branchPage {
+			e.page = binary.NativeEndian.Uint64(page[at+8:])
+		} else {
+			e.bucket = number(0) != 0
+			position, keySize, valueSize = number(1), number(2), number(3)
+		}
+		if at+position != next || keySize == 0 || next+keySize+valueSize > len(page) {
+			return fmt.Errorf("record %d does not lie where it was written", i)
+		}
+		e.key, e.value = page[next:next+keySize], page[next+keySize:next+keySize+valueSize]
+		if c := bytes.Compare(before, e.key); c > 0 || c == 0 && i > 0 || to != nil && bytes.Compare(e.key, to) >= 0 {
+			return fmt.Errorf("record %d is out of order", i)
+		}
+		if err := fn(e); err != nil {
+			return err
+		}
+		next, before = next+keySize+valueSize, e.key
+	}
+	return nil
+}
+
+// tree checks the pages of a bucket below one of its pages, and the buckets in it.
+func (s *structure) tree(path []string, id uint64, depth int, from, to []byte) error {
+	page, err := s.read(id, depth)
+	if err != nil {
+		return err
+	}
+	if binary.NativeEndian.Uint16(page[8:]) != branchPage {
+		err = elements(page, from, to, func(e element) error { return s.entry(path, e, depth) })
+	} else {
+		var below []element
+		err = elements(page, from, to, func(e element) error {
+			below = append(below, e)
+			return nil
+		})
+		for i := 0; err == nil && i < len(below); i++ {
+			end := to
+			if i+1 < len(below) {
+				end = below[i+1].key
+			}
+			if err := s.tree(path, below[i].page, depth+1, below[i].key, end); err != nil {
+				return err
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("page %d: %w", id, err)
+	}
+	return nil
+}
+
+// entry checks an entry of a leaf: whether it is a bucket is settled by the layout.
+func (s *structure) entry(path []string, e element, depth int) error {
+	bucket := len(path) == 0 || len(path) == 1 && path[0] != string(bucketLeases) ||
+		len(path) == 2 && path[0] == string(bucketViews) && !bytes.Equal(e.key, keyMeta)
+	if len(path) == 2 && path[0] == string(bucketSource) || len(path) > 2 {
+		return nil // a record: its checksum says the rest
+	}
+	if e.bucket != bucket || bucket && len(e.value) < bucketHeader {
+		return fmt.Errorf("%q is not what was written", e.key)
+	}
+	if !bucket || len(path) == 1 && path[0] == string(bucketAside) {
+		return nil
+	}
+	path = append(slices.Clone(path), string(e.key))
+	var err error
+	if root := binary.NativeEndian.Uint64(e.value); root != 0 {
+		err = s.tree(path, root, depth+1, nil, nil)
+	} else if page := e.value[bucketHeader:]; len(page) < pageHeader || binary.NativeEndian.Uint16(page[8:]) != leafPage {
+		err = errors.New("not a page of records")
+	} else {
+		err = elements(page, nil, nil, func(e element) error { return s.entry(path, e, depth) })
+	}
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", path[len(path)-1], err)
+	if len(path) == 2 && path[0] != string(bucketLeases) {
+		s.flaws[strings.Join(path, "/")] = err
+		return nil
+	}
+	return err
+}
+
+// freelist checks the list of free pages: in order, and none of them in use.
+func (s *structure) freelist(id uint64) error {
+	page, err := s.read(id, 0)
+	if err != nil {
+		return fmt.Errorf("list of free pages: %w", err)
+	}
+	count, ids := uint64(binary.NativeEndian.Uint16(page[10:])), page[pageHeader:]
+	if count == 0xFFFF {
+		count, ids = binary.NativeEndian.Uint64(ids), ids[8:]
+	}
+	if binary.NativeEndian.Uint16(page[8:]) != freelistPage || count > uint64(len(ids)/8) {
+		return fmt.Errorf("list of free pages: page %d: not a list of pages", id)
+	}
+	before := uint64(1)
+	for i := range count {
+		free := binary.NativeEndian.Uint64(ids[8*i:])
+		if free <= before || free >= s.pages || s.used.Test(uint(free)) {
+			return fmt.Errorf("list of free pages: page %d cannot be free", free)
+		}
+		before = free
+	}
+	return nil
+}
