@@ -1,13 +1,16 @@
 package materialize_test
 
 import (
+	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin/bolt"
+	"vitrine/materialize"
 )
 
 // boltHouse is the embedded store in a file of its own.
@@ -47,4 +50,52 @@ func (h boltHouse) replace(collection string, docs ...any) {
 func onEachStore(t *testing.T, test func(t *testing.T, store house)) {
 	t.Run("fake", func(t *testing.T) { test(t, newFakeStore()) })
 	t.Run("bolt", func(t *testing.T) { test(t, openBolt(t)) })
+}
+
+// TestDamageIsRepaired: a damaged record is left out and its row stays, also if it can
+// no longer be told which record it was; a damaged row is rendered again.
+func TestDamageIsRepaired(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	run := func(want materialize.Result, counts materialize.Counts, rows map[int32]string) {
+		t.Helper()
+		s, err := bolt.Open(path, bolt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		r := newRunner(t, materialize.Options{Store: s, Jobs: []materialize.Job{(&shouting{rules: "!"}).job()}})
+		wantCounts(t, once(t, r, materialize.Request{}), want, counts)
+		wantLoud(t, s, rows)
+	}
+	spoil := func(from, to string) {
+		t.Helper()
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spoiled := bytes.ReplaceAll(file, []byte(from), []byte(to))
+		if bytes.Equal(file, spoiled) {
+			t.Fatalf("%q is not in the file", from)
+		}
+		if err := os.WriteFile(path, spoiled, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	boltHouse{s}.replace("records", rec(1, "the first"), rec(2, "the second"), rec(3, "the third"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all := map[int32]string{1: "the first!", 2: "the second!", 3: "the third!"}
+	run(materialize.Published, materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3}, all)
+
+	spoil("the first!", "the worst!")
+	run(materialize.Published, materialize.Counts{Scanned: 3, Rendered: 1, Changed: 1}, all)
+	spoil("the second\x00", "the socond\x00")
+	run(materialize.Unchanged, materialize.Counts{Scanned: 3, Skipped: 1}, all)
+	spoil("_id\x00\x03\x00\x00\x00\x02title", "_id\x00\x07\x00\x00\x00\x02title") // the id of the third
+	run(materialize.Unchanged, materialize.Counts{Scanned: 3, Skipped: 2}, all)
 }

@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/origin/sound"
 )
 
@@ -85,6 +87,10 @@ func readDeps(ctx context.Context, store Store, job Job, skip func(bson.RawValue
 func readSorted(ctx context.Context, store Store, collection string, skip func(bson.RawValue, error)) ([]bson.Raw, error) {
 	byID := map[string]bson.Raw{}
 	for doc, err := range store.Scan(ctx, collection) {
+		if damaged := (*origin.DamagedError)(nil); errors.As(err, &damaged) {
+			skip(damaged.ID, err)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,8 @@ type known struct {
 	live int    // rows published when the run started
 	run  uint32 // which use of it this is
 	key  []byte // scratch, so that a look-up allocates nothing
+
+	keepAll bool // this run met a record that it cannot tell: none counts as vanished
 }
 
 // published is one row as the store has it.
@@ -43,6 +45,7 @@ type settled struct {
 func (k *known) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full bool) (*known, error) {
 	if k != nil && !full && k.meta.Generation == meta.Generation && k.meta.Epoch == meta.Epoch {
 		k.run++
+		k.keepAll = false
 		return k, nil
 	}
 	return loadKnown(ctx, views, meta.View, full)
@@ -57,7 +60,7 @@ func (k *known) after(changes []settled, meta origin.Meta) *known {
 	k.meta, k.live = meta, 0
 	for i := range k.rows {
 		row := &k.rows[i]
-		row.live = row.live && row.met == k.run // what vanished was taken away
+		row.live = row.live && !k.gone(*row) // what vanished was taken away
 		if row.live {
 			k.live++
 		}
@@ -132,11 +135,14 @@ func (k *known) meet(id bson.RawValue) (at int, again bool) {
 	return at, again
 }
 
-// vanished counts the published rows whose record was not met.
+// gone reports whether a published row's record was not met.
+func (k *known) gone(row published) bool { return row.live && row.met != k.run && !k.keepAll }
+
+// vanished counts the published rows whose record is gone.
 func (k *known) vanished() int {
 	n := 0
 	for _, row := range k.rows {
-		if row.live && row.met != k.run {
+		if k.gone(row) {
 			n++
 		}
 	}
@@ -147,7 +153,7 @@ func (k *known) vanished() int {
 func (k *known) vanishedIDs() iter.Seq[bson.RawValue] {
 	return func(yield func(bson.RawValue) bool) {
 		for key, i := range k.at {
-			if row := k.rows[i]; row.live && row.met != k.run && !yield(keyID(key)) {
+			if k.gone(k.rows[i]) && !yield(keyID(key)) {
 				return
 			}
 		}

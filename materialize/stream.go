@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -102,6 +103,9 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 			return true
 		})
 		for record, err := range sift {
+			if b.leftOut(err) {
+				continue
+			}
 			if err != nil {
 				yield(change{}, fmt.Errorf("scan %s: %w", b.job.Source, err))
 				return
@@ -119,6 +123,9 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	scan := func(yield func(bson.Raw, error) bool) {
 		for record, err := range b.store.Scan(ctx, b.job.Source) {
+			if b.leftOut(err) {
+				continue
+			}
 			if err == nil {
 				b.counts.Scanned++
 			} else {
@@ -140,6 +147,23 @@ func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[
 			}
 		}
 	}
+}
+
+// leftOut counts a record that the store no longer has as it was written, and reports
+// whether that is the error. If it has a row, that one stays.
+func (b *build) leftOut(err error) bool {
+	damaged := (*origin.DamagedError)(nil)
+	if !errors.As(err, &damaged) {
+		return false
+	}
+	b.counts.Scanned++
+	b.skips.add(damaged.ID, err)
+	if damaged.ID.IsZero() {
+		b.known.keepAll = true
+	} else {
+		b.known.meet(damaged.ID)
+	}
+	return true
 }
 
 // readable passes on the records that can be read, all the way down, and skips others.
