@@ -41,6 +41,7 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge("vitrine_view_job_skipped", "Records that its job's last run left out.", float64(s.Meta.Health.Skipped))
 		gauge("vitrine_view_generation", "Generation being served.", float64(s.Meta.Generation))
 		gauge("vitrine_view_rows", "Rows being served.", float64(s.Rows))
+		gauge("vitrine_view_missing_rows", "Rows left out because the store does not have them as they were written.", float64(s.Missing))
 		gauge("vitrine_view_segments", "Segments the rows lie in.", float64(s.Segments))
 		gauge("vitrine_view_row_bytes", "Bytes of rows held.", float64(s.RowBytes))
 		gauge("vitrine_view_index_bytes", "Bytes of indexes held.", float64(s.IndexBytes))

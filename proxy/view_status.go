@@ -28,6 +28,7 @@ type ServedView struct {
 	Loaded     *time.Time `json:"loaded"`
 	Checked    *time.Time `json:"checked"` // when the store last answered
 	Stale      bool       `json:"stale"`   // served though the store could not confirm it
+	Missing    int        `json:"missing,omitempty"` // rows that are damaged in the store, and left out
 	Error      string     `json:"error,omitempty"`
 }
 
@@ -73,7 +74,7 @@ func served(s view.Status) ViewStatus {
 	v.View, v.Rows = s.View, s.Rows
 	v.ServedView = &ServedView{
 		Mode: string(s.Mode), Segments: s.Segments, RowBytes: s.RowBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
-		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale,
+		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale, Missing: s.Missing,
 	}
 	if s.Err != nil {
 		v.ServedView.Error = s.Err.Error()

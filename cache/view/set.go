@@ -183,6 +183,10 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	if swapped != nil {
 		s.log.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
 			"rows", swapped.count, "segments", len(swapped.segments), "took", time.Since(began))
+		if n := swapped.missing(); n > 0 {
+			s.log.Warn("rows left out: the store does not have them as they were written, the next run renders them again",
+				"view", v.def.Name, "rows", n)
+		}
 		if s.onSwap != nil {
 			s.onSwap(swapped)
 		}
@@ -256,6 +260,7 @@ type Status struct {
 	Err        error       // of the last refresh
 	Stale      bool        // it is served though the store could not confirm it when it was last to
 	Rows       int
+	Missing    int       // rows of the generation that the store could not give as they were written
 	Filed      time.Time // when the store had confirmed what the view's file holds; zero: there is none
 	FileErr    error     // why it could not be written last; nil: it could
 	Segments   int

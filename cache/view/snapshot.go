@@ -44,6 +44,9 @@ func (s *Snapshot) Len() int { return s.count }
 // then, and counted by Group; there are no runs.
 func (s *Snapshot) Stored() bool { return s.store != nil }
 
+// missing counts the rows of the generation that the store left out.
+func (s *Snapshot) missing() int { return max(s.meta.Rows-s.count, 0) }
+
 // Doc returns the row's document.
 func (s *Snapshot) Doc(slot Slot) bson.Raw {
 	seg, local := s.locate(slot)

@@ -197,7 +197,7 @@ func (v *view) status() Status {
 	v.mu.Unlock()
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Segments = snap.meta, snap.loaded, snap.count, len(snap.segments)
-		st.RowBytes = snap.rowBytes
+		st.RowBytes, st.Missing = snap.rowBytes, snap.missing()
 		if st.Mode = Store; snap.store == nil {
 			st.Mode, st.Filed, st.FileErr = Memory, filed.confirmed, filed.err
 		}
