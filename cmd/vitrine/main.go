@@ -60,6 +60,7 @@ func rootCommand() *cobra.Command {
 		importCommand(),
 		materializeCommand(),
 		statusCommand(),
+		checkCommand(),
 		queryCommand(),
 		tokenCommand(),
 		configCommand(),

@@ -51,6 +51,7 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	warnOfDamage(store, log)
 	inst, err := newInstitute(cfg, store, log)
 	if err != nil {
 		return err

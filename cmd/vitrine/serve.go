@@ -61,6 +61,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	warnOfDamage(store, log)
 	if demo {
 		if err := loadDemo(ctx, store); err != nil {
 			return err

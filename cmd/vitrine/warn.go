@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 
+	"vitrine/cache/origin"
 	"vitrine/configs"
 )
 
@@ -16,5 +17,14 @@ func warnOfKeys(cfg configs.Config, log *slog.Logger) {
 	}
 	if cfg.Auth.Session.Endless {
 		log.Warn("auth.session.endless: a token that was lost is good for ever")
+	}
+}
+
+// warnOfDamage tells the operator what is wrong with an embedded store beyond single records.
+func warnOfDamage(store origin.Store, log *slog.Logger) {
+	if s, ok := store.(interface{ Damage() []string }); ok {
+		for _, note := range s.Damage() {
+			log.Warn("the store is damaged: vitrine check says what to do", "store", store.Name(), "damage", note)
+		}
 	}
 }

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/configs"
+)
+
+func checkCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Examine an embedded store and say what to do if it is damaged",
+		Long: "Examine every page, record and row of an embedded store. Nothing is changed. The store may\n" +
+			"not be open elsewhere: stop the server, or check a copy. If anything is damaged, what to do\n" +
+			"is printed and the exit code is not zero.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, false)
+			if err != nil {
+				return err
+			}
+			path, ok := strings.CutPrefix(cfg.Store.Reveal(), "bolt://")
+			if !ok {
+				return errors.New("only an embedded store (bolt://PATH) can be examined; MongoDB has its own means")
+			}
+			parts, err := bolt.Check(cmd.Context(), path)
+			if errors.Is(err, origin.ErrDamaged) {
+				fmt.Fprintf(cmd.OutOrStdout(), "The file cannot be used. %s\n", startOver(cfg.Store.Reveal()))
+			}
+			if err != nil {
+				return err
+			}
+			return printCheck(cmd.OutOrStdout(), cfg.Store.Reveal(), parts)
+		},
+	}
+	configs.AddFlags(cmd.Flags(), "store")
+	return cmd
+}
+
+// startOver says how to replace a store.
+func startOver(store string) string {
+	return "Move it away, keep it, and put a backup in its place or import the dumps anew:\n" +
+		"  vitrine import --store " + store + " DUMP… && vitrine materialize --store " + store
+}
+
+// printCheck writes a line for each part and, as an error, what is wrong; before that, what to do.
+func printCheck(w io.Writer, store string, parts []bolt.Part) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "PART\tRECORDS\tDAMAGED\tWITHOUT CHECKSUM")
+	damaged, advice := 0, map[string]bool{}
+	for _, p := range parts {
+		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\n", p.Name, p.Records, p.Damaged, p.Plain)
+		switch {
+		case p.Sound():
+			continue
+		case p.Source() && p.Err != nil:
+			advice["Collections cannot be read, and nothing can be written. "+startOver(store)] = true
+		case p.Source():
+			advice["Records are damaged: they are left out, and rows rendered before stay. Import them again:\n"+
+				"  vitrine import --store "+store+" DUMP…"] = true
+		default:
+			advice["Rows are damaged: they are left out. The next run renders them again, at the latest:\n"+
+				"  vitrine materialize --store "+store] = true
+		}
+		damaged++
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Err != nil {
+			fmt.Fprintf(w, "%s cannot be read: %v\n", p.Name, p.Err)
+		}
+		for _, id := range p.IDs {
+			fmt.Fprintf(w, "damaged: %s %s\n", p.Name, id)
+		}
+		if more := p.Damaged - len(p.IDs); more > 0 {
+			fmt.Fprintf(w, "damaged: %s: %d more\n", p.Name, more)
+		}
+	}
+	for text := range advice {
+		fmt.Fprintln(w, text)
+	}
+	if damaged > 0 {
+		return fmt.Errorf("%w: %d of %d parts", origin.ErrDamaged, damaged, len(parts))
+	}
+	fmt.Fprintln(w, "Nothing is damaged.")
+	return nil
+}
