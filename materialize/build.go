@@ -28,6 +28,7 @@ type build struct {
 
 	counts  Counts
 	total   int       // rows published when the run started
+	first   bool      // the view was never published
 	settled []settled // what was put, by place in known
 	added   int       // rows that are new to the view
 	left    int       // published rows whose records no longer give one
@@ -124,7 +125,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if b.known, err = kept.orLoad(ctx, b.store, meta, b.full); err != nil {
 		return meta, Failed, err
 	}
-	b.total = b.known.live
+	b.total, b.first = b.known.live, meta.Generation == 0
 	fingerprint, err := b.stream(ctx, pub)
 	if err != nil {
 		return meta, Failed, err

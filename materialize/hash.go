@@ -57,8 +57,8 @@ func idText(id bson.RawValue) string {
 
 // readDeps loads the collections that a job depends on and returns with them the
 // fingerprint of everything a row is made from besides its record. Documents that
-// cannot be read are given to skip.
-func readDeps(ctx context.Context, store Store, job Job, skip func(bson.RawValue, error)) (Deps, string, error) {
+// cannot be read are given to skip, whose error ends the reading.
+func readDeps(ctx context.Context, store Store, job Job, skip func(bson.RawValue, error) error) (Deps, string, error) {
 	if len(job.Deps) == 0 {
 		return Deps{}, job.Fingerprint, nil
 	}
@@ -84,11 +84,13 @@ func readDeps(ctx context.Context, store Store, job Job, skip func(bson.RawValue
 
 // readSorted reads a small collection in order of _id: scans promise no order, and
 // the fingerprint must not depend on it.
-func readSorted(ctx context.Context, store Store, collection string, skip func(bson.RawValue, error)) ([]bson.Raw, error) {
+func readSorted(ctx context.Context, store Store, collection string, skip func(bson.RawValue, error) error) ([]bson.Raw, error) {
 	byID := map[string]bson.Raw{}
 	for doc, err := range store.Scan(ctx, collection) {
 		if damaged := (*origin.DamagedError)(nil); errors.As(err, &damaged) {
-			skip(damaged.ID, err)
+			if err := skip(damaged.ID, err); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		if err != nil {
@@ -96,7 +98,9 @@ func readSorted(ctx context.Context, store Store, collection string, skip func(b
 		}
 		id := doc.Lookup("_id")
 		if err := sound.Check(doc); err != nil {
-			skip(id, fmt.Errorf("malformed record of %s: %w", collection, err))
+			if err := skip(id, fmt.Errorf("malformed record of %s: %w", collection, err)); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		byID[string(appendKey(nil, id))] = doc

@@ -18,7 +18,7 @@ type Result string
 const (
 	Published Result = "published" // a new generation was committed
 	Unchanged Result = "unchanged" // nothing to publish
-	Held      Result = "held"      // would have taken away too many rows; nothing was published
+	Held      Result = "held"      // would have taken away too many rows, or made them without a damaged record; nothing was published
 	Failed    Result = "error"     // see Outcome.Err; nothing was published
 	Stopped   Result = "stopped"   // the context ended or the lease was lost; nothing was published
 )

@@ -54,7 +54,10 @@ type batch struct {
 // goroutine reads and hashes, and alone uses known and counts.Scanned; another
 // renders and puts, and alone uses the other counts. Both have ended on return.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
-	deps, fingerprint, err := readDeps(ctx, b.store, b.job, b.skips.add)
+	deps, fingerprint, err := readDeps(ctx, b.store, b.job, func(id bson.RawValue, err error) error {
+		b.skips.add(id, err)
+		return b.mustHold(err)
+	})
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +126,9 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	scan := func(yield func(bson.Raw, error) bool) {
 		for record, err := range b.store.Scan(ctx, b.job.Source) {
-			if b.leftOut(err) {
+			if held := b.mustHold(err); held != nil {
+				err = held
+			} else if b.leftOut(err) {
 				continue
 			}
 			if err == nil {
@@ -147,6 +152,16 @@ func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[
 			}
 		}
 	}
+}
+
+// mustHold returns the error of a run that is held because of a damaged record which more
+// rows than its own are made from: rendered without it they would be wrong. A view that
+// has no rows yet, or is forced, goes without it.
+func (b *build) mustHold(err error) error {
+	if b.first || b.guard.forced || !errors.Is(err, origin.ErrDamagedRecord) {
+		return nil
+	}
+	return &heldError{err.Error() + ": other rows are made from it, too"}
 }
 
 // leftOut counts a record that the store no longer has as it was written, and reports

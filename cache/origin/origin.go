@@ -121,7 +121,7 @@ type Meta struct {
 // The values of Health.Status; it is empty before the first run.
 const (
 	HealthOK    = "ok"
-	HealthHeld  = "held" // not published: the view, or what its rows are made from, would shrink too much
+	HealthHeld  = "held" // not published: the view, or what its rows are made from, would shrink too much, or a record of that is damaged
 	HealthError = "error"
 )
 
