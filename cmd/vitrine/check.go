@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -55,20 +56,20 @@ func startOver(store string) string {
 func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "PART\tRECORDS\tDAMAGED\tWITHOUT CHECKSUM")
-	damaged, advice := 0, map[string]bool{}
+	damaged, advice := 0, []string{}
 	for _, p := range parts {
 		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\n", p.Name, p.Records, p.Damaged, p.Plain)
 		switch {
 		case p.Sound():
 			continue
 		case p.Source() && p.Err != nil:
-			advice["Collections cannot be read, and nothing can be written. "+startOver(store)] = true
+			advice = append(advice, "Collections cannot be read, and nothing can be written. "+startOver(store))
 		case p.Source():
-			advice["Records are damaged: they are left out, and rows rendered before stay. Import them again:\n"+
-				"  vitrine import --store "+store+" DUMP…"] = true
+			advice = append(advice, "Records are damaged: they are left out, and rows rendered before stay. Import them again:\n"+
+				"  vitrine import --store "+store+" DUMP…")
 		default:
-			advice["Rows are damaged: they are left out. The next run renders them again, at the latest:\n"+
-				"  vitrine materialize --store "+store] = true
+			advice = append(advice, "Rows are damaged: they are left out until the next run renders them again, at once with\n"+
+				"  vitrine materialize --store "+store)
 		}
 		damaged++
 	}
@@ -86,7 +87,8 @@ func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 			fmt.Fprintf(w, "damaged: %s: %d more\n", p.Name, more)
 		}
 	}
-	for text := range advice {
+	slices.Sort(advice)
+	for _, text := range slices.Compact(advice) {
 		fmt.Fprintln(w, text)
 	}
 	if damaged > 0 {
