@@ -77,6 +77,15 @@ func startServer(t testing.TB, dir string, args ...string) *server {
 
 // start starts the process and waits for its listeners.
 func (s *server) start() *server {
+	s.t.Helper()
+	if !s.listens() {
+		s.t.Fatalf("serve ended before it listened:\n%s", s.logged())
+	}
+	return s
+}
+
+// listens starts the process and reports whether it has its listeners: if not, it has ended.
+func (s *server) listens() bool {
 	t := s.t
 	t.Helper()
 	s.eof = make(chan struct{})
@@ -110,10 +119,10 @@ func (s *server) start() *server {
 	select {
 	case at := <-listening:
 		s.base, s.admin = "http://"+at.Address, "http://"+at.Admin
+		return true
 	case <-s.eof:
-		t.Fatalf("serve ended before it listened:\n%s", s.logged())
+		return false
 	}
-	return s
 }
 
 // logTold is how much of a program's log is told where a test has failed: what a panic
