@@ -35,12 +35,19 @@ func (s *Store) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	if _, err = s.guard(func() error { return fn(tx) }); err != nil {
 		return err
 	}
+	return s.confirm(*before)
+}
+
+// confirm returns an error if another file may have been read since a header was the
+// last: one that was written over ours. Commits of ours may have gone on meanwhile.
+func (s *Store) confirm(before header) error {
 	last, _, err := readHeaders(s.file, s.page)
-	if now := s.written.Load(); err == nil && last != *before && last != *now && last.tx != now.tx+1 {
-		err = errForeign
-	}
 	if err != nil {
-		return s.lost(err) // another file may have been read
+		return s.lost(err)
+	}
+	now := *s.written.Load()
+	if last.tx < before.tx || last.tx > now.tx+1 || last.tx == before.tx && last != before || last.tx == now.tx && last != now {
+		return s.lost(errForeign)
 	}
 	return nil
 }

@@ -169,10 +169,13 @@ func (s *Store) examine(wait time.Duration) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	at, err := s.file.Stat()
-	if err == nil {
-		s.damaged, err = examine(s.file, at.Size(), int64(db.Info().PageSize))
-	}
+	_, err = s.guard(func() error {
+		at, err := s.file.Stat()
+		if err == nil {
+			s.damaged, err = examine(mapped(db, at.Size()), int64(db.Info().PageSize))
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("%w: %w; vitrine check says what to do", origin.ErrDamaged, err)
 	}

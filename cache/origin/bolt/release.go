@@ -2,9 +2,17 @@ package bolt
 
 import (
 	"context"
+	"unsafe"
 
 	bbolt "go.etcd.io/bbolt"
 )
+
+// mapped returns the first bytes of the file as they are mapped, which are to be read only.
+func mapped(db *bbolt.DB, size int64) []byte {
+	data := db.Info().Data
+	// The address is the kernel's and not the collector's: it stays what it is.
+	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&data))), size)
+}
 
 // releaseEvery is after how many bytes read a scan lets go of the file's pages.
 const releaseEvery = 64 << 20
@@ -29,7 +37,7 @@ func (r *reading) end() {
 	if r.bytes >= releaseEvery/16 {
 		// The transaction keeps the mapping where it is. Without it nothing is let go.
 		_ = r.store.view(context.Background(), func(tx *bbolt.Tx) error {
-			release(r.store.db.Info().Data, tx.Size())
+			release(mapped(r.store.db, tx.Size()))
 			return nil
 		})
 	}

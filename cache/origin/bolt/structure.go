@@ -18,11 +18,10 @@ import (
 // before bbolt reads any: each belongs to one place, describes itself as it is written,
 // and has its keys in order; the free pages are none of them.
 type structure struct {
-	file  io.ReaderAt
-	page  int64          // bytes of a page
+	file  []byte
+	page  uint64         // bytes of a page
 	pages uint64         // the high-water mark: pages that were ever in use
 	used  *bitset.BitSet // by page
-	bufs  [][]byte       // by depth
 	flaws map[string]error
 }
 
@@ -52,15 +51,15 @@ func errCut(size, want int64) error {
 
 // examine checks the file and returns what is wrong with single collections and views,
 // by name ("source/activities", "views/persons"), or the error that makes it unusable.
-func examine(file io.ReaderAt, size, page int64) (map[string]error, error) {
-	h, _, err := readHeaders(file, page)
+func examine(file []byte, page int64) (map[string]error, error) {
+	h, _, err := readHeaders(bytes.NewReader(file), page)
 	if err != nil {
 		return nil, err
 	}
-	if h.pages > uint64(size/page) {
+	if size := int64(len(file)); h.pages > uint64(size/page) {
 		return nil, errCut(size, int64(min(h.pages, 1<<40))*page)
 	}
-	s := structure{file: file, page: page, pages: h.pages, used: bitset.New(uint(h.pages)), flaws: map[string]error{}}
+	s := structure{file: file, page: uint64(page), pages: h.pages, used: bitset.New(uint(h.pages)), flaws: map[string]error{}}
 	s.used.Set(0).Set(1)
 	if err := s.tree(nil, h.root, 0, nil, nil); err != nil {
 		return nil, err
@@ -100,37 +99,23 @@ func readHeaders(file io.ReaderAt, page int64) (last, before header, err error) 
 	return last, before, nil
 }
 
-// read returns a page with those that continue it, and takes them as used. The bytes
-// are valid until another page of the same depth is read.
+// read returns a page with those that continue it, and takes them as used.
 func (s *structure) read(id uint64, depth int) ([]byte, error) {
 	if id < 2 || id >= s.pages || depth >= maxDepth {
 		return nil, fmt.Errorf("page %d is out of place", id)
 	}
-	for len(s.bufs) <= depth {
-		s.bufs = append(s.bufs, make([]byte, s.page))
-	}
-	buf := s.bufs[depth][:s.page]
-	if _, err := s.file.ReadAt(buf, int64(id)*s.page); err != nil {
-		return nil, err
-	}
-	more := uint64(binary.NativeEndian.Uint32(buf[12:]))
-	if binary.NativeEndian.Uint64(buf) != id || id+more >= s.pages {
+	page := s.file[id*s.page:]
+	last := id + uint64(binary.NativeEndian.Uint32(page[12:]))
+	if binary.NativeEndian.Uint64(page) != id || last >= s.pages {
 		return nil, fmt.Errorf("page %d is not what was written there", id)
 	}
-	for i := id; i <= id+more; i++ {
+	for i := id; i <= last; i++ {
 		if s.used.Test(uint(i)) {
 			return nil, fmt.Errorf("page %d is in use twice", i)
 		}
 		s.used.Set(uint(i))
 	}
-	if more > 0 {
-		buf = slices.Grow(buf, int(more)*int(s.page))[:int(more+1)*int(s.page)]
-		s.bufs[depth] = buf
-		if _, err := s.file.ReadAt(buf[s.page:], int64(id+1)*s.page); err != nil {
-			return nil, err
-		}
-	}
-	return buf, nil
+	return page[:(last-id+1)*s.page], nil
 }
 
 // element is an entry of a page: of a leaf a key and its value, of a branch the first
@@ -141,15 +126,16 @@ type element struct {
 	page       uint64
 }
 
-// elements calls fn for the entries of a page, whose keys lie in [from, to). bbolt
-// writes the keys and values of a page one behind the other, in order.
+// elements calls fn for the entries of a page, whose keys begin with from, unless that
+// is nil, and lie before to. bbolt writes the keys and values of a page one behind the
+// other, in order, and finds a page again by its first key.
 func elements(page []byte, from, to []byte, fn func(element) error) error {
 	kind, count := binary.NativeEndian.Uint16(page[8:]), int(binary.NativeEndian.Uint16(page[10:]))
 	next := pageHeader + count*elementSize
 	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 || next > len(page) {
 		return errors.New("not a page of records")
 	}
-	if count == 0 && len(bytes.Trim(page[pageHeader:min(len(page), pageHeader+elementSize)], "\x00")) > 0 {
+	if count == 0 && from != nil || count == 0 && len(bytes.Trim(page[pageHeader:min(len(page), pageHeader+elementSize)], "\x00")) > 0 {
 		return errors.New("the number of its records is wrong")
 	}
 	before := from
@@ -167,7 +153,9 @@ func elements(page []byte, from, to []byte, fn func(element) error) error {
 			return fmt.Errorf("record %d does not lie where it was written", i)
 		}
 		e.key, e.value = page[next:next+keySize], page[next+keySize:next+keySize+valueSize]
-		if c := bytes.Compare(before, e.key); c > 0 || c == 0 && i > 0 || to != nil && bytes.Compare(e.key, to) >= 0 {
+		c := bytes.Compare(before, e.key)
+		switch first := i == 0; {
+		case first && from != nil && c != 0, !first && c >= 0, to != nil && bytes.Compare(e.key, to) >= 0:
 			return fmt.Errorf("record %d is out of order", i)
 		}
 		if err := fn(e); err != nil {
