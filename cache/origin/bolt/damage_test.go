@@ -29,10 +29,7 @@ const envDamage = "VITRINE_TEST_DAMAGE"
 const damagePage = 4096
 
 // sources and views of the store that is damaged.
-var (
-	damageSources = []string{"activities", "persons"}
-	damageViews   = []string{"activities", "persons"}
-)
+var damageSources, damageViews = []string{"activities", "persons"}, []string{"activities", "persons"}
 
 // damages are the kinds of damage to a file that is not open.
 var damages = map[string]func(r *rand.Rand, file []byte) []byte{
@@ -349,7 +346,8 @@ func (d *damaged) rows(s *bolt.Store) (n int) {
 	for _, name := range damageViews {
 		meta, err := s.Rows(d.t.Context(), name, 0, func(row origin.Row) error {
 			n++
-			return d.row(name, row)
+			d.same("views/"+name, row.Doc)
+			return nil
 		})
 		d.error(err)
 		for doc, err := range s.Select(d.t.Context(), meta, origin.Query{Sort: bson.D{{Key: "text", Value: 1}}}) {
@@ -361,11 +359,6 @@ func (d *damaged) rows(s *bolt.Store) (n int) {
 	_, err := s.Metas(d.t.Context())
 	d.error(err)
 	return n
-}
-
-func (d *damaged) row(view string, row origin.Row) error {
-	d.same("views/"+view, row.Doc)
-	return nil
 }
 
 // same checks that a document is what was written under its id.
