@@ -18,8 +18,9 @@ COPY --from=build --chown=nonroot:nonroot /out/data /data
 USER nonroot
 WORKDIR /
 VOLUME /data
-ENV VITRINE_STORE=bolt:///data/vitrine.db \
-    VITRINE_LISTEN=0.0.0.0:8080
+# The store is the default one, data/vitrine.db below the working directory. It is not
+# given here, so that `docker run IMAGE serve --demo` has the demo's own beside it.
+ENV VITRINE_LISTEN=0.0.0.0:8080
 EXPOSE 8080
 # The image has no curl: the binary asks its own health endpoint.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \

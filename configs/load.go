@@ -11,7 +11,7 @@ import (
 // Sources are the places that settings come from. The zero value has none, and
 // Load then returns the defaults.
 type Sources struct {
-	// Demo starts from the defaults of the demo.
+	// Demo starts from the defaults of the demo, whose store cannot be given.
 	Demo bool
 	// File is a YAML file. Empty: the one that --config, then VITRINE_CONFIG,
 	// names; if none does, no file is read.
@@ -52,6 +52,10 @@ func Load(s Sources) (Config, error) {
 		mistakes = append(mistakes, given[i].apply(&c)...)
 	}
 	mistakes = append(mistakes, c.contradictions()...)
+	if s.Demo && c.Given("store") {
+		mistakes = append(mistakes, &Error{Place: c.origins["store"], Key: "store",
+			Reason: "cannot be given with --demo, which fills a store of its own: leave out one of the two"})
+	}
 	return c, joined(mistakes)
 }
 

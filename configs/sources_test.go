@@ -199,4 +199,8 @@ func TestDemo(t *testing.T) {
 	if want := "store: bolt://data/demo.db # demo\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("%s lacks %q", out.String(), want)
 	}
+	_, err := Load(Sources{Demo: true, Environ: []string{"VITRINE_STORE=bolt://data/demo.db"}})
+	if want := "VITRINE_STORE: store: cannot be given with --demo"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("a store beside the demo: got %v, want %q", err, want)
+	}
 }

@@ -69,7 +69,7 @@ const envStore = "VITRINE_STORE"
 // servingArgs hands on what the serving process must know to have the same
 // configuration.
 func servingArgs(cmd *cobra.Command, f benchFlags) []string {
-	args := []string{"serve", fmt.Sprintf("--demo=%t", f.demo), fmt.Sprintf("--logged=%t", f.logged)}
+	args := []string{"serve", fmt.Sprintf("--logged=%t", f.logged)}
 	if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
 		args = append(args, "--"+configs.FlagConfig, file)
 	}

@@ -21,12 +21,12 @@ import (
 // benchServeCommand is the process that is measured: the program as serve runs it,
 // and beside it the service that tells about it.
 func benchServeCommand() *cobra.Command {
-	var demo, logged bool
+	var logged bool
 	var profile string
 	cmd := &cobra.Command{
 		Use: "serve", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, demo)
+			cfg, err := loadConfig(cmd, false)
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,6 @@ func benchServeCommand() *cobra.Command {
 		},
 	}
 	configs.AddFlags(cmd.Flags(), "store")
-	cmd.Flags().BoolVar(&demo, "demo", false, "")
 	cmd.Flags().BoolVar(&logged, "logged", false, "")
 	cmd.Flags().StringVar(&profile, "profile", "", "")
 	return cmd

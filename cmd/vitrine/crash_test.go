@@ -53,11 +53,11 @@ func TestKilledServer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	rounds := crashRounds(t, crashEnv, 8)
 	for range rounds {
-		s := startServer(t, dir, "--demo", "--store", "bolt://v.db")
+		s := startServer(t, dir, "--demo")
 		<-time.After(time.Duration(rng.IntN(150)) * time.Millisecond) // anywhere in its start
 		s.kill()
 	}
-	s := startServer(t, dir, "--demo", "--store", "bolt://v.db").ready()
+	s := startServer(t, dir, "--demo").ready()
 	status, got := s.get("/api/all-activities")
 	if status != http.StatusOK || got != want {
 		t.Errorf("after %d kills: status %d, %d bytes; undisturbed %d bytes", rounds, status, len(got), len(want))

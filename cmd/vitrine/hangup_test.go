@@ -15,7 +15,7 @@ func TestHangup(t *testing.T) {
 		if signal.Ignored(syscall.SIGHUP) {
 			t.Skip("the test itself was told to go on")
 		}
-		s := startServer(t, t.TempDir(), "--demo", "--store", "bolt://v.db").ready()
+		s := startServer(t, t.TempDir(), "--demo").ready()
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestHangup(t *testing.T) {
 			t.Skip(err)
 		}
 		cmd := command(t.TempDir(), "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json",
-			"--demo", "--store", "bolt://v.db")
+			"--demo")
 		cmd.Path, cmd.Args = nohup, append([]string{nohup}, cmd.Args...)
 		s := &server{t: t, cmd: cmd}
 		s.cmd.Stdout = &s.stdout

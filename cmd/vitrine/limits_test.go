@@ -16,7 +16,7 @@ func TestZeroIsNoLimit(t *testing.T) {
 	} {
 		t.Setenv("VITRINE_"+name, "0")
 	}
-	s := startServer(t, t.TempDir(), "--demo", "--store", "bolt://v.db").ready()
+	s := startServer(t, t.TempDir(), "--demo").ready()
 	_, all := s.get("/api/activities")
 	for name, filter := range map[string]string{
 		"long":       `{"title":{"$nin":["` + strings.Repeat("x", 40_000) + `"]}}`,

@@ -12,7 +12,7 @@ func TestServeModes(t *testing.T) {
 	t.Setenv("VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
 	t.Setenv("VITRINE_VIEWS_BUDGET", "600KiB")
 	serve := func(mode string) *server {
-		return startServer(t, t.TempDir(), "--demo", "--store", "bolt://v.db", "--views-mode", mode).ready()
+		return startServer(t, t.TempDir(), "--demo", "--views-mode", mode).ready()
 	}
 	memory, store, auto := serve("memory"), serve("store"), serve("auto")
 	for _, path := range []string{

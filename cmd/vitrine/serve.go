@@ -29,7 +29,8 @@ func serveCommand() *cobra.Command {
 		Short: "Serve the API, and build the views unless --no-materialize",
 		Long: "Serve the API. Unless --no-materialize is given the views are built here too, at start and\n" +
 			"then on their schedules; of several such processes on one store one builds at a time.\n\n" +
-			"--demo needs nothing: it fills a store of its own with a made-up institute and serves that.",
+			"--demo needs nothing: it fills a store of its own, data/demo.db, with a made-up institute and\n" +
+			"serves that. A store that is given beside it is an error, and is not opened.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, demo)

@@ -23,7 +23,7 @@ const nobody = "mongodb://127.0.0.1:1/institute"
 func leftBy(t *testing.T, dir, store string) (list string) {
 	t.Helper()
 	t.Setenv(snapshots, "files")
-	s := startServer(t, dir, "--demo", "--store", "bolt://v.db").ready()
+	s := startServer(t, dir, "--demo").ready()
 	_, list = s.get("/api/all-activities")
 	if code := s.stop(); code != 0 {
 		t.Fatalf("SIGTERM: exit code %d", code)
@@ -166,12 +166,12 @@ func TestKilledWhileFiling(t *testing.T) {
 	t.Setenv(snapshots, "files")
 	t.Setenv("VITRINE_VIEWS_SNAPSHOT_EVERY", "1ms")
 	dir := t.TempDir()
-	s := startServer(t, dir, "--demo", "--store", "bolt://v.db").ready()
+	s := startServer(t, dir, "--demo").ready()
 	_, want := s.get("/api/all-activities")
 	rng := rand.New(rand.NewPCG(7, 9))
 	for range rounds {
 		s.kill()
-		s = startServer(t, dir, "--demo", "--store", "bolt://v.db")
+		s = startServer(t, dir, "--demo")
 		<-time.After(time.Duration(rng.IntN(150)) * time.Millisecond)
 	}
 	if _, got := s.ready().get("/api/all-activities"); got != want {

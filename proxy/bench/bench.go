@@ -175,11 +175,12 @@ func (b *bench) profile(step string) string {
 	return filepath.Join(b.Profiles, fmt.Sprintf("%s-%d.prof", step, b.run.Rows))
 }
 
-// file is where the store of a size lies.
+// file is where the store of a size lies. Its records are changed while it is measured:
+// its name must not be one that an operator would give to a store.
 func (b *bench) file() string {
-	name := "institute.db"
+	name := "bench.db"
 	if b.size > 0 {
-		name = fmt.Sprintf("activities-%d.db", b.size)
+		name = fmt.Sprintf("bench-%d.db", b.size)
 	}
 	return filepath.Join(b.Dir, name)
 }

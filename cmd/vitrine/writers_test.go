@@ -1,0 +1,174 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"vitrine/cache/origin/mongo/mongotest"
+	"vitrine/cache/origin/open"
+)
+
+// storeEnv gives every command the same store.
+const storeEnv = "VITRINE_STORE"
+
+// calls are how commands are called while their store is watched. A command that is not
+// listed is called without arguments, and may fail.
+var calls = map[string][]struct {
+	args []string
+	want string // empty: it succeeds; otherwise part of its error
+}{
+	"serve":       {{[]string{"--demo"}, "VITRINE_STORE: store: cannot be given with --demo"}},
+	"materialize": {{nil, ""}, {[]string{"--full", "--force"}, ""}},
+	"status":      {{[]string{"--admin-listen", ""}, ""}},
+	"query":       {{[]string{"--limit", "1"}, ""}},
+	"osiris":      {{nil, ""}},
+	"config":      {{nil, ""}},
+	"token":       {{[]string{"--user", "ssandman", "--secret", strings.Repeat("s", 32)}, ""}},
+	"bench": {
+		{[]string{"--quick", "--cases", "list-304"}, ""},
+		{[]string{"--quick", "--cases", "list-304,refresh", "--size", "250"}, ""},
+		{[]string{"--quick", "--demo"}, "cannot be given with --demo"},
+	},
+}
+
+// callEverything runs every command but import on the store that the environment gives,
+// serve with all that it can be asked for.
+func callEverything(t *testing.T, dir string) {
+	t.Helper()
+	for _, cmd := range rootCommand().Commands() {
+		name := cmd.Name()
+		if name == "import" {
+			continue
+		}
+		listed := calls[name]
+		for _, call := range listed {
+			out, err := command(dir, append([]string{name}, call.args...)...).CombinedOutput()
+			if call.want == "" && err != nil || call.want != "" && (err == nil || !strings.Contains(string(out), call.want)) {
+				t.Errorf("%s %q: %v, want %q: %.1000s", name, call.args, err, call.want, out)
+			}
+		}
+		if len(listed) == 0 {
+			_, _ = command(dir, name).CombinedOutput()
+		}
+	}
+	s := startServer(t, dir, "--preset", "osiris").ready()
+	for _, call := range append(moreCalls(t, s)[:45], "/api/users/nobody-yet", "/api/user-units/nobody-yet") {
+		s.get(call)
+	}
+	if status, body := fetch(t, http.MethodPost, s.admin+"/admin/refresh?full=1&force=1"); status/100 != 2 {
+		t.Errorf("refresh: %d %s", status, body)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d", code)
+	}
+}
+
+// sources are sums of a store's source collections.
+func sources(t *testing.T, uri string) map[string]string {
+	t.Helper()
+	store, err := open.Store(t.Context(), uri, open.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	names, err := store.Collections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for _, name := range names {
+		sum, n := sha256.New(), 0
+		for doc, err := range store.Scan(t.Context(), name) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Write(doc)
+			n++
+		}
+		sums[name] = fmt.Sprintf("%d records, %x", n, sum.Sum(nil)[:8])
+	}
+	return sums
+}
+
+// TestOnlyImportWrites calls every command on a store: whatever it does, the records stay
+// as import has left them.
+func TestOnlyImportWrites(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) {
+		dir := t.TempDir()
+		someDemo(t, dir)
+		uri := "bolt://" + filepath.Join(dir, "v.db")
+		vitrine(t, dir, "import", "--store", uri, "dump")
+		before := sources(t, uri)
+		t.Setenv(storeEnv, uri)
+		callEverything(t, dir)
+		if after := sources(t, uri); len(before) != 10 || !maps.Equal(before, after) {
+			t.Errorf("before\n%v\nafter\n%v", before, after)
+		}
+	})
+	t.Run("MongoDB", func(t *testing.T) {
+		uri := mongotest.Start(t) // skips where no such server is wanted
+		dir := t.TempDir()
+		someDemo(t, dir)
+		vitrine(t, dir, "import", "--store", uri+"institute", "--batch", "50", "dump")
+		before := sources(t, uri+"institute")
+		log, watched := record(t, uri)
+		t.Setenv(storeEnv, watched+"institute")
+		t.Setenv("VITRINE_MONGO_BATCH", "50")
+		callEverything(t, dir)
+		for _, s := range log.all() {
+			if s.writes() && !strings.HasPrefix(s.collection, "view_") {
+				t.Errorf("sent %s", s)
+			}
+		}
+		if after := sources(t, uri+"institute"); len(before) < 10 || !maps.Equal(before, after) {
+			t.Errorf("before\n%v\nafter\n%v", before, after)
+		}
+	})
+}
+
+// TestDemoInContainers: with what docker-compose.yml gives a container the demo ends with
+// an error before it touches anything; the image alone gives it no store, and it runs.
+func TestDemoInContainers(t *testing.T) {
+	text, err := os.ReadFile("../../docker-compose.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compose struct {
+		Services map[string]struct{ Environment map[string]string }
+	}
+	if err := yaml.Unmarshal(text, &compose); err != nil {
+		t.Fatal(err)
+	}
+	env := compose.Services["materializer"].Environment
+	if env[storeEnv] == "" {
+		t.Errorf("the materializer's store is not in its environment: %v", env)
+	}
+	dir := t.TempDir()
+	cmd := command(dir, "serve", "--demo")
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "VITRINE_STORE: store: cannot be given with --demo") {
+		t.Errorf("compose: %v\n%.1000s", err, out)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("compose: %s was written", left[0].Name())
+	}
+
+	image, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if given := regexp.MustCompile(`VITRINE_[A-Z_]+`).FindAllString(string(image), -1); len(given) != 1 || given[0] != "VITRINE_LISTEN" {
+		t.Errorf("the image gives %v", given)
+	}
+}
