@@ -124,6 +124,8 @@ type Views struct {
 	Snapshot string `yaml:"snapshot"`
 	// Least time from one writing of a view's snapshot file to the next.
 	SnapshotEvery time.Duration `yaml:"snapshot_every" check:"positive"`
+	// Views whose source may be empty. Where the job of any other view finds no records, as with a mistyped path or database, the log warns of it and `/readyz` says `degraded`.
+	Optional []string `yaml:"optional" check:"oneof:activities,persons,projects,proposals,journals,events,deadlines,user_units,spectrum"`
 	// How often a front end looks for news in the store. It hears at once of what its own process builds.
 	Poll time.Duration `yaml:"poll" check:"positive"`
 }

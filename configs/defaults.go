@@ -20,7 +20,10 @@ func Default() Config {
 				"admin": {"projects.view", "proposals.view", "portfolio-spectrum"},
 			},
 		},
-		Views:       Views{Mode: "memory", IndexBudget: 256 * MiB, Poll: 2 * time.Second, SnapshotEvery: time.Minute},
+		Views: Views{
+			Mode: "memory", IndexBudget: 256 * MiB, Poll: 2 * time.Second, SnapshotEvery: time.Minute,
+			Optional: []string{"deadlines"}, // there is none in many databases
+		},
 		Materialize: defaultMaterialize(),
 		Mongo: Mongo{
 			ConnectTimeout: 10 * time.Second,

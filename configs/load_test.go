@@ -68,7 +68,7 @@ func wantFull(c *Config) {
 	c.Access.Anonymous = nil
 	c.Access.Roles["viewer"] = []string{"projects.view"}
 	c.Access.Types = map[string][]string{"misc": {"admin", "viewer"}}
-	c.Views = Views{Mode: "auto", Budget: 1_500_000_000, IndexBudget: MiB, Poll: 500 * time.Millisecond, Snapshot: "/var/lib/vitrine/snapshots", SnapshotEvery: 5 * time.Minute}
+	c.Views = Views{Mode: "auto", Budget: 1_500_000_000, IndexBudget: MiB, Poll: 500 * time.Millisecond, Snapshot: "/var/lib/vitrine/snapshots", SnapshotEvery: 5 * time.Minute, Optional: []string{"deadlines", "journals"}}
 	c.Materialize.Schedule["activities"] = "0,30 * * * *"
 	c.Materialize.Schedule["journals"] = ""
 	c.Materialize.Schedule["persons"] = "CRON_TZ=America/Sao_Paulo 0 0 * * *"

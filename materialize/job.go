@@ -23,6 +23,9 @@ type Job struct {
 	// another fingerprint is stale. It must change whenever the same record would
 	// give another row, be it by configuration or by the program.
 	Fingerprint string
+	// Optional says that the source may be empty. If false, a run that finds no records
+	// in it is warned of.
+	Optional bool
 	// Digest stands for what rows take from Deps, where that is little of them: other
 	// changes in them leave rows as they are. If nil, rows take everything.
 	Digest func(Deps) string

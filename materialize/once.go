@@ -35,6 +35,7 @@ func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)
 		for _, job := range jobs {
 			out := r.build(ctx, lease(), job, q.Full, q.Force, progress)
 			outcomes = append(outcomes, out)
+			r.warnOfEmpty(ctx, job, out, false)
 			if out.Result == Stopped {
 				err = fmt.Errorf("materialize view %s: %w", job.View, out.Err)
 				return

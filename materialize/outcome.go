@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -104,6 +105,21 @@ func (o Outcome) health() origin.Health {
 // stored is what the store remembers of a skip.
 func (s Skip) stored() origin.Skip {
 	return origin.Skip{ID: origin.SkipText(s.ID), Reason: origin.SkipText(s.Err.Error())}
+}
+
+// warnOfEmpty warns of a run that found no records in its job's source and reports
+// whether it did: somebody may have mistyped the name of the store. warned says that it
+// is known from the run before.
+func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned bool) bool {
+	switch {
+	case out.Result == Failed || out.Result == Stopped:
+		return warned // nothing was found out
+	case out.Scanned > 0 || job.Optional:
+		return false
+	case !warned:
+		r.o.Log.WarnContext(ctx, "source is empty: is this the right store?", "view", job.View, "collection", job.Source)
+	}
+	return true
 }
 
 // skipped tells which records were left out, and why.

@@ -28,6 +28,7 @@ type task struct {
 	schedule *Schedule // nil: none
 	next     time.Time // the next scheduled time not taken up; zero: none
 	asked    ask
+	empty    bool      // the last run that came to an end found no records, which was warned of
 	ended    time.Time // when the last run ended
 	failures int       // errors in a row
 	retry    time.Time // after an error: when to run again, and not before; zero: all is well

@@ -181,6 +181,7 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task)
 	t.finish(out, asked, now)
 	r.tellDue(t)
 	r.log(ctx, out)
+	t.empty = r.warnOfEmpty(ctx, t.job, out, t.empty)
 }
 
 // untilNext returns how long nothing is due.

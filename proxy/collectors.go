@@ -38,6 +38,7 @@ func (v *viewCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge("vitrine_view_stale", "Whether it is served though the store could not confirm it.", truth(s.Stale))
 		gauge("vitrine_view_job_failing", "Whether its job's last run failed, wherever it ran.", truth(s.Meta.Health.Status == origin.HealthError))
 		gauge("vitrine_view_job_held", "Whether its job's last run was held back because too many rows, or records that they are made from, would go.", truth(s.Meta.Health.Status == origin.HealthHeld))
+		gauge("vitrine_view_job_empty", "Whether its job's last run found no records at all.", truth(sourceEmpty(s.Meta.Health)))
 		gauge("vitrine_view_job_skipped", "Records that its job's last run left out.", float64(s.Meta.Health.Skipped))
 		gauge("vitrine_view_generation", "Generation being served.", float64(s.Meta.Generation))
 		gauge("vitrine_view_rows", "Rows being served.", float64(s.Rows))

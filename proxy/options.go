@@ -67,6 +67,9 @@ type Options struct {
 	Records Records
 	// Store tells how the store behind the views stands. If nil, nothing is told of it.
 	Store func() circuit.State
+	// Optional names the views whose source may be empty; any other is reported as
+	// degraded then.
+	Optional []string
 	// Citations is the external citation index. If nil, there is none.
 	Citations Citations
 	// FormattedSingle lets formatted on projects answer its table alone; off, the list

@@ -50,6 +50,7 @@ type Server struct {
 	labels       *label.Sets
 	newcomers    *newcomers
 	citations    Citations // nil: there is no index
+	optional     []string  // views whose source may be empty
 	titles       titles
 	counted      sync.Once // what authors are counted by was made
 	spectrumOff  bool
@@ -128,6 +129,7 @@ func newServer(o Options) (*Server, error) {
 		language:     or(o.Language, "en"),
 		labels:       o.Labels,
 		citations:    o.Citations,
+		optional:     o.Optional,
 		spectrumOff:  o.SpectrumOff,
 		store:        o.Store,
 

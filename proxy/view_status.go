@@ -44,6 +44,7 @@ type JobStatus struct {
 	Removed int        `json:"removed"`
 	Skipped int        `json:"skipped"`
 	Skips   []JobSkip  `json:"skips,omitempty"` // the first of those skipped
+	Empty   bool       `json:"empty"`           // it found no records at all
 }
 
 // JobSkip is a record that a run left out.
@@ -59,7 +60,7 @@ func StatusOf(m origin.Meta) ViewStatus {
 		View: m.View, Generation: m.Generation, Epoch: m.Epoch, Rows: m.Rows, Published: instant(m.Published),
 		Job: JobStatus{
 			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(), Checked: instant(m.Checked),
-			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped,
+			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped, Empty: sourceEmpty(h),
 		},
 	}
 	for _, skip := range h.Skips {

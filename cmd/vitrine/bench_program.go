@@ -46,6 +46,9 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (bench.Progr
 		other := cfg
 		other.Store = configs.URI(uri)
 		other.Mongo.Timeout = questionTime
+		if uri == cfg.Store.Reveal() {
+			return openExisting(ctx, other) // measured in place
+		}
 		return openStore(ctx, other)
 	}
 	return bench.Program{
@@ -103,7 +106,7 @@ func loadDump(ctx context.Context, into origin.Store, paths []string) (err error
 
 // copyStore fills a store from the configured one.
 func copyStore(ctx context.Context, cfg configs.Config, into origin.Store) (err error) {
-	from, err := openStore(ctx, cfg)
+	from, err := openExisting(ctx, cfg)
 	if err != nil {
 		return err
 	}

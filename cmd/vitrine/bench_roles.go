@@ -69,7 +69,7 @@ func benchServe(ctx context.Context, cfg configs.Config, logged bool, profile st
 	}
 	defer closeListeners(public)
 	tuneMemory(cfg.Memory)
-	store, err := openStore(ctx, cfg)
+	store, err := openExisting(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 
 		StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 		Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
+		Optional:        cfg.Views.Optional,
 		FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
 		Logger: log, AccessLog: cfg.Log.Requests,
 	}

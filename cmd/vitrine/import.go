@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -33,7 +34,8 @@ these, and - for standard input. Gzip is recognised by itself.
 
 Everything is read and checked before anything is written: a malformed document
 stops the import with file, line and reason, and leaves the store as it was.
-Documents are stored by _id; running an import again repairs an interrupted one.`,
+Documents are stored by _id; running an import again repairs an interrupted one.
+An embedded store that the import was to make is removed again where it fails.`,
 		Example: `  vitrine import --store bolt://data/vitrine.db dumps/institute
   mongodump --archive --db osiris | vitrine import --store bolt://data/vitrine.db -`,
 		Args: cobra.MinimumNArgs(1),
@@ -68,11 +70,18 @@ func runImport(cmd *cobra.Command, f importFlags, paths []string) (err error) {
 	for _, note := range d.Notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
 	}
+	path := embeddedPath(cfg)
+	_, there := os.Stat(path)
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() {
+		failed := err != nil
+		if err = errors.Join(err, store.Close()); failed && errors.Is(there, fs.ErrNotExist) && path != "" {
+			err = errors.Join(err, os.Remove(path)) // half a store must not be taken for a whole one
+		}
+	}()
 
 	bar := newByteProgress(cmd.ErrOrStderr(), 2*d.Size()) // Load reads everything twice
 	f.load.Progress = bar.add

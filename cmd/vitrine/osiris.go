@@ -49,7 +49,7 @@ func readOsiris(ctx context.Context, cfg configs.Config) (said osiris.Settings, 
 	if err != nil {
 		return said, err
 	}
-	store, err := openStore(ctx, cfg)
+	store, err := openExisting(ctx, cfg)
 	if errors.Is(err, origin.ErrLocked) {
 		return said, fmt.Errorf("%w; the running server has logged what it could not use", err)
 	} else if err != nil {

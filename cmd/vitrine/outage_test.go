@@ -29,6 +29,7 @@ type outage struct {
 // outageConfig makes jobs run often, so that a test need not wait for them.
 const outageConfig = `
 mongo: {batch: 50}
+views: {optional: [persons, projects, proposals, journals, events, deadlines, user_units]}
 materialize: {lease: 3s, watch: false, schedule: {activities: "@every 1s"}}
 `
 

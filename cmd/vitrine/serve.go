@@ -57,7 +57,11 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	}
 	defer closeListeners(public, admin)
 	tuneMemory(cfg.Memory)
-	store, err := openStore(ctx, cfg)
+	open := openExisting
+	if demo {
+		open = openStore
+	}
+	store, err := open(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -67,13 +68,15 @@ func TestServeDemo(t *testing.T) {
 
 func TestServeRefuses(t *testing.T) {
 	dir := t.TempDir()
+	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
+	vitrine(t, dir, "import", "--store", "bolt://one.db", "things.jsonl")
 	s := startServer(t, dir, "--store", "bolt://one.db")
 	tests := []struct {
 		name string
 		args []string
 		want string // part of the message
 	}{
-		{"a port in use", []string{"--store", "bolt://two.db", "--listen", strings.TrimPrefix(s.base, "http://"), "--admin-listen", ""}, "address already in use"},
+		{"a port in use", []string{"--store", "bolt://one.db", "--listen", strings.TrimPrefix(s.base, "http://"), "--admin-listen", ""}, "address already in use"},
 		{"a store in use", []string{"--store", "bolt://one.db", "--listen", "127.0.0.1:0", "--admin-listen", ""}, "one.db"},
 		{"an unknown store", []string{"--store", "redis://x", "--listen", "127.0.0.1:0"}, "--store"},
 		{"MongoDB without a database", []string{"--store", "mongodb://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin-listen", ""}, "database"},

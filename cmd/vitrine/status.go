@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -42,7 +43,7 @@ func statusCommand() *cobra.Command {
 				e.SetIndent("", "  ")
 				return e.Encode(views)
 			}
-			return printStatus(cmd.OutOrStdout(), views)
+			return printStatus(cmd.OutOrStdout(), views, cfg.Views.Optional)
 		},
 	}
 	configs.AddFlags(cmd.Flags(), "store", "admin.listen")
@@ -52,9 +53,13 @@ func statusCommand() *cobra.Command {
 
 // readStatus asks the store, and a running server of that store, if there is one, where
 // its views are. If such a server has the embedded store open, or the store does not
-// answer, the server tells everything, also how the store stands.
+// answer, the server tells everything, also how the store stands. What a server of
+// another store tells is not what was asked for.
 func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
 	views, name, err := storedStatus(ctx, cfg)
+	if err == nil && len(views) == 0 {
+		err = fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them", name)
+	}
 	if err == nil && cfg.Admin.Listen != "" {
 		addServed(ctx, cfg, views, name)
 	}
@@ -62,8 +67,11 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 		return views, nil, err
 	}
 	views, store, asked := askStatus(ctx, cfg)
-	if asked != nil {
+	switch {
+	case asked != nil:
 		return nil, nil, fmt.Errorf("%w, and the admin listener of a server does not tell: %w", err, asked)
+	case store == nil || store.Name != name:
+		return nil, nil, fmt.Errorf("%w, and the server at %s serves another store", err, cfg.Admin.Listen)
 	}
 	return views, store, nil
 }
@@ -71,18 +79,19 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 // storeTime is how long a store may take to tell how its views stand.
 const storeTime = 5 * time.Second
 
-// storedStatus asks the store.
+// storedStatus asks the store. The name that it goes by is also known where it does not
+// answer.
 func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, name string, err error) {
 	store, err := openExisting(ctx, cfg)
 	if err != nil {
-		return nil, "", err
+		return nil, "bolt://" + embeddedPath(cfg), err // opening another asks nothing of its server
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	metas, err := store.Metas(ctx)
 	if err != nil {
-		return nil, "", fmt.Errorf("read status of views: %w", err)
+		return nil, store.Name(), fmt.Errorf("read status of views: %w", err)
 	}
 	views := make([]proxy.ViewStatus, len(metas))
 	for i, m := range metas {
@@ -117,9 +126,9 @@ func modeOf(v proxy.ViewStatus) string {
 	return orDash(v.Mode)
 }
 
-// printStatus writes one line per view; below them what went wrong, and the records
-// that were left out.
-func printStatus(w io.Writer, views []proxy.ViewStatus) error {
+// printStatus writes one line per view; below them what went wrong, the views without
+// any records but for those that may be so, and the records that were left out.
+func printStatus(w io.Writer, views []proxy.ViewStatus, optional []string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "VIEW\tSTATUS\tMODE\tGENERATION\tROWS\tAGE\tCHECKED\tLAST RUN\tSCANNED\tCHANGED\tREMOVED\tSKIPPED")
 	for _, v := range views {
@@ -134,6 +143,9 @@ func printStatus(w io.Writer, views []proxy.ViewStatus) error {
 	for _, v := range views {
 		if v.Job.Error != "" {
 			fmt.Fprintf(w, "%s: %s\n", v.View, v.Job.Error)
+		}
+		if v.Job.Empty && !slices.Contains(optional, v.View) {
+			fmt.Fprintf(w, "empty: %s: the store has no records for it\n", v.View)
 		}
 		for _, s := range v.Job.Skips {
 			fmt.Fprintf(w, "skipped: %s %s: %s\n", v.View, orDash(s.ID), s.Reason)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,24 +24,44 @@ import (
 )
 
 // openStore opens the configured store; an embedded one that is not there yet is
-// created.
+// created, which is for import, the demo and bench alone.
 func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
-	m := cfg.Mongo
-	return open.Store(ctx, cfg.Store.Reveal(), open.Options{Mongo: mongo.Options{
+	uri, m := cfg.Store.Reveal(), cfg.Mongo
+	if path := embeddedPath(cfg); path != "" {
+		uri = "bolt://" + path // named in full: from elsewhere the same words may mean another file
+	}
+	return open.Store(ctx, uri, open.Options{Mongo: mongo.Options{
 		ViewsDatabase: cfg.Views.Database, MaxPoolSize: uint64(m.Pool), Timeout: m.Timeout,
 		ServerSelectionTimeout: m.ConnectTimeout, ReadPreference: m.ReadPreference, BatchSize: m.Batch,
 	}})
 }
 
-// openExisting is openStore for commands that have nothing to do in an empty store:
-// a mistyped path is an error, and no file.
+// openExisting is openStore for all other commands: a mistyped path is an error, and no
+// file.
 func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error) {
-	if path, embedded := strings.CutPrefix(cfg.Store.Reveal(), "bolt://"); embedded {
-		if _, err := os.Stat(path); err != nil {
-			return nil, fmt.Errorf("no store at %s: %w; vitrine import makes one", cfg.Store, err)
+	if path := embeddedPath(cfg); path != "" {
+		info, err := os.Stat(path)
+		if err == nil && info.Size() == 0 {
+			err = errors.New("the file is empty")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("no store at bolt://%s: %w; vitrine import makes one, vitrine serve --demo has its own", path, err)
 		}
 	}
 	return openStore(ctx, cfg)
+}
+
+// embeddedPath is the file of the embedded store, from the root. It is empty for other
+// stores, and where no file is given.
+func embeddedPath(cfg configs.Config) string {
+	path, ok := strings.CutPrefix(cfg.Store.Reveal(), "bolt://")
+	if !ok || path == "" {
+		return ""
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path // the working directory is gone: opening it says so
 }
 
 // embedded reports whether the store is the embedded one.
@@ -86,7 +108,7 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	if err != nil {
 		return nil, err
 	}
-	return []materialize.Job{
+	jobs := []materialize.Job{
 		materialize.Persons(),
 		materialize.UserUnits(),
 		activities,
@@ -99,7 +121,11 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 			Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete, Fingerprint: activities.Fingerprint,
 			Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
 		}),
-	}, nil
+	}
+	for i := range jobs {
+		jobs[i].Optional = slices.Contains(cfg.Views.Optional, jobs[i].View)
+	}
+	return jobs, nil
 }
 
 // catalogueFile reads the topic catalogue from a file of JSON, an array or one
