@@ -228,6 +228,12 @@ func (s *fakeStore) Release(_ context.Context, l origin.Lease) error {
 	return nil
 }
 
+func (s *fakeStore) Holder(context.Context, string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lease.Holder, nil
+}
+
 // steal takes the lease for somebody else, whoever holds it.
 func (s *fakeStore) steal(ttl time.Duration) {
 	s.mu.Lock()

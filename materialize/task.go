@@ -1,6 +1,9 @@
 package materialize
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Spacing of the runs of one job.
 const (
@@ -15,11 +18,16 @@ type ask struct {
 	now   bool // somebody waits: run whatever else
 	full  bool
 	force bool
+
+	waiting []chan<- Outcome // each has room for one; closed if there will be no run
 }
 
 // with returns both wishes in one.
 func (a ask) with(b ask) ask {
-	return ask{soon: a.soon || b.soon, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force}
+	return ask{
+		soon: a.soon || b.soon, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
+		waiting: slices.Concat(a.waiting, b.waiting),
+	}
 }
 
 // task is a job with its place in time. It belongs to the goroutine that runs jobs.
@@ -78,6 +86,6 @@ func (t *task) finish(out Outcome, asked ask, now time.Time) {
 	wait := min(backoff<<min(t.failures, 10), maxWait)
 	t.failures++
 	t.retry = now.Add(jitter(wait))
-	asked.now = false
+	asked.now, asked.waiting = false, nil // who waited has been told
 	t.asked = t.asked.with(asked)
 }

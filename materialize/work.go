@@ -23,14 +23,53 @@ type Request struct {
 
 // Trigger asks for runs at once, without waiting for them. Requests that come faster
 // than runs are coalesced; one that comes during a run of its view brings another run
-// after it. ErrUnknownView names a view without a job; ErrStandby tells that this
-// Runner does not hold the lease, and nothing will happen.
+// after it. What is asked for is dropped with the lease. ErrUnknownView names a view
+// without a job; ErrStandby tells that this Runner does not hold the lease, and nothing
+// will happen, also if it takes the lease later.
 func (r *Runner) Trigger(q Request) error {
 	jobs, err := r.jobs(q.Views)
 	if err != nil {
 		return err
 	}
 	return r.ask(jobs, ask{now: true, full: q.Full, force: q.Force})
+}
+
+// Refresh is Trigger that waits for the runs, and returns one outcome each, in the order
+// of Options.Jobs. If ctx ends first its cause is the error, and the runs go on; if the
+// lease is lost before all have begun, or the Runner ends, the error is ErrStandby. Either
+// comes with the outcomes so far.
+func (r *Runner) Refresh(ctx context.Context, q Request) (outcomes []Outcome, err error) {
+	jobs, err := r.jobs(q.Views)
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]<-chan Outcome, len(jobs))
+	a := ask{now: true, full: q.Full, force: q.Force}
+	if err := r.askEach(jobs, func(i int) ask {
+		run := make(chan Outcome, 1)
+		runs[i] = run
+		return a.with(ask{waiting: []chan<- Outcome{run}})
+	}); err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		select {
+		case out, ok := <-run:
+			if !ok {
+				return outcomes, ErrStandby
+			}
+			outcomes = append(outcomes, out)
+		case <-ctx.Done():
+			return outcomes, context.Cause(ctx)
+		}
+	}
+	return outcomes, nil
+}
+
+// Leader names the instance that runs the jobs of a store, or did until it died; it is
+// empty if none does.
+func Leader(ctx context.Context, leases origin.Leases) (string, error) {
+	return leases.Holder(ctx, leaseName)
 }
 
 // Leading reports whether this Runner holds the lease and works on schedule.
@@ -42,13 +81,18 @@ func (r *Runner) Leading() bool {
 
 // ask leaves a wish for runs of jobs and wakes the goroutine that runs them.
 func (r *Runner) ask(jobs []Job, a ask) error {
+	return r.askEach(jobs, func(int) ask { return a })
+}
+
+// askEach is ask for jobs of which each has its own.
+func (r *Runner) askEach(jobs []Job, a func(i int) ask) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.leading {
 		return ErrStandby
 	}
-	for _, job := range jobs {
-		r.asked[job.View] = r.asked[job.View].with(a)
+	for i, job := range jobs {
+		r.asked[job.View] = r.asked[job.View].with(a(i))
 	}
 	select {
 	case r.wake <- struct{}{}:
@@ -71,6 +115,11 @@ func (r *Runner) take(view string) ask {
 func (r *Runner) lead(leading bool) {
 	r.mu.Lock()
 	r.leading = leading
+	for _, a := range r.asked {
+		for _, waiting := range a.waiting {
+			close(waiting)
+		}
+	}
 	clear(r.asked)
 	r.mu.Unlock()
 	if r.o.Observer.Leading != nil {
@@ -162,10 +211,13 @@ func (r *Runner) askFull(due time.Time) time.Time {
 // runDue runs a task if its time has come. Scheduled times that the run itself, or a
 // wait after an error, lets go by are missed: told, not made up for.
 func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task) {
+	if ctx.Err() != nil {
+		return // what was asked for is left to lead, which tells those who wait
+	}
 	now := r.now()
 	t.asked = t.asked.with(r.take(t.job.View))
 	due := t.due(now)
-	if ctx.Err() != nil || due.IsZero() || due.After(now) {
+	if due.IsZero() || due.After(now) {
 		return
 	}
 	missed := max(t.pass(now)-1, 0)
@@ -173,6 +225,9 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task)
 	t.asked = ask{}
 	r.tellDue(t)
 	out := r.build(ctx, lease(), t.job, asked.full, asked.force, nil)
+	for _, waiting := range asked.waiting {
+		waiting <- out
+	}
 	now = r.now()
 	missed += t.pass(now)
 	if missed > 0 && r.o.Observer.Missed != nil {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -62,7 +63,8 @@ func (s *Server) bearer(token secret) fiber.Handler {
 }
 
 // refresh runs ?view=NAME, or every job; ?full=1 builds it anew, ?force=1 publishes
-// even what would be held back. 200 when it is done, 202 when it goes on.
+// even what would be held back, ?wait=1 answers with the outcome: 200 if all went well,
+// 500 if not. 202 says that it goes on, 409 that another instance would have to be asked.
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		p := readParams(c.Context().QueryArgs())
@@ -77,11 +79,17 @@ func refresh(o AdminOptions) fiber.Handler {
 		if asked.Force, err = p.flag("force"); err != nil {
 			return err
 		}
+		if asked.Wait, err = p.flag("wait"); err != nil {
+			return err
+		}
 		if o.Refresh == nil {
 			return fiber.NewError(fiber.StatusNotFound)
 		}
 		done, err := o.Refresh(c.UserContext(), asked)
+		var elsewhere *NotLeadingError
 		switch {
+		case errors.As(err, &elsewhere):
+			return &told{problem{fiber.StatusConflict, notLeading, elsewhere.Error()}}
 		case errors.Is(err, origin.ErrNotFound):
 			return rules.Wrongf("view", "", "there is no view %s", quoted(asked.View))
 		case err != nil:
@@ -90,6 +98,9 @@ func refresh(o AdminOptions) fiber.Handler {
 		status := fiber.StatusAccepted
 		if done.Done {
 			status = fiber.StatusOK
+		}
+		if slices.ContainsFunc(done.Runs, func(r JobRun) bool { return !r.OK }) {
+			status = fiber.StatusInternalServerError
 		}
 		return c.Status(status).JSON(struct {
 			Status int `json:"status"`

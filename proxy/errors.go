@@ -20,6 +20,7 @@ const (
 	dataNotFound     = "DataNotFound"
 	serverError      = "Internal server error"
 	unavailable      = "Service unavailable"
+	notLeading       = "NotLeading" // of the operator's listener alone
 )
 
 const keyNeeded = "A valid API key is needed for this request."

@@ -172,12 +172,42 @@ type Refresh struct {
 	View  string // empty: all
 	Full  bool   // render every record anew
 	Force bool   // publish even if many rows would go
+	Wait  bool   // answer when the jobs have run
 }
 
 // Refreshed is what came of asking for a refresh.
 type Refreshed struct {
-	Done  bool     `json:"done"`  // false: asked for, still under way
-	Views []string `json:"views"` // the views concerned
+	Done  bool     `json:"done"`           // false: asked for, still under way
+	Views []string `json:"views"`          // the views concerned
+	Runs  []JobRun `json:"runs,omitempty"` // how their jobs went, those that have run
+}
+
+// JobRun is how one run of a view's job went.
+type JobRun struct {
+	View       string  `json:"view"`
+	Result     string  `json:"result"` // published, unchanged, held, error or stopped
+	OK         bool    `json:"ok"`     // published or unchanged
+	Error      string  `json:"error,omitempty"`
+	Generation uint64  `json:"generation"`
+	Rows       int     `json:"rows"`
+	Scanned    int     `json:"scanned"`
+	Changed    int     `json:"changed"`
+	Removed    int     `json:"removed"`
+	Skipped    int     `json:"skipped"`
+	Seconds    float64 `json:"seconds"`
+}
+
+// NotLeadingError is returned by AdminOptions.Refresh where another instance runs the
+// jobs, or none.
+type NotLeadingError struct {
+	Holder string // names the one that does; empty: none
+}
+
+func (e *NotLeadingError) Error() string {
+	if e.Holder == "" {
+		return "No instance runs the jobs at the moment; nothing was done."
+	}
+	return "The jobs are run by " + e.Holder + ": ask that instance; nothing was done here."
 }
 
 func or[T comparable](v, otherwise T) T {

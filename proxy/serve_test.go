@@ -298,6 +298,11 @@ func TestAdminRefresh(t *testing.T) {
 			return proxy.Refreshed{}, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
 		case "broken":
 			return proxy.Refreshed{}, errors.New("disk is on fire")
+		case "elsewhere":
+			return proxy.Refreshed{}, &proxy.NotLeadingError{Holder: "otherhost/17"}
+		}
+		if q.Wait {
+			return proxy.Refreshed{Done: true, Runs: []proxy.JobRun{{OK: true}, {OK: !q.Force}}}, nil
 		}
 		return proxy.Refreshed{Done: q.Full, Views: []string{"activities"}}, nil
 	}
@@ -313,7 +318,11 @@ func TestAdminRefresh(t *testing.T) {
 		{http.MethodPost, "/admin/refresh?view=unheard", 400, asked{View: "unheard"}},
 		{http.MethodPost, "/admin/refresh?view=broken", 500, asked{View: "broken"}},
 		{http.MethodPost, "/admin/refresh?view=activities&force=1", 202, asked{View: "activities", Force: true}},
+		{http.MethodPost, "/admin/refresh?view=elsewhere", 409, asked{View: "elsewhere"}},
+		{http.MethodPost, "/admin/refresh?wait=1", 200, asked{Wait: true}},
+		{http.MethodPost, "/admin/refresh?wait=1&force=1", 500, asked{Wait: true, Force: true}},
 		{http.MethodPost, "/admin/refresh?full=x", 400, asked{}},
+		{http.MethodPost, "/admin/refresh?wait=x", 400, asked{}},
 		{http.MethodPost, "/admin/refresh?force=x", 400, asked{}},
 		{http.MethodGet, "/admin/refresh", 405, asked{}},
 	}

@@ -203,6 +203,9 @@ type Leases interface {
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
 	// Release gives the lease back; releasing a lost lease is no error.
 	Release(ctx context.Context, l Lease) error
+	// Holder returns who took the lease last and did not give it back, which may have died
+	// since. It is empty if the lease is free, and only reads.
+	Holder(ctx context.Context, name string) (string, error)
 }
 
 // Importer fills source collections; only `vitrine import` and the demo use it.

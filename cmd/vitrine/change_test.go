@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -170,6 +171,56 @@ func TestChangesShowUp(t *testing.T) {
 	if meta := r.told(); meta.Rows != 3 || meta.Health.Scanned != 3 || meta.Health.Changed != 0 {
 		t.Errorf("after the deletion the view's meta is %+v", meta)
 	}
+}
+
+// TestRefreshTellsTheOutcome asks for refreshes that go well, are held back and forced.
+func TestRefreshTellsTheOutcome(t *testing.T) {
+	r := runProgram(t)
+	refresh := func(query string, wantStatus int, want string) {
+		t.Helper()
+		status, body := fetch(t, http.MethodPost, r.admin+"/admin/refresh?wait=1&"+query)
+		if status != wantStatus || !strings.Contains(body, `"done":true`) || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s, want %d with %s", query, status, body, wantStatus, want)
+		}
+	}
+	refresh("full=1", 200, `"view":"spectrum","result":"unchanged"`)
+	r.put("activities", activity("a4", "Fourth"))
+	refresh("view=activities", 200, `"runs":[{"view":"activities","result":"published","ok":true,"generation":2,"rows":4,"scanned":4,"changed":1,`)
+	for _, id := range []string{"a1", "a2", "a3"} {
+		r.remove("activities", id)
+	}
+	refresh("view=activities", 500, `"result":"held","ok":false,"error":"would remove 3 of 4 rows`)
+	refresh("view=activities&force=1", 200, `"result":"published","ok":true,"generation":3,"rows":1,`)
+}
+
+// TestRefreshElsewhere: an instance that does not run the jobs says who does, whatever it
+// is asked for, and does nothing.
+func TestRefreshElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`)
+	uri := "bolt://" + dir + "/v.db"
+	vitrine(t, dir, "import", "--store", uri, "activities.jsonl")
+	vitrine(t, dir, "materialize", "--store", uri)
+	refuses := func(s *server, want string) {
+		t.Helper()
+		for _, query := range []string{"", "?full=1&force=1", "?wait=1", "?view=activities"} {
+			if status, body := fetch(t, http.MethodPost, s.admin+"/admin/refresh"+query); status != http.StatusConflict ||
+				decode(t, body).Error != "NotLeading" || !strings.Contains(body, want) {
+				t.Errorf("refresh%s: %d %s, want %s", query, status, body, want)
+			}
+		}
+		if code := s.stop(); code != 0 {
+			t.Errorf("SIGTERM: exit code %d", code)
+		}
+	}
+	refuses(startServer(t, dir, "--store", uri, "--no-materialize").ready(), "No instance runs the jobs")
+	withStore(t, uri, func(store origin.Store) {
+		if _, err := store.Acquire(t.Context(), "materialize", "otherhost/17/ABCDEFGH", time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	})
+	refuses(startServer(t, dir, "--store", uri, "--no-materialize").ready(), "run by otherhost/17/ABCDEFGH")
+	refuses(startServer(t, dir, "--store", uri).ready(), "run by otherhost/17/ABCDEFGH")
 }
 
 // told waits until the run that removed a row has told how it went, which it does

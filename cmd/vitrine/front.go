@@ -8,10 +8,10 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"time"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
-	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
@@ -58,7 +58,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		CORS:    proxy.CORSOptions{Origins: cfg.HTTP.CORS.Origins, Credentials: cfg.HTTP.CORS.Credentials, MaxAge: cfg.HTTP.CORS.MaxAge},
 		Client:  proxy.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: trusted},
 		Codings: codings(cfg.HTTP.Compress.Codings),
-		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: refresher(p.views, p.runner)},
+		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh},
 
 		StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 		Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
@@ -139,31 +139,58 @@ func codings(names []string) []result.Coding {
 	return all
 }
 
-// refresher serves POST /admin/refresh: the process that materializes runs the
-// jobs; any other looks whether the store has something newer.
-func refresher(views *view.Set, runner *materialize.Runner) func(context.Context, proxy.Refresh) (proxy.Refreshed, error) {
-	return func(_ context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
-		var names []string
-		for _, st := range views.Status() {
-			if q.View == "" || st.View == q.View {
-				names = append(names, st.View)
-			}
+// refreshPatience bounds how long a refresh is waited for; it goes on after that.
+const refreshPatience = 5 * time.Minute
+
+// refresh serves POST /admin/refresh where this process runs the jobs. Any other refuses:
+// what it would promise, a later leader would not keep.
+func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
+	asked := proxy.Refreshed{}
+	for _, st := range p.views.Status() {
+		if q.View == "" || st.View == q.View {
+			asked.Views = append(asked.Views, st.View)
 		}
-		if len(names) == 0 {
-			return proxy.Refreshed{}, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
-		}
-		asked := proxy.Refreshed{Views: names}
-		if runner != nil {
-			err := runner.Trigger(materialize.Request{Views: names, Full: q.Full, Force: q.Force})
-			if err == nil || !errors.Is(err, materialize.ErrStandby) {
-				return asked, err
-			}
-		}
-		for _, n := range names {
-			views.Notify(n)
-		}
-		return asked, nil
 	}
+	if len(asked.Views) == 0 {
+		return asked, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
+	}
+	err := materialize.ErrStandby
+	if r := (materialize.Request{Views: asked.Views, Full: q.Full, Force: q.Force}); p.runner != nil && q.Wait {
+		asked.Runs, err = p.refreshed(ctx, r)
+		asked.Done = err == nil
+	} else if p.runner != nil {
+		err = p.runner.Trigger(r)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return asked, nil // it goes on
+	case errors.Is(err, materialize.ErrStandby):
+		holder, err := materialize.Leader(ctx, p.store)
+		if err != nil {
+			return asked, err
+		}
+		return asked, &proxy.NotLeadingError{Holder: holder}
+	}
+	return asked, err
+}
+
+// refreshed has jobs run and returns how they went.
+func (p *program) refreshed(ctx context.Context, r materialize.Request) (runs []proxy.JobRun, err error) {
+	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
+	defer cancel()
+	outcomes, err := p.runner.Refresh(ctx, r)
+	for _, o := range outcomes {
+		run := proxy.JobRun{
+			View: o.View, Result: string(o.Result), OK: o.Result == materialize.Published || o.Result == materialize.Unchanged,
+			Generation: o.Meta.Generation, Rows: o.Meta.Rows, Scanned: o.Scanned, Changed: o.Changed, Removed: o.Removed,
+			Skipped: o.Skipped, Seconds: o.Took.Seconds(),
+		}
+		if o.Err != nil {
+			run.Error = o.Err.Error()
+		}
+		runs = append(runs, run)
+	}
+	return runs, err
 }
 
 // observer feeds the outcomes of jobs to the metrics, and has the views read how the

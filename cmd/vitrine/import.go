@@ -72,13 +72,14 @@ func runImport(cmd *cobra.Command, f importFlags, paths []string) (err error) {
 	}
 	path := embeddedPath(cfg)
 	_, there := os.Stat(path)
+	made := path != "" && errors.Is(there, fs.ErrNotExist)
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		failed := err != nil
-		if err = errors.Join(err, store.Close()); failed && errors.Is(there, fs.ErrNotExist) && path != "" {
+		if err = errors.Join(err, store.Close()); failed && made {
 			err = errors.Join(err, os.Remove(path)) // half a store must not be taken for a whole one
 		}
 	}()
@@ -87,7 +88,7 @@ func runImport(cmd *cobra.Command, f importFlags, paths []string) (err error) {
 	f.load.Progress = bar.add
 	report, err := dump.Load(ctx, store, d, f.load)
 	bar.finish()
-	if err == nil || report.Stored() > 0 {
+	if err == nil || report.Stored() > 0 && !made {
 		printReport(cmd.OutOrStdout(), cmd.ErrOrStderr(), report, time.Since(started))
 	}
 	return err

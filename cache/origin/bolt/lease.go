@@ -72,6 +72,19 @@ func (s *Store) Release(ctx context.Context, l origin.Lease) error {
 	return nil
 }
 
+// Holder implements origin.Leases.
+func (s *Store) Holder(ctx context.Context, name string) (holder string, err error) {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		d, err := readLease(tx, name)
+		holder = d.Holder
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("read lease %s: %w", name, err)
+	}
+	return holder, nil
+}
+
 // checkLease returns origin.ErrFenced unless l is the newest of its name. Running
 // out alone does not end a lease: as long as nobody took it over, nobody is harmed.
 func checkLease(tx *bbolt.Tx, l origin.Lease) error {

@@ -181,6 +181,15 @@ func (s *Store) Release(ctx context.Context, l origin.Lease) error {
 	return s.do(ctx, func(ctx context.Context) error { return s.inner.Release(ctx, l) })
 }
 
+// Holder implements origin.Leases.
+func (s *Store) Holder(ctx context.Context, name string) (holder string, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		holder, err = s.inner.Holder(ctx, name)
+		return err
+	})
+	return holder, err
+}
+
 // Upsert implements origin.Importer.
 func (s *Store) Upsert(ctx context.Context, collection string, docs []bson.Raw) (u origin.Upserted, err error) {
 	err = s.do(ctx, func(ctx context.Context) (err error) {

@@ -96,6 +96,16 @@ func (s *Store) Release(ctx context.Context, l origin.Lease) error {
 	return nil
 }
 
+// Holder implements origin.Leases.
+func (s *Store) Holder(ctx context.Context, name string) (string, error) {
+	doc, err := s.leases().findOne(ctx, bson.D{{Key: "_id", Value: name}})
+	if err != nil && !errors.Is(err, driver.ErrNoDocuments) {
+		return "", fmt.Errorf("read lease %s: %w", name, storeError(err))
+	}
+	holder, _ := doc.Lookup("holder").StringValueOK()
+	return holder, nil
+}
+
 // checkLease returns origin.ErrFenced unless l is the newest of its name. It can be
 // lost the moment after: what must not happen then is prevented by conditions on
 // the view's meta, this only stops a writer early.

@@ -20,6 +20,7 @@ var leaseTests = map[string]func(*testing.T, Harness){
 	"a lease written by a fast clock passes on":   testLeaseOfFastClock,
 	"a lease has the term that its holder wanted": testLeaseTerm,
 	"a released lease is free":                    testLeaseRelease,
+	"its holder can be asked for":                 testLeaseHolder,
 	"names are independent":                       testLeaseNames,
 	"of many who try at once one succeeds":        testLeaseRace,
 	"name and holder must be given":               testLeaseUnnamed,
@@ -52,6 +53,23 @@ func takeOver(t *testing.T, s origin.Store, c *clock, holder string) origin.Leas
 	isHeld(t, s, holder)
 	c.advance(time.Minute)
 	return acquire(t, s, holder)
+}
+
+func testLeaseHolder(t *testing.T, h Harness) {
+	s := h.Open(t, Settings{})
+	holds := func(want string) {
+		t.Helper()
+		if got := must(s.Holder(t.Context(), "materialize"))(t); got != want {
+			t.Errorf("Holder = %q, want %q", got, want)
+		}
+	}
+	holds("")
+	l := acquire(t, s, "a")
+	holds("a")
+	if err := s.Release(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	holds("")
 }
 
 func testLeaseSameHolder(t *testing.T, h Harness) {
