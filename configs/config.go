@@ -68,8 +68,10 @@ type Config struct {
 type Admin struct {
 	// Address of the operator's listener, `HOST:PORT`. Empty: there is none.
 	Listen string `yaml:"listen" flag:"admin-listen" usage:"address of the operator's listener" check:"address"`
-	// Bearer token that `/admin/*` asks for. Empty: none is asked for; then keep the listener on the loopback.
+	// Bearer token that the listener asks for. Empty: none is asked for; a server then starts only if the listener is on the loopback, or with `open`.
 	Token Secret `yaml:"token"`
+	// Whether the listener may do without a token on an address that others can reach, because a network or a proxy keeps them away.
+	Open bool `yaml:"open"`
 	// Names that the listener is asked for by, beside addresses, `localhost` and the name in `listen`. Needed only without a token.
 	Hosts []string `yaml:"hosts"`
 }

@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -109,6 +111,18 @@ func (c *Config) contradictions() []*Error {
 		mistake("listen", "is the same as admin.listen")
 	}
 	return mistakes
+}
+
+// CheckServing returns an *Error if a server must not start with the configuration: its
+// operator's listener can be reached by others, and asks them for nothing.
+func (c Config) CheckServing() error {
+	host, _, err := net.SplitHostPort(c.Admin.Listen)
+	ip, _ := netip.ParseAddr(host)
+	if c.Admin.Listen == "" || c.Admin.Token != "" || c.Admin.Open || err == nil && (host == "localhost" || ip.Unmap().IsLoopback()) {
+		return nil
+	}
+	return &Error{Place: c.origins["admin.listen"], Key: "admin.listen",
+		Reason: "others can reach " + c.Admin.Listen + ", and no token is asked for: set admin.token, or admin.open where that is meant"}
 }
 
 // Location returns the zone in which days begin and schedules run.

@@ -103,3 +103,23 @@ func TestBadFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckServing: a server whose operator's listener others can reach does not start
+// without a token, unless that is said.
+func TestCheckServing(t *testing.T) {
+	for listen, refused := range map[string]bool{
+		"": false, "127.0.0.1:8081": false, "127.8.9.1:0": false, "[::1]:8081": false, "localhost:8081": false, "[::ffff:127.0.0.1]:1": false,
+		":8081": true, "0.0.0.0:8081": true, "[::]:8081": true, "10.0.0.1:8081": true, "admin.example:8081": true,
+	} {
+		environ := []string{"VITRINE_ADMIN_LISTEN=" + listen}
+		err := load(t, Sources{Environ: environ}).CheckServing()
+		if want := "VITRINE_ADMIN_LISTEN: admin.listen: others can reach"; (err != nil) != refused || refused && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want an error: %t", listen, err, refused)
+		}
+		for _, said := range []string{"VITRINE_ADMIN_TOKEN=t", "VITRINE_ADMIN_OPEN=true"} {
+			if err := load(t, Sources{Environ: append(environ, said)}).CheckServing(); err != nil {
+				t.Errorf("%q with %s: %v", listen, said, err)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -16,14 +17,14 @@ func configCommand() *cobra.Command {
 		Short: "Print the effective configuration, without secrets",
 		Long: "Print the configuration that flags, environment, file and defaults add up to, in this\n" +
 			"order of precedence, as YAML. A comment tells where each value that is not a default\n" +
-			"came from. Secrets are left out.",
+			"came from. Secrets are left out. Settings with which serve would not start are an error.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, false)
 			if err != nil {
 				return err
 			}
-			return cfg.WriteYAML(cmd.OutOrStdout())
+			return errors.Join(cfg.WriteYAML(cmd.OutOrStdout()), cfg.CheckServing())
 		},
 	}
 	configs.AddFlags(cmd.Flags())

@@ -34,6 +34,9 @@ func serveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(cmd, demo)
+			if err == nil {
+				err = cfg.CheckServing()
+			}
 			if err != nil {
 				return err
 			}

@@ -78,6 +78,7 @@ func TestServeRefuses(t *testing.T) {
 	}{
 		{"a port in use", []string{"--store", "bolt://one.db", "--listen", strings.TrimPrefix(s.base, "http://"), "--admin-listen", ""}, "address already in use"},
 		{"a store in use", []string{"--store", "bolt://one.db", "--listen", "127.0.0.1:0", "--admin-listen", ""}, "one.db"},
+		{"an operator's listener that is open to all", []string{"--store", "bolt://one.db", "--listen", "127.0.0.1:0", "--admin-listen", "0.0.0.0:0"}, "admin.open"},
 		{"an unknown store", []string{"--store", "redis://x", "--listen", "127.0.0.1:0"}, "--store"},
 		{"MongoDB without a database", []string{"--store", "mongodb://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin-listen", ""}, "database"},
 	}
