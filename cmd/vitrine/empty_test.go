@@ -44,9 +44,9 @@ func TestNoStore(t *testing.T) {
 			}
 		}
 	}
-	for _, dump := range []string{"bad.jsonl", "none.jsonl"} {
-		if code, _, errs := importResult(t, "bolt://"+filepath.Join(dir, "new.db"), filepath.Join(dir, dump)); code == 0 {
-			t.Errorf("import %s: %s", dump, errs)
+	for _, call := range [][2]string{{"new.db", "bad.jsonl"}, {"new.db", "none.jsonl"}, {"empty.db", "bad.jsonl"}} {
+		if code, _, errs := importResult(t, "bolt://"+filepath.Join(dir, call[0]), filepath.Join(dir, call[1])); code == 0 {
+			t.Errorf("import %q: %s", call, errs)
 		}
 	}
 	vitrine(t, dir, "import", "--store", "bolt://old.db", "good.jsonl")
@@ -54,7 +54,7 @@ func TestNoStore(t *testing.T) {
 		t.Error("import bad.jsonl went well")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*.db*"))
-	if err != nil || len(left) != 2 || !strings.HasSuffix(left[1], "old.db") {
+	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], "old.db") {
 		t.Errorf("files that are left: %v, %v", left, err)
 	}
 }

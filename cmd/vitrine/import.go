@@ -71,8 +71,8 @@ func runImport(cmd *cobra.Command, f importFlags, paths []string) (err error) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
 	}
 	path := embeddedPath(cfg)
-	_, there := os.Stat(path)
-	made := path != "" && errors.Is(there, fs.ErrNotExist)
+	info, missing := os.Stat(path)
+	made := path != "" && (errors.Is(missing, fs.ErrNotExist) || missing == nil && info.Size() == 0)
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
