@@ -96,11 +96,11 @@ func refresh(o AdminOptions) fiber.Handler {
 			return err
 		}
 		status := fiber.StatusAccepted
-		if done.Done {
-			status = fiber.StatusOK
-		}
-		if slices.ContainsFunc(done.Runs, func(r JobRun) bool { return !r.OK }) {
+		switch {
+		case done.Done && slices.ContainsFunc(done.Runs, func(r JobRun) bool { return !r.OK }):
 			status = fiber.StatusInternalServerError
+		case done.Done:
+			status = fiber.StatusOK
 		}
 		return c.Status(status).JSON(struct {
 			Status int `json:"status"`

@@ -84,7 +84,7 @@ const storeTime = 5 * time.Second
 func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, name string, err error) {
 	store, err := openExisting(ctx, cfg)
 	if err != nil {
-		return nil, "bolt://" + embeddedPath(cfg), err // opening another asks nothing of its server
+		return nil, "bolt://" + embeddedPath(cfg), err // only an embedded store can be in use
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
