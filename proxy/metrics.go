@@ -86,6 +86,13 @@ func (m *Metrics) watch(views Source, store func() circuit.State, results *resul
 	return nil
 }
 
+// WatchLog adds how many lines the log dropped so far, because they could not be
+// written. It is called once, and dropped by every scrape.
+func (m *Metrics) WatchLog(dropped func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "vitrine_log_lines_dropped_total", Help: "Lines of the log that could not be written."}, dropped))
+}
+
 // JobEnded records a run of a view's job: its outcome (ok, held or error), how
 // long it took, and what became of rows.
 func (m *Metrics) JobEnded(view, outcome string, took time.Duration, changed, removed, skipped int) {

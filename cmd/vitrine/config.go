@@ -48,26 +48,3 @@ func warnOfVisible(cmd *cobra.Command, log *slog.Logger) {
 		log.Warn("the password in --store can be read in the list of processes: set VITRINE_STORE, or VITRINE_STORE_FILE to the name of a file")
 	}
 }
-
-// newLogger makes the log of a command, on its standard error.
-func newLogger(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
-		level = slog.LevelInfo // unreachable: configs checks the level
-	}
-	o := &slog.HandlerOptions{Level: level}
-	if cfg.Format == "json" {
-		o.ReplaceAttr = inSeconds
-		return slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), o))
-	}
-	return slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), o))
-}
-
-// inSeconds gives durations a unit where they are read by programs: took=1.5s of the
-// text form is "took_seconds":1.5.
-func inSeconds(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() == slog.KindDuration {
-		return slog.Float64(a.Key+"_seconds", a.Value.Duration().Seconds())
-	}
-	return a
-}

@@ -31,8 +31,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(stderr, "vitrine:", err)
+	cmd, err := root.ExecuteContextC(ctx)
+	defer flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	if err != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "vitrine:", err)
 		return 1
 	}
 	return 0

@@ -42,6 +42,8 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 	if err != nil {
 		return err
 	}
+	progress := rowProgress(cmd.ErrOrStderr())
+	detachLog(cmd) // who waits for the lease must not wait for this log
 	log := newLogger(cmd, cfg.Log)
 	warnOfVisible(cmd, log)
 	store, err := openExisting(cmd.Context(), cfg)
@@ -60,7 +62,6 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 	if err != nil {
 		return err
 	}
-	progress := rowProgress(cmd.ErrOrStderr())
 	outcomes, err := runner.RunOnce(cmd.Context(), q, progress)
 	printOutcomes(cmd.OutOrStdout(), outcomes)
 	if err != nil {

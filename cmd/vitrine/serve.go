@@ -40,9 +40,12 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			stderr := detachLog(cmd)
+			cmd.SetOut(newAsyncWriter(cmd.OutOrStdout()))
 			log := newLogger(cmd, cfg.Log)
+			slog.SetDefault(log) // for libraries
 			warnOfVisible(cmd, log)
-			return serve(cmd.Context(), cfg, demo, log, cmd.OutOrStdout())
+			return serve(cmd.Context(), cfg, demo, log, cmd.OutOrStdout(), stderr.droppedLines)
 		},
 	}
 	configs.AddFlags(cmd.Flags())
@@ -52,8 +55,8 @@ func serveCommand() *cobra.Command {
 
 // serve runs the program until ctx ends, and returns nil after everything was
 // drained, stopped and closed. The listeners are opened first: a taken port is
-// told before any work is done.
-func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger, out io.Writer) (err error) {
+// told before any work is done. The log counts the lines that it dropped.
+func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger, out io.Writer, dropped func() float64) (err error) {
 	public, admin, err := listen(cfg)
 	if err != nil {
 		return err
@@ -79,6 +82,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
+	p.metrics.WatchLog(dropped)
 	warnOfKeys(cfg, log)
 	log.Info("listening", "address", public.Addr().String(), "admin", addrOf(admin), "store", store.Name())
 	if demo {

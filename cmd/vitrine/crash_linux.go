@@ -1,0 +1,35 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// unblockCrash lets the program end when it crashes: the runtime writes what it has to
+// say to descriptor 2, and a full pipe that is not read would hold the dying process, its
+// ports with it, for ever. A pipe is opened anew, so that writes which would block fail
+// here and in no other process, and enlarged, so that a reader who is slow gets
+// everything. What cannot be opened, a socket among others, stays as it is.
+func unblockCrash(stderr io.Writer) io.Writer {
+	f, ok := stderr.(*os.File)
+	if !ok || f != os.Stderr {
+		return stderr
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return stderr
+	}
+	fd, err := unix.Open("/proc/self/fd/2", unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return stderr
+	}
+	if size, err := unix.FcntlInt(uintptr(fd), unix.F_GETPIPE_SZ, 0); err == nil && size < maxWaiting {
+		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, maxWaiting) // refused, it stays smaller
+	}
+	if err := unix.Dup3(fd, 2, 0); err != nil {
+		_ = unix.Close(fd)
+		return stderr
+	}
+	return os.NewFile(uintptr(fd), f.Name())
+}
