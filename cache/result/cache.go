@@ -195,9 +195,10 @@ func (c *Cache) Lookup(key Key) (*Answer, bool) {
 	return a, ok
 }
 
-// Get returns the answer for key, from memory or by load. It returns when ctx
-// ends, while the load goes on for those who still wait. Errors are load's own,
-// rules.ErrUnavailable where the deadline struck, and never kept.
+// Get returns the answer for key, from memory or by load. What it loads is in memory
+// when it returns, unless there is no room. It returns when ctx ends, while the load
+// goes on for those who still wait. Errors are load's own, rules.ErrUnavailable where
+// the deadline struck, and never kept.
 func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	a, outcome, err := c.find(ctx, key, load)
 	switch {
@@ -235,8 +236,7 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 
 // fly is the flight's body. Caller A may find nothing, be held up, and take off
 // only after B has found nothing, flown and stored; without looking again A
-// would compute what B has just stored. Stores reach ristretto through a buffer,
-// so A may still miss: then it computes once more, which is waste but not wrong.
+// would compute what B has just stored.
 func (c *Cache) fly(key Key, load Loader) (*Answer, error) {
 	if !c.takeOff() {
 		return nil, unavailable(context.Canceled)
@@ -311,8 +311,8 @@ func unavailable(cause error) error {
 
 // Prepare computes the answer for a key of a generation that is about to be shown,
 // and the plain one it is coded from. They are kept when the returned function is
-// called, so that until then those of the generation before stay. Errors are as
-// those of Get.
+// called, unless the cache is closed by then; until then those of the generation before
+// stay. Errors are as those of Get.
 func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(), err error) {
 	if !c.takeOff() {
 		return nil, unavailable(context.Canceled)
@@ -326,14 +326,22 @@ func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(),
 	if err != nil {
 		return nil, err
 	}
-	if key.Coding == Identity {
-		return func() { c.store(plain, a) }, nil
+	coded := a
+	if key.Coding != Identity {
+		if coded, err = a.in(key.Coding, c.least); err != nil {
+			return nil, err
+		}
 	}
-	coded, err := a.in(key.Coding, c.least)
-	if err != nil {
-		return nil, err
-	}
-	return func() { c.store(plain, a); c.store(key, coded) }, nil
+	return func() {
+		if !c.takeOff() {
+			return
+		}
+		defer c.loads.Done()
+		c.store(plain, a)
+		if key != plain {
+			c.store(key, coded)
+		}
+	}, nil
 }
 
 func (c *Cache) lookup(key Key) (*Answer, bool) {
@@ -352,7 +360,9 @@ func (c *Cache) lookup(key Key) (*Answer, bool) {
 }
 
 // store keeps an answer, unless that of a newer generation is there: a request that
-// still holds the snapshot before has come late.
+// still holds the snapshot before has come late. Ristretto stores behind a buffer; to
+// wait for it costs a microsecond, and to compute an answer again, because the one just
+// computed cannot be seen yet, much more.
 func (c *Cache) store(key Key, a *Answer) {
 	kept := c.keptOf(key)
 	if kept == nil {
@@ -365,4 +375,5 @@ func (c *Cache) store(key Key, a *Answer) {
 	if !kept.SetWithTTL(place, entry{key.Epoch, key.Generation, a}, a.cost(), c.maxAge) {
 		c.stats.rejected.Add(1)
 	}
+	kept.Wait()
 }
