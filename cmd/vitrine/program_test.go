@@ -30,7 +30,20 @@ func TestMain(m *testing.M) {
 		limitFiles(os.Getenv(sizeEnv))
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
+	alone()
 	os.Exit(m.Run())
+}
+
+// alone keeps the tests apart from an installation on this machine: from its settings in
+// the environment, and from a server at the default address of the admin listener.
+func alone() {
+	for _, setting := range os.Environ() {
+		name, _, _ := strings.Cut(setting, "=")
+		if strings.HasPrefix(name, "VITRINE_") && !strings.HasPrefix(name, "VITRINE_TEST_") {
+			_ = os.Unsetenv(name)
+		}
+	}
+	_ = os.Setenv("VITRINE_ADMIN_LISTEN", "") // no listener; servers get free ports by flag
 }
 
 // command prepares a child process of the program in a folder.
@@ -125,9 +138,8 @@ func (s *server) listens() bool {
 	}
 }
 
-// logTold is how much of a program's log is told where a test has failed: what a panic
-// says, with what led to it.
-const logTold = 8 << 10
+// logTold is how much of a program's log is told where a test has failed, in bytes.
+const logTold = 1 << 10
 
 func (s *server) logged() string {
 	s.mu.Lock()
