@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"vitrine/rules/testoutput"
 )
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childEnv); path != "" {
 		os.Exit(materializeAndWait(path))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(testoutput.Limited{Tests: m})
 }

@@ -23,10 +23,11 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/ejson"
+	"vitrine/rules/testoutput"
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
+	goleak.VerifyTestMain(testoutput.Limited{Tests: m},
 		// The clock of fasthttp's Date header, one for the process, started with the first server.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		// It looks only every ten seconds whether its server has ended.

@@ -19,9 +19,10 @@ import (
 
 	"vitrine/cache/result"
 	"vitrine/rules"
+	"vitrine/rules/testoutput"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
 
 func open(t testing.TB, o result.Options) *result.Cache {
 	t.Helper()

@@ -11,12 +11,13 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/rules/filter"
+	"vitrine/rules/testoutput"
 )
 
 // The backtracking engine's clock is shared by all expressions and stops by
 // itself when none has run for a while.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
+	goleak.VerifyTestMain(testoutput.Limited{Tests: m}, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
 }
 
 // store is the reading half of origin.Views, with versions kept by hand.

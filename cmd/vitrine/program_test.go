@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vitrine/rules/testoutput"
 )
 
 // runEnv makes the test binary be the program itself, so that tests can start,
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	alone()
-	os.Exit(m.Run())
+	os.Exit(testoutput.Limited{Tests: m}.Run())
 }
 
 // alone keeps the tests apart from an installation on this machine: from its settings in

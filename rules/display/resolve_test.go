@@ -1,13 +1,17 @@
 package display_test
 
 import (
+	"os"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
+	"vitrine/rules/testoutput"
 )
+
+func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 func TestResolve(t *testing.T) {
 	d := display.NewDirectory(

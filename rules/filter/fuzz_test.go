@@ -2,6 +2,7 @@ package filter_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -9,7 +10,10 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
+	"vitrine/rules/testoutput"
 )
+
+func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // FuzzParse: any text is a filter or a wrong call, and a filter has one key.
 func FuzzParse(f *testing.F) {

@@ -1,12 +1,16 @@
 package render_test
 
 import (
+	"os"
 	"testing"
 
 	rulesfile "vitrine/configs/rules"
 	"vitrine/rules/label"
 	"vitrine/rules/render"
+	"vitrine/rules/testoutput"
 )
+
+func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 func TestLabels(t *testing.T) {
 	r, err := render.Parse(rulesfile.Default())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 
@@ -14,7 +15,10 @@ import (
 
 	"vitrine/rules/ejson"
 	"vitrine/rules/spectrum"
+	"vitrine/rules/testoutput"
 )
+
+func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // doc reads a document written as Extended JSON.
 func doc(t require.TestingT, src string) bson.Raw {

@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/origintest"
+	"vitrine/rules/testoutput"
 )
 
 // envChild makes the test binary the child of a crash test, working on this file.
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, labour(path))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	os.Exit(testoutput.Limited{Tests: m}.Run())
 }
 
 // labour is the child's work; it ends only by an error. So few deltas are kept

@@ -18,9 +18,10 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/origin/origintest"
 	"vitrine/rules"
+	"vitrine/rules/testoutput"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
 
 // TestConformance: behind a circuit a store behaves as it does without.
 func TestConformance(t *testing.T) {

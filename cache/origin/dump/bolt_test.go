@@ -16,6 +16,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/dump"
+	"vitrine/rules/testoutput"
 )
 
 // TestMain checks for goroutines left behind, or, started anew by
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(testoutput.Limited{Tests: m})
 }
 
 // openBolt opens an embedded store until the test ends.

@@ -20,6 +20,7 @@ import (
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/cache/origin/origintest"
 	"vitrine/rules"
+	"vitrine/rules/testoutput"
 )
 
 // envChild makes the test binary the child of a crash test, working on this URI.
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, labour(uri))
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(testoutput.Limited{Tests: m})
 }
 
 // labour is the child's work; it ends only by an error.

@@ -19,6 +19,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/snapfile"
+	"vitrine/rules/testoutput"
 )
 
 // writeEnv makes the test binary write files until it is killed.
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 			fmt.Println(generation)
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(testoutput.Limited{Tests: m}.Run())
 }
 
 func header(generation uint64) snapfile.Header {

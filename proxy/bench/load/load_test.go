@@ -14,10 +14,11 @@ import (
 	"go.uber.org/goleak"
 
 	"vitrine/proxy/bench/load"
+	"vitrine/rules/testoutput"
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
+	goleak.VerifyTestMain(testoutput.Limited{Tests: m},
 		// What fasthttp leaves behind: it notices some time later that it is done.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"),

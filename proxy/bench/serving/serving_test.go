@@ -18,9 +18,10 @@ import (
 	"vitrine/proxy/bench/usage"
 	"vitrine/rules"
 	"vitrine/rules/filter"
+	"vitrine/rules/testoutput"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
 
 // house is a store with thirty activities, one view of them, and a job that
 // publishes the records as they are.
