@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -43,7 +45,7 @@ func numbers(n int, format, separator string) string {
 // within its limits.
 func TestFilterBombs(t *testing.T) {
 	o := options(t)
-	o.Cache.Timeout, o.Limits.Request = time.Hour, -1 // late on a busy machine is not wrong
+	o.Cache.Timeout, o.Limits.Request = 2*time.Minute, 2*time.Minute // late on a busy machine is not wrong
 	s := serveLive(t, open(t, many(t, 2000), o))
 	j := func(filter string) string { return "/api/activities?limit=1&json=" + url.QueryEscape(filter) }
 	re := func(pattern string) string {
@@ -108,14 +110,17 @@ func TestFilterBombs(t *testing.T) {
 		{"a title as long as may be", "/api/levenshtein?title=" + repeat("ab", 32000), []int{200, 400}},
 		{"a title of many bytes a letter", "/api/levenshtein?title=" + repeat("%F0%9F%92%A9", 5000), []int{200, 400}},
 	}
-	client := new(http.Client)
+	client := &http.Client{Timeout: 3 * time.Minute}
 	defer client.CloseIdleConnections()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			began := time.Now()
 			res, err := client.Get("http://" + s.addr + tt.target)
+			if slices.Contains(tt.want, 431) && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)) {
+				return // refused before all of it was sent, and the refusal lost with the rest
+			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%.300v", err)
 			}
 			defer res.Body.Close()
 			body, err := io.ReadAll(res.Body)
