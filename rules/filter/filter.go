@@ -31,8 +31,8 @@ type Options struct {
 	MaxNodes int
 	// MaxPattern is the longest regular expression in bytes; 1000 if 0.
 	MaxPattern int
-	// RegexTimeout bounds one match of the backtracking engine; 50 ms if 0. Its clock
-	// ticks every 100 ms, so a runaway match may take that much longer.
+	// RegexTimeout bounds one match of the backtracking engine; 200 ms if 0. A filter
+	// that is bound to a Budget has that instead.
 	RegexTimeout time.Duration
 	// Foreign accepts filters that are not evaluated in memory, as a ForeignNode; if
 	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
@@ -56,15 +56,16 @@ func (o Options) withDefaults() Options {
 	set(&o.MaxNodes, 1000)
 	set(&o.MaxPattern, 1000)
 	if o.RegexTimeout <= 0 {
-		o.RegexTimeout = 50 * time.Millisecond
+		o.RegexTimeout = 200 * time.Millisecond
 	}
 	return o
 }
 
 // Filter is a parsed, validated query. It is immutable and safe for concurrent use.
 type Filter struct {
-	root Node
-	key  string
+	root       Node
+	key        string
+	backtracks bool // an expression needs the backtracking engine
 }
 
 // Parse reads a filter from Extended JSON (API.md: Shared filter behaviour).
@@ -100,7 +101,9 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 		}
 		root = &ForeignNode{Doc: doc, Refusal: p.beyond}
 	}
-	return newFilter(root), nil
+	f := newFilter(root)
+	f.backtracks = p.backtracks
+	return f, nil
 }
 
 // wellFormed reports whether a document can be read to its end within a depth.
@@ -131,17 +134,21 @@ func All() *Filter { return newFilter(&AndNode{}) }
 // joined to a caller's filter without overwriting any of it.
 func And(filters ...*Filter) *Filter {
 	var nodes []Node
+	backtracks := false
 	for _, f := range filters {
 		if f != nil {
 			nodes = append(nodes, f.root)
+			backtracks = backtracks || f.backtracks
 		}
 	}
-	return newFilter(and(nodes))
+	all := newFilter(and(nodes))
+	all.backtracks = backtracks
+	return all
 }
 
 // Match reports whether a document satisfies the filter. An error is a *rules.Error
 // of kind rules.ErrWrongCall: an expression ran out of time, or $expr met values
-// it cannot compute with.
+// it cannot compute with; or it is that of a pause (see Within).
 func (f *Filter) Match(doc bson.Raw) (bool, error) { return f.root.Match(doc) }
 
 // Root returns the filter's tree, which must not be changed.

@@ -11,12 +11,13 @@ import (
 // parser turns one BSON document into nodes. It keeps the place it is at, for
 // errors, and counts against the limits.
 type parser struct {
-	o      Options
-	at     []string // the place inside the filter, part by part
-	nodes  int
-	values int
-	inElem int          // how many object-form $elemMatch are open
-	beyond *rules.Error // the first thing that is valid but not evaluated in memory
+	o          Options
+	at         []string // the place inside the filter, part by part
+	nodes      int
+	values     int
+	backtracks bool         // an expression needs the backtracking engine
+	inElem     int          // how many object-form $elemMatch are open
+	beyond     *rules.Error // the first thing that is valid but not evaluated in memory
 }
 
 // wrongf returns an error at the current place.

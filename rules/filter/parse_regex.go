@@ -70,6 +70,9 @@ func (p *parser) compile(pattern, options string) (*Regex, error) {
 	if err != nil {
 		return nil, p.wrongf("%s", err)
 	}
-	re.late = p.wrongf("the regular expression took too long on a document")
+	if re.backing != nil {
+		p.backtracks = true
+		re.late = p.wrongf("the regular expression needs too much backtracking: more than %s for all records and expressions", p.o.RegexTimeout)
+	}
 	return re, nil
 }

@@ -27,7 +27,9 @@ type Regex struct {
 	folded  folded
 	std     *regexp.Regexp  // Go's engine, if it can express the pattern and is needed
 	backing *regexp2.Regexp // otherwise the backtracking engine
+	timeout time.Duration   // of a match there that is bound to no budget
 	late    *rules.Error    // what to say when that takes too long
+	binding *binding        // nil: none
 }
 
 // newRegex compiles an expression. Errors are *patternError, or say which option
@@ -86,14 +88,14 @@ func (re *Regex) compile(tree *pattern, timeout time.Duration) (err error) {
 	if err != nil {
 		return &patternError{reason: "an expression too complex to compile", beyond: true}
 	}
-	// The engine's clock for this is a goroutine of its own, which ends by itself about
-	// a second after the last match.
-	re.backing.MatchTimeout = timeout
+	re.timeout = timeout
+	tick()
 	return nil
 }
 
-// MatchString reports whether the expression matches somewhere in s. The error, a
-// *rules.Error, tells that the backtracking engine ran out of time or memory.
+// MatchString reports whether the expression matches somewhere in s. The error tells
+// that the backtracking engine ran out of time or memory, a *rules.Error, or is that
+// of a pause (see Filter.Within).
 func (re *Regex) MatchString(s string) (bool, error) {
 	if !re.possible(s) {
 		return false, nil
@@ -104,22 +106,7 @@ func (re *Regex) MatchString(s string) (bool, error) {
 	case re.backing == nil:
 		return true, nil // the literal is all there is
 	}
-	ok, err := insist(re.backing.MatchString, s)
-	if err != nil {
-		return false, re.late
-	}
-	return ok, nil
-}
-
-// insist asks again where a match failed. Its time is that of the clock on the wall: a
-// process that had to stand still (a busy machine, a container's share of it used up)
-// would fail with an expression that takes microseconds.
-func insist(match func(string) (bool, error), s string) (bool, error) {
-	ok, err := match(s)
-	if err != nil {
-		return match(s)
-	}
-	return ok, nil
+	return re.backtrack(s)
 }
 
 // possible reports whether s has the literal that every match needs, in its place.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
 
 	"vitrine/rules"
@@ -143,5 +144,35 @@ func TestRegexTimeout(t *testing.T) {
 	var fault *rules.Error
 	if !errors.As(err, &fault) || !errors.Is(err, rules.ErrWrongCall) || fault.Where != "a.$regex" {
 		t.Fatalf("Match error = %v, want a wrong call at a.$regex", err)
+	}
+}
+
+// TestBudget: all expressions on all documents draw on one budget, and a match that
+// takes long pauses.
+func TestBudget(t *testing.T) {
+	const query = `{"$or": [{"a": {"$regex": "(\\w*)*\\1[~^]$"}}, {"b": {"$elemMatch": {"$not": {"$regex": "(?=x)y"}}}}, {"a": {"$in": [{"$regularExpression": {"pattern": "(?=x)x", "options": ""}}]}}]}`
+	f, err := filter.Parse([]byte(query), filter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, short := doc(t, `{"a": "`+strings.Repeat("a", 60)+`"}`), doc(t, `{"a": "x", "b": []}`)
+	pauses := 0
+	f = f.Within(filter.NewBudget(20*time.Millisecond), func() error { pauses++; return nil })
+	if ok, err := f.Match(short); !ok || err != nil {
+		t.Fatalf("Match = %t, %v before the budget is used up", ok, err)
+	}
+	for _, d := range []bson.Raw{long, short} {
+		var fault *rules.Error
+		if _, err := f.Match(d); !errors.As(err, &fault) || !errors.Is(err, rules.ErrWrongCall) || fault.Where != "$or.0.a.$regex" {
+			t.Fatalf("Match error = %v, want a wrong call at $or.0.a.$regex", err)
+		}
+	}
+	if pauses == 0 {
+		t.Error("never paused")
+	}
+	gone := errors.New("gone")
+	f = f.Within(filter.NewBudget(time.Hour), func() error { return gone })
+	if _, err := f.Match(long); !errors.Is(err, gone) {
+		t.Errorf("Match error = %v, want that of the pause", err)
 	}
 }
