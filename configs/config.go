@@ -190,7 +190,7 @@ type Limits struct {
 	FilterNodes int `yaml:"filter_nodes"`
 	// Longest regular expression in a filter. 0: no limit.
 	RegexBytes Size `yaml:"regex_bytes"`
-	// Longest time for one match of an expression that needs backtracking. 0: no limit.
+	// Processor time that the backtracking expressions of one request may take together, however many records there are. 0: no limit.
 	RegexTimeout time.Duration `yaml:"regex_timeout"`
 	// Longest time to compute an answer. 0: no limit.
 	RequestTimeout time.Duration `yaml:"request_timeout"`

@@ -97,7 +97,7 @@ func defaultLimits() Limits {
 		FilterDepth:    64,
 		FilterNodes:    10_000,
 		RegexBytes:     4 * KiB,
-		RegexTimeout:   100 * time.Millisecond,
+		RegexTimeout:   200 * time.Millisecond,
 		RequestTimeout: 10 * time.Second,
 		Waiting:        1000,
 		ReadTimeout:    10 * time.Second,

@@ -46,7 +46,7 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 		s.headers.set(c, false)
 		return nil
 	}
-	ctx, cancel := s.deadline(c.UserContext())
+	ctx, cancel := s.asked(c)
 	defer cancel()
 	found, err := s.cited(ctx, user, doc, asked.has("doc"))
 	if err != nil {

@@ -42,6 +42,8 @@ func classify(err error) problem {
 	switch {
 	case errors.As(err, &own):
 		return own.problem
+	case errors.Is(err, errGone):
+		return problem{statusGone, unavailable, "The connection was closed before the answer was ready."}
 	case errors.As(err, &wait) && wait.status == http.StatusTooManyRequests:
 		return problem{wait.status, wrongCall, wait.msg}
 	case errors.As(err, &wait):

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 )
@@ -37,6 +38,10 @@ func (s *Server) sendLarge(ctx context.Context, c *fiber.Ctx, p plan, snapshot *
 // becomes too large.
 func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
+		turn := fair.TurnOf(ctx)
+		if err := turn.Costly(ctx); err != nil { // its blocks take turns of their own
+			return nil, err
+		}
 		b, err := p.build(ctx, snapshot)
 		if err != nil {
 			return nil, err
@@ -44,7 +49,7 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 		var out []byte
 		for piece, err := range s.coded(b, key.Coding) {
 			if err == nil {
-				err = ctx.Err()
+				err = turn.Check(ctx)
 			}
 			if err != nil {
 				return nil, err
@@ -62,13 +67,12 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 
 // sendStream sends a body that is made while it goes out.
 func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
-	reading := ctx
-	if snapshot.Stored() {
-		reading = context.WithoutCancel(ctx) // rows are read while they are sent, as long as that takes
-	}
 	var b *body
-	err := s.results.Turn(ctx, func() (err error) {
-		b, err = p.build(reading, snapshot)
+	err := s.results.Turn(ctx, func(ctx context.Context) (err error) {
+		if snapshot.Stored() {
+			ctx = context.WithoutCancel(ctx) // rows are read while they are sent, as long as that takes
+		}
+		b, err = p.build(ctx, snapshot)
 		return err
 	})
 	if err != nil {

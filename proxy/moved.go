@@ -27,7 +27,7 @@ func (s *Server) catchUp(c *fiber.Ctx, plans *planner, r request, err error) err
 	if !able {
 		return err
 	}
-	ctx, cancel := s.deadline(c.UserContext())
+	ctx, cancel := s.asked(c)
 	defer cancel()
 	for range maxMoves {
 		var moved *view.MovedError

@@ -77,7 +77,7 @@ func (s *Server) answerNow(c *fiber.Ctx, plans *planner, r request) error {
 
 // compute answers what is not in memory yet, or never will be.
 func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
-	ctx, cancel := s.deadline(c.UserContext())
+	ctx, cancel := s.asked(c)
 	defer cancel()
 	planned := time.Now()
 	a, outcome, err := s.results.Get(ctx, key, s.loader(p, snapshot))

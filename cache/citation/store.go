@@ -72,7 +72,7 @@ func (s *store[V]) get(ctx context.Context, key string, load func(context.Contex
 	select {
 	case <-ctx.Done():
 		var none V
-		return none, fmt.Errorf("citation: waiting for %s: %w", key, ctx.Err())
+		return none, fmt.Errorf("citation: waiting for %s: %w", key, context.Cause(ctx))
 	case landed := <-flight:
 		return landed.Val.(V), landed.Err
 	}

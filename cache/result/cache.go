@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
-	"golang.org/x/sync/singleflight"
-
+	"vitrine/cache/fair"
 	"vitrine/rules"
 )
 
@@ -97,8 +96,7 @@ type Cache struct {
 	kept    *ristretto.Cache[[]byte, entry] // nil without a budget
 	blocks  *ristretto.Cache[[]byte, entry] // likewise: many small answers never push them out
 	places  sync.Pool                       // of *[]byte, so that a hit allocates nothing
-	flights singleflight.Group
-	turns   *turns
+	turns   *fair.Queue
 	timeout time.Duration
 	maxAge  time.Duration
 	least   int // MinCoded
@@ -109,9 +107,19 @@ type Cache struct {
 	root   context.Context // ends with Close; the parent of every load
 	cancel context.CancelFunc
 
-	mu     sync.Mutex // guards closed against loads that take off meanwhile
-	closed bool
-	loads  sync.WaitGroup
+	mu      sync.Mutex
+	closed  bool               // guarded by mu
+	loads   sync.WaitGroup     // Add guarded by mu, against Close
+	flights map[string]*flight // guarded by mu
+}
+
+// flight is a load that callers wait for. It ends when the last of them has left.
+type flight struct {
+	callers int // guarded by the cache's mu
+	cancel  context.CancelFunc
+	landed  chan struct{} // closed when answer and err are there
+	answer  *Answer
+	err     error
 }
 
 // New returns an empty cache.
@@ -131,7 +139,10 @@ func New(o Options) (*Cache, error) {
 	if o.Waiting == 0 {
 		o.Waiting = defaultWaiting
 	}
-	c := &Cache{turns: newTurns(o.Parallel, o.Waiting), timeout: o.Timeout, maxAge: o.MaxAge, least: o.MinCoded}
+	c := &Cache{
+		turns: fair.New(o.Parallel, o.Waiting), flights: map[string]*flight{},
+		timeout: o.Timeout, maxAge: o.MaxAge, least: o.MinCoded,
+	}
 	c.places.New = func() any { return new([]byte) }
 	var err error
 	if c.kept, err = c.newKept(o.Budget, 4<<10); err != nil { // an answer is seldom smaller
@@ -197,8 +208,9 @@ func (c *Cache) Lookup(key Key) (*Answer, bool) {
 
 // Get returns the answer for key, from memory or by load. What it loads is in memory
 // when it returns, unless there is no room. It returns when ctx ends, while the load
-// goes on for those who still wait. Errors are load's own, rules.ErrUnavailable where
-// the deadline struck, and never kept.
+// goes on as long as others wait for it. The load's time is charged to the caller of ctx
+// (see fair.With) who began it. Errors are load's own, rules.ErrUnavailable with the
+// cause where the deadline struck or ctx ended, and never kept.
 func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	a, outcome, err := c.find(ctx, key, load)
 	switch {
@@ -218,36 +230,67 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 	if a, ok := c.lookup(key); ok {
 		return a, Hit, nil
 	}
-	outcome := Shared
-	flight := c.flights.DoChan(key.flight(), func() (any, error) {
-		outcome = Loaded // only the caller who took off writes, and reads it after landing
-		return c.fly(key, load)
-	})
-	select {
-	case <-ctx.Done():
-		return nil, Shared, unavailable(ctx.Err())
-	case landed := <-flight:
-		if landed.Err != nil {
-			return nil, outcome, landed.Err
+	name, outcome := key.flight(), Shared
+	c.mu.Lock()
+	f := c.flights[name]
+	if f == nil {
+		if c.closed {
+			c.mu.Unlock()
+			return nil, Shared, unavailable(context.Canceled)
 		}
-		return landed.Val.(*Answer), outcome, nil
+		outcome = Loaded
+		f = &flight{landed: make(chan struct{})}
+		c.flights[name] = f
+		c.loads.Add(1)
+		var loading context.Context
+		loading, f.cancel = context.WithTimeout(fair.With(c.root, fair.CallerOf(ctx)), c.timeout)
+		go c.land(loading, name, f, key, load)
 	}
+	f.callers++
+	c.mu.Unlock()
+	select {
+	case <-f.landed:
+		return f.answer, outcome, f.err
+	case <-ctx.Done():
+		c.leave(name, f)
+		return nil, Shared, unavailable(context.Cause(ctx))
+	}
+}
+
+// leave takes a caller out of a flight, which ends with the last. Who comes later
+// begins another.
+func (c *Cache) leave(name string, f *flight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.callers--; f.callers > 0 {
+		return
+	}
+	f.cancel()
+	if c.flights[name] == f {
+		delete(c.flights, name)
+	}
+}
+
+// land flies and tells those who wait.
+func (c *Cache) land(ctx context.Context, name string, f *flight, key Key, load Loader) {
+	defer c.loads.Done()
+	defer f.cancel()
+	f.answer, f.err = c.fly(ctx, key, load)
+	c.mu.Lock()
+	if c.flights[name] == f {
+		delete(c.flights, name)
+	}
+	c.mu.Unlock()
+	close(f.landed)
 }
 
 // fly is the flight's body. Caller A may find nothing, be held up, and take off
 // only after B has found nothing, flown and stored; without looking again A
 // would compute what B has just stored.
-func (c *Cache) fly(key Key, load Loader) (*Answer, error) {
-	if !c.takeOff() {
-		return nil, unavailable(context.Canceled)
-	}
-	defer c.loads.Done()
+func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) {
 	if a, ok := c.lookup(key); ok {
 		return a, nil
 	}
-	ctx, cancel := context.WithTimeout(c.root, c.timeout)
-	defer cancel()
-
 	if key.Coding != Identity {
 		plain := key
 		plain.Coding = Identity
@@ -255,7 +298,14 @@ func (c *Cache) fly(key Key, load Loader) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		load = func(context.Context) (*Answer, error) { return a.in(key.Coding, c.least) }
+		load = func(ctx context.Context) (*Answer, error) {
+			if len(a.Body) > largeBody {
+				if err := fair.TurnOf(ctx).Costly(ctx); err != nil {
+					return nil, err
+				}
+			}
+			return a.in(key.Coding, c.least)
+		}
 	}
 	a, err := c.run(ctx, load)
 	if err == nil {
@@ -263,6 +313,9 @@ func (c *Cache) fly(key Key, load Loader) (*Answer, error) {
 	}
 	return a, err
 }
+
+// largeBody is from how many bytes on compressing takes long, for those who wait beside.
+const largeBody = 512 << 10
 
 // takeOff registers a load, unless the cache is closed.
 func (c *Cache) takeOff() bool {
@@ -277,10 +330,11 @@ func (c *Cache) takeOff() bool {
 // run calls load when it is its turn. A panic becomes an error: the flight's
 // goroutine belongs to nobody who could catch it.
 func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
-	if err := c.turns.take(ctx); err != nil {
+	ctx, turn, err := c.turns.Begin(ctx)
+	if err != nil {
 		return nil, unavailable(err)
 	}
-	defer c.turns.give()
+	defer turn.End()
 	defer func() {
 		if r := recover(); r != nil {
 			a, err = nil, fmt.Errorf("result: load panicked: %v\n%s", r, debug.Stack())
@@ -295,14 +349,15 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 }
 
 // Turn runs work that is no load, such as answers too large to keep, as one of the
-// loads that run at a time. Errors are those of work, or rules.ErrUnavailable where its turn
-// did not come.
-func (c *Cache) Turn(ctx context.Context, work func() error) error {
-	if err := c.turns.take(ctx); err != nil {
+// loads that run at a time; the context it is given carries the turn. Errors are those of
+// work, or rules.ErrUnavailable where its turn did not come.
+func (c *Cache) Turn(ctx context.Context, work func(context.Context) error) error {
+	ctx, turn, err := c.turns.Begin(ctx)
+	if err != nil {
 		return unavailable(err)
 	}
-	defer c.turns.give()
-	return work()
+	defer turn.End()
+	return work(ctx)
 }
 
 func unavailable(cause error) error {

@@ -9,8 +9,10 @@
 //  3. Inside the flight the key is looked up once more: another flight for the
 //     same key may have ended between this caller's look-up and its take-off.
 //  4. The loader runs under the cache's own deadline, not the first caller's: a
-//     client that hangs up takes nothing away from those who wait beside it.
-//     No more than Options.Parallel loaders run at a time.
+//     client that hangs up takes nothing away from those who wait beside it. When
+//     the last of them has left, it ends. No more than Options.Parallel loaders run
+//     at a time, in the order of package fair, which also sets those apart that
+//     take long.
 //  5. What it returns is stored and handed to everybody in the flight.
 //
 // A key names everything an answer depends on, the view's generation included;

@@ -22,9 +22,10 @@ const (
 	kindFoldedTexts
 	kindColumn
 	kindVerdicts
+	kindNames
 )
 
-// derived is a path index, its joined texts, a group column or verdicts.
+// derived is a path index, its joined texts, a group column, verdicts or names.
 type derived interface{ memory() int64 }
 
 // derivedOf holds one derived thing, built once however many ask at a time.
@@ -33,6 +34,11 @@ type derivedOf struct {
 	owner *segment
 	key   derivedKey
 	value derived
+}
+
+// memory is what d holds, its key and its place in the account included.
+func (d *derivedOf) memory() int64 {
+	return d.value.memory() + int64(len(d.key.path)+len(d.key.arg)) + 256
 }
 
 // budget bounds the memory that path indexes and group columns of all views hold:
@@ -83,6 +89,13 @@ func derive[T derived](b *budget, seg *segment, key derivedKey, build func() T) 
 	return d.value.(T)
 }
 
+// has reports whether the segment has something of that key, or it is being built.
+func (s *segment) has(key derivedKey) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.derived[key] != nil
+}
+
 // touch marks d as just used, takes it into account if it is new, and drops what
 // no longer fits.
 func (b *budget) touch(d *derivedOf) {
@@ -93,7 +106,7 @@ func (b *budget) touch(d *derivedOf) {
 		return
 	}
 	b.at[d] = b.lru.PushFront(d)
-	b.used += d.value.memory()
+	b.used += d.memory()
 	for b.used > b.limit && b.lru.Len() > 1 {
 		b.dropLocked(b.lru.Back().Value.(*derivedOf))
 	}
@@ -103,7 +116,7 @@ func (b *budget) touch(d *derivedOf) {
 func (b *budget) dropLocked(d *derivedOf) {
 	b.lru.Remove(b.at[d])
 	delete(b.at, d)
-	b.used -= d.value.memory()
+	b.used -= d.memory()
 	d.owner.mu.Lock()
 	defer d.owner.mu.Unlock()
 	if d.owner.derived[d.key] == d {
@@ -134,8 +147,10 @@ func (b *budget) heldBy(segments []*segment) (paths int, bytes int64) {
 	defer b.mu.Unlock()
 	for d := range b.at {
 		if slices.Contains(segments, d.owner) {
-			paths++
-			bytes += d.value.memory()
+			bytes += d.memory()
+			if d.key.kind != kindNames {
+				paths++
+			}
 		}
 	}
 	return paths, bytes

@@ -46,6 +46,49 @@ func TestIndexesStayWithinBudget(t *testing.T) {
 	}
 }
 
+// TestMadeUpPathsTakeNoRoom: paths that no row has are answered like any other, and hold
+// nothing however many there are.
+func TestMadeUpPathsTakeNoRoom(t *testing.T) {
+	s := newStore()
+	var docs []bson.D
+	for i := range 200 {
+		d := thing(fmt.Sprintf("%04d", i), 2000+i%10, "T")
+		docs = append(docs, append(d, bson.E{Key: "a", Value: bson.A{bson.D{{Key: "b", Value: i}}, 7}}, bson.E{Key: "s", Value: "x"}))
+	}
+	s.publish(docs)
+	r := run(t, s, view.Options{Poll: time.Hour})
+	snap := <-r.swaps
+	ask := func(n int) {
+		for _, path := range []string{"u%d", "a.u%d", "a.0.u%d", "a.9%d", "s.u%d", "u%d.v.w", "a.u%d.v", "a.b.u%d", "year.%d"} {
+			path := fmt.Sprintf(path, n)
+			for json, want := range map[string]int{
+				`{"%s": 1}`: 0, `{"%s": {"$exists": false}}`: 200, `{"%s": {"$regex": "x", "$options": "i"}}`: 0,
+				`{"%s": {"$size": 0}}`: 0,
+			} {
+				if got := len(ids(t, snap, fmt.Sprintf(json, path))); got != want {
+					t.Fatalf("%s at %s: %d rows, want %d", json, path, got, want)
+				}
+			}
+			all, err := snap.Select(t.Context(), filter.All())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if groups, err := all.Group(t.Context(), path, ""); err != nil || len(groups) != 1 || groups[0].Count != 200 {
+				t.Fatalf("groups by %s: %v, %v", path, groups, err)
+			}
+		}
+	}
+	ask(0)
+	before := r.Status()[0]
+	for n := range 100 {
+		ask(1 + n)
+	}
+	if after := r.Status()[0]; after.IndexBytes != before.IndexBytes || after.IndexPaths != before.IndexPaths {
+		t.Errorf("%d paths hold %d bytes after 100 made-up ones of each kind, %d and %d after one",
+			after.IndexPaths, after.IndexBytes, before.IndexPaths, before.IndexBytes)
+	}
+}
+
 // TestReplacedSegmentsLeaveTheAccount checks that indexes of folded segments are
 // not counted for ever.
 func TestReplacedSegmentsLeaveTheAccount(t *testing.T) {

@@ -25,6 +25,9 @@ func (c *column) memory() int64 { return c.bytes }
 // column returns the segment's column of a field after unwinding an array; an
 // empty unwind means none.
 func (s *segment) column(b *budget, field, unwind string) *column {
+	if path, err := filter.ParsePath(field); err == nil && !s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
+		field = s.trodden(b, path, true).String()
+	}
 	return derive(b, s, derivedKey{kind: kindColumn, path: field, arg: unwind}, func() *column {
 		return buildColumn(s.rows, field, unwind)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 )
 
@@ -108,27 +109,14 @@ func (c *confirmation) rows() []uint {
 	return rows
 }
 
-// match asks the matcher, on all processors.
+// match asks the matcher.
 func (c *confirmation) match(ctx context.Context, rows []uint) ([]bool, error) {
 	hit := make([]bool, len(rows))
-	var mu sync.Mutex // guards failed
-	var failed error
-	inParallel(len(rows), 512, func(from, to int) {
-		for i := from; i < to; i++ {
-			err := error(nil)
-			if (i-from)%checkEvery == checkEvery-1 {
-				err = ctx.Err()
-			}
-			if err == nil {
-				hit[i], err = c.node.Match(c.seg.rows[rows[i]])
-			}
-			if err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				failed = fmt.Errorf("match row: %w", err)
-				return
-			}
+	err := fair.Share(ctx, len(rows), func(i int) (err error) {
+		if hit[i], err = c.node.Match(c.seg.rows[rows[i]]); err != nil {
+			err = fmt.Errorf("match row: %w", err)
 		}
+		return err
 	})
-	return hit, failed
+	return hit, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 )
 
@@ -13,7 +14,7 @@ import (
 // of within matter to the caller: others may be in the answer or not, whichever
 // is cheaper. Sets returned are fresh and may be changed.
 func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
-	if err := ctx.Err(); err != nil {
+	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return nil, err
 	}
 	switch n := n.(type) {
@@ -40,7 +41,11 @@ func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSe
 func (s *Snapshot) evalLeaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for i, seg := range s.segments {
-		q := query{budget: s.budget, seg: seg, path: leaf.Path, index: seg.pathIndex(s.budget, leaf.Path), base: s.bases[i], into: set}
+		index, err := seg.askedIndex(ctx, s.budget, leaf.Path)
+		if err != nil {
+			return nil, err
+		}
+		q := query{budget: s.budget, seg: seg, path: leaf.Path, index: index, base: s.bases[i], into: set}
 		if err := q.lookup(ctx, leaf.Test); err != nil {
 			return nil, err
 		}

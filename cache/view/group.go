@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 )
 
@@ -27,10 +28,14 @@ func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, e
 	}
 	var all []Group
 	for i, seg := range s.snap.segments {
-		col := seg.column(s.snap.budget, field, unwind)
-		if err := ctx.Err(); err != nil {
+		err := fair.TurnOf(ctx).Check(ctx)
+		if err == nil && !seg.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
+			err = seg.mayDerive(ctx)
+		}
+		if err != nil {
 			return nil, err
 		}
+		col := seg.column(s.snap.budget, field, unwind)
 		counts := make([]int, len(col.values))
 		base := uint(s.snap.bases[i])
 		end := base + uint(len(seg.rows))

@@ -45,20 +45,20 @@ const denseShare = 64
 
 func (x *pathIndex) memory() int64 { return x.bytes }
 
-// pathIndex returns the segment's index of a path.
+// pathIndex returns the segment's index of a path that rows have.
 func (s *segment) pathIndex(b *budget, path filter.Path) *pathIndex {
 	return derive(b, s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
-		return buildIndex(s.rows, path)
+		return buildIndex(s.rows, path, runtime.GOMAXPROCS(0))
 	})
 }
 
 // indexPart is the least number of rows worth a goroutine of its own.
 const indexPart = 4096
 
-// buildIndex indexes rows by what Walk reaches at path. Every processor indexes a
-// stretch of the rows, and the parts are merged.
-func buildIndex(rows []bson.Raw, path filter.Path) *pathIndex {
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(rows)/indexPart))
+// buildIndex indexes rows by what Walk reaches at path. Each of the workers, of which
+// there are at most so many, indexes a stretch of the rows, and the parts are merged.
+func buildIndex(rows []bson.Raw, path filter.Path, workers int) *pathIndex {
+	workers = max(1, min(workers, len(rows)/indexPart))
 	parts := make([]*pathIndex, workers)
 	var wg sync.WaitGroup
 	for w := range workers {

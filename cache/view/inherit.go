@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"vitrine/rules/filter"
@@ -46,9 +47,13 @@ func (s *segment) build(b *budget, key derivedKey) {
 		s.column(b, key.path, key.arg)
 		return
 	}
-	path, err := filter.ParsePath(key.path)
+	stem, absent := strings.CutSuffix(key.path, filter.Nowhere)
+	path, err := filter.ParsePath(stem)
 	if err != nil {
 		return // it was a path elsewhere
+	}
+	if absent {
+		path = path.Absent(len(path.Parts()) - 1)
 	}
 	index := s.pathIndex(b, path)
 	if key.kind != kindIndex {
@@ -65,7 +70,7 @@ func (b *budget) inUse(segments []*segment) []*derivedOf {
 	seen := make(map[derivedKey]bool)
 	for e := b.lru.Front(); e != nil; e = e.Next() {
 		d := e.Value.(*derivedOf)
-		if d.key.kind != kindVerdicts && !seen[d.key] && slices.Contains(segments, d.owner) {
+		if d.key.kind != kindVerdicts && d.key.kind != kindNames && !seen[d.key] && slices.Contains(segments, d.owner) {
 			seen[d.key] = true
 			all = append(all, d)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 )
 
@@ -40,7 +41,11 @@ func (q *query) lookup(ctx context.Context, test filter.Test) error {
 
 // lookupIn unites the equalities and expressions of $in.
 func (q *query) lookupIn(ctx context.Context, in *filter.In) error {
+	turn := fair.TurnOf(ctx)
 	for _, v := range in.Values {
+		if err := turn.Check(ctx); err != nil {
+			return err
+		}
 		equal := &filter.Compare{Op: filter.Eq, Value: v}
 		if err := q.decide(ctx, equal, q.index.stretch(equal)); err != nil {
 			return err
@@ -56,9 +61,12 @@ func (q *query) lookupIn(ctx context.Context, in *filter.In) error {
 
 // decide asks the test for each value of a stretch.
 func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
+	turn := fair.TurnOf(ctx)
 	for i := s.from; i < s.to; i++ {
-		if (i-s.from)%checkEvery == checkEvery-1 && ctx.Err() != nil {
-			return ctx.Err()
+		if (i-s.from)%checkEvery == checkEvery-1 {
+			if err := turn.Check(ctx); err != nil {
+				return err
+			}
 		}
 		ok, err := test.Match(q.index.values[i].Value)
 		if err != nil {
@@ -119,4 +127,70 @@ func (x *pathIndex) after(v bson.RawValue) int {
 		d := &x.values[i]
 		return !d.Missing && filter.CompareValues(d.Raw, v) > 0
 	})
+}
+
+// names is what documents at a path of a segment have: what could lead a path on.
+type names struct {
+	fields  map[string]struct{}
+	longest int  // of the arrays
+	nested  bool // an array stands in another, which grouping opens and matching does not
+	bytes   int64
+}
+
+func (n *names) memory() int64 { return n.bytes }
+
+// names returns what there is below a path.
+func (s *segment) names(b *budget, path filter.Path) *names {
+	return derive(b, s, derivedKey{kind: kindNames, path: path.String()}, func() *names {
+		n := &names{fields: map[string]struct{}{}}
+		field := func(name []byte) {
+			if _, known := n.fields[string(name)]; !known {
+				n.fields[string(name)] = struct{}{}
+				n.bytes += int64(len(name)) + 48
+			}
+		}
+		array := func(elements int, nested bool) { n.longest, n.nested = max(n.longest, elements), n.nested || nested }
+		for _, row := range s.rows {
+			filter.Below(row, path, field, array)
+		}
+		return n
+	})
+}
+
+// trodden returns a path as it is, or, where no row has it, the one that stands for all
+// paths which leave the rows at the same place: what anybody can make up takes no room.
+// open says that nested arrays are opened.
+func (s *segment) trodden(b *budget, path filter.Path, open bool) filter.Path {
+	for i, name := range path.Parts() {
+		below := s.names(b, path.First(i))
+		if open && below.nested {
+			break
+		}
+		if _, there := below.fields[name]; !there && (path.Index(i) < 0 || path.Index(i) >= below.longest) {
+			return path.Absent(i)
+		}
+	}
+	return path
+}
+
+// askedIndex is pathIndex for a path that a request asks for. To index many rows takes
+// long, so it is done in a costly turn.
+func (s *segment) askedIndex(ctx context.Context, b *budget, path filter.Path) (*pathIndex, error) {
+	if !s.has(derivedKey{kind: kindIndex, path: path.String()}) {
+		if err := s.mayDerive(ctx); err != nil {
+			return nil, err
+		}
+		path = s.trodden(b, path, false)
+	}
+	return derive(b, s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
+		return buildIndex(s.rows, path, fair.Workers(ctx))
+	}), nil
+}
+
+// mayDerive waits for the turn that a request needs to derive something from all rows.
+func (s *segment) mayDerive(ctx context.Context) error {
+	if len(s.rows) < 2*indexPart {
+		return nil
+	}
+	return fair.TurnOf(ctx).Costly(ctx)
 }

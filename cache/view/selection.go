@@ -7,6 +7,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 )
 
@@ -36,6 +37,7 @@ func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Selection, er
 
 // selection is Select, without the count of rows that stay in the store.
 func (s *Snapshot) selection(ctx context.Context, f *filter.Filter) (*Selection, error) {
+	f = fair.Bound(ctx, f)
 	if s.store != nil {
 		return s.selectStored(ctx, f)
 	}

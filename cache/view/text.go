@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 )
 
@@ -70,7 +70,7 @@ const searchPart = 1 << 20
 // processor searches a stretch of them.
 func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error) {
 	n := len(t.starts)
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(t.joined)/searchPart))
+	workers := max(1, min(fair.Workers(ctx), len(t.joined)/searchPart))
 	found, errs := make([][]int, workers), make([]error, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -82,13 +82,15 @@ func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error)
 
 // holdingIn is holding for the texts from one position to another.
 func (t *textSearch) holdingIn(ctx context.Context, literal []byte, from, to int) (texts []int, err error) {
-	end := len(t.joined)
+	turn, end := fair.TurnOf(ctx), len(t.joined)
 	if to < len(t.starts) {
 		end = int(t.starts[to])
 	}
 	for i := from; i < to; {
-		if len(texts)%checkEvery == checkEvery-1 && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if len(texts)%checkEvery == checkEvery-1 {
+			if err := turn.Check(ctx); err != nil {
+				return nil, err
+			}
 		}
 		at := int(t.starts[i])
 		next := bytes.Index(t.joined[at:end], literal)
@@ -134,6 +136,9 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	if err := q.decide(ctx, re, stretch{texts.to, len(x.values)}); err != nil {
 		return err
 	}
+	if texts.from == texts.to {
+		return nil
+	}
 	if prefix, folded := re.Prefix(); prefix != "" && !folded {
 		s := x.withPrefix(prefix)
 		return q.decideAll(ctx, re, s.to-s.from, func(i int) int { return s.from + i })
@@ -163,35 +168,19 @@ func (x *pathIndex) withPrefix(prefix string) stretch {
 	return stretch{x.texts.from + from, x.texts.from + from + n}
 }
 
-// decideAll asks a test that takes its time for n values, on all processors.
-// value gives the number of the i-th.
+// decideAll asks a test that takes its time for n values. value gives the number of the i-th.
 func (q *query) decideAll(ctx context.Context, test filter.Test, n int, value func(i int) int) error {
-	const part = 1024
-	workers := max(1, min(runtime.GOMAXPROCS(0), n/part))
-	hits, errs := make([][]int, workers), make([]error, workers)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := n * w / workers; i < n*(w+1)/workers && errs[w] == nil; i++ {
-				ok := false
-				if ok, errs[w] = test.Match(q.index.values[value(i)].Value); ok {
-					hits[w] = append(hits[w], value(i))
-				}
-				if i%checkEvery == 0 && errs[w] == nil {
-					errs[w] = ctx.Err()
-				}
-			}
-		})
+	hit := make([]bool, n)
+	err := fair.Share(ctx, n, func(i int) (err error) {
+		hit[i], err = test.Match(q.index.values[value(i)].Value)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	for _, found := range hits {
-		for _, i := range found {
-			q.add(i)
+	for i, found := range hit {
+		if found {
+			q.add(value(i))
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 const (
 	boundless = math.MaxInt32        // of what is counted; no request is as long
 	endless   = 365 * 24 * time.Hour // of what takes time; nobody waits as long
-	noMatch   = time.Hour            // of one expression's match, whose clock ticks as long
+	noMatch   = time.Hour            // of a request's matches
 )
 
 // unlimited is how the front end spells "no limit".

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,10 +16,13 @@ import (
 // concurrent use.
 type Budget struct{ left atomic.Int64 }
 
-// NewBudget returns a budget of a duration of one processor.
+// defaultBacktracking is what a request has where no limit is set.
+const defaultBacktracking = 200 * time.Millisecond
+
+// NewBudget returns a budget of a duration of one processor; 200 ms if 0.
 func NewBudget(d time.Duration) *Budget {
 	b := &Budget{}
-	b.left.Store(int64(d))
+	b.left.Store(int64(cmp.Or(d, defaultBacktracking)))
 	return b
 }
 

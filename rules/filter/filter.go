@@ -56,7 +56,7 @@ func (o Options) withDefaults() Options {
 	set(&o.MaxNodes, 1000)
 	set(&o.MaxPattern, 1000)
 	if o.RegexTimeout <= 0 {
-		o.RegexTimeout = 200 * time.Millisecond
+		o.RegexTimeout = defaultBacktracking
 	}
 	return o
 }

@@ -71,3 +71,22 @@ func (p Path) Parts() []string {
 
 // Equal reports whether two paths are the same.
 func (p Path) Equal(q Path) bool { return slices.Equal(p.parts, q.parts) }
+
+// First returns the path's first n parts.
+func (p Path) First(n int) Path {
+	return Path{text: strings.Join(p.Parts()[:n], "."), parts: p.parts[:n]}
+}
+
+// Nowhere is a name that no field has.
+const Nowhere = "\x00"
+
+// Absent returns the path to a field that no document has, after the path's first n
+// parts. Every path that leads on from there to nothing any document has is seen by
+// matching as this one.
+func (p Path) Absent(n int) Path {
+	names := append(p.Parts()[:n], Nowhere)
+	return Path{text: strings.Join(names, "."), parts: append(slices.Clip(p.parts[:n]), part{name: Nowhere, index: -1})}
+}
+
+// Index returns the array position that the path's part i denotes, -1 if none.
+func (p Path) Index(i int) int { return p.parts[i].index }

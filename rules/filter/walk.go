@@ -91,3 +91,31 @@ func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) 
 	}
 	return true
 }
+
+// Below calls field with the name of each field that documents at a path have, and
+// array with how many elements arrays there have, those inside of others marked as nested:
+// where neither leads on, a longer path leads nowhere. The zero Path is the document
+// itself. Names hold until field returns.
+func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nested bool)) {
+	below := func(v Value) bool {
+		n := 0
+		r := reader{}
+		if v.Raw.Type == bson.TypeEmbeddedDocument || v.Raw.Type == bson.TypeArray {
+			r = read(v.Raw.Value)
+		}
+		for e, ok := r.next(); ok; e, ok = r.next() {
+			if n++; v.Raw.Type == bson.TypeEmbeddedDocument {
+				field(e.key)
+			}
+		}
+		if v.Raw.Type == bson.TypeArray {
+			array(n, v.Elem)
+		}
+		return true
+	}
+	if len(p.parts) == 0 {
+		below(Value{Raw: bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}})
+		return
+	}
+	Walk(doc, p, below)
+}

@@ -12,6 +12,7 @@ import (
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/rawdoc"
 	"vitrine/rules/filter"
@@ -73,6 +74,7 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 		if f, err = filter.FromBSON(q.Filter, selectLimits); err != nil {
 			return err
 		}
+		f = fair.Bound(ctx, f)
 	}
 	order, err := sortOrder(q.Sort)
 	if err != nil {
@@ -115,7 +117,11 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 // hands on those that match.
 func (s *Store) match(ctx context.Context, view string, p *pin, f *filter.Filter, take takeFunc) error {
 	b := rowBatch{pin: *p, decode: decodeRow}
+	turn := fair.TurnOf(ctx)
 	return s.eachRow(ctx, view, &b, fillLive, func(r origin.Row) (bool, error) {
+		if err := turn.Check(ctx); err != nil {
+			return false, err
+		}
 		ok, err := f.Match(r.Doc)
 		if err != nil || !ok {
 			return true, err

@@ -1,0 +1,163 @@
+package fair_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vitrine/cache/fair"
+	"vitrine/rules"
+)
+
+// from returns a context for work of a client.
+func from(ctx context.Context, client string) context.Context {
+	return fair.With(ctx, fair.Caller{Client: netip.MustParsePrefix(client)})
+}
+
+// begin waits for a turn.
+func begin(t *testing.T, q *fair.Queue, ctx context.Context) (context.Context, *fair.Turn) {
+	t.Helper()
+	ctx, turn, err := q.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ctx, turn
+}
+
+// TestLeastFirst: whoever has used least goes first, however many others came before.
+func TestLeastFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(1, 100)
+		_, used := begin(t, q, from(t.Context(), "192.0.2.1/32"))
+		time.Sleep(time.Second)
+		used.End()
+		_, running := begin(t, q, t.Context())
+		var mu sync.Mutex
+		var order []string
+		var work sync.WaitGroup
+		for _, client := range []string{"192.0.2.1/32", "192.0.2.1/32", "192.0.2.2/32", "192.0.2.1/32"} {
+			work.Go(func() {
+				_, turn := begin(t, q, from(t.Context(), client))
+				mu.Lock()
+				order = append(order, client)
+				mu.Unlock()
+				turn.End()
+			})
+			synctest.Wait()
+		}
+		running.End()
+		work.Wait()
+		if order[0] != "192.0.2.2/32" {
+			t.Errorf("order %v, want the client first that has used nothing", order)
+		}
+	})
+}
+
+// TestCostly: work that takes long gives its ordinary turn back, and takes turns with
+// other work that does.
+func TestCostly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(1, 100)
+		ctx, long := begin(t, q, t.Context())
+		if err := long.Check(ctx); err != nil || fair.Workers(ctx) != costlyTurns()+1 {
+			t.Fatalf("Check = %v with %d workers at first", err, fair.Workers(ctx))
+		}
+		time.Sleep(time.Second)
+		if err := long.Check(ctx); err != nil || fair.Workers(ctx) != 1 {
+			t.Fatalf("Check = %v with %d workers after a second", err, fair.Workers(ctx))
+		}
+		_, quick := begin(t, q, t.Context()) // the turn is free again
+		quick.End()
+	})
+}
+
+func costlyTurns() int { return fair.Workers(context.Background()) - 1 }
+
+// TestQuantum: a costly turn goes to the work that has used less.
+func TestQuantum(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(100, 100)
+		var mu sync.Mutex
+		var ended []int
+		var works sync.WaitGroup
+		work := func(steps int) {
+			works.Go(func() {
+				ctx, turn := begin(t, q, t.Context())
+				defer turn.End()
+				if err := turn.Costly(ctx); err != nil {
+					t.Error(err)
+				}
+				for range steps {
+					time.Sleep(time.Millisecond)
+					if err := turn.Check(ctx); err != nil {
+						t.Error(err)
+					}
+				}
+				mu.Lock()
+				ended = append(ended, steps)
+				mu.Unlock()
+			})
+			synctest.Wait()
+		}
+		for range max(costlyTurns(), 1) {
+			work(1000)
+		}
+		work(10)
+		works.Wait()
+		if ended[0] != 10 {
+			t.Errorf("works ended in the order %v, want the short one first", ended)
+		}
+	})
+}
+
+// TestLeaving: work that nobody waits for ends, also while it waits, and its turn is free.
+func TestLeaving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(1, 1)
+		gone := errors.New("gone")
+		ctx, leave := context.WithCancelCause(t.Context())
+		_, first := begin(t, q, t.Context())
+		waiting := make(chan error)
+		go func() {
+			_, _, err := q.Begin(ctx)
+			waiting <- err
+		}()
+		synctest.Wait()
+		if _, _, err := q.Begin(t.Context()); !errors.Is(err, rules.ErrUnavailable) {
+			t.Errorf("Begin = %v where too many wait", err)
+		}
+		leave(gone)
+		if err := <-waiting; !errors.Is(err, gone) {
+			t.Errorf("Begin = %v after the client left", err)
+		}
+		if err := first.Check(ctx); !errors.Is(err, gone) {
+			t.Errorf("Check = %v after the client left", err)
+		}
+		first.End()
+		_, next := begin(t, q, t.Context())
+		next.End()
+	})
+}
+
+// TestShare: every piece of work is done once; an error or a panic ends it.
+func TestShare(t *testing.T) {
+	for _, n := range []int{0, 1, 17, 5000} {
+		done := make([]int, n)
+		if err := fair.Share(t.Context(), n, func(i int) error { done[i]++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for i, times := range done {
+			if times != 1 {
+				t.Fatalf("of %d, %d was done %d times", n, i, times)
+			}
+		}
+	}
+	bad := errors.New("bad")
+	if err := fair.Share(t.Context(), 5000, func(int) error { return bad }); !errors.Is(err, bad) {
+		t.Errorf("Share = %v, want work's error", err)
+	}
+}

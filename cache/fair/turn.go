@@ -1,0 +1,218 @@
+package fair
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vitrine/rules/filter"
+)
+
+const (
+	// ordinarily is how long an ordinary turn takes at most.
+	ordinarily = 20 * time.Millisecond
+	// quantum is after how long a costly turn goes to other work that waits.
+	quantum = 25 * time.Millisecond
+)
+
+// Caller is who asks for work.
+type Caller struct {
+	// Client is charged with the time; the zero one is the program itself, which
+	// always goes first.
+	Client netip.Prefix
+	// Backtracking is what the filters of the request have for backtracking
+	// expressions. If nil, each match has its own limit.
+	Backtracking *filter.Budget
+}
+
+type callerKey struct{}
+type turnKey struct{}
+
+// With returns a context for work of a caller.
+func With(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// CallerOf returns who asks for the work of a context, the zero Caller if nobody does.
+func CallerOf(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey{}).(Caller)
+	return c
+}
+
+// Bound binds a filter to what the caller of a context has for it, and to the turn.
+func Bound(ctx context.Context, f *filter.Filter) *filter.Filter {
+	c := CallerOf(ctx)
+	if c.Backtracking == nil {
+		return f
+	}
+	turn := TurnOf(ctx)
+	return f.Within(c.Backtracking, func() error { return turn.Check(ctx) })
+}
+
+// Turn is the right to work. A nil one is that of work without a queue. Its methods
+// are safe for concurrent use.
+type Turn struct {
+	queue  *Queue
+	client netip.Prefix
+	begun  time.Time
+	due    atomic.Int64 // how long after begun Check has to do something
+	costly atomic.Bool
+
+	mu    sync.Mutex
+	desk  *desk         // guarded by mu: where the turn is from; nil after its end
+	since time.Time     // guarded by mu: from when on it is not charged yet
+	used  time.Duration // guarded by mu, while it waits by the queue's: charged so far
+}
+
+// Begin waits for a turn for the work of a context. The context returned carries it;
+// End gives it back. Errors are the context's cause and rules.ErrUnavailable.
+func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
+	t := &Turn{queue: q, client: CallerOf(ctx).Client, desk: &q.ordinary}
+	if err := q.take(ctx, t.desk, t); err != nil {
+		return nil, nil, err
+	}
+	t.begun = time.Now()
+	t.since = t.begun
+	t.due.Store(int64(ordinarily))
+	return context.WithValue(ctx, turnKey{}, t), t, nil
+}
+
+// TurnOf returns the turn that a context carries; nil if it carries none.
+func TurnOf(ctx context.Context) *Turn {
+	t, _ := ctx.Value(turnKey{}).(*Turn)
+	return t
+}
+
+// End gives the turn back.
+func (t *Turn) End() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.desk != nil {
+		t.queue.give(t.desk, t.client, time.Since(t.since))
+		t.desk = nil
+	}
+}
+
+// Check is to be called about every millisecond of work. It waits where other work goes
+// first, and fails with the context's cause when nobody waits for the work any more.
+func (t *Turn) Check(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if t == nil || time.Since(t.begun) < time.Duration(t.due.Load()) {
+		return nil
+	}
+	return t.goOn(ctx, false)
+}
+
+// Costly makes the turn a costly one before work that is known to take long.
+func (t *Turn) Costly(ctx context.Context) error {
+	if t == nil || t.costly.Load() {
+		return nil
+	}
+	return t.goOn(ctx, true)
+}
+
+// goOn makes an ordinary turn costly, or lets others go first who wait for a costly one.
+func (t *Turn) goOn(ctx context.Context, now bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ctx.Err() != nil { // while another goroutine of the work waited for its turn
+		return context.Cause(ctx)
+	}
+	if t.desk == nil || !now && time.Since(t.begun) < time.Duration(t.due.Load()) {
+		return nil
+	}
+	took := time.Since(t.since)
+	t.used += took
+	q := t.queue
+	switch {
+	case t.desk == &q.ordinary:
+		q.give(t.desk, t.client, took)
+	case q.wanted(t.desk, t.client, took):
+		q.give(t.desk, t.client, 0)
+	default:
+		t.restartLocked()
+		return nil
+	}
+	t.costly.Store(true)
+	t.desk = nil
+	if err := q.take(ctx, &q.costly, t); err != nil {
+		return err
+	}
+	t.desk = &q.costly
+	t.restartLocked()
+	return nil
+}
+
+// restartLocked begins the next quantum.
+func (t *Turn) restartLocked() {
+	t.since = time.Now()
+	t.due.Store(int64(t.since.Sub(t.begun) + quantum))
+}
+
+// part is how many pieces of work are done between two looks at the turn.
+const part = 16
+
+// Share has work done for 0, 1, … n-1 on all processors, in no particular order, and
+// waits for it. Work that becomes costly goes on with one processor. It ends at the
+// first error, which is work's or that of Turn.Check.
+func Share(ctx context.Context, n int, work func(i int) error) error {
+	const least = 512 // fewer pieces of work are not worth a goroutine
+	t := TurnOf(ctx)
+	var next atomic.Int64
+	run := func(alone bool) error {
+		for alone || t == nil || !t.costly.Load() {
+			from := int(next.Add(part)) - part
+			if from >= n {
+				break
+			}
+			for i := from; i < min(from+part, n); i++ {
+				if err := work(i); err != nil {
+					next.Store(int64(n))
+					return err
+				}
+			}
+			if err := t.Check(ctx); err != nil {
+				next.Store(int64(n))
+				return err
+			}
+		}
+		return nil
+	}
+	workers := min(Workers(ctx), n/least+1)
+	errs := make([]error, workers)
+	var others sync.WaitGroup
+	for w := 1; w < workers; w++ {
+		others.Go(func() {
+			defer func() { // nobody above could catch it
+				if r := recover(); r != nil {
+					errs[w] = fmt.Errorf("fair: work panicked: %v\n%s", r, debug.Stack())
+				}
+			}()
+			errs[w] = run(false)
+		})
+	}
+	errs[0] = run(true)
+	others.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Workers returns how many goroutines the work of a context may use: one for each
+// processor, or one if it is costly.
+func Workers(ctx context.Context) int {
+	if t := TurnOf(ctx); t != nil && t.costly.Load() {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
