@@ -17,7 +17,7 @@ func (s *Server) Adopt(o Options) error {
 	}
 	next.edition = s.live.Load().edition + 1
 	next.draining, next.results, next.admin = s.draining, s.results, s.admin
-	next.rate, next.guesses = s.rate, s.guesses
+	next.rate, next.guesses, next.strangers = s.rate, s.guesses, s.strangers
 	next.planners = make(map[string]*planner, len(s.planners))
 	for path, r := range next.resources() {
 		next.planners[path] = &planner{resource: r, key: next.keyOf(path), edition: next.edition, kept: s.planners[path].kept}

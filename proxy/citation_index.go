@@ -3,7 +3,9 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -18,9 +20,15 @@ import (
 type Citations interface {
 	Profile(ctx context.Context, user string) (citation.Profile, error)
 	Document(ctx context.Context, user, doc string) (citation.Document, error)
+	// Knows reports whether an answer about a user is kept.
+	Knows(user string) bool
 	// Age is how long ago the answer was fetched, and whether it is past its time.
 	Age(user, doc string) (age time.Duration, stale bool)
 }
+
+// mostStrangers is how many users that the index does not have a client may ask for in a
+// minute. Each costs a request, which are few.
+const mostStrangers = 5
 
 // citationIndex answers GET /api/citation-index with a profile, or a document of
 // it where doc is given. It is no resource: nothing of it comes from a view, no
@@ -48,7 +56,14 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	}
 	ctx, cancel := s.asked(c)
 	defer cancel()
+	client := clientOf(s.clients.of(c))
+	if l := s.strangers.look(client, s.now()); l.wait > 0 && s.citations != nil && !s.citations.Knows(user) {
+		return &later{http.StatusTooManyRequests, "Too many users that the citation index does not have. Retry-After says when the next is looked for.", l.wait}
+	}
 	found, err := s.cited(ctx, user, doc, asked.has("doc"))
+	if errors.Is(err, rules.ErrNotFound) {
+		s.strangers.take(client, s.now())
+	}
 	if err != nil {
 		return err
 	}

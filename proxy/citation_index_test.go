@@ -52,6 +52,8 @@ func (x *index) Document(_ context.Context, user, doc string) (citation.Document
 	}}, nil
 }
 
+func (x *index) Knows(user string) bool { return user == "Known" }
+
 func (x *index) Age(user, _ string) (time.Duration, bool) {
 	return time.Hour, user == "Empty"
 }
@@ -139,6 +141,28 @@ func TestCitationIndexConditional(t *testing.T) {
 	head := s.do(http.MethodHead, "/api/citation-index?user=Known")
 	if head.StatusCode != 200 || len(head.body) != 0 || head.Header.Get("ETag") != tag {
 		t.Errorf("HEAD: status %d, %d bytes, %v", head.StatusCode, len(head.body), head.Header)
+	}
+}
+
+// TestMadeUpCitationUsers: a client that makes up users is soon not asked for more of them,
+// but for those that are known.
+func TestMadeUpCitationUsers(t *testing.T) {
+	known := &index{}
+	o := departmentOptions(t)
+	o.Citations = known
+	s := open(t, department(t), o)
+	refused := 0
+	for i := range 20 {
+		res := s.get(fmt.Sprint("/api/citation-index?user=MadeUp", i))
+		if res.StatusCode == http.StatusTooManyRequests && res.Header.Get("Retry-After") != "" {
+			refused++
+		}
+	}
+	if refused != 15 || len(known.asked) != 5 {
+		t.Errorf("of 20 made-up users %d were refused and %d asked for, want 15 and 5", refused, len(known.asked))
+	}
+	if got := s.get("/api/citation-index?user=Known").StatusCode; got != 200 {
+		t.Errorf("status %d for a known user", got)
 	}
 }
 

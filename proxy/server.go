@@ -31,6 +31,7 @@ type Server struct {
 	clients      *clients
 	rate         *buckets // nil: not limited
 	guesses      *buckets // of keys; nil: not limited
+	strangers    *buckets // of users that the citation index does not have
 	limits       Limits
 	filterLimits filter.Options
 	results      *result.Cache
@@ -79,6 +80,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.rate, s.guesses = newRate(s.limits), newGuesses(s.limits)
+	s.strangers = newBuckets(mostStrangers, mostStrangers, time.Minute)
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func (c *Client) Profile(ctx context.Context, user string) (Profile, error) {
 		return Profile{}, err
 	}
 	profile, err := c.profiles.get(ctx, user, func(ctx context.Context) (Profile, error) {
-		page, err := c.fetch.page(ctx, "user="+user+"&hl=de&cstart=0&pagesize=100&sortby=pubdate")
+		page, err := c.fetch.page(ctx, "user="+user+"&hl=de&cstart=0&pagesize=100&sortby=pubdate", c.Knows(user))
 		if err != nil {
 			return Profile{}, err
 		}
@@ -160,7 +160,7 @@ func (c *Client) Document(ctx context.Context, user, doc string) (Document, erro
 		return Document{}, err
 	}
 	document, err := c.documents.get(ctx, user+":"+doc, func(ctx context.Context) (Document, error) {
-		page, err := c.fetch.page(ctx, "view_op=view_citation&hl=de&user="+user+"&citation_for_view="+user+":"+doc)
+		page, err := c.fetch.page(ctx, "view_op=view_citation&hl=de&user="+user+"&citation_for_view="+user+":"+doc, c.Knows(user))
 		if err != nil {
 			return Document{}, err
 		}
@@ -171,6 +171,9 @@ func (c *Client) Document(ctx context.Context, user, doc string) (Document, erro
 	}
 	return document, err
 }
+
+// Knows reports whether an answer about a user is kept, however old.
+func (c *Client) Knows(user string) bool { return c.profiles.knows(user) }
 
 // Age returns how long ago the answer that is kept was fetched, and whether it stands
 // in for one that the index fails to give. Without doc it is that of a profile.

@@ -366,6 +366,25 @@ func TestTooManyQuestions(t *testing.T) {
 	}
 }
 
+// TestMadeUpUsers: however many users are made up, one that the index knows is asked for.
+func TestMadeUpUsers(t *testing.T) {
+	index := newIndex(t, page(testPage(t, "profile.html")))
+	client, clock := newTestClient(t, index, Options{MinInterval: 10 * time.Second, Timeout: time.Minute})
+	if _, err := client.Profile(t.Context(), "real"); err != nil {
+		t.Fatal(err)
+	}
+	clock.forward(defaultLifetime)
+	client.fetch.pace.wait = func(context.Context, time.Duration) error { return nil } // time stands still
+	var refused error
+	for i := 0; refused == nil; i++ {
+		_, refused = client.Profile(t.Context(), fmt.Sprint("madeup", i))
+	}
+	asked := len(index.asked())
+	if _, err := client.Profile(t.Context(), "real"); err != nil || len(index.asked()) != asked+1 {
+		t.Errorf("a known user after %v: %v, %d requests, want %d", refused, err, len(index.asked()), asked+1)
+	}
+}
+
 func TestEntriesAreBounded(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
 	client, _ := newTestClient(t, index, Options{MaxEntries: 2})

@@ -8,12 +8,15 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
 
 	"vitrine/rules"
@@ -70,16 +73,16 @@ func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 	}
 	// It is a request as any other. The question has been asked, so that it has failed
 	// where its turn does not come.
-	if err := f.pace.turn(r.Context()); err != nil {
+	if err := f.pace.turn(r.Context(), true); err != nil {
 		return fmt.Errorf("%w: redirected: %s", ErrUnavailable, err)
 	}
 	return nil
 }
 
 // page fetches and parses the page that a query leads to. The query is used as it
-// is: its parts have passed check.
-func (f *fetcher) page(ctx context.Context, query string) (*goquery.Document, error) {
-	if err := f.pace.turn(ctx); err != nil {
+// is: its parts have passed check. known says that the index has answered it before.
+func (f *fetcher) page(ctx context.Context, query string, known bool) (*goquery.Document, error) {
+	if err := f.pace.turn(ctx, known); err != nil {
 		return nil, err
 	}
 	page, after, err := f.request(ctx, query)
@@ -145,7 +148,7 @@ func (f *fetcher) read(answer *http.Response) (*goquery.Document, error) {
 	if int64(len(body)) > f.maxBytes {
 		return nil, fmt.Errorf("%w: page larger than %d bytes", ErrUnavailable, f.maxBytes)
 	}
-	page, err := parsePage(body, answer.Header.Get("Content-Type"))
+	page, err := parsePage(answer.Request.Context(), body, answer.Header.Get("Content-Type"))
 	if err != nil {
 		return nil, err
 	}
@@ -155,9 +158,75 @@ func (f *fetcher) read(answer *http.Response) (*goquery.Document, error) {
 	return page, nil
 }
 
+// Bounds of a page, far above what the index shows. HTML that is beyond them may take the
+// parser minutes: it compares each attribute of html and body with all before, and opens
+// every formatting that was left open again in each block.
+const (
+	maxTokens     = 50_000
+	maxAttributes = 100 // of one tag, and of all html and body tags together
+	maxOpen       = 32  // formatting tags that are not closed
+)
+
+// bounded fails for a page that is beyond the bounds, and when the context ends.
+func bounded(ctx context.Context, body []byte) error {
+	rootAttributes, open := 0, 0
+	z := html.NewTokenizer(bytes.NewReader(body))
+	for tokens := 0; ; tokens++ {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			return nil // the end, or what the parser will stumble over
+		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
+			name, more := z.TagName()
+			tag := atom.Lookup(name)
+			attributes := 0
+			for ; more && attributes <= maxAttributes; attributes++ {
+				_, _, more = z.TagAttr()
+			}
+			if tag == atom.Html || tag == atom.Body {
+				rootAttributes += attributes
+			}
+			switch {
+			case !slices.Contains(formatting[:], tag):
+			case kind == html.EndTagToken:
+				open = max(open-1, 0)
+			default:
+				open++
+			}
+			if attributes > maxAttributes || rootAttributes > maxAttributes || open > maxOpen {
+				return fmt.Errorf("%w: page with too many attributes or open tags", ErrUnavailable)
+			}
+		}
+		if tokens >= maxTokens {
+			return fmt.Errorf("%w: page of more than %d tokens", ErrUnavailable, maxTokens)
+		}
+		if tokens%256 == 0 && ctx.Err() != nil {
+			return fmt.Errorf("%w: reading the page: %w", ErrUnavailable, context.Cause(ctx))
+		}
+	}
+}
+
+// formatting are the elements that the parser opens again where they were left open.
+var formatting = [...]atom.Atom{
+	atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U,
+}
+
+// stopping reads in small pieces until a context ends.
+type stopping struct {
+	ctx  context.Context
+	rest io.Reader
+}
+
+// Read implements io.Reader.
+func (s stopping) Read(p []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, context.Cause(s.ctx)
+	}
+	return s.rest.Read(p[:min(len(p), 4<<10)])
+}
+
 // parsePage parses HTML. What is UTF-8 is taken as such: sniffing looks at the
 // beginning only, where a page may well be ASCII.
-func parsePage(body []byte, contentType string) (*goquery.Document, error) {
+func parsePage(ctx context.Context, body []byte, contentType string) (*goquery.Document, error) {
 	if !utf8.Valid(body) {
 		encoding, _, _ := charset.DetermineEncoding(body, contentType)
 		decoded, err := encoding.NewDecoder().Bytes(body)
@@ -166,7 +235,10 @@ func parsePage(body []byte, contentType string) (*goquery.Document, error) {
 		}
 		body = decoded
 	}
-	page, err := goquery.NewDocumentFromReader(bytes.NewReader(body))
+	if err := bounded(ctx, body); err != nil {
+		return nil, err
+	}
+	page, err := goquery.NewDocumentFromReader(stopping{ctx, bytes.NewReader(body)})
 	if err != nil {
 		return nil, fmt.Errorf("%w: parsing the page: %w", ErrUnavailable, err)
 	}

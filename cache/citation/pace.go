@@ -33,9 +33,10 @@ type pace struct {
 
 // turn returns when a request may be sent. It fails with ErrBlocked while the index
 // is left alone and with ErrUnavailable if the turn would come after the context's
-// end, and both are errUnasked.
-func (p *pace) turn(ctx context.Context) error {
-	ahead, err := p.reserve(ctx)
+// end, and both are errUnasked. Only what is known may come as late as that: made-up
+// questions leave half of the time to it.
+func (p *pace) turn(ctx context.Context, known bool) error {
+	ahead, err := p.reserve(ctx, known)
 	if err != nil || ahead <= 0 {
 		return err
 	}
@@ -49,7 +50,7 @@ func (p *pace) turn(ctx context.Context) error {
 }
 
 // reserve takes the next turn and returns how far off it is.
-func (p *pace) reserve(ctx context.Context) (time.Duration, error) {
+func (p *pace) reserve(ctx context.Context, known bool) (time.Duration, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
@@ -58,7 +59,11 @@ func (p *pace) reserve(ctx context.Context) (time.Duration, error) {
 	}
 	ahead := max(p.next.Sub(now), 0)
 	// The deadline is one of the real clock, hence the distance is compared.
-	if end, ok := ctx.Deadline(); ok && ahead >= time.Until(end) {
+	wanted := ahead
+	if !known {
+		wanted *= 2
+	}
+	if end, ok := ctx.Deadline(); ok && wanted >= time.Until(end) {
 		return 0, fmt.Errorf("%w: %w: too many questions wait", ErrUnavailable, errUnasked)
 	}
 	p.next = now.Add(ahead + max(p.interval, 0))

@@ -1,8 +1,11 @@
 package citation
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +15,7 @@ import (
 // asJSON parses a page and returns the answer as the API gives it.
 func asJSON(t *testing.T, kind, html string) string {
 	t.Helper()
-	page, err := parsePage([]byte(html), "text/html")
+	page, err := parsePage(t.Context(), []byte(html), "text/html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +97,7 @@ func TestParseYears(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			page, err := parsePage([]byte(tt.html), "")
+			page, err := parsePage(t.Context(), []byte(tt.html), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +158,7 @@ func TestDOI(t *testing.T) {
 }
 
 func TestUnfamiliarPages(t *testing.T) {
-	page, err := parsePage([]byte(testPage(t, "changed.html")), "")
+	page, err := parsePage(t.Context(), []byte(testPage(t, "changed.html")), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +172,7 @@ func TestUnfamiliarPages(t *testing.T) {
 
 func TestHugePagesAreReadInPart(t *testing.T) {
 	row := `<tr class="gsc_a_tr"><td><a class="gsc_a_at">` + strings.Repeat("x", 2*maxText) + `</a></td></tr>`
-	page, err := parsePage([]byte("<table>"+strings.Repeat(row, maxRows+1)+"</table>"), "")
+	page, err := parsePage(t.Context(), []byte("<table>"+strings.Repeat(row, maxRows+1)+"</table>"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,6 +188,37 @@ func TestHugePagesAreReadInPart(t *testing.T) {
 	}
 }
 
+// TestHostilePages: what would take the parser minutes, or memory without end, is
+// refused, and a parser at work ends with its context.
+func TestHostilePages(t *testing.T) {
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, body := range map[string]string{
+		"attributes of html":   many(250_000, "<html a%d=1>"),
+		"attributes of body":   "<svg>" + many(300, "<body a%d=1>"),
+		"attributes of a tag":  "<p " + many(400_000, "a%d=1 ") + ">",
+		"tags":                 strings.Repeat("<p>", 1_000_000),
+		"formatting left open": many(200, "<b a%d=1>") + strings.Repeat("x<p>", 40_000),
+	} {
+		if _, err := parsePage(t.Context(), []byte(body), ""); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("%s: %v, want %v", name, err, ErrUnavailable)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := parsePage(ctx, []byte("<p>"), ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("parsing under a context that has ended: %v", err)
+	}
+	if _, err := io.ReadAll(stopping{ctx, strings.NewReader("<p>")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("reading under a context that has ended: %v", err)
+	}
+}
+
 func TestEncodings(t *testing.T) {
 	tests := []struct{ name, body, contentType string }{
 		{"UTF-8, undeclared, late", strings.Repeat(" ", 2000) + `<p class="gsc_g_t">Größe</p>`, "text/html"},
@@ -194,7 +228,7 @@ func TestEncodings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			page, err := parsePage([]byte(tt.body), tt.contentType)
+			page, err := parsePage(t.Context(), []byte(tt.body), tt.contentType)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +251,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(page[:len(page)/2]), "text/html; charset=utf-16")
 	}
 	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
-		page, err := parsePage(body, contentType)
+		page, err := parsePage(t.Context(), body, contentType)
 		if err != nil {
 			return
 		}
@@ -244,7 +278,7 @@ func BenchmarkParseProfile(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		page, err := parsePage(body, "text/html; charset=utf-8")
+		page, err := parsePage(b.Context(), body, "text/html; charset=utf-8")
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -98,6 +98,14 @@ func (s *store[V]) kept(key string) (value V, ok bool, err error) {
 	return e.value, true, nil
 }
 
+// knows reports whether there is an answer to a question.
+func (s *store[V]) knows(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	element := s.entries[key]
+	return element != nil && element.Value.(*entry[V]).known
+}
+
 // age is how long ago an answer was fetched, and whether it stands in for a newer one.
 func (s *store[V]) age(key string) (age time.Duration, stale bool) {
 	s.mu.Lock()

@@ -93,12 +93,18 @@ func (q *Queue) give(d *desk, client netip.Prefix, took time.Duration) {
 	q.passLocked(d)
 }
 
-// wanted reports whether work waits at a desk, after a time of work to be charged.
-func (q *Queue) wanted(d *desk, client netip.Prefix, took time.Duration) bool {
+// wanted reports whether work waits at a desk.
+func (q *Queue) wanted(d *desk) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.chargeLocked(client, took)
 	return len(d.waiting) > 0
+}
+
+// used returns how much time counts against a client.
+func (q *Queue) used(client netip.Prefix) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return time.Until(q.debts[client]) / recovery
 }
 
 // chargeLocked counts a time against a client. Work of the program's own is nobody's.

@@ -14,10 +14,14 @@ import (
 )
 
 const (
-	// ordinarily is how long an ordinary turn takes at most.
-	ordinarily = 20 * time.Millisecond
+	// ordinarily is how long an ordinary turn takes at most, briefly how long if its
+	// client has used more than much lately.
+	ordinarily, briefly = 20 * time.Millisecond, 2 * time.Millisecond
+	much                = 100 * time.Millisecond
 	// quantum is after how long a costly turn goes to other work that waits.
-	quantum = 25 * time.Millisecond
+	quantum = 10 * time.Millisecond
+	// pace is how often work gives way to what else the processors have to do.
+	pace = time.Millisecond
 )
 
 // Caller is who asks for work.
@@ -62,6 +66,7 @@ type Turn struct {
 	begun  time.Time
 	due    atomic.Int64 // how long after begun Check has to do something
 	costly atomic.Bool
+	most   time.Duration // of the ordinary turn
 
 	mu    sync.Mutex
 	desk  *desk         // guarded by mu: where the turn is from; nil after its end
@@ -72,13 +77,16 @@ type Turn struct {
 // Begin waits for a turn for the work of a context. The context returned carries it;
 // End gives it back. Errors are the context's cause and rules.ErrUnavailable.
 func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
-	t := &Turn{queue: q, client: CallerOf(ctx).Client, desk: &q.ordinary}
+	t := &Turn{queue: q, client: CallerOf(ctx).Client, desk: &q.ordinary, most: ordinarily}
 	if err := q.take(ctx, t.desk, t); err != nil {
 		return nil, nil, err
 	}
+	if q.used(t.client) > much {
+		t.most = briefly
+	}
 	t.begun = time.Now()
 	t.since = t.begun
-	t.due.Store(int64(ordinarily))
+	t.due.Store(int64(pace))
 	return context.WithValue(ctx, turnKey{}, t), t, nil
 }
 
@@ -118,42 +126,32 @@ func (t *Turn) Costly(ctx context.Context) error {
 	return t.goOn(ctx, true)
 }
 
-// goOn makes an ordinary turn costly, or lets others go first who wait for a costly one.
+// goOn gives way for a moment. It makes an ordinary turn costly when that is due, or
+// now, and lets work go first that waits for a costly one.
 func (t *Turn) goOn(ctx context.Context, now bool) error {
+	runtime.Gosched()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ctx.Err() != nil { // while another goroutine of the work waited for its turn
 		return context.Cause(ctx)
 	}
-	if t.desk == nil || !now && time.Since(t.begun) < time.Duration(t.due.Load()) {
+	q, took := t.queue, time.Since(t.since)
+	t.due.Store(int64(time.Since(t.begun) + pace))
+	switch ordinary := t.desk == &q.ordinary; {
+	case t.desk == nil || ordinary && took < t.most && !now || !ordinary && took < quantum:
+		return nil
+	case !ordinary && !q.wanted(t.desk):
 		return nil
 	}
-	took := time.Since(t.since)
 	t.used += took
-	q := t.queue
-	switch {
-	case t.desk == &q.ordinary:
-		q.give(t.desk, t.client, took)
-	case q.wanted(t.desk, t.client, took):
-		q.give(t.desk, t.client, 0)
-	default:
-		t.restartLocked()
-		return nil
-	}
+	q.give(t.desk, t.client, took)
 	t.costly.Store(true)
 	t.desk = nil
 	if err := q.take(ctx, &q.costly, t); err != nil {
 		return err
 	}
-	t.desk = &q.costly
-	t.restartLocked()
+	t.desk, t.since = &q.costly, time.Now()
 	return nil
-}
-
-// restartLocked begins the next quantum.
-func (t *Turn) restartLocked() {
-	t.since = time.Now()
-	t.due.Store(int64(t.since.Sub(t.begun) + quantum))
 }
 
 // part is how many pieces of work are done between two looks at the turn.
