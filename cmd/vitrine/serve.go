@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"runtime/debug"
 	"sync"
 
@@ -45,6 +46,10 @@ func serveCommand() *cobra.Command {
 			log := newLogger(cmd, cfg.Log)
 			slog.SetDefault(log) // for libraries
 			warnOfVisible(cmd, log)
+			defer endAnyway(cmd.Context(), cfg.Shutdown, log, func(code int) {
+				flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
+				os.Exit(code)
+			})()
 			return serve(cmd.Context(), cfg, demo, log, cmd.OutOrStdout(), stderr.droppedLines)
 		},
 	}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"strings"
+	"time"
+
+	"vitrine/configs"
+)
+
+// endAnyway sees to it that the process ends when ctx has ended and the time for that
+// (shutdown.delay and shutdown.grace, and a fifth of it to close what is open) is over.
+// What is still busy then is logged; the stores survive it as they survive a crash. It
+// returns a function to be called when everything has ended in time.
+func endAnyway(ctx context.Context, times configs.Shutdown, log *slog.Logger, exit func(code int)) (ended func()) {
+	if times.Grace <= 0 {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+		}
+		after := times.Delay + times.Grace + times.Grace/5
+		select {
+		case <-done:
+		case <-time.After(after):
+			log.Error("still busy, ended all the same", "after", after, "goroutines", busy())
+			exit(0)
+		}
+	}()
+	return func() { close(done) }
+}
+
+// busy names what keeps the process from its end: for each goroutine that is in code of
+// this program its state and the innermost function there.
+func busy() []string {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	var all []string
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		head, calls, _ := strings.Cut(stack, "\n")
+		for call := range strings.Lines(calls) {
+			if strings.HasPrefix(call, "vitrine/") || strings.HasPrefix(call, "main.") {
+				if !strings.Contains(call, "busy(") {
+					all = append(all, head+" "+strings.TrimSpace(call))
+				}
+				break
+			}
+		}
+		if len(all) == 32 {
+			break
+		}
+	}
+	return all
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/configs"
+)
+
+// stuck never ends by itself.
+func stuck(end <-chan struct{}) { <-end }
+
+// TestEndAnyway: a goroutine that does not end is named, and keeps nobody waiting.
+func TestEndAnyway(t *testing.T) {
+	end := make(chan struct{})
+	defer close(end)
+	go stuck(end)
+	var out bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	times, exit := configs.Shutdown{Grace: time.Millisecond}, make(chan int)
+	inTime := endAnyway(ctx, times, log, func(int) { t.Error("ended though everything had ended in time") })
+	inTime()
+	endAnyway(ctx, times, log, func(code int) { exit <- code })
+	cancel()
+	if code := <-exit; code != 0 || !strings.Contains(out.String(), ".stuck(") {
+		t.Errorf("exit code %d, logged %.1000s", code, out.String())
+	}
+}
