@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -63,7 +64,7 @@ func TestCostly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 100)
 		ctx, long := begin(t, q, t.Context())
-		if err := long.Check(ctx); err != nil || fair.Workers(ctx) != costlyTurns()+1 {
+		if err := long.Check(ctx); err != nil || fair.Workers(ctx) != runtime.GOMAXPROCS(0) {
 			t.Fatalf("Check = %v with %d workers at first", err, fair.Workers(ctx))
 		}
 		time.Sleep(time.Second)
@@ -74,8 +75,6 @@ func TestCostly(t *testing.T) {
 		quick.End()
 	})
 }
-
-func costlyTurns() int { return fair.Workers(context.Background()) - 1 }
 
 // TestQuantum: a costly turn goes to the work that has used less.
 func TestQuantum(t *testing.T) {
@@ -103,7 +102,7 @@ func TestQuantum(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		for range max(costlyTurns(), 1) {
+		for range max(runtime.GOMAXPROCS(0)-1, 1) {
 			work(1000)
 		}
 		work(10)

@@ -20,8 +20,9 @@ const (
 	much                = 100 * time.Millisecond
 	// quantum is after how long a costly turn goes to other work that waits.
 	quantum = 10 * time.Millisecond
-	// pace is how often work gives way to what else the processors have to do.
-	pace = time.Millisecond
+	// pace is how often work gives way to what else there is to do. Costly work rests for a
+	// moment: work that never waits has a processor to itself until the system takes it away.
+	pace, rest = time.Millisecond, 100 * time.Microsecond
 )
 
 // Caller is who asks for work.
@@ -129,7 +130,11 @@ func (t *Turn) Costly(ctx context.Context) error {
 // goOn gives way for a moment. It makes an ordinary turn costly when that is due, or
 // now, and lets work go first that waits for a costly one.
 func (t *Turn) goOn(ctx context.Context, now bool) error {
-	runtime.Gosched()
+	if t.costly.Load() {
+		time.Sleep(rest)
+	} else {
+		runtime.Gosched()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ctx.Err() != nil { // while another goroutine of the work waited for its turn

@@ -14,15 +14,19 @@ import (
 // Budget is the processor time that the backtracking expressions of one request may
 // take together, however many rows and expressions there are. It is safe for
 // concurrent use.
-type Budget struct{ left atomic.Int64 }
+type Budget struct {
+	longest time.Duration // attempt at one match
+	left    atomic.Int64
+}
 
 // defaultBacktracking is what a request has where no limit is set.
 const defaultBacktracking = 200 * time.Millisecond
 
 // NewBudget returns a budget of a duration of one processor; 200 ms if 0.
 func NewBudget(d time.Duration) *Budget {
-	b := &Budget{}
-	b.left.Store(int64(cmp.Or(d, defaultBacktracking)))
+	d = cmp.Or(d, defaultBacktracking)
+	b := &Budget{longest: d / matchShare}
+	b.left.Store(int64(d))
 	return b
 }
 
@@ -99,6 +103,10 @@ func (re *Regex) bound(to *binding) *Regex {
 	return &copied
 }
 
+// matchShare is what part of a budget the longest attempt at one match may take. Longer
+// ones would keep a processor from others, for a match that most likely never ends.
+const matchShare = 6
+
 // firstAttempt is how long the first attempt at a match may take. Nearly every match
 // takes microseconds.
 const firstAttempt = 2 * time.Millisecond
@@ -115,10 +123,10 @@ func (re *Regex) backtrack(s string) (bool, error) {
 	if to == nil {
 		to = &binding{budget: NewBudget(re.timeout)}
 	}
-	for attempt := firstAttempt; ; attempt *= 2 {
+	for attempt := firstAttempt; attempt <= max(to.budget.longest, firstAttempt); attempt *= 2 {
 		left := time.Duration(to.budget.left.Load())
 		if left <= 0 {
-			return false, re.late
+			break
 		}
 		engine := *re.backing
 		engine.MatchTimeout = min(attempt, left)
@@ -137,6 +145,8 @@ func (re *Regex) backtrack(s string) (bool, error) {
 			}
 		}
 	}
+	to.budget.left.Store(0) // what else the request matches at the same time may end, too
+	return false, re.late
 }
 
 // tick has the engine's clock tick every millisecond instead of every hundred. It is a

@@ -72,7 +72,7 @@ func (p *parser) compile(pattern, options string) (*Regex, error) {
 	}
 	if re.backing != nil {
 		p.backtracks = true
-		re.late = p.wrongf("the regular expression needs too much backtracking: more than %s for all records and expressions", p.o.RegexTimeout)
+		re.late = p.wrongf("the regular expression needs too much backtracking: %s is the limit for all records and expressions", p.o.RegexTimeout)
 	}
 	return re, nil
 }
