@@ -22,6 +22,7 @@ type Answer struct {
 	TooLarge bool
 
 	sum, size uint32 // of a block, see there
+	holders   int    // guarded by InFlight
 }
 
 // NewAnswer returns a plain answer with the strong tag of its body. It keeps body.
@@ -65,10 +66,7 @@ func (a *Answer) in(c Coding, least int) (*Answer, error) {
 	if len(body) >= len(a.Body) {
 		return a, nil
 	}
-	coded := *a
-	coded.Body, coded.Coding = body, c
-	coded.ETag = tag(xxhash.Sum64(a.Body), c)
-	return &coded, nil
+	return &Answer{Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c, Count: a.Count}, nil
 }
 
 // cost is what the answer takes of the budget, in bytes.

@@ -30,6 +30,9 @@ type Options struct {
 	Budget int64
 	// BlockBudget is how many bytes of compressed blocks are kept. If it is 0, none are.
 	BlockBudget int64
+	// InFlight is how many bytes answers may take that are being made or sent. If it is
+	// 0, they are not bounded.
+	InFlight int64
 	// Timeout bounds one load, waiting for its turn included. If it is 0, 20 s.
 	Timeout time.Duration
 	// MaxAge bounds how long an answer of a past generation takes up room. If it is 0, 30 min.
@@ -102,6 +105,7 @@ type Cache struct {
 	least   int // MinCoded
 	stats   counters
 
+	inFlight  InFlight
 	deflaters deflaters
 
 	root   context.Context // ends with Close; the parent of every load
@@ -143,6 +147,7 @@ func New(o Options) (*Cache, error) {
 		turns: fair.New(o.Parallel, o.Waiting), flights: map[string]*flight{},
 		timeout: o.Timeout, maxAge: o.MaxAge, least: o.MinCoded,
 	}
+	c.inFlight.init(o.InFlight)
 	c.places.New = func() any { return new([]byte) }
 	var err error
 	if c.kept, err = c.newKept(o.Budget, 4<<10); err != nil { // an answer is seldom smaller
@@ -180,6 +185,9 @@ func (c *Cache) keptOf(key Key) *ristretto.Cache[[]byte, entry] {
 	}
 	return c.kept
 }
+
+// InFlight is the memory of answers in flight.
+func (c *Cache) InFlight() *InFlight { return &c.inFlight }
 
 // Close ends running loads, waits for them and frees the cache. No call of Get
 // may be under way; later ones fail with rules.ErrUnavailable.
@@ -298,6 +306,10 @@ func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) 
 		if err != nil {
 			return nil, err
 		}
+		if !c.inFlight.Hold(a) { // as many plain answers as may wait for their turn would fill any memory
+			return nil, ErrInFlight
+		}
+		defer c.inFlight.Release(a)
 		load = func(ctx context.Context) (*Answer, error) {
 			if len(a.Body) > largeBody {
 				if err := fair.TurnOf(ctx).Costly(ctx); err != nil {

@@ -37,6 +37,11 @@ type Writer interface {
 	Flush() error
 }
 
+// StreamBytes is about how much memory a compressor of NewStream takes.
+func StreamBytes(c Coding) int64 {
+	return map[Coding]int64{Gzip: 5 << 18, Brotli: 9 << 20, Zstd: 3 << 20}[c]
+}
+
 // NewStream returns a compressor suited to bodies that are made while they are
 // sent. Identity has none and is an error, as is a coding not listed above.
 func NewStream(w io.Writer, c Coding) (Writer, error) {

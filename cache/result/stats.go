@@ -16,6 +16,7 @@ type Stats struct {
 	Evicted  uint64 // answers that made room for others
 	Bytes    int64  // held now, blocks included
 	Budget   int64  // may be held
+	InFlight int64  // bytes of answers being made or sent
 }
 
 type counters struct {
@@ -32,6 +33,7 @@ func (c *Cache) Stats() Stats {
 		Errors:   c.stats.errors.Load(),
 		Rejected: c.stats.rejected.Load(),
 		Evicted:  c.stats.evicted.Load(),
+		InFlight: c.inFlight.Bytes(),
 	}
 	for _, kept := range []*ristretto.Cache[[]byte, entry]{c.kept, c.blocks} {
 		if kept != nil {
