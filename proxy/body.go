@@ -24,6 +24,8 @@ type body struct {
 	failed error
 	// runs, where set, are the rows in place of items: each begins with a comma.
 	runs iter.Seq[view.Run]
+	// guess is how many bytes the body has at least, most likely; 0: not known.
+	guess int
 }
 
 // list has the body's items be rows.

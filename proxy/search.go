@@ -118,34 +118,40 @@ func (f foundRows) plan() plan {
 	})
 }
 
-// unwound lists rows that arrays are taken apart for. All of a view in the store are
-// counted first, then made one after the other.
+// unwound lists rows that arrays are taken apart for. They are counted first, then made
+// one after the other: several large arrays in one record multiply.
 func (f foundRows) unwound(ctx context.Context, s *view.Snapshot, selected *view.Selection) (*body, error) {
-	rows, count, err := f.apart.page(ctx, selected.Rows(ctx, 0, 0), f.list.page, s.Stored())
+	count, err := f.apart.count(ctx, selected.Rows(ctx, 0, 0))
 	if err != nil {
 		return nil, err
 	}
-	b := &body{count: count, head: openList(count), tail: closeList(f.list.page), items: between(0, len(rows))}
-	var at unwoundRow
-	if s.Stored() && f.list.page.limit == 0 {
-		b.items = func(yield func(int) bool) {
-			for row, err := range f.apart.each(ctx, selected.Rows(ctx, 0, 0)) {
-				if at = row; err != nil {
-					b.failed = err
-					return
-				}
-				if !yield(0) {
-					return
-				}
+	b := &body{count: count, head: openList(count), tail: closeList(f.list.page)}
+	from, to := f.list.page.cut(count)
+	// Rows may be made while they are sent, when the request's time is over.
+	rows := f.apart.each(context.WithoutCancel(ctx), selected.Rows(ctx, 0, 0), from)
+	var at *unwoundRow
+	b.items = func(yield func(int) bool) {
+		if from == to {
+			return
+		}
+		item := from
+		for row, err := range rows {
+			if err != nil {
+				b.failed = err
+				return
+			}
+			at = row
+			if item++; !yield(item) || item == to {
+				return
 			}
 		}
 	}
-	b.row = func(dst []byte, item int) []byte {
-		if len(rows) > 0 {
-			at = rows[item]
+	b.row = func(dst []byte, _ int) []byte { return f.row.appendFields(dst, at.doc, at.field) }
+	if !s.Stored() {
+		for range b.items { // the first row speaks for all, roughly
+			b.guess = (to - from) * len(b.row(nil, 0)) / 2
+			break
 		}
-		doc := at.row.Doc()
-		return f.row.appendFields(dst, doc, f.apart.fields(doc, at.nth))
 	}
 	return b, nil
 }

@@ -66,7 +66,15 @@ type tally struct {
 	integers int64   // their sum
 	reals    float64 // the sum of all others, and of integers beyond 64 bits
 	mixed    bool    // some were not integers
-	numbers  []float64
+	count    int
+	numbers  []repeated // where a median is asked for
+}
+
+// repeated is a number and how often it occurs: one of a record counts in every row that
+// is made of it.
+type repeated struct {
+	number float64
+	times  int
 }
 
 func (t *tally) add(v bson.RawValue) {
@@ -88,7 +96,34 @@ func (t *tally) add(v bson.RawValue) {
 	default:
 		return
 	}
-	t.numbers = append(t.numbers, number)
+	t.note(number, 1)
+}
+
+// note counts a number. Where memory would have to grow, equal numbers are joined first.
+func (t *tally) note(number float64, times int) {
+	t.count += times
+	if n := len(t.numbers); n > 0 && t.numbers[n-1].number == number {
+		t.numbers[n-1].times += times
+		return
+	}
+	if n := len(t.numbers); n >= 64 && n == cap(t.numbers) {
+		t.order()
+	}
+	t.numbers = append(t.numbers, repeated{number, times})
+}
+
+// order sorts the numbers and joins those that are equal.
+func (t *tally) order() {
+	slices.SortFunc(t.numbers, func(a, b repeated) int { return cmp.Compare(a.number, b.number) })
+	joined := t.numbers[:0]
+	for _, r := range t.numbers {
+		if n := len(joined); n > 0 && joined[n-1].number == r.number {
+			joined[n-1].times += r.times
+		} else {
+			joined = append(joined, r)
+		}
+	}
+	t.numbers = joined
 }
 
 func (t *tally) addInteger(n int64) {
@@ -119,7 +154,9 @@ func (t *tally) join(other tally) {
 	t.addInteger(other.integers)
 	t.reals += other.reals
 	t.mixed = t.mixed || other.mixed
-	t.numbers = append(t.numbers, other.numbers...)
+	for _, r := range other.numbers {
+		t.note(r.number, r.times)
+	}
 }
 
 // sum is 0 where there are no numbers.
@@ -131,19 +168,28 @@ func (t *tally) sum() figure {
 }
 
 func (t *tally) mean() figure {
-	if len(t.numbers) == 0 {
+	if t.count == 0 {
 		return figure{}
 	}
-	return figure{kind: real, real: t.sum().float() / float64(len(t.numbers))}
+	return figure{kind: real, real: t.sum().float() / float64(t.count)}
 }
 
 // median is the middle number, or the mean of the middle two (DESIGN.md: 18).
 func (t *tally) median() figure {
-	n := len(t.numbers)
-	if n == 0 {
+	if t.count == 0 {
 		return figure{}
 	}
-	ordered := slices.Sorted(slices.Values(t.numbers))
-	low, high := ordered[(n-1)/2], ordered[n/2]
+	t.order()
+	low, high := t.at((t.count-1)/2), t.at(t.count/2)
 	return figure{kind: real, real: low/2 + high/2}
+}
+
+// at returns a number by its place among the ordered ones.
+func (t *tally) at(place int) float64 {
+	for _, r := range t.numbers {
+		if place -= r.times; place < 0 {
+			return r.number
+		}
+	}
+	return 0 // not reached: place is below count
 }

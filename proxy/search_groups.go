@@ -58,7 +58,7 @@ func (by aggregation) plan(list listing) plan {
 		if err != nil {
 			return nil, err
 		}
-		groups, err := by.groups(apart, apart.each(ctx, selected.Rows(ctx, 0, 0)))
+		groups, err := by.groups(apart.each(ctx, selected.Rows(ctx, 0, 0), 0))
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ type valueGroup struct {
 // groups groups rows by a field: equal numbers together whatever their type, a
 // missing field as null. They come by their figure descending, those without one
 // last, ties by value (DESIGN.md: 3, 7).
-func (by aggregation) groups(apart unwinding, rows iter.Seq2[unwoundRow, error]) ([]valueGroup, error) {
+func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, error) {
 	places := map[string]int{}
 	var all []valueGroup
 	var key []byte
@@ -89,8 +89,7 @@ func (by aggregation) groups(apart unwinding, rows iter.Seq2[unwoundRow, error])
 		if err != nil {
 			return nil, err
 		}
-		field := apart.fields(row.row.Doc(), row.nth)
-		value := valueAt(field, by.field)
+		value := valueAt(row.field, by.field)
 		key = append(append(key[:0], byte(value.Type)), value.Value...)
 		at, known := places[string(key)]
 		if !known {
@@ -101,7 +100,7 @@ func (by aggregation) groups(apart unwinding, rows iter.Seq2[unwoundRow, error])
 		}
 		all[at].count++
 		if by.value != "" {
-			all[at].tally.add(valueAt(field, by.value))
+			all[at].tally.add(valueAt(row.field, by.value))
 		}
 	}
 	all = joinEqual(all)

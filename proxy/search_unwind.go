@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/cache/view"
 	"vitrine/rules"
@@ -36,116 +37,159 @@ func unwindingOf(paths ...string) unwinding {
 	return u
 }
 
-// unwoundRow is the nth row that unwinding makes of a record.
+// unwoundRow is one of the rows that unwinding makes of a record. It is reused: it
+// holds until the next is asked for.
 type unwoundRow struct {
-	row view.Row
-	nth uint32
+	apart  unwinding
+	doc    bson.Raw
+	wholes []bson.RawValue // by place in apart: the field of the record
+	values []bson.RawValue // likewise: what the row has instead
+	below  []int           // likewise: rows made of the arrays behind it
 }
 
-// page lines the records' rows up and returns those of a page, with the number
-// of all of them. Of a list without pages it returns none if countAll says that
-// counting is all it is for.
-func (u unwinding) page(ctx context.Context, records iter.Seq2[view.Row, error], g page, countAll bool) ([]unwoundRow, int, error) {
-	var rows []unwoundRow
-	count := 0
-	for made, err := range u.made(ctx, records) {
-		if err != nil {
-			return nil, 0, err
-		}
-		for nth := max(g.offset-count, 0); nth < made.times && (g.limit == 0 && !countAll || len(rows) < g.limit); nth++ {
-			rows = append(rows, unwoundRow{made.row, uint32(nth)})
-		}
-		count += made.times
+// field looks a record's top-level field up as the row has it: an element in place of
+// its array, nothing in place of an empty one.
+func (r *unwoundRow) field(name string) bson.RawValue {
+	if i := slices.Index(r.apart, name); i >= 0 {
+		return r.values[i]
 	}
-	return rows, count, nil
+	return r.doc.Lookup(name)
 }
 
-// each yields the rows one after the other.
-func (u unwinding) each(ctx context.Context, records iter.Seq2[view.Row, error]) iter.Seq2[unwoundRow, error] {
-	return func(yield func(unwoundRow, error) bool) {
-		for made, err := range u.made(ctx, records) {
-			if err != nil {
-				yield(unwoundRow{}, err)
-				return
-			}
-			for nth := range made.times {
-				if !yield(unwoundRow{made.row, uint32(nth)}, nil) {
-					return
-				}
-			}
-		}
+// of has the row be one of a record, and returns how many the record makes: at least
+// one, also where an array is empty or missing.
+func (r *unwoundRow) of(doc bson.Raw) int {
+	r.doc = doc
+	n := 1
+	for i, field := range slices.Backward(r.apart) {
+		r.wholes[i], r.below[i] = doc.Lookup(field), n
+		n = min(n*max(lengthOf(r.wholes[i]), 1), math.MaxInt32)
 	}
+	return n
 }
 
-// unwoundRecord is a record with the number of rows made of it.
+// unwoundRecord is a row with the number of rows that its record makes.
 type unwoundRecord struct {
-	row   view.Row
+	row   *unwoundRow
 	times int
 }
 
-// made yields records with the number of rows made of them, up to the most.
+// made yields records with the number of rows made of them. More rows than maxUnwound
+// are an error.
 func (u unwinding) made(ctx context.Context, records iter.Seq2[view.Row, error]) iter.Seq2[unwoundRecord, error] {
 	return func(yield func(unwoundRecord, error) bool) {
-		seen, count := 0, 0
-		for row, err := range records {
-			if seen%1024 == 0 && err == nil {
+		row := &unwoundRow{u, nil, make([]bson.RawValue, len(u)), make([]bson.RawValue, len(u)), make([]int, len(u))}
+		count, seen := 0, 0
+		for record, err := range records {
+			if seen++; seen%1024 == 0 && err == nil {
 				err = ctx.Err()
 			}
 			n := 0
 			if err == nil {
-				n = u.times(row.Doc())
+				n = row.of(record.Doc())
 			}
-			if seen++; count+n > maxUnwound {
+			if count += n; count > maxUnwound {
 				err = rules.Wrongf("columns", "", "make more than %d rows of the records found", maxUnwound)
 			}
-			if count += n; !yield(unwoundRecord{row, n}, err) || err != nil {
+			if !yield(unwoundRecord{row, n}, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// times is how many rows a record makes: at least one, also where an array is
-// empty or missing.
-func (u unwinding) times(doc bson.Raw) int {
-	n := 1
-	for _, field := range u {
-		if k := lengthOf(doc.Lookup(field)); k > 1 {
-			if n > math.MaxInt32/k {
-				return math.MaxInt32
+// count returns how many rows are made of records.
+func (u unwinding) count(ctx context.Context, records iter.Seq2[view.Row, error]) (n int, err error) {
+	for made, err := range u.made(ctx, records) {
+		if err != nil {
+			return 0, err
+		}
+		n += made.times
+	}
+	return n, nil
+}
+
+// each yields the rows made of records after the first skip, one after the other: it
+// holds no more than one.
+func (u unwinding) each(ctx context.Context, records iter.Seq2[view.Row, error], skip int) iter.Seq2[*unwoundRow, error] {
+	return func(yield func(*unwoundRow, error) bool) {
+		seen, skip := 0, skip
+		each := func(row *unwoundRow) bool {
+			if seen++; seen%1024 == 0 && ctx.Err() != nil {
+				yield(nil, ctx.Err())
+				return false
 			}
-			n *= k
+			return yield(row, nil)
+		}
+		for made, err := range u.made(ctx, records) {
+			switch {
+			case err != nil:
+				yield(nil, err)
+				return
+			case skip >= made.times:
+				skip -= made.times
+			case !made.row.walk(0, skip, each):
+				return
+			default:
+				skip = 0
+			}
+		}
+	}
+}
+
+// walk has the row be each of its record's in turn but for the first skip. Of the
+// arrays, which are gone through from a place on, the last turns fastest. It reports
+// whether to go on.
+func (r *unwoundRow) walk(place, skip int, each func(*unwoundRow) bool) bool {
+	if place == len(r.apart) {
+		return each(r)
+	}
+	array, ok := r.wholes[place].ArrayOK()
+	if r.values[place] = r.wholes[place]; ok {
+		r.values[place] = bson.RawValue{}
+	}
+	empty := true
+	for v := range elementsOf(array) {
+		if empty = false; skip >= r.below[place] {
+			skip -= r.below[place]
+			continue
+		}
+		r.values[place] = v
+		if !r.walk(place+1, skip, each) {
+			return false
+		}
+		skip = 0
+	}
+	return !empty || r.walk(place+1, skip, each)
+}
+
+// lengthOf is the number of elements of an array; 0 for anything else.
+func lengthOf(v bson.RawValue) (n int) {
+	if array, ok := v.ArrayOK(); ok {
+		for range elementsOf(array) {
+			n++
 		}
 	}
 	return n
 }
 
-// fields looks a record's top-level fields up as the nth row has them: an element
-// in place of its array, nothing in place of an empty one.
-func (u unwinding) fields(doc bson.Raw, nth uint32) func(string) bson.RawValue {
-	return func(name string) bson.RawValue {
-		v := doc.Lookup(name)
-		if v.Type != bson.TypeArray || !slices.Contains(u, name) {
-			return v
+// elementsOf yields the elements of an array without listing them; of a broken one,
+// what can be read.
+func elementsOf(array bson.RawArray) iter.Seq[bson.RawValue] {
+	return func(yield func(bson.RawValue) bool) {
+		if len(array) < 4 {
+			return
 		}
-		at := int(nth)
-		for _, field := range u[slices.Index(u, name)+1:] {
-			at /= max(lengthOf(doc.Lookup(field)), 1) // the last array turns fastest
+		for rest := array[4:]; len(rest) > 1; {
+			element, next, ok := bsoncore.ReadElement(rest)
+			if !ok {
+				return
+			}
+			v := element.Value()
+			if !yield(bson.RawValue{Type: bson.Type(v.Type), Value: v.Data}) {
+				return
+			}
+			rest = next
 		}
-		values, _ := v.Array().Values() // of a broken array, what can be read
-		if len(values) == 0 {
-			return bson.RawValue{}
-		}
-		return values[at%len(values)]
 	}
-}
-
-// lengthOf is the number of elements of an array; 0 for anything else.
-func lengthOf(v bson.RawValue) int {
-	array, ok := v.ArrayOK()
-	if !ok {
-		return 0
-	}
-	values, _ := array.Values() // of a broken array, what can be read
-	return len(values)
 }
