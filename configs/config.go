@@ -198,7 +198,7 @@ type Limits struct {
 	Waiting int `yaml:"waiting" check:"positive"`
 	// Longest time to receive a request. 0: no limit.
 	ReadTimeout time.Duration `yaml:"read_timeout"`
-	// Longest time to send the next 64 KiB of an answer: a long answer may take long, as long as it gets on. 0: no limit.
+	// Longest time in which a client takes nothing of its answer, and a quarter of it while `memory.in_flight` is short: a long answer may take long, as long as it gets on. 0: no limit.
 	WriteTimeout time.Duration `yaml:"write_timeout"`
 	// Longest time to send an answer, exports included. 0: no limit.
 	SendTimeout time.Duration `yaml:"send_timeout"`
@@ -216,12 +216,14 @@ type Cache struct {
 	Blocks Size `yaml:"blocks"`
 }
 
-// Memory is what the garbage collector is told.
+// Memory bounds what the process as a whole holds.
 type Memory struct {
 	// Memory that the collector works to stay within, at the price of processor time; a mapped store does not count. 0: nine tenths of the container's limit, if it has one.
 	Limit Size `yaml:"limit"`
 	// Percent by which memory may grow before the collector runs, never by more than 2 GiB: less is smaller, more is faster. 0: Go's own, 100, and no bound in bytes.
 	Garbage int `yaml:"garbage"`
+	// Memory for answers that are being made or sent, beside those that are kept; never more than an eighth of the memory there is. Beyond it answers are sent in pieces as they are made, or refused with 503. 0: no limit.
+	InFlight Size `yaml:"in_flight"`
 }
 
 // HTTP is about how answers travel.

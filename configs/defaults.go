@@ -34,7 +34,7 @@ func Default() Config {
 		},
 		Limits: defaultLimits(),
 		Cache:  Cache{Budget: 96 * MiB, MaxEntry: 16 * MiB, Blocks: 96 * MiB},
-		Memory: Memory{Garbage: 50},
+		Memory: Memory{Garbage: 50, InFlight: 128 * MiB},
 		HTTP: HTTP{
 			CORS: CORS{MaxAge: 10 * time.Minute},
 			CacheControl: CacheControl{
@@ -101,7 +101,7 @@ func defaultLimits() Limits {
 		RequestTimeout: 10 * time.Second,
 		Waiting:        1000,
 		ReadTimeout:    10 * time.Second,
-		WriteTimeout:   60 * time.Second,
+		WriteTimeout:   20 * time.Second,
 		SendTimeout:    time.Hour,
 		IdleTimeout:    60 * time.Second,
 	}

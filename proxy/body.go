@@ -1,9 +1,9 @@
 package proxy
 
 import (
-	"bytes"
 	"iter"
 	"slices"
+	"sync"
 
 	"vitrine/cache/view"
 )
@@ -51,16 +51,26 @@ func (b *body) list(rows iter.Seq2[view.Row, error], row rowFunc) *body {
 const chunk = 64 << 10
 
 // pieces yields the body in pieces of about a chunk, or larger where the memory of
-// prepared rows can be sent as it is. A piece holds until the next is asked for.
-func (b *body) pieces() iter.Seq[[]byte] {
+// prepared rows can be sent as it is.
+func (b *body) pieces() pieces {
 	if b.runs != nil {
 		return b.joinedRuns
 	}
 	return b.joinedRows
 }
 
-func (b *body) joinedRows(yield func([]byte) bool) {
-	out := append(make([]byte, 0, chunk+chunk/4), b.head...)
+// chunks are the buffers that bodies are joined in.
+var chunks = sync.Pool{New: func() any { return new(make([]byte, 0, chunk+chunk/4)) }}
+
+func (b *body) joinedRows(yield func([]byte, error) bool) {
+	buffer := chunks.Get().(*[]byte)
+	out := append((*buffer)[:0], b.head...)
+	defer func() {
+		if cap(out) <= 4*chunk { // one long row must not stay for ever
+			*buffer = out
+			chunks.Put(buffer)
+		}
+	}()
 	first := true
 	for item := range b.items {
 		if !first {
@@ -70,21 +80,24 @@ func (b *body) joinedRows(yield func([]byte) bool) {
 		if out = b.row(out, item); len(out) < chunk {
 			continue
 		}
-		if !yield(out) {
+		if !yield(out, nil) {
 			return
 		}
 		out = out[:0]
 	}
-	if b.failed == nil && yield(append(out, b.tail...)) && b.then != nil {
+	if b.failed != nil {
+		yield(nil, b.failed)
+		return
+	}
+	if out = append(out, b.tail...); yield(out, nil) && b.then != nil {
 		b.then.joinedRows(yield)
-		b.failed = b.then.failed
 	}
 }
 
-func (b *body) joinedRuns(yield func([]byte) bool) {
+func (b *body) joinedRuns(yield func([]byte, error) bool) {
 	out := append(make([]byte, 0, chunk+chunk/4), b.head...)
 	first := true
-	for run := range b.runs {
+	for run := range shortened(b.runs) {
 		skip := 0
 		if first {
 			skip, first = 1, false
@@ -92,7 +105,7 @@ func (b *body) joinedRuns(yield func([]byte) bool) {
 		text := run.Text()
 		asItLies := len(text) >= chunk/2
 		if len(out) > 0 && (asItLies || len(out)+run.Len() > chunk) {
-			if !yield(out) {
+			if !yield(out, nil) {
 				return
 			}
 			out = out[:0]
@@ -100,11 +113,30 @@ func (b *body) joinedRuns(yield func([]byte) bool) {
 		if !asItLies {
 			begin := len(out)
 			out = slices.Delete(run.Append(out), begin, begin+skip)
-		} else if !yield(text[skip:]) {
+		} else if !yield(text[skip:], nil) {
 			return
 		}
 	}
-	yield(append(out, b.tail...))
+	yield(append(out, b.tail...), nil)
+}
+
+// shortened yields runs, row by row those that are too long to be joined as a whole.
+func shortened(runs iter.Seq[view.Run]) iter.Seq[view.Run] {
+	return func(yield func(view.Run) bool) {
+		for run := range runs {
+			if run.Text() != nil || run.Len() <= chunk {
+				if !yield(run) {
+					return
+				}
+				continue
+			}
+			for row := range run.Rows() {
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // size is how long the body is where that is cheaply known, else -1.
@@ -132,54 +164,4 @@ func (b *body) size() int {
 		return -1
 	}
 	return n
-}
-
-// bytes joins the body, or gives up beyond a size.
-func (b *body) bytes(most int) (text []byte, fits bool, err error) {
-	if b.runs != nil {
-		text, fits = b.copied(most)
-		return text, fits, nil
-	}
-	out := append(make([]byte, 0, 4096), b.head...)
-	first := true
-	for item := range b.items {
-		if !first {
-			out = append(out, ',')
-		}
-		first = false
-		if out = b.row(out, item); len(out) > most {
-			return nil, false, nil
-		}
-	}
-	if b.failed != nil {
-		return nil, false, b.failed
-	}
-	out = append(out, b.tail...)
-	if b.then == nil {
-		return fitted(out), true, nil
-	}
-	behind, fits, err := b.then.bytes(most - len(out))
-	return fitted(append(out, behind...)), fits, err
-}
-
-// fitted returns text in no more memory than it needs: it may be kept for long, and
-// most answers are far smaller than the memory they were joined in.
-func fitted(text []byte) []byte {
-	if cap(text)-len(text) <= len(text)/8 {
-		return text
-	}
-	return bytes.Clone(text)
-}
-
-// copied is bytes of a body of runs.
-func (b *body) copied(most int) ([]byte, bool) {
-	size := b.size()
-	if size > most {
-		return nil, false
-	}
-	out := make([]byte, 0, size)
-	for piece := range b.joinedRuns {
-		out = append(out, piece...)
-	}
-	return out, true
 }

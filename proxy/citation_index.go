@@ -77,7 +77,7 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	if stale {
 		setHeader(c, headerCacheStatus, "vitrine; hit; detail=stale")
 	}
-	return send(c, result.NewAnswer(out, contentType, 1))
+	return s.send(c, result.NewAnswer(out, contentType, 1))
 }
 
 // cited asks the index for a profile or for a document.

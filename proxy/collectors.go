@@ -139,6 +139,7 @@ func (r *resultCollector) Collect(ch chan<- prometheus.Metric) {
 		{"vitrine_results_rejected_total", "Answers not kept.", prometheus.CounterValue, float64(s.Rejected)},
 		{"vitrine_results_evicted_total", "Answers that made room.", prometheus.CounterValue, float64(s.Evicted)},
 		{"vitrine_results_bytes", "Bytes of answers kept.", prometheus.GaugeValue, float64(s.Bytes)},
+		{"vitrine_results_in_flight_bytes", "Bytes of answers being made or sent.", prometheus.GaugeValue, float64(s.InFlight)},
 		{"vitrine_results_budget_bytes", "Bytes of answers that may be kept.", prometheus.GaugeValue, float64(s.Budget)},
 	} {
 		ch <- prometheus.MustNewConstMetric(desc(m.name, m.help), m.kind, m.value)

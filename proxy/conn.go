@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"time"
 )
@@ -13,8 +14,16 @@ import (
 // fit in it.
 const headBytes = 2 << 10
 
-// writePiece is how many bytes of an answer must get on within Limits.Write.
+// writePiece is how many bytes of an answer are handed to the system at a time.
 const writePiece = 64 << 10
+
+// stuckBytes is about how much memory a connection holds, beside its answer and what
+// its request takes, while its client does not read: the server's buffers and the goroutine.
+const stuckBytes = 48 << 10
+
+// looks is how often it is looked whether a client that does not read is to be cut off,
+// within Limits.Write.
+const looks = 8
 
 // conn is a connection that waits for requests in little memory. The server's buffer
 // has room for the longest URL; if every connection held one, thousands of silent or
@@ -157,30 +166,62 @@ func headerEnd(b []byte, from int) int {
 	}
 }
 
-// Write implements net.Conn. The time allowed is for each piece: a long answer may take
-// long, as long as it gets on.
+// Write implements net.Conn. A client that takes nothing for Limits.Write is cut off,
+// for a quarter of it where memory for answers is short; a long answer may take long,
+// as long as it gets on.
 func (c *conn) Write(p []byte) (sent int, err error) {
+	last, counted := time.Now(), int64(0)
 	for len(p) > 0 && err == nil {
-		if err = c.Conn.SetWriteDeadline(c.deadline()); err != nil {
+		if err = c.Conn.SetWriteDeadline(c.nextLook()); err != nil {
 			break
 		}
 		var n int
 		n, err = c.Conn.Write(p[:min(len(p), writePiece)])
 		p, sent = p[n:], sent+n
+		if n > 0 {
+			last = time.Now()
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) && !c.lost(last) {
+			err = nil
+			if counted == 0 {
+				counted = stuckBytes + requestCopies*int64(len(c.head))
+				c.gate.inFlight.Add(counted)
+			}
+		}
+	}
+	if counted > 0 {
+		c.gate.inFlight.Add(-counted)
 	}
 	return sent, err
 }
 
-// deadline is when the next piece must be sent.
-func (c *conn) deadline() time.Time {
+// requestCopies is about how many times the server holds a request that it answers:
+// as it came, its parts, and the parameters.
+const requestCopies = 4
+
+// nextLook is when a write is interrupted to see whether it got on.
+func (c *conn) nextLook() time.Time {
 	if c.gate.write <= 0 {
 		return c.until
 	}
-	next := time.Now().Add(c.gate.write)
+	next := time.Now().Add(c.gate.write / looks)
 	if !c.until.IsZero() && c.until.Before(next) {
 		return c.until
 	}
 	return next
+}
+
+// lost reports whether a client is to be cut off that last took a byte then.
+func (c *conn) lost(last time.Time) bool {
+	now := time.Now()
+	if !c.until.IsZero() && !now.Before(c.until) {
+		return true
+	}
+	patience := c.gate.write
+	if c.gate.inFlight.Short() {
+		patience /= 4
+	}
+	return now.Sub(last) >= patience
 }
 
 // SetWriteDeadline implements net.Conn. The server sets one for each answer.

@@ -75,5 +75,5 @@ func (d *described) send(c *fiber.Ctx, name, kind string, content []byte) error 
 	}
 	c.Append(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
 	setHeader(c, fiber.HeaderCacheControl, "public, max-age="+seconds(describedFor))
-	return send(c, a)
+	return s.send(c, a)
 }

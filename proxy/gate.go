@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/cache/result"
 )
 
 // gate is a listener that bounds what connections cost: how many there are at a
@@ -19,15 +21,16 @@ import (
 type gate struct {
 	net.Listener
 	read  time.Duration // to receive a request; 0 or less: no limit
-	write time.Duration // to send writePiece bytes; 0 or less: no limit
+	write time.Duration // without a byte of an answer taken; 0 or less: no limit
 	ahead int           // bytes of a header that are gathered
 	most  int           // connections at a time; 0 or less: no limit
 	each  int           // of one client; 0 or less: no limit
 
-	exempt  func(netip.Addr) bool // from each
-	log     *slog.Logger
-	open    prometheus.Gauge
-	refused prometheus.Counter
+	exempt   func(netip.Addr) bool // from each
+	inFlight *result.InFlight      // answers that wait to be sent
+	log      *slog.Logger
+	open     prometheus.Gauge
+	refused  prometheus.Counter
 
 	mu     sync.Mutex           // guards the rest
 	count  int                  // connections
@@ -45,7 +48,7 @@ func (s *Server) newGate(ln net.Listener) *gate {
 	return &gate{
 		Listener: ln, read: s.limits.Read, write: s.limits.Write, ahead: s.limits.URLBytes + headerRoom,
 		most: s.limits.Concurrency, each: s.limits.ClientConnections,
-		exempt: s.proxies, log: s.log, open: s.metrics.connections, refused: s.metrics.refused,
+		exempt: s.proxies, inFlight: s.results.InFlight(), log: s.log, open: s.metrics.connections, refused: s.metrics.refused,
 		of: map[netip.Prefix]int{}, silent: map[*conn]struct{}{},
 	}
 }

@@ -3,7 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/binary"
-	"slices"
+	"errors"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
@@ -23,49 +23,48 @@ func (s *Server) sendLarge(ctx context.Context, c *fiber.Ctx, p plan, snapshot *
 		packed := key
 		packed.Query, packed.Coding = "packed "+string(key.Coding)+"\x00"+key.Query, result.Identity
 		a, outcome, err := s.results.Get(ctx, packed, s.packer(p, snapshot, key))
-		if err != nil {
+		if err != nil && !errors.Is(err, result.ErrInFlight) {
 			return err
 		}
-		if !a.TooLarge {
+		if err == nil && !a.TooLarge {
 			setHeader(c, headerCacheStatus, s.standings.of(p.view).cacheStatus(outcome))
-			return send(c, a)
+			if err := s.send(c, a); !errors.Is(err, result.ErrInFlight) {
+				return err
+			}
 		}
 	}
 	return s.sendStream(ctx, c, p, snapshot, key)
 }
 
+// mostPacked is how many times the longest answer that is kept a body may have, as far
+// as is known, to be compressed as a whole: for one that is longer the client would wait
+// too long.
+const mostPacked = 8
+
 // packer compresses a large answer as it is made, and gives up where even that
 // becomes too large.
 func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
-		turn := fair.TurnOf(ctx)
-		if err := turn.Costly(ctx); err != nil { // its blocks take turns of their own
+		if err := fair.TurnOf(ctx).Costly(ctx); err != nil { // its blocks take turns of their own
 			return nil, err
 		}
 		b, err := p.build(ctx, snapshot)
 		if err != nil {
 			return nil, err
 		}
-		var out []byte
-		for piece, err := range s.coded(b, key.Coding) {
-			if err == nil {
-				err = turn.Check(ctx)
-			}
-			if err != nil {
-				return nil, err
-			}
-			if len(out)+len(piece) > s.limits.KeptBytes {
-				return &result.Answer{TooLarge: true}, nil
-			}
-			out = append(out, piece...)
+		if b.guess > mostPacked*s.limits.KeptBytes {
+			return &result.Answer{TooLarge: true}, nil
 		}
-		return &result.Answer{
-			Body: slices.Clone(out), ETag: largeTag(key, b), ContentType: contentType, Coding: key.Coding, Count: b.count,
-		}, nil
+		out, err := s.gather(ctx, s.coded(b, key.Coding), s.limits.KeptBytes)
+		if err != nil || out == nil {
+			return &result.Answer{TooLarge: true}, err
+		}
+		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: contentType, Coding: key.Coding, Count: b.count}, nil
 	}
 }
 
-// sendStream sends a body that is made while it goes out.
+// sendStream sends a body that is made while it goes out. The error is
+// result.ErrInFlight where too much waits to be sent.
 func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
 	var b *body
 	err := s.results.Turn(ctx, func(ctx context.Context) (err error) {
@@ -78,10 +77,17 @@ func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot 
 	if err != nil {
 		return err
 	}
-	etag := largeTag(key, b)
+	etag, head := largeTag(key, b), c.Method() == fiber.MethodHead
+	same, claimed := matches(c.Get(fiber.HeaderIfNoneMatch), etag), int64(0)
+	if !same && !head {
+		if key.Coding, claimed = s.claim(b, key.Coding); claimed == 0 {
+			return result.ErrInFlight
+		}
+		etag = largeTag(key, b)
+	}
 	setHeader(c, fiber.HeaderETag, etag)
 	setHeader(c, headerCacheStatus, s.standings.of(p.view).streamed())
-	if matches(c.Get(fiber.HeaderIfNoneMatch), etag) {
+	if same {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	c.Response().Header.SetContentType(contentType)
@@ -91,11 +97,32 @@ func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot 
 	} else {
 		setHeader(c, fiber.HeaderContentEncoding, string(key.Coding))
 	}
-	if size < 0 && c.Method() == fiber.MethodHead {
+	if size < 0 && head {
 		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
 	}
-	c.Context().SetBodyStream(&stream{pieces: s.coded(b, key.Coding), ended: s.metrics.streamed(c)}, size)
+	s.sendPieces(c, s.coded(b, key.Coding), size, func() { s.results.InFlight().Give(claimed) })
 	return nil
+}
+
+// streamBytes is about what a stream holds beside what its connection does: a piece and
+// its parts.
+const streamBytes = chunk + chunk/2
+
+// claim claims the memory for a stream: in its coding, or where there is too little
+// for that, as it is. It returns the coding and how many bytes are to be given back; 0
+// where there is too little for either.
+func (s *Server) claim(b *body, coding result.Coding) (result.Coding, int64) {
+	needed := streamBytes + result.StreamBytes(coding)
+	if joint(b, coding) {
+		needed = 2 * streamBytes // blocks are compressed by turns
+	}
+	if coding != result.Identity && s.results.InFlight().Take(needed) {
+		return coding, needed
+	}
+	if s.results.InFlight().TakeLittle(streamBytes) {
+		return result.Identity, streamBytes
+	}
+	return coding, 0
 }
 
 // largeTag is the tag of an answer that is never held as a whole: of what
@@ -120,7 +147,7 @@ func joint(b *body, c result.Coding) bool { return c == result.Gzip && b.runs !=
 func (s *Server) coded(b *body, c result.Coding) pieces {
 	switch {
 	case c == result.Identity:
-		return plainly(b)
+		return b.pieces()
 	case joint(b, c):
 		return s.inBlocks(b)
 	default:

@@ -117,7 +117,7 @@ type Limits struct {
 	BracketPairs int           // 512
 	Request      time.Duration // evaluating one request; 15 s
 	Read         time.Duration // receiving one request; 10 s
-	Write        time.Duration // sending 64 KiB of a response; 1 min
+	Write        time.Duration // sending a response of which the client takes nothing; 20 s
 	Send         time.Duration // sending one response, exports included; 1 h
 	Idle         time.Duration // an open connection without requests; 75 s
 	Concurrency  int           // connections served at a time; if 0 or less, not limited
@@ -229,7 +229,7 @@ func (l Limits) withDefaults() Limits {
 	l.BracketPairs = or(l.BracketPairs, 512)
 	l.Request = or(l.Request, 15*time.Second)
 	l.Read = or(l.Read, 10*time.Second)
-	l.Write = or(l.Write, time.Minute)
+	l.Write = or(l.Write, 20*time.Second)
 	l.Send = or(l.Send, time.Hour)
 	l.Idle = or(l.Idle, 75*time.Second)
 	l.Shutdown = or(l.Shutdown, 20*time.Second)

@@ -1,12 +1,15 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 )
@@ -70,7 +73,9 @@ func (s *Server) answerNow(c *fiber.Ctx, plans *planner, r request) error {
 	if a, ok := s.results.Lookup(key); ok && !a.TooLarge {
 		s.hot.note(p, key.Coding)
 		setHeader(c, headerCacheStatus, standing.hit())
-		return send(c, a)
+		if err := s.send(c, a); !errors.Is(err, result.ErrInFlight) {
+			return err
+		}
 	}
 	return s.compute(c, p, snapshot, key)
 }
@@ -81,15 +86,21 @@ func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key resu
 	defer cancel()
 	planned := time.Now()
 	a, outcome, err := s.results.Get(ctx, key, s.loader(p, snapshot))
-	if err != nil {
+	if err != nil && !errors.Is(err, result.ErrInFlight) {
 		return err
 	}
 	setHeader(c, "Server-Timing", timing(planned.Sub(c.Context().Time()), time.Since(planned)))
-	if a.TooLarge {
+	switch {
+	case err == nil && a.TooLarge:
 		return s.sendLarge(ctx, c, p, snapshot, key)
+	case err == nil:
+		setHeader(c, headerCacheStatus, s.standings.of(p.view).cacheStatus(outcome))
+		err = s.send(c, a)
 	}
-	setHeader(c, headerCacheStatus, s.standings.of(p.view).cacheStatus(outcome))
-	return send(c, a)
+	if errors.Is(err, result.ErrInFlight) {
+		return s.sendStream(ctx, c, p, snapshot, key) // it takes the memory of a piece
+	}
+	return err
 }
 
 // deadline bounds the evaluation of one request.
@@ -107,29 +118,83 @@ func (s *Server) loader(p plan, snapshot *view.Snapshot) result.Loader {
 		if err != nil {
 			return nil, err
 		}
-		out, ok, err := b.bytes(s.limits.KeptBytes)
-		if err != nil {
-			return nil, err
+		size := s.limits.KeptBytes
+		if b.runs != nil {
+			size = b.size()
 		}
-		if !ok {
+		if max(size, b.guess) > s.limits.KeptBytes {
 			return &result.Answer{TooLarge: true}, nil
+		}
+		out, err := s.gather(ctx, b.pieces(), size)
+		if err != nil || out == nil {
+			return &result.Answer{TooLarge: true}, err
 		}
 		return result.NewAnswer(out, contentType, b.count), nil
 	}
 }
 
-// send writes a kept answer, or 304. The body is shared: Fiber only reads it.
-func send(c *fiber.Ctx, a *result.Answer) error {
+// mostUnclaimed is how many bytes a load may join without claiming memory for them.
+const mostUnclaimed = 256 << 10
+
+// gather joins pieces in memory; nil where they have more than most bytes. The error is
+// result.ErrInFlight where there is too little memory for that.
+func (s *Server) gather(ctx context.Context, all pieces, most int) ([]byte, error) {
+	var parts [][]byte
+	size, done, turn := 0, func() {}, fair.TurnOf(ctx)
+	defer func() { done() }()
+	for piece, err := range all {
+		before := size
+		if size += len(piece); err == nil {
+			err = turn.Check(ctx)
+		}
+		if err == nil && before <= mostUnclaimed && size > mostUnclaimed {
+			var claimed func()
+			if claimed, err = s.results.InFlight().Make(ctx, 2*int64(most)); err == nil { // the parts and the whole
+				done = claimed
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if size > most {
+			return nil, nil
+		}
+		parts = append(parts, bytes.Clone(piece))
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return bytes.Join(parts, nil), nil
+}
+
+// send writes a kept answer, or 304. The body is shared: Fiber only reads it. The error
+// is result.ErrInFlight where too much waits to be sent.
+func (s *Server) send(c *fiber.Ctx, a *result.Answer) error {
 	setHeader(c, fiber.HeaderETag, a.ETag)
 	if matches(c.Get(fiber.HeaderIfNoneMatch), a.ETag) {
 		return c.SendStatus(fiber.StatusNotModified)
+	}
+	counted := len(a.Body) > result.Uncounted && c.Method() != fiber.MethodHead
+	if counted && !s.results.InFlight().Hold(a) {
+		return result.ErrInFlight
 	}
 	c.Response().Header.SetContentType(a.ContentType)
 	if a.Coding != result.Identity {
 		c.Set(fiber.HeaderContentEncoding, string(a.Coding))
 	}
-	c.Response().SetBodyRaw(a.Body)
+	if !counted {
+		c.Response().SetBodyRaw(a.Body)
+		return nil
+	}
+	whole := func(yield func([]byte, error) bool) { yield(a.Body, nil) }
+	s.sendPieces(c, whole, len(a.Body), func() { s.results.InFlight().Release(a) })
 	return nil
+}
+
+// sendPieces has pieces sent; a size of -1 is unknown. Then ended is called, once.
+func (s *Server) sendPieces(c *fiber.Ctx, all pieces, size int, ended func()) {
+	observe := s.metrics.streamed(c)
+	c.Context().SetBodyStream(&stream{pieces: all, ended: func(sent int64) { ended(); observe(sent) }}, size)
 }
 
 // timing is the Server-Timing header: reading the request, and having its answer.

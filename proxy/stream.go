@@ -13,20 +13,6 @@ import (
 // until the next is asked for; an error ends them.
 type pieces = iter.Seq2[[]byte, error]
 
-// plainly is a body as it is.
-func plainly(b *body) pieces {
-	return func(yield func([]byte, error) bool) {
-		for piece := range b.pieces() {
-			if !yield(piece, nil) {
-				return
-			}
-		}
-		if b.failed != nil {
-			yield(nil, b.failed)
-		}
-	}
-}
-
 // compressed is a body in a coding, compressed while it is asked for.
 func compressed(b *body, c result.Coding) pieces {
 	return func(yield func([]byte, error) bool) {
@@ -36,8 +22,11 @@ func compressed(b *body, c result.Coding) pieces {
 			yield(nil, err)
 			return
 		}
-		for piece := range b.pieces() {
-			if _, err := coder.Write(piece); err != nil {
+		for piece, err := range b.pieces() {
+			if err == nil {
+				_, err = coder.Write(piece)
+			}
+			if err != nil {
 				yield(nil, err)
 				return
 			}
@@ -45,10 +34,6 @@ func compressed(b *body, c result.Coding) pieces {
 				return
 			}
 			ready.Reset()
-		}
-		if b.failed != nil {
-			yield(nil, b.failed)
-			return
 		}
 		err = coder.Close()
 		yield(ready.Bytes(), err)

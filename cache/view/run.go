@@ -48,6 +48,17 @@ func (r Run) Append(dst []byte) []byte {
 	return dst
 }
 
+// Rows yields the run row by row.
+func (r Run) Rows() iter.Seq[Run] {
+	return func(yield func(Run) bool) {
+		for row := r; row.from < r.to; row.from++ {
+			if row.to = row.from + 1; !yield(row) {
+				return
+			}
+		}
+	}
+}
+
 // Runs yields the fragments of that name of the selected rows, in the view's order
 // and in as few pieces as may be. The name is that of a whole fragment, not of a
 // part; another is a programming mistake and panics.

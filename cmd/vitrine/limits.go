@@ -27,12 +27,22 @@ func unlimited(d time.Duration) time.Duration { return cmp.Or(d, -1) }
 func requestLimits(cfg configs.Config) proxy.Limits {
 	l := cfg.Limits
 	return proxy.Limits{
-		URLBytes: int(l.URLBytes), BodyBytes: int(l.BodyBytes), KeptBytes: int(cmp.Or(cfg.Cache.MaxEntry, cfg.Cache.Budget)),
+		URLBytes: int(l.URLBytes), BodyBytes: int(l.BodyBytes), KeptBytes: keptBytes(cfg),
 		Request: unlimited(l.RequestTimeout), Read: unlimited(l.ReadTimeout), Write: unlimited(l.WriteTimeout), Send: unlimited(l.SendTimeout),
 		Idle: unlimited(cmp.Or(l.IdleTimeout, l.ReadTimeout)), Concurrency: l.Concurrency,
 		ClientConnections: l.ClientConnections, Rate: l.Rate, Burst: l.Burst, KeyFailures: l.KeyFailures,
 		DrainDelay: cfg.Shutdown.Delay, Shutdown: unlimited(cfg.Shutdown.Grace),
 	}
+}
+
+// keptBytes is the longest answer that is kept, which must have room while it is made
+// and sent.
+func keptBytes(cfg configs.Config) int {
+	most := int64(cmp.Or(cfg.Cache.MaxEntry, cfg.Cache.Budget))
+	if bound := inFlight(int64(cfg.Memory.InFlight)); bound > 0 {
+		most = min(most, bound/3)
+	}
+	return int(most)
 }
 
 // filterLimits are those of one filter.
@@ -47,6 +57,7 @@ func filterLimits(l configs.Limits) filter.Options {
 func answerLimits(cfg configs.Config) result.Options {
 	return result.Options{
 		Budget: int64(cfg.Cache.Budget), BlockBudget: int64(cfg.Cache.Blocks), Timeout: cmp.Or(cfg.Limits.RequestTimeout, endless), Waiting: cfg.Limits.Waiting,
+		InFlight: inFlight(int64(cfg.Memory.InFlight)),
 		MinCoded: cmp.Or(int(cfg.HTTP.Compress.MinBytes), 1),
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
@@ -67,6 +69,20 @@ func (c *collector) adjust() {
 // percentOf is a percentage of the bytes held, lowered to what comes to mostGarbage.
 func percentOf(percent int, held uint64) int {
 	return int(min(uint64(percent), max(1, mostGarbage*100/max(held, 1))))
+}
+
+// inFlight is memory.in_flight, and never more than an eighth of the memory there is: as
+// much as the collector was told, or the machine's.
+func inFlight(configured int64) int64 {
+	there := debug.SetMemoryLimit(-1) // tells, and sets nothing
+	if there == math.MaxInt64 {
+		text, _ := os.ReadFile("/proc/meminfo") // where there is none, the configured figure counts
+		var kilobytes int64
+		if n, _ := fmt.Sscanf(string(text), "MemTotal: %d kB", &kilobytes); n == 1 {
+			there = kilobytes << 10
+		}
+	}
+	return min(configured, there/8)
 }
 
 // containerLimit is what the container may use of memory, as it sees it itself; 0 if

@@ -1,0 +1,214 @@
+package proxy_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/result"
+	"vitrine/rules"
+)
+
+// narrow is a listener whose connections take little at a time.
+type narrow struct{ net.Listener }
+
+func (n narrow) Accept() (net.Conn, error) {
+	conn, err := n.Listener.Accept()
+	if err == nil {
+		err = conn.(*net.TCPConn).SetWriteBuffer(4 << 10)
+	}
+	return conn, err
+}
+
+// narrowly connects with little room for what arrives.
+func (l *live) narrowly() net.Conn {
+	l.t.Helper()
+	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) (err error) {
+		return errors.Join(raw.Control(func(fd uintptr) {
+			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4<<10)
+		}), err)
+	}}
+	conn, err := d.Dial("tcp", l.addr)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// unread asks for something on connections of their own and reads no more than the
+// beginnings of the answers. It returns how many there are by status.
+func (l *live) unread(coding, target string, n int) (conns []net.Conn, statuses map[string]int) {
+	l.t.Helper()
+	for i := range n {
+		conn := l.narrowly()
+		l.write(conn, "GET "+fmt.Sprintf(target, i)+" HTTP/1.1\r\nHost: x\r\nAccept-Encoding: "+coding+"\r\n\r\n")
+		conns = append(conns, conn)
+	}
+	statuses = map[string]int{}
+	for _, conn := range conns {
+		begin := make([]byte, len("HTTP/1.1 200"))
+		if _, err := io.ReadFull(conn, begin); err != nil {
+			l.t.Fatal(err)
+		}
+		statuses[string(begin[9:])]++
+	}
+	return conns, statuses
+}
+
+// TestUnreadAnswers: answers that nobody reads stay within their budget, whatever their
+// coding; others are answered meanwhile with the same bytes as ever, and in the end nothing is claimed.
+func TestUnreadAnswers(t *testing.T) {
+	const clients, budget = 24, 8 << 20
+	store := many(t, 2000)
+	want := open(t, store, options(t)).get("/api/activities?full=1&limit=1000").body
+	for _, coding := range []string{"identity", "gzip", "br", "zstd"} {
+		t.Run(coding, func(t *testing.T) {
+			o := options(t)
+			o.Limits.Write = time.Hour
+			o.Limits.KeptBytes = 1 << 20
+			o.Cache = result.Options{InFlight: budget}
+			l := serveOn(t, open(t, store, o), narrow{listen(t)})
+			l.get("/api/activities?limit=1")
+			before := memory()
+			conns, statuses := l.unread(coding, "/api/activities?full=1&limit=1000&offset=%d", clients)
+			held, claimed := memory()-before, l.metric("vitrine_results_in_flight_bytes")
+			t.Logf("%d bytes held, %d of them claimed, for answers of %d; by status %v", held, claimed, len(want), statuses)
+			if statuses["200"]+statuses["503"] != clients || statuses["200"] < clients/2 {
+				t.Errorf("answers by status %v", statuses)
+			}
+			if claimed > budget || held > budget+4<<20 {
+				t.Errorf("%d bytes held, %d claimed; the budget is %d", held, claimed, budget)
+			}
+			got := l.get("/api/activities?full=1&limit=1000")
+			if got.StatusCode != 200 || string(got.body) != string(want) {
+				t.Errorf("beside them: status %d, %d of %d bytes", got.StatusCode, len(got.body), len(want))
+			}
+			for _, conn := range conns {
+				conn.Close()
+			}
+			until(t, "nothing is claimed", func() bool { return l.metric("vitrine_results_in_flight_bytes") == 0 })
+		})
+	}
+}
+
+// TestNoRoomForAnswers: what is small, unchanged or a head is sent though answers in
+// flight have used up their budget; the rest is refused until there is room.
+func TestNoRoomForAnswers(t *testing.T) {
+	const large = "/api/activities?limit=500"
+	o := options(t)
+	store := many(t, 2000)
+	whole := open(t, store, o).get(large)
+	o.Cache.InFlight = 300 << 10 // too little for an answer, enough for two pieces
+	o.Limits.Write = time.Hour
+	l := serveOn(t, open(t, store, o), narrow{listen(t)})
+	conns, _ := l.unread("identity", "/api/activities?full=1&limit=1500&offset=%d", 4)
+	for _, tt := range []struct {
+		method, target, match string
+		want                  int
+	}{
+		{"GET", "/api/activities?limit=2", "", 200}, {"HEAD", large, "", 200}, {"GET", large, "", 503},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), tt.method, "http://"+l.addr+tt.target, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != tt.want || tt.want == 503 && res.Header.Get("Retry-After") == "" {
+			t.Errorf("%s %s: status %d, want %d", tt.method, tt.target, res.StatusCode, tt.want)
+		}
+		if etag := res.Header.Get("ETag"); etag != "" && l.get(tt.target, "If-None-Match", etag).StatusCode != 304 {
+			t.Errorf("%s %s: not 304 for its tag", tt.method, tt.target)
+		}
+	}
+	for _, conn := range conns {
+		conn.Close()
+	}
+	until(t, "there is room", func() bool { return l.get(large).StatusCode == 200 })
+	if got := l.get(large); len(got.body) != len(whole.body) {
+		t.Errorf("%d bytes, want %d", len(got.body), len(whole.body))
+	}
+}
+
+// TestTricklingReader: a client that takes far less than a piece within Limits.Write, but
+// steadily, gets the whole answer.
+func TestTricklingReader(t *testing.T) {
+	o := options(t)
+	o.Limits.Write = 2 * time.Second
+	l := serveOn(t, open(t, many(t, 1000), o), narrow{listen(t)})
+	conn := l.narrowly()
+	l.write(conn, "GET /api/activities?limit=250 HTTP/1.1\r\nHost: x\r\n\r\n")
+	res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var read int64
+	for err == nil {
+		var n int64
+		n, err = io.CopyN(io.Discard, res.Body, 1<<10)
+		read += n
+		time.Sleep(50 * time.Millisecond) // a piece takes longer than may pass without a byte
+	}
+	if !errors.Is(err, io.EOF) || read != res.ContentLength || read < 80<<10 {
+		t.Errorf("read %d of %d bytes: %v", read, res.ContentLength, err)
+	}
+}
+
+// TestUnwoundRowsStream: rows that arrays are taken apart for are counted, then made
+// while they are sent: none of them is held, and a page far behind costs what lies on it.
+func TestUnwoundRowsStream(t *testing.T) {
+	const papers, authors, units, topics = 4, 3000, 5, 4
+	list := func(n int, element func(i int) any) bson.A {
+		all := make(bson.A, n)
+		for i := range all {
+			all[i] = element(i)
+		}
+		return all
+	}
+	store := newStore()
+	for i := range papers {
+		doc, err := bson.Marshal(bson.D{
+			{Key: "_id", Value: i}, {Key: "year", Value: 2000},
+			{Key: "authors", Value: list(authors, func(i int) any { return bson.D{{Key: "last", Value: fmt.Sprint("Author", i)}} })},
+			{Key: "units", Value: list(units, func(i int) any { return fmt.Sprint("unit", i) })},
+			{Key: "topics", Value: list(topics, func(i int) any { return fmt.Sprint("topic", i) })},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.publish(rules.ViewActivities, doc)
+	}
+	const target, rows = "/api/search/activities?columns[]=authors.last&columns[]=units&columns[]=topics", papers * authors * units * topics
+	o := options(t)
+	o.Limits.KeptBytes = 1 << 20
+	l := serveLive(t, open(t, store, o))
+	for offset, want := range map[int]string{
+		0: `"Author0"},"units":"unit0","topics":"topic0"`, authors*units*topics + 25: `"Author1"},"units":"unit1","topics":"topic1"`, rows - 1: `"Author2999"},"units":"unit4","topics":"topic3"`,
+	} {
+		page := l.get(fmt.Sprintf("%s&limit=1&offset=%d", target, offset))
+		if !strings.Contains(string(page.body), want) || *page.envelope(t).Count != rows {
+			t.Errorf("offset %d: %.300s", offset, page.body)
+		}
+	}
+	before := memory()
+	_, statuses := l.unread("identity", target+"&x=%d", 8)
+	held := memory() - before
+	t.Logf("%d bytes held", held)
+	if statuses["200"] != 8 || held > 8<<20 { // the numbers of the rows alone took 8 MB for each
+		t.Errorf("answers by status %v; %d bytes held", statuses, held)
+	}
+}
