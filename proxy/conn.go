@@ -42,6 +42,7 @@ type conn struct {
 	head   []byte    // what has arrived
 	from   int       // of it is handed on
 	end    int       // where what may be handed on ends
+	asked  int       // bytes of a long header that was handed on
 	failed error     // what reading ended with, once head is handed on
 	until  time.Time // by when the answer must be sent; zero: no limit
 }
@@ -57,7 +58,10 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	if c.from < c.end {
 		n := copy(p, c.head[c.from:c.end])
-		c.from += n
+		if c.from += n; c.from == len(c.head) && len(c.head) > headBytes {
+			c.asked = len(c.head) // the server has its own copy, as long as the answer takes
+			c.head, c.from, c.end = nil, 0, 0
+		}
 		return n, nil
 	}
 	if c.failed != nil {
@@ -112,7 +116,7 @@ func (c *conn) rewind() {
 	} else {
 		c.head = append(c.head[:0], rest...)
 	}
-	c.from, c.end = 0, 0
+	c.from, c.end, c.asked = 0, 0, 0
 	c.skipEmptyLines()
 }
 
@@ -184,7 +188,7 @@ func (c *conn) Write(p []byte) (sent int, err error) {
 		if errors.Is(err, os.ErrDeadlineExceeded) && !c.lost(last) {
 			err = nil
 			if counted == 0 {
-				counted = stuckBytes + requestCopies*int64(len(c.head))
+				counted = stuckBytes + requestCopies*int64(c.asked)
 				c.gate.inFlight.Add(counted)
 			}
 		}

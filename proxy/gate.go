@@ -122,6 +122,7 @@ func (g *gate) admit(raw net.Conn) *conn {
 	}
 	g.open.Inc()
 	g.silent[c] = struct{}{}
+	boundUnsent(raw)
 	if g.read > 0 {
 		_ = raw.SetReadDeadline(time.Now().Add(g.read)) // fails where the connection is gone, which reading tells
 	}

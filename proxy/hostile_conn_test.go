@@ -213,21 +213,21 @@ func TestSteadyReader(t *testing.T) {
 			return err
 		}
 		defer res.Body.Close()
-		var read int64
-		for err == nil {
-			var n int64
-			n, err = io.CopyN(io.Discard, res.Body, 256<<10)
-			read += n
-			time.Sleep(limit / 30) // of some sixty pieces
-		}
+		read, err := steadily(res.Body, 256<<10, limit/30) // of some sixty pieces
 		if took := time.Since(began); !errors.Is(err, io.EOF) || read != res.ContentLength || read < 10<<20 || took < limit {
 			return fmt.Errorf("read %d of %d bytes in %v of %v: %w", read, res.ContentLength, took, limit, err)
 		}
 		return nil
 	}
+	withPatience(t, steady)
+}
+
+// withPatience tries a reader with growing limits until it is not cut off.
+func withPatience(t *testing.T, reader func(limit time.Duration) error) {
+	t.Helper()
 	var err error
 	for _, limit := range []time.Duration{2 * time.Second, 8 * time.Second, 32 * time.Second} {
-		if err = steady(limit); err == nil {
+		if err = reader(limit); err == nil {
 			return
 		}
 		t.Log(err)

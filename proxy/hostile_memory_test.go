@@ -143,29 +143,38 @@ func TestNoRoomForAnswers(t *testing.T) {
 	}
 }
 
+// steadily reads to the end, a piece at a time with pauses between.
+func steadily(r io.Reader, piece int64, pause time.Duration) (read int64, err error) {
+	for err == nil {
+		var n int64
+		n, err = io.CopyN(io.Discard, r, piece)
+		read += n
+		time.Sleep(pause)
+	}
+	return read, err
+}
+
 // TestTricklingReader: a client that takes far less than a piece within Limits.Write, but
 // steadily, gets the whole answer.
 func TestTricklingReader(t *testing.T) {
-	o := options(t)
-	o.Limits.Write = 2 * time.Second
-	l := serveOn(t, open(t, many(t, 1000), o), narrow{listen(t)})
-	conn := l.narrowly()
-	l.write(conn, "GET /api/activities?limit=250 HTTP/1.1\r\nHost: x\r\n\r\n")
-	res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	var read int64
-	for err == nil {
-		var n int64
-		n, err = io.CopyN(io.Discard, res.Body, 1<<10)
-		read += n
-		time.Sleep(50 * time.Millisecond) // a piece takes longer than may pass without a byte
-	}
-	if !errors.Is(err, io.EOF) || read != res.ContentLength || read < 80<<10 {
-		t.Errorf("read %d of %d bytes: %v", read, res.ContentLength, err)
-	}
+	store := many(t, 1000)
+	withPatience(t, func(limit time.Duration) error {
+		o := options(t)
+		o.Limits.Write = limit
+		l := serveOn(t, open(t, store, o), narrow{listen(t)})
+		conn := l.narrowly()
+		l.write(conn, "GET /api/activities?limit=250 HTTP/1.1\r\nHost: x\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		read, err := steadily(res.Body, 1<<10, limit/40) // 64 KiB take longer than may pass without a byte
+		if !errors.Is(err, io.EOF) || read != res.ContentLength || read < 80<<10 {
+			return fmt.Errorf("read %d of %d bytes: %w", read, res.ContentLength, err)
+		}
+		return nil
+	})
 }
 
 // TestUnwoundRowsStream: rows that arrays are taken apart for are counted, then made

@@ -26,8 +26,8 @@ type ServedView struct {
 	IndexBytes int64      `json:"index_bytes"`
 	IndexPaths int        `json:"index_paths"`
 	Loaded     *time.Time `json:"loaded"`
-	Checked    *time.Time `json:"checked"` // when the store last answered
-	Stale      bool       `json:"stale"`   // served though the store could not confirm it
+	Checked    *time.Time `json:"checked"`           // when the store last answered
+	Stale      bool       `json:"stale"`             // served though the store could not confirm it
 	Missing    int        `json:"missing,omitempty"` // rows that are damaged in the store, and left out
 	Error      string     `json:"error,omitempty"`
 }

@@ -10,8 +10,8 @@ import (
 	"vitrine/rules"
 )
 
-// ErrInFlight: answers in flight have used up their budget. It is of kind
-// rules.ErrUnavailable.
+// ErrInFlight is the error where answers in flight have used up their budget. It is of
+// kind rules.ErrUnavailable.
 var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their budget", rules.ErrUnavailable)
 
 // Uncounted is the size in bytes up to which an answer is not counted as in flight: as
@@ -36,9 +36,9 @@ func (f *InFlight) init(budget int64) {
 	f.making = semaphore.NewWeighted(f.third)
 }
 
-// Make waits until so many bytes may be used to make an answer, and claims them until
-// done is called. The error is ErrInFlight where the answer could not be sent as a
-// whole anyway, or the context's.
+// Make waits until so many bytes may be used to make an answer, which is half of them
+// in the end, and claims them until done is called. The error is ErrInFlight where the
+// answer could not be sent as a whole anyway; rules.ErrUnavailable where the context ends.
 func (f *InFlight) Make(ctx context.Context, n int64) (done func(), err error) {
 	if f.third <= 0 {
 		return func() {}, nil
