@@ -19,7 +19,7 @@ import (
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
-		setRequestID(c)
+		s.setRequestID(c)
 		setHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 		err := unambiguous(c)
 		if err == nil {

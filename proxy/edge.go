@@ -1,18 +1,21 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
+	"github.com/valyala/fasthttp"
 )
 
 const headerRequestID = "X-Request-Id"
@@ -22,7 +25,7 @@ const headerRequestID = "X-Request-Id"
 func (s *Server) edge(c *fiber.Ctx) error {
 	s.metrics.inFlight.Inc()
 	defer s.metrics.inFlight.Dec()
-	setRequestID(c)
+	s.setRequestID(c)
 	setHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 
 	err := s.measured(c)
@@ -83,7 +86,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		if p.status == fiber.StatusServiceUnavailable {
 			level = slog.LevelWarn
 		}
-		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(printable(c.Path())),
+		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(printable(s.loggedPath(c.Path()))),
 			"status", p.status, "error", err.Error())
 	}
 	c.Response().ResetBody()
@@ -97,9 +100,9 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	return c.Status(p.status).Send(failure(p.status, p.name, p.msg))
 }
 
-// setRequestID takes the client's id if it is short and plain, else makes one.
-func setRequestID(c *fiber.Ctx) {
-	if id := c.Get(headerRequestID); saneID(id) {
+// setRequestID takes the client's id if it is short, plain and no key, else makes one.
+func (s *Server) setRequestID(c *fiber.Ctx) {
+	if id := c.Get(headerRequestID); saneID(id) && !s.isSecret(id) {
 		setHeader(c, headerRequestID, id)
 		return
 	}
@@ -128,7 +131,7 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 	s.log.LogAttrs(context.Background(), level, "request",
 		slog.String("id", idOf(c)),
 		slog.String("method", strings.Clone(c.Method())),
-		slog.String("url", loggedURL(c)),
+		slog.String("url", s.loggedURL(c)),
 		slog.Int("status", c.Response().StatusCode()),
 		slog.Int("bytes", bytes), // -1: streamed
 		slog.Duration("took", took),
@@ -137,14 +140,19 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 }
 
 // loggedURL is path and query as they came, without keys and bounded in length.
-func loggedURL(c *fiber.Ctx) string {
+func (s *Server) loggedURL(c *fiber.Ctx) string {
 	const most = 2048
+	args := fasthttp.AcquireArgs()
+	defer fasthttp.ReleaseArgs(args)
 	var b strings.Builder
-	b.WriteString(withoutKey(c.Path()))
+	b.WriteString(s.loggedPath(c.Path()))
 	sep := byte('?')
 	for pair := range strings.SplitSeq(string(c.Context().URI().QueryString()), "&") {
-		if pair == "" || isKey(pair) {
+		if pair == "" {
 			continue
+		}
+		if s.revealing(args, pair) {
+			pair = "…"
 		}
 		b.WriteByte(sep)
 		b.WriteString(pair[:min(len(pair), most)])
@@ -156,22 +164,62 @@ func loggedURL(c *fiber.Ctx) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// isKey reports whether a pair of the query may give a key away: any that speaks of
-// one, however it is spelled and whatever it belongs to.
-func isKey(pair string) bool {
-	plain, err := url.QueryUnescape(pair)
-	if err != nil {
-		plain = pair
-	}
-	return strings.Contains(strings.ToLower(plain), keyParam)
-}
-
-// withoutKey cuts a path off where it speaks of a key.
-func withoutKey(path string) string {
-	if at := strings.Index(strings.ToLower(path), keyParam); at >= 0 {
-		return path[:at] + "…"
+// loggedPath is a path up to the first part of it that a key may stand in.
+func (s *Server) loggedPath(path string) string {
+	args := fasthttp.AcquireArgs()
+	defer fasthttp.ReleaseArgs(args)
+	for from := 0; from < len(path); {
+		part := path[from:]
+		if n := strings.IndexAny(part, "/;&=?"); n >= 0 {
+			part = part[:n]
+		}
+		if s.revealing(args, part) {
+			return path[:from] + "…"
+		}
+		from += len(part) + 1
 	}
 	return path
+}
+
+// revealing reports whether a pair of a query may give a key away: its name says so,
+// it holds another URL whose pairs do, or it is one of the server's keys. args read
+// the pair, so that it is decoded as it is for the API, broken escapes included.
+func (s *Server) revealing(args *fasthttp.Args, pair string) bool {
+	args.Parse(pair)
+	for name, value := range args.All() {
+		if secretName(name) || s.isSecret(string(name)) || s.isSecret(string(value)) {
+			return true
+		}
+		for part := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("/;&?#", r) }) {
+			if name, _, assigns := bytes.Cut(part, []byte{'='}); assigns && secretName(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// secretName reports whether a name means a key or the like, however it is spelled:
+// only its letters count.
+func secretName(name []byte) bool {
+	if plain, err := url.QueryUnescape(string(name)); err == nil {
+		name = []byte(plain) // encoded twice
+	}
+	plain := strings.Map(func(r rune) rune {
+		if r |= 0x20; r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, string(name))
+	return plain == "key" || slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(plain, word) })
+}
+
+// secretWords are those that a name of a secret holds.
+var secretWords = []string{keyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
+
+// isSecret reports whether a text is one of the server's own keys.
+func (s *Server) isSecret(text string) bool {
+	return slices.ContainsFunc(s.secrets, func(key secret) bool { return key.is(text) })
 }
 
 // keyParam is the parameter that carries an API key.

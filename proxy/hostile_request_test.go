@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -87,6 +88,7 @@ var malformed = []struct {
 	{"a zero byte in the path", "GET /healthz\x00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400},
 	{"an encoded zero byte in the path", "GET /healthz%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404},
 	{"path: two slashes", "GET //healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404},
+	{"path: a key behind bytes that grow in small letters", "GET /\xff\xff\xff\xffapikey HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404},
 	{"path: a host", "GET //elsewhere/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404},
 	{"path: dots", "GET /api/../admin/views HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404},
 	{"path: encoded dots", "GET /api/%2e%2e/admin/views HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404},
@@ -124,6 +126,7 @@ var malformed = []struct {
 func TestMalformedRequests(t *testing.T) {
 	o := options(t)
 	o.Auth.Session = proxy.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}
+	o.Logger, o.AccessLog = slog.New(slog.NewTextHandler(io.Discard, nil)), true
 	l := serveLive(t, open(t, institute(t), o))
 	beside := l.dial()
 	besides := bufio.NewReader(beside)

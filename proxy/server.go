@@ -25,8 +25,9 @@ import (
 type Server struct {
 	views        Source
 	access       *access.Rules
-	key          secret // of /api
-	portfolioKey secret // of /portfolio
+	key          secret   // of /api
+	portfolioKey secret   // of /portfolio
+	secrets      []secret // those set, the operator's token included: they are never logged
 	sessions     *sessions
 	clients      *clients
 	rate         *buckets // nil: not limited
@@ -154,6 +155,11 @@ func newServer(o Options) (*Server, error) {
 	}
 	if s.now == nil {
 		s.now = time.Now
+	}
+	for _, key := range []secret{s.key, s.portfolioKey, newSecret(o.Admin.Token)} {
+		if key.set {
+			s.secrets = append(s.secrets, key)
+		}
 	}
 	s.newcomers = newNewcomers(o.Records, s.now)
 	if err := s.prepareRules(o); err != nil {
