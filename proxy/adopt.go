@@ -34,6 +34,9 @@ func (s *Server) Adopt(o Options) error {
 // balancer above all, then comes back to another instance, and none is left idle to be
 // closed just as it is used again.
 func (s *Server) delegate(ctx *fasthttp.RequestCtx) {
+	if c, ok := ctx.Conn().(*conn); ok {
+		c.serving = ctx
+	}
 	s.live.Load().handler(ctx)
 	if s.draining.Load() {
 		ctx.SetConnectionClose()

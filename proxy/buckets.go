@@ -37,7 +37,7 @@ func newBuckets(size, drops int, in time.Duration) *buckets {
 		return nil
 	}
 	return &buckets{
-		size: max(size, 1), every: in / time.Duration(drops), most: mostClients,
+		size: max(size, 1), every: max(in/time.Duration(drops), 1), most: mostClients,
 		of: map[netip.Prefix]*list.Element{}, recent: list.New(),
 	}
 }

@@ -3,11 +3,14 @@ package proxy
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"net/netip"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // headBytes is how much memory for reading an idle connection holds; most requests
@@ -36,8 +39,11 @@ type conn struct {
 	net.Conn
 	gate   *gate
 	client netip.Prefix // counted as its; zero: not counted
-	heard  bool         // a byte has come
-	closed sync.Once
+	heard  atomic.Bool  // a byte has come
+	idle   atomic.Int64 // since when it waits for a request, in Unix nanoseconds; 0: it does not
+
+	serving *fasthttp.RequestCtx // the last request that a handler was called for
+	sent    bool                 // something has been, since the last request was waited for
 
 	head   []byte    // what has arrived
 	from   int       // of it is handed on
@@ -73,8 +79,15 @@ func (c *conn) Read(p []byte) (int, error) {
 // gather waits until a whole header is there, or the memory for one is full, or
 // nothing more comes.
 func (c *conn) gather() {
-	c.until = time.Time{}
+	c.until, c.sent = time.Time{}, false
 	c.rewind()
+	if len(c.head) == 0 && c.heard.Load() {
+		c.idle.Store(time.Now().UnixNano())
+		if c.gate.closed.Load() {
+			c.failed = io.EOF
+		}
+	}
+	defer c.idle.Store(0)
 	searched, begun := 0, false
 	for c.failed == nil {
 		if c.end = headerEnd(c.head, searched); c.end > 0 {
@@ -134,9 +147,8 @@ func (c *conn) more() {
 	n, err := c.Conn.Read(c.head[len(c.head):cap(c.head)])
 	c.head = c.head[:len(c.head)+n]
 	c.failed = err
-	if n > 0 && !c.heard {
-		c.heard = true
-		c.gate.heard(c)
+	if n > 0 {
+		c.heard.Store(true)
 	}
 	if first {
 		c.skipEmptyLines()
@@ -174,6 +186,7 @@ func headerEnd(b []byte, from int) int {
 // for a quarter of it where memory for answers is short; a long answer may take long,
 // as long as it gets on.
 func (c *conn) Write(p []byte) (sent int, err error) {
+	c.sent = true
 	last, counted := time.Now(), int64(0)
 	for len(p) > 0 && err == nil {
 		if err = c.Conn.SetWriteDeadline(c.nextLook()); err != nil {
@@ -237,7 +250,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 // SetReadDeadline implements net.Conn. The server sets one for the first byte, perhaps
 // after the gate has closed.
 func (c *conn) SetReadDeadline(t time.Time) error {
-	if !c.heard && c.gate.ending() {
+	if !c.heard.Load() && c.gate.closed.Load() {
 		t = time.Now().Add(lastCall)
 	}
 	return c.Conn.SetReadDeadline(t)
@@ -245,6 +258,6 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
-	c.closed.Do(func() { c.gate.left(c) })
+	c.gate.left(c)
 	return c.Conn.Close()
 }

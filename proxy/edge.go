@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -81,6 +82,9 @@ func guarded(c *fiber.Ctx) (err error) {
 // for the moment is a warning: whoever asks again is served.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	p := classify(err)
+	if errors.As(err, new(*panicked)) {
+		s.metrics.panics.Inc()
+	}
 	if p.status >= 500 {
 		level := slog.LevelError
 		if p.status == fiber.StatusServiceUnavailable {

@@ -1,9 +1,20 @@
 package proxy_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
+
+	"vitrine/proxy"
 )
 
 // FuzzQuery: whatever stands in a query string, every endpoint answers with a
@@ -45,4 +56,52 @@ func onTheWire(query string) string {
 		}
 	}
 	return string(b)
+}
+
+// FuzzConnection: whatever arrives on a connection, no request ends in a panic, and every
+// line of the log can be read. All of the server takes part: connections, parser, handlers,
+// metrics and the log.
+func FuzzConnection(f *testing.F) {
+	for _, seed := range malformed {
+		if len(seed.request) < 4<<10 {
+			f.Add([]byte(seed.request))
+		}
+	}
+	f.Add([]byte(health + "GET /api/activities?limit=2&%61pikey=x% HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nX-API-Key: KEY\r\n\r\n"))
+	f.Add([]byte("HEAD /api/all-activities?page=portal HTTP/1.1\r\nHost: x\r\nCookie: vitrine_session=a.b.c\r\nReferer: http://x/\r\nX-Request-Id: KEY\r\n\r\n"))
+	f.Add([]byte("GET /api/users/a%2fb HTTP/1.0\r\nAuthorization: Bearer a.b.c\r\nOrigin: http://x\r\nIf-None-Match: *\r\n\r\n"))
+	var log lockedBuffer
+	o := options(f)
+	o.Logger, o.AccessLog = slog.New(slog.NewJSONHandler(&log, nil)), true
+	o.Auth = proxy.AuthOptions{APIKey: "KEY", Session: proxy.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}}
+	o.CORS = proxy.CORSOptions{Origins: []string{"http://x"}}
+	o.Limits.Rate, o.Limits.KeyFailures = 1<<30, 1<<30
+	ln, err := net.Listen("unix", filepath.Join(f.TempDir(), "s")) // ports would run out
+	if err != nil {
+		f.Fatal(err)
+	}
+	l := serveOn(f, open(f, institute(f), o), ln)
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		conn, err := net.Dial("unix", l.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		go func() { // the server may answer, and close, before it has read it all
+			_, _ = conn.Write(sent)
+			_ = conn.(*net.UnixConn).CloseWrite()
+		}()
+		if _, err := io.Copy(io.Discard, conn); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(log.taken()) {
+			var entry struct{ Level string }
+			if err := json.Unmarshal(line, &entry); err != nil || entry.Level == "ERROR" {
+				t.Fatalf("%.600s: %v", line, err)
+			}
+		}
+	})
 }

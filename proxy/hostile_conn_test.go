@@ -57,6 +57,29 @@ func (l *live) dial() net.Conn {
 	return conn
 }
 
+// dialFrom connects from an address of the loopback.
+func (l *live) dialFrom(addr string) net.Conn {
+	l.t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}}
+	conn, err := d.Dial("tcp", l.addr)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// healthy returns a connection from an address that has been answered once.
+func (l *live) healthy(addr string) net.Conn {
+	l.t.Helper()
+	conn := l.dialFrom(addr)
+	l.write(conn, health)
+	if res := l.read(bufio.NewReader(conn)); res.StatusCode != 200 {
+		l.t.Fatalf("from %s: status %d", addr, res.StatusCode)
+	}
+	return conn
+}
+
 func (l *live) write(conn net.Conn, text string) {
 	l.t.Helper()
 	if _, err := io.WriteString(conn, text); err != nil {
@@ -291,39 +314,58 @@ func memory() int {
 
 // TestConnectionLimits: connections too many are told so; those that end make room.
 func TestConnectionLimits(t *testing.T) {
-	for name, set := range map[string]func(*proxy.Options){
-		"in all":        func(o *proxy.Options) { o.Limits.Concurrency = 3 },
-		"of one client": func(o *proxy.Options) { o.Limits.ClientConnections = 3 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := options(t)
-			set(&o)
-			l := serveLive(t, open(t, institute(t), o))
-			var conns []net.Conn
-			for range 3 {
-				conn := l.dial()
-				l.write(conn, health)
-				if res := l.read(bufio.NewReader(conn)); res.StatusCode != 200 {
-					t.Fatalf("status %d", res.StatusCode)
-				}
-				conns = append(conns, conn)
+	t.Run("of one client", func(t *testing.T) {
+		o := options(t)
+		o.Limits.ClientConnections = 3
+		l := serveLive(t, open(t, institute(t), o))
+		var conns []net.Conn
+		for range 3 {
+			conns = append(conns, l.healthy("127.0.0.1"))
+		}
+		res := l.read(bufio.NewReader(l.dial()))
+		if e := res.envelope(t); e.Status != 503 || res.Header.Get("Retry-After") == "" {
+			t.Errorf("fourth of three: %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+		}
+		if n := l.metric("vitrine_connections_refused_total"); n != 1 {
+			t.Errorf("%d refused", n)
+		}
+		conns[0].Close()
+		until(t, "room again", func() bool { return l.metric("vitrine_connections") == 2 })
+		l.healthy("127.0.0.1")
+	})
+	// Three addresses fill the limit, one of them with more than the others: its
+	// connections make room, those that have waited longest first.
+	t.Run("in all", func(t *testing.T) {
+		o := options(t)
+		o.Limits.Concurrency = 7
+		l := serveLive(t, open(t, institute(t), o))
+		other := l.healthy("127.0.0.3")
+		most := []net.Conn{l.healthy("127.0.0.2")}
+		for _, begun := range []string{"", "\r\n", "GET /healthz HTTP/1.1\r\nHost"} {
+			conn := l.dialFrom("127.0.0.2")
+			l.write(conn, begun)
+			most = append(most, conn)
+		}
+		most = append(most, l.healthy("127.0.0.2"))
+		another := l.healthy("127.0.0.4")
+		for _, conn := range most[:3] {
+			l.healthy("127.0.0.5").Close()
+			if answer, err := io.ReadAll(conn); len(answer) > 0 || err != nil && !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("the longest idle got %q, %v", answer, err)
 			}
-			res := l.read(bufio.NewReader(l.dial()))
-			if e := res.envelope(t); e.Status != 503 || res.Header.Get("Retry-After") == "" {
-				t.Errorf("fourth of three: %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
-			}
-			if n := l.metric("vitrine_connections_refused_total"); n != 1 {
-				t.Errorf("%d refused", n)
-			}
-			conns[0].Close()
-			until(t, "room again", func() bool { return l.metric("vitrine_connections") == 2 })
-			conn := l.dial()
+			until(t, "the newcomer left", func() bool { return l.metric("vitrine_connections") < 7 })
+			most = append(most, l.healthy("127.0.0.2"))
+		}
+		for _, conn := range []net.Conn{other, another} {
 			l.write(conn, health)
 			if res := l.read(bufio.NewReader(conn)); res.StatusCode != 200 {
-				t.Errorf("after one has ended: %d", res.StatusCode)
+				t.Errorf("a client with one connection: %d", res.StatusCode)
 			}
-		})
-	}
+		}
+		if evicted, refused := l.metric("vitrine_connections_evicted_total"), l.metric("vitrine_connections_refused_total"); evicted != 3 || refused != 0 {
+			t.Errorf("%d evicted, %d refused", evicted, refused)
+		}
+	})
 	t.Run("not of a trusted proxy", func(t *testing.T) {
 		o := options(t)
 		o.Limits.ClientConnections = 1

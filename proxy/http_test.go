@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -421,6 +422,15 @@ func (l *lockedBuffer) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
+// taken returns what was written since it was last called.
+func (l *lockedBuffer) taken() []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := bytes.Clone(l.b.Bytes())
+	l.b.Reset()
+	return text
+}
+
 func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -498,5 +508,46 @@ func TestPanicIsAnEnvelope(t *testing.T) {
 	}
 	if text := log.String(); strings.Count(text, "views are broken") != 1 || !strings.Contains(text, "goroutine") {
 		t.Errorf("log: %s", text)
+	}
+	if n := s.metric("vitrine_panics_total"); n != 1 {
+		t.Errorf("%d panics counted", n)
+	}
+}
+
+// panickingLog is a log that cannot be written to: of requests, or of anything.
+type panickingLog struct {
+	slog.Handler
+	always bool
+}
+
+func (l panickingLog) Handle(ctx context.Context, r slog.Record) error {
+	if l.always || r.Message == "request" {
+		panic("the log is broken")
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
+// TestPanicOutsideOfHandlers: a panic where nothing is left but the connection is
+// answered, counted and, if that is possible, logged; the next connection is served.
+func TestPanicOutsideOfHandlers(t *testing.T) {
+	for name, always := range map[string]bool{"in the access log": false, "in every log": true} {
+		t.Run(name, func(t *testing.T) {
+			var log lockedBuffer
+			o := options(t)
+			o.Logger, o.AccessLog = slog.New(panickingLog{slog.NewTextHandler(&log, nil), always}), true
+			l := serveLive(t, open(t, institute(t), o))
+			for range 3 {
+				res, rest := l.exchange(t, strings.Repeat("GET /api/html HTTP/1.1\r\nHost: x\r\n\r\n", 2))
+				if e := res.envelope(t); e.Status != 500 || rest != "" {
+					t.Errorf("answer: %d %s, then %q", e.Status, res.body, rest)
+				}
+			}
+			until(t, "every panic counted, every connection closed", func() bool {
+				return l.metric("vitrine_panics_total") == 3 && l.metric("vitrine_connections") == 0 && l.metric("vitrine_requests_in_flight") == 0
+			})
+			if n := strings.Count(log.String(), "panic: the log is broken"); n != 3 && !always {
+				t.Errorf("%d of 3 panics logged", n)
+			}
+		})
 	}
 }

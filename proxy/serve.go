@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 )
 
 // Serve answers on both listeners until ctx ends, then drains: /readyz turns 503
@@ -20,30 +24,77 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	defer s.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	served := s.start(s.app, public, cancel)
-	var administered <-chan error
+	served := []*serving{s.start(s.app, public, cancel)}
 	if admin != nil {
-		administered = s.start(s.admin, admin, cancel)
+		served = append(served, s.start(s.admin, admin, cancel))
 	}
 	<-ctx.Done()
 
 	s.drain()
-	err := s.shutDown(s.app, public, served)
-	if admin != nil {
-		err = errors.Join(err, s.shutDown(s.admin, admin, administered))
+	var all error
+	for _, app := range served {
+		all = errors.Join(all, s.shutDown(app))
 	}
-	return err
+	return all
+}
+
+// serving is an app that answers on a listener.
+type serving struct {
+	*gate
+	server *fasthttp.Server
+	ended  chan error     // why no more connections are accepted
+	conns  sync.WaitGroup // those being served
 }
 
 // start listens until the app is shut down; should it end by itself, failed is called.
-func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) <-chan error {
-	ended := make(chan error, 1)
+func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving {
+	app.Handler() // has the app prepared
+	v := &serving{gate: s.newGate(ln), server: app.Server(), ended: make(chan error, 1)}
 	go func() {
-		ended <- app.Listener(s.newGate(ln))
-		failed()
+		defer failed()
+		for {
+			c, err := v.next()
+			if err != nil {
+				v.ended <- err
+				return
+			}
+			v.conns.Go(func() { s.serveConn(v.server, c) })
+		}
 	}()
-	return ended
+	return v
 }
+
+// serveConn answers the requests of a connection. It is the outermost call of all that
+// runs for a request: reading it, the handlers, metrics, the log, sending the answer.
+func (s *Server) serveConn(server *fasthttp.Server, c *conn) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.rescue(c, &panicked{value: r, stack: debug.Stack()})
+		}
+		_ = c.Close() // fails where it is closed
+	}()
+	if err := server.ServeConn(c); err != nil {
+		quiet{s.log}.Printf("serve %s: %v", c.RemoteAddr(), err)
+	}
+}
+
+// rescue ends a connection after a panic outside of guarded: the client is answered if
+// nothing has been sent, what the answer holds is given back, and the operator learns of
+// it, unless it is the log that panics.
+func (s *Server) rescue(c *conn, p *panicked) {
+	defer func() { _ = recover() }()
+	s.metrics.panics.Inc()
+	defer s.log.Error("request failed", "status", http.StatusInternalServerError, "error", p.Error())
+	if !c.sent {
+		_, _ = c.Write(broken) // the client may be gone
+	}
+	if c.serving != nil {
+		_ = c.serving.Response.CloseBodyStream() // its error would be the panic's
+	}
+}
+
+// broken is the answer to a request that a panic ends.
+var broken = lastWords(http.StatusInternalServerError, serverError, "Something went wrong here.", "")
 
 // drain lets balancers see that nothing more should come here.
 func (s *Server) drain() {
@@ -57,24 +108,31 @@ func (s *Server) drain() {
 
 // shutDown ends one app and returns why it did not end well. A client that has not
 // taken its answer by then is cut off, which is no fault of the server's.
-func (s *Server) shutDown(app *fiber.App, ln net.Listener, ended <-chan error) error {
+func (s *Server) shutDown(v *serving) error {
+	addr := v.Addr().String()
 	select {
-	case err := <-ended:
-		return fmt.Errorf("proxy: serve %s: %w", ln.Addr(), err)
+	case err := <-v.ended:
+		return fmt.Errorf("proxy: serve %s: %w", addr, err)
 	default:
 	}
-	ctx, cancel := context.Background(), func() {}
+	err := v.Close()
+	<-v.ended
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		v.conns.Wait()
+	}()
+	var late <-chan time.Time
 	if s.limits.Shutdown > 0 {
-		ctx, cancel = context.WithTimeout(ctx, s.limits.Shutdown)
+		late = time.After(s.limits.Shutdown)
 	}
-	defer cancel()
-	err := app.ShutdownWithContext(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		s.log.Warn("clients cut off", "address", ln.Addr().String(), "after", s.limits.Shutdown)
-		err = nil
+	select {
+	case <-answered:
+	case <-late:
+		s.log.Warn("clients cut off", "address", addr, "after", s.limits.Shutdown, "connections", v.cut())
 	}
-	if err := errors.Join(err, <-ended); err != nil {
-		return fmt.Errorf("proxy: shut down %s: %w", ln.Addr(), err)
+	if err != nil {
+		return fmt.Errorf("proxy: shut down %s: %w", addr, err)
 	}
 	return nil
 }

@@ -255,7 +255,6 @@ func (s *Server) newApp() *fiber.App {
 		// A form in a body would be read, into files if it is large.
 		DisablePreParseMultipartForm: true,
 	})
-	app.Server().CloseOnShutdown = true
 	// What cannot be read may hold a key.
 	app.Server().SecureErrorLogMessage = true
 	app.Server().Logger = quiet{s.log}

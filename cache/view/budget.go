@@ -84,7 +84,19 @@ func derive[T derived](b *budget, seg *segment, key derivedKey, build func() T) 
 		seg.derived[key] = d
 	}
 	seg.mu.Unlock()
-	d.once.Do(func() { d.value = build() })
+	d.once.Do(func() {
+		defer func() {
+			if d.value == nil { // a panic: the next query tries anew
+				seg.mu.Lock()
+				delete(seg.derived, key)
+				seg.mu.Unlock()
+			}
+		}()
+		d.value = build()
+	})
+	if d.value == nil {
+		panic("view: what is derived for " + key.path + " could not be made") // in who waited for it
+	}
 	b.touch(d)
 	return d.value.(T)
 }

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"runtime"
-	"sync"
 	"unsafe"
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/filter"
+	"vitrine/rules/parallel"
 )
 
 // pathIndex is a path of a segment turned around: the distinct values that
@@ -60,7 +60,7 @@ const indexPart = 4096
 func buildIndex(rows []bson.Raw, path filter.Path, workers int) *pathIndex {
 	workers = max(1, min(workers, len(rows)/indexPart))
 	parts := make([]*pathIndex, workers)
-	var wg sync.WaitGroup
+	var wg parallel.Group
 	for w := range workers {
 		wg.Go(func() { parts[w] = indexStretch(rows, path, len(rows)*w/workers, len(rows)*(w+1)/workers) })
 	}

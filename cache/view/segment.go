@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/parallel"
 )
 
 // segment is an immutable batch of rows with what is derived from them.
@@ -53,7 +55,7 @@ func inParallel(n, least int, work func(from, to int)) {
 		work(0, n)
 		return
 	}
-	var wg sync.WaitGroup
+	var wg parallel.Group
 	for w := range workers {
 		wg.Go(func() { work(n*w/workers, n*(w+1)/workers) })
 	}

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
 	"vitrine/rules/filter"
+	"vitrine/rules/parallel"
 )
 
 // textSearch holds the texts of an index behind each other, so that a literal is
@@ -72,7 +72,7 @@ func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error)
 	n := len(t.starts)
 	workers := max(1, min(fair.Workers(ctx), len(t.joined)/searchPart))
 	found, errs := make([][]int, workers), make([]error, workers)
-	var wg sync.WaitGroup
+	var wg parallel.Group
 	for w := range workers {
 		wg.Go(func() { found[w], errs[w] = t.holdingIn(ctx, []byte(literal), n*w/workers, n*(w+1)/workers) })
 	}

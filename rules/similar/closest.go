@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"vitrine/rules/parallel"
 )
 
 // block is how many titles a worker takes at a time; between blocks it looks
@@ -76,7 +77,7 @@ func (s *search) share(ctx context.Context, work func(s *search, w *worker, from
 			work(s, w, (n-1)*block, min(n*block, s.corpus.Len()))
 		}
 	}
-	var others sync.WaitGroup
+	var others parallel.Group
 	for range min(runtime.GOMAXPROCS(0), blocks) - 1 {
 		others.Go(run)
 	}

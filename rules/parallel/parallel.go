@@ -1,0 +1,39 @@
+// Package parallel runs parts of one task on several goroutines. A panic in one of them
+// goes on in the goroutine that waits for them, where the task's own recover sees it;
+// left to itself it would end the process.
+package parallel
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// Group is a sync.WaitGroup whose Wait passes panics on. The zero Group is ready for use.
+type Group struct {
+	wg       sync.WaitGroup
+	panicked atomic.Pointer[string]
+}
+
+// Go calls part in a new goroutine.
+func (g *Group) Go(part func()) {
+	g.wg.Go(func() {
+		defer func() {
+			if r := recover(); r != nil {
+				text := fmt.Sprintf("%v\n%s", r, debug.Stack())
+				g.panicked.CompareAndSwap(nil, &text)
+			}
+		}()
+		part()
+	})
+}
+
+// Wait waits for all parts. If one has panicked, Wait panics with the first panic's value
+// and stack as text.
+func (g *Group) Wait() {
+	g.wg.Wait()
+	if text := g.panicked.Load(); text != nil {
+		panic(*text)
+	}
+}
