@@ -29,6 +29,8 @@ func LinkBases(path string) (activity, person string, err error) {
 		return "", "", rules.Wrongf("path", "", "not a URL or path")
 	case u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
 		return "", "", rules.Wrongf("path", "", "scheme %q is not http or https", u.Scheme)
+	case strings.HasPrefix(base, "//"):
+		return "", "", rules.Wrongf("path", "", "a browser reads //… as a host")
 	case (u.Scheme != "") != (u.Host != ""):
 		return "", "", rules.Wrongf("path", "", "a URL needs a scheme and a host")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(base, "?#"):

@@ -60,7 +60,11 @@ func TestCleanTakesAway(t *testing.T) {
 		{"control characters", "a\x00b\x07c", "abc"},
 		{"not UTF-8", "a\xffb", "a\uFFFDb"},
 		{"class with code", `<b class='"><script>'>x</b>`, "<b>x</b>"},
-		{"unquoted attribute", `<b class=x>y</b>`, `<b class="x">y</b>`},
+		{"unquoted attribute", `<b class=ph>y</b>`, `<b class="ph">y</b>`},
+		{"a class that is not listed", `<a class='ph modal vw-100' href='/x'>y</a>`, `<a href="/x">y</a>`},
+		{"a class that only begins like one", `<b class='phx'>y</b><b class='text'>z</b>`, `<b>y</b><b class="text">z</b>`},
+		{"a relation that gives the page away", `<a href='/x' target='_blank' rel='opener'>y</a>`, `<a href="/x" target="_blank">y</a>`},
+		{"beside a good one", `<a href='/x' rel='noopener opener'>y</a>`, `<a href="/x">y</a>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := markup.Clean(tt.in); got != tt.want {
@@ -140,7 +144,7 @@ func TestLinkBases(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"javascript:alert(1)", "JavaScript://x/%0aalert(1)", "data:text/html,x", "//evil.example", "https:", "https:///x",
+		"javascript:alert(1)", "JavaScript://x/%0aalert(1)", "data:text/html,x", "//evil.example", "///evil.example", "////evil.example/x", "https:", "https:///x",
 		"https://u:p@example.org", "/x?y=1", "/x#y", "/x'onclick=", `/x"`, "/x<y", "/x y", "/x\\y", "/x\n", "/ü", "%zz", "x:y",
 	} {
 		if _, _, err := markup.LinkBases(path); !errors.Is(err, rules.ErrWrongCall) {
@@ -247,7 +251,7 @@ func checkClean(t interface{ Fatalf(string, ...any) }, in string) {
 var fragments = []string{
 	"<a href='", "<a href=\"", "javascript:", "JAVA\tSCRIPT:", "data:", "'>", "\">", ">", "<", "</a>", "<b>", "</b>", "<i/>", "<br>", "<p>",
 	"<script>", "</script>", "<style>", "<!--", "-->", "<![CDATA[", "]]>", "<svg>", "<math>", "<title>", "</title>", "<textarea>", "<plaintext>", "<noscript>",
-	" onclick=", "x", "'", "\"", "&", "&#106;", "&colon;", "&lt;", "&amp;", "\x00", "\r", "\xff", "/", "=", " ", "<small class='x'>", "<span data-title='", "%", "é", "http://", "//",
+	" onclick=", "x", "'", "\"", "&", "&#106;", "&colon;", "&lt;", "&amp;", "\x00", "\r", "\xff", "/", "=", " ", "<small class='small'>", "<span data-title='", "%", "é", "http://", "//",
 }
 
 func TestCleanIsSafeAndIdempotent(t *testing.T) {

@@ -2,6 +2,8 @@ package markup
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
@@ -78,18 +80,42 @@ func (e element) inTitle() bool {
 	return false
 }
 
+// The words that attributes may hold. Other classes could lay a link over the portal's
+// page, and other relations let what a link opens reach back into it.
+var (
+	classNames    = []string{"colorless", "d-block", "d-inline", "d-inline-block", "muted", "small"}
+	classFamilies = []string{"badge", "fa", "fab", "far", "fas", "icon", "ph", "text"} // and what they begin with "-"
+	relations     = []string{"external", "license", "nofollow", "noopener", "noreferrer", "sponsored", "ugc"}
+)
+
+// words matches any number of words, with blanks between them.
+func words(word string) *regexp.Regexp { return regexp.MustCompile(`^ *((` + word + `)( +|$))*$`) }
+
+// allowedWords reports whether all words of a value are allowed.
+func allowedWords(value string, names, families []string) bool {
+	for word := range strings.SplitSeq(value, " ") {
+		family, rest, _ := strings.Cut(word, "-")
+		switch {
+		case word == "", slices.Contains(names, word):
+		case !slices.Contains(families, family), !only(rest, func(c byte) bool { return alnum(c) || c == '_' || c == '-' }):
+			return false
+		}
+	}
+	return true
+}
+
 // policy is what the scanner accepts, told to bluemonday. It is built on first
 // use, because most processes meet no value that needs it, and never changed.
 var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements(elementNames...)
 	p.AllowNoAttrs().OnElements("a", "span")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[A-Za-z0-9_ -]*$`)).Globally()
+	p.AllowAttrs("class").Matching(words(`(` + strings.Join(classFamilies, "|") + `)(-[A-Za-z0-9_-]*)?|` + strings.Join(classNames, "|"))).Globally()
 	p.AllowAttrs("title", "data-title").Globally()
 	p.AllowAttrs("data-toggle").Matching(regexp.MustCompile(`^[a-z-]*$`)).Globally()
 	p.AllowAttrs("href").OnElements("a")
 	p.AllowAttrs("target").Matching(regexp.MustCompile(`^_(blank|self|parent|top)$`)).OnElements("a")
-	p.AllowAttrs("rel").Matching(regexp.MustCompile(`^[a-z -]*$`)).OnElements("a")
+	p.AllowAttrs("rel").Matching(words(strings.Join(relations, "|"))).OnElements("a")
 	p.AllowURLSchemes("http", "https")
 	p.AllowRelativeURLs(true)
 	p.RequireParseableURLs(true)

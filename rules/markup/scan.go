@@ -115,7 +115,7 @@ func scanAttribute(s string, e element) (int, bool) {
 func safeAttribute(e element, name, value string) bool {
 	switch name {
 	case "class":
-		return only(value, func(c byte) bool { return alnum(c) || c == '_' || c == '-' || c == ' ' })
+		return allowedWords(value, classNames, classFamilies)
 	case "title", "data-title":
 		return only(value, func(c byte) bool { return c != '<' && c != '>' && c != 0x7f && c >= ' ' })
 	case "data-toggle":
@@ -125,7 +125,7 @@ func safeAttribute(e element, name, value string) bool {
 	case "target":
 		return e == elemA && (value == "_blank" || value == "_self" || value == "_parent" || value == "_top")
 	case "rel":
-		return e == elemA && only(value, func(c byte) bool { return c >= 'a' && c <= 'z' || c == '-' || c == ' ' })
+		return e == elemA && allowedWords(value, relations, nil)
 	}
 	return false
 }
