@@ -90,7 +90,12 @@ func (c *conn) gather() {
 	defer c.idle.Store(0)
 	searched, begun := 0, false
 	for c.failed == nil {
-		if c.end = headerEnd(c.head, searched); c.end > 0 {
+		var whole bool
+		if c.end, whole = headerEnd(c.head, searched); whole {
+			return
+		}
+		if c.end > 0 { // what follows is not looked at
+			c.head, c.failed = c.head[:c.end], errNoHTTP
 			return
 		}
 		if len(c.head) >= c.gate.ahead {
@@ -164,20 +169,21 @@ func (c *conn) skipEmptyLines() {
 	c.head = append(c.head[:0], c.head[n:]...)
 }
 
-// headerEnd returns where the header that b begins with ends, 0 if it is not whole.
-// The first from bytes are known to hold no end.
-func headerEnd(b []byte, from int) int {
+// headerEnd returns where the header that b begins with ends, 0 if that has not come yet.
+// Where a line feed stands without a carriage return it is not whole and ends before it:
+// others may read such a header otherwise. The first from bytes are known to hold no end.
+func headerEnd(b []byte, from int) (end int, whole bool) {
 	for i := from; ; {
 		n := bytes.IndexByte(b[i:], '\n')
 		if n < 0 {
-			return 0
+			return 0, false
 		}
 		i += n + 1
 		switch {
-		case i < len(b) && b[i] == '\n':
-			return i + 1
+		case i < 2 || b[i-2] != '\r':
+			return i - 1, false
 		case i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n':
-			return i + 2
+			return i + 2, true
 		}
 	}
 }

@@ -51,6 +51,16 @@ var malformed = []struct {
 	{"a zero byte in a header", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: a\x00b\r\n\r\n", 400},
 	{"a folded header", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\n\r\n", 400},
 	{"a header without a colon", "GET /healthz HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n", 400},
+	{"a LF alone between headers", "GET /healthz HTTP/1.1\r\nHost: x\nX-A: b\r\n\r\n", 400},
+	{"a LF alone at the end", "GET /healthz HTTP/1.1\r\nHost: x\r\n\n", 400},
+	{"a LF alone after the request line", "GET /healthz HTTP/1.1\nHost: x\r\n\r\n", 400},
+	{"a blank in a header's name", "GET /healthz HTTP/1.1\r\nHost: x\r\nX A: b\r\n\r\n", 400},
+	{"a tab in a header's name", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A\t: b\r\n\r\n", 400},
+	{"a raw byte in a header's name", "GET /healthz HTTP/1.1\r\nHost: x\r\nX\xff: b\r\n\r\n", 400},
+	{"a bracket in a header's name", "GET /healthz HTTP/1.1\r\nHost: x\r\nX[]: b\r\n\r\n", 400},
+	{"two Authorizations", "GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n", 400},
+	{"close among others", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, close\r\n\r\n" + health, 200},
+	{"close in capitals", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\nConnection: x,CLOSE ,y\r\n\r\n" + health, 200},
 	{"a header without a name", "GET /healthz HTTP/1.1\r\nHost: x\r\n: a\r\n\r\n", 400},
 	{"no Host", "GET /healthz HTTP/1.1\r\n\r\n", 400},
 	{"two Hosts", "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
@@ -158,6 +168,31 @@ func TestMalformedRequests(t *testing.T) {
 	}
 	beside.Close()
 	until(t, "every connection closed", func() bool { return l.metric("vitrine_connections") == 0 })
+}
+
+// TestWrongHeadsAtOnce: what can never become a good header is not waited for.
+func TestWrongHeadsAtOnce(t *testing.T) {
+	o := options(t)
+	o.Limits.Read = time.Hour
+	l := serveLive(t, open(t, institute(t), o))
+	for _, begun := range []string{
+		"GET /healthz HTTP/1.1\n", "GET /healthz HTTP/1.1\r\nHost: x\n", "GET /healthz HTTP/1.1\r\nHost: x\r\n\n",
+		"GET /healthz HTTP/1.1\r\nHost: x\r\nX A: b\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n",
+		health + "GET /healthz HTTP/1.1\r\nHost: x\n",
+	} {
+		conn := l.dial()
+		if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		r := bufio.NewReader(conn)
+		l.write(conn, begun)
+		if strings.HasPrefix(begun, health) {
+			l.read(r)
+		}
+		if res := l.read(r); res.StatusCode != 400 {
+			t.Errorf("%q: %d %s", begun, res.StatusCode, res.body)
+		}
+	}
 }
 
 // exchange sends a request on a connection of its own, half-closes it, and reads all

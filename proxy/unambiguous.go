@@ -20,6 +20,9 @@ func unambiguous(c *fiber.Ctx) error {
 		// No call has a body. Whatever follows this one is not taken for a request.
 		c.Context().SetConnectionClose()
 	}
+	if found.close {
+		c.Context().SetConnectionClose() // the server looks for it only where nothing else is asked for
+	}
 	proto := string(h.Protocol())
 	switch {
 	case reason != "":
@@ -31,6 +34,8 @@ func unambiguous(c *fiber.Ctx) error {
 		reason = "The Host header names no host."
 	case found.coding > 1 || found.length > 1 || found.coding+found.length > 1:
 		reason = "The request tells its length twice."
+	case found.authorizations > 1:
+		reason = "The request has Authorization twice."
 	case found.coding > 0 && (!found.chunked || proto != "HTTP/1.1"):
 		reason = "The request has a transfer coding other than chunked."
 	default:
@@ -44,6 +49,8 @@ func unambiguous(c *fiber.Ctx) error {
 type head struct {
 	hosts, length, coding int // how many fields of that name there are
 	chunked               bool
+	authorizations        int
+	close                 bool // Connection asks for it
 }
 
 // readHead reads the header as it came; reason is what is wrong with its lines.
@@ -61,6 +68,7 @@ func readHead(h *fasthttp.RequestHeader) (found head, reason string) {
 		if len(line) == 0 {
 			break
 		}
+		name, value, _ := bytes.Cut(line, []byte{':'})
 		switch first := line[0]; {
 		case first == ' ' || first == '\t':
 			reason = "A header goes on in the next line."
@@ -68,15 +76,29 @@ func readHead(h *fasthttp.RequestHeader) (found head, reason string) {
 			reason = "A header has no name."
 		case bytes.IndexByte(line, '\r') >= 0:
 			reason = "A header has a bare carriage return."
-		case first|0x20 == 'h' || first|0x20 == 'c' || first|0x20 == 't':
-			found.note(line)
+		case !isToken(name):
+			reason = "A header's name has a character that no name has."
+		case strings.IndexByte("hctaHCTA", first) >= 0:
+			found.note(name, value)
 		}
 	}
 	return found, reason
 }
 
-func (f *head) note(line []byte) {
-	name, value, _ := bytes.Cut(line, []byte{':'})
+// isToken reports whether a header's name is made of what names are made of (RFC 9110: 5.6.2).
+func isToken(name []byte) bool {
+	for _, b := range name {
+		switch {
+		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9':
+		case strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (f *head) note(name, value []byte) {
 	switch {
 	case equalFold(name, "Host"):
 		f.hosts++
@@ -85,6 +107,12 @@ func (f *head) note(line []byte) {
 	case equalFold(name, "Transfer-Encoding"):
 		f.coding++
 		f.chunked = equalFold(bytes.TrimSpace(value), "chunked")
+	case equalFold(name, "Authorization"):
+		f.authorizations++
+	case equalFold(name, "Connection"):
+		for option := range bytes.SplitSeq(value, []byte{','}) {
+			f.close = f.close || equalFold(bytes.TrimSpace(option), "close")
+		}
 	}
 }
 
