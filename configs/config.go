@@ -94,6 +94,14 @@ type Session struct {
 	PublicKey string `yaml:"public_key"`
 	// Whether tokens without an end (`exp`) are accepted.
 	Endless bool `yaml:"endless"`
+	// Issuer (`iss`) that tokens must name. Empty: any, or none; then a token that was signed with the same key for something else may count too.
+	Issuer string `yaml:"issuer"`
+	// Audience (`aud`) that tokens must be for. Empty: any, or none.
+	Audience string `yaml:"audience"`
+	// Type (`typ` in their header) that tokens must have, such as `at+jwt`. Empty: any, or none.
+	Type string `yaml:"type"`
+	// Whether a user without a record in `persons` has a session, without any role. Otherwise such a user is anonymous.
+	UnknownUsers bool `yaml:"unknown_users"`
 	// Cookie that carries the token. Empty: only the `Authorization` header does.
 	Cookie string `yaml:"cookie" check:"token"`
 	// Header in which a trusted proxy names the user. Empty: no header is believed.
@@ -172,11 +180,11 @@ type Limits struct {
 	Rate int `yaml:"rate"`
 	// Requests a client may send at once before `rate` counts. 0: as many as `rate`.
 	Burst int `yaml:"burst"`
-	// Connections served at a time. 0: no limit.
+	// Connections served at a time, fewer where the process may not have as many files open. At the limit idle ones make room. 0: no limit of its own.
 	Concurrency int `yaml:"concurrency"`
 	// Connections of one client address at a time; proxies that are trusted have no such limit. 0: no limit.
 	ClientConnections int `yaml:"client_connections"`
-	// Wrong keys a minute and client address; then keys are not looked at for a while. 0: no limit.
+	// Wrong keys a minute and client address; then each further one is 429 and ends its connection. A right key always passes. 0: no limit.
 	KeyFailures int `yaml:"key_failures"`
 	// Longest URL, with its query string.
 	URLBytes Size `yaml:"url_bytes" check:"positive"`
@@ -244,7 +252,7 @@ type HTTP struct {
 type CORS struct {
 	// Sites that may, as `https://HOST[:PORT]`; `*` is all of them. Empty: none.
 	Origins []string `yaml:"origins" check:"origin"`
-	// Whether such pages may send the cookies of their visitors; not together with `*`.
+	// Whether the cookies that such pages send along count as a session; not together with `*`.
 	Credentials bool `yaml:"credentials"`
 	// How long a browser may remember the permission.
 	MaxAge time.Duration `yaml:"max_age"`

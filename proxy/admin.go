@@ -35,6 +35,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 		app.Use(s.bearer(token))
 	}
 	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // it may hold the store's password
+	s.recordings(app)
 	app.Use(pprof.New())
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
 	app.Get("/admin/views", s.adminViews)
@@ -49,13 +50,13 @@ func (s *Server) bearer(token secret) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		scheme, given, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
 		right := strings.EqualFold(scheme, "Bearer") && token.is(strings.TrimSpace(given))
-		if given != "" {
-			if err := s.guessed(guesses, c, right); err != nil {
-				return err
-			}
-		}
 		if right {
 			return c.Next()
+		}
+		if given != "" {
+			if err := s.wrongKey(guesses, c); err != nil {
+				return err
+			}
 		}
 		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 		return refused("The operator's token is needed: Authorization: Bearer …")

@@ -8,9 +8,9 @@ import (
 
 // request is a call that was let in, copied out of Fiber's buffers.
 type request struct {
-	params  params // set where the request is planned
-	id      string // of the path, as it came, likewise; empty where it has none
-	session session
+	params params // set where the request is planned
+	id     string // of the path, as it came, likewise; empty where it has none
+	person person // whose session it is
 	// hasKey: the apikey parameter was given, whatever it says.
 	hasKey bool
 	// personal: something came along that a session is made of, so that no answer
@@ -22,11 +22,13 @@ type request struct {
 // The parameters are left to the planner.
 func (s *Server) admit(c *fiber.Ctx, key secret) (request, error) {
 	var r request
-	r.session, r.personal = s.sessions.of(c)
-	if !key.set && r.session.user == "" {
+	if err := s.recognise(c, &r); err != nil {
+		return request{}, err
+	}
+	if !key.set && r.person.viewer.User == "" {
 		return r, nil
 	}
-	cred := credentials{header: c.Get("X-API-Key"), session: r.session}
+	cred := credentials{header: c.Get("X-API-Key"), user: r.person.viewer.User}
 	for name, value := range c.Context().QueryArgs().All() {
 		switch {
 		case string(name) == keyParam:
@@ -37,13 +39,33 @@ func (s *Server) admit(c *fiber.Ctx, key secret) (request, error) {
 	}
 	r.hasKey = cred.hasParam
 	right := key.admits(cred)
-	if key.set && (cred.hasParam || cred.header != "") {
-		if err := s.guessed(s.guesses, c, right); err != nil {
+	if right {
+		return r, nil
+	}
+	if cred.hasParam || cred.header != "" {
+		if err := s.wrongKey(s.guesses, c); err != nil {
 			return request{}, err
 		}
 	}
-	if !right {
-		return request{}, rules.ErrPermission
+	return request{}, rules.ErrPermission
+}
+
+// recognise finds whose session a request is. A user without a record in persons, such as
+// one that has left, has none, unless the options say otherwise.
+func (s *Server) recognise(c *fiber.Ctx, r *request) error {
+	user, brought, err := s.sessions.of(c)
+	if err != nil {
+		return err
 	}
-	return r, nil
+	ctx, cancel := s.deadline(c.UserContext())
+	defer cancel()
+	who, known, err := s.findPerson(ctx, user)
+	if err != nil {
+		return err
+	}
+	if !known && !s.sessions.options.UnknownUsers {
+		who = person{display: fragWeb}
+	}
+	r.person, r.personal = who, brought
+	return nil
 }

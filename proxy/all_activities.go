@@ -21,10 +21,7 @@ func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	who, err := s.person(ctx, r.session)
-	if err != nil {
-		return plan{}, err
-	}
+	who := r.person
 	restriction, err := s.restriction(asked, who, r)
 	if err != nil {
 		return plan{}, err
@@ -132,32 +129,30 @@ type person struct {
 	display string // the fragment of the citation to show: fragWeb or fragPrint
 }
 
-// person looks a session's user up. A user without a record has no roles and
-// sees the web form.
-func (s *Server) person(ctx context.Context, who session) (person, error) {
-	p := person{viewer: access.Viewer{User: who.user}, display: fragWeb}
-	if who.user == "" {
-		return p, nil
+// findPerson looks a session's user up; known says whether there is a record. A user
+// without one has no roles and sees the web form, and so does the empty user, nobody.
+func (s *Server) findPerson(ctx context.Context, user string) (p person, known bool, err error) {
+	p = person{viewer: access.Viewer{User: user}, display: fragWeb}
+	if user == "" {
+		return p, false, nil
 	}
 	snapshot, err := s.views.Snapshot(rules.ViewPersons)
 	if err != nil {
-		return person{}, err
+		return person{}, false, err
 	}
-	f, err := s.compile(bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: who.user}}}}, "")
+	f, err := s.compile(bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: user}}}}, "")
 	if err != nil {
-		return person{}, err
+		return person{}, false, err
 	}
 	doc, err := snapshot.First(ctx, f)
-	if err != nil {
-		return person{}, err
+	if err != nil || doc == nil {
+		return p, false, err
 	}
-	if doc != nil {
-		p.viewer.Roles = stringsOf(doc.Lookup("roles"))
-		if setting, ok := doc.Lookup("display_activities").StringValueOK(); ok && setting != "web" {
-			p.display = fragPrint
-		}
+	p.viewer.Roles = stringsOf(doc.Lookup("roles"))
+	if setting, ok := doc.Lookup("display_activities").StringValueOK(); ok && setting != "web" {
+		p.display = fragPrint
 	}
-	return p, nil
+	return p, true, nil
 }
 
 // stringsOf returns the strings of an array, or a string alone.

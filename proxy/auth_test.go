@@ -73,7 +73,7 @@ func TestKeys(t *testing.T) {
 
 func token(t testing.TB, user string, secret []byte) string {
 	t.Helper()
-	tok, err := proxy.MintToken(user, secret, published, time.Hour)
+	tok, err := proxy.MintToken(user, secret, proxy.SessionOptions{}, published, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestUserHeader(t *testing.T) {
 func TestVisibility(t *testing.T) {
 	secret := []byte("session secret")
 	o := options(t)
-	o.Auth.Session = proxy.SessionOptions{Secret: secret}
+	o.Auth.Session = proxy.SessionOptions{Secret: secret, UnknownUsers: true}
 	s := open(t, institute(t), o)
 	const all, withoutSecret = "7 8 9 2 3 5 1 4 a named-record c f 6 42 b", "7 8 2 3 5 1 4 a named-record c f 6 42 b"
 	tests := []struct{ name, user, query, ids string }{
@@ -256,7 +256,7 @@ func TestMintTokenRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if tok, err := proxy.MintToken(tt.user, []byte(tt.secret), published, 0); err == nil {
+			if tok, err := proxy.MintToken(tt.user, []byte(tt.secret), proxy.SessionOptions{}, published, 0); err == nil {
 				t.Errorf("minted %s", tok)
 			}
 		})

@@ -10,18 +10,18 @@ import (
 // newGuesses returns the buckets of Limits.KeyFailures, or nil without a limit.
 func newGuesses(l Limits) *buckets { return newBuckets(l.KeyFailures, l.KeyFailures, time.Minute) }
 
-// guessed counts a wrong key in one of the server's buckets for it. Who has been wrong too often is not told for a while
-// whether the next one is right, not even if it is: otherwise guessing would go on.
-func (s *Server) guessed(guesses *buckets, c *fiber.Ctx, right bool) error {
+// wrongKey counts a wrong key in one of the server's buckets for them. A client that has
+// sent too many has to wait and to connect anew for each, so that guessing is slow. A
+// right key is never looked up here: others behind the same address may have guessed.
+func (s *Server) wrongKey(guesses *buckets, c *fiber.Ctx) error {
+	s.metrics.wrongKeys.Inc()
 	if guesses == nil {
 		return nil
 	}
-	client := clientOf(s.clients.of(c))
-	if l := guesses.look(client, s.now()); l.wait > 0 {
-		return &later{http.StatusTooManyRequests, "Too many wrong keys. Retry-After says when the next is looked at.", l.wait}
+	l := guesses.take(clientOf(s.clients.of(c)), s.now())
+	if l.wait == 0 {
+		return nil
 	}
-	if !right {
-		guesses.take(client, s.now())
-	}
-	return nil
+	c.Context().SetConnectionClose()
+	return &later{http.StatusTooManyRequests, "Too many wrong keys. Retry-After says when the next may come.", l.wait}
 }

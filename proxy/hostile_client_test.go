@@ -209,15 +209,13 @@ func TestKeyGuessing(t *testing.T) {
 	}
 	for name, res := range map[string]response{
 		"a wrong key":           from(attacker, "/api/html?apikey=Guess6"),
-		"the right one":         from(attacker, "/api/html?apikey=Right"),
-		"as header":             from(attacker, "/api/html", "X-API-Key", "Right"),
-		"under another path":    from(attacker, "/api/events?apikey=Right"),
-		"with another address":  from("8.8.8.8, "+attacker, "/api/html?apikey=Right"),
-		"beside a session":      from(attacker, "/api/html?apikey=Right", "Authorization", "Bearer "+token(t, "ada", o.Auth.Session.Secret)),
+		"under another path":    from(attacker, "/api/events?apikey=Guess7"),
+		"with another address":  from("8.8.8.8, "+attacker, "/api/html?apikey=Guess8"),
+		"beside a session":      from(attacker, "/api/html?apikey=Guess9", "Authorization", "Bearer "+token(t, "ada", o.Auth.Session.Secret)),
 		"the portfolio's is no": from(attacker, "/api/html?apikey=Portfolio"),
 	} {
-		if e := res.envelope(t); e.Status != 429 || res.Header.Get("Retry-After") != "12" {
-			t.Errorf("%s: %s, Retry-After %q", name, res.body, res.Header.Get("Retry-After"))
+		if e := res.envelope(t); e.Status != 429 || res.Header.Get("Retry-After") != "12" || !res.Close {
+			t.Errorf("%s: %s, Retry-After %q, close %v", name, res.body, res.Header.Get("Retry-After"), res.Close)
 		}
 	}
 	for name, tt := range map[string]struct {
@@ -227,6 +225,8 @@ func TestKeyGuessing(t *testing.T) {
 		"no key":                {from(attacker, "/api/html"), 403},
 		"a session":             {from(attacker, "/api/html", "Authorization", "Bearer "+token(t, "ada", o.Auth.Session.Secret)), 200},
 		"what needs none":       {from(attacker, "/healthz"), 200},
+		"the right one":         {from(attacker, "/api/html?apikey=Right"), 200},
+		"the right header":      {from(attacker, "/api/html?apikey=Guess", "X-API-Key", "Right"), 200},
 		"somebody else's":       {from(other, "/api/html?apikey=Right"), 200},
 		"somebody else's fault": {from(other, "/api/html?apikey=Wrong"), 403},
 	} {
@@ -235,8 +235,11 @@ func TestKeyGuessing(t *testing.T) {
 		}
 	}
 	clock.pass(12 * time.Second)
-	if res := from(attacker, "/api/html?apikey=Right"); res.StatusCode != 200 {
-		t.Errorf("after a while: %d", res.StatusCode)
+	if res := from(attacker, "/api/html?apikey=Guess10"); res.StatusCode != 403 {
+		t.Errorf("a guess after a while: %d", res.StatusCode)
+	}
+	if n := s.metric("vitrine_wrong_keys_total"); n != 12 {
+		t.Errorf("%d wrong keys counted", n)
 	}
 	if text := log.String(); strings.Contains(text, "Guess") || strings.Contains(text, "Right") {
 		t.Errorf("keys in the log:\n%s", text)

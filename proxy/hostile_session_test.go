@@ -8,8 +8,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"vitrine/proxy"
 )
@@ -89,6 +91,20 @@ func TestForgedTokens(t *testing.T) {
 		"blanks":                   " " + good + " x",
 		"dots":                     "..",
 		"a huge token":             forge(hs, `{"sub":"`+strings.Repeat("b", 9000)+`","exp":`+exp+`}`, secret),
+		"an end beyond numbers":    forge(hs, `{"sub":"bob","exp":1e300}`, secret),
+		"an end beyond int64":      forge(hs, `{"sub":"bob","exp":9223372036854775807}`, secret),
+		"an end with an exponent":  forge(hs, `{"sub":"bob","exp":1e11}`, secret),
+		"an end that is a text":    forge(hs, `{"sub":"bob","exp":"`+exp+`"}`, secret),
+		"an end in capitals":       forge(hs, `{"sub":"bob","EXP":`+exp+`}`, secret),
+		"a second end in capitals": forge(hs, `{"sub":"bob","exp":1,"Exp":`+exp+`}`, secret),
+		"two ends":                 forge(hs, `{"sub":"bob","exp":1,"exp":`+exp+`}`, secret),
+		"two users":                forge(hs, `{"sub":"ada","sub":"bob","exp":`+exp+`}`, secret),
+		"a user in capitals":       forge(hs, `{"SUB":"bob","exp":`+exp+`}`, secret),
+		"a long s in the user":     forge(hs, `{"\u017fub":"bob","exp":`+exp+`}`, secret),
+		"never beyond int64":       forge(hs, `{"sub":"bob","exp":`+exp+`,"nbf":9223372036854775807}`, secret),
+		"never beyond numbers":     forge(hs, `{"sub":"bob","exp":`+exp+`,"nbf":1e300}`, secret),
+		"not yet, as a text":       forge(hs, `{"sub":"bob","exp":`+exp+`,"nbf":"`+exp+`"}`, secret),
+		"a start that is null":     forge(hs, `{"sub":"bob","exp":`+exp+`,"nbf":null}`, secret),
 		"deep claims":              forge(hs, strings.Repeat(`{"a":`, 2000)+"1"+strings.Repeat("}", 2000), secret),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +113,35 @@ func TestForgedTokens(t *testing.T) {
 			}
 		})
 	}
+	t.Run("issuer, audience and type where they are required", func(t *testing.T) {
+		o := options(t)
+		o.Auth.Session = proxy.SessionOptions{Secret: secret, Cookie: "vitrine_session", Issuer: "institute", Audience: "vitrine", Type: "at+jwt"}
+		s := open(t, institute(t), o)
+		minted, err := proxy.MintToken("bob", secret, o.Auth.Session, published, time.Hour)
+		if err != nil || !known(t, s, minted) {
+			t.Errorf("a minted token is refused, %v", err)
+		}
+		const at = `{"alg":"HS256","typ":"application/at+JWT"}`
+		claims := func(more string) string { return `{"sub":"bob","exp":` + exp + more + `}` }
+		if !known(t, s, forge(at, claims(`,"iss":"institute","aud":["other","vitrine"]`), secret)) {
+			t.Error("a good token is refused")
+		}
+		for name, tok := range map[string]string{
+			"without":          good,
+			"another issuer":   forge(at, claims(`,"iss":"other","aud":"vitrine"`), secret),
+			"no issuer":        forge(at, claims(`,"aud":"vitrine"`), secret),
+			"two issuers":      forge(at, claims(`,"iss":"other","iss":"institute","aud":"vitrine"`), secret),
+			"another audience": forge(at, claims(`,"iss":"institute","aud":"Vitrine"`), secret),
+			"no audience":      forge(at, claims(`,"iss":"institute"`), secret),
+			"another type":     forge(hs, claims(`,"iss":"institute","aud":"vitrine"`), secret),
+			"no type":          forge(`{"alg":"HS256"}`, claims(`,"iss":"institute","aud":"vitrine"`), secret),
+			"a list of types":  forge(`{"alg":"HS256","typ":["at+jwt"]}`, claims(`,"iss":"institute","aud":"vitrine"`), secret),
+		} {
+			if known(t, s, tok) {
+				t.Errorf("%s: taken", name)
+			}
+		}
+	})
 	t.Run("endless where that is allowed", func(t *testing.T) {
 		o.Auth.Session.Endless = true
 		s := open(t, institute(t), o)
@@ -119,6 +164,72 @@ func known(t *testing.T, s *site, tok string) bool {
 		t.Errorf("bearer %v, cookie %v", is, !is)
 	}
 	return is
+}
+
+// TestUnknownUsers: a token of a user without a record opens nothing, unless configured.
+func TestUnknownUsers(t *testing.T) {
+	secret := []byte("session secret")
+	for allowed, want := range map[bool]int{false: 403, true: 200} {
+		o := options(t)
+		o.Auth.APIKey = "Right"
+		o.Auth.Session = proxy.SessionOptions{Secret: secret, UnknownUsers: allowed}
+		s := open(t, institute(t), o)
+		for user, want := range map[string]int{"bob": 200, "zoe": want} {
+			if got := s.get("/api/html", "Authorization", "Bearer "+token(t, user, secret)).StatusCode; got != want {
+				t.Errorf("unknown users %v: %s gets %d, want %d", allowed, user, got, want)
+			}
+		}
+	}
+}
+
+// TestUserHeaderTwice: which of them a proxy has written cannot be told.
+func TestUserHeaderTwice(t *testing.T) {
+	o := options(t)
+	o.Auth.Session = proxy.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	l := serveLive(t, open(t, institute(t), o))
+	for headers, want := range map[string]int{
+		"X-Remote-User: ada\r\n":                             200,
+		"X-Remote-User: ada\r\nx-remote-user: bob\r\n":       400,
+		"X-Remote-User: ada\r\nX-Remote-User: ada\r\n":       400,
+		"X-Remote-User:\r\nX-A: b\r\nX-Remote-User: ada\r\n": 400,
+	} {
+		res, _ := l.exchange(t, "GET /api/html HTTP/1.1\r\nHost: x\r\n"+headers+"\r\n")
+		if e := res.envelope(t); e.Status != want {
+			t.Errorf("%q: %d %s", headers, e.Status, e.Msg)
+		}
+	}
+}
+
+// TestCookiesOfAllowedSites: a cookie counts from a page of another site where that site
+// is allowed to send them, and nowhere else.
+func TestCookiesOfAllowedSites(t *testing.T) {
+	secret := []byte("session secret")
+	for name, tt := range map[string]struct {
+		cors   proxy.CORSOptions
+		origin string
+		known  bool
+	}{
+		"allowed":             {proxy.CORSOptions{Origins: []string{"https://portal.example", "https://*.inst.example"}, Credentials: true}, "https://portal.example", true},
+		"a subdomain":         {proxy.CORSOptions{Origins: []string{"https://portal.example", "https://*.inst.example"}, Credentials: true}, "https://a.inst.example", true},
+		"another site":        {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true}, "https://evil.example", false},
+		"nowhere":             {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true}, "null", false},
+		"no origin":           {proxy.CORSOptions{Origins: []string{"https://portal.example"}, Credentials: true}, "", false},
+		"without credentials": {proxy.CORSOptions{Origins: []string{"https://portal.example"}}, "https://portal.example", false},
+		"all":                 {proxy.CORSOptions{Origins: []string{"*"}}, "https://portal.example", false},
+		"none":                {proxy.CORSOptions{}, "https://portal.example", false},
+	} {
+		o := options(t)
+		o.CORS = tt.cors
+		o.Auth.Session = proxy.SessionOptions{Secret: secret, Cookie: "vitrine_session"}
+		s := open(t, institute(t), o)
+		res := s.get("/api/all-activities?page=my-activities", "Cookie", "vitrine_session="+token(t, "bob", secret), "Sec-Fetch-Site", "cross-site", "Origin", tt.origin)
+		if known := *res.envelope(t).Count == 4; known != tt.known {
+			t.Errorf("%s: known %v", name, known)
+		}
+		if got := res.Header.Get("Cache-Control"); !strings.HasPrefix(got, "private") {
+			t.Errorf("%s: Cache-Control %q", name, got)
+		}
+	}
 }
 
 // TestAdminFromBrowsers: no page that the operator looks at can ask the operator's
@@ -189,8 +300,8 @@ func TestAdminTokenGuessing(t *testing.T) {
 	for i := range 5 {
 		s.get(fmt.Sprint("/api/html?apikey=Guess", i))
 	}
-	if got := s.get("/api/html?apikey=Right").StatusCode; got != 429 {
-		t.Errorf("a key after five guesses: %d", got)
+	if got := s.get("/api/html?apikey=Right").StatusCode; got != 200 {
+		t.Errorf("the right key after five guesses: %d", got)
 	}
 	if got := s.admin(http.MethodGet, "/metrics", "Authorization", "Bearer operator").StatusCode; got != 200 {
 		t.Errorf("the operator beside somebody who guesses keys: %d", got)
@@ -200,7 +311,34 @@ func TestAdminTokenGuessing(t *testing.T) {
 			t.Fatalf("guess %d: %d", i, got)
 		}
 	}
-	if res := s.admin(http.MethodGet, "/metrics", "Authorization", "Bearer operator"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("the right one after that: %d", res.StatusCode)
+	if res := s.admin(http.MethodGet, "/metrics", "Authorization", "Bearer guess4"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("a guess after that: %d", res.StatusCode)
+	}
+	if got := s.admin(http.MethodGet, "/metrics", "Authorization", "Bearer operator").StatusCode; got != 200 {
+		t.Errorf("the right one after that: %d", got)
+	}
+}
+
+// TestRecordingsEndWithTheirClient: however long a trace was asked for, it ends when its
+// client leaves, and the next one can begin.
+func TestRecordingsEndWithTheirClient(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	admin := listen(t)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, listen(t), admin) }()
+	l := &live{s, admin.Addr().String()}
+	conn := l.dial()
+	l.write(conn, "GET /debug/pprof/trace?seconds=100000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	recorded := func() int { return s.admin(http.MethodGet, "/debug/pprof/trace?seconds=1").StatusCode }
+	until(t, "the trace is being recorded", func() bool { return recorded() == 409 })
+	conn.Close()
+	until(t, "the trace has ended", func() bool { return recorded() == 200 })
+	if got := s.admin(http.MethodGet, "/debug/pprof/heap?seconds=100000").StatusCode; got != 400 {
+		t.Errorf("the heap's growth in a day: %d", got)
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Errorf("Serve = %v", err)
 	}
 }

@@ -25,6 +25,7 @@ type Metrics struct {
 	refused     prometheus.Counter
 	evicted     prometheus.Counter
 	panics      prometheus.Counter
+	wrongKeys   prometheus.Counter
 
 	requests *prometheus.HistogramVec // endpoint, class
 	bytes    *prometheus.HistogramVec // endpoint, class
@@ -53,6 +54,8 @@ func NewMetrics() *Metrics {
 			Name: "vitrine_connections_evicted_total", Help: "Idle connections closed to make room at limits.concurrency."}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vitrine_panics_total", Help: "Requests that a panic ended."}),
+		wrongKeys: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vitrine_wrong_keys_total", Help: "Requests with a wrong API key or operator's token."}),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vitrine_request_seconds", Help: "Time from the first byte read to the answer handed to the connection.",
 			Buckets: []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 15}}, []string{"endpoint", "class"}),
@@ -71,7 +74,7 @@ func NewMetrics() *Metrics {
 		leading: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "vitrine_job_leading", Help: "Whether this process holds the lease to run jobs."}),
 	}
-	m.registry.MustRegister(&m.jobDue, m.inFlight, m.connections, m.refused, m.evicted, m.panics, m.requests, m.bytes, m.jobRuns, m.jobSeconds, m.jobRows, m.jobLast, m.leading,
+	m.registry.MustRegister(&m.jobDue, m.inFlight, m.connections, m.refused, m.evicted, m.panics, m.wrongKeys, m.requests, m.bytes, m.jobRuns, m.jobSeconds, m.jobRows, m.jobLast, m.leading,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

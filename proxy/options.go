@@ -97,6 +97,11 @@ type SessionOptions struct {
 	PublicKey []byte
 	// Endless accepts tokens that never expire. Who finds one of those has it for good.
 	Endless bool
+	// Issuer, Audience and Type are what tokens must have as iss, aud and typ. What is
+	// empty is not asked for.
+	Issuer, Audience, Type string
+	// UnknownUsers lets users without a record in persons have a session, without roles.
+	UnknownUsers bool
 	// Cookie is the name of the cookie that carries a token; if empty, only bearer tokens count.
 	Cookie string
 	// UserHeader carries the username from a proxy listed in TrustedProxies. If empty, none does.
@@ -144,7 +149,7 @@ type Freshness struct {
 type CORSOptions struct {
 	// Origins lists them, "*" for all. If empty, none may.
 	Origins     []string
-	Credentials bool // cookies may come along; not with "*"
+	Credentials bool // cookies may come along, and count; not with "*"
 	MaxAge      time.Duration
 }
 

@@ -39,7 +39,7 @@ func newPlanner(r resource, key secret) (*planner, error) {
 // and is read anew; so is what holds once, and what was wrong.
 func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
 	query := c.Context().URI().QueryString() // Fiber's: ristretto keeps its hashes only
-	anonymous := r.session.user == ""
+	anonymous := r.person.viewer.User == ""
 	if anonymous {
 		if found, ok := p.kept.Get(query); ok && found.edition == p.edition {
 			return found, nil

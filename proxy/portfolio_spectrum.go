@@ -30,11 +30,7 @@ func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error)
 	if err != nil {
 		return plan{}, err
 	}
-	who, err := s.person(ctx, r.session)
-	if err != nil {
-		return plan{}, err
-	}
-	if s.spectrumOff || !s.access.May(who.viewer, access.PortfolioSpectrum) {
+	if s.spectrumOff || !s.access.May(r.person.viewer, access.PortfolioSpectrum) {
 		return nothing(rules.ViewSpectrum, g), nil
 	}
 	now := s.now().In(s.zone)

@@ -41,7 +41,7 @@ func (s *Server) held(ctx context.Context, r request, h holding) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	own, err := s.ownOnly(ctx, r, h.permission)
+	own, err := s.ownOnly(r, h.permission)
 	if err != nil {
 		return plan{}, err
 	}

@@ -44,7 +44,7 @@ func (s *Server) search(of searched) resource {
 			return plan{}, err
 		}
 		if of.needed != "" {
-			own, err := s.ownOnly(ctx, r, of.needed)
+			own, err := s.ownOnly(r, of.needed)
 			if err != nil {
 				return plan{}, err
 			}

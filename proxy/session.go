@@ -2,11 +2,13 @@ package proxy
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,9 +19,6 @@ import (
 
 	"vitrine/rules"
 )
-
-// session is an authenticated person's request; the zero session is nobody's.
-type session struct{ user string }
 
 // sessions recognises sessions (DESIGN.md: 10).
 type sessions struct {
@@ -50,32 +49,49 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 	if !o.Endless {
 		rules = append(rules, jwt.WithExpirationRequired())
 	}
+	if o.Issuer != "" {
+		rules = append(rules, jwt.WithIssuer(o.Issuer))
+	}
+	if o.Audience != "" {
+		rules = append(rules, jwt.WithAudience(o.Audience))
+	}
 	s.parser = jwt.NewParser(rules...)
 	return s, nil
 }
 
-// MintToken signs a session token for a user, good from now for the given time;
-// for 0, without end. The secret is that of HS256, or an Ed25519 private key in
-// PEM for EdDSA.
-func MintToken(user string, secret []byte, now time.Time, good time.Duration) (string, error) {
+// MintToken signs a session token for a user, good from now for the given time; for 0,
+// without end. It has the issuer, audience and type that the options require. The secret
+// is that of HS256, or an Ed25519 private key in PEM for EdDSA.
+func MintToken(user string, secret []byte, o SessionOptions, now time.Time, good time.Duration) (string, error) {
 	switch {
 	case len(secret) == 0:
 		return "", rules.Wrongf("secret", "", "is needed to sign a token")
 	case !validUser(user):
 		return "", rules.Wrongf("user", "", "want a username of up to %d bytes", maxUser)
 	}
-	claims := jwt.RegisteredClaims{Subject: user, IssuedAt: jwt.NewNumericDate(now)}
+	claims := jwt.RegisteredClaims{Subject: user, Issuer: o.Issuer, IssuedAt: jwt.NewNumericDate(now)}
+	if o.Audience != "" {
+		claims.Audience = jwt.ClaimStrings{o.Audience}
+	}
 	if good > 0 {
 		claims.ExpiresAt = jwt.NewNumericDate(now.Add(good))
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(secret), []byte("-----BEGIN")) {
-		return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(secret)
+		return withType(jwt.NewWithClaims(jwt.SigningMethodHS256, claims), o).SignedString(secret)
 	}
 	private, err := jwt.ParseEdPrivateKeyFromPEM(secret)
 	if err != nil {
 		return "", rules.Wrongf("secret", "", "is PEM, but no Ed25519 private key")
 	}
-	return jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims).SignedString(private)
+	return withType(jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims), o).SignedString(private)
+}
+
+// withType gives a token the type that is required; JWT, which it has, where none is.
+func withType(t *jwt.Token, o SessionOptions) *jwt.Token {
+	if o.Type != "" {
+		t.Header["typ"] = o.Type
+	}
+	return t
 }
 
 const maxUser = 128
@@ -84,55 +100,105 @@ func validUser(user string) bool {
 	return user != "" && len(user) <= maxUser && utf8.ValidString(user) && !strings.ContainsFunc(user, func(r rune) bool { return r < ' ' })
 }
 
-// of returns a request's session. brought says that the request carries
-// something a session could come from, counted or not: such an answer is the
-// requester's alone.
-func (s *sessions) of(c *fiber.Ctx) (found session, brought bool) {
+// of returns the user of a request's session, empty where it has none. brought says that
+// the request carries something a session could come from, counted or not: such an
+// answer is the requester's alone. A user header that is given twice, once perhaps by
+// the client and once by the proxy, is rules.ErrWrongCall.
+func (s *sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
 	if h := s.options.UserHeader; h != "" {
+		if len(c.Request().Header.PeekAll(h)) > 1 {
+			c.Context().SetConnectionClose()
+			return "", false, &rules.Error{Kind: rules.ErrWrongCall, Reason: "The request has " + h + " twice."}
+		}
 		if user := c.Get(h); user != "" && s.trusted(c.Context().RemoteAddr()) {
-			return sessionOf(strings.Clone(user)), true
+			return userOf(strings.Clone(user)), true, nil
 		}
 	}
 	if len(s.keys) == 0 {
-		return session{}, false
+		return "", false, nil
 	}
 	if scheme, token, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " "); strings.EqualFold(scheme, "Bearer") {
-		return s.verify(token), true
+		return s.verify(token), true, nil
 	}
 	if s.options.Cookie == "" {
-		return session{}, false
+		return "", false, nil
 	}
 	token := c.Cookies(s.options.Cookie)
 	if token == "" {
-		return session{}, false
+		return "", false, nil
 	}
-	if !sameSite(c) {
-		return session{}, true
+	if !sameSite(c) && !allowedOrigin(c) {
+		return "", true, nil
 	}
-	return s.verify(token), true
+	return s.verify(token), true, nil
 }
 
-func sessionOf(user string) session {
+func userOf(user string) string {
 	if !validUser(user) {
-		return session{}
+		return ""
 	}
-	return session{user}
+	return user
 }
 
-// verify returns the session of a token; nobody's for one that is not good.
-func (s *sessions) verify(token string) session {
-	var claims jwt.RegisteredClaims
+// verify returns the user of a token, empty for one that is not good.
+func (s *sessions) verify(token string) string {
+	var good claims
 	// The token lies in Fiber's buffer; the claims are decoded out of it.
-	_, err := s.parser.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
+	_, err := s.parser.ParseWithClaims(token, &good, func(t *jwt.Token) (any, error) {
 		if _, ok := t.Header["crit"]; ok {
 			return nil, errors.New("a token with extensions") // none is understood here (RFC 7515: 4.1.11)
+		}
+		if kind, _ := t.Header["typ"].(string); s.options.Type != "" && !strings.EqualFold(strings.TrimPrefix(kind, "application/"), s.options.Type) {
+			return nil, errors.New("a token of another type")
 		}
 		return s.keys[t.Method.Alg()], nil // the parser has let through only algorithms with a key
 	})
 	if err != nil {
-		return session{}
+		return ""
 	}
-	return sessionOf(claims.Subject)
+	return userOf(good.Subject)
+}
+
+// claims are those of a token, read so that no two readers can differ about them.
+type claims struct{ jwt.RegisteredClaims }
+
+// registered are the claims that the decoder takes in any capitals.
+var registered = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
+
+// numericDate is a time in seconds, as far as decoding it as a floating-point number loses nothing.
+var numericDate = regexp.MustCompile(`^(0|[1-9][0-9]{0,14})(\.[0-9]+)?$`)
+
+// UnmarshalJSON implements json.Unmarshaler. A registered claim in other capitals or
+// given twice is an error, and so is a time that is no plain number.
+func (c *claims) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if opening, err := d.Token(); err != nil || opening != json.Delim('{') {
+		return errors.New("claims that are no object")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		name, _ := key.(string)
+		at := slices.IndexFunc(registered, func(r string) bool { return strings.EqualFold(r, name) })
+		if at < 0 {
+			continue
+		}
+		if registered[at] != name || seen[name] {
+			return fmt.Errorf("claim %s in other capitals or twice", registered[at])
+		}
+		seen[name] = true
+		if (name == "exp" || name == "nbf" || name == "iat") && !numericDate.Match(value) {
+			return fmt.Errorf("claim %s is no time", name)
+		}
+	}
+	return json.Unmarshal(text, &c.RegisteredClaims)
 }
 
 // trusted looks at the peer itself: a forwarded address is anybody's word.
@@ -148,4 +214,11 @@ func sameSite(c *fiber.Ctx) bool {
 	}
 	from, err := url.Parse(c.Get(fiber.HeaderReferer))
 	return err == nil && from.Host != "" && strings.EqualFold(from.Host, string(c.Context().Host()))
+}
+
+// allowedOrigin reports whether a page asks whose site may send cookies along
+// (CORSOptions.Credentials): the middleware before has said so.
+func allowedOrigin(c *fiber.Ctx) bool {
+	return c.Get(fiber.HeaderOrigin) != "" && c.GetRespHeader(fiber.HeaderAccessControlAllowOrigin) != "" &&
+		c.GetRespHeader(fiber.HeaderAccessControlAllowCredentials) == "true"
 }

@@ -82,7 +82,8 @@ func adminHosts(cfg configs.Admin) []string {
 }
 
 func sessionOptions(cfg configs.Session) (proxy.SessionOptions, error) {
-	o := proxy.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless, Cookie: cfg.Cookie, UserHeader: cfg.UserHeader}
+	o := proxy.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless,
+		Issuer: cfg.Issuer, Audience: cfg.Audience, Type: cfg.Type, UnknownUsers: cfg.UnknownUsers, Cookie: cfg.Cookie, UserHeader: cfg.UserHeader}
 	if cfg.PublicKey != "" {
 		pem, err := os.ReadFile(cfg.PublicKey)
 		if err != nil {

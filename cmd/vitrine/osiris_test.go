@@ -150,7 +150,7 @@ func TestOsirisSessions(t *testing.T) {
 		"ben": true,  // takes part in it
 		"cid": false, // neither
 	} {
-		token, err := proxy.MintToken(user, []byte("secret"), time.Now(), time.Hour)
+		token, err := proxy.MintToken(user, []byte("secret"), proxy.SessionOptions{}, time.Now(), time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,17 +22,18 @@ func tokenCommand() *cobra.Command {
     http://localhost:8080/api/all-activities?page=my-activities`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(cmd, false)
+			if err != nil {
+				return err
+			}
+			session := cfg.Auth.Session
 			if !cmd.Flags().Changed("secret") {
-				cfg, err := loadConfig(cmd, false)
-				if err != nil {
-					return err
-				}
-				secret = cfg.Auth.Session.JWTSecret.Reveal()
+				secret = session.JWTSecret.Reveal()
 			}
 			if secret == "" {
 				return errors.New("no secret to sign with: give --secret or set auth.session.jwt_secret")
 			}
-			token, err := proxy.MintToken(user, []byte(secret), time.Now(), life)
+			token, err := proxy.MintToken(user, []byte(secret), proxy.SessionOptions{Issuer: session.Issuer, Audience: session.Audience, Type: session.Type}, time.Now(), life)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package proxy
-
-// openFiles is how many files the process may have open; 0: it cannot be told.
-func openFiles() uint64 { return 0 }
