@@ -3,91 +3,128 @@ package filter
 import (
 	"encoding/binary"
 	"math"
-	"math/big"
 	"math/bits"
 	"strconv"
 
+	"github.com/cockroachdb/apd/v3"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// fold combines values from left to right with $add, $subtract or $multiply; false
-// if one of them cannot take part. Nothing to combine gives the neutral number.
-func fold(name string, values []bson.RawValue) (bson.RawValue, bool) {
-	var neutral int64
-	if name == "$multiply" {
-		neutral = 1
-	}
-	if len(values) == 0 {
-		return intValue(neutral, bson.TypeInt32), true
-	}
-	total := values[0]
-	for _, v := range values[1:] {
-		var ok bool
-		if total, ok = combine(name, total, v); !ok {
-			return total, false
+// decimals computes as decimal128 does: 34 digits, half to even.
+var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
+
+// numbers returns an error unless all values are numbers; nothing is computed if one
+// is null, which decides before the types of those behind it do.
+func (c *call) numbers(args []bson.RawValue) (someNull bool, err error) {
+	for _, v := range args {
+		if nullish(v) {
+			return true, nil
+		}
+		if !isNumber(v.Type) {
+			return false, c.wrongf("takes numbers, not %s", typeName(v))
 		}
 	}
-	return total, isNumber(total.Type) || total.Type == bson.TypeDateTime
+	return false, nil
 }
 
-// combine computes with two values: numbers, or a date where it makes sense.
-func combine(name string, a, b bson.RawValue) (bson.RawValue, bool) {
-	if a.Type == bson.TypeDateTime || b.Type == bson.TypeDateTime {
-		return combineDates(name, a, b)
+func evalMultiply(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
+	if someNull, err := c.numbers(args); someNull || err != nil {
+		return null, err
 	}
+	product := intValue(1, bson.TypeInt32)
+	for _, v := range args {
+		product = combine(c.name, product, v)
+	}
+	return product, nil
+}
+
+func evalSubtract(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
+	a, b := args[0], args[1]
+	if a.Type != bson.TypeDateTime || nullish(b) {
+		if nullish(a) || nullish(b) {
+			return null, nil
+		}
+		if _, err := c.numbers(args); err != nil {
+			return null, err
+		}
+		return combine(c.name, a, b), nil
+	}
+	at := int64(wide(a.Value))
+	if b.Type == bson.TypeDateTime {
+		return intValue(at-int64(wide(b.Value)), bson.TypeInt64), nil
+	}
+	ms, _, ok := truncated(b)
+	if !ok {
+		return null, c.wrongf("takes numbers and dates, not %s", typeName(b))
+	}
+	return intValue(at-ms, bson.TypeDateTime), nil
+}
+
+// combine computes with two numbers.
+func combine(name string, a, b bson.RawValue) bson.RawValue {
 	switch {
-	case !isNumber(a.Type) || !isNumber(b.Type):
-		return a, false
 	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:
-		return combineDecimals(name, a, b)
+		operation := decimals.Mul
+		if name == "$subtract" {
+			operation = decimals.Sub
+		}
+		var d apd.Decimal
+		_, _ = operation(&d, toApd(a, 15), toApd(b, 15)) // what is no number comes out as NaN
+		return decimalValue(&d)
 	case a.Type == bson.TypeDouble || b.Type == bson.TypeDouble:
-		return doubleValue(combineFloats(name, float(a), float(b))), true
+		return doubleValue(combineFloats(name, float(a), float(b)))
 	}
 	n, ok := combineInts(name, integer(a), integer(b))
 	if !ok {
-		return doubleValue(combineFloats(name, float(a), float(b))), true
+		return doubleValue(combineFloats(name, float(a), float(b)))
 	}
-	t := bson.TypeInt64
-	if a.Type == bson.TypeInt32 && b.Type == bson.TypeInt32 && n == int64(int32(n)) {
-		t = bson.TypeInt32
-	}
-	return intValue(n, t), true
+	return intOf(n, a, b)
 }
 
-// float converts a number that is no decimal.
+// intOf makes an int32 of whole numbers that all are, if it fits, else an int64.
+func intOf(n int64, from ...bson.RawValue) bson.RawValue {
+	for _, v := range from {
+		if v.Type == bson.TypeInt64 {
+			return intValue(n, bson.TypeInt64)
+		}
+	}
+	if n != int64(int32(n)) {
+		return intValue(n, bson.TypeInt64)
+	}
+	return intValue(n, bson.TypeInt32)
+}
+
+// float converts a number.
 func float(v bson.RawValue) float64 {
-	if v.Type == bson.TypeDouble {
+	switch v.Type {
+	case bson.TypeDouble:
 		return double(v)
+	case bson.TypeDecimal128:
+		f, _ := strconv.ParseFloat(toApd(v, 0).String(), 64) // infinite beyond its range
+		return f
 	}
 	return float64(integer(v))
 }
 
 func combineFloats(name string, a, b float64) float64 {
-	switch name {
-	case "$multiply":
+	if name == "$multiply" {
 		return a * b
-	case "$subtract":
-		return a - b
 	}
-	return a + b
+	return a - b
 }
 
 // combineInts computes with integers; false if the result leaves 64 bits.
 func combineInts(name string, a, b int64) (int64, bool) {
-	switch name {
-	case "$multiply":
-		hi, lo := bits.Mul64(magnitude(a), magnitude(b))
-		n := int64(lo)
-		if (a < 0) != (b < 0) {
-			return -n, hi == 0 && lo <= 1<<63
-		}
-		return n, hi == 0 && lo < 1<<63
-	case "$subtract":
+	if name == "$subtract" {
 		n := a - b
 		return n, (a < b) == (n < 0)
 	}
-	n := a + b
-	return n, (n < a) == (b < 0)
+	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
+	n := int64(lo)
+	if (a < 0) != (b < 0) {
+		return -n, hi == 0 && lo <= 1<<63
+	}
+	return n, hi == 0 && lo < 1<<63
 }
 
 func magnitude(n int64) uint64 {
@@ -97,93 +134,37 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// combineDates moves a date by milliseconds, or takes the distance of two.
-func combineDates(name string, a, b bson.RawValue) (bson.RawValue, bool) {
-	if name == "$add" && b.Type == bson.TypeDateTime {
-		a, b = b, a
-	}
-	if a.Type != bson.TypeDateTime || name == "$multiply" {
-		return a, false
-	}
-	at := int64(wide(a.Value))
-	if name == "$subtract" && b.Type == bson.TypeDateTime {
-		return intValue(at-int64(wide(b.Value)), bson.TypeInt64), true
-	}
-	ms, _, ok := truncated(b)
-	if name == "$subtract" {
-		ms = -ms
-	}
-	return intValue(at+ms, bson.TypeDateTime), ok
-}
-
-// combineDecimals computes with decimal128, rounding half to even to 34 digits.
-// Special values are left out: they make the computation fail.
-func combineDecimals(name string, a, b bson.RawValue) (bson.RawValue, bool) {
-	x, okx := bigDecimalOf(a)
-	y, oky := bigDecimalOf(b)
-	if !okx || !oky {
-		return a, false
-	}
-	if name == "$multiply" {
-		return roundDecimal(new(big.Int).Mul(x.n, y.n), x.exp+y.exp)
-	}
-	exp := min(x.exp, y.exp)
-	left, right := x.scaled(exp), y.scaled(exp)
-	if name == "$subtract" {
-		return roundDecimal(left.Sub(left, right), exp)
-	}
-	return roundDecimal(left.Add(left, right), exp)
-}
-
-// bigDecimal is n·10^exp.
-type bigDecimal struct {
-	n   *big.Int
-	exp int
-}
-
-// bigDecimalOf converts a finite number; doubles by their 15 digits, as MongoDB does.
-func bigDecimalOf(v bson.RawValue) (bigDecimal, bool) {
-	d := decimal{}
+// toApd converts a number; a double by so many of its digits.
+func toApd(v bson.RawValue, digits int) *apd.Decimal {
 	switch v.Type {
 	case bson.TypeDouble:
-		parsed, err := bson.ParseDecimal128(strconv.FormatFloat(double(v), 'e', 14, 64))
-		if err != nil {
-			return bigDecimal{}, false
+		return parseApd(strconv.FormatFloat(double(v), 'e', digits-1, 64))
+	case bson.TypeDecimal128:
+		if d, ok := v.Decimal128OK(); ok {
+			return parseApd(d.String())
 		}
-		hi, lo := parsed.GetBytes()
-		d = decodeDecimal(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, lo), hi)).stripped()
-	default:
-		d = toDecimal(v)
 	}
-	n := d.coefficient()
-	if d.neg {
-		n.Neg(n)
-	}
-	return bigDecimal{n, d.exp}, d.kind == decimalFinite
+	return apd.New(integer(v), 0)
 }
 
-// scaled returns the coefficient for a smaller exponent.
-func (d bigDecimal) scaled(exp int) *big.Int {
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.exp-exp)), nil)
-	return power.Mul(power, d.n)
+// parseApd reads what other numbers are written as.
+func parseApd(s string) *apd.Decimal {
+	d, _, err := apd.NewFromString(s)
+	if err != nil {
+		return &apd.Decimal{Form: apd.NaN}
+	}
+	return d
 }
 
-// roundDecimal makes a decimal128 of n·10^exp.
-func roundDecimal(n *big.Int, exp int) (bson.RawValue, bool) {
-	if over := len(new(big.Int).Abs(n).String()) - 34; over > 0 {
-		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(over)), nil)
-		rest := new(big.Int)
-		n.QuoRem(n, unit, rest)
-		rest.Abs(rest).Lsh(rest, 1)
-		if c := rest.Cmp(unit); c > 0 || c == 0 && n.Bit(0) == 1 {
-			n.Add(n, big.NewInt(int64(n.Sign()|1)))
-		}
-		exp += over
+// decimalValue makes a decimal128 of a number of 34 digits.
+func decimalValue(d *apd.Decimal) bson.RawValue {
+	parsed, err := bson.ParseDecimal128(d.String())
+	if err != nil {
+		parsed, _ = bson.ParseDecimal128("NaN")
 	}
-	d, ok := bson.ParseDecimal128FromBigInt(n, exp)
-	hi, lo := d.GetBytes()
+	hi, lo := parsed.GetBytes()
 	value := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, lo), hi)
-	return bson.RawValue{Type: bson.TypeDecimal128, Value: value}, ok
+	return bson.RawValue{Type: bson.TypeDecimal128, Value: value}
 }
 
 // intValue makes an int32, int64 or date.
@@ -212,7 +193,16 @@ func stringValue(s string) bson.RawValue {
 }
 
 // documentBuilder encodes a document or array.
-type documentBuilder struct{ buf []byte }
+type documentBuilder struct {
+	buf []byte
+	n   int // elements pushed
+}
+
+// push adds an element to an array.
+func (b *documentBuilder) push(v bson.RawValue) {
+	b.add(strconv.Itoa(b.n), v)
+	b.n++
+}
 
 func (b *documentBuilder) add(name string, v bson.RawValue) {
 	if b.buf == nil {
@@ -230,13 +220,4 @@ func (b *documentBuilder) value(t bson.Type) bson.RawValue {
 	b.buf = append(b.buf, 0)
 	binary.LittleEndian.PutUint32(b.buf, uint32(len(b.buf)))
 	return bson.RawValue{Type: t, Value: b.buf}
-}
-
-// arrayValue makes an array.
-func arrayValue(values []bson.RawValue) bson.RawValue {
-	var b documentBuilder
-	for i, v := range values {
-		b.add(strconv.Itoa(i), v)
-	}
-	return b.value(bson.TypeArray)
 }

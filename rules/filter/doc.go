@@ -30,9 +30,12 @@
 // run on Go's engine where it can express them and otherwise on a backtracking
 // engine under a time limit.
 //
-// $expr knows field paths, $$ROOT and $$CURRENT, literals, lists and documents; $eq
-// $ne $gt $gte $lt $lte $cmp, $and $or $not, $cond $ifNull $type $literal, and $add
-// $subtract $multiply $sum.
+// $expr evaluates the operators of the table in expr_table.go, over field paths, the
+// variables $$ROOT, $$CURRENT, $$NOW and $$REMOVE, and those of $map and $filter. Field
+// is the one reading of "$a.b", for whatever else groups or sums by it. What depends on
+// no document is computed when the filter is read. What a document has that an operator
+// cannot take is an error of the filter: conditions with an expression are asked last,
+// and only of documents that the others leave open. The work on one document is bounded.
 //
 // # Promise
 //

@@ -1,7 +1,7 @@
 package filter
 
 import (
-	"slices"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -16,186 +16,141 @@ type ExprNode struct {
 	key  string
 }
 
-// Match implements Node.
+// Match implements Node. The error is a *rules.Error: the document has a value that
+// an operator cannot take, or is too much work.
 func (n *ExprNode) Match(doc bson.Raw) (bool, error) {
-	v, err := n.root.eval(doc)
-	return truth(v), err
+	s := states.Get().(*state)
+	defer s.release()
+	s.root = bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
+	v, err := n.root.eval(s)
+	return err == nil && truth(v), err
 }
 
 // matchElement implements Node; the parser admits $expr at the top level only.
 func (n *ExprNode) matchElement(Value) (bool, error) { return false, nil }
 
-// expr is an aggregation expression. A missing value is the zero RawValue.
+// expr is an aggregation expression. A missing value is the zero RawValue. Errors are
+// *rules.Error and end the evaluation.
 type expr interface {
-	eval(doc bson.Raw) (bson.RawValue, error)
+	eval(s *state) (bson.RawValue, error)
 }
+
+// maxWork bounds the evaluation of an expression over one document, in steps: an
+// argument is one, and one more for every workBytes bytes that it has. Nested $map and
+// $filter multiply; this bounds their time, and the memory of what they make.
+const maxWork, workBytes = 1 << 20, 32
+
+// state is the evaluation of an expression over one document.
+type state struct {
+	root  bson.RawValue
+	vars  []bson.RawValue // the variables of $map and $filter that are in scope
+	stack []bson.RawValue // the arguments of the operators being evaluated
+	left  int             // of maxWork
+	zone  zone            // the last time zone asked for
+}
+
+var states = sync.Pool{New: func() any { return &state{left: maxWork} }}
+
+// release gives the state back without what points into the document.
+func (s *state) release() {
+	clear(s.vars[:cap(s.vars)])
+	clear(s.stack[:cap(s.stack)])
+	s.root, s.vars, s.stack, s.left = bson.RawValue{}, s.vars[:0], s.stack[:0], maxWork
+	states.Put(s)
+}
+
+// bind sets a variable. Scopes nest, so that those before it are set.
+func (s *state) bind(slot int, v bson.RawValue) { s.vars = append(s.vars[:slot], v) }
+
+// work counts a value that was looked at or made.
+func (s *state) work(v bson.RawValue) { s.left -= 1 + len(v.Value)/workBytes }
 
 // constant is a literal value.
 type constant bson.RawValue
 
-func (c constant) eval(bson.Raw) (bson.RawValue, error) { return bson.RawValue(c), nil }
+func (c constant) eval(*state) (bson.RawValue, error) { return bson.RawValue(c), nil }
 
-// fieldExpr is "$a.b": unlike the paths of a query it knows no array positions, and
-// collects what it finds in the documents of an array into an array.
-type fieldExpr []string
+// foreign stands for what is not evaluated here; a filter with it is never asked.
+type foreign struct{}
 
-func (f fieldExpr) eval(doc bson.Raw) (bson.RawValue, error) { return fieldValue(doc, f), nil }
+func (foreign) eval(*state) (bson.RawValue, error) { return bson.RawValue{}, nil }
 
-func fieldValue(doc []byte, names []string) bson.RawValue {
-	if len(names) == 0 {
-		return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
+// fieldExpr is "$a.b", or "$$this.b" of a variable.
+type fieldExpr struct {
+	slot  int // of the variable; -1: the document
+	names []string
+}
+
+func (f fieldExpr) eval(s *state) (bson.RawValue, error) {
+	from := s.root
+	if f.slot >= 0 {
+		from = s.vars[f.slot]
 	}
-	e, ok := lookup(body(doc), names[0])
-	rest := names[1:]
-	switch {
-	case !ok:
-		return bson.RawValue{}
-	case len(rest) == 0:
-		return e.raw()
-	case e.typ == bson.TypeEmbeddedDocument:
-		return fieldValue(e.value, rest)
-	case e.typ != bson.TypeArray:
-		return bson.RawValue{}
+	if len(f.names) > 1 || f.slot >= 0 && len(f.names) > 0 {
+		if top := Field(from, f.names[:1]); top.Type == bson.TypeArray || from.Type == bson.TypeArray {
+			s.work(top) // the elements are gone through
+		}
 	}
-	var found []bson.RawValue
-	r := read(e.value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		if e.typ == bson.TypeEmbeddedDocument {
-			if v := fieldValue(e.value, rest); v.Type != 0 {
-				found = append(found, v)
+	return Field(from, f.names), nil
+}
+
+// call is an operator with its arguments.
+type call struct {
+	op   *operator
+	name string
+	args []expr // nil where a named argument is not given
+	// place has the parameter and the place of errors.
+	place rules.Error
+	slot  int    // of the variable that $map or $filter sets
+	regex *Regex // of $regexMatch; nil if it is null
+}
+
+// wrongf returns an error at the operator's place.
+func (c *call) wrongf(format string, args ...any) error {
+	return rules.Wrongf(c.place.Param, c.place.Where, c.name+" "+format, args...)
+}
+
+// given reports whether a named argument was written.
+func (c *call) given(i int) bool { return i < len(c.args) && c.args[i] != nil }
+
+func (c *call) eval(s *state) (bson.RawValue, error) {
+	base := len(s.stack)
+	for _, a := range c.args[:min(c.op.eager, len(c.args))] {
+		var v bson.RawValue
+		if a != nil {
+			var err error
+			if v, err = a.eval(s); err != nil {
+				return v, err
 			}
 		}
+		s.work(v)
+		s.stack = append(s.stack, v)
 	}
-	return arrayValue(found)
+	if s.left--; s.left < 0 {
+		return bson.RawValue{}, c.tooMuch()
+	}
+	v, err := c.op.eval(c, s, s.stack[base:])
+	s.stack = s.stack[:base]
+	s.work(v)
+	return v, err
 }
 
-// comparisonExpr is $eq, $ne, $gt, $gte, $lt, $lte or $cmp.
-type comparisonExpr struct {
-	name        string
-	left, right expr
-}
-
-func (c comparisonExpr) eval(doc bson.Raw) (bson.RawValue, error) {
-	left, err := c.left.eval(doc)
-	if err != nil {
-		return left, err
-	}
-	right, err := c.right.eval(doc)
-	if err != nil {
-		return right, err
-	}
-	order := CompareValues(left, right)
-	switch c.name {
-	case "$cmp":
-		return intValue(int64(order), bson.TypeInt32), nil
-	case "$eq":
-		return boolValue(order == 0), nil
-	case "$ne":
-		return boolValue(order != 0), nil
-	case "$gt":
-		return boolValue(order > 0), nil
-	case "$gte":
-		return boolValue(order >= 0), nil
-	case "$lt":
-		return boolValue(order < 0), nil
-	}
-	return boolValue(order <= 0), nil
-}
-
-// logicalExpr is $and, with until false, or $or, with until true: evaluation goes on
-// until an argument has that truth.
-type logicalExpr struct {
-	until bool
-	args  []expr
-}
-
-func (l logicalExpr) eval(doc bson.Raw) (bson.RawValue, error) {
-	for _, a := range l.args {
-		v, err := a.eval(doc)
-		if err != nil {
-			return v, err
-		}
-		if truth(v) == l.until {
-			return boolValue(l.until), nil
-		}
-	}
-	return boolValue(!l.until), nil
-}
-
-// notExpr is $not.
-type notExpr struct{ arg expr }
-
-func (n notExpr) eval(doc bson.Raw) (bson.RawValue, error) {
-	v, err := n.arg.eval(doc)
-	return boolValue(!truth(v)), err
-}
-
-// condExpr is $cond.
-type condExpr struct{ test, then, otherwise expr }
-
-func (c condExpr) eval(doc bson.Raw) (bson.RawValue, error) {
-	v, err := c.test.eval(doc)
-	if err != nil {
-		return v, err
-	}
-	if truth(v) {
-		return c.then.eval(doc)
-	}
-	return c.otherwise.eval(doc)
-}
-
-// ifNullExpr is $ifNull: the first argument that is neither null nor missing, or the
-// last one.
-type ifNullExpr struct{ args []expr }
-
-func (n ifNullExpr) eval(doc bson.Raw) (v bson.RawValue, err error) {
-	for _, a := range n.args {
-		v, err = a.eval(doc)
-		if err != nil || !nullish(v) {
-			return v, err
-		}
-	}
-	return v, nil
-}
-
-// nullish reports whether a value is null, undefined or missing.
-func nullish(v bson.RawValue) bool {
-	kind := bracketOf(v.Type)
-	return kind == bracketNull || kind == bracketMissing
-}
-
-// typeExpr is $type.
-type typeExpr struct{ arg expr }
-
-func (t typeExpr) eval(doc bson.Raw) (bson.RawValue, error) {
-	v, err := t.arg.eval(doc)
-	if err != nil {
-		return v, err
-	}
-	for name, typ := range typeNames {
-		if typ == v.Type {
-			return stringValue(name), nil
-		}
-	}
-	return stringValue("missing"), nil
-}
+func (c *call) tooMuch() error { return c.wrongf("takes too much work on a document") }
 
 // listExpr is an array of expressions; missing elements become null.
 type listExpr []expr
 
-func (l listExpr) eval(doc bson.Raw) (bson.RawValue, error) {
-	values := make([]bson.RawValue, 0, len(l))
+func (l listExpr) eval(s *state) (bson.RawValue, error) {
+	var b documentBuilder
 	for _, a := range l {
-		v, err := a.eval(doc)
+		v, err := a.eval(s)
 		if err != nil {
 			return v, err
 		}
-		if v.Type == 0 {
-			v = bson.RawValue{Type: bson.TypeNull}
-		}
-		values = append(values, v)
+		s.work(v)
+		b.push(orNull(v))
 	}
-	return arrayValue(values), nil
+	return b.value(bson.TypeArray), nil
 }
 
 // documentExpr is a document of expressions; missing fields are left out.
@@ -204,13 +159,14 @@ type documentExpr struct {
 	args  []expr
 }
 
-func (d documentExpr) eval(doc bson.Raw) (bson.RawValue, error) {
+func (d documentExpr) eval(s *state) (bson.RawValue, error) {
 	var b documentBuilder
 	for i, a := range d.args {
-		v, err := a.eval(doc)
+		v, err := a.eval(s)
 		if err != nil {
 			return v, err
 		}
+		s.work(v)
 		if v.Type != 0 {
 			b.add(d.names[i], v)
 		}
@@ -218,47 +174,27 @@ func (d documentExpr) eval(doc bson.Raw) (bson.RawValue, error) {
 	return b.value(bson.TypeEmbeddedDocument), nil
 }
 
-// arithmeticExpr is $add, $subtract, $multiply or $sum.
-type arithmeticExpr struct {
-	name  string
-	args  []expr
-	fault *rules.Error // what to say about values that cannot be computed with
+var null = bson.RawValue{Type: bson.TypeNull}
+
+func orNull(v bson.RawValue) bson.RawValue {
+	if v.Type == 0 {
+		return null
+	}
+	return v
 }
 
-func (a arithmeticExpr) eval(doc bson.Raw) (bson.RawValue, error) {
-	values := make([]bson.RawValue, 0, len(a.args))
-	for _, arg := range a.args {
-		v, err := arg.eval(doc)
-		if err != nil {
-			return v, err
-		}
-		values = append(values, v)
-	}
-	if a.name == "$sum" {
-		return sum(values), nil
-	}
-	if slices.ContainsFunc(values, nullish) {
-		return bson.RawValue{Type: bson.TypeNull}, nil
-	}
-	v, ok := fold(a.name, values)
-	if !ok {
-		return v, a.fault
-	}
-	return v, nil
+// nullish reports whether a value is null, undefined or missing.
+func nullish(v bson.RawValue) bool {
+	kind := bracketOf(v.Type)
+	return kind == bracketNull || kind == bracketMissing
 }
 
-// sum adds the numbers among the values and ignores the rest; a single array stands
-// for its elements.
-func sum(values []bson.RawValue) bson.RawValue {
-	if len(values) == 1 && values[0].Type == bson.TypeArray {
-		var inner []bson.RawValue
-		r := read(values[0].Value)
-		for e, ok := r.next(); ok; e, ok = r.next() {
-			inner = append(inner, e.raw())
+// typeName is the name of a value's type, as $type has it.
+func typeName(v bson.RawValue) string {
+	for name, typ := range typeNames {
+		if typ == v.Type {
+			return name
 		}
-		values = inner
 	}
-	numbers := slices.DeleteFunc(values, func(v bson.RawValue) bool { return !isNumber(v.Type) })
-	total, _ := fold("$add", numbers)
-	return total
+	return "missing"
 }

@@ -37,6 +37,8 @@ type Options struct {
 	// Foreign accepts filters that are not evaluated in memory, as a ForeignNode; if
 	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
 	Foreign bool
+	// Now is what $$NOW means, in whole seconds; the present if zero.
+	Now time.Time
 	// HexIDs lets a string of 24 hexadecimal digits compared with "_id" by $eq, $ne,
 	// $in, $nin or a range also match the ObjectID it spells (DESIGN.md: What API.md leaves open, 5).
 	HexIDs bool
@@ -55,6 +57,10 @@ func (o Options) withDefaults() Options {
 	set(&o.MaxDepth, 32)
 	set(&o.MaxNodes, 1000)
 	set(&o.MaxPattern, 1000)
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	o.Now = o.Now.Truncate(time.Second)
 	if o.RegexTimeout <= 0 {
 		o.RegexTimeout = defaultBacktracking
 	}
@@ -65,6 +71,7 @@ func (o Options) withDefaults() Options {
 type Filter struct {
 	root       Node
 	key        string
+	until      time.Time
 	backtracks bool // an expression needs the backtracking engine
 }
 
@@ -99,10 +106,13 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 		if !o.Foreign {
 			return nil, p.beyond
 		}
-		root = &ForeignNode{Doc: doc, Refusal: p.beyond}
+		root = &ForeignNode{Doc: doc, Refusal: p.beyond, moment: p.moment()}
 	}
 	f := newFilter(root)
 	f.backtracks = p.backtracks
+	if p.timed {
+		f.until = p.o.Now.Add(time.Second)
+	}
 	return f, nil
 }
 
@@ -134,17 +144,26 @@ func All() *Filter { return newFilter(&AndNode{}) }
 // joined to a caller's filter without overwriting any of it.
 func And(filters ...*Filter) *Filter {
 	var nodes []Node
+	var until time.Time
 	backtracks := false
 	for _, f := range filters {
-		if f != nil {
-			nodes = append(nodes, f.root)
-			backtracks = backtracks || f.backtracks
+		if f == nil {
+			continue
+		}
+		nodes = append(nodes, f.root)
+		backtracks = backtracks || f.backtracks
+		if !f.until.IsZero() && (until.IsZero() || f.until.Before(until)) {
+			until = f.until
 		}
 	}
-	all := newFilter(and(nodes))
-	all.backtracks = backtracks
-	return all
+	joined := newFilter(and(nodes))
+	joined.until, joined.backtracks = until, backtracks
+	return joined
 }
+
+// Until returns when the filter, read again, may match other documents by the clock
+// alone, as with $$NOW. The zero time never comes.
+func (f *Filter) Until() time.Time { return f.until }
 
 // Match reports whether a document satisfies the filter. An error is a *rules.Error
 // of kind rules.ErrWrongCall: an expression ran out of time, or $expr met values

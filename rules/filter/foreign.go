@@ -16,6 +16,8 @@ type ForeignNode struct {
 	// Refusal names what is not evaluated in memory, as an ErrNotInMemory: the
 	// answer where there is no database to ask.
 	Refusal *rules.Error
+
+	moment string // see parser.moment
 }
 
 // Match implements Node: it cannot be found out from the document alone.
@@ -24,5 +26,6 @@ func (n *ForeignNode) Match(bson.Raw) (bool, error) { return false, n.Refusal }
 func (n *ForeignNode) matchElement(Value) (bool, error) { return false, n.Refusal }
 
 func (n *ForeignNode) appendKey(dst []byte) []byte {
-	return appendExactValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc})
+	dst = appendExactValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc})
+	return append(dst, n.moment...)
 }

@@ -18,6 +18,8 @@ type parser struct {
 	backtracks bool         // an expression needs the backtracking engine
 	inElem     int          // how many object-form $elemMatch are open
 	beyond     *rules.Error // the first thing that is valid but not evaluated in memory
+	vars       []string     // the variables of expressions that are in scope
+	timed      bool         // the filter asks for the time
 }
 
 // wrongf returns an error at the current place.

@@ -1,9 +1,13 @@
 package filter
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
 )
 
 // expression parses the operand of $expr.
@@ -12,7 +16,15 @@ func (p *parser) expression(v bson.RawValue) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ExprNode{root: root, key: string(appendExactValue(nil, v))}, nil
+	return &ExprNode{root: root, key: string(appendExactValue(nil, v)) + p.moment()}, nil
+}
+
+// moment is what tells a filter from itself at another time, if there is anything.
+func (p *parser) moment() string {
+	if !p.timed {
+		return ""
+	}
+	return "@" + strconv.FormatInt(p.o.Now.Unix(), 10)
 }
 
 // inside runs f at a named place of an expression and counts it.
@@ -33,7 +45,7 @@ func (p *parser) expr(v bson.RawValue) (expr, error) {
 		}
 	case bson.TypeArray:
 		args, err := p.exprs(v)
-		return listExpr(args), err
+		return computed(listExpr(args), args), err
 	case bson.TypeEmbeddedDocument:
 		r := read(v.Value)
 		first, ok := r.next()
@@ -49,27 +61,51 @@ func (p *parser) expr(v bson.RawValue) (expr, error) {
 	return constant(v), nil
 }
 
-// fieldReference parses "$a.b" and the variables that stand for the whole document.
+// fieldReference parses "$a.b", and "$$this.b" of a variable.
 func (p *parser) fieldReference(s string) (expr, error) {
+	field := fieldExpr{slot: -1}
 	path := s[1:]
 	if variable, ok := strings.CutPrefix(path, "$"); ok {
 		name, rest, dotted := strings.Cut(variable, ".")
-		switch {
-		case name != "ROOT" && name != "CURRENT":
-			p.notInMemory("the variable $$" + name)
-			return constant{}, nil
-		case !dotted:
-			return fieldExpr{}, nil
+		if found, err := p.variable(name, &field); found != nil || err != nil {
+			return found, err
+		}
+		if !dotted {
+			return field, nil
 		}
 		path = rest
 	}
-	names := strings.Split(path, ".")
-	for _, name := range names {
-		if name == "" || name[0] == '$' {
+	field.names = strings.Split(path, ".")
+	for _, name := range field.names {
+		if name == "" || name[0] == '$' || strings.IndexByte(name, 0) >= 0 {
 			return nil, p.wrongf("%q is not a field path", s)
 		}
 	}
-	return fieldExpr(names), nil
+	return field, nil
+}
+
+// variable sets where a field path begins, or returns what stands for the variable.
+func (p *parser) variable(name string, field *fieldExpr) (expr, error) {
+	for slot := len(p.vars) - 1; slot >= 0; slot-- { // the innermost first
+		if p.vars[slot] == name {
+			field.slot = slot
+			return nil, nil
+		}
+	}
+	switch name {
+	case "ROOT", "CURRENT":
+		return nil, nil
+	case "NOW":
+		p.timed = true
+		return constant(intValue(p.o.Now.UnixMilli(), bson.TypeDateTime)), nil
+	case "REMOVE":
+		return constant{}, nil
+	}
+	if name == "" || name[0] < 'A' || name[0] > 'Z' {
+		return nil, p.wrongf("the variable $$%s is not defined", name)
+	}
+	p.notInMemory("the variable $$" + name)
+	return foreign{}, nil
 }
 
 // exprs parses a list of expressions; what is no array is a list of one.
@@ -90,15 +126,6 @@ func (p *parser) exprs(v bson.RawValue) ([]expr, error) {
 	return args, nil
 }
 
-// exactly parses a list of a fixed length.
-func (p *parser) exactly(name string, n int, v bson.RawValue) ([]expr, error) {
-	args, err := p.exprs(v)
-	if err == nil && len(args) != n {
-		return nil, p.wrongf("%s takes exactly %d arguments, not %d", name, n, len(args))
-	}
-	return args, err
-}
-
 func (p *parser) documentExpr(v bson.RawValue) (expr, error) {
 	var d documentExpr
 	r := read(v.Value)
@@ -113,7 +140,7 @@ func (p *parser) documentExpr(v bson.RawValue) (expr, error) {
 		}
 		d.names, d.args = append(d.names, name), append(d.args, arg)
 	}
-	return d, nil
+	return computed(d, d.args), nil
 }
 
 // exprOperator parses an operator of an expression.
@@ -121,75 +148,228 @@ func (p *parser) exprOperator(name string, v bson.RawValue) (expr, error) {
 	switch name {
 	case "$literal", "$const":
 		return constant(v), nil
-	case "$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$cmp":
-		args, err := p.exactly(name, 2, v)
-		if err != nil {
-			return nil, err
-		}
-		return comparisonExpr{name: name, left: args[0], right: args[1]}, nil
-	case "$and", "$or":
-		args, err := p.exprs(v)
-		return logicalExpr{until: name == "$or", args: args}, err
-	case "$not":
-		args, err := p.exactly(name, 1, v)
-		if err != nil {
-			return nil, err
-		}
-		return notExpr{args[0]}, nil
-	case "$type":
-		args, err := p.exactly(name, 1, v)
-		if err != nil {
-			return nil, err
-		}
-		return typeExpr{args[0]}, nil
-	case "$cond":
-		return p.cond(v)
-	case "$ifNull":
-		args, err := p.exprs(v)
-		if err == nil && len(args) < 2 {
-			return nil, p.wrongf("$ifNull takes at least 2 arguments")
-		}
-		return ifNullExpr{args}, err
-	case "$add", "$multiply", "$sum":
-		args, err := p.exprs(v)
-		return p.arithmetic(name, args), err
-	case "$subtract":
-		args, err := p.exactly(name, 2, v)
-		return p.arithmetic(name, args), err
+	case "$switch":
+		return p.switchExpr(v)
+	case "$map":
+		return p.scoped(mapOperator, name, v)
+	case "$filter":
+		return p.scoped(filterOperator, name, v)
+	case "$regexMatch":
+		return p.regexMatch(v)
 	}
-	return p.foreignExpr(name, v)
+	op, ok := operators[name]
+	if !ok {
+		return p.foreignExpr(name, v)
+	}
+	args, err := p.arguments(op, name, v)
+	if err != nil {
+		return nil, err
+	}
+	return p.fold(p.call(op, name, args))
 }
 
-func (p *parser) arithmetic(name string, args []expr) expr {
-	return arithmeticExpr{name: name, args: args, fault: p.wrongf("%s met a value that it cannot compute with", name)}
+func (p *parser) call(op *operator, name string, args []expr) *call {
+	return &call{op: op, name: name, args: args, place: rules.Error{Param: p.o.Param, Where: strings.Join(p.at, ".")}}
 }
 
-// cond parses both forms of $cond.
-func (p *parser) cond(v bson.RawValue) (expr, error) {
+// arguments parses what an operator takes: a list, or a document of names.
+func (p *parser) arguments(op *operator, name string, v bson.RawValue) ([]expr, error) {
+	if op.names != nil && (op.most == 0 || isPlainDocument(v)) {
+		return p.namedArguments(op, name, v, "")
+	}
+	args, err := p.exprs(v)
+	switch n := len(args); {
+	case err != nil:
+		return nil, err
+	case op.least == op.most && n != op.least:
+		return nil, p.wrongf("%s takes exactly %d %s, not %d", name, op.least, plural(op.least), n)
+	case n < op.least:
+		return nil, p.wrongf("%s takes at least %d %s, not %d", name, op.least, plural(op.least), n)
+	case n > op.most:
+		return nil, p.wrongf("%s takes at most %d %s, not %d", name, op.most, plural(op.most), n)
+	}
+	return args, nil
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return "argument"
+	}
+	return "arguments"
+}
+
+// isPlainDocument reports whether a value is a document that is no operator.
+func isPlainDocument(v bson.RawValue) bool {
+	r := read(v.Value)
+	first, ok := r.next()
+	return v.Type == bson.TypeEmbeddedDocument && ok && !strings.HasPrefix(string(first.key), "$")
+}
+
+// namedArguments parses arguments by their names. as is the variable that $map and
+// $filter set for what they evaluate for each element.
+func (p *parser) namedArguments(op *operator, name string, v bson.RawValue, as string) ([]expr, error) {
 	if v.Type != bson.TypeEmbeddedDocument {
-		args, err := p.exactly("$cond", 3, v)
-		if err != nil {
-			return nil, err
-		}
-		return condExpr{args[0], args[1], args[2]}, nil
+		return nil, p.wrongf("%s takes a document of arguments", name)
 	}
-	parts := map[string]expr{}
+	args := make([]expr, len(op.names))
 	r := read(v.Value)
 	for e, ok := r.next(); ok; e, ok = r.next() {
-		name := string(e.key)
-		if name != "if" && name != "then" && name != "else" {
-			return nil, p.wrongf("$cond has no part %q", name)
+		key := string(e.key)
+		i := slices.IndexFunc(op.names, func(n string) bool { return strings.Trim(n, "-!") == key })
+		switch {
+		case i < 0:
+			return nil, p.wrongf("%s has no argument %.40q", name, key)
+		case op.names[i][0] == '-':
+			if _, err := p.foreignExpr(name+"."+key, e.raw()); err != nil {
+				return nil, err
+			}
+			continue
+		case key == "as":
+			continue
+		case key == "branches":
+			args[i] = constant{} // switchExpr parses them
+			continue
+		case key == "in" || key == "cond":
+			p.vars = append(p.vars, as)
 		}
-		arg, err := p.inside(name, e.raw(), p.expr)
+		arg, err := p.inside(key, e.raw(), p.expr)
 		if err != nil {
 			return nil, err
 		}
-		parts[name] = arg
+		args[i] = arg
+		if key == "in" || key == "cond" {
+			p.vars = p.vars[:len(p.vars)-1]
+		}
 	}
-	if len(parts) != 3 {
-		return nil, p.wrongf("$cond needs the parts if, then and else")
+	for i, n := range op.names {
+		if strings.HasSuffix(n, "!") && args[i] == nil {
+			return nil, p.wrongf("%s needs the argument %s", name, strings.TrimSuffix(n, "!"))
+		}
 	}
-	return condExpr{parts["if"], parts["then"], parts["else"]}, nil
+	return args, nil
+}
+
+// fold computes what depends on no document: what is wrong with it is wrong for all.
+func (p *parser) fold(c *call) (expr, error) {
+	for _, a := range c.args {
+		if _, ok := a.(constant); !ok && a != nil {
+			return c, nil
+		}
+	}
+	v, err := c.eval(&state{left: maxWork})
+	if err != nil {
+		return nil, err
+	}
+	return constant(v), nil
+}
+
+// computed is the value of a list or document of constants.
+func computed(e expr, args []expr) expr {
+	for _, a := range args {
+		if _, ok := a.(constant); !ok {
+			return e
+		}
+	}
+	v, _ := e.eval(&state{left: maxWork}) // constants do not fail
+	return constant(v)
+}
+
+// scoped parses $map and $filter, which set a variable for what follows their input.
+func (p *parser) scoped(op *operator, name string, v bson.RawValue) (expr, error) {
+	as := "this"
+	if e, ok := lookup(body(v.Value), "as"); ok && v.Type == bson.TypeEmbeddedDocument {
+		if as = ""; e.typ == bson.TypeString {
+			as = text(e.raw())
+		}
+		if !isVariable(as) {
+			return nil, p.wrongf("%s takes as name a small letter, then letters, digits and _", name)
+		}
+	}
+	args, err := p.namedArguments(op, name, v, as)
+	c := p.call(op, name, args)
+	c.slot = len(p.vars)
+	return c, err
+}
+
+// isVariable reports whether a caller may give a variable that name.
+func isVariable(name string) bool {
+	for i, r := range name {
+		lower := r >= 'a' && r <= 'z' || r > 127
+		if !lower && (i == 0 || r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z')) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// switchExpr parses the branches of $switch into pairs, and the default behind them.
+func (p *parser) switchExpr(v bson.RawValue) (expr, error) {
+	outer, err := p.namedArguments(switchOperator, "$switch", v, "")
+	if err != nil {
+		return nil, err
+	}
+	e, _ := lookup(body(v.Value), "branches")
+	if e.typ != bson.TypeArray || len(body(e.value)) == 0 {
+		return nil, p.wrongf("$switch takes a list of branches that is not empty")
+	}
+	var args []expr
+	r := read(e.value)
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		_, err := p.inside("branches."+string(e.key), e.raw(), func(v bson.RawValue) (expr, error) {
+			pair, err := p.namedArguments(branchOperator, "a branch of $switch", v, "")
+			args = append(args, pair...)
+			return nil, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p.fold(p.call(switchOperator, "$switch", append(args, outer[1])))
+}
+
+// regexMatch parses $regexMatch, whose expression is compiled once.
+func (p *parser) regexMatch(v bson.RawValue) (expr, error) {
+	args, err := p.namedArguments(regexMatchOperator, "$regexMatch", v, "")
+	if err != nil {
+		return nil, err
+	}
+	c := p.call(regexMatchOperator, "$regexMatch", args[:1])
+	regex, isConstant := args[1].(constant)
+	options, alsoConstant := constant(null), true
+	if args[2] != nil {
+		options, alsoConstant = args[2].(constant)
+	}
+	if !isConstant || !alsoConstant {
+		p.notInMemory("$regexMatch with an expression that depends on the document")
+		return foreign{}, nil
+	}
+	if c.regex, err = p.constantRegex(bson.RawValue(regex), bson.RawValue(options)); err != nil {
+		return nil, err
+	}
+	return p.fold(c)
+}
+
+func (p *parser) constantRegex(regex, options bson.RawValue) (*Regex, error) {
+	if !nullish(options) && options.Type != bson.TypeString {
+		return nil, p.wrongf("$regexMatch takes a string as options")
+	}
+	letters := ""
+	if !nullish(options) {
+		letters = text(options)
+	}
+	switch {
+	case nullish(regex):
+		return nil, nil
+	case regex.Type == bson.TypeString:
+		return p.compile(text(regex), letters)
+	case regex.Type == bson.TypeRegex:
+		pattern, own := regexParts(regex.Value)
+		if len(own) > 0 && letters != "" {
+			return nil, p.wrongf("options are set both in regex and in options")
+		}
+		return p.compile(string(pattern), string(own)+letters)
+	}
+	return nil, p.wrongf("$regexMatch takes a string or a regular expression as regex")
 }
 
 // foreignExpr is for operators not evaluated here. JavaScript is refused wherever it
@@ -198,11 +378,14 @@ func (p *parser) foreignExpr(name string, v bson.RawValue) (expr, error) {
 	if isQueryOnly(name) {
 		return nil, p.wrongf("unrecognized expression %s", name)
 	}
-	if script, ok := findScript(name, v); ok {
+	if script, ok := find(name, v, isScript); ok {
 		return nil, p.wrongf("%s is not allowed: filters run no JavaScript", script)
 	}
+	if _, ok := find(name, v, isVolatile); ok {
+		p.timed = true
+	}
 	p.notInMemory("the expression " + name)
-	return constant{}, nil
+	return foreign{}, nil
 }
 
 // isQueryOnly reports whether an operator exists in queries but not in expressions.
@@ -214,9 +397,19 @@ func isQueryOnly(name string) bool {
 	return strings.HasPrefix(name, "$bits")
 }
 
-// findScript looks for an operator that runs JavaScript.
-func findScript(name string, v bson.RawValue) (string, bool) {
-	if name == "$function" || name == "$accumulator" || name == "$where" {
+// isScript reports whether an operator runs JavaScript.
+func isScript(name string, _ bson.RawValue) bool {
+	return name == "$function" || name == "$accumulator" || name == "$where"
+}
+
+// isVolatile reports whether an expression has another value at another time.
+func isVolatile(name string, v bson.RawValue) bool {
+	return name == "$rand" || v.Type == bson.TypeString && (strings.HasPrefix(text(v), "$$NOW") || strings.HasPrefix(text(v), "$$CLUSTER_TIME"))
+}
+
+// find looks for a field, and returns its name.
+func find(name string, v bson.RawValue, is func(name string, v bson.RawValue) bool) (string, bool) {
+	if is(name, v) {
 		return name, true
 	}
 	if v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray {
@@ -224,8 +417,8 @@ func findScript(name string, v bson.RawValue) (string, bool) {
 	}
 	r := read(v.Value)
 	for e, ok := r.next(); ok; e, ok = r.next() {
-		if script, ok := findScript(string(e.key), e.raw()); ok {
-			return script, ok
+		if found, ok := find(string(e.key), e.raw(), is); ok {
+			return found, ok
 		}
 	}
 	return "", false

@@ -1,6 +1,10 @@
 package filter
 
-import "go.mongodb.org/mongo-driver/v2/bson"
+import (
+	"iter"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
 
 // Value is what matching sees at the end of a path.
 type Value struct {
@@ -118,4 +122,46 @@ func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nest
 		return
 	}
 	Walk(doc, p, below)
+}
+
+// Field returns what an aggregation expression sees at a path below a value: "$a.b"
+// is Field of a's value and [b]. It knows no array positions. Inside an array it
+// collects what the elements that are documents have there; other elements, arrays
+// among them, are skipped. The zero RawValue is a missing value.
+func Field(v bson.RawValue, names []string) bson.RawValue {
+	if len(names) == 0 {
+		return v
+	}
+	switch v.Type {
+	case bson.TypeEmbeddedDocument:
+		e, ok := lookup(body(v.Value), names[0])
+		if !ok {
+			return bson.RawValue{}
+		}
+		return Field(e.raw(), names[1:])
+	case bson.TypeArray:
+		var found documentBuilder
+		for element := range elements(v) {
+			if element.Type != bson.TypeEmbeddedDocument {
+				continue
+			}
+			if below := Field(element, names); below.Type != 0 {
+				found.push(below)
+			}
+		}
+		return found.value(bson.TypeArray)
+	}
+	return bson.RawValue{}
+}
+
+// elements yields the elements of an array; of anything else there are none.
+func elements(v bson.RawValue) iter.Seq[bson.RawValue] {
+	return func(yield func(bson.RawValue) bool) {
+		if v.Type != bson.TypeArray {
+			return
+		}
+		r := read(v.Value)
+		for e, ok := r.next(); ok && yield(e.raw()); e, ok = r.next() {
+		}
+	}
 }
