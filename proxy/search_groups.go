@@ -153,36 +153,11 @@ func (by aggregation) append(dst []byte, g *valueGroup) []byte {
 	return append(dst, '}')
 }
 
-// valueAt evaluates a path as an aggregation expression does: through an array it
-// is the array of what the elements have there. What is missing is null.
+// valueAt evaluates a path as an aggregation expression does. What is missing is null.
 func valueAt(field func(string) bson.RawValue, path string) bson.RawValue {
-	top, rest, _ := strings.Cut(path, ".")
-	if v := valueBelow(field(top), rest); !v.IsZero() && v.Type != bson.TypeUndefined {
+	parts := strings.Split(path, ".")
+	if v := filter.Field(field(parts[0]), parts[1:]); v.Type != 0 && v.Type != bson.TypeUndefined {
 		return v
 	}
 	return bson.RawValue{Type: bson.TypeNull}
-}
-
-// valueBelow follows a path from a value; zero where it leads nowhere.
-func valueBelow(v bson.RawValue, path string) bson.RawValue {
-	if path == "" || v.IsZero() {
-		return v
-	}
-	switch v.Type {
-	case bson.TypeEmbeddedDocument:
-		top, rest, _ := strings.Cut(path, ".")
-		return valueBelow(v.Document().Lookup(top), rest)
-	case bson.TypeArray:
-		values, _ := v.Array().Values() // of a broken array, what can be read
-		found := bson.A{}
-		for _, element := range values {
-			if below := valueBelow(element, path); !below.IsZero() {
-				found = append(found, below)
-			}
-		}
-		if kind, data, err := bson.MarshalValue(found); err == nil {
-			return bson.RawValue{Type: kind, Value: data}
-		}
-	}
-	return bson.RawValue{}
 }

@@ -71,7 +71,7 @@ func unwound(row bson.Raw, parts []string, unwind string, note func(bson.RawValu
 		if parts[0] != unwind {
 			note(fieldOf(row, parts))
 		} else {
-			note(fieldIn(element, parts[1:]))
+			note(filter.Field(element, parts[1:]))
 		}
 	}
 	array, isArray := v.ArrayOK()
@@ -88,46 +88,8 @@ func unwound(row bson.Raw, parts []string, unwind string, note func(bson.RawValu
 	}
 }
 
-// fieldOf evaluates a field path as an aggregation expression does ("$a.b"). The
-// zero RawValue means missing.
-func fieldOf(doc bson.Raw, parts []string) bson.RawValue {
-	v, err := doc.LookupErr(parts[0])
-	if err != nil {
-		return bson.RawValue{}
-	}
-	return fieldIn(v, parts[1:])
-}
-
-// fieldIn follows the rest of a path from a value.
-func fieldIn(v bson.RawValue, rest []string) bson.RawValue {
-	if len(rest) == 0 {
-		return v
-	}
-	switch v.Type {
-	case bson.TypeEmbeddedDocument:
-		return fieldOf(v.Value, rest)
-	case bson.TypeArray:
-		return fieldsIn(v, rest)
-	}
-	return bson.RawValue{}
-}
-
-// fieldsIn is the array of what the elements have at the rest of the path; those
-// without are left out.
-func fieldsIn(array bson.RawValue, rest []string) bson.RawValue {
-	elements, err := bson.RawArray(array.Value).Values()
-	if err != nil {
-		return bson.RawValue{}
-	}
-	builder := bson.A{}
-	for _, element := range elements {
-		if found := fieldIn(element, rest); found.Type != 0 {
-			builder = append(builder, found)
-		}
-	}
-	kind, data, err := bson.MarshalValue(builder)
-	if err != nil {
-		return bson.RawValue{}
-	}
-	return bson.RawValue{Type: kind, Value: data}
+// fieldOf is a field path of a row as an aggregation expression sees it. The zero
+// RawValue means missing.
+func fieldOf(row bson.Raw, parts []string) bson.RawValue {
+	return filter.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: row}, parts)
 }

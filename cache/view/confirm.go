@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -112,11 +113,18 @@ func (c *confirmation) rows() []uint {
 // match asks the matcher.
 func (c *confirmation) match(ctx context.Context, rows []uint) ([]bool, error) {
 	hit := make([]bool, len(rows))
+	var mu sync.Mutex // guards the error of the first row that fails
+	var failed error
+	failedAt := len(rows)
 	err := fair.Share(ctx, len(rows), func(i int) (err error) {
 		if hit[i], err = c.node.Match(c.seg.rows[rows[i]]); err != nil {
-			err = fmt.Errorf("match row: %w", err)
+			mu.Lock()
+			defer mu.Unlock()
+			if i < failedAt { // rows before it are looked at to the end
+				failed, failedAt = fmt.Errorf("match row: %w", err), i
+			}
 		}
 		return err
 	})
-	return hit, err
+	return hit, cmp.Or(failed, err)
 }

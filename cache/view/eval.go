@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"slices"
 
 	"github.com/bits-and-blooms/bitset"
 
@@ -53,12 +52,11 @@ func (s *Snapshot) evalLeaf(ctx context.Context, leaf *filter.Leaf) (*bitset.Bit
 	return set, nil
 }
 
-// evalAll intersects, cheap nodes first: what has to be confirmed row by row then
-// sees few rows, and an empty set ends the work.
+// evalAll intersects. The nodes stand in their order, cheap ones first: what has to be
+// confirmed row by row then sees few rows, and an empty set ends the work.
 func (s *Snapshot) evalAll(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := within.Clone()
-	ordered := slices.SortedStableFunc(slices.Values(nodes), func(a, b filter.Node) int { return cost(a) - cost(b) })
-	for _, n := range ordered {
+	for _, n := range nodes {
 		part, err := s.eval(ctx, n, set)
 		if err != nil {
 			return nil, err
@@ -71,11 +69,15 @@ func (s *Snapshot) evalAll(ctx context.Context, nodes []filter.Node, within *bit
 	return set, nil
 }
 
-// evalAny unites.
+// evalAny unites. What is found already is not asked again: an expression may fail on it.
 func (s *Snapshot) evalAny(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for _, n := range nodes {
-		part, err := s.eval(ctx, n, within)
+		left := within
+		if _, indexed := n.(*filter.Leaf); !indexed {
+			left = within.Difference(set)
+		}
+		part, err := s.eval(ctx, n, left)
 		if err != nil {
 			return nil, err
 		}
@@ -89,29 +91,4 @@ func (s *Snapshot) complement(set *bitset.BitSet, err error) (*bitset.BitSet, er
 		return nil, err
 	}
 	return set.Complement(), nil
-}
-
-// cost ranks nodes: sets from an index, sets made of them, confirmed row by row.
-func cost(n filter.Node) int {
-	switch n := n.(type) {
-	case *filter.Leaf:
-		return 0
-	case *filter.AndNode:
-		return 1 + maxCost(n.Nodes)
-	case *filter.OrNode:
-		return 1 + maxCost(n.Nodes)
-	case *filter.NorNode:
-		return 1 + maxCost(n.Nodes)
-	case *filter.NotNode:
-		return cost(n.Node)
-	default:
-		return 100
-	}
-}
-
-func maxCost(nodes []filter.Node) (most int) {
-	for _, n := range nodes {
-		most = max(most, cost(n))
-	}
-	return most
 }

@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"strings"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
@@ -28,4 +30,56 @@ func (n *ForeignNode) matchElement(Value) (bool, error) { return false, n.Refusa
 func (n *ForeignNode) appendKey(dst []byte) []byte {
 	dst = appendExactValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc})
 	return append(dst, n.moment...)
+}
+
+// foreignExpr is for operators not evaluated here. JavaScript is refused wherever it
+// hides, so that it cannot reach a database that the filter is handed to.
+func (p *parser) foreignExpr(name string, v bson.RawValue) (expr, error) {
+	if isQueryOnly(name) {
+		return nil, p.wrongf("unrecognized expression %s", name)
+	}
+	if script, ok := find(name, v, isScript); ok {
+		return nil, p.wrongf("%s is not allowed: filters run no JavaScript", script)
+	}
+	if _, ok := find(name, v, isVolatile); ok {
+		p.timed = true
+	}
+	p.notInMemory("the expression " + name)
+	return foreign{}, nil
+}
+
+// isQueryOnly reports whether an operator exists in queries but not in expressions.
+func isQueryOnly(name string) bool {
+	switch name {
+	case "$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text", "$where", "$jsonSchema", "$comment":
+		return true
+	}
+	return strings.HasPrefix(name, "$bits")
+}
+
+// isScript reports whether an operator runs JavaScript.
+func isScript(name string, _ bson.RawValue) bool {
+	return name == "$function" || name == "$accumulator" || name == "$where"
+}
+
+// isVolatile reports whether an expression has another value at another time.
+func isVolatile(name string, v bson.RawValue) bool {
+	return name == "$rand" || v.Type == bson.TypeString && (strings.HasPrefix(text(v), "$$NOW") || strings.HasPrefix(text(v), "$$CLUSTER_TIME"))
+}
+
+// find looks for a field, and returns its name.
+func find(name string, v bson.RawValue, is func(name string, v bson.RawValue) bool) (string, bool) {
+	if is(name, v) {
+		return name, true
+	}
+	if v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray {
+		return "", false
+	}
+	r := read(v.Value)
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		if found, ok := find(string(e.key), e.raw(), is); ok {
+			return found, ok
+		}
+	}
+	return "", false
 }

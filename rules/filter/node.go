@@ -1,6 +1,10 @@
 package filter
 
-import "go.mongodb.org/mongo-driver/v2/bson"
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
 
 // Node is one condition of a filter on a document: *AndNode, *OrNode, *NorNode,
 // *NotNode, *Leaf, *Elem, *ExprNode or *ForeignNode. Nodes are read-only.
@@ -14,7 +18,9 @@ type Node interface {
 	appendKey(dst []byte) []byte
 }
 
-// AndNode holds if all its nodes do; without nodes it matches everything.
+// AndNode holds if all its nodes do; without nodes it matches everything. Here as in the
+// others the nodes stand in the order to ask them in, and those behind the one that
+// decides are not asked.
 type AndNode struct{ Nodes []Node }
 
 // OrNode holds if one of its nodes does; without nodes it matches nothing.
@@ -156,7 +162,7 @@ func and(nodes []Node) Node {
 	if len(flat) == 1 {
 		return flat[0]
 	}
-	return &AndNode{Nodes: flat}
+	return &AndNode{Nodes: cheapFirst(flat)}
 }
 
 // or joins alternatives, taking nested ones apart.
@@ -172,5 +178,38 @@ func or(nodes []Node) Node {
 	if len(flat) == 1 {
 		return flat[0]
 	}
-	return &OrNode{Nodes: flat}
+	return &OrNode{Nodes: cheapFirst(flat)}
+}
+
+// cheapFirst sorts independent conditions: what an index answers, combinations of it,
+// what has to be asked of each document. Whoever evaluates them in this order, and
+// asks none of a document that those before it have decided, meets the same errors.
+func cheapFirst(nodes []Node) []Node {
+	slices.SortStableFunc(nodes, func(a, b Node) int { return cost(a) - cost(b) })
+	return nodes
+}
+
+func cost(n Node) int {
+	switch n := n.(type) {
+	case *Leaf:
+		return 0
+	case *AndNode:
+		return 1 + maxCost(n.Nodes)
+	case *OrNode:
+		return 1 + maxCost(n.Nodes)
+	case *NorNode:
+		return 1 + maxCost(n.Nodes)
+	case *NotNode:
+		return cost(n.Node)
+	case *ExprNode:
+		return 1000
+	}
+	return 100
+}
+
+func maxCost(nodes []Node) (most int) {
+	for _, n := range nodes {
+		most = max(most, cost(n))
+	}
+	return most
 }

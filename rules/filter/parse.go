@@ -126,7 +126,7 @@ func (p *parser) logical(name string, v bson.RawValue, top bool) (Node, error) {
 	case name == "$or":
 		return or(nodes), nil
 	}
-	return &NorNode{Nodes: nodes}, nil
+	return &NorNode{Nodes: cheapFirst(nodes)}, nil
 }
 
 // field parses the condition on a path: an operator document, a regular
