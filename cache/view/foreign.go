@@ -2,11 +2,13 @@ package view
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
 	"vitrine/rules/filter"
 )
 
@@ -17,15 +19,12 @@ type Foreign func(ctx context.Context, view string, query bson.Raw) iter.Seq2[bs
 // evalForeign reads a filter through: the rows whose ids the database names.
 // Records that became rows since, or are none any more, are simply not among them.
 func (s *Snapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bitset.BitSet, error) {
-	if s.foreign == nil {
-		return nil, n.Refusal
-	}
 	path, err := filter.ParsePath("_id")
 	if err != nil {
 		return nil, err
 	}
 	set := bitset.New(uint(s.size))
-	for id, err := range s.foreign(ctx, s.def.Name, n.Doc) {
+	for id, err := range s.answered(ctx, n) {
 		if err != nil {
 			return nil, err
 		}
@@ -38,4 +37,24 @@ func (s *Snapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bit
 		}
 	}
 	return set, nil
+}
+
+// answered yields the ids that the database names. What it says against the filter is
+// told of the place that sent the filter there.
+func (s *Snapshot) answered(ctx context.Context, n *filter.ForeignNode) iter.Seq2[bson.RawValue, error] {
+	return func(yield func(bson.RawValue, error) bool) {
+		if s.foreign == nil {
+			yield(bson.RawValue{}, n.Refusal)
+			return
+		}
+		for id, err := range s.foreign(ctx, s.def.Name, n.Doc) {
+			var refused *rules.Error
+			if errors.As(err, &refused) && errors.Is(refused, rules.ErrWrongCall) {
+				err = rules.Wrongf(n.Refusal.Param, n.Refusal.Where, "%s, and the database refuses it: %s", n.Refusal.Reason, refused.Reason)
+			}
+			if !yield(id, err) {
+				return
+			}
+		}
+	}
 }

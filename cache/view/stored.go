@@ -108,15 +108,12 @@ func (s *Snapshot) resolve(ctx context.Context, n filter.Node) (filter.Node, err
 }
 
 func (s *Snapshot) resolveForeign(ctx context.Context, n *filter.ForeignNode) (filter.Node, error) {
-	if s.foreign == nil {
-		return nil, n.Refusal
-	}
 	path, err := filter.ParsePath("_id")
 	if err != nil {
 		return nil, err
 	}
 	var ids []bson.RawValue
-	for id, err := range s.foreign(ctx, s.def.Name, n.Doc) {
+	for id, err := range s.answered(ctx, n) {
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode"
 
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	xdriver "go.mongodb.org/mongo-driver/v2/x/mongo/driver"
@@ -14,29 +17,29 @@ import (
 
 // The server's error codes that tell what kind of trouble it is.
 const (
-	codeNone                 = 0 // a failure without a code, which no server reports
-	codeBadValue             = 2
-	codeFailedToParse        = 9
-	codeTypeMismatch         = 14
-	codeTextIndexMissing     = 27
-	codeInvalidOptions       = 72
-	codeCommandNotFound      = 59
-	codeCommandNotSupported  = 115
-	codeNotImplemented       = 238
-	codeHistoryLost          = 286
-	codeUnknownStage         = 40324
-	codeNoReplicaSet         = 40573
-	codeInvalidRegex         = 51091
-	codeDuplicateKey         = 11000
-	codeNoQueryEvaluation    = 291
-	codeUnrecognizedOperator = 168
+	codeNone                = 0 // a failure without a code, which no server reports
+	codeFailedToParse       = 9
+	codeCommandNotFound     = 59
+	codeCommandNotSupported = 115
+	codeNotImplemented      = 238
+	codeHistoryLost         = 286
+	codeUnknownStage        = 40324
+	codeNoReplicaSet        = 40573
+	codeDuplicateKey        = 11000
 )
 
-// queryCodes mark a filter or sort at fault.
-var queryCodes = []int{
-	codeBadValue, codeFailedToParse, codeTypeMismatch, codeTextIndexMissing, codeInvalidRegex,
-	codeNoQueryEvaluation, codeUnrecognizedOperator,
-}
+// ownCodes are the server's codes for trouble of its own. All others that a query comes
+// back with are about the query: there are thousands of them, more with each version.
+var ownCodes = slices.Concat(
+	[]int{1, 8, 96, 125, 245},                                      // internal and unspecified errors
+	[]int{6, 7, 89, 145, 172, 173, 174, 202, 279, 317, 384, 9001},  // the network
+	[]int{11, 13, 18, 391, 8000},                                   // users and what they may do
+	[]int{24, 46, 50, 107, 112, 117, 208, 262, 290, 462},           // locks, time and load
+	[]int{26, 43, 73, 136, 143, 166, 175, 206, 215, 221, 237, 251}, // collections, cursors and sessions that are gone
+	[]int{63, 70, 83, 133, 134, 149, 150, 203, 249, 250, 13388},    // shards
+	[]int{239, 246}, // snapshots
+	[]int{91, 94, 95, 109, 189, 216, 10058, 10107, 11600, 11601, 11602, 13435, 13436, 14031}, // the server's state
+)
 
 // unsupportedCodes mark something that this server does not have.
 var unsupportedCodes = []int{
@@ -58,12 +61,27 @@ func storeError(err error) error {
 	return err
 }
 
-// queryError is storeError for an operation whose filter or sort comes from outside.
+// queryError is storeError for an operation whose filter or sort comes from outside:
+// what the server says against it is a wrong call, with the reason that it gives.
 func queryError(err error) error {
-	if err != nil && hasCode(err, queryCodes) {
-		return fmt.Errorf("%w: %w", rules.ErrWrongCall, err)
+	var refused driver.CommandError
+	if !errors.As(err, &refused) || unanswered(err) || hasCode(err, ownCodes) {
+		return storeError(err)
 	}
-	return storeError(err)
+	return fmt.Errorf("%w: %w", rules.Wrongf("", "", "%.*s", maxReason, printable(refused.Message)), err)
+}
+
+// maxReason is how many characters of a server's reason are told.
+const maxReason = 300
+
+// printable has a question mark for what does not belong into a line of text.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // unanswered reports whether the server could not be asked, did not answer in time or

@@ -88,9 +88,13 @@ func documents(ctx context.Context, c collection, filter any, o *options.FindOpt
 // sifted is documents of those that want asks for.
 func sifted(ctx context.Context, c collection, filter any, o *options.FindOptionsBuilder, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
+		kind := queryError
+		if asked, ok := filter.(bson.D); ok && len(asked) == 0 {
+			kind = storeError
+		}
 		found, err := c.find(ctx, filter, o)
 		if err != nil {
-			yield(nil, queryError(err))
+			yield(nil, kind(err))
 			return
 		}
 		defer closeCursor(ctx, found)
@@ -101,7 +105,7 @@ func sifted(ctx context.Context, c collection, filter any, o *options.FindOption
 			}
 		}
 		if err != nil {
-			yield(nil, queryError(err))
+			yield(nil, kind(err))
 		}
 	}
 }
