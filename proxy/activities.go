@@ -91,7 +91,8 @@ type listing struct {
 // zero bytes.
 func (l listing) plan(form string, build func(context.Context, *view.Snapshot) (*body, error)) plan {
 	query := form + "\x00" + strconv.Itoa(l.page.limit) + "\x00" + strconv.Itoa(l.page.offset) + "\x00" + l.filter.Key()
-	return plan{view: l.view, query: query, build: build}
+	until := l.filter.Until()
+	return plan{view: l.view, query: query, build: build, once: !until.IsZero(), until: until}
 }
 
 // cut takes the rows of the page.

@@ -91,6 +91,7 @@ func (s *Server) filterOptions(param string) filter.Options {
 	o := s.filterLimits
 	o.Param = param
 	o.HexIDs = true
+	o.Now = s.now()
 	o.Foreign = true // the view knows whether there is a database to ask
 	return o
 }

@@ -16,17 +16,23 @@ import (
 )
 
 // shelf serves journals written as Extended JSON.
-func shelf(t testing.TB, journals ...string) *site {
+func shelf(t testing.TB, written ...string) *site {
+	t.Helper()
+	return open(t, journals(t, written...), holdingsOptions(t))
+}
+
+// journals makes a store of them.
+func journals(t testing.TB, written ...string) *store {
 	t.Helper()
 	s := newStore()
-	for i, journal := range journals {
+	for i, journal := range written {
 		doc, err := ejson.Parse(fmt.Appendf(nil, `{"_id":%d,%s`, i, journal[1:]), ejson.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.publish(rules.ViewJournals, doc)
 	}
-	return open(t, s, holdingsOptions(t))
+	return s
 }
 
 // TestFigures: only numbers count, of any type; groups are sorted by their figure.

@@ -3,14 +3,17 @@ package view_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/rules"
 	"vitrine/rules/filter"
 )
 
@@ -62,5 +65,31 @@ func TestForeignFiltersWithoutADatabase(t *testing.T) {
 	}
 	if _, err := (<-r.swaps).Select(context.Background(), foreign); !errors.Is(err, filter.ErrNotInMemory) {
 		t.Errorf("got %v, want ErrNotInMemory", err)
+	}
+}
+
+// TestForeignFilterRefused: what the database says against a filter is told of the
+// place that it was sent there for; what fails in the database itself is not.
+func TestForeignFilterRefused(t *testing.T) {
+	s := newStore()
+	s.publish([]bson.D{thing("a", 2020, "A")})
+	var says error
+	r := run(t, s, view.Options{Poll: time.Hour, Foreign: func(context.Context, string, bson.Raw) iter.Seq2[bson.RawValue, error] {
+		return func(yield func(bson.RawValue, error) bool) { yield(bson.RawValue{}, says) }
+	}})
+	snap := <-r.swaps
+	foreign, err := filter.Parse([]byte(`{"$or": [{"a": 1}, {"$expr": {"$foo": 1}}]}`), filter.Options{Foreign: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	says = fmt.Errorf("find in things: %w", rules.Wrongf("", "", "Unrecognized expression '$foo'"))
+	_, err = snap.Select(context.Background(), foreign)
+	var fault *rules.Error
+	if !errors.As(err, &fault) || fault.Param != "json" || fault.Where != "$or.1.$expr.$foo" || !strings.Contains(fault.Reason, "Unrecognized expression '$foo'") {
+		t.Errorf("got %v, want json: $or.1.$expr.$foo: … Unrecognized expression", err)
+	}
+	says = fmt.Errorf("find in things: %w", rules.ErrUnavailable)
+	if _, err := snap.Select(context.Background(), foreign); !errors.Is(err, rules.ErrUnavailable) {
+		t.Errorf("got %v, want ErrUnavailable", err)
 	}
 }

@@ -3,14 +3,19 @@ package mongo_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
+	"vitrine/rules"
+	"vitrine/rules/filter"
+	"vitrine/rules/filter/filtertest"
 )
 
 // TestSelectWaitsForSettling asks for a generation that is published but not folded
@@ -76,4 +81,62 @@ func TestIndexIsThere(t *testing.T) {
 			t.Fatalf("%d indexes created, want %d", n, len(keys))
 		}
 	}
+}
+
+// TestExpressionsOverTheWire: what the server refuses in a filter is a wrong call with a
+// reason; of the expressions that it knows, it finds what memory finds.
+func TestExpressionsOverTheWire(t *testing.T) {
+	s := open(t, mongotest.Start(t), mongo.Options{})
+	gen := filtertest.New(1)
+	var docs []bson.Raw
+	for i := range 40 {
+		var d bson.D
+		if err := bson.Unmarshal(gen.Plain(), &d); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := bson.Marshal(append(bson.D{{Key: "_id", Value: int32(i)}}, d...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, raw)
+	}
+	if _, err := s.Upsert(t.Context(), "things", docs); err != nil {
+		t.Fatal(err)
+	}
+	known := 0
+	for range 1000 {
+		query := gen.Expression()
+		var found []int32
+		var failed error
+		for doc, err := range s.Find(t.Context(), "things", origin.Query{Filter: query}) {
+			if failed = err; err == nil {
+				found = append(found, doc.Lookup("_id").Int32())
+			}
+		}
+		if failed != nil {
+			var fault *rules.Error
+			if !errors.As(failed, &fault) || fault.Reason == "" || !errors.Is(failed, rules.ErrWrongCall) {
+				t.Fatalf("%s: %v", query, failed)
+			}
+			continue
+		}
+		known++
+		f, err := filter.FromBSON(query, filter.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		var want []int32
+		for i, doc := range docs {
+			if hit, err := f.Match(doc); err != nil {
+				t.Fatalf("%s on %s: %v", query, doc, err)
+			} else if hit {
+				want = append(want, int32(i))
+			}
+		}
+		slices.Sort(found)
+		if !slices.Equal(found, want) {
+			t.Errorf("%s: the server finds %v, memory %v", query, found, want)
+		}
+	}
+	t.Logf("the server knows %d of 1000 expressions", known)
 }
