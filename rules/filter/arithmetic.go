@@ -13,6 +13,13 @@ import (
 // decimals computes as decimal128 does: 34 digits, half to even.
 var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
 
+// align counts the work of bringing two decimals to one exponent, which may take
+// thousands of digits.
+func (s *state) align(a, b *apd.Decimal) {
+	apart := int(a.Exponent) - int(b.Exponent)
+	s.left -= 8 + max(apart, -apart)/2
+}
+
 // numbers returns an error unless all values are numbers; nothing is computed if one
 // is null, which decides before the types of those behind it do.
 func (c *call) numbers(args []bson.RawValue) (someNull bool, err error) {
@@ -27,18 +34,18 @@ func (c *call) numbers(args []bson.RawValue) (someNull bool, err error) {
 	return false, nil
 }
 
-func evalMultiply(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
+func evalMultiply(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
 	if someNull, err := c.numbers(args); someNull || err != nil {
 		return null, err
 	}
 	product := intValue(1, bson.TypeInt32)
 	for _, v := range args {
-		product = combine(c.name, product, v)
+		product = combine(s, c.name, product, v)
 	}
 	return product, nil
 }
 
-func evalSubtract(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
+func evalSubtract(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
 	a, b := args[0], args[1]
 	if a.Type != bson.TypeDateTime || nullish(b) {
 		if nullish(a) || nullish(b) {
@@ -47,7 +54,7 @@ func evalSubtract(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error
 		if _, err := c.numbers(args); err != nil {
 			return null, err
 		}
-		return combine(c.name, a, b), nil
+		return combine(s, c.name, a, b), nil
 	}
 	at := int64(wide(a.Value))
 	if b.Type == bson.TypeDateTime {
@@ -61,7 +68,7 @@ func evalSubtract(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error
 }
 
 // combine computes with two numbers.
-func combine(name string, a, b bson.RawValue) bson.RawValue {
+func combine(s *state, name string, a, b bson.RawValue) bson.RawValue {
 	switch {
 	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:
 		operation := decimals.Mul
@@ -69,7 +76,9 @@ func combine(name string, a, b bson.RawValue) bson.RawValue {
 			operation = decimals.Sub
 		}
 		var d apd.Decimal
-		_, _ = operation(&d, toApd(a, 15), toApd(b, 15)) // what is no number comes out as NaN
+		x, y := toApd(a, 15), toApd(b, 15)
+		s.align(x, y)
+		_, _ = operation(&d, x, y) // what is no number comes out as NaN
 		return decimalValue(&d)
 	case a.Type == bson.TypeDouble || b.Type == bson.TypeDouble:
 		return doubleValue(combineFloats(name, float(a), float(b)))

@@ -86,12 +86,19 @@ func (f fieldExpr) eval(s *state) (bson.RawValue, error) {
 	if f.slot >= 0 {
 		from = s.vars[f.slot]
 	}
-	if len(f.names) > 1 || f.slot >= 0 && len(f.names) > 0 {
-		if top := Field(from, f.names[:1]); top.Type == bson.TypeArray || from.Type == bson.TypeArray {
-			s.work(top) // the elements are gone through
-		}
+	if len(f.names) > 0 && from.Type != bson.TypeArray {
+		from = Field(from, f.names[:1])
+		return s.below(from, f.names[1:]), nil
 	}
-	return Field(from, f.names), nil
+	return s.below(from, f.names), nil
+}
+
+// below is Field, and counts what is gone through for it.
+func (s *state) below(v bson.RawValue, names []string) bson.RawValue {
+	if len(names) > 0 {
+		s.work(v)
+	}
+	return Field(v, names)
 }
 
 // call is an operator with its arguments.

@@ -12,6 +12,7 @@ import (
 // total adds numbers as MongoDB does: exactly as long as there are integers alone, with
 // twice a double's digits else.
 type total struct {
+	state   *state
 	kind    bson.Type // the widest so far
 	n       int
 	hi      int64 // the integers, hi·2^64 + lo
@@ -43,7 +44,9 @@ func (t *total) add(v bson.RawValue) {
 	t.n++
 	switch v.Type {
 	case bson.TypeDecimal128:
-		_, _ = decimals.Add(&t.decimal, &t.decimal, toApd(v, 0)) // what is no number comes out as NaN
+		d := toApd(v, 0)
+		t.state.align(&t.decimal, d)
+		_, _ = decimals.Add(&t.decimal, &t.decimal, d) // what is no number comes out as NaN
 		t.kind = v.Type
 	case bson.TypeDouble:
 		t.doubles.add(double(v))
@@ -104,8 +107,8 @@ func (t *total) value() bson.RawValue {
 }
 
 // evalAdd adds numbers, and moves at most one date by them in milliseconds.
-func evalAdd(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-	var t total
+func evalAdd(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
+	t := total{state: s}
 	dated := false
 	for _, v := range args {
 		switch {
@@ -149,7 +152,8 @@ func values(args []bson.RawValue, yield func(v bson.RawValue)) {
 }
 
 // summed adds the numbers and leaves out the rest.
-func summed(args []bson.RawValue) (t total) {
+func summed(s *state, args []bson.RawValue) total {
+	t := total{state: s}
 	values(args, func(v bson.RawValue) {
 		if isNumber(v.Type) {
 			t.add(v)
@@ -158,13 +162,13 @@ func summed(args []bson.RawValue) (t total) {
 	return t
 }
 
-func evalSum(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-	t := summed(args)
+func evalSum(_ *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
+	t := summed(s, args)
 	return t.value(), nil
 }
 
-func evalAvg(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-	t := summed(args)
+func evalAvg(_ *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
+	t := summed(s, args)
 	switch {
 	case t.n == 0:
 		return null, nil
@@ -214,16 +218,17 @@ func evalDivide(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) 
 	return doubleValue(float(a) / float(b)), nil
 }
 
-func evalMod(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
+func evalMod(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
 	if someNull, err := c.divisor(args); someNull || err != nil {
 		return null, err
 	}
 	a, b := args[0], args[1]
 	if a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128 {
 		var d apd.Decimal
-		if _, err := remainders.Rem(&d, toApd(a, 15), toApd(b, 15)); err == nil {
-			_, _ = decimals.Round(&d, &d)
-		}
+		x, y := toApd(a, 15), toApd(b, 15)
+		s.align(x, y)
+		_, _ = remainders.Rem(&d, x, y)
+		_, _ = decimals.Round(&d, &d)
 		return decimalValue(&d), nil
 	}
 	n, whole, ok := truncated(b)

@@ -121,6 +121,7 @@ func TestExpressionIsBounded(t *testing.T) {
 	for name, query := range map[string]string{
 		"three loops":  `{"$map": {"input": "$a", "as": "x", "in": {"$map": {"input": "$a", "as": "y", "in": {"$map": {"input": "$a", "in": 1}}}}}}`,
 		"paths inside": `{"$filter": {"input": "$a", "cond": {"$in": [1, "$a.b"]}}}`,
+		"decimals":     `{"$map": {"input": "$a", "in": {"$mod": [{"$add": ["$$this.b", {"$numberDecimal": "9E+6144"}]}, {"$numberDecimal": "7E-6176"}]}}}`,
 		"doubling": strings.Repeat(`{"$map": {"input": [1, 2], "as": "x", "in": `, 9) + `{"$concat": ["$t", "$t", "$t", "$t"]}` +
 			strings.Repeat(`}}`, 9),
 	} {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -21,6 +22,9 @@ func FuzzParse(f *testing.F) {
 		`{}`, `{"a": {"$gt": 1, "$in": [1, null]}}`, `{"$or": [{"a.0.b": {"$elemMatch": {"$ne": 1}}}]}`,
 		`{"a": {"$regex": "(?<n>a|b)++\\k<n>[^[:alpha:]\\d-]{2,3}?$", "$options": "imsx"}}`,
 		`{"a": {"$not": {"$regularExpression": {"pattern": "^\\p{L}(?=x)", "options": "i"}}}}`,
+		`{"$expr": {"$map": {"input": "$a", "as": "x", "in": {"$filter": {"input": "$$x.b", "cond": {"$regexMatch": {"input": "$$this", "regex": "a"}}}}}}}`,
+		`{"$expr": {"$eq": [{"$dateToString": {"date": {"$toDate": "$a"}, "format": "%Y"}}, {"$substrCP": [{"$toString": "$b"}, 0, {"$mod": ["$c", 3]}]}]}}`,
+		`{"$expr": {"$switch": {"branches": [{"case": {"$in": ["$a", "$b"]}, "then": {"$convert": {"input": "$a", "to": "decimal", "onError": 1}}}]}}}`,
 		`{"$expr": {"$cond": [{"$gt": ["$a.b", {"$add": [1, "$c"]}]}, true, {"$literal": "$x"}]}}`,
 		`{"a": {"$type": ["number", 2], "$mod": [4, 1.5], "$bitsAllSet": [1, 5], "$size": 2}}`,
 		`{"a": {"$all": [{"$elemMatch": {"b": 1}}]}, "$nor": [{"b": {"$numberDecimal": "1E-6176"}}]}`,
@@ -29,7 +33,8 @@ func FuzzParse(f *testing.F) {
 	}
 	docs := []bson.Raw{filtertest.New(1).Doc(), filtertest.New(2).Doc()}
 	f.Fuzz(func(t *testing.T, text string) {
-		q, err := filter.Parse([]byte(text), filter.Options{MaxPattern: 60})
+		o := filter.Options{MaxPattern: 60, Now: time.Unix(1, 0)}
+		q, err := filter.Parse([]byte(text), o)
 		if err != nil {
 			var fault *rules.Error
 			if !errors.As(err, &fault) || !errors.Is(err, rules.ErrWrongCall) || fault.Reason == "" {
@@ -37,7 +42,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if again, err := filter.Parse([]byte(text), filter.Options{MaxPattern: 60}); err != nil || again.Key() != q.Key() {
+		if again, err := filter.Parse([]byte(text), o); err != nil || again.Key() != q.Key() {
 			t.Fatalf("Parse(%q) again: %v, other key", text, err)
 		}
 		for _, d := range docs {
@@ -52,6 +57,7 @@ func FuzzParse(f *testing.F) {
 func FuzzMatch(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed, []byte(filtertest.New(seed).Doc()))
+		f.Add(seed, []byte(filtertest.New(seed).Plain()))
 	}
 	path, err := filter.ParsePath("a.0.b")
 	if err != nil {
@@ -63,6 +69,11 @@ func FuzzMatch(f *testing.F) {
 		got := match(t, parse(t, x), d)
 		if match(t, parse(t, query(t, list("$nor", x))), d) == got {
 			t.Fatalf("$nor agrees with %s on %v", x, d)
+		}
+		if e, err := filter.FromBSON(g.Expression(), filter.Options{}); err == nil {
+			if _, err := e.Match(d); err != nil && !errors.Is(err, rules.ErrWrongCall) {
+				t.Fatalf("an expression on %v: %v", d, err)
+			}
 		}
 		key := filter.SortField{Path: path}.Key(d)
 		if filter.CompareValues(key, key) != 0 {
