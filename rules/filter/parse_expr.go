@@ -68,6 +68,9 @@ func (p *parser) fieldReference(s string) (expr, error) {
 	if variable, ok := strings.CutPrefix(path, "$"); ok {
 		name, rest, dotted := strings.Cut(variable, ".")
 		if found, err := p.variable(name, &field); found != nil || err != nil {
+			if _, isConstant := found.(constant); isConstant && dotted {
+				return constant{}, nil // there is nothing below a date
+			}
 			return found, err
 		}
 		if !dotted {
