@@ -71,6 +71,8 @@ func bound(n Node, to *binding) Node {
 			elem.Value = bound(n.Value, to)
 		}
 		return elem
+	case *ExprNode:
+		return &ExprNode{root: n.root, key: n.key, binding: to}
 	}
 	return n
 }

@@ -12,8 +12,9 @@ import (
 // whole values: they do not look into arrays, and compare across types in
 // MongoDB's total order.
 type ExprNode struct {
-	root expr
-	key  string
+	root    expr
+	key     string
+	binding *binding // of its regular expressions; nil if unbound
 }
 
 // Match implements Node. The error is a *rules.Error: the document has a value that
@@ -21,6 +22,7 @@ type ExprNode struct {
 func (n *ExprNode) Match(doc bson.Raw) (bool, error) {
 	s := states.Get().(*state)
 	defer s.release()
+	s.binding = n.binding
 	s.root = bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
 	v, err := n.root.eval(s)
 	return err == nil && truth(v), err
@@ -47,6 +49,8 @@ type state struct {
 	stack []bson.RawValue // the arguments of the operators being evaluated
 	left  int             // of maxWork
 	zone  zone            // the last time zone asked for
+
+	binding *binding // of regular expressions; nil if unbound
 }
 
 var states = sync.Pool{New: func() any { return &state{left: maxWork} }}
@@ -55,7 +59,7 @@ var states = sync.Pool{New: func() any { return &state{left: maxWork} }}
 func (s *state) release() {
 	clear(s.vars[:cap(s.vars)])
 	clear(s.stack[:cap(s.stack)])
-	s.root, s.vars, s.stack, s.left = bson.RawValue{}, s.vars[:0], s.stack[:0], maxWork
+	s.root, s.vars, s.stack, s.left, s.binding = bson.RawValue{}, s.vars[:0], s.stack[:0], maxWork, nil
 	states.Put(s)
 }
 

@@ -138,7 +138,7 @@ func evalIndexOf(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error)
 	return intValue(int64(at), bson.TypeInt32), nil
 }
 
-func evalRegexMatch(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
+func evalRegexMatch(c *call, st *state, args []bson.RawValue) (bson.RawValue, error) {
 	if nullish(args[0]) {
 		return boolValue(false), nil
 	}
@@ -146,6 +146,10 @@ func evalRegexMatch(c *call, _ *state, args []bson.RawValue) (bson.RawValue, err
 	if err != nil || c.regex == nil {
 		return boolValue(false), err
 	}
-	ok, err := c.regex.MatchString(s)
+	regex := c.regex
+	if st.binding != nil {
+		regex = regex.bound(st.binding)
+	}
+	ok, err := regex.MatchString(s)
 	return boolValue(ok), err
 }

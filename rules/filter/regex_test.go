@@ -170,6 +170,16 @@ func TestBudget(t *testing.T) {
 	if pauses == 0 {
 		t.Error("never paused")
 	}
+	inExpression, err := filter.Parse([]byte(`{"$expr": {"$not": {"$regexMatch": {"input": "$a", "regex": "(\\w*)*\\1[~^]$"}}}}`), filter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := filter.NewBudget(20 * time.Millisecond)
+	for _, d := range []bson.Raw{long, short} { // the second finds the budget used up
+		if _, err := inExpression.Within(budget, nil).Match(d); !errors.Is(err, rules.ErrWrongCall) {
+			t.Fatalf("Match error = %v, want a wrong call", err)
+		}
+	}
 	gone := errors.New("gone")
 	f = f.Within(filter.NewBudget(time.Hour), func() error { return gone })
 	if _, err := f.Match(long); !errors.Is(err, gone) {
