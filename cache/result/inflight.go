@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"vitrine/cache/fair"
 	"vitrine/rules"
 )
 
@@ -47,10 +48,23 @@ func (f *InFlight) Make(ctx context.Context, n int64) (done func(), err error) {
 		return nil, ErrInFlight
 	}
 	n = min(n, f.third)
-	if err := f.making.Acquire(ctx, n); err != nil {
+	done = func() { f.making.Release(n) }
+	if f.making.TryAcquire(n) {
+		return done, nil
+	}
+	got := false
+	err = fair.TurnOf(ctx).Aside(ctx, func() error {
+		err := f.making.Acquire(ctx, n)
+		got = err == nil
+		return err
+	})
+	if err != nil {
+		if got {
+			done()
+		}
 		return nil, unavailable(err)
 	}
-	return func() { f.making.Release(n) }, nil
+	return done, nil
 }
 
 // Take claims so many bytes, to be given back; false if there is too little for whole
