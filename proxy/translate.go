@@ -79,15 +79,23 @@ func (t *translator) rows(row func(dst []byte, a activity) []byte) rowFunc {
 func (t *translator) translate(doc bson.Raw) bson.Raw {
 	kind, _ := doc.Lookup("type").StringValueOK()
 	sub, _ := doc.Lookup("subtype").StringValueOK()
+	rendered, ok := doc.Lookup("rendered").DocumentOK()
+	if !ok {
+		return doc
+	}
 	known := map[string]string{}
 	if text, ok := t.labels.Lookup(label.ActivityType, kind, t.lang); ok {
 		known["type"] = text
+		// A row is not in two languages: a subtype without a label goes by its type's,
+		// unless it goes by its id.
+		if shown, _ := rendered.Lookup("subtype").StringValueOK(); shown != sub {
+			known["subtype"] = text
+		}
 	}
 	if text, ok := t.labels.Lookup(label.ActivitySubtype, kind+"/"+sub, t.lang); ok {
 		known["subtype"] = text
 	}
-	rendered, ok := doc.Lookup("rendered").DocumentOK()
-	if !ok || len(known) == 0 {
+	if len(known) == 0 {
 		return doc
 	}
 	return withFields(doc, map[string]any{"rendered": withFields(rendered, known)})

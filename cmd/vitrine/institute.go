@@ -81,13 +81,10 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 		return settings{}, err
 	}
 	i.warned.tell(i.log, "answers", said.Warnings)
-	labels := i.labels
-	if r := i.latest.Load(); r != nil {
-		labels = labels.With(r.rules.Labels())
-	}
+	rules, _ := i.rulesOf(said) // a run of activities reports the faults
 	return settings{
 		Config: completed(i.given, said, i.sealed),
-		labels: labels.With(said.Labels).With(i.ownNames),
+		labels: i.labels.With(rules.Labels()).With(said.Labels).With(i.ownNames),
 		member: []string{osiris.Everybody},
 	}, nil
 }
@@ -137,19 +134,23 @@ type rendering struct {
 	options render.Options
 }
 
-// rendering returns what the configuration says about it, completed by the database. A
-// rules file of the site's own has the say about everything in it.
+// rulesOf returns the rules of rendering as the database completes them. A rules file of
+// the site's own has the say about everything in it.
+func (i *institute) rulesOf(said osiris.Settings) (*render.Rules, []render.Fault) {
+	if i.given.Rules.File != "" {
+		return i.rules, nil
+	}
+	return i.rules.WithOsiris(said.Render)
+}
+
+// rendering returns what the configuration says about it, completed by the database.
 func (i *institute) rendering(said osiris.Settings) *rendering {
 	cfg, rules := i.given, i.rules
 	if i.source != nil {
 		cfg = completed(cfg, said, i.sealed)
-		told := said.Warnings
-		if cfg.Rules.File == "" {
-			var faults []render.Fault
-			rules, faults = rules.WithOsiris(said.Render)
-			told = append(told, osiris.Faults(faults)...)
-		}
-		i.warned.tell(i.log, "rendering", told)
+		var faults []render.Fault
+		rules, faults = i.rulesOf(said)
+		i.warned.tell(i.log, "rendering", append(said.Warnings, osiris.Faults(faults)...))
 	}
 	return &rendering{rules, render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone}}
 }

@@ -254,10 +254,10 @@ func (s *source) Scan(_ context.Context, collection string) iter.Seq2[bson.Raw, 
 func TestRead(t *testing.T) {
 	src := &source{docs: documents(t, map[string]string{
 		osiris.General: `{"_id": 1, "key": "startyear", "value": 2001}`,
-		osiris.Types:   `{"_id": 1, "id": "a", "parent": "b"}`,
+		osiris.Fields:  `{"_id": 1, "id": "a"}`,
 	})}
 	s, err := osiris.Read(t.Context(), src, osiris.ForAnswers()...)
-	if err != nil || s.StartYear != 2001 || s.Render.Types != nil {
+	if err != nil || s.StartYear != 2001 || s.Render.Fields != nil {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	if !reflect.DeepEqual(src.read, osiris.ForAnswers()) {

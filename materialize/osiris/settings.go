@@ -29,9 +29,10 @@ const (
 	Journals     = "journals"
 )
 
-// ForAnswers returns the collections that everything in Settings but Render is made from.
+// ForAnswers returns the collections that everything in Settings but Render is made from,
+// and the names of types and subtypes in Render.
 func ForAnswers() []string {
-	return []string{Categories, Features, General, Projects, Rights, Vocabularies, Topics}
+	return []string{Categories, Features, General, Projects, Rights, Types, Vocabularies, Topics}
 }
 
 // ForRendering returns the collections that Settings.Render and Language are made from.

@@ -115,6 +115,9 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 			l.subtype(t)
 		}
 	}
+	for _, t := range l.own {
+		t.fallback.label = t.label // as OSIRIS does with subtypes it does not know
+	}
 	return l.rules, l.faults
 }
 
