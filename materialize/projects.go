@@ -20,7 +20,7 @@ func resolved(view, collection string) Job {
 		View:        view,
 		Source:      collection,
 		Deps:        []string{"organizations", "persons"},
-		Fingerprint: "resolved/1",
+		Fingerprint: "resolved/2",
 		Rows: func(deps Deps) (RowFunc, error) {
 			directory := display.NewDirectory(deps["organizations"], deps["persons"])
 			return func(_ context.Context, record bson.Raw) (bson.Raw, error) {

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,6 +26,28 @@ func (s Style) DateRange(row bson.Raw) string {
 		return start
 	}
 	return start + " - " + until
+}
+
+// calendarDay is a date as OSIRIS shows it to people, "01.07.2022", of {year, month, day},
+// of a point in time or of "2022-07-01"; what is not known is left out: "07.2022". Other
+// text stays as it is.
+func calendarDay(v bson.RawValue) string {
+	const layout = "02.01.2006"
+	doc, ok := v.DocumentOK()
+	if !ok {
+		text := day(v)
+		if t, err := time.Parse(time.DateOnly, text); err == nil {
+			return t.Format(layout)
+		}
+		return text
+	}
+	var parts []string
+	for _, key := range []string{"day", "month", "year"} {
+		if text := Text(doc.Lookup(key)); text != "" {
+			parts = append(parts, strings.Repeat("0", max(0, 2-len(text)))+text)
+		}
+	}
+	return inert(strings.Join(parts, "."))
 }
 
 // day is a stored date as text: of a point in time its day in UTC.

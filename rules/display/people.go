@@ -8,8 +8,9 @@ import (
 	"vitrine/rules/markup"
 )
 
-// applicants are the fields that say who applied, best first.
-var applicants = []string{"applicant", "contact", "supervisor"}
+// applicants are the fields that say who applied, best first. The stored applicant is the
+// last: it is often the text of a form, where the others name a person.
+var applicants = []string{"contact", "supervisor", "applicant"}
 
 // nameOf is the name a stored person object carries, or "".
 func nameOf(person bson.Raw) string {
@@ -64,8 +65,8 @@ func Persons(row bson.Raw) []string {
 	return names(row.Lookup("persons"), func(v bson.RawValue) string { return inert(person(v, row)) })
 }
 
-// Applicant returns the name of who applied: the stored applicant, or else the
-// contact, or else the supervisor; "" if none is stored.
+// Applicant returns the name of who applied: the contact, or else the supervisor, or else
+// the stored applicant; "" if none is stored.
 func Applicant(row bson.Raw) string {
 	for _, field := range applicants {
 		all := names(row.Lookup(field), func(v bson.RawValue) string { return inert(person(v, row)) })

@@ -17,7 +17,7 @@ const Reserved = "_resolved"
 // Directory knows the people and organisations that records refer to.
 type Directory struct {
 	organizations map[string]organization // by _id and by id, as text
-	persons       map[string]string       // display names by username
+	persons       map[string]string       // display names by username, and by _id as text
 }
 
 type organization struct{ id, name string }
@@ -39,9 +39,11 @@ func NewDirectory(organizations, persons []bson.Raw) *Directory {
 		d.organizations[o.id] = o
 	}
 	for _, doc := range persons {
-		user, name := str(doc, "username"), personName(doc)
-		if _, taken := d.persons[user]; user != "" && name != "" && !taken {
-			d.persons[user] = name
+		name := personName(doc)
+		for _, key := range []string{str(doc, "username"), Text(doc.Lookup("_id"))} {
+			if _, taken := d.persons[key]; key != "" && name != "" && !taken {
+				d.persons[key] = name
+			}
 		}
 	}
 	return d
@@ -91,7 +93,7 @@ func (d *Directory) Resolve(record bson.Raw) bson.Raw {
 }
 
 // users are the usernames whose names a record needs: those of its persons
-// without a name of their own, and of who may stand as applicant.
+// without a name of their own, of who may stand as applicant, and of other references.
 func users(record bson.Raw) []string {
 	var all []string
 	for _, person := range each(record.Lookup("persons")) {
@@ -103,7 +105,7 @@ func users(record bson.Raw) []string {
 			all = append(all, str(doc, "user"))
 		}
 	}
-	for _, field := range applicants {
+	for _, field := range append([]string{"scholar", "stipendiate", "applicants"}, applicants...) {
 		for _, v := range each(record.Lookup(field)) {
 			all = append(all, userOf(v))
 		}

@@ -22,7 +22,7 @@ func TestResolve(t *testing.T) {
 		},
 		[]bson.Raw{
 			parse(t, `{"username":"ann","first":"Ann","last":"Ada","displayname":"A. Ada"}`),
-			parse(t, `{"username":"bob","displayname":"Bob B."}`),
+			parse(t, `{"_id":{"$oid":"345d6cb04265c77322a34969"},"username":"bob","displayname":"Bob B."}`),
 			parse(t, `{"username":"ann","first":"Another"}`),
 			parse(t, `{"username":null,"first":"Nobody"}`),
 			parse(t, `{"username":"eve"}`),
@@ -41,7 +41,9 @@ func TestResolve(t *testing.T) {
 		{"persons without a name", `{"persons":[{"user":"ann"},{"user":"bob","name":"Robert"},{"user":"eve"},{"user":"who"}]}`,
 			`{"persons":[{"user":"ann","name":"Ann Ada"}]}`},
 		{"applicant, contact, supervisor", `{"applicant":"ann","contact":"bob","supervisor":{"user":"ann"}}`,
-			`{"persons":[{"user":"ann","name":"Ann Ada"},{"user":"bob","name":"Bob B."}]}`},
+			`{"persons":[{"user":"bob","name":"Bob B."},{"user":"ann","name":"Ann Ada"}]}`},
+		{"a person by _id", `{"contact":{"$oid":"345d6cb04265c77322a34969"}}`,
+			`{"persons":[{"user":"345d6cb04265c77322a34969","name":"Bob B."}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

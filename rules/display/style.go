@@ -42,8 +42,12 @@ func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) [
 		return ejson.Append(dst, v)
 	case "type", "funder", "role", "status":
 		return appendJoined(dst, names(v, func(v bson.RawValue) string { return s.label(codes[field], v) }))
-	case "persons":
+	case "persons", "contact", "supervisor", "scholar", "stipendiate", "applicants":
 		return appendJoined(dst, names(v, func(v bson.RawValue) string { return inert(person(v, row)) }))
+	case "start", "end":
+		return appendJoined(dst, names(v, calendarDay))
+	case "funding_number":
+		return appendFundingNumbers(dst, v)
 	case "units":
 		return appendJoined(dst, names(v, unit))
 	case "topics":
@@ -88,6 +92,14 @@ func link(v bson.RawValue, row bson.Raw) string {
 		return markup.Escape(ref)
 	}
 	return "<a href='/organizations/view/" + markup.Escape(url.PathEscape(o.id)) + "'>" + markup.Escape(o.name) + "</a>"
+}
+
+// appendFundingNumbers joins several numbers; a single one is written as it is stored.
+func appendFundingNumbers(dst []byte, v bson.RawValue) []byte {
+	if v.Type != bson.TypeArray {
+		return appendPlain(dst, v)
+	}
+	return appendJoined(dst, names(v, func(v bson.RawValue) string { return inert(Text(v)) }))
 }
 
 func appendJoined(dst []byte, texts []string) []byte {
