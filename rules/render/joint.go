@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -62,8 +63,15 @@ func (j *joiner) word(html string) {
 	j.last = lastVisible(j.out)
 }
 
-// value writes the HTML of a field that is not empty.
+// value writes the HTML of a field that is not empty. A space that it begins with, and a
+// colon behind that, are joints like those of the template.
 func (j *joiner) value(html []byte) {
+	if rest, ok := bytes.CutPrefix(html, []byte(" ")); ok {
+		if html, ok = bytes.CutPrefix(rest, []byte(": ")); ok {
+			j.push(punctJoint, ":")
+		}
+		j.push(spaceJoint, " ")
+	}
 	j.settle(spaceJoint)
 	j.out = append(j.out, html...)
 	j.last = lastVisible(j.out)

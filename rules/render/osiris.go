@@ -121,10 +121,13 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	return l.rules, l.faults
 }
 
+// osirisVersion is to codeVersion what the code of templates of OSIRIS is to the rest.
+const osirisVersion = "2"
+
 // osirisFingerprint covers the rules below and all that the database says.
 func osirisFingerprint(below string, o Osiris) string {
 	d := xxhash.New()
-	fmt.Fprintln(d, codeVersion, below)
+	fmt.Fprintln(d, codeVersion, osirisVersion, below)
 	_ = json.NewEncoder(d).Encode(o) // texts in maps and lists: nothing that cannot be encoded
 	return fmt.Sprintf("%016x", d.Sum64())
 }

@@ -243,7 +243,20 @@ func appendOpenAccess(p *page, dst []byte, open, status source) []byte {
 
 // numbers adds pages, editions and versions with the words that go with them.
 func (l *osirisLoader) numbers(fields map[string]*field) {
-	pages, version, edition := fields["pages"], osirisStored(l.source("version")), l.source("edition")
+	volume, issue, pages := fields["volume"], fields["issue"], fields["pages"]
+	fields["volume-issue-pages"] = &field{write: func(p *page, dst []byte, _ string) []byte {
+		start := len(dst)
+		dst = prefixed(p, dst, " ", volume)
+		mark := len(dst)
+		if dst = prefixed(p, dst, "(", issue); len(dst) > mark {
+			dst = append(dst, ')')
+		}
+		if len(dst) == start {
+			return prefixed(p, dst, " : ", pages)
+		}
+		return prefixed(p, dst, ": ", pages)
+	}}
+	version, edition := osirisStored(l.source("version")), l.source("edition")
 	fields["pages-pp"] = &field{write: func(p *page, dst []byte, _ string) []byte {
 		start := len(dst)
 		dst = prefixed(p, dst, "pp. ", pages)

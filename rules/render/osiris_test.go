@@ -66,6 +66,8 @@ func TestOsirisNotation(t *testing.T) {
 		{"condition with HTML", "{title}%journal . <i>{journal}</i>%.", "On Ice. <i>Cold</i>."},
 		{"line break in HTML", "{title}<br> <b>{journal}</b><br/>{year}", "On Ice<br><b>Cold</b><br>2023"},
 		{"volume and pages", "{volume-issue-pages}", "7: 1-9"},
+		{"a value that begins with a space", "<i>{journal}</i>{volume-issue-pages}", "<i>Cold</i> 7: 1-9"},
+		{"the template's space and the value's", "{journal} {volume-issue-pages}", "Cold 7: 1-9"},
 		{"German", "%journal für {journal}%", "für Cold"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,6 +103,10 @@ func TestOsirisFields(t *testing.T) {
 		{"journal without abbreviation", "{journal-abbr}", `{"journal": "H.", "journal_id": "61f1"}`, "Heat", ""},
 		{"journal without record", "{journal} = {journal-abbr}", `{"journal": "JC", "journal_id": "none"}`, "JC = JC", ""},
 		{"volume, issue, pages", "{volume-issue-pages}", `{"volume": 3, "issue": "2", "pages": "4-5"}`, "3(2): 4-5", ""},
+		{"volume and issue", "{book-title}{volume-issue-pages}", `{"book": "Soil 42", "volume": 29, "issue": "D1"}`, "Soil 42 29(D1)", ""},
+		{"issue alone", "{book-title}{volume-issue-pages}", `{"book": "Soil", "issue": "D1"}`, "Soil(D1)", ""},
+		{"pages alone", "{book-title}{volume-issue-pages}.", `{"book": "Soil", "pages": "4-5"}`, "Soil: 4-5.", ""},
+		{"pages before all", "{volume-issue-pages}", `{"pages": "4-5"}`, "4-5", ""},
 		{"pages", "{pages-pp}", `{"pages": "4-5"}`, "pp. 4-5", ""},
 		{"page", "{pages-pp}", `{"pages": 17}`, "p. 17", ""},
 		{"no page", "x{pages-pp}", `{}`, "x", ""},
