@@ -87,3 +87,18 @@ func (r *reader) journals() {
 		r.settings.Render.Journals[idText(doc.Lookup("_id"))] = render.OsirisJournal{Name: name, Abbr: abbr}
 	}
 }
+
+// persons reads whose pages activities link to: {username, hide}. One that cannot be used
+// is no news, as of journals.
+func (r *reader) persons() {
+	for _, doc := range r.docs[Persons] {
+		user, _ := doc.Lookup("username").StringValueOK()
+		if hidden, _ := doc.Lookup("hide").BooleanOK(); user == "" || hidden {
+			continue
+		}
+		if r.settings.Render.Persons == nil {
+			r.settings.Render.Persons = make(map[string]string, len(r.docs[Persons]))
+		}
+		r.settings.Render.Persons[user] = idText(doc.Lookup("_id"))
+	}
+}

@@ -78,6 +78,9 @@ func TestSettings(t *testing.T) {
 			{"_id": 5, "id": "something-else", "values": "not looked at"}`,
 		osiris.Journals: `{"_id": "j1", "journal": "Journal of Ice", "abbr": "J. Ice", "issn": ["1"]}
 			{"_id": "j2", "journal": {"odd": 1}}`,
+		osiris.Persons: `{"_id": {"$oid": "507f1f77bcf86cd799439013"}, "username": "ada"}
+			{"_id": 2, "username": "ben", "hide": true}
+			{"_id": 3, "username": null}`,
 	}))
 	if got := warnings(s); got != nil {
 		t.Errorf("warnings %q", got)
@@ -112,6 +115,7 @@ func TestSettings(t *testing.T) {
 			},
 			Vocabularies: map[string]map[string]label.Name{"thesis": {"phd": {EN: "PhD", DE: "Promotion"}}},
 			Journals:     map[string]render.OsirisJournal{"j1": {Name: "Journal of Ice", Abbr: "J. Ice"}},
+			Persons:      map[string]string{"ada": "507f1f77bcf86cd799439013"},
 		},
 	}
 	if !reflect.DeepEqual(s, want) {

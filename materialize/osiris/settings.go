@@ -27,6 +27,7 @@ const (
 	Fields       = "adminFields"
 	Topics       = "topics"
 	Journals     = "journals"
+	Persons      = "persons"
 )
 
 // ForAnswers returns the collections that everything in Settings but Render is made from,
@@ -37,7 +38,7 @@ func ForAnswers() []string {
 
 // ForRendering returns the collections that Settings.Render and Language are made from.
 func ForRendering() []string {
-	return []string{Categories, Fields, General, Types, Vocabularies, Journals}
+	return []string{Categories, Fields, General, Types, Vocabularies, Journals, Persons}
 }
 
 // Everybody is the role that everybody who is logged in has.
@@ -106,6 +107,7 @@ func From(docs map[string][]bson.Raw) Settings {
 	r.types()
 	r.fields()
 	r.journals()
+	r.persons()
 	r.labels()
 	slices.SortStableFunc(r.settings.Warnings, func(a, b Warning) int { return strings.Compare(a.Collection, b.Collection) })
 	return r.settings

@@ -119,20 +119,22 @@ func (p *page) span() span {
 	return s
 }
 
-// dateParts returns start and end, for want of them what stands in for them. There no end
-// means going on only for subtypes of which it is said.
+// dateParts returns start and end, for want of them what stands in for them. No end means
+// going on only for subtypes of which it is said; of these OSIRIS itself stores the start
+// as end_date where end is missing.
 func (p *page) dateParts(parts datePartSlots, start, end bsoncore.Value) (from, to bsoncore.Value) {
 	if absent(start) {
 		start = p.values[parts.start]
 	}
-	if end.Type != 0 {
-		return start, end
+	given := p.values[parts.end]
+	if p.sub.ongoing && absent(given) && (absent(end) || parseDate(end, p.zone) == parseDate(p.values[slotStart], p.zone)) {
+		return start, bsoncore.Value{Type: bsoncore.TypeNull}
 	}
-	if end = p.values[parts.end]; absent(end) {
+	if absent(end) {
+		end = given
+	}
+	if absent(end) {
 		end = bsoncore.Value{}
-		if p.sub.ongoing {
-			end.Type = bsoncore.TypeNull
-		}
 	}
 	return start, end
 }

@@ -21,6 +21,7 @@ type Osiris struct {
 	Fields       []OsirisField                    // the institute's own fields
 	Vocabularies map[string]map[string]label.Name // names of codes: by vocabulary, then by code
 	Journals     map[string]OsirisJournal         // by _id, as text
+	Persons      map[string]string                // the _id, as text, of those with a page: by username
 }
 
 // OsirisCategory is a type of activities. What is empty is left to the rules below.
@@ -101,6 +102,10 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 		guessed: map[string]bool{},
 	}
 	l.rules.userSlots = append(slices.Clone(r.userSlots), l.slot("supervisors"))
+	for out, path := range map[output]string{outAuthors: "authors", outEditors: "editors"} {
+		persons := styledPersons(l.source(path), authorStyle(o.Persons))
+		l.rules.templates[out] = []instr{{op: opField, operands: []operand{{field: persons}}}}
+	}
 	l.rules.parts = &datePartSlots{start: l.slot("start"), end: l.slot("end")}
 	l.vocabulary = vocabulary{fields: l.osirisFields(o), labels: map[string][languages]string{untitled: untitledLabel}}
 	seen := map[string]bool{}

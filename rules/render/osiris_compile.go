@@ -9,14 +9,17 @@ import (
 // What links to an activity without a title.
 const untitled = "untitled"
 
+// legend is a field that templates cannot name.
+const legend = "<legend>"
+
 var untitledLabel = [languages]string{english: "[no title]", german: "[ohne Titel]"}
 
 // osirisTemplates compiles what a subtype says into s, and leaves to s what it does not
 // say. Of title and subtitle OSIRIS makes the form with links inside the house and the
 // one for portfolios; where only one of them is given the other has OSIRIS's default.
 func (l *osirisLoader) osirisTemplates(o OsirisType, s *subtype) {
-	if code := l.osirisTemplate(o.From, "print", o.Print); code != nil {
-		s.templates[outPrint], s.templates[outPlain] = code, nil
+	if print := l.osirisNodes(o.From, "print", o.Print); print != nil {
+		s.templates[outPrint], s.templates[outPlain] = l.code(withLegend(print)), nil
 	}
 	title := l.osirisNodes(o.From, "title", o.Title)
 	subtitle := l.osirisNodes(o.From, "subtitle", o.Subtitle)
@@ -73,13 +76,14 @@ func linkedNodes(fields map[string]*field, nodes []node) []node {
 	return linked
 }
 
-// osirisTemplate compiles one template; nil if there is none, or none that can be used.
-func (l *osirisLoader) osirisTemplate(from, name, src string) []instr {
-	nodes := l.osirisNodes(from, name, src)
-	if nodes == nil {
-		return nil
+// withLegend appends to a citation that names the authors what explains marks behind them.
+func withLegend(nodes []node) []node {
+	for name := range fieldNames(nodes) {
+		if name == "author-table" || name == "scientist" || name == "authors" || strings.HasPrefix(name, "authors-") {
+			return append(slices.Clone(nodes), literal{text: "<br><small>"}, fieldNode(legend), literal{text: "</small>"})
+		}
 	}
-	return l.code(nodes)
+	return nodes
 }
 
 // code compiles nodes that osirisNodes has passed, alone or in a form of ours.

@@ -85,8 +85,9 @@ func (l *osirisLoader) persons(fields map[string]*field) {
 		"editor": "editors", "editors": "editors",
 		"supervisor": "supervisors", "supervisors": "supervisors", "supervisor-thesis": "supervisors",
 	} {
-		fields[name] = personsField(l.source(path))
+		fields[name] = styledPersons(l.source(path), defaultStyle())
 	}
+	fields[legend] = legendField(l.source("authors"))
 	who, title, affiliation := textField(l.source("name")), textField(l.source("academic_title")), textField(l.source("affiliation"))
 	organization := l.source("organization")
 	fields["person"] = &field{write: func(p *page, dst []byte, _ string) []byte {
@@ -301,18 +302,16 @@ func ordinal(v bsoncore.Value) string {
 
 // dates adds the names that the time of an activity has in OSIRIS.
 func (l *osirisLoader) dates(fields map[string]*field) {
-	fields["date"], fields["date-range-ongoing"] = fields["date-range"], fields["date-range"]
-	fields["start"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		return dateStyles[p.lang].date(dst, p.span().from)
+	start := l.source("start")
+	fields["date-range"] = &field{write: func(p *page, dst []byte, _ string) []byte { return appendOsirisSpan(dst, p.span()) }}
+	fields["date"] = fields["date-range"]
+	fields["date-range-ongoing"] = &field{write: func(p *page, dst []byte, _ string) []byte {
+		return appendOngoing(dst, p.span(), !absent(start.value(p)), p.lang)
 	}}
-	fields["end"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		return dateStyles[p.lang].date(dst, p.span().to)
-	}}
+	fields["start"] = &field{write: func(p *page, dst []byte, _ string) []byte { return appendOsirisDate(dst, p.span().from) }}
+	fields["end"] = &field{write: func(p *page, dst []byte, _ string) []byte { return appendOsirisDate(dst, p.span().to) }}
 	fields["month"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		if month := p.span().from.month; month > 0 {
-			dst = append(dst, monthNames[p.lang][month-1]...)
-		}
-		return dst
+		return append(dst, monthName(p.span().from, p.lang)...)
 	}}
 }
 
@@ -373,7 +372,9 @@ func (l *osirisLoader) custom(f OsirisField) *field {
 	s := l.source(f.ID)
 	switch f.Kind {
 	case OsirisDate:
-		return dateField(s)
+		return &field{write: func(p *page, dst []byte, _ string) []byte {
+			return appendOsirisDate(dst, parseDate(s.value(p), p.zone))
+		}}
 	case OsirisURL:
 		return as(urlField(s), asLink)
 	case OsirisFlag:

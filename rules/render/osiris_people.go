@@ -14,17 +14,36 @@ type nameStyle struct {
 	givenFirst bool   // "J. Doe", not "Doe J."
 	comma      bool   // "Doe, J."
 	given      string // "first" in full, "f." initials, "f" initials without dots
+	space      string // between the parts of a name
 	delimiter  string // between persons
 	last       string // before the last of them
 	etAl       int    // of more persons only these are shown; 0: all
 	ellipsis   int    // of more persons these are shown, the last among them; 0: all
 	suffix     string // "ed" or "eds", in brackets behind
+	// pages, if not nil, are the _ids of persons by username: all who have one are links
+	// to their pages, and none is bold.
+	pages map[string]string
+}
+
+// webLimit is how many persons lists show where a template sets no limit.
+const webLimit = 12
+
+// defaultStyle is how OSIRIS names persons where a template does not say how.
+func defaultStyle() nameStyle {
+	return nameStyle{given: "f.", space: " ", delimiter: ", ", last: " and "}
+}
+
+// authorStyle is how it names them in rendered.authors and rendered.editors.
+func authorStyle(pages map[string]string) nameStyle {
+	s := defaultStyle()
+	s.comma, s.space, s.pages = true, "&nbsp;", pages
+	return s
 }
 
 // parseNameStyle reads a style, after "authors-" and the like. Its words are parted by
 // hyphens or spaces; one that is no word of a style makes it none.
 func parseNameStyle(spec string) (nameStyle, bool) {
-	s := nameStyle{given: "f.", delimiter: ", ", last: " and "}
+	s := defaultStyle()
 	for i, word := range strings.FieldsFunc(spec, func(r rune) bool { return r == '-' || r == ' ' }) {
 		switch word {
 		case "last", "last,":
@@ -83,7 +102,10 @@ func (s nameStyle) append(dst []byte, persons []person, format string) []byte {
 	if all == 0 {
 		return dst
 	}
-	final, lead := &persons[all-1], s.last
+	final, lead, marks := &persons[all-1], s.last, marksOf(persons)
+	if format == personsLinked && s.etAl == 0 && s.ellipsis == 0 {
+		s.etAl = webLimit
+	}
 	switch {
 	case s.etAl > 0 && all > s.etAl:
 		persons, final = persons[:s.etAl], nil
@@ -96,7 +118,7 @@ func (s nameStyle) append(dst []byte, persons []person, format string) []byte {
 		if i > 0 {
 			dst = append(dst, s.delimiter...)
 		}
-		dst = s.person(dst, &persons[i], format)
+		dst = append(s.person(dst, &persons[i], format), marks.of(&persons[i])...)
 	}
 	if final == nil {
 		dst = append(dst, " et al."...)
@@ -104,7 +126,7 @@ func (s nameStyle) append(dst []byte, persons []person, format string) []byte {
 		if len(persons) > 0 {
 			dst = append(dst, lead...)
 		}
-		dst = s.person(dst, final, format)
+		dst = append(s.person(dst, final, format), marks.of(final)...)
 	}
 	return s.appendSuffix(dst, all)
 }
@@ -121,38 +143,103 @@ func (s nameStyle) appendSuffix(dst []byte, persons int) []byte {
 	return append(dst, ".)"...)
 }
 
-// person appends one person: bold if affiliated, a link if format asks for one.
-func (s nameStyle) person(dst []byte, who *person, format string) []byte {
-	return appendMarked(dst, who, format, func(dst []byte) []byte {
-		given := s.givenName(who.first)
-		switch {
-		case given == "":
-			return markup.AppendEscape(dst, who.last)
-		case s.givenFirst:
-			dst = append(markup.AppendEscape(dst, given), "&nbsp;"...)
-			return markup.AppendEscape(dst, who.last)
-		}
-		dst = markup.AppendEscape(dst, who.last)
-		if s.comma {
-			dst = append(dst, ',')
-		}
-		return markup.AppendEscape(append(dst, "&nbsp;"...), given)
-	})
+// positionMarks says which positions among the authors are marked behind a name: the
+// first and the last where several share them, and the corresponding one.
+type positionMarks struct{ first, last, corresponding bool }
+
+func marksOf(persons []person) (m positionMarks) {
+	count := map[string]int{}
+	for i := range persons {
+		count[persons[i].position]++
+	}
+	return positionMarks{count["first"] > 1, count["last"] > 1, count["corresponding"] > 0}
 }
 
-// givenName returns a first name as the style has it.
+func (m positionMarks) of(who *person) string {
+	switch {
+	case m.first && who.position == "first":
+		return "<sup>#</sup>"
+	case m.last && who.position == "last":
+		return "<sup>*</sup>"
+	case who.position == "corresponding":
+		return "<sup>§</sup>"
+	}
+	return ""
+}
+
+// legendField explains the marks behind the authors of a citation, in English as OSIRIS does.
+func legendField(authors source) *field {
+	return &field{write: func(p *page, dst []byte, _ string) []byte {
+		start, m := len(dst), marksOf(p.persons(authors))
+		shared := "Shared first authors"
+		if kind := text(p.values[slotType]); kind == "poster" || kind == "lecture" {
+			shared = "Presenting authors"
+		}
+		for _, line := range [...]struct {
+			shown      bool
+			mark, text string
+		}{{m.first, "#", shared}, {m.last, "*", "Shared last authors"}, {m.corresponding, "§", "Corresponding author"}} {
+			if !line.shown {
+				continue
+			}
+			if len(dst) > start {
+				dst = append(dst, ' ')
+			}
+			dst = append(dst, "<sup>"+line.mark+"</sup> "+line.text...)
+		}
+		return dst
+	}}
+}
+
+// person appends one person: bold if affiliated, or a link if format or style ask for one.
+func (s nameStyle) person(dst []byte, who *person, format string) []byte {
+	end := ""
+	id := s.pages[who.user]
+	switch {
+	case markup.PathSegment(id) != "":
+		dst, end = appendPageLink(dst, "/person/", id), "</a>"
+	case s.pages != nil || !who.affiliated:
+	case format != personsLinked:
+		dst, end = append(dst, "<b>"...), "</b>"
+	case markup.PathSegment(who.user) != "":
+		dst, end = appendPageLink(dst, "/profile/", who.user), "</a>"
+	}
+	return append(s.name(dst, who), end...)
+}
+
+func (s nameStyle) name(dst []byte, who *person) []byte {
+	given := s.givenName(who.first)
+	switch {
+	case given == "":
+		return markup.AppendEscape(dst, who.last)
+	case s.givenFirst:
+		return markup.AppendEscape(append(markup.AppendEscape(dst, given), s.space...), who.last)
+	}
+	dst = markup.AppendEscape(dst, who.last)
+	if s.comma {
+		dst = append(dst, ',')
+	}
+	return markup.AppendEscape(append(dst, s.space...), given)
+}
+
+// givenName returns a first name as the style has it: "Eva-Maria" is "E.-M.".
 func (s nameStyle) givenName(first string) string {
 	if s.given == "first" {
 		return first
 	}
 	var b strings.Builder
 	for part := range strings.FieldsFuncSeq(first, partsName) {
-		initial := initialOf(part)
-		if initial == "" {
-			continue
+		for i, name := range strings.Split(part, "-") {
+			initial := initialOf(name)
+			if initial == "" {
+				continue
+			}
+			if i > 0 && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			b.WriteString(initial)
+			b.WriteString(s.given[1:])
 		}
-		b.WriteString(initial)
-		b.WriteString(s.given[1:])
 	}
 	return b.String()
 }

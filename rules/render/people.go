@@ -14,6 +14,7 @@ import (
 type person struct {
 	first, last string
 	user        string
+	position    string // among the authors: first, middle, last, corresponding
 	affiliated  bool
 }
 
@@ -71,6 +72,8 @@ func (p *page) person(doc []byte) person {
 			}
 		case "user":
 			who.user, _ = v.StringValueOK()
+		case "position":
+			who.position = text(v)
 		}
 		for _, name := range p.affiliated {
 			if string(key) == name && truthy(v) {
@@ -109,33 +112,30 @@ func appendPersons(dst []byte, persons []person, format string) []byte {
 	return dst
 }
 
+// appendPerson appends a person's name, bold and a link as the format and the person ask for.
 func appendPerson(dst []byte, who *person, format string) []byte {
-	return appendMarked(dst, who, format, func(dst []byte) []byte { return appendName(dst, who, format) })
-}
-
-// appendMarked appends a person's name, as name writes it: bold and a link as the format
-// and the person ask for.
-func appendMarked(dst []byte, who *person, format string, name func(dst []byte) []byte) []byte {
-	link := ""
-	if format == personsLinked && who.user != "" {
-		link = markup.PathSegment(who.user)
-	}
 	bold := who.affiliated && format != personsPlain
-	if link != "" {
-		dst = append(dst, "<a href='/profile/"...)
-		dst = append(markup.AppendEscape(dst, link), "'>"...)
+	link := format == personsLinked && markup.PathSegment(who.user) != ""
+	if link {
+		dst = appendPageLink(dst, "/profile/", who.user)
 	}
 	if bold {
 		dst = append(dst, "<b>"...)
 	}
-	dst = name(dst)
+	dst = appendName(dst, who, format)
 	if bold {
 		dst = append(dst, "</b>"...)
 	}
-	if link != "" {
+	if link {
 		dst = append(dst, "</a>"...)
 	}
 	return dst
+}
+
+// appendPageLink opens a link to a page of ours.
+func appendPageLink(dst []byte, base, id string) []byte {
+	dst = append(append(dst, "<a href='"...), base...)
+	return append(markup.AppendEscape(dst, markup.PathSegment(id)), "'>"...)
 }
 
 // appendName appends one name: "Szymczak,&nbsp;A. A.", or in full.

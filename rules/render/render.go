@@ -82,6 +82,8 @@ func (p *page) document(stored stored) (bson.Raw, error) {
 		case ok && out == outPlain:
 			html, _ = stored.plain()
 		case ok:
+		case p.rules.templates[out] != nil:
+			html = markup.Clean(string(p.run(p.rules.templates[out])))
 		case out == outPlain && p.sub.templates[out] == nil:
 			html = markup.Text(print)
 		case out == outPlain:

@@ -41,6 +41,7 @@ type Rules struct {
 	fallback    *activityType // for types the file does not name
 	userSlots   []int         // of the lists of persons that take part in an activity
 	parts       *datePartSlots
+	templates   [outputs][]instr // in the place of those of all subtypes; nil: theirs
 	fingerprint string
 	pages       sync.Pool // of *page
 }
