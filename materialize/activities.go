@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"context"
+	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -55,4 +56,34 @@ func withRendered(render RenderFunc) RowFunc {
 		}
 		return withField(record, "rendered", rendered)
 	}
+}
+
+// Filled makes a job see every record as fill returns it, which adds what a record lacks.
+// fill is pure, and is called from several goroutines at once; fingerprint stands for what
+// its outcome depends on beside the record.
+func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Job {
+	job.Fingerprint += " filled/1 " + fingerprint
+	if rows := job.Rows; rows != nil {
+		job.Rows = func(deps Deps) (RowFunc, error) {
+			row, err := rows(deps)
+			return func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return row(ctx, fill(record)) }, err
+		}
+	}
+	if summarize := job.Summarize; summarize != nil {
+		job.Summarize = func(ctx context.Context, in Input) iter.Seq2[bson.Raw, error] {
+			records := in.Records
+			in.Records = func(yield func(bson.Raw, error) bool) {
+				for record, err := range records {
+					if err == nil {
+						record = fill(record)
+					}
+					if !yield(record, err) {
+						return
+					}
+				}
+			}
+			return summarize(ctx, in)
+		}
+	}
+	return job
 }

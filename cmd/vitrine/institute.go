@@ -185,3 +185,13 @@ func (i *institute) activities(ctx context.Context) (materialize.Job, materializ
 	complete := func(record bson.Raw) (bson.Raw, error) { return i.latest.Load().complete(record) }
 	return materialize.ActivitiesBy(osiris.ForRendering(), by), complete, nil
 }
+
+// filled makes a job of activities see what OSIRIS stores in those that it renders.
+func (i *institute) filled(job materialize.Job) materialize.Job {
+	if i.source == nil {
+		return job
+	}
+	o := render.Options{Affiliated: i.given.Affiliation.Fields, Zone: i.zone}
+	fill := func(record bson.Raw) bson.Raw { return render.Fill(record, o) }
+	return materialize.Filled(job, fill, fmt.Sprint(o.Affiliated, o.Zone))
+}

@@ -134,29 +134,6 @@ func wantLogged(t *testing.T, s *server) {
 	}
 }
 
-// TestOsirisLabels: the database's own labels are there from the first request on, in every
-// language, whether this process materializes or not.
-func TestOsirisLabels(t *testing.T) {
-	dir := importOsiris(t)
-	write(t, filepath.Join(dir, "activities.jsonl"), `{"_id":"z","type":"lecture","subtype":"keynote","title":"Unheard of","year":2030}`)
-	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
-	vitrine(t, dir, "materialize", "--store", "bolt://v.db", "--preset", "osiris")
-	for _, args := range [][]string{nil, {"--no-materialize"}} {
-		s := startServer(t, dir, append(args, "--store", "bolt://v.db", "--preset", "osiris")...).ready()
-		for lang, want := range map[string]string{"de": "Vorträge Vorträge, Vorträge Vortrag", "en": "Talks Talks, Talks Talk"} {
-			_, body := s.get(`/api/activities?json={"type":"lecture"}&apikey=institute-key&lang=` + lang)
-			var got []string
-			for _, row := range decode(t, body).Data {
-				got = append(got, fmt.Sprint(row["type"], " ", row["subtype"]))
-			}
-			if got := strings.Join(got, ", "); got != want {
-				t.Errorf("%q in %s: got %q, want %q", args, lang, got, want)
-			}
-		}
-		s.stop()
-	}
-}
-
 func TestOsirisCommand(t *testing.T) {
 	dir := importOsiris(t)
 	golden(t, "osiris.txt", vitrine(t, dir, "osiris", "--store", "bolt://v.db"))

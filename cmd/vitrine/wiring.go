@@ -111,16 +111,16 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	jobs := []materialize.Job{
 		materialize.Persons(),
 		materialize.UserUnits(),
-		activities,
+		i.filled(activities),
 		materialize.Projects(),
 		materialize.Proposals(),
 		materialize.Journals(),
 		materialize.Events(),
 		materialize.Deadlines(),
-		materialize.Spectrum(materialize.SpectrumOptions{
+		i.filled(materialize.Spectrum(materialize.SpectrumOptions{
 			Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete, Fingerprint: activities.Fingerprint,
 			Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
-		}),
+		})),
 	}
 	for i := range jobs {
 		jobs[i].Optional = slices.Contains(cfg.Views.Optional, jobs[i].View)

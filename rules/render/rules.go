@@ -114,6 +114,12 @@ func (r *Rules) page(o Options) *page {
 	if !ok {
 		p = &page{rules: r, values: make([]bsoncore.Value, r.values), people: make([]personList, r.values)}
 	}
+	p.set(o)
+	return p
+}
+
+// set takes over options, with their defaults.
+func (p *page) set(o Options) {
 	p.lang, p.affiliated, p.zone = languageOf(o.Language), o.Affiliated, o.Zone
 	if p.affiliated == nil {
 		p.affiliated = defaultAffiliated
@@ -121,7 +127,6 @@ func (r *Rules) page(o Options) *page {
 	if p.zone == nil {
 		p.zone = time.UTC
 	}
-	return p
 }
 
 // release gives the work space back, without the activity it pointed into and

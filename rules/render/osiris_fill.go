@@ -1,0 +1,124 @@
+package render
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// Fill returns an activity with what OSIRIS stores in it beside the rendered document when
+// it renders it: start_date and end_date of the parts of its dates, affiliated and
+// affiliated_positions of its persons. Keys that are there stay as they are. A record that
+// carries a rendered document, or that is not BSON, is returned as it is.
+func Fill(record bson.Raw, o Options) bson.Raw {
+	stored := map[string]bsoncore.Value{}
+	ok := each(record, func(key []byte, v bsoncore.Value) bool {
+		if _, doubled := stored[string(key)]; !doubled {
+			stored[string(key)] = v
+		}
+		return true
+	})
+	if rendered, has := stored["rendered"].DocumentOK(); !ok || has && len(rendered) > 5 {
+		return record
+	}
+	p := new(page)
+	p.set(o)
+	f := filler{page: p, stored: stored, record: slices.Clone(record[:len(record)-1])}
+	f.dates()
+	f.persons()
+	out := append(f.record, 0)
+	binary.LittleEndian.PutUint32(out, uint32(len(out)))
+	return out
+}
+
+// filler appends elements to a record that is still open.
+type filler struct {
+	*page
+	stored map[string]bsoncore.Value
+	record []byte
+}
+
+// lacks reports whether a record has no such key, not even with null.
+func (f *filler) lacks(key string) bool { return f.stored[key].Type == 0 }
+
+func (f *filler) dates() {
+	from := parseDate(f.stored["start"], f.zone)
+	if from.year == 0 {
+		year, _ := integer(f.stored["year"])
+		month, _ := integer(f.stored["month"])
+		day, _ := integer(f.stored["day"])
+		from = newDate(year, month, day)
+	}
+	f.date("start_date", from)
+	end := f.stored["end"]
+	switch to := parseDate(end, f.zone); {
+	case to.year != 0:
+		f.date("end_date", to)
+	case end.Type != bsoncore.TypeNull:
+		f.date("end_date", from)
+	case f.lacks("end_date"):
+		f.record = bsoncore.AppendNullElement(f.record, "end_date")
+	}
+}
+
+// date appends a day if it is known: as in OSIRIS the first, for want of another.
+func (f *filler) date(key string, d date) {
+	if d.year == 0 || !f.lacks(key) {
+		return
+	}
+	day := date{d.year, max(d.month, 1), max(d.day, 1)}
+	f.record = bsoncore.AppendStringElement(f.record, key, string(day.appendISO(nil)))
+}
+
+func (f *filler) persons() {
+	affiliated := func(who person) bool { return who.affiliated }
+	authors := f.readPersons(nil, f.stored["authors"])
+	if f.lacks("affiliated") {
+		all := f.readPersons(f.readPersons(authors, f.stored["editors"]), f.stored["supervisors"])
+		f.record = bsoncore.AppendBooleanElement(f.record, "affiliated", slices.ContainsFunc(all, affiliated))
+	}
+	if f.lacks("affiliated_positions") {
+		f.record = appendList(f.record, "affiliated_positions", affiliatedPositions(authors))
+	}
+}
+
+// affiliatedPositions returns what OSIRIS says of the places of affiliated authors among all.
+func affiliatedPositions(authors []person) []string {
+	has := map[string]bool{}
+	affiliated := 0
+	for _, who := range authors {
+		if who.affiliated {
+			affiliated++
+			has[who.position] = true
+		}
+	}
+	if delete(has, ""); len(has) == 0 {
+		return []string{"unspecified"}
+	}
+	var list []string
+	for _, position := range [...]struct {
+		name string
+		is   bool
+	}{
+		{"single", len(authors) == 1},
+		{"all", affiliated == len(authors)},
+		{"first", has["first"]},
+		{"last", has["last"]},
+		{"first_and_last", has["first"] && has["last"]},
+		{"first_or_last", has["first"] || has["last"]},
+		{"middle", has["middle"]},
+		{"corresponding", has["corresponding"]},
+		{"not_first", !has["first"]},
+		{"not_last", !has["last"]},
+		{"not_middle", !has["middle"]},
+		{"not_corresponding", !has["corresponding"]},
+		{"not_first_or_last", !has["first"] && !has["last"]},
+	} {
+		if position.is {
+			list = append(list, position.name)
+		}
+	}
+	return list
+}
