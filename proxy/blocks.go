@@ -2,13 +2,13 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"runtime"
 
-	"golang.org/x/sync/errgroup"
-
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/rules/parallel"
 )
 
 // group is a stretch of prepared rows that is compressed together: a block of the
@@ -105,17 +105,18 @@ func (s *Server) inBlocks(b *body) pieces {
 func (s *Server) nextBlocks(next func() (*group, bool)) ([]result.Block, bool, error) {
 	ctx, cancel := s.deadline(context.Background())
 	defer cancel()
-	var work errgroup.Group
+	var work parallel.Group
 	blocks := make([]result.Block, runtime.GOMAXPROCS(0))
+	errs := make([]error, len(blocks))
+	n, more := 0, true
 	for i := range blocks {
-		g, ok := next()
-		if !ok {
-			return blocks[:i], false, work.Wait()
+		var g *group
+		if g, more = next(); !more {
+			break
 		}
-		work.Go(func() (err error) {
-			blocks[i], err = s.results.Block(ctx, string(g.name), g.plain)
-			return err
-		})
+		n++
+		work.Go(func() { blocks[i], errs[i] = s.results.Block(ctx, string(g.name), g.plain) })
 	}
-	return blocks, true, work.Wait()
+	work.Wait()
+	return blocks[:n], more, errors.Join(errs...)
 }

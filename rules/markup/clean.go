@@ -1,6 +1,9 @@
 package markup
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // settleRounds bounds how often the slow way is repeated until its result no
 // longer changes; one round does for all but contrived input.
@@ -32,7 +35,18 @@ func Clean(html string) string {
 
 // sanitize is one round of the slow way: repair the bytes, filter, balance.
 func sanitize(html string) string {
-	return balance(policy().Sanitize(printable(html)))
+	return balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(html), spacesEncoded)))
+}
+
+// linkAddress is the beginning of a link through its address in quotes.
+var linkAddress = regexp.MustCompile(`(?i)<a\s([^<>]*\s)?href\s*=\s*("[^"<>]*"|'[^'<>]*')`)
+
+// spacesEncoded returns a linkAddress with the spaces in it encoded, as browsers do; the
+// policy takes an address with spaces for none.
+func spacesEncoded(link string) string {
+	end := len(link) - 1
+	at := strings.LastIndexByte(link[:end], link[end]) + 1
+	return link[:at] + strings.ReplaceAll(strings.Trim(link[at:end], " "), " ", "%20") + link[end:]
 }
 
 // printable replaces invalid UTF-8 and drops control characters.

@@ -65,6 +65,12 @@ func TestCleanTakesAway(t *testing.T) {
 		{"a class that only begins like one", `<b class='phx'>y</b><b class='text'>z</b>`, `<b>y</b><b class="text">z</b>`},
 		{"a relation that gives the page away", `<a href='/x' target='_blank' rel='opener'>y</a>`, `<a href="/x" target="_blank">y</a>`},
 		{"beside a good one", `<a href='/x' rel='noopener opener'>y</a>`, `<a href="/x">y</a>`},
+		{"link with spaces", `<a class='colorless' href=' /profile/name with space '>x</a>`, `<a class="colorless" href="/profile/name%20with%20space">x</a>`},
+		{"link with spaces, in double quotes", `<A HREF = "https://a.org/b c?d e">x</A>`, `<a href="https://a.org/b%20c?d%20e">x</a>`},
+		{"javascript link with spaces", `<a href=" java script:alert( 1 )">x</a>`, "<a>x</a>"},
+		{"javascript link with spaces behind", `<a href="javascript :alert(1)">x</a>`, "<a>x</a>"},
+		{"data link with spaces", `<a href='data: text/html, x'>x</a>`, "<a>x</a>"},
+		{"link of text", `1 < 2 href='a b'`, "1 &lt; 2 href=&#39;a b&#39;"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := markup.Clean(tt.in); got != tt.want {
@@ -171,6 +177,10 @@ func TestRewriteLinks(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
+	}
+	stored := markup.Clean(`<a href='/profile/name with space'>x</a>`)
+	if got, want := markup.RewriteLinks(stored, activity, person), `<a href="`+person+`/name%20with%20space">x</a>`; got != want {
+		t.Errorf("a link stored with spaces: got %s, want %s", got, want)
 	}
 	got := markup.RewriteLinks(`<a href='/profile/u'>x</a>`, "", `/p'q"&`)
 	if want := `<a href='/p&#x27;q&quot;&amp;/u'>x</a>`; got != want {
