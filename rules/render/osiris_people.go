@@ -20,8 +20,8 @@ type nameStyle struct {
 	etAl       int    // of more persons only these are shown; 0: all
 	ellipsis   int    // of more persons these are shown, the last among them; 0: all
 	suffix     string // "ed" or "eds", in brackets behind
-	// pages, if not nil, are the _ids of persons by username: all who have one are links
-	// to their pages, and none is bold.
+	// pages, if not nil, are the _ids of persons by username: a person who has one is a link
+	// to that page, and no name is bold.
 	pages map[string]string
 }
 
@@ -37,6 +37,9 @@ func defaultStyle() nameStyle {
 func authorStyle(pages map[string]string) nameStyle {
 	s := defaultStyle()
 	s.comma, s.space, s.pages = true, "&nbsp;", pages
+	if pages == nil {
+		s.pages = map[string]string{}
+	}
 	return s
 }
 

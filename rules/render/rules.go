@@ -11,7 +11,7 @@ import (
 
 // codeVersion is part of the fingerprint: raise it when the code renders the
 // same rules differently.
-const codeVersion = "1"
+const codeVersion = "2"
 
 // The languages labels and dates come in.
 const (
