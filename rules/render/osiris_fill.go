@@ -13,6 +13,9 @@ import (
 // affiliated_positions of its persons. Keys that are there stay as they are. A record that
 // carries a rendered document, or that is not BSON, is returned as it is.
 func Fill(record bson.Raw, o Options) bson.Raw {
+	if rendered, ok := record.Lookup("rendered").DocumentOK(); ok && len(rendered) > 5 {
+		return record // as nearly all are
+	}
 	stored := map[string]bsoncore.Value{}
 	ok := each(record, func(key []byte, v bsoncore.Value) bool {
 		if _, doubled := stored[string(key)]; !doubled {
@@ -20,7 +23,7 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 		}
 		return true
 	})
-	if rendered, has := stored["rendered"].DocumentOK(); !ok || has && len(rendered) > 5 {
+	if !ok {
 		return record
 	}
 	p := new(page)
