@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,6 +165,45 @@ func TestLeaving(t *testing.T) {
 		first.End()
 		_, next := begin(t, q, t.Context())
 		next.End()
+	})
+}
+
+// TestSlowPieces: work that becomes costly goes on with one processor at once, also where
+// each piece takes long, and every piece is done once. That of a client that has
+// used much begins so.
+func TestSlowPieces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 1100
+		q := fair.New(1, 100)
+		ctx, turn := begin(t, q, t.Context())
+		var running, beside atomic.Int32 // pieces, and those begun beside another when the work was costly
+		var done [n]atomic.Int32
+		err := fair.Share(ctx, n, func(i int) error {
+			if running.Add(1) > 1 && fair.Workers(ctx) == 1 {
+				beside.Add(1)
+			}
+			defer running.Add(-1)
+			time.Sleep(30 * time.Millisecond)
+			done[i].Add(1)
+			return nil
+		})
+		if err != nil || beside.Load() > 1 {
+			t.Errorf("Share = %v, %d pieces beside others", err, beside.Load())
+		}
+		for i := range done {
+			if done[i].Load() != 1 {
+				t.Fatalf("piece %d was done %d times", i, done[i].Load())
+			}
+		}
+		turn.End()
+		_, used := begin(t, q, from(t.Context(), "192.0.2.1/32"))
+		time.Sleep(time.Second)
+		used.End()
+		ctx, again := begin(t, q, from(t.Context(), "192.0.2.1/32"))
+		if got := fair.Workers(ctx); got != 1 {
+			t.Errorf("%d workers for a client that has used much", got)
+		}
+		again.End()
 	})
 }
 

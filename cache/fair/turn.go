@@ -1,16 +1,16 @@
 package fair
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"net/netip"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"vitrine/rules/filter"
+	"vitrine/rules/parallel"
 )
 
 const (
@@ -56,7 +56,11 @@ func Bound(ctx context.Context, f *filter.Filter) *filter.Filter {
 		return f
 	}
 	turn := TurnOf(ctx)
-	return f.Within(c.Backtracking, func() error { return turn.Check(ctx) })
+	bound := f.Within(c.Backtracking, func() error { return turn.Check(ctx) })
+	if turn != nil && bound != f {
+		turn.backtracks.Store(true)
+	}
+	return bound
 }
 
 // Turn is the right to work. A nil one is that of work without a queue. Its methods
@@ -67,7 +71,9 @@ type Turn struct {
 	begun  time.Time
 	due    atomic.Int64 // how long after begun Check has to do something
 	costly atomic.Bool
-	most   time.Duration // of the ordinary turn
+	// backtracks: a match of its filter may take long, and cannot be interrupted.
+	backtracks atomic.Bool
+	most       time.Duration // of the ordinary turn
 
 	mu    sync.Mutex
 	desk  *desk         // guarded by mu: where the turn is from; nil after its end
@@ -189,59 +195,98 @@ func (t *Turn) Aside(ctx context.Context, wait func() error) error {
 // part is how many pieces of work are done between two looks at the turn.
 const part = 16
 
-// Share has work done for 0, 1, … n-1 on all processors, in no particular order, and
-// waits for it. Work that becomes costly goes on with one processor. It ends at the
-// first error, which is work's or that of Turn.Check.
+// Share has work done for 0, 1, … n-1 on several processors, in no particular order, and
+// waits for it. Work that becomes costly goes on with one processor after the pieces under
+// way. It ends at the first error, which is work's or that of Turn.Check.
 func Share(ctx context.Context, n int, work func(i int) error) error {
 	const least = 512 // fewer pieces of work are not worth a goroutine
-	t := TurnOf(ctx)
-	var next atomic.Int64
-	run := func(alone bool) error {
-		for alone || t == nil || !t.costly.Load() {
-			from := int(next.Add(part)) - part
-			if from >= n {
-				break
-			}
-			for i := from; i < min(from+part, n); i++ {
-				if err := work(i); err != nil {
-					next.Store(int64(n))
-					return err
-				}
-			}
-			if err := t.Check(ctx); err != nil {
-				next.Store(int64(n))
-				return err
-			}
-		}
-		return nil
-	}
+	s := share{ctx: ctx, turn: TurnOf(ctx), n: n, work: work}
 	workers := min(Workers(ctx), n/least+1)
-	errs := make([]error, workers)
-	var others sync.WaitGroup
+	errs, rest := make([]error, workers), make([]stretch, workers)
+	var others parallel.Group
 	for w := 1; w < workers; w++ {
-		others.Go(func() {
-			defer func() { // nobody above could catch it
-				if r := recover(); r != nil {
-					errs[w] = fmt.Errorf("fair: work panicked: %v\n%s", r, debug.Stack())
-				}
-			}()
-			errs[w] = run(false)
-		})
+		others.Go(func() { rest[w], errs[w] = s.help() })
 	}
-	errs[0] = run(true)
+	errs[0] = s.finish()
 	others.Wait()
-	for _, err := range errs {
-		if err != nil {
+	for _, left := range rest {
+		if errs[0] == nil {
+			errs[0] = s.do(left)
+		}
+	}
+	return cmp.Or(errs...)
+}
+
+// share is work that several goroutines do.
+type share struct {
+	ctx  context.Context
+	turn *Turn
+	n    int
+	work func(i int) error
+	next atomic.Int64
+}
+
+// stretch is the pieces of work from one number to before another.
+type stretch struct{ from, to int }
+
+// take returns the next part of the work, an empty one at its end.
+func (s *share) take() stretch {
+	to := min(int(s.next.Add(part)), s.n+part)
+	return stretch{to - part, min(to, s.n)}
+}
+
+// finish does parts until there are no more.
+func (s *share) finish() error {
+	for p := s.take(); p.from < p.to; p = s.take() {
+		if err := s.do(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// help does the same until the work becomes costly, and returns what it has left of a part.
+func (s *share) help() (left stretch, err error) {
+	for p := s.take(); p.from < p.to; p = s.take() {
+		for from := p.from; from < p.to; from++ {
+			if s.turn != nil && s.turn.costly.Load() {
+				return stretch{from, p.to}, nil
+			}
+			if err := s.work(from); err != nil {
+				return stretch{}, s.stop(err)
+			}
+		}
+		if err := s.turn.Check(s.ctx); err != nil {
+			return stretch{}, s.stop(err)
+		}
+	}
+	return stretch{}, nil
+}
+
+// do does a part of the work.
+func (s *share) do(p stretch) error {
+	for i := p.from; i < p.to; i++ {
+		if err := s.work(i); err != nil {
+			return s.stop(err)
+		}
+	}
+	if err := s.turn.Check(s.ctx); err != nil {
+		return s.stop(err)
+	}
+	return nil
+}
+
+// stop keeps further parts from being taken.
+func (s *share) stop(err error) error {
+	s.next.Store(int64(s.n))
+	return err
+}
+
 // Workers returns how many goroutines the work of a context may use: one for each
-// processor, or one if it is costly.
+// processor, or one if it is costly or likely to be, since it backtracks or its client has
+// used much lately.
 func Workers(ctx context.Context) int {
-	if t := TurnOf(ctx); t != nil && t.costly.Load() {
+	if t := TurnOf(ctx); t != nil && (t.costly.Load() || t.backtracks.Load() || t.most == briefly) {
 		return 1
 	}
 	return runtime.GOMAXPROCS(0)
