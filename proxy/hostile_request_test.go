@@ -78,7 +78,7 @@ var malformed = []struct {
 	{"an unknown method", "BREW /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nabcdGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n", 405},
 	{"a method in small letters", "get /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 405},
 	{"another method asked for by a header", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-HTTP-Method-Override: DELETE\r\nConnection: close\r\n\r\n", 200},
-	{"the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", 405},
+	{"the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", 400},
 	{"HTTP/2 by its number", "GET /healthz HTTP/2.0\r\nHost: x\r\n\r\n", 400},
 	{"HTTP/1.2", "GET /healthz HTTP/1.2\r\nHost: x\r\n\r\n", 400},
 	{"an upgrade", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n", 200},

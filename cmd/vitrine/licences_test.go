@@ -24,7 +24,7 @@ type linked struct{ Path, Version, Dir string }
 // linkedModules lists them by path.
 func linkedModules(t *testing.T) []linked {
 	t.Helper()
-	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}", ".")
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{with or .Replace .}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", ".")
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0") // as it is released
 	out, err := list.Output()
 	if err != nil {
