@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -91,7 +92,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	warnOfKeys(cfg, log)
 	log.Info("listening", "address", public.Addr().String(), "admin", addrOf(admin), "store", store.Name())
 	if demo {
-		printTour(out, public.Addr().String(), addrOf(admin))
+		p.onSettled = func() { printTour(out, public.Addr().String(), addrOf(admin)) }
 	}
 	return p.run(ctx, public, admin)
 }
@@ -109,6 +110,9 @@ type program struct {
 	server    *proxy.Server
 	freed     sync.Once // what loading the views left behind
 	collector *collector
+	runs      atomic.Int64 // jobs that have ended
+	settled   sync.Once
+	onSettled func() // called once, when the log of a start is over; nil: not called
 }
 
 // swapped gives back, as soon as every view is loaded, the memory that loading took
@@ -119,6 +123,15 @@ func (p *program) swapped() {
 		p.freed.Do(debug.FreeOSMemory)
 	}
 	p.collector.adjust()
+	p.settle()
+}
+
+// settle calls onSettled as soon as every view is loaded and its job has run: the log of
+// a start is over then, and what is printed stays in sight.
+func (p *program) settle() {
+	if p.onSettled != nil && p.views.Ready() && (p.runner == nil || int(p.runs.Load()) >= len(p.views.Status())) {
+		p.settled.Do(p.onSettled)
+	}
 }
 
 // storeChanged has the views look at once when the store is back, however seldom they do.

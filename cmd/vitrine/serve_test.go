@@ -1,12 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"vitrine/proxy"
 )
 
 // envelope is what every answer of the tested endpoints looks like.
@@ -61,8 +67,65 @@ func TestServeDemo(t *testing.T) {
 	if code := s.stop(); code != 0 {
 		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
 	}
-	if !strings.Contains(s.stdout.String(), s.base+"/api/activities") {
-		t.Errorf("the demo tells nothing to try: %q", s.stdout.String())
+}
+
+// TestTour: what the demo prints to try comes when the log of the start is over, and what
+// it and the README show a newcomer first are records as most are.
+func TestTour(t *testing.T) {
+	cmd := command(t.TempDir(), "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := (&server{t: t, cmd: cmd}).start()
+	var calls []string
+	for lines := bufio.NewScanner(stdout); lines.Scan() && !strings.Contains(lines.Text(), "/admin/views"); {
+		if call, ok := strings.CutPrefix(lines.Text(), "  curl -g '"+s.base); ok {
+			calls = append(calls, strings.TrimSuffix(call, "'"))
+		}
+	}
+	if status, body := s.get("/readyz"); status != http.StatusOK {
+		t.Errorf("the calls are printed before they can be answered: %d %.300s", status, body)
+	}
+	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); strings.Count(body, "vitrine_job_seconds_count{") != len(proxy.Views(proxy.ViewOptions{})) {
+		t.Error("the calls are printed before every job has run")
+	}
+	if len(calls) != len(tour) {
+		t.Errorf("%d calls are printed, want %d", len(calls), len(tour))
+	}
+	for _, call := range calls {
+		status, body := s.get(call)
+		if status != http.StatusOK {
+			t.Errorf("%s: status %d", call, status)
+		}
+		var closest struct{ Similarity float64 }
+		if strings.HasPrefix(call, "/api/levenshtein") {
+			if err := json.Unmarshal([]byte(body), &closest); err != nil || closest.Similarity < 90 {
+				t.Errorf("%s finds nothing: %s", call, body)
+			}
+			continue
+		}
+		for _, row := range decode(t, body).Data[:3] {
+			_, text := row["year"].(string)
+			value, group := row["value"]
+			if title, titled := row["title"]; text || group && value == nil || titled && title == "" || strings.Contains(fmt.Sprint(row), "alert(") {
+				t.Errorf("%s: an odd record is among the first: %v", call, row)
+			}
+		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := regexp.MustCompile(`\$ curl -g 'http://127.0.0.1:8080(.*)'\n +(.*)`).FindAllStringSubmatch(string(readme), -1)
+	if len(samples) < 4 {
+		t.Errorf("the README has %d samples", len(samples))
+	}
+	for _, sample := range samples {
+		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(sample[2]), "…", ".*") + "$"
+		if _, body := s.get(encoded(sample[1])); !regexp.MustCompile(pattern).MatchString(body) {
+			t.Errorf("%s: the README shows\n%s\nand the answer is\n%.500s", sample[1], sample[2], body)
+		}
 	}
 }
 

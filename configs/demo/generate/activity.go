@@ -13,7 +13,7 @@ type activity struct {
 	title         string
 	authors       []author
 	editors       []author
-	year          any // int, a string, or nil for none
+	year          any // int, or nil for none
 	day           [3]int
 	start, end    string // end may be empty: still running
 	units         any    // bson.A, or nil for a stored null
