@@ -10,6 +10,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 )
@@ -149,9 +150,9 @@ func (l listing) full(form string) plan {
 	return p
 }
 
-// fullRow is a record as it is.
+// fullRow is a record as it is stored.
 func fullRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	return ejson.AppendDocument(dst, s.Doc(slot))
+	return ejson.AppendDocument(dst, display.StoredRecord(s.Doc(slot)))
 }
 
 // groups counts the listed records by a field, after taking an array apart if
@@ -171,7 +172,7 @@ func (l listing) groups(form, field, unwind string) plan {
 			count: len(groups), head: openList(len(groups)), tail: closeList(l.page), items: between(from, to),
 			row: func(dst []byte, item int) []byte {
 				dst = strconv.AppendInt(append(dst, `{"count":`...), int64(groups[item].Count), 10)
-				return append(ejson.Append(append(dst, `,"value":`...), groups[item].Value), '}')
+				return append(ejson.Append(append(dst, `,"value":`...), display.Stored(field, groups[item].Value)), '}')
 			},
 		}, nil
 	})

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 )
 
@@ -173,7 +174,7 @@ func (c *column) append(dst []byte, doc bson.Raw) []byte {
 
 func (c *column) value(dst []byte, doc bson.Raw) ([]byte, bool) {
 	if !c.rendered {
-		return c.stored.append(dst, doc.Lookup(c.name))
+		return c.stored.append(dst, display.Stored(c.name, doc.Lookup(c.name)))
 	}
 	v := doc.Lookup("rendered", c.name)
 	if !present(v) && c.name == "departments" {

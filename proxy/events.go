@@ -7,6 +7,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 )
@@ -55,7 +56,7 @@ func appendRecord(dst []byte, row bson.Raw) []byte {
 			continue
 		}
 		dst = append(ejson.AppendString(dst, key), ':')
-		dst = append(ejson.Append(dst, e.Value()), ',')
+		dst = append(ejson.Append(dst, display.Stored(key, e.Value())), ',')
 	}
 	return append(appendID(append(dst, `"id":`...), row.Lookup("_id")), '}')
 }

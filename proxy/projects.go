@@ -126,5 +126,5 @@ func (l listing) records() plan {
 
 // strippedRow is a record without the house's own notes.
 func strippedRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	return ejson.AppendDocument(dst, display.Strip(s.Doc(slot)))
+	return ejson.AppendDocument(dst, display.StoredRecord(display.Strip(s.Doc(slot))))
 }

@@ -53,7 +53,7 @@ func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bso
 		}
 		dst = append(ejson.AppendString(dst, c.name), ':')
 		if r.style == nil {
-			dst = ejson.Append(dst, v)
+			dst = ejson.Append(dst, display.Stored(c.name, v))
 		} else {
 			dst = r.style.Append(dst, c.name, v, c.resolving(doc))
 		}

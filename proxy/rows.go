@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 )
 
@@ -50,7 +51,7 @@ func activityFragments() []view.Fragment {
 		{Name: fragList, Encode: appendListRest},
 		{Name: fragHTML, Encode: appendHTMLRest},
 		{Name: fragFull, Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
-			return ejson.AppendDocument(append(dst, ','), row)
+			return ejson.AppendDocument(append(dst, ','), display.StoredRecord(row))
 		}},
 	}
 }
@@ -124,7 +125,7 @@ func appendRenderedOrEmpty(dst []byte, row bson.Raw, key, field string) []byte {
 // appendStored writes ,"key":… from a stored path, nothing if it is missing or null.
 func appendStored(dst []byte, row bson.Raw, key string, path ...string) []byte {
 	if v := row.Lookup(path...); present(v) {
-		return ejson.Append(appendKey(dst, key), v)
+		return ejson.Append(appendKey(dst, key), display.Stored(path[0], v))
 	}
 	return dst
 }

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 )
@@ -146,7 +147,7 @@ func joinEqual(groups []valueGroup) []valueGroup {
 // append writes {"count":…,"value":…} and the figure under its function's name.
 func (by aggregation) append(dst []byte, g *valueGroup) []byte {
 	dst = strconv.AppendInt(append(dst, `{"count":`...), int64(g.count), 10)
-	dst = ejson.Append(appendKey(dst, "value"), g.value)
+	dst = ejson.Append(appendKey(dst, "value"), display.Stored(by.field, g.value))
 	if by.function != "count" {
 		dst = g.figure.append(appendKey(dst, by.function))
 	}

@@ -126,6 +126,9 @@ func TestScriptsInRecords(t *testing.T) {
 		"/api/activities?full=1", "/api/html", "/api/all-activities", "/api/all-activities?page=portal",
 		"/api/all-activities?path=https://www.example.org/a%2526b", "/api/spectrum-activities?spectrum=" + url.QueryEscape("Counting What Is Not Seen"),
 		"/portfolio/spectrum", "/api/projects", "/api/projects?lang=de", "/api/projects?formatted", "/api/proposals", "/api/proposals?formatted",
+		"/api/projects?full", "/api/proposals?raw&columns=title,abstract", "/api/events", "/api/search/conferences?columns=title,description",
+		"/api/search/activities?columns=title,journal,book,series,conference", "/api/search/activities?aggregate=title",
+		"/api/activities?columns=journal,book,conference,event", "/api/activities?aggregate=title",
 		"/api/search/proposals", "/api/search/projects", "/api/search/proposals?columns=title,topics,tags,persons,scholarship,funding_organization,units",
 	}
 	texts, shown := 0, 0
@@ -145,8 +148,8 @@ func TestScriptsInRecords(t *testing.T) {
 				if strings.Contains(fmt.Sprint(row), "~script-") {
 					records++
 				}
-				if call == "/api/activities?full=1" { // the record as it is stored, but for what is rendered
-					row = map[string]any{"rendered": row["rendered"]}
+				if strings.Contains(call, "full") || strings.Contains(call, "raw") || call == "/api/events" { // the other fields are text
+					row = map[string]any{"rendered": row["rendered"], "title": row["title"], "description": row["description"], "abstract": row["abstract"]}
 				}
 				if call == "/portfolio/spectrum" { // names are text
 					row = map[string]any{"activities": row["activities"]}

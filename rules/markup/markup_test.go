@@ -120,6 +120,23 @@ func TestTitle(t *testing.T) {
 	}
 }
 
+func TestStored(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"text", "AT&T, P < 0.05, a->b, 1<2, x <= y <", "AT&T, P < 0.05, a->b, 1<2, x <= y <"},
+		{"markup of the allow-list", "H<sub>2</sub>O & <a href='/x'>x</a>", "H<sub>2</sub>O & <a href='/x'>x</a>"},
+		{"script", "a & <sub>2</sub><script>alert(1)</script>", "a &amp; <sub>2</sub>&lt;script&gt;alert(1)&lt;/script&gt;"},
+		{"event handler", "<b onclick='x()'>b</b>", "<b>b</b>"},
+		{"half a tag", "<img src=x onerror=x()", "&lt;img src=x onerror=x()"},
+		{"left open", "1 < 2 <i>a", "1 &lt; 2 <i>a</i>"},
+		{"comment", "a<!-- b", "a&lt;!-- b"},
+		{"control character", "<\x00script>", "&lt;script&gt;"},
+	} {
+		if got := markup.Stored(tt.in); got != tt.want || markup.Stored(got) != got {
+			t.Errorf("%s: Stored(%q)\n got %q\nwant %q", tt.name, tt.in, got, tt.want)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"plain", "plain"},

@@ -177,3 +177,28 @@ func appendRune(dst []byte, s string) ([]byte, int) {
 	r, n := utf8.DecodeRuneInString(s)
 	return utf8.AppendRune(dst, r), n
 }
+
+// Stored returns a stored title or text with markup as it is, if nothing in it is markup
+// beyond the allow-list, and otherwise as Title does. "P < 0.05" and "AT&T" stay.
+func Stored(s string) string {
+	if !tagged(s) || simple(s) {
+		return s
+	}
+	return Title(s)
+}
+
+// tagged reports whether a "<" in s could begin a tag or a comment: all but one before a
+// space, a digit, a sign or a character beyond ASCII.
+func tagged(s string) bool {
+	for i := strings.IndexByte(s, '<'); i >= 0 && i+1 < len(s); {
+		if next := s[i+1]; next < utf8.RuneSelf && strings.IndexByte(" 0123456789=<>-+.,;&$", next) < 0 {
+			return true
+		}
+		n := strings.IndexByte(s[i+1:], '<')
+		if n < 0 {
+			return false
+		}
+		i += 1 + n
+	}
+	return false
+}

@@ -1,0 +1,72 @@
+package display
+
+import (
+	"bytes"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/markup"
+)
+
+// holdsHTML are the stored fields that hold markup: what the rendering rules declare so,
+// and their like in other collections. All other stored strings are text.
+var holdsHTML = map[string]bool{
+	"title": true, "subtitle": true, "book": true, "journal": true, "series": true, "conference": true, "event": true,
+	"abstract": true, "title_full": true, "description": true,
+}
+
+// Stored returns the value of a stored field as it leaves the house: as it is, but for
+// markup beyond the allow-list in fields that hold markup (DESIGN.md: 14).
+func Stored(field string, v bson.RawValue) bson.RawValue {
+	if !holdsHTML[field] {
+		return v
+	}
+	return clean(v)
+}
+
+// StoredRecord returns a record whose fields are as Stored has them. It is the same one
+// where nothing changes, as in most.
+func StoredRecord(doc bson.Raw) bson.Raw {
+	elements, _ := doc.Elements() // of a broken document, what can be read
+	for i, e := range elements {
+		if holdsHTML[e.Key()] && bytes.IndexByte(e.Value().Value, '<') >= 0 {
+			return record(elements, i)
+		}
+	}
+	return doc
+}
+
+// record builds a record of elements, of which those from the given one on may hold HTML.
+func record(elements []bson.RawElement, from int) bson.Raw {
+	b := bsoncore.NewDocumentBuilder()
+	for i, e := range elements {
+		v := e.Value()
+		if i >= from {
+			v = Stored(e.Key(), v)
+		}
+		b.AppendValue(e.Key(), bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value})
+	}
+	return bson.Raw(b.Build())
+}
+
+// clean returns a value with every string in it after the allow-list.
+func clean(v bson.RawValue) bson.RawValue {
+	if bytes.IndexByte(v.Value, '<') < 0 {
+		return v
+	}
+	switch v.Type {
+	case bson.TypeString:
+		s, _ := v.StringValueOK()
+		return bson.RawValue{Type: v.Type, Value: bsoncore.AppendString(nil, markup.Stored(s))}
+	case bson.TypeArray, bson.TypeEmbeddedDocument:
+		elements, _ := bson.Raw(v.Value).Elements() // of a broken one, what can be read
+		b := bsoncore.NewDocumentBuilder()
+		for _, e := range elements {
+			kept := clean(e.Value())
+			b.AppendValue(e.Key(), bsoncore.Value{Type: bsoncore.Type(kept.Type), Data: kept.Value})
+		}
+		return bson.RawValue{Type: v.Type, Value: b.Build()}
+	}
+	return v
+}
