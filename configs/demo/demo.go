@@ -1,6 +1,7 @@
 // Package demo holds a made-up institute, the Halden Institute of Night
 // Sciences, so that Vitrine can show itself on a machine without a database.
-// It has every shape that real records have, the crooked ones included. People,
+// It has the shapes that real records have, the crooked ones included, but for years as
+// text, which would lead every list. People,
 // titles and figures are invented; DOIs begin with the prefix 10.5555, which is
 // kept for such use, and hosts end in ".example".
 //
