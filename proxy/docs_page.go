@@ -22,9 +22,10 @@ type described struct {
 	parts func() (descriptionParts, error)
 }
 
-// descriptionParts are the description in its two forms.
+// descriptionParts are the description in its forms.
 type descriptionParts struct {
-	document []byte // OpenAPI
+	document []byte // OpenAPI 3.1
+	older    []byte // the same as OpenAPI 3.0
 	page     openapi.Page
 }
 
@@ -35,7 +36,7 @@ func describe(s *Server) *described {
 			return descriptionParts{}, err
 		}
 		page, err := d.Page()
-		return descriptionParts{document: d.JSON(), page: page}, err
+		return descriptionParts{document: d.JSON(), older: d.JSON30(), page: page}, err
 	})}
 }
 
@@ -47,6 +48,15 @@ func (d *described) openapi(c *fiber.Ctx) error {
 		return err
 	}
 	return d.send(c, "openapi.json", contentType, parts.document)
+}
+
+// openapi30 answers GET /openapi-3.0.json.
+func (d *described) openapi30(c *fiber.Ctx) error {
+	parts, err := d.parts()
+	if err != nil {
+		return err
+	}
+	return d.send(c, "openapi-3.0.json", contentType, parts.older)
 }
 
 // docs answers GET /docs. The page may load nothing and ask nobody but this

@@ -130,6 +130,7 @@ func TestDescriptionIsServed(t *testing.T) {
 	s := open(t, institute(t), o)
 	tests := []struct{ path, kind, begins string }{
 		{"/openapi.json", "application/json; charset=utf-8", `{"openapi":"3.1.`},
+		{"/openapi-3.0.json", "application/json; charset=utf-8", `{"openapi":"3.0.`},
 		{"/docs", "text/html; charset=utf-8", "<!doctype html>"},
 	}
 	for _, tt := range tests {

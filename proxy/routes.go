@@ -20,6 +20,7 @@ func (s *Server) routes(cors fiber.Handler) {
 	s.app.Get("/readyz", s.readyz)
 	described := describe(s)
 	s.app.Get("/openapi.json", described.openapi)
+	s.app.Get("/openapi-3.0.json", described.openapi30)
 	s.app.Get("/docs", described.docs)
 	if limit := s.rateLimit(); limit != nil {
 		s.app.Use("/api", limit)

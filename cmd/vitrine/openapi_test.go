@@ -103,7 +103,7 @@ func encoded(call string) string {
 func moreCalls(t *testing.T, s *server) []string {
 	t.Helper()
 	calls := []string{
-		"/healthz", "/readyz", "/docs", "/openapi.json",
+		"/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json",
 		"/api/activities", "/api/activities?full=1", "/api/activities?aggregate=authors.user",
 		"/api/activities?columns=web,print,icon,type,subtype,authors,title,departments,year,doi,units,workflow.status",
 		"/api/html", "/api/all-activities", "/api/all-activities?page=portal", "/api/all-activities?path=https://www.example.org",

@@ -68,7 +68,7 @@ func TestSecretsStayIn(t *testing.T) {
 			say("admin", body)
 		}
 	}
-	for _, path := range []string{"/openapi.json", "/docs", "/readyz", "/healthz"} {
+	for _, path := range []string{"/openapi.json", "/openapi-3.0.json", "/docs", "/readyz", "/healthz"} {
 		_, body := s.get(path)
 		say("answers", body)
 	}

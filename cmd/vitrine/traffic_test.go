@@ -338,7 +338,7 @@ func (c *client) bad() error {
 
 // others reads what is not about records.
 func (c *client) others() error {
-	paths := []string{"/healthz", "/readyz", "/docs", "/openapi.json"}
+	paths := []string{"/healthz", "/readyz", "/docs", "/openapi.json", "/openapi-3.0.json"}
 	path := paths[c.rng.IntN(len(paths))]
 	res, _, err := c.ask(http.MethodGet, path)
 	if err == nil && res.StatusCode != http.StatusOK {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -22,8 +23,9 @@ var parts = []string{
 
 // Description is the OpenAPI document.
 type Description struct {
-	root *yaml.Node // one mapping, its keys in order
-	json []byte
+	root   *yaml.Node // one mapping, its keys in order
+	json   []byte
+	json30 []byte
 }
 
 // Load reads the description that is built into the program. An error is a
@@ -47,11 +49,63 @@ func Load() (*Description, error) {
 			return nil, fmt.Errorf("openapi: %s: %w", file, err)
 		}
 	}
-	plain, err := appendJSON(nil, root)
-	if err != nil {
+	if err := extend(root); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	return &Description{root: root, json: plain}, nil
+	d := &Description{root: root}
+	var err error
+	if d.json, err = appendJSON(nil, root); err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	if d.json30, err = appendJSON(nil, older(root)); err != nil {
+		return nil, fmt.Errorf("openapi: 3.0: %w", err)
+	}
+	return d, nil
+}
+
+// extend replaces every schema that extends a base by one that has both their
+// members, and takes the bases out of the description.
+func extend(root *yaml.Node) error {
+	bases := remove(root, "bases")
+	schemas := member(member(root, "components"), "schemas")
+	for i := 1; i < len(schemas.Content); i += 2 {
+		var err error
+		if schemas.Content[i], err = extended(schemas.Content[i], bases); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func extended(schema, bases *yaml.Node) (*yaml.Node, error) {
+	name := member(schema, "extends")
+	if name == nil {
+		return schema, nil
+	}
+	base := member(bases, name.Value)
+	if base == nil {
+		return nil, fmt.Errorf("line %d: there is no base %s", name.Line, name.Value)
+	}
+	base, err := extended(base, bases)
+	if err != nil {
+		return nil, err
+	}
+	whole := overlay(base, schema)
+	remove(whole, "extends")
+	if own := member(schema, "properties"); own != nil {
+		set(whole, "properties", overlay(member(base, "properties"), own))
+	}
+	return whole, nil
+}
+
+// overlay returns the keys of two mappings, with the values of the second where
+// both have one.
+func overlay(below, above *yaml.Node) *yaml.Node {
+	all := &yaml.Node{Kind: yaml.MappingNode, Content: slices.Clone(below.Content)}
+	for i := 0; i+1 < len(above.Content); i += 2 {
+		set(all, above.Content[i].Value, above.Content[i+1])
+	}
+	return all
 }
 
 // mergeDepth is how deep files are merged: paths by path, components by kind and name.
@@ -95,6 +149,10 @@ func member(n *yaml.Node, key string) *yaml.Node {
 
 // JSON returns the document. The bytes are the caller's.
 func (d *Description) JSON() []byte { return bytes.Clone(d.json) }
+
+// JSON30 returns the document in the terms of OpenAPI 3.0, for tools that read
+// nothing newer. The bytes are the caller's.
+func (d *Description) JSON30() []byte { return bytes.Clone(d.json30) }
 
 // appendJSON writes a YAML node as JSON, keys in the order in which they stand.
 func appendJSON(dst []byte, n *yaml.Node) ([]byte, error) {

@@ -1,12 +1,17 @@
 // Package openapi describes the API: an OpenAPI 3.1 document for programs, and
 // the same as a page for people.
 //
-//	spec/*.yaml ──merge──▶ Description ──▶ JSON, served at /openapi.json
-//	                                   └─▶ Page, served at /docs
+//	spec/*.yaml ──merge, extend──▶ Description ──▶ JSON, served at /openapi.json
+//	                                           ├─▶ the same as OpenAPI 3.0, served at /openapi-3.0.json
+//	                                           └─▶ Page, served at /docs
 //
 // The document is written by hand, one file for each group of endpoints, and kept
 // true by tests: openapitest checks answers against it, recorded ones and those of
 // a running program, and what a schema does not list may not be answered.
+//
+// Generators of clients make types of it. So that these are whole, a schema stands
+// by itself: instead of allOf it extends one of the bases, whose members are copied
+// into it. Rows have a name, and what is of several types is an anyOf of them.
 //
 // Where one path has several modes, the schema of its answer is an anyOf with a
 // branch for each, and two keywords of our own say which branch a call gets:

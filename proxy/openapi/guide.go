@@ -137,9 +137,6 @@ func (n node) endpoint(path string) endpoint {
 
 func (n node) parameter() parameter {
 	schema := n.get("schema")
-	if schema.Node == nil {
-		schema = n.get("content").get("application/json").get("schema")
-	}
 	p := parameter{
 		Name: n.text("name"), In: n.text("in"), Type: schema.kind(), Required: n.text("required") == "true",
 		About: n.prose("description"), Example: n.example(), Flag: n.text("allowEmptyValue") == "true",
@@ -153,12 +150,9 @@ func (n node) parameter() parameter {
 	return p
 }
 
-// example is a value to begin with, as it is entered in a form: JSON where the
-// parameter takes JSON, lists with commas, objects in brackets.
+// example is a value to begin with, as it is entered in a form: lists with commas,
+// objects in brackets.
 func (n node) example() string {
-	if media := n.get("content").get("application/json"); media.Node != nil {
-		return media.get("example").json()
-	}
 	example := n.get("example")
 	var parts []string
 	for item := range example.items() {
@@ -181,7 +175,7 @@ func (n node) answers(path string) []answer {
 	var all []answer
 	for _, media := range n.get("content").members() {
 		examples := media.get("examples")
-		modes := media.get("schema").get("anyOf")
+		modes := media.get("schema").follow().get("anyOf")
 		if modes.Node == nil {
 			a := answer{About: n.prose("description"), Fields: media.get("schema").fields()}
 			for _, example := range examples.members() {

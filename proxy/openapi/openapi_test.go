@@ -21,17 +21,20 @@ func load(t testing.TB) *openapi.Description {
 	return d
 }
 
-// TestValid: the document is OpenAPI 3.1, examples included.
+// TestValid: the documents are OpenAPI 3.1 and 3.0, examples included.
 func TestValid(t *testing.T) {
-	doc, err := openapi3.NewLoader().LoadFromData(load(t).JSON())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
-		t.Error(err)
-	}
-	if !strings.HasPrefix(doc.OpenAPI, "3.1.") {
-		t.Errorf("openapi = %s", doc.OpenAPI)
+	d := load(t)
+	for version, text := range map[string][]byte{"3.1.": d.JSON(), "3.0.": d.JSON30()} {
+		doc, err := openapi3.NewLoader().LoadFromData(text)
+		if err != nil {
+			t.Fatal(version, err)
+		}
+		if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
+			t.Errorf("%s: %.2000s", version, err)
+		}
+		if !strings.HasPrefix(doc.OpenAPI, version) {
+			t.Errorf("openapi = %s, want %s", doc.OpenAPI, version)
+		}
 	}
 }
 
@@ -42,19 +45,21 @@ func TestModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, item := range document(t).Paths {
+	doc := document(t)
+	for path, item := range doc.Paths {
 		media := item.Get.Responses["200"].Content["application/json"]
-		if path == "/docs" || path == "/openapi.json" {
+		if path == "/docs" || strings.HasPrefix(path, "/openapi") {
 			continue
 		}
 		if len(media.Examples) == 0 {
 			t.Errorf("%s has no example", path)
 		}
-		for i, mode := range media.Schema.AnyOf {
+		modes := doc.Components.Schemas[strings.TrimPrefix(media.Schema.Ref, "#/components/schemas/")].AnyOf
+		for i, mode := range modes {
 			if _, ok := media.Examples[mode.Mode]; !ok {
 				t.Errorf("%s: mode %q has no example", path, mode.Mode)
 			}
-			if last := i == len(media.Schema.AnyOf)-1; last != (mode.When == nil) {
+			if last := i == len(modes)-1; last != (mode.When == nil) {
 				t.Errorf("%s: mode %q: x-when = %v", path, mode.Mode, mode.When)
 			}
 			if err := checker.Check(openapitest.Answer{Target: path + asks(mode), Status: 200, Body: media.Examples[mode.Mode].Value}); err != nil {
@@ -104,7 +109,7 @@ type operation struct {
 	Responses   map[string]struct {
 		Content map[string]struct {
 			Schema struct {
-				AnyOf []mode `json:"anyOf"`
+				Ref string `json:"$ref"`
 			} `json:"schema"`
 			Examples map[string]struct {
 				Value json.RawMessage `json:"value"`
@@ -118,6 +123,11 @@ func document(t testing.TB) (doc struct {
 	Paths map[string]struct {
 		Get operation `json:"get"`
 	} `json:"paths"`
+	Components struct {
+		Schemas map[string]struct {
+			AnyOf []mode `json:"anyOf"`
+		} `json:"schemas"`
+	} `json:"components"`
 }) {
 	t.Helper()
 	if err := json.Unmarshal(load(t).JSON(), &doc); err != nil {

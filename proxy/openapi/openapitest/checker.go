@@ -142,8 +142,8 @@ func (c *Checker) check(a Answer) error {
 	if media == nil {
 		return mediaType(content, a.Header)
 	}
-	at = c.resolve(pointer("paths", template, "get", "responses", code)) + pointer("content", "application/json", "schema")
-	return c.documents(at, members(members(media)["schema"]), readQuery(query), a.Body)
+	at = c.resolve(c.resolve(pointer("paths", template, "get", "responses", code)) + pointer("content", "application/json", "schema"))
+	return c.documents(at, c.at(at), readQuery(query), a.Body)
 }
 
 // mediaType checks that the answer is of a described type, where it is not JSON.
