@@ -56,6 +56,12 @@ func (n node) properties(prefix string) []field {
 var kinds = map[string]string{
 	"Stored": "any", "StoredID": "object or string", "ObjectID": "object", "ID": "string", "HTML": "HTML",
 	"Date": "string or object", "Year": "integer or string", "Figure": "string or 0",
+
+	// Of stored fields, what they are as a rule.
+	"StoredText": "string", "StoredTexts": "array of string", "StoredFlag": "boolean", "StoredYear": "number or string",
+	"StoredDate": "string or object", "StoredReference": "object or string", "StoredReferences": "array of object",
+	"StoredPersons": "array of object", "StoredMemberships": "array of object", "StoredObjects": "array of object",
+	"StoredWorkflow": "object", "StoredRendering": "object",
 }
 
 // kind tells of which type a value is.

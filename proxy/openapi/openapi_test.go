@@ -135,3 +135,57 @@ func document(t testing.TB) (doc struct {
 	}
 	return doc
 }
+
+// TestGenerable: generators of clients keep the types of rows. Every schema stands
+// by itself, rows of lists have a name, and nothing has a list of types but null
+// beside one.
+func TestGenerable(t *testing.T) {
+	d := load(t)
+	for version, text := range map[string][]byte{"3.1": d.JSON(), "3.0": d.JSON30()} {
+		var doc struct {
+			Components struct{ Schemas map[string]map[string]any }
+		}
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		for name, schema := range doc.Components.Schemas {
+			checkGenerable(t, version+" "+name, schema)
+			properties, _ := schema["properties"].(map[string]any)
+			data, _ := properties["data"].(map[string]any)
+			items, _ := data["items"].(map[string]any)
+			if _, named := items["$ref"]; properties["status"] != nil && data["type"] == "array" && !named && data["maxItems"] != 0.0 {
+				t.Errorf("%s %s: its rows have no name", version, name)
+			}
+		}
+	}
+}
+
+// checkGenerable looks at a schema and those in it.
+func checkGenerable(t *testing.T, place string, schema any) {
+	t.Helper()
+	s, ok := schema.(map[string]any)
+	if !ok {
+		t.Errorf("%s: is a boolean schema", place)
+		return
+	}
+	types, _ := s["type"].([]any)
+	if len(types) > 2 || len(types) == 2 && types[1] != "null" {
+		t.Errorf("%s: type = %v, want an anyOf", place, types)
+	}
+	if all, _ := s["allOf"].([]any); len(all) > 0 && (len(all) > 1 || s["properties"] != nil) {
+		t.Errorf("%s: has members of its own beside inherited ones", place)
+	}
+	if s["type"] == "array" || s["items"] != nil {
+		checkGenerable(t, place+"[]", s["items"])
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		all, _ := s[key].([]any)
+		for _, choice := range all {
+			checkGenerable(t, place+" "+key, choice)
+		}
+	}
+	properties, _ := s["properties"].(map[string]any)
+	for name, property := range properties {
+		checkGenerable(t, place+"."+name, property)
+	}
+}

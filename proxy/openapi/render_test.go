@@ -64,6 +64,60 @@ func TestAppendJSON(t *testing.T) {
 	}
 }
 
+func TestExtend(t *testing.T) {
+	const bases = "bases: {List: {type: object, properties: {count: {type: integer}, data: {}}}, Page: {extends: List, properties: {limit: {type: integer}}}}\n"
+	tests := []struct{ name, schemas, want, err string }{
+		{"a base", "{A: {extends: List}}", `{"A":{"type":"object","properties":{"count":{"type":"integer"},"data":{}}}}`, ""},
+		{"a base of a base, twice", "{A: {extends: Page, properties: {data: {type: array}}}, B: {extends: Page, required: [data]}}",
+			`{"A":{"type":"object","properties":{"count":{"type":"integer"},"data":{"type":"array"},"limit":{"type":"integer"}}},` +
+				`"B":{"type":"object","properties":{"count":{"type":"integer"},"data":{},"limit":{"type":"integer"}},"required":["data"]}}`, ""},
+		{"none of that name", "{A: {extends: Pages}}", "", "there is no base Pages"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := read(t, bases+"components: {schemas: "+tt.schemas+"}")
+			err := extend(root)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("err = %v, want %s", err, tt.err)
+				}
+				return
+			}
+			got, jsonErr := appendJSON(nil, root)
+			if want := `{"components":{"schemas":` + tt.want + "}}"; err != nil || jsonErr != nil || string(got) != want {
+				t.Errorf("got  %s (%v, %v)\nwant %s", got, err, jsonErr, want)
+			}
+		})
+	}
+}
+
+func TestOlderSchema(t *testing.T) {
+	tests := []struct{ name, schema, want string }{
+		{"a constant", "{const: 200}", `{"type":"integer","enum":[200]}`},
+		{"null among types", "{type: [string, 'null']}", `{"type":"string","nullable":true}`},
+		{"null among alternatives", "{anyOf: [{$ref: '#/a'}, {type: string}, {type: 'null'}]}", `{"anyOf":[{"$ref":"#/a"},{"type":"string","nullable":true}]}`},
+		{"a reference with a description", "{$ref: '#/a', description: b, x-when: c}", `{"description":"b","allOf":[{"$ref":"#/a"}]}`},
+		{"a reference with our keywords", "{$ref: '#/a', x-when: c}", `{"$ref":"#/a"}`},
+		{"what 3.0 does not know", "{type: string, contentMediaType: application/json}", `{"type":"string"}`},
+		{"examples", "{type: string, examples: [a, b]}", `{"type":"string","example":"a"}`},
+		{"a member called const", "{type: object, properties: {const: {const: a}}, additionalProperties: false}",
+			`{"type":"object","properties":{"const":{"type":"string","enum":["a"]}},"additionalProperties":false}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			schema := read(t, tt.schema)
+			before, _ := appendJSON(nil, schema)
+			got, err := appendJSON(nil, olderSchema(schema))
+			if err != nil || string(got) != tt.want {
+				t.Errorf("got  %s (%v)\nwant %s", got, err, tt.want)
+			}
+			if after, _ := appendJSON(nil, schema); string(after) != string(before) {
+				t.Errorf("the schema itself became %s", after)
+			}
+		})
+	}
+}
+
 func TestProse(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"nothing", "", ""},

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// envClients allows TestClients, which installs generators of clients.
+const envClients = "VITRINE_TEST_CLIENTS"
+
+// TestClients lints the description and makes clients of it, in TypeScript and in
+// Go. They are compiled, and call the running demo; what they do with its rows is
+// in testdata/clients. The generators come from the npm registry and the Go module
+// proxy, their versions are in package.json, in go.mod and here.
+func TestClients(t *testing.T) {
+	if os.Getenv(envClients) == "" {
+		t.Skip("needs npm and its registry: set " + envClients + "=1")
+	}
+	s := startServer(t, t.TempDir(), "--demo").ready()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/clients")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"openapi.json", "openapi-3.0.json"} {
+		_, document := s.get("/" + name)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(document), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, call := range []string{
+		"npm install --ignore-scripts --no-audit --no-fund --no-package-lock",
+		"npx --no -- redocly lint openapi.json openapi-3.0.json",
+		"npx --no -- spectral lint --ruleset spectral.yaml openapi.json openapi-3.0.json",
+		"npx --no -- openapi-typescript openapi.json --output openapi-typescript.ts",
+		"npx --no -- openapi-ts --input openapi.json --output hey",
+		"npx --no -- tsc",
+		"node out/openapi-fetch.js " + s.base,
+		"node out/hey-api.js " + s.base,
+		"go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate types,client -package main -o api.go openapi-3.0.json",
+		"go run -mod=mod . " + s.base,
+	} {
+		words := strings.Fields(call)
+		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "SCARF_ANALYTICS=false", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", call, err, out[max(0, len(out)-1500):])
+		}
+	}
+}
