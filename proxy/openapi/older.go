@@ -62,6 +62,9 @@ func olderMember(_ string, n *yaml.Node) *yaml.Node { return olderSchema(n) }
 // olderSchema returns a schema in the terms of 3.0: no const, no null among types,
 // no list of examples, nothing beside $ref.
 func olderSchema(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
 	if n.Kind != yaml.MappingNode {
 		return n // additionalProperties: false
 	}

@@ -99,6 +99,7 @@ func TestOlderSchema(t *testing.T) {
 		{"a reference with a description", "{$ref: '#/a', description: b, x-when: c}", `{"description":"b","allOf":[{"$ref":"#/a"}]}`},
 		{"a reference with our keywords", "{$ref: '#/a', x-when: c}", `{"$ref":"#/a"}`},
 		{"what 3.0 does not know", "{type: string, contentMediaType: application/json}", `{"type":"string"}`},
+		{"an alias", "{anyOf: [&a {const: 1}, *a]}", `{"anyOf":[{"type":"integer","enum":[1]},{"type":"integer","enum":[1]}]}`},
 		{"examples", "{type: string, examples: [a, b]}", `{"type":"string","example":"a"}`},
 		{"a member called const", "{type: object, properties: {const: {const: a}}, additionalProperties: false}",
 			`{"type":"object","properties":{"const":{"type":"string","enum":["a"]}},"additionalProperties":false}`},
