@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"runtime/trace"
 	"strings"
 	"testing"
 	"time"
@@ -330,10 +331,12 @@ func TestRecordingsEndWithTheirClient(t *testing.T) {
 	l := &live{s, admin.Addr().String()}
 	conn := l.dial()
 	l.write(conn, "GET /debug/pprof/trace?seconds=100000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	recorded := func() int { return s.admin(http.MethodGet, "/debug/pprof/trace?seconds=1").StatusCode }
-	until(t, "the trace is being recorded", func() bool { return recorded() == 409 })
+	until(t, "the trace is being recorded", trace.IsEnabled)
+	if got := s.admin(http.MethodGet, "/debug/pprof/trace?seconds=1").StatusCode; got != 409 {
+		t.Errorf("a second trace beside it: %d", got)
+	}
 	conn.Close()
-	until(t, "the trace has ended", func() bool { return recorded() == 200 })
+	until(t, "the trace has ended", func() bool { return !trace.IsEnabled() })
 	if got := s.admin(http.MethodGet, "/debug/pprof/heap?seconds=100000").StatusCode; got != 400 {
 		t.Errorf("the heap's growth in a day: %d", got)
 	}
