@@ -112,7 +112,7 @@ type Meta struct {
 	Generation uint64    // 0: never published
 	Rows       int       // live rows
 	Rules      string    // fingerprint of the rules the rows were made by
-	Published  time.Time // when Generation was committed
+	Published  time.Time // when Generation was committed; in a later second than the one before
 	Pruned     uint64    // deltas reach back to this generation, not further
 	Checked    time.Time // when a job last completed with health "ok", with or without changes
 	Health     Health

@@ -140,7 +140,7 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (meta 
 			d.Epoch = rand.Text()
 		}
 		d.Generation, d.Rows, d.Rules = p.generation, rows, rules
-		d.Published = metadoc.Time(p.store.now())
+		d.Published = metadoc.Next(d.Published, p.store.now())
 		meta = d.Meta()
 		return nil
 	})

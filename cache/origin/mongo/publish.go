@@ -174,7 +174,7 @@ func (p *publication) commit(ctx context.Context, rows int, rules string) (d met
 	}
 	set := bson.D{
 		{Key: "gen", Value: p.generation}, {Key: "rows", Value: rows}, {Key: "rules", Value: rules},
-		{Key: "published", Value: metadoc.Time(p.store.o.Now())},
+		{Key: "published", Value: metadoc.Next(p.begun.Published, p.store.o.Now())},
 	}
 	if p.put {
 		set = append(set, bson.E{Key: "staged", Value: p.begun.Attempt})

@@ -78,6 +78,14 @@ func testPublish(t *testing.T, h Harness) {
 	if second.Epoch != first.Epoch || second.Generation != g+1 || !second.Published.Equal(c.at) {
 		t.Errorf("second commit = %+v after %+v", second, first)
 	}
+	defer func() { // in the same second, or with a clock that is behind
+		c.advance(-time.Hour)
+		before := must(s.Meta(t.Context(), view))(t)
+		last := publish(t, s, l, before.Rows)
+		if at := before.Published.Truncate(time.Second).Add(time.Second); !last.Published.Equal(at) {
+			t.Errorf("commit at %v after %v", last.Published, before.Published)
+		}
+	}()
 	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got, second) {
 		t.Errorf("Meta = %+v, want %+v", got, second)
 	}

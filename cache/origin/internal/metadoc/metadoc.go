@@ -103,3 +103,14 @@ func HealthOf(h origin.Health) Health {
 
 // Time returns t as it comes back from the store.
 func Time(t time.Time) time.Time { return t.Truncate(time.Millisecond).UTC() }
+
+// Next is when a generation is published at now whose last one was published at last: in
+// a later second, so that dates of whole seconds, as HTTP has them, tell the two apart,
+// whatever the clocks of hosts say.
+func Next(last, now time.Time) time.Time {
+	next := last.Truncate(time.Second).Add(time.Second)
+	if at := Time(now); at.After(next) {
+		return at
+	}
+	return next
+}
