@@ -45,12 +45,13 @@ type conn struct {
 	serving *fasthttp.RequestCtx // the last request that a handler was called for
 	sent    bool                 // something has been, since the last request was waited for
 
-	head   []byte    // what has arrived
-	from   int       // of it is handed on
-	end    int       // where what may be handed on ends
-	asked  int       // bytes of a long header that was handed on
-	failed error     // what reading ended with, once head is handed on
-	until  time.Time // by when the answer must be sent; zero: no limit
+	head    []byte    // what has arrived
+	from    int       // of it is handed on
+	end     int       // where what may be handed on ends
+	asked   int       // bytes of a long header that was handed on
+	tooLong bool      // of the last request no more than a part of its URL fits
+	failed  error     // what reading ended with, once head is handed on
+	until   time.Time // by when the answer must be sent; zero: no limit
 }
 
 // Read implements net.Conn. The server reads a single byte where it waits for a request
@@ -99,6 +100,7 @@ func (c *conn) gather() {
 			return
 		}
 		if len(c.head) >= c.gate.ahead {
+			c.tooLong = c.tooLong || bytes.IndexByte(c.head, '\n') < 0
 			break
 		}
 		if len(c.head) > 0 && !begun {
@@ -260,6 +262,25 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 		t = time.Now().Add(lastCall)
 	}
 	return c.Conn.SetReadDeadline(t)
+}
+
+// How long, and for how many bytes, a connection is read from after a request that was
+// refused before it was read to its end.
+const (
+	lingerTime  = 2 * time.Second
+	lingerBytes = 8 << 20
+)
+
+// linger lets a client read why it was refused: if a connection is closed while something
+// of what it sends has not been read, the system tells the client of that alone.
+func (c *conn) linger() {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok || !c.sent || c.failed != nil || c.gate.closed.Load() || half.CloseWrite() != nil {
+		return
+	}
+	if c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // it ends when the client has gone
+	}
 }
 
 // Close implements net.Conn.

@@ -82,6 +82,9 @@ func guarded(c *fiber.Ctx) (err error) {
 // for the moment is a warning: whoever asks again is served.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	p := classify(err)
+	if conn, ok := c.Context().Conn().(*conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.tooLong {
+		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", s.limits.URLBytes)}
+	}
 	if errors.As(err, new(*panicked)) {
 		s.metrics.panics.Inc()
 	}
@@ -96,6 +99,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	c.Response().ResetBody()
 	c.Response().Header.Del(fiber.HeaderContentEncoding)
 	c.Response().Header.Del(fiber.HeaderETag)
+	c.Response().Header.Del(fiber.HeaderLastModified)
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
 		c.Set(fiber.HeaderRetryAfter, retryAfter(err))

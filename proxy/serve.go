@@ -75,6 +75,7 @@ func (s *Server) serveConn(server *fasthttp.Server, c *conn) {
 	}()
 	if err := server.ServeConn(c); err != nil {
 		quiet{s.log}.Printf("serve %s: %v", c.RemoteAddr(), err)
+		c.linger()
 	}
 }
 

@@ -50,7 +50,8 @@ func TestServe(t *testing.T) {
 		base + "/admin/views":                                          404,
 		"http://" + admin.Addr().String() + "/metrics":                 200,
 		base + "/api/activities?x=" + strings.Repeat("y", 60<<10):      200,
-		base + "/api/activities?x=" + strings.Repeat("y", 100<<10):     431,
+		base + "/api/activities?x=" + strings.Repeat("y", 100<<10):     414,
+		base + "/api/activities?x=" + strings.Repeat("y", 2<<20):       414,
 		base + "/api/activities?json=" + strings.Repeat("%7B", 20<<10): 400,
 	} {
 		res, err := client.Get(url)
