@@ -266,6 +266,8 @@ type CacheControl struct {
 	StaleWhileRevalidate time.Duration `yaml:"stale_while_revalidate"`
 	// How long a stale answer may be used while the service fails (`stale-if-error`).
 	StaleIfError time.Duration `yaml:"stale_if_error"`
+	// Who may keep answers that need a key: `private`, the caller's own cache alone; `public`, caches on the way too, which must heed `Vary` then.
+	Keyed string `yaml:"keyed" check:"oneof:private,public"`
 }
 
 // Compress is about the compression of answers.

@@ -41,6 +41,7 @@ func Default() Config {
 				MaxAge:               time.Minute,
 				StaleWhileRevalidate: 10 * time.Minute,
 				StaleIfError:         24 * time.Hour,
+				Keyed:                "private",
 			},
 			Compress: Compress{Codings: []string{"zstd", "br", "gzip"}, MinBytes: 1 * KiB},
 		},

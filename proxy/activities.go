@@ -45,8 +45,10 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 	list := listing{view: rules.ViewActivities, filter: f, page: g}
 	switch {
 	case field != "":
+		r.params.waste("full", "columns", "lang")
 		return list.groups("activities", field, unwound(field)), nil
 	case full:
+		r.params.waste("columns", "lang")
 		return list.full("activities"), nil
 	case len(columns) > 0:
 		return list.rows("activities columns "+columns.key()+told.key(), told.rows(columns.row)), nil
@@ -204,6 +206,7 @@ func (s *Server) aggregateField(p params) (string, error) {
 	if field = strings.TrimSpace(field); err != nil || field == "" {
 		return "", err
 	}
+	p.reach(field)
 	return field, s.checkPath("aggregate", field)
 }
 

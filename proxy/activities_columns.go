@@ -48,6 +48,9 @@ func (s *Server) columns(p params) (columns, error) {
 		if all, err = all.with(name); err != nil {
 			return nil, err
 		}
+		if name != "id" && !slices.Contains(columnsFromRendered, name) {
+			p.reach(name)
+		}
 	}
 	return all, nil
 }

@@ -15,7 +15,7 @@ func (s *Server) Adopt(o Options) error {
 	if err != nil {
 		return err
 	}
-	next.edition = s.live.Load().edition + 1
+	next.edition, next.adopted = s.live.Load().edition+1, s.now()
 	next.draining, next.results, next.admin = s.draining, s.results, s.admin
 	next.rate, next.guesses, next.strangers = s.rate, s.guesses, s.strangers
 	next.planners = make(map[string]*planner, len(s.planners))

@@ -75,7 +75,10 @@ func (s *Server) readAllActivities(p params) (q allActivitiesQuery, err error) {
 	if err != nil {
 		return q, err
 	}
-	q.mine = pageName == "my-activities"
+	p.among("page", pageName, "all-activities", "my-activities", "portal")
+	if q.mine = pageName == "my-activities"; !q.mine {
+		p.waste("user")
+	}
 	path, err := p.text("path")
 	if err != nil {
 		return q, err
@@ -94,6 +97,7 @@ func (s *Server) restriction(q allActivitiesQuery, who person, r request) (*filt
 	var all []*filter.Filter
 	if who.viewer.User != "" && !r.hasKey {
 		if visible := s.access.Visible(who.viewer); visible != nil {
+			r.params.restrict("activity-types")
 			f, err := s.compile(visible, "")
 			if err != nil {
 				return nil, err

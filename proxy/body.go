@@ -26,6 +26,8 @@ type body struct {
 	runs iter.Seq[view.Run]
 	// guess is how many bytes the body has at least, most likely; 0: not known.
 	guess int
+	// ignored are the paths that no record has, as Vitrine-Ignored lists them.
+	ignored string
 }
 
 // list has the body's items be rows.

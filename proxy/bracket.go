@@ -32,7 +32,8 @@ func (n *node) kid(name string) *node {
 func readBrackets(p params, param string, l Limits) (*node, error) {
 	root := &node{}
 	pairs := 0
-	for _, pair := range p {
+	p.note(param)
+	for _, pair := range p.pairs {
 		if pair.name == param && strings.TrimSpace(pair.value) != "" {
 			return nil, rules.Wrongf(param, "", "want bracket notation such as %s[type]=publication; JSON goes into json", param)
 		}

@@ -38,7 +38,7 @@ const mostStrangers = 5
 // configured, 503 while it fails.
 func (s *Server) citationIndex(c *fiber.Ctx) error {
 	asked := readParams(c.Context().QueryArgs())
-	if err := checkLanguage(asked); err != nil {
+	if err := checkLanguage(params{asked.pairs, &reading{}}); err != nil {
 		return err
 	}
 	user, err := asked.text("user")
@@ -49,9 +49,13 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	withDoc := asked.has("doc")
+	s.headers.set(c, false)
+	if err := tellIgnored(c, asked.ignored()); err != nil {
+		return err
+	}
 	c.Response().Header.SetContentType(contentType)
 	if user == "" {
-		s.headers.set(c, false)
 		return nil
 	}
 	ctx, cancel := s.asked(c)
@@ -60,7 +64,7 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	if l := s.strangers.look(client, s.now()); l.wait > 0 && s.citations != nil && !s.citations.Knows(user) {
 		return &later{http.StatusTooManyRequests, "Too many users that the citation index does not have. Retry-After says when the next is looked for.", l.wait}
 	}
-	found, err := s.cited(ctx, user, doc, asked.has("doc"))
+	found, err := s.cited(ctx, user, doc, withDoc)
 	if errors.Is(err, rules.ErrNotFound) {
 		s.strangers.take(client, s.now())
 	}
@@ -71,9 +75,9 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	if err != nil {
 		return fmt.Errorf("encode answer of citation index: %w", err)
 	}
-	s.headers.set(c, false)
 	age, stale := s.citations.Age(user, doc)
-	setHeader(c, fiber.HeaderAge, seconds(age))
+	setHeader(c, fiber.HeaderAge, "0")
+	setHeader(c, headerDataAge, seconds(age))
 	if stale {
 		setHeader(c, headerCacheStatus, "vitrine; hit; detail=stale")
 	}

@@ -65,7 +65,7 @@ func TestCitationIndexAge(t *testing.T) {
 	s := open(t, institute(t), o)
 	for user, status := range map[string]string{"Known": "", "Empty": "vitrine; hit; detail=stale"} {
 		res := s.get("/api/citation-index?user=" + user)
-		if got := res.Header.Get("Age"); got != "3600" || res.Header.Get("Cache-Status") != status {
+		if got := res.Header.Get("Vitrine-Data-Age"); got != "3600" || res.Header.Get("Age") != "0" || res.Header.Get("Cache-Status") != status {
 			t.Errorf("%s: Age %s, Cache-Status %s, want %s", user, got, res.Header.Get("Cache-Status"), status)
 		}
 	}

@@ -22,10 +22,11 @@ func newCORS(o CORSOptions) (fiber.Handler, error) {
 		}
 	}
 	return cors.New(cors.Config{
-		AllowOrigins:     strings.Join(o.Origins, ","),
-		AllowMethods:     "GET,HEAD",
-		AllowHeaders:     "X-API-Key,Authorization,If-None-Match,X-Request-Id",
-		ExposeHeaders:    "ETag,Age,X-Request-Id,Cache-Status,Server-Timing,RateLimit,RateLimit-Policy,Retry-After",
+		AllowOrigins: strings.Join(o.Origins, ","),
+		AllowMethods: "GET,HEAD",
+		AllowHeaders: "X-API-Key,Authorization,If-None-Match,If-Modified-Since,Prefer,X-Request-Id",
+		ExposeHeaders: "ETag,Last-Modified,Age," + headerDataAge + "," + headerIgnored + "," + headerRestricted +
+			",Preference-Applied,X-Request-Id,Cache-Status,Server-Timing,RateLimit,RateLimit-Policy,Retry-After",
 		AllowCredentials: o.Credentials,
 		MaxAge:           int(o.MaxAge / time.Second),
 	}), nil

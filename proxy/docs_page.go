@@ -71,6 +71,32 @@ func (d *described) docs(c *fiber.Ctx) error {
 	return d.send(c, "docs", fiber.MIMETextHTMLCharsetUTF8, parts.page.HTML)
 }
 
+// entrance answers GET /: where to go from here, as a page for a browser.
+func (d *described) entrance(c *fiber.Ctx) error {
+	c.Append(fiber.HeaderVary, fiber.HeaderAccept)
+	c.Set(fiber.HeaderLink, `<openapi.json>; rel="service-desc", <docs>; rel="service-doc"`)
+	if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
+		c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'")
+		return d.send(c, "entrance.html", fiber.MIMETextHTMLCharsetUTF8, []byte(entrancePage))
+	}
+	return d.send(c, "entrance.json", contentType, []byte(`{"status":200,"openapi":"/openapi.json","docs":"/docs"}`))
+}
+
+const entrancePage = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Vitrine</title></head>
+<body>
+<h1>Vitrine</h1>
+<p>The read API of a research institute.</p>
+<ul>
+<li><a href="docs">What can be asked, and how</a></li>
+<li><a href="openapi.json">The same for programs (OpenAPI)</a></li>
+<li><a href="readyz">Is it ready?</a></li>
+</ul>
+</body>
+</html>
+`
+
 // send sends one form of the description, in the coding the client likes best.
 func (d *described) send(c *fiber.Ctx, name, kind string, content []byte) error {
 	s := d.server

@@ -19,7 +19,7 @@ func (s *Server) readFilter(p params, objectIDs string) (*filter.Filter, error) 
 		return nil, err
 	}
 	if strings.TrimSpace(text) != "" {
-		return s.filterFromJSON(text, objectIDs)
+		return p.filtered(s.filterFromJSON(text, objectIDs))
 	}
 	tree, err := readBrackets(p, "filter", s.limits)
 	if err != nil || tree == nil {
@@ -29,7 +29,7 @@ func (s *Server) readFilter(p params, objectIDs string) (*filter.Filter, error) 
 	if err != nil {
 		return nil, err
 	}
-	return s.compile(doc, "filter")
+	return p.filtered(s.compile(doc, "filter"))
 }
 
 func (s *Server) filterFromJSON(text, objectIDs string) (*filter.Filter, error) {

@@ -53,7 +53,8 @@ func fundedRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 // and not trimmed (API.md: projects-by-funding-number).
 func fundingNumbers(p params) ([]string, error) {
 	var numbers []string
-	for _, pair := range p {
+	p.note("number")
+	for _, pair := range p.pairs {
 		var values []string
 		switch {
 		case pair.name == "number":

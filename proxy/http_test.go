@@ -269,7 +269,9 @@ func TestCacheHeaders(t *testing.T) {
 		control, vary string
 	}{
 		{"open to all", func(*proxy.Options) {}, nil, "public, " + shared, "Accept-Encoding"},
-		{"behind a key", func(o *proxy.Options) { o.Auth.APIKey = "k" }, []string{"X-API-Key", "k"}, shared, "Accept-Encoding, X-API-Key"},
+		{"behind a key", func(o *proxy.Options) { o.Auth.APIKey = "k" }, []string{"X-API-Key", "k"}, "private, max-age=60", "Accept-Encoding, X-API-Key"},
+		{"behind a key, for shared caches", func(o *proxy.Options) { o.Auth.APIKey, o.Fresh.KeyedPublic = "k", true }, []string{"X-API-Key", "k"},
+			"public, " + shared, "Accept-Encoding, X-API-Key"},
 		{"with sessions, without one", func(o *proxy.Options) { o.Auth.Session.Secret = secret; o.Auth.Session.Cookie = "c" }, nil,
 			"public, " + shared, "Accept-Encoding, Authorization, Cookie"},
 		{"to a session", func(o *proxy.Options) { o.Auth.Session.Secret = secret }, []string{"Authorization", "Bearer " + token(t, "ada", secret)},

@@ -59,7 +59,7 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
-		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: contentType, Coding: key.Coding, Count: b.count}, nil
+		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: contentType, Coding: key.Coding, Count: b.count, Ignored: b.ignored}, nil
 	}
 }
 
@@ -77,8 +77,11 @@ func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot 
 	if err != nil {
 		return err
 	}
+	if err := tellIgnored(c, b.ignored); err != nil {
+		return err
+	}
 	etag, head := largeTag(key, b), c.Method() == fiber.MethodHead
-	same, claimed := matches(c.Get(fiber.HeaderIfNoneMatch), etag), int64(0)
+	same, claimed := unchanged(c, etag), int64(0)
 	if !same && !head {
 		if key.Coding, claimed = s.claim(b, key.Coding); claimed == 0 {
 			return result.ErrInFlight

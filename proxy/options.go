@@ -143,6 +143,9 @@ type Freshness struct {
 	MaxAge               time.Duration
 	StaleWhileRevalidate time.Duration
 	StaleIfError         time.Duration
+	// KeyedPublic lets shared caches keep what needs a key. They must tell callers apart by
+	// Vary then; not all do.
+	KeyedPublic bool
 }
 
 // CORSOptions says which sites' scripts may read answers.

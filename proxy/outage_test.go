@@ -44,8 +44,8 @@ func TestStoreAway(t *testing.T) {
 		if got = res.Header.Get("Cache-Status"); res.StatusCode != 200 || got != first && got != then {
 			t.Fatalf("%d, Cache-Status %q, want %q, then %q", res.StatusCode, got, first, then)
 		}
-		if age := res.Header.Get("Age"); age != "3600" {
-			t.Errorf("Age %q", age)
+		if age, data := res.Header.Get("Age"), res.Header.Get("Vitrine-Data-Age"); age != "0" || data != "3600" {
+			t.Errorf("Age %q, Vitrine-Data-Age %q", age, data)
 		}
 	}
 	res := s.get("/readyz")

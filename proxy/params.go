@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,26 +15,26 @@ import (
 // pair is one name=value of a query string, decoded.
 type pair struct{ name, value string }
 
-// params is a query string in the order it was written.
-type params []pair
+// params is a query string in the order it was written. It takes down what is read of
+// it, see ignored.
+type params struct {
+	pairs []pair
+	*reading
+}
 
 // readParams copies a query out of Fiber's buffers.
 func readParams(args *fasthttp.Args) params {
-	p := make(params, 0, args.Len())
+	p := params{make([]pair, 0, args.Len()), &reading{}}
 	for name, value := range args.All() {
-		p = append(p, pair{string(name), string(value)})
+		p.pairs = append(p.pairs, pair{string(name), string(value)})
 	}
 	return p
 }
 
 // has reports whether a parameter was given, in whatever form.
 func (p params) has(name string) bool {
-	for _, pair := range p {
-		if pair.name == name || bracketed(pair.name, name) {
-			return true
-		}
-	}
-	return false
+	p.note(name)
+	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return pair.name == name || bracketed(pair.name, name) })
 }
 
 // bracketed reports whether full is name followed by an opening bracket.
@@ -44,8 +45,9 @@ func bracketed(full, name string) bool {
 // text returns a parameter that has one value, "" when it was not given. Of
 // several the last counts, as it does in PHP, where the API grew up.
 func (p params) text(name string) (string, error) {
+	p.note(name)
 	var value string
-	for _, pair := range p {
+	for _, pair := range p.pairs {
 		switch {
 		case pair.name == name:
 			value = pair.value
@@ -113,7 +115,8 @@ func (p params) list(name string) ([]string, error) {
 		}
 		return checkUTF8(name, value)
 	}
-	for _, pair := range p {
+	p.note(name)
+	for _, pair := range p.pairs {
 		var parts []string
 		switch {
 		case pair.name == name:

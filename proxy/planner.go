@@ -46,11 +46,14 @@ func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
 		}
 	}
 	r.params = readParams(c.Context().QueryArgs())
-	if err := checkLanguage(r.params); err != nil {
+	if err := checkLanguage(params{r.params.pairs, &reading{}}); err != nil {
 		return plan{}, err
 	}
 	r.id = strings.Clone(c.Params("id"))
 	made, err := p.resource(c.UserContext(), r)
+	if err == nil {
+		made.tell(r.params)
+	}
 	if p.edition > 0 {
 		// Answers are kept across editions; their keys must not be.
 		made.edition, made.query = p.edition, strconv.Itoa(p.edition)+"\x00"+made.query

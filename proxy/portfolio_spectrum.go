@@ -30,7 +30,11 @@ func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error)
 	if err != nil {
 		return plan{}, err
 	}
-	if s.spectrumOff || !s.access.May(r.person.viewer, access.PortfolioSpectrum) {
+	allowed := s.access.May(r.person.viewer, access.PortfolioSpectrum)
+	if !allowed {
+		r.params.restrict(string(access.PortfolioSpectrum))
+	}
+	if s.spectrumOff || !allowed {
 		return nothing(rules.ViewSpectrum, g), nil
 	}
 	now := s.now().In(s.zone)
@@ -45,7 +49,8 @@ func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error)
 		}
 		return rows(ctx, snapshot)
 	}
-	p.once, p.until = true, time.Date(now.Year()+1, time.January, 1, 0, 0, 0, 0, now.Location())
+	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
+	p.once, p.since, p.until = true, newYear(now.Year()), newYear(now.Year()+1)
 	return p, nil
 }
 

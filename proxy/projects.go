@@ -45,6 +45,9 @@ func (s *Server) held(ctx context.Context, r request, h holding) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
+	if own != nil {
+		r.params.restrict(string(h.permission))
+	}
 	list := listing{view: h.view, filter: filter.And(f, own)}
 	field, err := s.storedField(r.params, "aggregate")
 	if err != nil {

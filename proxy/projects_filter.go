@@ -37,13 +37,13 @@ func (s *Server) projectFilter(p params) (*filter.Filter, error) {
 			return nil, err
 		}
 		if strings.TrimSpace(text) != "" {
-			return s.publicFromJSON(text)
+			return p.filtered(s.publicFromJSON(text))
 		}
 		tree, err := readBrackets(p, "filter", s.limits)
 		if err != nil || tree == nil {
 			return filter.All(), err
 		}
-		return s.publicFromBrackets(tree)
+		return p.filtered(s.publicFromBrackets(tree))
 	})
 }
 

@@ -123,6 +123,9 @@ func (s *Server) storedColumns(p params) ([]string, error) {
 		if err := checkStored("columns", name); err != nil {
 			return nil, err
 		}
+		if name != "id" {
+			p.reach(name)
+		}
 	}
 	return names, nil
 }
@@ -137,6 +140,7 @@ func (s *Server) storedField(p params, param string) (string, error) {
 	if err := s.checkPath(param, path); err != nil {
 		return "", err
 	}
+	p.reach(path)
 	return path, checkStored(param, path)
 }
 

@@ -35,6 +35,12 @@ type plan struct {
 	// until is when another answer becomes right by the clock alone. The zero time
 	// never comes.
 	until time.Time
+	// ignored is what the call asks for and is not read, restricted the permission whose
+	// lack cuts the list; the planner sets them.
+	ignored, restricted string
+	// since is from when on the clock has given this answer, where until is known. The zero
+	// time: it is not known.
+	since time.Time
 	// edition is that of the settings it was made by; the planner sets it.
 	edition int
 }
@@ -64,12 +70,21 @@ func (s *Server) answerNow(c *fiber.Ctx, plans *planner, r request) error {
 		return err
 	}
 	key := answerKey(p, snapshot, negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings))
-	s.headers.set(c, p.personal || r.personal)
+	personal := p.personal || r.personal
+	private := personal || plans.key.set && !s.headers.keyed
+	s.headers.set(c, private)
 	if !p.until.IsZero() {
-		s.headers.setUntil(c, p.personal || r.personal, p.until.Sub(s.now()))
+		s.headers.setUntil(c, private, p.until.Sub(s.now()))
 	}
 	standing := s.standings.of(p.view)
-	setHeader(c, fiber.HeaderAge, standing.age)
+	setHeader(c, fiber.HeaderAge, "0") // this is the origin, whatever the age of the data
+	setHeader(c, headerDataAge, standing.age)
+	if err := tellHandling(c, p); err != nil {
+		return err
+	}
+	if !personal {
+		s.tellModified(c, p, snapshot, standing)
+	}
 	if a, ok := s.results.Lookup(key); ok && !a.TooLarge {
 		s.hot.note(p, key.Coding)
 		setHeader(c, headerCacheStatus, standing.hit())
@@ -129,7 +144,9 @@ func (s *Server) loader(p plan, snapshot *view.Snapshot) result.Loader {
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
-		return result.NewAnswer(out, contentType, b.count), nil
+		a := result.NewAnswer(out, contentType, b.count)
+		a.Ignored = b.ignored
+		return a, nil
 	}
 }
 
@@ -170,8 +187,11 @@ func (s *Server) gather(ctx context.Context, all pieces, most int) ([]byte, erro
 // send writes a kept answer, or 304. The body is shared: Fiber only reads it. The error
 // is result.ErrInFlight where too much waits to be sent.
 func (s *Server) send(c *fiber.Ctx, a *result.Answer) error {
+	if err := tellIgnored(c, a.Ignored); err != nil {
+		return err
+	}
 	setHeader(c, fiber.HeaderETag, a.ETag)
-	if matches(c.Get(fiber.HeaderIfNoneMatch), a.ETag) {
+	if unchanged(c, a.ETag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	counted := len(a.Body) > result.Uncounted && c.Method() != fiber.MethodHead

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -19,6 +20,7 @@ func (s *Server) routes(cors fiber.Handler) {
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
 	described := describe(s)
+	s.app.Get("/", described.entrance)
 	s.app.Get("/openapi.json", described.openapi)
 	s.app.Get("/openapi-3.0.json", described.openapi30)
 	s.app.Get("/docs", described.docs)
@@ -65,10 +67,37 @@ func (s *Server) keyOf(path string) secret {
 	return s.key
 }
 
+// plainPath decodes characters in a path that need no encoding: with them encoded it is
+// the same path (RFC 3986: 6.2.2.2).
+func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		if uri := ctx.URI(); bytes.IndexByte(uri.PathOriginal(), '%') >= 0 {
+			uri.SetPathBytes(decodeUnreserved(uri.PathOriginal()))
+		}
+		next(ctx)
+	}
+}
+
+// decodeUnreserved decodes letters, digits and "-._~" alone.
+func decodeUnreserved(path []byte) []byte {
+	out := make([]byte, 0, len(path))
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '%' && i+2 < len(path) && hexDigit(path[i+1]) >= 0 && hexDigit(path[i+2]) >= 0 {
+			switch d := byte(hexDigit(path[i+1])<<4 | hexDigit(path[i+2])); {
+			case 'a' <= d && d <= 'z', 'A' <= d && d <= 'Z', '0' <= d && d <= '9', strings.IndexByte("-._~", d) >= 0:
+				c, i = d, i+2
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // refuseUnknownMethods answers methods HTTP does not know as any other that is
 // not allowed; Fiber would send plain text.
 func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
-	next := app.Handler()
+	next := plainPath(app.Handler())
 	known := map[string]bool{}
 	for _, method := range app.Config().RequestMethods {
 		known[method] = true

@@ -48,6 +48,9 @@ func (s *Server) search(of searched) resource {
 			if err != nil {
 				return plan{}, err
 			}
+			if own != nil {
+				r.params.restrict(string(of.needed))
+			}
 			f = filter.And(f, own)
 		}
 		g, err := r.params.page()

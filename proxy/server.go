@@ -69,6 +69,7 @@ type Server struct {
 	handler  fasthttp.RequestHandler // the public app
 
 	edition  int                    // how often settings were adopted before
+	adopted  time.Time              // when these were last; zero: never
 	live     atomic.Pointer[Server] // who answers: the server itself, or its successor
 	adopting sync.Mutex             // guards the way to a successor
 }

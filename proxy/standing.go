@@ -9,11 +9,12 @@ import (
 
 // standing is what answers from a view say of it.
 type standing struct {
-	// age is the seconds since the store last confirmed the view, which is what Age
-	// means of a cache's answer (RFC 9111, 5.1): since it was known to be right at its
-	// origin. A view that came from a file counts from when it was confirmed for the
-	// process that wrote it.
+	// age is the seconds since the store last confirmed the view. A view that came from a
+	// file counts from when it was confirmed for the process that wrote it.
 	age string
+	// published is when the view was, and modified the same as HTTP spells it.
+	published time.Time
+	modified  string
 	// stale: the store could not confirm the view when it was last to.
 	stale bool
 }
@@ -48,7 +49,9 @@ func (a *standings) look(now time.Time) *standingsAt {
 		if !status.Checked.IsZero() {
 			age = max(now.Sub(status.Checked), 0)
 		}
-		found.views[status.View] = standing{seconds(age), status.Stale}
+		found.views[status.View] = standing{
+			age: seconds(age), stale: status.Stale, published: status.Meta.Published, modified: httpDate(status.Meta.Published),
+		}
 	}
 	return found
 }

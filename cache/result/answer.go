@@ -17,6 +17,7 @@ type Answer struct {
 	ContentType string
 	Coding      Coding // how Body is coded
 	Count       int    // records the answer speaks of
+	Ignored     string // what of the question it does not depend on, as it is told; empty: nothing
 	// TooLarge says that the body is not worth keeping; Body is nil and whoever
 	// asked makes it while sending. Remembering this saves the next attempt.
 	TooLarge bool
@@ -66,7 +67,7 @@ func (a *Answer) in(c Coding, least int) (*Answer, error) {
 	if len(body) >= len(a.Body) {
 		return a, nil
 	}
-	return &Answer{Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c, Count: a.Count}, nil
+	return &Answer{Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c, Count: a.Count, Ignored: a.Ignored}, nil
 }
 
 // cost is what the answer takes of the budget, in bytes.

@@ -194,3 +194,27 @@ func (s *segment) mayDerive(ctx context.Context) error {
 	}
 	return fair.TurnOf(ctx).Costly(ctx)
 }
+
+// Has reports whether a row has something at a path, or once had it. Where rows stay in
+// the store they are not asked, and the answer is yes; so it is where there are no rows.
+func (s *Snapshot) Has(ctx context.Context, path filter.Path) (bool, error) {
+	if s.Stored() || s.count == 0 {
+		return true, nil
+	}
+	for _, seg := range s.segments {
+		if seg.has(derivedKey{kind: kindIndex, path: path.String()}) {
+			return true, nil // paths that no row has are not indexed, but for those that are warmed
+		}
+	}
+	for _, seg := range s.segments {
+		if !seg.has(derivedKey{kind: kindNames}) {
+			if err := seg.mayDerive(ctx); err != nil {
+				return false, err
+			}
+		}
+		if seg.trodden(s.budget, path, true).Equal(path) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -53,7 +53,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		Cache:  answerLimits(cfg.Config),
 		Fresh: proxy.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
-			StaleIfError: cfg.HTTP.CacheControl.StaleIfError,
+			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},
 		CORS:    proxy.CORSOptions{Origins: cfg.HTTP.CORS.Origins, Credentials: cfg.HTTP.CORS.Credentials, MaxAge: cfg.HTTP.CORS.MaxAge},
 		Client:  proxy.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: trusted},

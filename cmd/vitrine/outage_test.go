@@ -168,7 +168,7 @@ func (o *outage) isServing(t *testing.T, before string) {
 	if body != before {
 		t.Errorf("list: %d bytes instead of %d", len(body), len(before))
 	}
-	if h.Get("Age") == "" || !strings.Contains(h.Get("Cache-Control"), "stale-if-error=") {
+	if h.Get("Age") != "0" || h.Get("Vitrine-Data-Age") == "" || !strings.Contains(h.Get("Cache-Control"), "stale-if-error=") {
 		t.Errorf("Age %q, Cache-Control %q", h.Get("Age"), h.Get("Cache-Control"))
 	}
 	if res, body := ask(t, o.base+listed+"&filter[title]=Title+7"); res.StatusCode != http.StatusOK || decode(t, body).Count != 1 ||

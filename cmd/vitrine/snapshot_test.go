@@ -62,7 +62,7 @@ func TestStartWithoutStore(t *testing.T) {
 	if res.StatusCode != http.StatusOK || got != want {
 		t.Errorf("list: %d, %d bytes; with the store %d", res.StatusCode, len(got), len(want))
 	}
-	if age := res.Header.Get("Age"); len(age) != 4 || !strings.Contains(res.Header.Get("Cache-Status"), "stale") {
+	if age := res.Header.Get("Vitrine-Data-Age"); len(age) != 4 || res.Header.Get("Age") != "0" || !strings.Contains(res.Header.Get("Cache-Status"), "stale") {
 		t.Errorf("Age %q, Cache-Status %q: the file's hour is not told", age, res.Header.Get("Cache-Status"))
 	}
 	if _, body := s.get("/readyz"); !strings.Contains(body, `"state":"degraded"`) {

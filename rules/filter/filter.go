@@ -2,6 +2,7 @@ package filter
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -180,3 +181,40 @@ func (f *Filter) Key() string { return f.key }
 
 // KeyOf returns the canonical text of one condition, as Key does of a filter.
 func KeyOf(n Node) string { return string(n.appendKey(nil)) }
+
+// Paths returns the paths that the filter's conditions look at, each once. Those in $expr
+// are left out, and those of a filter that is not evaluated in memory.
+func (f *Filter) Paths() []string {
+	var all []string
+	var add func(n Node, before string)
+	add = func(n Node, before string) {
+		switch n := n.(type) {
+		case *AndNode:
+			for _, n := range n.Nodes {
+				add(n, before)
+			}
+		case *OrNode:
+			for _, n := range n.Nodes {
+				add(n, before)
+			}
+		case *NorNode:
+			for _, n := range n.Nodes {
+				add(n, before)
+			}
+		case *NotNode:
+			add(n.Node, before)
+		case *Leaf:
+			if path := before + n.Path.String(); !slices.Contains(all, path) {
+				all = append(all, path)
+			}
+		case *Elem:
+			if n.Node == nil {
+				add(&Leaf{Path: n.Path}, before)
+			} else {
+				add(n.Node, before+n.Path.String()+".")
+			}
+		}
+	}
+	add(f.root, "")
+	return all
+}

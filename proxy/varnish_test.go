@@ -1,0 +1,144 @@
+package proxy_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vitrine/cache/view"
+	"vitrine/proxy"
+)
+
+// failing is a source whose views the store has not confirmed for an hour while it is away.
+type failing struct {
+	proxy.Source
+	away *atomic.Bool
+}
+
+func (f failing) Status() []view.Status {
+	if f.away.Load() {
+		return unconfirmed{f.Source}.Status()
+	}
+	return f.Source.Status()
+}
+
+// TestVarnish puts Varnish in front: it keeps answers before, during and after an outage
+// of the store alike, and none that needs a key.
+func TestVarnish(t *testing.T) {
+	daemon, err := exec.LookPath("varnishd")
+	if err != nil {
+		t.Skip("varnishd is not installed")
+	}
+	away := new(atomic.Bool)
+	o := options(t)
+	o.Fresh = proxy.Freshness{MaxAge: time.Minute}
+	o.Auth.PortfolioKey = "k"
+	o.Views = failing{open(t, institute(t), options(t)).views, away}
+	o.Now = time.Now
+	server, err := proxy.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin := listening(t, server)
+	front := varnish(t, daemon, origin)
+	statusOf := func(path string) (kept bool) {
+		res, err := http.Get(front + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d", path, res.StatusCode)
+		}
+		return len(strings.Fields(res.Header.Get("X-Varnish"))) == 2 // the request, and the one it was kept from
+	}
+	for i, outage := range []bool{false, true, false} {
+		away.Store(outage)
+		for n := range 4 {
+			if kept := statusOf(fmt.Sprintf("/api/activities?offset=%d&limit=1", i)); kept != (n > 0) {
+				t.Errorf("outage %v, request %d: kept %v", outage, n, kept)
+			}
+			if statusOf("/portfolio/spectrum?apikey=k") {
+				t.Errorf("outage %v: an answer to a key was kept", outage)
+			}
+		}
+	}
+}
+
+// listening serves a front end on a loopback port until the test ends.
+func listening(t *testing.T, server *proxy.Server) (addr string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- server.Serve(t.Context(), ln, nil) }()
+	t.Cleanup(func() {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return ln.Addr().String()
+}
+
+// varnish starts Varnish before an origin, on a socket that it chooses a port for, and
+// returns its URL when it answers.
+func varnish(t *testing.T, daemon, origin string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "varnish") // of another user than the test's
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	_ = ln.Close()
+	host, port, _ := net.SplitHostPort(origin)
+	vcl := filepath.Join(dir, "front.vcl")
+	text := fmt.Sprintf("vcl 4.1;\nbackend default { .host = %q; .port = %q; }\n", host, port)
+	if err := os.WriteFile(vcl, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	cmd := exec.Command(daemon, "-F", "-n", filepath.Join(dir, "work"), "-a", addr, "-f", vcl, "-s", "malloc,16m")
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		<-ended
+		http.DefaultClient.CloseIdleConnections()
+	})
+	for deadline := time.After(time.Minute); ; {
+		res, err := http.Get("http://" + addr + "/healthz")
+		if err == nil {
+			_ = res.Body.Close()
+			return "http://" + addr
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("varnishd: %v\n%.1000s", err, out.String())
+		case <-deadline:
+			t.Fatal("varnishd does not answer")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
