@@ -171,6 +171,7 @@ var matrix = []struct{ target, seen string }{
 	{"/openapi.json", "1 1 | 1 1 | 1 1 | 1 1 1 | 1 | 1 1 | 1 1 | 1 1 | 1 1"},
 	{"/openapi-3.0.json", "1 1 | 1 1 | 1 1 | 1 1 1 | 1 | 1 1 | 1 1 | 1 1 | 1 1"},
 	{"/docs", "1 1 | 1 1 | 1 1 | 1 1 1 | 1 | 1 1 | 1 1 | 1 1 | 1 1"},
+	{"/", "1 1 | 1 1 | 1 1 | 1 1 1 | 1 | 1 1 | 1 1 | 1 1 | 1 1"},
 }
 
 // TestPermissionMatrix asks every endpoint as every caller, all of them a second

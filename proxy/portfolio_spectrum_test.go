@@ -176,7 +176,7 @@ func TestSpectrumAccess(t *testing.T) {
 					continue
 				}
 				control, vary := res.Header.Get("Cache-Control"), res.Header.Get("Vary")
-				private := len(tt.headers) > 0 && tt.headers[0] == "Authorization"
+				private := tt.portfolio != "" || len(tt.headers) > 0 && tt.headers[0] == "Authorization"
 				if strings.Contains(control, "private") != private {
 					t.Errorf("Cache-Control = %q", control)
 				}
