@@ -169,7 +169,9 @@ func emptyBody(response object, q query) bool {
 
 // operation finds what is described for a path, and its template.
 func (c *Checker) operation(path string) (operation object, template string) {
-	path = strings.TrimSuffix(path, "/")
+	if path != "/" {
+		path = strings.TrimSuffix(path, "/")
+	}
 	if item, ok := c.paths[path]; ok {
 		return members(item["get"]), path
 	}
