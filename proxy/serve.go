@@ -71,7 +71,7 @@ func (s *Server) serveConn(server *fasthttp.Server, c *conn) {
 		if r := recover(); r != nil {
 			s.rescue(c, &panicked{value: r, stack: debug.Stack()})
 		}
-		_ = c.Close() // fails where it is closed
+		c.hangUp()
 	}()
 	if err := server.ServeConn(c); err != nil {
 		quiet{s.log}.Printf("serve %s: %v", c.RemoteAddr(), err)

@@ -72,7 +72,7 @@ func TestCachesForgetInTime(t *testing.T) {
 		{"units, long before", "/api/user-units/ada", 2 * time.Hour, "", usual},
 		{"units, stale past midnight", "/api/user-units/ada", 30 * time.Minute, "", "public, max-age=60"},
 		{"units, seconds before", "/api/user-units/ada", 1500 * time.Millisecond, "", "public, max-age=1"},
-		{"units, behind a key", "/api/user-units/ada?apikey=Right", 10 * time.Second, "Right", "max-age=10"},
+		{"units, behind a key", "/api/user-units/ada?apikey=Right", 10 * time.Second, "Right", "private, max-age=10"},
 		{"users do not depend on the day", "/api/users/ada", time.Second, "", usual},
 		{"spectrum, long before", "/portfolio/spectrum", 2 * time.Hour, "", usual},
 		{"spectrum, seconds before New Year", "/portfolio/spectrum", 3 * time.Second, "", "public, max-age=3"},

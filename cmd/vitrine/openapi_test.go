@@ -126,7 +126,7 @@ func moreCalls(t *testing.T, s *server) []string {
 // wrongCalls are a wrong call of each kind.
 func wrongCalls() []string {
 	return []string{
-		"/", "/api/nothing", "/api/activities?limit=x", "/api/activities?json=%7B", "/api/html?limit=x",
+		"/nothing", "/api/nothing", "/api/activities?limit=x", "/api/activities?json=%7B", "/api/html?limit=x",
 		"/api/spectrum-activities", "/api/projects-by-funding-number", "/api/levenshtein", "/api/users/nobody-of-that-name",
 		"/api/user-units/nobody-of-that-name", "/api/user-units/x?lang=fr", "/api/search/persons?aggregate=x&aggregate_function=y",
 		"/api/search/journals?aggregate=x&aggregate_function=sum", "/api/projects?search=(", "/portfolio/spectrum?offset=x",
