@@ -3,23 +3,54 @@ package proxy
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"math/rand/v2"
 )
 
 // secret is a configured key, kept as its hash so that comparing takes the same
 // time whatever is compared, lengths included. The zero secret is no key at all.
 type secret struct {
-	set bool
-	sum [sha256.Size]byte
+	set    bool
+	sum    [sha256.Size]byte
+	length int
+	rolled uint64 // rolling sum of its bytes
+	power  uint64 // rollBase to the power of length
 }
 
+// rollBase is random, so that nothing can be learned from how long in takes.
+var rollBase = rand.Uint64() | 1
+
 func newSecret(key string) secret {
-	return secret{set: key != "", sum: sha256.Sum256([]byte(key))}
+	s := secret{set: key != "", sum: sha256.Sum256([]byte(key)), length: len(key), power: 1}
+	for i := range len(key) {
+		s.rolled = s.rolled*rollBase + uint64(key[i])
+		s.power *= rollBase
+	}
+	return s
 }
 
 // is reports whether given is the key, in constant time.
 func (s secret) is(given string) bool {
 	sum := sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1 && s.set
+}
+
+// in reports whether text holds the key, whatever stands around it.
+func (s secret) in(text string) bool {
+	if !s.set {
+		return false
+	}
+	var sum uint64
+	for i := range len(text) {
+		sum = sum*rollBase + uint64(text[i])
+		from := i + 1 - s.length
+		if from > 0 {
+			sum -= s.power * uint64(text[from-1])
+		}
+		if from >= 0 && sum == s.rolled && s.is(text[from:i+1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // credentials are what a request brings to be let in.

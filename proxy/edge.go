@@ -108,9 +108,9 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	return c.Status(p.status).Send(failure(p.status, p.name, p.msg))
 }
 
-// setRequestID takes the client's id if it is short, plain and no key, else makes one.
+// setRequestID takes the client's id if it is short, plain and holds no key, else makes one.
 func (s *Server) setRequestID(c *fiber.Ctx) {
-	if id := c.Get(headerRequestID); saneID(id) && !s.isSecret(id) {
+	if id := c.Get(headerRequestID); saneID(id) && !s.holdsSecret(id) {
 		setHeader(c, headerRequestID, id)
 		return
 	}
@@ -186,16 +186,22 @@ func (s *Server) loggedPath(path string) string {
 		}
 		from += len(part) + 1
 	}
+	if s.holdsSecret(path) {
+		return "…"
+	}
 	return path
 }
 
 // revealing reports whether a pair of a query may give a key away: its name says so,
-// it holds another URL whose pairs do, or it is one of the server's keys. args read
+// it holds another URL whose pairs do, or it holds one of the server's keys. args read
 // the pair, so that it is decoded as it is for the API, broken escapes included.
 func (s *Server) revealing(args *fasthttp.Args, pair string) bool {
+	if s.holdsSecret(pair) {
+		return true
+	}
 	args.Parse(pair)
 	for name, value := range args.All() {
-		if secretName(name) || s.isSecret(string(name)) || s.isSecret(string(value)) {
+		if secretName(name) || s.holdsSecret(utils.UnsafeString(name)) || s.holdsSecret(utils.UnsafeString(value)) {
 			return true
 		}
 		for part := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("/;&?#", r) }) {
@@ -225,9 +231,9 @@ func secretName(name []byte) bool {
 // secretWords are those that a name of a secret holds.
 var secretWords = []string{keyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
 
-// isSecret reports whether a text is one of the server's own keys.
-func (s *Server) isSecret(text string) bool {
-	return slices.ContainsFunc(s.secrets, func(key secret) bool { return key.is(text) })
+// holdsSecret reports whether one of the server's own keys stands in a text.
+func (s *Server) holdsSecret(text string) bool {
+	return slices.ContainsFunc(s.secrets, func(key secret) bool { return key.in(text) })
 }
 
 // keyParam is the parameter that carries an API key.

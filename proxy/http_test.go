@@ -461,17 +461,20 @@ func TestAccessLogHidesKeys(t *testing.T) {
 		{"/api/activities?api_key=TOPSECRET&limit=1", 403},
 		{"/api/activities?key=TOPSECRET%&token=TOPSECRET%&access_token=TOPSECRET%", 403},
 		{"/api/activities?id=TOPPORTFOLIO&TOPTOKEN", 403},
+		{`/api/activities?json={"id":"TOPSECRET%22}`, 403},
+		{"/api/activities?id=%20TOPSECRET&json=x%54OPTOKENx&user=TOPTOKEN=TOPTOKEN", 403},
 		{"/api/activities?path=https%3A%2F%2Fx%2F%3Flimit=1%26apikey=TOPSECRET%", 403},
 		{"/api/nothing?apikey=TOPSECRET&limit=x", 404},
 		{"/api/activities&apikey=TOPSECRET%", 404},
 		{"/api/activities/api-key=TOPSECRET%", 404},
 		{"/api/TOPSECRET", 404},
+		{"/api/xTOPSECRETx", 404},
 		{"/\xff\xff\xff\xffapikey", 404},
 		{"/\xff\xff\xff\xffapikey=TOPSECRET%", 404},
 		{"/\u212a\u212a\u212a\u212a\u212a\u212a\u212aapikey=TOPSECRET%", 404},
 		{"/\u023a\u023a\u023a\u023aapikey=TOPSECRET%", 404},
 	} {
-		for _, id := range []string{"TOPSECRET", "TOPTOKEN", "request-1"} {
+		for _, id := range []string{"TOPSECRET", "x-TOPTOKEN-x", "request-1"} {
 			res, _ := l.exchange(t, "GET "+tt.target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: "+id+"\r\n\r\n")
 			if res.Response == nil || res.StatusCode != tt.want {
 				t.Fatalf("%q: %v, want %d", tt.target, res.Response, tt.want)
