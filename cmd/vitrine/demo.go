@@ -4,11 +4,23 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
+	"vitrine/configs"
 	"vitrine/configs/demo"
 )
+
+// openDemo opens the demo's own file. It fills that file anew, so a link, which may lead to
+// a store with records, is an error.
+func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
+	path := embeddedPath(cfg)
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s, which --demo fills anew, is no regular file (%s): take it away, or start elsewhere", path, info.Mode())
+	}
+	return openStore(ctx, cfg)
+}
 
 // loadDemo fills a store with the demo institute. What is there already is
 // replaced, so that every demo starts the same.

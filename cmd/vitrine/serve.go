@@ -71,7 +71,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	tuneMemory(cfg.Memory)
 	open := openExisting
 	if demo {
-		open = openStore
+		open = openDemo
 	}
 	store, err := open(ctx, cfg)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -170,5 +171,27 @@ func TestDemoInContainers(t *testing.T) {
 	}
 	if given := regexp.MustCompile(`VITRINE_[A-Z_]+`).FindAllString(string(image), -1); len(given) != 1 || given[0] != "VITRINE_LISTEN" {
 		t.Errorf("the image gives %v", given)
+	}
+}
+
+// TestDemoFollowsNoLink: where the demo's own file is a link to a store, that store is not filled.
+func TestDemoFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "persons.jsonl"), []byte(`{"_id": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	uri := "bolt://" + filepath.Join(dir, "v.db")
+	vitrine(t, dir, "import", "--store", uri, "persons.jsonl")
+	before := sources(t, uri)
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "data"), 0o700), os.Symlink("../v.db", filepath.Join(dir, "data", "demo.db"))); err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(dir, "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
+	cmd.Env = append(cmd.Env, "VITRINE_RULES_FILE=missing.yml") // it ends after the store is filled
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "no regular file") {
+		t.Errorf("%v: %.500s", err, out)
+	}
+	if after := sources(t, uri); !maps.Equal(before, after) {
+		t.Errorf("before\n%v\nafter\n%v", before, after)
 	}
 }
