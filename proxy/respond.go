@@ -166,7 +166,7 @@ func (s *Server) gather(ctx context.Context, all pieces, most int) ([]byte, erro
 		}
 		if err == nil && before <= mostUnclaimed && size > mostUnclaimed {
 			var claimed func()
-			if claimed, err = s.results.InFlight().Make(ctx, 2*int64(most)); err == nil { // the parts and the whole
+			if claimed, err = s.results.InFlight().Make(2 * int64(most)); err == nil { // the parts and the whole
 				done = claimed
 			}
 		}

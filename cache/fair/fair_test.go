@@ -77,31 +77,6 @@ func TestCostly(t *testing.T) {
 	})
 }
 
-// TestAside: work that waits for what other work holds does not keep the turn from it.
-func TestAside(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := fair.New(1, 100)
-		ctx, turn := begin(t, q, t.Context())
-		held := make(chan struct{})
-		err := turn.Aside(ctx, func() error {
-			go func() {
-				_, other := begin(t, q, t.Context())
-				close(held)
-				time.Sleep(time.Second)
-				other.End()
-			}()
-			<-held
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		turn.End()
-		_, next := begin(t, q, t.Context())
-		next.End()
-	})
-}
-
 // TestQuantum: a costly turn goes to the work that has used less.
 func TestQuantum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

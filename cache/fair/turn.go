@@ -165,33 +165,6 @@ func (t *Turn) goOn(ctx context.Context, now bool) error {
 	return nil
 }
 
-// Aside gives the turn back while wait waits for something else, such as memory that the
-// work of others holds: they may need the turn to finish. It fails with wait's error, or
-// like Check.
-func (t *Turn) Aside(ctx context.Context, wait func() error) error {
-	if t == nil {
-		return wait()
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	desk := t.desk
-	if desk == nil {
-		return wait()
-	}
-	took := time.Since(t.since)
-	t.used += took
-	t.queue.give(desk, t.client, took)
-	t.desk = nil
-	if err := wait(); err != nil {
-		return err
-	}
-	if err := t.queue.take(ctx, desk, t); err != nil {
-		return err
-	}
-	t.desk, t.since = desk, time.Now()
-	return nil
-}
-
 // part is how many pieces of work are done between two looks at the turn.
 const part = 16
 

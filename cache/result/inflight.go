@@ -1,13 +1,9 @@
 package result
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
-
-	"vitrine/cache/fair"
 	"vitrine/rules"
 )
 
@@ -25,46 +21,36 @@ const Uncounted = 32 << 10
 // third for answers that are sent as a whole, and the rest for those sent in pieces,
 // which get on with little. Its methods are safe for concurrent use.
 type InFlight struct {
-	third  int64               // of the budget in bytes; 0: no bound
-	making *semaphore.Weighted // a third
+	third int64 // of the budget in bytes; 0: no bound
 
-	mu   sync.Mutex // guards the rest, and Answer.holders
-	used int64      // all but what is used for making
+	mu     sync.Mutex // guards the rest, and Answer.holders
+	making int64      // claimed for making
+	used   int64      // all others
 }
 
 func (f *InFlight) init(budget int64) {
 	f.third = budget / 3
-	f.making = semaphore.NewWeighted(f.third)
 }
 
-// Make waits until so many bytes may be used to make an answer, which is half of them
-// in the end, and claims them until done is called. The error is ErrInFlight where the
-// answer could not be sent as a whole anyway; rules.ErrUnavailable where the context ends.
-func (f *InFlight) Make(ctx context.Context, n int64) (done func(), err error) {
+// Make claims so many bytes to make an answer, which is half of them in the end, until
+// done is called. The error is ErrInFlight where others have them, or where the answer
+// could not be sent as a whole anyway. It does not wait: who waits holds what is made
+// already, and a turn that those who have the memory may need.
+func (f *InFlight) Make(n int64) (done func(), err error) {
 	if f.third <= 0 {
 		return func() {}, nil
 	}
-	if f.Bytes()+n/2 > f.third {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.used+n/2 > f.third || f.making > 0 && f.making+n > f.third {
 		return nil, ErrInFlight
 	}
-	n = min(n, f.third)
-	done = func() { f.making.Release(n) }
-	if f.making.TryAcquire(n) {
-		return done, nil
-	}
-	got := false
-	err = fair.TurnOf(ctx).Aside(ctx, func() error {
-		err := f.making.Acquire(ctx, n)
-		got = err == nil
-		return err
-	})
-	if err != nil {
-		if got {
-			done()
-		}
-		return nil, unavailable(err)
-	}
-	return done, nil
+	f.making += n
+	return func() {
+		f.mu.Lock()
+		f.making -= n
+		f.mu.Unlock()
+	}, nil
 }
 
 // Take claims so many bytes, to be given back; false if there is too little for whole

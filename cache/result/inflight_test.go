@@ -26,7 +26,7 @@ func TestInFlight(t *testing.T) {
 	if f.Take(third) || !f.TakeLittle(third) || f.TakeLittle(third) {
 		t.Errorf("the second third is for little claims; %d bytes", f.Bytes())
 	}
-	if _, err := f.Make(t.Context(), third); !errors.Is(err, result.ErrInFlight) || !errors.Is(err, rules.ErrUnavailable) {
+	if _, err := f.Make(third); !errors.Is(err, result.ErrInFlight) || !errors.Is(err, rules.ErrUnavailable) {
 		t.Errorf("an answer that could not be sent is made: %v", err)
 	}
 	f.Give(third)
@@ -36,18 +36,20 @@ func TestInFlight(t *testing.T) {
 	if f.Bytes() != 0 {
 		t.Errorf("%d bytes are left", f.Bytes())
 	}
-	done, err := f.Make(t.Context(), 10*third)
+	done, err := f.Make(10*third)
 	if err == nil {
 		t.Error("more is made than could be sent")
 		done()
 	}
-	if done, err = f.Make(t.Context(), 2*third); err != nil {
+	if done, err = f.Make(2*third); err != nil {
 		t.Fatal(err)
 	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := f.Make(ended, third/2); !errors.Is(err, rules.ErrUnavailable) {
+	if _, err := f.Make(third / 2); !errors.Is(err, result.ErrInFlight) {
 		t.Errorf("made beside one that takes all: %v", err)
+	}
+	done()
+	if done, err = f.Make(third / 2); err != nil {
+		t.Fatal(err)
 	}
 	done()
 }
