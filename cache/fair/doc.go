@@ -13,6 +13,6 @@
 // than is free goes before old work that needs seconds.
 //
 // The work itself has to look at its turn (Turn.Check) about every millisecond. That is
-// also where it learns that nobody waits for it any more. Work without a turn, such as
+// also where it learns that no caller waits for it any more. Work without a turn, such as
 // that of tests and of the command line, goes on unhindered.
 package fair

@@ -30,7 +30,7 @@ func begin(t *testing.T, q *fair.Queue, ctx context.Context) (context.Context, *
 	return ctx, turn
 }
 
-// TestLeastFirst: whoever has used least goes first, however many others came before.
+// TestLeastFirst: the client that has used least goes first, however many came before it.
 func TestLeastFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 100)
@@ -114,7 +114,7 @@ func TestQuantum(t *testing.T) {
 	})
 }
 
-// TestLeaving: work that nobody waits for ends, also while it waits, and its turn is free.
+// TestLeaving: work that no caller waits for ends, also while it waits, and its turn is free.
 func TestLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 1)

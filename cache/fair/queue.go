@@ -107,7 +107,7 @@ func (q *Queue) used(client netip.Prefix) time.Duration {
 	return time.Until(q.debts[client]) / recovery
 }
 
-// chargeLocked counts a time against a client. Work of the program's own is nobody's.
+// chargeLocked counts a time against a client. The program's own work is not charged.
 func (q *Queue) chargeLocked(client netip.Prefix, took time.Duration) {
 	if !client.IsValid() {
 		return

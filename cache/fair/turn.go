@@ -43,7 +43,7 @@ func With(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerOf returns who asks for the work of a context, the zero Caller if nobody does.
+// CallerOf returns the caller that a context carries, the zero Caller if it carries none.
 func CallerOf(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c

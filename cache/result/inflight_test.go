@@ -36,12 +36,12 @@ func TestInFlight(t *testing.T) {
 	if f.Bytes() != 0 {
 		t.Errorf("%d bytes are left", f.Bytes())
 	}
-	done, err := f.Make(10*third)
+	done, err := f.Make(10 * third)
 	if err == nil {
 		t.Error("more is made than could be sent")
 		done()
 	}
-	if done, err = f.Make(2*third); err != nil {
+	if done, err = f.Make(2 * third); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Make(third / 2); !errors.Is(err, result.ErrInFlight) {
