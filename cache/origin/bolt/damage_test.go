@@ -365,7 +365,7 @@ func (d *damaged) rows(s *bolt.Store) (n int) {
 func (d *damaged) same(place string, doc bson.Raw) {
 	id, _ := doc.Lookup("_id").StringValueOK()
 	if !bytes.Equal(d.docs[place][id], doc) {
-		d.t.Errorf("%s: an altered document under %q: %d bytes", place, id, len(doc))
+		d.t.Errorf("%s: an altered document under %q: %d bytes, %q", place, id, len(doc), []byte(doc[:min(len(doc), 200)]))
 	}
 }
 

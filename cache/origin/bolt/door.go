@@ -22,7 +22,6 @@ func (s *Store) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	before := s.written.Load()
 	tx, err := s.begin(false)
 	if err != nil {
 		return err
@@ -35,21 +34,25 @@ func (s *Store) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	if _, err = s.guard(func() error { return fn(tx) }); err != nil {
 		return err
 	}
-	return s.confirm(*before)
+	return s.confirm()
 }
 
-// confirm returns an error if another file may have been read since a header was the
-// last: one that was written over ours. Commits of ours may have gone on meanwhile.
-func (s *Store) confirm(before header) error {
-	last, _, err := readHeaders(s.file, s.page)
-	if err != nil {
-		return s.lost(err)
+// confirm returns an error if another file may have been read: one that was written over
+// ours. A commit of ours that is going on may have written its header already, but it
+// leaves the one before alone.
+func (s *Store) confirm() error {
+	for {
+		now := s.written.Load()
+		last, other, err := readHeaders(s.file, s.page)
+		switch {
+		case err != nil:
+			return s.lost(err)
+		case last == *now, last.tx == now.tx+1 && other == *now:
+			return nil
+		case s.written.Load() == now:
+			return s.lost(errForeign)
+		}
 	}
-	now := *s.written.Load()
-	if last.tx < before.tx || last.tx > now.tx+1 || last.tx == before.tx && last != before || last.tx == now.tx && last != now {
-		return s.lost(errForeign)
-	}
-	return nil
 }
 
 // errForeign reports a file that has other content than this process wrote.

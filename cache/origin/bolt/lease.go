@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ var leases = placeOf(bucketLeases, "")
 // is damaged: one process has the file open, so that the holder before is none any more.
 func readLease(tx *bbolt.Tx, name string) (d leasedoc.Doc, err error) {
 	key := []byte(name)
-	if raw, _, bad := leases.open(key, tx.Bucket(bucketLeases).Get(key), 0); bad == nil {
+	if raw, _, bad := leases.open(key, bytes.Clone(tx.Bucket(bucketLeases).Get(key)), 0); bad == nil {
 		err = bson.Unmarshal(raw, &d)
 	}
 	d.Name = name // not in what earlier versions wrote

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -102,8 +103,11 @@ func (s *Store) readMeta(tx *bbolt.Tx, view string) (d metaDoc, err error) {
 		return d, nil
 	}
 	if raw := b.self.Get(keyMeta); raw != nil {
-		if raw, _, err = b.place.open(keyMeta, raw, 0); err == nil {
+		if raw, _, err = b.place.open(keyMeta, bytes.Clone(raw), 0); err == nil {
 			err = bson.Unmarshal(raw, &d)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
 		}
 	}
 	return d, err

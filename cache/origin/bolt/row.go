@@ -74,11 +74,11 @@ func encodeRow(r origin.Row) (value []byte, flags byte, err error) {
 
 // decodeRow returns a stored version, as a copy; errDamaged if it is not what was written.
 func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
-	value, _, err := p.open(key, sealed, rowHeader)
+	value, _, err := p.open(key, bytes.Clone(sealed), rowHeader)
 	if err != nil {
 		return origin.Row{}, err
 	}
-	doc := bson.Raw(bytes.Clone(value[rowHeader:]))
+	doc := bson.Raw(value[rowHeader:])
 	id, err := rawdoc.ID(doc)
 	if err != nil {
 		return origin.Row{}, fmt.Errorf("%w: %w", errDamaged, err)

@@ -113,18 +113,22 @@ func (s *Store) readBatch(ctx context.Context, collection string, b *batch) (mor
 		seen, size := 0, 0
 		for key, sealed := seekAfter(cursor, b.after); key != nil; key, sealed = cursor.Next() {
 			b.read += len(sealed)
-			doc, _, bad := in.open(key, sealed, 0)
-			ok := bad == nil
-			if bad != nil {
-				b.damaged = append(b.damaged, s.damagedRecord(collection, key, sealed))
-			} else if b.match != nil {
-				if ok, err = b.match(doc); err != nil {
-					return err
+			ok := true
+			if b.match != nil {
+				if doc, _, bad := in.open(key, sealed, 0); bad == nil {
+					if ok, err = b.match(doc); err != nil {
+						return err
+					}
 				}
 			}
 			if ok {
-				b.docs = append(b.docs, bytes.Clone(doc))
-				size += len(doc)
+				own := bytes.Clone(sealed) // and checked as that: the file can change meanwhile
+				if doc, _, bad := in.open(key, own, 0); bad == nil {
+					b.docs = append(b.docs, doc)
+					size += len(doc)
+				} else {
+					b.damaged = append(b.damaged, s.damagedRecord(collection, key, own))
+				}
 			}
 			if seen++; seen >= batchDocs || size >= batchBytes {
 				b.after, more = bytes.Clone(key), true
@@ -174,11 +178,10 @@ func (s *Store) get(ctx context.Context, collection string, key []byte) (doc bso
 		if sealed == nil {
 			return origin.ErrNotFound
 		}
-		found, _, err := placeOf(bucketSource, collection).open(key, sealed, 0)
-		if err != nil {
-			return s.damagedRecord(collection, key, sealed)
+		own := bytes.Clone(sealed)
+		if doc, _, err = placeOf(bucketSource, collection).open(key, own, 0); err != nil {
+			return s.damagedRecord(collection, key, own)
 		}
-		doc = bytes.Clone(found)
 		return nil
 	})
 	return doc, err
