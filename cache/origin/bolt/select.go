@@ -144,7 +144,7 @@ func (s *Store) fetch(ctx context.Context, view string, p *pin, ids [][]byte, ta
 					continue
 				}
 				if err != nil {
-					return err
+					return fmt.Errorf("%s: %w", s.Name(), err)
 				}
 				rows = append(rows, row)
 			}
