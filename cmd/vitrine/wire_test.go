@@ -1,8 +1,6 @@
 package main
 
 import (
-	"compress/gzip"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -76,34 +74,20 @@ func someDemo(t *testing.T, dir string) {
 	for _, collection := range []string{
 		"activities", "persons", "groups", "projects", "proposals", "journals", "conferences", "deadlines", "organizations", "catalog_topics",
 	} {
-		name := collection + ".jsonl.gz"
-		write(t, filepath.Join(dir, "dump", name[:len(name)-len(".gz")]), demoLines(t, name, 200)...)
+		name := collection + ".jsonl"
+		write(t, filepath.Join(dir, "dump", name), demoLines(t, name, 200)...)
 	}
 }
 
 // demoLines reads the first lines of a file of the demo.
 func demoLines(t *testing.T, name string, most int) (lines []string) {
 	t.Helper()
-	var path string
-	err := fs.WalkDir(demo.FS(), ".", func(p string, _ fs.DirEntry, err error) error {
-		if filepath.Base(p) == name {
-			path = p
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := demo.FS().Open(path)
+	f, err := demo.FS().Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	zipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for scan := newLines(zipped); len(lines) < most && scan.Scan(); {
+	for scan := newLines(f); len(lines) < most && scan.Scan(); {
 		lines = append(lines, scan.Text())
 	}
 	return lines
