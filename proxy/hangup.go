@@ -8,7 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/fair"
-	"vitrine/rules/filter"
+	"vitrine/rules/pcre"
 )
 
 // errGone: the client closed its connection before its answer was ready.
@@ -29,7 +29,7 @@ const hangupPoll = 50 * time.Millisecond
 func (s *Server) asked(c *fiber.Ctx) (context.Context, context.CancelFunc) {
 	ctx := fair.With(c.UserContext(), fair.Caller{
 		Client:       clientOf(s.clients.of(c)),
-		Backtracking: filter.NewBudget(s.filterLimits.RegexTimeout),
+		Backtracking: pcre.NewBudget(s.filterLimits.RegexTimeout),
 	})
 	ctx, cancel := s.deadline(ctx)
 	if conn, ok := c.Context().Conn().(*conn); ok {

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/rules/filter"
 	"vitrine/rules/parallel"
+	"vitrine/rules/pcre"
 )
 
 const (
@@ -32,7 +33,7 @@ type Caller struct {
 	Client netip.Prefix
 	// Backtracking is what the filters of the request have for backtracking
 	// expressions. If nil, each match has its own limit.
-	Backtracking *filter.Budget
+	Backtracking *pcre.Budget
 }
 
 type callerKey struct{}

@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 	"vitrine/rules/parallel"
+	"vitrine/rules/pcre"
 )
 
 // textSearch holds the texts of an index behind each other, so that a literal is
@@ -34,7 +35,7 @@ func joinTexts(x *pathIndex, folded bool) *textSearch {
 		t.starts = append(t.starts, uint32(len(t.joined)))
 		text := textOf(x.values[i].Raw)
 		if folded {
-			t.joined = filter.AppendFold(t.joined, text)
+			t.joined = pcre.AppendFold(t.joined, text)
 		} else {
 			t.joined = append(t.joined, text...)
 		}

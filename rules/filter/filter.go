@@ -9,6 +9,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/ejson"
+	"vitrine/rules/pcre"
 )
 
 // ErrNotInMemory marks filters that are valid MongoDB but beyond what this package
@@ -63,7 +64,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.Now = o.Now.Truncate(time.Second)
 	if o.RegexTimeout <= 0 {
-		o.RegexTimeout = defaultBacktracking
+		o.RegexTimeout = pcre.DefaultBudget
 	}
 	return o
 }

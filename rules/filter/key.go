@@ -75,7 +75,7 @@ func (in *In) appendKey(dst []byte) []byte {
 
 func (re *Regex) appendKey(dst []byte) []byte {
 	dst = strconv.AppendQuote(append(dst, '/'), re.Pattern)
-	return append(append(dst, '/'), re.Options...)
+	return append(append(dst, '/'), re.Options()...)
 }
 
 func (*Exists) appendKey(dst []byte) []byte { return append(dst, "$exists"...) }

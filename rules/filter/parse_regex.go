@@ -2,6 +2,8 @@ package filter
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/pcre"
 )
 
 // regexLeaf parses a regular expression value as a condition on a path.
@@ -62,15 +64,16 @@ func (p *parser) compile(pattern, options string) (*Regex, error) {
 	if len(pattern) > p.o.MaxPattern {
 		return nil, p.wrongf("the regular expression is longer than %d bytes", p.o.MaxPattern)
 	}
-	re, err := newRegex(pattern, options, p.o.RegexTimeout)
-	if fault, ok := err.(*patternError); ok && fault.beyond {
-		p.notInMemory("the regular expression feature " + fault.reason)
-		return &Regex{Pattern: pattern}, nil
+	compiled, err := pcre.Compile(pattern, options)
+	if fault, ok := err.(*pcre.Error); ok && fault.Unsupported {
+		p.notInMemory("the regular expression feature " + fault.Reason)
+		return &Regex{Regexp: &pcre.Regexp{}, Pattern: pattern}, nil
 	}
 	if err != nil {
 		return nil, p.wrongf("%s", err)
 	}
-	if re.backing != nil {
+	re := &Regex{Regexp: compiled, Pattern: pattern, timeout: p.o.RegexTimeout}
+	if re.Backtracks() {
 		p.backtracks = true
 		re.late = p.wrongf("the regular expression needs too much backtracking: %s is the limit for all records and expressions", p.o.RegexTimeout)
 	}

@@ -167,8 +167,8 @@ func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 		return bson.D{{Key: path, Value: bson.D{{Key: "$regex", Value: pattern}, {Key: "$options", Value: options}}}}
 	}
 	literal, folded := re.Literal()
-	if re.OnlyLiteral() && literal != "" && ascii(re.Pattern) && regexp.QuoteMeta(re.Pattern) == re.Pattern && (re.Options == "" || re.Options == "i") {
-		return condition(re.Pattern, re.Options), true
+	if re.OnlyLiteral() && literal != "" && ascii(re.Pattern) && regexp.QuoteMeta(re.Pattern) == re.Pattern && (re.Options() == "" || re.Options() == "i") {
+		return condition(re.Pattern, re.Options()), true
 	}
 	options := ""
 	if folded {

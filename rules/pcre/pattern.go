@@ -1,4 +1,4 @@
-package filter
+package pcre
 
 import (
 	"fmt"
@@ -43,16 +43,19 @@ type pattern struct {
 	subs       []*pattern
 }
 
-// patternError is what is wrong with a regular expression, and where.
-type patternError struct {
-	offset int
-	reason string
-	beyond bool // valid PCRE, but more than the engines here can do
+// Error is what is wrong with a regular expression, and where.
+type Error struct {
+	// Offset is the place in the expression, in bytes.
+	Offset int
+	// Reason is what is wrong there or, if Unsupported, the feature.
+	Reason string
+	// Unsupported says that the expression is valid PCRE2, but more than the engines here can do.
+	Unsupported bool
 }
 
 // Error implements error.
-func (e *patternError) Error() string {
-	return fmt.Sprintf("invalid regular expression: %s at offset %d", e.reason, e.offset)
+func (e *Error) Error() string {
+	return fmt.Sprintf("invalid regular expression: %s at offset %d", e.Reason, e.Offset)
 }
 
 // width returns how many characters the node matches at least and at most; most is

@@ -1,4 +1,4 @@
-package filter
+package pcre
 
 import (
 	"strconv"
@@ -68,13 +68,13 @@ func parsePattern(src string, flags patternFlags) (*pattern, *patternParser, err
 	return root, p, nil
 }
 
-func (p *patternParser) fail(reason string) *patternError {
-	return &patternError{offset: p.pos, reason: reason}
+func (p *patternParser) fail(reason string) *Error {
+	return &Error{Offset: p.pos, Reason: reason}
 }
 
 // beyond reports a feature of PCRE that neither engine has.
-func (p *patternParser) beyond(feature string) *patternError {
-	return &patternError{offset: p.pos, reason: feature, beyond: true}
+func (p *patternParser) beyond(feature string) *Error {
+	return &Error{Offset: p.pos, Reason: feature, Unsupported: true}
 }
 
 // verbs reads the settings that may open a pattern.
@@ -349,7 +349,7 @@ func (p *patternParser) resolve() error {
 			ref.node.group = p.names[ref.name]
 		}
 		if ref.node.group < 1 || ref.node.group > p.groups {
-			return &patternError{offset: ref.offset, reason: "reference to a group that does not exist"}
+			return &Error{Offset: ref.offset, Reason: "reference to a group that does not exist"}
 		}
 	}
 	return nil

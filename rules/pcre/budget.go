@@ -1,0 +1,83 @@
+package pcre
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+)
+
+// ErrTimeout tells that a match used up its Budget.
+var ErrTimeout = errors.New("the regular expression needs too much backtracking")
+
+// Budget is the processor time that the backtracking expressions of one request may
+// take together, however many rows and expressions there are. It is safe for
+// concurrent use.
+type Budget struct {
+	longest time.Duration // attempt at one match
+	left    atomic.Int64
+}
+
+// DefaultBudget is how long a Budget lasts where no limit is set.
+const DefaultBudget = 200 * time.Millisecond
+
+// NewBudget returns a budget of a duration of one processor, DefaultBudget if 0.
+func NewBudget(d time.Duration) *Budget {
+	d = cmp.Or(d, DefaultBudget)
+	b := &Budget{longest: d / matchShare}
+	b.left.Store(int64(d))
+	return b
+}
+
+// matchShare is what part of a budget the longest attempt at one match may take. Longer
+// ones would keep a processor from others, for a match that most likely never ends.
+const matchShare = 6
+
+// firstAttempt is how long the first attempt at a match may take. Nearly every match
+// takes microseconds.
+const firstAttempt = 2 * time.Millisecond
+
+// backtrack matches on the backtracking engine. The engine cannot be interrupted, but
+// it gives up after a time. So a match that takes long is attempted again and again,
+// with twice the time, and whether anybody still waits for it is seen between.
+//
+// The engine's time is that of the wall, so that a process which had to stand still
+// would use up the budget with expressions that take microseconds: an attempt is
+// charged with twice its time at most, and what is left pays for the next.
+func (re *Regexp) backtrack(s string, budget *Budget, pause func() error) (bool, error) {
+	if budget == nil {
+		budget = NewBudget(0)
+	}
+	for attempt := firstAttempt; attempt <= max(budget.longest, firstAttempt); attempt *= 2 {
+		left := time.Duration(budget.left.Load())
+		if left <= 0 {
+			break
+		}
+		engine := *re.backing
+		engine.MatchTimeout = min(attempt, left)
+		began := time.Now()
+		ok, err := engine.MatchString(s)
+		budget.left.Add(-int64(min(time.Since(began), 2*engine.MatchTimeout)))
+		switch {
+		case err == nil:
+			return ok, nil
+		case !strings.HasPrefix(err.Error(), "match timeout"): // out of memory
+			return false, ErrTimeout
+		}
+		if pause != nil {
+			if err := pause(); err != nil {
+				return false, err
+			}
+		}
+	}
+	budget.left.Store(0) // what else the request matches at the same time may end, too
+	return false, ErrTimeout
+}
+
+// tick has the engine's clock tick every millisecond instead of every hundred. It is a
+// goroutine of the engine's, which ends about a second after the last match.
+var tick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(time.Millisecond) })

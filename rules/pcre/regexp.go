@@ -1,0 +1,142 @@
+package pcre
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dlclark/regexp2/v2"
+)
+
+// Regexp is a compiled regular expression. It is immutable and safe for concurrent use.
+// The zero value matches every text.
+type Regexp struct {
+	options string
+	// What every match must contain, searched for first.
+	need    literalNeed
+	folded  folded
+	std     *regexp.Regexp  // Go's engine, if it can express the pattern and is needed
+	backing *regexp2.Regexp // otherwise the backtracking engine
+}
+
+// Compile compiles an expression under option letters of "imsux". Errors are *Error, or
+// say which option is unknown.
+func Compile(source, options string) (*Regexp, error) {
+	re := &Regexp{}
+	flags, err := re.setOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	if i := strings.IndexByte(source, 0); i >= 0 {
+		return nil, &Error{Offset: i, Reason: "zero byte"}
+	}
+	tree, parser, err := parsePattern(source, flags)
+	if err != nil {
+		return nil, err
+	}
+	if len(parser.refs) == 0 {
+		tree = trimmed(tree)
+	}
+	re.need = literalOf(tree)
+	if re.need.fold {
+		re.folded = newFolded(re.need.text)
+	}
+	if re.need.whole {
+		return re, nil
+	}
+	return re, re.compile(tree)
+}
+
+// setOptions reads the option letters. PCRE's UTF mode is always on, so u says
+// nothing.
+func (re *Regexp) setOptions(options string) (patternFlags, error) {
+	var flags patternFlags
+	letters := []byte(options)
+	slices.Sort(letters)
+	re.options = string(slices.Compact(letters))
+	for _, c := range re.options {
+		if !strings.ContainsRune("imsux", c) {
+			return flags, fmt.Errorf("invalid flag in regular expression options: %q", c)
+		}
+		flags.set(c, true)
+	}
+	return flags, nil
+}
+
+// compile chooses the engine.
+func (re *Regexp) compile(tree *pattern) (err error) {
+	if syntax, ok := writeGo(tree); ok && tree.states() <= maxStates {
+		// Go refuses repetitions above 1000, which the other engine takes.
+		if re.std, err = regexp.Compile(syntax); err == nil {
+			return nil
+		}
+	}
+	re.backing, err = regexp2.Compile(writeBacktrack(tree), regexp2.None)
+	if err != nil {
+		return &Error{Reason: "an expression too complex to compile", Unsupported: true}
+	}
+	tick()
+	return nil
+}
+
+// Options returns the option letters in alphabetical order, without repetition.
+func (re *Regexp) Options() string { return re.options }
+
+// Backtracks reports whether matching needs the backtracking engine, whose time only a
+// Budget bounds.
+func (re *Regexp) Backtracks() bool { return re.backing != nil }
+
+// MatchString reports whether the expression matches somewhere in s. If it backtracks,
+// the time is charged to the budget, and the error is ErrTimeout if the budget or the
+// memory ran out, or that of pause. pause is called between two attempts at a match that
+// takes long; it may block, and its error ends the match. If budget is nil, the match has
+// a DefaultBudget; if pause is nil, there is no pause.
+func (re *Regexp) MatchString(s string, budget *Budget, pause func() error) (bool, error) {
+	if !re.possible(s) {
+		return false, nil
+	}
+	switch {
+	case re.std != nil:
+		return re.std.MatchString(s), nil
+	case re.backing == nil:
+		return true, nil // the literal is all there is
+	}
+	return re.backtrack(s, budget, pause)
+}
+
+// possible reports whether s has the literal that every match needs, in its place.
+func (re *Regexp) possible(s string) bool {
+	lit := &re.need
+	switch {
+	case lit.fold:
+		return re.possibleFolded(s)
+	case lit.start && lit.end:
+		return s == lit.text || len(s) == len(lit.text)+1 && s[:len(lit.text)] == lit.text && s[len(lit.text)] == '\n'
+	case lit.start:
+		return strings.HasPrefix(s, lit.text)
+	case lit.end:
+		return strings.HasSuffix(s, lit.text) || strings.HasSuffix(strings.TrimSuffix(s, "\n"), lit.text)
+	}
+	return strings.Contains(s, lit.text)
+}
+
+func (re *Regexp) possibleFolded(s string) bool {
+	if !re.need.start {
+		return re.folded.in(s)
+	}
+	n := re.folded.prefixLen(s)
+	return n >= 0 && (!re.need.end || n == len(s) || s[n:] == "\n")
+}
+
+// Literal returns a text that every match contains, "" if there is none. If fold is
+// true the text is folded, and it is the folded subject (see Fold) that contains it.
+func (re *Regexp) Literal() (s string, fold bool) { return re.need.text, re.need.fold }
+
+// Prefix returns a text that every matching subject starts with, "" if there is
+// none; folded as for Literal.
+func (re *Regexp) Prefix() (s string, fold bool) { return re.need.prefix, re.need.prefixFold }
+
+// OnlyLiteral reports whether the expression asks for nothing but that Literal
+// occurs, anywhere in the subject.
+func (re *Regexp) OnlyLiteral() bool { return re.need.whole && !re.need.start && !re.need.end }
