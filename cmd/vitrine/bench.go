@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vitrine/cmd/vitrine/internal/bench"
 	"vitrine/configs"
-	"vitrine/proxy/bench"
 )
 
 // benchFlags are what the command line of bench says beside the configuration.

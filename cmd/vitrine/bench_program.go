@@ -12,10 +12,10 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
+	"vitrine/cmd/vitrine/internal/bench"
+	"vitrine/cmd/vitrine/internal/bench/child"
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy/bench"
-	"vitrine/proxy/bench/child"
 )
 
 // copyBatch is how many documents are copied from one store to another at once.

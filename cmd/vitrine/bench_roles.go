@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/cmd/vitrine/internal/bench/bare"
+	"vitrine/cmd/vitrine/internal/bench/child"
+	"vitrine/cmd/vitrine/internal/bench/load"
+	"vitrine/cmd/vitrine/internal/bench/serving"
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy/bench/bare"
-	"vitrine/proxy/bench/child"
-	"vitrine/proxy/bench/load"
-	"vitrine/proxy/bench/serving"
 )
 
 // benchServeCommand is the process that is measured: the program as serve runs it,

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/proxy/bench"
+	"vitrine/cmd/vitrine/internal/bench"
 )
 
 // TestBench measures everything once, briefly, with all three processes: that each

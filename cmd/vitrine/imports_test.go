@@ -28,7 +28,7 @@ var confined = map[string]string{
 	"go.mongodb.org/mongo-driver/v2/mongo": "cache/origin/mongo",
 	"go.etcd.io/bbolt":                     "cache/origin/bolt",
 	"github.com/dgraph-io/ristretto/v2":    "cache/result proxy",
-	"github.com/gofiber/fiber/v2":          "proxy",
+	"github.com/gofiber/fiber/v2":          "proxy cmd/vitrine/internal/bench/bare",
 	"github.com/robfig/cron/v3":            "materialize configs",
 	"github.com/spf13/cobra":               "cmd",
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"vitrine/cache/origin"
-	"vitrine/proxy/bench/load"
+	"vitrine/cmd/vitrine/internal/bench/load"
 	"vitrine/rules"
 )
 

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/cache/origin"
-	"vitrine/proxy/bench/multiply"
-	"vitrine/proxy/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/multiply"
+	"vitrine/cmd/vitrine/internal/bench/usage"
 )
 
 // scanMost is how many activities the embedded store is asked to look through.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/proxy/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/usage"
 )
 
 func TestRead(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"vitrine/cache/origin"
-	"vitrine/proxy/bench/child"
-	"vitrine/proxy/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/child"
+	"vitrine/cmd/vitrine/internal/bench/usage"
 )
 
 // Options say what to measure and for how long.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"vitrine/proxy/bench/bare"
-	"vitrine/proxy/bench/child"
-	"vitrine/proxy/bench/load"
-	"vitrine/proxy/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/bare"
+	"vitrine/cmd/vitrine/internal/bench/child"
+	"vitrine/cmd/vitrine/internal/bench/load"
+	"vitrine/cmd/vitrine/internal/bench/usage"
 )
 
 // mostPaths is how many different paths one round is given: more than are asked.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"vitrine/proxy/bench/plot"
+	"vitrine/cmd/vitrine/internal/bench/plot"
 )
 
 // chart is what package plot draws.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/proxy/bench/plot"
+	"vitrine/cmd/vitrine/internal/bench/plot"
 )
 
 // chart is what both kinds do.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"vitrine/proxy/bench/load"
-	"vitrine/proxy/bench/serving"
+	"vitrine/cmd/vitrine/internal/bench/load"
+	"vitrine/cmd/vitrine/internal/bench/serving"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"vitrine/proxy/bench/load"
+	"vitrine/cmd/vitrine/internal/bench/load"
 )
 
 // medianOf is the median of a figure over rounds.

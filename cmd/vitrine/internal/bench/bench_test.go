@@ -20,9 +20,9 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/dump"
+	"vitrine/cmd/vitrine/internal/bench/load"
+	"vitrine/cmd/vitrine/internal/bench/serving"
 	"vitrine/configs/demo"
-	"vitrine/proxy/bench/load"
-	"vitrine/proxy/bench/serving"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )

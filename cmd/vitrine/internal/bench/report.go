@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/proxy/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/usage"
 )
 
 // Report is everything that was measured in one go. Durations are in nanoseconds,

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
 
-	"vitrine/proxy/bench/multiply"
+	"vitrine/cmd/vitrine/internal/bench/multiply"
 )
 
 // institute is a few activities of every shape that matters here.

@@ -17,8 +17,8 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
-	"vitrine/proxy/bench/multiply"
-	"vitrine/proxy/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/multiply"
+	"vitrine/cmd/vitrine/internal/bench/usage"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"go.uber.org/goleak"
 
-	"vitrine/proxy/bench/load"
+	"vitrine/cmd/vitrine/internal/bench/load"
 	"vitrine/rules/testoutput"
 )
 

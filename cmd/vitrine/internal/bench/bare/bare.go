@@ -14,7 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"vitrine/proxy/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/usage"
 )
 
 // Most is the longest answer that is held, in bytes.

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"vitrine/proxy/bench/child"
+	"vitrine/cmd/vitrine/internal/bench/child"
 )
 
 // roleEnv makes the test binary be a child.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"vitrine/proxy/bench/bare"
-	"vitrine/proxy/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/bare"
+	"vitrine/cmd/vitrine/internal/bench/usage"
 )
 
 // front serves a handful of answers to take over.

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"time"
 
-	"vitrine/proxy/bench/child"
-	"vitrine/proxy/bench/serving"
-	"vitrine/proxy/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/child"
+	"vitrine/cmd/vitrine/internal/bench/serving"
+	"vitrine/cmd/vitrine/internal/bench/usage"
 )
 
 // readyPoll is how often a starting process is asked whether it is ready.
