@@ -21,7 +21,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app.Use(func(c *fiber.Ctx) error {
 		s.setRequestID(c)
 		setHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
-		err := unambiguous(c)
+		err := checkHead(c)
 		if err == nil {
 			err = guarded(c)
 		}

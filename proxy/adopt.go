@@ -1,6 +1,10 @@
 package proxy
 
-import "github.com/valyala/fasthttp"
+import (
+	"github.com/valyala/fasthttp"
+
+	"vitrine/proxy/listener"
+)
 
 // Adopt makes the server answer by other options from the next request on: rights, keys,
 // labels, language and first year. Answers that are being made go on by the former ones.
@@ -34,8 +38,8 @@ func (s *Server) Adopt(o Options) error {
 // balancer above all, then comes back to another instance, and none is left idle to be
 // closed just as it is used again.
 func (s *Server) delegate(ctx *fasthttp.RequestCtx) {
-	if c, ok := ctx.Conn().(*conn); ok {
-		c.serving = ctx
+	if c, ok := ctx.Conn().(*listener.Conn); ok {
+		c.Request = ctx
 	}
 	s.live.Load().handler(ctx)
 	if s.draining.Load() {

@@ -2,8 +2,8 @@
 //
 // The way of one request:
 //
-//	gate      connections counted, headers gathered in little memory     (gate.go, conn.go)
-//	edge      request id, panics, errors to envelopes, log, metrics     (edge.go, unambiguous.go)
+//	listener  connections counted, headers gathered in little memory     (package listener)
+//	edge      request id, panics, errors to envelopes, log, metrics     (edge.go)
 //	admit     who asks, how often; session, API key                     (client.go, rate.go, admit.go, auth.go, session.go)
 //	plan      parameters, copied out of Fiber's buffers, to a canonical  (planner.go; one file per resource:
 //	          query and how to build its body; remembered by URL         activities.go, html.go, …)

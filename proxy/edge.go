@@ -17,6 +17,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
 	"github.com/valyala/fasthttp"
+
+	"vitrine/proxy/listener"
+	"vitrine/rules"
 )
 
 const headerRequestID = "X-Request-Id"
@@ -31,7 +34,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 
 	err := s.measured(c)
 	if err == nil {
-		err = unambiguous(c)
+		err = checkHead(c)
 	}
 	if err == nil {
 		err = guarded(c)
@@ -58,6 +61,18 @@ func (s *Server) measured(c *fiber.Ctx) error {
 	return nil
 }
 
+// checkHead refuses a request that servers on the way here may have read otherwise.
+func checkHead(c *fiber.Ctx) error {
+	reason, closes := listener.CheckHead(&c.Request().Header)
+	if closes {
+		c.Context().SetConnectionClose()
+	}
+	if reason == "" {
+		return nil
+	}
+	return &rules.Error{Kind: rules.ErrWrongCall, Reason: reason}
+}
+
 // accessLevel keeps the probes of balancers, one every few seconds, out of the
 // ordinary log.
 func accessLevel(c *fiber.Ctx) slog.Level {
@@ -82,7 +97,7 @@ func guarded(c *fiber.Ctx) (err error) {
 // for the moment is a warning: whoever asks again is served.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
 	p := classify(err)
-	if conn, ok := c.Context().Conn().(*conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.tooLong {
+	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.URLTooLong() {
 		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", s.limits.URLBytes)}
 	}
 	if errors.As(err, new(*panicked)) {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/origin"
+	"vitrine/proxy/listener"
 	"vitrine/rules"
 )
 
@@ -22,6 +24,10 @@ const (
 	unavailable      = "Service unavailable"
 	notLeading       = "NotLeading" // of the operator's listener alone
 )
+
+// statusGone is what the log and the metrics have where nobody reads an answer; the
+// number is the one that web servers use for it.
+const statusGone = 499
 
 const keyNeeded = "A valid API key is needed for this request."
 
@@ -42,7 +48,7 @@ func classify(err error) problem {
 	switch {
 	case errors.As(err, &own):
 		return own.problem
-	case errors.Is(err, errGone):
+	case errors.Is(err, listener.ErrGone):
 		return problem{statusGone, unavailable, "The connection was closed before the answer was ready."}
 	case errors.As(err, &wait) && wait.status == http.StatusTooManyRequests:
 		return problem{wait.status, wrongCall, wait.msg}
@@ -92,6 +98,20 @@ func classifyHTTP(e *fiber.Error) problem {
 		return problem{http.StatusBadRequest, wrongCall, "The request cannot be read."}
 	}
 	return problem{http.StatusInternalServerError, serverError, "Something went wrong here."}
+}
+
+// crowded is the answer to a connection too many, broken the one to a request that a
+// panic ends.
+var (
+	crowded = lastWords(http.StatusServiceUnavailable, unavailable, "Too many connections. Try again in a moment.", "Retry-After: 1\r\n")
+	broken  = lastWords(http.StatusInternalServerError, serverError, "Something went wrong here.", "")
+)
+
+// lastWords is an answer with which a connection ends, as it is sent.
+func lastWords(status int, name, msg, headers string) []byte {
+	body := failure(status, name, msg)
+	return append([]byte("HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Type: "+
+		contentType+"\r\n"+headers+"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
 }
 
 // panicked is a panic caught at the edge.

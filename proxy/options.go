@@ -112,7 +112,7 @@ type SessionOptions struct {
 // Limits bounds what one request may cost. A zero field has the default named, a
 // negative time no limit.
 type Limits struct {
-	URLBytes     int           // longest URL; 64 KiB. Headers have headerRoom beside it
+	URLBytes     int           // longest URL; 64 KiB. Headers have listener.HeaderRoom beside it
 	BodyBytes    int           // bodies have no meaning here; 64 KiB
 	KeptBytes    int           // a longer answer is streamed, not kept; 4 MiB
 	Columns      int           // 64

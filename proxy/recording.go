@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/proxy/listener"
 	"vitrine/rules"
 )
 
@@ -17,6 +18,12 @@ const longestRecording = time.Minute
 
 // leftPoll is how often a recording checks whether its client has left.
 const leftPoll = 200 * time.Millisecond
+
+// hasLeft reports whether the client of a request has closed its connection.
+func hasLeft(c *fiber.Ctx) bool {
+	conn, ok := c.Context().Conn().(*listener.Conn)
+	return ok && conn.Gone()
+}
 
 // recordings answers /debug/pprof/profile and /debug/pprof/trace. Those of Fiber's
 // middleware would record for as long as they were asked to, for nobody if need be.
@@ -55,7 +62,7 @@ func (s *Server) record(usual time.Duration, start func(io.Writer) error, stop f
 			case <-end.C:
 				going = false
 			case <-poll.C:
-				going = !s.draining.Load() && !hasLeft(c.Context().Conn())
+				going = !s.draining.Load() && !hasLeft(c)
 			}
 		}
 		stop()

@@ -12,6 +12,8 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/listener"
+	"vitrine/rules/pcre"
 )
 
 // resource turns a request into a plan for its answer, or an error. Without a
@@ -116,6 +118,22 @@ func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key resu
 		return s.sendStream(ctx, c, p, snapshot, key) // it takes the memory of a piece
 	}
 	return err
+}
+
+// asked returns a context for what a request asks for. It ends with Limits.Request, or,
+// where the system can tell, when the client closes its connection, also if it closes
+// only the direction it sends in: the two look the same. The context carries whom the
+// work is charged to.
+func (s *Server) asked(c *fiber.Ctx) (context.Context, context.CancelFunc) {
+	ctx := fair.With(c.UserContext(), fair.Caller{
+		Client:       clientOf(s.clients.of(c)),
+		Backtracking: pcre.NewBudget(s.filterLimits.RegexTimeout),
+	})
+	ctx, cancel := s.deadline(ctx)
+	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
+		ctx = conn.Watch(ctx)
+	}
+	return ctx, cancel
 }
 
 // deadline bounds the evaluation of one request.

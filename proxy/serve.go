@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
+
+	"vitrine/proxy/listener"
 )
 
 // Serve answers on both listeners until ctx ends, then drains: /readyz turns 503
@@ -40,7 +43,7 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 
 // serving is an app that answers on a listener.
 type serving struct {
-	*gate
+	*listener.Listener
 	server *fasthttp.Server
 	ended  chan error     // why no more connections are accepted
 	conns  sync.WaitGroup // those being served
@@ -49,11 +52,11 @@ type serving struct {
 // start listens until the app is shut down; should it end by itself, failed is called.
 func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving {
 	app.Handler() // has the app prepared
-	v := &serving{gate: s.newGate(ln), server: app.Server(), ended: make(chan error, 1)}
+	v := &serving{Listener: s.bounded(ln), server: app.Server(), ended: make(chan error, 1)}
 	go func() {
 		defer failed()
 		for {
-			c, err := v.next()
+			c, err := v.Next()
 			if err != nil {
 				v.ended <- err
 				return
@@ -64,38 +67,55 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving 
 	return v
 }
 
+// bounded puts the limits on connections before a listener.
+func (s *Server) bounded(ln net.Listener) *listener.Listener {
+	return listener.New(ln, listener.Options{
+		Read: s.limits.Read, Write: s.limits.Write, HeaderBytes: s.limits.URLBytes + listener.HeaderRoom,
+		MaxConns: s.limits.Concurrency, MaxPerClient: s.limits.ClientConnections,
+		Busy: crowded, Client: s.clientOfPeer, InFlight: s.results.InFlight(), Logger: s.log,
+		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
+	})
+}
+
+// clientOfPeer is the client at the other end of a connection; none where that is a proxy,
+// who brings many.
+func (s *Server) clientOfPeer(peer net.Addr) netip.Prefix {
+	addr := addrOf(peer)
+	if s.clients.trusts(addr) || within(s.sessions.options.TrustedProxies, addr) {
+		return netip.Prefix{}
+	}
+	return clientOf(addr)
+}
+
 // serveConn answers the requests of a connection. It is the outermost call of all that
 // runs for a request: reading it, the handlers, metrics, the log, sending the answer.
-func (s *Server) serveConn(server *fasthttp.Server, c *conn) {
+func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.rescue(c, &panicked{value: r, stack: debug.Stack()})
 		}
-		c.hangUp()
+		c.HangUp()
 	}()
 	if err := server.ServeConn(c); err != nil {
 		quiet{s.log}.Printf("serve %s: %v", c.RemoteAddr(), err)
-		c.linger()
+		c.Linger()
 	}
 }
 
 // rescue ends a connection after a panic outside of guarded: the client is answered if
 // nothing has been sent, what the answer holds is given back, and the operator learns of
 // it, unless it is the log that panics.
-func (s *Server) rescue(c *conn, p *panicked) {
+func (s *Server) rescue(c *listener.Conn, p *panicked) {
 	defer func() { _ = recover() }()
 	s.metrics.panics.Inc()
 	defer s.log.Error("request failed", "status", http.StatusInternalServerError, "error", p.Error())
-	if !c.sent {
+	if !c.Sent() {
 		_, _ = c.Write(broken) // the client may be gone
 	}
-	if c.serving != nil {
-		_ = c.serving.Response.CloseBodyStream() // its error would be the panic's
+	if c.Request != nil {
+		_ = c.Request.Response.CloseBodyStream() // its error would be the panic's
 	}
 }
-
-// broken is the answer to a request that a panic ends.
-var broken = lastWords(http.StatusInternalServerError, serverError, "Something went wrong here.", "")
 
 // drain lets balancers see that nothing more should come here.
 func (s *Server) drain() {
@@ -130,7 +150,7 @@ func (s *Server) shutDown(v *serving) error {
 	select {
 	case <-answered:
 	case <-late:
-		s.log.Warn("clients cut off", "address", addr, "after", s.limits.Shutdown, "connections", v.cut())
+		s.log.Warn("clients cut off", "address", addr, "after", s.limits.Shutdown, "connections", v.Cut())
 	}
 	if err != nil {
 		return fmt.Errorf("proxy: shut down %s: %w", addr, err)

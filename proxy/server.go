@@ -16,6 +16,7 @@ import (
 
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
+	"vitrine/proxy/listener"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
 	"vitrine/rules/label"
@@ -209,13 +210,6 @@ func (s *Server) prepareMemory() error {
 	return s.metrics.watch(s.views, s.store, s.results, s.now)
 }
 
-// headerRoom is how many bytes of headers a request may have beside its URL.
-const headerRoom = 16 << 10
-
-// mostServed is the server's own limit of connections, which the gate before it
-// keeps from being reached.
-const mostServed = 1 << 20
-
 // quiet logs what the server says of single connections, which any client can make
 // it say, where it is asked for.
 type quiet struct{ log *slog.Logger }
@@ -241,10 +235,10 @@ func (s *Server) newApp() *fiber.App {
 		AppName:               "vitrine",
 		DisableStartupMessage: true,
 		CaseSensitive:         true,
-		ReadBufferSize:        s.limits.URLBytes + headerRoom,
+		ReadBufferSize:        s.limits.URLBytes + listener.HeaderRoom,
 		WriteBufferSize:       writeBuffer,
-		ReduceMemoryUsage:     true, // see conn
-		Concurrency:           mostServed,
+		ReduceMemoryUsage:     true, // see listener.Conn
+		Concurrency:           listener.MostServed,
 		BodyLimit:             s.limits.BodyBytes,
 		ReadTimeout:           s.limits.Read,
 		WriteTimeout:          s.limits.Send,

@@ -1,4 +1,4 @@
-package proxy
+package listener
 
 import (
 	"bytes"
@@ -25,24 +25,24 @@ const writePiece = 64 << 10
 const stuckBytes = 48 << 10
 
 // looks is how often it is looked whether a client that does not read is to be cut off,
-// within Limits.Write.
+// within Options.Write.
 const looks = 8
 
-// conn is a connection that waits for requests in little memory. The server's buffer
+// Conn is a connection that waits for requests in little memory. The server's buffer
 // has room for the longest URL; if every connection held one, thousands of silent or
 // slow clients would cost a gigabyte. So a request's header is gathered here first,
 // in memory that grows with what arrives, and the server, which gives its buffer
 // back after every request (ReduceMemoryUsage), is handed one header at a time.
 //
 // One goroutine reads and writes; any may close.
-type conn struct {
+type Conn struct {
 	net.Conn
-	gate   *gate
+	gate   *Listener
 	client netip.Prefix // counted as its; zero: not counted
 	heard  atomic.Bool  // a byte has come
 	idle   atomic.Int64 // since when it waits for a request, in Unix nanoseconds; 0: it does not
 
-	serving *fasthttp.RequestCtx // the last request that a handler was called for
+	Request *fasthttp.RequestCtx // the last one that a handler was called for
 	sent    bool                 // something has been, since the last request was waited for
 
 	head    []byte    // what has arrived
@@ -56,7 +56,7 @@ type conn struct {
 
 // Read implements net.Conn. The server reads a single byte where it waits for a request
 // to begin, and only there.
-func (c *conn) Read(p []byte) (int, error) {
+func (c *Conn) Read(p []byte) (int, error) {
 	if len(p) == 1 {
 		c.gather()
 	}
@@ -79,7 +79,7 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // gather waits until a whole header is there, or the memory for one is full, or
 // nothing more comes.
-func (c *conn) gather() {
+func (c *Conn) gather() {
 	c.until, c.sent = time.Time{}, false
 	c.rewind()
 	if len(c.head) == 0 && c.heard.Load() {
@@ -117,8 +117,8 @@ func (c *conn) gather() {
 var errNoHTTP = errors.New("not HTTP")
 
 // begin is called at a request's first byte where the rest is not there yet. From
-// now on the client has Limits.Read to finish the header, however it spreads it.
-func (c *conn) begin() {
+// now on the client has Options.Read to finish the header, however it spreads it.
+func (c *Conn) begin() {
 	if c.head[0] <= ' ' || c.head[0] >= 0x7f {
 		c.failed = errNoHTTP
 		return
@@ -129,7 +129,7 @@ func (c *conn) begin() {
 }
 
 // rewind forgets what was handed on and gives memory back that was needed for it.
-func (c *conn) rewind() {
+func (c *Conn) rewind() {
 	rest := c.head[c.from:]
 	if cap(c.head) > headBytes && len(rest) < headBytes {
 		c.head = append(make([]byte, 0, headBytes), rest...)
@@ -141,7 +141,7 @@ func (c *conn) rewind() {
 }
 
 // more reads once.
-func (c *conn) more() {
+func (c *Conn) more() {
 	if c.failed != nil {
 		return
 	}
@@ -163,7 +163,7 @@ func (c *conn) more() {
 }
 
 // skipEmptyLines drops line ends before a request, which some clients send after a body.
-func (c *conn) skipEmptyLines() {
+func (c *Conn) skipEmptyLines() {
 	n := 0
 	for n < len(c.head) && (c.head[n] == '\r' || c.head[n] == '\n') {
 		n++
@@ -190,10 +190,16 @@ func headerEnd(b []byte, from int) (end int, whole bool) {
 	}
 }
 
-// Write implements net.Conn. A client that takes nothing for Limits.Write is cut off,
+// Sent reports whether any of the response to the last request was sent.
+func (c *Conn) Sent() bool { return c.sent }
+
+// URLTooLong reports whether the last request was refused while its URL was read.
+func (c *Conn) URLTooLong() bool { return c.tooLong }
+
+// Write implements net.Conn. A client that takes nothing for Options.Write is cut off,
 // for a quarter of it where memory for answers is short; a long answer may take long,
 // as long as it gets on.
-func (c *conn) Write(p []byte) (sent int, err error) {
+func (c *Conn) Write(p []byte) (sent int, err error) {
 	c.sent = true
 	last, counted := time.Now(), int64(0)
 	for len(p) > 0 && err == nil {
@@ -225,7 +231,7 @@ func (c *conn) Write(p []byte) (sent int, err error) {
 const requestCopies = 4
 
 // nextLook is when a write is interrupted to see whether it got on.
-func (c *conn) nextLook() time.Time {
+func (c *Conn) nextLook() time.Time {
 	if c.gate.write <= 0 {
 		return c.until
 	}
@@ -237,7 +243,7 @@ func (c *conn) nextLook() time.Time {
 }
 
 // lost reports whether a client is to be cut off that last took a byte then.
-func (c *conn) lost(last time.Time) bool {
+func (c *Conn) lost(last time.Time) bool {
 	now := time.Now()
 	if !c.until.IsZero() && !now.Before(c.until) {
 		return true
@@ -250,14 +256,14 @@ func (c *conn) lost(last time.Time) bool {
 }
 
 // SetWriteDeadline implements net.Conn. The server sets one for each answer.
-func (c *conn) SetWriteDeadline(t time.Time) error {
+func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.until = t
 	return nil
 }
 
 // SetReadDeadline implements net.Conn. The server sets one for the first byte, perhaps
 // after the gate has closed.
-func (c *conn) SetReadDeadline(t time.Time) error {
+func (c *Conn) SetReadDeadline(t time.Time) error {
 	if !c.heard.Load() && c.gate.closed.Load() {
 		t = time.Now().Add(lastCall)
 	}
@@ -271,9 +277,9 @@ const (
 	lingerBytes = 8 << 20
 )
 
-// linger lets a client read why it was refused: if a connection is closed while something
+// Linger lets a client read why it was refused: if a connection is closed while something
 // of what it sends has not been read, the system tells the client of that alone.
-func (c *conn) linger() {
+func (c *Conn) Linger() {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok || !c.sent || c.failed != nil || c.gate.closed.Load() || half.CloseWrite() != nil {
 		return
@@ -284,11 +290,11 @@ func (c *conn) linger() {
 }
 
 // Close implements net.Conn for the server, which calls it before it says why: the
-// connection is closed by hangUp.
-func (c *conn) Close() error { return nil }
+// connection is closed by HangUp.
+func (c *Conn) Close() error { return nil }
 
-// hangUp closes the connection.
-func (c *conn) hangUp() {
+// HangUp closes the connection.
+func (c *Conn) HangUp() {
 	c.gate.left(c)
 	_ = c.Conn.Close() // fails where it is closed
 }

@@ -1,28 +1,24 @@
-package proxy
+package listener
 
 import (
 	"cmp"
 	"errors"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"vitrine/cache/result"
 )
 
-// gate stands before a listener and bounds what connections cost: how many there are at
-// a time, in all and of one client, and, by what it makes of them (conn), how much
+// Listener stands before a listener and bounds what connections cost: how many there are at
+// a time, in all and of one client, and, by what it makes of them (Conn), how much
 // memory each holds and for how long.
-type gate struct {
+type Listener struct {
 	net.Listener
 	read  time.Duration // to receive a request; 0 or less: no limit
 	write time.Duration // without a byte of an answer taken; 0 or less: no limit
@@ -30,8 +26,9 @@ type gate struct {
 	most  int           // connections at a time; 0 or less: no limit
 	each  int           // of one client; 0 or less: no limit
 
-	exempt   func(netip.Addr) bool // from each
-	inFlight *result.InFlight      // answers that wait to be sent
+	busy     []byte
+	of       func(net.Addr) netip.Prefix
+	inFlight Memory
 	log      *slog.Logger
 	open     prometheus.Gauge
 	refused  prometheus.Counter
@@ -40,26 +37,55 @@ type gate struct {
 	closed atomic.Bool // the listener is
 
 	mu    sync.Mutex           // guards the rest
-	conns map[*conn]struct{}   // that are open
-	of    map[netip.Prefix]int // how many of them each client has
+	conns map[*Conn]struct{}   // that are open
+	per   map[netip.Prefix]int // how many of them each client has
 }
 
 // lastCall is how long a connection may still be without a byte when the server is to
 // end: what was sent already is on its way.
 const lastCall = 500 * time.Millisecond
 
-// newGate returns a gate with the server's limits before a listener.
-func (s *Server) newGate(ln net.Listener) *gate {
-	most := connectionsWithin(s.limits.Concurrency, openFiles())
-	if most < s.limits.Concurrency {
-		s.log.Warn("fewer connections than limits.concurrency: the process may not open more files", "connections", most, "concurrency", s.limits.Concurrency)
+// Memory is what responses in flight take; *result.InFlight is one.
+type Memory interface {
+	Add(bytes int64)
+	Short() bool // too little is left for whole responses
+}
+
+// HeaderRoom is how many bytes of headers a request may have beside its URL.
+const HeaderRoom = 16 << 10
+
+// MostServed is to be the HTTP server's own limit of connections, which Options.MaxConns
+// keeps from being reached.
+const MostServed = 1 << 20
+
+// Options configures a Listener. Every field is needed.
+type Options struct {
+	Read         time.Duration // to receive a request; 0 or less: no limit
+	Write        time.Duration // without a byte of an answer taken; 0 or less: no limit
+	HeaderBytes  int           // of a request, its URL included
+	MaxConns     int           // connections at a time; 0 or less: no limit
+	MaxPerClient int           // of one client; 0 or less: no limit
+
+	Busy     []byte                      // the response to a connection beyond the limits
+	Client   func(net.Addr) netip.Prefix // whose a connection is; zero: MaxPerClient does not count it
+	InFlight Memory
+	Logger   *slog.Logger
+
+	Open             prometheus.Gauge
+	Refused, Evicted prometheus.Counter
+}
+
+// New returns a Listener before ln.
+func New(ln net.Listener, o Options) *Listener {
+	most := connectionsWithin(o.MaxConns, openFiles())
+	if most < o.MaxConns {
+		o.Logger.Warn("fewer connections than limits.concurrency: the process may not open more files", "connections", most, "concurrency", o.MaxConns)
 	}
-	return &gate{
-		Listener: ln, read: s.limits.Read, write: s.limits.Write, ahead: s.limits.URLBytes + headerRoom,
-		most: most, each: s.limits.ClientConnections,
-		exempt: s.proxies, inFlight: s.results.InFlight(), log: s.log,
-		open: s.metrics.connections, refused: s.metrics.refused, evicted: s.metrics.evicted,
-		conns: map[*conn]struct{}{}, of: map[netip.Prefix]int{},
+	return &Listener{
+		Listener: ln, read: o.Read, write: o.Write, ahead: o.HeaderBytes, most: most, each: o.MaxPerClient,
+		busy: o.Busy, of: o.Client, inFlight: o.InFlight, log: o.Logger,
+		open: o.Open, refused: o.Refused, evicted: o.Evicted,
+		conns: map[*Conn]struct{}{}, per: map[netip.Prefix]int{},
 	}
 }
 
@@ -67,7 +93,7 @@ func (s *Server) newGate(ln net.Listener) *gate {
 // have a number of files open, 0: any. A tenth of them, and at least 64, is left to the
 // store, files and logs. Both at 0 or less: no limit.
 func connectionsWithin(wanted int, files uint64) int {
-	if files == 0 || files >= mostServed {
+	if files == 0 || files >= MostServed {
 		return wanted
 	}
 	most := max(int(files-min(files, max(files/10, 64))), 1)
@@ -77,24 +103,9 @@ func connectionsWithin(wanted int, files uint64) int {
 	return most
 }
 
-// proxies reports whether an address is that of a proxy, who brings many clients.
-func (s *Server) proxies(addr netip.Addr) bool {
-	return s.clients.trusts(addr) || within(s.sessions.options.TrustedProxies, addr)
-}
-
-// crowded is the answer to a connection too many.
-var crowded = lastWords(http.StatusServiceUnavailable, unavailable, "Too many connections. Try again in a moment.", "Retry-After: 1\r\n")
-
-// lastWords is an answer with which a connection ends, as it is sent.
-func lastWords(status int, name, msg, headers string) []byte {
-	body := failure(status, name, msg)
-	return append([]byte("HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Type: "+
-		contentType+"\r\n"+headers+"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
-}
-
-// next waits for the next connection that may be served. Those beyond the limits
+// Next waits for the next connection that may be served. Those beyond the limits
 // are told so and closed.
-func (g *gate) next() (*conn, error) {
+func (g *Listener) Next() (*Conn, error) {
 	pause := time.Duration(0)
 	for {
 		raw, err := g.Listener.Accept()
@@ -116,7 +127,7 @@ func (g *gate) next() (*conn, error) {
 		g.refused.Inc()
 		// A new connection has room for so little: this does not wait.
 		_ = raw.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = raw.Write(crowded)
+		_, _ = raw.Write(g.busy)
 		_ = raw.Close()
 	}
 }
@@ -133,15 +144,11 @@ func passing(err error) bool {
 
 // admit counts a connection, or returns nil if there are too many. At the limit of all,
 // idle ones make room.
-func (g *gate) admit(raw net.Conn) *conn {
-	c := &conn{Conn: raw, gate: g}
-	addr := addrOf(raw.RemoteAddr())
-	if !g.exempt(addr) {
-		c.client = clientOf(addr)
-	}
+func (g *Listener) admit(raw net.Conn) *Conn {
+	c := &Conn{Conn: raw, gate: g, client: g.of(raw.RemoteAddr())}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.each > 0 && c.client.IsValid() && g.of[c.client] >= g.each {
+	if g.each > 0 && c.client.IsValid() && g.per[c.client] >= g.each {
 		return nil
 	}
 	if g.most > 0 && len(g.conns) >= g.most && !g.evictLocked() {
@@ -149,7 +156,7 @@ func (g *gate) admit(raw net.Conn) *conn {
 	}
 	g.conns[c] = struct{}{}
 	if c.client.IsValid() {
-		g.of[c.client]++
+		g.per[c.client]++
 	}
 	g.open.Inc()
 	boundUnsent(raw)
@@ -163,9 +170,9 @@ func (g *gate) admit(raw net.Conn) *conn {
 // evictLocked closes idle connections, and reports whether there were any: those of the
 // client with the most, the longest idle first. Proxies' come last. It closes a
 // hundredth of the limit at a time, since it looks at every connection.
-func (g *gate) evictLocked() bool {
+func (g *Listener) evictLocked() bool {
 	type candidate struct {
-		*conn
+		conn  *Conn
 		since int64
 	}
 	var idle []candidate
@@ -175,15 +182,15 @@ func (g *gate) evictLocked() bool {
 		}
 	}
 	slices.SortFunc(idle, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(g.of[b.client], g.of[a.client]), cmp.Compare(a.since, b.since))
+		return cmp.Or(cmp.Compare(g.per[b.conn.client], g.per[a.conn.client]), cmp.Compare(a.since, b.since))
 	})
 	found := false
 	for _, c := range idle[:min(len(idle), max(g.most/100, 1))] {
-		if c.idle.CompareAndSwap(c.since, 0) { // no request has begun meanwhile
+		if c.conn.idle.CompareAndSwap(c.since, 0) { // no request has begun meanwhile
 			found = true
 			g.evicted.Inc()
 			g.leftLocked(c.conn)
-			_ = c.Conn.Close()
+			_ = c.conn.Conn.Close()
 		}
 	}
 	return found
@@ -192,7 +199,7 @@ func (g *gate) evictLocked() bool {
 // Close implements net.Listener. Connections that wait for their next request are
 // closed; those that wait for their first have a last call, since what was sent already
 // is on its way.
-func (g *gate) Close() error {
+func (g *Listener) Close() error {
 	err := g.Listener.Close()
 	g.closed.Store(true)
 	g.mu.Lock()
@@ -209,8 +216,8 @@ func (g *gate) Close() error {
 	return err
 }
 
-// cut closes every connection and returns how many there were.
-func (g *gate) cut() int {
+// Cut closes every connection and returns how many there were.
+func (g *Listener) Cut() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for c := range g.conns {
@@ -220,13 +227,13 @@ func (g *gate) cut() int {
 }
 
 // left counts a connection that has ended.
-func (g *gate) left(c *conn) {
+func (g *Listener) left(c *Conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.leftLocked(c)
 }
 
-func (g *gate) leftLocked(c *conn) {
+func (g *Listener) leftLocked(c *Conn) {
 	if _, ok := g.conns[c]; !ok {
 		return
 	}
@@ -235,7 +242,7 @@ func (g *gate) leftLocked(c *conn) {
 	if !c.client.IsValid() {
 		return
 	}
-	if g.of[c.client]--; g.of[c.client] == 0 {
-		delete(g.of, c.client)
+	if g.per[c.client]--; g.per[c.client] == 0 {
+		delete(g.per, c.client)
 	}
 }

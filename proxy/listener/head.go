@@ -1,28 +1,18 @@
-package proxy
+package listener
 
 import (
 	"bytes"
 	"strings"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
-
-	"vitrine/rules"
 )
 
-// unambiguous refuses a request that servers on the way here may have read otherwise than
-// this one: where it ends, or whose it is, must not be a matter of opinion (RFC 9112:
-// 3.2, 5.2, 6.1, 6.3). The server has read it leniently; its header is looked at as it came.
-func unambiguous(c *fiber.Ctx) error {
-	h := &c.Request().Header
+// CheckHead returns why a request is refused that servers on the way here may have read
+// otherwise than this one, and whether the connection ends with it: where a request ends,
+// or whose it is, must not be a matter of opinion (RFC 9112: 3.2, 5.2, 6.1, 6.3). The
+// server has read the header leniently; it is looked at as it came.
+func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	found, reason := readHead(h)
-	if found.length > 0 || found.coding > 0 {
-		// No call has a body. Whatever follows this one is not taken for a request.
-		c.Context().SetConnectionClose()
-	}
-	if found.close {
-		c.Context().SetConnectionClose() // the server looks for it only where nothing else is asked for
-	}
 	proto := string(h.Protocol())
 	switch {
 	case reason != "":
@@ -38,14 +28,13 @@ func unambiguous(c *fiber.Ctx) error {
 		reason = "The request has Authorization twice."
 	case found.coding > 0 && (!found.chunked || proto != "HTTP/1.1"):
 		reason = "The request has a transfer coding other than chunked."
-	default:
-		return nil
 	}
-	c.Context().SetConnectionClose()
-	return &rules.Error{Kind: rules.ErrWrongCall, Reason: reason}
+	// No call has a body: whatever follows one is not taken for a request. The server looks
+	// for Connection: close only where nothing else is asked for.
+	return reason, reason != "" || found.length > 0 || found.coding > 0 || found.close
 }
 
-// head is what unambiguous needs to know of a header.
+// head is what CheckHead needs to know of a header.
 type head struct {
 	hosts, length, coding int // how many fields of that name there are
 	chunked               bool

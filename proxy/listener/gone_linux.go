@@ -1,4 +1,4 @@
-package proxy
+package listener
 
 import (
 	"syscall"
@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gone reports whether the client has closed the connection. It neither waits nor takes
+// Gone reports whether the client has closed the connection. It neither waits nor takes
 // anything from what the client has sent.
-func (c *conn) gone() bool {
+func (c *Conn) Gone() bool {
 	sys, ok := c.Conn.(syscall.Conn)
 	if !ok {
 		return false

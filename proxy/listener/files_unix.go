@@ -1,0 +1,14 @@
+//go:build unix
+
+package listener
+
+import "syscall"
+
+// openFiles is how many files the process may have open (RLIMIT_NOFILE); 0: it cannot be told.
+func openFiles() uint64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return uint64(limit.Cur)
+}
