@@ -56,7 +56,7 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving 
 	go func() {
 		defer failed()
 		for {
-			c, err := v.Next()
+			c, err := v.Accept()
 			if err != nil {
 				v.ended <- err
 				return
@@ -94,7 +94,7 @@ func (s *Server) serveConn(server *fasthttp.Server, c *listener.Conn) {
 		if r := recover(); r != nil {
 			s.rescue(c, &panicked{value: r, stack: debug.Stack()})
 		}
-		c.HangUp()
+		c.Disconnect()
 	}()
 	if err := server.ServeConn(c); err != nil {
 		quiet{s.log}.Printf("serve %s: %v", c.RemoteAddr(), err)
@@ -150,7 +150,7 @@ func (s *Server) shutDown(v *serving) error {
 	select {
 	case <-answered:
 	case <-late:
-		s.log.Warn("clients cut off", "address", addr, "after", s.limits.Shutdown, "connections", v.Cut())
+		s.log.Warn("clients cut off", "address", addr, "after", s.limits.Shutdown, "connections", v.CloseAll())
 	}
 	if err != nil {
 		return fmt.Errorf("proxy: shut down %s: %w", addr, err)

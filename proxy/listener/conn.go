@@ -13,45 +13,44 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// headBytes is how much memory for reading an idle connection holds; most requests
-// fit in it.
+// headBytes is how much memory an idle connection holds for reading; most requests fit.
 const headBytes = 2 << 10
 
-// writePiece is how many bytes of an answer are handed to the system at a time.
-const writePiece = 64 << 10
+// writeSize is how many bytes of a response are handed to the system at a time.
+const writeSize = 64 << 10
 
-// stuckBytes is about how much memory a connection holds, beside its answer and what
-// its request takes, while its client does not read: the server's buffers and the goroutine.
-const stuckBytes = 48 << 10
+// stalledBytes is about how much memory a connection holds, beside its response and its
+// request, while its client does not read: the server's buffers and the goroutine.
+const stalledBytes = 48 << 10
 
-// looks is how often it is looked whether a client that does not read is to be cut off,
-// within Options.Write.
-const looks = 8
+// writeChecks is how often, within Options.Write, a write is interrupted to see whether
+// the client reads.
+const writeChecks = 8
 
 // Conn is a connection that waits for requests in little memory. The server's buffer
 // has room for the longest URL; if every connection held one, thousands of silent or
-// slow clients would cost a gigabyte. So a request's header is gathered here first,
-// in memory that grows with what arrives, and the server, which gives its buffer
-// back after every request (ReduceMemoryUsage), is handed one header at a time.
+// slow clients would cost a gigabyte. So a Conn gathers the header of a request first,
+// in memory that grows with what arrives, and hands one header at a time to the server,
+// which frees its buffer after every request (ReduceMemoryUsage).
 //
 // One goroutine reads and writes; any may close.
 type Conn struct {
 	net.Conn
-	gate   *Listener
-	client netip.Prefix // counted as its; zero: not counted
-	heard  atomic.Bool  // a byte has come
-	idle   atomic.Int64 // since when it waits for a request, in Unix nanoseconds; 0: it does not
+	listener *Listener
+	client   netip.Prefix // it is counted for; zero: for none
+	started  atomic.Bool  // a byte has arrived
+	idle     atomic.Int64 // since when it waits for a request, in Unix nanoseconds; 0: it serves one
 
-	Request *fasthttp.RequestCtx // the last one that a handler was called for
-	sent    bool                 // something has been, since the last request was waited for
+	Request *fasthttp.RequestCtx // the last one a handler was called for
+	sent    bool                 // any of the response to the last request was
 
-	head    []byte    // what has arrived
-	from    int       // of it is handed on
-	end     int       // where what may be handed on ends
-	asked   int       // bytes of a long header that was handed on
-	tooLong bool      // of the last request no more than a part of its URL fits
-	failed  error     // what reading ended with, once head is handed on
-	until   time.Time // by when the answer must be sent; zero: no limit
+	head     []byte    // what has arrived
+	from     int       // of head: what comes before is handed on
+	end      int       // of head: what may be handed on
+	longHead int       // bytes of a header above headBytes that was handed on
+	tooLong  bool      // the URL of the last request does not fit
+	failed   error     // what Read returns once head is handed on
+	until    time.Time // the response must be sent by then; zero: no limit
 }
 
 // Read implements net.Conn. The server reads a single byte where it waits for a request
@@ -66,7 +65,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if c.from < c.end {
 		n := copy(p, c.head[c.from:c.end])
 		if c.from += n; c.from == len(c.head) && len(c.head) > headBytes {
-			c.asked = len(c.head) // the server has its own copy, as long as the answer takes
+			c.longHead = len(c.head) // the server keeps its own copy until the response is sent
 			c.head, c.from, c.end = nil, 0, 0
 		}
 		return n, nil
@@ -77,14 +76,14 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// gather waits until a whole header is there, or the memory for one is full, or
-// nothing more comes.
+// gather reads until a whole header has arrived, or Options.HeaderBytes are full, or
+// reading fails.
 func (c *Conn) gather() {
 	c.until, c.sent = time.Time{}, false
 	c.rewind()
-	if len(c.head) == 0 && c.heard.Load() {
+	if len(c.head) == 0 && c.started.Load() {
 		c.idle.Store(time.Now().UnixNano())
-		if c.gate.closed.Load() {
+		if c.listener.closed.Load() {
 			c.failed = io.EOF
 		}
 	}
@@ -95,11 +94,11 @@ func (c *Conn) gather() {
 		if c.end, whole = headerEnd(c.head, searched); whole {
 			return
 		}
-		if c.end > 0 { // what follows is not looked at
+		if c.end > 0 { // what follows is not read
 			c.head, c.failed = c.head[:c.end], errNoHTTP
 			return
 		}
-		if len(c.head) >= c.gate.ahead {
+		if len(c.head) >= c.listener.options.HeaderBytes {
 			c.tooLong = c.tooLong || bytes.IndexByte(c.head, '\n') < 0
 			break
 		}
@@ -113,22 +112,22 @@ func (c *Conn) gather() {
 	c.end = len(c.head)
 }
 
-// errNoHTTP: what arrives is something else, such as the greeting of TLS.
+// errNoHTTP is returned for other protocols, such as the greeting of TLS.
 var errNoHTTP = errors.New("not HTTP")
 
-// begin is called at a request's first byte where the rest is not there yet. From
-// now on the client has Options.Read to finish the header, however it spreads it.
+// begin is called at the first byte of a request that has not arrived whole. From then
+// on the client has Options.Read to finish the header, however it spreads it.
 func (c *Conn) begin() {
 	if c.head[0] <= ' ' || c.head[0] >= 0x7f {
 		c.failed = errNoHTTP
 		return
 	}
-	if c.gate.read > 0 {
-		_ = c.SetReadDeadline(time.Now().Add(c.gate.read)) // a failure shows in the next Read
+	if c.listener.options.Read > 0 {
+		_ = c.SetReadDeadline(time.Now().Add(c.listener.options.Read)) // the next Read reports a failure
 	}
 }
 
-// rewind forgets what was handed on and gives memory back that was needed for it.
+// rewind drops what was handed on and frees the memory it needed.
 func (c *Conn) rewind() {
 	rest := c.head[c.from:]
 	if cap(c.head) > headBytes && len(rest) < headBytes {
@@ -136,7 +135,7 @@ func (c *Conn) rewind() {
 	} else {
 		c.head = append(c.head[:0], rest...)
 	}
-	c.from, c.end, c.asked = 0, 0, 0
+	c.from, c.end, c.longHead = 0, 0, 0
 	c.skipEmptyLines()
 }
 
@@ -146,7 +145,7 @@ func (c *Conn) more() {
 		return
 	}
 	if cap(c.head) == len(c.head) {
-		grown := make([]byte, len(c.head), min(max(2*cap(c.head), headBytes), max(c.gate.ahead, headBytes)))
+		grown := make([]byte, len(c.head), min(max(2*cap(c.head), headBytes), max(c.listener.options.HeaderBytes, headBytes)))
 		copy(grown, c.head)
 		c.head = grown
 	}
@@ -155,7 +154,7 @@ func (c *Conn) more() {
 	c.head = c.head[:len(c.head)+n]
 	c.failed = err
 	if n > 0 {
-		c.heard.Store(true)
+		c.started.Store(true)
 	}
 	if first {
 		c.skipEmptyLines()
@@ -171,9 +170,9 @@ func (c *Conn) skipEmptyLines() {
 	c.head = append(c.head[:0], c.head[n:]...)
 }
 
-// headerEnd returns where the header that b begins with ends, 0 if that has not come yet.
-// Where a line feed stands without a carriage return it is not whole and ends before it:
-// others may read such a header otherwise. The first from bytes are known to hold no end.
+// headerEnd returns where the header at the beginning of b ends, 0 if its end has not
+// arrived. At a line feed without a carriage return it ends and is not whole: other
+// servers may read such a header otherwise. The first from bytes are known to hold no end.
 func headerEnd(b []byte, from int) (end int, whole bool) {
 	for i := from; ; {
 		n := bytes.IndexByte(b[i:], '\n')
@@ -196,60 +195,60 @@ func (c *Conn) Sent() bool { return c.sent }
 // URLTooLong reports whether the last request was refused while its URL was read.
 func (c *Conn) URLTooLong() bool { return c.tooLong }
 
-// Write implements net.Conn. A client that takes nothing for Options.Write is cut off,
-// for a quarter of it where memory for answers is short; a long answer may take long,
-// as long as it gets on.
+// Write implements net.Conn. It fails when the client has read nothing for Options.Write,
+// or for a quarter of that where memory for responses is short. A long response may take
+// long, as long as the client reads.
 func (c *Conn) Write(p []byte) (sent int, err error) {
 	c.sent = true
 	last, counted := time.Now(), int64(0)
 	for len(p) > 0 && err == nil {
-		if err = c.Conn.SetWriteDeadline(c.nextLook()); err != nil {
+		if err = c.Conn.SetWriteDeadline(c.nextCheck()); err != nil {
 			break
 		}
 		var n int
-		n, err = c.Conn.Write(p[:min(len(p), writePiece)])
+		n, err = c.Conn.Write(p[:min(len(p), writeSize)])
 		p, sent = p[n:], sent+n
 		if n > 0 {
 			last = time.Now()
 		}
-		if errors.Is(err, os.ErrDeadlineExceeded) && !c.lost(last) {
+		if errors.Is(err, os.ErrDeadlineExceeded) && !c.stalled(last) {
 			err = nil
 			if counted == 0 {
-				counted = stuckBytes + requestCopies*int64(c.asked)
-				c.gate.inFlight.Add(counted)
+				counted = stalledBytes + requestCopies*int64(c.longHead)
+				c.listener.options.InFlight.Add(counted)
 			}
 		}
 	}
 	if counted > 0 {
-		c.gate.inFlight.Add(-counted)
+		c.listener.options.InFlight.Add(-counted)
 	}
 	return sent, err
 }
 
-// requestCopies is about how many times the server holds a request that it answers:
-// as it came, its parts, and the parameters.
+// requestCopies is about how many times the server holds a request while it is served:
+// as it arrived, its parts, and the parameters.
 const requestCopies = 4
 
-// nextLook is when a write is interrupted to see whether it got on.
-func (c *Conn) nextLook() time.Time {
-	if c.gate.write <= 0 {
+// nextCheck is when a write is interrupted to see whether the client reads.
+func (c *Conn) nextCheck() time.Time {
+	if c.listener.options.Write <= 0 {
 		return c.until
 	}
-	next := time.Now().Add(c.gate.write / looks)
+	next := time.Now().Add(c.listener.options.Write / writeChecks)
 	if !c.until.IsZero() && c.until.Before(next) {
 		return c.until
 	}
 	return next
 }
 
-// lost reports whether a client is to be cut off that last took a byte then.
-func (c *Conn) lost(last time.Time) bool {
+// stalled reports whether a client that last read a byte then has had its time.
+func (c *Conn) stalled(last time.Time) bool {
 	now := time.Now()
 	if !c.until.IsZero() && !now.Before(c.until) {
 		return true
 	}
-	patience := c.gate.write
-	if c.gate.inFlight.Short() {
+	patience := c.listener.options.Write
+	if c.listener.options.InFlight.Short() {
 		patience /= 4
 	}
 	return now.Sub(last) >= patience
@@ -262,39 +261,38 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 }
 
 // SetReadDeadline implements net.Conn. The server sets one for the first byte, perhaps
-// after the gate has closed.
+// after the listener has closed.
 func (c *Conn) SetReadDeadline(t time.Time) error {
-	if !c.heard.Load() && c.gate.closed.Load() {
-		t = time.Now().Add(lastCall)
+	if !c.started.Load() && c.listener.closed.Load() {
+		t = time.Now().Add(firstByteGrace)
 	}
 	return c.Conn.SetReadDeadline(t)
 }
 
-// How long, and for how many bytes, a connection is read from after a request that was
-// refused before it was read to its end.
+// How long and how many bytes Linger reads.
 const (
 	lingerTime  = 2 * time.Second
 	lingerBytes = 8 << 20
 )
 
-// Linger lets a client read why it was refused: if a connection is closed while something
-// of what it sends has not been read, the system tells the client of that alone.
+// Linger lets a client read why it was refused: where a connection is closed before all
+// that the client sends has been read, the system resets it and the response is lost.
 func (c *Conn) Linger() {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok || !c.sent || c.failed != nil || c.gate.closed.Load() || half.CloseWrite() != nil {
+	if !ok || !c.sent || c.failed != nil || c.listener.closed.Load() || half.CloseWrite() != nil {
 		return
 	}
 	if c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
-		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // it ends when the client has gone
+		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // ends when the client has gone
 	}
 }
 
-// Close implements net.Conn for the server, which calls it before it says why: the
-// connection is closed by HangUp.
+// Close implements net.Conn and does nothing: the HTTP server calls it before it returns
+// an error. Disconnect closes the connection.
 func (c *Conn) Close() error { return nil }
 
-// HangUp closes the connection.
-func (c *Conn) HangUp() {
-	c.gate.left(c)
-	_ = c.Conn.Close() // fails where it is closed
+// Disconnect closes the connection.
+func (c *Conn) Disconnect() {
+	c.listener.remove(c)
+	_ = c.Conn.Close() // fails if it is closed
 }

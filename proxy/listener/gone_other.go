@@ -2,6 +2,6 @@
 
 package listener
 
-// Gone reports whether the client has closed the connection, which is not asked here:
-// work ends at its limits then.
+// Gone reports whether the client has closed the connection, which is unknown on
+// this system: work ends at its limits.
 func (c *Conn) Gone() bool { return false }

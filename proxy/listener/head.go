@@ -34,7 +34,7 @@ func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	return reason, reason != "" || found.length > 0 || found.coding > 0 || found.close
 }
 
-// head is what CheckHead needs to know of a header.
+// head is what CheckHead counts in a header.
 type head struct {
 	hosts, length, coding int // how many fields of that name there are
 	chunked               bool
@@ -42,7 +42,7 @@ type head struct {
 	close                 bool // Connection asks for it
 }
 
-// readHead reads the header as it came; reason is what is wrong with its lines.
+// readHead reads a header as it arrived; reason says what is wrong with its lines.
 func readHead(h *fasthttp.RequestHeader) (found head, reason string) {
 	rest := h.RawHeaders()
 	if bytes.IndexByte(rest, 0) >= 0 {
@@ -68,13 +68,13 @@ func readHead(h *fasthttp.RequestHeader) (found head, reason string) {
 		case !isToken(name):
 			reason = "A header's name has a character that no name has."
 		case strings.IndexByte("hctaHCTA", first) >= 0:
-			found.note(name, value)
+			found.count(name, value)
 		}
 	}
 	return found, reason
 }
 
-// isToken reports whether a header's name is made of what names are made of (RFC 9110: 5.6.2).
+// isToken reports whether a header has only characters that names may have (RFC 9110: 5.6.2).
 func isToken(name []byte) bool {
 	for _, b := range name {
 		switch {
@@ -87,7 +87,7 @@ func isToken(name []byte) bool {
 	return true
 }
 
-func (f *head) note(name, value []byte) {
+func (f *head) count(name, value []byte) {
 	switch {
 	case equalFold(name, "Host"):
 		f.hosts++
@@ -107,8 +107,8 @@ func (f *head) note(name, value []byte) {
 
 func equalFold(b []byte, s string) bool { return len(b) == len(s) && strings.EqualFold(string(b), s) }
 
-// plainHost reports whether a Host is of the characters that hosts and ports are
-// made of (RFC 3986: 3.2.2).
+// plainHost reports whether a Host has only characters that hosts and ports may have
+// (RFC 3986: 3.2.2).
 func plainHost(host []byte) bool {
 	for _, b := range host {
 		switch {

@@ -15,35 +15,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Listener stands before a listener and bounds what connections cost: how many there are at
-// a time, in all and of one client, and, by what it makes of them (Conn), how much
-// memory each holds and for how long.
+// Listener bounds what the connections of a listener cost: how many there are at a time,
+// in all and of one client, and, by what it makes of them (Conn), how much memory each
+// holds and for how long.
 type Listener struct {
 	net.Listener
-	read  time.Duration // to receive a request; 0 or less: no limit
-	write time.Duration // without a byte of an answer taken; 0 or less: no limit
-	ahead int           // bytes of a header that are gathered
-	most  int           // connections at a time; 0 or less: no limit
-	each  int           // of one client; 0 or less: no limit
+	options Options
+	closed  atomic.Bool // Close was called
 
-	busy     []byte
-	of       func(net.Addr) netip.Prefix
-	inFlight Memory
-	log      *slog.Logger
-	open     prometheus.Gauge
-	refused  prometheus.Counter
-	evicted  prometheus.Counter
-
-	closed atomic.Bool // the listener is
-
-	mu    sync.Mutex           // guards the rest
-	conns map[*Conn]struct{}   // that are open
-	per   map[netip.Prefix]int // how many of them each client has
+	mu        sync.Mutex           // guards the rest
+	conns     map[*Conn]struct{}   // that are open
+	perClient map[netip.Prefix]int // how many of them each client has
 }
 
-// lastCall is how long a connection may still be without a byte when the server is to
-// end: what was sent already is on its way.
-const lastCall = 500 * time.Millisecond
+// firstByteGrace is how long a connection may still wait for its first byte when the
+// listener closes: what was sent before is on its way.
+const firstByteGrace = 500 * time.Millisecond
 
 // Memory is what responses in flight take; *result.InFlight is one.
 type Memory interface {
@@ -75,18 +62,14 @@ type Options struct {
 	Refused, Evicted prometheus.Counter
 }
 
-// New returns a Listener before ln.
+// New returns a Listener that accepts the connections of ln.
 func New(ln net.Listener, o Options) *Listener {
-	most := connectionsWithin(o.MaxConns, openFiles())
-	if most < o.MaxConns {
-		o.Logger.Warn("fewer connections than limits.concurrency: the process may not open more files", "connections", most, "concurrency", o.MaxConns)
+	limit := connectionsWithin(o.MaxConns, openFiles())
+	if limit < o.MaxConns {
+		o.Logger.Warn("fewer connections than limits.concurrency: the process may not open more files", "connections", limit, "concurrency", o.MaxConns)
 	}
-	return &Listener{
-		Listener: ln, read: o.Read, write: o.Write, ahead: o.HeaderBytes, most: most, each: o.MaxPerClient,
-		busy: o.Busy, of: o.Client, inFlight: o.InFlight, log: o.Logger,
-		open: o.Open, refused: o.Refused, evicted: o.Evicted,
-		conns: map[*Conn]struct{}{}, per: map[netip.Prefix]int{},
-	}
+	o.MaxConns = limit
+	return &Listener{Listener: ln, options: o, conns: map[*Conn]struct{}{}, perClient: map[netip.Prefix]int{}}
 }
 
 // connectionsWithin is how many connections may be open at a time where the process may
@@ -103,37 +86,36 @@ func connectionsWithin(wanted int, files uint64) int {
 	return most
 }
 
-// Next waits for the next connection that may be served. Those beyond the limits
-// are told so and closed.
-func (g *Listener) Next() (*Conn, error) {
+// Accept waits for the next connection within the limits. Those beyond them get
+// Options.Busy and are closed.
+func (l *Listener) Accept() (*Conn, error) {
 	pause := time.Duration(0)
 	for {
-		raw, err := g.Listener.Accept()
+		raw, err := l.Listener.Accept()
 		switch {
-		case passing(err):
-			// Out of descriptors, for one: the listener is well, and whoever has some gives
-			// them back in time. To give up would end the service.
+		case temporary(err):
+			// Too few file descriptors, for example: others will be closed. To return would end the service.
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			g.log.Warn("connections cannot be accepted", "error", err, "retry", pause)
+			l.options.Logger.Warn("connections cannot be accepted", "error", err, "retry", pause)
 			time.Sleep(pause)
 			continue
 		case err != nil:
 			return nil, err
 		}
 		pause = 0
-		if c := g.admit(raw); c != nil {
+		if c := l.admit(raw); c != nil {
 			return c, nil
 		}
-		g.refused.Inc()
-		// A new connection has room for so little: this does not wait.
+		l.options.Refused.Inc()
+		// A new connection has room for these few bytes: Write does not wait.
 		_ = raw.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = raw.Write(g.busy)
+		_, _ = raw.Write(l.options.Busy)
 		_ = raw.Close()
 	}
 }
 
-// passing reports whether the next Accept may well succeed.
-func passing(err error) bool {
+// temporary reports whether an error of Accept goes away by itself.
+func temporary(err error) bool {
 	for _, kind := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
 		if errors.Is(err, kind) {
 			return true
@@ -142,54 +124,54 @@ func passing(err error) bool {
 	return false
 }
 
-// admit counts a connection, or returns nil if there are too many. At the limit of all,
-// idle ones make room.
-func (g *Listener) admit(raw net.Conn) *Conn {
-	c := &Conn{Conn: raw, gate: g, client: g.of(raw.RemoteAddr())}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.each > 0 && c.client.IsValid() && g.per[c.client] >= g.each {
+// admit counts a connection, or returns nil if there are too many. At MaxConns idle
+// connections are closed to make room.
+func (l *Listener) admit(raw net.Conn) *Conn {
+	c := &Conn{Conn: raw, listener: l, client: l.options.Client(raw.RemoteAddr())}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.options.MaxPerClient > 0 && c.client.IsValid() && l.perClient[c.client] >= l.options.MaxPerClient {
 		return nil
 	}
-	if g.most > 0 && len(g.conns) >= g.most && !g.evictLocked() {
+	if l.options.MaxConns > 0 && len(l.conns) >= l.options.MaxConns && !l.evictLocked() {
 		return nil
 	}
-	g.conns[c] = struct{}{}
+	l.conns[c] = struct{}{}
 	if c.client.IsValid() {
-		g.per[c.client]++
+		l.perClient[c.client]++
 	}
-	g.open.Inc()
+	l.options.Open.Inc()
 	boundUnsent(raw)
 	c.idle.Store(time.Now().UnixNano())
-	if g.read > 0 {
-		_ = raw.SetReadDeadline(time.Now().Add(g.read)) // fails where the connection is gone, which reading tells
+	if l.options.Read > 0 {
+		_ = raw.SetReadDeadline(time.Now().Add(l.options.Read)) // fails where the connection is closed; the next Read reports that
 	}
 	return c
 }
 
 // evictLocked closes idle connections, and reports whether there were any: those of the
-// client with the most, the longest idle first. Proxies' come last. It closes a
-// hundredth of the limit at a time, since it looks at every connection.
-func (g *Listener) evictLocked() bool {
+// client with the most, the longest idle first; those of proxies come last. It closes a
+// hundredth of the limit at a time, because it looks at every connection.
+func (l *Listener) evictLocked() bool {
 	type candidate struct {
 		conn  *Conn
 		since int64
 	}
 	var idle []candidate
-	for c := range g.conns {
+	for c := range l.conns {
 		if since := c.idle.Load(); since > 0 {
 			idle = append(idle, candidate{c, since})
 		}
 	}
 	slices.SortFunc(idle, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(g.per[b.conn.client], g.per[a.conn.client]), cmp.Compare(a.since, b.since))
+		return cmp.Or(cmp.Compare(l.perClient[b.conn.client], l.perClient[a.conn.client]), cmp.Compare(a.since, b.since))
 	})
 	found := false
-	for _, c := range idle[:min(len(idle), max(g.most/100, 1))] {
+	for _, c := range idle[:min(len(idle), max(l.options.MaxConns/100, 1))] {
 		if c.conn.idle.CompareAndSwap(c.since, 0) { // no request has begun meanwhile
 			found = true
-			g.evicted.Inc()
-			g.leftLocked(c.conn)
+			l.options.Evicted.Inc()
+			l.removeLocked(c.conn)
 			_ = c.conn.Conn.Close()
 		}
 	}
@@ -197,18 +179,17 @@ func (g *Listener) evictLocked() bool {
 }
 
 // Close implements net.Listener. Connections that wait for their next request are
-// closed; those that wait for their first have a last call, since what was sent already
-// is on its way.
-func (g *Listener) Close() error {
-	err := g.Listener.Close()
-	g.closed.Store(true)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for c := range g.conns {
+// closed; those that wait for their first byte have firstByteGrace.
+func (l *Listener) Close() error {
+	err := l.Listener.Close()
+	l.closed.Store(true)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
 		switch since := c.idle.Load(); {
 		case since == 0:
-		case !c.heard.Load():
-			_ = c.Conn.SetReadDeadline(time.Now().Add(lastCall)) // fails where it is gone
+		case !c.started.Load():
+			_ = c.Conn.SetReadDeadline(time.Now().Add(firstByteGrace)) // fails where it is gone
 		case c.idle.CompareAndSwap(since, 0):
 			_ = c.Conn.Close()
 		}
@@ -216,33 +197,33 @@ func (g *Listener) Close() error {
 	return err
 }
 
-// Cut closes every connection and returns how many there were.
-func (g *Listener) Cut() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for c := range g.conns {
+// CloseAll closes every connection and returns how many there were.
+func (l *Listener) CloseAll() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
 		_ = c.Conn.Close()
 	}
-	return len(g.conns)
+	return len(l.conns)
 }
 
-// left counts a connection that has ended.
-func (g *Listener) left(c *Conn) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.leftLocked(c)
+// remove takes a connection that has ended out of the counts.
+func (l *Listener) remove(c *Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.removeLocked(c)
 }
 
-func (g *Listener) leftLocked(c *Conn) {
-	if _, ok := g.conns[c]; !ok {
+func (l *Listener) removeLocked(c *Conn) {
+	if _, ok := l.conns[c]; !ok {
 		return
 	}
-	delete(g.conns, c)
-	g.open.Dec()
+	delete(l.conns, c)
+	l.options.Open.Dec()
 	if !c.client.IsValid() {
 		return
 	}
-	if g.per[c.client]--; g.per[c.client] == 0 {
-		delete(g.per, c.client)
+	if l.perClient[c.client]--; l.perClient[c.client] == 0 {
+		delete(l.perClient, c.client)
 	}
 }

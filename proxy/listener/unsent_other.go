@@ -4,5 +4,5 @@ package listener
 
 import "net"
 
-// boundUnsent leaves connections as the system has them.
+// boundUnsent does nothing on this system.
 func boundUnsent(net.Conn) {}

@@ -16,17 +16,17 @@ const gonePoll = 50 * time.Millisecond
 // Watch returns a context that ends with ErrGone when the client closes the connection,
 // where the system can tell, and that needs nothing any more when ctx ends.
 func (c *Conn) Watch(ctx context.Context) context.Context {
-	ctx, leave := context.WithCancelCause(ctx)
-	var look func()
-	look = func() {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var check func()
+	check = func() {
 		switch {
 		case ctx.Err() != nil:
 		case c.Gone():
-			leave(ErrGone)
+			cancel(ErrGone)
 		default:
-			time.AfterFunc(gonePoll, look)
+			time.AfterFunc(gonePoll, check)
 		}
 	}
-	time.AfterFunc(gonePoll, look)
+	time.AfterFunc(gonePoll, check)
 	return ctx
 }
