@@ -181,6 +181,50 @@ func TestTricklingReader(t *testing.T) {
 // while they are sent: none of them is held, and a page far behind costs what lies on it.
 func TestUnwoundRowsStream(t *testing.T) {
 	const papers, authors, units, topics = 4, 3000, 5, 4
+	store := collaborations(t, papers, authors, units, topics)
+	const target, rows = unwinding, papers * authors * units * topics
+	o := options(t)
+	o.Limits.KeptBytes = 1 << 20
+	l := serveLive(t, open(t, store, o))
+	for offset, want := range map[int]string{
+		0: `"Author0"},"units":"unit0","topics":"topic0"`, authors*units*topics + 25: `"Author1"},"units":"unit1","topics":"topic1"`, rows - 1: `"Author2999"},"units":"unit4","topics":"topic3"`,
+	} {
+		page := l.get(fmt.Sprintf("%s&limit=1&offset=%d", target, offset))
+		if !strings.Contains(string(page.body), want) || *page.envelope(t).Count != rows {
+			t.Errorf("offset %d: %.300s", offset, page.body)
+		}
+	}
+	before := memory()
+	_, statuses := l.unread("identity", target+"&x=%d", 8)
+	held := memory() - before
+	t.Logf("%d bytes held", held)
+	if statuses["200"] != 8 || held > 8<<20 { // the numbers of the rows alone took 8 MB for each
+		t.Errorf("answers by status %v; %d bytes held", statuses, held)
+	}
+}
+
+// TestSlowPackingStreams: an answer that takes too long to compress as a whole is sent
+// while it is compressed, not refused when the request's time is over.
+func TestSlowPackingStreams(t *testing.T) {
+	o := options(t)
+	o.Limits.KeptBytes, o.Limits.Request = 8<<20, time.Second
+	s := open(t, collaborations(t, 8, 3000, 5, 4), o)
+	for _, coding := range []string{"br", "zstd", "gzip"} {
+		t.Run(coding, func(t *testing.T) {
+			res := s.get(unwinding, "Accept-Encoding", coding)
+			rows := strings.Count(plain(t, res), `"last":`)
+			if res.StatusCode != 200 || rows != 8*3000*5*4 {
+				t.Errorf("status %d, %d rows", res.StatusCode, rows)
+			}
+		})
+	}
+}
+
+const unwinding = "/api/search/activities?columns[]=authors.last&columns[]=units&columns[]=topics"
+
+// collaborations is a store with papers that have this many authors, units and topics each.
+func collaborations(t *testing.T, papers, authors, units, topics int) *store {
+	t.Helper()
 	list := func(n int, element func(i int) any) bson.A {
 		all := make(bson.A, n)
 		for i := range all {
@@ -201,23 +245,5 @@ func TestUnwoundRowsStream(t *testing.T) {
 		}
 		store.publish(rules.ViewActivities, doc)
 	}
-	const target, rows = "/api/search/activities?columns[]=authors.last&columns[]=units&columns[]=topics", papers * authors * units * topics
-	o := options(t)
-	o.Limits.KeptBytes = 1 << 20
-	l := serveLive(t, open(t, store, o))
-	for offset, want := range map[int]string{
-		0: `"Author0"},"units":"unit0","topics":"topic0"`, authors*units*topics + 25: `"Author1"},"units":"unit1","topics":"topic1"`, rows - 1: `"Author2999"},"units":"unit4","topics":"topic3"`,
-	} {
-		page := l.get(fmt.Sprintf("%s&limit=1&offset=%d", target, offset))
-		if !strings.Contains(string(page.body), want) || *page.envelope(t).Count != rows {
-			t.Errorf("offset %d: %.300s", offset, page.body)
-		}
-	}
-	before := memory()
-	_, statuses := l.unread("identity", target+"&x=%d", 8)
-	held := memory() - before
-	t.Logf("%d bytes held", held)
-	if statuses["200"] != 8 || held > 8<<20 { // the numbers of the rows alone took 8 MB for each
-		t.Errorf("answers by status %v; %d bytes held", statuses, held)
-	}
+	return store
 }

@@ -42,7 +42,7 @@ func (s *Server) sendLarge(ctx context.Context, c *fiber.Ctx, p plan, snapshot *
 const mostPacked = 8
 
 // packer compresses a large answer as it is made, and gives up where even that
-// becomes too large.
+// becomes too large or takes half of the request's time: the rest is for a stream.
 func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
 		if err := fair.TurnOf(ctx).Costly(ctx); err != nil { // its blocks take turns of their own
@@ -55,7 +55,15 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 		if b.guess > mostPacked*s.limits.KeptBytes {
 			return &result.Answer{TooLarge: true}, nil
 		}
-		out, err := s.gather(ctx, s.coded(b, key.Coding), s.limits.KeptBytes)
+		packing, cancel := ctx, func() {}
+		if s.limits.Request > 0 {
+			packing, cancel = context.WithTimeout(ctx, s.limits.Request/2)
+		}
+		defer cancel()
+		out, err := s.gather(packing, s.coded(b, key.Coding), s.limits.KeptBytes)
+		if err != nil && packing.Err() != nil && ctx.Err() == nil {
+			err = nil
+		}
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
