@@ -18,40 +18,37 @@ import (
 // activities answers GET /api/activities. Of its modes aggregate comes before
 // full, and full before columns, as API.md has it for projects.
 func (s *Server) activities(_ context.Context, r request) (plan, error) {
-	f, err := s.readFilter(r.params, "")
+	f, err := s.query.Filter(r.params, "")
 	if err != nil {
 		return plan{}, err
 	}
-	g, err := r.params.page()
+	g, err := r.params.Page()
 	if err != nil {
 		return plan{}, err
 	}
-	field, err := s.aggregateField(r.params)
+	field, err := r.params.Field("aggregate")
 	if err != nil {
 		return plan{}, err
 	}
-	full, err := r.params.flag("full")
+	full, err := r.params.Flag("full")
 	if err != nil {
 		return plan{}, err
 	}
-	columns, err := s.columns(r.params)
+	columns, err := r.params.Columns(renderedColumns...)
 	if err != nil {
 		return plan{}, err
 	}
-	told, err := s.translator(r.params)
-	if err != nil {
-		return plan{}, err
-	}
+	told := s.translator(r.params)
 	list := listing{view: rules.ViewActivities, filter: f, page: g}
 	switch {
 	case field != "":
-		r.params.waste("full", "columns", "lang")
+		r.params.MarkUnused("full", "columns", "lang")
 		return list.groups("activities", field, unwound(field)), nil
 	case full:
-		r.params.waste("columns", "lang")
+		r.params.MarkUnused("columns", "lang")
 		return list.full("activities"), nil
 	case len(columns) > 0:
-		return list.rows("activities columns "+columns.key()+told.key(), told.rows(columns.row)), nil
+		return list.rows("activities columns "+columns.Key()+told.key(), told.rows(rowOf(columns))), nil
 	case told != nil:
 		return list.rows("activities"+told.key(), told.rows(activityRow)), nil
 	default:
@@ -87,23 +84,25 @@ func appendListRest(dst []byte, row bson.Raw) []byte {
 type listing struct {
 	view   string
 	filter *filter.Filter
-	page   page
+	page   Page
+	// restricted names the permission whose lack cuts the list; empty: it is whole.
+	restricted string
 }
 
 // plan names a listing in a form. Every part of the text but the last is free of
 // zero bytes.
 func (l listing) plan(form string, build func(context.Context, *view.Snapshot) (*body, error)) plan {
-	query := form + "\x00" + strconv.Itoa(l.page.limit) + "\x00" + strconv.Itoa(l.page.offset) + "\x00" + l.filter.Key()
+	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
 	until := l.filter.Until()
-	return plan{view: l.view, query: query, build: build, once: !until.IsZero(), until: until}
+	return plan{view: l.view, query: query, build: build, once: !until.IsZero(), until: until, restricted: l.restricted}
 }
 
 // cut takes the rows of the page.
 func (l listing) cut(ctx context.Context, selected *view.Selection) iter.Seq2[view.Row, error] {
-	if l.page.limit == 0 {
+	if l.page.Limit == 0 {
 		return selected.Rows(ctx, 0, 0)
 	}
-	from, to := l.page.cut(selected.Count())
+	from, to := l.page.Cut(selected.Count())
 	if from == to {
 		return func(func(view.Row, error) bool) {}
 	}
@@ -142,7 +141,7 @@ func (l listing) full(form string) plan {
 		}
 		count := selected.Count()
 		b := &body{count: count, head: openFull(), tail: closeFull(count, l.page)}
-		if l.page.limit == 0 && count > s.Len()/manyFull && !s.Stored() {
+		if l.page.Limit == 0 && count > s.Len()/manyFull && !s.Stored() {
 			b.runs = selected.Runs(fragFull)
 			return b, nil
 		}
@@ -169,7 +168,7 @@ func (l listing) groups(form, field, unwind string) plan {
 		if err != nil {
 			return nil, err
 		}
-		from, to := l.page.cut(len(groups))
+		from, to := l.page.Cut(len(groups))
 		return &body{
 			count: len(groups), head: openList(len(groups)), tail: closeList(l.page), items: between(from, to),
 			row: func(dst []byte, item int) []byte {
@@ -198,30 +197,4 @@ func unwound(field string) string {
 		return "authors"
 	}
 	return ""
-}
-
-// aggregateField reads aggregate, "" when it was not given.
-func (s *Server) aggregateField(p params) (string, error) {
-	field, err := p.text("aggregate")
-	if field = strings.TrimSpace(field); err != nil || field == "" {
-		return "", err
-	}
-	p.reach(field)
-	return field, s.checkPath("aggregate", field)
-}
-
-// checkPath bounds and validates a stored path from outside.
-func (s *Server) checkPath(param, path string) error {
-	switch {
-	case len(path) > s.limits.ColumnBytes:
-		return rules.Wrongf(param, printable(path), "is longer than %d bytes", s.limits.ColumnBytes)
-	case strings.Count(path, ".") >= s.limits.PathParts:
-		return rules.Wrongf(param, printable(path), "has more than %d parts", s.limits.PathParts)
-	}
-	for part := range strings.SplitSeq(path, ".") {
-		if part == "" || part[0] == '$' || strings.IndexByte(part, 0) >= 0 {
-			return rules.Wrongf(param, printable(path), "is not the path of a stored field")
-		}
-	}
-	return nil
 }

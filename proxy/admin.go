@@ -68,19 +68,19 @@ func (s *Server) bearer(token secret) fiber.Handler {
 // 500 if not. 202 says that it goes on, 409 that another instance would have to be asked.
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		p := readParams(c.Context().QueryArgs())
+		p := Read(c.Context().QueryArgs().All())
 		var asked Refresh
 		var err error
-		if asked.View, err = p.text("view"); err != nil {
+		if asked.View, err = p.Text("view"); err != nil {
 			return err
 		}
-		if asked.Full, err = p.flag("full"); err != nil {
+		if asked.Full, err = p.Flag("full"); err != nil {
 			return err
 		}
-		if asked.Force, err = p.flag("force"); err != nil {
+		if asked.Force, err = p.Flag("force"); err != nil {
 			return err
 		}
-		if asked.Wait, err = p.flag("wait"); err != nil {
+		if asked.Wait, err = p.Flag("wait"); err != nil {
 			return err
 		}
 		if o.Refresh == nil {
@@ -92,7 +92,7 @@ func refresh(o AdminOptions) fiber.Handler {
 		case errors.As(err, &elsewhere):
 			return &told{problem{fiber.StatusConflict, notLeading, elsewhere.Error()}}
 		case errors.Is(err, origin.ErrNotFound):
-			return rules.Wrongf("view", "", "there is no view %s", quoted(asked.View))
+			return rules.Wrongf("view", "", "there is no view %s", Quoted(asked.View))
 		case err != nil:
 			return err
 		}

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"strings"
+
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/rules"
@@ -8,7 +10,7 @@ import (
 
 // request is a call that was let in, copied out of Fiber's buffers.
 type request struct {
-	params params // set where the request is planned
+	params Params // set where the request is planned
 	id     string // of the path, as it came, likewise; empty where it has none
 	person person // whose session it is
 	// hasKey: the apikey parameter was given, whatever it says.
@@ -31,9 +33,9 @@ func (s *Server) admit(c *fiber.Ctx, key secret) (request, error) {
 	cred := credentials{header: c.Get("X-API-Key"), user: r.person.viewer.User}
 	for name, value := range c.Context().QueryArgs().All() {
 		switch {
-		case string(name) == keyParam:
+		case string(name) == KeyParam:
 			cred.hasParam, cred.param = true, string(value)
-		case bracketed(string(name), keyParam):
+		case strings.HasPrefix(string(name), KeyParam+"["):
 			cred.hasParam = true
 		}
 	}

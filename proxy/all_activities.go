@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -22,21 +23,17 @@ func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
 		return plan{}, err
 	}
 	who := r.person
-	restriction, err := s.restriction(asked, who, r)
+	list, err := s.restricted(asked, who, r)
 	if err != nil {
 		return plan{}, err
 	}
-	told, err := s.translator(r.params)
-	if err != nil {
-		return plan{}, err
-	}
+	told := s.translator(r.params)
 	form := "all-activities " + who.display + " " + asked.activityBase + " " + asked.personBase + told.key()
 	personal := who.viewer.User != ""
 	if personal {
 		// The filter below may be the same for two people; their answers are still kept apart.
 		form += " " + ejsonString(who.viewer.User)
 	}
-	list := listing{view: rules.ViewActivities, filter: filter.And(asked.filter, restriction)}
 	p := list.table(form, tableRow{who.display, asked, told})
 	p.personal = personal
 	return p, nil
@@ -53,33 +50,33 @@ type allActivitiesQuery struct {
 	activityBase, personBase string
 }
 
-func (s *Server) readAllActivities(p params) (q allActivitiesQuery, err error) {
-	if q.filter, err = s.readFilter(p, "projects"); err != nil {
+func (s *Server) readAllActivities(p Params) (q allActivitiesQuery, err error) {
+	if q.filter, err = s.query.Filter(p, "projects"); err != nil {
 		return q, err
 	}
-	kind, err := p.text("type")
+	kind, err := p.Text("type")
 	if err != nil {
 		return q, err
 	}
 	if kind != "" {
-		only, err := s.compile(bson.D{{Key: "type", Value: bson.D{{Key: "$eq", Value: kind}}}}, "type")
+		only, err := s.query.Compile(bson.D{{Key: "type", Value: bson.D{{Key: "$eq", Value: kind}}}}, "type")
 		if err != nil {
 			return q, err
 		}
 		q.filter = filter.And(q.filter, only)
 	}
-	if q.user, err = p.text("user"); err != nil {
+	if q.user, err = p.Text("user"); err != nil {
 		return q, err
 	}
-	pageName, err := p.text("page")
+	pageName, err := p.Text("page")
 	if err != nil {
 		return q, err
 	}
-	p.among("page", pageName, "all-activities", "my-activities", "portal")
+	p.MarkUnknown("page", pageName, "all-activities", "my-activities", "portal")
 	if q.mine = pageName == "my-activities"; !q.mine {
-		p.waste("user")
+		p.MarkUnused("user")
 	}
-	path, err := p.text("path")
+	path, err := p.Text("path")
 	if err != nil {
 		return q, err
 	}
@@ -89,34 +86,29 @@ func (s *Server) readAllActivities(p params) (q allActivitiesQuery, err error) {
 	return q, err
 }
 
-// restriction is joined to the caller's filter (API.md: all-activities, 3). A
-// session sees what its roles may, unless an API key speaks for the request.
-// page=my-activities asks for one user's own: what that user may see of them is
-// all of them, so that only the viewer's restriction remains to be added.
-func (s *Server) restriction(q allActivitiesQuery, who person, r request) (*filter.Filter, error) {
-	var all []*filter.Filter
+// restricted lists what the caller may see of what the filter selects (API.md:
+// all-activities, 3). A session sees what its roles may, unless an API key speaks for
+// the request. page=my-activities asks for one user's own: what that user may see of
+// them is all of them, so that only the viewer's restriction remains to be added.
+func (s *Server) restricted(q allActivitiesQuery, who person, r request) (listing, error) {
+	list := listing{view: rules.ViewActivities, filter: q.filter}
 	if who.viewer.User != "" && !r.hasKey {
 		if visible := s.access.Visible(who.viewer); visible != nil {
-			r.params.restrict("activity-types")
-			f, err := s.compile(visible, "")
+			f, err := s.query.Compile(visible, "")
 			if err != nil {
-				return nil, err
+				return list, err
 			}
-			all = append(all, f)
+			list.filter, list.restricted = filter.And(list.filter, f), "activity-types"
 		}
 	}
 	if q.mine {
-		user := q.user
-		if user == "" {
-			user = who.viewer.User
-		}
-		f, err := s.compile(ownedBy(user), "user")
+		f, err := s.query.Compile(ownedBy(cmp.Or(q.user, who.viewer.User)), "user")
 		if err != nil {
-			return nil, err
+			return list, err
 		}
-		all = append(all, f)
+		list.filter = filter.And(list.filter, f)
 	}
-	return filter.And(all...), nil
+	return list, nil
 }
 
 // ownedBy selects what a user took part in; nothing for nobody.
@@ -144,7 +136,7 @@ func (s *Server) findPerson(ctx context.Context, user string) (p person, known b
 	if err != nil {
 		return person{}, false, err
 	}
-	f, err := s.compile(bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: user}}}}, "")
+	f, err := s.query.Compile(bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: user}}}}, "")
 	if err != nil {
 		return person{}, false, err
 	}

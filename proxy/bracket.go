@@ -7,11 +7,21 @@ import (
 	"vitrine/rules"
 )
 
-// node is a value spelled in bracket notation: filter[year][$gte]=2020. It is a
-// leaf with text, or has kids in the order of their first appearance.
+// Bounds of one filter in brackets.
+const (
+	maxBracketPairs = 512
+	maxBracketDepth = 12
+)
+
+// filterParam is the parameter in bracket notation.
+const filterParam = "filter"
+
+// node is a value in bracket notation: filter[year][$gte]=2020. It is a leaf with
+// text, or has kids in the order of their first appearance.
 type node struct {
 	leaf  bool
 	text  string
+	cast  any  // what the leaf means alone; nil: see values
 	list  bool // kids are the elements of a list, without names
 	names []string
 	kids  []*node
@@ -27,38 +37,23 @@ func (n *node) kid(name string) *node {
 	return nil
 }
 
-// readBrackets builds the tree of a parameter; nil when it was not given. An
-// empty plain value (filter=) counts as not given.
-func readBrackets(p params, param string, l Limits) (*node, error) {
+// readBrackets builds the tree of filter; nil when it was not given. An empty plain
+// value (filter=) counts as not given.
+func readBrackets(p Params) (*node, error) {
 	root := &node{}
 	pairs := 0
-	p.note(param)
-	for _, pair := range p.pairs {
-		if pair.name == param && strings.TrimSpace(pair.value) != "" {
-			return nil, rules.Wrongf(param, "", "want bracket notation such as %s[type]=publication; JSON goes into json", param)
-		}
-		if !bracketed(pair.name, param) {
+	for pair := range p.of(filterParam) {
+		if pair.brackets == "" {
+			if strings.TrimSpace(pair.value) != "" {
+				return nil, rules.Wrongf(filterParam, "", "want bracket notation such as filter[type]=publication; JSON goes into json")
+			}
 			continue
 		}
-		if pairs++; pairs > l.BracketPairs {
-			return nil, rules.Wrongf(param, "", "has more than %d conditions", l.BracketPairs)
+		if pairs++; pairs > maxBracketPairs {
+			return nil, rules.Wrongf(filterParam, "", "has more than %d conditions", maxBracketPairs)
 		}
-		where := printable(pair.name)
-		path, err := splitBrackets(pair.name[len(param):])
-		if err != nil {
-			return nil, rules.Wrongf(param, where, "%v", err)
-		}
-		if len(path) > l.BracketDepth {
-			return nil, rules.Wrongf(param, where, "is nested deeper than %d brackets", l.BracketDepth)
-		}
-		if err := checkUTF8(param, pair.name+pair.value); err != nil {
+		if err := root.add(pair); err != nil {
 			return nil, err
-		}
-		if strings.IndexByte(pair.name, 0) >= 0 {
-			return nil, rules.Wrongf(param, where, "has a zero byte, which no field name has")
-		}
-		if err := root.set(path, pair.value); err != nil {
-			return nil, rules.Wrongf(param, where, "%v", err)
 		}
 	}
 	if pairs == 0 {
@@ -66,40 +61,59 @@ func readBrackets(p params, param string, l Limits) (*node, error) {
 	}
 	root.findLists()
 	if root.list {
-		return nil, rules.Wrongf(param, "", "want named conditions such as %s[type]=publication, not a list", param)
+		return nil, rules.Wrongf(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
 	}
 	return root, nil
 }
 
-// splitBrackets turns "[a][$in][]" into its parts.
-func splitBrackets(s string) ([]string, error) {
-	var parts []string
+// add places the value of one pair in the tree.
+func (n *node) add(p pair) error {
+	if err := CheckUTF8(filterParam, p.brackets+p.value); err != nil {
+		return err
+	}
+	path, ok := splitBrackets(p.brackets)
+	fault := ""
+	switch {
+	case !ok:
+		fault = "brackets do not match"
+	case len(path) > maxBracketDepth:
+		fault = "is nested deeper than " + strconv.Itoa(maxBracketDepth) + " brackets"
+	case strings.IndexByte(p.brackets, 0) >= 0:
+		fault = "has a zero byte, which no field name has"
+	default:
+		fault = n.set(path, p.value)
+	}
+	if fault != "" {
+		return rules.Wrongf(filterParam, Printable(filterParam+p.brackets), "%s", fault)
+	}
+	return nil
+}
+
+// splitBrackets turns "[a][$in][]" into its parts; false if brackets do not match.
+func splitBrackets(s string) (parts []string, ok bool) {
 	for s != "" {
 		end := strings.IndexByte(s, ']')
 		if s[0] != '[' || end < 0 || strings.IndexByte(s[1:end], '[') >= 0 {
-			return nil, spelling("brackets do not match")
+			return nil, false
 		}
 		parts = append(parts, s[1:end])
 		s = s[end+1:]
 	}
-	return parts, nil
+	return parts, true
 }
 
-// spelling is what is wrong with a bracket's spelling.
-type spelling string
-
-func (s spelling) Error() string { return string(s) }
-
-// set places text at a path. An empty part appends to a list.
-func (n *node) set(path []string, text string) error {
+// set places text at a path. An empty part appends to a list. It returns what is wrong
+// with the path, "" if nothing.
+func (n *node) set(path []string, text string) (fault string) {
+	const both = "is given both a value and conditions of its own"
 	for i, name := range path {
 		last := i == len(path)-1
 		if n.leaf {
-			return spelling("is given both a value and conditions of its own")
+			return both
 		}
 		appends := name == ""
 		if len(n.kids) > 0 && n.list != appends {
-			return spelling("mixes [] with named brackets")
+			return "mixes [] with named brackets"
 		}
 		n.list = appends
 		next := n.kid(name)
@@ -109,14 +123,14 @@ func (n *node) set(path []string, text string) error {
 			n.kids = append(n.kids, next)
 			n.names = append(n.names, name)
 		case last && next.leaf:
-			return spelling("is given twice")
+			return "is given twice"
 		case last:
-			return spelling("is given both a value and conditions of its own")
+			return both
 		}
 		n = next
 	}
 	n.leaf, n.text = true, text
-	return nil
+	return ""
 }
 
 // findLists recognises [0], [1], … as the elements of a list, in their order.

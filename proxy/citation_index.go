@@ -37,21 +37,21 @@ const mostStrangers = 5
 // an identifier, 404 for what the index does not have or where none is
 // configured, 503 while it fails.
 func (s *Server) citationIndex(c *fiber.Ctx) error {
-	asked := readParams(c.Context().QueryArgs())
-	if err := checkLanguage(params{asked.pairs, &reading{}}); err != nil {
+	asked := Read(c.Context().QueryArgs().All())
+	if err := asked.CheckLanguage(); err != nil {
 		return err
 	}
-	user, err := asked.text("user")
+	user, err := asked.Text("user")
 	if err != nil {
 		return err
 	}
-	doc, err := asked.text("doc")
+	doc, err := asked.Text("doc")
 	if err != nil {
 		return err
 	}
-	withDoc := asked.has("doc")
+	withDoc := asked.Has("doc")
 	s.headers.set(c, false)
-	if err := tellIgnored(c, asked.ignored()); err != nil {
+	if err := tellIgnored(c, asked.Ignored()); err != nil {
 		return err
 	}
 	c.Response().Header.SetContentType(contentType)

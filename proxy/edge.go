@@ -108,7 +108,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		if p.status == fiber.StatusServiceUnavailable {
 			level = slog.LevelWarn
 		}
-		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(printable(s.loggedPath(c.Path()))),
+		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(Printable(s.loggedPath(c.Path()))),
 			"status", p.status, "error", err.Error())
 	}
 	c.Response().ResetBody()
@@ -244,12 +244,9 @@ func secretName(name []byte) bool {
 }
 
 // secretWords are those that a name of a secret holds.
-var secretWords = []string{keyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
+var secretWords = []string{KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
 
 // holdsSecret reports whether one of the server's own keys stands in a text.
 func (s *Server) holdsSecret(text string) bool {
 	return slices.ContainsFunc(s.secrets, func(key secret) bool { return key.in(text) })
 }
-
-// keyParam is the parameter that carries an API key.
-const keyParam = "apikey"

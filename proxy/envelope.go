@@ -15,23 +15,23 @@ func openList(count int) []byte {
 }
 
 // closeList ends it; limit and offset are told where they were applied.
-func closeList(g page) []byte { return append(closePage([]byte("]"), g), '}') }
+func closeList(g Page) []byte { return append(closePage([]byte("]"), g), '}') }
 
 // openFull begins the envelope of full records, whose count comes last.
 func openFull() []byte { return []byte(`{"status":200,"data":[`) }
 
 // closeFull ends it.
-func closeFull(count int, g page) []byte {
+func closeFull(count int, g Page) []byte {
 	b := strconv.AppendInt([]byte(`],"count":`), int64(count), 10)
 	return append(closePage(b, g), '}')
 }
 
-func closePage(b []byte, g page) []byte {
-	if g.limit == 0 {
+func closePage(b []byte, g Page) []byte {
+	if g.Limit == 0 {
 		return b
 	}
-	b = strconv.AppendInt(append(b, `,"limit":`...), int64(g.limit), 10)
-	return strconv.AppendInt(append(b, `,"offset":`...), int64(g.offset), 10)
+	b = strconv.AppendInt(append(b, `,"limit":`...), int64(g.Limit), 10)
+	return strconv.AppendInt(append(b, `,"offset":`...), int64(g.Offset), 10)
 }
 
 // failure is the envelope of an error (API.md: Errors).

@@ -29,7 +29,7 @@ func wholeView(name string) plan {
 		if err != nil {
 			return nil, err
 		}
-		b := &body{head: openList(0), tail: closeList(page{})}
+		b := &body{head: openList(0), tail: closeList(Page{})}
 		return b.list(all.Rows(ctx, 0, 0), recorded), nil
 	}
 	return plan{view: name, query: "whole", build: build}

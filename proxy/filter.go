@@ -3,95 +3,170 @@ package proxy
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 )
 
-// readFilter returns the caller's filter: json, or else filter in bracket
-// notation, or else all (API.md: Shared filter behaviour). objectIDs names a
-// top-level field whose 24 hex digits mean an ObjectID; "" for none.
-func (s *Server) readFilter(p params, objectIDs string) (*filter.Filter, error) {
-	text, err := p.text("json")
+// ReaderOptions configures a Reader.
+type ReaderOptions struct {
+	Filter filter.Options   // limits of filters
+	Now    func() time.Time // what $$NOW means; if nil, time.Now
+}
+
+// Reader reads filters. It is safe for concurrent use.
+type Reader struct{ o ReaderOptions }
+
+// NewReader returns a reader.
+func NewReader(o ReaderOptions) *Reader {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Reader{o}
+}
+
+// cast gives a top-level field's value another type; the zero cast leaves all as they are.
+type cast struct {
+	field string
+	to    func(bson.RawValue) (value any, ok bool)
+}
+
+// Filter returns the caller's filter: json, or else filter in bracket notation, or else
+// all (API.md: Shared filter behaviour). objectIDs names a top-level field whose 24 hex
+// digits mean an ObjectID; "" for none.
+func (r *Reader) Filter(p Params, objectIDs string) (*filter.Filter, error) {
+	return r.read(p, cast{objectIDs, func(v bson.RawValue) (any, bool) {
+		text, _ := v.StringValueOK()
+		return ObjectID(text)
+	}})
+}
+
+// ProjectFilter is SearchFilter for projects and proposals, whose top-level value of
+// public is cast to a boolean (API.md: projects, 4).
+func (r *Reader) ProjectFilter(p Params) (*filter.Filter, error) {
+	return r.search(p, cast{"public", truthOf})
+}
+
+// SearchFilter returns the filter of an endpoint with search, which replaces json and
+// filter where it is given (API.md: Shared filter behaviour, 3).
+func (r *Reader) SearchFilter(p Params) (*filter.Filter, error) { return r.search(p, cast{}) }
+
+func (r *Reader) search(p Params, c cast) (*filter.Filter, error) {
+	text, err := p.Text("search")
+	if err != nil {
+		return nil, err
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return r.read(p, c)
+	}
+	return r.Compile(bson.D{{Key: "title", Value: bson.D{
+		{Key: "$regex", Value: text}, {Key: "$options", Value: "i"},
+	}}}, "search")
+}
+
+func (r *Reader) read(p Params, c cast) (*filter.Filter, error) {
+	text, err := p.Text("json")
 	if err != nil {
 		return nil, err
 	}
 	if strings.TrimSpace(text) != "" {
-		return p.filtered(s.filterFromJSON(text, objectIDs))
+		return p.addFilter(r.fromJSON(text, c))
 	}
-	tree, err := readBrackets(p, "filter", s.limits)
+	tree, err := readBrackets(p)
 	if err != nil || tree == nil {
 		return filter.All(), err
 	}
-	doc, err := spelled{param: "filter", objectIDs: objectIDs}.document(tree)
+	if kid := tree.kid(c.field); c.field != "" && kid != nil && kid.leaf {
+		if value, ok := c.to(bson.RawValue{Type: bson.TypeString, Value: bsoncore.AppendString(nil, kid.text)}); ok {
+			kid.cast = value
+		}
+	}
+	doc, err := tree.document()
 	if err != nil {
 		return nil, err
 	}
-	return p.filtered(s.compile(doc, "filter"))
+	return p.addFilter(r.Compile(doc, filterParam))
 }
 
-func (s *Server) filterFromJSON(text, objectIDs string) (*filter.Filter, error) {
-	o := s.filterOptions("json")
-	if objectIDs == "" {
+func (r *Reader) fromJSON(text string, c cast) (*filter.Filter, error) {
+	o := r.options("json")
+	if c.field == "" {
 		return filter.Parse([]byte(text), o)
 	}
 	doc, err := ejson.Parse([]byte(text), ejson.Options{Param: o.Param, MaxBytes: o.MaxBytes})
 	if err != nil {
 		return nil, err
 	}
-	doc, err = withObjectID(doc, objectIDs)
-	if err != nil {
-		return nil, err
+	if value, ok := c.to(doc.Lookup(c.field)); ok {
+		if doc, err = withField(doc, c.field, value); err != nil {
+			return nil, err
+		}
 	}
 	return filter.FromBSON(doc, o)
 }
 
-// withObjectID returns doc with a top-level field's hex string as the ObjectID
-// it spells; unchanged where it is anything else, such as a project's name.
-func withObjectID(doc bson.Raw, field string) (bson.Raw, error) {
-	text, ok := doc.Lookup(field).StringValueOK()
-	if !ok {
-		return doc, nil
+// Compile turns a query made by this program into a filter. param is the parameter it
+// came from; empty for none.
+func (r *Reader) Compile(d bson.D, param string) (*filter.Filter, error) {
+	raw, err := bson.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("filter: encode: %w", err)
 	}
-	id, ok := objectID(text)
-	if !ok {
-		return doc, nil
+	return filter.FromBSON(raw, r.options(param))
+}
+
+func (r *Reader) options(param string) filter.Options {
+	o := r.o.Filter
+	o.Param = param
+	o.HexIDs = true
+	o.Now = r.o.Now()
+	o.Foreign = true // the view knows whether there is a database to ask
+	return o
+}
+
+// ObjectID returns the ObjectID that 24 hex digits mean.
+func ObjectID(text string) (id bson.ObjectID, ok bool) {
+	id, err := bson.ObjectIDFromHex(text)
+	return id, err == nil
+}
+
+// truthOf casts a value to a boolean as PHP does, where the API grew up: null,
+// zero, "" and "0" are false, everything else is true, the string "false"
+// included. A condition such as {"$ne": true} is no value and stays what it is.
+func truthOf(v bson.RawValue) (truth any, ok bool) {
+	switch v.Type {
+	case bson.TypeNull, bson.TypeUndefined:
+		return false, true
+	case bson.TypeBoolean:
+		return v.Boolean(), true
+	case bson.TypeString:
+		return v.StringValue() != "" && v.StringValue() != "0", true
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
+		return filter.CompareValues(v, bson.RawValue{Type: bson.TypeInt32, Value: make([]byte, 4)}) != 0, true
 	}
+	return nil, false
+}
+
+// withField returns doc with the value of a top-level field replaced.
+func withField(doc bson.Raw, field string, value any) (bson.Raw, error) {
 	elements, err := doc.Elements()
 	if err != nil {
-		return nil, fmt.Errorf("filter: elements of %s: %w", field, err)
+		return nil, fmt.Errorf("filter: elements beside %s: %w", field, err)
 	}
 	d := make(bson.D, len(elements))
 	for i, e := range elements {
 		d[i] = bson.E{Key: e.Key(), Value: e.Value()}
 		if e.Key() == field {
-			d[i].Value = id
+			d[i].Value = value
 		}
 	}
 	raw, err := bson.Marshal(d)
 	if err != nil {
-		return nil, fmt.Errorf("filter: %s as ObjectID: %w", field, err)
+		return nil, fmt.Errorf("filter: cast %s: %w", field, err)
 	}
 	return raw, nil
-}
-
-// compile turns a query made here into a filter. param is the parameter it came
-// from; empty for the proxy's own.
-func (s *Server) compile(d bson.D, param string) (*filter.Filter, error) {
-	raw, err := bson.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("filter: encode: %w", err)
-	}
-	return filter.FromBSON(raw, s.filterOptions(param))
-}
-
-func (s *Server) filterOptions(param string) filter.Options {
-	o := s.filterLimits
-	o.Param = param
-	o.HexIDs = true
-	o.Now = s.now()
-	o.Foreign = true // the view knows whether there is a database to ask
-	return o
 }

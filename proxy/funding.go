@@ -19,11 +19,11 @@ func (s *Server) projectsByFundingNumber(_ context.Context, r request) (plan, er
 	if err != nil {
 		return plan{}, err
 	}
-	g, err := r.params.page()
+	g, err := r.params.Page()
 	if err != nil {
 		return plan{}, err
 	}
-	f, err := s.compile(bson.D{{Key: "funding_number", Value: bson.D{{Key: "$in", Value: numbers}}}}, "number")
+	f, err := s.query.Compile(bson.D{{Key: "funding_number", Value: bson.D{{Key: "$in", Value: numbers}}}}, "number")
 	if err != nil {
 		return plan{}, err
 	}
@@ -51,27 +51,18 @@ func fundedRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 // fundingNumbers reads number: values between commas, or each number[] as one
 // value. Values are decoded a second time, so that %252C is a comma in a number,
 // and not trimmed (API.md: projects-by-funding-number).
-func fundingNumbers(p params) ([]string, error) {
+func fundingNumbers(p Params) ([]string, error) {
+	values, err := p.Values("number")
+	if err != nil {
+		return nil, err
+	}
 	var numbers []string
-	p.note("number")
-	for _, pair := range p.pairs {
-		var values []string
-		switch {
-		case pair.name == "number":
-			values = strings.Split(pair.value, ",")
-		case bracketed(pair.name, "number"):
-			if err := checkIndex("number", pair.name[len("number"):]); err != nil {
-				return nil, err
-			}
-			values = []string{pair.value}
+	for _, value := range values {
+		if value = decodeAgain(value); value != "" {
+			numbers = append(numbers, value)
 		}
-		for _, value := range values {
-			if value = decodeAgain(value); value != "" {
-				numbers = append(numbers, value)
-			}
-			if err := checkUTF8("number", value); err != nil {
-				return nil, err
-			}
+		if err := CheckUTF8("number", value); err != nil {
+			return nil, err
 		}
 	}
 	if len(numbers) == 0 {

@@ -16,11 +16,11 @@ import (
 // shared pagination API.md lists limit alone, so offset is not read; count is
 // before limit (DESIGN.md: 8).
 func (s *Server) html(_ context.Context, r request) (plan, error) {
-	limit, err := r.params.integer("limit")
+	limit, err := r.params.Integer("limit")
 	if err != nil {
 		return plan{}, err
 	}
-	list := listing{view: rules.ViewActivities, filter: s.publications, page: page{limit: max(limit, 0)}}
+	list := listing{view: rules.ViewActivities, filter: s.publications, page: Page{Limit: max(limit, 0)}}
 	return list.joined("html", htmlRow), nil
 }
 

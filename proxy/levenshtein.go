@@ -20,7 +20,7 @@ import (
 // outside of any envelope. pubmed and doi name exact look-ups whose results the
 // comparison of titles overwrites, so neither is read.
 func (s *Server) levenshtein(_ context.Context, r request) (plan, error) {
-	title, err := r.params.text("title")
+	title, err := r.params.Text("title")
 	if err != nil {
 		return plan{}, err
 	}

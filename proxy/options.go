@@ -112,23 +112,18 @@ type SessionOptions struct {
 // Limits bounds what one request may cost. A zero field has the default named, a
 // negative time no limit.
 type Limits struct {
-	URLBytes     int           // longest URL; 64 KiB. Headers have listener.HeaderRoom beside it
-	BodyBytes    int           // bodies have no meaning here; 64 KiB
-	KeptBytes    int           // a longer answer is streamed, not kept; 4 MiB
-	Columns      int           // 64
-	ColumnBytes  int           // longest name of a column or of an aggregate's field; 256
-	PathParts    int           // dots in such a name, plus one; 16
-	BracketDepth int           // 12
-	BracketPairs int           // 512
-	Request      time.Duration // evaluating one request; 15 s
-	Read         time.Duration // receiving one request; 10 s
-	Write        time.Duration // sending a response of which the client takes nothing; 20 s
-	Send         time.Duration // sending one response, exports included; 1 h
-	Idle         time.Duration // an open connection without requests; 75 s
-	Concurrency  int           // connections served at a time; if 0 or less, not limited
-	Rate         int           // requests a second and client under /api and /portfolio; if 0 or less, not limited
-	Burst        int           // requests a client may send at once before Rate counts; Rate
-	KeyFailures  int           // wrong keys a minute and client; if 0 or less, not limited
+	URLBytes    int           // longest URL; 64 KiB. Headers have listener.HeaderRoom beside it
+	BodyBytes   int           // bodies have no meaning here; 64 KiB
+	KeptBytes   int           // a longer answer is streamed, not kept; 4 MiB
+	Request     time.Duration // evaluating one request; 15 s
+	Read        time.Duration // receiving one request; 10 s
+	Write       time.Duration // sending a response of which the client takes nothing; 20 s
+	Send        time.Duration // sending one response, exports included; 1 h
+	Idle        time.Duration // an open connection without requests; 75 s
+	Concurrency int           // connections served at a time; if 0 or less, not limited
+	Rate        int           // requests a second and client under /api and /portfolio; if 0 or less, not limited
+	Burst       int           // requests a client may send at once before Rate counts; Rate
+	KeyFailures int           // wrong keys a minute and client; if 0 or less, not limited
 
 	// ClientConnections are served of one client at a time, proxies excepted. If 0 or
 	// less, they are not limited.
@@ -230,11 +225,6 @@ func (l Limits) withDefaults() Limits {
 	l.URLBytes = or(l.URLBytes, 64<<10)
 	l.BodyBytes = or(l.BodyBytes, 64<<10)
 	l.KeptBytes = or(l.KeptBytes, 4<<20)
-	l.Columns = or(l.Columns, 64)
-	l.ColumnBytes = or(l.ColumnBytes, 256)
-	l.PathParts = or(l.PathParts, 16)
-	l.BracketDepth = or(l.BracketDepth, 12)
-	l.BracketPairs = or(l.BracketPairs, 512)
 	l.Request = or(l.Request, 15*time.Second)
 	l.Read = or(l.Read, 10*time.Second)
 	l.Write = or(l.Write, 20*time.Second)

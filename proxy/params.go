@@ -2,76 +2,87 @@ package proxy
 
 import (
 	"errors"
-	"slices"
+	"iter"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/valyala/fasthttp"
-
 	"vitrine/rules"
+	"vitrine/rules/label"
 )
 
-// pair is one name=value of a query string, decoded.
-type pair struct{ name, value string }
+// pair is one name=value of a query string, decoded: filter[year]=2020 has the
+// name filter and the brackets [year].
+type pair struct{ name, brackets, value string }
 
-// params is a query string in the order it was written. It takes down what is read of
-// it, see ignored.
-type params struct {
+// Params is a query string in the order it was written. It records which parts of it
+// are read, see usage.
+type Params struct {
 	pairs []pair
-	*reading
+	*usage
 }
 
-// readParams copies a query out of Fiber's buffers.
-func readParams(args *fasthttp.Args) params {
-	p := params{make([]pair, 0, args.Len()), &reading{}}
-	for name, value := range args.All() {
-		p.pairs = append(p.pairs, pair{string(name), string(value)})
+// Read copies the names and values of a query string.
+func Read(args iter.Seq2[[]byte, []byte]) Params {
+	pairs := make([]pair, 0, 8)
+	for name, value := range args {
+		p := pair{name: string(name), value: string(value)}
+		if i := strings.IndexByte(p.name, '['); i >= 0 {
+			p.name, p.brackets = p.name[:i], p.name[i:]
+		}
+		pairs = append(pairs, p)
 	}
-	return p
+	return Params{pairs, &usage{}}
 }
 
-// has reports whether a parameter was given, in whatever form.
-func (p params) has(name string) bool {
-	p.note(name)
-	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return pair.name == name || bracketed(pair.name, name) })
-}
-
-// bracketed reports whether full is name followed by an opening bracket.
-func bracketed(full, name string) bool {
-	return len(full) > len(name) && full[len(name)] == '[' && full[:len(name)] == name
-}
-
-// text returns a parameter that has one value, "" when it was not given. Of
-// several the last counts, as it does in PHP, where the API grew up.
-func (p params) text(name string) (string, error) {
-	p.note(name)
-	var value string
-	for _, pair := range p.pairs {
-		switch {
-		case pair.name == name:
-			value = pair.value
-		case bracketed(pair.name, name):
-			return "", rules.Wrongf(name, "", "takes one value, not a list")
+// of yields what was given for a parameter, with or without brackets.
+func (p Params) of(name string) iter.Seq[pair] {
+	p.lookFor(name)
+	return func(yield func(pair) bool) {
+		for _, pair := range p.pairs {
+			if pair.name == name && !yield(pair) {
+				return
+			}
 		}
 	}
-	return value, checkUTF8(name, value)
 }
 
-func checkUTF8(name, value string) error {
+// Has reports whether a parameter was given, in whatever form.
+func (p Params) Has(name string) bool {
+	for range p.of(name) {
+		return true
+	}
+	return false
+}
+
+// Text returns a parameter that has one value, "" when it was not given. Of
+// several the last counts, as it does in PHP, where the API grew up.
+func (p Params) Text(name string) (string, error) {
+	var value string
+	for pair := range p.of(name) {
+		if pair.brackets != "" {
+			return "", rules.Wrongf(name, "", "takes one value, not a list")
+		}
+		value = pair.value
+	}
+	return value, CheckUTF8(name, value)
+}
+
+// CheckUTF8 refuses a value of a parameter that is not valid UTF-8.
+func CheckUTF8(name, value string) error {
 	if !utf8.ValidString(value) {
 		return rules.Wrongf(name, "", "is not valid UTF-8")
 	}
 	return nil
 }
 
-// flag returns a boolean parameter: off when absent, on when given without a
+// Flag returns a boolean parameter: off when absent, on when given without a
 // value (DESIGN.md: 6).
-func (p params) flag(name string) (bool, error) {
-	if !p.has(name) {
+func (p Params) Flag(name string) (bool, error) {
+	if !p.Has(name) {
 		return false, nil
 	}
-	value, err := p.text(name)
+	value, err := p.Text(name)
 	if err != nil {
 		return false, err
 	}
@@ -81,13 +92,13 @@ func (p params) flag(name string) (bool, error) {
 	case "0", "false", "no", "off":
 		return false, nil
 	default:
-		return false, rules.Wrongf(name, "", "want 1 or 0, got %s", quoted(value))
+		return false, rules.Wrongf(name, "", "want 1 or 0, got %s", Quoted(value))
 	}
 }
 
-// integer returns an integer parameter, 0 when it is absent or empty.
-func (p params) integer(name string) (int, error) {
-	value, err := p.text(name)
+// Integer returns an integer parameter, 0 when it is absent or empty.
+func (p Params) Integer(name string) (int, error) {
+	value, err := p.Text(name)
 	if err != nil {
 		return 0, err
 	}
@@ -98,92 +109,78 @@ func (p params) integer(name string) (int, error) {
 	n, err := strconv.Atoi(value)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, rules.Wrongf(name, "", "%s is out of range", quoted(value))
+		return 0, rules.Wrongf(name, "", "%s is out of range", Quoted(value))
 	case err != nil:
-		return 0, rules.Wrongf(name, "", "want an integer, got %s", quoted(value))
+		return 0, rules.Wrongf(name, "", "want an integer, got %s", Quoted(value))
 	}
 	return n, nil
 }
 
-// list returns a parameter with several values: name[]=a&name[]=b,
-// name[0]=a, or name=a,b (DESIGN.md: 16). Values are trimmed, empty ones left out.
-func (p params) list(name string) ([]string, error) {
+// Values returns a parameter with several values, as they are: name[]=a&name[]=b,
+// name[0]=a, or name=a,b (DESIGN.md: 16).
+func (p Params) Values(name string) ([]string, error) {
 	var values []string
-	add := func(value string) error {
-		if value = strings.TrimSpace(value); value != "" {
-			values = append(values, value)
+	for pair := range p.of(name) {
+		if pair.brackets == "" {
+			values = append(values, strings.Split(pair.value, ",")...)
+			continue
 		}
-		return checkUTF8(name, value)
-	}
-	p.note(name)
-	for _, pair := range p.pairs {
-		var parts []string
-		switch {
-		case pair.name == name:
-			parts = strings.Split(pair.value, ",")
-		case bracketed(pair.name, name):
-			if err := checkIndex(name, pair.name[len(name):]); err != nil {
-				return nil, err
-			}
-			parts = []string{pair.value}
+		if !isIndex(pair.brackets) {
+			return nil, rules.Wrongf(name, Printable(pair.brackets), "want %s[]=value", name)
 		}
-		for _, part := range parts {
-			if err := add(part); err != nil {
-				return nil, err
-			}
-		}
+		values = append(values, pair.value)
 	}
 	return values, nil
 }
 
-// checkIndex accepts "[]" and "[12]".
-func checkIndex(name, brackets string) error {
+// isIndex reports whether brackets are "[]" or such as "[12]".
+func isIndex(brackets string) bool {
 	inside := strings.TrimSuffix(strings.TrimPrefix(brackets, "["), "]")
-	if len(inside) != len(brackets)-2 || strings.Trim(inside, "0123456789") != "" {
-		return rules.Wrongf(name, printable(brackets), "want %s[]=value", name)
-	}
-	return nil
+	return len(inside) == len(brackets)-2 && strings.Trim(inside, "0123456789") == ""
 }
 
-// page is the shared pagination (API.md: Shared pagination).
-type page struct {
-	limit  int // 0: not paginated
-	offset int
-}
-
-// page reads limit and offset. A limit of 0 or less does not paginate, a
-// negative offset is 0 (DESIGN.md: 2).
-func (p params) page() (page, error) {
-	limit, err := p.integer("limit")
+// list returns the values of a parameter trimmed, without the empty ones.
+func (p Params) list(name string) ([]string, error) {
+	values, err := p.Values(name)
 	if err != nil {
-		return page{}, err
+		return nil, err
 	}
-	offset, err := p.integer("offset")
-	if err != nil {
-		return page{}, err
+	list := values[:0]
+	for _, value := range values {
+		if err := CheckUTF8(name, value); err != nil {
+			return nil, err
+		}
+		if value = strings.TrimSpace(value); value != "" {
+			list = append(list, value)
+		}
 	}
-	if limit <= 0 {
-		return page{}, nil
-	}
-	return page{limit: limit, offset: max(offset, 0)}, nil
+	return list, nil
 }
 
-// cut returns the half-open range of n rows that the page shows. No sum of
-// limit and offset is ever formed: both may be as large as an int gets.
-func (g page) cut(n int) (from, to int) {
-	from = min(g.offset, n)
-	to = n
-	if g.limit > 0 && g.limit < n-from {
-		to = from + g.limit
+// langParam names the language that an answer is to be in.
+const langParam = "lang"
+
+// CheckLanguage refuses a lang that no label has, also where an answer has no labels:
+// every endpoint accepts the same languages.
+func (p Params) CheckLanguage() error {
+	lang, err := Params{p.pairs, &usage{}}.Text(langParam)
+	if err != nil || lang == "" || label.Known(lang) {
+		return err
 	}
-	return from, to
+	return rules.Wrongf(langParam, "", "want one of %s, got %s", strings.Join(label.Languages(), ", "), Quoted(lang))
 }
 
-// quoted shows a client's text in a message, shortened.
-func quoted(s string) string { return strconv.Quote(printable(s)) }
+// Language returns lang, "" when it was not given. CheckLanguage has checked it.
+func (p Params) Language() string {
+	lang, _ := p.Text(langParam)
+	return lang
+}
 
-// printable shortens a client's text and makes it valid UTF-8.
-func printable(s string) string {
+// Quoted is a client's text in a message, shortened.
+func Quoted(s string) string { return strconv.Quote(Printable(s)) }
+
+// Printable shortens a client's text and makes it valid UTF-8.
+func Printable(s string) string {
 	const most = 60
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {

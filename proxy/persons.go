@@ -23,13 +23,13 @@ func identifierOf(r request) (string, error) {
 	if err != nil {
 		return "", rules.Wrongf("id", "", "is not a well-formed part of a path")
 	}
-	return id, checkUTF8("id", id)
+	return id, CheckUTF8("id", id)
 }
 
 // identified selects a person: a valid ObjectID is an _id, everything else a
 // username (API.md: users, user-units).
 func identified(id string) bson.D {
-	if oid, ok := objectID(id); ok {
+	if oid, ok := ObjectID(id); ok {
 		return bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: oid}}}}
 	}
 	return bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: id}}}}
@@ -64,7 +64,7 @@ func (s *Server) personRow(ctx context.Context, viewName, id, lang string, absen
 
 // firstRow returns the first row of a snapshot that a query selects, or nil.
 func (s *Server) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.D) (bson.Raw, error) {
-	f, err := s.compile(query, "")
+	f, err := s.query.Compile(query, "")
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,8 @@ func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
 			return found, nil
 		}
 	}
-	r.params = readParams(c.Context().QueryArgs())
-	if err := checkLanguage(params{r.params.pairs, &reading{}}); err != nil {
+	r.params = Read(c.Context().QueryArgs().All())
+	if err := r.params.CheckLanguage(); err != nil {
 		return plan{}, err
 	}
 	r.id = strings.Clone(c.Params("id"))

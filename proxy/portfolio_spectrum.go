@@ -23,18 +23,19 @@ func topicsOf() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$type",
 // most assignments first. Which activities are recent changes at New Year, so an
 // answer holds for the year in which it is given.
 //
-// Summaries are linked to nobody. To who lacks the permission they are restricted
-// like every list: to nothing (API.md: Authentication, 6).
+// Summaries are linked to nobody. For callers without the permission they are
+// restricted like every list: to nothing (API.md: Authentication, 6).
 func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error) {
-	g, err := r.params.page()
+	g, err := r.params.Page()
 	if err != nil {
 		return plan{}, err
 	}
-	allowed := s.access.May(r.person.viewer, access.PortfolioSpectrum)
-	if !allowed {
-		r.params.restrict(string(access.PortfolioSpectrum))
+	if !s.access.May(r.person.viewer, access.PortfolioSpectrum) {
+		p := nothing(rules.ViewSpectrum, g)
+		p.restricted = string(access.PortfolioSpectrum)
+		return p, nil
 	}
-	if s.spectrumOff || !allowed {
+	if s.spectrumOff {
 		return nothing(rules.ViewSpectrum, g), nil
 	}
 	now := s.now().In(s.zone)
@@ -55,8 +56,8 @@ func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error)
 }
 
 // nothing plans an empty list.
-func nothing(viewName string, g page) plan {
-	query := "nothing " + strconv.Itoa(g.limit) + " " + strconv.Itoa(g.offset)
+func nothing(viewName string, g Page) plan {
+	query := "nothing " + strconv.Itoa(g.Limit) + " " + strconv.Itoa(g.Offset)
 	return plan{view: viewName, query: query, build: func(context.Context, *view.Snapshot) (*body, error) {
 		return &body{head: openList(0), tail: closeList(g), items: between(0, 0)}, nil
 	}}

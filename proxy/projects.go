@@ -9,7 +9,6 @@ import (
 	"vitrine/rules/access"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
-	"vitrine/rules/filter"
 )
 
 // holding is one of the two collections that share their endpoints' rules.
@@ -37,26 +36,22 @@ func (s *Server) projects(ctx context.Context, r request) (plan, error) {
 // held answers for a holding. Of its modes aggregate comes before full, and full
 // before formatted; all of them are on when present, whatever they say (DESIGN.md: 6).
 func (s *Server) held(ctx context.Context, r request, h holding) (plan, error) {
-	f, err := s.projectFilter(r.params)
+	f, err := s.query.ProjectFilter(r.params)
 	if err != nil {
 		return plan{}, err
 	}
-	own, err := s.ownOnly(r, h.permission)
+	list, err := listing{view: h.view, filter: f}.ownOnly(s, r, h.permission)
 	if err != nil {
 		return plan{}, err
 	}
-	if own != nil {
-		r.params.restrict(string(h.permission))
-	}
-	list := listing{view: h.view, filter: filter.And(f, own)}
-	field, err := s.storedField(r.params, "aggregate")
+	field, err := r.params.StoredField("aggregate")
 	if err != nil {
 		return plan{}, err
 	}
-	if field == "" && r.params.has("full") {
+	if field == "" && r.params.Has("full") {
 		return list.records(), nil // ignores columns, limit and offset
 	}
-	if list.page, err = r.params.page(); err != nil {
+	if list.page, err = r.params.Page(); err != nil {
 		return plan{}, err
 	}
 	if field != "" {
@@ -67,15 +62,15 @@ func (s *Server) held(ctx context.Context, r request, h holding) (plan, error) {
 		return plan{}, err
 	}
 	p := list.rows("projects "+row.key(), row.append)
-	if r.params.has("formatted") {
+	if r.params.Has("formatted") {
 		return s.formatted(r.params, list, p)
 	}
 	return p, nil
 }
 
 // projectRow reads what rows show, and how.
-func (s *Server) projectRow(p params) (recordRow, error) {
-	names, err := s.storedColumns(p)
+func (s *Server) projectRow(p Params) (recordRow, error) {
+	names, err := p.StoredColumns()
 	if err != nil {
 		return recordRow{}, err
 	}
@@ -85,21 +80,21 @@ func (s *Server) projectRow(p params) (recordRow, error) {
 	}
 	for _, name := range names {
 		row.ownID = row.ownID || name == "id"
-		if row.columns, err = row.columns.with(name); err != nil {
+		if row.columns, err = row.columns.With(name); err != nil {
 			return recordRow{}, err
 		}
 	}
-	row.style, err = s.styleOf(p)
-	return row, err
+	row.style = s.styleOf(p)
+	return row, nil
 }
 
 // styleOf reads how values are rendered; nil with raw: not at all.
-func (s *Server) styleOf(p params) (*display.Style, error) {
-	lang, err := s.languageOf(p)
-	if err != nil || p.has("raw") {
-		return nil, err
+func (s *Server) styleOf(p Params) *display.Style {
+	lang := s.languageOf(p)
+	if p.Has("raw") {
+		return nil
 	}
-	return &display.Style{Labels: s.labels, Lang: lang}, nil
+	return &display.Style{Labels: s.labels, Lang: lang}
 }
 
 // unwoundPeople names the array taken apart before grouping: persons, or else
@@ -122,7 +117,7 @@ func (l listing) records() plan {
 			return nil, err
 		}
 		count := selected.Count()
-		b := &body{count: count, head: openFull(), tail: closeFull(count, page{})}
+		b := &body{count: count, head: openFull(), tail: closeFull(count, Page{})}
 		return b.list(selected.By(idOrder(true)).Rows(ctx, 0, 0), strippedRow), nil
 	})
 }

@@ -7,14 +7,16 @@ import (
 	"vitrine/rules/filter"
 )
 
-// ownOnly returns the filter for what a caller without a permission may see:
-// records that name the session's user in persons or as creator (API.md:
-// projects, 8). It is nil for who has the permission; an API key does not give it.
-func (s *Server) ownOnly(r request, needed access.Permission) (*filter.Filter, error) {
+// ownOnly restricts a list to what a caller without a permission may see: records that
+// name the session's user in persons or as creator (API.md: projects, 8). An API key
+// does not give the permission.
+func (l listing) ownOnly(s *Server, r request, needed access.Permission) (listing, error) {
 	if s.access.May(r.person.viewer, needed) {
-		return nil, nil
+		return l, nil
 	}
-	return s.compile(linkedTo(r.person.viewer.User), "")
+	own, err := s.query.Compile(linkedTo(r.person.viewer.User), "")
+	l.filter, l.restricted = filter.And(l.filter, own), string(needed)
+	return l, err
 }
 
 // linkedTo selects the records of a user; none for nobody, also of those that

@@ -18,18 +18,15 @@ import (
 // formatted plans the display table, which the normal answer follows in the same
 // body unless Options.FormattedSingle (API.md: projects, 7). The table is the
 // whole list in its order; pages are of the normal answer.
-func (s *Server) formatted(p params, list listing, normal plan) (plan, error) {
-	lang, err := s.languageOf(p)
-	if err != nil {
-		return plan{}, err
-	}
+func (s *Server) formatted(p Params, list listing, normal plan) (plan, error) {
+	lang := s.languageOf(p)
 	activities, err := s.views.Snapshot(rules.ViewActivities)
 	if err != nil {
 		return plan{}, err
 	}
 	form := "formatted " + lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
 	table := tableOf{server: s, filter: list.filter, activities: activities, style: display.Style{Labels: s.labels, Lang: lang}}
-	made := listing{view: list.view, filter: list.filter}.plan(form, table.build)
+	made := listing{view: list.view, filter: list.filter, restricted: list.restricted}.plan(form, table.build)
 	if !s.formattedSingle {
 		made.query += "\x00" + normal.query
 		made.build = oneAfterTheOther(made.build, normal.build)
@@ -68,7 +65,7 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
 		return nil, err
 	}
 	count := selected.Count()
-	b := &body{count: count, head: openList(count), tail: closeList(page{})}
+	b := &body{count: count, head: openList(count), tail: closeList(Page{})}
 	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 		doc := s.Doc(slot)
 		// Rows may be made while they are sent, when the request's time is over.

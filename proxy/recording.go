@@ -42,7 +42,7 @@ func (s *Server) recordings(app *fiber.App) {
 // longestRecording, and ends with its client and with the server.
 func (s *Server) record(usual time.Duration, start func(io.Writer) error, stop func()) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		seconds, err := readParams(c.Context().QueryArgs()).integer("seconds")
+		seconds, err := Read(c.Context().QueryArgs().All()).Integer("seconds")
 		if err != nil {
 			return err
 		}

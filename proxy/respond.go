@@ -127,7 +127,7 @@ func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key resu
 func (s *Server) asked(c *fiber.Ctx) (context.Context, context.CancelFunc) {
 	ctx := fair.With(c.UserContext(), fair.Caller{
 		Client:       clientOf(s.clients.of(c)),
-		Backtracking: pcre.NewBudget(s.filterLimits.RegexTimeout),
+		Backtracking: pcre.NewBudget(s.backtracking),
 	})
 	ctx, cancel := s.deadline(ctx)
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {

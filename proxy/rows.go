@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -153,6 +154,50 @@ func appendYear(dst []byte, v bson.RawValue) []byte {
 		return strconv.AppendInt(dst, int64(f), 10)
 	}
 	return ejson.Append(dst, v)
+}
+
+// renderedColumns are read from the rendered representation of an activity, everything
+// else from its record.
+var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
+
+// rowOf returns what writes a row of some columns.
+func rowOf(columns Columns) func(dst []byte, a activity) []byte {
+	return func(dst []byte, a activity) []byte {
+		dst = append(dst, a.snap.Fragment(a.slot, fragID)...)
+		doc := a.doc()
+		for _, c := range columns {
+			if c.Name != "id" {
+				dst = appendField(dst, c.Name, valueOf(c, doc))
+			}
+		}
+		return append(dst, '}')
+	}
+}
+
+// appendField writes ,"name":…, or nothing where the record has nothing.
+func appendField(dst []byte, name string, v bson.RawValue) []byte {
+	if v.IsZero() {
+		return dst
+	}
+	return ejson.Append(append(ejson.AppendString(append(dst, ','), name), ':'), v)
+}
+
+// valueOf is what a column shows of an activity.
+func valueOf(c Column, doc bson.Raw) bson.RawValue {
+	if !c.Whole() || !slices.Contains(renderedColumns, c.Name) {
+		return storedOf(c, doc)
+	}
+	v := doc.Lookup("rendered", c.Name)
+	if !present(v) && c.Name == "departments" {
+		v = doc.Lookup("units")
+	}
+	return v
+}
+
+// storedOf is what a column shows of a record.
+func storedOf(c Column, doc bson.Raw) bson.RawValue {
+	v, _ := c.Project(display.Stored(c.Name, doc.Lookup(c.Name)))
+	return v
 }
 
 func present(v bson.RawValue) bool {

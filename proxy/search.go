@@ -39,25 +39,19 @@ func searches() map[string]searched {
 // search returns the resource of a collection.
 func (s *Server) search(of searched) resource {
 	return func(ctx context.Context, r request) (plan, error) {
-		f, err := s.searchedFilter(r.params, func(p params) (*filter.Filter, error) { return s.readFilter(p, "") })
+		f, err := s.query.SearchFilter(r.params)
 		if err != nil {
 			return plan{}, err
 		}
+		list := listing{view: of.view, filter: f}
 		if of.needed != "" {
-			own, err := s.ownOnly(r, of.needed)
-			if err != nil {
+			if list, err = list.ownOnly(s, r, of.needed); err != nil {
 				return plan{}, err
 			}
-			if own != nil {
-				r.params.restrict(string(of.needed))
-			}
-			f = filter.And(f, own)
 		}
-		g, err := r.params.page()
-		if err != nil {
+		if list.page, err = r.params.Page(); err != nil {
 			return plan{}, err
 		}
-		list := listing{view: of.view, filter: f, page: g}
 		by, err := s.aggregation(r.params)
 		if err != nil {
 			return plan{}, err
@@ -74,8 +68,8 @@ func (s *Server) search(of searched) resource {
 }
 
 // searchRow reads what rows show, and which arrays are taken apart for it.
-func (s *Server) searchRow(p params, of searched) (row recordRow, apart unwinding, err error) {
-	names, err := s.storedColumns(p)
+func (s *Server) searchRow(p Params, of searched) (row recordRow, apart unwinding, err error) {
+	names, err := p.StoredColumns()
 	if err != nil {
 		return row, nil, err
 	}
@@ -86,14 +80,14 @@ func (s *Server) searchRow(p params, of searched) (row recordRow, apart unwindin
 		if name == "id" {
 			continue // the generated one leads every row (DESIGN.md: 16)
 		}
-		if row.columns, err = row.columns.with(name); err != nil {
+		if row.columns, err = row.columns.With(name); err != nil {
 			return row, nil, err
 		}
 	}
 	if of.rendered {
-		row.style, err = s.styleOf(p)
+		row.style = s.styleOf(p)
 	}
-	return row, unwindingOf(names...), err
+	return row, unwindingOf(names...), nil
 }
 
 // foundRows lists what a search found: a row for each record, or for each element
@@ -129,7 +123,7 @@ func (f foundRows) unwound(ctx context.Context, s *view.Snapshot, selected *view
 		return nil, err
 	}
 	b := &body{count: count, head: openList(count), tail: closeList(f.list.page)}
-	from, to := f.list.page.cut(count)
+	from, to := f.list.page.Cut(count)
 	// Rows may be made while they are sent, when the request's time is over.
 	rows := f.apart.each(context.WithoutCancel(ctx), selected.Rows(ctx, 0, 0), from)
 	var at *unwoundRow

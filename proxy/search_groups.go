@@ -26,11 +26,11 @@ type aggregation struct {
 
 // aggregation reads aggregate, aggregate_function and aggregate_value. The last
 // two mean nothing without the first.
-func (s *Server) aggregation(p params) (by aggregation, err error) {
-	if by.field, err = s.storedField(p, "aggregate"); err != nil || by.field == "" {
+func (s *Server) aggregation(p Params) (by aggregation, err error) {
+	if by.field, err = p.StoredField("aggregate"); err != nil || by.field == "" {
 		return by, err
 	}
-	if by.function, err = p.text("aggregate_function"); err != nil {
+	if by.function, err = p.Text("aggregate_function"); err != nil {
 		return by, err
 	}
 	switch by.function = strings.TrimSpace(by.function); by.function {
@@ -39,9 +39,9 @@ func (s *Server) aggregation(p params) (by aggregation, err error) {
 		return by, nil
 	case "sum", "mean", "median":
 	default:
-		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", quoted(by.function))
+		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", Quoted(by.function))
 	}
-	if by.value, err = s.storedField(p, "aggregate_value"); err == nil && by.value == "" {
+	if by.value, err = p.StoredField("aggregate_value"); err == nil && by.value == "" {
 		err = rules.Wrongf("aggregate_value", "", "is required: %s needs the path of a number", by.function)
 	}
 	return by, err
@@ -63,7 +63,7 @@ func (by aggregation) plan(list listing) plan {
 		if err != nil {
 			return nil, err
 		}
-		from, to := list.page.cut(len(groups))
+		from, to := list.page.Cut(len(groups))
 		return &body{
 			count: len(groups), head: openList(len(groups)), tail: closeList(list.page), items: between(from, to),
 			row: func(dst []byte, item int) []byte { return by.append(dst, &groups[item]) },

@@ -35,7 +35,8 @@ type Server struct {
 	guesses      *buckets // of keys; nil: not limited
 	strangers    *buckets // of users that the citation index does not have
 	limits       Limits
-	filterLimits filter.Options
+	query        *Reader
+	backtracking time.Duration // of the matches of one request
 	results      *result.Cache
 	planners     map[string]*planner // by path
 	hot          hot
@@ -124,9 +125,9 @@ func newServer(o Options) (*Server, error) {
 		key:          newSecret(o.Auth.APIKey),
 		portfolioKey: newSecret(o.Auth.PortfolioKey),
 		limits:       o.Limits.withDefaults(),
-		filterLimits: o.Filter,
 		codings:      slices.Clone(o.Codings),
 		metrics:      o.Metrics,
+		backtracking: o.Filter.RegexTimeout,
 		log:          o.Logger,
 		accessLog:    o.AccessLog,
 		now:          o.Now,
@@ -158,6 +159,7 @@ func newServer(o Options) (*Server, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.query = NewReader(ReaderOptions{Filter: o.Filter, Now: s.now})
 	for _, key := range []secret{s.key, s.portfolioKey, newSecret(o.Admin.Token)} {
 		if key.set {
 			s.secrets = append(s.secrets, key)
@@ -187,13 +189,13 @@ func (s *Server) prepareRules(o Options) (err error) {
 	if len(markers) == 0 {
 		markers = []string{"affiliated", "aoi"}
 	}
-	if s.publications, err = s.compile(publications(o.StartYear, markers), ""); err != nil {
+	if s.publications, err = s.query.Compile(publications(o.StartYear, markers), ""); err != nil {
 		return fmt.Errorf("proxy: start year %d, affiliation fields %v: %w", o.StartYear, markers, err)
 	}
-	if s.topics, err = s.compile(topicsOf(), ""); err != nil {
+	if s.topics, err = s.query.Compile(topicsOf(), ""); err != nil {
 		return err
 	}
-	s.titles.publications, err = s.compile(bson.D{{Key: "type", Value: "publication"}}, "")
+	s.titles.publications, err = s.query.Compile(bson.D{{Key: "type", Value: "publication"}}, "")
 	return err
 }
 

@@ -16,18 +16,15 @@ import (
 // spectrumActivities answers GET /api/spectrum-activities: a row for each
 // spectrum entry of the asked name, best score first. Its count is always 0.
 func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) {
-	name, err := r.params.text("spectrum")
+	name, err := r.params.Text("spectrum")
 	if err != nil {
 		return plan{}, err
 	}
 	if name == "" {
 		return plan{}, rules.Wrongf("spectrum", "", "is required")
 	}
-	told, err := s.translator(r.params)
-	if err != nil {
-		return plan{}, err
-	}
-	f, err := s.compile(bson.D{{Key: "spectrum.display_name", Value: bson.D{{Key: "$eq", Value: name}}}}, "spectrum")
+	told := s.translator(r.params)
+	f, err := s.query.Compile(bson.D{{Key: "spectrum.display_name", Value: bson.D{{Key: "$eq", Value: name}}}}, "spectrum")
 	if err != nil {
 		return plan{}, err
 	}
@@ -37,7 +34,7 @@ func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) 
 			return nil, err
 		}
 		return &body{
-			head: openList(0), tail: closeList(page{}), items: between(0, len(entries)),
+			head: openList(0), tail: closeList(Page{}), items: between(0, len(entries)),
 			row: func(dst []byte, item int) []byte { return entries[item].append(dst, told) },
 		}, nil
 	}

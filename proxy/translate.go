@@ -43,10 +43,10 @@ type translator struct {
 
 // translator returns what the request's language needs; nil if rows can go out as
 // they are prepared.
-func (s *Server) translator(p params) (*translator, error) {
-	lang, err := s.languageOf(p)
-	if err != nil || lang == s.language {
-		return nil, err
+func (s *Server) translator(p Params) *translator {
+	lang := s.languageOf(p)
+	if lang == s.language {
+		return nil
 	}
 	t := &translator{labels: s.labels, lang: lang, encoders: map[string]func([]byte, bson.Raw) []byte{}}
 	for _, f := range activityFragments() {
@@ -56,8 +56,15 @@ func (s *Server) translator(p params) (*translator, error) {
 			}
 		}
 	}
-	return t, nil
+	return t
 }
+
+// languageOf returns the language of an answer: lang, or else the configured one
+// (DESIGN.md: 15).
+func (s *Server) languageOf(p Params) string { return or(p.Language(), s.language) }
+
+// says returns what the API says itself in a language.
+func (s *Server) says(text, lang string) string { return s.labels.Label(label.Text, text, lang) }
 
 // key tells answers in different languages apart.
 func (t *translator) key() string {

@@ -21,10 +21,7 @@ func (s *Server) userUnits(ctx context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	lang, err := s.languageOf(r.params)
-	if err != nil {
-		return plan{}, err
-	}
+	lang := s.languageOf(r.params)
 	row, err := s.personRow(ctx, rules.ViewUserUnits, id, lang, s.unitsOf)
 	if err != nil {
 		return plan{}, err

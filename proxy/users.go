@@ -17,11 +17,8 @@ func (s *Server) user(ctx context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	lang, err := s.languageOf(r.params)
-	if err != nil {
-		return plan{}, err
-	}
-	asked, err := s.columns(r.params)
+	lang := s.languageOf(r.params)
+	asked, err := r.params.Columns(renderedColumns...)
 	if err != nil {
 		return plan{}, err
 	}
@@ -33,7 +30,7 @@ func (s *Server) user(ctx context.Context, r request) (plan, error) {
 		return single(func(dst []byte) []byte { return appendUser(dst, record, asked) }), nil
 	}
 	return plan{
-		view: rules.ViewPersons, query: "user\x00" + id + "\x00" + version(record) + "\x00" + asked.key(),
+		view: rules.ViewPersons, query: "user\x00" + id + "\x00" + version(record) + "\x00" + asked.Key(),
 		build: build, once: true,
 	}, nil
 }
@@ -43,18 +40,16 @@ func asItIs(_ context.Context, record bson.Raw) (bson.Raw, error) { return recor
 
 // appendUser writes a person's record, or _id, the columns asked for and id.
 // Nothing of a person is rendered: every column is a stored field.
-func appendUser(dst []byte, record bson.Raw, asked columns) []byte {
+func appendUser(dst []byte, record bson.Raw, asked Columns) []byte {
 	if len(asked) == 0 {
 		return ejson.AppendDocument(dst, record)
 	}
 	id := record.Lookup("_id")
 	dst = ejson.Append(append(dst, `{"_id":`...), id)
 	for _, c := range asked {
-		if c.name == "_id" || c.name == "id" {
-			continue
+		if c.Name != "_id" && c.Name != "id" {
+			dst = appendField(dst, c.Name, storedOf(c, record))
 		}
-		c.rendered = false
-		dst = c.append(dst, record)
 	}
 	return append(appendID(appendKey(dst, "id"), id), '}')
 }

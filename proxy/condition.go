@@ -13,58 +13,18 @@ import (
 // Values in brackets have no type in a URL. Each matches as the string it is
 // and, if it reads as a number, boolean or null, as that too (DESIGN.md: 5).
 // The functions below write this into the query: equality becomes $in over both
-// readings, a comparison becomes $or over them.
+// values, a comparison becomes $or over them.
 
-// spelled is a bracket tree on its way to a query.
-type spelled struct {
-	param string
-	// objectIDs names the top-level field whose 24 hex digits mean an ObjectID; "" for none.
-	objectIDs string
-}
-
-// document turns a tree into a query.
-func (s spelled) document(root *node) (bson.D, error) {
-	if id, ok := s.topObjectID(root); ok {
-		rest := root.without(s.objectIDs)
-		q, err := s.query(rest)
-		return append(q, bson.E{Key: s.objectIDs, Value: id}), err
-	}
-	return s.query(root)
-}
-
-func (s spelled) topObjectID(root *node) (bson.ObjectID, bool) {
-	if n := root.kid(s.objectIDs); s.objectIDs != "" && n != nil && n.leaf {
-		return objectID(n.text)
-	}
-	return bson.ObjectID{}, false
-}
-
-func objectID(text string) (bson.ObjectID, bool) {
-	id, err := bson.ObjectIDFromHex(text)
-	return id, err == nil
-}
-
-// without returns a shallow copy that lacks one kid.
-func (n *node) without(name string) *node {
-	c := &node{}
-	for i, have := range n.names {
-		if have != name {
-			c.names, c.kids = append(c.names, have), append(c.kids, n.kids[i])
-		}
-	}
-	return c
-}
-
-// query collects the conditions of one document.
-type query struct {
+// conditions collects the conditions of one document.
+type conditions struct {
 	doc bson.D
 	and bson.A // conditions that need a document of their own
 }
 
-func (q *query) also(d bson.D) { q.and = append(q.and, d) }
+func (q *conditions) add(d bson.D) { q.and = append(q.and, d) }
 
 // finish joins both; a caller's own $and stands in doc already.
-func (q *query) finish() bson.D {
+func (q *conditions) finish() bson.D {
 	if len(q.and) == 0 {
 		return q.doc
 	}
@@ -77,18 +37,19 @@ func (q *query) finish() bson.D {
 	return bson.D{{Key: "$and", Value: append(bson.A{q.doc}, q.and...)}}
 }
 
-func (s spelled) query(n *node) (bson.D, error) {
-	var q query
+// document turns a tree into a query.
+func (n *node) document() (bson.D, error) {
+	var q conditions
 	for i, name := range n.names {
 		kid := n.kids[i]
 		var err error
 		switch {
 		case (name == "$and" || name == "$or" || name == "$nor") && kid.list:
-			err = s.logical(&q, name, kid)
+			err = q.logical(name, kid)
 		case name != "" && name[0] == '$':
 			q.doc = append(q.doc, bson.E{Key: name, Value: kid.typed()})
 		default:
-			err = s.field(&q, name, kid)
+			err = q.field(name, kid)
 		}
 		if err != nil {
 			return nil, err
@@ -97,14 +58,15 @@ func (s spelled) query(n *node) (bson.D, error) {
 	return q.finish(), nil
 }
 
-func (s spelled) logical(q *query, op string, list *node) error {
+// logical adds $and, $or or $nor.
+func (q *conditions) logical(op string, list *node) error {
 	all := make(bson.A, 0, len(list.kids))
 	for _, kid := range list.kids {
 		if kid.leaf || kid.list {
 			all = append(all, kid.typed()) // not a document: the filter's parser says so
 			continue
 		}
-		d, err := s.query(kid)
+		d, err := kid.document()
 		if err != nil {
 			return err
 		}
@@ -115,40 +77,40 @@ func (s spelled) logical(q *query, op string, list *node) error {
 }
 
 // field adds what is asked of one path.
-func (s spelled) field(q *query, path string, n *node) error {
-	value, wrapped, err := s.wrapper(path, n)
+func (q *conditions) field(path string, n *node) error {
+	value, wrapped, err := n.wrapper(path)
 	switch {
 	case err != nil:
 		return err
 	case wrapped:
 		q.doc = append(q.doc, bson.E{Key: path, Value: value})
 	case n.operators():
-		return s.operations(q, path, n)
+		return q.operations(path, n)
 	default:
-		q.doc = append(q.doc, bson.E{Key: path, Value: either(n.readings())})
+		q.doc = append(q.doc, bson.E{Key: path, Value: either(n.values())})
 	}
 	return nil
 }
 
-// either is equality with any of several readings.
-func either(readings bson.A) any {
-	if len(readings) == 1 {
-		return bson.D{{Key: "$eq", Value: readings[0]}}
+// either is equality with any of several values.
+func either(values bson.A) any {
+	if len(values) == 1 {
+		return bson.D{{Key: "$eq", Value: values[0]}}
 	}
-	return bson.D{{Key: "$in", Value: readings}}
+	return bson.D{{Key: "$in", Value: values}}
 }
 
 // wrapper reads the two Extended JSON wrappers that make sense in a URL.
-func (s spelled) wrapper(path string, n *node) (value any, ok bool, err error) {
+func (n *node) wrapper(path string) (value any, ok bool, err error) {
 	if len(n.kids) != 1 || n.list || !n.kids[0].leaf {
 		return nil, false, nil
 	}
 	text := n.kids[0].text
 	switch n.names[0] {
 	case "$oid":
-		id, ok := objectID(text)
+		id, ok := ObjectID(text)
 		if !ok {
-			return nil, false, rules.Wrongf(s.param, path+".$oid", "want 24 hex digits, got %s", quoted(text))
+			return nil, false, rules.Wrongf(filterParam, path+".$oid", "want 24 hex digits, got %s", Quoted(text))
 		}
 		return id, true, nil
 	case "$date":
@@ -157,14 +119,14 @@ func (s spelled) wrapper(path string, n *node) (value any, ok bool, err error) {
 				return bson.NewDateTimeFromTime(t), true, nil
 			}
 		}
-		return nil, false, rules.Wrongf(s.param, path+".$date", "want a date such as 2024-01-31T00:00:00Z, got %s", quoted(text))
+		return nil, false, rules.Wrongf(filterParam, path+".$date", "want a date such as 2024-01-31T00:00:00Z, got %s", Quoted(text))
 	}
 	return nil, false, nil
 }
 
-// operations adds the operators of one path. Those with one reading stay
+// operations adds the operators of one path. Those with one value stay
 // together in one document, as $regex and $options must.
-func (s spelled) operations(q *query, path string, n *node) error {
+func (q *conditions) operations(path string, n *node) error {
 	together := bson.D{}
 	for i, op := range n.names {
 		kid := n.kids[i]
@@ -174,36 +136,36 @@ func (s spelled) operations(q *query, path string, n *node) error {
 				together = append(together, bson.E{Key: op, Value: kid.typed()})
 				continue
 			}
-			var inner query
-			if err := s.field(&inner, path, kid); err != nil {
+			var inner conditions
+			if err := inner.field(path, kid); err != nil {
 				return err
 			}
-			q.also(bson.D{{Key: "$nor", Value: bson.A{inner.finish()}}})
+			q.add(bson.D{{Key: "$nor", Value: bson.A{inner.finish()}}})
 		case "$elemMatch":
-			if err := s.elemMatch(q, path, kid); err != nil {
+			if err := q.elemMatch(path, kid); err != nil {
 				return err
 			}
 		case "$all":
-			if !s.all(q, path, kid) {
+			if !q.all(path, kid) {
 				together = append(together, bson.E{Key: op, Value: kid.typed()})
 			}
 		default:
-			operands, err := s.operands(path, op, kid)
+			operands, err := kid.operands(path, op)
 			if err != nil {
 				return err
 			}
-			together = place(q, together, path, operands)
+			together = q.place(together, path, operands)
 		}
 	}
 	if len(together) > 0 {
-		q.also(bson.D{{Key: path, Value: together}})
+		q.add(bson.D{{Key: path, Value: together}})
 	}
 	return nil
 }
 
-// place puts an operator beside the others if it has one reading and is not
+// place puts an operator beside the others if it has one value and is not
 // there yet ($ne and $nin both become $nin), else into a condition of its own.
-func place(q *query, together bson.D, path string, operands []bson.E) bson.D {
+func (q *conditions) place(together bson.D, path string, operands []bson.E) bson.D {
 	if len(operands) == 1 && !hasKey(together, operands[0].Key) {
 		return append(together, operands[0])
 	}
@@ -211,7 +173,7 @@ func place(q *query, together bson.D, path string, operands []bson.E) bson.D {
 	for i, operand := range operands {
 		any[i] = bson.D{{Key: path, Value: bson.D{operand}}}
 	}
-	q.also(bson.D{{Key: "$or", Value: any}})
+	q.add(bson.D{{Key: "$or", Value: any}})
 	return together
 }
 
@@ -224,41 +186,41 @@ func hasKey(d bson.D, key string) bool {
 	return false
 }
 
-// operands returns an operator with its operand, once for each reading that
+// operands returns an operator with its operand, once for each value that
 // matters to it.
-func (s spelled) operands(path, op string, n *node) ([]bson.E, error) {
-	value, wrapped, err := s.wrapper(path+"."+op, n)
+func (n *node) operands(path, op string) ([]bson.E, error) {
+	value, wrapped, err := n.wrapper(path + "." + op)
 	if err != nil || wrapped {
 		return []bson.E{{Key: op, Value: value}}, err
 	}
 	one := func(op string, v any) []bson.E { return []bson.E{{Key: op, Value: v}} }
 	switch op {
 	case "$eq", "$ne":
-		readings := n.readings()
-		if len(readings) == 1 {
-			return one(op, readings[0]), nil
+		values := n.values()
+		if len(values) == 1 {
+			return one(op, values[0]), nil
 		}
-		return one(map[string]string{"$eq": "$in", "$ne": "$nin"}[op], readings), nil
+		return one(map[string]string{"$eq": "$in", "$ne": "$nin"}[op], values), nil
 	case "$in", "$nin":
 		if !n.list {
 			return one(op, n.typed()), nil
 		}
 		all := bson.A{}
 		for _, kid := range n.kids {
-			value, wrapped, err := s.wrapper(path+"."+op, kid)
+			value, wrapped, err := kid.wrapper(path + "." + op)
 			switch {
 			case err != nil:
 				return nil, err
 			case wrapped:
 				all = append(all, value)
 			default:
-				all = append(all, kid.readings()...)
+				all = append(all, kid.values()...)
 			}
 		}
 		return one(op, all), nil
 	case "$gt", "$gte", "$lt", "$lte":
 		var each []bson.E
-		for _, v := range n.readings() {
+		for _, v := range n.values() {
 			each = append(each, bson.E{Key: op, Value: v})
 		}
 		return each, nil
@@ -271,8 +233,8 @@ func (s spelled) operands(path, op string, n *node) ([]bson.E, error) {
 	}
 }
 
-// all writes $all as one condition for each element; false where it is none of ours to read.
-func (s spelled) all(q *query, path string, n *node) bool {
+// all writes $all as one condition for each element; false where the filter's parser has to judge it.
+func (q *conditions) all(path string, n *node) bool {
 	if !n.list || len(n.kids) == 0 {
 		return false
 	}
@@ -282,30 +244,30 @@ func (s spelled) all(q *query, path string, n *node) bool {
 		}
 	}
 	for _, kid := range n.kids {
-		q.also(bson.D{{Key: path, Value: either(kid.readings())}})
+		q.add(bson.D{{Key: path, Value: either(kid.values())}})
 	}
 	return true
 }
 
 // elemMatch writes $elemMatch. In its value form ({$gte: …, $lt: …}) one element
-// must meet all of it, so the readings are not mixed: an element is a string or
+// must meet all of it, so the values are not mixed: an element is a string or
 // it is not.
-func (s spelled) elemMatch(q *query, path string, n *node) error {
+func (q *conditions) elemMatch(path string, n *node) error {
 	cond := func(d any) bson.D {
 		return bson.D{{Key: path, Value: bson.D{{Key: "$elemMatch", Value: d}}}}
 	}
 	switch {
 	case n.leaf || n.list:
-		q.also(cond(n.typed()))
+		q.add(cond(n.typed()))
 		return nil
 	case !n.operators() || n.kid("$and") != nil || n.kid("$or") != nil || n.kid("$nor") != nil:
-		d, err := s.query(n)
-		q.also(cond(d))
+		d, err := n.document()
+		q.add(cond(d))
 		return err
 	}
 	strings, typed, differ := bson.D{}, bson.D{}, false
 	for i, op := range n.names {
-		operands, err := s.operands(path, op, n.kids[i])
+		operands, err := n.kids[i].operands(path, op)
 		if err != nil {
 			return err
 		}
@@ -314,20 +276,22 @@ func (s spelled) elemMatch(q *query, path string, n *node) error {
 		differ = differ || len(operands) > 1
 	}
 	if !differ {
-		q.also(cond(strings))
+		q.add(cond(strings))
 		return nil
 	}
-	q.also(bson.D{{Key: "$or", Value: bson.A{cond(strings), cond(typed)}}})
+	q.add(bson.D{{Key: "$or", Value: bson.A{cond(strings), cond(typed)}}})
 	return nil
 }
 
-// readings returns the values a node may stand for: as strings, and typed where that differs.
-func (n *node) readings() bson.A {
-	plain := n.plain()
-	if !n.ambiguous() {
-		return bson.A{plain}
+// values returns what a node may stand for: as strings, and typed where that differs.
+func (n *node) values() bson.A {
+	switch {
+	case n.cast != nil:
+		return bson.A{n.cast}
+	case n.ambiguous():
+		return bson.A{n.plain(), n.typed()}
 	}
-	return bson.A{plain, n.typed()}
+	return bson.A{n.plain()}
 }
 
 // ambiguous reports whether some leaf reads as more than a string.

@@ -1,0 +1,116 @@
+package proxy
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"vitrine/rules/filter"
+)
+
+// KeyParam is the parameter that carries an API key.
+const KeyParam = "apikey"
+
+// mostIgnored is how many ignored parameters, and how many paths, an answer names.
+const mostIgnored = 8
+
+// usage records which parts of a query string an answer depends on.
+type usage struct {
+	names   []string // parameters that were looked for
+	unused  []string // those of them without effect
+	unknown []string // values without a meaning, as Ignored lists them
+	paths   []string // stored fields that the answer depends on
+}
+
+// lookFor records that a parameter was looked for.
+func (u *usage) lookFor(name string) {
+	if !slices.Contains(u.names, name) {
+		u.names = append(u.names, name)
+	}
+}
+
+// MarkUnused records that parameters were read and have no effect.
+func (u *usage) MarkUnused(names ...string) { u.unused = append(u.unused, names...) }
+
+// MarkUnknown records the value of a parameter if it is none of the known ones.
+func (u *usage) MarkUnknown(name, value string, known ...string) {
+	if value != "" && !slices.Contains(known, value) {
+		u.unknown = append(u.unknown, name+"="+escaped(value)+hint(value, known, name+"="))
+	}
+}
+
+// addFilter records the paths of a caller's filter, which it returns.
+func (u *usage) addFilter(f *filter.Filter, err error) (*filter.Filter, error) {
+	if err == nil {
+		u.paths = append(u.paths, f.Paths()...)
+	}
+	return f, err
+}
+
+// Paths returns the paths of the stored fields that the answer depends on.
+func (u *usage) Paths() []string { return u.paths }
+
+// Ignored lists the parameters that were given and have no effect on the answer; empty
+// if there are none.
+func (p Params) Ignored() string {
+	all := slices.Clone(p.unknown)
+	for _, pair := range p.pairs {
+		read := slices.Contains(p.names, pair.name)
+		if pair.name == "" || pair.name == KeyParam || read && !slices.Contains(p.unused, pair.name) {
+			continue
+		}
+		text := escaped(pair.name)
+		if !read {
+			text += hint(pair.name, p.names, "")
+		}
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return listed(all)
+}
+
+// IgnoredPaths lists paths that no record has.
+func IgnoredPaths(paths []string) string {
+	var all []string
+	for _, path := range paths {
+		if text := escaped(path) + " (no record has it)"; !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return listed(all)
+}
+
+// listed joins texts, only the first if there are many.
+func listed(all []string) string {
+	if more := len(all) - mostIgnored; more > 0 {
+		all = append(all[:mostIgnored], "and "+strconv.Itoa(more)+" more")
+	}
+	return strings.Join(all, ", ")
+}
+
+// escaped is a client's text as a header may have it.
+func escaped(text string) string {
+	const most = 60
+	return url.QueryEscape(text[:min(len(text), most)])
+}
+
+// hint returns " (did you mean X?)" with the nearest of words, or nothing if none is near.
+func hint(text string, words []string, before string) string {
+	best, distance := "", len(text)/3+1
+	if len(text) > 4*mostIgnored {
+		return "" // no name is as long
+	}
+	for _, word := range words {
+		if d := levenshtein.ComputeDistance(strings.ToLower(text), strings.ToLower(word)); d < distance {
+			best, distance = word, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + before + escaped(best) + "?)"
+}
