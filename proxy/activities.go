@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -84,7 +85,7 @@ func appendListRest(dst []byte, row bson.Raw) []byte {
 type listing struct {
 	view   string
 	filter *filter.Filter
-	page   Page
+	page   query.Page
 	// restricted names the permission whose lack cuts the list; empty: it is whole.
 	restricted string
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"vitrine/cache/origin"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 )
 
@@ -68,7 +69,7 @@ func (s *Server) bearer(token secret) fiber.Handler {
 // 500 if not. 202 says that it goes on, 409 that another instance would have to be asked.
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		p := Read(c.Context().QueryArgs().All())
+		p := query.Read(c.Context().QueryArgs().All())
 		var asked Refresh
 		var err error
 		if asked.View, err = p.Text("view"); err != nil {
@@ -92,7 +93,7 @@ func refresh(o AdminOptions) fiber.Handler {
 		case errors.As(err, &elsewhere):
 			return &told{problem{fiber.StatusConflict, notLeading, elsewhere.Error()}}
 		case errors.Is(err, origin.ErrNotFound):
-			return rules.Wrongf("view", "", "there is no view %s", Quoted(asked.View))
+			return rules.Wrongf("view", "", "there is no view %s", query.Quoted(asked.View))
 		case err != nil:
 			return err
 		}

@@ -5,14 +5,15 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/proxy/query"
 	"vitrine/rules"
 )
 
 // request is a call that was let in, copied out of Fiber's buffers.
 type request struct {
-	params Params // set where the request is planned
-	id     string // of the path, as it came, likewise; empty where it has none
-	person person // whose session it is
+	params query.Params // set where the request is planned
+	id     string       // of the path, as it came, likewise; empty where it has none
+	person person       // whose session it is
 	// hasKey: the apikey parameter was given, whatever it says.
 	hasKey bool
 	// personal: something came along that a session is made of, so that no answer
@@ -33,9 +34,9 @@ func (s *Server) admit(c *fiber.Ctx, key secret) (request, error) {
 	cred := credentials{header: c.Get("X-API-Key"), user: r.person.viewer.User}
 	for name, value := range c.Context().QueryArgs().All() {
 		switch {
-		case string(name) == KeyParam:
+		case string(name) == query.KeyParam:
 			cred.hasParam, cred.param = true, string(value)
-		case strings.HasPrefix(string(name), KeyParam+"["):
+		case strings.HasPrefix(string(name), query.KeyParam+"["):
 			cred.hasParam = true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/ejson"
@@ -50,7 +51,7 @@ type allActivitiesQuery struct {
 	activityBase, personBase string
 }
 
-func (s *Server) readAllActivities(p Params) (q allActivitiesQuery, err error) {
+func (s *Server) readAllActivities(p query.Params) (q allActivitiesQuery, err error) {
 	if q.filter, err = s.query.Filter(p, "projects"); err != nil {
 		return q, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/cache/citation"
 	"vitrine/cache/result"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 )
 
@@ -37,7 +38,7 @@ const mostStrangers = 5
 // an identifier, 404 for what the index does not have or where none is
 // configured, 503 while it fails.
 func (s *Server) citationIndex(c *fiber.Ctx) error {
-	asked := Read(c.Context().QueryArgs().All())
+	asked := query.Read(c.Context().QueryArgs().All())
 	if err := asked.CheckLanguage(); err != nil {
 		return err
 	}

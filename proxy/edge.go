@@ -19,6 +19,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"vitrine/proxy/listener"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 )
 
@@ -108,7 +109,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		if p.status == fiber.StatusServiceUnavailable {
 			level = slog.LevelWarn
 		}
-		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(Printable(s.loggedPath(c.Path()))),
+		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(query.Printable(s.loggedPath(c.Path()))),
 			"status", p.status, "error", err.Error())
 	}
 	c.Response().ResetBody()
@@ -244,7 +245,7 @@ func secretName(name []byte) bool {
 }
 
 // secretWords are those that a name of a secret holds.
-var secretWords = []string{KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
+var secretWords = []string{query.KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
 
 // holdsSecret reports whether one of the server's own keys stands in a text.
 func (s *Server) holdsSecret(text string) bool {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"strconv"
 
+	"vitrine/proxy/query"
 	"vitrine/rules/ejson"
 )
 
@@ -15,18 +16,18 @@ func openList(count int) []byte {
 }
 
 // closeList ends it; limit and offset are told where they were applied.
-func closeList(g Page) []byte { return append(closePage([]byte("]"), g), '}') }
+func closeList(g query.Page) []byte { return append(closePage([]byte("]"), g), '}') }
 
 // openFull begins the envelope of full records, whose count comes last.
 func openFull() []byte { return []byte(`{"status":200,"data":[`) }
 
 // closeFull ends it.
-func closeFull(count int, g Page) []byte {
+func closeFull(count int, g query.Page) []byte {
 	b := strconv.AppendInt([]byte(`],"count":`), int64(count), 10)
 	return append(closePage(b, g), '}')
 }
 
-func closePage(b []byte, g Page) []byte {
+func closePage(b []byte, g query.Page) []byte {
 	if g.Limit == 0 {
 		return b
 	}

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -29,7 +30,7 @@ func wholeView(name string) plan {
 		if err != nil {
 			return nil, err
 		}
-		b := &body{head: openList(0), tail: closeList(Page{})}
+		b := &body{head: openList(0), tail: closeList(query.Page{})}
 		return b.list(all.Rows(ctx, 0, 0), recorded), nil
 	}
 	return plan{view: name, query: "whole", build: build}

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 )
@@ -51,7 +52,7 @@ func fundedRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 // fundingNumbers reads number: values between commas, or each number[] as one
 // value. Values are decoded a second time, so that %252C is a comma in a number,
 // and not trimmed (API.md: projects-by-funding-number).
-func fundingNumbers(p Params) ([]string, error) {
+func fundingNumbers(p query.Params) ([]string, error) {
 	values, err := p.Values("number")
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func fundingNumbers(p Params) ([]string, error) {
 		if value = decodeAgain(value); value != "" {
 			numbers = append(numbers, value)
 		}
-		if err := CheckUTF8("number", value); err != nil {
+		if err := query.CheckUTF8("number", value); err != nil {
 			return nil, err
 		}
 	}

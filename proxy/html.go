@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/markup"
@@ -20,7 +21,7 @@ func (s *Server) html(_ context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	list := listing{view: rules.ViewActivities, filter: s.publications, page: Page{Limit: max(limit, 0)}}
+	list := listing{view: rules.ViewActivities, filter: s.publications, page: query.Page{Limit: max(limit, 0)}}
 	return list.joined("html", htmlRow), nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
@@ -22,7 +23,7 @@ const (
 
 // tell has a plan say what it leaves out of a call. What records have is not told of
 // records that the caller may not see.
-func (p *plan) tell(of Params) {
+func (p *plan) tell(of query.Params) {
 	p.ignored = of.Ignored()
 	paths, build := of.Paths(), p.build
 	if len(paths) == 0 || p.restricted != "" {
@@ -54,7 +55,7 @@ func unknown(ctx context.Context, s *view.Snapshot, paths []string) (string, err
 			missing = append(missing, path)
 		}
 	}
-	return IgnoredPaths(missing), nil
+	return query.IgnoredPaths(missing), nil
 }
 
 // tellIgnored says what the answer to a call does not depend on. For callers who want

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 )
 
@@ -23,13 +24,13 @@ func identifierOf(r request) (string, error) {
 	if err != nil {
 		return "", rules.Wrongf("id", "", "is not a well-formed part of a path")
 	}
-	return id, CheckUTF8("id", id)
+	return id, query.CheckUTF8("id", id)
 }
 
 // identified selects a person: a valid ObjectID is an _id, everything else a
 // username (API.md: users, user-units).
 func identified(id string) bson.D {
-	if oid, ok := ObjectID(id); ok {
+	if oid, ok := query.ObjectID(id); ok {
 		return bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: oid}}}}
 	}
 	return bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: id}}}}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dgraph-io/ristretto/v2"
 	"github.com/gofiber/fiber/v2"
+
+	"vitrine/proxy/query"
 )
 
 // plannedBytes bounds the plans kept for one resource. A plan holds its filter,
@@ -38,14 +40,14 @@ func newPlanner(r resource, key secret) (*planner, error) {
 // plan returns the plan for a request. What a session asks depends on who it is
 // and is read anew; so is what holds once, and what was wrong.
 func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
-	query := c.Context().URI().QueryString() // Fiber's: ristretto keeps its hashes only
+	url := c.Context().URI().QueryString() // Fiber's: ristretto keeps its hashes only
 	anonymous := r.person.viewer.User == ""
 	if anonymous {
-		if found, ok := p.kept.Get(query); ok && found.edition == p.edition {
+		if found, ok := p.kept.Get(url); ok && found.edition == p.edition {
 			return found, nil
 		}
 	}
-	r.params = Read(c.Context().QueryArgs().All())
+	r.params = query.Read(c.Context().QueryArgs().All())
 	if err := r.params.CheckLanguage(); err != nil {
 		return plan{}, err
 	}
@@ -59,7 +61,7 @@ func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
 		made.edition, made.query = p.edition, strconv.Itoa(p.edition)+"\x00"+made.query
 	}
 	if err == nil && anonymous && !made.once {
-		p.kept.Set(query, made, int64(planFactor*len(query)+planOverhead))
+		p.kept.Set(url, made, int64(planFactor*len(url)+planOverhead))
 	}
 	return made, err
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/spectrum"
@@ -56,7 +57,7 @@ func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error)
 }
 
 // nothing plans an empty list.
-func nothing(viewName string, g Page) plan {
+func nothing(viewName string, g query.Page) plan {
 	query := "nothing " + strconv.Itoa(g.Limit) + " " + strconv.Itoa(g.Offset)
 	return plan{view: viewName, query: query, build: func(context.Context, *view.Snapshot) (*body, error) {
 		return &body{head: openList(0), tail: closeList(g), items: between(0, 0)}, nil

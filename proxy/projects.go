@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/display"
@@ -69,7 +70,7 @@ func (s *Server) held(ctx context.Context, r request, h holding) (plan, error) {
 }
 
 // projectRow reads what rows show, and how.
-func (s *Server) projectRow(p Params) (recordRow, error) {
+func (s *Server) projectRow(p query.Params) (recordRow, error) {
 	names, err := p.StoredColumns()
 	if err != nil {
 		return recordRow{}, err
@@ -89,7 +90,7 @@ func (s *Server) projectRow(p Params) (recordRow, error) {
 }
 
 // styleOf reads how values are rendered; nil with raw: not at all.
-func (s *Server) styleOf(p Params) *display.Style {
+func (s *Server) styleOf(p query.Params) *display.Style {
 	lang := s.languageOf(p)
 	if p.Has("raw") {
 		return nil
@@ -117,7 +118,7 @@ func (l listing) records() plan {
 			return nil, err
 		}
 		count := selected.Count()
-		b := &body{count: count, head: openFull(), tail: closeFull(count, Page{})}
+		b := &body{count: count, head: openFull(), tail: closeFull(count, query.Page{})}
 		return b.list(selected.By(idOrder(true)).Rows(ctx, 0, 0), strippedRow), nil
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -18,7 +19,7 @@ import (
 // formatted plans the display table, which the normal answer follows in the same
 // body unless Options.FormattedSingle (API.md: projects, 7). The table is the
 // whole list in its order; pages are of the normal answer.
-func (s *Server) formatted(p Params, list listing, normal plan) (plan, error) {
+func (s *Server) formatted(p query.Params, list listing, normal plan) (plan, error) {
 	lang := s.languageOf(p)
 	activities, err := s.views.Snapshot(rules.ViewActivities)
 	if err != nil {
@@ -65,7 +66,7 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
 		return nil, err
 	}
 	count := selected.Count()
-	b := &body{count: count, head: openList(count), tail: closeList(Page{})}
+	b := &body{count: count, head: openList(count), tail: closeList(query.Page{})}
 	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
 		doc := s.Doc(slot)
 		// Rows may be made while they are sent, when the request's time is over.

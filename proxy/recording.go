@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/proxy/listener"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 )
 
@@ -42,7 +43,7 @@ func (s *Server) recordings(app *fiber.App) {
 // longestRecording, and ends with its client and with the server.
 func (s *Server) record(usual time.Duration, start func(io.Writer) error, stop func()) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		seconds, err := Read(c.Context().QueryArgs().All()).Integer("seconds")
+		seconds, err := query.Read(c.Context().QueryArgs().All()).Integer("seconds")
 		if err != nil {
 			return err
 		}

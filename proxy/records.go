@@ -4,13 +4,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 )
 
 // recordRow shows columns of stored records, as they are or rendered.
 type recordRow struct {
-	columns Columns
+	columns query.Columns
 	// ownID: the stored id stands in for the generated one (DESIGN.md: 16).
 	ownID bool
 	style *display.Style // nil: values as stored
@@ -60,7 +61,7 @@ func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bso
 
 // resolving is the row to take resolved names from: none for a part of a field,
 // which shows itself and not what the whole would be called.
-func resolving(c Column, row bson.Raw) bson.Raw {
+func resolving(c query.Column, row bson.Raw) bson.Raw {
 	if !c.Whole() {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 )
@@ -161,7 +162,7 @@ func appendYear(dst []byte, v bson.RawValue) []byte {
 var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
 
 // rowOf returns what writes a row of some columns.
-func rowOf(columns Columns) func(dst []byte, a activity) []byte {
+func rowOf(columns query.Columns) func(dst []byte, a activity) []byte {
 	return func(dst []byte, a activity) []byte {
 		dst = append(dst, a.snap.Fragment(a.slot, fragID)...)
 		doc := a.doc()
@@ -183,7 +184,7 @@ func appendField(dst []byte, name string, v bson.RawValue) []byte {
 }
 
 // valueOf is what a column shows of an activity.
-func valueOf(c Column, doc bson.Raw) bson.RawValue {
+func valueOf(c query.Column, doc bson.Raw) bson.RawValue {
 	if !c.Whole() || !slices.Contains(renderedColumns, c.Name) {
 		return storedOf(c, doc)
 	}
@@ -195,7 +196,7 @@ func valueOf(c Column, doc bson.Raw) bson.RawValue {
 }
 
 // storedOf is what a column shows of a record.
-func storedOf(c Column, doc bson.Raw) bson.RawValue {
+func storedOf(c query.Column, doc bson.Raw) bson.RawValue {
 	v, _ := c.Project(display.Stored(c.Name, doc.Lookup(c.Name)))
 	return v
 }

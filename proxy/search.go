@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
@@ -68,7 +69,7 @@ func (s *Server) search(of searched) resource {
 }
 
 // searchRow reads what rows show, and which arrays are taken apart for it.
-func (s *Server) searchRow(p Params, of searched) (row recordRow, apart unwinding, err error) {
+func (s *Server) searchRow(p query.Params, of searched) (row recordRow, apart unwinding, err error) {
 	names, err := p.StoredColumns()
 	if err != nil {
 		return row, nil, err

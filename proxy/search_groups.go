@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -26,7 +27,7 @@ type aggregation struct {
 
 // aggregation reads aggregate, aggregate_function and aggregate_value. The last
 // two mean nothing without the first.
-func (s *Server) aggregation(p Params) (by aggregation, err error) {
+func (s *Server) aggregation(p query.Params) (by aggregation, err error) {
 	if by.field, err = p.StoredField("aggregate"); err != nil || by.field == "" {
 		return by, err
 	}
@@ -39,7 +40,7 @@ func (s *Server) aggregation(p Params) (by aggregation, err error) {
 		return by, nil
 	case "sum", "mean", "median":
 	default:
-		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", Quoted(by.function))
+		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", query.Quoted(by.function))
 	}
 	if by.value, err = p.StoredField("aggregate_value"); err == nil && by.value == "" {
 		err = rules.Wrongf("aggregate_value", "", "is required: %s needs the path of a number", by.function)

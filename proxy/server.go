@@ -17,6 +17,7 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/query"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
 	"vitrine/rules/label"
@@ -35,7 +36,7 @@ type Server struct {
 	guesses      *buckets // of keys; nil: not limited
 	strangers    *buckets // of users that the citation index does not have
 	limits       Limits
-	query        *Reader
+	query        *query.Reader
 	backtracking time.Duration // of the matches of one request
 	results      *result.Cache
 	planners     map[string]*planner // by path
@@ -159,7 +160,7 @@ func newServer(o Options) (*Server, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.query = NewReader(ReaderOptions{Filter: o.Filter, Now: s.now})
+	s.query = query.New(query.Options{Filter: o.Filter, Now: s.now})
 	for _, key := range []secret{s.key, s.portfolioKey, newSecret(o.Admin.Token)} {
 		if key.set {
 			s.secrets = append(s.secrets, key)

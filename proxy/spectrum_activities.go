@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -34,7 +35,7 @@ func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) 
 			return nil, err
 		}
 		return &body{
-			head: openList(0), tail: closeList(Page{}), items: between(0, len(entries)),
+			head: openList(0), tail: closeList(query.Page{}), items: between(0, len(entries)),
 			row: func(dst []byte, item int) []byte { return entries[item].append(dst, told) },
 		}, nil
 	}

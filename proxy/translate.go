@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules/label"
 )
 
@@ -43,7 +44,7 @@ type translator struct {
 
 // translator returns what the request's language needs; nil if rows can go out as
 // they are prepared.
-func (s *Server) translator(p Params) *translator {
+func (s *Server) translator(p query.Params) *translator {
 	lang := s.languageOf(p)
 	if lang == s.language {
 		return nil
@@ -61,7 +62,7 @@ func (s *Server) translator(p Params) *translator {
 
 // languageOf returns the language of an answer: lang, or else the configured one
 // (DESIGN.md: 15).
-func (s *Server) languageOf(p Params) string { return or(p.Language(), s.language) }
+func (s *Server) languageOf(p query.Params) string { return or(p.Language(), s.language) }
 
 // says returns what the API says itself in a language.
 func (s *Server) says(text, lang string) string { return s.labels.Label(label.Text, text, lang) }

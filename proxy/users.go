@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 )
@@ -40,7 +41,7 @@ func asItIs(_ context.Context, record bson.Raw) (bson.Raw, error) { return recor
 
 // appendUser writes a person's record, or _id, the columns asked for and id.
 // Nothing of a person is rendered: every column is a stored field.
-func appendUser(dst []byte, record bson.Raw, asked Columns) []byte {
+func appendUser(dst []byte, record bson.Raw, asked query.Columns) []byte {
 	if len(asked) == 0 {
 		return ejson.AppendDocument(dst, record)
 	}

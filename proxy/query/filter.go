@@ -1,4 +1,4 @@
-package proxy
+package query
 
 import (
 	"fmt"
@@ -12,17 +12,17 @@ import (
 	"vitrine/rules/filter"
 )
 
-// ReaderOptions configures a Reader.
-type ReaderOptions struct {
+// Options configures a Reader.
+type Options struct {
 	Filter filter.Options   // limits of filters
 	Now    func() time.Time // what $$NOW means; if nil, time.Now
 }
 
 // Reader reads filters. It is safe for concurrent use.
-type Reader struct{ o ReaderOptions }
+type Reader struct{ o Options }
 
-// NewReader returns a reader.
-func NewReader(o ReaderOptions) *Reader {
+// New returns a reader.
+func New(o Options) *Reader {
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -1,4 +1,4 @@
-package proxy
+package query
 
 // Page is the shared pagination (API.md: Shared pagination).
 type Page struct {
