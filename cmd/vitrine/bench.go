@@ -66,7 +66,7 @@ Requests are not logged unless --logged is given.`,
 	flags.BoolVar(&f.logged, "logged", false, "let the front end log every request, as it does by default (the lines are thrown away)")
 	flags.BoolVar(&f.quick, "quick", false, "one short round of everything: does it run?")
 	f.reportFlags.flags(cmd)
-	cmd.AddCommand(benchServeCommand(), benchDriveCommand(), benchBareCommand(), benchDrawCommand())
+	cmd.AddCommand(benchServeCommand(), benchBareCommand(), benchDrawCommand())
 	return cmd
 }
 

@@ -61,7 +61,6 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (bench.Progr
 			c.Env = append(os.Environ(), envStore+"="+uri) // not an argument, which everybody may read
 			return c
 		},
-		Driving: role("drive"),
 		Bare:    role("bare"),
 	}, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"vitrine/cmd/vitrine/internal/bench/bare"
 	"vitrine/cmd/vitrine/internal/bench/child"
-	"vitrine/cmd/vitrine/internal/bench/load"
 	"vitrine/cmd/vitrine/internal/bench/serving"
 	"vitrine/configs"
 	"vitrine/materialize"
@@ -99,16 +98,6 @@ func together(stop func(), parts ...func() error) error {
 		})
 	}
 	return group.Wait()
-}
-
-// benchDriveCommand is the process that asks.
-func benchDriveCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "drive", Hidden: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return child.Serve(cmd.Context(), os.Stdin, os.Stdout, &load.Driver{})
-		},
-	}
 }
 
 // benchBareCommand is the process with the bare handler.

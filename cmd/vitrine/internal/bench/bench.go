@@ -48,7 +48,6 @@ type Program struct {
 	// Serving says how to start the process that serves a store. If profile is not
 	// empty, the process writes a profile to that file from its first moment on.
 	Serving func(store, profile string) child.Command
-	Driving child.Command // runs load.Driver
 	Bare    child.Command // runs bare.Server
 }
 
@@ -107,7 +106,6 @@ type bench struct {
 	words   *vocabulary
 	asked   map[string][]Asked // by case, of the stores
 	serving *child.Process
-	driving *child.Process
 	bare    *child.Process
 	watch   *usage.Watch // of the serving process's memory
 	front   string       // HOST:PORT of the serving process
@@ -159,7 +157,7 @@ func (b *bench) stop() error {
 	if b.watch != nil {
 		b.watch.End()
 	}
-	for _, p := range []*child.Process{b.driving, b.bare, b.serving} {
+	for _, p := range []*child.Process{b.bare, b.serving} {
 		if p != nil {
 			errs = append(errs, p.Close())
 		}

@@ -3,18 +3,17 @@
 // same question to the store; how soon it starts, how it refreshes, and what memory
 // it needs.
 //
-//	a dump, the demo, a store ──▶ multiply ──▶ embedded store ──▶ serving process ◀──HTTP── driving process
+//	a dump, the demo, a store ──▶ multiply ──▶ embedded store ──▶ serving process ◀──HTTP── this process
 //	                                              │                bare process    ◀──HTTP──┘
 //	                                              └──the same queries, through origin.Find
 //
-// The serving process is the program as `serve` runs it (package serving is what it
-// tells beside), the bare one holds a Fiber handler that sends bytes taken over from
-// it (package bare), the driving one asks both over loopback in turns (package load).
-// What else the machine does meets both alike, and what counts is the median of the
-// ratios of several rounds. All three are this program, started again by the one
-// that measures (package child).
+// The serving process is the program as `serve` runs it, with a service for the
+// measurement (package serving). The bare process holds a Fiber handler that sends
+// bytes copied from it (package bare). This process asks both over loopback in turns
+// (package load) and starts both as children of the same program (package child).
+// Other work of the machine affects both sides alike, and what counts is the median
+// of the ratios of several rounds.
 //
-// Figures are what was measured, never what was hoped for: an answer that is not as
-// it must be, or that came from the result cache where it must not, ends the case
-// with an error.
+// A figure is never reported of a wrong answer: one with another status, or one from
+// the result cache where every question is new, ends its case with an error.
 package bench

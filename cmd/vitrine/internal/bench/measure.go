@@ -178,7 +178,10 @@ func (b *bench) drive(ctx context.Context, target *child.Process, job load.Job) 
 	if err := target.Call(ctx, "Usage", none{}, &before); err != nil {
 		return s, err
 	}
-	if err := b.driving.Call(ctx, "Drive", job, &s.Sample); err != nil {
+	if s.Sample, err = load.Drive(ctx, job); err != nil {
+		return s, err
+	}
+	if err := ctx.Err(); err != nil {
 		return s, err
 	}
 	if err := target.Call(ctx, "Usage", none{}, &after); err != nil {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -71,27 +72,24 @@ type refreshed struct {
 func (b *bench) refreshOnce(ctx context.Context, t *traffic, serial int) (r refreshed, err error) {
 	// What is popular was asked before anything is measured.
 	warm := load.Job{Addr: b.front, Paths: t.popular(), Once: true, Conns: 2, Duration: refreshTime}
-	if err := b.driving.Call(ctx, "Drive", warm, &load.Sample{}); err != nil {
+	if _, err := load.Drive(ctx, warm); err != nil {
 		return r, err
 	}
 	job := load.Job{Addr: b.front, Paths: t.next(), Conns: refreshConns, Duration: refreshTime, Rate: b.Pace}
-	driven := make(chan error, 1)
-	go func() { driven <- b.driving.Call(ctx, "Drive", job, &r.Sample) }()
-	if err := pause(ctx, steadyTime); err != nil {
-		return r, err
+	driven, failed := make(chan struct{}), error(nil)
+	driving, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { defer close(driven); r.Sample, failed = load.Drive(driving, job) }()
+	if err = pause(ctx, steadyTime); err == nil {
+		r.steadyUntil = time.Now()
+		err = b.serving.Call(ctx, "Change", serving.Change{Count: b.Changes, Serial: serial}, &r.Changed)
 	}
-	r.steadyUntil = time.Now()
-	changeErr := b.serving.Call(ctx, "Change", serving.Change{Count: b.Changes, Serial: serial}, &r.Changed)
-	if changeErr == nil {
-		changeErr = pause(ctx, tailTime)
+	if err == nil {
+		err = pause(ctx, tailTime)
 	}
-	if err := b.driving.Call(ctx, "Stop", none{}, &none{}); err != nil {
-		return r, err
-	}
-	if err := <-driven; err != nil {
-		return r, err
-	}
-	return r, changeErr
+	stop()
+	<-driven
+	return r, errors.Join(failed, err)
 }
 
 func pause(ctx context.Context, d time.Duration) error {

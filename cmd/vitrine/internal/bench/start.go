@@ -37,9 +37,6 @@ func (b *bench) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if b.driving, err = child.Start(ctx, b.Program.Driving); err != nil {
-		return err
-	}
 	if b.bare, err = child.Start(ctx, b.Program.Bare); err != nil {
 		return err
 	}

@@ -1,16 +1,17 @@
-// Package load asks a front end, as fast as it answers or at a given pace, and
-// takes the time of every request. It runs in a process of its own, so that the
-// front end's processor time and memory are the front end's alone.
+// Package load asks a server, as fast as it answers or at a given rate, and measures
+// every request.
 //
-// A driver knows nothing of what it asks: the paths come with the job, spelled
-// before the time starts. It checks what an answer claims (status, Cache-Status),
-// and reads it to the end, however long it is.
+// It knows nothing of what it asks: the paths come with the job, built before the
+// time starts. It checks what an answer claims (status, Cache-Status), and reads it
+// to the end, however long it is.
 package load
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"slices"
+	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,19 +23,19 @@ import (
 type Job struct {
 	Addr   string   // HOST:PORT
 	Paths  []string // with their queries, asked in this order
-	Once   bool     // end when all paths were asked; otherwise they are asked over and over
+	Once   bool     // end when all paths were asked; otherwise they are asked again and again
 	Header map[string]string
 	Status int // that answers must have; 0 means 200
 	// Conns is how many connections ask at a time, each one request after another; 0 means 1.
 	Conns    int
 	Duration time.Duration
 	// Rate, if not 0, is how many requests a second fall due, whether or not earlier
-	// ones are answered: a request's time counts from when it was due, so that a
-	// stalled server cannot hide behind the questions it kept from being asked.
+	// ones are answered. A request's time counts from when it was due, so that the
+	// requests which a stalled server delays count as slow.
 	Rate int
 }
 
-// Sample is what came of a job.
+// Sample is the outcome of a job.
 type Sample struct {
 	Began    time.Time
 	Elapsed  time.Duration
@@ -50,60 +51,15 @@ type Request struct {
 	Took time.Duration
 }
 
-// Driver is the service of a driving process.
-type Driver struct {
-	mu   sync.Mutex
-	stop context.CancelFunc // of the job under way
-}
-
-// prefetched is how long a body of known length may be, in bytes, to be read at once.
-// Longer ones are read as they come; without this limit they would be held whole.
+// prefetched limits the bodies of known length that are read at once, in bytes.
+// Longer ones are streamed; without this limit they would be held in memory whole.
 const prefetched = 64 << 10
 
-// errBusy: a driver does one job at a time.
-var errBusy = errors.New("load: a job is under way")
-
-// Drive does a job. It is an error if any answer is not as it must be.
-func (d *Driver) Drive(job Job, reply *Sample) error {
-	ctx, cancel := context.WithTimeout(context.Background(), job.Duration)
+// Drive does a job until its paths, its duration or ctx end. It is an error if an
+// answer is not as it must be.
+func Drive(ctx context.Context, job Job) (Sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, job.Duration)
 	defer cancel()
-	if !d.begin(cancel) {
-		return errBusy
-	}
-	defer d.end()
-	s, err := drive(ctx, job)
-	*reply = s
-	return err
-}
-
-// Stop ends the job under way before its time.
-func (d *Driver) Stop(_ struct{}, _ *struct{}) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stop != nil {
-		d.stop()
-	}
-	return nil
-}
-
-func (d *Driver) begin(stop context.CancelFunc) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stop != nil {
-		return false
-	}
-	d.stop = stop
-	return true
-}
-
-func (d *Driver) end() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.stop = nil
-}
-
-// drive does a job until ctx ends or its paths do.
-func drive(ctx context.Context, job Job) (Sample, error) {
 	job.Conns, job.Status = max(job.Conns, 1), max(job.Status, fasthttp.StatusOK)
 	if job.Status == fasthttp.StatusOK && len(job.Paths) == 0 {
 		return Sample{}, errors.New("load: a job without paths")
@@ -129,7 +85,6 @@ func drive(ctx context.Context, job Job) (Sample, error) {
 		s.Hits += w.hits
 		s.Misses += w.misses
 	}
-	slices.SortFunc(s.Requests, func(a, b Request) int { return int(a.At - b.At) })
 	return s, errors.Join(errs...)
 }
 
@@ -169,4 +124,102 @@ func wait(ctx context.Context, at time.Time) bool {
 	case <-timer.C:
 		return true
 	}
+}
+
+// headerCacheStatus tells where an answer came from (RFC 9211).
+const headerCacheStatus = "Cache-Status"
+
+// worker asks over one connection at a time.
+type worker struct {
+	client *fasthttp.HostClient
+	job    *Job
+	t      *ticket
+
+	requests []Request
+	bytes    int64
+	hits     int
+	misses   int
+	buffer   []byte
+}
+
+// run asks until ctx ends, the tickets run out, or a request fails. A request in
+// flight when ctx ends is finished and counted: leaving it out would favour slow
+// answers.
+func (w *worker) run(ctx context.Context) error {
+	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(res)
+	for name, value := range w.job.Header {
+		req.Header.Set(name, value)
+	}
+	w.buffer = make([]byte, 256<<10)
+	asked := ""
+	for ctx.Err() == nil {
+		path, due, ok := w.t.next()
+		if !ok {
+			return nil
+		}
+		// The timer wakes a worker a little late, which is not the server's fault: such a
+		// request counts from now. A worker that comes late was delayed by the server.
+		late := !due.IsZero() && time.Now().After(due)
+		if !late && !wait(ctx, due) {
+			return nil
+		}
+		if path != asked {
+			req.SetRequestURI("http://" + w.job.Addr + path)
+			asked = path
+		}
+		began := time.Now()
+		if !late {
+			due = began
+		}
+		if err := w.ask(req, res); err != nil {
+			return err
+		}
+		w.requests = append(w.requests, Request{At: due.Sub(w.t.began), Took: time.Since(due)})
+	}
+	return nil
+}
+
+// ask sends a request and reads the answer to its end.
+func (w *worker) ask(req *fasthttp.Request, res *fasthttp.Response) error {
+	if err := w.client.Do(req, res); err != nil {
+		return fmt.Errorf("GET %s: %w", req.URI(), err)
+	}
+	n, err := w.read(res)
+	if err != nil {
+		return fmt.Errorf("GET %s: body: %w", req.URI(), err)
+	}
+	if res.StatusCode() != w.job.Status {
+		return fmt.Errorf("GET %s: status %d: %.200s", req.URI(), res.StatusCode(), w.buffer[:min(n, int64(len(w.buffer)))])
+	}
+	w.bytes += n
+	switch status := res.Header.Peek(headerCacheStatus); {
+	case bytes.HasSuffix(status, []byte("hit")):
+		w.hits++
+	case len(status) > 0:
+		w.misses++
+	}
+	return nil
+}
+
+// read reads a body to its end and returns its length; what comes first is left in
+// the worker's buffer.
+func (w *worker) read(res *fasthttp.Response) (n int64, err error) {
+	stream := res.BodyStream()
+	if stream == nil {
+		body := res.Body()
+		copy(w.buffer, body)
+		return int64(len(body)), nil
+	}
+	for err == nil {
+		var got int
+		got, err = stream.Read(w.buffer)
+		n += int64(got)
+	}
+	if err != io.EOF {
+		_ = res.CloseBodyStream() // the first error says more
+		return n, err
+	}
+	return n, res.CloseBodyStream()
 }

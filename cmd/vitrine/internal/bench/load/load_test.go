@@ -1,10 +1,12 @@
 package load_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,9 +80,8 @@ func TestDriveOnce(t *testing.T) {
 		}
 		return c.SendString("twelve bytes")
 	})
-	var d load.Driver
-	var got load.Sample
-	if err := d.Drive(load.Job{Addr: s.addr, Paths: paths(40), Once: true, Conns: 3, Duration: time.Hour}, &got); err != nil {
+	got, err := load.Drive(t.Context(), load.Job{Addr: s.addr, Paths: paths(40), Once: true, Conns: 3, Duration: time.Hour})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Requests) != 40 || got.Bytes != 480 || got.Mean() != 12 || got.Hits != 20 || got.Misses != 20 {
@@ -96,11 +97,10 @@ func TestDriveOnce(t *testing.T) {
 	}
 }
 
-// TestDriveUntilStopped asks one path over and over, reads bodies sent as streams,
-// and ends when it is told to.
+// TestDriveUntilStopped asks one path again and again, reads bodies sent as streams,
+// and ends with its context.
 func TestDriveUntilStopped(t *testing.T) {
 	reached := make(chan struct{}, 1)
-	var d load.Driver
 	n := 0
 	s := newTarget(t, func(c *fiber.Ctx) error {
 		if n++; n == 30 {
@@ -109,24 +109,14 @@ func TestDriveUntilStopped(t *testing.T) {
 		c.Context().SetBodyStream(strings.NewReader(strings.Repeat("x", 700_000)), -1)
 		return nil
 	})
-	var got load.Sample
-	done := make(chan error, 1)
-	go func() { done <- d.Drive(load.Job{Addr: s.addr, Paths: []string{"/"}, Duration: time.Hour}, &got) }()
-	<-reached
-	if err := d.Drive(load.Job{Addr: s.addr, Paths: []string{"/"}}, new(load.Sample)); err == nil {
-		t.Error("a second job at a time: no error")
-	}
-	if err := d.Stop(struct{}{}, nil); err != nil {
-		t.Error(err)
-	}
-	if err := <-done; err != nil {
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-reached; cancel() }()
+	got, err := load.Drive(ctx, load.Job{Addr: s.addr, Paths: []string{"/"}, Duration: time.Hour})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Requests) < 29 || got.Mean() != 700_000 {
 		t.Errorf("%d requests, %d bytes each", len(got.Requests), got.Mean())
-	}
-	if err := d.Stop(struct{}{}, nil); err != nil {
-		t.Errorf("stop without a job: %v", err)
 	}
 }
 
@@ -139,9 +129,9 @@ func TestLongBodiesAreNotHeld(t *testing.T) {
 		return nil
 	})
 	var before, after runtime.MemStats
-	var got load.Sample
 	runtime.ReadMemStats(&before)
-	if err := new(load.Driver).Drive(load.Job{Addr: s.addr, Paths: paths(2), Once: true, Duration: time.Hour}, &got); err != nil {
+	got, err := load.Drive(t.Context(), load.Job{Addr: s.addr, Paths: paths(2), Once: true, Duration: time.Hour})
+	if err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -160,15 +150,15 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestDrivePaced(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusNotModified) })
-	var d load.Driver
-	var got load.Sample
 	job := load.Job{Addr: s.addr, Paths: paths(50), Once: true, Conns: 8, Duration: time.Hour, Rate: 1000, Status: fiber.StatusNotModified}
-	if err := d.Drive(job, &got); err != nil {
+	got, err := load.Drive(t.Context(), job)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Requests) != 50 {
 		t.Fatalf("%d requests", len(got.Requests))
 	}
+	slices.SortFunc(got.Requests, func(a, b load.Request) int { return int(a.At - b.At) })
 	for i, r := range got.Requests {
 		if due := time.Duration(i) * time.Millisecond; r.At < due {
 			t.Errorf("request %d began at %v, before it was due", i, r.At)
@@ -188,8 +178,7 @@ func TestDriveRefusesWrongAnswers(t *testing.T) {
 		{"nothing to ask", load.Job{Addr: s.addr, Duration: time.Hour}, "without paths"},
 	}
 	for _, tt := range tests {
-		var d load.Driver
-		if err := d.Drive(tt.job, new(load.Sample)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := load.Drive(t.Context(), tt.job); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want something about %q", tt.name, err, tt.want)
 		}
 	}
