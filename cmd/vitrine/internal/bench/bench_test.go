@@ -323,7 +323,7 @@ func TestWriteTable(t *testing.T) {
 	r := Report{Runs: []Measurement{{
 		Rows: 100_000, BSON: 290e6, Fill: 8 * time.Second, Build: 9 * time.Second,
 		Starts: []Start{{3 * time.Second}, {time.Second}, {2 * time.Second}},
-		Memory: &Memory{Rows: 404e6}, Pauses: &Pauses{Cycles: 3}, Refresh: &Refresh{Changed: 100, Ratio: 1.5}, Notes: []string{"no wind"},
+		Memory: &Memory{Rows: 404e6}, Pauses: &Pauses{Cycles: 3}, Refresh: &Refresh{Changed: 100, Ratio: 1.5, Rounds: 1}, Notes: []string{"no wind"},
 		Results: []Result{
 			{Name: "list", Rate: 50_000, Bare: &Bare{Rate: 60_000, Ratio: 0.83}, Stores: []Asked{{Store: "scan", P50: time.Second, Factor: 1234}}},
 			{Name: "full", P50: 1500 * time.Millisecond, Stores: []Asked{{Store: "against", Error: "unknown operator"}}},
@@ -333,7 +333,7 @@ func TestWriteTable(t *testing.T) {
 	if err := WriteTable(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"100,000 activities", "290 MB", "50,000", "0.83", "1,234", "refused", "1.5s", "median 2s", "× 1.50", "note: no wind"} {
+	for _, want := range []string{"100,000 activities", "290 MB", "50,000", "0.83", "1,234", "refused", "1.5s", "2s (3)", "1.50 ×", "activities: no wind"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

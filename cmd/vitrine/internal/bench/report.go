@@ -107,6 +107,26 @@ type Asked struct {
 	Error  string        `json:"error,omitempty"`
 }
 
+// asked returns a store's time, or nil.
+func (r *Result) asked(kind string) *Asked {
+	for i := range r.Stores {
+		if r.Stores[i].Store == kind {
+			return &r.Stores[i]
+		}
+	}
+	return nil
+}
+
+// result returns a case's result; nil if it was not measured.
+func (m *Measurement) result(name string) *Result {
+	for i := range m.Results {
+		if m.Results[i].Name == name {
+			return &m.Results[i]
+		}
+	}
+	return nil
+}
+
 // Refresh is what changing records under load came to: medians over the rounds.
 type Refresh struct {
 	Changed   int           `json:"changed"` // records per round

@@ -11,29 +11,27 @@ import (
 	"vitrine/cmd/vitrine/internal/bench/plot"
 )
 
-// chart is what both kinds do.
-type chart interface{ Write(w io.Writer) error }
-
 func TestCharts(t *testing.T) {
-	lines := []plot.Line{{At: 3, Label: "three"}}
+	marks := []plot.Mark{{At: 3, Label: "three"}}
+	series := func(points ...plot.Point) []plot.Series { return []plot.Series{{Name: "first", Points: points}} }
 	tests := []struct {
 		name  string
-		chart chart
+		chart plot.Chart
 		want  []string // in the drawing
 	}{
-		{"dots", plot.Dots{Title: "A <b> & c", Description: "d & e", Axis: plot.Axis{Label: "of it"}, Lines: lines,
-			Rows: []plot.Row{{Label: "one", Values: []plot.Value{{1, 0.5, 2}}}, {Label: "none", Values: []plot.Value{plot.Nothing}}}},
-			[]string{"A &lt;b&gt; &amp; c", ">d &amp; e</desc>", ">one<", ">none<", ">three<", ">of it<", "</title></circle>"}},
-		{"dots in powers of ten", plot.Dots{Title: "T", Axis: plot.Axis{Log: true}, Series: []string{"p50", "p99"},
-			Rows: []plot.Row{{Label: "x", Values: []plot.Value{{At: 0.05}, {1234, 1234, 2000}}}, {Label: "zero", Values: []plot.Value{{}, {At: 7}}}}},
+		{"rows", plot.Chart{Title: "A <b> & c", Description: "d & e", X: plot.Axis{Label: "of it"}, Marks: marks,
+			Rows: []string{"one", "none"}, Series: series(plot.Point{X: 1, Low: 0.5, High: 2})},
+			[]string{"A &lt;b&gt; &amp; c", ">d &amp; e</desc>", ">one<", ">none<", ">three<", ">of it<", "</title></use>"}},
+		{"rows in powers of ten", plot.Chart{Title: "T", X: plot.Axis{Log: true}, Rows: []string{"x", "zero"}, Series: []plot.Series{
+			{Name: "p50", Points: []plot.Point{{X: 0.05}, {}}}, {Name: "p99", Points: []plot.Point{{X: 1234, Low: 1234, High: 2000}, {X: 7, Y: 1}}}}},
 			[]string{">0.01<", ">10k<", ">p99<", ">1.23k<"}},
-		{"an axis that ends", plot.Dots{Title: "T", Axis: plot.Axis{Most: 2}, Rows: []plot.Row{{Label: "x", Values: []plot.Value{{1, 1, 9}}}}}, []string{">2<"}},
-		{"no dots", plot.Dots{Title: "T"}, []string{">T<"}},
-		{"points", plot.Points{Title: "T", X: plot.Axis{Label: "s"}, Y: plot.Axis{Label: "ms", Log: true}, Marks: lines, Lines: lines,
-			Series: []plot.Series{{Name: "a", Joined: true, Points: []plot.XY{{X: -1, Y: 1}, {X: 2, Y: 10}}}, {Name: "b", Points: []plot.XY{{X: 0, Y: 5}}}}},
-			[]string{"<path", "<circle", "<polygon", ">three<", ">a<", ">b<"}},
-		{"no points", plot.Points{Title: "T"}, []string{">T<"}},
-		{"equal values", plot.Points{Title: "T", Series: []plot.Series{{Name: "a", Points: []plot.XY{{X: 2, Y: 0}, {X: 2, Y: 0}}}}}, []string{"<circle"}},
+		{"an axis that ends", plot.Chart{Title: "T", X: plot.Axis{Most: 2}, Rows: []string{"x"}, Series: series(plot.Point{X: 1, Low: 1, High: 9})}, []string{">2<"}},
+		{"no rows", plot.Chart{Title: "T", Rows: []string{}}, []string{">T<"}},
+		{"points", plot.Chart{Title: "T", X: plot.Axis{Label: "s"}, Y: plot.Axis{Label: "ms", Log: true}, Marks: marks,
+			Series: []plot.Series{{Name: "a", Joined: true, Points: []plot.Point{{X: -1, Y: 1}, {X: 2, Y: 10}}}, {Name: "b", Points: []plot.Point{{X: 0, Y: 5}}}}},
+			[]string{`class="j l0"`, `class="f0"`, `class="f1"`, ">three<", ">a<", ">b<", ">ms<"}},
+		{"no points", plot.Chart{Title: "T"}, []string{">T<"}},
+		{"equal values", plot.Chart{Title: "T", Series: series(plot.Point{X: 2}, plot.Point{X: 2})}, []string{`class="f0"`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,7 +52,7 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-func draw(t *testing.T, c chart) string {
+func draw(t *testing.T, c plot.Chart) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := c.Write(&b); err != nil {
