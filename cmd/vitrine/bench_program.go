@@ -61,7 +61,7 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (bench.Progr
 			c.Env = append(os.Environ(), envStore+"="+uri) // not an argument, which everybody may read
 			return c
 		},
-		Bare:    role("bare"),
+		Bare: role("bare"),
 	}, nil
 }
 
