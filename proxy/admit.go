@@ -60,15 +60,18 @@ func (s *Server) recognise(c *fiber.Ctx, r *request) error {
 	if err != nil {
 		return err
 	}
+	r.person, r.personal = person{display: fragWeb}, brought
+	if user == "" {
+		return nil
+	}
 	ctx, cancel := s.deadline(c.UserContext())
 	defer cancel()
 	who, known, err := s.findPerson(ctx, user)
 	if err != nil {
 		return err
 	}
-	if !known && !s.sessions.options.UnknownUsers {
-		who = person{display: fragWeb}
+	if known || s.sessions.options.UnknownUsers {
+		r.person = who
 	}
-	r.person, r.personal = who, brought
 	return nil
 }

@@ -95,9 +95,6 @@ func setHeader(c *fiber.Ctx, name, value string) {
 // from. Age does not: caches take from it how long an answer is fresh.
 const headerDataAge = "Vitrine-Data-Age"
 
-// httpDate is a time as HTTP spells it.
-func httpDate(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
-
 // tellModified sets Last-Modified: when the view of an answer was published. It is not
 // set where a date of whole seconds, the view's alone, would be taken for more than it
 // says: of what the clock, or settings adopted since, have changed as well. What
@@ -105,10 +102,10 @@ func httpDate(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
 func (s *Server) tellModified(c *fiber.Ctx, p plan, snapshot *view.Snapshot, st standing) {
 	published := snapshot.Meta().Published
 	if !published.Equal(st.published) {
-		st.modified = httpDate(published)
+		st.modified = pastDate(published, s.now())
 	}
 	second := published.Truncate(time.Second)
-	if (p.once || !p.until.IsZero()) && p.since.IsZero() || !second.After(p.since) || !second.After(s.adopted) || second.After(s.now()) {
+	if (p.once || !p.until.IsZero()) && p.since.IsZero() || !second.After(p.since) || !second.After(s.adopted) || st.modified == "" {
 		return
 	}
 	setHeader(c, fiber.HeaderLastModified, st.modified)

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -12,7 +13,8 @@ type standing struct {
 	// age is the seconds since the store last confirmed the view. A view that came from a
 	// file counts from when it was confirmed for the process that wrote it.
 	age string
-	// published is when the view was, and modified the same as HTTP spells it.
+	// published is when the view was, and modified the same as HTTP spells it; empty while
+	// that lies ahead by this clock.
 	published time.Time
 	modified  string
 	// stale: the store could not confirm the view when it was last to.
@@ -50,10 +52,18 @@ func (a *standings) look(now time.Time) *standingsAt {
 			age = max(now.Sub(status.Checked), 0)
 		}
 		found.views[status.View] = standing{
-			age: seconds(age), stale: status.Stale, published: status.Meta.Published, modified: httpDate(status.Meta.Published),
+			age: seconds(age), stale: status.Stale, published: status.Meta.Published, modified: pastDate(status.Meta.Published, now),
 		}
 	}
 	return found
+}
+
+// pastDate is a time as HTTP spells it; empty if it is not past.
+func pastDate(t, now time.Time) string {
+	if t.Truncate(time.Second).After(now) {
+		return ""
+	}
+	return t.UTC().Format(http.TimeFormat)
 }
 
 // hit is the Cache-Status of an answer that was kept.

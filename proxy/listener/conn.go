@@ -16,9 +16,6 @@ import (
 // headBytes is how much memory an idle connection holds for reading; most requests fit.
 const headBytes = 2 << 10
 
-// writeSize is how many bytes of a response are handed to the system at a time.
-const writeSize = 64 << 10
-
 // stalledBytes is about how much memory a connection holds, beside its response and its
 // request, while its client does not read: the server's buffers and the goroutine.
 const stalledBytes = 48 << 10
@@ -200,18 +197,20 @@ func (c *Conn) URLTooLong() bool { return c.tooLong }
 // long, as long as the client reads.
 func (c *Conn) Write(p []byte) (sent int, err error) {
 	c.sent = true
-	last, counted := time.Now(), int64(0)
-	for len(p) > 0 && err == nil {
-		if err = c.Conn.SetWriteDeadline(c.nextCheck()); err != nil {
+	now, counted := time.Now(), int64(0)
+	for last := now; len(p) > 0 && err == nil; {
+		if err = c.Conn.SetWriteDeadline(c.nextCheck(now)); err != nil {
 			break
 		}
 		var n int
-		n, err = c.Conn.Write(p[:min(len(p), writeSize)])
-		p, sent = p[n:], sent+n
-		if n > 0 {
-			last = time.Now()
+		n, err = c.Conn.Write(p)
+		if p, sent = p[n:], sent+n; len(p) == 0 {
+			break
 		}
-		if errors.Is(err, os.ErrDeadlineExceeded) && !c.stalled(last) {
+		if now = time.Now(); n > 0 {
+			last = now
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) && !c.stalled(last, now) {
 			err = nil
 			if counted == 0 {
 				counted = stalledBytes + requestCopies*int64(c.longHead)
@@ -230,11 +229,11 @@ func (c *Conn) Write(p []byte) (sent int, err error) {
 const requestCopies = 4
 
 // nextCheck is when a write is interrupted to see whether the client reads.
-func (c *Conn) nextCheck() time.Time {
+func (c *Conn) nextCheck(now time.Time) time.Time {
 	if c.listener.options.Write <= 0 {
 		return c.until
 	}
-	next := time.Now().Add(c.listener.options.Write / writeChecks)
+	next := now.Add(c.listener.options.Write / writeChecks)
 	if !c.until.IsZero() && c.until.Before(next) {
 		return c.until
 	}
@@ -242,8 +241,7 @@ func (c *Conn) nextCheck() time.Time {
 }
 
 // stalled reports whether a client that last read a byte then has had its time.
-func (c *Conn) stalled(last time.Time) bool {
-	now := time.Now()
+func (c *Conn) stalled(last, now time.Time) bool {
 	if !c.until.IsZero() && !now.Before(c.until) {
 		return true
 	}
