@@ -9,7 +9,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/query"
 	"vitrine/rules"
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // The headers that tell what became of a call (DESIGN.md: 23).
@@ -43,7 +43,7 @@ func (p *plan) tell(of query.Params) {
 func unknown(ctx context.Context, s *view.Snapshot, paths []string) (string, error) {
 	var missing []string
 	for _, path := range paths {
-		parsed, err := filter.ParsePath(path)
+		parsed, err := raw.ParsePath(path)
 		if err != nil {
 			continue // it was refused, or names no field
 		}

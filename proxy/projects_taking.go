@@ -9,6 +9,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/rules/display"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // takings counts the activities that take part in a project, by its name.
@@ -69,13 +70,13 @@ func readTakings(ctx context.Context, activities *view.Snapshot) (takings, error
 			names[at].count++
 		}
 	}
-	slices.SortFunc(names, func(a, b taken) int { return filter.CompareValues(a.name, b.name) })
+	slices.SortFunc(names, func(a, b taken) int { return raw.Compare(a.name, b.name) })
 	return func(_ context.Context, name bson.RawValue) (n int, _ error) {
 		if display.Empty(name) {
 			return 0, nil
 		}
-		at, _ := slices.BinarySearchFunc(names, name, func(t taken, name bson.RawValue) int { return filter.CompareValues(t.name, name) })
-		for ; at < len(names) && filter.CompareValues(names[at].name, name) == 0; at++ {
+		at, _ := slices.BinarySearchFunc(names, name, func(t taken, name bson.RawValue) int { return raw.Compare(t.name, name) })
+		for ; at < len(names) && raw.Compare(names[at].name, name) == 0; at++ {
 			n += names[at].count // 1 and 1.0 are the same name, spelled differently
 		}
 		return n, nil
@@ -83,9 +84,9 @@ func readTakings(ctx context.Context, activities *view.Snapshot) (takings, error
 }
 
 // distinctAt returns the values at a path, each once.
-func distinctAt(doc bson.Raw, path filter.Path) (values []bson.RawValue) {
-	filter.Walk(doc, path, func(v filter.Value) bool {
-		same := func(w bson.RawValue) bool { return filter.CompareValues(v.Raw, w) == 0 }
+func distinctAt(doc bson.Raw, path raw.Path) (values []bson.RawValue) {
+	raw.Walk(doc, path, func(v raw.Value) bool {
+		same := func(w bson.RawValue) bool { return raw.Compare(v.Raw, w) == 0 }
 		if !v.Missing && !slices.ContainsFunc(values, same) {
 			values = append(values, v.Raw)
 		}

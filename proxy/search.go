@@ -7,7 +7,7 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // searched is a collection that /api/search looks through.
@@ -16,7 +16,7 @@ type searched struct {
 	columns  []string          // projected where none are asked for, beside the generated id
 	rendered bool              // values are rendered as those of projects, unless raw
 	needed   access.Permission // without it only the caller's own are found; "": everybody's
-	order    filter.Sort       // nil: the view's own, which is the searches' order already
+	order    raw.Sort          // nil: the view's own, which is the searches' order already
 }
 
 // searches are the collections by the last part of their path (API.md: search/…;
@@ -97,7 +97,7 @@ type foundRows struct {
 	list  listing
 	row   recordRow
 	apart unwinding
-	order filter.Sort
+	order raw.Sort
 }
 
 func (f foundRows) plan() plan {

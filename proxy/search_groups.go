@@ -15,7 +15,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // aggregation is how a search groups what it found; without a field it does not.
@@ -131,11 +131,11 @@ func (by aggregation) figure(g *valueGroup) figure {
 // and 1.0.
 func joinEqual(groups []valueGroup) []valueGroup {
 	slices.SortStableFunc(groups, func(a, b valueGroup) int {
-		return cmp.Or(filter.CompareValues(a.value, b.value), cmp.Compare(a.value.Type, b.value.Type))
+		return cmp.Or(raw.Compare(a.value, b.value), cmp.Compare(a.value.Type, b.value.Type))
 	})
 	joined := groups[:0]
 	for _, g := range groups {
-		if n := len(joined); n > 0 && filter.CompareValues(joined[n-1].value, g.value) == 0 {
+		if n := len(joined); n > 0 && raw.Compare(joined[n-1].value, g.value) == 0 {
 			joined[n-1].count += g.count
 			joined[n-1].tally.join(g.tally)
 			continue
@@ -158,7 +158,7 @@ func (by aggregation) append(dst []byte, g *valueGroup) []byte {
 // valueAt evaluates a path as an aggregation expression does. What is missing is null.
 func valueAt(field func(string) bson.RawValue, path string) bson.RawValue {
 	parts := strings.Split(path, ".")
-	if v := filter.Field(field(parts[0]), parts[1:]); v.Type != 0 && v.Type != bson.TypeUndefined {
+	if v := raw.Field(field(parts[0]), parts[1:]); v.Type != 0 && v.Type != bson.TypeUndefined {
 		return v
 	}
 	return bson.RawValue{Type: bson.TypeNull}

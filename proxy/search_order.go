@@ -1,12 +1,12 @@
 package proxy
 
-import "vitrine/rules/filter"
+import "vitrine/rules/raw"
 
 // newestFirst is the order of lists that API.md gives none: by year descending,
 // ties by _id (DESIGN.md: 3).
-func newestFirst() filter.Sort { return filter.Sort{{Path: mustPath("year"), Desc: true}} }
+func newestFirst() raw.Sort { return raw.Sort{{Path: mustPath("year"), Desc: true}} }
 
 // idOrder is the order by _id alone.
-func idOrder(descending bool) filter.Sort {
-	return filter.Sort{{Path: mustPath("_id"), Desc: descending}}
+func idOrder(descending bool) raw.Sort {
+	return raw.Sort{{Path: mustPath("_id"), Desc: descending}}
 }

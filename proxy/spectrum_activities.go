@@ -12,6 +12,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // spectrumActivities answers GET /api/spectrum-activities: a row for each
@@ -74,10 +75,10 @@ func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string
 		}
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int {
-		if c := filter.CompareValues(b.score, a.score); c != 0 {
+		if c := raw.Compare(b.score, a.score); c != 0 {
 			return c
 		}
-		return filter.CompareValues(a.id, b.id)
+		return raw.Compare(a.id, b.id)
 	})
 	return entries, nil
 }

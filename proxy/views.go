@@ -3,7 +3,7 @@ package proxy
 import (
 	"vitrine/cache/view"
 	"vitrine/rules"
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // Views declares the views this package reads: their default order (DESIGN.md,
@@ -45,7 +45,7 @@ func Views(o ViewOptions) []view.Definition {
 		},
 		{
 			Name:      rules.ViewEvents,
-			Order:     filter.Sort{{Path: mustPath("start"), Desc: true}},
+			Order:     raw.Sort{{Path: mustPath("start"), Desc: true}},
 			Fragments: recordFragments(),
 		},
 		{
@@ -54,7 +54,7 @@ func Views(o ViewOptions) []view.Definition {
 		},
 		{
 			Name:  rules.ViewSpectrum,
-			Order: filter.Sort{{Path: mustPath("count"), Desc: true}},
+			Order: raw.Sort{{Path: mustPath("count"), Desc: true}},
 		},
 	}
 }
@@ -66,8 +66,8 @@ type ViewOptions struct {
 }
 
 // mustPath parses a path written in this package.
-func mustPath(s string) filter.Path {
-	p, err := filter.ParsePath(s)
+func mustPath(s string) raw.Path {
+	p, err := raw.ParsePath(s)
 	if err != nil {
 		panic(err)
 	}

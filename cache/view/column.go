@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // column is what one field evaluates to in every row of a segment, for grouping.
@@ -25,7 +25,7 @@ func (c *column) memory() int64 { return c.bytes }
 // column returns the segment's column of a field after unwinding an array; an
 // empty unwind means none.
 func (s *segment) column(b *budget, field, unwind string) *column {
-	if path, err := filter.ParsePath(field); err == nil && !s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
+	if path, err := raw.ParsePath(field); err == nil && !s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
 		field = s.trodden(b, path, true).String()
 	}
 	return derive(b, s, derivedKey{kind: kindColumn, path: field, arg: unwind}, func() *column {
@@ -40,7 +40,7 @@ func buildColumn(rows []bson.Raw, field, unwind string) *column {
 		if v.Type == 0 || v.Type == bson.TypeUndefined {
 			v = bson.RawValue{Type: bson.TypeNull}
 		}
-		n, fresh := known.of(filter.Value{Raw: v})
+		n, fresh := known.of(raw.Value{Raw: v})
 		if fresh {
 			c.values = append(c.values, v)
 			c.bytes += int64(len(v.Value))
@@ -71,7 +71,7 @@ func unwound(row bson.Raw, parts []string, unwind string, note func(bson.RawValu
 		if parts[0] != unwind {
 			note(fieldOf(row, parts))
 		} else {
-			note(filter.Field(element, parts[1:]))
+			note(raw.Field(element, parts[1:]))
 		}
 	}
 	array, isArray := v.ArrayOK()
@@ -91,5 +91,5 @@ func unwound(row bson.Raw, parts []string, unwind string, note func(bson.RawValu
 // fieldOf is a field path of a row as an aggregation expression sees it. The zero
 // RawValue means missing.
 func fieldOf(row bson.Raw, parts []string) bson.RawValue {
-	return filter.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: row}, parts)
+	return raw.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: row}, parts)
 }

@@ -11,6 +11,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 	"vitrine/rules/testoutput"
 )
 
@@ -102,7 +103,7 @@ func appendTitle(dst []byte, row bson.Raw) []byte {
 // run starts a set whose order is year descending.
 func run(t testing.TB, s *store, o view.Options) *running {
 	t.Helper()
-	year, err := filter.ParsePath("year")
+	year, err := raw.ParsePath("year")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func run(t testing.TB, s *store, o view.Options) *running {
 	if o.Views == nil {
 		o.Views = []view.Definition{{
 			Name:  "things",
-			Order: filter.Sort{{Path: year, Desc: true}},
+			Order: raw.Sort{{Path: year, Desc: true}},
 			Fragments: []view.Fragment{
 				{Name: "title", Encode: appendTitle},
 				{Name: "row", Parts: []view.Fragment{

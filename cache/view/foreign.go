@@ -10,6 +10,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // Foreign asks a database which records of a view match a filter that is not
@@ -19,7 +20,7 @@ type Foreign func(ctx context.Context, view string, query bson.Raw) iter.Seq2[bs
 // evalForeign reads a filter through: the rows whose ids the database names.
 // Records that became rows since, or are none any more, are simply not among them.
 func (s *Snapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bitset.BitSet, error) {
-	path, err := filter.ParsePath("_id")
+	path, err := raw.ParsePath("_id")
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // Group is a value with the number of selected rows that have it.
@@ -66,14 +66,14 @@ func byCount(groups []Group) []Group {
 func mergeEqual(groups []Group) []Group {
 	slices.SortFunc(groups, func(a, b Group) int {
 		return cmp.Or(
-			filter.CompareValues(a.Value, b.Value),
+			raw.Compare(a.Value, b.Value),
 			cmp.Compare(a.Value.Type, b.Value.Type),
 			bytes.Compare(a.Value.Value, b.Value.Value),
 		)
 	})
 	merged := groups[:0]
 	for _, g := range groups {
-		if n := len(merged); n > 0 && filter.CompareValues(merged[n-1].Value, g.Value) == 0 {
+		if n := len(merged); n > 0 && raw.Compare(merged[n-1].Value, g.Value) == 0 {
 			merged[n-1].Count += g.Count
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules/filter"
 	"vitrine/rules/parallel"
+	"vitrine/rules/raw"
 )
 
 // pathIndex is a path of a segment turned around: the distinct values that
@@ -34,7 +34,7 @@ type stretch struct{ from, to int }
 // distinct is one value of an index with its stretch of rows. A value that many
 // rows hold has them as a set too, which is united faster than they are added.
 type distinct struct {
-	filter.Value
+	raw.Value
 	from, to uint32
 	dense    *bitset.BitSet // nil if few rows hold it
 }
@@ -46,7 +46,7 @@ const denseShare = 64
 func (x *pathIndex) memory() int64 { return x.bytes }
 
 // pathIndex returns the segment's index of a path that rows have.
-func (s *segment) pathIndex(b *budget, path filter.Path) *pathIndex {
+func (s *segment) pathIndex(b *budget, path raw.Path) *pathIndex {
 	return derive(b, s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
 		return buildIndex(s.rows, path, runtime.GOMAXPROCS(0))
 	})
@@ -57,7 +57,7 @@ const indexPart = 4096
 
 // buildIndex indexes rows by what Walk reaches at path. Each of the workers, of which
 // there are at most so many, indexes a stretch of the rows, and the parts are merged.
-func buildIndex(rows []bson.Raw, path filter.Path, workers int) *pathIndex {
+func buildIndex(rows []bson.Raw, path raw.Path, workers int) *pathIndex {
 	workers = max(1, min(workers, len(rows)/indexPart))
 	parts := make([]*pathIndex, workers)
 	var wg parallel.Group
@@ -94,12 +94,12 @@ func (x *pathIndex) makeDense(n int) {
 type posting struct{ value, row uint32 }
 
 // indexStretch indexes rows[from:to] on one goroutine.
-func indexStretch(rows []bson.Raw, path filter.Path, from, to int) *pathIndex {
+func indexStretch(rows []bson.Raw, path raw.Path, from, to int) *pathIndex {
 	known := newNumbering()
 	var last []uint32 // per value, one more than the last row noted
 	postings := make([]posting, 0, to-from)
 	for row := from; row < to; row++ {
-		filter.Walk(rows[row], path, func(v filter.Value) bool {
+		raw.Walk(rows[row], path, func(v raw.Value) bool {
 			n, fresh := known.of(v)
 			if fresh {
 				last = append(last, 0)
@@ -115,7 +115,7 @@ func indexStretch(rows []bson.Raw, path filter.Path, from, to int) *pathIndex {
 }
 
 // arrange sorts values and lays their rows out behind each other.
-func arrange(values []filter.Value, postings []posting) *pathIndex {
+func arrange(values []raw.Value, postings []posting) *pathIndex {
 	counts := make([]uint32, len(values))
 	for _, p := range postings {
 		counts[p.value]++
@@ -178,12 +178,12 @@ func merge(a, b *pathIndex) *pathIndex {
 
 // compareDistinct orders an index: what is missing first, then by MongoDB's order,
 // then by type and bytes so that the order is total.
-func compareDistinct(a, b *filter.Value) int {
+func compareDistinct(a, b *raw.Value) int {
 	if a.Missing || b.Missing {
 		return cmp.Compare(truth(b.Missing), truth(a.Missing))
 	}
 	return cmp.Or(
-		filter.CompareValues(a.Raw, b.Raw),
+		raw.Compare(a.Raw, b.Raw),
 		cmp.Compare(a.Raw.Type, b.Raw.Type),
 		bytes.Compare(a.Raw.Value, b.Raw.Value),
 		cmp.Compare(truth(a.Elem), truth(b.Elem)),

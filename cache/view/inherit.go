@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // inheritTime bounds by how much what was in use may delay a snapshot. Requests do not
@@ -47,8 +47,8 @@ func (s *segment) build(b *budget, key derivedKey) {
 		s.column(b, key.path, key.arg)
 		return
 	}
-	stem, absent := strings.CutSuffix(key.path, filter.Nowhere)
-	path, err := filter.ParsePath(stem)
+	stem, absent := strings.CutSuffix(key.path, raw.Nowhere)
+	path, err := raw.ParsePath(stem)
 	if err != nil {
 		return // it was a path elsewhere
 	}

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // checkEvery is how many values or rows are decided between two looks at the context.
@@ -20,7 +21,7 @@ const checkEvery = 16
 type query struct {
 	budget *budget
 	seg    *segment
-	path   filter.Path
+	path   raw.Path
 	index  *pathIndex
 	base   Slot
 	into   *bitset.BitSet
@@ -117,7 +118,7 @@ func (x *pathIndex) stretch(c *filter.Compare) stretch {
 func (x *pathIndex) before(v bson.RawValue) int {
 	return sort.Search(len(x.values), func(i int) bool {
 		d := &x.values[i]
-		return !d.Missing && filter.CompareValues(d.Raw, v) >= 0
+		return !d.Missing && raw.Compare(d.Raw, v) >= 0
 	})
 }
 
@@ -125,7 +126,7 @@ func (x *pathIndex) before(v bson.RawValue) int {
 func (x *pathIndex) after(v bson.RawValue) int {
 	return sort.Search(len(x.values), func(i int) bool {
 		d := &x.values[i]
-		return !d.Missing && filter.CompareValues(d.Raw, v) > 0
+		return !d.Missing && raw.Compare(d.Raw, v) > 0
 	})
 }
 
@@ -140,7 +141,7 @@ type names struct {
 func (n *names) memory() int64 { return n.bytes }
 
 // names returns what there is below a path.
-func (s *segment) names(b *budget, path filter.Path) *names {
+func (s *segment) names(b *budget, path raw.Path) *names {
 	return derive(b, s, derivedKey{kind: kindNames, path: path.String()}, func() *names {
 		n := &names{fields: map[string]struct{}{}}
 		field := func(name []byte) {
@@ -151,7 +152,7 @@ func (s *segment) names(b *budget, path filter.Path) *names {
 		}
 		array := func(elements int, nested bool) { n.longest, n.nested = max(n.longest, elements), n.nested || nested }
 		for _, row := range s.rows {
-			filter.Below(row, path, field, array)
+			raw.Below(row, path, field, array)
 		}
 		return n
 	})
@@ -160,7 +161,7 @@ func (s *segment) names(b *budget, path filter.Path) *names {
 // trodden returns a path as it is, or, where no row has it, the one that stands for all
 // paths which leave the rows at the same place: what anybody can make up takes no room.
 // open says that nested arrays are opened.
-func (s *segment) trodden(b *budget, path filter.Path, open bool) filter.Path {
+func (s *segment) trodden(b *budget, path raw.Path, open bool) raw.Path {
 	for i, name := range path.Parts() {
 		below := s.names(b, path.First(i))
 		if open && below.nested {
@@ -175,7 +176,7 @@ func (s *segment) trodden(b *budget, path filter.Path, open bool) filter.Path {
 
 // askedIndex is pathIndex for a path that a request asks for. To index many rows takes
 // long, so it is done in a costly turn.
-func (s *segment) askedIndex(ctx context.Context, b *budget, path filter.Path) (*pathIndex, error) {
+func (s *segment) askedIndex(ctx context.Context, b *budget, path raw.Path) (*pathIndex, error) {
 	if !s.has(derivedKey{kind: kindIndex, path: path.String()}) {
 		if err := s.mayDerive(ctx); err != nil {
 			return nil, err
@@ -197,7 +198,7 @@ func (s *segment) mayDerive(ctx context.Context) error {
 
 // Has reports whether a row has something at a path, or once had it. Where rows stay in
 // the store they are not asked, and the answer is yes; so it is where there are no rows.
-func (s *Snapshot) Has(ctx context.Context, path filter.Path) (bool, error) {
+func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
 	if s.Stored() || s.count == 0 {
 		return true, nil
 	}

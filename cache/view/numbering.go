@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // numbering gives values numbers in the order in which they are first met. Values
@@ -14,7 +14,7 @@ import (
 type numbering struct {
 	seed   maphash.Seed
 	heads  map[uint64]uint32 // hash to the newest value with it
-	values []filter.Value
+	values []raw.Value
 	chain  []uint32 // the next older value of the same hash, plus one; 0 ends
 }
 
@@ -23,7 +23,7 @@ func newNumbering() *numbering {
 }
 
 // of returns the value's number, and whether it was just given.
-func (n *numbering) of(v filter.Value) (number uint32, fresh bool) {
+func (n *numbering) of(v raw.Value) (number uint32, fresh bool) {
 	hash := maphash.Bytes(n.seed, v.Raw.Value) ^ uint64(v.Raw.Type)<<8 ^ uint64(truth(v.Elem))
 	head, met := n.heads[hash]
 	if met {
@@ -44,6 +44,6 @@ func (n *numbering) of(v filter.Value) (number uint32, fresh bool) {
 	return number, true
 }
 
-func same(a, b *filter.Value) bool {
+func same(a, b *raw.Value) bool {
 	return a.Raw.Type == b.Raw.Type && a.Elem == b.Elem && a.Missing == b.Missing && bytes.Equal(a.Raw.Value, b.Raw.Value)
 }

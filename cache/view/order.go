@@ -7,20 +7,20 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // ranking sorts rows by a view's order, ties by _id. The sort keys are taken out
 // of the documents once: a comparison then costs nanoseconds instead of a walk.
 type ranking struct {
-	order  filter.Sort
+	order  raw.Sort
 	fields int // keys per row: the order's fields, then _id
 	keys   []bson.RawValue
 	at     []int32 // positions of the rows in the slice they were ranked from
 }
 
 // rank takes the sort keys of rows.
-func rank(order filter.Sort, rows []bson.Raw) *ranking {
+func rank(order raw.Sort, rows []bson.Raw) *ranking {
 	r := &ranking{order: order, fields: len(order) + 1, at: make([]int32, len(rows))}
 	r.keys = make([]bson.RawValue, len(rows)*r.fields)
 	inParallel(len(rows), 512, func(from, to int) {
@@ -40,7 +40,7 @@ func rank(order filter.Sort, rows []bson.Raw) *ranking {
 func (r *ranking) compare(a, b int32) int {
 	ka, kb := r.keys[int(a)*r.fields:], r.keys[int(b)*r.fields:]
 	for k, field := range r.order {
-		if c := filter.CompareValues(ka[k], kb[k]); c != 0 {
+		if c := raw.Compare(ka[k], kb[k]); c != 0 {
 			if field.Desc {
 				return -c
 			}
@@ -48,7 +48,7 @@ func (r *ranking) compare(a, b int32) int {
 		}
 	}
 	id := len(r.order)
-	return cmp.Or(filter.CompareValues(ka[id], kb[id]), cmp.Compare(a, b))
+	return cmp.Or(raw.Compare(ka[id], kb[id]), cmp.Compare(a, b))
 }
 
 // sorted returns the positions of the rows in their order.
@@ -126,7 +126,7 @@ func approximate(v bson.RawValue) (float64, bool) {
 		}
 		return math.Inf(-1), true // NaN is the smallest number
 	}
-	return math.Inf(filter.CompareValues(v, zero)), true
+	return math.Inf(raw.Compare(v, zero)), true
 }
 
 // zero is a number.

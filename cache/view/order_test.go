@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // TestOrder: rows of any values stand in the view's order, ties by _id, however they
@@ -39,7 +40,7 @@ func TestOrder(t *testing.T) {
 }
 
 // checkOrder loads documents as a view.
-func checkOrder(t *testing.T, docs []bson.D, order filter.Sort) {
+func checkOrder(t *testing.T, docs []bson.D, order raw.Sort) {
 	t.Helper()
 	s := newStore()
 	s.publish(docs)

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // Row is a row where it can be read: in the snapshot that was asked, or, of a view
@@ -60,7 +61,7 @@ func (s *Snapshot) First(ctx context.Context, f *filter.Filter) (bson.Raw, error
 }
 
 // By returns the selection in an order, ties by _id; nil is the view's own order.
-func (s *Selection) By(order filter.Sort) *Selection {
+func (s *Selection) By(order raw.Sort) *Selection {
 	switch {
 	case order == nil:
 		return s
@@ -85,7 +86,7 @@ func (s *Selection) Only(fields ...string) *Selection {
 }
 
 // sort puts the selected rows in an order.
-func (s *Selection) sort(order filter.Sort) []Slot {
+func (s *Selection) sort(order raw.Sort) []Slot {
 	slots := s.Page(0, 0)
 	docs := make([]bson.Raw, len(slots))
 	for i, slot := range slots {

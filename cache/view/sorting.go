@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // prefixed is a text value with its first eight bytes as a number, which decide
@@ -20,7 +20,7 @@ type prefixed struct {
 // inOrder returns the numbers of values in the order of the index. Texts, which
 // are most of what an index of many values holds, are sorted apart; they stand
 // next to each other in the order, so they can be put in their place as a whole.
-func inOrder(values []filter.Value) []uint32 {
+func inOrder(values []raw.Value) []uint32 {
 	var texts []prefixed
 	others := make([]uint32, 0, len(values))
 	for n := range values {
@@ -61,6 +61,6 @@ func textPrefix(value []byte) uint64 {
 	return binary.BigEndian.Uint64(head[:])
 }
 
-func hasSymbols(values []filter.Value, numbers []uint32) bool {
+func hasSymbols(values []raw.Value, numbers []uint32) bool {
 	return slices.ContainsFunc(numbers, func(n uint32) bool { return values[n].Raw.Type == bson.TypeSymbol })
 }

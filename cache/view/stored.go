@@ -14,6 +14,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // hiddenField is what a store may keep beside the fields of a row.
@@ -73,7 +74,7 @@ func (s *Snapshot) selectStored(ctx context.Context, f *filter.Filter) (*Selecti
 var emptyDocument = bson.Raw{5, 0, 0, 0, 0}
 
 // sortKeys writes an order, ties by _id.
-func sortKeys(order filter.Sort) bson.D {
+func sortKeys(order raw.Sort) bson.D {
 	var keys bson.D
 	for _, field := range order {
 		direction := 1
@@ -108,7 +109,7 @@ func (s *Snapshot) resolve(ctx context.Context, n filter.Node) (filter.Node, err
 }
 
 func (s *Snapshot) resolveForeign(ctx context.Context, n *filter.ForeignNode) (filter.Node, error) {
-	path, err := filter.ParsePath("_id")
+	path, err := raw.ParsePath("_id")
 	if err != nil {
 		return nil, err
 	}
@@ -119,13 +120,13 @@ func (s *Snapshot) resolveForeign(ctx context.Context, n *filter.ForeignNode) (f
 		}
 		ids = append(ids, id)
 	}
-	slices.SortFunc(ids, filter.CompareValues)
-	ids = slices.CompactFunc(ids, func(a, b bson.RawValue) bool { return filter.CompareValues(a, b) == 0 })
+	slices.SortFunc(ids, raw.Compare)
+	ids = slices.CompactFunc(ids, func(a, b bson.RawValue) bool { return raw.Compare(a, b) == 0 })
 	return &filter.Leaf{Path: path, Test: &filter.In{Values: ids}}, nil
 }
 
 // storedBy is By for rows in the store.
-func (s *Selection) storedBy(order filter.Sort) *Selection {
+func (s *Selection) storedBy(order raw.Sort) *Selection {
 	by, sel := *s, *s.stored
 	sel.order = sortKeys(order)
 	by.stored = &sel

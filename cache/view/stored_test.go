@@ -21,6 +21,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
+	"vitrine/rules/raw"
 )
 
 // publisher publishes views to an embedded store.
@@ -137,7 +138,7 @@ func TestWhereRowsAreMakesNoDifference(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		var order filter.Sort
+		var order raw.Sort
 		if dice.IntN(2) == 0 {
 			order = orderOf(t, []string{"a", "b", "c.a", "_id"}[dice.IntN(4)], dice.IntN(2) == 0)
 		}
@@ -216,13 +217,13 @@ func TestForeignFiltersInTheStore(t *testing.T) {
 }
 
 // orderOf is an order by one path.
-func orderOf(t testing.TB, path string, descending bool) filter.Sort {
+func orderOf(t testing.TB, path string, descending bool) raw.Sort {
 	t.Helper()
-	p, err := filter.ParsePath(path)
+	p, err := raw.ParsePath(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filter.Sort{{Path: p, Desc: descending}}
+	return raw.Sort{{Path: p, Desc: descending}}
 }
 
 // kept runs a set until the test ends.

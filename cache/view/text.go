@@ -15,6 +15,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/parallel"
 	"vitrine/rules/pcre"
+	"vitrine/rules/raw"
 )
 
 // textSearch holds the texts of an index behind each other, so that a literal is
@@ -45,7 +46,7 @@ func joinTexts(x *pathIndex, folded bool) *textSearch {
 }
 
 // texts returns the joined texts of a path's index, which the segment keeps beside it.
-func (s *segment) texts(b *budget, path filter.Path, x *pathIndex, folded bool) *textSearch {
+func (s *segment) texts(b *budget, path raw.Path, x *pathIndex, folded bool) *textSearch {
 	kind := kindTexts
 	if folded {
 		kind = kindFoldedTexts
@@ -110,7 +111,7 @@ func (t *textSearch) holdingIn(ctx context.Context, literal []byte, from, to int
 func (x *pathIndex) findTexts() {
 	from := sort.Search(len(x.values), func(i int) bool {
 		d := &x.values[i]
-		return !d.Missing && filter.CompareValues(d.Raw, emptyText) >= 0
+		return !d.Missing && raw.Compare(d.Raw, emptyText) >= 0
 	})
 	to := from
 	for to < len(x.values) && x.values[to].Raw.Type == bson.TypeString {

@@ -1,13 +1,13 @@
 package view
 
 import (
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // warmth is what a view prepares before it shows a snapshot.
 type warmth struct {
-	paths     []filter.Path
-	searched  []filter.Path
+	paths     []raw.Path
+	searched  []raw.Path
 	fragments []int
 }
 
@@ -19,14 +19,14 @@ func splitWarm(def *Definition) (w warmth, err error) {
 			w.fragments = append(w.fragments, at.kind)
 			continue
 		}
-		path, err := filter.ParsePath(name)
+		path, err := raw.ParsePath(name)
 		if err != nil {
 			return w, err
 		}
 		w.paths = append(w.paths, path)
 	}
 	for _, name := range def.Searched {
-		path, err := filter.ParsePath(name)
+		path, err := raw.ParsePath(name)
 		if err != nil {
 			return w, err
 		}

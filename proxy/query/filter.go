@@ -10,6 +10,7 @@ import (
 
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // Options configures a Reader.
@@ -112,11 +113,11 @@ func (r *Reader) fromJSON(text string, c cast) (*filter.Filter, error) {
 // Compile turns a query made by this program into a filter. param is the parameter it
 // came from; empty for none.
 func (r *Reader) Compile(d bson.D, param string) (*filter.Filter, error) {
-	raw, err := bson.Marshal(d)
+	doc, err := bson.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("filter: encode: %w", err)
 	}
-	return filter.FromBSON(raw, r.options(param))
+	return filter.FromBSON(doc, r.options(param))
 }
 
 func (r *Reader) options(param string) filter.Options {
@@ -146,7 +147,7 @@ func truthOf(v bson.RawValue) (truth any, ok bool) {
 	case bson.TypeString:
 		return v.StringValue() != "" && v.StringValue() != "0", true
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
-		return filter.CompareValues(v, bson.RawValue{Type: bson.TypeInt32, Value: make([]byte, 4)}) != 0, true
+		return raw.Compare(v, bson.RawValue{Type: bson.TypeInt32, Value: make([]byte, 4)}) != 0, true
 	}
 	return nil, false
 }
@@ -164,9 +165,9 @@ func withField(doc bson.Raw, field string, value any) (bson.Raw, error) {
 			d[i].Value = value
 		}
 	}
-	raw, err := bson.Marshal(d)
+	encoded, err := bson.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("filter: cast %s: %w", field, err)
 	}
-	return raw, nil
+	return encoded, nil
 }

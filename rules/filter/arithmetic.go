@@ -8,6 +8,8 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // decimals computes as decimal128 does: 34 digits, half to even.
@@ -27,7 +29,7 @@ func (c *call) numbers(args []bson.RawValue) (someNull bool, err error) {
 		if nullish(v) {
 			return true, nil
 		}
-		if !isNumber(v.Type) {
+		if !raw.IsNumber(v.Type) {
 			return false, c.wrongf("takes numbers, not %s", typeName(v))
 		}
 	}
@@ -56,11 +58,11 @@ func evalSubtract(c *call, s *state, args []bson.RawValue) (bson.RawValue, error
 		}
 		return combine(s, c.name, a, b), nil
 	}
-	at := int64(wide(a.Value))
+	at := int64(raw.Uint64(a.Value))
 	if b.Type == bson.TypeDateTime {
-		return intValue(at-int64(wide(b.Value)), bson.TypeInt64), nil
+		return intValue(at-int64(raw.Uint64(b.Value)), bson.TypeInt64), nil
 	}
-	ms, _, ok := truncated(b)
+	ms, _, ok := raw.Truncate(b)
 	if !ok {
 		return null, c.wrongf("takes numbers and dates, not %s", typeName(b))
 	}
@@ -83,7 +85,7 @@ func combine(s *state, name string, a, b bson.RawValue) bson.RawValue {
 	case a.Type == bson.TypeDouble || b.Type == bson.TypeDouble:
 		return doubleValue(combineFloats(name, float(a), float(b)))
 	}
-	n, ok := combineInts(name, integer(a), integer(b))
+	n, ok := combineInts(name, raw.Int(a), raw.Int(b))
 	if !ok {
 		return doubleValue(combineFloats(name, float(a), float(b)))
 	}
@@ -107,12 +109,12 @@ func intOf(n int64, from ...bson.RawValue) bson.RawValue {
 func float(v bson.RawValue) float64 {
 	switch v.Type {
 	case bson.TypeDouble:
-		return double(v)
+		return raw.Double(v)
 	case bson.TypeDecimal128:
 		f, _ := strconv.ParseFloat(toApd(v, 0).String(), 64) // infinite beyond its range
 		return f
 	}
-	return float64(integer(v))
+	return float64(raw.Int(v))
 }
 
 func combineFloats(name string, a, b float64) float64 {
@@ -147,13 +149,13 @@ func magnitude(n int64) uint64 {
 func toApd(v bson.RawValue, digits int) *apd.Decimal {
 	switch v.Type {
 	case bson.TypeDouble:
-		return parseApd(strconv.FormatFloat(double(v), 'e', digits-1, 64))
+		return parseApd(strconv.FormatFloat(raw.Double(v), 'e', digits-1, 64))
 	case bson.TypeDecimal128:
 		if d, ok := v.Decimal128OK(); ok {
 			return parseApd(d.String())
 		}
 	}
-	return apd.New(integer(v), 0)
+	return apd.New(raw.Int(v), 0)
 }
 
 // parseApd reads what other numbers are written as.
@@ -189,44 +191,19 @@ func doubleValue(d float64) bson.RawValue {
 }
 
 func boolValue(b bool) bson.RawValue {
-	i := btoi(b)
-	return bson.RawValue{Type: bson.TypeBoolean, Value: booleans[i : i+1]}
+	if b {
+		return trueValue
+	}
+	return falseValue
 }
 
-// booleans are the encodings of false and true, which nobody writes to.
-var booleans = [2]byte{0, 1}
+// trueValue and falseValue are shared by all results and never written to.
+var (
+	trueValue  = bson.RawValue{Type: bson.TypeBoolean, Value: []byte{1}}
+	falseValue = bson.RawValue{Type: bson.TypeBoolean, Value: []byte{0}}
+)
 
 func stringValue(s string) bson.RawValue {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(s)+1))
 	return bson.RawValue{Type: bson.TypeString, Value: append(append(b, s...), 0)}
-}
-
-// documentBuilder encodes a document or array.
-type documentBuilder struct {
-	buf []byte
-	n   int // elements pushed
-}
-
-// push adds an element to an array.
-func (b *documentBuilder) push(v bson.RawValue) {
-	b.add(strconv.Itoa(b.n), v)
-	b.n++
-}
-
-func (b *documentBuilder) add(name string, v bson.RawValue) {
-	if b.buf == nil {
-		b.buf = make([]byte, 4, 64)
-	}
-	b.buf = append(append(append(b.buf, byte(v.Type)), name...), 0)
-	b.buf = append(b.buf, v.Value...)
-}
-
-// value closes the document.
-func (b *documentBuilder) value(t bson.Type) bson.RawValue {
-	if b.buf == nil {
-		b.buf = make([]byte, 4)
-	}
-	b.buf = append(b.buf, 0)
-	binary.LittleEndian.PutUint32(b.buf, uint32(len(b.buf)))
-	return bson.RawValue{Type: t, Value: b.buf}
 }

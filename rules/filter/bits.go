@@ -1,5 +1,6 @@
 package filter
 
+import "vitrine/rules/raw"
 import "go.mongodb.org/mongo-driver/v2/bson"
 
 // BitsOp is the operator of a Bits test.
@@ -27,7 +28,7 @@ type Bits struct {
 }
 
 // Match implements Test.
-func (b *Bits) Match(v Value) (bool, error) {
+func (b *Bits) Match(v raw.Value) (bool, error) {
 	if v.Raw.Type == bson.TypeBinary {
 		data := binaryData(v.Raw.Value)
 		return b.holds(func(i uint32) bool {
@@ -35,7 +36,7 @@ func (b *Bits) Match(v Value) (bool, error) {
 			return at < len(data) && data[at]>>(i%8)&1 == 1
 		}), nil
 	}
-	n, integral, ok := truncated(v.Raw)
+	n, integral, ok := raw.Truncate(v.Raw)
 	if !ok || !integral {
 		return false, nil
 	}

@@ -5,7 +5,7 @@
 //	                                        └──Key──▶ canonical text for caches
 //
 // A Filter is a tree of Nodes. Logical nodes (AndNode, OrNode, NorNode, NotNode)
-// combine others; a Leaf asks whether any Value that Walk reaches on a Path
+// combine others; a Leaf asks whether any value that raw.Walk reaches on a path
 // passes a Test; an Elem is $elemMatch; an ExprNode is $expr. Everything is
 // exported, because two evaluators read the same tree: Filter.Match, row by row,
 // which is the reference, and the index evaluation of the views, which runs each
@@ -13,7 +13,7 @@
 //
 // # The rules that surprise
 //
-// Walk sees what MongoDB's matching sees. At the end of a path an array is
+// raw.Walk sees what MongoDB's matching sees. At the end of a path an array is
 // looked at element by element and then whole, one level deep; an element picked
 // by a numeric part is only looked at whole. In the middle of a path an array is
 // searched through its sub-documents, and a numeric part is tried both as index
@@ -31,7 +31,7 @@
 // engine under a time limit.
 //
 // $expr evaluates the operators of the table in expr_table.go, over field paths, the
-// variables $$ROOT, $$CURRENT, $$NOW and $$REMOVE, and those of $map and $filter. Field
+// variables $$ROOT, $$CURRENT, $$NOW and $$REMOVE, and those of $map and $filter. raw.Field
 // is the one reading of "$a.b", for whatever else groups or sums by it. What depends on
 // no document is computed when the filter is read. What a document has that an operator
 // cannot take is an error of the filter: conditions with an expression are asked last,

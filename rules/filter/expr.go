@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/raw"
 )
 
 // ExprNode is $expr: it holds if its expression has a true value. Expressions see
@@ -25,11 +26,11 @@ func (n *ExprNode) Match(doc bson.Raw) (bool, error) {
 	s.binding = n.binding
 	s.root = bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
 	v, err := n.root.eval(s)
-	return err == nil && truth(v), err
+	return err == nil && raw.Truth(v), err
 }
 
 // matchElement implements Node; the parser admits $expr at the top level only.
-func (n *ExprNode) matchElement(Value) (bool, error) { return false, nil }
+func (n *ExprNode) matchElement(raw.Value) (bool, error) { return false, nil }
 
 // expr is an aggregation expression. A missing value is the zero RawValue. Errors are
 // *rules.Error and end the evaluation.
@@ -91,7 +92,7 @@ func (f fieldExpr) eval(s *state) (bson.RawValue, error) {
 		from = s.vars[f.slot]
 	}
 	if len(f.names) > 0 && from.Type != bson.TypeArray {
-		from = Field(from, f.names[:1])
+		from = raw.Field(from, f.names[:1])
 		return s.below(from, f.names[1:]), nil
 	}
 	return s.below(from, f.names), nil
@@ -102,7 +103,7 @@ func (s *state) below(v bson.RawValue, names []string) bson.RawValue {
 	if len(names) > 0 {
 		s.work(v)
 	}
-	return Field(v, names)
+	return raw.Field(v, names)
 }
 
 // call is an operator with its arguments.
@@ -152,16 +153,16 @@ func (c *call) tooMuch() error { return c.wrongf("takes too much work on a docum
 type listExpr []expr
 
 func (l listExpr) eval(s *state) (bson.RawValue, error) {
-	var b documentBuilder
+	var b raw.Builder
 	for _, a := range l {
 		v, err := a.eval(s)
 		if err != nil {
 			return v, err
 		}
 		s.work(v)
-		b.push(orNull(v))
+		b.Push(orNull(v))
 	}
-	return b.value(bson.TypeArray), nil
+	return b.Finish(bson.TypeArray), nil
 }
 
 // documentExpr is a document of expressions; missing fields are left out.
@@ -171,7 +172,7 @@ type documentExpr struct {
 }
 
 func (d documentExpr) eval(s *state) (bson.RawValue, error) {
-	var b documentBuilder
+	var b raw.Builder
 	for i, a := range d.args {
 		v, err := a.eval(s)
 		if err != nil {
@@ -179,10 +180,10 @@ func (d documentExpr) eval(s *state) (bson.RawValue, error) {
 		}
 		s.work(v)
 		if v.Type != 0 {
-			b.add(d.names[i], v)
+			b.Add(d.names[i], v)
 		}
 	}
-	return b.value(bson.TypeEmbeddedDocument), nil
+	return b.Finish(bson.TypeEmbeddedDocument), nil
 }
 
 var null = bson.RawValue{Type: bson.TypeNull}
@@ -196,8 +197,8 @@ func orNull(v bson.RawValue) bson.RawValue {
 
 // nullish reports whether a value is null, undefined or missing.
 func nullish(v bson.RawValue) bool {
-	kind := bracketOf(v.Type)
-	return kind == bracketNull || kind == bracketMissing
+	kind := raw.BracketOf(v.Type)
+	return kind == raw.BracketNull || kind == raw.BracketMissing
 }
 
 // typeName is the name of a value's type, as $type has it.

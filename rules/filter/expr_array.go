@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // array returns an error unless a value is an array.
@@ -17,7 +19,7 @@ func (c *call) array(v bson.RawValue) error {
 
 // int32 returns a whole number of 32 bits.
 func (c *call) int32(what string, v bson.RawValue) (int, error) {
-	n, integral, ok := truncated(v)
+	n, integral, ok := raw.Truncate(v)
 	if !ok || !integral || n != int64(int32(n)) {
 		return 0, c.wrongf("takes a whole number as %s, not %s", what, typeName(v))
 	}
@@ -28,8 +30,8 @@ func evalIn(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
 	if err := c.array(args[1]); err != nil {
 		return null, err
 	}
-	for v := range elements(args[1]) {
-		if CompareValues(v, args[0]) == 0 {
+	for v := range raw.Elements(args[1]) {
+		if raw.Compare(v, args[0]) == 0 {
 			return boolValue(true), nil
 		}
 	}
@@ -41,7 +43,7 @@ func evalSize(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
 }
 
 func length(array bson.RawValue) (n int) {
-	for range elements(array) {
+	for range raw.Elements(array) {
 		n++
 	}
 	return n
@@ -66,7 +68,7 @@ func elementAt(array bson.RawValue, at int) bson.RawValue {
 	if at < 0 {
 		at += length(array)
 	}
-	for v := range elements(array) {
+	for v := range raw.Elements(array) {
 		if at == 0 {
 			return v
 		}
@@ -92,8 +94,8 @@ func evalLast(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
 // elementsTrue is $anyElementTrue, with until true, or $allElementsTrue.
 func elementsTrue(until bool) evaluation {
 	return func(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		for v := range elements(args[0]) {
-			if truth(v) == until {
+		for v := range raw.Elements(args[0]) {
+			if raw.Truth(v) == until {
 				return boolValue(until), nil
 			}
 		}
@@ -117,11 +119,11 @@ func evalIntersection(c *call, _ *state, args []bson.RawValue) (bson.RawValue, e
 		other := distinct(v)
 		common = slices.DeleteFunc(common, func(v bson.RawValue) bool { return !contains(other, v) })
 	}
-	var b documentBuilder
+	var b raw.Builder
 	for _, v := range common {
-		b.push(v)
+		b.Push(v)
 	}
-	return b.value(bson.TypeArray), nil
+	return b.Finish(bson.TypeArray), nil
 }
 
 func evalSubset(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
@@ -131,7 +133,7 @@ func evalSubset(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) 
 		}
 	}
 	whole := distinct(args[1])
-	for v := range elements(args[0]) {
+	for v := range raw.Elements(args[0]) {
 		if !contains(whole, v) {
 			return boolValue(false), nil
 		}
@@ -141,11 +143,11 @@ func evalSubset(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) 
 
 // distinct returns the elements of an array, sorted and distinct.
 func distinct(array bson.RawValue) []bson.RawValue {
-	return sortValues(slices.Collect(elements(array)))
+	return raw.SortUnique(slices.Collect(raw.Elements(array)))
 }
 
 func contains(set []bson.RawValue, v bson.RawValue) bool {
-	_, found := slices.BinarySearchFunc(set, v, CompareValues)
+	_, found := slices.BinarySearchFunc(set, v, raw.Compare)
 	return found
 }
 
@@ -155,7 +157,7 @@ func (c *call) each(s *state, input bson.RawValue, arg expr, take func(element, 
 	if err := c.array(input); err != nil {
 		return err
 	}
-	for element := range elements(input) {
+	for element := range raw.Elements(input) {
 		s.bind(c.slot, element)
 		v, err := arg.eval(s)
 		if err != nil {
@@ -175,12 +177,12 @@ func evalMap(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
 	if nullish(args[0]) {
 		return null, nil
 	}
-	var b documentBuilder
+	var b raw.Builder
 	err := c.each(s, args[0], c.args[2], func(_, v bson.RawValue) bool {
-		b.push(orNull(v))
+		b.Push(orNull(v))
 		return true
 	})
-	return b.value(bson.TypeArray), err
+	return b.Finish(bson.TypeArray), err
 }
 
 func evalFilter(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
@@ -200,14 +202,14 @@ func evalFilter(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) 
 			return null, err
 		}
 	}
-	var b documentBuilder
+	var b raw.Builder
 	err := c.each(s, args[0], c.args[2], func(element, v bson.RawValue) bool {
-		if truth(v) {
-			b.push(element)
+		if raw.Truth(v) {
+			b.Push(element)
 			s.work(element)
 			limit--
 		}
 		return limit > 0
 	})
-	return b.value(bson.TypeArray), err
+	return b.Finish(bson.TypeArray), err
 }

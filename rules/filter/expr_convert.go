@@ -10,6 +10,8 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // conversion is $toInt and the like.
@@ -65,7 +67,7 @@ func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) 
 	}
 	switch to {
 	case bson.TypeBoolean:
-		return boolValue(truth(v)), ""
+		return boolValue(raw.Truth(v)), ""
 	case bson.TypeString:
 		return toString(v)
 	case bson.TypeInt32, bson.TypeInt64:
@@ -78,7 +80,7 @@ func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) 
 		return toDate(v)
 	case bson.TypeObjectID:
 		if v.Type == bson.TypeString {
-			id, err := bson.ObjectIDFromHex(text(v))
+			id, err := bson.ObjectIDFromHex(raw.Text(v))
 			if err != nil {
 				return null, "takes 24 hexadecimal digits for an ObjectID"
 			}
@@ -95,11 +97,11 @@ func unconvertible(v bson.RawValue, to bson.Type) string {
 func toString(v bson.RawValue) (bson.RawValue, string) {
 	switch v.Type {
 	case bson.TypeBoolean:
-		return stringValue(strconv.FormatBool(truth(v))), ""
+		return stringValue(strconv.FormatBool(raw.Truth(v))), ""
 	case bson.TypeInt32, bson.TypeInt64:
-		return stringValue(strconv.FormatInt(integer(v), 10)), ""
+		return stringValue(strconv.FormatInt(raw.Int(v), 10)), ""
 	case bson.TypeDouble:
-		return stringValue(formatDouble(double(v))), ""
+		return stringValue(formatDouble(raw.Double(v))), ""
 	case bson.TypeDecimal128:
 		d, _ := v.Decimal128OK()
 		return stringValue(d.String()), ""
@@ -136,18 +138,20 @@ func toInteger(v bson.RawValue, to bson.Type) (bson.RawValue, string) {
 	}
 	var n int64
 	switch {
-	case isNumber(v.Type):
+	case raw.IsNumber(v.Type):
 		var ok bool
-		if n, _, ok = truncated(v); !ok || bits == 32 && n != int64(int32(n)) {
+		if n, _, ok = raw.Truncate(v); !ok || bits == 32 && n != int64(int32(n)) {
 			return null, "cannot convert a number beyond " + strconv.Itoa(bits) + " bits"
 		}
 	case v.Type == bson.TypeBoolean:
-		n = int64(btoi(truth(v)))
+		if raw.Truth(v) {
+			n = 1
+		}
 	case v.Type == bson.TypeDateTime && bits == 64:
-		n = int64(wide(v.Value))
+		n = int64(raw.Uint64(v.Value))
 	case v.Type == bson.TypeString:
 		var err error
-		if n, err = strconv.ParseInt(text(v), 10, bits); err != nil {
+		if n, err = strconv.ParseInt(raw.Text(v), 10, bits); err != nil {
 			return null, "cannot read a text as a whole number of " + strconv.Itoa(bits) + " bits"
 		}
 	default:
@@ -158,19 +162,22 @@ func toInteger(v bson.RawValue, to bson.Type) (bson.RawValue, string) {
 
 func toDouble(v bson.RawValue) (bson.RawValue, string) {
 	switch {
-	case isNumber(v.Type):
+	case raw.IsNumber(v.Type):
 		f := float(v)
 		if math.IsInf(f, 0) && toApd(v, 0).Form == apd.Finite {
 			return null, "cannot convert a number beyond the range of double"
 		}
 		return doubleValue(f), ""
 	case v.Type == bson.TypeBoolean:
-		return doubleValue(float64(btoi(truth(v)))), ""
+		if raw.Truth(v) {
+			return doubleValue(1), ""
+		}
+		return doubleValue(0), ""
 	case v.Type == bson.TypeDateTime:
-		return doubleValue(float64(int64(wide(v.Value)))), ""
+		return doubleValue(float64(int64(raw.Uint64(v.Value)))), ""
 	case v.Type == bson.TypeString:
-		f, err := strconv.ParseFloat(text(v), 64)
-		if err != nil || isHex(text(v)) {
+		f, err := strconv.ParseFloat(raw.Text(v), 64)
+		if err != nil || isHex(raw.Text(v)) {
 			return null, "cannot read a text as a number"
 		}
 		return doubleValue(f), ""
@@ -189,10 +196,10 @@ func toDecimal128(v bson.RawValue) (bson.RawValue, string) {
 		whole, _ := toInteger(v, bson.TypeInt64)
 		return decimalValue(toApd(whole, 0)), ""
 	case bson.TypeString:
-		if _, err := bson.ParseDecimal128(text(v)); err != nil || isHex(text(v)) {
+		if _, err := bson.ParseDecimal128(raw.Text(v)); err != nil || isHex(raw.Text(v)) {
 			return null, "cannot read a text as a number"
 		}
-		return decimalValue(parseApd(text(v))), ""
+		return decimalValue(parseApd(raw.Text(v))), ""
 	}
 	return null, unconvertible(v, bson.TypeDecimal128)
 }
@@ -208,13 +215,13 @@ func toDate(v bson.RawValue) (bson.RawValue, string) {
 	}
 	switch v.Type {
 	case bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
-		ms, _, ok := truncated(v)
+		ms, _, ok := raw.Truncate(v)
 		if !ok {
 			return null, "cannot convert a number beyond the range of dates"
 		}
 		return intValue(ms, bson.TypeDateTime), ""
 	case bson.TypeString:
-		written := text(v)
+		written := raw.Text(v)
 		if day, clock, ok := strings.Cut(written, " "); ok {
 			written = day + "T" + clock
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // date returns the moment that a date, timestamp or ObjectID tells.
@@ -22,9 +24,9 @@ func (c *call) date(v bson.RawValue) (time.Time, error) {
 func moment(v bson.RawValue) (time.Time, bool) {
 	switch {
 	case v.Type == bson.TypeDateTime:
-		return time.UnixMilli(int64(wide(v.Value))).UTC(), true
+		return time.UnixMilli(int64(raw.Uint64(v.Value))).UTC(), true
 	case v.Type == bson.TypeTimestamp:
-		return time.Unix(int64(wide(v.Value)>>32), 0).UTC(), true
+		return time.Unix(int64(raw.Uint64(v.Value)>>32), 0).UTC(), true
 	case v.Type == bson.TypeObjectID && len(v.Value) == 12:
 		return time.Unix(int64(binary.BigEndian.Uint32(v.Value)), 0).UTC(), true
 	}
@@ -242,7 +244,7 @@ func evalDateDiff(c *call, s *state, args []bson.RawValue) (bson.RawValue, error
 	if nullish(args[0]) || nullish(args[1]) || nullish(args[2]) {
 		return null, nil
 	}
-	weekly := args[2].Type == bson.TypeString && text(args[2]) == "week"
+	weekly := args[2].Type == bson.TypeString && raw.Text(args[2]) == "week"
 	if weekly && c.given(4) && nullish(args[4]) {
 		return null, nil
 	}

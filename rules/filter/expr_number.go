@@ -7,6 +7,8 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // total adds numbers as MongoDB does: exactly as long as there are integers alone, with
@@ -49,12 +51,12 @@ func (t *total) add(v bson.RawValue) {
 		_, _ = decimals.Add(&t.decimal, &t.decimal, d) // what is no number comes out as NaN
 		t.kind = v.Type
 	case bson.TypeDouble:
-		t.doubles.add(double(v))
+		t.doubles.add(raw.Double(v))
 		if t.kind != bson.TypeDecimal128 {
 			t.kind = v.Type
 		}
 	default:
-		t.addInt(integer(v))
+		t.addInt(raw.Int(v))
 		if t.kind == 0 || t.kind == bson.TypeInt32 {
 			t.kind = v.Type
 		}
@@ -114,7 +116,7 @@ func evalAdd(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
 		switch {
 		case nullish(v):
 			return null, nil
-		case isNumber(v.Type):
+		case raw.IsNumber(v.Type):
 			t.add(v)
 		case v.Type != bson.TypeDateTime:
 			return null, c.wrongf("takes numbers and dates, not %s", typeName(v))
@@ -122,7 +124,7 @@ func evalAdd(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
 			return null, c.wrongf("takes one date only")
 		default:
 			dated = true
-			t.addInt(int64(wide(v.Value)))
+			t.addInt(int64(raw.Uint64(v.Value)))
 		}
 	}
 	if !dated {
@@ -130,7 +132,7 @@ func evalAdd(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
 	}
 	ms, fits := t.long()
 	if t.kind == bson.TypeDouble || t.kind == bson.TypeDecimal128 {
-		ms, _, fits = truncated(decimalValue(t.exact()))
+		ms, _, fits = raw.Truncate(decimalValue(t.exact()))
 	}
 	if !fits {
 		return null, c.wrongf("leaves the range of dates")
@@ -141,7 +143,7 @@ func evalAdd(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
 // values yields what an operator goes through that takes a list or several arguments.
 func values(args []bson.RawValue, yield func(v bson.RawValue)) {
 	if len(args) == 1 && args[0].Type == bson.TypeArray {
-		for v := range elements(args[0]) {
+		for v := range raw.Elements(args[0]) {
 			yield(v)
 		}
 		return
@@ -155,7 +157,7 @@ func values(args []bson.RawValue, yield func(v bson.RawValue)) {
 func summed(s *state, args []bson.RawValue) total {
 	t := total{state: s}
 	values(args, func(v bson.RawValue) {
-		if isNumber(v.Type) {
+		if raw.IsNumber(v.Type) {
 			t.add(v)
 		}
 	})
@@ -185,7 +187,7 @@ func extreme(sign int) evaluation {
 	return func(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
 		best := null
 		values(args, func(v bson.RawValue) {
-			if !nullish(v) && (nullish(best) || CompareValues(v, best)*sign > 0) {
+			if !nullish(v) && (nullish(best) || raw.Compare(v, best)*sign > 0) {
 				best = v
 			}
 		})
@@ -199,7 +201,7 @@ func (c *call) divisor(args []bson.RawValue) (someNull bool, err error) {
 		return true, nil
 	}
 	someNull, err = c.numbers(args)
-	if err == nil && !someNull && !truth(args[1]) {
+	if err == nil && !someNull && !raw.Truth(args[1]) {
 		err = c.wrongf("cannot divide by zero")
 	}
 	return someNull, err
@@ -231,14 +233,14 @@ func evalMod(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
 		_, _ = decimals.Round(&d, &d)
 		return decimalValue(&d), nil
 	}
-	n, whole, ok := truncated(b)
+	n, whole, ok := raw.Truncate(b)
 	if a.Type == bson.TypeDouble || !whole || !ok {
 		return doubleValue(math.Mod(float(a), float(b))), nil
 	}
 	if b.Type == bson.TypeDouble {
 		b = intOf(n)
 	}
-	return intOf(integer(a)%n, a, b), nil
+	return intOf(raw.Int(a)%n, a, b), nil
 }
 
 // remainders has room for the digits of the quotient, which may differ in size from the
@@ -257,12 +259,12 @@ func evalAbs(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
 	}
 	switch v.Type {
 	case bson.TypeDouble:
-		return doubleValue(math.Abs(double(v))), nil
+		return doubleValue(math.Abs(raw.Double(v))), nil
 	case bson.TypeDecimal128:
 		d := toApd(v, 0)
 		return decimalValue(d.Abs(d)), nil
 	}
-	n := integer(v)
+	n := raw.Int(v)
 	if n == math.MinInt64 {
 		return null, c.wrongf("cannot take the least of the long integers")
 	}
@@ -278,7 +280,7 @@ func integral(of func(float64) float64, ofDecimal func(d, x *apd.Decimal) (apd.C
 		}
 		switch v.Type {
 		case bson.TypeDouble:
-			return doubleValue(of(double(v))), nil
+			return doubleValue(of(raw.Double(v))), nil
 		case bson.TypeDecimal128:
 			if d := toApd(v, 0); d.Form == apd.Finite && d.Exponent < 0 {
 				_, _ = ofDecimal(d, d)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // operator is an operator of expressions.
@@ -59,12 +61,12 @@ var operators = map[string]*operator{
 	"$lt":  exactly(2, comparison(func(order int) bool { return order < 0 })),
 	"$lte": exactly(2, comparison(func(order int) bool { return order <= 0 })),
 	"$cmp": exactly(2, func(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		return intValue(int64(CompareValues(args[0], args[1])), bson.TypeInt32), nil
+		return intValue(int64(raw.Compare(args[0], args[1])), bson.TypeInt32), nil
 	}),
 
 	"$and":    between(0, unlimited, logical(false)).lazily(0),
 	"$or":     between(0, unlimited, logical(true)).lazily(0),
-	"$not":    unary(func(v bson.RawValue) bson.RawValue { return boolValue(!truth(v)) }),
+	"$not":    unary(func(v bson.RawValue) bson.RawValue { return boolValue(!raw.Truth(v)) }),
 	"$cond":   between(3, 3, evalCond).lazily(1).named("if! then! else!"),
 	"$ifNull": between(2, unlimited, evalIfNull).lazily(0),
 	"$type":   unary(func(v bson.RawValue) bson.RawValue { return stringValue(typeName(v)) }),
@@ -129,7 +131,7 @@ var (
 
 func comparison(holds func(order int) bool) evaluation {
 	return func(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		return boolValue(holds(CompareValues(args[0], args[1]))), nil
+		return boolValue(holds(raw.Compare(args[0], args[1]))), nil
 	}
 }
 
@@ -142,7 +144,7 @@ func logical(until bool) evaluation {
 			if err != nil {
 				return v, err
 			}
-			if truth(v) == until {
+			if raw.Truth(v) == until {
 				return boolValue(until), nil
 			}
 		}
@@ -151,7 +153,7 @@ func logical(until bool) evaluation {
 }
 
 func evalCond(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-	if truth(args[0]) {
+	if raw.Truth(args[0]) {
 		return c.args[1].eval(s)
 	}
 	return c.args[2].eval(s)
@@ -165,7 +167,7 @@ func evalSwitch(c *call, s *state, _ []bson.RawValue) (bson.RawValue, error) {
 		if err != nil {
 			return v, err
 		}
-		if truth(v) {
+		if raw.Truth(v) {
 			return c.args[i+1].eval(s)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // string returns the content of a string argument.
@@ -12,7 +14,7 @@ func (c *call) string(what string, v bson.RawValue) (string, error) {
 	if v.Type != bson.TypeString {
 		return "", c.wrongf("takes a string as %s, not %s", what, typeName(v))
 	}
-	return text(v), nil
+	return raw.Text(v), nil
 }
 
 // coerced is a value as the text operators that take more than strings see it; null
@@ -21,11 +23,11 @@ func (c *call) coerced(v bson.RawValue) (string, error) {
 	switch {
 	case nullish(v):
 		return "", nil
-	case isText(v.Type) || v.Type == bson.TypeJavaScript:
-		return text(v), nil
-	case isNumber(v.Type) || v.Type == bson.TypeDateTime:
+	case raw.IsText(v.Type) || v.Type == bson.TypeJavaScript:
+		return raw.Text(v), nil
+	case raw.IsNumber(v.Type) || v.Type == bson.TypeDateTime:
 		made, _ := convert(v, bson.TypeString)
-		return text(made), nil
+		return raw.Text(made), nil
 	}
 	return "", c.wrongf("takes a string, number or date, not %s", typeName(v))
 }

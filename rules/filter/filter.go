@@ -10,6 +10,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/pcre"
+	"vitrine/rules/raw"
 )
 
 // ErrNotInMemory marks filters that are valid MongoDB but beyond what this package
@@ -120,18 +121,18 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 
 // wellFormed reports whether a document can be read to its end within a depth.
 func wellFormed(doc []byte, depth int) bool {
-	b := body(doc)
+	b := raw.Body(doc)
 	if b == nil || len(b)+5 != len(doc) || doc[len(doc)-1] != 0 || depth <= 0 {
 		return false
 	}
-	r := reader{rest: b}
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		nested := e.typ == bson.TypeEmbeddedDocument || e.typ == bson.TypeArray
-		if nested && !wellFormed(e.value, depth-1) {
+	r := raw.Read(doc)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		nested := e.Type == bson.TypeEmbeddedDocument || e.Type == bson.TypeArray
+		if nested && !wellFormed(e.Data, depth-1) {
 			return false
 		}
 	}
-	return len(r.rest) == 0
+	return !r.Faulty()
 }
 
 func newFilter(root Node) *Filter {

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/raw"
 )
 
 // ForeignNode is a whole filter that is valid MongoDB but not evaluated in memory
@@ -25,7 +26,7 @@ type ForeignNode struct {
 // Match implements Node: it cannot be found out from the document alone.
 func (n *ForeignNode) Match(bson.Raw) (bool, error) { return false, n.Refusal }
 
-func (n *ForeignNode) matchElement(Value) (bool, error) { return false, n.Refusal }
+func (n *ForeignNode) matchElement(raw.Value) (bool, error) { return false, n.Refusal }
 
 func (n *ForeignNode) appendKey(dst []byte) []byte {
 	dst = appendExactValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc})
@@ -64,7 +65,7 @@ func isScript(name string, _ bson.RawValue) bool {
 
 // isVolatile reports whether an expression has another value at another time.
 func isVolatile(name string, v bson.RawValue) bool {
-	return name == "$rand" || v.Type == bson.TypeString && (strings.HasPrefix(text(v), "$$NOW") || strings.HasPrefix(text(v), "$$CLUSTER_TIME"))
+	return name == "$rand" || v.Type == bson.TypeString && (strings.HasPrefix(raw.Text(v), "$$NOW") || strings.HasPrefix(raw.Text(v), "$$CLUSTER_TIME"))
 }
 
 // find looks for a field, and returns its name.
@@ -75,9 +76,9 @@ func find(name string, v bson.RawValue, is func(name string, v bson.RawValue) bo
 	if v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray {
 		return "", false
 	}
-	r := read(v.Value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		if found, ok := find(string(e.key), e.raw(), is); ok {
+	r := raw.Read(v.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		if found, ok := find(string(e.Key), e.Value(), is); ok {
 			return found, ok
 		}
 	}

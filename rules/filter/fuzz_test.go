@@ -11,6 +11,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
+	"vitrine/rules/raw"
 	"vitrine/rules/testoutput"
 )
 
@@ -59,7 +60,7 @@ func FuzzMatch(f *testing.F) {
 		f.Add(seed, []byte(filtertest.New(seed).Doc()))
 		f.Add(seed, []byte(filtertest.New(seed).Plain()))
 	}
-	path, err := filter.ParsePath("a.0.b")
+	path, err := raw.ParsePath("a.0.b")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -75,8 +76,8 @@ func FuzzMatch(f *testing.F) {
 				t.Fatalf("an expression on %v: %v", d, err)
 			}
 		}
-		key := filter.SortField{Path: path}.Key(d)
-		if filter.CompareValues(key, key) != 0 {
+		key := raw.SortField{Path: path}.Key(d)
+		if raw.Compare(key, key) != 0 {
 			t.Fatalf("a sort key differs from itself: %v", key)
 		}
 	})

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 func (n *AndNode) appendKey(dst []byte) []byte { return appendSorted(dst, '&', n.Nodes) }
@@ -21,11 +23,11 @@ func (n *NorNode) appendKey(dst []byte) []byte {
 func (n *NotNode) appendKey(dst []byte) []byte { return n.Node.appendKey(append(dst, '!')) }
 
 func (n *Leaf) appendKey(dst []byte) []byte {
-	return n.Test.appendKey(strconv.AppendQuote(dst, n.Path.text))
+	return n.Test.appendKey(strconv.AppendQuote(dst, n.Path.String()))
 }
 
 func (n *Elem) appendKey(dst []byte) []byte {
-	dst = append(strconv.AppendQuote(dst, n.Path.text), "$elemMatch"...)
+	dst = append(strconv.AppendQuote(dst, n.Path.String()), "$elemMatch"...)
 	if n.Value != nil {
 		return append(n.Value.appendKey(append(dst, '<')), '>')
 	}
@@ -108,7 +110,7 @@ func (b *Bits) appendKey(dst []byte) []byte {
 // appendValue appends a text that is equal for values that compare equal, apart
 // from fractions written as double and as decimal128.
 func appendValue(dst []byte, v bson.RawValue) []byte {
-	if isNumber(v.Type) {
+	if raw.IsNumber(v.Type) {
 		return appendNumber(dst, v)
 	}
 	return appendTyped(dst, v, appendValue)
@@ -126,21 +128,21 @@ func appendTyped(dst []byte, v bson.RawValue, inner func([]byte, bson.RawValue) 
 	case bson.TypeNull:
 		return append(dst, "null"...)
 	case bson.TypeBoolean:
-		return strconv.AppendBool(dst, truth(v))
+		return strconv.AppendBool(dst, raw.Truth(v))
 	case bson.TypeString, bson.TypeSymbol:
-		return strconv.AppendQuote(dst, text(v))
+		return strconv.AppendQuote(dst, raw.Text(v))
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		opening, closing := byte('{'), byte('}')
 		if v.Type == bson.TypeArray {
 			opening, closing = '[', ']'
 		}
 		dst = append(dst, opening)
-		r := read(v.Value)
-		for e, ok := r.next(); ok; e, ok = r.next() {
+		r := raw.Read(v.Value)
+		for e, ok := r.Next(); ok; e, ok = r.Next() {
 			if v.Type == bson.TypeEmbeddedDocument {
-				dst = append(strconv.AppendQuote(dst, string(e.key)), ':')
+				dst = append(strconv.AppendQuote(dst, string(e.Key)), ':')
 			}
-			dst = append(inner(dst, e.raw()), ',')
+			dst = append(inner(dst, e.Value()), ',')
 		}
 		return append(dst, closing)
 	}
@@ -150,23 +152,23 @@ func appendTyped(dst []byte, v bson.RawValue, inner func([]byte, bson.RawValue) 
 
 // appendNumber appends whole numbers within 64 bits alike whatever their type.
 func appendNumber(dst []byte, v bson.RawValue) []byte {
-	if n, integral, ok := truncated(v); ok && integral {
+	if n, integral, ok := raw.Truncate(v); ok && integral {
 		return strconv.AppendInt(dst, n, 10)
 	}
 	if v.Type == bson.TypeDouble {
-		return strconv.AppendFloat(dst, double(v), 'g', -1, 64)
+		return strconv.AppendFloat(dst, raw.Double(v), 'g', -1, 64)
 	}
-	d := decodeDecimal(v.Value).stripped()
-	switch d.kind {
-	case decimalNaN:
+	d := raw.DecodeDecimal(v.Value).Reduced()
+	switch d.Kind {
+	case raw.DecimalNaN:
 		return append(dst, "NaN"...)
-	case decimalInf:
-		return strconv.AppendFloat(dst, math.Inf(d.sign()), 'g', -1, 64)
+	case raw.DecimalInf:
+		return strconv.AppendFloat(dst, math.Inf(d.Sign()), 'g', -1, 64)
 	}
 	dst = append(dst, 'm')
-	if d.neg {
+	if d.Neg {
 		dst = append(dst, '-')
 	}
-	dst = append(d.coefficient().Append(dst, 10), 'e')
-	return strconv.AppendInt(dst, int64(d.exp), 10)
+	dst = append(d.Coefficient().Append(dst, 10), 'e')
+	return strconv.AppendInt(dst, int64(d.Exp), 10)
 }

@@ -1,5 +1,6 @@
 package filter
 
+import "vitrine/rules/raw"
 import "strings"
 
 // Necessary lists conditions on whole rows that every row matching the elem
@@ -19,10 +20,10 @@ func Necessary(elem *Elem) (leaves []*Leaf) {
 		if !ok || numeric(leaf.Path) {
 			continue
 		}
-		if missing, err := leaf.Test.Match(Value{Missing: true}); missing || err != nil {
+		if missing, err := leaf.Test.Match(raw.Value{Missing: true}); missing || err != nil {
 			continue
 		}
-		path, err := ParsePath(elem.Path.String() + "." + leaf.Path.String())
+		path, err := raw.ParsePath(elem.Path.String() + "." + leaf.Path.String())
 		if err != nil {
 			continue // too long to index: the confirmation alone decides
 		}
@@ -32,7 +33,7 @@ func Necessary(elem *Elem) (leaves []*Leaf) {
 }
 
 // numeric reports whether a part of the path could be an array position.
-func numeric(p Path) bool {
+func numeric(p raw.Path) bool {
 	for _, part := range p.Parts() {
 		if strings.Trim(part, "0123456789") == "" {
 			return true

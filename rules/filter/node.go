@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // Node is one condition of a filter on a document: *AndNode, *OrNode, *NorNode,
@@ -13,7 +15,7 @@ type Node interface {
 	// could not be found out, as when a regular expression ran out of time.
 	Match(doc bson.Raw) (bool, error)
 	// matchElement applies a node of a value-form $elemMatch to one array element.
-	matchElement(v Value) (bool, error)
+	matchElement(v raw.Value) (bool, error)
 	// appendKey appends the node's canonical text.
 	appendKey(dst []byte) []byte
 }
@@ -33,16 +35,16 @@ type NorNode struct{ Nodes []Node }
 // holds only if no value at a equals 1.
 type NotNode struct{ Node Node }
 
-// Leaf holds if one of the values that Walk yields for Path passes Test.
+// Leaf holds if one of the values that raw.Walk yields for Path passes Test.
 type Leaf struct {
-	Path Path
+	Path raw.Path
 	Test Test
 }
 
 // Elem is $elemMatch: it holds if an array at Path, looked at whole, has one
 // element that satisfies everything. Exactly one of the two forms is set.
 type Elem struct {
-	Path Path
+	Path raw.Path
 	// Node is the object form, {$elemMatch: {field: …}}: applied to elements that are
 	// documents (or arrays, taken as documents with the fields "0", "1", …).
 	Node Node
@@ -56,7 +58,7 @@ func (n *AndNode) Match(doc bson.Raw) (bool, error) {
 	return all(n.Nodes, func(c Node) (bool, error) { return c.Match(doc) })
 }
 
-func (n *AndNode) matchElement(v Value) (bool, error) {
+func (n *AndNode) matchElement(v raw.Value) (bool, error) {
 	return all(n.Nodes, func(c Node) (bool, error) { return c.matchElement(v) })
 }
 
@@ -65,7 +67,7 @@ func (n *OrNode) Match(doc bson.Raw) (bool, error) {
 	return some(n.Nodes, func(c Node) (bool, error) { return c.Match(doc) })
 }
 
-func (n *OrNode) matchElement(v Value) (bool, error) {
+func (n *OrNode) matchElement(v raw.Value) (bool, error) {
 	return some(n.Nodes, func(c Node) (bool, error) { return c.matchElement(v) })
 }
 
@@ -74,29 +76,29 @@ func (n *NorNode) Match(doc bson.Raw) (bool, error) {
 	return not(some(n.Nodes, func(c Node) (bool, error) { return c.Match(doc) }))
 }
 
-func (n *NorNode) matchElement(v Value) (bool, error) {
+func (n *NorNode) matchElement(v raw.Value) (bool, error) {
 	return not(some(n.Nodes, func(c Node) (bool, error) { return c.matchElement(v) }))
 }
 
 // Match implements Node.
 func (n *NotNode) Match(doc bson.Raw) (bool, error) { return not(n.Node.Match(doc)) }
 
-func (n *NotNode) matchElement(v Value) (bool, error) { return not(n.Node.matchElement(v)) }
+func (n *NotNode) matchElement(v raw.Value) (bool, error) { return not(n.Node.matchElement(v)) }
 
 // Match implements Node.
 func (n *Leaf) Match(doc bson.Raw) (ok bool, err error) {
-	Walk(doc, n.Path, func(v Value) bool {
+	raw.Walk(doc, n.Path, func(v raw.Value) bool {
 		ok, err = n.Test.Match(v)
 		return !ok && err == nil
 	})
 	return ok, err
 }
 
-func (n *Leaf) matchElement(v Value) (bool, error) { return n.Test.Match(v) }
+func (n *Leaf) matchElement(v raw.Value) (bool, error) { return n.Test.Match(v) }
 
 // Match implements Node.
 func (n *Elem) Match(doc bson.Raw) (ok bool, err error) {
-	walkWhole(doc, n.Path, func(v Value) bool {
+	raw.WalkWhole(doc, n.Path, func(v raw.Value) bool {
 		ok, err = n.matchElement(v)
 		return !ok && err == nil
 	})
@@ -104,12 +106,12 @@ func (n *Elem) Match(doc bson.Raw) (ok bool, err error) {
 }
 
 // matchElement looks for the element in one array.
-func (n *Elem) matchElement(v Value) (bool, error) {
+func (n *Elem) matchElement(v raw.Value) (bool, error) {
 	if v.Raw.Type != bson.TypeArray {
 		return false, nil
 	}
-	r := read(v.Raw.Value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
+	r := raw.Read(v.Raw.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
 		if found, err := n.matchOne(e); found || err != nil {
 			return found, err
 		}
@@ -117,14 +119,14 @@ func (n *Elem) matchElement(v Value) (bool, error) {
 	return false, nil
 }
 
-func (n *Elem) matchOne(e element) (bool, error) {
+func (n *Elem) matchOne(e raw.Element) (bool, error) {
 	if n.Value != nil {
-		return n.Value.matchElement(Value{Raw: e.raw()})
+		return n.Value.matchElement(raw.Value{Raw: e.Value()})
 	}
-	if e.typ != bson.TypeEmbeddedDocument && e.typ != bson.TypeArray {
+	if e.Type != bson.TypeEmbeddedDocument && e.Type != bson.TypeArray {
 		return false, nil
 	}
-	return n.Node.Match(bson.Raw(e.value))
+	return n.Node.Match(bson.Raw(e.Data))
 }
 
 // all reports whether match holds for every node, stopping at the first that fails.

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/raw"
 )
 
 // parser turns one BSON document into nodes. It keeps the place it is at, for
@@ -50,14 +51,14 @@ func (p *parser) within(name string, f func() (Node, error)) (Node, error) {
 // operators are only allowed where top says that the document is the whole one.
 func (p *parser) document(doc bson.Raw, top bool) (Node, error) {
 	var nodes []Node
-	r := read(doc)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		name := string(e.key)
+	r := raw.Read(doc)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		name := string(e.Key)
 		node, err := p.within(name, func() (Node, error) {
 			if strings.HasPrefix(name, "$") {
-				return p.topOperator(name, e.raw(), top)
+				return p.topOperator(name, e.Value(), top)
 			}
-			return p.field(name, e.raw())
+			return p.field(name, e.Value())
 		})
 		if err != nil {
 			return nil, err
@@ -105,13 +106,13 @@ func (p *parser) logical(name string, v bson.RawValue, top bool) (Node, error) {
 		return nil, p.wrongf("%s needs an array", name)
 	}
 	var nodes []Node
-	r := read(v.Value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		node, err := p.within(string(e.key), func() (Node, error) {
-			if e.typ != bson.TypeEmbeddedDocument {
+	r := raw.Read(v.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		node, err := p.within(string(e.Key), func() (Node, error) {
+			if e.Type != bson.TypeEmbeddedDocument {
 				return nil, p.wrongf("the elements of %s must be documents", name)
 			}
-			return p.document(bson.Raw(e.value), top)
+			return p.document(bson.Raw(e.Data), top)
 		})
 		if err != nil {
 			return nil, err
@@ -132,7 +133,7 @@ func (p *parser) logical(name string, v bson.RawValue, top bool) (Node, error) {
 // field parses the condition on a path: an operator document, a regular
 // expression, or a value that must be equal.
 func (p *parser) field(name string, v bson.RawValue) (Node, error) {
-	path, err := ParsePath(name)
+	path, err := raw.ParsePath(name)
 	if err != nil {
 		return nil, p.located(err)
 	}
@@ -160,15 +161,14 @@ func isOperatorDocument(v bson.RawValue, incomplete bool) bool {
 	if v.Type != bson.TypeEmbeddedDocument {
 		return false
 	}
-	r := read(v.Value)
-	first, ok := r.next()
-	if !ok || len(first.key) == 0 || first.key[0] != '$' {
+	r := raw.Read(v.Value)
+	first, ok := r.Next()
+	if !ok || len(first.Key) == 0 || first.Key[0] != '$' {
 		return false
 	}
-	b := body(v.Value)
-	_, ref := lookup(b, "$ref")
-	_, id := lookup(b, "$id")
-	_, db := lookup(b, "$db")
+	_, ref := raw.Lookup(v.Value, "$ref")
+	_, id := raw.Lookup(v.Value, "$id")
+	_, db := raw.Lookup(v.Value, "$db")
 	if incomplete {
 		return !ref && !id && !db
 	}
@@ -176,12 +176,12 @@ func isOperatorDocument(v bson.RawValue, incomplete bool) bool {
 }
 
 // operators parses an operator document on a path, joined by $and.
-func (p *parser) operators(path Path, doc bson.Raw) (Node, error) {
+func (p *parser) operators(path raw.Path, doc bson.Raw) (Node, error) {
 	var nodes []Node
-	r := read(doc)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		name := string(e.key)
-		node, err := p.within(name, func() (Node, error) { return p.operator(path, name, e.raw(), doc) })
+	r := raw.Read(doc)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		name := string(e.Key)
+		node, err := p.within(name, func() (Node, error) { return p.operator(path, name, e.Value(), doc) })
 		if err != nil {
 			return nil, err
 		}

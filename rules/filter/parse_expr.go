@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/raw"
 )
 
 // expression parses the operand of $expr.
@@ -40,23 +41,23 @@ func (p *parser) inside(name string, v bson.RawValue, f func(bson.RawValue) (exp
 func (p *parser) expr(v bson.RawValue) (expr, error) {
 	switch v.Type {
 	case bson.TypeString:
-		if s := text(v); len(s) > 1 && s[0] == '$' {
+		if s := raw.Text(v); len(s) > 1 && s[0] == '$' {
 			return p.fieldReference(s)
 		}
 	case bson.TypeArray:
 		args, err := p.exprs(v)
 		return computed(listExpr(args), args), err
 	case bson.TypeEmbeddedDocument:
-		r := read(v.Value)
-		first, ok := r.next()
-		if !ok || !strings.HasPrefix(string(first.key), "$") {
+		r := raw.Read(v.Value)
+		first, ok := r.Next()
+		if !ok || !strings.HasPrefix(string(first.Key), "$") {
 			return p.documentExpr(v)
 		}
-		if len(r.rest) > 0 {
+		if _, more := r.Next(); more {
 			return nil, p.wrongf("an expression has exactly one operator")
 		}
-		name := string(first.key)
-		return p.inside(name, first.raw(), func(v bson.RawValue) (expr, error) { return p.exprOperator(name, v) })
+		name := string(first.Key)
+		return p.inside(name, first.Value(), func(v bson.RawValue) (expr, error) { return p.exprOperator(name, v) })
 	}
 	return constant(v), nil
 }
@@ -118,9 +119,9 @@ func (p *parser) exprs(v bson.RawValue) ([]expr, error) {
 		return []expr{e}, err
 	}
 	args := []expr{}
-	r := read(v.Value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		arg, err := p.inside(string(e.key), e.raw(), p.expr)
+	r := raw.Read(v.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		arg, err := p.inside(string(e.Key), e.Value(), p.expr)
 		if err != nil {
 			return nil, err
 		}
@@ -131,13 +132,13 @@ func (p *parser) exprs(v bson.RawValue) ([]expr, error) {
 
 func (p *parser) documentExpr(v bson.RawValue) (expr, error) {
 	var d documentExpr
-	r := read(v.Value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		name := string(e.key)
+	r := raw.Read(v.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		name := string(e.Key)
 		if strings.HasPrefix(name, "$") || strings.Contains(name, ".") {
 			return nil, p.wrongf("field names of a document expression have no $ and no dots: %q", name)
 		}
-		arg, err := p.inside(name, e.raw(), p.expr)
+		arg, err := p.inside(name, e.Value(), p.expr)
 		if err != nil {
 			return nil, err
 		}
@@ -203,9 +204,9 @@ func plural(n int) string {
 
 // isPlainDocument reports whether a value is a document that is no operator.
 func isPlainDocument(v bson.RawValue) bool {
-	r := read(v.Value)
-	first, ok := r.next()
-	return v.Type == bson.TypeEmbeddedDocument && ok && !strings.HasPrefix(string(first.key), "$")
+	r := raw.Read(v.Value)
+	first, ok := r.Next()
+	return v.Type == bson.TypeEmbeddedDocument && ok && !strings.HasPrefix(string(first.Key), "$")
 }
 
 // namedArguments parses arguments by their names. as is the variable that $map and
@@ -215,15 +216,15 @@ func (p *parser) namedArguments(op *operator, name string, v bson.RawValue, as s
 		return nil, p.wrongf("%s takes a document of arguments", name)
 	}
 	args := make([]expr, len(op.names))
-	r := read(v.Value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		key := string(e.key)
+	r := raw.Read(v.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		key := string(e.Key)
 		i := slices.IndexFunc(op.names, func(n string) bool { return strings.Trim(n, "-!") == key })
 		switch {
 		case i < 0:
 			return nil, p.wrongf("%s has no argument %.40q", name, key)
 		case op.names[i][0] == '-':
-			if _, err := p.foreignExpr(name+"."+key, e.raw()); err != nil {
+			if _, err := p.foreignExpr(name+"."+key, e.Value()); err != nil {
 				return nil, err
 			}
 			continue
@@ -235,7 +236,7 @@ func (p *parser) namedArguments(op *operator, name string, v bson.RawValue, as s
 		case key == "in" || key == "cond":
 			p.vars = append(p.vars, as)
 		}
-		arg, err := p.inside(key, e.raw(), p.expr)
+		arg, err := p.inside(key, e.Value(), p.expr)
 		if err != nil {
 			return nil, err
 		}
@@ -280,9 +281,9 @@ func computed(e expr, args []expr) expr {
 // scoped parses $map and $filter, which set a variable for what follows their input.
 func (p *parser) scoped(op *operator, name string, v bson.RawValue) (expr, error) {
 	as := "this"
-	if e, ok := lookup(body(v.Value), "as"); ok && v.Type == bson.TypeEmbeddedDocument {
-		if as = ""; e.typ == bson.TypeString {
-			as = text(e.raw())
+	if e, ok := raw.Lookup(v.Value, "as"); ok && v.Type == bson.TypeEmbeddedDocument {
+		if as = ""; e.Type == bson.TypeString {
+			as = raw.Text(e.Value())
 		}
 		if !isVariable(as) {
 			return nil, p.wrongf("%s takes as name a small letter, then letters, digits and _", name)
@@ -311,14 +312,14 @@ func (p *parser) switchExpr(v bson.RawValue) (expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, _ := lookup(body(v.Value), "branches")
-	if e.typ != bson.TypeArray || len(body(e.value)) == 0 {
+	e, _ := raw.Lookup(v.Value, "branches")
+	if e.Type != bson.TypeArray || len(raw.Body(e.Data)) == 0 {
 		return nil, p.wrongf("$switch takes a list of branches that is not empty")
 	}
 	var args []expr
-	r := read(e.value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		_, err := p.inside("branches."+string(e.key), e.raw(), func(v bson.RawValue) (expr, error) {
+	r := raw.Read(e.Data)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		_, err := p.inside("branches."+string(e.Key), e.Value(), func(v bson.RawValue) (expr, error) {
 			pair, err := p.namedArguments(branchOperator, "a branch of $switch", v, "")
 			args = append(args, pair...)
 			return nil, err
@@ -358,15 +359,15 @@ func (p *parser) constantRegex(regex, options bson.RawValue) (*Regex, error) {
 	}
 	letters := ""
 	if !nullish(options) {
-		letters = text(options)
+		letters = raw.Text(options)
 	}
 	switch {
 	case nullish(regex):
 		return nil, nil
 	case regex.Type == bson.TypeString:
-		return p.compile(text(regex), letters)
+		return p.compile(raw.Text(regex), letters)
 	case regex.Type == bson.TypeRegex:
-		pattern, own := regexParts(regex.Value)
+		pattern, own := raw.RegexParts(regex.Value)
 		if len(own) > 0 && letters != "" {
 			return nil, p.wrongf("options are set both in regex and in options")
 		}

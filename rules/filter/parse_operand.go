@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // typeNames are the aliases that $type takes.
@@ -45,9 +47,9 @@ func (p *parser) typeTest(v bson.RawValue) (Test, error) {
 			return nil, err
 		}
 	} else {
-		r := read(v.Value)
-		for e, ok := r.next(); ok; e, ok = r.next() {
-			if err := add(e.raw()); err != nil {
+		r := raw.Read(v.Value)
+		for e, ok := r.Next(); ok; e, ok = r.Next() {
+			if err := add(e.Value()); err != nil {
 				return nil, err
 			}
 		}
@@ -63,7 +65,7 @@ func (p *parser) typeTest(v bson.RawValue) (Test, error) {
 // types returns the types that one code or alias of $type stands for.
 func (p *parser) types(v bson.RawValue) ([]bson.Type, error) {
 	if v.Type == bson.TypeString {
-		name := text(v)
+		name := raw.Text(v)
 		if name == "number" {
 			return []bson.Type{bson.TypeDouble, bson.TypeInt32, bson.TypeInt64, bson.TypeDecimal128}, nil
 		}
@@ -73,10 +75,10 @@ func (p *parser) types(v bson.RawValue) ([]bson.Type, error) {
 		}
 		return []bson.Type{t}, nil
 	}
-	if !isNumber(v.Type) {
+	if !raw.IsNumber(v.Type) {
 		return nil, p.wrongf("a type is given by its number or its name")
 	}
-	code, integral, ok := truncated(v)
+	code, integral, ok := raw.Truncate(v)
 	switch {
 	case !ok || !integral:
 	case code >= 1 && code <= 19 || code == 127:
@@ -95,15 +97,15 @@ func (p *parser) mod(v bson.RawValue) (Test, error) {
 		return nil, p.wrongf("$mod needs an array of two numbers")
 	}
 	var numbers []int64
-	r := read(v.Value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
+	r := raw.Read(v.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
 		if len(numbers) == 2 {
 			return nil, p.wrongf("$mod has too many elements: it takes a divisor and a remainder")
 		}
-		if !isNumber(e.typ) {
+		if !raw.IsNumber(e.Type) {
 			return nil, p.wrongf("$mod takes numbers only")
 		}
-		n, _, ok := truncated(e.raw())
+		n, _, ok := raw.Truncate(e.Value())
 		if !ok {
 			return nil, p.wrongf("$mod takes finite numbers within 64 bits")
 		}
@@ -120,7 +122,7 @@ func (p *parser) mod(v bson.RawValue) (Test, error) {
 
 // size parses $size.
 func (p *parser) size(v bson.RawValue) (Test, error) {
-	n, integral, ok := truncated(v)
+	n, integral, ok := raw.Truncate(v)
 	if !ok || !integral || n < 0 {
 		return nil, p.wrongf("$size needs a whole number that is not negative")
 	}
@@ -133,9 +135,9 @@ func (p *parser) bits(op BitsOp, v bson.RawValue) (Test, error) {
 	test := &Bits{Op: op}
 	switch {
 	case v.Type == bson.TypeArray:
-		r := read(v.Value)
-		for e, ok := r.next(); ok; e, ok = r.next() {
-			n, integral, ok := truncated(e.raw())
+		r := raw.Read(v.Value)
+		for e, ok := r.Next(); ok; e, ok = r.Next() {
+			n, integral, ok := raw.Truncate(e.Value())
 			if !ok || !integral || n < 0 || n > math.MaxInt32 {
 				return nil, p.wrongf("bit positions are whole numbers from 0 to %d", math.MaxInt32)
 			}
@@ -147,8 +149,8 @@ func (p *parser) bits(op BitsOp, v bson.RawValue) (Test, error) {
 		for i, b := range binaryData(v.Value) {
 			test.Positions = appendSet(test.Positions, uint64(b), uint32(8*i))
 		}
-	case isNumber(v.Type):
-		n, integral, ok := truncated(v)
+	case raw.IsNumber(v.Type):
+		n, integral, ok := raw.Truncate(v)
 		if !ok || !integral || n < 0 {
 			return nil, p.wrongf("the mask of %s is a whole number that is not negative", op)
 		}

@@ -2,12 +2,14 @@ package filter
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // operator parses one operator on a path. siblings is the operator document, for
 // operators that belong together. It returns nil for what another operator has
 // taken in already.
-func (p *parser) operator(path Path, name string, v bson.RawValue, siblings bson.Raw) (Node, error) {
+func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings bson.Raw) (Node, error) {
 	switch name {
 	case "$eq":
 		return p.equality(path, v)
@@ -78,18 +80,18 @@ func negated(n Node, err error) (Node, error) {
 }
 
 // equality parses $eq and its implicit form.
-func (p *parser) equality(path Path, v bson.RawValue) (Node, error) {
+func (p *parser) equality(path raw.Path, v bson.RawValue) (Node, error) {
 	if err := p.operand(v); err != nil {
 		return nil, err
 	}
 	if id, ok := p.hexID(path, v); ok {
-		return &Leaf{Path: path, Test: &In{Values: sortValues([]bson.RawValue{v, id})}}, nil
+		return &Leaf{Path: path, Test: &In{Values: raw.SortUnique([]bson.RawValue{v, id})}}, nil
 	}
 	return &Leaf{Path: path, Test: &Compare{Op: Eq, Value: v}}, nil
 }
 
 // inequality parses $ne.
-func (p *parser) inequality(path Path, v bson.RawValue) (Node, error) {
+func (p *parser) inequality(path raw.Path, v bson.RawValue) (Node, error) {
 	if v.Type == bson.TypeRegex {
 		return nil, p.wrongf("$ne takes no regular expression; use $not")
 	}
@@ -97,7 +99,7 @@ func (p *parser) inequality(path Path, v bson.RawValue) (Node, error) {
 }
 
 // comparison parses $gt, $gte, $lt and $lte.
-func (p *parser) comparison(path Path, op Op, v bson.RawValue) (Node, error) {
+func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) (Node, error) {
 	if v.Type == bson.TypeRegex {
 		return nil, p.wrongf("%s takes no regular expression", op)
 	}
@@ -120,18 +122,18 @@ func (p *parser) operand(v bson.RawValue) error {
 }
 
 // in parses the list of $in and $nin.
-func (p *parser) in(path Path, name string, v bson.RawValue) (Node, error) {
+func (p *parser) in(path raw.Path, name string, v bson.RawValue) (Node, error) {
 	if v.Type != bson.TypeArray {
 		return nil, p.wrongf("%s needs an array", name)
 	}
 	test := &In{}
-	r := read(v.Value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
+	r := raw.Read(v.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
 		if err := p.listed(path, name, e, test); err != nil {
 			return nil, err
 		}
 	}
-	test.Values = sortValues(test.Values)
+	test.Values = raw.SortUnique(test.Values)
 	switch {
 	case len(test.Values) == 1 && len(test.Regexes) == 0:
 		return &Leaf{Path: path, Test: &Compare{Op: Eq, Value: test.Values[0]}}, nil
@@ -142,10 +144,10 @@ func (p *parser) in(path Path, name string, v bson.RawValue) (Node, error) {
 }
 
 // listed adds one element of a list to an In.
-func (p *parser) listed(path Path, name string, e element, test *In) error {
-	p.at = append(p.at, string(e.key))
+func (p *parser) listed(path raw.Path, name string, e raw.Element, test *In) error {
+	p.at = append(p.at, string(e.Key))
 	defer func() { p.at = p.at[:len(p.at)-1] }()
-	v := e.raw()
+	v := e.Value()
 	if p.values++; p.values > 10*p.o.MaxNodes {
 		return p.wrongf("the filter lists more than %d values", 10*p.o.MaxNodes)
 	}
@@ -171,11 +173,11 @@ func (p *parser) listed(path Path, name string, e element, test *In) error {
 
 // hexID returns the ObjectID that a string compared with the record's own _id
 // spells, if Options.HexIDs asks for it.
-func (p *parser) hexID(path Path, v bson.RawValue) (bson.RawValue, bool) {
-	if !p.o.HexIDs || p.inElem > 0 || path.text != "_id" || v.Type != bson.TypeString {
+func (p *parser) hexID(path raw.Path, v bson.RawValue) (bson.RawValue, bool) {
+	if !p.o.HexIDs || p.inElem > 0 || path.String() != "_id" || v.Type != bson.TypeString {
 		return bson.RawValue{}, false
 	}
-	id, err := bson.ObjectIDFromHex(text(v))
+	id, err := bson.ObjectIDFromHex(raw.Text(v))
 	if err != nil {
 		return bson.RawValue{}, false
 	}
@@ -183,51 +185,38 @@ func (p *parser) hexID(path Path, v bson.RawValue) (bson.RawValue, bool) {
 }
 
 // not parses $not, which takes an operator document or a regular expression.
-func (p *parser) not(path Path, v bson.RawValue) (Node, error) {
+func (p *parser) not(path raw.Path, v bson.RawValue) (Node, error) {
 	switch {
 	case v.Type == bson.TypeRegex:
 		return negated(p.regexLeaf(path, v))
 	case v.Type != bson.TypeEmbeddedDocument:
 		return nil, p.wrongf("$not needs a regular expression or a document of operators")
-	case len(body(v.Value)) == 0:
+	case len(raw.Body(v.Value)) == 0:
 		return nil, p.wrongf("$not needs a non-empty document of operators")
 	}
 	return negated(p.operators(path, bson.Raw(v.Value)))
 }
 
 // exists parses $exists, whose operand counts by its truth value.
-func (p *parser) exists(path Path, v bson.RawValue) (Node, error) {
+func (p *parser) exists(path raw.Path, v bson.RawValue) (Node, error) {
 	leaf := &Leaf{Path: path, Test: &Exists{}}
-	if truth(v) {
+	if raw.Truth(v) {
 		return leaf, nil
 	}
 	return &NotNode{Node: leaf}, nil
 }
 
-// truth is MongoDB's truth value: false are false, zeros, null, undefined and missing.
-func truth(v bson.RawValue) bool {
-	switch bracketOf(v.Type) {
-	case bracketMissing, bracketNull:
-		return false
-	case bracketBoolean:
-		return len(v.Value) > 0 && v.Value[0] != 0
-	case bracketNumber:
-		return compareNumbers(v, bson.RawValue{Type: bson.TypeInt32, Value: []byte{0, 0, 0, 0}}) != 0
-	}
-	return true
-}
-
 // all parses $all: every listed value, expression or $elemMatch must hold. An empty
 // list matches nothing.
-func (p *parser) all(path Path, v bson.RawValue) (Node, error) {
+func (p *parser) all(path raw.Path, v bson.RawValue) (Node, error) {
 	if v.Type != bson.TypeArray {
 		return nil, p.wrongf("$all needs an array")
 	}
 	var nodes []Node
 	elems := false
-	r := read(v.Value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		node, err := p.within(string(e.key), func() (Node, error) {
+	r := raw.Read(v.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		node, err := p.within(string(e.Key), func() (Node, error) {
 			isElem := isElemMatch(e)
 			if len(nodes) == 0 {
 				elems = isElem
@@ -236,13 +225,13 @@ func (p *parser) all(path Path, v bson.RawValue) (Node, error) {
 			case isElem != elems:
 				return nil, p.wrongf("$all takes either values or $elemMatch, not both")
 			case isElem:
-				return p.operators(path, bson.Raw(e.value))
-			case isOperatorDocument(e.raw(), false):
+				return p.operators(path, bson.Raw(e.Data))
+			case isOperatorDocument(e.Value(), false):
 				return nil, p.wrongf("$all takes no operators but $elemMatch")
-			case e.typ == bson.TypeRegex:
-				return p.regexLeaf(path, e.raw())
+			case e.Type == bson.TypeRegex:
+				return p.regexLeaf(path, e.Value())
 			}
-			return p.allEqual(path, e.raw())
+			return p.allEqual(path, e.Value())
 		})
 		if err != nil {
 			return nil, err
@@ -257,7 +246,7 @@ func (p *parser) all(path Path, v bson.RawValue) (Node, error) {
 
 // allEqual is equality without the reading of hexadecimal ids, which $all, a
 // question about arrays, does not have.
-func (p *parser) allEqual(path Path, v bson.RawValue) (Node, error) {
+func (p *parser) allEqual(path raw.Path, v bson.RawValue) (Node, error) {
 	if err := p.operand(v); err != nil {
 		return nil, err
 	}
@@ -265,24 +254,24 @@ func (p *parser) allEqual(path Path, v bson.RawValue) (Node, error) {
 }
 
 // isElemMatch reports whether an element is a document whose first key is $elemMatch.
-func isElemMatch(e element) bool {
-	if e.typ != bson.TypeEmbeddedDocument {
+func isElemMatch(e raw.Element) bool {
+	if e.Type != bson.TypeEmbeddedDocument {
 		return false
 	}
-	r := read(e.value)
-	first, ok := r.next()
-	return ok && string(first.key) == "$elemMatch"
+	r := raw.Read(e.Data)
+	first, ok := r.Next()
+	return ok && string(first.Key) == "$elemMatch"
 }
 
 // elemMatch parses $elemMatch. Operators make the value form, anything else, and
 // operators that combine conditions on fields, the object form.
-func (p *parser) elemMatch(path Path, v bson.RawValue) (Node, error) {
+func (p *parser) elemMatch(path raw.Path, v bson.RawValue) (Node, error) {
 	if v.Type != bson.TypeEmbeddedDocument {
 		return nil, p.wrongf("$elemMatch needs a document")
 	}
 	doc := bson.Raw(v.Value)
 	if isOperatorDocument(v, true) && !startsLogical(doc) {
-		node, err := p.operators(Path{}, doc)
+		node, err := p.operators(raw.Path{}, doc)
 		if err != nil {
 			return nil, err
 		}
@@ -300,9 +289,9 @@ func (p *parser) elemMatch(path Path, v bson.RawValue) (Node, error) {
 // startsLogical reports whether a document's first key is an operator that stands
 // in the place of a field.
 func startsLogical(doc bson.Raw) bool {
-	r := read(doc)
-	first, _ := r.next()
-	switch string(first.key) {
+	r := raw.Read(doc)
+	first, _ := r.Next()
+	switch string(first.Key) {
 	case "$and", "$or", "$nor", "$comment", "$expr", "$text", "$where", "$jsonSchema":
 		return true
 	}

@@ -4,10 +4,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/pcre"
+	"vitrine/rules/raw"
 )
 
 // regexLeaf parses a regular expression value as a condition on a path.
-func (p *parser) regexLeaf(path Path, v bson.RawValue) (Node, error) {
+func (p *parser) regexLeaf(path raw.Path, v bson.RawValue) (Node, error) {
 	re, err := p.regex(v)
 	if err != nil {
 		return nil, err
@@ -17,24 +18,24 @@ func (p *parser) regexLeaf(path Path, v bson.RawValue) (Node, error) {
 
 // regex compiles a regular expression value.
 func (p *parser) regex(v bson.RawValue) (*Regex, error) {
-	pattern, options := regexParts(v.Value)
+	pattern, options := raw.RegexParts(v.Value)
 	return p.compile(string(pattern), string(options))
 }
 
 // regexOperator parses $regex together with the $options beside it.
-func (p *parser) regexOperator(path Path, v bson.RawValue, siblings bson.Raw) (Node, error) {
+func (p *parser) regexOperator(path raw.Path, v bson.RawValue, siblings bson.Raw) (Node, error) {
 	var pattern, options string
 	switch v.Type {
 	case bson.TypeString:
-		pattern = text(v)
+		pattern = raw.Text(v)
 	case bson.TypeRegex:
-		inner, flags := regexParts(v.Value)
+		inner, flags := raw.RegexParts(v.Value)
 		pattern, options = string(inner), string(flags)
 	default:
 		return nil, p.wrongf("$regex needs a string or a regular expression")
 	}
-	if e, ok := lookup(body(siblings), "$options"); ok && e.typ == bson.TypeString {
-		given := text(e.raw())
+	if e, ok := raw.Lookup(siblings, "$options"); ok && e.Type == bson.TypeString {
+		given := raw.Text(e.Value())
 		if given != "" && options != "" {
 			return nil, p.wrongf("options are set both in $regex and in $options")
 		}
@@ -52,7 +53,7 @@ func (p *parser) options(v bson.RawValue, siblings bson.Raw) error {
 	if v.Type != bson.TypeString {
 		return p.wrongf("$options needs a string")
 	}
-	if _, ok := lookup(body(siblings), "$regex"); !ok {
+	if _, ok := raw.Lookup(siblings, "$regex"); !ok {
 		return p.wrongf("$options needs a $regex beside it")
 	}
 	return nil

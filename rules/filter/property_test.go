@@ -9,6 +9,7 @@ import (
 
 	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
+	"vitrine/rules/raw"
 )
 
 // parse reads a filter made for a test.
@@ -159,16 +160,16 @@ func TestKeySpelling(t *testing.T) {
 	}
 }
 
-func TestCompareValuesIsATotalOrder(t *testing.T) {
+func TestCompareIsATotalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := filtertest.Value(t), filtertest.Value(t), filtertest.Value(t)
-		if filter.CompareValues(a, a) != 0 {
+		if raw.Compare(a, a) != 0 {
 			t.Fatalf("%s differs from itself", a)
 		}
-		if filter.CompareValues(a, b) != -filter.CompareValues(b, a) {
+		if raw.Compare(a, b) != -raw.Compare(b, a) {
 			t.Fatalf("the order of %s and %s depends on their sides", a, b)
 		}
-		if filter.CompareValues(a, b) <= 0 && filter.CompareValues(b, c) <= 0 && filter.CompareValues(a, c) > 0 {
+		if raw.Compare(a, b) <= 0 && raw.Compare(b, c) <= 0 && raw.Compare(a, c) > 0 {
 			t.Fatalf("%s ≤ %s ≤ %s, but the first is above the last", a, b, c)
 		}
 	})

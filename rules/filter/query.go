@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // Query writes a tree as a filter for a database. Every document that the tree
@@ -23,11 +25,11 @@ func Query(n Node, hidden string) (query bson.Raw, exact bool) {
 	if doc == nil {
 		doc = bson.D{}
 	}
-	raw, err := bson.Marshal(doc)
+	query, err := bson.Marshal(doc)
 	if err != nil { // values come from BSON: they can be written
-		raw, exact = bson.Raw{5, 0, 0, 0, 0}, false
+		query, exact = bson.Raw{5, 0, 0, 0, 0}, false
 	}
-	return raw, exact
+	return query, exact
 }
 
 // queryWriter writes queries for documents with a hidden field.
@@ -114,11 +116,11 @@ func nowhere() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Va
 // leaf writes a condition on a path. A part of a path that could be the
 // position in an array is left to the matcher.
 func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
-	if len(n.Path.parts) == 0 || n.Path.parts[0].name == w.hidden || slices.ContainsFunc(n.Path.parts, func(p part) bool { return p.index >= 0 || p.name == "" }) {
+	if n.Path.Len() == 0 || n.Path.Name(0) == w.hidden || ambiguous(n.Path) {
 		return nil, false
 	}
 	on := func(operator string, operand any) bson.D {
-		return bson.D{{Key: n.Path.text, Value: bson.D{{Key: operator, Value: operand}}}}
+		return bson.D{{Key: n.Path.String(), Value: bson.D{{Key: operator, Value: operand}}}}
 	}
 	switch t := n.Test.(type) {
 	case *Compare:
@@ -140,9 +142,20 @@ func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
 	case *Size:
 		return on("$size", t.N), true
 	case *Regex:
-		return queryOfRegex(n.Path.text, t)
+		return queryOfRegex(n.Path.String(), t)
 	}
 	return nil, false
+}
+
+// ambiguous reports whether a part of a path could be the position in an array, or is
+// empty.
+func ambiguous(p raw.Path) bool {
+	for i := range p.Len() {
+		if p.Index(i) >= 0 || p.Name(i) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // maxIn is how many values are sent in a list; more would not fit a message.
@@ -154,7 +167,7 @@ func plain(v bson.RawValue) bool {
 	case bson.TypeString, bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean, bson.TypeObjectID, bson.TypeDateTime, bson.TypeNull:
 		return true
 	case bson.TypeDouble:
-		return !isNaN(v)
+		return !raw.IsNaN(v)
 	}
 	return false
 }
@@ -227,9 +240,9 @@ func Fields(n Node) (fields []string, ok bool) {
 	case *NotNode:
 		return Fields(n.Node)
 	case *Leaf:
-		return []string{n.Path.parts[0].name}, true
+		return []string{n.Path.Name(0)}, true
 	case *Elem:
-		return []string{n.Path.parts[0].name}, true
+		return []string{n.Path.Name(0)}, true
 	}
 	return nil, false
 }

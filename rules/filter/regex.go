@@ -7,6 +7,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/pcre"
+	"vitrine/rules/raw"
 )
 
 // Regex is a regular expression in PCRE2 syntax, compiled once. As a test it holds
@@ -23,12 +24,12 @@ type Regex struct {
 }
 
 // Match implements Test.
-func (re *Regex) Match(v Value) (bool, error) {
+func (re *Regex) Match(v raw.Value) (bool, error) {
 	switch {
-	case isText(v.Raw.Type):
-		return re.MatchString(text(v.Raw))
+	case raw.IsText(v.Raw.Type):
+		return re.MatchString(raw.Text(v.Raw))
 	case v.Raw.Type == bson.TypeRegex:
-		pattern, options := regexParts(v.Raw.Value)
+		pattern, options := raw.RegexParts(v.Raw.Value)
 		return string(pattern) == re.Pattern && string(options) == re.Options(), nil
 	}
 	return false, nil

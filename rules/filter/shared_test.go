@@ -15,6 +15,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // sharedCases returns the folder of filter cases beside the repository, and skips
@@ -176,19 +177,19 @@ func TestSharedSorts(t *testing.T) {
 }
 
 // sortOf reads a sort such as {"year": -1, "_id": 1}.
-func sortOf(t *testing.T, s string) filter.Sort {
+func sortOf(t *testing.T, s string) raw.Sort {
 	t.Helper()
 	elements, err := doc(t, s).Elements()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out filter.Sort
+	var out raw.Sort
 	for _, e := range elements {
-		path, err := filter.ParsePath(e.Key())
+		path, err := raw.ParsePath(e.Key())
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, filter.SortField{Path: path, Desc: e.Value().AsInt64() < 0})
+		out = append(out, raw.SortField{Path: path, Desc: e.Value().AsInt64() < 0})
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // Test is the condition of a leaf on one value: *Compare, *In, *Regex, *Exists,
@@ -11,7 +13,7 @@ import (
 type Test interface {
 	// Match reports whether a value passes. The error tells that it could not be
 	// found out.
-	Match(v Value) (bool, error)
+	Match(v raw.Value) (bool, error)
 	// appendKey appends the test's canonical text.
 	appendKey(dst []byte) []byte
 }
@@ -48,7 +50,7 @@ func (o Op) holds(order int) bool {
 	return order == 0
 }
 
-// Compare compares with a value of the same bracket of types; see CompareValues
+// Compare compares with a value of the same bracket of types; see raw.Compare
 // for the brackets and their order. Across brackets only MinKey and MaxKey compare,
 // and missing and undefined count as null.
 type Compare struct {
@@ -57,21 +59,21 @@ type Compare struct {
 }
 
 // Match implements Test.
-func (c *Compare) Match(v Value) (bool, error) {
-	kind, operand := bracketOf(v.Raw.Type), bracketOf(c.Value.Type)
+func (c *Compare) Match(v raw.Value) (bool, error) {
+	kind, operand := raw.BracketOf(v.Raw.Type), raw.BracketOf(c.Value.Type)
 	if kind != operand {
 		switch {
-		case kind == bracketMissing && operand == bracketNull:
+		case kind == raw.BracketMissing && operand == raw.BracketNull:
 			return c.Op != Gt && c.Op != Lt, nil
-		case operand == bracketMinKey:
+		case operand == raw.BracketMinKey:
 			return c.Op == Gt || c.Op == Gte, nil
-		case operand == bracketMaxKey:
+		case operand == raw.BracketMaxKey:
 			return c.Op == Lt || c.Op == Lte, nil
 		}
 		return false, nil
 	}
-	order := CompareValues(v.Raw, c.Value)
-	if kind == bracketNumber && order != 0 && (isNaN(v.Raw) || isNaN(c.Value)) {
+	order := raw.Compare(v.Raw, c.Value)
+	if kind == raw.BracketNumber && order != 0 && (raw.IsNaN(v.Raw) || raw.IsNaN(c.Value)) {
 		return false, nil // NaN is neither above nor below any number
 	}
 	return c.Op.holds(order), nil
@@ -79,19 +81,19 @@ func (c *Compare) Match(v Value) (bool, error) {
 
 // In holds for values that equal one of Values or match one of Regexes.
 type In struct {
-	// Values are sorted by CompareValues and distinct. Null covers missing and undefined.
+	// Values are sorted by raw.Compare and distinct. Null covers missing and undefined.
 	Values []bson.RawValue
 	// Regexes are the regular expressions of the list.
 	Regexes []*Regex
 }
 
 // Match implements Test.
-func (in *In) Match(v Value) (bool, error) {
-	raw := v.Raw
-	if bracketOf(raw.Type) == bracketMissing {
-		raw = bson.RawValue{Type: bson.TypeNull}
+func (in *In) Match(v raw.Value) (bool, error) {
+	value := v.Raw
+	if raw.BracketOf(value.Type) == raw.BracketMissing {
+		value = bson.RawValue{Type: bson.TypeNull}
 	}
-	if _, found := slices.BinarySearchFunc(in.Values, raw, CompareValues); found {
+	if _, found := slices.BinarySearchFunc(in.Values, value, raw.Compare); found {
 		return true, nil
 	}
 	for _, re := range in.Regexes {
@@ -107,13 +109,13 @@ func (in *In) Match(v Value) (bool, error) {
 type Exists struct{}
 
 // Match implements Test.
-func (*Exists) Match(v Value) (bool, error) { return !v.Missing, nil }
+func (*Exists) Match(v raw.Value) (bool, error) { return !v.Missing, nil }
 
 // Type holds for values of one of the types ("number" is all four number types).
 type Type struct{ Types []bson.Type } // sorted, distinct
 
 // Match implements Test.
-func (t *Type) Match(v Value) (bool, error) {
+func (t *Type) Match(v raw.Value) (bool, error) {
 	return !v.Missing && slices.Contains(t.Types, v.Raw.Type), nil
 }
 
@@ -122,8 +124,8 @@ func (t *Type) Match(v Value) (bool, error) {
 type Mod struct{ Divisor, Remainder int64 }
 
 // Match implements Test.
-func (m *Mod) Match(v Value) (bool, error) {
-	n, _, ok := truncated(v.Raw)
+func (m *Mod) Match(v raw.Value) (bool, error) {
+	n, _, ok := raw.Truncate(v.Raw)
 	// Go defines the smallest integer modulo -1 as 0, without overflow.
 	return ok && n%m.Divisor == m.Remainder, nil
 }
@@ -132,13 +134,13 @@ func (m *Mod) Match(v Value) (bool, error) {
 type Size struct{ N int64 }
 
 // Match implements Test.
-func (s *Size) Match(v Value) (bool, error) {
+func (s *Size) Match(v raw.Value) (bool, error) {
 	if v.Elem || v.Raw.Type != bson.TypeArray {
 		return false, nil
 	}
 	var n int64
-	r := read(v.Raw.Value)
-	for _, ok := r.next(); ok; _, ok = r.next() {
+	r := raw.Read(v.Raw.Value)
+	for _, ok := r.Next(); ok; _, ok = r.Next() {
 		n++
 	}
 	return n == s.N, nil

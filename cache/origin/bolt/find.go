@@ -15,6 +15,7 @@ import (
 	"vitrine/cache/origin/internal/idkey"
 	"vitrine/cache/origin/internal/rawdoc"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // Find implements origin.Source. There are no indexes but the one on _id: an
@@ -114,7 +115,7 @@ type keyed struct {
 }
 
 // sorted reads all documents and yields them in order, equal ones as they came.
-func sorted(docs iter.Seq2[bson.Raw, error], order filter.Sort) (iter.Seq2[bson.Raw, error], error) {
+func sorted(docs iter.Seq2[bson.Raw, error], order raw.Sort) (iter.Seq2[bson.Raw, error], error) {
 	var all []keyed
 	for doc, err := range docs {
 		if err != nil {
@@ -128,7 +129,7 @@ func sorted(docs iter.Seq2[bson.Raw, error], order filter.Sort) (iter.Seq2[bson.
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int {
 		for i, field := range order {
-			if c := filter.CompareValues(a.keys[i], b.keys[i]); c != 0 && field.Desc {
+			if c := raw.Compare(a.keys[i], b.keys[i]); c != 0 && field.Desc {
 				return -c
 			} else if c != 0 {
 				return c
@@ -146,18 +147,18 @@ func sorted(docs iter.Seq2[bson.Raw, error], order filter.Sort) (iter.Seq2[bson.
 }
 
 // sortOrder reads a sort specification: path and 1 or -1.
-func sortOrder(spec bson.D) (filter.Sort, error) {
-	var order filter.Sort
+func sortOrder(spec bson.D) (raw.Sort, error) {
+	var order raw.Sort
 	for _, e := range spec {
-		path, err := filter.ParsePath(e.Key)
+		path, err := raw.ParsePath(e.Key)
 		if err != nil {
 			return nil, fmt.Errorf("sort: %w", err)
 		}
 		switch fmt.Sprint(e.Value) { // any type of number
 		case "1":
-			order = append(order, filter.SortField{Path: path})
+			order = append(order, raw.SortField{Path: path})
 		case "-1":
-			order = append(order, filter.SortField{Path: path, Desc: true})
+			order = append(order, raw.SortField{Path: path, Desc: true})
 		default:
 			return nil, fmt.Errorf("sort by %s: the direction is 1 or -1, not %v", e.Key, e.Value)
 		}

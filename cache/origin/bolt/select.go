@@ -16,6 +16,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/rawdoc"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // selectLimits let filters be as large as a program's own may become.
@@ -183,7 +184,7 @@ var errLost = errors.New("a pinned row is gone")
 // ranking keeps the keys of rows, the first of them in an order if there is a most.
 // It is a heap with the last row on top.
 type ranking struct {
-	order filter.Sort
+	order raw.Sort
 	most  int // 0: all
 	rows  []ranked
 }
@@ -238,7 +239,7 @@ func (r *ranking) ids() [][]byte {
 
 func (r *ranking) compare(a, b ranked) int {
 	for i, field := range r.order {
-		if c := filter.CompareValues(a.keys[i], b.keys[i]); c != 0 {
+		if c := raw.Compare(a.keys[i], b.keys[i]); c != 0 {
 			if field.Desc {
 				return -c
 			}

@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // How queries on a view stay whole: rows of a generation are folded into the
@@ -205,6 +205,6 @@ func sameKeys(a, b bson.Raw) bool {
 	}
 	bs, err := b.Elements()
 	return err == nil && slices.EqualFunc(as, bs, func(x, y bson.RawElement) bool {
-		return x.Key() == y.Key() && filter.CompareValues(x.Value(), y.Value()) == 0
+		return x.Key() == y.Key() && raw.Compare(x.Value(), y.Value()) == 0
 	})
 }

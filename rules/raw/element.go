@@ -1,4 +1,4 @@
-package filter
+package raw
 
 import (
 	"bytes"
@@ -8,27 +8,27 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// element is one element of a BSON document or array; its slices point into the
+// Element is one element of a BSON document or array; its slices point into the
 // document.
-type element struct {
-	key   []byte
-	typ   bson.Type
-	value []byte
+type Element struct {
+	Key  []byte
+	Type bson.Type
+	Data []byte
 }
 
-// raw returns the element's value.
-func (e element) raw() bson.RawValue { return bson.RawValue{Type: e.typ, Value: e.value} }
+// Value returns the element's value.
+func (e Element) Value() bson.RawValue { return bson.RawValue{Type: e.Type, Value: e.Data} }
 
-// reader iterates over the elements of a document or array. Malformed input ends
+// Reader iterates over the elements of a document or array. Malformed input ends
 // the iteration, so whatever follows the fault counts as missing.
-type reader struct{ rest []byte }
+type Reader struct{ rest []byte }
 
-// read starts reading the elements of an encoded document or array.
-func read(doc []byte) reader { return reader{rest: body(doc)} }
+// Read starts reading the elements of an encoded document or array.
+func Read(doc []byte) Reader { return Reader{rest: Body(doc)} }
 
-// body returns the bytes between a document's length and its final zero, or nil
+// Body returns the bytes between a document's length and its final zero, or nil
 // if the document is malformed.
-func body(doc []byte) []byte {
+func Body(doc []byte) []byte {
 	if len(doc) < 5 {
 		return nil
 	}
@@ -39,27 +39,33 @@ func body(doc []byte) []byte {
 	return doc[4 : n-1]
 }
 
-// next returns the next element; false at the end or at a fault.
-func (r *reader) next() (element, bool) {
+// Next returns the next element; false at the end or at a fault.
+func (r *Reader) Next() (Element, bool) {
 	b := r.rest
 	if len(b) < 2 {
-		return element{}, false
+		return Element{}, false
 	}
 	end := bytes.IndexByte(b[1:], 0)
 	if end < 0 {
-		return element{}, false
+		return Element{}, false
 	}
 	value := b[end+2:]
 	n := valueSize(bson.Type(b[0]), value)
 	if n < 0 {
-		return element{}, false
+		return Element{}, false
 	}
 	r.rest = value[n:]
-	return element{key: b[1 : end+1], typ: bson.Type(b[0]), value: value[:n:n]}, true
+	return Element{Key: b[1 : end+1], Type: bson.Type(b[0]), Data: value[:n:n]}, true
 }
 
-// lookup returns the first element with the given name in a document's body.
-func lookup(b []byte, name string) (element, bool) {
+// Faulty reports whether next ended at a fault rather than at the document's end.
+func (r *Reader) Faulty() bool { return len(r.rest) > 0 }
+
+// Lookup returns the first element with the given name in a document.
+func Lookup(doc []byte, name string) (Element, bool) { return lookupIn(Body(doc), name) }
+
+// lookupIn returns the first element with the given name in a document's body.
+func lookupIn(b []byte, name string) (Element, bool) {
 	for len(b) >= 2 {
 		var end int
 		found := len(b) > len(name)+1 && b[len(name)+1] == 0 && string(b[1:len(name)+1]) == name
@@ -74,11 +80,11 @@ func lookup(b []byte, name string) (element, bool) {
 			break
 		}
 		if found {
-			return element{key: b[1 : end+1], typ: bson.Type(b[0]), value: value[:n:n]}, true
+			return Element{Key: b[1 : end+1], Type: bson.Type(b[0]), Data: value[:n:n]}, true
 		}
 		b = value[n:]
 	}
-	return element{}, false
+	return Element{}, false
 }
 
 // valueSize returns how many bytes of b a value of type t takes, or -1 if b is
@@ -134,9 +140,9 @@ func prefixed(b []byte, extra int, least int32) int {
 	return int(n) + extra
 }
 
-// text returns the content of a string, symbol or code value without copying; it
+// Text returns the content of a string, symbol or code value without copying; it
 // is valid as long as the value is. A malformed value is empty.
-func text(v bson.RawValue) string {
+func Text(v bson.RawValue) string {
 	b := textBytes(v.Value)
 	if len(b) == 0 {
 		return ""
@@ -153,12 +159,12 @@ func textBytes(b []byte) []byte {
 	return b[4 : n-1]
 }
 
-// regexParts returns pattern and options of a regular expression value.
-func regexParts(b []byte) (pattern, options []byte) {
+// RegexParts returns pattern and options of a regular expression value.
+func RegexParts(b []byte) (pattern, options []byte) {
 	pattern, rest, _ := bytes.Cut(b, []byte{0})
 	options, _, _ = bytes.Cut(rest, []byte{0})
 	return pattern, options
 }
 
-// isText reports whether a value holds text that regular expressions apply to.
-func isText(t bson.Type) bool { return t == bson.TypeString || t == bson.TypeSymbol }
+// IsText reports whether a value holds text that regular expressions apply to.
+func IsText(t bson.Type) bool { return t == bson.TypeString || t == bson.TypeSymbol }

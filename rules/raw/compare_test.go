@@ -1,11 +1,13 @@
-package filter_test
+package raw_test
 
 import (
 	"slices"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/rules/ejson"
-	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
 // ascending lists values in MongoDB's order; values on one line are equal.
@@ -86,7 +88,7 @@ var ascending = [][]string{
 	{`{"$maxKey": 1}`},
 }
 
-func TestCompareValues(t *testing.T) {
+func TestCompare(t *testing.T) {
 	for i, group := range ascending {
 		for j, other := range ascending {
 			want := 0
@@ -102,8 +104,8 @@ func TestCompareValues(t *testing.T) {
 					if errA != nil || errB != nil {
 						t.Fatal(errA, errB)
 					}
-					if got := filter.CompareValues(va, vb); got != want {
-						t.Errorf("CompareValues(%s, %s) = %d, want %d", a, b, got, want)
+					if got := raw.Compare(va, vb); got != want {
+						t.Errorf("Compare(%s, %s) = %d, want %d", a, b, got, want)
 					}
 				}
 			}
@@ -134,12 +136,12 @@ func TestWalk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.path+" in "+tt.doc, func(t *testing.T) {
-			path, err := filter.ParsePath(tt.path)
+			path, err := raw.ParsePath(tt.path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			collect := func(v filter.Value) bool {
+			collect := func(v raw.Value) bool {
 				s := "missing"
 				if !v.Missing {
 					s = string(ejson.Append(nil, v.Raw))
@@ -150,10 +152,10 @@ func TestWalk(t *testing.T) {
 				got = append(got, s)
 				return true
 			}
-			if !filter.Walk(doc(t, tt.doc), path, collect) || !slices.Equal(got, tt.want) {
+			if !raw.Walk(doc(t, tt.doc), path, collect) || !slices.Equal(got, tt.want) {
 				t.Errorf("Walk = %v, want %v", got, tt.want)
 			}
-			if len(got) > 0 && filter.Walk(doc(t, tt.doc), path, func(filter.Value) bool { return false }) {
+			if len(got) > 0 && raw.Walk(doc(t, tt.doc), path, func(raw.Value) bool { return false }) {
 				t.Error("Walk goes on after being stopped")
 			}
 		})
@@ -180,16 +182,25 @@ func TestSortKey(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.path+" in "+tt.doc, func(t *testing.T) {
-			path, err := filter.ParsePath(tt.path)
+			path, err := raw.ParsePath(tt.path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for desc, want := range map[bool]string{false: tt.asc, true: tt.desc} {
-				key := filter.SortField{Path: path, Desc: desc}.Key(doc(t, tt.doc))
+				key := raw.SortField{Path: path, Desc: desc}.Key(doc(t, tt.doc))
 				if got := string(ejson.Append(nil, key)); got != want {
 					t.Errorf("Key(desc %v) = %s, want %s", desc, got, want)
 				}
 			}
 		})
 	}
+}
+
+func doc(t testing.TB, s string) bson.Raw {
+	t.Helper()
+	d, err := ejson.Parse([]byte(s), ejson.Options{})
+	if err != nil {
+		t.Fatalf("document %s: %v", s, err)
+	}
+	return d
 }

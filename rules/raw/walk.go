@@ -1,4 +1,4 @@
-package filter
+package raw
 
 import (
 	"iter"
@@ -22,48 +22,48 @@ type Value struct {
 // does not allocate. Values are not made unique, and a path may yield nothing at
 // all: "a.b" does in {a: [1, 2]}.
 func Walk(doc bson.Raw, p Path, yield func(Value) bool) bool {
-	return walkDocument(body(doc), p.parts, true, yield)
+	return walkDocument(Body(doc), p.parts, true, yield)
 }
 
-// walkWhole is Walk without stepping into the array at the path's end: what
+// WalkWhole is Walk without stepping into the array at the path's end: what
 // operators that ask about arrays ($size, $elemMatch) look at.
-func walkWhole(doc bson.Raw, p Path, yield func(Value) bool) bool {
-	return walkDocument(body(doc), p.parts, false, yield)
+func WalkWhole(doc bson.Raw, p Path, yield func(Value) bool) bool {
+	return walkDocument(Body(doc), p.parts, false, yield)
 }
 
 // walkDocument follows parts through sub-documents. b is a document's body.
 func walkDocument(b []byte, parts []part, spread bool, yield func(Value) bool) bool {
 	for i := range parts {
-		e, ok := lookup(b, parts[i].name)
+		e, ok := lookupIn(b, parts[i].name)
 		if !ok {
 			break
 		}
 		rest := parts[i+1:]
 		switch {
-		case e.typ == bson.TypeArray && len(rest) > 0:
-			return walkArray(e.value, rest, spread, yield)
-		case e.typ == bson.TypeArray && spread:
+		case e.Type == bson.TypeArray && len(rest) > 0:
+			return walkArray(e.Data, rest, spread, yield)
+		case e.Type == bson.TypeArray && spread:
 			return walkLeafArray(e, yield)
 		case len(rest) == 0:
-			return yield(Value{Raw: e.raw()})
-		case e.typ != bson.TypeEmbeddedDocument:
+			return yield(Value{Raw: e.Value()})
+		case e.Type != bson.TypeEmbeddedDocument:
 			return yield(Value{Missing: true})
 		}
-		b = body(e.value)
+		b = Body(e.Data)
 	}
 	return yield(Value{Missing: true})
 }
 
 // walkLeafArray yields the elements of the array that a path ends at, then the
 // array itself. Nested arrays are not opened.
-func walkLeafArray(array element, yield func(Value) bool) bool {
-	r := read(array.value)
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		if !yield(Value{Raw: e.raw(), Elem: true}) {
+func walkLeafArray(array Element, yield func(Value) bool) bool {
+	r := Read(array.Data)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		if !yield(Value{Raw: e.Value(), Elem: true}) {
 			return false
 		}
 	}
-	return yield(Value{Raw: array.raw()})
+	return yield(Value{Raw: array.Value()})
 }
 
 // walkArray continues a path inside an array: through each sub-document, and, if
@@ -71,21 +71,21 @@ func walkLeafArray(array element, yield func(Value) bool) bool {
 // sub-documents may have that number as a field name as well.
 func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) bool {
 	index, rest := parts[0].index, parts[1:]
-	r := read(array)
+	r := Read(array)
 	i := 0
-	for e, ok := r.next(); ok; e, ok = r.next() {
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
 		more := true
-		if e.typ == bson.TypeEmbeddedDocument {
-			more = walkDocument(body(e.value), parts, spread, yield)
+		if e.Type == bson.TypeEmbeddedDocument {
+			more = walkDocument(Body(e.Data), parts, spread, yield)
 		}
 		if more && i == index {
 			switch {
 			case len(rest) == 0:
-				more = yield(Value{Raw: e.raw()})
-			case e.typ == bson.TypeEmbeddedDocument:
-				more = walkDocument(body(e.value), rest, spread, yield)
-			case e.typ == bson.TypeArray:
-				more = walkArray(e.value, rest, spread, yield)
+				more = yield(Value{Raw: e.Value()})
+			case e.Type == bson.TypeEmbeddedDocument:
+				more = walkDocument(Body(e.Data), rest, spread, yield)
+			case e.Type == bson.TypeArray:
+				more = walkArray(e.Data, rest, spread, yield)
 			}
 		}
 		if !more {
@@ -103,13 +103,13 @@ func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) 
 func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nested bool)) {
 	below := func(v Value) bool {
 		n := 0
-		r := reader{}
+		r := Reader{}
 		if v.Raw.Type == bson.TypeEmbeddedDocument || v.Raw.Type == bson.TypeArray {
-			r = read(v.Raw.Value)
+			r = Read(v.Raw.Value)
 		}
-		for e, ok := r.next(); ok; e, ok = r.next() {
+		for e, ok := r.Next(); ok; e, ok = r.Next() {
 			if n++; v.Raw.Type == bson.TypeEmbeddedDocument {
-				field(e.key)
+				field(e.Key)
 			}
 		}
 		if v.Raw.Type == bson.TypeArray {
@@ -134,34 +134,34 @@ func Field(v bson.RawValue, names []string) bson.RawValue {
 	}
 	switch v.Type {
 	case bson.TypeEmbeddedDocument:
-		e, ok := lookup(body(v.Value), names[0])
+		e, ok := Lookup(v.Value, names[0])
 		if !ok {
 			return bson.RawValue{}
 		}
-		return Field(e.raw(), names[1:])
+		return Field(e.Value(), names[1:])
 	case bson.TypeArray:
-		var found documentBuilder
-		for element := range elements(v) {
+		var found Builder
+		for element := range Elements(v) {
 			if element.Type != bson.TypeEmbeddedDocument {
 				continue
 			}
 			if below := Field(element, names); below.Type != 0 {
-				found.push(below)
+				found.Push(below)
 			}
 		}
-		return found.value(bson.TypeArray)
+		return found.Finish(bson.TypeArray)
 	}
 	return bson.RawValue{}
 }
 
-// elements yields the elements of an array; of anything else there are none.
-func elements(v bson.RawValue) iter.Seq[bson.RawValue] {
+// Elements yields the elements of an array; of anything else there are none.
+func Elements(v bson.RawValue) iter.Seq[bson.RawValue] {
 	return func(yield func(bson.RawValue) bool) {
 		if v.Type != bson.TypeArray {
 			return
 		}
-		r := read(v.Value)
-		for e, ok := r.next(); ok && yield(e.raw()); e, ok = r.next() {
+		r := Read(v.Value)
+		for e, ok := r.Next(); ok && yield(e.Value()); e, ok = r.Next() {
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package filter
+package raw
 
 import (
 	"cmp"
@@ -10,21 +10,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// decimalKind tells finite decimals from the others.
-type decimalKind uint8
+// DecimalKind tells finite decimals from the others.
+type DecimalKind uint8
 
+// The kinds of decimals.
 const (
-	decimalFinite decimalKind = iota
-	decimalInf
-	decimalNaN
+	DecimalFinite DecimalKind = iota
+	DecimalInf
+	DecimalNaN
 )
 
-// decimal is a decoded decimal128: (-1)^neg · (hi·2^64 + lo) · 10^exp.
-type decimal struct {
-	kind   decimalKind
-	neg    bool
+// Decimal is a decoded decimal128: (-1)^neg · (hi·2^64 + lo) · 10^exp.
+type Decimal struct {
+	Kind   DecimalKind
+	Neg    bool
 	hi, lo uint64 // at most 34 digits
-	exp    int
+	Exp    int
 }
 
 // The layout of a decimal128 in binary integer encoding (IEEE 754-2008).
@@ -34,23 +35,23 @@ const (
 	decimalMaxLow  = 0x378d8e63ffffffff
 )
 
-// decodeDecimal decodes a decimal128; a coefficient beyond 34 digits is not
+// DecodeDecimal decodes a decimal128; a coefficient beyond 34 digits is not
 // canonical and means zero.
-func decodeDecimal(b []byte) decimal {
+func DecodeDecimal(b []byte) Decimal {
 	if len(b) < 16 {
-		return decimal{kind: decimalNaN}
+		return Decimal{Kind: DecimalNaN}
 	}
 	lo, h := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-	d := decimal{neg: h>>63 == 1}
+	d := Decimal{Neg: h>>63 == 1}
 	switch {
 	case h>>58&0x1f == 0x1f:
-		d.kind = decimalNaN
+		d.Kind = DecimalNaN
 	case h>>58&0x1f == 0x1e:
-		d.kind = decimalInf
+		d.Kind = DecimalInf
 	case h>>61&3 == 3:
-		d.exp = int(h>>47&0x3fff) - decimalBias
+		d.Exp = int(h>>47&0x3fff) - decimalBias
 	default:
-		d.exp = int(h>>49&0x3fff) - decimalBias
+		d.Exp = int(h>>49&0x3fff) - decimalBias
 		d.hi, d.lo = h&(1<<49-1), lo
 		if d.hi > decimalMaxHigh || d.hi == decimalMaxHigh && d.lo > decimalMaxLow {
 			d.hi, d.lo = 0, 0
@@ -60,29 +61,29 @@ func decodeDecimal(b []byte) decimal {
 }
 
 // decimalFromInt converts an integer exactly.
-func decimalFromInt(i int64) decimal {
+func decimalFromInt(i int64) Decimal {
 	if i < 0 {
-		return decimal{neg: true, lo: -uint64(i)}
+		return Decimal{Neg: true, lo: -uint64(i)}
 	}
-	return decimal{lo: uint64(i)}
+	return Decimal{lo: uint64(i)}
 }
 
 // zero reports whether d is a finite zero of either sign.
-func (d decimal) zero() bool { return d.kind == decimalFinite && d.hi == 0 && d.lo == 0 }
+func (d Decimal) zero() bool { return d.Kind == DecimalFinite && d.hi == 0 && d.lo == 0 }
 
-// sign returns -1, 0 or 1; NaN has none and gives 0.
-func (d decimal) sign() int {
+// Sign returns -1, 0 or 1; NaN has none and gives 0.
+func (d Decimal) Sign() int {
 	switch {
-	case d.kind == decimalNaN || d.zero():
+	case d.Kind == DecimalNaN || d.zero():
 		return 0
-	case d.neg:
+	case d.Neg:
 		return -1
 	}
 	return 1
 }
 
 // digits counts the decimal digits of the coefficient; zero has none.
-func (d decimal) digits() int {
+func (d Decimal) digits() int {
 	n := 0
 	for hi, lo := d.hi, d.lo; hi != 0 || lo != 0; n++ {
 		hi, lo, _ = div10(hi, lo)
@@ -103,14 +104,14 @@ func mul10(hi, lo uint64) (uint64, uint64) {
 	return hi*10 + carry, low
 }
 
-// stripped returns the same value without trailing zeros in the coefficient, and
+// Reduced returns the same value without trailing zeros in the coefficient, and
 // zero as plain zero: equal decimals become identical.
-func (d decimal) stripped() decimal {
-	if d.kind != decimalFinite {
-		return decimal{kind: d.kind, neg: d.neg && d.kind == decimalInf}
+func (d Decimal) Reduced() Decimal {
+	if d.Kind != DecimalFinite {
+		return Decimal{Kind: d.Kind, Neg: d.Neg && d.Kind == DecimalInf}
 	}
 	if d.zero() {
-		return decimal{}
+		return Decimal{}
 	}
 	for {
 		hi, lo, rem := div10(d.hi, d.lo)
@@ -118,50 +119,50 @@ func (d decimal) stripped() decimal {
 			return d
 		}
 		d.hi, d.lo = hi, lo
-		d.exp++
+		d.Exp++
 	}
 }
 
-// truncated is the decimal part of the function truncated.
-func (d decimal) truncated() (n int64, integral, ok bool) {
-	if d.kind != decimalFinite {
+// truncate is Truncate of a decimal.
+func (d Decimal) truncate() (n int64, integral, ok bool) {
+	if d.Kind != DecimalFinite {
 		return 0, false, false
 	}
-	d = d.stripped()
-	integral = d.exp >= 0
-	if d.digits()+d.exp > 19 {
+	d = d.Reduced()
+	integral = d.Exp >= 0
+	if d.digits()+d.Exp > 19 {
 		return 0, integral, false
 	}
-	for ; d.exp < 0 && (d.hi != 0 || d.lo != 0); d.exp++ {
+	for ; d.Exp < 0 && (d.hi != 0 || d.lo != 0); d.Exp++ {
 		d.hi, d.lo, _ = div10(d.hi, d.lo)
 	}
-	for ; d.exp > 0; d.exp-- {
+	for ; d.Exp > 0; d.Exp-- {
 		d.hi, d.lo = mul10(d.hi, d.lo)
 	}
 	limit := uint64(math.MaxInt64)
-	if d.neg {
+	if d.Neg {
 		limit++
 	}
 	if d.hi != 0 || d.lo > limit {
 		return 0, integral, false
 	}
-	if d.neg {
+	if d.Neg {
 		return -int64(d.lo), integral, true
 	}
 	return int64(d.lo), integral, true
 }
 
 // compareDecimals orders two decimals, NaN first.
-func compareDecimals(a, b decimal) int {
-	if a.kind == decimalNaN || b.kind == decimalNaN {
-		return cmp.Compare(nanRank(a.kind == decimalNaN), nanRank(b.kind == decimalNaN))
+func compareDecimals(a, b Decimal) int {
+	if a.Kind == DecimalNaN || b.Kind == DecimalNaN {
+		return cmp.Compare(nanRank(a.Kind == DecimalNaN), nanRank(b.Kind == DecimalNaN))
 	}
-	sign := a.sign()
-	if c := cmp.Compare(sign, b.sign()); c != 0 || sign == 0 {
+	sign := a.Sign()
+	if c := cmp.Compare(sign, b.Sign()); c != 0 || sign == 0 {
 		return c
 	}
-	if a.kind == decimalInf || b.kind == decimalInf {
-		return sign * cmp.Compare(a.kind, b.kind)
+	if a.Kind == DecimalInf || b.Kind == DecimalInf {
+		return sign * cmp.Compare(a.Kind, b.Kind)
 	}
 	return sign * compareMagnitudes(a, b)
 }
@@ -177,9 +178,9 @@ func nanRank(nan bool) int {
 // compareMagnitudes orders two finite non-zero decimals by absolute value. With
 // the same place of the first digit, the shorter coefficient can be scaled to the
 // longer one's length without leaving 34 digits.
-func compareMagnitudes(a, b decimal) int {
+func compareMagnitudes(a, b Decimal) int {
 	na, nb := a.digits(), b.digits()
-	if c := cmp.Compare(na+a.exp, nb+b.exp); c != 0 {
+	if c := cmp.Compare(na+a.Exp, nb+b.Exp); c != 0 {
 		return c
 	}
 	for ; na < nb; na++ {
@@ -198,36 +199,36 @@ func compareMagnitudes(a, b decimal) int {
 func compareWithDecimal(a, b bson.RawValue) int {
 	switch {
 	case a.Type == bson.TypeDouble:
-		return -compareDecimalDouble(decodeDecimal(b.Value), double(a))
+		return -compareDecimalDouble(DecodeDecimal(b.Value), Double(a))
 	case b.Type == bson.TypeDouble:
-		return compareDecimalDouble(decodeDecimal(a.Value), double(b))
+		return compareDecimalDouble(DecodeDecimal(a.Value), Double(b))
 	}
 	return compareDecimals(toDecimal(a), toDecimal(b))
 }
 
 // toDecimal converts a decimal128 or integer value exactly.
-func toDecimal(v bson.RawValue) decimal {
+func toDecimal(v bson.RawValue) Decimal {
 	if v.Type == bson.TypeDecimal128 {
-		return decodeDecimal(v.Value)
+		return DecodeDecimal(v.Value)
 	}
-	return decimalFromInt(integer(v))
+	return decimalFromInt(Int(v))
 }
 
 // compareDecimalDouble orders a decimal and a double by their exact values.
-func compareDecimalDouble(d decimal, f float64) int {
-	if math.IsNaN(f) || d.kind == decimalNaN {
-		return cmp.Compare(nanRank(d.kind == decimalNaN), nanRank(math.IsNaN(f)))
+func compareDecimalDouble(d Decimal, f float64) int {
+	if math.IsNaN(f) || d.Kind == DecimalNaN {
+		return cmp.Compare(nanRank(d.Kind == DecimalNaN), nanRank(math.IsNaN(f)))
 	}
-	sign := d.sign()
+	sign := d.Sign()
 	if c := cmp.Compare(sign, cmp.Compare(f, 0)); c != 0 || sign == 0 {
 		return c
 	}
-	if d.kind == decimalInf || math.IsInf(f, 0) {
-		return sign * (btoi(d.kind == decimalInf) - btoi(math.IsInf(f, 0)))
+	if d.Kind == DecimalInf || math.IsInf(f, 0) {
+		return sign * (btoi(d.Kind == DecimalInf) - btoi(math.IsInf(f, 0)))
 	}
 	// Doubles lie between 10^-324 and 10^309: outside, the exponent decides, and
 	// inside, the big integers below stay small.
-	switch place := d.digits() + d.exp; {
+	switch place := d.digits() + d.Exp; {
 	case place > 310:
 		return sign
 	case place < -325:
@@ -238,16 +239,16 @@ func compareDecimalDouble(d decimal, f float64) int {
 
 // compareExactly orders |d| and f, both finite and positive, by bringing
 // coefficient·10^exp and mantissa·2^e to whole numbers.
-func compareExactly(d decimal, f float64) int {
+func compareExactly(d Decimal, f float64) int {
 	frac, e := math.Frexp(f)
 	mantissa, e := int64(frac*(1<<53)), e-53
-	left := d.coefficient()
+	left := d.Coefficient()
 	right := big.NewInt(mantissa)
 	ten := big.NewInt(10)
-	if d.exp >= 0 {
-		left.Mul(left, new(big.Int).Exp(ten, big.NewInt(int64(d.exp)), nil))
+	if d.Exp >= 0 {
+		left.Mul(left, new(big.Int).Exp(ten, big.NewInt(int64(d.Exp)), nil))
 	} else {
-		right.Mul(right, new(big.Int).Exp(ten, big.NewInt(int64(-d.exp)), nil))
+		right.Mul(right, new(big.Int).Exp(ten, big.NewInt(int64(-d.Exp)), nil))
 	}
 	if e >= 0 {
 		right.Lsh(right, uint(e))
@@ -257,8 +258,8 @@ func compareExactly(d decimal, f float64) int {
 	return left.Cmp(right)
 }
 
-// coefficient returns the unsigned coefficient as a big integer.
-func (d decimal) coefficient() *big.Int {
+// Coefficient returns the unsigned coefficient as a big integer.
+func (d Decimal) Coefficient() *big.Int {
 	c := new(big.Int).SetUint64(d.hi)
 	return c.Lsh(c, 64).Or(c, new(big.Int).SetUint64(d.lo))
 }

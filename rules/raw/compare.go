@@ -1,4 +1,4 @@
-package filter
+package raw
 
 import (
 	"bytes"
@@ -10,105 +10,106 @@ import (
 
 // A bracket is a class of types that compare with each other; brackets sort in
 // the order of their numbers (MongoDB's canonical types).
-type bracket int8
+type Bracket int8
 
+// The brackets, with the numbers of MongoDB.
 const (
-	bracketMinKey        bracket = -1
-	bracketMissing       bracket = 0 // missing and undefined
-	bracketNull          bracket = 5
-	bracketNumber        bracket = 10
-	bracketText          bracket = 15
-	bracketDocument      bracket = 20
-	bracketArray         bracket = 25
-	bracketBinary        bracket = 30
-	bracketObjectID      bracket = 35
-	bracketBoolean       bracket = 40
-	bracketDateTime      bracket = 45
-	bracketTimestamp     bracket = 47
-	bracketRegex         bracket = 50
-	bracketDBPointer     bracket = 55
-	bracketCode          bracket = 60
-	bracketCodeWithScope bracket = 65
-	bracketMaxKey        bracket = 127
+	BracketMinKey        Bracket = -1
+	BracketMissing       Bracket = 0 // missing and undefined
+	BracketNull          Bracket = 5
+	BracketNumber        Bracket = 10
+	BracketText          Bracket = 15
+	BracketDocument      Bracket = 20
+	BracketArray         Bracket = 25
+	BracketBinary        Bracket = 30
+	BracketObjectID      Bracket = 35
+	BracketBoolean       Bracket = 40
+	BracketDateTime      Bracket = 45
+	BracketTimestamp     Bracket = 47
+	BracketRegex         Bracket = 50
+	BracketDBPointer     Bracket = 55
+	BracketCode          Bracket = 60
+	BracketCodeWithScope Bracket = 65
+	BracketMaxKey        Bracket = 127
 )
 
-// bracketOf returns the bracket of a type; unknown types count as missing.
-func bracketOf(t bson.Type) bracket {
+// BracketOf returns the bracket of a type; unknown types count as missing.
+func BracketOf(t bson.Type) Bracket {
 	switch t {
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
-		return bracketNumber
+		return BracketNumber
 	case bson.TypeString, bson.TypeSymbol:
-		return bracketText
+		return BracketText
 	case bson.TypeEmbeddedDocument:
-		return bracketDocument
+		return BracketDocument
 	case bson.TypeArray:
-		return bracketArray
+		return BracketArray
 	case bson.TypeNull:
-		return bracketNull
+		return BracketNull
 	case bson.TypeBoolean:
-		return bracketBoolean
+		return BracketBoolean
 	case bson.TypeDateTime:
-		return bracketDateTime
+		return BracketDateTime
 	case bson.TypeObjectID:
-		return bracketObjectID
+		return BracketObjectID
 	case bson.TypeBinary:
-		return bracketBinary
+		return BracketBinary
 	case bson.TypeTimestamp:
-		return bracketTimestamp
+		return BracketTimestamp
 	case bson.TypeRegex:
-		return bracketRegex
+		return BracketRegex
 	case bson.TypeDBPointer:
-		return bracketDBPointer
+		return BracketDBPointer
 	case bson.TypeJavaScript:
-		return bracketCode
+		return BracketCode
 	case bson.TypeCodeWithScope:
-		return bracketCodeWithScope
+		return BracketCodeWithScope
 	case bson.TypeMinKey:
-		return bracketMinKey
+		return BracketMinKey
 	case bson.TypeMaxKey:
-		return bracketMaxKey
+		return BracketMaxKey
 	}
-	return bracketMissing
+	return BracketMissing
 }
 
 // maxCompareDepth bounds the recursion into crafted documents; MongoDB itself
 // stores at most 180 levels. Deeper values compare by their bytes.
 const maxCompareDepth = 200
 
-// CompareValues orders two values of any types as MongoDB does: MinKey, missing
+// Compare orders two values of any types as MongoDB does: MinKey, missing
 // and undefined, null, numbers, text, documents, arrays, binary data, ObjectIDs,
 // booleans, dates, timestamps, regular expressions, code, MaxKey. It returns -1,
 // 0 or 1. Numbers compare exactly across their types, -0 equals 0, NaN is the
 // smallest number and equals itself. The zero RawValue is a missing value.
-func CompareValues(a, b bson.RawValue) int { return compareDepth(a, b, 0) }
+func Compare(a, b bson.RawValue) int { return compareDepth(a, b, 0) }
 
 func compareDepth(a, b bson.RawValue, depth int) int {
-	kind := bracketOf(a.Type)
-	if other := bracketOf(b.Type); kind != other {
+	kind := BracketOf(a.Type)
+	if other := BracketOf(b.Type); kind != other {
 		return cmp.Compare(kind, other)
 	}
 	switch kind {
-	case bracketNumber:
+	case BracketNumber:
 		return compareNumbers(a, b)
-	case bracketText, bracketCode:
+	case BracketText, BracketCode:
 		return bytes.Compare(textBytes(a.Value), textBytes(b.Value))
-	case bracketDocument, bracketArray:
+	case BracketDocument, BracketArray:
 		return compareDocuments(a.Value, b.Value, depth+1)
-	case bracketBinary:
+	case BracketBinary:
 		return compareBinary(a.Value, b.Value)
-	case bracketDateTime:
-		return cmp.Compare(int64(wide(a.Value)), int64(wide(b.Value)))
-	case bracketTimestamp:
-		return cmp.Compare(wide(a.Value), wide(b.Value))
-	case bracketDBPointer:
+	case BracketDateTime:
+		return cmp.Compare(int64(Uint64(a.Value)), int64(Uint64(b.Value)))
+	case BracketTimestamp:
+		return cmp.Compare(Uint64(a.Value), Uint64(b.Value))
+	case BracketDBPointer:
 		return cmp.Or(cmp.Compare(len(a.Value), len(b.Value)), bytes.Compare(a.Value, b.Value))
-	case bracketRegex:
-		ap, ao := regexParts(a.Value)
-		bp, bo := regexParts(b.Value)
+	case BracketRegex:
+		ap, ao := RegexParts(a.Value)
+		bp, bo := RegexParts(b.Value)
 		return cmp.Or(bytes.Compare(ap, bp), bytes.Compare(ao, bo))
-	case bracketCodeWithScope:
+	case BracketCodeWithScope:
 		return compareScoped(a.Value, b.Value, depth+1)
-	case bracketObjectID, bracketBoolean:
+	case BracketObjectID, BracketBoolean:
 		return bytes.Compare(a.Value, b.Value)
 	}
 	return 0
@@ -121,20 +122,20 @@ func compareDocuments(a, b []byte, depth int) int {
 	if depth > maxCompareDepth {
 		return bytes.Compare(a, b)
 	}
-	ra, rb := read(a), read(b)
+	ra, rb := Read(a), Read(b)
 	for {
-		ea, oka := ra.next()
-		eb, okb := rb.next()
+		ea, oka := ra.Next()
+		eb, okb := rb.Next()
 		if !oka || !okb {
 			return cmp.Compare(btoi(oka), btoi(okb))
 		}
-		if c := cmp.Compare(bracketOf(ea.typ), bracketOf(eb.typ)); c != 0 {
+		if c := cmp.Compare(BracketOf(ea.Type), BracketOf(eb.Type)); c != 0 {
 			return c
 		}
-		if c := bytes.Compare(ea.key, eb.key); c != 0 {
+		if c := bytes.Compare(ea.Key, eb.Key); c != 0 {
 			return c
 		}
-		if c := compareDepth(ea.raw(), eb.raw(), depth); c != 0 {
+		if c := compareDepth(ea.Value(), eb.Value(), depth); c != 0 {
 			return c
 		}
 	}
@@ -169,8 +170,8 @@ func scopedParts(b []byte) (code, scope []byte) {
 	return textBytes(b[4:]), b[4+n:]
 }
 
-// sortValues sorts values in MongoDB's order and drops the equal ones.
-func sortValues(values []bson.RawValue) []bson.RawValue {
-	slices.SortStableFunc(values, CompareValues)
-	return slices.CompactFunc(values, func(a, b bson.RawValue) bool { return CompareValues(a, b) == 0 })
+// SortUnique sorts values in MongoDB's order and drops the equal ones.
+func SortUnique(values []bson.RawValue) []bson.RawValue {
+	slices.SortStableFunc(values, Compare)
+	return slices.CompactFunc(values, func(a, b bson.RawValue) bool { return Compare(a, b) == 0 })
 }

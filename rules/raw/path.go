@@ -1,4 +1,4 @@
-package filter
+package raw
 
 import (
 	"slices"
@@ -87,6 +87,12 @@ func (p Path) Absent(n int) Path {
 	names := append(p.Parts()[:n], Nowhere)
 	return Path{text: strings.Join(names, "."), parts: append(slices.Clip(p.parts[:n]), part{name: Nowhere, index: -1})}
 }
+
+// Len returns the number of the path's parts.
+func (p Path) Len() int { return len(p.parts) }
+
+// Name returns the path's part i.
+func (p Path) Name(i int) string { return p.parts[i].name }
 
 // Index returns the array position that the path's part i denotes, -1 if none.
 func (p Path) Index(i int) int { return p.parts[i].index }

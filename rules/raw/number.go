@@ -1,4 +1,4 @@
-package filter
+package raw
 
 import (
 	"cmp"
@@ -8,23 +8,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// isNumber reports whether t is one of BSON's four number types.
-func isNumber(t bson.Type) bool {
+// IsNumber reports whether t is one of BSON's four number types.
+func IsNumber(t bson.Type) bool {
 	return t == bson.TypeInt32 || t == bson.TypeInt64 || t == bson.TypeDouble || t == bson.TypeDecimal128
 }
 
-// wide returns the first eight bytes of a value as an integer; 0 if there are fewer.
-func wide(b []byte) uint64 {
+// Uint64 returns the first eight bytes of a value as an integer; 0 if there are fewer.
+func Uint64(b []byte) uint64 {
 	if len(b) < 8 {
 		return 0
 	}
 	return binary.LittleEndian.Uint64(b)
 }
 
-// integer returns the value of an int32 or int64.
-func integer(v bson.RawValue) int64 {
+// Int returns the value of an int32 or int64.
+func Int(v bson.RawValue) int64 {
 	if v.Type == bson.TypeInt64 {
-		return int64(wide(v.Value))
+		return int64(Uint64(v.Value))
 	}
 	if len(v.Value) < 4 {
 		return 0
@@ -32,16 +32,16 @@ func integer(v bson.RawValue) int64 {
 	return int64(int32(binary.LittleEndian.Uint32(v.Value)))
 }
 
-// double returns the value of a double.
-func double(v bson.RawValue) float64 { return math.Float64frombits(wide(v.Value)) }
+// Double returns the value of a double.
+func Double(v bson.RawValue) float64 { return math.Float64frombits(Uint64(v.Value)) }
 
-// isNaN reports whether v is a double or decimal128 NaN.
-func isNaN(v bson.RawValue) bool {
+// IsNaN reports whether v is a double or decimal128 NaN.
+func IsNaN(v bson.RawValue) bool {
 	switch v.Type {
 	case bson.TypeDouble:
-		return math.IsNaN(double(v))
+		return math.IsNaN(Double(v))
 	case bson.TypeDecimal128:
-		return decodeDecimal(v.Value).kind == decimalNaN
+		return DecodeDecimal(v.Value).Kind == DecimalNaN
 	}
 	return false
 }
@@ -53,13 +53,13 @@ func compareNumbers(a, b bson.RawValue) int {
 	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:
 		return compareWithDecimal(a, b)
 	case a.Type == bson.TypeDouble && b.Type == bson.TypeDouble:
-		return cmp.Compare(double(a), double(b))
+		return cmp.Compare(Double(a), Double(b))
 	case a.Type == bson.TypeDouble:
-		return -compareIntDouble(integer(b), double(a))
+		return -compareIntDouble(Int(b), Double(a))
 	case b.Type == bson.TypeDouble:
-		return compareIntDouble(integer(a), double(b))
+		return compareIntDouble(Int(a), Double(b))
 	}
-	return cmp.Compare(integer(a), integer(b))
+	return cmp.Compare(Int(a), Int(b))
 }
 
 // compareIntDouble orders an integer and a double without rounding the integer.
@@ -79,21 +79,34 @@ func compareIntDouble(i int64, d float64) int {
 	return cmp.Compare(whole, d)
 }
 
-// truncated returns a number's integral part as an int64, and whether the number
+// Truncate returns a number's integral part as an int64, and whether the number
 // was integral. ok is false where there is none: NaN, infinities and what exceeds
 // 64 bits.
-func truncated(v bson.RawValue) (n int64, integral, ok bool) {
+func Truncate(v bson.RawValue) (n int64, integral, ok bool) {
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64:
-		return integer(v), true, true
+		return Int(v), true, true
 	case bson.TypeDouble:
-		d := double(v)
+		d := Double(v)
 		if math.IsNaN(d) || d >= 1<<63 || d < -1<<63 {
 			return 0, false, false
 		}
 		return int64(d), d == math.Trunc(d), true
 	case bson.TypeDecimal128:
-		return decodeDecimal(v.Value).truncated()
+		return DecodeDecimal(v.Value).truncate()
 	}
 	return 0, false, false
+}
+
+// Truth is MongoDB's truth value: false are false, zeros, null, undefined and missing.
+func Truth(v bson.RawValue) bool {
+	switch BracketOf(v.Type) {
+	case BracketMissing, BracketNull:
+		return false
+	case BracketBoolean:
+		return len(v.Value) > 0 && v.Value[0] != 0
+	case BracketNumber:
+		return compareNumbers(v, bson.RawValue{Type: bson.TypeInt32, Value: []byte{0, 0, 0, 0}}) != 0
+	}
+	return true
 }

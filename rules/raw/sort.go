@@ -1,4 +1,4 @@
-package filter
+package raw
 
 import "go.mongodb.org/mongo-driver/v2/bson"
 
@@ -15,7 +15,7 @@ type SortField struct {
 // Where several fields lead into the same array, each takes its own best element.
 func (s Sort) Compare(a, b bson.Raw) int {
 	for _, f := range s {
-		c := CompareValues(f.Key(a), f.Key(b))
+		c := Compare(f.Key(a), f.Key(b))
 		if f.Desc {
 			c = -c
 		}
@@ -27,14 +27,14 @@ func (s Sort) Compare(a, b bson.Raw) int {
 }
 
 // Key returns the value that a document is sorted by, to be compared with
-// CompareValues. Arrays count by their least element, or their greatest if
+// Compare. Arrays count by their least element, or their greatest if
 // descending; a missing value is null; an empty array at the path's end is
 // undefined, which sorts before null.
 func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	first := true
-	sortValuesAt(body(doc), f.Path.parts, func(v bson.RawValue) {
+	sortValuesAt(Body(doc), f.Path.parts, func(v bson.RawValue) {
 		if !first {
-			c := CompareValues(v, key)
+			c := Compare(v, key)
 			if f.Desc {
 				c = -c
 			}
@@ -51,14 +51,14 @@ func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 // opens the arrays on the way and one at the end, and takes null where nothing is.
 func sortValuesAt(b []byte, parts []part, yield func(bson.RawValue)) {
 	for i := range parts {
-		e, ok := lookup(b, parts[i].name)
+		e, ok := lookupIn(b, parts[i].name)
 		rest := parts[i+1:]
 		switch {
 		case !ok:
 			yield(bson.RawValue{Type: bson.TypeNull})
 			return
-		case e.typ == bson.TypeEmbeddedDocument && len(rest) > 0:
-			b = body(e.value)
+		case e.Type == bson.TypeEmbeddedDocument && len(rest) > 0:
+			b = Body(e.Data)
 		default:
 			sortElement(e, rest, yield)
 			return
@@ -67,14 +67,14 @@ func sortValuesAt(b []byte, parts []part, yield func(bson.RawValue)) {
 }
 
 // sortElement yields the values below one element.
-func sortElement(e element, rest []part, yield func(bson.RawValue)) {
+func sortElement(e Element, rest []part, yield func(bson.RawValue)) {
 	switch {
-	case e.typ == bson.TypeArray:
-		sortArray(e.value, rest, yield)
+	case e.Type == bson.TypeArray:
+		sortArray(e.Data, rest, yield)
 	case len(rest) == 0:
-		yield(e.raw())
-	case e.typ == bson.TypeEmbeddedDocument:
-		sortValuesAt(body(e.value), rest, yield)
+		yield(e.Value())
+	case e.Type == bson.TypeEmbeddedDocument:
+		sortValuesAt(Body(e.Data), rest, yield)
 	default:
 		yield(bson.RawValue{Type: bson.TypeNull})
 	}
@@ -90,14 +90,14 @@ func sortArray(array []byte, rest []part, yield func(bson.RawValue)) {
 		}
 	}
 	empty := true
-	r := read(array)
-	for e, ok := r.next(); ok; e, ok = r.next() {
+	r := Read(array)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
 		empty = false
 		switch {
 		case len(rest) == 0:
-			yield(e.raw())
-		case e.typ == bson.TypeEmbeddedDocument:
-			sortValuesAt(body(e.value), rest, yield)
+			yield(e.Value())
+		case e.Type == bson.TypeEmbeddedDocument:
+			sortValuesAt(Body(e.Data), rest, yield)
 		default:
 			yield(bson.RawValue{Type: bson.TypeNull})
 		}
@@ -111,13 +111,13 @@ func sortArray(array []byte, rest []part, yield func(bson.RawValue)) {
 }
 
 // nth returns the element at an index of an array.
-func nth(array []byte, index int) (element, bool) {
-	r := read(array)
-	for e, ok := r.next(); ok; e, ok = r.next() {
+func nth(array []byte, index int) (Element, bool) {
+	r := Read(array)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
 		if index == 0 {
 			return e, true
 		}
 		index--
 	}
-	return element{}, false
+	return Element{}, false
 }
