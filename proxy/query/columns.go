@@ -230,27 +230,28 @@ func (c *Column) Project(v bson.RawValue) (bson.RawValue, bool) {
 // broken one, what can be read.
 func (p *projection) appendParts(dst []byte, v bson.RawValue) []byte {
 	start, dst := bsoncore.ReserveLength(dst)
-	elements, _ := bson.Raw(v.Value).Elements()
 	n := 0
-	for _, e := range elements {
-		part, name := p, ""
+	for rest := v.Value[min(4, len(v.Value)):]; len(rest) > 1; {
+		e, next, ok := bsoncore.ReadElement(rest)
+		if !ok {
+			break
+		}
+		rest = next
+		inner, part, name := e.Value(), p, e.KeyBytes()
 		if v.Type == bson.TypeArray {
-			name = strconv.Itoa(n)
-		} else if name = e.Key(); p.parts[name] != nil {
-			part = p.parts[name]
-		} else {
+			name = strconv.AppendInt(nil, int64(n), 10)
+		} else if part = p.parts[string(name)]; part == nil {
 			continue
 		}
-		inner := e.Value()
-		nested := inner.Type == bson.TypeArray || inner.Type == bson.TypeEmbeddedDocument
-		if !part.whole && !nested {
+		if nested := inner.Type == bsoncore.TypeArray || inner.Type == bsoncore.TypeEmbeddedDocument; !nested && !part.whole {
 			continue
 		}
-		dst = bsoncore.AppendHeader(dst, bsoncore.Type(inner.Type), name)
-		if n++; part.whole {
-			dst = append(dst, inner.Value...)
+		n++
+		dst = append(append(append(dst, byte(inner.Type)), name...), 0)
+		if part.whole {
+			dst = append(dst, inner.Data...)
 		} else {
-			dst = part.appendParts(dst, inner)
+			dst = part.appendParts(dst, bson.RawValue{Type: bson.Type(inner.Type), Value: inner.Data})
 		}
 	}
 	dst, _ = bsoncore.AppendDocumentEnd(dst, start)
