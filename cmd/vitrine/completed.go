@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"vitrine/configs"
-	"vitrine/materialize/osiris"
+	"vitrine/rules/osiris"
 )
 
 // presetOsiris is the preset of databases that describe themselves.

@@ -14,8 +14,9 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/materialize/osiris"
+	osirisdb "vitrine/materialize/osiris"
 	"vitrine/rules/label"
+	"vitrine/rules/osiris"
 	"vitrine/rules/render"
 )
 
@@ -24,7 +25,7 @@ import (
 // says nothing. The latter may change while the program runs.
 type institute struct {
 	given    configs.Config
-	source   osiris.Source // nil: the configuration says everything
+	source   osirisdb.Source // nil: the configuration says everything
 	log      *slog.Logger
 	zone     *time.Location
 	rules    *render.Rules
@@ -58,7 +59,7 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 // keep lets what the database says of itself be remembered in a folder.
 func (i *institute) keep(dir, store string) (err error) {
 	if i.source != nil {
-		i.source, err = osiris.Keep(i.source, dir, store, i.log)
+		i.source, err = osirisdb.Keep(i.source, dir, store, i.log)
 	}
 	return err
 }
@@ -76,7 +77,7 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 	if i.source == nil {
 		return settings{Config: i.given, labels: i.labels.With(i.ownNames)}, nil
 	}
-	said, err := osiris.Read(ctx, i.source, osiris.ForAnswers()...)
+	said, err := osirisdb.Read(ctx, i.source, osiris.ForAnswers()...)
 	if err != nil {
 		return settings{}, err
 	}
@@ -172,7 +173,7 @@ func (i *institute) activities(ctx context.Context) (materialize.Job, materializ
 		r := i.rendering(osiris.Settings{})
 		return materialize.Activities(r.complete, r.fingerprint()), r.complete, nil
 	}
-	said, err := osiris.Read(ctx, i.source, osiris.ForRendering()...)
+	said, err := osirisdb.Read(ctx, i.source, osiris.ForRendering()...)
 	if err != nil {
 		return materialize.Job{}, nil, err
 	}

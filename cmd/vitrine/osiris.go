@@ -15,7 +15,8 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
-	"vitrine/materialize/osiris"
+	osirisdb "vitrine/materialize/osiris"
+	"vitrine/rules/osiris"
 )
 
 func osirisCommand() *cobra.Command {
@@ -56,7 +57,7 @@ func readOsiris(ctx context.Context, cfg configs.Config) (said osiris.Settings, 
 		return said, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if said, err = osiris.Read(ctx, store, append(osiris.ForAnswers(), osiris.ForRendering()...)...); err != nil {
+	if said, err = osirisdb.Read(ctx, store, append(osiris.ForAnswers(), osiris.ForRendering()...)...); err != nil {
 		return said, err
 	}
 	_, faults := rules.WithOsiris(said.Render)

@@ -17,10 +17,10 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
-	"vitrine/materialize/osiris"
 	"vitrine/proxy"
 	"vitrine/rules/access"
 	"vitrine/rules/label"
+	"vitrine/rules/osiris"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -41,7 +41,7 @@ func (f *fickle) Scan(context.Context, string) iter.Seq2[bson.Raw, error] {
 // scanned returns the ids of what a source says of its rights.
 func scanned(t *testing.T, src osiris.Source) (ids string, err error) {
 	t.Helper()
-	for doc, err := range src.Scan(t.Context(), osiris.Rights) {
+	for doc, err := range src.Scan(t.Context(), "adminRights") {
 		if err != nil {
 			return ids, err
 		}

@@ -1,18 +1,15 @@
 package osiris_test
 
 import (
-	"context"
-	"errors"
-	"iter"
 	"reflect"
 	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/materialize/osiris"
 	"vitrine/rules/access"
 	"vitrine/rules/label"
+	"vitrine/rules/osiris"
 	"vitrine/rules/render"
 )
 
@@ -231,45 +228,6 @@ func TestEmptyDatabase(t *testing.T) {
 	s := osiris.From(nil)
 	if s.Warnings != nil || s.StartYear != 0 || len(s.Roles)+len(s.Visible) != 0 || s.Labels.Label(label.Funder, "x", "en") != "x" {
 		t.Errorf("got %+v", s)
-	}
-}
-
-// source is a database in memory that can fail.
-type source struct {
-	docs map[string][]bson.Raw
-	err  error
-	read []string
-}
-
-func (s *source) Scan(_ context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	s.read = append(s.read, collection)
-	return func(yield func(bson.Raw, error) bool) {
-		for _, doc := range s.docs[collection] {
-			if !yield(doc, nil) {
-				return
-			}
-		}
-		if s.err != nil {
-			yield(nil, s.err)
-		}
-	}
-}
-
-func TestRead(t *testing.T) {
-	src := &source{docs: documents(t, map[string]string{
-		osiris.General: `{"_id": 1, "key": "startyear", "value": 2001}`,
-		osiris.Fields:  `{"_id": 1, "id": "a"}`,
-	})}
-	s, err := osiris.Read(t.Context(), src, osiris.ForAnswers()...)
-	if err != nil || s.StartYear != 2001 || s.Render.Fields != nil {
-		t.Errorf("got %+v, %v", s, err)
-	}
-	if !reflect.DeepEqual(src.read, osiris.ForAnswers()) {
-		t.Errorf("read %v", src.read)
-	}
-	src.err = errors.New("gone")
-	if _, err := osiris.Read(t.Context(), src, osiris.General); !errors.Is(err, src.err) || !strings.Contains(err.Error(), "adminGeneral") {
-		t.Errorf("error %v", err)
 	}
 }
 

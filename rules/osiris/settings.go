@@ -2,8 +2,6 @@ package osiris
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -44,11 +42,6 @@ func ForRendering() []string {
 // Everybody is the role that everybody who is logged in has.
 const Everybody = "user"
 
-// Source reads collections; origin.Store is one.
-type Source interface {
-	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
-}
-
 // Settings is what a database says about itself. What it does not say is zero.
 type Settings struct {
 	StartYear    int    // first year of /api/html
@@ -79,21 +72,6 @@ type Warning struct {
 
 func (w Warning) String() string {
 	return strings.TrimSpace(w.Collection+" "+w.ID) + ": " + w.Reason
-}
-
-// Read reads collections of a database, each once. Its only errors are those of the
-// source.
-func Read(ctx context.Context, src Source, collections ...string) (Settings, error) {
-	docs := make(map[string][]bson.Raw)
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(collections))) {
-		for doc, err := range src.Scan(ctx, name) {
-			if err != nil {
-				return Settings{}, fmt.Errorf("read settings of the OSIRIS database: scan %s: %w", name, err)
-			}
-			docs[name] = append(docs[name], doc)
-		}
-	}
-	return From(docs), nil
 }
 
 // From reads the documents of a database, by collection. What is made from collections
