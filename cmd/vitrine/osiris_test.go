@@ -17,6 +17,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
+	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
 	"vitrine/rules/access"
 	"vitrine/rules/label"
@@ -335,7 +336,7 @@ func (r *osirisRun) get(path string) (int, string) {
 
 // check looks for changed settings, as follow does now and then.
 func (r *osirisRun) check() {
-	r.settings = r.program.institute.check(r.t.Context(), r.settings, r.program.adopt)
+	r.settings = osirisdb.Check(r.t.Context(), r.program.log, r.settings, r.program.institute.settings, r.program.adopt)
 }
 
 func (r *osirisRun) general(key string, value any) {

@@ -21,6 +21,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/materialize"
+	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
 )
 
@@ -155,8 +156,10 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	}
 	if dir := cfg.Views.Snapshot; dir != "" {
 		store.Look(ctx) // what follows need not wait for a store that is away
-		if err := p.institute.keep(dir, store.Name()); err != nil {
-			return nil, fmt.Errorf("views.snapshot: %w", err)
+		if db := p.institute.database; db != nil {
+			if err := db.Keep(dir, store.Name()); err != nil {
+				return nil, fmt.Errorf("views.snapshot: %w", err)
+			}
 		}
 	}
 	if p.settings, err = p.institute.settings(ctx); err != nil {
@@ -209,7 +212,9 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	var parts errgroup.Group
 	parts.Go(func() error { return p.store.Run(behind) })
 	parts.Go(func() error { return p.views.Run(behind) })
-	parts.Go(func() error { return p.institute.follow(behind, p.settings, p.adopt) })
+	if p.institute.database != nil {
+		parts.Go(func() error { return osirisdb.Follow(behind, p.log, p.settings, p.institute.settings, p.adopt) })
+	}
 	if p.runner != nil {
 		parts.Go(func() error { return p.runner.Run(behind) })
 	}

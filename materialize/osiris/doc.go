@@ -1,4 +1,8 @@
-// Package osiris reads what an OSIRIS database says of itself from a store, and keeps it
-// in files for the time that the database is away. Package rules/osiris turns the
-// documents into settings.
+// Package osiris follows the settings of an OSIRIS database while the program runs.
+//
+//	administrative collections ─▶ Read (Kept: also while the database is away) ─▶ rules/osiris
+//	    ─▶ Follower.Answers ─▶ Follow ─▶ the front end, when they have changed
+//	    ─▶ Follower.Activities ─▶ the job of activities, at each of its runs
+//
+// With it, pointing Vitrine at such a database needs one setting (docs/osiris.md).
 package osiris

@@ -1,0 +1,150 @@
+package osiris
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/materialize"
+	"vitrine/rules/osiris"
+	"vitrine/rules/render"
+)
+
+// Follower reads the settings of an OSIRIS database while the program runs, and logs each
+// warning once. It is safe for concurrent use.
+type Follower struct {
+	source Source
+	log    *slog.Logger
+	latest atomic.Pointer[Rendering] // of the last run of activities; nil: none yet
+
+	mu       sync.Mutex                         // guards reported
+	reported map[string]map[osiris.Warning]bool // by the use of the settings
+}
+
+// NewFollower returns a follower of a database.
+func NewFollower(source Source, log *slog.Logger) *Follower {
+	return &Follower{source: source, log: log, reported: map[string]map[osiris.Warning]bool{}}
+}
+
+// Keep makes the follower keep what it reads in a folder; see the function Keep. It must
+// be called before the others.
+func (f *Follower) Keep(dir, store string) error {
+	kept, err := Keep(f.source, dir, store, f.log)
+	if err == nil {
+		f.source = kept
+	}
+	return err
+}
+
+// Answers reads the settings that answers depend on.
+func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
+	s, err := Read(ctx, f.source, osiris.ForAnswers()...)
+	if err == nil {
+		f.report("answers", s.Warnings)
+	}
+	return s, err
+}
+
+// Rendering is what activities are rendered by.
+type Rendering struct {
+	Rules   *render.Rules
+	Options render.Options
+	Faults  []render.Fault // of the settings that the rules were completed by
+}
+
+// Complete is the materialize.RenderFunc of a rendering.
+func (r *Rendering) Complete(record bson.Raw) (bson.Raw, error) {
+	return r.Rules.Complete(record, r.Options)
+}
+
+// Fingerprint stands for everything that the outcome of Complete depends on.
+func (r *Rendering) Fingerprint() string {
+	return fmt.Sprint(r.Rules.Fingerprint(), " ", r.Options.Language, " ", r.Options.Affiliated, " ", r.Options.Zone)
+}
+
+// Activities returns the job of activities that are rendered by the database's settings,
+// and a function for jobs that render activities, too: as in the last run of the first.
+func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Rendering) (materialize.Job, materialize.RenderFunc, error) {
+	first, err := Read(ctx, f.source, osiris.ForRendering()...)
+	if err != nil {
+		return materialize.Job{}, nil, err
+	}
+	rendering := func(s osiris.Settings) *Rendering {
+		r := by(s)
+		f.report("rendering", append(s.Warnings, osiris.Faults(r.Faults)...))
+		f.latest.Store(r)
+		return r
+	}
+	rendering(first)
+	job := materialize.ActivitiesBy(osiris.ForRendering(), func(deps materialize.Deps) (materialize.RenderFunc, string) {
+		r := rendering(osiris.From(deps))
+		return r.Complete, r.Fingerprint()
+	})
+	return job, func(record bson.Raw) (bson.Raw, error) { return f.latest.Load().Complete(record) }, nil
+}
+
+// Filled makes a job of activities see the fields that OSIRIS derives from others.
+func Filled(job materialize.Job, o render.Options) materialize.Job {
+	fill := func(record bson.Raw) bson.Raw { return render.Fill(record, o) }
+	return materialize.Filled(job, fill, fmt.Sprint(o.Affiliated, o.Zone))
+}
+
+// report logs each warning once, and again after it was gone.
+func (f *Follower) report(use string, now []osiris.Warning) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fresh := make(map[osiris.Warning]bool, len(now))
+	for _, warning := range now {
+		known := fresh[warning]
+		for _, reported := range f.reported {
+			known = known || reported[warning]
+		}
+		if fresh[warning] = true; !known {
+			f.log.Warn("settings of the database: passed over",
+				"collection", warning.Collection, "id", warning.ID, "reason", warning.Reason)
+		}
+	}
+	f.reported[use] = fresh
+}
+
+// poll is how often Follow checks whether settings have changed.
+const poll = 15 * time.Second
+
+// Follow calls adopt with settings that differ from the current ones, which they then
+// are, until ctx ends. While the database does not answer, or adopt refuses what it
+// holds, the settings stay as they are.
+func Follow[S any](ctx context.Context, log *slog.Logger, current S, read func(context.Context) (S, error), adopt func(S) error) error {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			current = Check(ctx, log, current, read, adopt)
+		}
+	}
+}
+
+// Check is one step of Follow. It returns the settings that are then current.
+func Check[S any](ctx context.Context, log *slog.Logger, current S, read func(context.Context) (S, error), adopt func(S) error) S {
+	next, err := read(ctx)
+	if err == nil && !reflect.DeepEqual(next, current) {
+		if err = adopt(next); err == nil {
+			log.InfoContext(ctx, "settings of the database have changed")
+		}
+	}
+	if ctx.Err() == nil && err != nil {
+		log.WarnContext(ctx, "settings of the database", "error", err)
+	}
+	if err != nil {
+		return current
+	}
+	return next
+}
