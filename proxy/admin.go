@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"vitrine/cache/origin"
+	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 )
@@ -32,7 +33,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 		return nil
 	})
 	app.Use(guardAdmin(o))
-	if token := newSecret(o.Token); token.set {
+	if token := auth.NewKey(o.Token); token.Set() {
 		app.Use(s.bearer(token))
 	}
 	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // it may hold the store's password
@@ -46,16 +47,16 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 
 // bearer lets in who brings the token. Its guesses are counted apart: whoever guesses
 // keys through a proxy beside the operator must not lock the operator out.
-func (s *Server) bearer(token secret) fiber.Handler {
-	guesses := newGuesses(s.limits)
+func (s *Server) bearer(token auth.Key) fiber.Handler {
+	guesses := auth.NewGuesses(s.limits.KeyFailures)
 	return func(c *fiber.Ctx) error {
 		scheme, given, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
-		right := strings.EqualFold(scheme, "Bearer") && token.is(strings.TrimSpace(given))
+		right := strings.EqualFold(scheme, "Bearer") && token.Is(strings.TrimSpace(given))
 		if right {
 			return c.Next()
 		}
 		if given != "" {
-			if err := s.wrongKey(guesses, c); err != nil {
+			if err := s.auth.CountWrongKey(guesses, c); err != nil {
 				return err
 			}
 		}

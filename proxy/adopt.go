@@ -15,16 +15,16 @@ func (s *Server) Adopt(o Options) error {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
 	o.Views, o.Metrics, o.Now = s.views, s.metrics, s.now
-	next, err := newServer(o)
+	next, err := newServer(o, s.guesses)
 	if err != nil {
 		return err
 	}
 	next.edition, next.adopted = s.live.Load().edition+1, s.now()
 	next.draining, next.results, next.admin = s.draining, s.results, s.admin
-	next.rate, next.guesses, next.strangers = s.rate, s.guesses, s.strangers
+	next.rate, next.strangers = s.rate, s.strangers
 	next.planners = make(map[string]*planner, len(s.planners))
 	for path, r := range next.resources() {
-		next.planners[path] = &planner{resource: r, key: next.keyOf(path), edition: next.edition, kept: s.planners[path].kept}
+		next.planners[path] = &planner{resource: r, key: next.auth.KeyOf(path), edition: next.edition, kept: s.planners[path].kept}
 	}
 	if err := next.open(o); err != nil {
 		return err

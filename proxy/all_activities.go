@@ -8,9 +8,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/rules"
-	"vitrine/rules/access"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/markup"
@@ -23,19 +23,22 @@ func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	who := r.person
-	list, err := s.restricted(asked, who, r)
+	list, err := s.restricted(asked, r)
 	if err != nil {
 		return plan{}, err
 	}
 	told := s.translator(r.params)
-	form := "all-activities " + who.display + " " + asked.activityBase + " " + asked.personBase + told.key()
-	personal := who.viewer.User != ""
+	display := fragWeb
+	if r.PrintForm {
+		display = fragPrint
+	}
+	form := "all-activities " + display + " " + asked.activityBase + " " + asked.personBase + told.key()
+	personal := !r.Anonymous()
 	if personal {
 		// The filter below may be the same for two people; their answers are still kept apart.
-		form += " " + ejsonString(who.viewer.User)
+		form += " " + ejsonString(r.Viewer.User)
 	}
-	p := list.table(form, tableRow{who.display, asked, told})
+	p := list.table(form, tableRow{display, asked, told})
 	p.personal = personal
 	return p, nil
 }
@@ -91,10 +94,10 @@ func (s *Server) readAllActivities(p query.Params) (q allActivitiesQuery, err er
 // all-activities, 3). A session sees what its roles may, unless an API key speaks for
 // the request. page=my-activities asks for one user's own: what that user may see of
 // them is all of them, so that only the viewer's restriction remains to be added.
-func (s *Server) restricted(q allActivitiesQuery, who person, r request) (listing, error) {
+func (s *Server) restricted(q allActivitiesQuery, r request) (listing, error) {
 	list := listing{view: rules.ViewActivities, filter: q.filter}
-	if who.viewer.User != "" && !r.hasKey {
-		if visible := s.access.Visible(who.viewer); visible != nil {
+	if !r.Anonymous() && !r.HasKey {
+		if visible := s.access.Visible(r.Viewer); visible != nil {
 			f, err := s.query.Compile(visible, "")
 			if err != nil {
 				return list, err
@@ -103,7 +106,7 @@ func (s *Server) restricted(q allActivitiesQuery, who person, r request) (listin
 		}
 	}
 	if q.mine {
-		f, err := s.query.Compile(ownedBy(cmp.Or(q.user, who.viewer.User)), "user")
+		f, err := s.query.Compile(ownedBy(cmp.Or(q.user, r.Viewer.User)), "user")
 		if err != nil {
 			return list, err
 		}
@@ -120,33 +123,28 @@ func ownedBy(user string) bson.D {
 	return bson.D{{Key: "rendered.users", Value: bson.D{{Key: "$eq", Value: user}}}}
 }
 
-// person is what the persons view knows of a session's user.
-type person struct {
-	viewer  access.Viewer
-	display string // the fragment of the citation to show: fragWeb or fragPrint
-}
-
 // findPerson looks a session's user up; known says whether there is a record. A user
-// without one has no roles and sees the web form, and so does the empty user, nobody.
-func (s *Server) findPerson(ctx context.Context, user string) (p person, known bool, err error) {
-	p = person{viewer: access.Viewer{User: user}, display: fragWeb}
+// without one has no roles.
+func (s *Server) findPerson(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
+	ctx, cancel := s.deadline(ctx)
+	defer cancel()
 	snapshot, err := s.views.Snapshot(rules.ViewPersons)
 	if err != nil {
-		return person{}, false, err
+		return auth.Caller{}, false, err
 	}
 	f, err := s.query.Compile(bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: user}}}}, "")
 	if err != nil {
-		return person{}, false, err
+		return auth.Caller{}, false, err
 	}
+	who.Viewer.User = user
 	doc, err := snapshot.First(ctx, f)
 	if err != nil || doc == nil {
-		return p, false, err
+		return who, false, err
 	}
-	p.viewer.Roles = stringsOf(doc.Lookup("roles"))
-	if setting, ok := doc.Lookup("display_activities").StringValueOK(); ok && setting != "web" {
-		p.display = fragPrint
-	}
-	return p, true, nil
+	who.Viewer.Roles = stringsOf(doc.Lookup("roles"))
+	setting, ok := doc.Lookup("display_activities").StringValueOK()
+	who.PrintForm = ok && setting != "web"
+	return who, true, nil
 }
 
 // stringsOf returns the strings of an array, or a string alone.

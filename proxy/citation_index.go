@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/citation"
 	"vitrine/cache/result"
+	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 )
@@ -61,13 +61,13 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	}
 	ctx, cancel := s.asked(c)
 	defer cancel()
-	client := clientOf(s.clients.of(c))
-	if l := s.strangers.look(client, s.now()); l.wait > 0 && s.citations != nil && !s.citations.Knows(user) {
-		return &later{http.StatusTooManyRequests, "Too many users that the citation index does not have. Retry-After says when the next is looked for.", l.wait}
+	client := s.auth.Client(c)
+	if l := s.strangers.Look(client, s.now()); l.Wait > 0 && s.citations != nil && !s.citations.Knows(user) {
+		return &auth.LimitError{Msg: "Too many users that the citation index does not have. Retry-After says when the next is looked for.", Wait: l.Wait}
 	}
 	found, err := s.cited(ctx, user, doc, withDoc)
 	if errors.Is(err, rules.ErrNotFound) {
-		s.strangers.take(client, s.now())
+		s.strangers.Take(client, s.now())
 	}
 	if err != nil {
 		return err

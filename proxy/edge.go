@@ -1,22 +1,18 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/url"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/utils"
-	"github.com/valyala/fasthttp"
 
 	"vitrine/proxy/listener"
 	"vitrine/proxy/query"
@@ -109,7 +105,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		if p.status == fiber.StatusServiceUnavailable {
 			level = slog.LevelWarn
 		}
-		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(query.Printable(s.loggedPath(c.Path()))),
+		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(query.Printable(s.auth.Path(c.Path()))),
 			"status", p.status, "error", err.Error())
 	}
 	c.Response().ResetBody()
@@ -126,7 +122,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 
 // setRequestID takes the client's id if it is short, plain and holds no key, else makes one.
 func (s *Server) setRequestID(c *fiber.Ctx) {
-	if id := c.Get(headerRequestID); saneID(id) && !s.holdsSecret(id) {
+	if id := c.Get(headerRequestID); saneID(id) && !s.auth.Holds(id) {
 		setHeader(c, headerRequestID, id)
 		return
 	}
@@ -155,99 +151,10 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 	s.log.LogAttrs(context.Background(), level, "request",
 		slog.String("id", idOf(c)),
 		slog.String("method", strings.Clone(c.Method())),
-		slog.String("url", s.loggedURL(c)),
+		slog.String("url", s.auth.URL(c.Path(), string(c.Context().URI().QueryString()))),
 		slog.Int("status", c.Response().StatusCode()),
 		slog.Int("bytes", bytes), // -1: streamed
 		slog.Duration("took", took),
-		slog.String("peer", s.clients.of(c).String()),
+		slog.String("peer", s.auth.Addr(c).String()),
 	)
-}
-
-// loggedURL is path and query as they came, without keys and bounded in length.
-func (s *Server) loggedURL(c *fiber.Ctx) string {
-	const most = 2048
-	args := fasthttp.AcquireArgs()
-	defer fasthttp.ReleaseArgs(args)
-	var b strings.Builder
-	b.WriteString(s.loggedPath(c.Path()))
-	sep := byte('?')
-	for pair := range strings.SplitSeq(string(c.Context().URI().QueryString()), "&") {
-		if pair == "" {
-			continue
-		}
-		if s.revealing(args, pair) {
-			pair = "…"
-		}
-		b.WriteByte(sep)
-		b.WriteString(pair[:min(len(pair), most)])
-		if sep = '&'; b.Len() > most {
-			b.WriteString("…")
-			break
-		}
-	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
-}
-
-// loggedPath is a path up to the first part of it that a key may stand in.
-func (s *Server) loggedPath(path string) string {
-	args := fasthttp.AcquireArgs()
-	defer fasthttp.ReleaseArgs(args)
-	for from := 0; from < len(path); {
-		part := path[from:]
-		if n := strings.IndexAny(part, "/;&=?"); n >= 0 {
-			part = part[:n]
-		}
-		if s.revealing(args, part) {
-			return path[:from] + "…"
-		}
-		from += len(part) + 1
-	}
-	if s.holdsSecret(path) {
-		return "…"
-	}
-	return path
-}
-
-// revealing reports whether a pair of a query may give a key away: its name says so,
-// it holds another URL whose pairs do, or it holds one of the server's keys. args read
-// the pair, so that it is decoded as it is for the API, broken escapes included.
-func (s *Server) revealing(args *fasthttp.Args, pair string) bool {
-	if s.holdsSecret(pair) {
-		return true
-	}
-	args.Parse(pair)
-	for name, value := range args.All() {
-		if secretName(name) || s.holdsSecret(utils.UnsafeString(name)) || s.holdsSecret(utils.UnsafeString(value)) {
-			return true
-		}
-		for part := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("/;&?#", r) }) {
-			if name, _, assigns := bytes.Cut(part, []byte{'='}); assigns && secretName(name) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// secretName reports whether a name means a key or the like, however it is spelled:
-// only its letters count.
-func secretName(name []byte) bool {
-	if plain, err := url.QueryUnescape(string(name)); err == nil {
-		name = []byte(plain) // encoded twice
-	}
-	plain := strings.Map(func(r rune) rune {
-		if r |= 0x20; r < 'a' || r > 'z' {
-			return -1
-		}
-		return r
-	}, string(name))
-	return plain == "key" || slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(plain, word) })
-}
-
-// secretWords are those that a name of a secret holds.
-var secretWords = []string{query.KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
-
-// holdsSecret reports whether one of the server's own keys stands in a text.
-func (s *Server) holdsSecret(text string) bool {
-	return slices.ContainsFunc(s.secrets, func(key secret) bool { return key.in(text) })
 }

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/origin"
+	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
 	"vitrine/rules"
 )
@@ -43,17 +45,15 @@ type problem struct {
 func classify(err error) problem {
 	var said *rules.Error
 	var fromFiber *fiber.Error
-	var wait *later
+	var limit *auth.LimitError
 	var own *told
 	switch {
 	case errors.As(err, &own):
 		return own.problem
 	case errors.Is(err, listener.ErrGone):
 		return problem{statusGone, unavailable, "The connection was closed before the answer was ready."}
-	case errors.As(err, &wait) && wait.status == http.StatusTooManyRequests:
-		return problem{wait.status, wrongCall, wait.msg}
-	case errors.As(err, &wait):
-		return problem{wait.status, unavailable, wait.msg}
+	case errors.As(err, &limit):
+		return problem{http.StatusTooManyRequests, wrongCall, limit.Msg}
 	case errors.As(err, &fromFiber):
 		return classifyHTTP(fromFiber)
 	case errors.Is(err, rules.ErrWrongCall):
@@ -98,6 +98,16 @@ func classifyHTTP(e *fiber.Error) problem {
 		return problem{http.StatusBadRequest, wrongCall, "The request cannot be read."}
 	}
 	return problem{http.StatusInternalServerError, serverError, "Something went wrong here."}
+}
+
+// retryAfter is the header's value for an error: what it knows itself, in whole
+// seconds and at least one.
+func retryAfter(err error) string {
+	var known interface{ RetryAfter() time.Duration }
+	if !errors.As(err, &known) {
+		return "1"
+	}
+	return auth.WholeSeconds(max(known.RetryAfter(), time.Second))
 }
 
 // crowded is the answer to a connection too many, broken the one to a request that a

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/proxy"
+	"vitrine/proxy/auth"
 	"vitrine/rules"
 	"vitrine/rules/access"
 )
@@ -190,7 +190,7 @@ func TestOwnOnly(t *testing.T) {
 	secret := []byte("0123456789abcdef0123456789abcdef")
 	o.Access = rights
 	o.Auth.APIKey = "right"
-	o.Auth.Session = proxy.SessionOptions{Secret: secret, UnknownUsers: true}
+	o.Auth.Session = auth.SessionOptions{Secret: secret, UnknownUsers: true}
 	s := open(t, holdings(t), o)
 	or := "&json=" + url.QueryEscape(`{"$or":[{"name":"DUST"},{"name":"OWL"}]}`)
 	created := "&json=" + url.QueryEscape(`{"created_by":"bob"}`)

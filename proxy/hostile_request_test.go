@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/proxy"
+	"vitrine/proxy/auth"
 )
 
 // malformed are requests as no client library would send them, each with the
@@ -135,7 +135,7 @@ var malformed = []struct {
 // ends; nothing of it is logged above debug, and other clients notice nothing.
 func TestMalformedRequests(t *testing.T) {
 	o := options(t)
-	o.Auth.Session = proxy.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}
+	o.Auth.Session = auth.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}
 	o.Logger, o.AccessLog = slog.New(slog.NewTextHandler(io.Discard, nil)), true
 	l := serveLive(t, open(t, institute(t), o))
 	beside := l.dial()

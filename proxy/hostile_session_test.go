@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"vitrine/proxy"
+	"vitrine/proxy/auth"
 )
 
 // forge signs a token of which every byte is chosen.
@@ -32,7 +33,7 @@ func TestForgedTokens(t *testing.T) {
 	secret := []byte("session secret of thirty-two bytes")
 	public, _ := edKeys(t)
 	o := options(t)
-	o.Auth.Session = proxy.SessionOptions{Secret: secret, PublicKey: public, Cookie: "vitrine_session"}
+	o.Auth.Session = auth.SessionOptions{Secret: secret, PublicKey: public, Cookie: "vitrine_session"}
 	s := open(t, institute(t), o)
 	exp := fmt.Sprint(published.Unix() + 3600)
 	const hs = `{"alg":"HS256","typ":"JWT"}`
@@ -116,9 +117,9 @@ func TestForgedTokens(t *testing.T) {
 	}
 	t.Run("issuer, audience and type where they are required", func(t *testing.T) {
 		o := options(t)
-		o.Auth.Session = proxy.SessionOptions{Secret: secret, Cookie: "vitrine_session", Issuer: "institute", Audience: "vitrine", Type: "at+jwt"}
+		o.Auth.Session = auth.SessionOptions{Secret: secret, Cookie: "vitrine_session", Issuer: "institute", Audience: "vitrine", Type: "at+jwt"}
 		s := open(t, institute(t), o)
-		minted, err := proxy.MintToken("bob", secret, o.Auth.Session, published, time.Hour)
+		minted, err := auth.MintToken("bob", secret, o.Auth.Session, published, time.Hour)
 		if err != nil || !known(t, s, minted) {
 			t.Errorf("a minted token is refused, %v", err)
 		}
@@ -173,7 +174,7 @@ func TestUnknownUsers(t *testing.T) {
 	for allowed, want := range map[bool]int{false: 403, true: 200} {
 		o := options(t)
 		o.Auth.APIKey = "Right"
-		o.Auth.Session = proxy.SessionOptions{Secret: secret, UnknownUsers: allowed}
+		o.Auth.Session = auth.SessionOptions{Secret: secret, UnknownUsers: allowed}
 		s := open(t, institute(t), o)
 		for user, want := range map[string]int{"bob": 200, "zoe": want} {
 			if got := s.get("/api/html", "Authorization", "Bearer "+token(t, user, secret)).StatusCode; got != want {
@@ -186,7 +187,7 @@ func TestUnknownUsers(t *testing.T) {
 // TestUserHeaderTwice: which of them a proxy has written cannot be told.
 func TestUserHeaderTwice(t *testing.T) {
 	o := options(t)
-	o.Auth.Session = proxy.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	l := serveLive(t, open(t, institute(t), o))
 	for headers, want := range map[string]int{
 		"X-Remote-User: ada\r\n":                             200,
@@ -221,7 +222,7 @@ func TestCookiesOfAllowedSites(t *testing.T) {
 	} {
 		o := options(t)
 		o.CORS = tt.cors
-		o.Auth.Session = proxy.SessionOptions{Secret: secret, Cookie: "vitrine_session"}
+		o.Auth.Session = auth.SessionOptions{Secret: secret, Cookie: "vitrine_session"}
 		s := open(t, institute(t), o)
 		res := s.get("/api/all-activities?page=my-activities", "Cookie", "vitrine_session="+token(t, "bob", secret), "Sec-Fetch-Site", "cross-site", "Origin", tt.origin)
 		if known := *res.envelope(t).Count == 4; known != tt.known {

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/proxy"
+	"vitrine/proxy/auth"
 	"vitrine/rules"
 	"vitrine/rules/access"
 )
@@ -77,7 +78,7 @@ func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) prox
 	}
 	o := options(t)
 	o.Access, o.Citations = rights, &index{}
-	o.Auth.Session = proxy.SessionOptions{
+	o.Auth.Session = auth.SessionOptions{
 		Secret: secret, Cookie: "vitrine_session",
 		UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix(proxies)},
 	}

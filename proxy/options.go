@@ -3,12 +3,12 @@ package proxy
 import (
 	"context"
 	"log/slog"
-	"net/netip"
 	"time"
 
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/auth"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
 	"vitrine/rules/label"
@@ -40,7 +40,7 @@ type Options struct {
 	Cache   result.Options
 	Fresh   Freshness
 	CORS    CORSOptions
-	Client  ClientOptions
+	Client  auth.ClientOptions
 	Admin   AdminOptions
 
 	// Codings are those on offer, best first. If nil, zstd, br, gzip; if empty, none.
@@ -85,28 +85,7 @@ type AuthOptions struct {
 	APIKey string
 	// PortfolioKey is asked of every call under /portfolio. If empty, nobody is asked.
 	PortfolioKey string
-	Session      SessionOptions
-}
-
-// SessionOptions says how a session is recognised. The zero value knows none.
-type SessionOptions struct {
-	// Secret verifies tokens signed with HS256. If empty, none are accepted.
-	Secret []byte
-	// PublicKey is an Ed25519 key in PEM that verifies tokens signed with EdDSA. If
-	// empty, none are accepted.
-	PublicKey []byte
-	// Endless accepts tokens that never expire. Who finds one of those has it for good.
-	Endless bool
-	// Issuer, Audience and Type are what tokens must have as iss, aud and typ. What is
-	// empty is not asked for.
-	Issuer, Audience, Type string
-	// UnknownUsers lets users without a record in persons have a session, without roles.
-	UnknownUsers bool
-	// Cookie is the name of the cookie that carries a token; if empty, only bearer tokens count.
-	Cookie string
-	// UserHeader carries the username from a proxy listed in TrustedProxies. If empty, none does.
-	UserHeader     string
-	TrustedProxies []netip.Prefix
+	Session      auth.SessionOptions
 }
 
 // Limits bounds what one request may cost. A zero field has the default named, a
@@ -149,14 +128,6 @@ type CORSOptions struct {
 	Origins     []string
 	Credentials bool // cookies may come along, and count; not with "*"
 	MaxAge      time.Duration
-}
-
-// ClientOptions says how a client's address is known behind a proxy.
-type ClientOptions struct {
-	// Header carries it, such as X-Forwarded-For. If empty, the connection's counts.
-	Header string
-	// TrustedProxies are the addresses and networks whose header is believed.
-	TrustedProxies []netip.Prefix
 }
 
 // AdminOptions configures the operator's app.

@@ -8,6 +8,7 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 )
 
@@ -20,12 +21,12 @@ const plannedBytes, planFactor, planOverhead = 4 << 20, 8, 512
 // Answers themselves are kept by the plan's canonical query, never by URL.
 type planner struct {
 	resource resource
-	key      secret // what its callers need
-	edition  int    // plans of another are not these settings'
+	key      auth.Key // what its callers need
+	edition  int      // plans of another are not these settings'
 	kept     *ristretto.Cache[[]byte, plan]
 }
 
-func newPlanner(r resource, key secret) (*planner, error) {
+func newPlanner(r resource, key auth.Key) (*planner, error) {
 	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, plan]{
 		NumCounters: 10 * plannedBytes / planOverhead,
 		MaxCost:     plannedBytes,
@@ -41,7 +42,7 @@ func newPlanner(r resource, key secret) (*planner, error) {
 // and is read anew; so is what holds once, and what was wrong.
 func (p *planner) plan(c *fiber.Ctx, r request) (plan, error) {
 	url := c.Context().URI().QueryString() // Fiber's: ristretto keeps its hashes only
-	anonymous := r.person.viewer.User == ""
+	anonymous := r.Anonymous()
 	if anonymous {
 		if found, ok := p.kept.Get(url); ok && found.edition == p.edition {
 			return found, nil

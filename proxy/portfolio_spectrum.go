@@ -31,7 +31,7 @@ func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error)
 	if err != nil {
 		return plan{}, err
 	}
-	if !s.access.May(r.person.viewer, access.PortfolioSpectrum) {
+	if !s.access.May(r.Viewer, access.PortfolioSpectrum) {
 		p := nothing(rules.ViewSpectrum, g)
 		p.restricted = string(access.PortfolioSpectrum)
 		return p, nil

@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy"
+	"vitrine/proxy/auth"
 	"vitrine/rules"
 	"vitrine/rules/access"
 )
@@ -157,7 +157,7 @@ func TestSpectrumAccess(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			o := departmentOptions(t)
 			o.Access, o.Auth.APIKey, o.Auth.PortfolioKey = tt.rights, tt.api, tt.portfolio
-			o.Auth.Session = proxy.SessionOptions{Secret: secret}
+			o.Auth.Session = auth.SessionOptions{Secret: secret}
 			o.Fresh.MaxAge = time.Minute
 			s := open(t, department(t), o)
 			for range 2 { // what one may see is not kept for another

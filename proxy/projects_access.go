@@ -11,10 +11,10 @@ import (
 // name the session's user in persons or as creator (API.md: projects, 8). An API key
 // does not give the permission.
 func (l listing) ownOnly(s *Server, r request, needed access.Permission) (listing, error) {
-	if s.access.May(r.person.viewer, needed) {
+	if s.access.May(r.Viewer, needed) {
 		return l, nil
 	}
-	own, err := s.query.Compile(linkedTo(r.person.viewer.User), "")
+	own, err := s.query.Compile(linkedTo(r.Viewer.User), "")
 	l.filter, l.restricted = filter.And(l.filter, own), string(needed)
 	return l, err
 }

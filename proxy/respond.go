@@ -12,9 +12,18 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/query"
 	"vitrine/rules/pcre"
 )
+
+// request is a call that was let in, copied out of Fiber's buffers.
+type request struct {
+	auth.Caller
+	params query.Params
+	id     string // of the path, as it came; empty where it has none
+}
 
 // resource turns a request into a plan for its answer, or an error. Without a
 // session the plan depends on nothing but the parameters, unless it says once.
@@ -50,10 +59,11 @@ type plan struct {
 // answer is the one wrapper between resources and HTTP.
 func (s *Server) answer(plans *planner) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		r, err := s.admit(c, plans.key)
+		caller, err := s.auth.Admit(c, plans.key)
 		if err != nil {
 			return err
 		}
+		r := request{Caller: caller}
 		if err = s.answerNow(c, plans, r); err != nil {
 			err = s.catchUp(c, plans, r, err)
 		}
@@ -72,8 +82,8 @@ func (s *Server) answerNow(c *fiber.Ctx, plans *planner, r request) error {
 		return err
 	}
 	key := answerKey(p, snapshot, negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings))
-	personal := p.personal || r.personal
-	private := personal || plans.key.set && !s.headers.keyed
+	personal := p.personal || r.Personal
+	private := personal || plans.key.Set() && !s.headers.keyed
 	s.headers.set(c, private)
 	if !p.until.IsZero() {
 		s.headers.setUntil(c, private, p.until.Sub(s.now()))
@@ -126,7 +136,7 @@ func (s *Server) compute(c *fiber.Ctx, p plan, snapshot *view.Snapshot, key resu
 // work is charged to.
 func (s *Server) asked(c *fiber.Ctx) (context.Context, context.CancelFunc) {
 	ctx := fair.With(c.UserContext(), fair.Caller{
-		Client:       clientOf(s.clients.of(c)),
+		Client:       s.auth.Client(c),
 		Backtracking: pcre.NewBudget(s.backtracking),
 	})
 	ctx, cancel := s.deadline(ctx)

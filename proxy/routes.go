@@ -24,7 +24,7 @@ func (s *Server) routes(cors fiber.Handler) {
 	s.app.Get("/openapi.json", described.openapi)
 	s.app.Get("/openapi-3.0.json", described.openapi30)
 	s.app.Get("/docs", described.docs)
-	if limit := s.rateLimit(); limit != nil {
+	if limit := s.auth.Limit(s.rate); limit != nil {
 		s.app.Use("/api", limit)
 		s.app.Use("/portfolio", limit)
 	}
@@ -57,14 +57,6 @@ func (s *Server) resources() map[string]resource {
 		all["/api/search/"+name] = s.search(of)
 	}
 	return all
-}
-
-// keyOf returns the key that callers of a path need (API.md: Authentication, 7).
-func (s *Server) keyOf(path string) secret {
-	if strings.HasPrefix(path, "/portfolio/") {
-		return s.portfolioKey
-	}
-	return s.key
 }
 
 // plainPath decodes characters in a path that need no encoding: with them encoded it is

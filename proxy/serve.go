@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -72,19 +71,9 @@ func (s *Server) bounded(ln net.Listener) *listener.Listener {
 	return listener.New(ln, listener.Options{
 		Read: s.limits.Read, Write: s.limits.Write, HeaderBytes: s.limits.URLBytes + listener.HeaderRoom,
 		MaxConns: s.limits.Concurrency, MaxPerClient: s.limits.ClientConnections,
-		Busy: crowded, Client: s.clientOfPeer, InFlight: s.results.InFlight(), Logger: s.log,
+		Busy: crowded, Client: s.auth.Peer, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
 	})
-}
-
-// clientOfPeer is the client at the other end of a connection; none where that is a proxy,
-// who brings many.
-func (s *Server) clientOfPeer(peer net.Addr) netip.Prefix {
-	addr := addrOf(peer)
-	if s.clients.trusts(addr) || within(s.sessions.options.TrustedProxies, addr) {
-		return netip.Prefix{}
-	}
-	return clientOf(addr)
 }
 
 // serveConn answers the requests of a connection. It is the outermost call of all that

@@ -16,6 +16,7 @@ import (
 
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
+	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/query"
 	"vitrine/rules/access"
@@ -27,14 +28,10 @@ import (
 type Server struct {
 	views        Source
 	access       *access.Rules
-	key          secret   // of /api
-	portfolioKey secret   // of /portfolio
-	secrets      []secret // those set, the operator's token included: they are never logged
-	sessions     *sessions
-	clients      *clients
-	rate         *buckets // nil: not limited
-	guesses      *buckets // of keys; nil: not limited
-	strangers    *buckets // of users that the citation index does not have
+	auth         *auth.Authenticator
+	rate         *auth.Limiter // nil: not limited
+	guesses      *auth.Limiter // of keys; nil: not limited
+	strangers    *auth.Limiter // of users that the citation index does not have
 	limits       Limits
 	query        *query.Reader
 	backtracking time.Duration // of the matches of one request
@@ -80,12 +77,13 @@ type Server struct {
 // New builds a server. Errors name the option at fault. Close it when done, or
 // let Serve do so.
 func New(o Options) (*Server, error) {
-	s, err := newServer(o)
+	guesses := auth.NewGuesses(o.Limits.KeyFailures)
+	s, err := newServer(o, guesses)
 	if err != nil {
 		return nil, err
 	}
-	s.rate, s.guesses = newRate(s.limits), newGuesses(s.limits)
-	s.strangers = newBuckets(mostStrangers, mostStrangers, time.Minute)
+	s.rate = auth.NewLimiter(max(s.limits.Rate, s.limits.Burst), s.limits.Rate, time.Second)
+	s.strangers = auth.NewLimiter(mostStrangers, mostStrangers, time.Minute)
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}
@@ -119,12 +117,11 @@ func (s *Server) open(o Options) error {
 }
 
 // newServer builds what depends on options alone.
-func newServer(o Options) (*Server, error) {
+func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 	s := &Server{
 		views:        o.Views,
 		access:       o.Access,
-		key:          newSecret(o.Auth.APIKey),
-		portfolioKey: newSecret(o.Auth.PortfolioKey),
+		guesses:      guesses,
 		limits:       o.Limits.withDefaults(),
 		codings:      slices.Clone(o.Codings),
 		metrics:      o.Metrics,
@@ -161,11 +158,6 @@ func newServer(o Options) (*Server, error) {
 		s.now = time.Now
 	}
 	s.query = query.New(query.Options{Filter: o.Filter, Now: s.now})
-	for _, key := range []secret{s.key, s.portfolioKey, newSecret(o.Admin.Token)} {
-		if key.set {
-			s.secrets = append(s.secrets, key)
-		}
-	}
 	s.newcomers = newNewcomers(o.Records, s.now)
 	if err := s.prepareRules(o); err != nil {
 		return nil, err
@@ -182,10 +174,13 @@ func (s *Server) prepareRules(o Options) (err error) {
 			return err
 		}
 	}
-	if s.sessions, err = newSessions(o.Auth.Session, s.now); err != nil {
+	s.auth, err = auth.New(auth.Options{
+		APIKey: o.Auth.APIKey, PortfolioKey: o.Auth.PortfolioKey, Token: o.Admin.Token, Session: o.Auth.Session, Client: o.Client,
+		Person: s.findPerson, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.now,
+	})
+	if err != nil {
 		return err
 	}
-	s.clients = &clients{header: o.Client.Header, trusted: o.Client.TrustedProxies}
 	markers := o.Affiliated
 	if len(markers) == 0 {
 		markers = []string{"affiliated", "aoi"}
@@ -204,7 +199,7 @@ func (s *Server) prepareRules(o Options) (err error) {
 func (s *Server) prepareMemory() error {
 	s.planners = map[string]*planner{}
 	for path, r := range s.resources() {
-		p, err := newPlanner(r, s.keyOf(path))
+		p, err := newPlanner(r, s.auth.KeyOf(path))
 		if err != nil {
 			return err
 		}
@@ -248,7 +243,7 @@ func (s *Server) newApp() *fiber.App {
 		IdleTimeout:           s.limits.Idle,
 		ErrorHandler:          s.fail,
 
-		// Nobody's X-Forwarded-Host counts; clients are known by clients.of.
+		// Nobody's X-Forwarded-Host counts; clients are known by auth.Clients.
 		EnableTrustedProxyCheck: true,
 		// A form in a body would be read, into files if it is large.
 		DisablePreParseMultipartForm: true,

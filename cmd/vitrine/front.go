@@ -15,6 +15,7 @@ import (
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
+	"vitrine/proxy/auth"
 	"vitrine/rules/access"
 )
 
@@ -56,7 +57,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},
 		CORS:    proxy.CORSOptions{Origins: cfg.HTTP.CORS.Origins, Credentials: cfg.HTTP.CORS.Credentials, MaxAge: cfg.HTTP.CORS.MaxAge},
-		Client:  proxy.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: trusted},
+		Client:  auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: trusted},
 		Codings: codings(cfg.HTTP.Compress.Codings),
 		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh},
 
@@ -81,8 +82,8 @@ func adminHosts(cfg configs.Admin) []string {
 	return append([]string{host}, cfg.Hosts...)
 }
 
-func sessionOptions(cfg configs.Session) (proxy.SessionOptions, error) {
-	o := proxy.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless,
+func sessionOptions(cfg configs.Session) (auth.SessionOptions, error) {
+	o := auth.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless,
 		Issuer: cfg.Issuer, Audience: cfg.Audience, Type: cfg.Type, UnknownUsers: cfg.UnknownUsers, Cookie: cfg.Cookie, UserHeader: cfg.UserHeader}
 	if cfg.PublicKey != "" {
 		pem, err := os.ReadFile(cfg.PublicKey)

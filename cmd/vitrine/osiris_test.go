@@ -18,7 +18,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	osirisdb "vitrine/materialize/osiris"
-	"vitrine/proxy"
+	"vitrine/proxy/auth"
 	"vitrine/rules/access"
 	"vitrine/rules/label"
 	"vitrine/rules/osiris"
@@ -151,7 +151,7 @@ func TestOsirisSessions(t *testing.T) {
 		"ben": true,  // takes part in it
 		"cid": false, // neither
 	} {
-		token, err := proxy.MintToken(user, []byte("secret"), proxy.SessionOptions{}, time.Now(), time.Hour)
+		token, err := auth.MintToken(user, []byte("secret"), auth.SessionOptions{}, time.Now(), time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}

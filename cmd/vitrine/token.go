@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/auth"
 )
 
 func tokenCommand() *cobra.Command {
@@ -33,7 +33,7 @@ func tokenCommand() *cobra.Command {
 			if secret == "" {
 				return errors.New("no secret to sign with: give --secret or set auth.session.jwt_secret")
 			}
-			token, err := proxy.MintToken(user, []byte(secret), proxy.SessionOptions{Issuer: session.Issuer, Audience: session.Audience, Type: session.Type}, time.Now(), life)
+			token, err := auth.MintToken(user, []byte(secret), auth.SessionOptions{Issuer: session.Issuer, Audience: session.Audience, Type: session.Type}, time.Now(), life)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package proxy
+package auth
 
 import (
 	"container/list"
@@ -11,9 +11,9 @@ import (
 // more, those not heard of for longest begin anew.
 const mostClients = 1 << 16
 
-// buckets count what each client does: a bucket of a size, filled again drop by
+// Limiter counts what each client does: a bucket of a size, filled again drop by
 // drop. Its methods are safe for concurrent use.
-type buckets struct {
+type Limiter struct {
 	size  int
 	every time.Duration // a drop comes back
 	most  int           // clients remembered
@@ -30,27 +30,27 @@ type bucket struct {
 	until  time.Time
 }
 
-// newBuckets returns buckets of a size that fill at a rate of so many drops in a
+// NewLimiter returns buckets of a size that fill at a rate of so many drops in a
 // time; nil, which lets everything pass, where there is no rate.
-func newBuckets(size, drops int, in time.Duration) *buckets {
+func NewLimiter(size, drops int, in time.Duration) *Limiter {
 	if drops <= 0 {
 		return nil
 	}
-	return &buckets{
+	return &Limiter{
 		size: max(size, 1), every: max(in/time.Duration(drops), 1), most: mostClients,
 		of: map[netip.Prefix]*list.Element{}, recent: list.New(),
 	}
 }
 
-// level is what is in a bucket.
-type level struct {
-	left int
-	wait time.Duration // until there is a drop again; 0 if there is one
-	full time.Duration // until the bucket is full
+// Level is what is in a bucket.
+type Level struct {
+	Left int
+	Wait time.Duration // until there is a drop again; 0 if there is one
+	Full time.Duration // until the bucket is full
 }
 
-// take takes a drop, if there is one: where wait is not 0 there was none.
-func (b *buckets) take(client netip.Prefix, now time.Time) level {
+// Take takes a drop, if there is one: where wait is not 0 there was none.
+func (b *Limiter) Take(client netip.Prefix, now time.Time) Level {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	k := b.bucketLocked(client)
@@ -59,35 +59,35 @@ func (b *buckets) take(client netip.Prefix, now time.Time) level {
 	}
 	drawn := k.until.Add(b.every)
 	if room := time.Duration(b.size) * b.every; drawn.Sub(now) > room {
-		return level{wait: drawn.Sub(now) - room, full: k.until.Sub(now)}
+		return Level{Wait: drawn.Sub(now) - room, Full: k.until.Sub(now)}
 	}
 	k.until = drawn
 	return b.levelOf(k, now)
 }
 
-// look is take without taking: wait tells whether there is a drop.
-func (b *buckets) look(client netip.Prefix, now time.Time) level {
+// Look is Take without taking: wait tells whether there is a drop.
+func (b *Limiter) Look(client netip.Prefix, now time.Time) Level {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found, ok := b.of[client]
 	if !ok {
-		return level{left: b.size}
+		return Level{Left: b.size}
 	}
 	l := b.levelOf(found.Value.(*bucket), now)
-	if l.left == 0 {
-		l.wait = l.full - time.Duration(b.size-1)*b.every
+	if l.Left == 0 {
+		l.Wait = l.Full - time.Duration(b.size-1)*b.every
 	}
 	return l
 }
 
-func (b *buckets) levelOf(k *bucket, now time.Time) level {
+func (b *Limiter) levelOf(k *bucket, now time.Time) Level {
 	full := max(k.until.Sub(now), 0)
-	return level{left: b.size - int((full+b.every-1)/b.every), full: full}
+	return Level{Left: b.size - int((full+b.every-1)/b.every), Full: full}
 }
 
 // bucketLocked returns a client's bucket; who has none gets that of the client not
 // heard of for longest where there is no more room.
-func (b *buckets) bucketLocked(client netip.Prefix) *bucket {
+func (b *Limiter) bucketLocked(client netip.Prefix) *bucket {
 	if found, ok := b.of[client]; ok {
 		b.recent.MoveToFront(found)
 		return found.Value.(*bucket)

@@ -1,4 +1,4 @@
-package proxy
+package auth
 
 import (
 	"net"
@@ -9,28 +9,33 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// clients tells who a request comes from.
-type clients struct {
-	header  string // in which trusted proxies pass the address on; empty: none does
-	trusted []netip.Prefix
+// ClientOptions says how a client's address is known behind a proxy.
+type ClientOptions struct {
+	// Header carries it, such as X-Forwarded-For. If empty, the connection's counts.
+	Header string
+	// TrustedProxies are the addresses and networks whose header is believed.
+	TrustedProxies []netip.Prefix
 }
 
+// Clients tells who a request comes from.
+type Clients struct{ ClientOptions }
+
 // trusts reports whether an address is one of the proxies'.
-func (k *clients) trusts(addr netip.Addr) bool { return within(k.trusted, addr) }
+func (k *Clients) trusts(addr netip.Addr) bool { return within(k.TrustedProxies, addr) }
 
 func within(networks []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// of returns the client's address. The header is read from its end, where the last
+// Of returns the client's address. The header is read from its end, where the last
 // proxy has written: what stands before the first address that is no proxy's is
 // the client's own word, and anybody can write there.
-func (k *clients) of(c *fiber.Ctx) netip.Addr {
+func (k *Clients) Of(c *fiber.Ctx) netip.Addr {
 	addr := addrOf(c.Context().RemoteAddr())
-	if k.header == "" || !k.trusts(addr) {
+	if k.Header == "" || !k.trusts(addr) {
 		return addr
 	}
-	lines := c.Request().Header.PeekAll(k.header)
+	lines := c.Request().Header.PeekAll(k.Header)
 	for _, line := range slices.Backward(lines) {
 		for _, hop := range slices.Backward(strings.Split(string(line), ",")) {
 			next, ok := readHop(strings.TrimSpace(hop))
@@ -71,8 +76,8 @@ func addrOf(peer net.Addr) netip.Addr {
 // address of such a network has them all.
 const clientBits = 64
 
-// clientOf is what one client's addresses have in common.
-func clientOf(addr netip.Addr) netip.Prefix {
+// ClientOf is what one client's addresses have in common.
+func ClientOf(addr netip.Addr) netip.Prefix {
 	if !addr.IsValid() {
 		return netip.Prefix{}
 	}

@@ -1,4 +1,4 @@
-package proxy
+package auth
 
 import (
 	"crypto/sha256"
@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// secret is a configured key, kept as its hash so that comparing takes the same
-// time whatever is compared, lengths included. The zero secret is no key at all.
-type secret struct {
+// Key is a configured key, kept as its hash so that comparing takes the same
+// time whatever is compared, lengths included. The zero Key is not set.
+type Key struct {
 	set    bool
 	sum    [sha256.Size]byte
 	length int
@@ -16,11 +16,12 @@ type secret struct {
 	power  uint64 // rollBase to the power of length
 }
 
-// rollBase is random, so that nothing can be learned from how long in takes.
+// rollBase is random, so that nothing can be learned from how long In takes.
 var rollBase = rand.Uint64() | 1
 
-func newSecret(key string) secret {
-	s := secret{set: key != "", sum: sha256.Sum256([]byte(key)), length: len(key), power: 1}
+// NewKey returns the Key of a text; it is not set for an empty one.
+func NewKey(key string) Key {
+	s := Key{set: key != "", sum: sha256.Sum256([]byte(key)), length: len(key), power: 1}
 	for i := range len(key) {
 		s.rolled = s.rolled*rollBase + uint64(key[i])
 		s.power *= rollBase
@@ -28,14 +29,17 @@ func newSecret(key string) secret {
 	return s
 }
 
-// is reports whether given is the key, in constant time.
-func (s secret) is(given string) bool {
+// Set reports whether there is a key.
+func (s Key) Set() bool { return s.set }
+
+// Is reports whether given is the key, in constant time.
+func (s Key) Is(given string) bool {
 	sum := sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1 && s.set
 }
 
-// in reports whether text holds the key, whatever stands around it.
-func (s secret) in(text string) bool {
+// In reports whether text holds the key, whatever stands around it.
+func (s Key) In(text string) bool {
 	if !s.set {
 		return false
 	}
@@ -46,7 +50,7 @@ func (s secret) in(text string) bool {
 		if from > 0 {
 			sum -= s.power * uint64(text[from-1])
 		}
-		if from >= 0 && sum == s.rolled && s.is(text[from:i+1]) {
+		if from >= 0 && sum == s.rolled && s.Is(text[from:i+1]) {
 			return true
 		}
 	}
@@ -65,14 +69,14 @@ type credentials struct {
 // 10, 19). A right header passes beside a wrong parameter. A session passes
 // without a key, but not with a wrong one: giving apikey also lifts the
 // session's visibility restrictions on all-activities, so it has to be right.
-func (s secret) admits(c credentials) bool {
+func (s Key) admits(c credentials) bool {
 	switch {
 	case !s.set:
 		return true
-	case c.header != "" && s.is(c.header):
+	case c.header != "" && s.Is(c.header):
 		return true
 	case c.hasParam:
-		return s.is(c.param)
+		return s.Is(c.param)
 	default:
 		return c.user != ""
 	}

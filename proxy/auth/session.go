@@ -1,4 +1,4 @@
-package proxy
+package auth
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -20,8 +21,29 @@ import (
 	"vitrine/rules"
 )
 
-// sessions recognises sessions (DESIGN.md: 10).
-type sessions struct {
+// SessionOptions says how a session is recognised. The zero value knows none.
+type SessionOptions struct {
+	// Secret verifies tokens signed with HS256. If empty, none are accepted.
+	Secret []byte
+	// PublicKey is an Ed25519 key in PEM that verifies tokens signed with EdDSA. If
+	// empty, none are accepted.
+	PublicKey []byte
+	// Endless accepts tokens that never expire. Who finds one of those has it for good.
+	Endless bool
+	// Issuer, Audience and Type are what tokens must have as iss, aud and typ. What is
+	// empty is not asked for.
+	Issuer, Audience, Type string
+	// UnknownUsers lets users without a record in persons have a session, without roles.
+	UnknownUsers bool
+	// Cookie is the name of the cookie that carries a token; if empty, only bearer tokens count.
+	Cookie string
+	// UserHeader carries the username from a proxy listed in TrustedProxies. If empty, none does.
+	UserHeader     string
+	TrustedProxies []netip.Prefix
+}
+
+// Sessions recognises sessions (DESIGN.md: 10).
+type Sessions struct {
 	options SessionOptions
 	parser  *jwt.Parser
 	keys    map[string]any // by algorithm; empty: tokens are not looked at
@@ -29,11 +51,11 @@ type sessions struct {
 
 // newSessions reads the keys. Each kind of key verifies its own algorithm and no
 // other: a token cannot choose how it is verified.
-func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
-	s := &sessions{options: o, keys: map[string]any{}}
+func newSessions(o SessionOptions, now func() time.Time) (*Sessions, error) {
+	s := &Sessions{options: o, keys: map[string]any{}}
 	s.options.TrustedProxies = slices.Clone(o.TrustedProxies)
 	if o.UserHeader != "" && len(o.TrustedProxies) == 0 {
-		return nil, fmt.Errorf("proxy: user header %s without trusted proxies: anybody could set it", o.UserHeader)
+		return nil, fmt.Errorf("auth: user header %s without trusted proxies: anybody could set it", o.UserHeader)
 	}
 	if len(o.Secret) > 0 {
 		s.keys[jwt.SigningMethodHS256.Alg()] = bytes.Clone(o.Secret)
@@ -41,7 +63,7 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 	if len(o.PublicKey) > 0 {
 		key, err := jwt.ParseEdPublicKeyFromPEM(o.PublicKey)
 		if err != nil {
-			return nil, fmt.Errorf("proxy: session public key: want an Ed25519 key in PEM: %w", err)
+			return nil, fmt.Errorf("auth: session public key: want an Ed25519 key in PEM: %w", err)
 		}
 		s.keys[jwt.SigningMethodEdDSA.Alg()] = key
 	}
@@ -104,7 +126,7 @@ func validUser(user string) bool {
 // the request carries something a session could come from, counted or not: such an
 // answer is the requester's alone. A user header that is given twice, once perhaps by
 // the client and once by the proxy, is rules.ErrWrongCall.
-func (s *sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
+func (s *Sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
 	if h := s.options.UserHeader; h != "" {
 		if len(c.Request().Header.PeekAll(h)) > 1 {
 			c.Context().SetConnectionClose()
@@ -141,7 +163,7 @@ func userOf(user string) string {
 }
 
 // verify returns the user of a token, empty for one that is not good.
-func (s *sessions) verify(token string) string {
+func (s *Sessions) verify(token string) string {
 	var good claims
 	// The token lies in Fiber's buffer; the claims are decoded out of it.
 	_, err := s.parser.ParseWithClaims(token, &good, func(t *jwt.Token) (any, error) {
@@ -202,7 +224,7 @@ func (c *claims) UnmarshalJSON(text []byte) error {
 }
 
 // trusted looks at the peer itself: a forwarded address is anybody's word.
-func (s *sessions) trusted(peer net.Addr) bool {
+func (s *Sessions) trusted(peer net.Addr) bool {
 	return within(s.options.TrustedProxies, addrOf(peer))
 }
 
@@ -217,7 +239,7 @@ func sameSite(c *fiber.Ctx) bool {
 }
 
 // allowedOrigin reports whether a page asks whose site may send cookies along
-// (CORSOptions.Credentials): the middleware before has said so.
+// (cors.credentials): the middleware before has said so.
 func allowedOrigin(c *fiber.Ctx) bool {
 	return c.Get(fiber.HeaderOrigin) != "" && c.GetRespHeader(fiber.HeaderAccessControlAllowOrigin) != "" &&
 		c.GetRespHeader(fiber.HeaderAccessControlAllowCredentials) == "true"

@@ -1,0 +1,169 @@
+package auth
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/proxy/query"
+	"vitrine/rules"
+	"vitrine/rules/access"
+)
+
+// Caller is who asks. The zero Caller is anonymous.
+type Caller struct {
+	Viewer access.Viewer // whose session it is
+	// PrintForm: the person wants citations as they are printed, not as they are linked.
+	PrintForm bool
+	// HasKey: the apikey parameter was given, whatever it says.
+	HasKey bool
+	// Personal: something came along that a session is made of, so that no answer
+	// to this request may be kept for anybody else.
+	Personal bool
+}
+
+// Anonymous reports whether the caller has no session.
+func (c Caller) Anonymous() bool { return c.Viewer.User == "" }
+
+// Options configures an Authenticator.
+type Options struct {
+	APIKey       string // asked of every call under /api. If empty, nobody is asked
+	PortfolioKey string // asked of every call under /portfolio. If empty, nobody is asked
+	Token        string // the operator's; it is kept out of the log
+	Session      SessionOptions
+	Client       ClientOptions
+
+	// Person looks the user of a session up; known says whether there is a record.
+	Person    func(ctx context.Context, user string) (who Caller, known bool, err error)
+	Guesses   *Limiter           // of wrong keys; nil: no limit
+	WrongKeys prometheus.Counter // counts them
+	Now       func() time.Time
+}
+
+// Authenticator decides who is let in. It is safe for concurrent use.
+type Authenticator struct {
+	Redactor
+	clients      Clients
+	key          Key // of /api
+	portfolioKey Key // of /portfolio
+	sessions     *Sessions
+	person       func(ctx context.Context, user string) (who Caller, known bool, err error)
+	guesses      *Limiter
+	wrongKeys    prometheus.Counter
+	now          func() time.Time
+}
+
+// New returns an Authenticator. Errors name the option at fault.
+func New(o Options) (*Authenticator, error) {
+	sessions, err := newSessions(o.Session, o.Now)
+	if err != nil {
+		return nil, err
+	}
+	a := &Authenticator{
+		clients: Clients{o.Client}, key: NewKey(o.APIKey), portfolioKey: NewKey(o.PortfolioKey), sessions: sessions,
+		person: o.Person, guesses: o.Guesses, wrongKeys: o.WrongKeys, now: o.Now,
+	}
+	a.Redactor = slices.DeleteFunc([]Key{a.key, a.portfolioKey, NewKey(o.Token)}, func(k Key) bool { return !k.Set() })
+	return a, nil
+}
+
+// KeyOf returns the key that callers of a path need (API.md: Authentication, 7).
+func (a *Authenticator) KeyOf(path string) Key {
+	if strings.HasPrefix(path, "/portfolio/") {
+		return a.portfolioKey
+	}
+	return a.key
+}
+
+// Addr is the address that a request comes from.
+func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr { return a.clients.Of(c) }
+
+// Client is the client that a request comes from.
+func (a *Authenticator) Client(c *fiber.Ctx) netip.Prefix { return ClientOf(a.clients.Of(c)) }
+
+// Peer is the client at the other end of a connection; none where that is a proxy,
+// who brings many.
+func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
+	addr := addrOf(peer)
+	if a.clients.trusts(addr) || within(a.sessions.options.TrustedProxies, addr) {
+		return netip.Prefix{}
+	}
+	return ClientOf(addr)
+}
+
+// Admit establishes who asks and lets them in, or fails with rules.ErrPermission.
+func (a *Authenticator) Admit(c *fiber.Ctx, key Key) (Caller, error) {
+	caller, err := a.recognise(c)
+	if err != nil {
+		return Caller{}, err
+	}
+	if !key.set && caller.Anonymous() {
+		return caller, nil
+	}
+	cred := credentials{header: c.Get("X-API-Key"), user: caller.Viewer.User}
+	for name, value := range c.Context().QueryArgs().All() {
+		switch rest, found := strings.CutPrefix(string(name), query.KeyParam); {
+		case found && rest == "":
+			cred.hasParam, cred.param = true, string(value)
+		case found && rest[0] == '[':
+			cred.hasParam = true
+		}
+	}
+	caller.HasKey = cred.hasParam
+	if key.admits(cred) {
+		return caller, nil
+	}
+	if cred.hasParam || cred.header != "" {
+		if err := a.CountWrongKey(a.guesses, c); err != nil {
+			return Caller{}, err
+		}
+	}
+	return Caller{}, rules.ErrPermission
+}
+
+// recognise finds whose session a request is. A user without a record in persons, such as
+// one that has left, has none, unless the options say otherwise.
+func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
+	user, brought, err := a.sessions.of(c)
+	if err != nil {
+		return Caller{}, err
+	}
+	var who Caller
+	if user != "" {
+		var known bool
+		if who, known, err = a.person(c.UserContext(), user); err != nil {
+			return Caller{}, err
+		}
+		if !known && !a.sessions.options.UnknownUsers {
+			who = Caller{}
+		}
+	}
+	who.Personal = brought
+	return who, nil
+}
+
+// NewGuesses returns the Limiter of so many wrong keys a minute and client, or nil without
+// a limit.
+func NewGuesses(failures int) *Limiter { return NewLimiter(failures, failures, time.Minute) }
+
+// CountWrongKey counts a wrong key in a Limiter of them. A client that has sent too many
+// has to wait and to connect anew for each, so that guessing is slow. A right key is
+// never looked up here: others behind the same address may have guessed.
+func (a *Authenticator) CountWrongKey(guesses *Limiter, c *fiber.Ctx) error {
+	a.wrongKeys.Inc()
+	if guesses == nil {
+		return nil
+	}
+	l := guesses.Take(a.Client(c), a.now())
+	if l.Wait == 0 {
+		return nil
+	}
+	c.Context().SetConnectionClose()
+	return &LimitError{"Too many wrong keys. Retry-After says when the next may come.", l.Wait}
+}
