@@ -58,7 +58,7 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 }
 
 // rowFunc appends a row of a snapshot.
-type rowFunc func(dst []byte, s *view.Snapshot, slot view.Slot) []byte
+type rowFunc func(dst []byte, row view.Row) []byte
 
 // activityRow is the default row: id, activity, icon, type, subtype, year.
 func activityRow(dst []byte, a activity) []byte {
@@ -99,7 +99,7 @@ func (l listing) plan(form string, build func(context.Context, *view.Snapshot) (
 }
 
 // cut takes the rows of the page.
-func (l listing) cut(ctx context.Context, selected *view.Selection) iter.Seq2[view.Row, error] {
+func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[view.Row, error] {
 	if l.page.Limit == 0 {
 		return selected.Rows(ctx, 0, 0)
 	}
@@ -123,7 +123,8 @@ func (l listing) list(form string, row rowFunc, light bool) plan {
 			return nil, err
 		}
 		count := selected.Count()
-		b := &body{count: count, head: openList(count), tail: closeList(l.page), light: light && !s.Stored()}
+		_, resident := s.Resident()
+		b := &body{count: count, head: openList(count), tail: closeList(l.page), light: light && resident}
 		return b.list(l.cut(ctx, selected), row), nil
 	})
 }
@@ -142,9 +143,11 @@ func (l listing) full(form string) plan {
 		}
 		count := selected.Count()
 		b := &body{count: count, head: openFull(), tail: closeFull(count, l.page)}
-		if l.page.Limit == 0 && count > s.Len()/manyFull && !s.Stored() {
-			b.runs = selected.Runs(fragFull)
-			return b, nil
+		if l.page.Limit == 0 && count > s.Len()/manyFull {
+			if runs, ok := selected.Prepared(fragFull); ok {
+				b.runs = runs
+				return b, nil
+			}
 		}
 		return b.list(l.cut(ctx, selected), fullRow), nil
 	})
@@ -153,8 +156,8 @@ func (l listing) full(form string) plan {
 }
 
 // fullRow is a record as it is stored.
-func fullRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	return ejson.AppendDocument(dst, display.StoredRecord(s.Doc(slot)))
+func fullRow(dst []byte, row view.Row) []byte {
+	return ejson.AppendDocument(dst, display.StoredRecord(row.Doc()))
 }
 
 // groups counts the listed records by a field, after taking an array apart if

@@ -178,11 +178,11 @@ func (l listing) table(form string, row tableRow) plan {
 		}
 		count := selected.Count()
 		b := &body{count: count, head: openList(count), tail: closeList(l.page)}
-		if s.Stored() {
-			return b.list(l.cut(ctx, selected), row.told.rows(row.append)), nil
+		if runs, ok := selected.Prepared(fragTable); ok {
+			b.runs = runs
+			return b, nil
 		}
-		b.runs = selected.Runs(fragTable)
-		return b, nil
+		return b.list(l.cut(ctx, selected), row.told.rows(row.append)), nil
 	})
 	p.prepared = true
 	return p
@@ -212,9 +212,9 @@ func (t tableRow) append(dst []byte, a activity) []byte {
 
 func (t tableRow) appendCitation(dst []byte, a activity) []byte {
 	if t.query.activityBase == "" {
-		return appendOrEmpty(dst, a.snap.Fragment(a.slot, t.display))
+		return appendOrEmpty(dst, a.row.Fragment(t.display))
 	}
-	citation, _ := rendered(a.snap.Doc(a.slot), t.display)
+	citation, _ := rendered(a.row.Doc(), t.display)
 	html, _ := citation.StringValueOK()
 	return ejson.AppendString(dst, markup.RewriteLinks(html, t.query.activityBase, t.query.personBase))
 }

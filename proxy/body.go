@@ -45,7 +45,7 @@ func (b *body) list(rows iter.Seq2[view.Row, error], row rowFunc) *body {
 			}
 		}
 	}
-	b.row = func(dst []byte, _ int) []byte { return row(dst, at.Snap, at.Slot) }
+	b.row = func(dst []byte, _ int) []byte { return row(dst, at) }
 	return b
 }
 

@@ -37,8 +37,8 @@ func wholeView(name string) plan {
 }
 
 // recorded is a row of wholeView.
-func recorded(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	return append(dst, s.Fragment(slot, fragRecord)...)
+func recorded(dst []byte, row view.Row) []byte {
+	return append(dst, row.Fragment(fragRecord)...)
 }
 
 // recordFragments are those of views whose records are answered as they are.

@@ -41,8 +41,8 @@ func (s *Server) projectsByFundingNumber(_ context.Context, r request) (plan, er
 }
 
 // fundedRow writes _id as it is, name and title where there are such.
-func fundedRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	doc := s.Doc(slot)
+func fundedRow(dst []byte, row view.Row) []byte {
+	doc := row.Doc()
 	dst = ejson.Append(append(dst, `{"_id":`...), doc.Lookup("_id"))
 	dst = appendStored(dst, doc, "name", "name")
 	dst = appendStored(dst, doc, "title", "title")

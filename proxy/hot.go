@@ -89,10 +89,11 @@ func (s *Server) prepare(refresh context.Context, next *view.Snapshot) (shown fu
 // again and again: the titles to compare with, and at first what authors are counted by.
 // Whoever asks meanwhile waits for it, as without.
 func (s *Server) warm(ctx context.Context, shown *view.Snapshot) {
-	if shown.Meta().View != rules.ViewActivities || shown.Stored() {
+	rows, resident := shown.Resident()
+	if shown.Meta().View != rules.ViewActivities || !resident {
 		return
 	}
-	err := s.live.Load().titles.follow(ctx, shown)
+	err := s.live.Load().titles.follow(ctx, rows)
 	s.counted.Do(func() { err = errors.Join(err, countAuthors(ctx, shown)) })
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("not made before it is asked for", "view", shown.Meta().View, "error", err)

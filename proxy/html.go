@@ -42,14 +42,14 @@ func publications(since int, markers []string) bson.D {
 
 // htmlRow is id, html, year, departments, link. The citation is the print form,
 // or else the web form.
-func htmlRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	dst = append(dst, s.Fragment(slot, fragID)...)
-	citation := s.Fragment(slot, fragPrint)
+func htmlRow(dst []byte, row view.Row) []byte {
+	dst = append(dst, row.Fragment(fragID)...)
+	citation := row.Fragment(fragPrint)
 	if len(citation) == 0 {
-		citation = s.Fragment(slot, fragWeb)
+		citation = row.Fragment(fragWeb)
 	}
 	dst = appendOrEmpty(append(dst, `,"html":`...), citation)
-	return append(dst, s.Fragment(slot, fragHTML)...)
+	return append(dst, row.Fragment(fragHTML)...)
 }
 
 // appendOrEmpty appends a JSON string, or the empty one for none.

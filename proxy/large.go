@@ -76,7 +76,7 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
 	var b *body
 	err := s.results.Turn(ctx, func(ctx context.Context) (err error) {
-		if snapshot.Stored() {
+		if _, resident := snapshot.Resident(); !resident {
 			ctx = context.WithoutCancel(ctx) // rows are read while they are sent, as long as that takes
 		}
 		b, err = p.build(ctx, snapshot)

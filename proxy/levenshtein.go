@@ -54,7 +54,7 @@ type titles struct {
 type corpus struct {
 	// of is weak: a snapshot that was replaced is not kept because nobody has asked
 	// for a title since.
-	of     weak.Pointer[view.Snapshot]
+	of     weak.Pointer[view.MemorySnapshot]
 	titles *similar.Corpus
 	slots  []view.Slot // by position in titles
 	asked  bool        // by a question; guarded like latest
@@ -62,18 +62,19 @@ type corpus struct {
 
 // closest writes the answer for a title from a snapshot.
 func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) ([]byte, error) {
-	if s.Stored() {
+	rows, resident := s.Resident()
+	if !resident {
 		return t.closestStored(ctx, s, title)
 	}
-	found, err := t.in(ctx, s)
+	found, err := t.in(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
-	return found.closest(ctx, s, title)
+	return found.closest(ctx, rows, title)
 }
 
 // in returns the corpus of a snapshot.
-func (t *titles) in(ctx context.Context, s *view.Snapshot) (*corpus, error) {
+func (t *titles) in(ctx context.Context, s *view.MemorySnapshot) (*corpus, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.makeLocked(ctx, s); err != nil {
@@ -85,7 +86,7 @@ func (t *titles) in(ctx context.Context, s *view.Snapshot) (*corpus, error) {
 
 // follow makes the corpus of a snapshot that is just shown, if it is the first or there
 // was a question to the one before.
-func (t *titles) follow(ctx context.Context, s *view.Snapshot) error {
+func (t *titles) follow(ctx context.Context, s *view.MemorySnapshot) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.latest != nil && !t.latest.asked {
@@ -95,7 +96,7 @@ func (t *titles) follow(ctx context.Context, s *view.Snapshot) error {
 }
 
 // makeLocked makes the latest corpus that of a snapshot.
-func (t *titles) makeLocked(ctx context.Context, s *view.Snapshot) error {
+func (t *titles) makeLocked(ctx context.Context, s *view.MemorySnapshot) error {
 	if t.latest != nil && t.latest.of == weak.Make(s) {
 		return nil
 	}
@@ -121,7 +122,7 @@ func storedTitle(doc bson.Raw) string {
 }
 
 // closest writes the answer for a title.
-func (c *corpus) closest(ctx context.Context, s *view.Snapshot, title string) ([]byte, error) {
+func (c *corpus) closest(ctx context.Context, s *view.MemorySnapshot, title string) ([]byte, error) {
 	at, _, percent, err := c.titles.Closest(ctx, title)
 	if err != nil {
 		return nil, err

@@ -41,8 +41,8 @@ func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error)
 	}
 	now := s.now().In(s.zone)
 	list := listing{view: rules.ViewSpectrum, filter: s.topics, page: g}
-	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, snapshot *view.Snapshot, slot view.Slot) []byte {
-		return spectrum.AppendRow(dst, snapshot.Doc(slot), now.Year())
+	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, row view.Row) []byte {
+		return spectrum.AppendRow(dst, row.Doc(), now.Year())
 	})
 	rows := p.build
 	p.build = func(ctx context.Context, snapshot *view.Snapshot) (*body, error) {

@@ -124,6 +124,6 @@ func (l listing) records() plan {
 }
 
 // strippedRow is a record without the house's own notes.
-func strippedRow(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	return ejson.AppendDocument(dst, display.StoredRecord(display.Strip(s.Doc(slot))))
+func strippedRow(dst []byte, row view.Row) []byte {
+	return ejson.AppendDocument(dst, display.StoredRecord(display.Strip(row.Doc())))
 }

@@ -67,8 +67,8 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
 	}
 	count := selected.Count()
 	b := &body{count: count, head: openList(count), tail: closeList(query.Page{})}
-	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-		doc := s.Doc(slot)
+	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, row view.Row) []byte {
+		doc := row.Doc()
 		// Rows may be made while they are sent, when the request's time is over.
 		taking, err := taken(context.WithoutCancel(ctx), doc.Lookup("name"))
 		if err != nil {

@@ -18,7 +18,7 @@ type takings func(ctx context.Context, name bson.RawValue) (int, error)
 // takings returns how activities are counted: by a look into the index for each name,
 // or, of a view in the store, by reading the names of all activities once.
 func (t tableOf) takings(ctx context.Context) (takings, error) {
-	if !t.activities.Stored() {
+	if _, resident := t.activities.Resident(); resident {
 		return t.selected, nil
 	}
 	return readTakings(ctx, t.activities)

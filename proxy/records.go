@@ -27,8 +27,8 @@ func (r recordRow) key() string {
 }
 
 // append writes a row of a snapshot.
-func (r recordRow) append(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-	doc := s.Doc(slot)
+func (r recordRow) append(dst []byte, row view.Row) []byte {
+	doc := row.Doc()
 	return r.appendFields(dst, doc, func(name string) bson.RawValue { return doc.Lookup(name) })
 }
 

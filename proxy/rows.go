@@ -164,7 +164,7 @@ var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "autho
 // rowOf returns what writes a row of some columns.
 func rowOf(columns query.Columns) func(dst []byte, a activity) []byte {
 	return func(dst []byte, a activity) []byte {
-		dst = append(dst, a.snap.Fragment(a.slot, fragID)...)
+		dst = append(dst, a.row.Fragment(fragID)...)
 		doc := a.doc()
 		for _, c := range columns {
 			if c.Name != "id" {

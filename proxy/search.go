@@ -118,7 +118,7 @@ func (f foundRows) plan() plan {
 
 // unwound lists rows that arrays are taken apart for. They are counted first, then made
 // one after the other: several large arrays in one record multiply.
-func (f foundRows) unwound(ctx context.Context, s *view.Snapshot, selected *view.Selection) (*body, error) {
+func (f foundRows) unwound(ctx context.Context, s *view.Snapshot, selected view.Selection) (*body, error) {
 	count, err := f.apart.count(ctx, selected.Rows(ctx, 0, 0))
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (f foundRows) unwound(ctx context.Context, s *view.Snapshot, selected *view
 		}
 	}
 	b.row = func(dst []byte, _ int) []byte { return f.row.appendFields(dst, at.doc, at.field) }
-	if !s.Stored() {
+	if _, resident := s.Resident(); resident {
 		for range b.items { // the first row speaks for all, roughly
 			b.guess = (to - from) * len(b.row(nil, 0)) / 2
 			break

@@ -67,7 +67,7 @@ func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string
 		for _, topic := range documentsOf(doc.Lookup("spectrum")) {
 			if have, ok := topic.Lookup("display_name").StringValueOK(); ok && have == name {
 				e := entry{score: topic.Lookup("score"), id: id, row: row}
-				if s.Stored() {
+				if _, resident := s.Resident(); !resident {
 					e = entry{score: cloned(e.score), id: cloned(e.id), text: e.append(nil, told)}
 				}
 				entries = append(entries, e)
@@ -112,7 +112,7 @@ func (e entry) append(dst []byte, told *translator) []byte {
 	if e.text != nil {
 		return append(dst, e.text...)
 	}
-	piece := activity{snap: e.row.Snap, slot: e.row.Slot, told: told}.pieces()
+	piece := activity{row: e.row, told: told}.pieces()
 	dst = append(dst, '{')
 	if present(e.score) {
 		dst = append(ejson.Append(append(dst, `"score":`...), e.score), ',')

@@ -11,23 +11,22 @@ import (
 // activity is a row on its way out, joined from its pieces: the fragments that
 // are prepared, or the same of a row told in another language.
 type activity struct {
-	snap *view.Snapshot
-	slot view.Slot
+	row  view.Row
 	told *translator // nil: as prepared
 }
 
 // doc returns the row's document.
 func (a activity) doc() bson.Raw {
 	if a.told == nil {
-		return a.snap.Doc(a.slot)
+		return a.row.Doc()
 	}
-	return a.told.translate(a.snap.Doc(a.slot))
+	return a.told.translate(a.row.Doc())
 }
 
 // pieces returns what gives the row's fragments by name.
 func (a activity) pieces() func(name string) []byte {
 	if a.told == nil {
-		return func(name string) []byte { return a.snap.Fragment(a.slot, name) }
+		return a.row.Fragment
 	}
 	doc := a.doc()
 	return func(name string) []byte { return a.told.encoders[name](nil, doc) }
@@ -77,8 +76,8 @@ func (t *translator) key() string {
 
 // rows makes a rowFunc of what writes an activity.
 func (t *translator) rows(row func(dst []byte, a activity) []byte) rowFunc {
-	return func(dst []byte, s *view.Snapshot, slot view.Slot) []byte {
-		return row(dst, activity{snap: s, slot: slot, told: t})
+	return func(dst []byte, r view.Row) []byte {
+		return row(dst, activity{row: r, told: t})
 	}
 }
 

@@ -38,10 +38,10 @@ func benchStore() *store {
 	return s
 }
 
-func benchSnapshot(b *testing.B) *view.Snapshot {
+func benchSnapshot(b *testing.B) *view.MemorySnapshot {
 	b.Helper()
 	r := run(b, benchStore(), view.Options{Poll: time.Hour})
-	return <-r.swaps
+	return memory(b, <-r.swaps)
 }
 
 // BenchmarkSelect evaluates filters on indexes that exist.

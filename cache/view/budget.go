@@ -41,10 +41,10 @@ func (d *derivedOf) memory() int64 {
 	return d.value.memory() + int64(len(d.key.path)+len(d.key.arg)) + 256
 }
 
-// budget bounds the memory that path indexes and group columns of all views hold:
+// Budget bounds the memory that path indexes and group columns of all views hold:
 // past the limit the longest unused ones are dropped and built anew when asked
 // for. What a running request holds stays alive until it is done.
-type budget struct {
+type Budget struct {
 	limit int64
 
 	segments  atomic.Uint64 // made so far
@@ -57,14 +57,15 @@ type budget struct {
 	at   map[*derivedOf]*list.Element
 }
 
-func newBudget(limit, bulk int64) *budget {
-	return &budget{limit: limit, bulkLimit: bulk, lru: list.New(), at: make(map[*derivedOf]*list.Element)}
+// NewBudget makes a budget of bytes, and one apart for bulky fragments.
+func NewBudget(limit, bulk int64) *Budget {
+	return &Budget{limit: limit, bulkLimit: bulk, lru: list.New(), at: make(map[*derivedOf]*list.Element)}
 }
 
 // keepBulk reports whether a segment may keep so many more bytes of bulky fragments.
 // A list of everything is asked for as a whole, again and again: to drop the oldest
 // block for the newest would drop each before it is asked for again.
-func (b *budget) keepBulk(seg *segment, bytes int64) bool {
+func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if seg.bulk < 0 || b.bulk+bytes > b.bulkLimit {
@@ -76,7 +77,7 @@ func (b *budget) keepBulk(seg *segment, bytes int64) bool {
 }
 
 // derive returns the segment's derived thing of that key, building it if needed.
-func derive[T derived](b *budget, seg *segment, key derivedKey, build func() T) T {
+func derive[T derived](b *Budget, seg *segment, key derivedKey, build func() T) T {
 	seg.mu.Lock()
 	d := seg.derived[key]
 	if d == nil {
@@ -110,7 +111,7 @@ func (s *segment) has(key derivedKey) bool {
 
 // touch marks d as just used, takes it into account if it is new, and drops what
 // no longer fits.
-func (b *budget) touch(d *derivedOf) {
+func (b *Budget) touch(d *derivedOf) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if e, ok := b.at[d]; ok {
@@ -125,7 +126,7 @@ func (b *budget) touch(d *derivedOf) {
 }
 
 // dropLocked takes d out of the account and out of its segment.
-func (b *budget) dropLocked(d *derivedOf) {
+func (b *Budget) dropLocked(d *derivedOf) {
 	b.lru.Remove(b.at[d])
 	delete(b.at, d)
 	b.used -= d.memory()
@@ -136,17 +137,25 @@ func (b *budget) dropLocked(d *derivedOf) {
 	}
 }
 
-// forget drops what belongs to segments that were replaced.
-func (b *budget) forget(before, after []*segment) {
+// Replaced drops what belongs to segments that were replaced: those of before that are
+// not in after. Each may be nil.
+func (b *Budget) Replaced(before, after *MemorySnapshot) {
+	if before == nil {
+		return
+	}
+	var kept []*segment
+	if after != nil {
+		kept = after.segments
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for d := range b.at {
-		if slices.Contains(before, d.owner) && !slices.Contains(after, d.owner) {
+		if slices.Contains(before.segments, d.owner) && !slices.Contains(kept, d.owner) {
 			b.dropLocked(d)
 		}
 	}
-	for _, seg := range before {
-		if !slices.Contains(after, seg) && seg.bulk >= 0 {
+	for _, seg := range before.segments {
+		if !slices.Contains(kept, seg) && seg.bulk >= 0 {
 			b.bulk -= seg.bulk
 			seg.bulk = -1 // whoever still reads it keeps nothing more there
 		}
@@ -154,7 +163,7 @@ func (b *budget) forget(before, after []*segment) {
 }
 
 // heldBy counts what the segments' derived things hold.
-func (b *budget) heldBy(segments []*segment) (paths int, bytes int64) {
+func (b *Budget) heldBy(segments []*segment) (paths int, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for d := range b.at {

@@ -138,8 +138,7 @@ func TestPage(t *testing.T) {
 	}
 	s.publish(docs)
 	r := run(t, s, view.Options{Poll: time.Hour})
-	snap := <-r.swaps
-	sel, err := snap.Select(context.Background(), filter.All())
+	sel, err := memory(t, <-r.swaps).Select(context.Background(), filter.All())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (v *verdicts) note(rows []uint, hit []bool) {
 }
 
 // confirm asks the reference matcher for every row of within.
-func (s *Snapshot) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (s *MemorySnapshot) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for i, seg := range s.segments {
 		c := confirmation{node: n, seg: seg, base: uint(s.bases[i]), within: within}
@@ -67,7 +67,7 @@ type confirmation struct {
 }
 
 // into adds the rows that match to a set of slots.
-func (c *confirmation) into(ctx context.Context, set *bitset.BitSet, b *budget) error {
+func (c *confirmation) into(ctx context.Context, set *bitset.BitSet, b *Budget) error {
 	rows := c.rows()
 	var known *verdicts
 	if len(rows) >= worthKeeping {

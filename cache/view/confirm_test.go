@@ -45,13 +45,14 @@ func TestConfirmedRowsAreRemembered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			every, err := snap.Select(context.Background(), filter.All())
+			rows := memory(t, snap)
+			every, err := rows.Select(context.Background(), filter.All())
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := 0
 			for slot := range every.All() {
-				hit, err := f.Match(snap.Doc(slot))
+				hit, err := f.Match(rows.Doc(slot))
 				if err != nil {
 					t.Fatal(err)
 				}

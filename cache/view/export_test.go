@@ -1,4 +1,4 @@
 package view
 
 // DropIndexes forgets every path index of a snapshot, for benchmarks of building them.
-func (s *Snapshot) DropIndexes() { s.budget.forget(s.segments, nil) }
+func (s *MemorySnapshot) DropIndexes() { s.budget.Replaced(s, nil) }

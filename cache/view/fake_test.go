@@ -140,6 +140,16 @@ func (r *running) next() *view.Snapshot {
 	return <-r.swaps
 }
 
+// memory returns the rows of a snapshot in memory.
+func memory(t testing.TB, snap *view.Snapshot) *view.MemorySnapshot {
+	t.Helper()
+	rows, ok := snap.Resident()
+	if !ok {
+		t.Fatal("the rows are not in memory")
+	}
+	return rows
+}
+
 // ids lists the rows that answer a filter, in order.
 func ids(t testing.TB, snap *view.Snapshot, json string) []string {
 	t.Helper()
@@ -158,8 +168,11 @@ func selected(t testing.TB, snap *view.Snapshot, f *filter.Filter) []string {
 		t.Fatalf("select %s: %v", f.Key(), err)
 	}
 	var got []string
-	for _, slot := range sel.Page(0, 0) {
-		got = append(got, snap.Doc(slot).Lookup("_id").StringValue())
+	for row, err := range sel.Rows(context.Background(), 0, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, row.Doc().Lookup("_id").StringValue())
 	}
 	if len(got) != sel.Count() {
 		t.Errorf("%s: count is %d, rows are %d", f.Key(), sel.Count(), len(got))

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/snapfile"
@@ -37,7 +34,7 @@ const refiled = time.Hour
 
 // recalled is a snapshot from a file, not shown yet.
 type recalled struct {
-	snapshot  *Snapshot // its meta is set
+	snapshot  *Snapshot
 	confirmed time.Time
 }
 
@@ -61,13 +58,15 @@ func (s *Set) recall(v *view) {
 		s.log.Warn("snapshot file not used", "view", v.def.Name, "error", err)
 		return
 	}
-	snap := compact(v.def, v.budget, rows)
-	if !v.room.take(v.def.Name, snap.rowBytes) {
+	size := int64(0)
+	for _, row := range rows {
+		size += int64(len(row))
+	}
+	if !v.room.take(v.def.Name, size) {
 		s.log.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
-	snap.meta = h.Meta()
-	v.recalled = &recalled{snap, h.Confirmed}
+	v.recalled = &recalled{&Snapshot{meta: h.Meta(), memory: v.builder.Load(rows)}, h.Confirmed}
 	v.noteFiled(filed{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began})
 	s.log.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
@@ -86,9 +85,8 @@ func (v *view) resume(ctx context.Context, meta origin.Meta, away error) (*Snaps
 		}
 		return v.load(ctx)
 	}
-	v.slots = slotsOf(kept.snapshot)
 	if away == nil && meta.Generation > from.Generation {
-		next, err := v.delta(ctx, kept.snapshot)
+		next, err := v.delta(ctx, from)
 		if err == nil {
 			return next, nil
 		}
@@ -96,14 +94,13 @@ func (v *view) resume(ctx context.Context, meta origin.Meta, away error) (*Snaps
 			if next, err = v.load(ctx); err == nil {
 				return next, nil
 			}
-			v.slots = slotsOf(kept.snapshot)
 		}
 		away = err
 	}
 	if away != nil {
 		v.noteConfirmed(from, kept.confirmed)
 	}
-	return v.swap(ctx, kept.snapshot, from), away
+	return v.swap(ctx, kept.snapshot), away
 }
 
 // noteConfirmed takes down what another process had confirmed of the view, and when.
@@ -149,7 +146,7 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 		before, confirmed := v.filed, v.checked
 		v.mu.Unlock()
 		snap := v.current.Load()
-		if snap == nil || snap.Stored() || confirmed.IsZero() { // it is shown a moment before it is confirmed
+		if snap == nil || snap.memory == nil || confirmed.IsZero() { // it is shown a moment before it is confirmed
 			continue
 		}
 		same := before.epoch == snap.meta.Epoch && before.generation == snap.meta.Generation
@@ -172,7 +169,7 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 func (s *Set) write(v *view, snap *Snapshot, confirmed time.Time, wasWell bool) bool {
 	began := time.Now()
 	path := snapfile.Path(s.files.Dir, v.def.Name)
-	err := snapfile.Write(path, snapfile.HeaderOf(s.files.Store, snap.meta, confirmed), snap.docs())
+	err := snapfile.Write(path, snapfile.HeaderOf(s.files.Store, snap.meta, confirmed), snap.memory.Docs())
 	v.mu.Lock()
 	f := filed{epoch: snap.meta.Epoch, generation: snap.meta.Generation, confirmed: confirmed, tried: began}
 	if err != nil {
@@ -188,12 +185,4 @@ func (s *Set) write(v *view, snap *Snapshot, confirmed time.Time, wasWell bool) 
 		s.log.Warn("snapshot file not written", "view", v.def.Name, "error", err)
 	}
 	return err == nil
-}
-
-// docs yields the live rows in the view's order, in which they need no sorting when
-// they are read again.
-func (s *Snapshot) docs() iter.Seq[bson.Raw] {
-	return func(yield func(bson.Raw) bool) {
-		s.inOrder(func(slot Slot) bool { return yield(s.Doc(slot)) })
-	}
 }

@@ -19,13 +19,13 @@ type Foreign func(ctx context.Context, view string, query bson.Raw) iter.Seq2[bs
 
 // evalForeign reads a filter through: the rows whose ids the database names.
 // Records that became rows since, or are none any more, are simply not among them.
-func (s *Snapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bitset.BitSet, error) {
+func (s *MemorySnapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bitset.BitSet, error) {
 	path, err := raw.ParsePath("_id")
 	if err != nil {
 		return nil, err
 	}
 	set := bitset.New(uint(s.size))
-	for id, err := range s.answered(ctx, n) {
+	for id, err := range s.foreign.IDs(ctx, s.def.Name, n) {
 		if err != nil {
 			return nil, err
 		}
@@ -40,15 +40,16 @@ func (s *Snapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bit
 	return set, nil
 }
 
-// answered yields the ids that the database names. What it says against the filter is
-// told of the place that sent the filter there.
-func (s *Snapshot) answered(ctx context.Context, n *filter.ForeignNode) iter.Seq2[bson.RawValue, error] {
+// IDs yields the ids of a view's records that the database finds for a filter. If the
+// database refuses the filter, the error names the parameter that it came from. A nil
+// Foreign refuses every filter.
+func (f Foreign) IDs(ctx context.Context, view string, n *filter.ForeignNode) iter.Seq2[bson.RawValue, error] {
 	return func(yield func(bson.RawValue, error) bool) {
-		if s.foreign == nil {
+		if f == nil {
 			yield(bson.RawValue{}, n.Refusal)
 			return
 		}
-		for id, err := range s.foreign(ctx, s.def.Name, n.Doc) {
+		for id, err := range f(ctx, view, n.Doc) {
 			var refused *rules.Error
 			if errors.As(err, &refused) && errors.Is(refused, rules.ErrWrongCall) {
 				err = rules.Wrongf(n.Refusal.Param, n.Refusal.Where, "%s, and the database refuses it: %s", n.Refusal.Reason, refused.Reason)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"iter"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -22,10 +24,7 @@ type Group struct {
 // {$sum: 1} does, after unwinding a top-level array if unwind names one. Numbers
 // that are equal group together whatever their type; a missing field groups as
 // null. Groups come by count descending, ties by value.
-func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, error) {
-	if s.stored != nil {
-		return s.stored.group(ctx, field, unwind)
-	}
+func (s *MemorySelection) Group(ctx context.Context, field, unwind string) ([]Group, error) {
 	var all []Group
 	for i, seg := range s.snap.segments {
 		err := fair.TurnOf(ctx).Check(ctx)
@@ -52,6 +51,32 @@ func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, e
 		}
 	}
 	return byCount(all), nil
+}
+
+// GroupDocs is Group of documents that are not in memory. It keeps none of them.
+func GroupDocs(docs iter.Seq2[bson.Raw, error], field, unwind string) ([]Group, error) {
+	parts := strings.Split(field, ".")
+	places := map[string]int{}
+	var groups []Group
+	for doc, err := range docs {
+		if err != nil {
+			return nil, err
+		}
+		unwound(doc, parts, unwind, func(v bson.RawValue) {
+			if v.Type == 0 || v.Type == bson.TypeUndefined {
+				v = bson.RawValue{Type: bson.TypeNull}
+			}
+			key := idKey(v)
+			at, known := places[key]
+			if !known {
+				at = len(groups)
+				places[key] = at
+				groups = append(groups, Group{Value: bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}})
+			}
+			groups[at].Count++
+		})
+	}
+	return byCount(groups), nil
 }
 
 // byCount joins groups of equal values and puts them in their order.

@@ -3,30 +3,28 @@ package view
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/raw"
 )
 
-// Index makes sure that a store has the indexes which queries on views want, of all
-// views given. A store that wants none has nothing to do.
+// Index makes sure that a store has the indexes that queries on the views given want. A
+// store that wants none has nothing to do.
 func Index(ctx context.Context, store origin.Views, defs []Definition) error {
 	indexer, able := store.(origin.Indexer)
 	if !able {
 		return nil
 	}
 	var errs []error
-	for i := range defs {
-		def := defs[i]
-		def.places = places(def.Fragments)
-		warm, err := splitWarm(&def)
+	for _, def := range defs {
+		paths, err := def.WarmPaths()
 		if err != nil {
-			return fmt.Errorf("view %s: %w", def.Name, err)
+			return err
 		}
-		if keys := indexKeys(&def, warm); len(keys) > 0 {
+		if keys := indexKeys(def.Order, paths); len(keys) > 0 {
 			errs = append(errs, indexer.Index(ctx, def.Name, keys))
 		}
 	}
@@ -35,12 +33,12 @@ func Index(ctx context.Context, store origin.Views, defs []Definition) error {
 
 // indexKeys are the indexes that a view in the store wants: its default order, and
 // the paths that nearly every caller filters on.
-func indexKeys(def *Definition, w warmth) []bson.D {
+func indexKeys(order raw.Sort, paths []raw.Path) []bson.D {
 	keys := []bson.D{}
-	if len(def.Order) > 0 {
-		keys = append(keys, sortKeys(def.Order))
+	if len(order) > 0 {
+		keys = append(keys, sortKeys(order))
 	}
-	for _, path := range w.paths {
+	for _, path := range paths {
 		if path.String() != "_id" {
 			keys = append(keys, bson.D{{Key: path.String(), Value: 1}})
 		}
@@ -56,7 +54,7 @@ type unindexed struct {
 
 // wantIndexes has a view indexed that is shown from the store, once in its life.
 func (s *Set) wantIndexes(v *view, shown *Snapshot) {
-	if !s.indexes || !shown.Stored() {
+	if !s.indexes || shown.memory != nil {
 		return
 	}
 	v.mu.Lock()

@@ -16,10 +16,7 @@ const inheritTime = 2 * time.Second
 // inherit builds for the segments that next adds, nobody sees them yet, what is in use of
 // those before, the last used first: the first question after a fold should not have to.
 // Verdicts are left out, since only a question brings its condition.
-func (v *view) inherit(ctx context.Context, before, next *Snapshot) {
-	if before == nil {
-		return
-	}
+func (b *Builder) inherit(ctx context.Context, before, next *MemorySnapshot) {
 	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
 		return slices.Contains(before.segments, seg)
 	})
@@ -28,21 +25,21 @@ func (v *view) inherit(ctx context.Context, before, next *Snapshot) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inheritTime)
 	defer cancel()
-	for _, d := range v.budget.inUse(before.segments) {
+	for _, d := range b.budget.inUse(before.segments) {
 		for _, seg := range fresh {
 			if ctx.Err() != nil {
 				return
 			}
-			if v.budget.holds(d) { // else the budget has no room for what is used as rarely
-				seg.build(v.budget, d.key)
-				v.budget.rank(seg, d)
+			if b.budget.holds(d) { // else the budget has no room for what is used as rarely
+				seg.build(b.budget, d.key)
+				b.budget.rank(seg, d)
 			}
 		}
 	}
 }
 
 // build derives what is in use elsewhere under a key.
-func (s *segment) build(b *budget, key derivedKey) {
+func (s *segment) build(b *Budget, key derivedKey) {
 	if key.kind == kindColumn {
 		s.column(b, key.path, key.arg)
 		return
@@ -63,7 +60,7 @@ func (s *segment) build(b *budget, key derivedKey) {
 
 // inUse lists what segments hold by which others can be built the same, each key once,
 // the last used first.
-func (b *budget) inUse(segments []*segment) []*derivedOf {
+func (b *Budget) inUse(segments []*segment) []*derivedOf {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all []*derivedOf
@@ -79,14 +76,14 @@ func (b *budget) inUse(segments []*segment) []*derivedOf {
 }
 
 // holds reports whether d was not dropped.
-func (b *budget) holds(d *derivedOf) bool {
+func (b *Budget) holds(d *derivedOf) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.at[d] != nil
 }
 
 // rank takes what a segment has under a key for as recently used as what another has.
-func (b *budget) rank(seg *segment, as *derivedOf) {
+func (b *Budget) rank(seg *segment, as *derivedOf) {
 	seg.mu.Lock()
 	d := seg.derived[as.key]
 	seg.mu.Unlock()

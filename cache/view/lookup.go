@@ -19,7 +19,7 @@ const checkEvery = 16
 // query is one look into an index: the slots (base + row) whose row holds a value
 // that passes the test are added to the set.
 type query struct {
-	budget *budget
+	budget *Budget
 	seg    *segment
 	path   raw.Path
 	index  *pathIndex
@@ -141,7 +141,7 @@ type names struct {
 func (n *names) memory() int64 { return n.bytes }
 
 // names returns what there is below a path.
-func (s *segment) names(b *budget, path raw.Path) *names {
+func (s *segment) names(b *Budget, path raw.Path) *names {
 	return derive(b, s, derivedKey{kind: kindNames, path: path.String()}, func() *names {
 		n := &names{fields: map[string]struct{}{}}
 		field := func(name []byte) {
@@ -161,7 +161,7 @@ func (s *segment) names(b *budget, path raw.Path) *names {
 // trodden returns a path as it is, or, where no row has it, the one that stands for all
 // paths which leave the rows at the same place: what anybody can make up takes no room.
 // open says that nested arrays are opened.
-func (s *segment) trodden(b *budget, path raw.Path, open bool) raw.Path {
+func (s *segment) trodden(b *Budget, path raw.Path, open bool) raw.Path {
 	for i, name := range path.Parts() {
 		below := s.names(b, path.First(i))
 		if open && below.nested {
@@ -176,7 +176,7 @@ func (s *segment) trodden(b *budget, path raw.Path, open bool) raw.Path {
 
 // askedIndex is pathIndex for a path that a request asks for. To index many rows takes
 // long, so it is done in a costly turn.
-func (s *segment) askedIndex(ctx context.Context, b *budget, path raw.Path) (*pathIndex, error) {
+func (s *segment) askedIndex(ctx context.Context, b *Budget, path raw.Path) (*pathIndex, error) {
 	if !s.has(derivedKey{kind: kindIndex, path: path.String()}) {
 		if err := s.mayDerive(ctx); err != nil {
 			return nil, err
@@ -196,10 +196,10 @@ func (s *segment) mayDerive(ctx context.Context) error {
 	return fair.TurnOf(ctx).Costly(ctx)
 }
 
-// Has reports whether a row has something at a path, or once had it. Where rows stay in
-// the store they are not asked, and the answer is yes; so it is where there are no rows.
-func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
-	if s.Stored() || s.count == 0 {
+// Has reports whether a row has something at a path, or once had it. Without rows the
+// answer is yes.
+func (s *MemorySnapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
+	if s.count == 0 {
 		return true, nil
 	}
 	for _, seg := range s.segments {

@@ -57,8 +57,10 @@ func (r *room) take(view string, bytes int64) bool {
 
 // point shows the view where it is stored, at a generation.
 func (v *view) point(ctx context.Context, meta origin.Meta) *Snapshot {
-	v.slots = nil
-	return v.swap(ctx, newStored(v.def, v.budget, v.queries, meta), meta)
+	v.builder.Drop()
+	return v.swap(ctx, &Snapshot{meta: meta, stored: &storedRows{
+		def: v.def, meta: meta, queries: v.queries, foreign: v.foreign, windows: v.builder,
+	}})
 }
 
 // follow shows the next generation of a view in the store, as soon as queries on it

@@ -3,12 +3,12 @@ package view_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
-	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
 
@@ -48,14 +48,7 @@ func checkOrder(t *testing.T, docs []bson.D, order raw.Sort) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := snap.Select(t.Context(), filter.All())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []bson.Raw
-	for slot := range all.All() {
-		rows = append(rows, snap.Doc(slot))
-	}
+	rows := slices.Collect(memory(t, snap).Docs())
 	if len(rows) != len(docs) {
 		t.Fatalf("%d rows of %d documents", len(rows), len(docs))
 	}

@@ -144,12 +144,13 @@ func numbered(t *testing.T, raw bson.Raw, n int) bson.D {
 
 // compareWithMatcher returns how many rows it compared. A filter that cannot be
 // evaluated on some row must fail both ways.
-func compareWithMatcher(t *testing.T, snap *view.Snapshot, spelled bson.Raw) (rows int) {
+func compareWithMatcher(t *testing.T, shown *view.Snapshot, spelled bson.Raw) (rows int) {
 	t.Helper()
 	f, err := filter.FromBSON(spelled, filter.Options{})
 	if err != nil {
 		return 0 // refused: there is nothing to agree about
 	}
+	snap := memory(t, shown)
 	want, failed := map[view.Slot]bool{}, error(nil)
 	every, err := snap.Select(context.Background(), filter.All())
 	if err != nil {

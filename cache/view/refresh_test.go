@@ -162,9 +162,9 @@ func TestManyRefreshes(t *testing.T) {
 }
 
 // checkRuns compares the runs of some selections with their rows' fragments one by one.
-func checkRuns(t *testing.T, snap *view.Snapshot, every *view.Selection) {
+func checkRuns(t *testing.T, snap *view.MemorySnapshot, every *view.MemorySelection) {
 	t.Helper()
-	selections := []*view.Selection{every}
+	selections := []*view.MemorySelection{every}
 	for _, text := range []string{`{"year":{"$gte":2020}}`, `{"year":{"$mod":[3,1]}}`, `{"year":1000}`} {
 		f, err := filter.Parse([]byte(text), filter.Options{})
 		if err != nil {
@@ -204,7 +204,7 @@ func checkRuns(t *testing.T, snap *view.Snapshot, every *view.Selection) {
 // with replaced rows makes room for those in their place.
 func TestBulkyFragmentsAreBounded(t *testing.T) {
 	kept := func(snap *view.Snapshot) (blocks int) {
-		every, err := snap.Select(context.Background(), filter.All())
+		every, err := memory(t, snap).Select(context.Background(), filter.All())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,16 +261,17 @@ func checkAgainst(t *testing.T, snap *view.Snapshot, want map[string]int) {
 	if got := ids(t, snap, `{}`); !slices.Equal(got, order) {
 		t.Fatalf("order differs")
 	}
-	every, err := snap.Select(context.Background(), filter.All())
+	rows := memory(t, snap)
+	every, err := rows.Select(context.Background(), filter.All())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for slot := range every.All() {
-		if title, id := string(snap.Fragment(slot, "title")), snap.Doc(slot).Lookup("_id").StringValue(); title != id {
+		if title, id := string(rows.Fragment(slot, "title")), rows.Doc(slot).Lookup("_id").StringValue(); title != id {
 			t.Fatalf("fragment of %s is %s", id, title)
 		}
 	}
-	checkRuns(t, snap, every)
+	checkRuns(t, rows, every)
 	recent := slices.DeleteFunc(slices.Clone(order), func(id string) bool { return want[id] < 2020 })
 	if got := ids(t, snap, `{"year":{"$gte":2020}}`); !slices.Equal(got, recent) {
 		t.Fatalf("year >= 2020: got %d rows, want %d", len(got), len(recent))

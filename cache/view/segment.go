@@ -21,7 +21,7 @@ type segment struct {
 }
 
 // newSegment makes a segment of rows in the given order.
-func newSegment(b *budget, rows []bson.Raw, kinds int) *segment {
+func newSegment(b *Budget, rows []bson.Raw, kinds int) *segment {
 	return &segment{
 		number: b.segments.Add(1), rows: rows,
 		frags: make([]fragments, kinds), derived: make(map[derivedKey]*derivedOf),
@@ -29,7 +29,7 @@ func newSegment(b *budget, rows []bson.Raw, kinds int) *segment {
 }
 
 // prepared returns the fragments of one kind, encoded on first use.
-func (s *segment) prepared(kind int, def *Fragment, b *budget) *fragments {
+func (s *segment) prepared(kind int, def *Fragment, b *Budget) *fragments {
 	f := &s.frags[kind]
 	if f.ready.Load() {
 		return f

@@ -11,49 +11,32 @@ import (
 	"vitrine/rules/filter"
 )
 
-// Selection is the set of a snapshot's rows that a filter selects. It is
+// MemorySelection is the set of a snapshot's rows that a filter selects. It is
 // immutable.
-type Selection struct {
-	snap  *Snapshot
+type MemorySelection struct {
+	snap  *MemorySnapshot
 	rows  *bitset.BitSet // live slots only
 	count int
 
-	sorted []Slot           // the rows in another order than the view's; nil: in that
-	stored *storedSelection // where the rows are had from, if not from memory
+	sorted []Slot // the rows in another order than the view's; nil: in that
 }
 
 // Select evaluates a filter. The error is the context's, or that of an expression
 // that ran out of time (kind rules.ErrWrongCall).
-func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Selection, error) {
-	selected, err := s.selection(ctx, f)
-	if err == nil && selected.stored != nil {
-		selected.count, err = selected.stored.count(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return selected, nil
-}
-
-// selection is Select, without the count of rows that stay in the store.
-func (s *Snapshot) selection(ctx context.Context, f *filter.Filter) (*Selection, error) {
-	f = fair.Bound(ctx, f)
-	if s.store != nil {
-		return s.selectStored(ctx, f)
-	}
-	rows, err := s.eval(ctx, f.Root(), s.live)
+func (s *MemorySnapshot) Select(ctx context.Context, f *filter.Filter) (*MemorySelection, error) {
+	rows, err := s.eval(ctx, fair.Bound(ctx, f).Root(), s.live)
 	if err != nil {
 		return nil, err
 	}
 	rows.InPlaceIntersection(s.live)
-	return &Selection{snap: s, rows: rows, count: int(rows.Count())}, nil
+	return &MemorySelection{snap: s, rows: rows, count: int(rows.Count())}, nil
 }
 
 // Count returns the number of rows selected.
-func (s *Selection) Count() int { return s.count }
+func (s *MemorySelection) Count() int { return s.count }
 
-// All yields the selected rows of a view in memory, in the view's order or that of By.
-func (s *Selection) All() iter.Seq[Slot] {
+// All yields the selected rows in the view's order or that of By.
+func (s *MemorySelection) All() iter.Seq[Slot] {
 	if s.sorted != nil {
 		return slices.Values(s.sorted)
 	}
@@ -83,7 +66,7 @@ func (s *Selection) All() iter.Seq[Slot] {
 
 // Page is All of up to limit rows after skipping offset. A
 // limit of 0 or less means all; an offset past the end gives an empty page.
-func (s *Selection) Page(offset, limit int) []Slot {
+func (s *MemorySelection) Page(offset, limit int) []Slot {
 	offset = max(offset, 0)
 	if offset >= s.count {
 		return nil

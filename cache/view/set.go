@@ -12,19 +12,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/view/snapfile"
 	"vitrine/rules"
-	"vitrine/rules/raw"
 )
-
-// Definition declares a view.
-type Definition struct {
-	Name      string     // as in package rules
-	Order     raw.Sort   // default order of rows; ties go by _id
-	Fragments []Fragment // encoded on first use
-	Warm      []string   // paths indexed, and fragments encoded, before a snapshot is first shown
-	Searched  []string   // paths indexed, and their texts joined for expressions that ignore case, before that, too
-
-	places map[string]place // where its fragments are
-}
 
 // Options configure a Set.
 type Options struct {
@@ -61,7 +49,7 @@ type Set struct {
 	names   []string
 	mode    Mode
 	poll    time.Duration
-	budget  *budget
+	budget  *Budget
 	log     *slog.Logger
 	onSwap  func(*Snapshot)
 	files   Files
@@ -109,22 +97,21 @@ func New(o Options) (*Set, error) {
 		}
 	}
 	s := &Set{
-		views: make(map[string]*view), mode: o.Mode, poll: o.Poll, budget: newBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap,
+		views: make(map[string]*view), mode: o.Mode, poll: o.Poll, budget: NewBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap,
 		files: o.Files, unfiled: make(chan struct{}, 1),
 		indexes: o.Index, unindexed: make(chan unindexed, len(o.Views)),
 	}
 	for i := range o.Views {
 		def := o.Views[i]
-		def.places = places(def.Fragments)
-		warm, err := splitWarm(&def)
+		builder, err := NewBuilder(def, s.budget, o.Foreign)
 		if err != nil {
-			return nil, fmt.Errorf("view %s: %w", def.Name, err)
+			return nil, err
 		}
 		if s.views[def.Name] != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
 		s.views[def.Name] = &view{
-			def: &def, warm: warm, store: o.Store, foreign: o.Foreign, budget: s.budget,
+			def: &def, builder: builder, store: o.Store, foreign: o.Foreign, budget: s.budget,
 			patience: 2*o.Poll + graceTime, signal: make(chan struct{}, 1), prepare: s.prepare,
 			away: o.Mode == Store, queries: queries, room: room, log: o.Logger,
 		}
@@ -182,7 +169,7 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	before := v.noteChecked(err)
 	if swapped != nil {
 		s.log.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
-			"rows", swapped.count, "segments", len(swapped.segments), "took", time.Since(began))
+			"rows", swapped.Len(), "segments", swapped.segments(), "took", time.Since(began))
 		if n := swapped.missing(); n > 0 {
 			s.log.Warn("rows left out: the store does not have them as they were written, the next run renders them again",
 				"view", v.def.Name, "rows", n)

@@ -1,26 +1,21 @@
 package view
 
 import (
-	"time"
+	"iter"
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"vitrine/cache/origin"
 )
 
 // Slot is a row's place in one snapshot. It means nothing in another.
 type Slot uint32
 
-// Snapshot is a view at one generation, in memory or where it is stored. It is
-// immutable and shared: whatever it hands out must not be changed.
-type Snapshot struct {
+// MemorySnapshot is the rows of a view at one generation. It is immutable and shared:
+// callers must not change what it returns.
+type MemorySnapshot struct {
 	def     *Definition
-	meta    origin.Meta
-	loaded  time.Time
-	budget  *budget
-	foreign Foreign        // nil: filters that memory does not evaluate are refused
-	store   origin.Queries // of a view whose rows stay in the store; the rest is empty then but for count
+	budget  *Budget
+	foreign Foreign // nil: filters that memory does not evaluate are refused
 
 	segments []*segment
 	bases    []Slot         // bases[i] is the first slot of segments[i]
@@ -31,41 +26,45 @@ type Snapshot struct {
 	order    []Slot         // live slots in the view's order; nil when that is 0, 1, 2 …
 }
 
-// Meta returns the view's meta at this generation.
-func (s *Snapshot) Meta() origin.Meta { return s.meta }
-
-// Loaded tells when this snapshot was made.
-func (s *Snapshot) Loaded() time.Time { return s.loaded }
-
 // Len returns the number of rows.
-func (s *Snapshot) Len() int { return s.count }
+func (s *MemorySnapshot) Len() int { return s.count }
 
-// Stored reports whether the rows stay in the store. They are had by Selection.Rows
-// then, and counted by Group; there are no runs.
-func (s *Snapshot) Stored() bool { return s.store != nil }
+// RowBytes returns the bytes of BSON held, those of replaced rows included.
+func (s *MemorySnapshot) RowBytes() int64 { return s.rowBytes }
 
-// missing counts the rows of the generation that the store left out.
-func (s *Snapshot) missing() int { return max(s.meta.Rows-s.count, 0) }
+// Segments returns the number of segments.
+func (s *MemorySnapshot) Segments() int { return len(s.segments) }
+
+// Indexes returns how many paths are indexed, and the bytes that these indexes and
+// everything else derived from the rows hold.
+func (s *MemorySnapshot) Indexes() (paths int, bytes int64) { return s.budget.heldBy(s.segments) }
+
+// Docs yields the rows in the view's order.
+func (s *MemorySnapshot) Docs() iter.Seq[bson.Raw] {
+	return func(yield func(bson.Raw) bool) {
+		s.inOrder(func(slot Slot) bool { return yield(s.Doc(slot)) })
+	}
+}
 
 // Doc returns the row's document.
-func (s *Snapshot) Doc(slot Slot) bson.Raw {
+func (s *MemorySnapshot) Doc(slot Slot) bson.Raw {
 	seg, local := s.locate(slot)
 	return seg.rows[local]
 }
 
 // Fragment returns the row's prepared piece of that name, encoded once per row
 // version. A name the view's Definition lacks is a programming mistake and panics.
-func (s *Snapshot) Fragment(slot Slot, name string) []byte {
+func (s *MemorySnapshot) Fragment(slot Slot, name string) []byte {
 	seg, local := s.locate(slot)
 	at := s.place(name)
 	return s.prepared(seg, at.kind).of(local, at.from, at.to)
 }
 
-func (s *Snapshot) prepared(seg *segment, kind int) *fragments {
+func (s *MemorySnapshot) prepared(seg *segment, kind int) *fragments {
 	return seg.prepared(kind, &s.def.Fragments[kind], s.budget)
 }
 
-func (s *Snapshot) place(name string) place {
+func (s *MemorySnapshot) place(name string) place {
 	at, ok := s.def.places[name]
 	if !ok {
 		panic("view " + s.def.Name + " has no fragment " + name)
@@ -73,7 +72,7 @@ func (s *Snapshot) place(name string) place {
 	return at
 }
 
-func (s *Snapshot) locate(slot Slot) (*segment, int) {
+func (s *MemorySnapshot) locate(slot Slot) (*segment, int) {
 	i := len(s.bases) - 1
 	for i > 0 && s.bases[i] > slot {
 		i--
@@ -81,30 +80,7 @@ func (s *Snapshot) locate(slot Slot) (*segment, int) {
 	return s.segments[i], int(slot - s.bases[i])
 }
 
-// newSnapshot lines segments up; the caller fills live, count and order.
-func newSnapshot(def *Definition, b *budget, segments []*segment) *Snapshot {
-	s := &Snapshot{def: def, budget: b, segments: segments, bases: make([]Slot, len(segments))}
-	for i, seg := range segments {
-		s.bases[i] = Slot(s.size)
-		s.size += len(seg.rows)
-	}
-	return s
-}
-
-// compact makes a snapshot of one segment from rows in any order.
-func compact(def *Definition, b *budget, rows []bson.Raw) *Snapshot {
-	sorted := make([]bson.Raw, len(rows))
-	for i, from := range rank(def.Order, rows).sorted() {
-		sorted[i] = rows[from]
-	}
-	s := newSnapshot(def, b, []*segment{newSegment(b, sorted, len(def.Fragments))})
-	s.live = bitset.New(uint(s.size)).Complement()
-	s.count = s.size
-	s.rowBytes = s.countRowBytes()
-	return s
-}
-
-func (s *Snapshot) countRowBytes() (bytes int64) {
+func (s *MemorySnapshot) countRowBytes() (bytes int64) {
 	for _, seg := range s.segments {
 		for _, row := range seg.rows {
 			bytes += int64(len(row))
@@ -114,7 +90,7 @@ func (s *Snapshot) countRowBytes() (bytes int64) {
 }
 
 // inOrder yields every live slot in the view's order.
-func (s *Snapshot) inOrder(yield func(Slot) bool) {
+func (s *MemorySnapshot) inOrder(yield func(Slot) bool) {
 	if s.order == nil {
 		for slot := range Slot(s.size) {
 			if !yield(slot) {

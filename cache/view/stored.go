@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
@@ -22,7 +22,7 @@ const hiddenField = "_view"
 
 // A batch of rows from the store is in memory at a time: so many rows or bytes.
 const (
-	windowRows  = blockRows
+	windowRows  = 128
 	windowBytes = 1 << 20
 )
 
@@ -42,33 +42,50 @@ func (e *MovedError) Error() string {
 // Unwrap says that it is an origin.ErrStale.
 func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
-// newStored makes the snapshot of a view that stays in the store.
-func newStored(def *Definition, b *budget, store origin.Queries, meta origin.Meta) *Snapshot {
-	return &Snapshot{def: def, budget: b, store: store, live: bitset.New(0), count: meta.Rows}
+// storedRows is a view's rows where they are stored.
+type storedRows struct {
+	def     *Definition
+	meta    origin.Meta
+	queries origin.Queries
+	foreign Foreign
+	windows *Builder // makes the small snapshots that rows are read from
 }
 
-// storedSelection has a selection's rows from the store. What the query does not
+// storedSelection reads a selection's rows from the store. What the query does not
 // decide, the filter does while rows are streamed.
 type storedSelection struct {
-	snap   *Snapshot
+	rows   *storedRows
+	size   int // counted by Snapshot.Select
 	filter filter.Node
 	query  bson.Raw // nil: everything
 	exact  bool     // the query decides alone
 	order  bson.D
-	fields []string // all that is asked of the rows; nil: all there is
+	fields []string // the only fields to read; nil: all there are
 }
 
-// selectStored writes a filter for the store.
-func (s *Snapshot) selectStored(ctx context.Context, f *filter.Filter) (*Selection, error) {
-	node, err := s.resolve(ctx, f.Root())
+// counted is selection with the number of its rows.
+func (s *storedRows) counted(ctx context.Context, f *filter.Filter) (Selection, error) {
+	sel, err := s.selection(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	sel := &storedSelection{snap: s, filter: node, order: sortKeys(s.def.Order)}
+	if sel.size, err = sel.count(ctx); err != nil {
+		return nil, err
+	}
+	return sel, nil
+}
+
+// selection writes a filter for the store.
+func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSelection, error) {
+	node, err := s.resolve(ctx, fair.Bound(ctx, f).Root())
+	if err != nil {
+		return nil, err
+	}
+	sel := &storedSelection{rows: s, filter: node, order: sortKeys(s.def.Order)}
 	if sel.query, sel.exact = filter.Query(node, hiddenField); len(sel.query) <= len(emptyDocument) {
 		sel.query = nil
 	}
-	return &Selection{snap: s, stored: sel}, nil
+	return sel, nil
 }
 
 var emptyDocument = bson.Raw{5, 0, 0, 0, 0}
@@ -91,7 +108,7 @@ func sortKeys(order raw.Sort) bson.D {
 
 // resolve puts the ids of the records that match into the place of what only the
 // database evaluates.
-func (s *Snapshot) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
+func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
 	switch n := n.(type) {
 	case *filter.ForeignNode:
 		return s.resolveForeign(ctx, n)
@@ -108,39 +125,52 @@ func (s *Snapshot) resolve(ctx context.Context, n filter.Node) (filter.Node, err
 	return n, nil // a foreign node is a whole filter: it stands alone, or among those joined to it
 }
 
-func (s *Snapshot) resolveForeign(ctx context.Context, n *filter.ForeignNode) (filter.Node, error) {
+func (s *storedRows) resolveForeign(ctx context.Context, n *filter.ForeignNode) (filter.Node, error) {
 	path, err := raw.ParsePath("_id")
 	if err != nil {
 		return nil, err
 	}
 	var ids []bson.RawValue
-	for id, err := range s.answered(ctx, n) {
+	for id, err := range s.foreign.IDs(ctx, s.def.Name, n) {
 		if err != nil {
 			return nil, err
 		}
 		ids = append(ids, id)
 	}
-	slices.SortFunc(ids, raw.Compare)
-	ids = slices.CompactFunc(ids, func(a, b bson.RawValue) bool { return raw.Compare(a, b) == 0 })
-	return &filter.Leaf{Path: path, Test: &filter.In{Values: ids}}, nil
+	return &filter.Leaf{Path: path, Test: &filter.In{Values: raw.SortUnique(ids)}}, nil
 }
 
-// storedBy is By for rows in the store.
-func (s *Selection) storedBy(order raw.Sort) *Selection {
-	by, sel := *s, *s.stored
-	sel.order = sortKeys(order)
-	by.stored = &sel
+// Count implements Selection.
+func (s *storedSelection) Count() int { return s.size }
+
+// By implements Selection.
+func (s *storedSelection) By(order raw.Sort) Selection {
+	if order == nil {
+		return s
+	}
+	by := *s
+	by.order = sortKeys(order)
 	return &by
 }
+
+// Only implements Selection.
+func (s *storedSelection) Only(fields ...string) Selection {
+	only := *s
+	only.fields = fields
+	return &only
+}
+
+// Prepared implements Selection.
+func (s *storedSelection) Prepared(string) (iter.Seq[Run], bool) { return nil, false }
 
 // count counts the rows; those that the query does not decide are read for it, as
 // far as the filter looks at them.
 func (s *storedSelection) count(ctx context.Context) (n int, err error) {
 	switch {
 	case s.exact && s.query == nil:
-		return s.snap.count, nil
+		return s.rows.meta.Rows, nil
 	case s.exact:
-		n, err = s.snap.store.Count(ctx, s.snap.meta, s.query)
+		n, err = s.rows.queries.Count(ctx, s.rows.meta, s.query)
 		return n, s.told(err)
 	}
 	q := origin.Query{Filter: s.query, Projection: s.projection([]string{})}
@@ -174,7 +204,7 @@ func (s *storedSelection) projection(wanted []string) []string {
 // documents yields the rows that answer a query and match the filter.
 func (s *storedSelection) documents(ctx context.Context, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		for doc, err := range s.snap.store.Select(ctx, s.snap.meta, q) {
+		for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
 			if err == nil && !s.exact {
 				var hit bool
 				if hit, err = s.filter.Match(doc); err == nil && !hit {
@@ -213,13 +243,13 @@ func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2
 	}
 }
 
-// rows yields a page's rows, each in the snapshot of a batch.
-func (s *storedSelection) rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error] {
+// Rows implements Selection: each row is in the snapshot of a batch.
+func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		var batch []bson.Raw
 		size := 0
 		flush := func() bool {
-			window := newSnapshot(s.snap.def, s.snap.budget, []*segment{newSegment(s.snap.budget, batch, len(s.snap.def.Fragments))})
+			window := s.rows.windows.Window(batch)
 			for slot := range Slot(len(batch)) {
 				if !yield(Row{window, slot}, nil) {
 					return false
@@ -242,41 +272,21 @@ func (s *storedSelection) rows(ctx context.Context, offset, limit int) iter.Seq2
 	}
 }
 
-// group is Group of rows in the store, which are read as far as the fields need.
-func (s *storedSelection) group(ctx context.Context, field, unwind string) ([]Group, error) {
-	parts := strings.Split(field, ".")
-	wanted := []string{parts[0]}
+// Group implements Selection: rows are read as far as the fields need.
+func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]Group, error) {
+	first, _, _ := strings.Cut(field, ".")
+	wanted := []string{first}
 	if unwind != "" {
 		wanted = append(wanted, unwind)
 	}
 	q := origin.Query{Filter: s.query, Projection: s.projection(wanted)}
-	places := map[string]int{}
-	var groups []Group
-	for doc, err := range s.documents(ctx, q) {
-		if err != nil {
-			return nil, err
-		}
-		unwound(doc, parts, unwind, func(v bson.RawValue) {
-			if v.Type == 0 || v.Type == bson.TypeUndefined {
-				v = bson.RawValue{Type: bson.TypeNull}
-			}
-			key := idKey(v)
-			at, known := places[key]
-			if !known {
-				at = len(groups)
-				places[key] = at
-				groups = append(groups, Group{Value: bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}})
-			}
-			groups[at].Count++
-		})
-	}
-	return byCount(groups), nil
+	return GroupDocs(s.documents(ctx, q), field, unwind)
 }
 
 // told says which view has gone on.
 func (s *storedSelection) told(err error) error {
 	if errors.Is(err, origin.ErrStale) {
-		return &MovedError{View: s.snap.def.Name, From: s.snap.meta}
+		return &MovedError{View: s.rows.def.Name, From: s.rows.meta}
 	}
 	return err
 }

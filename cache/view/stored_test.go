@@ -86,7 +86,7 @@ func numberedDocs(t *testing.T, n, generation int) []bson.Raw {
 }
 
 // listed returns rows as text.
-func listed(selected *view.Selection, offset, limit int) ([]string, error) {
+func listed(selected view.Selection, offset, limit int) ([]string, error) {
 	var all []string
 	for row, err := range selected.Rows(context.Background(), offset, limit) {
 		if err != nil {

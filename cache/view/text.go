@@ -46,7 +46,7 @@ func joinTexts(x *pathIndex, folded bool) *textSearch {
 }
 
 // texts returns the joined texts of a path's index, which the segment keeps beside it.
-func (s *segment) texts(b *budget, path raw.Path, x *pathIndex, folded bool) *textSearch {
+func (s *segment) texts(b *Budget, path raw.Path, x *pathIndex, folded bool) *textSearch {
 	kind := kindTexts
 	if folded {
 		kind = kindFoldedTexts

@@ -1,6 +1,9 @@
 package view
 
 import (
+	"context"
+	"fmt"
+
 	"vitrine/rules/raw"
 )
 
@@ -9,6 +12,13 @@ type warmth struct {
 	paths     []raw.Path
 	searched  []raw.Path
 	fragments []int
+}
+
+// WarmPaths returns the paths that Warm lists: those that an index in a store helps with.
+func (d Definition) WarmPaths() ([]raw.Path, error) {
+	d.places = places(d.Fragments)
+	w, err := splitWarm(&d)
+	return w.paths, err
 }
 
 // splitWarm sorts a definition's warm list into fragments, by name, and paths. Searched
@@ -21,31 +31,35 @@ func splitWarm(def *Definition) (w warmth, err error) {
 		}
 		path, err := raw.ParsePath(name)
 		if err != nil {
-			return w, err
+			return w, fmt.Errorf("view %s: %w", def.Name, err)
 		}
 		w.paths = append(w.paths, path)
 	}
 	for _, name := range def.Searched {
 		path, err := raw.ParsePath(name)
 		if err != nil {
-			return w, err
+			return w, fmt.Errorf("view %s: %w", def.Name, err)
 		}
 		w.searched = append(w.searched, path)
 	}
 	return w, nil
 }
 
-// heat builds the warm fragments and indexes of a snapshot nobody sees yet.
-func (s *Snapshot) heat(w warmth) {
-	for _, seg := range s.segments {
-		for _, kind := range w.fragments {
-			s.prepared(seg, kind)
+// Warm builds the fragments and indexes of a snapshot that is about to be shown: those
+// of the definition, and those in use of the snapshot before, which may be nil.
+func (b *Builder) Warm(ctx context.Context, before, next *MemorySnapshot) {
+	for _, seg := range next.segments {
+		for _, kind := range b.warm.fragments {
+			next.prepared(seg, kind)
 		}
-		for _, path := range w.paths {
-			seg.pathIndex(s.budget, path)
+		for _, path := range b.warm.paths {
+			seg.pathIndex(b.budget, path)
 		}
-		for _, path := range w.searched {
-			seg.texts(s.budget, path, seg.pathIndex(s.budget, path), true)
+		for _, path := range b.warm.searched {
+			seg.texts(b.budget, path, seg.pathIndex(b.budget, path), true)
 		}
+	}
+	if before != nil {
+		b.inherit(ctx, before, next)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ func queryCommand() *cobra.Command {
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), sel.Count())
 				return err
 			}
-			return printRows(cmd, snap, sel.Page(offset, limit))
+			return printRows(cmd, sel.Rows(cmd.Context(), offset, limit))
 		},
 	}
 	configs.AddFlags(cmd.Flags(), "store")
@@ -80,11 +81,14 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 	return nil, fmt.Errorf("view %s: %w; there are %s", name, rules.ErrNotFound, strings.Join(known, ", "))
 }
 
-func printRows(cmd *cobra.Command, snap *view.Snapshot, rows []view.Slot) error {
+func printRows(cmd *cobra.Command, rows iter.Seq2[view.Row, error]) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	var line []byte
-	for _, slot := range rows {
-		line = append(ejson.AppendDocument(line[:0], snap.Doc(slot)), '\n')
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		line = append(ejson.AppendDocument(line[:0], row.Doc()), '\n')
 		if _, err := w.Write(line); err != nil {
 			return err
 		}

@@ -173,14 +173,17 @@ func (s *Service) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
 	step := max(selected.Count()/max(c.Count, 1), 1)
 	edited := make([]bson.Raw, 0, c.Count)
 	at := 0
-	for slot := range selected.All() {
+	for row, err := range selected.Rows(s.ctx, 0, 0) {
+		if err != nil {
+			return nil, err
+		}
 		if at++; at%step != 0 {
 			continue
 		}
 		if len(edited) == c.Count {
 			break
 		}
-		id := snapshot.Doc(slot).Lookup("_id")
+		id := row.Doc().Lookup("_id")
 		record, err := s.o.Store.Lookup(s.ctx, activities, id)
 		if err != nil {
 			return nil, err

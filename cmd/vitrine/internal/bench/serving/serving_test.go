@@ -143,9 +143,12 @@ func (h *house) edited(t *testing.T, serial int) (n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for slot := range all.All() {
-		i := snapshot.Doc(slot).Lookup("_id").Int32()
-		if snapshot.Doc(slot).Lookup("title").StringValue() == fmt.Sprintf("Title %d, edition %d", i, serial) {
+	for row, err := range all.Rows(t.Context(), 0, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := row.Doc().Lookup("_id").Int32()
+		if row.Doc().Lookup("title").StringValue() == fmt.Sprintf("Title %d, edition %d", i, serial) {
 			n++
 		}
 	}

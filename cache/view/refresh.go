@@ -18,10 +18,10 @@ import (
 // goroutine needs to make the next one.
 type view struct {
 	def      *Definition
-	warm     warmth
+	builder  *Builder // of the refreshing goroutine, but for Window
 	store    origin.Views
 	foreign  Foreign
-	budget   *budget
+	budget   *Budget
 	patience time.Duration // how long what the store last confirmed holds
 	signal   chan struct{} // of capacity one: signals fold
 	prepare  Preparer      // never nil, nor what it returns
@@ -32,8 +32,7 @@ type view struct {
 
 	current atomic.Pointer[Snapshot]
 	// Touched by the refreshing goroutine only:
-	slots    map[string]Slot // live rows by id
-	recalled *recalled       // from a file, until the first refresh; nil: none
+	recalled *recalled // from a file, until the first refresh; nil: none
 
 	mu      sync.Mutex  // guards the rest
 	known   origin.Meta // as the store last told it
@@ -72,10 +71,10 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	case meta.Generation < cur.meta.Generation:
 		return nil, fmt.Errorf("view %s went back from generation %d to %d: keeping the newer one",
 			v.def.Name, cur.meta.Generation, meta.Generation)
-	case cur.store != nil:
+	case cur.memory == nil:
 		return v.follow(ctx, meta)
 	}
-	next, err := v.delta(ctx, cur)
+	next, err := v.delta(ctx, cur.meta)
 	if errors.Is(err, origin.ErrStale) {
 		return v.load(ctx)
 	}
@@ -99,30 +98,32 @@ func (v *view) load(ctx context.Context) (*Snapshot, error) {
 			docs = append(docs, r.Doc)
 		}
 	}
-	next := compact(v.def, v.budget, docs)
-	v.slots = slotsOf(next)
-	return v.swap(ctx, next, meta), nil
+	return v.swap(ctx, &Snapshot{meta: meta, memory: v.builder.Load(docs)}), nil
 }
 
-// delta reads what changed since the current snapshot and applies it.
-func (v *view) delta(ctx context.Context, cur *Snapshot) (*Snapshot, error) {
-	rows, meta, err := v.read(ctx, cur.meta.Generation)
+// delta reads what changed since the builder's last snapshot and applies it.
+func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
+	rows, meta, err := v.read(ctx, from.Generation)
 	if err != nil {
 		return nil, err
 	}
-	if meta.Epoch != cur.meta.Epoch {
+	if meta.Epoch != from.Epoch {
 		return nil, origin.ErrStale
 	}
-	next := v.apply(cur, rows)
-	fits := v.room.take(v.def.Name, next.rowBytes)
-	if !fits && next.size > next.count { // without the rows that were replaced it may
-		next = v.fold(next, 0)
-		fits = v.room.take(v.def.Name, next.rowBytes)
+	changes := make([]Change, len(rows))
+	for i, r := range rows {
+		changes[i] = Change{ID: r.ID, Doc: r.Doc}
+	}
+	next := v.builder.Apply(changes)
+	fits := v.room.take(v.def.Name, next.RowBytes())
+	if !fits { // without the rows that were replaced it may
+		next = v.builder.Fold()
+		fits = v.room.take(v.def.Name, next.RowBytes())
 	}
 	if !fits {
 		return v.outgrown(ctx, meta), nil
 	}
-	return v.swap(ctx, next, meta), nil
+	return v.swap(ctx, &Snapshot{meta: meta, memory: next}), nil
 }
 
 // read collects the rows after a generation, the newest version of each id, in the
@@ -158,18 +159,19 @@ func (v *view) read(ctx context.Context, since uint64) ([]origin.Row, origin.Met
 
 // swap warms the next snapshot, has it prepared, then shows it. The one before is
 // left to the requests that still hold it, and answers until then.
-func (v *view) swap(ctx context.Context, next *Snapshot, meta origin.Meta) *Snapshot {
-	next.meta = meta
-	next.foreign = v.foreign
+func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	next.loaded = time.Now()
-	next.heat(v.warm)
-	v.inherit(ctx, v.current.Load(), next)
-	shown := v.prepare(ctx, next)
-	before := v.current.Swap(next)
-	shown()
-	if before != nil {
-		v.budget.forget(before.segments, next.segments)
+	var before *MemorySnapshot
+	if cur := v.current.Load(); cur != nil {
+		before = cur.memory
 	}
+	if next.memory != nil {
+		v.builder.Warm(ctx, before, next.memory)
+	}
+	shown := v.prepare(ctx, next)
+	v.current.Store(next)
+	shown()
+	v.budget.Replaced(before, next.memory)
 	return next
 }
 
@@ -196,21 +198,17 @@ func (v *view) status() Status {
 	known, filed := v.known, v.filed
 	v.mu.Unlock()
 	if snap := v.current.Load(); snap != nil {
-		st.Meta, st.Loaded, st.Rows, st.Segments = snap.meta, snap.loaded, snap.count, len(snap.segments)
-		st.RowBytes, st.Missing = snap.rowBytes, snap.missing()
-		if st.Mode = Store; snap.store == nil {
+		st.Meta, st.Loaded, st.Rows, st.Missing = snap.meta, snap.loaded, snap.Len(), snap.missing()
+		st.Segments = snap.segments()
+		if st.Mode = Store; snap.memory != nil {
 			st.Mode, st.Filed, st.FileErr = Memory, filed.confirmed, filed.err
+			st.RowBytes = snap.memory.RowBytes()
+			st.IndexPaths, st.IndexBytes = snap.memory.Indexes()
 		}
-		st.IndexPaths, st.IndexBytes = v.budget.heldBy(snap.segments)
 		st.Stale = st.Err != nil || time.Since(st.Checked) > v.patience
 	}
 	// A run that changed nothing, or failed, moves no generation: how jobs do is
 	// told by the newest word of the store, whatever is loaded.
 	st.Meta.Checked, st.Meta.Health = known.Checked, known.Health
 	return st
-}
-
-// idKey makes an id usable as a map key: ids are the same if type and bytes are.
-func idKey(id bson.RawValue) string {
-	return string(append([]byte{byte(id.Type)}, id.Value...))
 }

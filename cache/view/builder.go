@@ -1,0 +1,244 @@
+package view
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/bits-and-blooms/bitset"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+const (
+	// maxSegments bounds how many segments a query has to ask.
+	maxSegments = 8
+	// minWaste and wasteShare say when a snapshot is folded into one segment: when
+	// rows outside the first segment, dead or alive, are more than both.
+	minWaste   = 1024
+	wasteShare = 8 // one in eight
+)
+
+// Change is the newest version of a row.
+type Change struct {
+	ID  bson.RawValue
+	Doc bson.Raw // nil: the row is gone
+}
+
+// Builder makes the snapshots of one view, each from the one before. Its methods are
+// for one goroutine at a time, but for Window.
+type Builder struct {
+	def     *Definition
+	warm    warmth
+	foreign Foreign
+	budget  *Budget
+
+	last  *MemorySnapshot // nil: there is none to go on from
+	slots map[string]Slot // live rows of last by id
+}
+
+// NewBuilder checks a definition. If foreign is nil, filters that memory does not
+// evaluate are refused.
+func NewBuilder(def Definition, b *Budget, foreign Foreign) (*Builder, error) {
+	def.places = places(def.Fragments)
+	warm, err := splitWarm(&def)
+	if err != nil {
+		return nil, err
+	}
+	return &Builder{def: &def, warm: warm, foreign: foreign, budget: b}, nil
+}
+
+// Load makes a snapshot of rows in any order.
+func (b *Builder) Load(rows []bson.Raw) *MemorySnapshot {
+	b.last = b.compact(rows)
+	b.slots = make(map[string]Slot, b.last.size)
+	for slot := range Slot(b.last.size) {
+		b.slots[idKey(idOf(b.last.Doc(slot)))] = slot
+	}
+	return b.last
+}
+
+// Apply makes the snapshot that follows the last one. It shares that one's segments,
+// unless it is time to fold some.
+func (b *Builder) Apply(changes []Change) *MemorySnapshot {
+	cur := b.last
+	live := cur.live.Clone()
+	dead := bitset.New(uint(cur.size))
+	var docs []bson.Raw
+	for _, row := range changes {
+		key := idKey(row.ID)
+		if slot, ok := b.slots[key]; ok {
+			live.Clear(uint(slot))
+			dead.Set(uint(slot))
+			delete(b.slots, key)
+		}
+		if row.Doc != nil {
+			docs = append(docs, row.Doc)
+		}
+	}
+	b.extend(live, dead, docs)
+	first := len(b.last.segments[0].rows)
+	alive := int(b.last.live.Count())
+	switch waste := b.last.size - alive + b.last.size - first; {
+	case waste > minWaste && waste > first/wasteShare:
+		return b.fold(0)
+	case len(b.last.segments) > maxSegments:
+		return b.fold(1)
+	}
+	return b.last
+}
+
+// Fold makes the last snapshot again without the rows that were replaced.
+func (b *Builder) Fold() *MemorySnapshot {
+	if b.last.size == b.last.count {
+		return b.last
+	}
+	return b.fold(0)
+}
+
+// Drop forgets the last snapshot.
+func (b *Builder) Drop() { b.last, b.slots = nil, nil }
+
+// Window makes a snapshot to read a few rows from: it is in no order and can't be
+// queried.
+func (b *Builder) Window(rows []bson.Raw) *MemorySnapshot {
+	return b.snapshotOf([]*segment{newSegment(b.budget, rows, len(b.def.Fragments))})
+}
+
+// snapshotOf lines segments up; the caller fills live, count and order.
+func (b *Builder) snapshotOf(segments []*segment) *MemorySnapshot {
+	s := &MemorySnapshot{def: b.def, budget: b.budget, foreign: b.foreign, segments: segments, bases: make([]Slot, len(segments))}
+	for i, seg := range segments {
+		s.bases[i] = Slot(s.size)
+		s.size += len(seg.rows)
+	}
+	return s
+}
+
+// compact makes a snapshot of one segment from rows in any order.
+func (b *Builder) compact(rows []bson.Raw) *MemorySnapshot {
+	sorted := make([]bson.Raw, len(rows))
+	for i, from := range rank(b.def.Order, rows).sorted() {
+		sorted[i] = rows[from]
+	}
+	s := b.Window(sorted)
+	s.live = bitset.New(uint(s.size)).Complement()
+	s.count = s.size
+	s.rowBytes = s.countRowBytes()
+	return s
+}
+
+// extend adds one segment with the changed rows and merges them into the order.
+func (b *Builder) extend(live, dead *bitset.BitSet, docs []bson.Raw) {
+	cur := b.last
+	segments := cur.segments
+	if len(docs) > 0 {
+		segments = append(slices.Clone(cur.segments), b.compact(docs).segments[0])
+	}
+	next := b.snapshotOf(segments)
+	next.live = bitset.New(uint(next.size))
+	live.Copy(next.live)
+	for slot := Slot(cur.size); slot < Slot(next.size); slot++ {
+		next.live.Set(uint(slot))
+		b.slots[idKey(idOf(next.Doc(slot)))] = slot
+	}
+	next.count = int(next.live.Count())
+	next.order = mergeOrder(cur, next, dead)
+	next.rowBytes = next.countRowBytes()
+	b.last = next
+}
+
+// mergeOrder merges the slots that next added, which are sorted among themselves,
+// into cur's order without its dead ones. Only log(n) rows are compared per added row.
+func mergeOrder(cur, next *MemorySnapshot, dead *bitset.BitSet) []Slot {
+	kept := make([]Slot, 0, next.count)
+	cur.inOrder(func(slot Slot) bool {
+		if !dead.Test(uint(slot)) {
+			kept = append(kept, slot)
+		}
+		return true
+	})
+	added := next.size - cur.size
+	if added == 0 {
+		return kept
+	}
+	merged := make([]Slot, 0, next.count)
+	from := 0
+	for slot := Slot(cur.size); slot < Slot(next.size); slot++ {
+		at := from + sort.Search(len(kept)-from, func(i int) bool {
+			pair := rank(next.def.Order, []bson.Raw{next.Doc(kept[from+i]), next.Doc(slot)})
+			return pair.compare(0, 1) > 0
+		})
+		merged = append(append(merged, kept[from:at]...), slot)
+		from = at
+	}
+	return append(merged, kept[from:]...)
+}
+
+// fold makes one segment of all segments of the last snapshot but the first keep:
+// their live rows, in the view's order. Nothing is sorted again, and fragments that
+// are encoded move along; what is derived from the kept segments stays.
+func (b *Builder) fold(keep int) *MemorySnapshot {
+	s := b.last
+	from := Slot(s.size)
+	if keep < len(s.segments) {
+		from = s.bases[keep]
+	}
+	var moved []Slot // the slots whose rows move, in their new order
+	order := make([]Slot, 0, s.count)
+	s.inOrder(func(slot Slot) bool {
+		if slot >= from {
+			moved = append(moved, slot)
+			slot = from + Slot(len(moved)-1)
+		}
+		order = append(order, slot)
+		return true
+	})
+	rows := make([]bson.Raw, len(moved))
+	for i, slot := range moved {
+		rows[i] = s.Doc(slot)
+	}
+	folded := newSegment(b.budget, rows, len(b.def.Fragments))
+	for kind := range b.def.Fragments {
+		handOver(s, folded, kind, keep, moved)
+	}
+	next := b.snapshotOf(append(slices.Clone(s.segments[:keep]), folded))
+	next.live = bitset.New(uint(next.size))
+	for _, slot := range order {
+		next.live.Set(uint(slot))
+	}
+	next.count = len(order)
+	if keep > 0 {
+		next.order = order
+	}
+	next.rowBytes = next.countRowBytes()
+	for i, row := range rows {
+		b.slots[idKey(idOf(row))] = from + Slot(i)
+	}
+	b.last = next
+	return next
+}
+
+// handOver gives the folded segment the fragments of one kind, if all rows that
+// moved into it have theirs; bulky ones are left to the next request. They are copied:
+// otherwise one row would keep the whole block that it came in.
+func handOver(s *MemorySnapshot, folded *segment, kind, keep int, moved []Slot) {
+	if s.def.Fragments[kind].Bulky {
+		return
+	}
+	for _, seg := range s.segments[keep:] {
+		if !seg.frags[kind].ready.Load() {
+			return
+		}
+	}
+	parts := len(s.def.Fragments[kind].parts())
+	folded.frags[kind].once.Do(func() {
+		folded.frags[kind].fill(len(moved), parts, func(dst []byte, row, part int) []byte {
+			seg, local := s.locate(moved[row])
+			return append(dst, seg.frags[kind].of(local, part, part+1)...)
+		}, always)
+	})
+}
+
+// idKey makes an id usable as a map key: ids are the same if type and bytes are.
+func idKey(id bson.RawValue) string {
+	return string(append([]byte{byte(id.Type)}, id.Value...))
+}

@@ -1,0 +1,139 @@
+package view
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/rules/filter"
+	"vitrine/rules/raw"
+)
+
+// Snapshot is a view at one generation, in memory or where it is stored. It is
+// immutable and shared: callers must not change what it returns.
+type Snapshot struct {
+	meta   origin.Meta
+	loaded time.Time
+	memory *MemorySnapshot // nil: the rows stay in the store
+	stored *storedRows     // nil: they are in memory
+}
+
+// Selection is the rows of a snapshot that a filter selects. It is immutable.
+type Selection interface {
+	// Count returns the number of rows.
+	Count() int
+	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means
+	// all. They come in the view's order, or in that of By. A row of a view in the
+	// store keeps those around it: callers should not hold it for long. The error is
+	// that of the store, *MovedError among them, and ends the rows.
+	Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error]
+	// Group counts the rows by a field's value, as MemorySelection.Group does.
+	Group(ctx context.Context, field, unwind string) ([]Group, error)
+	// By returns the selection in an order, ties by _id; nil is the view's own order.
+	By(order raw.Sort) Selection
+	// Only returns the selection for a caller who reads only a few top-level fields and
+	// _id of its rows: of a view in the store no others are read.
+	Only(fields ...string) Selection
+	// Prepared returns the fragments of that name as MemorySelection.Runs does, or
+	// false if the rows are in the store, which prepares none.
+	Prepared(fragment string) (runs iter.Seq[Run], ok bool)
+}
+
+// Meta returns the view's meta at this generation.
+func (s *Snapshot) Meta() origin.Meta { return s.meta }
+
+// Loaded returns when this snapshot was made.
+func (s *Snapshot) Loaded() time.Time { return s.loaded }
+
+// Len returns the number of rows.
+func (s *Snapshot) Len() int {
+	if s.memory == nil {
+		return s.meta.Rows
+	}
+	return s.memory.Len()
+}
+
+// Resident returns the rows in memory, or false if they stay in the store.
+func (s *Snapshot) Resident() (*MemorySnapshot, bool) { return s.memory, s.memory != nil }
+
+// missing counts the rows of the generation that the store left out.
+func (s *Snapshot) missing() int { return max(s.meta.Rows-s.Len(), 0) }
+
+// segments returns the number of segments in memory.
+func (s *Snapshot) segments() int {
+	if s.memory == nil {
+		return 0
+	}
+	return s.memory.Segments()
+}
+
+// Has reports whether a row has something at a path, or once had it. Where rows stay in
+// the store they are not read for it, and the answer is yes.
+func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
+	if s.memory == nil {
+		return true, nil
+	}
+	return s.memory.Has(ctx, path)
+}
+
+// Select evaluates a filter. The error is the context's, or that of an expression
+// that ran out of time (kind rules.ErrWrongCall).
+func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
+	if s.memory == nil {
+		return s.stored.counted(ctx, f)
+	}
+	selected, err := s.memory.Select(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return resident{selected}, nil
+}
+
+// First returns the first row that a filter selects, nil if there is none.
+func (s *Snapshot) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
+	var selected Selection
+	var err error
+	if s.memory == nil {
+		selected, err = s.stored.selection(ctx, f)
+	} else {
+		selected, err = s.Select(ctx, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for row, err := range selected.Rows(ctx, 0, 1) {
+		if err != nil {
+			return nil, err
+		}
+		return row.Doc(), nil
+	}
+	return nil, nil
+}
+
+// resident is a selection of rows in memory.
+type resident struct{ *MemorySelection }
+
+// Rows implements Selection.
+func (s resident) Rows(_ context.Context, offset, limit int) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for row := range s.MemorySelection.Rows(offset, limit) {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// By implements Selection.
+func (s resident) By(order raw.Sort) Selection { return resident{s.MemorySelection.By(order)} }
+
+// Only implements Selection.
+func (s resident) Only(...string) Selection { return s }
+
+// Prepared implements Selection.
+func (s resident) Prepared(fragment string) (iter.Seq[Run], bool) {
+	return s.Runs(fragment), true
+}
