@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/display"
@@ -58,7 +59,7 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 }
 
 // rowFunc appends a row of a snapshot.
-type rowFunc func(dst []byte, row view.Row) []byte
+type rowFunc func(dst []byte, row index.Row) []byte
 
 // activityRow is the default row: id, activity, icon, type, subtype, year.
 func activityRow(dst []byte, a activity) []byte {
@@ -99,13 +100,13 @@ func (l listing) plan(form string, build func(context.Context, *view.Snapshot) (
 }
 
 // cut takes the rows of the page.
-func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[view.Row, error] {
+func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[index.Row, error] {
 	if l.page.Limit == 0 {
 		return selected.Rows(ctx, 0, 0)
 	}
 	from, to := l.page.Cut(selected.Count())
 	if from == to {
-		return func(func(view.Row, error) bool) {}
+		return func(func(index.Row, error) bool) {}
 	}
 	return selected.Rows(ctx, from, to-from)
 }
@@ -156,7 +157,7 @@ func (l listing) full(form string) plan {
 }
 
 // fullRow is a record as it is stored.
-func fullRow(dst []byte, row view.Row) []byte {
+func fullRow(dst []byte, row index.Row) []byte {
 	return ejson.AppendDocument(dst, display.StoredRecord(row.Doc()))
 }
 

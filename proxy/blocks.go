@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"vitrine/cache/result"
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules/parallel"
 )
 
@@ -15,7 +15,7 @@ import (
 // view as it is, or several runs that are none.
 type group struct {
 	name []byte // determines every byte
-	runs []view.Run
+	runs []index.Run
 	size int
 	skip int // bytes at the beginning that are left out
 }
@@ -32,7 +32,7 @@ func (g *group) plain() []byte {
 	return out[g.skip:]
 }
 
-func (g *group) add(run view.Run) {
+func (g *group) add(run index.Run) {
 	g.name = run.AppendName(g.name)
 	g.runs = append(g.runs, run)
 	g.size += run.Len()
@@ -45,7 +45,7 @@ const groupBytes = 128 << 10
 // groups divides a body's runs. Blocks stay by themselves, so that they are the same
 // in every list that has all of their rows. The comma that every run begins with is
 // left out of the first.
-func groups(runs iter.Seq[view.Run]) iter.Seq[*group] {
+func groups(runs iter.Seq[index.Run]) iter.Seq[*group] {
 	return func(yield func(*group) bool) {
 		g := &group{name: []byte("first "), skip: 1}
 		for run := range runs {

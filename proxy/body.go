@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 )
 
 // body is an evaluated answer whose bytes are yet to be joined: head, rows with
@@ -23,7 +23,7 @@ type body struct {
 	// failed, once the items have ended, is why they ended early.
 	failed error
 	// runs, where set, are the rows in place of items: each begins with a comma.
-	runs iter.Seq[view.Run]
+	runs iter.Seq[index.Run]
 	// guess is how many bytes the body has at least, most likely; 0: not known.
 	guess int
 	// ignored are the paths that no record has, as Vitrine-Ignored lists them.
@@ -31,8 +31,8 @@ type body struct {
 }
 
 // list has the body's items be rows.
-func (b *body) list(rows iter.Seq2[view.Row, error], row rowFunc) *body {
-	var at view.Row
+func (b *body) list(rows iter.Seq2[index.Row, error], row rowFunc) *body {
+	var at index.Row
 	b.items = func(yield func(int) bool) {
 		for r, err := range rows {
 			if err != nil {
@@ -123,8 +123,8 @@ func (b *body) joinedRuns(yield func([]byte, error) bool) {
 }
 
 // shortened yields runs, row by row those that are too long to be joined as a whole.
-func shortened(runs iter.Seq[view.Run]) iter.Seq[view.Run] {
-	return func(yield func(view.Run) bool) {
+func shortened(runs iter.Seq[index.Run]) iter.Seq[index.Run] {
+	return func(yield func(index.Run) bool) {
 		for run := range runs {
 			if run.Text() != nil || run.Len() <= chunk {
 				if !yield(run) {

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/display"
@@ -37,13 +38,13 @@ func wholeView(name string) plan {
 }
 
 // recorded is a row of wholeView.
-func recorded(dst []byte, row view.Row) []byte {
+func recorded(dst []byte, row index.Row) []byte {
 	return append(dst, row.Fragment(fragRecord)...)
 }
 
 // recordFragments are those of views whose records are answered as they are.
-func recordFragments() []view.Fragment {
-	return []view.Fragment{{Name: fragRecord, Encode: appendRecord}}
+func recordFragments() []index.Fragment {
+	return []index.Fragment{{Name: fragRecord, Encode: appendRecord}}
 }
 
 // appendRecord writes a stored record and its id, which takes the place of a

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
@@ -41,7 +42,7 @@ func (s *Server) projectsByFundingNumber(_ context.Context, r request) (plan, er
 }
 
 // fundedRow writes _id as it is, name and title where there are such.
-func fundedRow(dst []byte, row view.Row) []byte {
+func fundedRow(dst []byte, row index.Row) []byte {
 	doc := row.Doc()
 	dst = ejson.Append(append(dst, `{"_id":`...), doc.Lookup("_id"))
 	dst = appendStored(dst, doc, "name", "name")

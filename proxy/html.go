@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
@@ -42,7 +42,7 @@ func publications(since int, markers []string) bson.D {
 
 // htmlRow is id, html, year, departments, link. The citation is the print form,
 // or else the web form.
-func htmlRow(dst []byte, row view.Row) []byte {
+func htmlRow(dst []byte, row index.Row) []byte {
 	dst = append(dst, row.Fragment(fragID)...)
 	citation := row.Fragment(fragPrint)
 	if len(citation) == 0 {

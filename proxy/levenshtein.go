@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -54,10 +55,10 @@ type titles struct {
 type corpus struct {
 	// of is weak: a snapshot that was replaced is not kept because nobody has asked
 	// for a title since.
-	of     weak.Pointer[view.MemorySnapshot]
+	of     weak.Pointer[index.Snapshot]
 	titles *similar.Corpus
-	slots  []view.Slot // by position in titles
-	asked  bool        // by a question; guarded like latest
+	slots  []index.Slot // by position in titles
+	asked  bool         // by a question; guarded like latest
 }
 
 // closest writes the answer for a title from a snapshot.
@@ -74,7 +75,7 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) ([
 }
 
 // in returns the corpus of a snapshot.
-func (t *titles) in(ctx context.Context, s *view.MemorySnapshot) (*corpus, error) {
+func (t *titles) in(ctx context.Context, s *index.Snapshot) (*corpus, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.makeLocked(ctx, s); err != nil {
@@ -86,7 +87,7 @@ func (t *titles) in(ctx context.Context, s *view.MemorySnapshot) (*corpus, error
 
 // follow makes the corpus of a snapshot that is just shown, if it is the first or there
 // was a question to the one before.
-func (t *titles) follow(ctx context.Context, s *view.MemorySnapshot) error {
+func (t *titles) follow(ctx context.Context, s *index.Snapshot) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.latest != nil && !t.latest.asked {
@@ -96,7 +97,7 @@ func (t *titles) follow(ctx context.Context, s *view.MemorySnapshot) error {
 }
 
 // makeLocked makes the latest corpus that of a snapshot.
-func (t *titles) makeLocked(ctx context.Context, s *view.MemorySnapshot) error {
+func (t *titles) makeLocked(ctx context.Context, s *index.Snapshot) error {
 	if t.latest != nil && t.latest.of == weak.Make(s) {
 		return nil
 	}
@@ -122,7 +123,7 @@ func storedTitle(doc bson.Raw) string {
 }
 
 // closest writes the answer for a title.
-func (c *corpus) closest(ctx context.Context, s *view.MemorySnapshot, title string) ([]byte, error) {
+func (c *corpus) closest(ctx context.Context, s *index.Snapshot, title string) ([]byte, error) {
 	at, _, percent, err := c.titles.Closest(ctx, title)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -41,7 +42,7 @@ func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error)
 	}
 	now := s.now().In(s.zone)
 	list := listing{view: rules.ViewSpectrum, filter: s.topics, page: g}
-	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, row view.Row) []byte {
+	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, row index.Row) []byte {
 		return spectrum.AppendRow(dst, row.Doc(), now.Year())
 	})
 	rows := p.build

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -124,6 +125,6 @@ func (l listing) records() plan {
 }
 
 // strippedRow is a record without the house's own notes.
-func strippedRow(dst []byte, row view.Row) []byte {
+func strippedRow(dst []byte, row index.Row) []byte {
 	return ejson.AppendDocument(dst, display.StoredRecord(display.Strip(row.Doc())))
 }

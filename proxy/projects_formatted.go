@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/display"
@@ -67,7 +68,7 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
 	}
 	count := selected.Count()
 	b := &body{count: count, head: openList(count), tail: closeList(query.Page{})}
-	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, row view.Row) []byte {
+	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, row index.Row) []byte {
 		doc := row.Doc()
 		// Rows may be made while they are sent, when the request's time is over.
 		taking, err := taken(context.WithoutCancel(ctx), doc.Lookup("name"))

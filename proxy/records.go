@@ -3,7 +3,7 @@ package proxy
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -27,7 +27,7 @@ func (r recordRow) key() string {
 }
 
 // append writes a row of a snapshot.
-func (r recordRow) append(dst []byte, row view.Row) []byte {
+func (r recordRow) append(dst []byte, row index.Row) []byte {
 	doc := row.Doc()
 	return r.appendFields(dst, doc, func(name string) bson.RawValue { return doc.Lookup(name) })
 }

@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -34,9 +34,9 @@ const (
 	fragFull   = "full"     // ,{…} as full=1 has it: the record
 )
 
-func activityFragments() []view.Fragment {
-	return []view.Fragment{
-		{Name: fragTable, Parts: []view.Fragment{
+func activityFragments() []index.Fragment {
+	return []index.Fragment{
+		{Name: fragTable, Parts: []index.Fragment{
 			{Encode: literal(",")},
 			{Name: fragID, Encode: appendRowID},
 			{Encode: literal(`,"activity":`)},

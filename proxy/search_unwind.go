@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules"
 )
 
@@ -76,7 +76,7 @@ type unwoundRecord struct {
 
 // made yields records with the number of rows made of them. More rows than maxUnwound
 // are an error.
-func (u unwinding) made(ctx context.Context, records iter.Seq2[view.Row, error]) iter.Seq2[unwoundRecord, error] {
+func (u unwinding) made(ctx context.Context, records iter.Seq2[index.Row, error]) iter.Seq2[unwoundRecord, error] {
 	return func(yield func(unwoundRecord, error) bool) {
 		row := &unwoundRow{u, nil, make([]bson.RawValue, len(u)), make([]bson.RawValue, len(u)), make([]int, len(u))}
 		count, seen := 0, 0
@@ -99,7 +99,7 @@ func (u unwinding) made(ctx context.Context, records iter.Seq2[view.Row, error])
 }
 
 // count returns how many rows are made of records.
-func (u unwinding) count(ctx context.Context, records iter.Seq2[view.Row, error]) (n int, err error) {
+func (u unwinding) count(ctx context.Context, records iter.Seq2[index.Row, error]) (n int, err error) {
 	for made, err := range u.made(ctx, records) {
 		if err != nil {
 			return 0, err
@@ -111,7 +111,7 @@ func (u unwinding) count(ctx context.Context, records iter.Seq2[view.Row, error]
 
 // each yields the rows made of records after the first skip, one after the other: it
 // holds no more than one.
-func (u unwinding) each(ctx context.Context, records iter.Seq2[view.Row, error], skip int) iter.Seq2[*unwoundRow, error] {
+func (u unwinding) each(ctx context.Context, records iter.Seq2[index.Row, error], skip int) iter.Seq2[*unwoundRow, error] {
 	return func(yield func(*unwoundRow, error) bool) {
 		seen, skip := 0, skip
 		each := func(row *unwoundRow) bool {

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
@@ -47,7 +48,7 @@ func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) 
 type entry struct {
 	score bson.RawValue // zero where the entry has none
 	id    bson.RawValue
-	row   view.Row
+	row   index.Row
 	text  []byte // of a view in the store, which keeps no rows: the entry as it is written
 }
 

@@ -3,7 +3,7 @@ package proxy
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules/label"
 )
@@ -11,7 +11,7 @@ import (
 // activity is a row on its way out, joined from its pieces: the fragments that
 // are prepared, or the same of a row told in another language.
 type activity struct {
-	row  view.Row
+	row  index.Row
 	told *translator // nil: as prepared
 }
 
@@ -76,7 +76,7 @@ func (t *translator) key() string {
 
 // rows makes a rowFunc of what writes an activity.
 func (t *translator) rows(row func(dst []byte, a activity) []byte) rowFunc {
-	return func(dst []byte, r view.Row) []byte {
+	return func(dst []byte, r index.Row) []byte {
 		return row(dst, activity{row: r, told: t})
 	}
 }

@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules"
 	"vitrine/rules/raw"
 )
@@ -9,8 +9,8 @@ import (
 // Views declares the views this package reads: their default order (DESIGN.md,
 // decision 3), the fragments their rows are joined from, and the paths that
 // nearly every caller filters on, indexed before a snapshot is first shown.
-func Views(o ViewOptions) []view.Definition {
-	return []view.Definition{
+func Views(o ViewOptions) []index.Definition {
+	return []index.Definition{
 		{
 			Name:      rules.ViewActivities,
 			Order:     newestFirst(),

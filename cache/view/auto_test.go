@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 )
 
 // TestAutoCountsLiveRows: rows that were replaced do not drive a view out of memory
@@ -13,7 +14,7 @@ func TestAutoCountsLiveRows(t *testing.T) {
 	p := newPublisher(t)
 	p.publish("things", 100, numberedDocs(t, 100, 1)...)
 	s := kept(t, view.Options{
-		Store: p, Mode: view.Auto, RowBudget: 25 << 10, Poll: time.Hour, Views: []view.Definition{{Name: "things"}},
+		Store: p, Mode: view.Auto, RowBudget: 25 << 10, Poll: time.Hour, Views: []index.Definition{{Name: "things"}},
 	})
 	for n := 2; n < 8; n++ {
 		before, err := s.Snapshot("things")
@@ -38,7 +39,7 @@ func TestOutgrownHasNoFile(t *testing.T) {
 	p := newPublisher(t)
 	p.publish("things", 10, numberedDocs(t, 10, 1)...)
 	o := filing(t.TempDir())
-	o.Store, o.Mode, o.RowBudget, o.Views = p, view.Auto, 25<<10, []view.Definition{{Name: "things"}}
+	o.Store, o.Mode, o.RowBudget, o.Views = p, view.Auto, 25<<10, []index.Definition{{Name: "things"}}
 	s := kept(t, o)
 	for s.Status()[0].Filed.IsZero() {
 		<-time.After(time.Millisecond)

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
 )
 
@@ -38,15 +39,23 @@ func benchStore() *store {
 	return s
 }
 
-func benchSnapshot(b *testing.B) *view.MemorySnapshot {
+func benchSnapshot(b *testing.B) (*index.Snapshot, *index.Budget) {
 	b.Helper()
-	r := run(b, benchStore(), view.Options{Poll: time.Hour})
-	return memory(b, <-r.swaps)
+	budget := index.NewBudget(256<<20, 0)
+	builder, err := index.NewBuilder(index.Definition{Name: "things", Order: orderOf(b, "year", true)}, budget, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var rows []bson.Raw
+	for _, row := range benchStore().rows {
+		rows = append(rows, row.Doc)
+	}
+	return builder.Load(rows), budget
 }
 
 // BenchmarkSelect evaluates filters on indexes that exist.
 func BenchmarkSelect(b *testing.B) {
-	snap := benchSnapshot(b)
+	snap, _ := benchSnapshot(b)
 	for _, bm := range []struct{ name, json string }{
 		{"equality", `{"type":"lecture"}`},
 		{"range", `{"year":{"$gte":2015,"$lt":2020}}`},
@@ -78,7 +87,7 @@ func BenchmarkSelect(b *testing.B) {
 
 // BenchmarkIndex measures the first question about a path.
 func BenchmarkIndex(b *testing.B) {
-	snap := benchSnapshot(b)
+	snap, budget := benchSnapshot(b)
 	for _, path := range []string{"type", "year", "title", "authors.user"} {
 		f, err := filter.Parse(fmt.Appendf(nil, `{%q: "x"}`, path), filter.Options{})
 		if err != nil {
@@ -87,7 +96,7 @@ func BenchmarkIndex(b *testing.B) {
 		b.Run(path, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				snap.DropIndexes()
+				budget.Replaced(snap, nil)
 				if _, err := snap.Select(context.Background(), f); err != nil {
 					b.Fatal(err)
 				}
@@ -99,7 +108,7 @@ func BenchmarkIndex(b *testing.B) {
 // BenchmarkPage takes pages of what was selected: of every row, and of those that no
 // order groups together.
 func BenchmarkPage(b *testing.B) {
-	snap := benchSnapshot(b)
+	snap, _ := benchSnapshot(b)
 	some, err := filter.Parse([]byte(`{"authors.user":{"$in":["u1","u2","u3"]}}`), filter.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -130,7 +139,7 @@ func BenchmarkPage(b *testing.B) {
 }
 
 func BenchmarkGroup(b *testing.B) {
-	snap := benchSnapshot(b)
+	snap, _ := benchSnapshot(b)
 	sel, err := snap.Select(context.Background(), filter.All())
 	if err != nil {
 		b.Fatal(err)
@@ -145,7 +154,7 @@ func BenchmarkGroup(b *testing.B) {
 
 func BenchmarkLoad(b *testing.B) {
 	s := benchStore()
-	def := view.Definition{Name: "things", Order: orderOf(b, "year", true)}
+	def := index.Definition{Name: "things", Order: orderOf(b, "year", true)}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := view.Load(context.Background(), view.Options{Store: s}, def); err != nil {

@@ -1,24 +1,13 @@
-// Package view holds the side collections in memory and answers any filter from
-// them.
+// Package view shows the current generation of each view.
 //
-// The data's way: a Set loads each view's rows from the store and keeps them
-// fresh by deltas. What a reader gets is a Snapshot: the rows of one generation,
-// immutable, read without locks, replaced as a whole by an atomic swap. A request
-// takes the snapshot once, selects rows by a filter, and counts, pages, groups
-// and joins prepared fragments on that one value.
+// The data's way: a Set loads each view's rows from the store and keeps them fresh by
+// deltas. What a reader gets is a Snapshot: the rows of one generation, immutable, read
+// without locks, replaced as a whole by an atomic swap. A request takes the snapshot
+// once, selects rows by a filter, and counts, pages, groups and joins prepared fragments
+// on that one value.
 //
-// Inside, a snapshot is a short list of segments. A segment is a batch of rows
-// that never changes again; it owns what is derived from its rows and built on
-// first use: path indexes, group columns and fragments. A refresh puts the changed
-// rows into a new small segment and marks the versions they replace as dead, so
-// that everything derived from unchanged rows is shared with the snapshot before.
-// When small segments or dead rows add up, they are folded into one.
-//
-// A row is addressed by its Slot, its position in the concatenation of a
-// snapshot's segments. Sets of rows are bitmaps over slots, and filters are
-// evaluated as algebra on such sets: a condition on a path is decided once per
-// distinct value of the path's index (see pathIndex), $and, $or, $nor and $not
-// combine sets, and what an index cannot decide, such as $elemMatch on
-// documents, is confirmed row by row with the matcher of rules/filter, which is
-// the reference for all of it.
+// The rows are in memory, where package index answers any filter from them, or stay in
+// the store, which is then queried at the snapshot's generation: Selection is the same
+// for both. Files keep the snapshots in memory on disk, so that a front end can start
+// while the store is away.
 package view

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 	"vitrine/rules/testoutput"
@@ -111,12 +112,12 @@ func run(t testing.TB, s *store, o view.Options) *running {
 	o.Store = s
 	o.OnSwap = func(snap *view.Snapshot) { r.swaps <- snap }
 	if o.Views == nil {
-		o.Views = []view.Definition{{
+		o.Views = []index.Definition{{
 			Name:  "things",
 			Order: raw.Sort{{Path: year, Desc: true}},
-			Fragments: []view.Fragment{
+			Fragments: []index.Fragment{
 				{Name: "title", Encode: appendTitle},
-				{Name: "row", Parts: []view.Fragment{
+				{Name: "row", Parts: []index.Fragment{
 					{Encode: func(dst []byte, _ bson.Raw) []byte { return append(dst, ',') }}, {Name: "part", Encode: appendTitle},
 				}},
 				{Name: "record", Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte { return append(dst, row.String()...) }},
@@ -141,7 +142,7 @@ func (r *running) next() *view.Snapshot {
 }
 
 // memory returns the rows of a snapshot in memory.
-func memory(t testing.TB, snap *view.Snapshot) *view.MemorySnapshot {
+func memory(t testing.TB, snap *view.Snapshot) *index.Snapshot {
 	t.Helper()
 	rows, ok := snap.Resident()
 	if !ok {

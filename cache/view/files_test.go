@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/cache/view/snapfile"
 	"vitrine/rules"
 )
@@ -225,7 +226,7 @@ func TestFileTellsWhenItWasConfirmed(t *testing.T) {
 	p.publish("slow", 5, numberedDocs(t, 5, 1)...)
 	p.publish("swift", 5, numberedDocs(t, 5, 1)...)
 	o := filing(dir)
-	o.Store, o.Views = p, []view.Definition{{Name: "slow"}, {Name: "swift"}}
+	o.Store, o.Views = p, []index.Definition{{Name: "slow"}, {Name: "swift"}}
 	s, err := view.New(o)
 	if err != nil {
 		t.Fatal(err)

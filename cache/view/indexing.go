@@ -8,12 +8,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/view/index"
 	"vitrine/rules/raw"
 )
 
 // Index makes sure that a store has the indexes that queries on the views given want. A
 // store that wants none has nothing to do.
-func Index(ctx context.Context, store origin.Views, defs []Definition) error {
+func Index(ctx context.Context, store origin.Views, defs []index.Definition) error {
 	indexer, able := store.(origin.Indexer)
 	if !able {
 		return nil
@@ -79,7 +80,7 @@ func (s *Set) index(ctx context.Context) {
 			return
 		case next := <-s.unindexed:
 			v, began := next.view, time.Now()
-			err := Index(ctx, v.store, []Definition{*v.def})
+			err := Index(ctx, v.store, []index.Definition{*v.def})
 			switch {
 			case ctx.Err() != nil:
 				return

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 )
 
 // indexed is a store that wants indexes.
@@ -32,7 +33,7 @@ func (i *indexed) Index(_ context.Context, name string, keys []bson.D) error {
 // TestIndexesOfStoredViews: whoever may write has views in the store indexed, once,
 // and again where it failed; who may not never asks for it.
 func TestIndexesOfStoredViews(t *testing.T) {
-	defs := []view.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"}, Searched: []string{"n"}}}
+	defs := []index.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"}, Searched: []string{"n"}}}
 	want := "things" + fmt.Sprint([]bson.D{{{Key: "n", Value: -1}, {Key: "_id", Value: 1}}, {{Key: "text", Value: 1}}})
 	open := func(t *testing.T, fails int) *indexed {
 		p := newPublisher(t)
@@ -74,7 +75,7 @@ func TestIndexesOfStoredViews(t *testing.T) {
 	})
 	t.Run("once", func(t *testing.T) {
 		store := open(t, 0)
-		if err := view.Index(t.Context(), store, slices.Concat(defs, []view.Definition{{Name: "others"}})); err != nil {
+		if err := view.Index(t.Context(), store, slices.Concat(defs, []index.Definition{{Name: "others"}})); err != nil {
 			t.Fatal(err)
 		}
 		if got := <-store.asked; got != want || len(store.asked) > 0 {

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
 )
 
@@ -102,7 +103,7 @@ func TestHeirsAreTheLastUsed(t *testing.T) {
 func TestSearchedPathsAreReady(t *testing.T) {
 	s := newStore()
 	s.publish([]bson.D{thing("a", 2000, "Ärger"), thing("b", 2000, "Bär")})
-	r := run(t, s, view.Options{Poll: time.Hour, Views: []view.Definition{{Name: "things", Searched: []string{"title"}}}})
+	r := run(t, s, view.Options{Poll: time.Hour, Views: []index.Definition{{Name: "things", Searched: []string{"title"}}}})
 	snap := <-r.swaps
 	for segments := 1; segments <= 2; segments++ {
 		ready := r.Status()[0].IndexPaths

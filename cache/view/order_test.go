@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules/raw"
 )
 
@@ -44,7 +45,7 @@ func checkOrder(t *testing.T, docs []bson.D, order raw.Sort) {
 	t.Helper()
 	s := newStore()
 	s.publish(docs)
-	snap, err := view.Load(t.Context(), view.Options{Store: s}, view.Definition{Name: "things", Order: order})
+	snap, err := view.Load(t.Context(), view.Options{Store: s}, index.Definition{Name: "things", Order: order})
 	if err != nil {
 		t.Fatal(err)
 	}

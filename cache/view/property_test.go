@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
@@ -151,7 +152,7 @@ func compareWithMatcher(t *testing.T, shown *view.Snapshot, spelled bson.Raw) (r
 		return 0 // refused: there is nothing to agree about
 	}
 	snap := memory(t, shown)
-	want, failed := map[view.Slot]bool{}, error(nil)
+	want, failed := map[index.Slot]bool{}, error(nil)
 	every, err := snap.Select(context.Background(), filter.All())
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func compareWithMatcher(t *testing.T, shown *view.Snapshot, spelled bson.Raw) (r
 		}
 		return 0
 	}
-	got := map[view.Slot]bool{}
+	got := map[index.Slot]bool{}
 	for slot := range sel.All() {
 		got[slot] = true
 	}

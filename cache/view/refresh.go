@@ -12,16 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/view/index"
 )
 
 // view is one view of a Set: the current snapshot, and what its refreshing
 // goroutine needs to make the next one.
 type view struct {
-	def      *Definition
-	builder  *Builder // of the refreshing goroutine, but for Window
+	def      *index.Definition
+	builder  *index.Builder // of the refreshing goroutine, but for Window
 	store    origin.Views
-	foreign  Foreign
-	budget   *Budget
+	foreign  index.Foreign
+	budget   *index.Budget
 	patience time.Duration // how long what the store last confirmed holds
 	signal   chan struct{} // of capacity one: signals fold
 	prepare  Preparer      // never nil, nor what it returns
@@ -110,9 +111,9 @@ func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
 	if meta.Epoch != from.Epoch {
 		return nil, origin.ErrStale
 	}
-	changes := make([]Change, len(rows))
+	changes := make([]index.Change, len(rows))
 	for i, r := range rows {
-		changes[i] = Change{ID: r.ID, Doc: r.Doc}
+		changes[i] = index.Change{ID: r.ID, Doc: r.Doc}
 	}
 	next := v.builder.Apply(changes)
 	fits := v.room.take(v.def.Name, next.RowBytes())
@@ -134,7 +135,7 @@ func (v *view) read(ctx context.Context, since uint64) ([]origin.Row, origin.Met
 	bytes := int64(0)
 	meta, err := v.store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
 		bytes += int64(len(r.Doc))
-		key := idKey(r.ID)
+		key := index.Key(r.ID)
 		i, again := at[key]
 		switch {
 		case !again:
@@ -161,7 +162,7 @@ func (v *view) read(ctx context.Context, since uint64) ([]origin.Row, origin.Met
 // left to the requests that still hold it, and answers until then.
 func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	next.loaded = time.Now()
-	var before *MemorySnapshot
+	var before *index.Snapshot
 	if cur := v.current.Load(); cur != nil {
 		before = cur.memory
 	}

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
@@ -162,9 +163,9 @@ func TestManyRefreshes(t *testing.T) {
 }
 
 // checkRuns compares the runs of some selections with their rows' fragments one by one.
-func checkRuns(t *testing.T, snap *view.MemorySnapshot, every *view.MemorySelection) {
+func checkRuns(t *testing.T, snap *index.Snapshot, every *index.Selection) {
 	t.Helper()
-	selections := []*view.MemorySelection{every}
+	selections := []*index.Selection{every}
 	for _, text := range []string{`{"year":{"$gte":2020}}`, `{"year":{"$mod":[3,1]}}`, `{"year":1000}`} {
 		f, err := filter.Parse([]byte(text), filter.Options{})
 		if err != nil {
@@ -176,10 +177,10 @@ func checkRuns(t *testing.T, snap *view.MemorySnapshot, every *view.MemorySelect
 		}
 		selections = append(selections, selected)
 	}
-	kinds := map[string]func(view.Slot) string{
-		"title":  func(slot view.Slot) string { return string(snap.Fragment(slot, "title")) },
-		"row":    func(slot view.Slot) string { return "," + string(snap.Fragment(slot, "part")) },
-		"record": func(slot view.Slot) string { return snap.Doc(slot).String() },
+	kinds := map[string]func(index.Slot) string{
+		"title":  func(slot index.Slot) string { return string(snap.Fragment(slot, "title")) },
+		"row":    func(slot index.Slot) string { return "," + string(snap.Fragment(slot, "part")) },
+		"record": func(slot index.Slot) string { return snap.Doc(slot).String() },
 	}
 	for _, selected := range selections {
 		for name, fragment := range kinds {

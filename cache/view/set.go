@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/view/index"
 	"vitrine/cache/view/snapfile"
 	"vitrine/rules"
 )
@@ -17,7 +18,7 @@ import (
 // Options configure a Set.
 type Options struct {
 	Store origin.Views
-	Views []Definition
+	Views []index.Definition
 	// Mode is where rows are when they are asked for. If empty, Memory. The others need
 	// a Store that is an origin.Queries.
 	Mode Mode
@@ -36,7 +37,7 @@ type Options struct {
 	// Files is where snapshots are kept on disk.
 	Files Files
 	// Foreign evaluates what memory does not. If nil, such filters are refused.
-	Foreign Foreign
+	Foreign index.Foreign
 	// Logger may be nil: then nothing is logged.
 	Logger *slog.Logger
 	// OnSwap, if set, is called after a snapshot became current.
@@ -49,7 +50,7 @@ type Set struct {
 	names   []string
 	mode    Mode
 	poll    time.Duration
-	budget  *Budget
+	budget  *index.Budget
 	log     *slog.Logger
 	onSwap  func(*Snapshot)
 	files   Files
@@ -97,13 +98,13 @@ func New(o Options) (*Set, error) {
 		}
 	}
 	s := &Set{
-		views: make(map[string]*view), mode: o.Mode, poll: o.Poll, budget: NewBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap,
+		views: make(map[string]*view), mode: o.Mode, poll: o.Poll, budget: index.NewBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap,
 		files: o.Files, unfiled: make(chan struct{}, 1),
 		indexes: o.Index, unindexed: make(chan unindexed, len(o.Views)),
 	}
 	for i := range o.Views {
 		def := o.Views[i]
-		builder, err := NewBuilder(def, s.budget, o.Foreign)
+		builder, err := index.NewBuilder(def, s.budget, o.Foreign)
 		if err != nil {
 			return nil, err
 		}
@@ -266,8 +267,8 @@ func (s *Set) Status() []Status {
 }
 
 // Load reads one view once, for a command that asks and exits.
-func Load(ctx context.Context, o Options, def Definition) (*Snapshot, error) {
-	o.Views = []Definition{def}
+func Load(ctx context.Context, o Options, def index.Definition) (*Snapshot, error) {
+	o.Views = []index.Definition{def}
 	s, err := New(o)
 	if err != nil {
 		return nil, err

@@ -1,107 +1,140 @@
 package view
 
 import (
+	"context"
 	"iter"
+	"time"
 
-	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/view/index"
+	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
-// Slot is a row's place in one snapshot. It means nothing in another.
-type Slot uint32
-
-// MemorySnapshot is the rows of a view at one generation. It is immutable and shared:
-// callers must not change what it returns.
-type MemorySnapshot struct {
-	def     *Definition
-	budget  *Budget
-	foreign Foreign // nil: filters that memory does not evaluate are refused
-
-	segments []*segment
-	bases    []Slot         // bases[i] is the first slot of segments[i]
-	size     int            // slots, dead ones included
-	live     *bitset.BitSet // slots whose row is current
-	count    int            // live slots
-	rowBytes int64          // BSON held, dead rows included
-	order    []Slot         // live slots in the view's order; nil when that is 0, 1, 2 …
+// Snapshot is a view at one generation, in memory or where it is stored. It is
+// immutable and shared: callers must not change what it returns.
+type Snapshot struct {
+	meta   origin.Meta
+	loaded time.Time
+	memory *index.Snapshot // nil: the rows stay in the store
+	stored *storedRows     // nil: they are in memory
 }
+
+// Selection is the rows of a snapshot that a filter selects. It is immutable.
+type Selection interface {
+	// Count returns the number of rows.
+	Count() int
+	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means
+	// all. They come in the view's order, or in that of By. A row of a view in the
+	// store keeps those around it: callers should not hold it for long. The error is
+	// that of the store, *MovedError among them, and ends the rows.
+	Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error]
+	// Group counts the rows by a field's value, as index.Selection.Group does.
+	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
+	// By returns the selection in an order, ties by _id; nil is the view's own order.
+	By(order raw.Sort) Selection
+	// Only returns the selection for a caller who reads only a few top-level fields and
+	// _id of its rows: of a view in the store no others are read.
+	Only(fields ...string) Selection
+	// Prepared returns the fragments of that name as index.Selection.Runs does, or
+	// false if the rows are in the store, which prepares none.
+	Prepared(fragment string) (runs iter.Seq[index.Run], ok bool)
+}
+
+// Meta returns the view's meta at this generation.
+func (s *Snapshot) Meta() origin.Meta { return s.meta }
+
+// Loaded returns when this snapshot was made.
+func (s *Snapshot) Loaded() time.Time { return s.loaded }
 
 // Len returns the number of rows.
-func (s *MemorySnapshot) Len() int { return s.count }
-
-// RowBytes returns the bytes of BSON held, those of replaced rows included.
-func (s *MemorySnapshot) RowBytes() int64 { return s.rowBytes }
-
-// Segments returns the number of segments.
-func (s *MemorySnapshot) Segments() int { return len(s.segments) }
-
-// Indexes returns how many paths are indexed, and the bytes that these indexes and
-// everything else derived from the rows hold.
-func (s *MemorySnapshot) Indexes() (paths int, bytes int64) { return s.budget.heldBy(s.segments) }
-
-// Docs yields the rows in the view's order.
-func (s *MemorySnapshot) Docs() iter.Seq[bson.Raw] {
-	return func(yield func(bson.Raw) bool) {
-		s.inOrder(func(slot Slot) bool { return yield(s.Doc(slot)) })
+func (s *Snapshot) Len() int {
+	if s.memory == nil {
+		return s.meta.Rows
 	}
+	return s.memory.Len()
 }
 
-// Doc returns the row's document.
-func (s *MemorySnapshot) Doc(slot Slot) bson.Raw {
-	seg, local := s.locate(slot)
-	return seg.rows[local]
-}
+// Resident returns the rows in memory, or false if they stay in the store.
+func (s *Snapshot) Resident() (*index.Snapshot, bool) { return s.memory, s.memory != nil }
 
-// Fragment returns the row's prepared piece of that name, encoded once per row
-// version. A name the view's Definition lacks is a programming mistake and panics.
-func (s *MemorySnapshot) Fragment(slot Slot, name string) []byte {
-	seg, local := s.locate(slot)
-	at := s.place(name)
-	return s.prepared(seg, at.kind).of(local, at.from, at.to)
-}
+// missing counts the rows of the generation that the store left out.
+func (s *Snapshot) missing() int { return max(s.meta.Rows-s.Len(), 0) }
 
-func (s *MemorySnapshot) prepared(seg *segment, kind int) *fragments {
-	return seg.prepared(kind, &s.def.Fragments[kind], s.budget)
-}
-
-func (s *MemorySnapshot) place(name string) place {
-	at, ok := s.def.places[name]
-	if !ok {
-		panic("view " + s.def.Name + " has no fragment " + name)
+// segments returns the number of segments in memory.
+func (s *Snapshot) segments() int {
+	if s.memory == nil {
+		return 0
 	}
-	return at
+	return s.memory.Segments()
 }
 
-func (s *MemorySnapshot) locate(slot Slot) (*segment, int) {
-	i := len(s.bases) - 1
-	for i > 0 && s.bases[i] > slot {
-		i--
+// Has reports whether a row has something at a path, or once had it. Where rows stay in
+// the store they are not read for it, and the answer is yes.
+func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
+	if s.memory == nil {
+		return true, nil
 	}
-	return s.segments[i], int(slot - s.bases[i])
+	return s.memory.Has(ctx, path)
 }
 
-func (s *MemorySnapshot) countRowBytes() (bytes int64) {
-	for _, seg := range s.segments {
-		for _, row := range seg.rows {
-			bytes += int64(len(row))
+// Select evaluates a filter. The error is the context's, or that of an expression
+// that ran out of time (kind rules.ErrWrongCall).
+func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (Selection, error) {
+	if s.memory == nil {
+		return s.stored.counted(ctx, f)
+	}
+	selected, err := s.memory.Select(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return resident{selected}, nil
+}
+
+// First returns the first row that a filter selects, nil if there is none.
+func (s *Snapshot) First(ctx context.Context, f *filter.Filter) (bson.Raw, error) {
+	var selected Selection
+	var err error
+	if s.memory == nil {
+		selected, err = s.stored.selection(ctx, f)
+	} else {
+		selected, err = s.Select(ctx, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for row, err := range selected.Rows(ctx, 0, 1) {
+		if err != nil {
+			return nil, err
 		}
+		return row.Doc(), nil
 	}
-	return bytes
+	return nil, nil
 }
 
-// inOrder yields every live slot in the view's order.
-func (s *MemorySnapshot) inOrder(yield func(Slot) bool) {
-	if s.order == nil {
-		for slot := range Slot(s.size) {
-			if !yield(slot) {
+// resident is a selection of rows in memory.
+type resident struct{ *index.Selection }
+
+// Rows implements Selection.
+func (s resident) Rows(_ context.Context, offset, limit int) iter.Seq2[index.Row, error] {
+	return func(yield func(index.Row, error) bool) {
+		for row := range s.Selection.Rows(offset, limit) {
+			if !yield(row, nil) {
 				return
 			}
 		}
-		return
 	}
-	for _, slot := range s.order {
-		if !yield(slot) {
-			return
-		}
-	}
+}
+
+// By implements Selection.
+func (s resident) By(order raw.Sort) Selection { return resident{s.Selection.By(order)} }
+
+// Only implements Selection.
+func (s resident) Only(...string) Selection { return s }
+
+// Prepared implements Selection.
+func (s resident) Prepared(fragment string) (iter.Seq[index.Run], bool) {
+	return s.Runs(fragment), true
 }

@@ -13,6 +13,7 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/origin"
+	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -44,11 +45,11 @@ func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
 // storedRows is a view's rows where they are stored.
 type storedRows struct {
-	def     *Definition
+	def     *index.Definition
 	meta    origin.Meta
 	queries origin.Queries
-	foreign Foreign
-	windows *Builder // makes the small snapshots that rows are read from
+	foreign index.Foreign
+	windows *index.Builder // makes the small snapshots that rows are read from
 }
 
 // storedSelection reads a selection's rows from the store. What the query does not
@@ -161,7 +162,7 @@ func (s *storedSelection) Only(fields ...string) Selection {
 }
 
 // Prepared implements Selection.
-func (s *storedSelection) Prepared(string) (iter.Seq[Run], bool) { return nil, false }
+func (s *storedSelection) Prepared(string) (iter.Seq[index.Run], bool) { return nil, false }
 
 // count counts the rows; those that the query does not decide are read for it, as
 // far as the filter looks at them.
@@ -244,14 +245,14 @@ func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2
 }
 
 // Rows implements Selection: each row is in the snapshot of a batch.
-func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
+func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error] {
+	return func(yield func(index.Row, error) bool) {
 		var batch []bson.Raw
 		size := 0
 		flush := func() bool {
 			window := s.rows.windows.Window(batch)
-			for slot := range Slot(len(batch)) {
-				if !yield(Row{window, slot}, nil) {
+			for slot := range index.Slot(len(batch)) {
+				if !yield(index.Row{Snap: window, Slot: slot}, nil) {
 					return false
 				}
 			}
@@ -260,7 +261,7 @@ func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2
 		}
 		for doc, err := range s.page(ctx, offset, limit) {
 			if err != nil {
-				yield(Row{}, err)
+				yield(index.Row{}, err)
 				return
 			}
 			batch, size = append(batch, doc), size+len(doc)
@@ -273,14 +274,14 @@ func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2
 }
 
 // Group implements Selection: rows are read as far as the fields need.
-func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]Group, error) {
+func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]index.Group, error) {
 	first, _, _ := strings.Cut(field, ".")
 	wanted := []string{first}
 	if unwind != "" {
 		wanted = append(wanted, unwind)
 	}
 	q := origin.Query{Filter: s.query, Projection: s.projection(wanted)}
-	return GroupDocs(s.documents(ctx, q), field, unwind)
+	return index.GroupDocs(s.documents(ctx, q), field, unwind)
 }
 
 // told says which view has gone on.

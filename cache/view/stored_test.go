@@ -19,6 +19,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
 	"vitrine/rules/raw"
@@ -121,7 +122,7 @@ func TestWhereRowsAreMakesNoDifference(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.publish("things", n)
-	def := view.Definition{Name: "things", Order: orderOf(t, "a", true)}
+	def := index.Definition{Name: "things", Order: orderOf(t, "a", true)}
 	load := func(mode view.Mode) *view.Snapshot {
 		snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: mode}, def)
 		if err != nil {
@@ -193,7 +194,7 @@ func TestForeignFiltersInTheStore(t *testing.T) {
 			}
 		}
 	}
-	snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: view.Store, Foreign: known}, view.Definition{Name: "things"})
+	snap, err := view.Load(t.Context(), view.Options{Store: p, Mode: view.Store, Foreign: known}, index.Definition{Name: "things"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +255,7 @@ func TestStoredViewGoesOn(t *testing.T) {
 	const rows, generations = 200, 15
 	p := newPublisher(t)
 	p.publish("things", rows, numberedDocs(t, rows, 1)...)
-	s := kept(t, view.Options{Store: p, Mode: view.Store, Poll: time.Hour, Views: []view.Definition{{Name: "things"}}})
+	s := kept(t, view.Options{Store: p, Mode: view.Store, Poll: time.Hour, Views: []index.Definition{{Name: "things"}}})
 	ended := make(chan struct{})
 	var readers sync.WaitGroup
 	for range 2 {
@@ -331,7 +332,7 @@ func TestAuto(t *testing.T) {
 	var log logged
 	s := kept(t, view.Options{
 		Store: p, Mode: view.Auto, RowBudget: 32 << 10, Poll: time.Hour,
-		Views:  []view.Definition{{Name: "large"}, {Name: "growing"}, {Name: "small"}},
+		Views:  []index.Definition{{Name: "large"}, {Name: "growing"}, {Name: "small"}},
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	checkModes(t, s, view.Store, view.Memory, view.Memory)

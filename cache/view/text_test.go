@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 )
 
 // TestSearchManyTexts: in so much text that every processor searches a stretch of it,
@@ -22,7 +23,7 @@ func TestSearchManyTexts(t *testing.T) {
 	}
 	s := newStore()
 	s.publish(docs)
-	snap, err := view.Load(t.Context(), view.Options{Store: s}, view.Definition{Name: "things"})
+	snap, err := view.Load(t.Context(), view.Options{Store: s}, index.Definition{Name: "things"})
 	if err != nil {
 		t.Fatal(err)
 	}

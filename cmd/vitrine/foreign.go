@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/rules"
 )
@@ -16,7 +16,7 @@ import (
 // foreignFilters lets a MongoDB answer what memory does not evaluate, such as
 // $text, on the records that a view is made from: the indexes for it are there.
 // The embedded store has nothing to add; such filters are refused.
-func foreignFilters(cfg configs.Config, store origin.Source) view.Foreign {
+func foreignFilters(cfg configs.Config, store origin.Source) index.Foreign {
 	if embedded(cfg) {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/proxy"
 	"vitrine/rules"
@@ -81,7 +82,7 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 	return nil, fmt.Errorf("view %s: %w; there are %s", name, rules.ErrNotFound, strings.Join(known, ", "))
 }
 
-func printRows(cmd *cobra.Command, rows iter.Seq2[view.Row, error]) error {
+func printRows(cmd *cobra.Command, rows iter.Seq2[index.Row, error]) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	var line []byte
 	for row, err := range rows {

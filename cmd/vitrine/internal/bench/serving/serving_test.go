@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/cmd/vitrine/internal/bench/serving"
 	"vitrine/cmd/vitrine/internal/bench/usage"
 	"vitrine/rules"
@@ -52,7 +53,7 @@ func newHouse(t *testing.T) (*house, *serving.Service) {
 	if h.lease, err = store.Acquire(t.Context(), "job", "test", 1<<40); err != nil {
 		t.Fatal(err)
 	}
-	h.views, err = view.New(view.Options{Store: store, Views: []view.Definition{{Name: rules.ViewActivities}}})
+	h.views, err = view.New(view.Options{Store: store, Views: []index.Definition{{Name: rules.ViewActivities}}})
 	if err != nil {
 		t.Fatal(err)
 	}

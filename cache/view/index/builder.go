@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"slices"
@@ -31,7 +31,7 @@ type Builder struct {
 	foreign Foreign
 	budget  *Budget
 
-	last  *MemorySnapshot // nil: there is none to go on from
+	last  *Snapshot       // nil: there is none to go on from
 	slots map[string]Slot // live rows of last by id
 }
 
@@ -47,24 +47,24 @@ func NewBuilder(def Definition, b *Budget, foreign Foreign) (*Builder, error) {
 }
 
 // Load makes a snapshot of rows in any order.
-func (b *Builder) Load(rows []bson.Raw) *MemorySnapshot {
+func (b *Builder) Load(rows []bson.Raw) *Snapshot {
 	b.last = b.compact(rows)
 	b.slots = make(map[string]Slot, b.last.size)
 	for slot := range Slot(b.last.size) {
-		b.slots[idKey(idOf(b.last.Doc(slot)))] = slot
+		b.slots[Key(idOf(b.last.Doc(slot)))] = slot
 	}
 	return b.last
 }
 
 // Apply makes the snapshot that follows the last one. It shares that one's segments,
 // unless it is time to fold some.
-func (b *Builder) Apply(changes []Change) *MemorySnapshot {
+func (b *Builder) Apply(changes []Change) *Snapshot {
 	cur := b.last
 	live := cur.live.Clone()
 	dead := bitset.New(uint(cur.size))
 	var docs []bson.Raw
 	for _, row := range changes {
-		key := idKey(row.ID)
+		key := Key(row.ID)
 		if slot, ok := b.slots[key]; ok {
 			live.Clear(uint(slot))
 			dead.Set(uint(slot))
@@ -87,7 +87,7 @@ func (b *Builder) Apply(changes []Change) *MemorySnapshot {
 }
 
 // Fold makes the last snapshot again without the rows that were replaced.
-func (b *Builder) Fold() *MemorySnapshot {
+func (b *Builder) Fold() *Snapshot {
 	if b.last.size == b.last.count {
 		return b.last
 	}
@@ -99,13 +99,13 @@ func (b *Builder) Drop() { b.last, b.slots = nil, nil }
 
 // Window makes a snapshot to read a few rows from: it is in no order and can't be
 // queried.
-func (b *Builder) Window(rows []bson.Raw) *MemorySnapshot {
+func (b *Builder) Window(rows []bson.Raw) *Snapshot {
 	return b.snapshotOf([]*segment{newSegment(b.budget, rows, len(b.def.Fragments))})
 }
 
 // snapshotOf lines segments up; the caller fills live, count and order.
-func (b *Builder) snapshotOf(segments []*segment) *MemorySnapshot {
-	s := &MemorySnapshot{def: b.def, budget: b.budget, foreign: b.foreign, segments: segments, bases: make([]Slot, len(segments))}
+func (b *Builder) snapshotOf(segments []*segment) *Snapshot {
+	s := &Snapshot{def: b.def, budget: b.budget, foreign: b.foreign, segments: segments, bases: make([]Slot, len(segments))}
 	for i, seg := range segments {
 		s.bases[i] = Slot(s.size)
 		s.size += len(seg.rows)
@@ -114,7 +114,7 @@ func (b *Builder) snapshotOf(segments []*segment) *MemorySnapshot {
 }
 
 // compact makes a snapshot of one segment from rows in any order.
-func (b *Builder) compact(rows []bson.Raw) *MemorySnapshot {
+func (b *Builder) compact(rows []bson.Raw) *Snapshot {
 	sorted := make([]bson.Raw, len(rows))
 	for i, from := range rank(b.def.Order, rows).sorted() {
 		sorted[i] = rows[from]
@@ -138,7 +138,7 @@ func (b *Builder) extend(live, dead *bitset.BitSet, docs []bson.Raw) {
 	live.Copy(next.live)
 	for slot := Slot(cur.size); slot < Slot(next.size); slot++ {
 		next.live.Set(uint(slot))
-		b.slots[idKey(idOf(next.Doc(slot)))] = slot
+		b.slots[Key(idOf(next.Doc(slot)))] = slot
 	}
 	next.count = int(next.live.Count())
 	next.order = mergeOrder(cur, next, dead)
@@ -148,7 +148,7 @@ func (b *Builder) extend(live, dead *bitset.BitSet, docs []bson.Raw) {
 
 // mergeOrder merges the slots that next added, which are sorted among themselves,
 // into cur's order without its dead ones. Only log(n) rows are compared per added row.
-func mergeOrder(cur, next *MemorySnapshot, dead *bitset.BitSet) []Slot {
+func mergeOrder(cur, next *Snapshot, dead *bitset.BitSet) []Slot {
 	kept := make([]Slot, 0, next.count)
 	cur.inOrder(func(slot Slot) bool {
 		if !dead.Test(uint(slot)) {
@@ -176,7 +176,7 @@ func mergeOrder(cur, next *MemorySnapshot, dead *bitset.BitSet) []Slot {
 // fold makes one segment of all segments of the last snapshot but the first keep:
 // their live rows, in the view's order. Nothing is sorted again, and fragments that
 // are encoded move along; what is derived from the kept segments stays.
-func (b *Builder) fold(keep int) *MemorySnapshot {
+func (b *Builder) fold(keep int) *Snapshot {
 	s := b.last
 	from := Slot(s.size)
 	if keep < len(s.segments) {
@@ -211,7 +211,7 @@ func (b *Builder) fold(keep int) *MemorySnapshot {
 	}
 	next.rowBytes = next.countRowBytes()
 	for i, row := range rows {
-		b.slots[idKey(idOf(row))] = from + Slot(i)
+		b.slots[Key(idOf(row))] = from + Slot(i)
 	}
 	b.last = next
 	return next
@@ -220,7 +220,7 @@ func (b *Builder) fold(keep int) *MemorySnapshot {
 // handOver gives the folded segment the fragments of one kind, if all rows that
 // moved into it have theirs; bulky ones are left to the next request. They are copied:
 // otherwise one row would keep the whole block that it came in.
-func handOver(s *MemorySnapshot, folded *segment, kind, keep int, moved []Slot) {
+func handOver(s *Snapshot, folded *segment, kind, keep int, moved []Slot) {
 	if s.def.Fragments[kind].Bulky {
 		return
 	}
@@ -238,7 +238,7 @@ func handOver(s *MemorySnapshot, folded *segment, kind, keep int, moved []Slot) 
 	})
 }
 
-// idKey makes an id usable as a map key: ids are the same if type and bytes are.
-func idKey(id bson.RawValue) string {
+// Key makes an id usable as a map key: ids are the same if type and bytes are.
+func Key(id bson.RawValue) string {
 	return string(append([]byte{byte(id.Type)}, id.Value...))
 }

@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // evalElem narrows $elemMatch by the indexes of what one element must hold, and
 // confirms the rows that are left: sets know that some element has each of the
 // values, not that it is the same one.
-func (s *MemorySnapshot) evalElem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (s *Snapshot) evalElem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
 	candidates := within.Clone()
 	for _, leaf := range filter.Necessary(elem) {
 		part, err := s.evalLeaf(ctx, leaf)

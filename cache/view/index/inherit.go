@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"context"
@@ -16,7 +16,7 @@ const inheritTime = 2 * time.Second
 // inherit builds for the segments that next adds, nobody sees them yet, what is in use of
 // those before, the last used first: the first question after a fold should not have to.
 // Verdicts are left out, since only a question brings its condition.
-func (b *Builder) inherit(ctx context.Context, before, next *MemorySnapshot) {
+func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
 		return slices.Contains(before.segments, seg)
 	})

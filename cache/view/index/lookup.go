@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"context"
@@ -198,7 +198,7 @@ func (s *segment) mayDerive(ctx context.Context) error {
 
 // Has reports whether a row has something at a path, or once had it. Without rows the
 // answer is yes.
-func (s *MemorySnapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
+func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
 	if s.count == 0 {
 		return true, nil
 	}

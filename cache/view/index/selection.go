@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"vitrine/rules/filter"
 )
 
-// MemorySelection is the set of a snapshot's rows that a filter selects. It is
+// Selection is the set of a snapshot's rows that a filter selects. It is
 // immutable.
-type MemorySelection struct {
-	snap  *MemorySnapshot
+type Selection struct {
+	snap  *Snapshot
 	rows  *bitset.BitSet // live slots only
 	count int
 
@@ -23,20 +23,20 @@ type MemorySelection struct {
 
 // Select evaluates a filter. The error is the context's, or that of an expression
 // that ran out of time (kind rules.ErrWrongCall).
-func (s *MemorySnapshot) Select(ctx context.Context, f *filter.Filter) (*MemorySelection, error) {
+func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Selection, error) {
 	rows, err := s.eval(ctx, fair.Bound(ctx, f).Root(), s.live)
 	if err != nil {
 		return nil, err
 	}
 	rows.InPlaceIntersection(s.live)
-	return &MemorySelection{snap: s, rows: rows, count: int(rows.Count())}, nil
+	return &Selection{snap: s, rows: rows, count: int(rows.Count())}, nil
 }
 
 // Count returns the number of rows selected.
-func (s *MemorySelection) Count() int { return s.count }
+func (s *Selection) Count() int { return s.count }
 
 // All yields the selected rows in the view's order or that of By.
-func (s *MemorySelection) All() iter.Seq[Slot] {
+func (s *Selection) All() iter.Seq[Slot] {
 	if s.sorted != nil {
 		return slices.Values(s.sorted)
 	}
@@ -66,7 +66,7 @@ func (s *MemorySelection) All() iter.Seq[Slot] {
 
 // Page is All of up to limit rows after skipping offset. A
 // limit of 0 or less means all; an offset past the end gives an empty page.
-func (s *MemorySelection) Page(offset, limit int) []Slot {
+func (s *Selection) Page(offset, limit int) []Slot {
 	offset = max(offset, 0)
 	if offset >= s.count {
 		return nil

@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // eval returns the slots whose row matches the node, as set algebra. Only slots
 // of within matter to the caller: others may be in the answer or not, whichever
 // is cheaper. Sets returned are fresh and may be changed.
-func (s *MemorySnapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (s *MemorySnapshot) eval(ctx context.Context, n filter.Node, within *bitset
 }
 
 // evalLeaf asks the path index of every segment.
-func (s *MemorySnapshot) evalLeaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
+func (s *Snapshot) evalLeaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for i, seg := range s.segments {
 		index, err := seg.askedIndex(ctx, s.budget, leaf.Path)
@@ -54,7 +54,7 @@ func (s *MemorySnapshot) evalLeaf(ctx context.Context, leaf *filter.Leaf) (*bits
 
 // evalAll intersects. The nodes stand in their order, cheap ones first: what has to be
 // confirmed row by row then sees few rows, and an empty set ends the work.
-func (s *MemorySnapshot) evalAll(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (s *Snapshot) evalAll(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := within.Clone()
 	for _, n := range nodes {
 		part, err := s.eval(ctx, n, set)
@@ -70,7 +70,7 @@ func (s *MemorySnapshot) evalAll(ctx context.Context, nodes []filter.Node, withi
 }
 
 // evalAny unites. What is found already is not asked again: an expression may fail on it.
-func (s *MemorySnapshot) evalAny(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (s *Snapshot) evalAny(ctx context.Context, nodes []filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for _, n := range nodes {
 		left := within
@@ -86,7 +86,7 @@ func (s *MemorySnapshot) evalAny(ctx context.Context, nodes []filter.Node, withi
 	return set, nil
 }
 
-func (s *MemorySnapshot) complement(set *bitset.BitSet, err error) (*bitset.BitSet, error) {
+func (s *Snapshot) complement(set *bitset.BitSet, err error) (*bitset.BitSet, error) {
 	if err != nil {
 		return nil, err
 	}

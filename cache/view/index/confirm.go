@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"cmp"
@@ -47,7 +47,7 @@ func (v *verdicts) note(rows []uint, hit []bool) {
 }
 
 // confirm asks the reference matcher for every row of within.
-func (s *MemorySnapshot) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (s *Snapshot) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for i, seg := range s.segments {
 		c := confirmation{node: n, seg: seg, base: uint(s.bases[i]), within: within}

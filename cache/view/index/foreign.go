@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type Foreign func(ctx context.Context, view string, query bson.Raw) iter.Seq2[bs
 
 // evalForeign reads a filter through: the rows whose ids the database names.
 // Records that became rows since, or are none any more, are simply not among them.
-func (s *MemorySnapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bitset.BitSet, error) {
+func (s *Snapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bitset.BitSet, error) {
 	path, err := raw.ParsePath("_id")
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"encoding/binary"
@@ -62,7 +62,7 @@ func (r Run) Rows() iter.Seq[Run] {
 // Runs yields the fragments of that name of the selected rows, in the view's order
 // and in as few pieces as may be. The name is that of a whole fragment, not of a
 // part; another is a programming mistake and panics.
-func (s *MemorySelection) Runs(name string) iter.Seq[Run] {
+func (s *Selection) Runs(name string) iter.Seq[Run] {
 	kind := s.snap.whole(name)
 	return func(yield func(Run) bool) {
 		for from, to := range s.stretches() {
@@ -80,7 +80,7 @@ func (s *MemorySelection) Runs(name string) iter.Seq[Run] {
 }
 
 // whole returns the kind of a fragment that is no part of another.
-func (s *MemorySnapshot) whole(name string) int {
+func (s *Snapshot) whole(name string) int {
 	at := s.place(name)
 	if s.def.Fragments[at.kind].Name != name {
 		panic("view " + s.def.Name + ": fragment " + name + " is a part")
@@ -90,7 +90,7 @@ func (s *MemorySnapshot) whole(name string) int {
 
 // stretches yields the selected rows in the view's order as ranges of consecutive
 // slots, each from a slot up to another.
-func (s *MemorySelection) stretches() iter.Seq2[Slot, Slot] {
+func (s *Selection) stretches() iter.Seq2[Slot, Slot] {
 	return func(yield func(from, to Slot) bool) {
 		if s.snap.order == nil {
 			for from, ok := s.rows.NextSet(0); ok; {

@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"context"
@@ -47,7 +47,7 @@ func splitWarm(def *Definition) (w warmth, err error) {
 
 // Warm builds the fragments and indexes of a snapshot that is about to be shown: those
 // of the definition, and those in use of the snapshot before, which may be nil.
-func (b *Builder) Warm(ctx context.Context, before, next *MemorySnapshot) {
+func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 	for _, seg := range next.segments {
 		for _, kind := range b.warm.fragments {
 			next.prepared(seg, kind)

@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"container/list"
@@ -139,7 +139,7 @@ func (b *Budget) dropLocked(d *derivedOf) {
 
 // Replaced drops what belongs to segments that were replaced: those of before that are
 // not in after. Each may be nil.
-func (b *Budget) Replaced(before, after *MemorySnapshot) {
+func (b *Budget) Replaced(before, after *Snapshot) {
 	if before == nil {
 		return
 	}

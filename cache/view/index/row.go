@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"iter"
@@ -10,7 +10,7 @@ import (
 
 // Row is a row of a snapshot.
 type Row struct {
-	Snap *MemorySnapshot
+	Snap *Snapshot
 	Slot Slot
 }
 
@@ -22,7 +22,7 @@ func (r Row) Fragment(name string) []byte { return r.Snap.Fragment(r.Slot, name)
 
 // Rows yields up to limit selected rows after skipping offset; a limit of 0 or less
 // means all. They come in the view's order, or in that of By.
-func (s *MemorySelection) Rows(offset, limit int) iter.Seq[Row] {
+func (s *Selection) Rows(offset, limit int) iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		if offset <= 0 && limit <= 0 {
 			for slot := range s.All() {
@@ -41,7 +41,7 @@ func (s *MemorySelection) Rows(offset, limit int) iter.Seq[Row] {
 }
 
 // By returns the selection in an order, ties by _id; nil is the view's own order.
-func (s *MemorySelection) By(order raw.Sort) *MemorySelection {
+func (s *Selection) By(order raw.Sort) *Selection {
 	if order == nil {
 		return s
 	}
@@ -51,7 +51,7 @@ func (s *MemorySelection) By(order raw.Sort) *MemorySelection {
 }
 
 // sort puts the selected rows in an order.
-func (s *MemorySelection) sort(order raw.Sort) []Slot {
+func (s *Selection) sort(order raw.Sort) []Slot {
 	slots := s.Page(0, 0)
 	docs := make([]bson.Raw, len(slots))
 	for i, slot := range slots {

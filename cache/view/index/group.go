@@ -1,4 +1,4 @@
-package view
+package index
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ type Group struct {
 // {$sum: 1} does, after unwinding a top-level array if unwind names one. Numbers
 // that are equal group together whatever their type; a missing field groups as
 // null. Groups come by count descending, ties by value.
-func (s *MemorySelection) Group(ctx context.Context, field, unwind string) ([]Group, error) {
+func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, error) {
 	var all []Group
 	for i, seg := range s.snap.segments {
 		err := fair.TurnOf(ctx).Check(ctx)
@@ -66,7 +66,7 @@ func GroupDocs(docs iter.Seq2[bson.Raw, error], field, unwind string) ([]Group, 
 			if v.Type == 0 || v.Type == bson.TypeUndefined {
 				v = bson.RawValue{Type: bson.TypeNull}
 			}
-			key := idKey(v)
+			key := Key(v)
 			at, known := places[key]
 			if !known {
 				at = len(groups)

@@ -1,4 +1,0 @@
-package view
-
-// DropIndexes forgets every path index of a snapshot, for benchmarks of building them.
-func (s *MemorySnapshot) DropIndexes() { s.budget.Replaced(s, nil) }

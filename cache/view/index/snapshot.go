@@ -1,0 +1,107 @@
+package index
+
+import (
+	"iter"
+
+	"github.com/bits-and-blooms/bitset"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Slot is a row's place in one snapshot. It means nothing in another.
+type Slot uint32
+
+// Snapshot is the rows of a view at one generation. It is immutable and shared:
+// callers must not change what it returns.
+type Snapshot struct {
+	def     *Definition
+	budget  *Budget
+	foreign Foreign // nil: filters that memory does not evaluate are refused
+
+	segments []*segment
+	bases    []Slot         // bases[i] is the first slot of segments[i]
+	size     int            // slots, dead ones included
+	live     *bitset.BitSet // slots whose row is current
+	count    int            // live slots
+	rowBytes int64          // BSON held, dead rows included
+	order    []Slot         // live slots in the view's order; nil when that is 0, 1, 2 …
+}
+
+// Len returns the number of rows.
+func (s *Snapshot) Len() int { return s.count }
+
+// RowBytes returns the bytes of BSON held, those of replaced rows included.
+func (s *Snapshot) RowBytes() int64 { return s.rowBytes }
+
+// Segments returns the number of segments.
+func (s *Snapshot) Segments() int { return len(s.segments) }
+
+// Indexes returns how many paths are indexed, and the bytes that these indexes and
+// everything else derived from the rows hold.
+func (s *Snapshot) Indexes() (paths int, bytes int64) { return s.budget.heldBy(s.segments) }
+
+// Docs yields the rows in the view's order.
+func (s *Snapshot) Docs() iter.Seq[bson.Raw] {
+	return func(yield func(bson.Raw) bool) {
+		s.inOrder(func(slot Slot) bool { return yield(s.Doc(slot)) })
+	}
+}
+
+// Doc returns the row's document.
+func (s *Snapshot) Doc(slot Slot) bson.Raw {
+	seg, local := s.locate(slot)
+	return seg.rows[local]
+}
+
+// Fragment returns the row's prepared piece of that name, encoded once per row
+// version. A name the view's Definition lacks is a programming mistake and panics.
+func (s *Snapshot) Fragment(slot Slot, name string) []byte {
+	seg, local := s.locate(slot)
+	at := s.place(name)
+	return s.prepared(seg, at.kind).of(local, at.from, at.to)
+}
+
+func (s *Snapshot) prepared(seg *segment, kind int) *fragments {
+	return seg.prepared(kind, &s.def.Fragments[kind], s.budget)
+}
+
+func (s *Snapshot) place(name string) place {
+	at, ok := s.def.places[name]
+	if !ok {
+		panic("view " + s.def.Name + " has no fragment " + name)
+	}
+	return at
+}
+
+func (s *Snapshot) locate(slot Slot) (*segment, int) {
+	i := len(s.bases) - 1
+	for i > 0 && s.bases[i] > slot {
+		i--
+	}
+	return s.segments[i], int(slot - s.bases[i])
+}
+
+func (s *Snapshot) countRowBytes() (bytes int64) {
+	for _, seg := range s.segments {
+		for _, row := range seg.rows {
+			bytes += int64(len(row))
+		}
+	}
+	return bytes
+}
+
+// inOrder yields every live slot in the view's order.
+func (s *Snapshot) inOrder(yield func(Slot) bool) {
+	if s.order == nil {
+		for slot := range Slot(s.size) {
+			if !yield(slot) {
+				return
+			}
+		}
+		return
+	}
+	for _, slot := range s.order {
+		if !yield(slot) {
+			return
+		}
+	}
+}
