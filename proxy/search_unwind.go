@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/cache/view/index"
 	"vitrine/rules"
+	"vitrine/rules/raw"
 )
 
 // maxUnwound is how many rows taking arrays apart may make. Several large arrays
@@ -144,12 +144,12 @@ func (r *unwoundRow) walk(place, skip int, each func(*unwoundRow) bool) bool {
 	if place == len(r.apart) {
 		return each(r)
 	}
-	array, ok := r.wholes[place].ArrayOK()
-	if r.values[place] = r.wholes[place]; ok {
+	whole := r.wholes[place]
+	if r.values[place] = whole; whole.Type == bson.TypeArray {
 		r.values[place] = bson.RawValue{}
 	}
 	empty := true
-	for v := range elementsOf(array) {
+	for v := range raw.Elements(whole) {
 		if empty = false; skip >= r.below[place] {
 			skip -= r.below[place]
 			continue
@@ -165,31 +165,8 @@ func (r *unwoundRow) walk(place, skip int, each func(*unwoundRow) bool) bool {
 
 // lengthOf is the number of elements of an array; 0 for anything else.
 func lengthOf(v bson.RawValue) (n int) {
-	if array, ok := v.ArrayOK(); ok {
-		for range elementsOf(array) {
-			n++
-		}
+	for range raw.Elements(v) {
+		n++
 	}
 	return n
-}
-
-// elementsOf yields the elements of an array without listing them; of a broken one,
-// what can be read.
-func elementsOf(array bson.RawArray) iter.Seq[bson.RawValue] {
-	return func(yield func(bson.RawValue) bool) {
-		if len(array) < 4 {
-			return
-		}
-		for rest := array[4:]; len(rest) > 1; {
-			element, next, ok := bsoncore.ReadElement(rest)
-			if !ok {
-				return
-			}
-			v := element.Value()
-			if !yield(bson.RawValue{Type: bson.Type(v.Type), Value: v.Data}) {
-				return
-			}
-			rest = next
-		}
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/rules"
 )
 
@@ -21,8 +23,8 @@ const filterParam = "filter"
 type node struct {
 	leaf  bool
 	text  string
-	cast  any  // what the leaf means alone; nil: see values
-	list  bool // kids are the elements of a list, without names
+	cast  bson.RawValue // what the leaf means alone; zero: see values
+	list  bool          // kids are the elements of a list, without names
 	names []string
 	kids  []*node
 }

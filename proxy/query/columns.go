@@ -2,14 +2,13 @@ package query
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules"
 	"vitrine/rules/display"
+	"vitrine/rules/raw"
 )
 
 // Bounds of columns[] and of the names of stored fields.
@@ -215,45 +214,31 @@ func (c *Column) Whole() bool { return c.whole }
 
 // Project returns what a column shows of its field's value, as MongoDB does:
 // sub-documents keep their order, arrays are gone through, and a scalar where
-// the path goes on is left out. It returns false if nothing is shown.
-func (c *Column) Project(v bson.RawValue) (bson.RawValue, bool) {
-	if v.IsZero() || c.whole {
+// the path goes on is left out. It returns false if nothing is shown. Of a broken value
+// it shows what can be read.
+func (p *projection) Project(v bson.RawValue) (bson.RawValue, bool) {
+	if v.IsZero() || p.whole {
 		return v, !v.IsZero()
 	}
-	if v.Type != bson.TypeArray && v.Type != bson.TypeEmbeddedDocument {
+	var b raw.Builder
+	switch v.Type {
+	case bson.TypeArray:
+		for element := range raw.Elements(v) {
+			if shown, ok := p.Project(element); ok {
+				b.Push(shown)
+			}
+		}
+	case bson.TypeEmbeddedDocument:
+		r := raw.Read(v.Value)
+		for e, more := r.Next(); more; e, more = r.Next() {
+			if part := p.parts[string(e.Key)]; part != nil {
+				if shown, ok := part.Project(e.Value()); ok {
+					b.Add(string(e.Key), shown)
+				}
+			}
+		}
+	default:
 		return bson.RawValue{}, false
 	}
-	return bson.RawValue{Type: v.Type, Value: c.appendParts(nil, v)}, true
-}
-
-// appendParts appends what the projection lets through of a document or an array; of a
-// broken one, what can be read.
-func (p *projection) appendParts(dst []byte, v bson.RawValue) []byte {
-	start, dst := bsoncore.ReserveLength(dst)
-	n := 0
-	for rest := v.Value[min(4, len(v.Value)):]; len(rest) > 1; {
-		e, next, ok := bsoncore.ReadElement(rest)
-		if !ok {
-			break
-		}
-		rest = next
-		inner, part, name := e.Value(), p, e.KeyBytes()
-		if v.Type == bson.TypeArray {
-			name = strconv.AppendInt(nil, int64(n), 10)
-		} else if part = p.parts[string(name)]; part == nil {
-			continue
-		}
-		if nested := inner.Type == bsoncore.TypeArray || inner.Type == bsoncore.TypeEmbeddedDocument; !nested && !part.whole {
-			continue
-		}
-		n++
-		dst = append(append(append(dst, byte(inner.Type)), name...), 0)
-		if part.whole {
-			dst = append(dst, inner.Data...)
-		} else {
-			dst = part.appendParts(dst, bson.RawValue{Type: bson.Type(inner.Type), Value: inner.Data})
-		}
-	}
-	dst, _ = bsoncore.AppendDocumentEnd(dst, start)
-	return dst
+	return b.Finish(v.Type), true
 }

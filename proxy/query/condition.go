@@ -286,7 +286,7 @@ func (q *conditions) elemMatch(path string, n *node) error {
 // values returns what a node may stand for: as strings, and typed where that differs.
 func (n *node) values() bson.A {
 	switch {
-	case n.cast != nil:
+	case !n.cast.IsZero():
 		return bson.A{n.cast}
 	case n.ambiguous():
 		return bson.A{n.plain(), n.typed()}

@@ -33,16 +33,17 @@ func New(o Options) *Reader {
 // cast gives a top-level field's value another type; the zero cast leaves all as they are.
 type cast struct {
 	field string
-	to    func(bson.RawValue) (value any, ok bool)
+	to    func(bson.RawValue) (value bson.RawValue, ok bool)
 }
 
 // Filter returns the caller's filter: json, or else filter in bracket notation, or else
 // all (API.md: Shared filter behaviour). objectIDs names a top-level field whose 24 hex
 // digits mean an ObjectID; "" for none.
 func (r *Reader) Filter(p Params, objectIDs string) (*filter.Filter, error) {
-	return r.read(p, cast{objectIDs, func(v bson.RawValue) (any, bool) {
+	return r.read(p, cast{objectIDs, func(v bson.RawValue) (bson.RawValue, bool) {
 		text, _ := v.StringValueOK()
-		return ObjectID(text)
+		id, ok := ObjectID(text)
+		return bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}, ok
 	}})
 }
 
@@ -103,9 +104,7 @@ func (r *Reader) fromJSON(text string, c cast) (*filter.Filter, error) {
 		return nil, err
 	}
 	if value, ok := c.to(doc.Lookup(c.field)); ok {
-		if doc, err = withField(doc, c.field, value); err != nil {
-			return nil, err
-		}
+		doc = withField(doc, c.field, value)
 	}
 	return filter.FromBSON(doc, o)
 }
@@ -138,36 +137,28 @@ func ObjectID(text string) (id bson.ObjectID, ok bool) {
 // truthOf casts a value to a boolean as PHP does, where the API grew up: null,
 // zero, "" and "0" are false, everything else is true, the string "false"
 // included. A condition such as {"$ne": true} is no value and stays what it is.
-func truthOf(v bson.RawValue) (truth any, ok bool) {
+func truthOf(v bson.RawValue) (truth bson.RawValue, ok bool) {
+	is := raw.Truth(v)
 	switch v.Type {
-	case bson.TypeNull, bson.TypeUndefined:
-		return false, true
-	case bson.TypeBoolean:
-		return v.Boolean(), true
 	case bson.TypeString:
-		return v.StringValue() != "" && v.StringValue() != "0", true
-	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
-		return raw.Compare(v, bson.RawValue{Type: bson.TypeInt32, Value: make([]byte, 4)}) != 0, true
+		is = v.StringValue() != "" && v.StringValue() != "0"
+	case bson.TypeNull, bson.TypeUndefined, bson.TypeBoolean, bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
+	default:
+		return bson.RawValue{}, false
 	}
-	return nil, false
+	return bson.RawValue{Type: bson.TypeBoolean, Value: bsoncore.AppendBoolean(nil, is)}, true
 }
 
 // withField returns doc with the value of a top-level field replaced.
-func withField(doc bson.Raw, field string, value any) (bson.Raw, error) {
-	elements, err := doc.Elements()
-	if err != nil {
-		return nil, fmt.Errorf("filter: elements beside %s: %w", field, err)
-	}
-	d := make(bson.D, len(elements))
-	for i, e := range elements {
-		d[i] = bson.E{Key: e.Key(), Value: e.Value()}
-		if e.Key() == field {
-			d[i].Value = value
+func withField(doc bson.Raw, field string, value bson.RawValue) bson.Raw {
+	var b raw.Builder
+	r := raw.Read(doc)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		v := e.Value()
+		if string(e.Key) == field {
+			v = value
 		}
+		b.Add(string(e.Key), v)
 	}
-	encoded, err := bson.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("filter: cast %s: %w", field, err)
-	}
-	return encoded, nil
+	return b.Finish(bson.TypeEmbeddedDocument).Value
 }
