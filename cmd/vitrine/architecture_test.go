@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The most of what a package may have before nobody can read it any more.
+const (
+	maxFiles   = 30 // without tests
+	maxCircle  = 12 // files that reach each other by the names they use
+	maxMethods = 40 // of a type
+)
+
+// unfinished lists what is still larger than it may be. It only ever gets shorter.
+var unfinished = map[string]struct{ files, circle, methods int }{
+	"vitrine/cache/origin/bolt":    {methods: 61},
+	"vitrine/cache/origin/circuit": {methods: 42},
+	"vitrine/cache/origin/mongo":   {methods: 58},
+	"vitrine/proxy":                {files: 67, circle: 59, methods: 97},
+	"vitrine/rules/filter":         {files: 31, circle: 22, methods: 51},
+	"vitrine/rules/pcre":           {methods: 45},
+}
+
+// TestArchitecture: packages stay small, their files can be read one after the other,
+// and no type does everything.
+func TestArchitecture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the packages are compiled for it")
+	}
+	for _, p := range listPackages(t) {
+		t.Run(p.ImportPath, func(t *testing.T) {
+			known := unfinished[p.ImportPath]
+			if len(p.GoFiles) > max(maxFiles, known.files) {
+				t.Errorf("%d files; at most %d", len(p.GoFiles), maxFiles)
+			}
+			files, info, pkg := p.check(t)
+			if circle := largestCircle(fileReferences(files, info, pkg)); len(circle) > max(maxCircle, known.circle) {
+				t.Errorf("%d files reach each other: %v; at most %d", len(circle), circle, maxCircle)
+			}
+			for name, n := range methods(files) {
+				if n > max(maxMethods, known.methods) {
+					t.Errorf("%s has %d methods; at most %d", name, n, maxMethods)
+				}
+			}
+		})
+	}
+}
+
+// goPackage is a package as go list describes it.
+type goPackage struct {
+	ImportPath, Dir, Export string
+	Standard                bool
+	GoFiles                 []string
+	Module                  *struct{ Main bool }
+
+	exports map[string]string // of all packages, by import path
+}
+
+// listPackages returns the packages of this module.
+func listPackages(t *testing.T) (own []goPackage) {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
+	list.Dir = filepath.Join("..", "..")
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports := map[string]string{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		p := goPackage{exports: exports}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return own
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+		if p.Module != nil && p.Module.Main {
+			own = append(own, p)
+		}
+	}
+}
+
+// check reads and type-checks a package.
+func (p goPackage) check(t *testing.T) (map[string]*ast.File, *types.Info, *types.Package) {
+	t.Helper()
+	fset, files := token.NewFileSet(), map[string]*ast.File{}
+	for _, name := range p.GoFiles {
+		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = f
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) })}
+	all := make([]*ast.File, 0, len(files))
+	for _, name := range p.GoFiles {
+		all = append(all, files[name])
+	}
+	pkg, err := conf.Check(p.ImportPath, fset, all, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, info, pkg
+}
+
+// fileReferences returns which files of a package use names of which others.
+func fileReferences(files map[string]*ast.File, info *types.Info, pkg *types.Package) map[string][]string {
+	of := func(pos token.Pos) string {
+		for name, f := range files {
+			if f.FileStart <= pos && pos <= f.FileEnd {
+				return name
+			}
+		}
+		return ""
+	}
+	refs := map[string][]string{}
+	for name, f := range files {
+		refs[name] = nil
+		ast.Inspect(f, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			if o := info.Uses[id]; o != nil && o.Pkg() == pkg && o.Pos().IsValid() && (o.Pos() < f.FileStart || o.Pos() > f.FileEnd) {
+				if to := of(o.Pos()); !slices.Contains(refs[name], to) {
+					refs[name] = append(refs[name], to)
+				}
+			}
+			return true
+		})
+	}
+	return refs
+}
+
+// largestCircle returns the most files all of which reach all others.
+func largestCircle(refs map[string][]string) (largest []string) {
+	reached := map[string]map[string]bool{}
+	for from := range refs {
+		seen := map[string]bool{}
+		for todo := slices.Clone(refs[from]); len(todo) > 0; {
+			to := todo[len(todo)-1]
+			if todo = todo[:len(todo)-1]; !seen[to] {
+				seen[to] = true
+				todo = append(todo, refs[to]...)
+			}
+		}
+		reached[from] = seen
+	}
+	for from, seen := range reached {
+		circle := []string{from}
+		for to := range seen {
+			if to != from && reached[to][from] {
+				circle = append(circle, to)
+			}
+		}
+		if cmp.Compare(len(circle), len(largest)) > 0 {
+			slices.Sort(circle)
+			largest = circle
+		}
+	}
+	return largest
+}
+
+// methods counts the methods of each type.
+func methods(files map[string]*ast.File) map[string]int {
+	n := map[string]int{}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+				ast.Inspect(fn.Recv.List[0].Type, func(node ast.Node) bool {
+					id, ok := node.(*ast.Ident)
+					if ok {
+						n[id.Name]++
+					}
+					return !ok
+				})
+			}
+		}
+	}
+	return n
+}
