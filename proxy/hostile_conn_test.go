@@ -367,6 +367,30 @@ func TestConnectionLimits(t *testing.T) {
 			t.Errorf("%d evicted, %d refused", evicted, refused)
 		}
 	})
+	// Connections whose client does not go on in the middle of a request make room, too.
+	for name, request := range map[string]string{
+		"with a body not sent":    "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n",
+		"with an answer not read": "GET /api/activities?full=1 HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			o.Limits.Concurrency, o.Limits.Read, o.Limits.Write = 3, time.Hour, time.Minute
+			l := serveOn(t, open(t, many(t, 2000), o), narrow{listen(t)})
+			for range o.Limits.Concurrency {
+				conn := l.narrowly()
+				l.write(conn, request)
+				if _, err := io.ReadFull(conn, make([]byte, len("HTTP/1.1"))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			until(t, "they make room", func() bool {
+				conn := l.dialFrom("127.0.0.2")
+				defer conn.Close()
+				l.write(conn, health)
+				return l.read(bufio.NewReader(conn)).StatusCode == 200
+			})
+		})
+	}
 	t.Run("not of a trusted proxy", func(t *testing.T) {
 		o := options(t)
 		o.Limits.ClientConnections = 1

@@ -37,6 +37,7 @@ type Conn struct {
 	client   netip.Prefix // it is counted for; zero: for none
 	started  atomic.Bool  // a byte has arrived
 	idle     atomic.Int64 // since when it waits for a request, in Unix nanoseconds; 0: it serves one
+	waiting  atomic.Int64 // while it serves one: since when it waits for the client to send or read; 0: it does not
 
 	Request *fasthttp.RequestCtx // the last one a handler was called for
 	sent    bool                 // any of the response to the last request was
@@ -70,6 +71,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if c.failed != nil {
 		return 0, c.failed
 	}
+	c.waiting.Store(time.Now().UnixNano())
+	defer c.waiting.Store(0)
 	return c.Conn.Read(p)
 }
 
@@ -212,6 +215,7 @@ func (c *Conn) Write(p []byte) (sent int, err error) {
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) && !c.stalled(last, now) {
 			err = nil
+			c.waiting.Store(last.UnixNano())
 			if counted == 0 {
 				counted = stalledBytes + requestCopies*int64(c.longHead)
 				c.listener.options.InFlight.Add(counted)
@@ -219,6 +223,7 @@ func (c *Conn) Write(p []byte) (sent int, err error) {
 		}
 	}
 	if counted > 0 {
+		c.waiting.Store(0)
 		c.listener.options.InFlight.Add(-counted)
 	}
 	return sent, err
@@ -280,6 +285,7 @@ func (c *Conn) Linger() {
 	if !ok || !c.sent || c.failed != nil || c.listener.closed.Load() || half.CloseWrite() != nil {
 		return
 	}
+	c.waiting.Store(time.Now().UnixNano())
 	if c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
 		_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // ends when the client has gone
 	}

@@ -149,18 +149,22 @@ func (l *Listener) admit(raw net.Conn) *Conn {
 	return c
 }
 
-// evictLocked closes idle connections, and reports whether there were any: those of the
-// client with the most, the longest idle first; those of proxies come last. It closes a
+// evictLocked closes connections that are idle or wait for their client in the middle of a
+// request, and reports whether there were any: those of the
+// client with the most, the longest waiting first; those of proxies come last. It closes a
 // hundredth of the limit at a time, because it looks at every connection.
 func (l *Listener) evictLocked() bool {
 	type candidate struct {
 		conn  *Conn
+		state *atomic.Int64
 		since int64
 	}
 	var idle []candidate
 	for c := range l.conns {
-		if since := c.idle.Load(); since > 0 {
-			idle = append(idle, candidate{c, since})
+		for _, state := range [...]*atomic.Int64{&c.idle, &c.waiting} {
+			if since := state.Load(); since > 0 {
+				idle = append(idle, candidate{c, state, since})
+			}
 		}
 	}
 	slices.SortFunc(idle, func(a, b candidate) int {
@@ -168,7 +172,7 @@ func (l *Listener) evictLocked() bool {
 	})
 	found := false
 	for _, c := range idle[:min(len(idle), max(l.options.MaxConns/100, 1))] {
-		if c.conn.idle.CompareAndSwap(c.since, 0) { // no request has begun meanwhile
+		if c.state.CompareAndSwap(c.since, 0) { // nothing has arrived or been read meanwhile
 			found = true
 			l.options.Evicted.Inc()
 			l.removeLocked(c.conn)
