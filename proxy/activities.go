@@ -19,8 +19,8 @@ import (
 
 // activities answers GET /api/activities. Of its modes aggregate comes before
 // full, and full before columns, as API.md has it for projects.
-func (s *Server) activities(_ context.Context, r request) (plan, error) {
-	f, err := s.query.Filter(r.params, "")
+func (e *env) activities(_ context.Context, r request) (plan, error) {
+	f, err := e.query.Filter(r.params, "")
 	if err != nil {
 		return plan{}, err
 	}
@@ -40,7 +40,7 @@ func (s *Server) activities(_ context.Context, r request) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	told := s.translator(r.params)
+	told := e.translator(r.params)
 	list := listing{view: rules.ViewActivities, filter: f, page: g}
 	switch {
 	case field != "":

@@ -23,7 +23,7 @@ func (s *Server) Adopt(o Options) error {
 	next.draining, next.results, next.admin = s.draining, s.results, s.admin
 	next.rate, next.strangers = s.rate, s.strangers
 	next.planners = make(map[string]*planner, len(s.planners))
-	for path, r := range next.resources() {
+	for path, r := range next.env.resources() {
 		next.planners[path] = &planner{resource: r, key: next.auth.KeyOf(path), edition: next.edition, kept: s.planners[path].kept}
 	}
 	if err := next.open(o); err != nil {

@@ -18,16 +18,16 @@ import (
 
 // allActivities answers GET /api/all-activities: every row for tables and
 // portals, never paginated.
-func (s *Server) allActivities(ctx context.Context, r request) (plan, error) {
-	asked, err := s.readAllActivities(r.params)
+func (e *env) allActivities(ctx context.Context, r request) (plan, error) {
+	asked, err := e.readAllActivities(r.params)
 	if err != nil {
 		return plan{}, err
 	}
-	list, err := s.restricted(asked, r)
+	list, err := e.restricted(asked, r)
 	if err != nil {
 		return plan{}, err
 	}
-	told := s.translator(r.params)
+	told := e.translator(r.params)
 	display := fragWeb
 	if r.PrintForm {
 		display = fragPrint
@@ -54,8 +54,8 @@ type allActivitiesQuery struct {
 	activityBase, personBase string
 }
 
-func (s *Server) readAllActivities(p query.Params) (q allActivitiesQuery, err error) {
-	if q.filter, err = s.query.Filter(p, "projects"); err != nil {
+func (e *env) readAllActivities(p query.Params) (q allActivitiesQuery, err error) {
+	if q.filter, err = e.query.Filter(p, "projects"); err != nil {
 		return q, err
 	}
 	kind, err := p.Text("type")
@@ -63,7 +63,7 @@ func (s *Server) readAllActivities(p query.Params) (q allActivitiesQuery, err er
 		return q, err
 	}
 	if kind != "" {
-		only, err := s.query.Compile(bson.D{{Key: "type", Value: bson.D{{Key: "$eq", Value: kind}}}}, "type")
+		only, err := e.query.Compile(bson.D{{Key: "type", Value: bson.D{{Key: "$eq", Value: kind}}}}, "type")
 		if err != nil {
 			return q, err
 		}
@@ -94,11 +94,11 @@ func (s *Server) readAllActivities(p query.Params) (q allActivitiesQuery, err er
 // all-activities, 3). A session sees what its roles may, unless an API key speaks for
 // the request. page=my-activities asks for one user's own: what that user may see of
 // them is all of them, so that only the viewer's restriction remains to be added.
-func (s *Server) restricted(q allActivitiesQuery, r request) (listing, error) {
+func (e *env) restricted(q allActivitiesQuery, r request) (listing, error) {
 	list := listing{view: rules.ViewActivities, filter: q.filter}
 	if !r.Anonymous() && !r.HasKey {
-		if visible := s.access.Visible(r.Viewer); visible != nil {
-			f, err := s.query.Compile(visible, "")
+		if visible := e.access.Visible(r.Viewer); visible != nil {
+			f, err := e.query.Compile(visible, "")
 			if err != nil {
 				return list, err
 			}
@@ -106,7 +106,7 @@ func (s *Server) restricted(q allActivitiesQuery, r request) (listing, error) {
 		}
 	}
 	if q.mine {
-		f, err := s.query.Compile(ownedBy(cmp.Or(q.user, r.Viewer.User)), "user")
+		f, err := e.query.Compile(ownedBy(cmp.Or(q.user, r.Viewer.User)), "user")
 		if err != nil {
 			return list, err
 		}
@@ -125,14 +125,14 @@ func ownedBy(user string) bson.D {
 
 // findPerson looks a session's user up; known says whether there is a record. A user
 // without one has no roles.
-func (s *Server) findPerson(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
-	ctx, cancel := s.deadline(ctx)
+func (e *env) findPerson(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
+	ctx, cancel := deadline(ctx, e.timeout)
 	defer cancel()
-	snapshot, err := s.views.Snapshot(rules.ViewPersons)
+	snapshot, err := e.views.Snapshot(rules.ViewPersons)
 	if err != nil {
 		return auth.Caller{}, false, err
 	}
-	f, err := s.query.Compile(bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: user}}}}, "")
+	f, err := e.query.Compile(bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: user}}}}, "")
 	if err != nil {
 		return auth.Caller{}, false, err
 	}

@@ -103,7 +103,7 @@ func (s *Server) inBlocks(b *body) pieces {
 // processors, or finds that done; false where there are no more. It has the time a
 // request has: whoever reads them may take longer for all.
 func (s *Server) nextBlocks(next func() (*group, bool)) ([]result.Block, bool, error) {
-	ctx, cancel := s.deadline(context.Background())
+	ctx, cancel := deadline(context.Background(), s.limits.Request)
 	defer cancel()
 	var work parallel.Group
 	blocks := make([]result.Block, runtime.GOMAXPROCS(0))

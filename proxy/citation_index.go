@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -62,36 +61,39 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 	ctx, cancel := s.asked(c)
 	defer cancel()
 	client := s.auth.Client(c)
-	if l := s.strangers.Look(client, s.now()); l.Wait > 0 && s.citations != nil && !s.citations.Knows(user) {
+	if l := s.strangers.Look(client, s.now()); l.Wait > 0 && s.env.citations != nil && !s.env.citations.Knows(user) {
 		return &auth.LimitError{Msg: "Too many users that the citation index does not have. Retry-After says when the next is looked for.", Wait: l.Wait}
 	}
-	found, err := s.cited(ctx, user, doc, withDoc)
+	found, err := s.env.cited(ctx, user, doc, withDoc)
 	if errors.Is(err, rules.ErrNotFound) {
 		s.strangers.Take(client, s.now())
 	}
 	if err != nil {
 		return err
 	}
-	out, err := json.Marshal(found)
-	if err != nil {
-		return fmt.Errorf("encode answer of citation index: %w", err)
-	}
-	age, stale := s.citations.Age(user, doc)
+	age, stale := s.env.citations.Age(user, doc)
 	setHeader(c, fiber.HeaderAge, "0")
 	setHeader(c, headerDataAge, seconds(age))
 	if stale {
 		setHeader(c, headerCacheStatus, "vitrine; hit; detail=stale")
 	}
-	return s.send(c, result.NewAnswer(out, contentType, 1))
+	return s.send(c, result.NewAnswer(found, contentType, 1))
 }
 
 // cited asks the index for a profile or for a document.
-func (s *Server) cited(ctx context.Context, user, doc string, document bool) (any, error) {
-	if s.citations == nil {
+func (e *env) cited(ctx context.Context, user, doc string, document bool) ([]byte, error) {
+	if e.citations == nil {
 		return nil, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
 	}
+	var found any
+	var err error
 	if document {
-		return s.citations.Document(ctx, user, doc)
+		found, err = e.citations.Document(ctx, user, doc)
+	} else {
+		found, err = e.citations.Profile(ctx, user)
 	}
-	return s.citations.Profile(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(found)
 }

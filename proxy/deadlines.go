@@ -8,6 +8,6 @@ import (
 
 // deadlines answers GET /api/deadlines as events are answered, but not sorted by
 // date (DESIGN.md: 12).
-func (s *Server) deadlines(context.Context, request) (plan, error) {
+func (e *env) deadlines(context.Context, request) (plan, error) {
 	return wholeView(rules.ViewDeadlines), nil
 }

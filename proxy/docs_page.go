@@ -101,7 +101,7 @@ const entrancePage = `<!doctype html>
 func (d *described) send(c *fiber.Ctx, name, kind string, content []byte) error {
 	s := d.server
 	key := result.Key{Query: name, Coding: negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings)}
-	ctx, cancel := s.deadline(c.UserContext())
+	ctx, cancel := deadline(c.UserContext(), s.limits.Request)
 	defer cancel()
 	a, _, err := s.results.Get(ctx, key, func(context.Context) (*result.Answer, error) {
 		return result.NewAnswer(content, kind, 1), nil

@@ -19,7 +19,7 @@ const fragRecord = "record"
 
 // events answers GET /api/events and /api/conferences: every stored record in
 // the view's order, by start descending.
-func (s *Server) events(context.Context, request) (plan, error) {
+func (e *env) events(context.Context, request) (plan, error) {
 	return wholeView(rules.ViewEvents), nil
 }
 

@@ -16,7 +16,7 @@ import (
 // projectsByFundingNumber answers GET /api/projects-by-funding-number: _id, name
 // and title of the projects that hold one of the numbers. Nothing restricts it
 // but the key.
-func (s *Server) projectsByFundingNumber(_ context.Context, r request) (plan, error) {
+func (e *env) projectsByFundingNumber(_ context.Context, r request) (plan, error) {
 	numbers, err := fundingNumbers(r.params)
 	if err != nil {
 		return plan{}, err
@@ -25,7 +25,7 @@ func (s *Server) projectsByFundingNumber(_ context.Context, r request) (plan, er
 	if err != nil {
 		return plan{}, err
 	}
-	f, err := s.query.Compile(bson.D{{Key: "funding_number", Value: bson.D{{Key: "$in", Value: numbers}}}}, "number")
+	f, err := e.query.Compile(bson.D{{Key: "funding_number", Value: bson.D{{Key: "$in", Value: numbers}}}}, "number")
 	if err != nil {
 		return plan{}, err
 	}

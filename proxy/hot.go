@@ -93,7 +93,7 @@ func (s *Server) warm(ctx context.Context, shown *view.Snapshot) {
 	if shown.Meta().View != rules.ViewActivities || !resident {
 		return
 	}
-	err := s.live.Load().titles.follow(ctx, rows)
+	err := s.live.Load().env.titles.follow(ctx, rows)
 	s.counted.Do(func() { err = errors.Join(err, countAuthors(ctx, shown)) })
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("not made before it is asked for", "view", shown.Meta().View, "error", err)

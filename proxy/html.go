@@ -16,12 +16,12 @@ import (
 // html answers GET /api/html: affiliated publications as citations. Of the
 // shared pagination API.md lists limit alone, so offset is not read; count is
 // before limit (DESIGN.md: 8).
-func (s *Server) html(_ context.Context, r request) (plan, error) {
+func (e *env) html(_ context.Context, r request) (plan, error) {
 	limit, err := r.params.Integer("limit")
 	if err != nil {
 		return plan{}, err
 	}
-	list := listing{view: rules.ViewActivities, filter: s.publications, page: query.Page{Limit: max(limit, 0)}}
+	list := listing{view: rules.ViewActivities, filter: e.publications, page: query.Page{Limit: max(limit, 0)}}
 	return list.joined("html", htmlRow), nil
 }
 

@@ -20,7 +20,7 @@ import (
 // levenshtein answers GET /api/levenshtein: the closest title of a publication,
 // outside of any envelope. pubmed and doi name exact look-ups whose results the
 // comparison of titles overwrites, so neither is read.
-func (s *Server) levenshtein(_ context.Context, r request) (plan, error) {
+func (e *env) levenshtein(_ context.Context, r request) (plan, error) {
 	title, err := r.params.Text("title")
 	if err != nil {
 		return plan{}, err
@@ -30,7 +30,7 @@ func (s *Server) levenshtein(_ context.Context, r request) (plan, error) {
 	}
 	title = similar.Normalize(title)
 	build := func(ctx context.Context, snapshot *view.Snapshot) (*body, error) {
-		answer, err := s.titles.closest(ctx, snapshot, title)
+		answer, err := e.titles.closest(ctx, snapshot, title)
 		if err != nil {
 			return nil, err
 		}

@@ -39,23 +39,23 @@ func identified(id string) bson.D {
 // personRow returns a person's row of a view. One that the view does not have
 // is made by absent from the stored record, if there is one (DESIGN.md: 20). If
 // there is none the error says so in a language.
-func (s *Server) personRow(ctx context.Context, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
+func (e *env) personRow(ctx context.Context, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
 	if len(id) > maxIdentifier {
-		return nil, s.userNotFound(lang)
+		return nil, e.userNotFound(lang)
 	}
-	snapshot, err := s.views.Snapshot(viewName)
+	snapshot, err := e.views.Snapshot(viewName)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.deadline(ctx)
+	ctx, cancel := deadline(ctx, e.timeout)
 	defer cancel()
-	row, err := s.firstRow(ctx, snapshot, identified(id))
+	row, err := e.firstRow(ctx, snapshot, identified(id))
 	if err != nil || row != nil {
 		return row, err
 	}
-	record, err := s.newcomers.find(ctx, id)
+	record, err := e.persons.find(ctx, id)
 	if errors.Is(err, origin.ErrNotFound) {
-		return nil, s.userNotFound(lang)
+		return nil, e.userNotFound(lang)
 	}
 	if err != nil {
 		return nil, err
@@ -64,16 +64,16 @@ func (s *Server) personRow(ctx context.Context, viewName, id, lang string, absen
 }
 
 // firstRow returns the first row of a snapshot that a query selects, or nil.
-func (s *Server) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.D) (bson.Raw, error) {
-	f, err := s.query.Compile(query, "")
+func (e *env) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.D) (bson.Raw, error) {
+	f, err := e.query.Compile(query, "")
 	if err != nil {
 		return nil, err
 	}
 	return snapshot.First(ctx, f)
 }
 
-func (s *Server) userNotFound(lang string) error {
-	return &rules.Error{Kind: rules.ErrNotFound, Reason: s.says("User not found", lang)}
+func (e *env) userNotFound(lang string) error {
+	return &rules.Error{Kind: rules.ErrNotFound, Reason: e.says("User not found", lang)}
 }
 
 // version tells versions of a row apart, also of one that is not in the snapshot

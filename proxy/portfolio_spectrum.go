@@ -27,27 +27,27 @@ func topicsOf() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$type",
 //
 // Summaries are linked to nobody. For callers without the permission they are
 // restricted like every list: to nothing (API.md: Authentication, 6).
-func (s *Server) portfolioSpectrum(ctx context.Context, r request) (plan, error) {
+func (e *env) portfolioSpectrum(ctx context.Context, r request) (plan, error) {
 	g, err := r.params.Page()
 	if err != nil {
 		return plan{}, err
 	}
-	if !s.access.May(r.Viewer, access.PortfolioSpectrum) {
+	if !e.access.May(r.Viewer, access.PortfolioSpectrum) {
 		p := nothing(rules.ViewSpectrum, g)
 		p.restricted = string(access.PortfolioSpectrum)
 		return p, nil
 	}
-	if s.spectrumOff {
+	if e.spectrumOff {
 		return nothing(rules.ViewSpectrum, g), nil
 	}
-	now := s.now().In(s.zone)
-	list := listing{view: rules.ViewSpectrum, filter: s.topics, page: g}
+	now := e.now().In(e.zone)
+	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: g}
 	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, row index.Row) []byte {
 		return spectrum.AppendRow(dst, row.Doc(), now.Year())
 	})
 	rows := p.build
 	p.build = func(ctx context.Context, snapshot *view.Snapshot) (*body, error) {
-		if err := s.checkCatalogue(ctx, snapshot); err != nil {
+		if err := e.checkCatalogue(ctx, snapshot); err != nil {
 			return nil, err
 		}
 		return rows(ctx, snapshot)
@@ -67,8 +67,8 @@ func nothing(viewName string, g query.Page) plan {
 
 // checkCatalogue fails where there are topics but no catalogue to enrich them
 // from; without topics there is nothing that it could miss.
-func (s *Server) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error {
-	row, err := s.firstRow(ctx, snapshot, bson.D{{Key: "_id", Value: spectrum.TotalsID()}})
+func (e *env) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error {
+	row, err := e.firstRow(ctx, snapshot, bson.D{{Key: "_id", Value: spectrum.TotalsID()}})
 	if err != nil || row == nil {
 		return err
 	}

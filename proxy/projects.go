@@ -31,18 +31,18 @@ func projectColumns() []string {
 }
 
 // projects answers GET /api/projects.
-func (s *Server) projects(ctx context.Context, r request) (plan, error) {
-	return s.held(ctx, r, projects())
+func (e *env) projects(ctx context.Context, r request) (plan, error) {
+	return e.held(ctx, r, projects())
 }
 
 // held answers for a holding. Of its modes aggregate comes before full, and full
 // before formatted; all of them are on when present, whatever they say (DESIGN.md: 6).
-func (s *Server) held(ctx context.Context, r request, h holding) (plan, error) {
-	f, err := s.query.ProjectFilter(r.params)
+func (e *env) held(ctx context.Context, r request, h holding) (plan, error) {
+	f, err := e.query.ProjectFilter(r.params)
 	if err != nil {
 		return plan{}, err
 	}
-	list, err := listing{view: h.view, filter: f}.ownOnly(s, r, h.permission)
+	list, err := listing{view: h.view, filter: f}.ownOnly(e, r, h.permission)
 	if err != nil {
 		return plan{}, err
 	}
@@ -59,19 +59,19 @@ func (s *Server) held(ctx context.Context, r request, h holding) (plan, error) {
 	if field != "" {
 		return list.groups("projects", field, unwoundPeople(field)), nil
 	}
-	row, err := s.projectRow(r.params)
+	row, err := e.projectRow(r.params)
 	if err != nil {
 		return plan{}, err
 	}
 	p := list.rows("projects "+row.key(), row.append)
 	if r.params.Has("formatted") {
-		return s.formatted(r.params, list, p)
+		return e.formatted(r.params, list, p)
 	}
 	return p, nil
 }
 
 // projectRow reads what rows show, and how.
-func (s *Server) projectRow(p query.Params) (recordRow, error) {
+func (e *env) projectRow(p query.Params) (recordRow, error) {
 	names, err := p.StoredColumns()
 	if err != nil {
 		return recordRow{}, err
@@ -86,17 +86,17 @@ func (s *Server) projectRow(p query.Params) (recordRow, error) {
 			return recordRow{}, err
 		}
 	}
-	row.style = s.styleOf(p)
+	row.style = e.styleOf(p)
 	return row, nil
 }
 
 // styleOf reads how values are rendered; nil with raw: not at all.
-func (s *Server) styleOf(p query.Params) *display.Style {
-	lang := s.languageOf(p)
+func (e *env) styleOf(p query.Params) *display.Style {
+	lang := e.languageOf(p)
 	if p.Has("raw") {
 		return nil
 	}
-	return &display.Style{Labels: s.labels, Lang: lang}
+	return &display.Style{Labels: e.labels, Lang: lang}
 }
 
 // unwoundPeople names the array taken apart before grouping: persons, or else

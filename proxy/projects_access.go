@@ -10,11 +10,11 @@ import (
 // ownOnly restricts a list to what a caller without a permission may see: records that
 // name the session's user in persons or as creator (API.md: projects, 8). An API key
 // does not give the permission.
-func (l listing) ownOnly(s *Server, r request, needed access.Permission) (listing, error) {
-	if s.access.May(r.Viewer, needed) {
+func (l listing) ownOnly(e *env, r request, needed access.Permission) (listing, error) {
+	if e.access.May(r.Viewer, needed) {
 		return l, nil
 	}
-	own, err := s.query.Compile(linkedTo(r.Viewer.User), "")
+	own, err := e.query.Compile(linkedTo(r.Viewer.User), "")
 	l.filter, l.restricted = filter.And(l.filter, own), string(needed)
 	return l, err
 }

@@ -20,16 +20,16 @@ import (
 // formatted plans the display table, which the normal answer follows in the same
 // body unless Options.FormattedSingle (API.md: projects, 7). The table is the
 // whole list in its order; pages are of the normal answer.
-func (s *Server) formatted(p query.Params, list listing, normal plan) (plan, error) {
-	lang := s.languageOf(p)
-	activities, err := s.views.Snapshot(rules.ViewActivities)
+func (e *env) formatted(p query.Params, list listing, normal plan) (plan, error) {
+	lang := e.languageOf(p)
+	activities, err := e.views.Snapshot(rules.ViewActivities)
 	if err != nil {
 		return plan{}, err
 	}
 	form := "formatted " + lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
-	table := tableOf{server: s, filter: list.filter, activities: activities, style: display.Style{Labels: s.labels, Lang: lang}}
+	table := tableOf{env: e, filter: list.filter, activities: activities, style: display.Style{Labels: e.labels, Lang: lang}}
 	made := listing{view: list.view, filter: list.filter, restricted: list.restricted}.plan(form, table.build)
-	if !s.formattedSingle {
+	if !e.formattedSingle {
 		made.query += "\x00" + normal.query
 		made.build = oneAfterTheOther(made.build, normal.build)
 	}
@@ -51,7 +51,7 @@ func oneAfterTheOther(first, second func(context.Context, *view.Snapshot) (*body
 
 // tableOf builds the display table.
 type tableOf struct {
-	server     *Server
+	env        *env
 	filter     *filter.Filter
 	activities *view.Snapshot
 	style      display.Style

@@ -29,7 +29,7 @@ func (t tableOf) selected(ctx context.Context, name bson.RawValue) (int, error) 
 	if display.Empty(name) {
 		return 0, nil
 	}
-	f, err := t.server.query.Compile(bson.D{{Key: "projects", Value: bson.D{{Key: "$eq", Value: name}}}}, "")
+	f, err := t.env.query.Compile(bson.D{{Key: "projects", Value: bson.D{{Key: "$eq", Value: name}}}}, "")
 	if err != nil {
 		return 0, err
 	}

@@ -11,6 +11,6 @@ func proposals() holding { return holding{rules.ViewProposals, access.ProposalsV
 
 // proposals answers GET /api/proposals: as /api/projects, with a permission of
 // its own (DESIGN.md: 12).
-func (s *Server) proposals(ctx context.Context, r request) (plan, error) {
-	return s.held(ctx, r, proposals())
+func (e *env) proposals(ctx context.Context, r request) (plan, error) {
+	return e.held(ctx, r, proposals())
 }

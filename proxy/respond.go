@@ -139,19 +139,11 @@ func (s *Server) asked(c *fiber.Ctx) (context.Context, context.CancelFunc) {
 		Client:       s.auth.Client(c),
 		Backtracking: pcre.NewBudget(s.backtracking),
 	})
-	ctx, cancel := s.deadline(ctx)
+	ctx, cancel := deadline(ctx, s.limits.Request)
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
 		ctx = conn.Watch(ctx)
 	}
 	return ctx, cancel
-}
-
-// deadline bounds the evaluation of one request.
-func (s *Server) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if s.limits.Request < 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, s.limits.Request)
 }
 
 // loader computes the plain answer of a plan.

@@ -34,31 +34,6 @@ func (s *Server) routes(cors fiber.Handler) {
 	}
 }
 
-// resources maps a path to who plans its answers.
-func (s *Server) resources() map[string]resource {
-	all := map[string]resource{
-		"/api/activities":          s.activities,
-		"/api/html":                s.html,
-		"/api/projects":            s.projects,
-		"/api/proposals":           s.proposals,
-		"/api/all-activities":      s.allActivities,
-		"/api/spectrum-activities": s.spectrumActivities,
-		"/api/levenshtein":         s.levenshtein,
-		"/api/users/:id":           s.user,
-		"/api/user-units/:id":      s.userUnits,
-		"/api/events":              s.events,
-		"/api/conferences":         s.events,
-		"/api/deadlines":           s.deadlines,
-		"/portfolio/spectrum":      s.portfolioSpectrum,
-
-		"/api/projects-by-funding-number": s.projectsByFundingNumber,
-	}
-	for name, of := range searches() {
-		all["/api/search/"+name] = s.search(of)
-	}
-	return all
-}
-
 // plainPath decodes characters in a path that need no encoding: with them encoded it is
 // the same path (RFC 3986: 6.2.2.2).
 func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {

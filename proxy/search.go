@@ -38,29 +38,29 @@ func searches() map[string]searched {
 }
 
 // search returns the resource of a collection.
-func (s *Server) search(of searched) resource {
+func (e *env) search(of searched) resource {
 	return func(ctx context.Context, r request) (plan, error) {
-		f, err := s.query.SearchFilter(r.params)
+		f, err := e.query.SearchFilter(r.params)
 		if err != nil {
 			return plan{}, err
 		}
 		list := listing{view: of.view, filter: f}
 		if of.needed != "" {
-			if list, err = list.ownOnly(s, r, of.needed); err != nil {
+			if list, err = list.ownOnly(e, r, of.needed); err != nil {
 				return plan{}, err
 			}
 		}
 		if list.page, err = r.params.Page(); err != nil {
 			return plan{}, err
 		}
-		by, err := s.aggregation(r.params)
+		by, err := e.aggregation(r.params)
 		if err != nil {
 			return plan{}, err
 		}
 		if by.field != "" {
 			return by.plan(list), nil
 		}
-		row, apart, err := s.searchRow(r.params, of)
+		row, apart, err := e.searchRow(r.params, of)
 		if err != nil {
 			return plan{}, err
 		}
@@ -69,7 +69,7 @@ func (s *Server) search(of searched) resource {
 }
 
 // searchRow reads what rows show, and which arrays are taken apart for it.
-func (s *Server) searchRow(p query.Params, of searched) (row recordRow, apart unwinding, err error) {
+func (e *env) searchRow(p query.Params, of searched) (row recordRow, apart unwinding, err error) {
 	names, err := p.StoredColumns()
 	if err != nil {
 		return row, nil, err
@@ -86,7 +86,7 @@ func (s *Server) searchRow(p query.Params, of searched) (row recordRow, apart un
 		}
 	}
 	if of.rendered {
-		row.style = s.styleOf(p)
+		row.style = e.styleOf(p)
 	}
 	return row, unwindingOf(names...), nil
 }

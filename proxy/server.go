@@ -12,28 +12,22 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
-	"vitrine/proxy/query"
-	"vitrine/rules/access"
-	"vitrine/rules/filter"
-	"vitrine/rules/label"
 )
 
 // Server is the front end: the public app and the operator's.
 type Server struct {
 	views        Source
-	access       *access.Rules
 	auth         *auth.Authenticator
 	rate         *auth.Limiter // nil: not limited
 	guesses      *auth.Limiter // of keys; nil: not limited
 	strangers    *auth.Limiter // of users that the citation index does not have
 	limits       Limits
-	query        *query.Reader
+	env          *env
 	backtracking time.Duration // of the matches of one request
 	results      *result.Cache
 	planners     map[string]*planner // by path
@@ -47,20 +41,8 @@ type Server struct {
 	log          *slog.Logger
 	accessLog    bool
 	now          func() time.Time
-	zone         *time.Location
-	language     string
-	labels       *label.Sets
-	newcomers    *newcomers
-	citations    Citations // nil: there is no index
 	optional     []string  // views whose source may be empty
-	titles       titles
 	counted      sync.Once // what authors are counted by was made
-	spectrumOff  bool
-
-	formattedSingle bool
-
-	publications *filter.Filter // what /api/html shows
-	topics       *filter.Filter // the rows of /portfolio/spectrum
 
 	draining *atomic.Bool
 	close    sync.Once
@@ -120,7 +102,6 @@ func (s *Server) open(o Options) error {
 func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 	s := &Server{
 		views:        o.Views,
-		access:       o.Access,
 		guesses:      guesses,
 		limits:       o.Limits.withDefaults(),
 		codings:      slices.Clone(o.Codings),
@@ -129,15 +110,8 @@ func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 		log:          o.Logger,
 		accessLog:    o.AccessLog,
 		now:          o.Now,
-		zone:         or(o.Zone, time.UTC),
-		language:     or(o.Language, "en"),
-		labels:       o.Labels,
-		citations:    o.Citations,
 		optional:     o.Optional,
-		spectrumOff:  o.SpectrumOff,
 		store:        o.Store,
-
-		formattedSingle: o.FormattedSingle,
 
 		draining: new(atomic.Bool),
 	}
@@ -157,9 +131,16 @@ func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.query = query.New(query.Options{Filter: o.Filter, Now: s.now})
-	s.newcomers = newNewcomers(o.Records, s.now)
-	if err := s.prepareRules(o); err != nil {
+	o.Limits, o.Now = s.limits, s.now
+	var err error
+	if s.env, err = newEnv(o); err != nil {
+		return nil, err
+	}
+	s.auth, err = auth.New(auth.Options{
+		APIKey: o.Auth.APIKey, PortfolioKey: o.Auth.PortfolioKey, Token: o.Admin.Token, Session: o.Auth.Session, Client: o.Client,
+		Person: s.env.findPerson, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.now,
+	})
+	if err != nil {
 		return nil, err
 	}
 	s.headers = newHeaders(o)
@@ -167,38 +148,10 @@ func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 	return s, nil
 }
 
-// prepareRules builds what depends on options but on no request.
-func (s *Server) prepareRules(o Options) (err error) {
-	if s.access == nil {
-		if s.access, err = access.New(access.Options{}); err != nil {
-			return err
-		}
-	}
-	s.auth, err = auth.New(auth.Options{
-		APIKey: o.Auth.APIKey, PortfolioKey: o.Auth.PortfolioKey, Token: o.Admin.Token, Session: o.Auth.Session, Client: o.Client,
-		Person: s.findPerson, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.now,
-	})
-	if err != nil {
-		return err
-	}
-	markers := o.Affiliated
-	if len(markers) == 0 {
-		markers = []string{"affiliated", "aoi"}
-	}
-	if s.publications, err = s.query.Compile(publications(o.StartYear, markers), ""); err != nil {
-		return fmt.Errorf("proxy: start year %d, affiliation fields %v: %w", o.StartYear, markers, err)
-	}
-	if s.topics, err = s.query.Compile(topicsOf(), ""); err != nil {
-		return err
-	}
-	s.titles.publications, err = s.query.Compile(bson.D{{Key: "type", Value: "publication"}}, "")
-	return err
-}
-
 // prepareMemory makes what remembers queries and counts answers.
 func (s *Server) prepareMemory() error {
 	s.planners = map[string]*planner{}
-	for path, r := range s.resources() {
+	for path, r := range s.env.resources() {
 		p, err := newPlanner(r, s.auth.KeyOf(path))
 		if err != nil {
 			return err

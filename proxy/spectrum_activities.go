@@ -18,7 +18,7 @@ import (
 
 // spectrumActivities answers GET /api/spectrum-activities: a row for each
 // spectrum entry of the asked name, best score first. Its count is always 0.
-func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) {
+func (e *env) spectrumActivities(_ context.Context, r request) (plan, error) {
 	name, err := r.params.Text("spectrum")
 	if err != nil {
 		return plan{}, err
@@ -26,8 +26,8 @@ func (s *Server) spectrumActivities(_ context.Context, r request) (plan, error) 
 	if name == "" {
 		return plan{}, rules.Wrongf("spectrum", "", "is required")
 	}
-	told := s.translator(r.params)
-	f, err := s.query.Compile(bson.D{{Key: "spectrum.display_name", Value: bson.D{{Key: "$eq", Value: name}}}}, "spectrum")
+	told := e.translator(r.params)
+	f, err := e.query.Compile(bson.D{{Key: "spectrum.display_name", Value: bson.D{{Key: "$eq", Value: name}}}}, "spectrum")
 	if err != nil {
 		return plan{}, err
 	}

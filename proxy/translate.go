@@ -43,12 +43,12 @@ type translator struct {
 
 // translator returns what the request's language needs; nil if rows can go out as
 // they are prepared.
-func (s *Server) translator(p query.Params) *translator {
-	lang := s.languageOf(p)
-	if lang == s.language {
+func (e *env) translator(p query.Params) *translator {
+	lang := e.languageOf(p)
+	if lang == e.language {
 		return nil
 	}
-	t := &translator{labels: s.labels, lang: lang, encoders: map[string]func([]byte, bson.Raw) []byte{}}
+	t := &translator{labels: e.labels, lang: lang, encoders: map[string]func([]byte, bson.Raw) []byte{}}
 	for _, f := range activityFragments() {
 		for _, part := range append(f.Parts, f) {
 			if part.Name != "" && part.Encode != nil {
@@ -61,10 +61,10 @@ func (s *Server) translator(p query.Params) *translator {
 
 // languageOf returns the language of an answer: lang, or else the configured one
 // (DESIGN.md: 15).
-func (s *Server) languageOf(p query.Params) string { return or(p.Language(), s.language) }
+func (e *env) languageOf(p query.Params) string { return or(p.Language(), e.language) }
 
 // says returns what the API says itself in a language.
-func (s *Server) says(text, lang string) string { return s.labels.Label(label.Text, text, lang) }
+func (e *env) says(text, lang string) string { return e.labels.Label(label.Text, text, lang) }
 
 // key tells answers in different languages apart.
 func (t *translator) key() string {

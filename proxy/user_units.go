@@ -16,17 +16,17 @@ import (
 // userUnits answers GET /api/user-units/{id}: a person's memberships in units. Its
 // data is an object. Whether a membership is past changes at midnight, so an
 // answer holds for the day on which it is given.
-func (s *Server) userUnits(ctx context.Context, r request) (plan, error) {
+func (e *env) userUnits(ctx context.Context, r request) (plan, error) {
 	id, err := identifierOf(r)
 	if err != nil {
 		return plan{}, err
 	}
-	lang := s.languageOf(r.params)
-	row, err := s.personRow(ctx, rules.ViewUserUnits, id, lang, s.unitsOf)
+	lang := e.languageOf(r.params)
+	row, err := e.personRow(ctx, rules.ViewUserUnits, id, lang, e.unitsOf)
 	if err != nil {
 		return plan{}, err
 	}
-	now := s.now().In(s.zone)
+	now := e.now().In(e.zone)
 	build := func(context.Context, *view.Snapshot) (*body, error) {
 		return single(func(dst []byte) []byte { return units.AppendData(dst, row, now, lang) }), nil
 	}
@@ -39,8 +39,8 @@ func (s *Server) userUnits(ctx context.Context, r request) (plan, error) {
 
 // unitsOf makes the row of the user_units view from a person's record, as its job
 // will.
-func (s *Server) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
-	groups, err := s.newcomers.read(ctx, "groups", origin.Query{Sort: bson.D{{Key: "_id", Value: 1}}})
+func (e *env) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
+	groups, err := e.persons.read(ctx, "groups", origin.Query{Sort: bson.D{{Key: "_id", Value: 1}}})
 	if err != nil {
 		return nil, fmt.Errorf("units of a new person: %w: %w", rules.ErrUnavailable, err)
 	}

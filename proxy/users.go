@@ -13,17 +13,17 @@ import (
 
 // user answers GET /api/users/{id}: the stored person, whole and as it is, or in
 // columns beside _id and id. Its data is an object.
-func (s *Server) user(ctx context.Context, r request) (plan, error) {
+func (e *env) user(ctx context.Context, r request) (plan, error) {
 	id, err := identifierOf(r)
 	if err != nil {
 		return plan{}, err
 	}
-	lang := s.languageOf(r.params)
+	lang := e.languageOf(r.params)
 	asked, err := r.params.Columns(renderedColumns...)
 	if err != nil {
 		return plan{}, err
 	}
-	record, err := s.personRow(ctx, rules.ViewPersons, id, lang, asItIs)
+	record, err := e.personRow(ctx, rules.ViewPersons, id, lang, asItIs)
 	if err != nil {
 		return plan{}, err
 	}
