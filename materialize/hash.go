@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/sound"
+	"vitrine/rules/raw"
 )
 
 // hasher hashes records under one seed, which stands for all that rows of a run
@@ -97,7 +97,7 @@ func readSorted(ctx context.Context, store Store, collection string, skip func(b
 			return nil, err
 		}
 		id := doc.Lookup("_id")
-		if err := sound.Check(doc); err != nil {
+		if err := raw.Check(doc); err != nil {
 			if err := skip(id, fmt.Errorf("malformed record of %s: %w", collection, err)); err != nil {
 				return nil, err
 			}

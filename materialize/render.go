@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"vitrine/cache/origin/sound"
+	"vitrine/rules/raw"
 )
 
 // renderBatch fills in row or err of every change of a batch, on up to the given
@@ -28,14 +28,14 @@ func renderBatch(ctx context.Context, batch []change, row RowFunc, workers int) 
 // render makes the row of one record. What no reader could use is an error, in the
 // record as in the row: stored, it would stop the whole view instead of one record.
 func (c *change) render(ctx context.Context, row RowFunc) error {
-	if err := sound.Check(c.record); err != nil {
+	if err := raw.Check(c.record); err != nil {
 		return fmt.Errorf("malformed record: %w", err)
 	}
 	r, err := row(ctx, c.record)
 	if err != nil || r == nil {
 		return err
 	}
-	if err := sound.Check(r); err != nil {
+	if err := raw.Check(r); err != nil {
 		return fmt.Errorf("malformed row: %w", err)
 	}
 	if len(r) > maxRow {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/sound"
+	"vitrine/rules/raw"
 )
 
 // batchBytes bounds the records of a batch beside their number: at most three
@@ -186,7 +186,7 @@ func (b *build) readable(records iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw,
 	return func(yield func(bson.Raw, error) bool) {
 		for record, err := range records {
 			if err == nil {
-				if bad := sound.Check(record); bad != nil {
+				if bad := raw.Check(record); bad != nil {
 					b.skips.add(record.Lookup("_id"), fmt.Errorf("malformed record: %w", bad))
 					continue
 				}

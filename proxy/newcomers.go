@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/sound"
 	"vitrine/rules"
+	"vitrine/rules/raw"
 )
 
 // Records reads the institute's collections as they are now; an origin.Store
@@ -118,7 +118,7 @@ func (n *newcomers) read(ctx context.Context, collection string, q origin.Query)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", collection, err)
 		}
-		if sound.Check(doc) == nil {
+		if raw.Check(doc) == nil {
 			all = append(all, doc)
 		}
 	}

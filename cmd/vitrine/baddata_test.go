@@ -14,10 +14,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"vitrine/cache/origin/sound"
 	"vitrine/configs"
 	"vitrine/configs/demo"
 	"vitrine/proxy"
+	"vitrine/rules/raw"
 )
 
 // longEnv makes the tests of bad data try every wrong value in every field. Without
@@ -49,7 +49,7 @@ func spoil(collection string, docs []bson.Raw) (records []bson.Raw, unusable int
 			doc := renamed(whole, fmt.Sprintf("~bad-%s-%d", collection, n))
 			doc = spoiled(doc, path, w.value)
 			records = append(records, bson.Raw(doc))
-			if sound.Check(doc) != nil {
+			if raw.Check(doc) != nil {
 				unusable++
 			}
 		}

@@ -7,11 +7,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Builder encodes a document or array.
+// Builder encodes a document or array. The zero Builder is empty.
 type Builder struct {
 	buf []byte
 	n   int // elements pushed
 }
+
+// Grow makes room for a document of n bytes. It is called before all other methods.
+func (b *Builder) Grow(n int) { b.buf = make([]byte, 4, max(n, 4)) }
 
 // Push adds an element to an array.
 func (b *Builder) Push(v bson.RawValue) {
@@ -22,10 +25,25 @@ func (b *Builder) Push(v bson.RawValue) {
 // Add adds an element with a name, to a document.
 func (b *Builder) Add(name string, v bson.RawValue) {
 	if b.buf == nil {
-		b.buf = make([]byte, 4, 64)
+		b.Grow(64)
 	}
 	b.buf = append(append(append(b.buf, byte(v.Type)), name...), 0)
 	b.buf = append(b.buf, v.Value...)
+}
+
+// Copy adds the elements of a document whose names keep accepts. The error is that the
+// document cannot be read to its end.
+func (b *Builder) Copy(doc bson.Raw, keep func(name string) bool) error {
+	r := Read(doc)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		if name := string(e.Key); keep(name) {
+			b.Add(name, e.Value())
+		}
+	}
+	if r.Faulty() || Body(doc) == nil {
+		return errMalformed
+	}
+	return nil
 }
 
 // Finish closes the document and returns it as a value of type t, which is document or
@@ -38,3 +56,6 @@ func (b *Builder) Finish(t bson.Type) bson.RawValue {
 	binary.LittleEndian.PutUint32(b.buf, uint32(len(b.buf)))
 	return bson.RawValue{Type: t, Value: b.buf}
 }
+
+// Document closes the document and returns it.
+func (b *Builder) Document() bson.Raw { return b.Finish(bson.TypeEmbeddedDocument).Value }

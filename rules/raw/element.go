@@ -39,7 +39,8 @@ func Body(doc []byte) []byte {
 	return doc[4 : n-1]
 }
 
-// Next returns the next element; false at the end or at a fault.
+// Next returns the next element; false at the end or at a fault. If the fault is in a
+// value, the element has the name of that value and nothing else.
 func (r *Reader) Next() (Element, bool) {
 	b := r.rest
 	if len(b) < 2 {
@@ -52,7 +53,7 @@ func (r *Reader) Next() (Element, bool) {
 	value := b[end+2:]
 	n := valueSize(bson.Type(b[0]), value)
 	if n < 0 {
-		return Element{}, false
+		return Element{Key: b[1 : end+1]}, false
 	}
 	r.rest = value[n:]
 	return Element{Key: b[1 : end+1], Type: bson.Type(b[0]), Data: value[:n:n]}, true
@@ -87,8 +88,9 @@ func lookupIn(b []byte, name string) (Element, bool) {
 	return Element{}, false
 }
 
-// valueSize returns how many bytes of b a value of type t takes, or -1 if b is
-// too short or the type unknown.
+// valueSize returns how many bytes of b a value of type t takes, or -1 if b is too
+// short, a length does not fit what it encloses, or the type is unknown. What lies
+// inside documents is not looked at.
 func valueSize(t bson.Type, b []byte) int {
 	n := -1
 	switch t {
@@ -97,9 +99,9 @@ func valueSize(t bson.Type, b []byte) int {
 	case bson.TypeInt32:
 		n = 4
 	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol:
-		n = prefixed(b, 4, 1)
+		return terminated(b, prefixed(b, 4, 1))
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		n = prefixed(b, 0, 5)
+		return terminated(b, prefixed(b, 0, MinDocument))
 	case bson.TypeBoolean:
 		n = 1
 	case bson.TypeNull, bson.TypeUndefined, bson.TypeMinKey, bson.TypeMaxKey:
@@ -117,11 +119,34 @@ func valueSize(t bson.Type, b []byte) int {
 			}
 		}
 	case bson.TypeDBPointer:
-		n = prefixed(b, 16, 1)
+		if n = terminated(b, prefixed(b, 4, 1)); n > 0 {
+			n += 12
+		}
 	case bson.TypeCodeWithScope:
-		n = prefixed(b, 0, 14)
+		return scopedSize(b)
 	}
 	if n > len(b) {
+		return -1
+	}
+	return n
+}
+
+// terminated returns n if a zero byte is the last of the first n bytes of b, else -1.
+func terminated(b []byte, n int) int {
+	if n < 1 || n > len(b) || b[n-1] != 0 {
+		return -1
+	}
+	return n
+}
+
+// scopedSize is valueSize of code with scope: its length, a string and a document.
+func scopedSize(b []byte) int {
+	n := prefixed(b, 0, 4+5+MinDocument)
+	if n < 0 || n > len(b) {
+		return -1
+	}
+	code := valueSize(bson.TypeString, b[4:n])
+	if code < 0 || valueSize(bson.TypeEmbeddedDocument, b[4+code:n]) != n-4-code {
 		return -1
 	}
 	return n

@@ -13,7 +13,6 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
-	"vitrine/cache/origin/internal/rawdoc"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -36,7 +35,7 @@ func (s *Store) Find(ctx context.Context, collection string, q origin.Query) ite
 				continue
 			}
 			if err == nil && q.Projection != nil {
-				doc, err = rawdoc.Project(doc, q.Projection)
+				doc, err = raw.Project(doc, q.Projection)
 			}
 			if left--; !yield(doc, err) || err != nil || left == 0 {
 				return

@@ -11,7 +11,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
-	"vitrine/cache/origin/internal/rawdoc"
+	"vitrine/rules/raw"
 )
 
 // A write transaction holds at most this many documents, or this many bytes.
@@ -61,7 +61,7 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 	}
 	in := placeOf(bucketSource, collection)
 	for i, doc := range docs {
-		doc, id, err := rawdoc.WithID(doc)
+		doc, id, err := raw.WithID(doc)
 		if err != nil {
 			return done, fmt.Errorf("document %d: %w", i, err)
 		}

@@ -81,10 +81,7 @@ func (p *publication) put(b viewBuckets, rows []origin.Row) error {
 		if err != nil {
 			return err
 		}
-		value, flags, err := encodeRow(r)
-		if err != nil {
-			return err
-		}
+		value, flags := encodeRow(r)
 		key := versionKey(id, p.generation)
 		if err := b.rows.Put(key, b.place.seal(key, value)); err != nil {
 			return err

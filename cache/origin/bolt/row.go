@@ -10,7 +10,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
-	"vitrine/cache/origin/internal/rawdoc"
+	"vitrine/rules/raw"
 )
 
 // A version of a row is stored under the key of its id followed by its
@@ -58,18 +58,17 @@ func splitIndex(key []byte) (id []byte, generation uint64) {
 }
 
 // encodeRow returns the value of a version, without seal, and its flags.
-func encodeRow(r origin.Row) (value []byte, flags byte, err error) {
+func encodeRow(r origin.Row) (value []byte, flags byte) {
 	doc := r.Doc
 	if doc == nil {
 		flags = flagGone
-		doc, err = rawdoc.Build(len(r.ID.Value)+16, func(dst []byte) []byte { return rawdoc.AppendValue(dst, "_id", r.ID) })
-		if err != nil {
-			return nil, 0, err
-		}
+		var b raw.Builder
+		b.Add("_id", r.ID)
+		doc = b.Document()
 	}
 	value = make([]byte, 0, rowHeader+len(doc))
 	value = binary.BigEndian.AppendUint64(append(value, flags), r.Hash)
-	return append(value, doc...), flags, nil
+	return append(value, doc...), flags
 }
 
 // decodeRow returns a stored version, as a copy; errDamaged if it is not what was written.
@@ -79,7 +78,7 @@ func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 		return origin.Row{}, err
 	}
 	doc := bson.Raw(value[rowHeader:])
-	id, err := rawdoc.ID(doc)
+	id, err := raw.ID(doc)
 	if err != nil {
 		return origin.Row{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
@@ -116,7 +115,7 @@ func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
 // idOf returns the _id of a document that may be damaged, as a copy, and whether it is
 // the one that belongs to the key.
 func idOf(doc bson.Raw, key []byte) (bson.RawValue, bool) {
-	id, err := rawdoc.ID(doc)
+	id, err := raw.ID(doc)
 	if err != nil {
 		return bson.RawValue{}, false
 	}
@@ -124,7 +123,7 @@ func idOf(doc bson.Raw, key []byte) (bson.RawValue, bool) {
 	if err != nil || !bytes.Equal(own, key) {
 		return bson.RawValue{}, false
 	}
-	return rawdoc.Clone(id), true
+	return raw.Clone(id), true
 }
 
 // viewBuckets are a view's buckets within one transaction.

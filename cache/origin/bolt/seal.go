@@ -6,7 +6,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"vitrine/cache/origin/sound"
+	"vitrine/rules/raw"
 )
 
 // Every value but those of an index is stored with a seal behind it:
@@ -58,7 +58,7 @@ func (p place) open(key, sealed []byte, before int) (value []byte, had bool, err
 		}
 		return sealed[:n:n], true, nil
 	}
-	if n := len(sealed) - before; n < sound.MinDocument || int(sound.Length(sealed[before:])) != n || sealed[len(sealed)-1] != 0 {
+	if n := len(sealed) - before; n < raw.MinDocument || int(raw.Length(sealed[before:])) != n || sealed[len(sealed)-1] != 0 {
 		return nil, false, errDamaged
 	}
 	return sealed, false, nil

@@ -14,7 +14,6 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/internal/rawdoc"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -31,7 +30,7 @@ func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter
 		err := s.selected(ctx, at, q, func(doc bson.Raw) (bool, error) {
 			if q.Projection != nil {
 				var err error
-				if doc, err = rawdoc.Project(doc, q.Projection); err != nil {
+				if doc, err = raw.Project(doc, q.Projection); err != nil {
 					return false, err
 				}
 			}
@@ -213,7 +212,7 @@ func (r *ranking) add(doc bson.Raw) error {
 		return nil
 	}
 	for i := range row.keys {
-		row.keys[i] = rawdoc.Clone(row.keys[i]) // not to keep the document
+		row.keys[i] = raw.Clone(row.keys[i]) // not to keep the document
 	}
 	switch {
 	case full:

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/sound"
+	"vitrine/rules/raw"
 )
 
 // An archive of mongodump begins with the magic number and a prelude: a header,
@@ -109,22 +109,22 @@ func derived(kind, metadata string) bool {
 // decodeNext reads one of the archive's own documents, of which there must be
 // another, into v. A terminator is an error that wraps errTerminator.
 func (f *frames) decodeNext(v any) error {
-	raw, place, err := f.next()
+	doc, place, err := f.next()
 	if err == io.EOF || err == errTerminator {
 		return broken(place, err)
 	}
 	if err != nil {
 		return err
 	}
-	return decode(raw, place, v)
+	return decode(doc, place, v)
 }
 
 // decode reads a document of the archive itself into v.
-func decode(raw bson.Raw, place Place, v any) error {
-	if err := sound.Check(raw); err != nil {
+func decode(doc bson.Raw, place Place, v any) error {
+	if err := raw.Check(doc); err != nil {
 		return broken(place, err)
 	}
-	if err := bson.Unmarshal(raw, v); err != nil {
+	if err := bson.Unmarshal(doc, v); err != nil {
 		return broken(place, err)
 	}
 	return nil
@@ -169,7 +169,7 @@ func (r *archiveReader) next() (Document, error) {
 				return Document{}, err
 			}
 		}
-		raw, place, err := r.frames.next()
+		doc, place, err := r.frames.next()
 		switch {
 		case err == errTerminator:
 			r.block = nil
@@ -181,14 +181,14 @@ func (r *archiveReader) next() (Document, error) {
 		case r.block.ended:
 			return Document{}, broken(place, fmt.Errorf("a document of %s behind its end", r.current.collection))
 		}
-		r.block.sum = crc64.Update(r.block.sum, crcTable, raw)
+		r.block.sum = crc64.Update(r.block.sum, crcTable, doc)
 		if !r.wants(r.current) {
 			continue
 		}
-		if err := sound.Check(raw); err != nil {
+		if err := raw.Check(doc); err != nil {
 			return Document{}, &BadDocument{Collection: r.current.collection, Place: place, Err: err}
 		}
-		return Document{Collection: r.current.collection, Raw: raw, Place: place}, nil
+		return Document{Collection: r.current.collection, Raw: doc, Place: place}, nil
 	}
 }
 
@@ -203,7 +203,7 @@ func (r *archiveReader) wants(ns namespace) bool {
 // openBlock reads a block's header. At the end of the archive it returns io.EOF,
 // if every collection has come to its end.
 func (r *archiveReader) openBlock() error {
-	raw, place, err := r.frames.next()
+	doc, place, err := r.frames.next()
 	switch {
 	case err == io.EOF:
 		return r.finish(place)
@@ -218,7 +218,7 @@ func (r *archiveReader) openBlock() error {
 		EOF        bool   `bson:"EOF"`
 		CRC        int64  `bson:"CRC"`
 	}
-	if err := decode(raw, place, &header); err != nil {
+	if err := decode(doc, place, &header); err != nil {
 		return err
 	}
 	if header.Collection == "" {

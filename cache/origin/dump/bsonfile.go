@@ -8,13 +8,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/origin/sound"
+	"vitrine/rules/raw"
 )
 
 // maxFrame is how long a document may claim to be before its length is taken for
 // damage. A server's own collections exceed sound.MaxDocument by what an oplog entry
 // wraps around a document.
-const maxFrame = sound.MaxDocument + 16<<10
+const maxFrame = raw.MaxDocument + 16<<10
 
 // frames cuts a stream into BSON documents by their lengths, without looking into them.
 type frames struct {
@@ -40,14 +40,14 @@ func (f *frames) next() (bson.Raw, Place, error) {
 	if err != nil {
 		return nil, place, broken(place, err)
 	}
-	size := sound.Length(head[:])
+	size := raw.Length(head[:])
 	switch {
 	case size == -1:
 		return nil, place, errTerminator
-	case size < sound.MinDocument:
+	case size < raw.MinDocument:
 		return nil, place, broken(place, fmt.Errorf("%w: length %d", errNotDocument, size))
 	case size > maxFrame:
-		return nil, place, broken(place, sound.TooLarge(int64(size)))
+		return nil, place, broken(place, raw.TooLarge(int64(size)))
 	}
 	doc, err := f.body(append(make(bson.Raw, 0, min(int(size), trusted)), head[:]...), int(size))
 	if err != nil {
@@ -84,17 +84,17 @@ type bsonReader struct {
 
 // next implements reader.
 func (r *bsonReader) next() (Document, error) {
-	raw, place, err := r.frames.next()
+	doc, place, err := r.frames.next()
 	if err == errTerminator {
 		err = broken(place, fmt.Errorf("%w: length -1", errNotDocument))
 	}
 	if err != nil {
 		return Document{}, err
 	}
-	if err := sound.Check(raw); err != nil {
+	if err := raw.Check(doc); err != nil {
 		return Document{}, &BadDocument{Collection: r.collection, Place: place, Err: err}
 	}
-	return Document{Collection: r.collection, Raw: raw, Place: place}, nil
+	return Document{Collection: r.collection, Raw: doc, Place: place}, nil
 }
 
 // errNotDocument is told of a length that no document can have.

@@ -44,12 +44,3 @@ func deriveID(collection string, doc bson.Raw, before int) bson.ObjectID {
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(before)))
 	return bson.ObjectID(h.Sum(nil)[:12])
 }
-
-// withID returns the document with an _id in front.
-func withID(doc bson.Raw, id bson.ObjectID) bson.Raw {
-	const head = "\x07_id\x00"
-	size := len(doc) + len(head) + len(id)
-	out := binary.LittleEndian.AppendUint32(make(bson.Raw, 0, size), uint32(size))
-	out = append(append(out, head...), id[:]...)
-	return append(out, doc[4:]...)
-}

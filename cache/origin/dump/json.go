@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 
-	"vitrine/cache/origin/sound"
 	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 )
 
 // maxText is how long the Extended JSON of one document may be, in bytes. The
 // canonical form of a document takes several times the room of its BSON.
-const maxText = 4 * sound.MaxDocument
+const maxText = 4 * raw.MaxDocument
 
 // errTextTooLong is told of a document whose text exceeds maxText.
 var errTextTooLong = fmt.Errorf("more than %d bytes of JSON in one document", maxText)
@@ -55,11 +55,11 @@ type text struct {
 
 // parse turns one document's text into BSON.
 func (t *text) parse(src []byte, place Place) (Document, error) {
-	raw, err := ejson.Parse(src, ejson.Options{MaxBytes: maxText, MaxDepth: sound.MaxDepth, RegexValues: true})
+	doc, err := ejson.Parse(src, ejson.Options{MaxBytes: maxText, MaxDepth: raw.MaxDepth, RegexValues: true})
 	if err != nil {
 		return Document{}, t.bad(place, err)
 	}
-	return Document{Collection: t.collection, Raw: raw, Place: place}, nil
+	return Document{Collection: t.collection, Raw: doc, Place: place}, nil
 }
 
 // bad is the error for the document at place.

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/sound"
+	"vitrine/rules/raw"
 )
 
 // LoadOptions say how a dump is loaded. The zero value works.
@@ -136,12 +136,14 @@ func (l *loader) read(ctx context.Context, take func(context.Context, *collectio
 
 // identify returns a document with its _id, found or derived, or what is bad about it.
 func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
-	id, err := sound.Admit(doc.Raw)
-	raw := doc.Raw
+	id, err := raw.CheckStorable(doc.Raw)
+	stored := doc.Raw
 	if err == nil && id.Type == 0 {
-		given := l.collection(doc.Collection).derive(raw)
-		raw = withID(raw, given)
-		id, err = sound.Admit(raw) // which may now be too large
+		given := l.collection(doc.Collection).derive(stored)
+		id = bson.RawValue{Type: bson.TypeObjectID, Value: given[:]}
+		if stored, err = raw.PutID(stored, id); err == nil {
+			_, err = raw.CheckStorable(stored) // which may now be too large
+		}
 	}
 	var key keyHash
 	if err == nil {
@@ -150,7 +152,7 @@ func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 	if err != nil {
 		return nil, key, &BadDocument{Collection: doc.Collection, Place: doc.Place, Err: err}
 	}
-	return raw, key, nil
+	return stored, key, nil
 }
 
 // passOver counts a bad document, or returns the error that ends the reading.

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/sound"
+	"vitrine/rules/raw"
 )
 
 // Options say how paths become sources. The zero value works.
@@ -236,7 +236,7 @@ func (d *Dump) note(format string, args ...any) {
 // sniff tells a file's format: an archive by its magic number, others by name
 // and, where it says nothing, by the first bytes.
 func sniff(in *bufio.Reader, name string) format {
-	head, _ := in.Peek(sound.MinDocument) // what cannot be read here, fails when it is read
+	head, _ := in.Peek(raw.MinDocument) // what cannot be read here, fails when it is read
 	if bytes.HasPrefix(head, archiveMagic) {
 		return archiveFormat
 	}
@@ -246,7 +246,7 @@ func sniff(in *bufio.Reader, name string) format {
 	if c := firstCharacter(in); c == '{' || c == '[' {
 		return jsonFormat
 	}
-	if len(head) == sound.MinDocument && sound.Length(head) >= sound.MinDocument && sound.Length(head) <= maxFrame {
+	if len(head) == raw.MinDocument && raw.Length(head) >= raw.MinDocument && raw.Length(head) <= maxFrame {
 		return bsonFormat
 	}
 	return unknownFormat

@@ -11,7 +11,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
-	"vitrine/cache/origin/internal/rawdoc"
+	"vitrine/rules/raw"
 )
 
 // replacement is one document of an Upsert.
@@ -54,9 +54,9 @@ func lastOfEach(docs []bson.Raw) ([]replacement, error) {
 	place := make(map[string]int, len(docs))
 	last := make([]replacement, 0, len(docs))
 	for i, doc := range docs {
-		doc, id, err := rawdoc.WithID(doc)
+		doc, id, err := raw.WithID(doc)
 		if err == nil {
-			doc, err = rawdoc.IDFirst(doc) // as the server does; the driver takes a first key with $ for an operator
+			doc, err = raw.IDFirst(doc) // as the server does; the driver takes a first key with $ for an operator
 		}
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", i, err)

@@ -11,7 +11,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
-	"vitrine/cache/origin/internal/rawdoc"
+	"vitrine/rules/raw"
 )
 
 // viewField is the field that the store adds to a row's document.
@@ -61,27 +61,22 @@ func infoOf(r origin.Row, generation uint64) rowInfo {
 // encode joins _id, the document's fields and viewField. A field of that name in
 // the record itself gives way.
 func encode(id bson.RawValue, doc bson.Raw, info rowInfo) (bson.Raw, error) {
-	var elements []bson.RawElement
-	if doc != nil {
-		var err error
-		if elements, err = doc.Elements(); err != nil {
-			return nil, fmt.Errorf("malformed document: %w", err)
-		}
-	}
 	about, err := bson.Marshal(info)
 	if err != nil {
 		return nil, err
 	}
-	return rawdoc.Build(len(doc)+len(id.Value)+len(about)+32, func(dst []byte) []byte {
-		dst = rawdoc.AppendValue(dst, "_id", id)
-		for _, e := range elements {
-			if name := e.Key(); name != "_id" && name != viewField {
-				dst = append(dst, e...)
-			}
-		}
-		return bsoncore.AppendDocumentElement(dst, viewField, about)
-	})
+	var b raw.Builder
+	b.Grow(len(doc) + len(id.Value) + len(about) + 32)
+	b.Add("_id", id)
+	if doc != nil {
+		err = b.Copy(doc, ofRecord)
+	}
+	b.Add(viewField, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: about})
+	return b.Document(), err
 }
+
+// ofRecord reports whether a field of a stored row is the record's own, and not _id.
+func ofRecord(name string) bool { return name != "_id" && name != viewField }
 
 // errMalformedRow tells of a row that this package cannot have written.
 var errMalformedRow = errors.New("malformed row in a side collection")
@@ -96,27 +91,21 @@ func decode(doc bson.Raw) (r origin.Row, err error) {
 	}
 	id := info.ID
 	if err == nil && id.IsZero() {
-		id, err = rawdoc.ID(doc)
+		id, err = raw.ID(doc)
 	}
 	if err != nil {
 		return r, fmt.Errorf("%w: %w", errMalformedRow, err)
 	}
-	r = origin.Row{ID: rawdoc.Clone(id), Generation: info.Generation, Hash: uint64(info.Hash)}
+	r = origin.Row{ID: raw.Clone(id), Generation: info.Generation, Hash: uint64(info.Hash)}
 	if info.Gone {
 		return r, nil
 	}
-	elements, err := doc.Elements()
-	if err != nil {
+	var b raw.Builder
+	b.Grow(len(doc))
+	b.Add("_id", id)
+	if err := b.Copy(doc, ofRecord); err != nil {
 		return r, fmt.Errorf("%w: %w", errMalformedRow, err)
 	}
-	r.Doc, err = rawdoc.Build(len(doc), func(dst []byte) []byte {
-		dst = rawdoc.AppendValue(dst, "_id", id)
-		for _, e := range elements {
-			if name := e.Key(); name != "_id" && name != viewField {
-				dst = append(dst, e...)
-			}
-		}
-		return dst
-	})
-	return r, err
+	r.Doc = b.Document()
+	return r, nil
 }

@@ -1,0 +1,176 @@
+package raw
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+const (
+	// MaxDocument is MongoDB's limit on the size of a document, in bytes.
+	MaxDocument = 16 << 20
+	// MaxDepth is how deep documents and arrays may be nested, as deep as a
+	// MongoDB server accepts.
+	MaxDepth = 200
+	// MinDocument is the size of the empty document.
+	MinDocument = 5
+)
+
+// flaw is a fault in a BSON document, with the path to it.
+type flaw struct{ path, reason string }
+
+// Error returns the path, unless the fault is in the document as a whole, and the reason.
+func (f *flaw) Error() string {
+	if f.path == "" {
+		return f.reason
+	}
+	path := f.path
+	if len(path) > maxPath {
+		path = path[:maxPath] + "…"
+	}
+	return fmt.Sprintf("field %q: %s", path, f.reason)
+}
+
+// maxPath is how much of a path an error shows: enough to find the place, and the reason
+// behind it is not lost where texts are cut.
+const maxPath = 100
+
+// within returns the flaw as seen from the document that holds it under name.
+func (f *flaw) within(name []byte) *flaw {
+	if f.path == "" {
+		return &flaw{string(name), f.reason}
+	}
+	return &flaw{string(name) + "." + f.path, f.reason}
+}
+
+// Check returns an error unless doc is one well-formed BSON document all the way down,
+// and no deeper than MaxDepth. bson.Raw.Validate would not do: it looks at the top level
+// only.
+func Check(doc []byte) error {
+	if f := check(doc, 1); f != nil {
+		return f
+	}
+	return nil
+}
+
+// check checks a document or array and what it holds. The depth is bounded, so
+// that no input can exhaust the stack.
+func check(doc []byte, depth int) *flaw {
+	switch {
+	case depth > MaxDepth:
+		return &flaw{reason: fmt.Sprintf("nested more than %d levels deep", MaxDepth)}
+	case len(doc) < MinDocument || int64(Length(doc)) != int64(len(doc)):
+		return &flaw{reason: "length does not fit the document"}
+	case doc[len(doc)-1] != 0:
+		return &flaw{reason: "document does not end with a zero byte"}
+	}
+	r := Read(doc)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		if f := checkValue(e, depth); f != nil {
+			return f.within(e.Key)
+		}
+	}
+	if r.Faulty() {
+		return faultOf(r.rest)
+	}
+	return nil
+}
+
+// checkValue checks what the size of a value does not say.
+func checkValue(e Element, depth int) *flaw {
+	switch e.Type {
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		return check(e.Data, depth+1)
+	case bson.TypeCodeWithScope:
+		_, scope := scopedParts(e.Data)
+		return check(scope, depth+1)
+	case bson.TypeBoolean:
+		if e.Data[0] > 1 {
+			return &flaw{reason: "boolean is neither 0 nor 1"}
+		}
+	case bson.TypeBinary: // the old subtype has a length of its own inside
+		n := len(e.Data) - 5
+		if e.Data[4] == bson.TypeBinaryBinaryOld && (n < 4 || int(Length(e.Data[5:])) != n-4) {
+			return &flaw{reason: fmt.Sprintf("old %s of length %d does not fit its content", e.Type, n)}
+		}
+	}
+	return nil
+}
+
+// faultOf says what is wrong with the element that b begins with.
+func faultOf(b []byte) *flaw {
+	name, value, ok := bytes.Cut(b[1:], []byte{0})
+	if !ok {
+		return &flaw{reason: "field name without end"}
+	}
+	kind := bson.Type(b[0])
+	f := flaw{reason: fmt.Sprintf("%s reaches beyond the document", kind)}
+	switch kind {
+	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol, bson.TypeDBPointer:
+		f.misfit(kind, value, 4, 1)
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		f.misfit(kind, value, 0, MinDocument)
+	case bson.TypeBinary:
+		if len(value) >= 4 && Length(value) < 0 {
+			f.reason = fmt.Sprintf("%s has the length %d", kind, Length(value))
+		}
+	case bson.TypeCodeWithScope:
+		if len(value) >= 4 {
+			f.reason = fmt.Sprintf("%s has the length %d", kind, Length(value))
+		}
+	case bson.TypeRegex:
+		f.reason = "regex without end"
+	default:
+		if BracketOf(kind) == BracketMissing {
+			f.reason = fmt.Sprintf("unknown type 0x%02x", byte(kind))
+		}
+	}
+	return f.within(name)
+}
+
+// misfit gives the reason if it is the length of a value, which counts from the given
+// place on, or the byte that this length ends at.
+func (f *flaw) misfit(kind bson.Type, value []byte, from int64, least int32) {
+	if len(value) < 4 {
+		return
+	}
+	switch n := Length(value); {
+	case n < least:
+		f.reason = fmt.Sprintf("%s has the length %d", kind, n)
+	case from+int64(n) <= int64(len(value)) && value[from+int64(n)-1] != 0:
+		f.reason = fmt.Sprintf("%s does not end with a zero byte", kind)
+	}
+}
+
+// Length reads the length at the beginning of b.
+func Length(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }
+
+// CheckStorable checks what a store asks of a well-formed document, so that no write
+// fails half-way for a reason that could have been found before: the size, an _id of a
+// type that MongoDB accepts, and no operator where a field should be. It returns the _id,
+// a zero value if there is none.
+func CheckStorable(doc bson.Raw) (id bson.RawValue, err error) {
+	if len(doc) > MaxDocument {
+		return id, TooLarge(int64(len(doc)))
+	}
+	r := Read(doc)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		if len(e.Key) > 0 && e.Key[0] == '$' {
+			return id, fmt.Errorf("field %q: a document's own fields may not begin with $", e.Key)
+		}
+		if id.Type == 0 && string(e.Key) == "_id" {
+			id = e.Value()
+			if err := checkID(id); err != nil {
+				return id, err
+			}
+		}
+	}
+	return id, nil
+}
+
+// TooLarge returns the error for a document of n bytes, more than MongoDB's limit.
+func TooLarge(n int64) error {
+	return fmt.Errorf("document of %d bytes: more than MongoDB's limit of %d", n, MaxDocument)
+}

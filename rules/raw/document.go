@@ -1,0 +1,108 @@
+package raw
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ErrNoID marks a document without _id.
+var ErrNoID = errors.New("document has no _id")
+
+// errMalformed marks a document that cannot be read to its end.
+var errMalformed = errors.New("malformed document")
+
+// ID returns a document's _id, which shares the document's memory.
+func ID(doc bson.Raw) (bson.RawValue, error) {
+	e, ok := Lookup(doc, "_id")
+	if !ok {
+		return bson.RawValue{}, ErrNoID
+	}
+	return e.Value(), nil
+}
+
+// WithID returns a valid document that has an _id and that _id: the document
+// itself, or a copy with a new ObjectID in front.
+func WithID(doc bson.Raw) (bson.Raw, bson.RawValue, error) {
+	if err := doc.Validate(); err != nil {
+		return nil, bson.RawValue{}, fmt.Errorf("%w: %w", errMalformed, err)
+	}
+	id, err := ID(doc)
+	if err == nil {
+		return doc, id, checkID(id)
+	}
+	oid := bson.NewObjectID()
+	id = bson.RawValue{Type: bson.TypeObjectID, Value: oid[:]}
+	doc, err = PutID(doc, id)
+	return doc, id, err
+}
+
+// PutID returns a copy of the document with the given _id before all other fields, in
+// place of the one that it has.
+func PutID(doc bson.Raw, id bson.RawValue) (bson.Raw, error) {
+	var b Builder
+	b.Grow(len(doc) + len("_id") + len(id.Value) + 2)
+	b.Add("_id", id)
+	err := b.Copy(doc, func(name string) bool { return name != "_id" })
+	return b.Document(), err
+}
+
+// IDFirst returns the document with its _id, if it has one, before all other fields:
+// itself where it is there.
+func IDFirst(doc bson.Raw) (bson.Raw, error) {
+	r := Read(doc)
+	if first, ok := r.Next(); ok && string(first.Key) == "_id" {
+		return doc, nil
+	}
+	id, err := ID(doc)
+	if err != nil {
+		return doc, nil
+	}
+	return PutID(doc, id)
+}
+
+// checkID refuses the types that MongoDB refuses for an _id: equality with one of
+// them would mean more than that one document.
+func checkID(id bson.RawValue) error {
+	switch id.Type {
+	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
+		return fmt.Errorf("_id may not be of type %s", id.Type)
+	}
+	return nil
+}
+
+// Project returns a copy of the document with _id and the named top-level fields, in the
+// document's order.
+func Project(doc bson.Raw, fields []string) (bson.Raw, error) {
+	var b Builder
+	b.Grow(len(doc))
+	err := b.Copy(doc, func(name string) bool { return name == "_id" || slices.Contains(fields, name) })
+	return b.Document(), err
+}
+
+// SetField returns a copy of the document in which a top-level field has the given value:
+// in the place of an earlier value, so that the order of fields stays as stored, or at
+// the end.
+func SetField(doc bson.Raw, name string, v bson.RawValue) (bson.Raw, error) {
+	var b Builder
+	b.Grow(len(doc) + len(name) + len(v.Value) + 2)
+	placed := false
+	err := b.Copy(doc, func(field string) bool {
+		if field == name && !placed {
+			b.Add(name, v)
+			placed = true
+		}
+		return field != name
+	})
+	if !placed {
+		b.Add(name, v)
+	}
+	return b.Document(), err
+}
+
+// Clone returns a value that shares no memory with v.
+func Clone(v bson.RawValue) bson.RawValue {
+	return bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}
+}

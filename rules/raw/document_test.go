@@ -1,0 +1,61 @@
+package raw_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
+)
+
+func TestEdits(t *testing.T) {
+	two := bson.RawValue{Type: bson.TypeInt32, Value: []byte{2, 0, 0, 0}}
+	tests := []struct {
+		name, doc string
+		edit      func(bson.Raw) (bson.Raw, error)
+		want      string
+	}{
+		{"set in place", `{"a": 1, "b": "x", "c": 3}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"a":1,"b":2,"c":3}`},
+		{"set at the end", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"a":1,"b":2}`},
+		{"set in nothing", `{}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"b":2}`},
+		{"put an _id", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) }, `{"_id":2,"a":1}`},
+		{"put another _id", `{"a": 1, "_id": 7}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) }, `{"_id":2,"a":1}`},
+		{"_id first", `{"a": 1, "_id": 7, "b": 2}`, raw.IDFirst, `{"_id":7,"a":1,"b":2}`},
+		{"_id first already", `{"_id": 7, "a": 1}`, raw.IDFirst, `{"_id":7,"a":1}`},
+		{"no _id", `{"a": 1}`, raw.IDFirst, `{"a":1}`},
+		{"project", `{"a": 1, "_id": 7, "b": 2}`, func(d bson.Raw) (bson.Raw, error) { return raw.Project(d, []string{"b"}) }, `{"_id":7,"b":2}`},
+		{"project nothing", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.Project(d, nil) }, `{}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := doc(t, tt.doc)
+			before := string(d)
+			got, err := tt.edit(d)
+			if err != nil || raw.Check(got) != nil || string(ejson.AppendDocument(nil, got)) != tt.want {
+				t.Errorf("got %s, %v, want %s", got, err, tt.want)
+			}
+			if string(d) != before {
+				t.Error("the document was changed")
+			}
+		})
+	}
+}
+
+func TestEditsOfBrokenDocuments(t *testing.T) {
+	for name, d := range map[string]bson.Raw{"nothing": nil, "cut off": {9, 0, 0, 0, 0}, "broken value": {9, 0, 0, 0, 0x10, 'a', 0, 1, 0}} {
+		if _, err := raw.SetField(d, "a", bson.RawValue{Type: bson.TypeNull}); err == nil {
+			t.Errorf("SetField of %s: no error", name)
+		}
+		if _, err := raw.Project(d, []string{"a"}); err == nil {
+			t.Errorf("Project of %s: no error", name)
+		}
+		if _, _, err := raw.WithID(d); err == nil {
+			t.Errorf("WithID of %s: no error", name)
+		}
+		if _, err := raw.ID(d); !errors.Is(err, raw.ErrNoID) {
+			t.Errorf("ID of %s: %v", name, err)
+		}
+	}
+}
