@@ -1,286 +1,208 @@
 package pcre
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
-// group reads what a parenthesis opens. It returns nil for a setting of options.
-func (p *patternParser) group() (*pattern, error) {
-	start := p.pos
+// flags are the options in force at a place of an expression, one bit for each letter.
+type flags uint16
+
+// flagLetters are the options that an expression can set: n makes groups not capture, U
+// makes quantifiers lazy, J allows several groups of one name, and X stands for xx, which
+// ignores white space in classes as well; u is (*UCP), classes by Unicode properties.
+const flagLetters = "imsxnUJXu"
+
+func (f flags) has(letter rune) bool { return f&f.bit(letter) != 0 }
+
+func (flags) bit(letter rune) flags { return 1 << strings.IndexRune(flagLetters, letter) }
+
+// set switches the options with the given letters.
+func (f *flags) set(letters string, on bool) {
+	for _, letter := range strings.ReplaceAll(letters, "xx", "xX") {
+		if letter == 'x' {
+			*f &^= f.bit('X')
+		}
+		if *f &^= f.bit(letter); on {
+			*f |= f.bit(letter)
+		}
+	}
+}
+
+const name = `[\pL_][\pL\p{Nd}_]*`
+
+var (
+	look      = regexp.MustCompile(`^<?[=!]`)
+	groupName = regexp.MustCompile(`^(?:P?<(` + name + `)>|'(` + name + `)'|P=(` + name + `)\))`)
+	settings  = regexp.MustCompile(`^(\^?)([imsxnUJ]*)(?:(-)([imsxnUJ]*))?([:)])`)
+	condition = regexp.MustCompile(`^(?:<(` + name + `)>|'(` + name + `)'|(\d+|` + name + `))\)`)
+)
+
+// group reads what a parenthesis opens. A setting of options has no shape.
+func (p *parser) group() (shape, error) {
 	p.pos++
+	start := p.pos
+	if !p.accept("?") {
+		switch {
+		case p.peek() == '*':
+			return shape{}, p.fail("unrecognized (*VERB)")
+		case p.flags.has('n'):
+			return p.enclosed("(?:", "(?:")
+		}
+		p.groups++
+		return p.enclosed("(?:", "(")
+	}
 	switch {
-	case p.peek() == '*':
-		return nil, p.verb()
-	case !p.accept("?"):
-		if p.flags.noCapture {
-			return p.close(p.alternatives())
-		}
-		return p.capture("")
-	case p.accept(":"):
-		return p.close(p.alternatives())
-	case p.accept("|"):
-		return nil, p.beyond("(?|")
 	case p.accept(">"):
-		return p.wrap(&pattern{op: opAtomic})
-	case p.accept("="):
-		return p.look(&pattern{op: opLook})
-	case p.accept("!"):
-		return p.look(&pattern{op: opLook, negate: true})
-	case p.accept("<="):
-		return p.lookBehind(false)
-	case p.accept("<!"):
-		return p.lookBehind(true)
-	case p.accept("P<"), p.accept("<"):
-		return p.named('>')
-	case p.accept("'"):
-		return p.named('\'')
-	case p.accept("P="):
-		name, err := p.name(')')
-		if err != nil {
-			return nil, err
-		}
-		return p.reference(start, name, 0), nil
+		s, err := p.enclosed("(?:", "(?>")
+		s.final = true
+		return s, err
 	case p.accept("("):
 		return p.conditional()
-	case p.recursion():
-		return nil, p.beyond("recursion")
-	case p.accept("C"):
-		return nil, p.beyond("callouts")
 	}
-	return p.settings()
+	if found := p.match(look); found != nil {
+		return p.lookAround(found[0])
+	}
+	if found := p.match(groupName); found != nil {
+		if found[3] != "" {
+			return p.reference(start-1, found[3]), nil
+		}
+		return p.named(found[1] + found[2])
+	}
+	if c := p.peek(); c == 'P' || c == '<' || c == '\'' {
+		return shape{}, p.fail("a group name has letters, digits and underscores, and no digit first")
+	}
+	return p.options()
 }
 
-// verb reports what stands in a parenthesis after an asterisk.
-func (p *patternParser) verb() error {
-	name := p.src[p.pos+1:]
-	name = name[:len(name)-len(strings.TrimLeft(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"))]
-	switch name {
-	case "ACCEPT", "COMMIT", "F", "FAIL", "MARK", "PRUNE", "SKIP", "THEN", "CR", "LF", "CRLF", "ANYCRLF", "ANY", "NUL",
-		"BSR_ANYCRLF", "BSR_UNICODE", "LIMIT_DEPTH", "LIMIT_HEAP", "LIMIT_MATCH", "NOTEMPTY", "NOTEMPTY_ATSTART",
-		"NO_AUTO_POSSESS", "NO_DOTSTAR_ANCHOR", "NO_JIT", "NO_START_OPT":
-		return p.beyond("(*" + name + ")")
+// enclosed reads a group's content and its closing parenthesis.
+func (p *parser) enclosed(std, net string) (shape, error) {
+	p.write(std, net)
+	s, err := p.alternatives()
+	if err == nil && !p.accept(")") {
+		err = p.fail("missing closing parenthesis")
 	}
-	if name != "" && name == strings.ToLower(name) {
-		return p.beyond("(*" + name + ":)")
-	}
-	return p.fail("unrecognized (*VERB)")
+	p.write(")", ")")
+	return s.grouped(), err
 }
 
-// recursion reports whether a call of a group or of the whole pattern follows.
-func (p *patternParser) recursion() bool {
-	rest := p.src[p.pos:]
-	if rest == "" {
-		return false
+// named reads a capturing group behind its name.
+func (p *parser) named(name string) (shape, error) {
+	switch {
+	case len(name) > 32:
+		return shape{}, p.fail("a group name has at most 32 characters")
+	case p.names[name] && p.flags.has('J'):
+		return shape{}, p.unsupported("several groups of one name")
+	case p.names[name]:
+		return shape{}, p.fail("two named groups have the same name")
 	}
-	if c := rest[0]; c == 'R' || c == '&' || c >= '0' && c <= '9' || c == '+' || strings.HasPrefix(rest, "P>") {
-		return true
-	}
-	return len(rest) > 1 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9'
-}
-
-// close expects the parenthesis after a group's content.
-func (p *patternParser) close(n *pattern, err error) (*pattern, error) {
-	if err != nil {
-		return nil, err
-	}
-	if !p.accept(")") {
-		return nil, p.fail("missing closing parenthesis")
-	}
-	return n, nil
-}
-
-// wrap reads a group's content into n.
-func (p *patternParser) wrap(n *pattern) (*pattern, error) {
-	sub, err := p.close(p.alternatives())
-	if err != nil {
-		return nil, err
-	}
-	n.subs = []*pattern{sub}
-	return n, nil
-}
-
-// capture reads a capturing group, numbered by its opening parenthesis.
-func (p *patternParser) capture(name string) (*pattern, error) {
 	p.groups++
-	n := &pattern{op: opCapture, group: p.groups}
-	if name != "" {
-		if _, ok := p.names[name]; ok && p.flags.sameNames {
-			return nil, p.beyond("several groups of one name")
-		} else if ok {
-			return nil, p.fail("two named groups have the same name")
-		}
-		p.names[name] = n.group
-	}
-	return p.wrap(n)
+	p.names[name] = true
+	return p.enclosed("(?:", "(?<"+name+">")
 }
 
-func (p *patternParser) named(end byte) (*pattern, error) {
-	name, err := p.name(end)
-	if err != nil {
-		return nil, err
-	}
-	return p.capture(name)
-}
-
-// name reads a group's name and the character after it.
-func (p *patternParser) name(end byte) (string, error) {
-	i := strings.IndexByte(p.src[p.pos:], end)
-	if i < 0 {
-		return "", p.fail("missing terminator of a group name")
-	}
-	name := p.src[p.pos : p.pos+i]
-	for j, c := range name {
-		if c != '_' && !unicode.IsLetter(c) && (j == 0 || !unicode.IsDigit(c)) {
-			return "", p.fail("a group name has letters, digits and underscores, and no digit first")
-		}
-	}
-	if name == "" || len(name) > 32 {
-		return "", p.fail("a group name has 1 to 32 characters")
-	}
-	p.pos += i + 1
-	return name, nil
-}
-
-// look reads the content of a look-around.
-func (p *patternParser) look(n *pattern) (*pattern, error) {
+// lookAround reads the content of a look-around. The alternatives of a look-behind must
+// each have one length.
+func (p *parser) lookAround(opening string) (shape, error) {
+	mark, backs := len(p.out), p.backs
 	p.looks++
-	defer func() { p.looks-- }()
-	return p.wrap(n)
-}
-
-// lookBehind reads a look-behind, whose alternatives must each have one length.
-func (p *patternParser) lookBehind(negate bool) (*pattern, error) {
-	n, err := p.look(&pattern{op: opLook, behind: true, negate: negate})
-	if err != nil {
-		return nil, err
+	s, err := p.enclosed("", "(?"+opening)
+	p.looks--
+	if !p.net {
+		p.out = append(p.out[:mark], "(?:)"...)
 	}
-	choices := n.subs
-	if choices[0].op == opAlternate {
-		choices = choices[0].subs
-	}
-	for _, c := range choices {
-		switch _, ok := c.fixed(); {
-		case c.has(opBackref):
-			return nil, p.beyond("references in look-behinds")
-		case !ok:
-			return nil, p.fail("a look-behind is not of fixed length")
+	if err == nil && opening[0] == '<' {
+		if p.backs > backs {
+			err = p.unsupported("references in look-behinds")
+		} else if !s.fixed {
+			err = p.fail("a look-behind is not of fixed length")
 		}
 	}
-	return n, nil
+	return shape{size: s.size, states: s.states, look: true, foreign: true}, err
 }
 
 // conditional reads (?(condition)yes|no) after its second parenthesis.
-func (p *patternParser) conditional() (*pattern, error) {
-	n := &pattern{op: opConditional}
-	if strings.HasPrefix(p.src[p.pos:], "?") {
-		p.pos--
-		look, err := p.group()
-		if err != nil {
-			return nil, err
+func (p *parser) conditional() (shape, error) {
+	var test shape
+	if p.accept("?") {
+		found := p.match(look)
+		if found == nil {
+			return shape{}, p.fail("an assertion was expected after (?(")
 		}
-		if look == nil || look.op != opLook {
-			return nil, p.fail("an assertion was expected after (?(")
+		p.write("(?:", "(?")
+		var err error
+		if test, err = p.lookAround(found[0]); err != nil {
+			return shape{}, err
 		}
-		n.subs = []*pattern{nil, nil, look}
 	} else {
-		end := strings.IndexByte(p.src[p.pos:], ')')
-		if end < 0 {
-			return nil, p.fail("missing closing parenthesis of a condition")
+		found := p.match(condition)
+		if found == nil {
+			return shape{}, p.fail("a group name or number was expected after (?(")
 		}
-		name := strings.Trim(p.src[p.pos:p.pos+end], "<>'")
-		if name == "" || name[0] == 'R' || name == "DEFINE" || strings.ContainsAny(name, "+-=") {
-			return nil, p.beyond("this kind of condition")
-		}
-		p.refer(n, name, 0)
-		n.subs = []*pattern{nil, nil}
-		p.pos += end + 1
+		p.write("(?:", "(?("+p.refer(p.pos, found[1]+found[2]+found[3])+")")
 	}
-	body, err := p.close(p.alternatives())
-	if err != nil {
-		return nil, err
+	body, err := p.alternatives()
+	switch {
+	case err != nil:
+		return shape{}, err
+	case body.branches > 2:
+		return shape{}, p.fail("a conditional group has more than two branches")
+	case !p.accept(")"):
+		return shape{}, p.fail("missing closing parenthesis")
+	case body.branches == 1:
+		p.write("|", "|")
+		body = body.or(shape{})
 	}
-	n.subs[0], n.subs[1] = body, &pattern{op: opConcat}
-	if body.op == opAlternate {
-		if len(body.subs) > 2 {
-			return nil, p.fail("a conditional group has more than two branches")
-		}
-		n.subs[0], n.subs[1] = body.subs[0], body.subs[1]
-	}
-	return n, nil
+	p.write(")", ")")
+	body.foreign = true
+	body.size += test.size
+	return body.grouped(), nil
 }
 
-// reference makes a reference to a group, by number or, if that is 0, by name.
-func (p *patternParser) reference(offset int, name string, group int) *pattern {
-	n := &pattern{op: opBackref, fold: p.flags.fold, group: group}
-	p.refs = append(p.refs, patternRef{node: n, name: name, offset: offset})
-	return n
+// reference writes a reference to a group by name or number.
+func (p *parser) reference(offset int, group string) shape {
+	net := `\k<` + p.refer(offset, group) + `>`
+	if p.flags.has('i') {
+		net = `(?i:` + net + `)`
+	}
+	p.write(`(?s:.*)`, net)
+	p.backs++
+	return shape{length: -1, size: 3, states: 1, foreign: true}
 }
 
-// refer notes a reference by a text that is a number or a name.
-func (p *patternParser) refer(n *pattern, text string, base int) {
-	ref := patternRef{node: n, name: text, offset: p.pos}
-	if number, err := strconv.Atoi(text); err == nil {
-		ref.name, n.group = "", base+number
-	}
-	p.refs = append(p.refs, ref)
-}
-
-// settings reads (?flags) or (?flags:…).
-func (p *patternParser) settings() (*pattern, error) {
-	flags := p.flags
-	caret := p.accept("^")
-	if caret {
-		flags = patternFlags{unicode: flags.unicode, ungreedy: flags.ungreedy, sameNames: flags.sameNames}
-	}
-	on := true
-	for p.more() {
-		switch c := p.next(); c {
+// refer notes a reference by name or by a number, which may be relative to the groups
+// opened so far, and returns it with the absolute number.
+func (p *parser) refer(offset int, group string) string {
+	if number, err := strconv.Atoi(group); err == nil {
+		switch group[0] {
 		case '-':
-			if !on || caret {
-				return nil, p.fail("invalid hyphen in an option setting")
-			}
-			on = false
-		case ')':
-			p.flags = flags
-			return nil, nil
-		case ':':
-			saved := p.flags
-			p.flags = flags
-			n, err := p.close(p.alternatives())
-			p.flags = saved
-			return n, err
-		case 'x':
-			flags.extended, flags.extraWide = on, on && p.accept("x")
-		default:
-			if !flags.set(c, on) {
-				return nil, p.fail("unrecognized character after (?")
-			}
+			number += p.groups + 1
+		case '+':
+			number += p.groups
 		}
+		group = strconv.Itoa(number)
 	}
-	return nil, p.fail("missing closing parenthesis")
+	p.refs = append(p.refs, reference{group, offset})
+	return group
 }
 
-// set switches an option by its letter; false if there is no such option.
-func (f *patternFlags) set(letter rune, on bool) bool {
-	switch letter {
-	case 'i':
-		f.fold = on
-	case 'm':
-		f.multiline = on
-	case 's':
-		f.dotAll = on
-	case 'x':
-		f.extended = on
-	case 'U':
-		f.ungreedy = on
-	case 'n':
-		f.noCapture = on
-	case 'J':
-		f.sameNames = on
-	default:
-		return false
+// options reads (?flags) or (?flags:…).
+func (p *parser) options() (shape, error) {
+	found := p.match(settings)
+	if found == nil || found[1] != "" && found[3] != "" {
+		return shape{}, p.fail("unrecognized character after (?, or no end of the options")
 	}
-	return true
+	saved := p.flags
+	if found[1] != "" {
+		p.flags.set("imsxn", false)
+	}
+	p.flags.set(found[2], true)
+	p.flags.set(found[4], false)
+	if found[5] == ")" {
+		return shape{}, nil
+	}
+	s, err := p.enclosed("(?:", "(?:")
+	p.flags = saved
+	return s, err
 }

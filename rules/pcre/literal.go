@@ -1,83 +1,66 @@
 package pcre
 
 import (
-	"slices"
+	"regexp/syntax"
 	"unicode"
 )
 
-// literalNeed is what can be said about a pattern without running it.
+// literalNeed is what can be said about an expression without running it.
 type literalNeed struct {
 	text       string // every match contains it; folded if fold
 	fold       bool
 	start, end bool // it lies at the subject's start, at its end (before a final newline)
-	whole      bool // and that is all the pattern asks for
+	whole      bool // and that is all the expression asks for
 	prefix     string
 	prefixFold bool
 }
 
-// trimmed drops what may match nothing from both ends of a pattern, such as the dots
-// of ".*tag.*": they never decide whether a text matches. Groups that capture are
-// fine to drop as long as nothing refers to them.
-func trimmed(n *pattern) *pattern {
-	if n.op == opCapture {
-		return trimmed(n.subs[0])
-	}
-	if n.op != opConcat {
-		return n
-	}
-	subs := n.subs
-	for len(subs) > 0 && optional(subs[0]) && !subs[0].possessive {
-		subs = subs[1:]
-	}
-	for len(subs) > 0 && optional(subs[len(subs)-1]) {
-		subs = subs[:len(subs)-1]
-	}
-	return &pattern{op: opConcat, subs: subs}
-}
-
-func optional(n *pattern) bool { return n.op == opRepeat && n.min == 0 || n.op == opEmpty }
-
-// literalOf finds the longest literal that every match of a pattern needs.
-func literalOf(n *pattern) literalNeed {
-	steps := flatten(nil, n)
-	best, whole := longestRun(steps)
-	need := literalNeed{text: best.text(), fold: best.fold, whole: whole}
-	if whole {
-		need.start = len(steps) > 0 && steps[0].op == opStart
-		need.end = len(steps) > 0 && steps[len(steps)-1].op == opEnd
-		// A folded ending is left to the engine: its length in bytes is not known.
-		if need.fold && need.end && !need.start {
-			need.end, need.whole = false, false
+// literalOf finds the longest literal that every match needs of an expression as it is
+// written for Go's engine.
+func literalOf(re *syntax.Regexp, s shape) literalNeed {
+	var need literalNeed
+	steps := flatten(nil, re)
+	if len(steps) > 0 && steps[0].Op == syntax.OpBeginText {
+		need.start = true
+		steps = steps[1:]
+		if len(steps) > 0 && steps[0].Op == syntax.OpLiteral {
+			prefix, _ := longestRun(steps[:literals(steps)])
+			need.prefix, need.prefixFold = prefix.text(), prefix.fold
 		}
 	}
-	if len(steps) > 0 && steps[0].op == opStart {
-		first, _ := longestRun(steps[:1+literals(steps[1:])])
-		need.prefix, need.prefixFold = first.text(), first.fold
+	if n := len(steps); n > 1 && steps[n-1].Flags&syntax.WasDollar != 0 { // written \n?$
+		need.end = true
+		steps = steps[:n-2]
 	}
+	best, whole := longestRun(steps)
+	need.text, need.fold = best.text(), best.fold
+	// A folded ending is left to the engine: its length in bytes is not known.
+	need.whole = whole && s.exact() && (need.start || !need.end || !need.fold)
+	need.start, need.end = need.start && need.whole, need.end && need.whole
 	return need
 }
 
 // literals counts the literals that steps begin with.
-func literals(steps []*pattern) int {
-	n := slices.IndexFunc(steps, func(s *pattern) bool { return s.op != opLiteral })
-	if n < 0 {
-		return len(steps)
+func literals(steps []*syntax.Regexp) int {
+	n := 0
+	for n < len(steps) && steps[n].Op == syntax.OpLiteral {
+		n++
 	}
 	return n
 }
 
 // flatten lists the steps that every match takes, one after the other.
-func flatten(steps []*pattern, n *pattern) []*pattern {
-	switch n.op {
-	case opEmpty:
+func flatten(steps []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
+	switch re.Op {
+	case syntax.OpEmptyMatch:
 		return steps
-	case opConcat, opCapture, opAtomic:
-		for _, s := range n.subs {
-			steps = flatten(steps, s)
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			steps = flatten(steps, sub)
 		}
 		return steps
 	}
-	return append(steps, n)
+	return append(steps, re)
 }
 
 // run is a row of literals next to each other.
@@ -95,38 +78,45 @@ func (r run) text() string {
 	return string(r.chars)
 }
 
-// longestRun finds the longest run of literals; whole tells that the steps are that
-// run and anchors at most.
-func longestRun(steps []*pattern) (best run, whole bool) {
+// longestRun finds the longest run of literals; whole tells that the steps are nothing else.
+func longestRun(steps []*syntax.Regexp) (best run, whole bool) {
 	var current run
 	whole = true
-	keep := func() {
-		if len(current.text()) > len(best.text()) {
-			best = current
+	keep := func(r run) {
+		if len(r.text()) > len(best.text()) {
+			best = r
 		}
-		current = run{}
 	}
-	for i, s := range steps {
-		switch {
-		case s.op == opLiteral:
-			cased := unicode.SimpleFold(s.char) != s.char
-			current.chars = append(current.chars, s.char)
-			current.fold = current.fold || cased && s.fold
-			current.exact = current.exact || cased && !s.fold
-		case s.op == opStart && i == 0 || s.op == opEnd && i == len(steps)-1:
-		case s.op == opRepeat && s.min > 0:
-			whole = false
-			keep()
-			if inner, _ := longestRun(flatten(nil, s.subs[0])); len(inner.text()) > len(best.text()) {
-				best = inner
+	for _, s := range steps {
+		whole = whole && s.Op == syntax.OpLiteral
+		switch s.Op {
+		case syntax.OpLiteral:
+			current.add(s)
+		case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+			// It consumes nothing, so its neighbours stay neighbours.
+		case syntax.OpPlus, syntax.OpRepeat:
+			keep(current)
+			current = run{}
+			if s.Op == syntax.OpPlus || s.Min > 0 {
+				inner, _ := longestRun(flatten(nil, s.Sub[0]))
+				keep(inner)
 			}
-		case s.simple() || s.op == opLook:
-			whole = false // consumes nothing, so its neighbours stay neighbours
 		default:
-			whole = false
-			keep()
+			keep(current)
+			current = run{}
 		}
 	}
-	keep()
+	keep(current)
 	return best, whole && !(best.fold && best.exact)
+}
+
+// add appends the characters of a literal.
+func (r *run) add(literal *syntax.Regexp) {
+	fold := literal.Flags&syntax.FoldCase != 0
+	for _, c := range literal.Rune {
+		cased := unicode.SimpleFold(c) != c
+		r.chars = append(r.chars, c)
+		r.fold = r.fold || cased && fold
+		r.exact = r.exact || cased && !fold
+	}
 }

@@ -1,356 +1,426 @@
 package pcre
 
 import (
+	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// patternFlags are the options in force at a place of a pattern.
-type patternFlags struct {
-	fold      bool // i
-	multiline bool // m
-	dotAll    bool // s
-	extended  bool // x
-	extraWide bool // xx: white space in classes too
-	ungreedy  bool // U
-	noCapture bool // n
-	sameNames bool // J
-	unicode   bool // (*UCP): classes by Unicode properties
+// Error is what is wrong with a regular expression, and where.
+type Error struct {
+	// Offset is the place in the expression, in bytes.
+	Offset int
+	// Reason is what is wrong there or, if Unsupported, the feature.
+	Reason string
+	// Unsupported says that the expression is valid PCRE2, but more than the engines here can do.
+	Unsupported bool
 }
 
-// patternParser reads PCRE2 syntax into a tree. It accepts what PCRE2 10.42, as
-// linked into MongoDB, accepts.
-type patternParser struct {
+// Error implements error.
+func (e *Error) Error() string {
+	return fmt.Sprintf("invalid regular expression: %s at offset %d", e.Reason, e.Offset)
+}
+
+// parser reads an expression and writes it for an engine as it goes. It accepts what
+// PCRE2 10.42, as linked into MongoDB, accepts.
+type parser struct {
 	src    string
 	pos    int
-	flags  patternFlags
-	groups int            // capturing groups opened so far
-	names  map[string]int // group numbers by name
-	refs   []patternRef   // references to check at the end
-	depth  int
-	looks  int // look-arounds open
-	ranges int // ranges of all classes, against maxPatternSize
+	flags  flags
+	quoted bool // after \Q
+
+	// net says that out is for regexp2, otherwise for Go's engine. What that cannot
+	// express is written so that it matches more, and its shape is marked as foreign.
+	net bool
+	out []byte
+
+	groups int             // capturing groups opened so far
+	names  map[string]bool // of groups
+	refs   []reference     // to check at the end
+	backs  int             // references that match what a group did
+	depth  int             // of groups
+	looks  int             // look-arounds open
+	core   core
 }
 
-// patternRef is a reference to a group, by name or number.
-type patternRef struct {
-	node   *pattern
-	name   string
+// reference is the name or number of a group.
+type reference struct {
+	group  string
 	offset int
 }
 
-// maxPatternDepth bounds nested groups, as PCRE2 does.
-const maxPatternDepth = 250
+// core is the part of an expression between items that may match nothing, such as the
+// dots of ".*tag.*", which do not decide whether a text matches.
+type core struct {
+	from, to int // where it lies in the output
+	shape    shape
+	rest     shape // of the items behind from
+}
 
-// parsePattern parses a pattern under MongoDB's options.
-func parsePattern(src string, flags patternFlags) (*pattern, *patternParser, error) {
-	p := &patternParser{src: src, flags: flags, names: map[string]int{}}
-	if !utf8.ValidString(src) {
-		return nil, nil, p.fail("text is not valid UTF-8")
+// maxDepth bounds nested groups, as PCRE2 does.
+const maxDepth = 250
+
+// parse reads the whole expression.
+func (p *parser) parse() (shape, error) {
+	if !utf8.ValidString(p.src) {
+		return shape{}, p.fail("text is not valid UTF-8")
 	}
-	if err := p.verbs(); err != nil {
-		return nil, nil, err
+	if p.pos = strings.IndexByte(p.src, 0); p.pos >= 0 {
+		return shape{}, p.fail("zero byte")
 	}
-	root, err := p.alternatives()
+	p.pos = 0
+	for p.peek() == '(' {
+		found := p.match(leadingVerb)
+		if found == nil {
+			break
+		}
+		if found[1] == "UCP" {
+			p.flags |= p.flags.bit('u')
+		}
+	}
+	all, err := p.alternatives()
 	if err != nil {
-		return nil, nil, err
+		return all, err
 	}
-	if p.pos < len(src) {
-		return nil, nil, p.fail("unmatched closing parenthesis")
+	if p.more() {
+		return all, p.fail("unmatched closing parenthesis")
 	}
-	if err := p.resolve(); err != nil {
-		return nil, nil, err
+	for _, r := range p.refs {
+		number, err := strconv.Atoi(r.group)
+		if err != nil && !p.names[r.group] || err == nil && (number < 1 || number > p.groups) {
+			return all, &Error{Offset: r.offset, Reason: "reference to a group that does not exist"}
+		}
 	}
-	if root.size() > maxPatternSize {
-		return nil, nil, p.fail("expression is too large")
+	if c := p.core; len(p.refs) == 0 && all.branches == 1 {
+		p.out = p.out[min(c.from, c.to):c.to]
+		return c.shape, nil
 	}
-	return root, p, nil
+	return all, nil
 }
 
-func (p *patternParser) fail(reason string) *Error {
-	return &Error{Offset: p.pos, Reason: reason}
-}
+var leadingVerb = regexp.MustCompile(`^\(\*(UTF8?|UCP)\)`)
 
-// beyond reports a feature of PCRE that neither engine has.
-func (p *patternParser) beyond(feature string) *Error {
+func (p *parser) fail(reason string) *Error { return &Error{Offset: p.pos, Reason: reason} }
+
+// unsupported reports a feature of PCRE2 that neither engine has.
+func (p *parser) unsupported(feature string) *Error {
 	return &Error{Offset: p.pos, Reason: feature, Unsupported: true}
 }
 
-// verbs reads the settings that may open a pattern.
-func (p *patternParser) verbs() error {
-	for strings.HasPrefix(p.src[p.pos:], "(*") {
-		end := strings.IndexByte(p.src[p.pos:], ')')
-		if end < 0 {
-			return p.fail("missing closing parenthesis")
-		}
-		switch p.src[p.pos+2 : p.pos+end] {
-		case "UTF", "UTF8":
-		case "UCP":
-			p.flags.unicode = true
-		default:
-			return nil // reported by group
-		}
-		p.pos += end + 1
-	}
-	return nil
-}
-
-func (p *patternParser) more() bool { return p.pos < len(p.src) }
+func (p *parser) more() bool { return p.pos < len(p.src) }
 
 // peek returns the byte at the position, 0 at the end.
-func (p *patternParser) peek() byte {
+func (p *parser) peek() byte {
 	if p.more() {
 		return p.src[p.pos]
 	}
 	return 0
 }
 
-// accept skips a text if it comes next.
-func (p *patternParser) accept(s string) bool {
-	if strings.HasPrefix(p.src[p.pos:], s) {
-		p.pos += len(s)
-		return true
-	}
-	return false
-}
-
 // next reads one character.
-func (p *patternParser) next() rune {
+func (p *parser) next() rune {
 	r, n := utf8.DecodeRuneInString(p.src[p.pos:])
 	p.pos += n
 	return r
 }
 
+// accept skips a text if it comes next.
+func (p *parser) accept(s string) bool {
+	ok := strings.HasPrefix(p.src[p.pos:], s)
+	if ok {
+		p.pos += len(s)
+	}
+	return ok
+}
+
+// match skips what an anchored expression finds next, and returns its groups.
+func (p *parser) match(re *regexp.Regexp) []string {
+	found := re.FindStringSubmatch(p.src[p.pos:])
+	if found != nil {
+		p.pos += len(found[0])
+	}
+	return found
+}
+
+// write appends what Go's engine or regexp2 is to read.
+func (p *parser) write(std, net string) {
+	if p.net {
+		std = net
+	}
+	p.out = append(p.out, std...)
+}
+
 // alternatives reads up to a closing parenthesis or the end. Options set inside end
 // with the group, but hold for the alternatives that follow them.
-func (p *patternParser) alternatives() (*pattern, error) {
+func (p *parser) alternatives() (shape, error) {
 	saved := p.flags
-	defer func() { p.flags = saved }()
-	if p.depth++; p.depth > maxPatternDepth {
-		return nil, p.fail("parentheses are nested too deeply")
+	defer func() { p.flags = saved; p.depth-- }()
+	if p.depth++; p.depth > maxDepth {
+		return shape{}, p.fail("parentheses are nested too deeply")
 	}
-	defer func() { p.depth-- }()
-	var subs []*pattern
-	for {
-		sub, err := p.sequence()
-		if err != nil {
-			return nil, err
-		}
-		subs = append(subs, sub)
-		if !p.accept("|") {
-			break
-		}
+	all, err := p.sequence()
+	all.branches, all.fixed = 1, all.length >= 0
+	for err == nil && p.accept("|") {
+		p.write("|", "|")
+		var branch shape
+		branch, err = p.sequence()
+		all = all.or(branch)
 	}
-	if len(subs) == 1 {
-		return subs[0], nil
-	}
-	return &pattern{op: opAlternate, subs: subs}, nil
+	return all, err
 }
 
 // sequence reads quantified items up to an alternative's end.
-func (p *patternParser) sequence() (*pattern, error) {
-	seq := &pattern{op: opConcat}
-	quantifiable := false // the last of seq may take a quantifier
+func (p *parser) sequence() (seq shape, err error) {
+	var item shape        // the last one, which is not part of seq yet
+	quantifiable := false // item may take a quantifier
 	for {
 		if err := p.skip(); err != nil {
-			return nil, err
+			return seq, err
 		}
-		if !p.more() || p.peek() == '|' || p.peek() == ')' {
-			return seq, nil
-		}
-		if quantifier, ok, err := p.quantifier(); err != nil {
-			return nil, err
-		} else if ok {
-			if !quantifiable {
-				return nil, p.fail("quantifier does not follow a repeatable item")
-			}
-			last := len(seq.subs) - 1
-			quantifier.subs = []*pattern{seq.subs[last]}
-			seq.subs[last] = quantifier
-			quantifiable = false
+		done := !p.more() || !p.quoted && (p.peek() == '|' || p.peek() == ')')
+		q, ok, err := p.quantifier()
+		switch {
+		case err != nil:
+			return seq, err
+		case ok && !quantifiable:
+			return seq, p.fail("quantifier does not follow a repeatable item")
+		case ok:
+			item, quantifiable = item.times(q), false
 			continue
 		}
-		items, err := p.item()
-		if err != nil {
-			return nil, err
+		if seq = seq.then(item); p.depth == 1 && item.size > 0 {
+			p.core.add(item, len(p.out))
 		}
-		seq.subs = append(seq.subs, items...)
-		quantifiable = len(items) > 0 && !items[0].simple()
+		if seq.size > maxSize {
+			return seq, p.fail("expression is too large")
+		}
+		if done {
+			return seq, nil
+		}
+		if item, err = p.item(); err != nil {
+			return seq, err
+		}
+		quantifiable = item.size > 0 && !item.assertion
 	}
 }
 
-// skip passes over what means nothing: comments, empty quotations and, under the x
-// option, white space.
-func (p *patternParser) skip() error {
+// add extends the core to an item that ends at the given place.
+func (c *core) add(item shape, end int) {
+	if item.optional && !item.possessive && c.rest.size == 0 {
+		c.from = end
+		return
+	}
+	c.rest = c.rest.then(item)
+	if !item.optional {
+		c.to, c.shape = end, c.rest
+	}
+}
+
+// skip passes over what means nothing by itself: comments, the signs of a quotation and,
+// under the x option, white space.
+func (p *parser) skip() error {
 	for p.more() {
 		switch {
-		case p.accept("\\E"), p.accept("\\Q\\E"):
-		case strings.HasPrefix(p.src[p.pos:], "(?#"):
-			end := strings.IndexByte(p.src[p.pos:], ')')
-			if end < 0 {
+		case p.accept("\\E"):
+			p.quoted = false
+		case p.quoted:
+			return nil
+		case p.accept("\\Q"):
+			p.quoted = true
+		case p.accept("(?#"):
+			if p.match(comment) == nil {
 				return p.fail("missing closing parenthesis of a comment")
 			}
-			p.pos += end + 1
-		case p.flags.extended && p.skipSpace():
-		default:
+		case !p.flags.has('x') || p.match(space) == nil:
 			return nil
 		}
 	}
 	return nil
 }
 
-// skipSpace passes over one character of white space or one comment of the x
-// option, if there is one.
-func (p *patternParser) skipSpace() bool {
-	if p.peek() == '#' {
-		if _, rest, ok := strings.Cut(p.src[p.pos:], "\n"); ok {
-			p.pos = len(p.src) - len(rest)
-		} else {
-			p.pos = len(p.src)
-		}
-		return true
-	}
-	switch r, n := utf8.DecodeRuneInString(p.src[p.pos:]); r {
-	case ' ', '\t', '\n', '\v', '\f', '\r', 0x85, 0x200e, 0x200f, 0x2028, 0x2029:
-		p.pos += n
-		return true
-	}
-	return false
+var (
+	comment = regexp.MustCompile(`^[^)]*\)`)
+	space   = regexp.MustCompile(`^(?:[\t-\r \x{85}\x{200e}\x{200f}\x{2028}\x{2029}]|#[^\n]*\n?)`)
+	counts  = regexp.MustCompile(`^\{(\d+)(?:(,)(\d*))?\}`)
+)
+
+// quantifier is how often an item may occur: max is -1 if there is no bound.
+type quantifier struct {
+	min, max   int
+	possessive bool
 }
 
-// quantifier reads a quantifier, if one comes next.
-func (p *patternParser) quantifier() (*pattern, bool, error) {
-	n := &pattern{op: opRepeat, max: -1}
-	switch p.peek() {
-	case '*':
-		p.pos++
-	case '+':
-		n.min = 1
-		p.pos++
-	case '?':
-		n.max = 1
-		p.pos++
-	case '{':
-		ok, err := p.counts(n)
-		if !ok || err != nil {
-			return nil, false, err
-		}
+// quantifier reads and writes a quantifier, if one comes next.
+func (p *parser) quantifier() (q quantifier, ok bool, err error) {
+	q.max = -1
+	switch {
+	case p.quoted:
+		return q, false, nil
+	case p.accept("*"):
+	case p.accept("+"):
+		q.min = 1
+	case p.accept("?"):
+		q.max = 1
+	case p.peek() != '{':
+		return q, false, nil
 	default:
-		return nil, false, nil
+		found := p.match(counts) // any other brace is a literal
+		if found == nil {
+			return q, false, nil
+		}
+		if q.min, q.max, err = p.counts(found); err != nil {
+			return q, false, err
+		}
 	}
 	if err := p.skip(); err != nil { // allowed before the sign of laziness or possession
-		return nil, false, err
+		return q, false, err
 	}
-	n.lazy = p.flags.ungreedy
-	switch {
-	case p.accept("?"):
-		n.lazy = !n.lazy
-	case p.accept("+"):
-		n.possessive, n.lazy = true, false
-	}
-	return n, true, nil
-}
-
-// counts reads {n}, {n,} or {n,m}; any other brace is a literal.
-func (p *patternParser) counts(n *pattern) (bool, error) {
-	end := strings.IndexByte(p.src[p.pos:], '}')
-	if end < 0 {
-		return false, nil
-	}
-	least, most, ranged := strings.Cut(p.src[p.pos+1:p.pos+end], ",")
-	if !allDigits(least) || least == "" || !allDigits(most) {
-		return false, nil
-	}
-	var err error
-	if n.min, err = p.count(least); err != nil {
-		return false, err
+	q.possessive = !p.quoted && p.accept("+")
+	lazy := !q.possessive && p.flags.has('U') != (!p.quoted && p.accept("?"))
+	std, net := braces(min(q.min, maxGo), q.max), braces(q.min, q.max)
+	if q.max > maxGo {
+		std = braces(min(q.min, maxGo), -1)
 	}
 	switch {
-	case !ranged:
-		n.max = n.min
-	case most != "":
-		if n.max, err = p.count(most); err != nil {
-			return false, err
-		}
-		if n.max < n.min {
-			return false, p.fail("numbers out of order in a quantifier")
+	case q.possessive:
+		p.write(std, net+"+")
+	case lazy:
+		p.write(std+"?", net+"?")
+	default:
+		p.write(std, net)
+	}
+	return q, true, nil
+}
+
+// counts returns the numbers in {n}, {n,} or {n,m}.
+func (p *parser) counts(found []string) (least, most int, err error) {
+	least, err = strconv.Atoi(found[1])
+	switch {
+	case found[2] == "":
+		most = least
+	case found[3] == "":
+		most = -1
+	case err == nil:
+		most, err = strconv.Atoi(found[3])
+	}
+	if err != nil || max(least, most) > 65535 {
+		return 0, 0, p.fail("number too big in a quantifier")
+	}
+	if most >= 0 && most < least {
+		return 0, 0, p.fail("numbers out of order in a quantifier")
+	}
+	return least, most, nil
+}
+
+// maxGo is the largest repetition that Go's engine takes.
+const maxGo = 1000
+
+// braces writes a quantifier.
+func braces(least, most int) string {
+	switch {
+	case most < 0 && least == 0:
+		return "*"
+	case most < 0 && least == 1:
+		return "+"
+	case most < 0:
+		return fmt.Sprintf("{%d,}", least)
+	}
+	return fmt.Sprintf("{%d,%d}", least, most)
+}
+
+// item reads one item without its quantifier, and writes it. A setting of options has
+// no shape.
+func (p *parser) item() (shape, error) {
+	rest := p.src[p.pos:]
+	c := rest[0]
+	switch {
+	case p.quoted || !strings.ContainsRune(`(\[^$.`, rune(c)):
+		return p.literal(p.next()), nil
+	case beyond.MatchString(rest):
+		return shape{}, p.unsupported(beyond.FindString(rest))
+	case c == '(':
+		return p.group()
+	case c == '[':
+		return p.class()
+	}
+	return p.simple()
+}
+
+// beyond is what PCRE2 has and neither engine: verbs, recursion, callouts and the like.
+var beyond = regexp.MustCompile(`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
+	`|\(\?(?:\||C|R|&|P>|\+|-?\d)|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\g[<']|\[\[:[<>]:\]\])`)
+
+func (p *parser) literal(r rune) shape {
+	switch {
+	case !p.flags.has('i') || unicode.SimpleFold(r) == r:
+		text := regexp.QuoteMeta(string(r))
+		p.write(text, text)
+	case p.net:
+		p.out = append(p.out, "["+spelled(cases(r))+"]"...)
+	default:
+		p.out = append(utf8.AppendRune(append(p.out, "(?i:"...), r), ')')
+	}
+	return character
+}
+
+// The shapes of items without parts.
+var (
+	character = shape{least: 1, length: 1, size: 3, states: 1}
+	assertion = shape{size: 3, states: 1, assertion: true}
+	ending    = shape{size: 3, states: 1, assertion: true, final: true}
+	beginning = shape{size: 3, states: 1, assertion: true, leading: true}
+	unmatched = shape{size: 3, states: 1, assertion: true, foreign: true}
+	newline   = shape{least: 1, length: -1, size: 12, states: 5, final: true}
+	nothing   = shape{size: 3, states: 1, optional: true}
+)
+
+// simples are the items without parts, as the engines spell them. The last letter is
+// an option under which an item has another meaning, u being (*UCP).
+var simples = map[string]struct {
+	std, net string
+	shape    shape
+}{
+	`.`:   {`[^\n]`, `[^\n]`, character},
+	`.s`:  {`[\x{0}-\x{10ffff}]`, `[\x{0}-\x{10ffff}]`, character},
+	`\N`:  {`[^\n]`, `[^\n]`, character},
+	`^`:   {`\A`, `\A`, assertion},
+	`\A`:  {`\A`, `\A`, assertion},
+	`\G`:  {`\A`, `\A`, assertion}, // where a search starts
+	`$`:   {`\n?$`, `\Z`, ending},  // Go's end consumes the final newline
+	`\Z`:  {`\n?$`, `\Z`, ending},
+	`\z`:  {`\z`, `\z`, assertion},
+	`$m`:  {`(?m:$)`, `(?=\n|\z)`, assertion},
+	`^m`:  {`(?m:^)`, `(?:\A|(?<=\n)(?!\z))`, beginning}, // PCRE2 starts no line after the final newline
+	`\b`:  {`\b`, `(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))`, assertion},
+	`\B`:  {`\B`, `(?:(?<=[0-9A-Z_a-z])(?=[0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?![0-9A-Z_a-z]))`, assertion},
+	`\bu`: {`(?:)`, `(?:(?<=[\p{L}\p{N}_])(?![\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_]))`, unmatched},
+	`\Bu`: {`(?:)`, `(?:(?<=[\p{L}\p{N}_])(?=[\p{L}\p{N}_])|(?<![\p{L}\p{N}_])(?![\p{L}\p{N}_]))`, unmatched},
+	`\R`:  {`(?:\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, `(?>\r\n|[\n-\r\x{85}\x{2028}\x{2029}])`, newline},
+	`\K`:  {`(?:)`, `(?:)`, nothing}, // moves the start of a match, which decides nothing
+}
+
+// simple reads one of simples, or another escape.
+func (p *parser) simple() (shape, error) {
+	rest := p.src[p.pos:]
+	key := rest[:min(len(rest), 1+strings.Count(rest[:1], `\`))]
+	item, ok := simples[key]
+	for _, option := range "smu" {
+		if other, changed := simples[key+string(option)]; changed && p.flags.has(option) {
+			item = other
 		}
 	}
-	p.pos += end + 1
-	return true, nil
-}
-
-// counted reports whether a brace opens a quantifier.
-func (p *patternParser) counted() bool {
-	ahead := *p
-	ok, err := ahead.counts(&pattern{})
-	return ok && err == nil
-}
-
-func (p *patternParser) count(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err != nil || n > 65535 {
-		return 0, p.fail("number too big in a quantifier")
+	switch {
+	case !ok || strings.HasPrefix(rest, `\N{U+`):
+		return p.escaped()
+	case strings.HasPrefix(rest, `\N{`) && !counts.MatchString(rest[2:]):
+		return shape{}, p.fail("\\N{name} is not supported")
+	case key == `\K` && p.looks > 0:
+		return shape{}, p.fail("\\K is not allowed in look-arounds")
 	}
-	return n, nil
-}
-
-func allDigits(s string) bool {
-	return strings.Trim(s, "0123456789") == ""
-}
-
-// item reads one item without its quantifier; a setting of options gives none, a
-// quotation several.
-func (p *patternParser) item() ([]*pattern, error) {
-	one := func(n *pattern, err error) ([]*pattern, error) {
-		if err != nil || n == nil {
-			return nil, err
-		}
-		return []*pattern{n}, nil
-	}
-	switch p.peek() {
-	case '(':
-		return one(p.group())
-	case '[':
-		return one(p.class())
-	case '\\':
-		return p.escape()
-	case '.':
-		p.pos++
-		if p.flags.dotAll {
-			return one(&pattern{op: opClass, class: anySet}, nil)
-		}
-		return one(&pattern{op: opClass, class: newlineSet.negated()}, nil)
-	case '^':
-		p.pos++
-		if p.flags.multiline {
-			return one(&pattern{op: opStartLine}, nil)
-		}
-		return one(&pattern{op: opStart}, nil)
-	case '$':
-		p.pos++
-		if p.flags.multiline {
-			return one(&pattern{op: opEndLine}, nil)
-		}
-		return one(&pattern{op: opEnd}, nil)
-	}
-	return one(p.literal(p.next()), nil)
-}
-
-func (p *patternParser) literal(r rune) *pattern {
-	return &pattern{op: opLiteral, char: r, fold: p.flags.fold}
-}
-
-// resolve checks that references lead to groups and turns names into numbers.
-func (p *patternParser) resolve() error {
-	for _, ref := range p.refs {
-		if ref.name != "" {
-			ref.node.group = p.names[ref.name]
-		}
-		if ref.node.group < 1 || ref.node.group > p.groups {
-			return &Error{Offset: ref.offset, Reason: "reference to a group that does not exist"}
-		}
-	}
-	return nil
+	p.pos += len(key)
+	p.write(item.std, item.net)
+	return item.shape, nil
 }

@@ -3,6 +3,7 @@ package pcre
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -24,60 +25,43 @@ type Regexp struct {
 // say which option is unknown.
 func Compile(source, options string) (*Regexp, error) {
 	re := &Regexp{}
-	flags, err := re.setOptions(options)
-	if err != nil {
-		return nil, err
-	}
-	if i := strings.IndexByte(source, 0); i >= 0 {
-		return nil, &Error{Offset: i, Reason: "zero byte"}
-	}
-	tree, parser, err := parsePattern(source, flags)
-	if err != nil {
-		return nil, err
-	}
-	if len(parser.refs) == 0 {
-		tree = trimmed(tree)
-	}
-	re.need = literalOf(tree)
-	if re.need.fold {
-		re.folded = newFolded(re.need.text)
-	}
-	if re.need.whole {
-		return re, nil
-	}
-	return re, re.compile(tree)
-}
-
-// setOptions reads the option letters. PCRE's UTF mode is always on, so u says
-// nothing.
-func (re *Regexp) setOptions(options string) (patternFlags, error) {
-	var flags patternFlags
 	letters := []byte(options)
 	slices.Sort(letters)
 	re.options = string(slices.Compact(letters))
-	for _, c := range re.options {
-		if !strings.ContainsRune("imsux", c) {
-			return flags, fmt.Errorf("invalid flag in regular expression options: %q", c)
-		}
-		flags.set(c, true)
+	if i := strings.IndexFunc(re.options, func(c rune) bool { return !strings.ContainsRune("imsux", c) }); i >= 0 {
+		return nil, fmt.Errorf("invalid flag in regular expression options: %q", re.options[i])
 	}
-	return flags, nil
-}
-
-// compile chooses the engine.
-func (re *Regexp) compile(tree *pattern) (err error) {
-	if syntax, ok := writeGo(tree); ok && tree.states() <= maxStates {
-		// Go refuses repetitions above 1000, which the other engine takes.
-		if re.std, err = regexp.Compile(syntax); err == nil {
-			return nil
-		}
-	}
-	re.backing, err = regexp2.Compile(writeBacktrack(tree), regexp2.None)
+	var f flags
+	f.set(strings.ReplaceAll(re.options, "u", ""), true) // PCRE's UTF mode is always on
+	p := parser{src: source, flags: f, names: map[string]bool{}}
+	s, err := p.parse()
 	if err != nil {
-		return &Error{Reason: "an expression too complex to compile", Unsupported: true}
+		return nil, err
+	}
+	std := string(p.out)
+	tree, err := syntax.Parse(std, syntax.Perl)
+	if err != nil {
+		s.foreign = true // Go refuses nested repetitions above 1000, which the other engine takes
+	} else if re.need = literalOf(tree, s); re.need.fold {
+		re.folded = newFolded(re.need.text)
+	}
+	switch {
+	case re.need.whole:
+		return re, nil
+	case s.exact():
+		re.std, err = regexp.Compile(std)
+		return re, err
+	}
+	p = parser{src: source, flags: f, names: map[string]bool{}, net: true}
+	if _, err := p.parse(); err != nil {
+		return nil, err
+	}
+	re.backing, err = regexp2.Compile(string(p.out), regexp2.OptionMaintainCaptureOrder())
+	if err != nil {
+		return nil, &Error{Reason: "an expression too complex to compile", Unsupported: true}
 	}
 	tick()
-	return nil
+	return re, nil
 }
 
 // Options returns the option letters in alphabetical order, without repetition.

@@ -1,0 +1,52 @@
+package pcre_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"vitrine/rules/pcre"
+	"vitrine/rules/testoutput"
+)
+
+func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
+
+// FuzzCompile: any text is an expression or an *Error, and what matches contains the
+// literal and starts with the prefix.
+func FuzzCompile(f *testing.F) {
+	for _, seed := range []struct{ pattern, options string }{
+		{`(?<n>a|b)++\k<n>[^[:alpha:]\d-]{2,3}?$`, "imsx"}, {`^\p{L}(?=x)(?!y)`, "i"}, {`(*UCP)\bé\W[\Qa]\E]`, ""},
+		{`(?(1)a|b)(c)?(?<=x|yz)\g{-1}`, "m"}, {`a{2,}+\x{e4}\o{101}\cA\R\K`, ""}, {`(?xx: [ a] # x` + "\n" + `)(?^:.)`, "s"},
+	} {
+		f.Add(seed.pattern, seed.options, "aabé\n")
+	}
+	f.Fuzz(func(t *testing.T, pattern, options, subject string) {
+		if len(pattern) > 60 {
+			return
+		}
+		re, err := pcre.Compile(pattern, options)
+		if err != nil {
+			var fault *pcre.Error
+			if !errors.As(err, &fault) && !strings.HasPrefix(err.Error(), "invalid flag") {
+				t.Fatalf("Compile(%q, %q) error = %#v, want an *Error", pattern, options, err)
+			}
+			return
+		}
+		if ok, err := re.MatchString(subject, nil, nil); err != nil || !ok {
+			return
+		}
+		in := func(folded bool) string {
+			if folded {
+				return pcre.Fold(subject)
+			}
+			return subject
+		}
+		if literal, folded := re.Literal(); !strings.Contains(in(folded), literal) {
+			t.Fatalf("/%s/%s matches %q without its literal %q", pattern, options, subject, literal)
+		}
+		if prefix, folded := re.Prefix(); !strings.HasPrefix(in(folded), prefix) {
+			t.Fatalf("/%s/%s matches %q without its prefix %q", pattern, options, subject, prefix)
+		}
+	})
+}
