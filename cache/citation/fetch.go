@@ -1,22 +1,18 @@
 package citation
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/PuerkitoBio/goquery"
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
 
 	"vitrine/rules"
@@ -158,72 +154,6 @@ func (f *fetcher) read(answer *http.Response) (*goquery.Document, error) {
 	return page, nil
 }
 
-// Bounds of a page, far above what the index shows. HTML that is beyond them may take the
-// parser minutes: it compares each attribute of html and body with all before, and opens
-// every formatting that was left open again in each block.
-const (
-	maxTokens     = 50_000
-	maxAttributes = 100 // of one tag, and of all html and body tags together
-	maxOpen       = 32  // formatting tags that are not closed
-)
-
-// bounded fails for a page that is beyond the bounds, and when the context ends.
-func bounded(ctx context.Context, body []byte) error {
-	rootAttributes, open := 0, 0
-	z := html.NewTokenizer(bytes.NewReader(body))
-	for tokens := 0; ; tokens++ {
-		switch kind := z.Next(); kind {
-		case html.ErrorToken:
-			return nil // the end, or what the parser will stumble over
-		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
-			name, more := z.TagName()
-			tag := atom.Lookup(name)
-			attributes := 0
-			for ; more && attributes <= maxAttributes; attributes++ {
-				_, _, more = z.TagAttr()
-			}
-			if tag == atom.Html || tag == atom.Body {
-				rootAttributes += attributes
-			}
-			switch {
-			case !slices.Contains(formatting[:], tag):
-			case kind == html.EndTagToken:
-				open = max(open-1, 0)
-			default:
-				open++
-			}
-			if attributes > maxAttributes || rootAttributes > maxAttributes || open > maxOpen {
-				return fmt.Errorf("%w: page with too many attributes or open tags", ErrUnavailable)
-			}
-		}
-		if tokens >= maxTokens {
-			return fmt.Errorf("%w: page of more than %d tokens", ErrUnavailable, maxTokens)
-		}
-		if tokens%256 == 0 && ctx.Err() != nil {
-			return fmt.Errorf("%w: reading the page: %w", ErrUnavailable, context.Cause(ctx))
-		}
-	}
-}
-
-// formatting are the elements that the parser opens again where they were left open.
-var formatting = [...]atom.Atom{
-	atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U,
-}
-
-// stopping reads in small pieces until a context ends.
-type stopping struct {
-	ctx  context.Context
-	rest io.Reader
-}
-
-// Read implements io.Reader.
-func (s stopping) Read(p []byte) (int, error) {
-	if s.ctx.Err() != nil {
-		return 0, context.Cause(s.ctx)
-	}
-	return s.rest.Read(p[:min(len(p), 4<<10)])
-}
-
 // parsePage parses HTML. What is UTF-8 is taken as such: sniffing looks at the
 // beginning only, where a page may well be ASCII.
 func parsePage(ctx context.Context, body []byte, contentType string) (*goquery.Document, error) {
@@ -235,12 +165,9 @@ func parsePage(ctx context.Context, body []byte, contentType string) (*goquery.D
 		}
 		body = decoded
 	}
-	if err := bounded(ctx, body); err != nil {
-		return nil, err
-	}
-	page, err := goquery.NewDocumentFromReader(stopping{ctx, bytes.NewReader(body)})
+	root, err := buildTree(ctx, body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: parsing the page: %w", ErrUnavailable, err)
 	}
-	return page, nil
+	return goquery.NewDocumentFromNode(root), nil
 }

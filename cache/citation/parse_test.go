@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -188,8 +188,8 @@ func TestHugePagesAreReadInPart(t *testing.T) {
 	}
 }
 
-// TestHostilePages: what would take the parser minutes, or memory without end, is
-// refused, and a parser at work ends with its context.
+// TestHostilePages: a page that browsers' repairs would make large costs a node for a
+// token, or is refused.
 func TestHostilePages(t *testing.T) {
 	many := func(n int, format string) string {
 		var b strings.Builder
@@ -198,15 +198,32 @@ func TestHostilePages(t *testing.T) {
 		}
 		return b.String()
 	}
-	for name, body := range map[string]string{
-		"attributes of html":   many(3000, "<html a%d=1>"),
-		"attributes of body":   "<svg>" + many(300, "<body a%d=1>"),
-		"attributes of a tag":  "<p " + many(3000, "a%d=1 ") + ">",
-		"tags":                 strings.Repeat("<p>", 60_000),
-		"formatting left open": many(200, "<b a%d=1>") + strings.Repeat("x<p>", 1000),
+	for name, tt := range map[string]struct {
+		body    string
+		refused bool
+	}{
+		"attributes of html":        {many(3000, "<html a%d=1></html>"), false},
+		"attributes of body":        {"<svg>" + many(300, "<body a%d=1>"), false},
+		"attributes of a tag":       {"<p " + many(3000, "a%d=1 ") + ">", true},
+		"tags":                      {strings.Repeat("<p>", 60_000), true},
+		"nesting":                   {strings.Repeat("<div>", 1000), true},
+		"formatting left open":      {many(200, "<b a%d=1>") + strings.Repeat("<p>x</p>", 10_000), false},
+		"formatting ended wrongly":  {many(480, "<p><b a%d=1></i></p>") + strings.Repeat("<p>x</p>", 15_000), false},
+		"formatting across applets": {many(480, "<p><b a%d=1><applet></b></applet></p>") + strings.Repeat("<p>x</p>", 10_000), false},
 	} {
-		if _, err := parsePage(t.Context(), []byte(body), ""); !errors.Is(err, ErrUnavailable) {
-			t.Errorf("%s: %v, want %v", name, err, ErrUnavailable)
+		page, err := parsePage(t.Context(), []byte(tt.body), "")
+		if errors.Is(err, ErrUnavailable) != tt.refused {
+			t.Errorf("%s: %v, want refused: %v", name, err, tt.refused)
+		}
+		if err != nil {
+			continue
+		}
+		nodes := 0
+		for range page.Get(0).Descendants() {
+			nodes++
+		}
+		if nodes > maxTokens {
+			t.Errorf("%s: %d nodes of %d bytes", name, nodes, len(tt.body))
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -214,8 +231,24 @@ func TestHostilePages(t *testing.T) {
 	if _, err := parsePage(ctx, []byte("<p>"), ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("parsing under a context that has ended: %v", err)
 	}
-	if _, err := io.ReadAll(stopping{ctx, strings.NewReader("<p>")}); !errors.Is(err, context.Canceled) {
-		t.Errorf("reading under a context that has ended: %v", err)
+}
+
+// TestTagsLeftOpen: rows, cells, items and paragraphs end where the next begins.
+func TestTagsLeftOpen(t *testing.T) {
+	page, err := parsePage(t.Context(), []byte("<table><tr><td>a<td>b<br>c<tr><td>d</table><ul><li>e<li>f<ul><li>g</ul></ul><div><p>h<p>i</div>j</b>"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for selector, want := range map[string][]string{
+		"tr": {"a b c", "d"}, "td": {"a", "b c", "d"}, "li": {"e", "f g", "g"}, "p": {"h", "i"}, "div": {"h i"},
+	} {
+		var got []string
+		for _, found := range page.Find(selector).EachIter() {
+			got = append(got, text(found))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", selector, got, want)
+		}
 	}
 }
 

@@ -1,0 +1,115 @@
+package citation
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Bounds of a page, far above what the index shows.
+const (
+	maxTokens     = 50_000
+	maxAttributes = 100 // of one tag
+	maxDepth      = 512
+)
+
+// buildTree builds the tree of a page from its tags as they stand, one node for a token.
+// html.Parse repairs a page as browsers do: it opens every formatting tag that was left
+// open again in each block, and merges the attributes of all html and body tags. A page
+// of 130 kB then takes a gigabyte and minutes. The index closes what it opens.
+func buildTree(ctx context.Context, body []byte) (*html.Node, error) {
+	root := &html.Node{Type: html.DocumentNode}
+	open := []*html.Node{root}
+	z := html.NewTokenizer(bytes.NewReader(body))
+	for tokens := 0; ; tokens++ {
+		if tokens%256 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if tokens == maxTokens {
+			return nil, fmt.Errorf("more than %d tokens", maxTokens)
+		}
+		switch kind := z.Next(); kind {
+		case html.ErrorToken: // the end: reading from memory does not fail
+			return root, nil
+		case html.TextToken:
+			open[len(open)-1].AppendChild(&html.Node{Type: html.TextNode, Data: string(z.Text())})
+		case html.StartTagToken, html.SelfClosingTagToken:
+			n, err := element(z)
+			if err != nil {
+				return nil, err
+			}
+			open = endBefore(open, n.DataAtom)
+			open[len(open)-1].AppendChild(n)
+			if kind == html.SelfClosingTagToken || slices.Contains(void[:], n.DataAtom) {
+				continue
+			}
+			if open = append(open, n); len(open) > maxDepth {
+				return nil, fmt.Errorf("nested deeper than %d", maxDepth)
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			open = closeLast(open, string(name))
+		}
+	}
+}
+
+// element returns the tag that a tokenizer stands at.
+func element(z *html.Tokenizer) (*html.Node, error) {
+	name, more := z.TagName()
+	n := &html.Node{Type: html.ElementNode, Data: string(name), DataAtom: atom.Lookup(name)}
+	for more {
+		if len(n.Attr) == maxAttributes {
+			return nil, fmt.Errorf("a tag with more than %d attributes", maxAttributes)
+		}
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		n.Attr = append(n.Attr, html.Attribute{Key: string(key), Val: string(value)})
+	}
+	return n, nil
+}
+
+// closeLast closes the innermost open element of a name and all in it. An end tag
+// without a start tag is ignored.
+func closeLast(open []*html.Node, name string) []*html.Node {
+	for i := len(open) - 1; i > 0; i-- {
+		if open[i].Data == name {
+			return open[:i]
+		}
+	}
+	return open
+}
+
+// endBefore closes what ends where a tag begins, such as a row before the next.
+func endBefore(open []*html.Node, tag atom.Atom) []*html.Node {
+	ends, within := siblings(tag)
+	for i := len(open) - 1; i > 0 && ends != nil && !slices.Contains(within, open[i].DataAtom); i-- {
+		if slices.Contains(ends, open[i].DataAtom) {
+			return open[:i]
+		}
+	}
+	return open
+}
+
+// siblings returns the elements that a tag ends, and those that it does not look beyond.
+func siblings(tag atom.Atom) (ends, within []atom.Atom) {
+	switch tag {
+	case atom.Tr:
+		return []atom.Atom{atom.Tr}, []atom.Atom{atom.Table}
+	case atom.Td, atom.Th:
+		return []atom.Atom{atom.Td, atom.Th}, []atom.Atom{atom.Tr, atom.Table}
+	case atom.Li:
+		return []atom.Atom{atom.Li}, []atom.Atom{atom.Ul, atom.Ol}
+	case atom.P:
+		return []atom.Atom{atom.P}, []atom.Atom{atom.Div, atom.Td}
+	}
+	return nil, nil
+}
+
+// void are the elements that have no end tag.
+var void = [...]atom.Atom{
+	atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Source, atom.Track, atom.Wbr,
+}
