@@ -18,7 +18,7 @@ import (
 func Activities(render RenderFunc, fingerprint string) Job {
 	return Job{
 		View:        rules.ViewActivities,
-		Source:      "activities",
+		Source:      sourceOf(rules.ViewActivities),
 		Fingerprint: activitiesVersion + fingerprint,
 		Rows:        func(Deps) (RowFunc, error) { return withRendered(render), nil },
 	}

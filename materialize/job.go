@@ -62,19 +62,6 @@ type Input struct {
 	Skip func(id bson.RawValue, err error)
 }
 
-// identity makes jobs whose rows are the stored records, unchanged.
-func identity(view, collection string) Job {
-	return Job{
-		View:        view,
-		Source:      collection,
-		Fingerprint: "record/1",
-		Rows:        func(Deps) (RowFunc, error) { return asStored, nil },
-	}
-}
-
-// asStored is the RowFunc of rows that are their records.
-func asStored(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
-
 // checkJobs refuses lists of jobs that cannot work together.
 func checkJobs(jobs []Job) error {
 	seen := make(map[string]bool, len(jobs))

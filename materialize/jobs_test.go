@@ -62,12 +62,12 @@ func TestRecordsAsRows(t *testing.T) {
 		job          materialize.Job
 		view, source string
 	}{
-		{materialize.Persons(), "persons", "persons"},
-		{materialize.Projects(), "projects", "projects"},
-		{materialize.Proposals(), "proposals", "proposals"},
-		{materialize.Journals(), "journals", "journals"},
-		{materialize.Events(), "events", "conferences"},
-		{materialize.Deadlines(), "deadlines", "deadlines"},
+		{materialize.Plain("persons"), "persons", "persons"},
+		{materialize.Plain("projects"), "projects", "projects"},
+		{materialize.Plain("proposals"), "proposals", "proposals"},
+		{materialize.Plain("journals"), "journals", "journals"},
+		{materialize.Plain("events"), "events", "conferences"},
+		{materialize.Plain("deadlines"), "deadlines", "deadlines"},
 	}
 	record := doc(m{{Key: "_id", Value: "x"}, {Key: "start", Value: nil}})
 	for _, tt := range tests {

@@ -37,7 +37,7 @@ func TestResolvedRows(t *testing.T) {
 			m{{Key: "_id", Value: 1}, {Key: "_resolved", Value: "forged"}, {Key: "title", Value: "A"}},
 			m{{Key: "_id", Value: 1}, {Key: "title", Value: "A"}}},
 	}
-	for _, job := range []materialize.Job{materialize.Projects(), materialize.Proposals()} {
+	for _, job := range []materialize.Job{materialize.Plain("projects"), materialize.Plain("proposals")} {
 		row, err := job.Rows(deps)
 		if err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ func Spectrum(o SpectrumOptions) Job {
 	}
 	return Job{
 		View:        rules.ViewSpectrum,
-		Source:      "activities",
+		Source:      sourceOf(rules.ViewSpectrum),
 		Deps:        deps,
 		Fingerprint: fmt.Sprintf("spectrum/1 %q %q %s", o.Topics, o.CatalogURL, o.Fingerprint),
 		Summarize:   o.summarize,

@@ -22,7 +22,7 @@ func TestUserUnits(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		store.replace("groups", m{{Key: "_id", Value: 1}, {Key: "id", Value: "A"}, {Key: "name", Value: "Unit A"}})
 		store.replace("persons", member(1, "ada", "2024-05-01"), member(2, nil, "2030-01-01"))
-		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{materialize.UserUnits()}})
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{materialize.Plain("user_units")}})
 		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 2, Rendered: 2, Changed: 2})
 		rows := liveRows(t, store, "user_units")
 		if len(rows) != 2 {

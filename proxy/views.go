@@ -6,14 +6,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Views declares the views this package reads: their default order (DESIGN.md,
-// decision 3), the fragments their rows are joined from, and the paths that
-// nearly every caller filters on, indexed before a snapshot is first shown.
+// Views declares the views this package reads: the fragments their rows are joined from,
+// and the paths that nearly every caller filters on, indexed before a snapshot is first
+// shown. Their default order is that of rules.Views.
 func Views(o ViewOptions) []index.Definition {
-	return []index.Definition{
+	views := []index.Definition{
 		{
 			Name:      rules.ViewActivities,
-			Order:     newestFirst(),
 			Fragments: activityFragments(),
 			Warm: append([]string{
 				fragTable, fragType, fragList,
@@ -22,18 +21,15 @@ func Views(o ViewOptions) []index.Definition {
 			Searched: []string{"title"},
 		},
 		{
-			Name:  rules.ViewProjects,
-			Order: newestFirst(),
-			Warm:  []string{"title", "public", "persons.user", "created_by", "funding_number"},
+			Name: rules.ViewProjects,
+			Warm: []string{"title", "public", "persons.user", "created_by", "funding_number"},
 		},
 		{
-			Name:  rules.ViewProposals,
-			Order: newestFirst(),
-			Warm:  []string{"title", "public", "persons.user", "created_by"},
+			Name: rules.ViewProposals,
+			Warm: []string{"title", "public", "persons.user", "created_by"},
 		},
 		{
-			Name:  rules.ViewJournals,
-			Order: newestFirst(),
+			Name: rules.ViewJournals,
 		},
 		{
 			Name: rules.ViewPersons,
@@ -45,7 +41,6 @@ func Views(o ViewOptions) []index.Definition {
 		},
 		{
 			Name:      rules.ViewEvents,
-			Order:     raw.Sort{{Path: mustPath("start"), Desc: true}},
 			Fragments: recordFragments(),
 		},
 		{
@@ -53,10 +48,15 @@ func Views(o ViewOptions) []index.Definition {
 			Fragments: recordFragments(),
 		},
 		{
-			Name:  rules.ViewSpectrum,
-			Order: raw.Sort{{Path: mustPath("count"), Desc: true}},
+			Name: rules.ViewSpectrum,
 		},
 	}
+	for i := range views {
+		if v, _ := rules.ViewNamed(views[i].Name); v.Order != "" {
+			views[i].Order = raw.Sort{{Path: mustPath(v.Order), Desc: true}}
+		}
+	}
+	return views
 }
 
 // ViewOptions adjusts the views to an institute.

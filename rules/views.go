@@ -1,5 +1,7 @@
 package rules
 
+import "slices"
+
 // The views, by the name they have in configuration, on the command line and in
 // the metrics. The side collection of a view is "view_" + its name.
 const (
@@ -13,3 +15,41 @@ const (
 	ViewUserUnits  = "user_units"
 	ViewSpectrum   = "spectrum"
 )
+
+// View describes a view.
+type View struct {
+	Name string
+	// Source is the collection whose records the rows are made from.
+	Source string
+	// Derived rows are not the source's records, so that a filter on rows cannot be run
+	// on the source.
+	Derived bool
+	// Order is the field by whose values rows are sorted, descending; rows with equal
+	// values are sorted by _id. If empty, by _id alone.
+	Order string
+}
+
+// Views lists all views, in the order in which they are built.
+func Views() []View {
+	return []View{
+		{Name: ViewPersons, Source: "persons"},
+		{Name: ViewUserUnits, Source: "persons", Derived: true},
+		{Name: ViewActivities, Source: "activities", Order: "year"},
+		{Name: ViewProjects, Source: "projects", Order: "year"},
+		{Name: ViewProposals, Source: "proposals", Order: "year"},
+		{Name: ViewJournals, Source: "journals", Order: "year"},
+		{Name: ViewEvents, Source: "conferences", Order: "start"},
+		{Name: ViewDeadlines, Source: "deadlines"},
+		{Name: ViewSpectrum, Source: "activities", Derived: true, Order: "count"},
+	}
+}
+
+// ViewNamed returns the view of a name; ok is false if there is none.
+func ViewNamed(name string) (v View, ok bool) {
+	views := Views()
+	i := slices.IndexFunc(views, func(v View) bool { return v.Name == name })
+	if i < 0 {
+		return View{}, false
+	}
+	return views[i], true
+}

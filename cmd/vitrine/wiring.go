@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -108,24 +107,11 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	if err != nil {
 		return nil, err
 	}
-	jobs := []materialize.Job{
-		materialize.Persons(),
-		materialize.UserUnits(),
-		i.filled(activities),
-		materialize.Projects(),
-		materialize.Proposals(),
-		materialize.Journals(),
-		materialize.Events(),
-		materialize.Deadlines(),
-		i.filled(materialize.Spectrum(materialize.SpectrumOptions{
-			Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete, Fingerprint: activities.Fingerprint,
-			Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
-		})),
-	}
-	for i := range jobs {
-		jobs[i].Optional = slices.Contains(cfg.Views.Optional, jobs[i].View)
-	}
-	return jobs, nil
+	spectrum := materialize.Spectrum(materialize.SpectrumOptions{
+		Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete, Fingerprint: activities.Fingerprint,
+		Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
+	})
+	return materialize.Jobs(i.filled(activities), i.filled(spectrum), cfg.Views.Optional), nil
 }
 
 // catalogueFile reads the topic catalogue from a file of JSON, an array or one
