@@ -72,7 +72,7 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 	for _, def := range proxy.Views(viewOptions(cfg)) {
 		known = append(known, def.Name)
 		if def.Name == name {
-			snap, err := view.Load(cmd.Context(), view.Options{Store: store, Foreign: foreignFilters(cfg, store)}, def)
+			snap, err := view.Load(cmd.Context(), view.Options{Store: store, Foreign: readThrough(cfg, store)}, def)
 			if unloaded := (*rules.Error)(nil); errors.As(err, &unloaded) {
 				return nil, fmt.Errorf("view %s was never built: run vitrine materialize", name)
 			}

@@ -169,7 +169,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // who only serves may well be who only reads
 		Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
-		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: foreignFilters(cfg, store), Logger: log,
+		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: readThrough(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
 		OnSwap: func(*view.Snapshot) { p.swapped() },
 	})
@@ -178,7 +178,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	}
 	if cfg.Materialize.Enabled {
 		p.runner, err = newRunner(ctx, cfg, store, p.institute, hooks{
-			log: log, before: p.load, onPublish: func(m origin.Meta) { p.views.Notify(m.View) }, observer: p.observer(),
+			log: log, before: func(ctx context.Context) { p.views.WaitLoaded(ctx, store) }, onPublish: func(m origin.Meta) { p.views.Notify(m.View) }, observer: p.observer(),
 		})
 		if err != nil {
 			return nil, err

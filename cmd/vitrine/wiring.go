@@ -16,6 +16,8 @@ import (
 	"vitrine/cache/origin/dump"
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/open"
+	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/configs"
 	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
@@ -65,6 +67,15 @@ func embeddedPath(cfg configs.Config) string {
 
 // embedded reports whether the store is the embedded one.
 func embedded(cfg configs.Config) bool { return strings.HasPrefix(cfg.Store.Reveal(), "bolt://") }
+
+// readThrough answers what memory does not evaluate. The embedded store evaluates no more
+// than memory does; with it such filters are refused.
+func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
+	if embedded(cfg) {
+		return nil
+	}
+	return view.ReadThrough(store)
+}
 
 // holder names this process as the holder of the lease. An embedded store has one
 // process at a time, which may take up the lease of its killed predecessor at once.
