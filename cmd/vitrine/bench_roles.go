@@ -13,6 +13,7 @@ import (
 	"vitrine/cmd/vitrine/internal/bench/bare"
 	"vitrine/cmd/vitrine/internal/bench/child"
 	"vitrine/cmd/vitrine/internal/bench/serving"
+	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
 	"vitrine/materialize"
 )
@@ -67,7 +68,7 @@ func benchServe(ctx context.Context, cfg configs.Config, logged bool, profile st
 		return err
 	}
 	defer closeListeners(public)
-	tuneMemory(cfg.Memory)
+	memory.Tune(cfg.Memory.Garbage, int64(cfg.Memory.Limit))
 	store, err := openExisting(ctx, cfg)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vitrine/cache/result"
+	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
 	"vitrine/proxy"
 	"vitrine/rules/filter"
@@ -39,7 +40,7 @@ func requestLimits(cfg configs.Config) proxy.Limits {
 // and sent.
 func keptBytes(cfg configs.Config) int {
 	most := int64(cmp.Or(cfg.Cache.MaxEntry, cfg.Cache.Budget))
-	if bound := inFlight(int64(cfg.Memory.InFlight)); bound > 0 {
+	if bound := memory.AtMostEighth(int64(cfg.Memory.InFlight)); bound > 0 {
 		most = min(most, bound/3)
 	}
 	return int(most)
@@ -57,7 +58,7 @@ func filterLimits(l configs.Limits) filter.Options {
 func answerLimits(cfg configs.Config) result.Options {
 	return result.Options{
 		Budget: int64(cfg.Cache.Budget), BlockBudget: int64(cfg.Cache.Blocks), Timeout: cmp.Or(cfg.Limits.RequestTimeout, endless), Waiting: cfg.Limits.Waiting,
-		InFlight: inFlight(int64(cfg.Memory.InFlight)),
+		InFlight: memory.AtMostEighth(int64(cfg.Memory.InFlight)),
 		MinCoded: cmp.Or(int(cfg.HTTP.Compress.MinBytes), 1),
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/view"
+	"vitrine/cmd/vitrine/internal/asynclog"
+	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
@@ -44,7 +46,7 @@ func serveCommand() *cobra.Command {
 				return err
 			}
 			stderr := detachLog(cmd)
-			cmd.SetOut(newAsyncWriter(cmd.OutOrStdout()))
+			cmd.SetOut(asynclog.New(cmd.OutOrStdout()))
 			log := newLogger(cmd, cfg.Log)
 			slog.SetDefault(log) // for libraries
 			warnOfVisible(cmd, log)
@@ -52,7 +54,7 @@ func serveCommand() *cobra.Command {
 				flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 				os.Exit(code)
 			})()
-			return serve(cmd.Context(), cfg, demo, log, cmd.OutOrStdout(), stderr.droppedLines)
+			return serve(cmd.Context(), cfg, demo, log, cmd.OutOrStdout(), stderr.Dropped)
 		},
 	}
 	configs.AddFlags(cmd.Flags())
@@ -69,7 +71,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 		return err
 	}
 	defer closeListeners(public, admin)
-	tuneMemory(cfg.Memory)
+	memory.Tune(cfg.Memory.Garbage, int64(cfg.Memory.Limit))
 	open := openExisting
 	if demo {
 		open = openDemo
@@ -110,7 +112,7 @@ type program struct {
 	citations *citation.Client // nil if none is configured
 	server    *proxy.Server
 	freed     sync.Once // what loading the views left behind
-	collector *collector
+	collector *memory.Collector
 	runs      atomic.Int64 // jobs that have ended
 	settled   sync.Once
 	onSettled func() // called once, when the log of a start is over; nil: not called
@@ -123,7 +125,7 @@ func (p *program) swapped() {
 	if p.views.Ready() {
 		p.freed.Do(debug.FreeOSMemory)
 	}
-	p.collector.adjust()
+	p.collector.Adjust()
 	p.settle()
 }
 
@@ -148,7 +150,7 @@ func (p *program) storeChanged(back bool) {
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{log: log, metrics: proxy.NewMetrics(), collector: newCollector(cfg.Memory)}
+	p = &program{log: log, metrics: proxy.NewMetrics(), collector: memory.NewCollector(cfg.Memory.Garbage)}
 	store := circuit.New(opened, circuit.Options{Log: log, OnChange: p.storeChanged})
 	p.store = store
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {

@@ -1,4 +1,4 @@
-package main
+package asynclog
 
 import (
 	"io"
@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unblockCrash lets the program end when it crashes: the runtime writes what it has to
-// say to descriptor 2, and a full pipe that is not read would hold the dying process, its
-// ports with it, for ever. A pipe is opened anew, so that writes which would block fail
-// here and in no other process, and enlarged, so that a reader who is slow gets
-// everything. What cannot be opened, a socket among others, stays as it is.
-func unblockCrash(stderr io.Writer) io.Writer {
+// Unblock lets the program end when it crashes: the runtime writes its report to
+// descriptor 2, and a full pipe that is not read would keep the dying process, and its
+// ports, for ever. A pipe is opened anew, so that writes which would block fail in this
+// process alone, and enlarged, so that a slow reader gets everything. What cannot be
+// opened, such as a socket, stays as it is.
+func Unblock(stderr io.Writer) io.Writer {
 	f, ok := stderr.(*os.File)
 	if !ok || f != os.Stderr {
 		return stderr

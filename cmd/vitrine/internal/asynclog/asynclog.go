@@ -1,0 +1,128 @@
+// Package asynclog writes a program's output without ever waiting for its reader: a log
+// that is not read must not stop the program.
+//
+//	Write ─▶ waiting lines (bounded, else dropped and counted) ─▶ one goroutine ─▶ the output
+package asynclog
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+)
+
+const (
+	maxWaiting = 1 << 20 // bytes of output that wait to be written
+	atomicPipe = 4096    // bytes that a pipe takes whole, beside other processes' (PIPE_BUF)
+)
+
+// Writer hands lines to a goroutine that writes them. Lines that find no room, or cannot
+// be written, are dropped and counted. It is safe for concurrent use.
+type Writer struct {
+	to   io.Writer
+	done chan struct{} // closed when the goroutine has ended
+
+	mu       sync.Mutex // guards what follows
+	wake     sync.Cond  // there is something to write, or the end
+	waiting  []byte     // whole lines
+	closed   bool
+	dropped  int // lines, since the start
+	reported int // of them
+	report   func(lines int) error
+}
+
+// New starts the goroutine; Close ends it.
+func New(to io.Writer) *Writer {
+	w := &Writer{to: to, done: make(chan struct{}), report: func(int) error { return nil }}
+	w.wake.L = &w.mu
+	go w.run()
+	return w
+}
+
+// Write never blocks and never fails.
+func (w *Writer) Write(lines []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || len(w.waiting)+len(lines) > maxWaiting {
+		w.dropped += lineCount(lines)
+		return len(lines), nil
+	}
+	w.waiting = append(w.waiting, lines...)
+	w.wake.Signal()
+	return len(lines), nil
+}
+
+// ReportBy sets the function that reports dropped lines, between the lines around them.
+func (w *Writer) ReportBy(report func(lines int) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.report = report
+}
+
+// Output is what the lines are written to. Of other writers only reports may use it.
+func (w *Writer) Output() io.Writer { return w.to }
+
+// Dropped counts the lines dropped since the start.
+func (w *Writer) Dropped() float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return float64(w.dropped)
+}
+
+// Close ends the writer when everything is written, and waits for that until ctx ends.
+// A goroutine that the system still blocks then ends with the process.
+func (w *Writer) Close(ctx context.Context) {
+	w.mu.Lock()
+	w.closed = true
+	w.wake.Signal()
+	w.mu.Unlock()
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	}
+}
+
+func (w *Writer) run() {
+	defer close(w.done)
+	var lines []byte
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		for len(w.waiting) == 0 && !w.closed {
+			w.wake.Wait()
+		}
+		if len(w.waiting) == 0 {
+			return
+		}
+		lines, w.waiting = w.waiting, lines[:0]
+		unreported, report := w.dropped-w.reported, w.report
+		w.mu.Unlock()
+		failed := writeLines(w.to, lines)
+		if failed > 0 || unreported > 0 && report(unreported) != nil {
+			unreported = 0
+		}
+		w.mu.Lock()
+		w.dropped, w.reported = w.dropped+failed, w.reported+unreported
+	}
+}
+
+// writeLines writes lines in pieces that stay whole beside those of other processes, and
+// returns how many failed.
+func writeLines(to io.Writer, lines []byte) (failed int) {
+	for len(lines) > 0 {
+		end := bytes.LastIndexByte(lines[:min(len(lines), atomicPipe)], '\n') + 1
+		if end == 0 {
+			end = bytes.IndexByte(lines, '\n') + 1
+		}
+		if end == 0 {
+			end = len(lines)
+		}
+		if _, err := to.Write(lines[:end]); err != nil {
+			failed += lineCount(lines[:end])
+		}
+		lines = lines[end:]
+	}
+	return failed
+}
+
+func lineCount(b []byte) int { return bytes.Count(b, []byte{'\n'}) }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package asynclog
+
+import "io"
+
+// Unblock does nothing where a pipe cannot be opened anew.
+func Unblock(stderr io.Writer) io.Writer { return stderr }
