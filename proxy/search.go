@@ -108,7 +108,7 @@ func (f foundRows) plan() plan {
 		}
 		selected = selected.By(f.order)
 		if len(f.apart) > 0 {
-			return f.unwound(ctx, s, selected)
+			return f.unwound(ctx, selected)
 		}
 		count := selected.Count()
 		b := &body{count: count, head: openList(count), tail: closeList(f.list.page)}
@@ -118,7 +118,7 @@ func (f foundRows) plan() plan {
 
 // unwound lists rows that arrays are taken apart for. They are counted first, then made
 // one after the other: several large arrays in one record multiply.
-func (f foundRows) unwound(ctx context.Context, s *view.Snapshot, selected view.Selection) (*body, error) {
+func (f foundRows) unwound(ctx context.Context, selected view.Selection) (*body, error) {
 	count, err := f.apart.count(ctx, selected.Rows(ctx, 0, 0))
 	if err != nil {
 		return nil, err
@@ -145,11 +145,12 @@ func (f foundRows) unwound(ctx context.Context, s *view.Snapshot, selected view.
 		}
 	}
 	b.row = func(dst []byte, _ int) []byte { return f.row.appendFields(dst, at.doc, at.field) }
-	if _, resident := s.Resident(); resident {
-		for range b.items { // the first row speaks for all, roughly
-			b.guess = (to - from) * len(b.row(nil, 0)) / 2
-			break
+	for row, err := range f.apart.each(ctx, selected.Rows(ctx, 0, 1), 0) { // the first row speaks for all, roughly
+		if err != nil {
+			return nil, err
 		}
+		b.guess = (to - from) * len(f.row.appendFields(nil, row.doc, row.field)) / 2
+		break
 	}
 	return b, nil
 }

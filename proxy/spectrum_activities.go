@@ -8,7 +8,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
-	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
@@ -38,18 +37,18 @@ func (e *env) spectrumActivities(_ context.Context, r request) (plan, error) {
 		}
 		return &body{
 			head: openList(0), tail: closeList(query.Page{}), items: between(0, len(entries)),
-			row: func(dst []byte, item int) []byte { return entries[item].append(dst, told) },
+			row: func(dst []byte, item int) []byte { return append(dst, entries[item].text...) },
 		}, nil
 	}
 	return plan{view: rules.ViewActivities, query: "spectrum-activities" + told.key() + "\x00" + name, build: build}, nil
 }
 
-// entry is one activity's score in a spectrum.
+// entry is one activity's score in a spectrum. It keeps no row: those of a view in the
+// store would keep the rows around them.
 type entry struct {
 	score bson.RawValue // zero where the entry has none
 	id    bson.RawValue
-	row   index.Row
-	text  []byte // of a view in the store, which keeps no rows: the entry as it is written
+	text  []byte
 }
 
 // scored returns the entries of a spectrum by score descending, ties by _id.
@@ -59,6 +58,7 @@ func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string
 		return nil, err
 	}
 	var entries []entry
+	var text []byte
 	for row, err := range selected.Rows(ctx, 0, 0) {
 		if err != nil {
 			return nil, err
@@ -67,11 +67,9 @@ func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string
 		id := doc.Lookup("_id")
 		for _, topic := range documentsOf(doc.Lookup("spectrum")) {
 			if have, ok := topic.Lookup("display_name").StringValueOK(); ok && have == name {
-				e := entry{score: topic.Lookup("score"), id: id, row: row}
-				if _, resident := s.Resident(); !resident {
-					e = entry{score: cloned(e.score), id: cloned(e.id), text: e.append(nil, told)}
-				}
-				entries = append(entries, e)
+				score := topic.Lookup("score")
+				text = appendEntry(text[:0], activity{row: row, told: told}, score)
+				entries = append(entries, entry{cloned(score), cloned(id), bytes.Clone(text)})
 			}
 		}
 	}
@@ -108,15 +106,12 @@ func documentsOf(v bson.RawValue) []bson.Raw {
 	return all
 }
 
-// append writes score, icon, activity, type, id.
-func (e entry) append(dst []byte, told *translator) []byte {
-	if e.text != nil {
-		return append(dst, e.text...)
-	}
-	piece := activity{row: e.row, told: told}.pieces()
+// appendEntry writes score, icon, activity, type, id.
+func appendEntry(dst []byte, a activity, score bson.RawValue) []byte {
+	piece := a.pieces()
 	dst = append(dst, '{')
-	if present(e.score) {
-		dst = append(ejson.Append(append(dst, `"score":`...), e.score), ',')
+	if present(score) {
+		dst = append(ejson.Append(append(dst, `"score":`...), score), ',')
 	}
 	// The id fragment begins a row with {"id":…; here the id ends it.
 	id := piece(fragID)[1:]
