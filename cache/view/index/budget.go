@@ -77,7 +77,7 @@ func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 }
 
 // derive returns the segment's derived thing of that key, building it if needed.
-func derive[T derived](b *Budget, seg *segment, key derivedKey, build func() T) T {
+func derive[T derived](seg *segment, key derivedKey, build func() T) T {
 	seg.mu.Lock()
 	d := seg.derived[key]
 	if d == nil {
@@ -98,7 +98,7 @@ func derive[T derived](b *Budget, seg *segment, key derivedKey, build func() T) 
 	if d.value == nil {
 		panic("view: what is derived for " + key.path + " could not be made") // in who waited for it
 	}
-	b.touch(d)
+	seg.budget.touch(d)
 	return d.value.(T)
 }
 

@@ -24,11 +24,11 @@ func (c *column) memory() int64 { return c.bytes }
 
 // column returns the segment's column of a field after unwinding an array; an
 // empty unwind means none.
-func (s *segment) column(b *Budget, field, unwind string) *column {
+func (s *segment) column(field, unwind string) *column {
 	if path, err := raw.ParsePath(field); err == nil && !s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
-		field = s.trodden(b, path, true).String()
+		field = s.trodden(path, true).String()
 	}
-	return derive(b, s, derivedKey{kind: kindColumn, path: field, arg: unwind}, func() *column {
+	return derive(s, derivedKey{kind: kindColumn, path: field, arg: unwind}, func() *column {
 		return buildColumn(s.rows, field, unwind)
 	})
 }

@@ -51,7 +51,7 @@ func (s *Snapshot) confirm(ctx context.Context, n filter.Node, within *bitset.Bi
 	set := bitset.New(uint(s.size))
 	for i, seg := range s.segments {
 		c := confirmation{node: n, seg: seg, base: uint(s.bases[i]), within: within}
-		if err := c.into(ctx, set, s.budget); err != nil {
+		if err := c.into(ctx, set); err != nil {
 			return nil, err
 		}
 	}
@@ -67,11 +67,11 @@ type confirmation struct {
 }
 
 // into adds the rows that match to a set of slots.
-func (c *confirmation) into(ctx context.Context, set *bitset.BitSet, b *Budget) error {
+func (c *confirmation) into(ctx context.Context, set *bitset.BitSet) error {
 	rows := c.rows()
 	var known *verdicts
 	if len(rows) >= worthKeeping {
-		known = derive(b, c.seg, derivedKey{kind: kindVerdicts, path: filter.KeyOf(c.node)}, func() *verdicts {
+		known = derive(c.seg, derivedKey{kind: kindVerdicts, path: filter.KeyOf(c.node)}, func() *verdicts {
 			return newVerdicts(len(c.seg.rows))
 		})
 		asked, hits := known.read()

@@ -40,11 +40,11 @@ func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSe
 func (s *Snapshot) evalLeaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for i, seg := range s.segments {
-		index, err := seg.askedIndex(ctx, s.budget, leaf.Path)
+		index, err := seg.askedIndex(ctx, leaf.Path)
 		if err != nil {
 			return nil, err
 		}
-		q := query{budget: s.budget, seg: seg, path: leaf.Path, index: index, base: s.bases[i], into: set}
+		q := query{seg: seg, path: leaf.Path, index: index, base: s.bases[i], into: set}
 		if err := q.lookup(ctx, leaf.Test); err != nil {
 			return nil, err
 		}

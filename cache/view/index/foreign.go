@@ -31,7 +31,7 @@ func (s *Snapshot) evalForeign(ctx context.Context, n *filter.ForeignNode) (*bit
 		}
 		equal := &filter.Compare{Op: filter.Eq, Value: id}
 		for i, seg := range s.segments {
-			q := query{budget: s.budget, seg: seg, path: path, index: seg.pathIndex(s.budget, path), base: s.bases[i], into: set}
+			q := query{seg: seg, path: path, index: seg.pathIndex(path), base: s.bases[i], into: set}
 			if err := q.lookup(ctx, equal); err != nil {
 				return nil, err
 			}

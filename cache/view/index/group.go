@@ -34,7 +34,7 @@ func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, e
 		if err != nil {
 			return nil, err
 		}
-		col := seg.column(s.snap.budget, field, unwind)
+		col := seg.column(field, unwind)
 		counts := make([]int, len(col.values))
 		base := uint(s.snap.bases[i])
 		end := base + uint(len(seg.rows))

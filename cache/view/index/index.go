@@ -46,8 +46,8 @@ const denseShare = 64
 func (x *pathIndex) memory() int64 { return x.bytes }
 
 // pathIndex returns the segment's index of a path that rows have.
-func (s *segment) pathIndex(b *Budget, path raw.Path) *pathIndex {
-	return derive(b, s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
+func (s *segment) pathIndex(path raw.Path) *pathIndex {
+	return derive(s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
 		return buildIndex(s.rows, path, runtime.GOMAXPROCS(0))
 	})
 }

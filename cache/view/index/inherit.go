@@ -31,7 +31,7 @@ func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 				return
 			}
 			if b.budget.holds(d) { // else the budget has no room for what is used as rarely
-				seg.build(b.budget, d.key)
+				seg.build(d.key)
 				b.budget.rank(seg, d)
 			}
 		}
@@ -39,9 +39,9 @@ func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 }
 
 // build derives what is in use elsewhere under a key.
-func (s *segment) build(b *Budget, key derivedKey) {
+func (s *segment) build(key derivedKey) {
 	if key.kind == kindColumn {
-		s.column(b, key.path, key.arg)
+		s.column(key.path, key.arg)
 		return
 	}
 	stem, absent := strings.CutSuffix(key.path, raw.Nowhere)
@@ -52,9 +52,9 @@ func (s *segment) build(b *Budget, key derivedKey) {
 	if absent {
 		path = path.Absent(len(path.Parts()) - 1)
 	}
-	index := s.pathIndex(b, path)
+	index := s.pathIndex(path)
 	if key.kind != kindIndex {
-		s.texts(b, path, index, key.kind == kindFoldedTexts)
+		s.texts(path, index, key.kind == kindFoldedTexts)
 	}
 }
 

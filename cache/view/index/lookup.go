@@ -19,12 +19,11 @@ const checkEvery = 16
 // query is one look into an index: the slots (base + row) whose row holds a value
 // that passes the test are added to the set.
 type query struct {
-	budget *Budget
-	seg    *segment
-	path   raw.Path
-	index  *pathIndex
-	base   Slot
-	into   *bitset.BitSet
+	seg   *segment
+	path  raw.Path
+	index *pathIndex
+	base  Slot
+	into  *bitset.BitSet
 }
 
 // lookup narrows the values by what the test is, and decides those that are left.
@@ -141,8 +140,8 @@ type names struct {
 func (n *names) memory() int64 { return n.bytes }
 
 // names returns what there is below a path.
-func (s *segment) names(b *Budget, path raw.Path) *names {
-	return derive(b, s, derivedKey{kind: kindNames, path: path.String()}, func() *names {
+func (s *segment) names(path raw.Path) *names {
+	return derive(s, derivedKey{kind: kindNames, path: path.String()}, func() *names {
 		n := &names{fields: map[string]struct{}{}}
 		field := func(name []byte) {
 			if _, known := n.fields[string(name)]; !known {
@@ -161,9 +160,9 @@ func (s *segment) names(b *Budget, path raw.Path) *names {
 // trodden returns a path as it is, or, where no row has it, the one that stands for all
 // paths which leave the rows at the same place: what anybody can make up takes no room.
 // open says that nested arrays are opened.
-func (s *segment) trodden(b *Budget, path raw.Path, open bool) raw.Path {
+func (s *segment) trodden(path raw.Path, open bool) raw.Path {
 	for i, name := range path.Parts() {
-		below := s.names(b, path.First(i))
+		below := s.names(path.First(i))
 		if open && below.nested {
 			break
 		}
@@ -176,14 +175,14 @@ func (s *segment) trodden(b *Budget, path raw.Path, open bool) raw.Path {
 
 // askedIndex is pathIndex for a path that a request asks for. To index many rows takes
 // long, so it is done in a costly turn.
-func (s *segment) askedIndex(ctx context.Context, b *Budget, path raw.Path) (*pathIndex, error) {
+func (s *segment) askedIndex(ctx context.Context, path raw.Path) (*pathIndex, error) {
 	if !s.has(derivedKey{kind: kindIndex, path: path.String()}) {
 		if err := s.mayDerive(ctx); err != nil {
 			return nil, err
 		}
-		path = s.trodden(b, path, false)
+		path = s.trodden(path, false)
 	}
-	return derive(b, s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
+	return derive(s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
 		return buildIndex(s.rows, path, fair.Workers(ctx))
 	}), nil
 }
@@ -213,7 +212,7 @@ func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
 				return false, err
 			}
 		}
-		if seg.trodden(s.budget, path, true).Equal(path) {
+		if seg.trodden(path, true).Equal(path) {
 			return true, nil
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 // segment is an immutable batch of rows with what is derived from them.
 type segment struct {
-	number uint64 // among all of the set
+	budget *Budget
+	number uint64 // among all of the budget
 	rows   []bson.Raw
 	frags  []fragments // one per Definition.Fragments
 	bulk   int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
@@ -23,13 +24,13 @@ type segment struct {
 // newSegment makes a segment of rows in the given order.
 func newSegment(b *Budget, rows []bson.Raw, kinds int) *segment {
 	return &segment{
-		number: b.segments.Add(1), rows: rows,
+		budget: b, number: b.segments.Add(1), rows: rows,
 		frags: make([]fragments, kinds), derived: make(map[derivedKey]*derivedOf),
 	}
 }
 
 // prepared returns the fragments of one kind, encoded on first use.
-func (s *segment) prepared(kind int, def *Fragment, b *Budget) *fragments {
+func (s *segment) prepared(kind int, def *Fragment) *fragments {
 	f := &s.frags[kind]
 	if f.ready.Load() {
 		return f
@@ -37,7 +38,7 @@ func (s *segment) prepared(kind int, def *Fragment, b *Budget) *fragments {
 	f.once.Do(func() {
 		keep := always
 		if def.Bulky {
-			keep = func(size int) bool { return b.keepBulk(s, int64(size)) }
+			keep = func(size int) bool { return s.budget.keepBulk(s, int64(size)) }
 		}
 		parts := def.parts()
 		f.fill(len(s.rows), len(parts), func(dst []byte, row, part int) []byte {

@@ -61,7 +61,7 @@ func (s *Snapshot) Fragment(slot Slot, name string) []byte {
 }
 
 func (s *Snapshot) prepared(seg *segment, kind int) *fragments {
-	return seg.prepared(kind, &s.def.Fragments[kind], s.budget)
+	return seg.prepared(kind, &s.def.Fragments[kind])
 }
 
 func (s *Snapshot) place(name string) place {

@@ -46,12 +46,12 @@ func joinTexts(x *pathIndex, folded bool) *textSearch {
 }
 
 // texts returns the joined texts of a path's index, which the segment keeps beside it.
-func (s *segment) texts(b *Budget, path raw.Path, x *pathIndex, folded bool) *textSearch {
+func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 	kind := kindTexts
 	if folded {
 		kind = kindFoldedTexts
 	}
-	return derive(b, s, derivedKey{kind: kind, path: path.String()}, func() *textSearch {
+	return derive(s, derivedKey{kind: kind, path: path.String()}, func() *textSearch {
 		return joinTexts(x, folded)
 	})
 }
@@ -149,7 +149,7 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	if literal == "" {
 		return q.decideAll(ctx, re, texts.to-texts.from, func(i int) int { return texts.from + i })
 	}
-	holding, err := q.seg.texts(q.budget, q.path, q.index, folded).holding(ctx, literal)
+	holding, err := q.seg.texts(q.path, q.index, folded).holding(ctx, literal)
 	if err != nil {
 		return err
 	}

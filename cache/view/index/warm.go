@@ -53,10 +53,10 @@ func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 			next.prepared(seg, kind)
 		}
 		for _, path := range b.warm.paths {
-			seg.pathIndex(b.budget, path)
+			seg.pathIndex(path)
 		}
 		for _, path := range b.warm.searched {
-			seg.texts(b.budget, path, seg.pathIndex(b.budget, path), true)
+			seg.texts(path, seg.pathIndex(path), true)
 		}
 	}
 	if before != nil {
