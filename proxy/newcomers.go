@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"container/list"
 	"context"
 	"fmt"
 	"iter"
@@ -14,6 +13,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/rules"
+	"vitrine/rules/lru"
 	"vitrine/rules/raw"
 )
 
@@ -43,14 +43,12 @@ type newcomers struct {
 	turns   *semaphore.Weighted
 	flights singleflight.Group
 
-	mu      sync.Mutex               // guards the rest
-	known   map[string]*list.Element // of outcome
-	inOrder *list.List               // the oldest first
+	mu    sync.Mutex // guards known
+	known *lru.Cache[string, outcome]
 }
 
 // outcome is what came of a look-up.
 type outcome struct {
-	id     string
 	until  time.Time
 	record bson.Raw // nil: nobody
 }
@@ -58,7 +56,7 @@ type outcome struct {
 func newNewcomers(records Records, now func() time.Time) *newcomers {
 	return &newcomers{
 		records: records, now: now, turns: semaphore.NewWeighted(lookUps),
-		known: map[string]*list.Element{}, inOrder: list.New(),
+		known: lru.New[string, outcome](rememberedMost),
 	}
 }
 
@@ -129,11 +127,11 @@ func (n *newcomers) read(ctx context.Context, collection string, q origin.Query)
 func (n *newcomers) remembered(id string) (record bson.Raw, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	e := n.known[id]
-	if e == nil || !n.now().Before(e.Value.(outcome).until) {
+	found := n.known.Peek(id)
+	if found == nil || !n.now().Before(found.until) {
 		return nil, false
 	}
-	return e.Value.(outcome).record, true
+	return found.record, true
 }
 
 // remember keeps an outcome, and forgets those that no longer stand or are too many.
@@ -141,18 +139,8 @@ func (n *newcomers) remember(id string, record bson.Raw) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := n.now()
-	if e := n.known[id]; e != nil {
-		n.forgetLocked(e)
+	for oldest, found := n.known.Oldest(); found != nil && !now.Before(found.until); oldest, found = n.known.Oldest() {
+		n.known.Remove(oldest)
 	}
-	for e := n.inOrder.Front(); e != nil; e = n.inOrder.Front() {
-		if n.inOrder.Len() < rememberedMost && now.Before(e.Value.(outcome).until) {
-			break
-		}
-		n.forgetLocked(e)
-	}
-	n.known[id] = n.inOrder.PushBack(outcome{id: id, until: now.Add(rememberedFor), record: record})
-}
-
-func (n *newcomers) forgetLocked(e *list.Element) {
-	delete(n.known, n.inOrder.Remove(e).(outcome).id)
+	n.known.Put(id, outcome{until: now.Add(rememberedFor), record: record})
 }

@@ -410,7 +410,7 @@ func TestEntriesAreBounded(t *testing.T) {
 	if got := ask("b"); got != 9 {
 		t.Errorf("failures pushed out an answer: %d requests, want 9", got)
 	}
-	if got := len(client.profiles.entries); got != 2 {
+	if got := client.profiles.entries.Len(); got != 2 {
 		t.Errorf("%d entries, want 2", got)
 	}
 }

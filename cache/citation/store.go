@@ -1,7 +1,6 @@
 package citation
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +11,12 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"vitrine/rules"
+	"vitrine/rules/lru"
 )
 
 // store keeps answers of one kind, and asks for each at most once at a time.
 type store[V any] struct {
 	lifetime, staleFor, timeout, backoff time.Duration
-	max                                  int
 	now                                  func() time.Time
 
 	flights singleflight.Group
@@ -25,15 +24,13 @@ type store[V any] struct {
 	cancel  context.CancelFunc
 
 	mu      sync.Mutex
-	closed  bool                     // guarded by mu
-	loads   sync.WaitGroup           // Add guarded by mu, against close
-	entries map[string]*list.Element // guarded by mu
-	recent  *list.List               // guarded by mu: of *entry[V], latest use first
+	closed  bool                         // guarded by mu
+	loads   sync.WaitGroup               // Add guarded by mu, against close
+	entries *lru.Cache[string, entry[V]] // guarded by mu
 }
 
 // entry is what is known of one question. It is guarded by the store's mu.
 type entry[V any] struct {
-	key      string
 	value    V
 	known    bool      // there is a value
 	fetched  time.Time // when the value was
@@ -45,8 +42,7 @@ type entry[V any] struct {
 func newStore[V any](o Options) *store[V] {
 	s := &store[V]{
 		lifetime: o.Lifetime, staleFor: o.StaleFor, timeout: o.Timeout, backoff: o.Backoff,
-		max: o.MaxEntries, now: o.Now,
-		entries: make(map[string]*list.Element), recent: list.New(),
+		now: o.Now, entries: lru.New[string, entry[V]](o.MaxEntries),
 	}
 	s.root, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -82,11 +78,10 @@ func (s *store[V]) get(ctx context.Context, key string, load func(context.Contex
 func (s *store[V]) kept(key string) (value V, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	element := s.entries[key]
-	if element == nil {
+	e, now := s.entries.Peek(key), s.now()
+	if e == nil {
 		return value, false, nil
 	}
-	e, now := element.Value.(*entry[V]), s.now()
 	switch {
 	case e.known && now.Before(e.fetched.Add(s.lifetime)):
 	case !now.Before(e.retry):
@@ -94,27 +89,26 @@ func (s *store[V]) kept(key string) (value V, ok bool, err error) {
 	case !s.servable(e, now):
 		return value, true, &retryError{e.err, e.retry.Sub(now)}
 	}
-	s.recent.MoveToFront(element)
-	return e.value, true, nil
+	return s.entries.Get(key).value, true, nil
 }
 
 // knows reports whether there is an answer to a question.
 func (s *store[V]) knows(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	element := s.entries[key]
-	return element != nil && element.Value.(*entry[V]).known
+	e := s.entries.Peek(key)
+	return e != nil && e.known
 }
 
 // age is how long ago an answer was fetched, and whether it stands in for a newer one.
 func (s *store[V]) age(key string) (age time.Duration, stale bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	element := s.entries[key]
-	if element == nil || !element.Value.(*entry[V]).known {
+	e := s.entries.Peek(key)
+	if e == nil || !e.known {
 		return 0, false
 	}
-	age = max(s.now().Sub(element.Value.(*entry[V]).fetched), 0)
+	age = max(s.now().Sub(e.fetched), 0)
 	return age, age >= s.lifetime
 }
 
@@ -164,18 +158,11 @@ func (s *store[V]) run(key string, load func(context.Context) (V, error)) (value
 	return value, err
 }
 
-// succeeded keeps an answer and lets go of those unused for longest.
+// succeeded keeps an answer, if need be in place of the one unused for longest.
 func (s *store[V]) succeeded(key string, value V) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := entry[V]{key: key, value: value, known: true, fetched: s.now()}
-	if element := s.entries[key]; element != nil {
-		*element.Value.(*entry[V]) = e
-		s.recent.MoveToFront(element)
-		return
-	}
-	s.makeRoom()
-	s.entries[key] = s.recent.PushFront(&e)
+	s.entries.Put(key, entry[V]{value: value, known: true, fetched: s.now()})
 }
 
 // failed remembers a failure, and returns the old answer if it may be served. A
@@ -185,16 +172,13 @@ func (s *store[V]) failed(key string, err error) (V, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var none V
-	element := s.entries[key]
-	if errors.Is(err, errUnasked) && element == nil {
+	e, now := s.entries.Peek(key), s.now()
+	if errors.Is(err, errUnasked) && e == nil {
 		return none, err
 	}
-	if element == nil {
-		s.makeRoom()
-		element = s.recent.PushBack(&entry[V]{key: key})
-		s.entries[key] = element
+	if e == nil {
+		e = s.entries.PutOldest(key, entry[V]{})
 	}
-	e, now := element.Value.(*entry[V]), s.now()
 	if !errors.Is(err, errUnasked) {
 		e.failures++
 		e.err, e.retry = err, now.Add(backoff(s.backoff, e.failures))
@@ -206,13 +190,4 @@ func (s *store[V]) failed(key string, err error) (V, error) {
 		err = &retryError{err, e.retry.Sub(now)}
 	}
 	return none, err
-}
-
-// makeRoom lets go of entries until there is room for one more; mu is held.
-func (s *store[V]) makeRoom() {
-	for len(s.entries) >= s.max {
-		last := s.recent.Back()
-		delete(s.entries, last.Value.(*entry[V]).key)
-		s.recent.Remove(last)
-	}
 }

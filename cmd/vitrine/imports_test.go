@@ -38,6 +38,7 @@ var mayImport = map[string]string{
 	"rules/ejson":      "rules/raw",
 	"rules/filter":     "rules/ejson rules/parallel rules/pcre rules/raw",
 	"rules/label":      "rules/raw",
+	"rules/lru":        "",
 	"rules/markup":     "",
 	"rules/osiris":     "rules/access rules/label rules/raw rules/render",
 	"rules/parallel":   "",

@@ -1,10 +1,11 @@
 package auth
 
 import (
-	"container/list"
 	"net/netip"
 	"sync"
 	"time"
+
+	"vitrine/rules/lru"
 )
 
 // mostClients bounds how many clients are remembered at a time, about 14 MB. With
@@ -16,19 +17,14 @@ const mostClients = 1 << 16
 type Limiter struct {
 	size  int
 	every time.Duration // a drop comes back
-	most  int           // clients remembered
 
-	mu     sync.Mutex
-	of     map[netip.Prefix]*list.Element // guarded by mu
-	recent *list.List                     // guarded by mu: of *bucket, the last used in front
+	mu sync.Mutex
+	of *lru.Cache[netip.Prefix, bucket] // guarded by mu
 }
 
 // bucket is how far a client has drawn on the time to come: it is full again when
 // that is past.
-type bucket struct {
-	client netip.Prefix
-	until  time.Time
-}
+type bucket struct{ until time.Time }
 
 // NewLimiter returns buckets of a size that fill at a rate of so many drops in a
 // time; nil, which lets everything pass, where there is no rate.
@@ -37,8 +33,7 @@ func NewLimiter(size, drops int, in time.Duration) *Limiter {
 		return nil
 	}
 	return &Limiter{
-		size: max(size, 1), every: max(in/time.Duration(drops), 1), most: mostClients,
-		of: map[netip.Prefix]*list.Element{}, recent: list.New(),
+		size: max(size, 1), every: max(in/time.Duration(drops), 1), of: lru.New[netip.Prefix, bucket](mostClients),
 	}
 }
 
@@ -53,7 +48,10 @@ type Level struct {
 func (b *Limiter) Take(client netip.Prefix, now time.Time) Level {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	k := b.bucketLocked(client)
+	k := b.of.Get(client)
+	if k == nil {
+		k = b.of.Put(client, bucket{})
+	}
 	if k.until.Before(now) {
 		k.until = now
 	}
@@ -69,11 +67,11 @@ func (b *Limiter) Take(client netip.Prefix, now time.Time) Level {
 func (b *Limiter) Look(client netip.Prefix, now time.Time) Level {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	found, ok := b.of[client]
-	if !ok {
+	k := b.of.Peek(client)
+	if k == nil {
 		return Level{Left: b.size}
 	}
-	l := b.levelOf(found.Value.(*bucket), now)
+	l := b.levelOf(k, now)
 	if l.Left == 0 {
 		l.Wait = l.Full - time.Duration(b.size-1)*b.every
 	}
@@ -83,21 +81,4 @@ func (b *Limiter) Look(client netip.Prefix, now time.Time) Level {
 func (b *Limiter) levelOf(k *bucket, now time.Time) Level {
 	full := max(k.until.Sub(now), 0)
 	return Level{Left: b.size - int((full+b.every-1)/b.every), Full: full}
-}
-
-// bucketLocked returns a client's bucket; who has none gets that of the client not
-// heard of for longest where there is no more room.
-func (b *Limiter) bucketLocked(client netip.Prefix) *bucket {
-	if found, ok := b.of[client]; ok {
-		b.recent.MoveToFront(found)
-		return found.Value.(*bucket)
-	}
-	if len(b.of) >= b.most {
-		last := b.recent.Back()
-		delete(b.of, last.Value.(*bucket).client)
-		b.recent.Remove(last)
-	}
-	k := &bucket{client: client}
-	b.of[client] = b.recent.PushFront(k)
-	return k
 }

@@ -1,10 +1,11 @@
 package index
 
 import (
-	"container/list"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"vitrine/rules/lru"
 )
 
 // derivedKey names something built on first use from a segment's rows.
@@ -53,13 +54,12 @@ type Budget struct {
 	mu   sync.Mutex // guards the rest
 	bulk int64      // bytes of bulky fragments kept
 	used int64
-	lru  *list.List // of *derivedOf, the last used in front
-	at   map[*derivedOf]*list.Element
+	held *lru.Cache[*derivedOf, struct{}]
 }
 
 // NewBudget makes a budget of bytes, and one apart for bulky fragments.
 func NewBudget(limit, bulk int64) *Budget {
-	return &Budget{limit: limit, bulkLimit: bulk, lru: list.New(), at: make(map[*derivedOf]*list.Element)}
+	return &Budget{limit: limit, bulkLimit: bulk, held: lru.New[*derivedOf, struct{}](0)}
 }
 
 // keepBulk reports whether a segment may keep so many more bytes of bulky fragments.
@@ -114,21 +114,20 @@ func (s *segment) has(key derivedKey) bool {
 func (b *Budget) touch(d *derivedOf) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e, ok := b.at[d]; ok {
-		b.lru.MoveToFront(e)
+	if b.held.Get(d) != nil {
 		return
 	}
-	b.at[d] = b.lru.PushFront(d)
+	b.held.Put(d, struct{}{})
 	b.used += d.memory()
-	for b.used > b.limit && b.lru.Len() > 1 {
-		b.dropLocked(b.lru.Back().Value.(*derivedOf))
+	for b.used > b.limit && b.held.Len() > 1 {
+		oldest, _ := b.held.Oldest()
+		b.dropLocked(oldest)
 	}
 }
 
 // dropLocked takes d out of the account and out of its segment.
 func (b *Budget) dropLocked(d *derivedOf) {
-	b.lru.Remove(b.at[d])
-	delete(b.at, d)
+	b.held.Remove(d)
 	b.used -= d.memory()
 	d.owner.mu.Lock()
 	defer d.owner.mu.Unlock()
@@ -149,7 +148,7 @@ func (b *Budget) Replaced(before, after *Snapshot) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for d := range b.at {
+	for d := range b.held.All() {
 		if slices.Contains(before.segments, d.owner) && !slices.Contains(kept, d.owner) {
 			b.dropLocked(d)
 		}
@@ -166,7 +165,7 @@ func (b *Budget) Replaced(before, after *Snapshot) {
 func (b *Budget) heldBy(segments []*segment) (paths int, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for d := range b.at {
+	for d := range b.held.All() {
 		if slices.Contains(segments, d.owner) {
 			bytes += d.memory()
 			if d.key.kind != kindNames {
@@ -175,4 +174,39 @@ func (b *Budget) heldBy(segments []*segment) (paths int, bytes int64) {
 		}
 	}
 	return paths, bytes
+}
+
+// inUse lists what segments hold by which others can be built the same, each key once,
+// the last used first.
+func (b *Budget) inUse(segments []*segment) []*derivedOf {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []*derivedOf
+	seen := make(map[derivedKey]bool)
+	for d := range b.held.All() {
+		if d.key.kind != kindVerdicts && d.key.kind != kindNames && !seen[d.key] && slices.Contains(segments, d.owner) {
+			seen[d.key] = true
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// holds reports whether d was not dropped.
+func (b *Budget) holds(d *derivedOf) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held.Peek(d) != nil
+}
+
+// rank takes what a segment has under a key for as recently used as what another has.
+func (b *Budget) rank(seg *segment, as *derivedOf) {
+	seg.mu.Lock()
+	d := seg.derived[as.key]
+	seg.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d != nil {
+		b.held.MoveBefore(d, as)
+	}
 }

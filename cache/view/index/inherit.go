@@ -57,39 +57,3 @@ func (s *segment) build(key derivedKey) {
 		s.texts(path, index, key.kind == kindFoldedTexts)
 	}
 }
-
-// inUse lists what segments hold by which others can be built the same, each key once,
-// the last used first.
-func (b *Budget) inUse(segments []*segment) []*derivedOf {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var all []*derivedOf
-	seen := make(map[derivedKey]bool)
-	for e := b.lru.Front(); e != nil; e = e.Next() {
-		d := e.Value.(*derivedOf)
-		if d.key.kind != kindVerdicts && d.key.kind != kindNames && !seen[d.key] && slices.Contains(segments, d.owner) {
-			seen[d.key] = true
-			all = append(all, d)
-		}
-	}
-	return all
-}
-
-// holds reports whether d was not dropped.
-func (b *Budget) holds(d *derivedOf) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.at[d] != nil
-}
-
-// rank takes what a segment has under a key for as recently used as what another has.
-func (b *Budget) rank(seg *segment, as *derivedOf) {
-	seg.mu.Lock()
-	d := seg.derived[as.key]
-	seg.mu.Unlock()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if d != nil && b.at[d] != nil && b.at[as] != nil {
-		b.lru.MoveBefore(b.at[d], b.at[as])
-	}
-}
