@@ -79,6 +79,7 @@ func TestBadInstitute(t *testing.T) {
 // TestBadShapes serves records that are well-formed one by one and make no sense
 // together, or hardly fit.
 func TestBadShapes(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	huge := bson.D{{Key: "_id", Value: "huge"}, {Key: "type", Value: "publication"}, {Key: "year", Value: 2024},
 		{Key: "title", Value: strings.Repeat("ä", 8<<20-200)}}

@@ -67,6 +67,7 @@ func spoil(collection string, docs []bson.Raw) (records []bson.Raw, unusable int
 // TestBadData puts beside the demo's records others that are wrong in every field,
 // one field each and every way to be wrong, runs all jobs and asks every endpoint.
 func TestBadData(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	modes := []string{"memory"}
 	if os.Getenv(longEnv) != "" {

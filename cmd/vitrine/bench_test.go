@@ -17,6 +17,7 @@ import (
 // TestBench measures everything once, briefly, with all three processes: that each
 // step comes to something, not to what.
 func TestBench(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := t.TempDir()
 	out := vitrine(t, dir, "bench", "--demo", "--size", "900", "--quick", "--json", "--svg", "plots", "--dir", "stores")

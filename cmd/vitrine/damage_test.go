@@ -27,6 +27,7 @@ var damagedPaths = map[string]string{
 // answers with what was written or with 503, says so, and ends in order; a start that is
 // refused names the file.
 func TestDamagedStore(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	rounds := 4
 	if n, err := strconv.Atoi(os.Getenv(envDamage)); err == nil {

@@ -57,6 +57,7 @@ func TestEmbeddedStoreUnusable(t *testing.T) {
 // TestDiskFull: a publication that finds no room is given up, told of and tried again;
 // what was published before is served on. With room again it goes through.
 func TestDiskFull(t *testing.T) {
+	wholeOnly(t)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "activities.jsonl"), largeActivities(3)...)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")

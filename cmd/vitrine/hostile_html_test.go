@@ -112,6 +112,7 @@ func infect(t *testing.T, collection string, docs []bson.Raw) []bson.Raw {
 // looks at every text that endpoints hand out for showing: as HTML it has nothing that
 // runs, and no element or attribute beyond the allow-list.
 func TestScriptsInRecords(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	good := demoCollections(t, demo.FS(), ".")
 	r := runConfigured(t, configs.Demo(), func(r *running) {

@@ -71,6 +71,7 @@ func (m linked) licences() (names []string, err error) {
 // TestLicences holds docs/licences.md to what is linked in, and every module to the
 // licences that are permitted. -update writes the page.
 func TestLicences(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	var page bytes.Buffer
 	page.WriteString("# What the program is made of\n\n" +

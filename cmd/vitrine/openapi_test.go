@@ -14,6 +14,7 @@ import (
 // TestDemoAnswersAsDescribed asks the running demo everything its own description
 // gives as an example, and more of each kind, and holds the answers against it.
 func TestDemoAnswersAsDescribed(t *testing.T) {
+	wholeOnly(t)
 	s := startServer(t, t.TempDir(), "--demo").ready()
 	_, document := s.get("/openapi.json")
 	checker, err := openapitest.New([]byte(document))

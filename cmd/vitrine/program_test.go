@@ -48,6 +48,15 @@ func alone() {
 	_ = os.Setenv("VITRINE_ADMIN_LISTEN", "") // no listener; servers get free ports by flag
 }
 
+// wholeOnly skips a test in a short run, such as that under the race detector: it takes
+// long, and its processes do nothing at once that other tests do not.
+func wholeOnly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left to a whole run")
+	}
+}
+
 // command prepares a child process of the program in a folder.
 func command(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)

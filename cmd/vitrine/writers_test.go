@@ -103,6 +103,7 @@ func sources(t *testing.T, uri string) map[string]string {
 // TestOnlyImportWrites calls every command on a store: whatever it does, the records stay
 // as import has left them.
 func TestOnlyImportWrites(t *testing.T) {
+	wholeOnly(t)
 	t.Run("embedded", func(t *testing.T) {
 		dir := t.TempDir()
 		someDemo(t, dir)
