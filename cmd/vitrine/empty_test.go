@@ -44,7 +44,7 @@ func TestNoStore(t *testing.T) {
 			}
 		}
 	}
-	for _, call := range [][2]string{{"new.db", "bad.jsonl"}, {"new.db", "none.jsonl"}, {"empty.db", "bad.jsonl"}} {
+	for _, call := range [][2]string{{"new.db", "bad.jsonl"}, {"new.db", "none.jsonl"}, {"new/folder/new.db", "bad.jsonl"}, {"empty.db", "bad.jsonl"}} {
 		if code, _, errs := importResult(t, "bolt://"+filepath.Join(dir, call[0]), filepath.Join(dir, call[1])); code == 0 {
 			t.Errorf("import %q: %s", call, errs)
 		}
@@ -54,8 +54,14 @@ func TestNoStore(t *testing.T) {
 		t.Error("import bad.jsonl went well")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*.db*"))
-	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], "old.db") {
+	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], "empty.db") || !strings.HasSuffix(left[1], "old.db") {
 		t.Errorf("files that are left: %v, %v", left, err)
+	}
+	if info, err := os.Stat(left[0]); err != nil || info.Size() > 0 {
+		t.Errorf("the empty file: %v, %v", info, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new")); err == nil {
+		t.Error("the folder that the import made is left")
 	}
 }
 

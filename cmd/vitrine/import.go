@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -35,7 +36,7 @@ these, and - for standard input. Gzip is recognised by itself.
 Everything is read and checked before anything is written: a malformed document
 stops the import with file, line and reason, and leaves the store as it was.
 Documents are stored by _id; running an import again repairs an interrupted one.
-An embedded store that the import was to make is removed again where it fails.`,
+An embedded store that the import was to make, and its folders, are removed again where it fails.`,
 		Example: `  vitrine import --store bolt://data/vitrine.db dumps/institute
   mongodump --archive --db osiris | vitrine import --store bolt://data/vitrine.db -`,
 		Args: cobra.MinimumNArgs(1),
@@ -70,17 +71,15 @@ func runImport(cmd *cobra.Command, f importFlags, paths []string) (err error) {
 	for _, note := range d.Notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
 	}
-	path := embeddedPath(cfg)
-	info, missing := os.Stat(path)
-	made := path != "" && (errors.Is(missing, fs.ErrNotExist) || missing == nil && info.Size() == 0)
+	undo := unmake(embeddedPath(cfg))
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		failed := err != nil
-		if err = errors.Join(err, store.Close()); failed && made {
-			err = errors.Join(err, os.Remove(path)) // half a store must not be taken for a whole one
+		if err = errors.Join(err, store.Close()); failed && undo != nil {
+			err = errors.Join(err, undo()) // half a store must not be taken for a whole one
 		}
 	}()
 
@@ -88,10 +87,40 @@ func runImport(cmd *cobra.Command, f importFlags, paths []string) (err error) {
 	f.load.Progress = bar.add
 	report, err := dump.Load(ctx, store, d, f.load)
 	bar.finish()
-	if err == nil || report.Stored() > 0 && !made {
+	if err == nil || report.Stored() > 0 && undo == nil {
 		printReport(cmd.OutOrStdout(), cmd.ErrOrStderr(), report, time.Since(started))
 	}
 	return err
+}
+
+// unmake returns what takes a store away again that is yet to be made at a path: the file
+// and its folders, as far as they are not there, or what is written to an empty file. It
+// is nil where there is a store, and without a path.
+func unmake(path string) func() error {
+	info, err := os.Stat(path)
+	switch {
+	case path == "" || err == nil && info.Size() > 0:
+		return nil
+	case err == nil:
+		return func() error { return os.Truncate(path, 0) }
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	made := []string{path}
+	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		made = append(made, folder)
+	}
+	return func() error {
+		for _, name := range made {
+			if err := os.Remove(name); err != nil { // a folder that others have put something into stays
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // printReport writes a line for each collection and one for the whole to out,
