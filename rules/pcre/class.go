@@ -1,6 +1,7 @@
 package pcre
 
 import (
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strconv"
@@ -39,8 +40,9 @@ func (p *parser) known(name string) string {
 	return "[:" + name + ":]"
 }
 
-// propertySet returns the set of \p{name}: a general category, a script or one of
-// PCRE2's own. Case, spaces, hyphens and underscores in the name do not count.
+// propertySet returns the set of \p{name}: a general category, a script, a binary
+// property or one of PCRE2's own. Case, spaces, hyphens and underscores in the name do
+// not count.
 func propertySet(name string) (string, bool) {
 	if unicode.Categories[name] != nil {
 		return `\p{` + name + `}`, true // the usual case, without a search
@@ -53,42 +55,64 @@ func propertySet(name string) (string, bool) {
 		return `\p{Lu}\p{Ll}\p{Lt}`, true
 	case "xan":
 		return `\pL\pN`, true
-	case "xwd", "xsp", "xps":
-		return unicodeClasses[name[1:2]], true
+	case "xwd":
+		return unicodeClasses["w"], true
+	case "xsp", "xps":
+		return unicodeClasses["s"], true
 	}
-	for _, tables := range []map[string]*unicode.RangeTable{unicode.Categories, unicode.Scripts} {
-		for known := range tables {
+	for _, tables := range []map[string]*unicode.RangeTable{unicode.Categories, unicode.Scripts, unicode.Properties} {
+		for known, table := range tables {
 			if loose(known) == name {
-				return `\p{` + known + `}`, true
+				return spelledTable(table), true // Go's parser does not find names such as Old_Italic
 			}
 		}
 	}
 	return "", false
 }
 
-func loose(name string) string {
-	return strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(name))
+// spelledTable returns the set of a Unicode table.
+func spelledTable(table *unicode.RangeTable) string {
+	var all []rune
+	add := func(lo, hi, stride rune) {
+		if stride == 1 {
+			all = append(all, lo, hi)
+			return
+		}
+		for ; lo <= hi; lo += stride {
+			all = append(all, lo, lo)
+		}
+	}
+	for _, r := range table.R16 {
+		add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+	}
+	for _, r := range table.R32 {
+		add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+	}
+	return spelled(all)
 }
 
+// separators do not count in the name of a property.
+var separators = strings.NewReplacer(" ", "", "-", "", "_", "")
+
+func loose(name string) string { return strings.ToLower(separators.Replace(name)) }
+
 // ranges returns the first and the last character of each range of a class.
-func ranges(class string) ([]rune, error) {
+func ranges(class string) []rune {
 	re, err := syntax.Parse(class, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	switch re.Op {
-	case syntax.OpAnyChar:
-		return []rune{0, unicode.MaxRune}, nil
-	case syntax.OpAnyCharNotNL:
-		return []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}, nil
-	case syntax.OpCharClass:
-		return re.Rune, nil
-	}
+	switch {
+	case err != nil:
+		panic(fmt.Sprintf("class %s: %s", class, err))
+	case re.Op == syntax.OpAnyChar:
+		return []rune{0, unicode.MaxRune}
+	case re.Op == syntax.OpAnyCharNotNL:
+		return []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}
+	case re.Op == syntax.OpCharClass:
+		return re.Rune
 	// Go's parser makes a literal of a class of one character.
-	if re.Flags&syntax.FoldCase != 0 {
-		return cases(re.Rune[0]), nil
+	case re.Flags&syntax.FoldCase != 0:
+		return cases(re.Rune[0])
 	}
-	return []rune{re.Rune[0], re.Rune[0]}, nil
+	return []rune{re.Rune[0], re.Rune[0]}
 }
 
 // cases returns the ranges of all cases of a character.
@@ -110,20 +134,18 @@ func spelled(ranges []rune) string {
 }
 
 // set writes a class. Both engines spell it alike, but for properties.
-func (p *parser) set(content string) (shape, error) {
+func (p *parser) set(content string) shape {
 	class := "[" + content + "]"
 	properties := strings.Count(content, `\p`)
 	if p.net && (properties > 0 || strings.Contains(content, "[:")) {
-		all, err := ranges(class)
-		if err != nil {
-			return shape{}, p.fail(err.Error())
+		if class = "[" + spelled(ranges(class)) + "]"; class == "[]" {
+			class = "(?!)"
 		}
-		class = "[" + spelled(all) + "]"
 	}
 	p.write(class, class)
 	s := character
 	s.size += len(content)/8 + 1000*properties // a property has hundreds of ranges
-	return s, nil
+	return s
 }
 
 // class reads a bracketed class.
@@ -136,135 +158,82 @@ func (p *parser) class() (shape, error) {
 	for p.accept("\\E") {
 		continue // ends no quotation, and is not the first character
 	}
-	c := classReader{parser: p}
+	var cased []byte // characters and ranges, subject to the i option
+	var fixed string // escapes and properties, which are not
 	// A closing bracket that comes first is a literal.
-	for first := true; first || c.quoted || p.peek() != ']'; first = false {
-		if !p.more() {
+	for first := true; first || p.quoted || p.peek() != ']'; first = false {
+		switch {
+		case !p.more():
 			return shape{}, p.fail("missing terminating ] for a character class")
+		case p.accept("\\E"):
+			p.quoted = false
+			continue
+		case !p.quoted && p.accept("\\Q"):
+			p.quoted = true
+			continue
+		case !p.quoted && p.flags.has('X') && (p.accept(" ") || p.accept("\t")):
+			continue
 		}
-		if err := c.item(); err != nil {
+		lo, set, err := p.atom()
+		hi := lo
+		if err == nil && !p.quoted && hyphen.MatchString(p.src[p.pos:]) {
+			p.pos++
+			var last string
+			if hi, last, err = p.atom(); err == nil && set+last != "" {
+				err = p.fail("invalid range in a character class")
+			} else if err == nil && hi < lo {
+				err = p.fail("range out of order in a character class")
+			}
+		}
+		switch {
+		case err != nil:
 			return shape{}, err
+		case set != "":
+			fixed += set
+		default:
+			cased = append(cased, spelled([]rune{lo, hi})...)
 		}
 	}
 	p.pos++
-	if len(c.cased) > 0 && p.flags.has('i') {
-		folded, err := ranges("(?i:[" + string(c.cased) + "])")
-		if err != nil {
-			return shape{}, p.fail(err.Error())
-		}
-		c.cased = []byte(spelled(folded))
+	if len(cased) > 0 && p.flags.has('i') {
+		cased = []byte(spelled(ranges("(?i:[" + string(cased) + "])")))
 	}
-	return p.set(negate + string(c.cased) + string(c.fixed))
+	return p.set(negate + string(cased) + fixed), nil
 }
 
 var (
-	posixClass = regexp.MustCompile(`^\[:(\^?)([^]\\]*?):\]`)
-	collating  = regexp.MustCompile(`^\[(?:\.[^]\\]*\.\]|=[^]\\]*=\])`)
-	posixNames = regexp.MustCompile(`^(?:alpha|lower|upper|alnum|ascii|blank|cntrl|digit|graph|print|punct|space|word|xdigit)$`)
+	hyphen = regexp.MustCompile(`^-[^]]`) // that makes a range
+	posix  = regexp.MustCompile(`^\[(?::(\^?)(alpha|lower|upper|alnum|ascii|blank|cntrl|digit|graph|print|punct|space|word|xdigit):` +
+		`|:[^]\\]*:|\.[^]\\]*\.|=[^]\\]*=)\]`)
 )
 
-// classReader collects the content of a bracketed class.
-type classReader struct {
-	*parser
-	cased []byte // characters and ranges, subject to the i option
-	fixed []byte // escapes and properties, which are not
-}
-
-// item reads a character, a range, an escape or a POSIX class.
-func (c *classReader) item() error {
+// atom reads a character of a class, or the set that an escape or a POSIX class stands for.
+func (p *parser) atom() (r rune, set string, err error) {
 	switch {
-	case c.accept("\\E"):
-		c.quoted = false
-		return nil
-	case !c.quoted && c.accept("\\Q"):
-		c.quoted = true
-		return nil
-	case !c.quoted && c.flags.has('X') && (c.accept(" ") || c.accept("\t")):
-		return nil
-	case !c.quoted && c.peek() == '[':
-		if done, err := c.posix(); done || err != nil {
-			return err
-		}
-	}
-	lo, set, err := c.atom()
-	if err != nil {
-		return err
-	}
-	if set != "" {
-		return c.add(set)
-	}
-	hi := lo
-	if c.ranging() {
-		c.pos++
-		if hi, set, err = c.atom(); err != nil {
-			return err
-		}
-		if set != "" {
-			return c.fail("invalid range in a character class")
-		}
-		if hi < lo {
-			return c.fail("range out of order in a character class")
-		}
-	}
-	c.cased = append(c.cased, spelled([]rune{lo, hi})...)
-	return nil
-}
-
-// ranging reports whether a hyphen follows that makes a range.
-func (c *classReader) ranging() bool {
-	rest := c.src[c.pos:]
-	return !c.quoted && len(rest) > 1 && rest[0] == '-' && rest[1] != ']'
-}
-
-// add adds a set, which cannot start a range.
-func (c *classReader) add(set string) error {
-	if others, negated := strings.CutPrefix(set, "^"); negated {
-		all, err := ranges("[^" + others + "]")
-		if err != nil {
-			return c.fail(err.Error())
-		}
-		set = spelled(all)
-	}
-	c.fixed = append(c.fixed, set...)
-	if c.ranging() {
-		return c.fail("invalid range in a character class")
-	}
-	return nil
-}
-
-// atom reads one character, or the set that an escape stands for.
-func (c *classReader) atom() (rune, string, error) {
-	switch {
-	case c.quoted || c.peek() != '\\':
-		return c.next(), "", nil
-	case c.accept(`\b`):
+	case p.quoted || p.peek() != '\\' && p.peek() != '[':
+		return p.next(), "", nil
+	case p.accept(`\b`):
 		return '\b', "", nil
+	case p.accept(`\`):
+		if strings.IndexByte("BRXN", p.peek()) >= 0 {
+			return 0, "", p.fail("escape sequence is invalid in a character class")
+		}
+		if r, set, err = p.escape(); set != "" && set[0] == '^' {
+			set = spelled(ranges("[" + set + "]"))
+		}
+		return r, set, err
 	}
-	if c.pos++; strings.IndexByte("BRXN", c.peek()) >= 0 {
-		return 0, "", c.fail("escape sequence is invalid in a character class")
+	found := p.match(posix)
+	switch {
+	case found == nil:
+		return p.next(), "", nil
+	case found[2] == "":
+		return 0, "", p.fail("unknown POSIX class name or collating element")
+	case p.flags.has('i') && !p.flags.has('u') && (found[2] == "lower" || found[2] == "upper"):
+		found[2] = "alpha"
 	}
-	return c.escape()
-}
-
-// posix reads [:name:], if that is what the bracket opens.
-func (c *classReader) posix() (bool, error) {
-	if collating.MatchString(c.src[c.pos:]) {
-		return false, c.fail("POSIX collating elements are not supported")
+	if set = p.known(found[2]); found[1] != "" {
+		set = spelled(ranges("[^" + set + "]"))
 	}
-	found := c.match(posixClass)
-	if found == nil {
-		return false, nil
-	}
-	name := found[2]
-	if !posixNames.MatchString(name) {
-		return false, c.fail("unknown POSIX class name")
-	}
-	if c.flags.has('i') && !c.flags.has('u') && (name == "lower" || name == "upper") {
-		name = "alpha"
-	}
-	set := c.known(name)
-	if found[1] != "" {
-		set = "^" + set
-	}
-	return true, c.add(set)
+	return 0, set, nil
 }

@@ -42,7 +42,7 @@ func (p *parser) escaped() (shape, error) {
 	case err != nil:
 		return shape{}, err
 	case set != "":
-		return p.set(set)
+		return p.set(set), nil
 	}
 	return p.literal(r), nil
 }

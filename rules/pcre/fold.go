@@ -120,7 +120,7 @@ func (f *folded) inASCII(s string) bool {
 	upper = nextByte(s, upper, end, f.upper)
 	for lower < end || upper < end {
 		at := min(lower, upper)
-		if equalFoldASCII(s[at-f.rare:at-f.rare+len(f.text)], f.text) {
+		if strings.EqualFold(s[at-f.rare:at-f.rare+len(f.text)], f.text) {
 			return true
 		}
 		if lower == at {
@@ -141,20 +141,6 @@ func nextByte(s string, from, end int, c byte) int {
 		}
 	}
 	return end
-}
-
-// equalFoldASCII compares s with a folded text of the same length.
-func equalFoldASCII(s, lower string) bool {
-	for i := range len(lower) {
-		c := s[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // prefixLen returns how many bytes of s the literal matches at its start, or -1.

@@ -23,10 +23,14 @@ func literalOf(re *syntax.Regexp, s shape) literalNeed {
 	if len(steps) > 0 && steps[0].Op == syntax.OpBeginText {
 		need.start = true
 		steps = steps[1:]
-		if len(steps) > 0 && steps[0].Op == syntax.OpLiteral {
-			prefix, _ := longestRun(steps[:literals(steps)])
-			need.prefix, need.prefixFold = prefix.text(), prefix.fold
+		var prefix run
+		for _, s := range steps {
+			if s.Op != syntax.OpLiteral {
+				break
+			}
+			prefix.add(s)
 		}
+		need.prefix, need.prefixFold = prefix.text(), prefix.fold
 	}
 	if n := len(steps); n > 1 && steps[n-1].Flags&syntax.WasDollar != 0 { // written \n?$
 		need.end = true
@@ -38,15 +42,6 @@ func literalOf(re *syntax.Regexp, s shape) literalNeed {
 	need.whole = whole && s.exact() && (need.start || !need.end || !need.fold)
 	need.start, need.end = need.start && need.whole, need.end && need.whole
 	return need
-}
-
-// literals counts the literals that steps begin with.
-func literals(steps []*syntax.Regexp) int {
-	n := 0
-	for n < len(steps) && steps[n].Op == syntax.OpLiteral {
-		n++
-	}
-	return n
 }
 
 // flatten lists the steps that every match takes, one after the other.

@@ -280,52 +280,39 @@ func (p *parser) quantifier() (q quantifier, ok bool, err error) {
 	}
 	q.possessive = !p.quoted && p.accept("+")
 	lazy := !q.possessive && p.flags.has('U') != (!p.quoted && p.accept("?"))
-	std, net := braces(min(q.min, maxGo), q.max), braces(q.min, q.max)
-	if q.max > maxGo {
-		std = braces(min(q.min, maxGo), -1)
-	}
-	switch {
-	case q.possessive:
-		p.write(std, net+"+")
-	case lazy:
-		p.write(std+"?", net+"?")
-	default:
-		p.write(std, net)
+	p.write(braces(min(q.min, maxGo), q.max, maxGo), braces(q.min, q.max, q.max))
+	if lazy {
+		p.write("?", "?")
+	} else if q.possessive {
+		p.write("", "+")
 	}
 	return q, true, nil
 }
 
 // counts returns the numbers in {n}, {n,} or {n,m}.
 func (p *parser) counts(found []string) (least, most int, err error) {
-	least, err = strconv.Atoi(found[1])
+	lower, err := strconv.ParseUint(found[1], 10, 16)
+	upper := lower
+	if err == nil && found[3] != "" {
+		upper, err = strconv.ParseUint(found[3], 10, 16)
+	}
 	switch {
-	case found[2] == "":
-		most = least
-	case found[3] == "":
-		most = -1
-	case err == nil:
-		most, err = strconv.Atoi(found[3])
-	}
-	if err != nil || max(least, most) > 65535 {
+	case err != nil:
 		return 0, 0, p.fail("number too big in a quantifier")
-	}
-	if most >= 0 && most < least {
+	case upper < lower:
 		return 0, 0, p.fail("numbers out of order in a quantifier")
+	case found[2] != "" && found[3] == "":
+		return int(lower), -1, nil
 	}
-	return least, most, nil
+	return int(lower), int(upper), nil
 }
 
 // maxGo is the largest repetition that Go's engine takes.
 const maxGo = 1000
 
-// braces writes a quantifier.
-func braces(least, most int) string {
-	switch {
-	case most < 0 && least == 0:
-		return "*"
-	case most < 0 && least == 1:
-		return "+"
-	case most < 0:
+// braces writes a quantifier, without a bound above the limit.
+func braces(least, most, limit int) string {
+	if most < 0 || most > limit {
 		return fmt.Sprintf("{%d,}", least)
 	}
 	return fmt.Sprintf("{%d,%d}", least, most)

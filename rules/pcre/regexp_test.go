@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -132,4 +135,39 @@ func TestRegexLiteralIsNecessary(t *testing.T) {
 			t.Fatalf("/%s/ matches %q without its prefix %q", pattern, subject, prefix)
 		}
 	})
+}
+
+// TestProperties: both engines know every category, script and property, and read it alike.
+func TestProperties(t *testing.T) {
+	var names []string
+	for _, tables := range []map[string]*unicode.RangeTable{unicode.Categories, unicode.Scripts, unicode.Properties} {
+		names = slices.AppendSeq(names, maps.Keys(tables))
+	}
+	for _, name := range append(names, "Any", "L&", "Xan", "Xwd", "Xsp", "Xps", "greek", "Script=Latin") {
+		var want bool
+		for i, pattern := range []string{`^\p{` + name + `}$`, `^(?!\P{` + name + `}).$`, `^[^\P{` + name + `}]$`, `^(?!x)[\p{` + name + `}]$`} {
+			re, err := pcre.Compile(pattern, "")
+			if err != nil {
+				t.Fatalf("Compile(%s): %v", pattern, err)
+			}
+			got, err := re.MatchString("é", nil, nil)
+			if want = want || i == 0 && got; err != nil || got != want {
+				t.Errorf("/%s/ on é = %v, %v, want %v", pattern, got, err, want)
+			}
+		}
+	}
+	for pattern, subject := range map[string]string{`^\p{Xps}\p{Xsp}$`: "\t ", `^\p{Cn}\p{C}$`: "\u0378\u0378", `^\p{Old_Italic}$`: "\U00010300", `^\p{Dash}$`: "-"} {
+		if re, err := pcre.Compile(pattern, ""); err != nil {
+			t.Errorf("Compile(%s): %v", pattern, err)
+		} else if got, err := re.MatchString(subject, nil, nil); !got || err != nil {
+			t.Errorf("/%s/ on %q = %v, %v", pattern, subject, got, err)
+		}
+	}
+	for _, pattern := range []string{`[^\pL\PL]`, `(?!x)[^\pL\PL]`, `(?!x)[^\p{Any}]`} {
+		if re, err := pcre.Compile(pattern, ""); err != nil {
+			t.Errorf("Compile(%s): %v", pattern, err)
+		} else if got, err := re.MatchString("aé", nil, nil); got || err != nil {
+			t.Errorf("/%s/ on aé = %v, %v", pattern, got, err)
+		}
+	}
 }
