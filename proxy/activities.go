@@ -11,6 +11,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -19,26 +20,26 @@ import (
 
 // activities answers GET /api/activities. Of its modes aggregate comes before
 // full, and full before columns, as API.md has it for projects.
-func (e *env) activities(_ context.Context, r request) (plan, error) {
+func (e *env) activities(_ context.Context, r request) (response.Plan, error) {
 	f, err := e.query.Filter(r.params, "")
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	g, err := r.params.Page()
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	field, err := r.params.Field("aggregate")
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	full, err := r.params.Flag("full")
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	columns, err := r.params.Columns(renderedColumns...)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	told := e.translator(r.params)
 	list := listing{view: rules.ViewActivities, filter: f, page: g}
@@ -93,10 +94,10 @@ type listing struct {
 
 // plan names a listing in a form. Every part of the text but the last is free of
 // zero bytes.
-func (l listing) plan(form string, build func(context.Context, *view.Snapshot) (*body, error)) plan {
+func (l listing) plan(form string, build func(context.Context, *view.Snapshot) (*response.Body, error)) response.Plan {
 	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
 	until := l.filter.Until()
-	return plan{view: l.view, query: query, build: build, once: !until.IsZero(), until: until, restricted: l.restricted}
+	return response.Plan{View: l.view, Query: query, Build: build, Once: !until.IsZero(), Until: until, Restricted: l.restricted}
 }
 
 // cut takes the rows of the page.
@@ -112,21 +113,24 @@ func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[ind
 }
 
 // rows is the list in the standard envelope.
-func (l listing) rows(form string, row rowFunc) plan { return l.list(form, row, false) }
+func (l listing) rows(form string, row rowFunc) response.Plan { return l.list(form, row, false) }
 
 // joined is the list whose rows are joined from fragments.
-func (l listing) joined(form string, row rowFunc) plan { return l.list(form, row, true) }
+func (l listing) joined(form string, row rowFunc) response.Plan { return l.list(form, row, true) }
 
-func (l listing) list(form string, row rowFunc, light bool) plan {
-	return l.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
+func (l listing) list(form string, row rowFunc, light bool) response.Plan {
+	return l.plan(form, func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
 		count := selected.Count()
 		_, resident := s.Resident()
-		b := &body{count: count, head: openList(count), tail: closeList(l.page), light: light && resident}
-		return b.list(l.cut(ctx, selected), row), nil
+		b := response.Join(response.List(count, l.page), l.cut(ctx, selected), row)
+		if light && resident {
+			b.Measured()
+		}
+		return b, nil
 	})
 }
 
@@ -136,23 +140,22 @@ const manyFull = 8 // one in eight
 // full is the list of stored records in Extended JSON, the count at the end. Few are
 // written as they are asked for; many, as those who synchronise want them, are
 // prepared.
-func (l listing) full(form string) plan {
-	p := l.plan(form+" full", func(ctx context.Context, s *view.Snapshot) (*body, error) {
+func (l listing) full(form string) response.Plan {
+	p := l.plan(form+" full", func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
 		count := selected.Count()
-		b := &body{count: count, head: openFull(), tail: closeFull(count, l.page)}
+		envelope := response.Full(count, l.page)
 		if l.page.Limit == 0 && count > s.Len()/manyFull {
 			if runs, ok := selected.Prepared(fragFull); ok {
-				b.runs = runs
-				return b, nil
+				return response.JoinRuns(envelope, runs), nil
 			}
 		}
-		return b.list(l.cut(ctx, selected), fullRow), nil
+		return response.Join(envelope, l.cut(ctx, selected), fullRow), nil
 	})
-	p.prepared = true
+	p.Prepared = true
 	return p
 }
 
@@ -163,8 +166,8 @@ func fullRow(dst []byte, row index.Row) []byte {
 
 // groups counts the listed records by a field, after taking an array apart if
 // unwind names one. The page is one of groups.
-func (l listing) groups(form, field, unwind string) plan {
-	return l.plan(form+" by "+field, func(ctx context.Context, s *view.Snapshot) (*body, error) {
+func (l listing) groups(form, field, unwind string) response.Plan {
+	return l.plan(form+" by "+field, func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
@@ -174,25 +177,11 @@ func (l listing) groups(form, field, unwind string) plan {
 			return nil, err
 		}
 		from, to := l.page.Cut(len(groups))
-		return &body{
-			count: len(groups), head: openList(len(groups)), tail: closeList(l.page), items: between(from, to),
-			row: func(dst []byte, item int) []byte {
-				dst = strconv.AppendInt(append(dst, `{"count":`...), int64(groups[item].Count), 10)
-				return append(ejson.Append(append(dst, `,"value":`...), display.Stored(field, groups[item].Value)), '}')
-			},
-		}, nil
+		return response.JoinRange(response.List(len(groups), l.page), from, to, func(dst []byte, i int) []byte {
+			dst = strconv.AppendInt(append(dst, `{"count":`...), int64(groups[i].Count), 10)
+			return append(ejson.Append(append(dst, `,"value":`...), display.Stored(field, groups[i].Value)), '}')
+		}), nil
 	})
-}
-
-// between yields from, from+1, … below to.
-func between(from, to int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := from; i < to; i++ {
-			if !yield(i) {
-				return
-			}
-		}
-	}
 }
 
 // unwound names the array taken apart before grouping: authors, where the

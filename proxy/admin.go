@@ -13,6 +13,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 )
 
@@ -22,7 +23,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
 		s.setRequestID(c)
-		setHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
+		response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 		err := checkHead(c)
 		if err == nil {
 			err = guarded(c)

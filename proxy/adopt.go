@@ -20,12 +20,8 @@ func (s *Server) Adopt(o Options) error {
 		return err
 	}
 	next.edition, next.adopted = s.live.Load().edition+1, s.now()
-	next.draining, next.results, next.admin = s.draining, s.results, s.admin
+	next.draining, next.counted, next.results, next.popular, next.planners, next.admin = s.draining, s.counted, s.results, s.popular, s.planners, s.admin
 	next.rate, next.strangers = s.rate, s.strangers
-	next.planners = make(map[string]*planner, len(s.planners))
-	for path, r := range next.env.resources() {
-		next.planners[path] = &planner{resource: r, key: next.auth.KeyOf(path), edition: next.edition, kept: s.planners[path].kept}
-	}
 	if err := next.open(o); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -18,14 +19,14 @@ import (
 
 // allActivities answers GET /api/all-activities: every row for tables and
 // portals, never paginated.
-func (e *env) allActivities(ctx context.Context, r request) (plan, error) {
+func (e *env) allActivities(ctx context.Context, r request) (response.Plan, error) {
 	asked, err := e.readAllActivities(r.params)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	list, err := e.restricted(asked, r)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	told := e.translator(r.params)
 	display := fragWeb
@@ -39,7 +40,7 @@ func (e *env) allActivities(ctx context.Context, r request) (plan, error) {
 		form += " " + ejsonString(r.Viewer.User)
 	}
 	p := list.table(form, tableRow{display, asked, told})
-	p.personal = personal
+	p.Personal = personal
 	return p, nil
 }
 
@@ -167,24 +168,23 @@ func stringsOf(v bson.RawValue) []string {
 }
 
 // table is the list of all-activities. As most callers want it, its rows are prepared.
-func (l listing) table(form string, row tableRow) plan {
+func (l listing) table(form string, row tableRow) response.Plan {
 	if row.display != fragWeb || row.query.activityBase != "" || row.told != nil {
 		return l.rows(form, row.told.rows(row.append))
 	}
-	p := l.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
+	p := l.plan(form, func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
 		count := selected.Count()
-		b := &body{count: count, head: openList(count), tail: closeList(l.page)}
+		envelope := response.List(count, l.page)
 		if runs, ok := selected.Prepared(fragTable); ok {
-			b.runs = runs
-			return b, nil
+			return response.JoinRuns(envelope, runs), nil
 		}
-		return b.list(l.cut(ctx, selected), row.told.rows(row.append)), nil
+		return response.Join(envelope, l.cut(ctx, selected), row.told.rows(row.append)), nil
 	})
-	p.prepared = true
+	p.Prepared = true
 	return p
 }
 

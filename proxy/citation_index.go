@@ -9,7 +9,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/citation"
-	"vitrine/cache/result"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/rules"
@@ -50,34 +49,24 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 		return err
 	}
 	withDoc := asked.Has("doc")
-	s.headers.set(c, false)
-	if err := tellIgnored(c, asked.Ignored()); err != nil {
-		return err
-	}
-	c.Response().Header.SetContentType(contentType)
-	if user == "" {
-		return nil
-	}
-	ctx, cancel := s.asked(c)
-	defer cancel()
-	client := s.auth.Client(c)
-	if l := s.strangers.Look(client, s.now()); l.Wait > 0 && s.env.citations != nil && !s.env.citations.Knows(user) {
-		return &auth.LimitError{Msg: "Too many users that the citation index does not have. Retry-After says when the next is looked for.", Wait: l.Wait}
-	}
-	found, err := s.env.cited(ctx, user, doc, withDoc)
-	if errors.Is(err, rules.ErrNotFound) {
-		s.strangers.Take(client, s.now())
-	}
-	if err != nil {
-		return err
-	}
-	age, stale := s.env.citations.Age(user, doc)
-	setHeader(c, fiber.HeaderAge, "0")
-	setHeader(c, headerDataAge, seconds(age))
-	if stale {
-		setHeader(c, headerCacheStatus, "vitrine; hit; detail=stale")
-	}
-	return s.send(c, result.NewAnswer(found, contentType, 1))
+	return s.response.External(c, asked.Ignored(), func(ctx context.Context) (text []byte, age time.Duration, stale bool, err error) {
+		if user == "" {
+			return nil, 0, false, nil
+		}
+		client, citations := s.auth.Client(c), s.env.citations
+		if l := s.strangers.Look(client, s.now()); l.Wait > 0 && citations != nil && !citations.Knows(user) {
+			return nil, 0, false, &auth.LimitError{Msg: "Too many users that the citation index does not have. Retry-After says when the next is looked for.", Wait: l.Wait}
+		}
+		text, err = s.env.cited(ctx, user, doc, withDoc)
+		if errors.Is(err, rules.ErrNotFound) {
+			s.strangers.Take(client, s.now())
+		}
+		if err != nil {
+			return nil, 0, false, err
+		}
+		age, stale = citations.Age(user, doc)
+		return text, age, stale, nil
+	})
 }
 
 // cited asks the index for a profile or for a document.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/cors"
+
+	"vitrine/proxy/response"
 )
 
 // newCORS returns the middleware that lets other sites' scripts read answers, or
@@ -25,7 +27,7 @@ func newCORS(o CORSOptions) (fiber.Handler, error) {
 		AllowOrigins: strings.Join(o.Origins, ","),
 		AllowMethods: "GET,HEAD",
 		AllowHeaders: "X-API-Key,Authorization,If-None-Match,If-Modified-Since,Prefer,X-Request-Id",
-		ExposeHeaders: "ETag,Last-Modified,Age," + headerDataAge + "," + headerIgnored + "," + headerRestricted +
+		ExposeHeaders: "ETag,Last-Modified,Age," + response.HeaderDataAge + "," + response.HeaderIgnored + "," + response.HeaderRestricted +
 			",Preference-Applied,X-Request-Id,Cache-Status,Server-Timing,RateLimit,RateLimit-Policy,Retry-After",
 		AllowCredentials: o.Credentials,
 		MaxAge:           int(o.MaxAge / time.Second),

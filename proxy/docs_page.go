@@ -1,14 +1,13 @@
 package proxy
 
 import (
-	"context"
 	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
-	"vitrine/cache/result"
 	"vitrine/proxy/openapi"
+	"vitrine/proxy/response"
 )
 
 // describedFor is how long a copy of the description may be used unasked. It
@@ -47,7 +46,7 @@ func (d *described) openapi(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return d.send(c, "openapi.json", contentType, parts.document)
+	return d.send(c, "openapi.json", response.ContentType, parts.document)
 }
 
 // openapi30 answers GET /openapi-3.0.json.
@@ -56,7 +55,7 @@ func (d *described) openapi30(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return d.send(c, "openapi-3.0.json", contentType, parts.older)
+	return d.send(c, "openapi-3.0.json", response.ContentType, parts.older)
 }
 
 // docs answers GET /docs. The page may load nothing and ask nobody but this
@@ -79,7 +78,7 @@ func (d *described) entrance(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'")
 		return d.send(c, "entrance.html", fiber.MIMETextHTMLCharsetUTF8, []byte(entrancePage))
 	}
-	return d.send(c, "entrance.json", contentType, []byte(`{"status":200,"openapi":"/openapi.json","docs":"/docs"}`))
+	return d.send(c, "entrance.json", response.ContentType, []byte(`{"status":200,"openapi":"/openapi.json","docs":"/docs"}`))
 }
 
 const entrancePage = `<!doctype html>
@@ -99,17 +98,5 @@ const entrancePage = `<!doctype html>
 
 // send sends one form of the description, in the coding the client likes best.
 func (d *described) send(c *fiber.Ctx, name, kind string, content []byte) error {
-	s := d.server
-	key := result.Key{Query: name, Coding: negotiate(c.Get(fiber.HeaderAcceptEncoding), s.codings)}
-	ctx, cancel := deadline(c.UserContext(), s.limits.Request)
-	defer cancel()
-	a, _, err := s.results.Get(ctx, key, func(context.Context) (*result.Answer, error) {
-		return result.NewAnswer(content, kind, 1), nil
-	})
-	if err != nil {
-		return err
-	}
-	c.Append(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	setHeader(c, fiber.HeaderCacheControl, "public, max-age="+seconds(describedFor))
-	return s.send(c, a)
+	return d.server.response.Static(c, name, kind, content, describedFor)
 }

@@ -16,6 +16,7 @@ import (
 
 	"vitrine/proxy/listener"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 )
 
@@ -27,7 +28,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	s.metrics.inFlight.Inc()
 	defer s.metrics.inFlight.Dec()
 	s.setRequestID(c)
-	setHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
+	response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 
 	err := s.measured(c)
 	if err == nil {
@@ -116,14 +117,14 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
 		c.Set(fiber.HeaderRetryAfter, retryAfter(err))
 	}
-	c.Set(fiber.HeaderContentType, contentType)
-	return c.Status(p.status).Send(failure(p.status, p.name, p.msg))
+	c.Set(fiber.HeaderContentType, response.ContentType)
+	return c.Status(p.status).Send(response.Failure(p.status, p.name, p.msg))
 }
 
 // setRequestID takes the client's id if it is short, plain and holds no key, else makes one.
 func (s *Server) setRequestID(c *fiber.Ctx) {
 	if id := c.Get(headerRequestID); saneID(id) && !s.auth.Holds(id) {
-		setHeader(c, headerRequestID, id)
+		response.SetHeader(c, headerRequestID, id)
 		return
 	}
 	var id [16]byte

@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 )
 
@@ -119,9 +120,9 @@ var (
 
 // lastWords is an answer with which a connection ends, as it is sent.
 func lastWords(status int, name, msg, headers string) []byte {
-	body := failure(status, name, msg)
+	body := response.Failure(status, name, msg)
 	return append([]byte("HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Type: "+
-		contentType+"\r\n"+headers+"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
+		response.ContentType+"\r\n"+headers+"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
 }
 
 // panicked is a panic caught at the edge.

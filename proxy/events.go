@@ -8,6 +8,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -19,22 +20,21 @@ const fragRecord = "record"
 
 // events answers GET /api/events and /api/conferences: every stored record in
 // the view's order, by start descending.
-func (e *env) events(context.Context, request) (plan, error) {
+func (e *env) events(context.Context, request) (response.Plan, error) {
 	return wholeView(rules.ViewEvents), nil
 }
 
 // wholeView plans an answer of all records of a view. No parameter is read, and
 // count is always 0 (API.md: events, 2).
-func wholeView(name string) plan {
-	build := func(ctx context.Context, s *view.Snapshot) (*body, error) {
+func wholeView(name string) response.Plan {
+	build := func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		all, err := s.Select(ctx, filter.All())
 		if err != nil {
 			return nil, err
 		}
-		b := &body{head: openList(0), tail: closeList(query.Page{})}
-		return b.list(all.Rows(ctx, 0, 0), recorded), nil
+		return response.Join(response.List(0, query.Page{}), all.Rows(ctx, 0, 0), recorded), nil
 	}
-	return plan{view: name, query: "whole", build: build}
+	return response.Plan{View: name, Query: "whole", Build: build}
 }
 
 // recorded is a row of wholeView.

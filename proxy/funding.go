@@ -9,6 +9,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 )
@@ -16,28 +17,27 @@ import (
 // projectsByFundingNumber answers GET /api/projects-by-funding-number: _id, name
 // and title of the projects that hold one of the numbers. Nothing restricts it
 // but the key.
-func (e *env) projectsByFundingNumber(_ context.Context, r request) (plan, error) {
+func (e *env) projectsByFundingNumber(_ context.Context, r request) (response.Plan, error) {
 	numbers, err := fundingNumbers(r.params)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	g, err := r.params.Page()
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	f, err := e.query.Compile(bson.D{{Key: "funding_number", Value: bson.D{{Key: "$in", Value: numbers}}}}, "number")
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	list := listing{view: rules.ViewProjects, filter: f, page: g}
-	return list.plan("funding number", func(ctx context.Context, s *view.Snapshot) (*body, error) {
+	return list.plan("funding number", func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, f)
 		if err != nil {
 			return nil, err
 		}
 		count := selected.Count()
-		b := &body{count: count, head: openList(count), tail: closeList(g)}
-		return b.list(list.cut(ctx, selected.By(idOrder(false))), fundedRow), nil
+		return response.Join(response.List(count, g), list.cut(ctx, selected.By(idOrder(false))), fundedRow), nil
 	}), nil
 }
 

@@ -10,12 +10,13 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
+	"vitrine/proxy/response"
 )
 
 // healthz says that the process answers at all.
 func (s *Server) healthz(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	c.Set(fiber.HeaderContentType, contentType)
+	c.Set(fiber.HeaderContentType, response.ContentType)
 	return c.SendString(`{"status":200,"count":0,"data":[]}`)
 }
 
@@ -41,7 +42,7 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 		Data   []degradedView `json:"data"`
 		State  string         `json:"state"`
 		Msg    string         `json:"msg"`
-	}{fiber.StatusOK, len(views), views, "degraded", msg}, contentType)
+	}{fiber.StatusOK, len(views), views, "degraded", msg}, response.ContentType)
 }
 
 // degradedView is a view that is served though the store could not confirm it, or has
@@ -87,8 +88,8 @@ func sourceEmpty(h origin.Health) bool {
 // notReady is no failure to be logged: whoever asks wants to know just this.
 func notReady(c *fiber.Ctx, msg string) error {
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	c.Set(fiber.HeaderContentType, contentType)
-	return c.Status(fiber.StatusServiceUnavailable).Send(failure(fiber.StatusServiceUnavailable, unavailable, msg))
+	c.Set(fiber.HeaderContentType, response.ContentType)
+	return c.Status(fiber.StatusServiceUnavailable).Send(response.Failure(fiber.StatusServiceUnavailable, unavailable, msg))
 }
 
 func (s *Server) unloaded() []string {

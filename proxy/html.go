@@ -8,6 +8,7 @@ import (
 
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/markup"
@@ -16,10 +17,10 @@ import (
 // html answers GET /api/html: affiliated publications as citations. Of the
 // shared pagination API.md lists limit alone, so offset is not read; count is
 // before limit (DESIGN.md: 8).
-func (e *env) html(_ context.Context, r request) (plan, error) {
+func (e *env) html(_ context.Context, r request) (response.Plan, error) {
 	limit, err := r.params.Integer("limit")
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	list := listing{view: rules.ViewActivities, filter: e.publications, page: query.Page{Limit: max(limit, 0)}}
 	return list.joined("html", htmlRow), nil

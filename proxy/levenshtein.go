@@ -11,6 +11,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -20,23 +21,23 @@ import (
 // levenshtein answers GET /api/levenshtein: the closest title of a publication,
 // outside of any envelope. pubmed and doi name exact look-ups whose results the
 // comparison of titles overwrites, so neither is read.
-func (e *env) levenshtein(_ context.Context, r request) (plan, error) {
+func (e *env) levenshtein(_ context.Context, r request) (response.Plan, error) {
 	title, err := r.params.Text("title")
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	if strings.TrimSpace(title) == "" {
-		return plan{}, rules.Wrongf("title", "", "is required")
+		return response.Plan{}, rules.Wrongf("title", "", "is required")
 	}
 	title = similar.Normalize(title)
-	build := func(ctx context.Context, snapshot *view.Snapshot) (*body, error) {
+	build := func(ctx context.Context, snapshot *view.Snapshot) (*response.Body, error) {
 		answer, err := e.titles.closest(ctx, snapshot, title)
 		if err != nil {
 			return nil, err
 		}
-		return &body{count: 1, head: answer, items: between(0, 0)}, nil
+		return response.Bytes(answer), nil
 	}
-	return plan{view: rules.ViewActivities, query: "levenshtein\x00" + title, build: build}, nil
+	return response.Plan{View: rules.ViewActivities, Query: "levenshtein\x00" + title, Build: build}, nil
 }
 
 // titles holds the corpus of one snapshot's publications, made when the first of

@@ -9,6 +9,7 @@ import (
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/response"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
 	"vitrine/rules/label"
@@ -16,10 +17,7 @@ import (
 
 // Source is where answers come from; *view.Set is one.
 type Source interface {
-	// Snapshot returns a view's current snapshot, or rules.ErrUnavailable.
-	Snapshot(view string) (*view.Snapshot, error)
-	// Status tells how every view stands.
-	Status() []view.Status
+	response.Views
 	// Ready reports whether every view is loaded.
 	Ready() bool
 }

@@ -79,11 +79,3 @@ func (e *env) userNotFound(lang string) error {
 // version tells versions of a row apart, also of one that is not in the snapshot
 // and so has no generation.
 func version(row bson.Raw) string { return strconv.FormatUint(xxhash.Sum64(row), 36) }
-
-// single is the body of an answer whose data is one object.
-func single(object func(dst []byte) []byte) *body {
-	return &body{
-		count: 1, head: []byte(`{"status":200,"count":1,"data":`), tail: []byte{'}'}, items: between(0, 1),
-		row: func(dst []byte, _ int) []byte { return object(dst) },
-	}
-}

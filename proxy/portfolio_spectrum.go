@@ -10,6 +10,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/spectrum"
@@ -27,14 +28,14 @@ func topicsOf() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$type",
 //
 // Summaries are linked to nobody. For callers without the permission they are
 // restricted like every list: to nothing (API.md: Authentication, 6).
-func (e *env) portfolioSpectrum(ctx context.Context, r request) (plan, error) {
+func (e *env) portfolioSpectrum(ctx context.Context, r request) (response.Plan, error) {
 	g, err := r.params.Page()
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	if !e.access.May(r.Viewer, access.PortfolioSpectrum) {
 		p := nothing(rules.ViewSpectrum, g)
-		p.restricted = string(access.PortfolioSpectrum)
+		p.Restricted = string(access.PortfolioSpectrum)
 		return p, nil
 	}
 	if e.spectrumOff {
@@ -45,23 +46,23 @@ func (e *env) portfolioSpectrum(ctx context.Context, r request) (plan, error) {
 	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, row index.Row) []byte {
 		return spectrum.AppendRow(dst, row.Doc(), now.Year())
 	})
-	rows := p.build
-	p.build = func(ctx context.Context, snapshot *view.Snapshot) (*body, error) {
+	rows := p.Build
+	p.Build = func(ctx context.Context, snapshot *view.Snapshot) (*response.Body, error) {
 		if err := e.checkCatalogue(ctx, snapshot); err != nil {
 			return nil, err
 		}
 		return rows(ctx, snapshot)
 	}
 	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
-	p.once, p.since, p.until = true, newYear(now.Year()), newYear(now.Year()+1)
+	p.Once, p.Since, p.Until = true, newYear(now.Year()), newYear(now.Year()+1)
 	return p, nil
 }
 
 // nothing plans an empty list.
-func nothing(viewName string, g query.Page) plan {
+func nothing(viewName string, g query.Page) response.Plan {
 	query := "nothing " + strconv.Itoa(g.Limit) + " " + strconv.Itoa(g.Offset)
-	return plan{view: viewName, query: query, build: func(context.Context, *view.Snapshot) (*body, error) {
-		return &body{head: openList(0), tail: closeList(g), items: between(0, 0)}, nil
+	return response.Plan{View: viewName, Query: query, Build: func(context.Context, *view.Snapshot) (*response.Body, error) {
+		return response.Empty(g), nil
 	}}
 }
 

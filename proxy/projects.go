@@ -7,6 +7,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/display"
@@ -31,37 +32,37 @@ func projectColumns() []string {
 }
 
 // projects answers GET /api/projects.
-func (e *env) projects(ctx context.Context, r request) (plan, error) {
+func (e *env) projects(ctx context.Context, r request) (response.Plan, error) {
 	return e.held(ctx, r, projects())
 }
 
 // held answers for a holding. Of its modes aggregate comes before full, and full
 // before formatted; all of them are on when present, whatever they say (DESIGN.md: 6).
-func (e *env) held(ctx context.Context, r request, h holding) (plan, error) {
+func (e *env) held(ctx context.Context, r request, h holding) (response.Plan, error) {
 	f, err := e.query.ProjectFilter(r.params)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	list, err := listing{view: h.view, filter: f}.ownOnly(e, r, h.permission)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	field, err := r.params.StoredField("aggregate")
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	if field == "" && r.params.Has("full") {
 		return list.records(), nil // ignores columns, limit and offset
 	}
 	if list.page, err = r.params.Page(); err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	if field != "" {
 		return list.groups("projects", field, unwoundPeople(field)), nil
 	}
 	row, err := e.projectRow(r.params)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	p := list.rows("projects "+row.key(), row.append)
 	if r.params.Has("formatted") {
@@ -112,15 +113,14 @@ func unwoundPeople(field string) string {
 
 // records is the list of whole stored records by _id descending; count is what
 // is streamed (API.md: projects, 6).
-func (l listing) records() plan {
-	return l.plan("records", func(ctx context.Context, s *view.Snapshot) (*body, error) {
+func (l listing) records() response.Plan {
+	return l.plan("records", func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, l.filter)
 		if err != nil {
 			return nil, err
 		}
 		count := selected.Count()
-		b := &body{count: count, head: openFull(), tail: closeFull(count, query.Page{})}
-		return b.list(selected.By(idOrder(true)).Rows(ctx, 0, 0), strippedRow), nil
+		return response.Join(response.Full(count, query.Page{}), selected.By(idOrder(true)).Rows(ctx, 0, 0), strippedRow), nil
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
-	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -20,32 +20,35 @@ import (
 // formatted plans the display table, which the normal answer follows in the same
 // body unless Options.FormattedSingle (API.md: projects, 7). The table is the
 // whole list in its order; pages are of the normal answer.
-func (e *env) formatted(p query.Params, list listing, normal plan) (plan, error) {
+func (e *env) formatted(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
 	lang := e.languageOf(p)
 	activities, err := e.views.Snapshot(rules.ViewActivities)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	form := "formatted " + lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
 	table := tableOf{env: e, filter: list.filter, activities: activities, style: display.Style{Labels: e.labels, Lang: lang}}
 	made := listing{view: list.view, filter: list.filter, restricted: list.restricted}.plan(form, table.build)
 	if !e.formattedSingle {
-		made.query += "\x00" + normal.query
-		made.build = oneAfterTheOther(made.build, normal.build)
+		made.Query += "\x00" + normal.Query
+		made.Build = oneAfterTheOther(made.Build, normal.Build)
 	}
-	made.once = true // it holds a snapshot
+	made.Once = true // it holds a snapshot
 	return made, nil
 }
 
 // oneAfterTheOther writes a second document behind the first.
-func oneAfterTheOther(first, second func(context.Context, *view.Snapshot) (*body, error)) func(context.Context, *view.Snapshot) (*body, error) {
-	return func(ctx context.Context, s *view.Snapshot) (*body, error) {
-		both, err := first(ctx, s)
+func oneAfterTheOther(first, second response.Build) response.Build {
+	return func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
+		table, err := first(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		both.then, err = second(ctx, s)
-		return both, err
+		list, err := second(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return table.Then(list), nil
 	}
 }
 
@@ -57,7 +60,7 @@ type tableOf struct {
 	style      display.Style
 }
 
-func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
+func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 	selected, err := s.Select(ctx, t.filter)
 	if err != nil {
 		return nil, err
@@ -66,16 +69,25 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	count := selected.Count()
-	b := &body{count: count, head: openList(count), tail: closeList(query.Page{})}
-	return b.list(selected.Rows(ctx, 0, 0), func(dst []byte, row index.Row) []byte {
-		doc := row.Doc()
-		// Rows may be made while they are sent, when the request's time is over.
-		taking, err := taken(context.WithoutCancel(ctx), doc.Lookup("name"))
-		if err != nil {
-			b.failed = err
+	type line struct {
+		project    bson.Raw
+		activities int
+	}
+	lines := func(yield func(line, error) bool) {
+		for row, err := range selected.Rows(ctx, 0, 0) {
+			var l line
+			if err == nil {
+				l.project = row.Doc()
+				// Rows may be made while they are sent, when the request's time is over.
+				l.activities, err = taken(context.WithoutCancel(ctx), l.project.Lookup("name"))
+			}
+			if !yield(l, err) || err != nil {
+				return
+			}
 		}
-		return t.append(dst, doc, taking)
+	}
+	return response.Join(response.List(selected.Count(), query.Page{}), lines, func(dst []byte, l line) []byte {
+		return t.append(dst, l.project, l.activities)
 	}), nil
 }
 

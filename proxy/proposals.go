@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
 )
@@ -11,6 +12,6 @@ func proposals() holding { return holding{rules.ViewProposals, access.ProposalsV
 
 // proposals answers GET /api/proposals: as /api/projects, with a permission of
 // its own (DESIGN.md: 12).
-func (e *env) proposals(ctx context.Context, r request) (plan, error) {
+func (e *env) proposals(ctx context.Context, r request) (response.Plan, error) {
 	return e.held(ctx, r, proposals())
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
+
+	"vitrine/proxy/response"
 )
 
 // routes installs everything the public listener answers. Fiber adds HEAD to
@@ -29,8 +31,8 @@ func (s *Server) routes(cors fiber.Handler) {
 		s.app.Use("/portfolio", limit)
 	}
 	s.app.Get("/api/citation-index", s.citationIndex)
-	for path, p := range s.planners {
-		s.app.Get(path, s.answer(p))
+	for path, r := range s.env.resources() {
+		s.app.Get(path, s.answer(path, r))
 	}
 }
 
@@ -70,7 +72,7 @@ func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 		known[method] = true
 	}
 	p := classifyHTTP(fiber.ErrMethodNotAllowed)
-	body := failure(p.status, p.name, p.msg)
+	body := response.Failure(p.status, p.name, p.msg)
 	return func(ctx *fasthttp.RequestCtx) {
 		if known[string(ctx.Method())] {
 			next(ctx)
@@ -78,7 +80,7 @@ func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 		}
 		ctx.SetConnectionClose() // the protocol may be another
 		ctx.SetStatusCode(http.StatusMethodNotAllowed)
-		ctx.SetContentType(contentType)
+		ctx.SetContentType(response.ContentType)
 		ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD")
 		ctx.SetBody(body)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/raw"
@@ -39,30 +40,30 @@ func searches() map[string]searched {
 
 // search returns the resource of a collection.
 func (e *env) search(of searched) resource {
-	return func(ctx context.Context, r request) (plan, error) {
+	return func(ctx context.Context, r request) (response.Plan, error) {
 		f, err := e.query.SearchFilter(r.params)
 		if err != nil {
-			return plan{}, err
+			return response.Plan{}, err
 		}
 		list := listing{view: of.view, filter: f}
 		if of.needed != "" {
 			if list, err = list.ownOnly(e, r, of.needed); err != nil {
-				return plan{}, err
+				return response.Plan{}, err
 			}
 		}
 		if list.page, err = r.params.Page(); err != nil {
-			return plan{}, err
+			return response.Plan{}, err
 		}
 		by, err := e.aggregation(r.params)
 		if err != nil {
-			return plan{}, err
+			return response.Plan{}, err
 		}
 		if by.field != "" {
 			return by.plan(list), nil
 		}
 		row, apart, err := e.searchRow(r.params, of)
 		if err != nil {
-			return plan{}, err
+			return response.Plan{}, err
 		}
 		return foundRows{list, row, apart, of.order}.plan(), nil
 	}
@@ -100,8 +101,8 @@ type foundRows struct {
 	order raw.Sort
 }
 
-func (f foundRows) plan() plan {
-	return f.list.plan("search "+f.row.key(), func(ctx context.Context, s *view.Snapshot) (*body, error) {
+func (f foundRows) plan() response.Plan {
+	return f.list.plan("search "+f.row.key(), func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, f.list.filter)
 		if err != nil {
 			return nil, err
@@ -111,45 +112,38 @@ func (f foundRows) plan() plan {
 			return f.unwound(ctx, selected)
 		}
 		count := selected.Count()
-		b := &body{count: count, head: openList(count), tail: closeList(f.list.page)}
-		return b.list(f.list.cut(ctx, selected), f.row.append), nil
+		return response.Join(response.List(count, f.list.page), f.list.cut(ctx, selected), f.row.append), nil
 	})
 }
 
 // unwound lists rows that arrays are taken apart for. They are counted first, then made
 // one after the other: several large arrays in one record multiply.
-func (f foundRows) unwound(ctx context.Context, selected view.Selection) (*body, error) {
+func (f foundRows) unwound(ctx context.Context, selected view.Selection) (*response.Body, error) {
 	count, err := f.apart.count(ctx, selected.Rows(ctx, 0, 0))
 	if err != nil {
 		return nil, err
 	}
-	b := &body{count: count, head: openList(count), tail: closeList(f.list.page)}
 	from, to := f.list.page.Cut(count)
 	// Rows may be made while they are sent, when the request's time is over.
-	rows := f.apart.each(context.WithoutCancel(ctx), selected.Rows(ctx, 0, 0), from)
-	var at *unwoundRow
-	b.items = func(yield func(int) bool) {
-		if from == to {
+	all := f.apart.each(context.WithoutCancel(ctx), selected.Rows(ctx, 0, 0), from)
+	rows := func(yield func(*unwoundRow, error) bool) {
+		left := to - from
+		if left == 0 {
 			return
 		}
-		item := from
-		for row, err := range rows {
-			if err != nil {
-				b.failed = err
-				return
-			}
-			at = row
-			if item++; !yield(item) || item == to {
+		for row, err := range all {
+			if left--; !yield(row, err) || left == 0 {
 				return
 			}
 		}
 	}
-	b.row = func(dst []byte, _ int) []byte { return f.row.appendFields(dst, at.doc, at.field) }
+	appendRow := func(dst []byte, row *unwoundRow) []byte { return f.row.appendFields(dst, row.doc, row.field) }
+	b := response.Join(response.List(count, f.list.page), rows, appendRow)
 	for row, err := range f.apart.each(ctx, selected.Rows(ctx, 0, 1), 0) { // the first row speaks for all, roughly
 		if err != nil {
 			return nil, err
 		}
-		b.guess = (to - from) * len(f.row.appendFields(nil, row.doc, row.field)) / 2
+		b.Guess = (to - from) * len(appendRow(nil, row)) / 2
 		break
 	}
 	return b, nil

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
@@ -49,13 +50,13 @@ func (e *env) aggregation(p query.Params) (by aggregation, err error) {
 }
 
 // plan groups what a listing selects. The page is one of groups.
-func (by aggregation) plan(list listing) plan {
+func (by aggregation) plan(list listing) response.Plan {
 	apart := unwindingOf(by.field, by.value)
 	if len(apart) == 0 && by.function == "count" {
 		return list.groups("search", by.field, "")
 	}
 	form := "search by " + by.field + "\x00" + by.function + "\x00" + by.value
-	return list.plan(form, func(ctx context.Context, s *view.Snapshot) (*body, error) {
+	return list.plan(form, func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		selected, err := s.Select(ctx, list.filter)
 		if err != nil {
 			return nil, err
@@ -65,10 +66,9 @@ func (by aggregation) plan(list listing) plan {
 			return nil, err
 		}
 		from, to := list.page.Cut(len(groups))
-		return &body{
-			count: len(groups), head: openList(len(groups)), tail: closeList(list.page), items: between(from, to),
-			row: func(dst []byte, item int) []byte { return by.append(dst, &groups[item]) },
-		}, nil
+		return response.JoinRange(response.List(len(groups), list.page), from, to, func(dst []byte, i int) []byte {
+			return by.append(dst, &groups[i])
+		}), nil
 	})
 }
 

@@ -153,7 +153,7 @@ func (s *Server) Close() {
 	s.close.Do(func() {
 		s.results.Close()
 		for _, p := range s.planners {
-			p.kept.Close()
+			p.Close()
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,10 +14,14 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
+	"vitrine/cache/view"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/response"
+	"vitrine/rules/pcre"
 )
 
 // Server is the front end: the public app and the operator's.
@@ -30,19 +35,16 @@ type Server struct {
 	env          *env
 	backtracking time.Duration // of the matches of one request
 	results      *result.Cache
-	planners     map[string]*planner // by path
-	hot          hot
-	codings      []result.Coding
-	joinable     []result.Coding // those of codings that bodies are put together in
-	headers      headers
-	standings    standings
+	planners     map[string]*response.Planner // by path
+	popular      *response.Popular
+	response     *response.Responder
 	store        func() circuit.State // nil: nothing is told of it
 	metrics      *Metrics
 	log          *slog.Logger
 	accessLog    bool
 	now          func() time.Time
-	optional     []string  // views whose source may be empty
-	counted      sync.Once // what authors are counted by was made
+	optional     []string   // views whose source may be empty
+	counted      *sync.Once // what authors are counted by was made
 
 	draining *atomic.Bool
 	close    sync.Once
@@ -81,7 +83,9 @@ func New(o Options) (*Server, error) {
 	s.live.Store(s)
 	s.admin = s.newAdmin(o.Admin)
 	if views, ok := s.views.(preparing); ok {
-		views.Prepare(s.prepare)
+		views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
+			return s.live.Load().response.Prepare(ctx, next)
+		})
 	}
 	return s, nil
 }
@@ -92,10 +96,43 @@ func (s *Server) open(o Options) error {
 	if err != nil {
 		return err
 	}
+	s.response = response.New(s.responseOptions(o))
 	s.app = s.newApp()
 	s.routes(cors)
 	s.handler = refuseUnknownMethods(s.app)
 	return nil
+}
+
+// responseOptions are those of the Responder.
+func (s *Server) responseOptions(o Options) response.Options {
+	vary := o.Auth.Session.Vary()
+	if o.Auth.APIKey != "" || o.Auth.PortfolioKey != "" {
+		vary = append([]string{"X-API-Key"}, vary...)
+	}
+	codings := slices.Clone(o.Codings)
+	if o.Codings == nil {
+		codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}
+	}
+	return response.Options{
+		Views: s.views, Results: s.results, Popular: s.popular, Codings: codings,
+		Headers: response.Headers{
+			Vary: vary, CORS: len(o.CORS.Origins) > 0, MaxAge: o.Fresh.MaxAge, KeyedPublic: o.Fresh.KeyedPublic,
+			StaleWhileRevalidate: o.Fresh.StaleWhileRevalidate, StaleIfError: o.Fresh.StaleIfError,
+		},
+		KeptBytes: s.limits.KeptBytes, Timeout: s.limits.Request,
+		Context: s.context, Streamed: s.metrics.streamed, Warm: s.warm, Generation: s.edition, Adopted: s.adopted, Now: s.now,
+	}
+}
+
+// context derives the context of the work for a request: it carries whom the work is
+// charged to and ends, where the system can tell, when the client closes its connection,
+// also if it closes only the direction it sends in: the two look the same.
+func (s *Server) context(ctx context.Context, c *fiber.Ctx) context.Context {
+	ctx = fair.With(ctx, fair.Caller{Client: s.auth.Client(c), Backtracking: pcre.NewBudget(s.backtracking)})
+	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
+		ctx = conn.Watch(ctx)
+	}
+	return ctx
 }
 
 // newServer builds what depends on options alone.
@@ -104,7 +141,6 @@ func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 		views:        o.Views,
 		guesses:      guesses,
 		limits:       o.Limits.withDefaults(),
-		codings:      slices.Clone(o.Codings),
 		metrics:      o.Metrics,
 		backtracking: o.Filter.RegexTimeout,
 		log:          o.Logger,
@@ -114,6 +150,7 @@ func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 		store:        o.Store,
 
 		draining: new(atomic.Bool),
+		counted:  new(sync.Once),
 	}
 	if s.views == nil {
 		return nil, errors.New("proxy: Options.Views is missing")
@@ -121,10 +158,6 @@ func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if o.Codings == nil {
-		s.codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}
-	}
-	s.joinable = slices.DeleteFunc(slices.Clone(s.codings), func(c result.Coding) bool { return c != result.Gzip })
 	if s.metrics == nil {
 		s.metrics = NewMetrics()
 	}
@@ -143,16 +176,14 @@ func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.headers = newHeaders(o)
-	s.standings = standings{views: s.views, now: s.now}
 	return s, nil
 }
 
 // prepareMemory makes what remembers queries and counts answers.
 func (s *Server) prepareMemory() error {
-	s.planners = map[string]*planner{}
-	for path, r := range s.env.resources() {
-		p, err := newPlanner(r, s.auth.KeyOf(path))
+	s.planners, s.popular = map[string]*response.Planner{}, &response.Popular{}
+	for path := range s.env.resources() {
+		p, err := response.NewPlanner()
 		if err != nil {
 			return err
 		}

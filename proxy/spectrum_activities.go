@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -17,30 +18,29 @@ import (
 
 // spectrumActivities answers GET /api/spectrum-activities: a row for each
 // spectrum entry of the asked name, best score first. Its count is always 0.
-func (e *env) spectrumActivities(_ context.Context, r request) (plan, error) {
+func (e *env) spectrumActivities(_ context.Context, r request) (response.Plan, error) {
 	name, err := r.params.Text("spectrum")
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	if name == "" {
-		return plan{}, rules.Wrongf("spectrum", "", "is required")
+		return response.Plan{}, rules.Wrongf("spectrum", "", "is required")
 	}
 	told := e.translator(r.params)
 	f, err := e.query.Compile(bson.D{{Key: "spectrum.display_name", Value: bson.D{{Key: "$eq", Value: name}}}}, "spectrum")
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
-	build := func(ctx context.Context, s *view.Snapshot) (*body, error) {
+	build := func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
 		entries, err := scored(ctx, s, f, name, told)
 		if err != nil {
 			return nil, err
 		}
-		return &body{
-			head: openList(0), tail: closeList(query.Page{}), items: between(0, len(entries)),
-			row: func(dst []byte, item int) []byte { return append(dst, entries[item].text...) },
-		}, nil
+		return response.JoinRange(response.List(0, query.Page{}), 0, len(entries), func(dst []byte, i int) []byte {
+			return append(dst, entries[i].text...)
+		}), nil
 	}
-	return plan{view: rules.ViewActivities, query: "spectrum-activities" + told.key() + "\x00" + name, build: build}, nil
+	return response.Plan{View: rules.ViewActivities, Query: "spectrum-activities" + told.key() + "\x00" + name, Build: build}, nil
 }
 
 // entry is one activity's score in a spectrum. It keeps no row: those of a view in the

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/units"
 )
@@ -16,24 +17,24 @@ import (
 // userUnits answers GET /api/user-units/{id}: a person's memberships in units. Its
 // data is an object. Whether a membership is past changes at midnight, so an
 // answer holds for the day on which it is given.
-func (e *env) userUnits(ctx context.Context, r request) (plan, error) {
+func (e *env) userUnits(ctx context.Context, r request) (response.Plan, error) {
 	id, err := identifierOf(r)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	lang := e.languageOf(r.params)
 	row, err := e.personRow(ctx, rules.ViewUserUnits, id, lang, e.unitsOf)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	now := e.now().In(e.zone)
-	build := func(context.Context, *view.Snapshot) (*body, error) {
-		return single(func(dst []byte) []byte { return units.AppendData(dst, row, now, lang) }), nil
+	build := func(context.Context, *view.Snapshot) (*response.Body, error) {
+		return response.Single(func(dst []byte) []byte { return units.AppendData(dst, row, now, lang) }), nil
 	}
-	return plan{
-		view:  rules.ViewUserUnits,
-		query: "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly) + "\x00" + version(row) + "\x00" + id,
-		build: build, once: true, until: nextDay(now),
+	return response.Plan{
+		View:  rules.ViewUserUnits,
+		Query: "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly) + "\x00" + version(row) + "\x00" + id,
+		Build: build, Once: true, Until: nextDay(now),
 	}, nil
 }
 

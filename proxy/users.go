@@ -7,32 +7,33 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 )
 
 // user answers GET /api/users/{id}: the stored person, whole and as it is, or in
 // columns beside _id and id. Its data is an object.
-func (e *env) user(ctx context.Context, r request) (plan, error) {
+func (e *env) user(ctx context.Context, r request) (response.Plan, error) {
 	id, err := identifierOf(r)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	lang := e.languageOf(r.params)
 	asked, err := r.params.Columns(renderedColumns...)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
 	record, err := e.personRow(ctx, rules.ViewPersons, id, lang, asItIs)
 	if err != nil {
-		return plan{}, err
+		return response.Plan{}, err
 	}
-	build := func(context.Context, *view.Snapshot) (*body, error) {
-		return single(func(dst []byte) []byte { return appendUser(dst, record, asked) }), nil
+	build := func(context.Context, *view.Snapshot) (*response.Body, error) {
+		return response.Single(func(dst []byte) []byte { return appendUser(dst, record, asked) }), nil
 	}
-	return plan{
-		view: rules.ViewPersons, query: "user\x00" + id + "\x00" + version(record) + "\x00" + asked.Key(),
-		build: build, once: true,
+	return response.Plan{
+		View: rules.ViewPersons, Query: "user\x00" + id + "\x00" + version(record) + "\x00" + asked.Key(),
+		Build: build, Once: true,
 	}, nil
 }
 

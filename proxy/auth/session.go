@@ -42,6 +42,22 @@ type SessionOptions struct {
 	TrustedProxies []netip.Prefix
 }
 
+// Vary names the request headers that a session may come from.
+func (o SessionOptions) Vary() (names []string) {
+	if len(o.Secret)+len(o.PublicKey) > 0 {
+		names = append(names, fiber.HeaderAuthorization)
+		if o.Cookie != "" {
+			// Where the request came from decides only whether a cookie counts; a request
+			// without the cookie is the same wherever it came from.
+			names = append(names, fiber.HeaderCookie)
+		}
+	}
+	if o.UserHeader != "" {
+		names = append(names, o.UserHeader)
+	}
+	return names
+}
+
 // Sessions recognises sessions (DESIGN.md: 10).
 type Sessions struct {
 	options SessionOptions

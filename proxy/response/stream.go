@@ -1,4 +1,4 @@
-package proxy
+package response
 
 import (
 	"bytes"
@@ -9,12 +9,8 @@ import (
 	"vitrine/cache/result"
 )
 
-// pieces are the bytes of a body as they are sent, piece after piece. A piece holds
-// until the next is asked for; an error ends them.
-type pieces = iter.Seq2[[]byte, error]
-
 // compressed is a body in a coding, compressed while it is asked for.
-func compressed(b *body, c result.Coding) pieces {
+func compressed(b *Body, c result.Coding) Pieces {
 	return func(yield func([]byte, error) bool) {
 		var ready bytes.Buffer
 		coder, err := result.NewStream(&ready, c)
@@ -22,7 +18,7 @@ func compressed(b *body, c result.Coding) pieces {
 			yield(nil, err)
 			return
 		}
-		for piece, err := range b.pieces() {
+		for piece, err := range b.Pieces {
 			if err == nil {
 				_, err = coder.Write(piece)
 			}
@@ -44,7 +40,7 @@ func compressed(b *body, c result.Coding) pieces {
 // has them written where it is known: then they are not copied. It holds one piece,
 // whatever the size of the whole, and needs no goroutine. Whoever reads it closes it.
 type stream struct {
-	pieces pieces
+	pieces Pieces
 	next   func() ([]byte, error, bool) // nil until it is read from
 	stop   func()
 	rest   []byte // of the piece last asked for
@@ -60,7 +56,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		piece, err, ok := s.next()
 		if err != nil {
-			return 0, fmt.Errorf("proxy: stream: %w", err)
+			return 0, fmt.Errorf("response: stream: %w", err)
 		}
 		if !ok {
 			return 0, io.EOF
@@ -77,7 +73,7 @@ func (s *stream) Read(p []byte) (int, error) {
 func (s *stream) WriteTo(w io.Writer) (int64, error) {
 	for piece, err := range s.pieces {
 		if err != nil {
-			return s.sent, fmt.Errorf("proxy: stream: %w", err)
+			return s.sent, fmt.Errorf("response: stream: %w", err)
 		}
 		n, err := w.Write(piece)
 		s.sent += int64(n)

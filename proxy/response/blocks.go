@@ -1,4 +1,4 @@
-package proxy
+package response
 
 import (
 	"context"
@@ -10,6 +10,12 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/rules/parallel"
 )
+
+// blocks is a body of prepared rows.
+type blocks struct {
+	head, tail []byte
+	runs       iter.Seq[index.Run]
+}
 
 // group is a stretch of prepared rows that is compressed together: a block of the
 // view as it is, or several runs that are none.
@@ -65,7 +71,7 @@ func groups(runs iter.Seq[index.Run]) iter.Seq[*group] {
 
 // inBlocks is a body of runs as gzip, whose blocks are compressed once and shared by
 // all lists that have them.
-func (s *Server) inBlocks(b *body) pieces {
+func (r *Responder) inBlocks(b *Body) Pieces {
 	return func(yield func([]byte, error) bool) {
 		var joint result.Joint
 		add := func(block result.Block, err error) bool {
@@ -75,15 +81,15 @@ func (s *Server) inBlocks(b *body) pieces {
 			}
 			return yield(joint.Add(block), nil)
 		}
-		if !yield(joint.Head(), nil) || !add(s.results.NewBlock(b.head)) {
+		if !yield(joint.Head(), nil) || !add(r.results.NewBlock(b.blocks.head)) {
 			return
 		}
-		next, stop := iter.Pull(groups(b.runs))
+		next, stop := iter.Pull(groups(b.blocks.runs))
 		defer stop()
 		for more := true; more; {
 			var blocks []result.Block
 			var err error
-			if blocks, more, err = s.nextBlocks(next); err != nil {
+			if blocks, more, err = r.nextBlocks(next); err != nil {
 				yield(nil, err)
 				return
 			}
@@ -93,7 +99,7 @@ func (s *Server) inBlocks(b *body) pieces {
 				}
 			}
 		}
-		if add(s.results.NewBlock(b.tail)) {
+		if add(r.results.NewBlock(b.blocks.tail)) {
 			yield(joint.Tail(), nil)
 		}
 	}
@@ -102,8 +108,8 @@ func (s *Server) inBlocks(b *body) pieces {
 // nextBlocks compresses the groups that come next, as many at a time as there are
 // processors, or finds that done; false where there are no more. It has the time a
 // request has: whoever reads them may take longer for all.
-func (s *Server) nextBlocks(next func() (*group, bool)) ([]result.Block, bool, error) {
-	ctx, cancel := deadline(context.Background(), s.limits.Request)
+func (r *Responder) nextBlocks(next func() (*group, bool)) ([]result.Block, bool, error) {
+	ctx, cancel := r.deadline(context.Background())
 	defer cancel()
 	var work parallel.Group
 	blocks := make([]result.Block, runtime.GOMAXPROCS(0))
@@ -115,7 +121,7 @@ func (s *Server) nextBlocks(next func() (*group, bool)) ([]result.Block, bool, e
 			break
 		}
 		n++
-		work.Go(func() { blocks[i], errs[i] = s.results.Block(ctx, string(g.name), g.plain) })
+		work.Go(func() { blocks[i], errs[i] = r.results.Block(ctx, string(g.name), g.plain) })
 	}
 	work.Wait()
 	return blocks[:n], more, errors.Join(errs...)

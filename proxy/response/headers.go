@@ -1,4 +1,4 @@
-package proxy
+package response
 
 import (
 	"net/http"
@@ -12,46 +12,38 @@ import (
 	"vitrine/cache/view"
 )
 
+// Headers configures what caches outside may do.
+type Headers struct {
+	Vary   []string // names of request headers that answers depend on, beside Accept-Encoding
+	CORS   bool     // a middleware writes Vary, too
+	MaxAge time.Duration
+	// StaleWhileRevalidate and StaleIfError are how much longer a cache may hand an answer out.
+	StaleWhileRevalidate, StaleIfError time.Duration
+	// KeyedPublic lets shared caches keep what needs a key.
+	KeyedPublic bool
+}
+
 // headers are those every answer carries, worked out once.
 type headers struct {
+	Headers
 	vary    string
-	cors    bool   // others write Vary too
-	shared  string // Cache-Control of what anybody may have
-	private string // of what is one person's, or needs a key
-	keyed   bool   // what needs a key is shared, too
-	maxAge  time.Duration
+	shared  string        // Cache-Control of what anybody may have
+	private string        // of what is one person's, or needs a key
 	longest time.Duration // that a cache may hand an answer out, stale included
 }
 
-func newHeaders(o Options) headers {
-	vary := []string{fiber.HeaderAcceptEncoding}
-	if o.Auth.APIKey != "" || o.Auth.PortfolioKey != "" {
-		vary = append(vary, "X-API-Key")
-	}
-	session := o.Auth.Session
-	if len(session.Secret)+len(session.PublicKey) > 0 {
-		vary = append(vary, fiber.HeaderAuthorization)
-		if session.Cookie != "" {
-			// Where the request came from decides only whether a cookie counts; a request
-			// without the cookie is the same wherever it came from.
-			vary = append(vary, fiber.HeaderCookie)
-		}
-	}
-	if session.UserHeader != "" {
-		vary = append(vary, session.UserHeader)
-	}
-	lives := "max-age=" + seconds(o.Fresh.MaxAge)
+func newHeaders(o Headers) headers {
+	lives := "max-age=" + seconds(o.MaxAge)
 	shared := "public, " + lives
-	if d := o.Fresh.StaleWhileRevalidate; d > 0 {
+	if d := o.StaleWhileRevalidate; d > 0 {
 		shared += ", stale-while-revalidate=" + seconds(d)
 	}
-	if d := o.Fresh.StaleIfError; d > 0 {
+	if d := o.StaleIfError; d > 0 {
 		shared += ", stale-if-error=" + seconds(d)
 	}
 	return headers{
-		vary: strings.Join(vary, ", "), cors: len(o.CORS.Origins) > 0, shared: shared, private: "private, " + lives,
-		keyed: o.Fresh.KeyedPublic, maxAge: o.Fresh.MaxAge,
-		longest: o.Fresh.MaxAge + max(o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError),
+		Headers: o, vary: strings.Join(append([]string{fiber.HeaderAcceptEncoding}, o.Vary...), ", "), shared: shared, private: "private, " + lives,
+		longest: o.MaxAge + max(o.StaleWhileRevalidate, o.StaleIfError),
 	}
 }
 
@@ -61,16 +53,16 @@ func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Sec
 const headerCacheStatus = "Cache-Status"
 
 func (h *headers) set(c *fiber.Ctx, personal bool) {
-	if h.cors {
+	if h.CORS {
 		c.Append(fiber.HeaderVary, h.vary) // beside what CORS has put there
 	} else {
-		setHeader(c, fiber.HeaderVary, h.vary)
+		SetHeader(c, fiber.HeaderVary, h.vary)
 	}
 	if personal {
-		setHeader(c, fiber.HeaderCacheControl, h.private)
+		SetHeader(c, fiber.HeaderCacheControl, h.private)
 		return
 	}
-	setHeader(c, fiber.HeaderCacheControl, h.shared)
+	SetHeader(c, fiber.HeaderCacheControl, h.shared)
 }
 
 // setUntil makes sure that no cache has an answer longer than it holds.
@@ -82,33 +74,33 @@ func (h *headers) setUntil(c *fiber.Ctx, personal bool, left time.Duration) {
 	if personal {
 		scope = "private, "
 	}
-	setHeader(c, fiber.HeaderCacheControl, scope+"max-age="+seconds(max(min(left, h.maxAge), 0)))
+	SetHeader(c, fiber.HeaderCacheControl, scope+"max-age="+seconds(max(min(left, h.MaxAge), 0)))
 }
 
-// setHeader is Fiber's Set for names already in canonical form, which it need
+// SetHeader is Fiber's Set for names already in canonical form, which it need
 // not look at again.
-func setHeader(c *fiber.Ctx, name, value string) {
+func SetHeader(c *fiber.Ctx, name, value string) {
 	c.Response().Header.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }
 
-// headerDataAge tells the seconds since the store last confirmed what an answer is made
+// HeaderDataAge reports the seconds since the store last confirmed what an answer is made
 // from. Age does not: caches take from it how long an answer is fresh.
-const headerDataAge = "Vitrine-Data-Age"
+const HeaderDataAge = "Vitrine-Data-Age"
 
-// tellModified sets Last-Modified: when the view of an answer was published. It is not
+// setModified sets Last-Modified: when the view of an answer was published. It is not
 // set where a date of whole seconds, the view's alone, would be taken for more than it
 // says: of what the clock, or settings adopted since, have changed as well. What
 // If-Modified-Since asks is decided here; where it does not hold, it is taken away.
-func (s *Server) tellModified(c *fiber.Ctx, p plan, snapshot *view.Snapshot, st standing) {
+func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, st age) {
 	published := snapshot.Meta().Published
 	if !published.Equal(st.published) {
-		st.modified = pastDate(published, s.now())
+		st.modified = pastDate(published, r.options.Now())
 	}
 	second := published.Truncate(time.Second)
-	if (p.once || !p.until.IsZero()) && p.since.IsZero() || !second.After(p.since) || !second.After(s.adopted) || st.modified == "" {
+	if (p.Once || !p.Until.IsZero()) && p.Since.IsZero() || !second.After(p.Since) || !second.After(r.options.Adopted) || st.modified == "" {
 		return
 	}
-	setHeader(c, fiber.HeaderLastModified, st.modified)
+	SetHeader(c, fiber.HeaderLastModified, st.modified)
 	since := c.Get(fiber.HeaderIfModifiedSince)
 	if since == "" || since == st.modified {
 		return

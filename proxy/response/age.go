@@ -1,4 +1,4 @@
-package proxy
+package response
 
 import (
 	"net/http"
@@ -8,11 +8,11 @@ import (
 	"vitrine/cache/result"
 )
 
-// standing is what answers from a view say of it.
-type standing struct {
-	// age is the seconds since the store last confirmed the view. A view that came from a
+// age is how old the data of a view is, as answers from it report it.
+type age struct {
+	// seconds are the whole ones since the store last confirmed the view. A view that came from a
 	// file counts from when it was confirmed for the process that wrote it.
-	age string
+	seconds string
 	// published is when the view was, and modified the same as HTTP spells it; empty while
 	// that lies ahead by this clock.
 	published time.Time
@@ -21,38 +21,38 @@ type standing struct {
 	stale bool
 }
 
-// standings tells how views stand. Status is asked at most once a second.
-type standings struct {
-	views Source
+// ages keeps the ages of all views. It asks for their status at most once a second.
+type ages struct {
+	views Views
 	now   func() time.Time
-	last  atomic.Pointer[standingsAt]
+	last  atomic.Pointer[agesAt]
 }
 
-type standingsAt struct {
+type agesAt struct {
 	at    time.Time
-	views map[string]standing
+	views map[string]age
 }
 
-// of returns how a view stands.
-func (a *standings) of(view string) standing {
+// of returns the age of a view.
+func (a *ages) of(view string) age {
 	now := a.now()
 	last := a.last.Load()
 	if last == nil || now.Sub(last.at) >= time.Second {
-		last = a.look(now)
+		last = a.read(now)
 		a.last.Store(last) // of several at once any will do
 	}
 	return last.views[view]
 }
 
-func (a *standings) look(now time.Time) *standingsAt {
-	found := &standingsAt{at: now, views: map[string]standing{}}
+func (a *ages) read(now time.Time) *agesAt {
+	found := &agesAt{at: now, views: map[string]age{}}
 	for _, status := range a.views.Status() {
-		age := time.Duration(0)
+		since := time.Duration(0)
 		if !status.Checked.IsZero() {
-			age = max(now.Sub(status.Checked), 0)
+			since = max(now.Sub(status.Checked), 0)
 		}
-		found.views[status.View] = standing{
-			age: seconds(age), stale: status.Stale, published: status.Meta.Published, modified: pastDate(status.Meta.Published, now),
+		found.views[status.View] = age{
+			seconds: seconds(since), stale: status.Stale, published: status.Meta.Published, modified: pastDate(status.Meta.Published, now),
 		}
 	}
 	return found
@@ -67,7 +67,7 @@ func pastDate(t, now time.Time) string {
 }
 
 // hit is the Cache-Status of an answer that was kept.
-func (s standing) hit() string {
+func (s age) hit() string {
 	if s.stale {
 		return "vitrine; hit; detail=stale"
 	}
@@ -75,7 +75,7 @@ func (s standing) hit() string {
 }
 
 // cacheStatus is the Cache-Status of an answer that was looked for.
-func (s standing) cacheStatus(o result.Outcome) string {
+func (s age) cacheStatus(o result.Outcome) string {
 	switch {
 	case o == result.Hit: // since this request looked first
 		return s.hit()
@@ -91,7 +91,7 @@ func (s standing) cacheStatus(o result.Outcome) string {
 }
 
 // streamed is the Cache-Status of an answer that is made while it goes out.
-func (s standing) streamed() string {
+func (s age) streamed() string {
 	if s.stale {
 		return "vitrine; fwd=bypass; detail=streamed-stale"
 	}

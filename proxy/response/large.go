@@ -1,4 +1,4 @@
-package proxy
+package response
 
 import (
 	"context"
@@ -15,25 +15,25 @@ import (
 
 // sendLarge sends an answer too large to be kept: compressed it may be small
 // enough after all; otherwise it is made while it goes out.
-func (s *Server) sendLarge(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
-	if p.prepared && key.Coding != result.Identity && negotiate(c.Get(fiber.HeaderAcceptEncoding), s.joinable) == result.Gzip {
+func (r *Responder) sendLarge(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key) error {
+	if p.Prepared && key.Coding != result.Identity && negotiate(c.Get(fiber.HeaderAcceptEncoding), r.joinable) == result.Gzip {
 		key.Coding = result.Gzip // in blocks that other lists and the next generation have too
 	}
 	if key.Coding != result.Identity {
 		packed := key
 		packed.Query, packed.Coding = "packed "+string(key.Coding)+"\x00"+key.Query, result.Identity
-		a, outcome, err := s.results.Get(ctx, packed, s.packer(p, snapshot, key))
+		a, outcome, err := r.results.Get(ctx, packed, r.packer(p, snapshot, key))
 		if err != nil && !errors.Is(err, result.ErrInFlight) {
 			return err
 		}
 		if err == nil && !a.TooLarge {
-			setHeader(c, headerCacheStatus, s.standings.of(p.view).cacheStatus(outcome))
-			if err := s.send(c, a); !errors.Is(err, result.ErrInFlight) {
+			SetHeader(c, headerCacheStatus, r.ages.of(p.View).cacheStatus(outcome))
+			if err := r.Send(c, a); !errors.Is(err, result.ErrInFlight) {
 				return err
 			}
 		}
 	}
-	return s.sendStream(ctx, c, p, snapshot, key)
+	return r.sendStream(ctx, c, p, snapshot, key)
 }
 
 // mostPacked is how many times the longest answer that is kept a body may have, as far
@@ -43,7 +43,7 @@ const mostPacked = 8
 
 // packer compresses a large answer as it is made, and gives up where even that
 // becomes too large or takes half of the request's time: the rest is for a stream.
-func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.Loader {
+func (r *Responder) packer(p *Plan, snapshot *view.Snapshot, key result.Key) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
 		if err := fair.TurnOf(ctx).Costly(ctx); err != nil { // its blocks take turns of their own
 			return nil, err
@@ -52,30 +52,30 @@ func (s *Server) packer(p plan, snapshot *view.Snapshot, key result.Key) result.
 		if err != nil {
 			return nil, err
 		}
-		if b.guess > mostPacked*s.limits.KeptBytes {
+		if b.Guess > mostPacked*r.options.KeptBytes {
 			return &result.Answer{TooLarge: true}, nil
 		}
 		packing, cancel := ctx, func() {}
-		if s.limits.Request > 0 {
-			packing, cancel = context.WithTimeout(ctx, s.limits.Request/2)
+		if r.options.Timeout > 0 {
+			packing, cancel = context.WithTimeout(ctx, r.options.Timeout/2)
 		}
 		defer cancel()
-		out, err := s.gather(packing, s.coded(b, key.Coding), s.limits.KeptBytes)
+		out, err := r.gather(packing, r.coded(b, key.Coding), r.options.KeptBytes)
 		if err != nil && packing.Err() != nil && ctx.Err() == nil {
 			err = nil
 		}
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
-		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: contentType, Coding: key.Coding, Count: b.count, Ignored: b.ignored}, nil
+		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: ContentType, Coding: key.Coding, Count: b.Count, Ignored: b.ignored}, nil
 	}
 }
 
 // sendStream sends a body that is made while it goes out. The error is
 // result.ErrInFlight where too much waits to be sent.
-func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot *view.Snapshot, key result.Key) error {
-	var b *body
-	err := s.results.Turn(ctx, func(ctx context.Context) (err error) {
+func (r *Responder) sendStream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key) error {
+	var b *Body
+	err := r.results.Turn(ctx, func(ctx context.Context) (err error) {
 		if _, resident := snapshot.Resident(); !resident {
 			ctx = context.WithoutCancel(ctx) // rows are read while they are sent, as long as that takes
 		}
@@ -85,33 +85,35 @@ func (s *Server) sendStream(ctx context.Context, c *fiber.Ctx, p plan, snapshot 
 	if err != nil {
 		return err
 	}
-	if err := tellIgnored(c, b.ignored); err != nil {
+	if err := reportIgnored(c, b.ignored); err != nil {
 		return err
 	}
 	etag, head := largeTag(key, b), c.Method() == fiber.MethodHead
 	same, claimed := unchanged(c, etag), int64(0)
 	if !same && !head {
-		if key.Coding, claimed = s.claim(b, key.Coding); claimed == 0 {
+		if key.Coding, claimed = r.claim(b, key.Coding); claimed == 0 {
 			return result.ErrInFlight
 		}
 		etag = largeTag(key, b)
 	}
-	setHeader(c, fiber.HeaderETag, etag)
-	setHeader(c, headerCacheStatus, s.standings.of(p.view).streamed())
+	SetHeader(c, fiber.HeaderETag, etag)
+	SetHeader(c, headerCacheStatus, r.ages.of(p.View).streamed())
 	if same {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
-	c.Response().Header.SetContentType(contentType)
+	c.Response().Header.SetContentType(ContentType)
 	size := -1
 	if key.Coding == result.Identity {
-		size = b.size()
+		if b.size != nil {
+			size = b.size()
+		}
 	} else {
-		setHeader(c, fiber.HeaderContentEncoding, string(key.Coding))
+		SetHeader(c, fiber.HeaderContentEncoding, string(key.Coding))
 	}
 	if size < 0 && head {
 		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
 	}
-	s.sendPieces(c, s.coded(b, key.Coding), size, func() { s.results.InFlight().Give(claimed) })
+	r.sendPieces(c, r.coded(b, key.Coding), size, func() { r.results.InFlight().Give(claimed) })
 	return nil
 }
 
@@ -122,15 +124,15 @@ const streamBytes = chunk + chunk/2
 // claim claims the memory for a stream: in its coding, or where there is too little
 // for that, as it is. It returns the coding and how many bytes are to be given back; 0
 // where there is too little for either.
-func (s *Server) claim(b *body, coding result.Coding) (result.Coding, int64) {
+func (r *Responder) claim(b *Body, coding result.Coding) (result.Coding, int64) {
 	needed := streamBytes + result.StreamBytes(coding)
 	if joint(b, coding) {
 		needed = 2 * streamBytes // blocks are compressed by turns
 	}
-	if coding != result.Identity && s.results.InFlight().Take(needed) {
+	if coding != result.Identity && r.results.InFlight().Take(needed) {
 		return coding, needed
 	}
-	if s.results.InFlight().TakeLittle(streamBytes) {
+	if r.results.InFlight().TakeLittle(streamBytes) {
 		return result.Identity, streamBytes
 	}
 	return coding, 0
@@ -139,28 +141,28 @@ func (s *Server) claim(b *body, coding result.Coding) (result.Coding, int64) {
 // largeTag is the tag of an answer that is never held as a whole: of what
 // determines it instead of its bytes. Where the bytes depend on how the rows lie in
 // this process's memory, which another front end may have otherwise, that is part of it.
-func largeTag(key result.Key, b *body) string {
+func largeTag(key result.Key, b *Body) string {
 	by := key.View + "\x00" + key.Epoch + "\x00" + strconv.FormatUint(key.Generation, 36) + "\x00" + key.Query
 	if !joint(b, key.Coding) {
 		return result.Tag(by, key.Coding)
 	}
 	text := append([]byte(by), 0)
-	for g := range groups(b.runs) {
+	for g := range groups(b.blocks.runs) {
 		text = binary.AppendUvarint(text, uint64(g.size))
 	}
 	return result.Tag(string(text), key.Coding)
 }
 
 // joint reports whether a body in a coding is put together from blocks.
-func joint(b *body, c result.Coding) bool { return c == result.Gzip && b.runs != nil }
+func joint(b *Body, c result.Coding) bool { return c == result.Gzip && b.blocks != nil }
 
 // coded is a body as it is sent.
-func (s *Server) coded(b *body, c result.Coding) pieces {
+func (r *Responder) coded(b *Body, c result.Coding) Pieces {
 	switch {
 	case c == result.Identity:
-		return b.pieces()
+		return b.Pieces
 	case joint(b, c):
-		return s.inBlocks(b)
+		return r.inBlocks(b)
 	default:
 		return compressed(b, c)
 	}

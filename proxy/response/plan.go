@@ -1,0 +1,134 @@
+package response
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/dgraph-io/ristretto/v2"
+
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+	"vitrine/proxy/query"
+	"vitrine/rules/raw"
+)
+
+// Build evaluates a query on a snapshot. It may be called again for a body too large to
+// keep.
+type Build func(context.Context, *view.Snapshot) (*Body, error)
+
+// Plan says what will be answered and how to make it.
+type Plan struct {
+	View string
+	// Query is canonical: of one snapshot, the same text means the same bytes.
+	Query string
+	Build Build
+	// Personal: the answer depends on who asks.
+	Personal bool
+	// Prepared: many rows are sent as they are prepared, not made one by one.
+	Prepared bool
+	// Once: the plan is for this request only, because it depends on the path, the
+	// moment or what was found.
+	Once bool
+	// Until is when another answer becomes right by the clock alone. The zero time
+	// never comes.
+	Until time.Time
+	// Since is from when on the clock has given this answer, where Until is known. The zero
+	// time: it is not known.
+	Since time.Time
+	// Ignored is what the call asks for and is not read.
+	Ignored string
+	// Restricted is the permission whose lack cuts the list; empty: it is whole.
+	Restricted string
+	// Paths are the stored fields that the call names. Those that no record has are
+	// reported as ignored, unless the list is restricted.
+	Paths []string
+
+	generation int // of the settings it was made by; Planner sets it
+}
+
+// build evaluates the plan and finds what it ignores of the call.
+func (p *Plan) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
+	b, err := p.Build(ctx, s)
+	if err == nil && p.Restricted == "" {
+		b.ignored, err = missing(ctx, s, p.Paths)
+	}
+	return b, err
+}
+
+// missing lists those of the paths that no record of a snapshot has; empty if there are
+// none. Of views in the store it is not known.
+func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, error) {
+	var all []string
+	for _, path := range paths {
+		parsed, err := raw.ParsePath(path)
+		if err != nil {
+			continue // it was refused, or names no field
+		}
+		has, err := s.Has(ctx, parsed)
+		if err != nil {
+			return "", err
+		}
+		if !has {
+			all = append(all, path)
+		}
+	}
+	return query.IgnoredPaths(all), nil
+}
+
+// key is the key of the plan's answer from a snapshot.
+func (p *Plan) key(s *view.Snapshot, coding result.Coding) result.Key {
+	meta := s.Meta()
+	return result.Key{View: p.View, Epoch: meta.Epoch, Generation: meta.Generation, Query: p.Query, Coding: coding}
+}
+
+// plannedBytes bounds the plans kept for one resource. A plan holds its filter,
+// which is some times as large as the text it was read from.
+const plannedBytes, planFactor, planOverhead = 4 << 20, 8, 512
+
+// Planner keeps the plans of query strings for one resource. To read a filter, check it
+// and compile it costs more than to find an answer; popular URLs are read once.
+// Answers themselves are kept by the plan's canonical query, never by URL.
+type Planner struct {
+	kept *ristretto.Cache[[]byte, Plan]
+}
+
+// NewPlanner returns a Planner without plans. Close it when done.
+func NewPlanner() (*Planner, error) {
+	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, Plan]{
+		NumCounters: 10 * plannedBytes / planOverhead,
+		MaxCost:     plannedBytes,
+		BufferItems: 64,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("response: memory of plans: %w", err)
+	}
+	return &Planner{kept}, nil
+}
+
+// Close frees the plans.
+func (p *Planner) Close() { p.kept.Close() }
+
+// plan returns the plan of a query string by settings of a generation, and makes it where
+// it is not kept. The plan of a session depends on who asks and is made each time; so is
+// one that holds once. Errors are not kept.
+func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (Plan, error) {
+	if anonymous {
+		if found, ok := p.kept.Get(url); ok && found.generation == generation {
+			return found, nil
+		}
+	}
+	made, err := plan()
+	if err != nil {
+		return Plan{}, err
+	}
+	if generation > 0 {
+		// Answers are kept across generations of settings; their keys must not be.
+		made.generation, made.Query = generation, strconv.Itoa(generation)+"\x00"+made.Query
+	}
+	if anonymous && !made.Once {
+		p.kept.Set(url, made, int64(planFactor*len(url)+planOverhead))
+	}
+	return made, nil
+}
