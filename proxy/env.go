@@ -25,7 +25,7 @@ type env struct {
 
 	language string // of answers to requests that ask for no other
 	labels   *label.Sets
-	persons  *newcomers
+	persons  *personLookup
 	titles   titles
 
 	citations Citations // nil: there is no index
@@ -41,7 +41,7 @@ func newEnv(o Options) (*env, error) {
 	e := &env{
 		views: o.Views, access: o.Access, now: o.Now, zone: or(o.Zone, time.UTC), timeout: o.Limits.Request,
 		query:    query.New(query.Options{Filter: o.Filter, Now: o.Now}),
-		language: or(o.Language, "en"), labels: o.Labels, persons: newNewcomers(o.Records, o.Now), citations: o.Citations,
+		language: or(o.Language, "en"), labels: o.Labels, persons: newPersonLookup(o.Records, o.Now), citations: o.Citations,
 		spectrumOff: o.SpectrumOff, formattedSingle: o.FormattedSingle,
 	}
 	var err error

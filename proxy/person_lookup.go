@@ -1,0 +1,144 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
+
+	"vitrine/cache/origin"
+	"vitrine/rules"
+	"vitrine/rules/lru"
+	"vitrine/rules/raw"
+)
+
+// Records reads the institute's collections as they are now; an origin.Store
+// does. Only what a view does not have yet is asked of it.
+type Records interface {
+	Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error]
+}
+
+const (
+	// lookupTTL is how long a look-up counts: long enough that a page which asks for a
+	// missing person does not ask the store each time, short enough that a new person
+	// appears soon.
+	lookupTTL = 5 * time.Second
+	// maxLookups bounds how many look-ups are kept; one is a few KB at most.
+	maxLookups = 4096
+	// maxConcurrentLookups bounds how many look-ups the store runs at a time.
+	maxConcurrentLookups = 4
+)
+
+// personLookup finds persons that the views do not have yet (DESIGN.md: 20). Each id is
+// looked up once at a time, and its record, or that there is none, is kept briefly.
+type personLookup struct {
+	records Records // nil: there is no store to ask
+	now     func() time.Time
+	turns   *semaphore.Weighted
+	flights singleflight.Group
+
+	mu   sync.Mutex // guards kept
+	kept *lru.Cache[string, lookup]
+}
+
+// lookup is the outcome of a look-up.
+type lookup struct {
+	until  time.Time
+	record bson.Raw // nil: there is no such person
+}
+
+func newPersonLookup(records Records, now func() time.Time) *personLookup {
+	return &personLookup{
+		records: records, now: now, turns: semaphore.NewWeighted(maxConcurrentLookups),
+		kept: lru.New[string, lookup](maxLookups),
+	}
+}
+
+// find returns a person's stored record, or origin.ErrNotFound. A store that does
+// not answer is rules.ErrUnavailable.
+func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
+	if l.records == nil {
+		return nil, origin.ErrNotFound
+	}
+	record, ok := l.cached(id)
+	if !ok {
+		// The first caller's context bounds the look-up for all: requests have the same time.
+		found, err, _ := l.flights.Do(id, func() (any, error) { return l.lookUp(ctx, id) })
+		if err != nil {
+			return nil, fmt.Errorf("look up person %q: %w: %w", id, rules.ErrUnavailable, err)
+		}
+		record = found.(bson.Raw)
+	}
+	if record == nil {
+		return nil, origin.ErrNotFound
+	}
+	return record, nil
+}
+
+// lookUp asks the store, unless another look-up has ended just before this one began. The
+// record is nil if there is none.
+func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) {
+	if record, ok := l.cached(id); ok {
+		return record, nil
+	}
+	if err := l.turns.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer l.turns.Release(1)
+	query, err := bson.Marshal(identified(id))
+	if err != nil {
+		return nil, err
+	}
+	found, err := l.read(ctx, "persons", origin.Query{Filter: query, Sort: bson.D{{Key: "_id", Value: 1}}, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	var record bson.Raw
+	if len(found) > 0 {
+		record = found[0]
+	}
+	l.cache(id, record)
+	return record, nil
+}
+
+// read returns the documents that answer a query and can be read all the way down:
+// others are left out, as views leave them out.
+func (l *personLookup) read(ctx context.Context, collection string, q origin.Query) ([]bson.Raw, error) {
+	var all []bson.Raw
+	for doc, err := range l.records.Find(ctx, collection, q) {
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", collection, err)
+		}
+		if raw.Check(doc) == nil {
+			all = append(all, doc)
+		}
+	}
+	return all, nil
+}
+
+// cached returns the outcome of an earlier look-up that still counts.
+func (l *personLookup) cached(id string) (record bson.Raw, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found := l.kept.Peek(id)
+	if found == nil || !l.now().Before(found.until) {
+		return nil, false
+	}
+	return found.record, true
+}
+
+// cache keeps an outcome, and drops those that no longer count or are too many.
+func (l *personLookup) cache(id string, record bson.Raw) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	for oldest, found := l.kept.Oldest(); found != nil && !now.Before(found.until); oldest, found = l.kept.Oldest() {
+		l.kept.Remove(oldest)
+	}
+	l.kept.Put(id, lookup{until: now.Add(lookupTTL), record: record})
+}
