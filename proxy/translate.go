@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/rules/label"
+	"vitrine/rules/raw"
 )
 
 // activity is a row on its way out, joined from its pieces: the fragments that
@@ -82,7 +84,7 @@ func (t *translator) rows(row func(dst []byte, a activity) []byte) rowFunc {
 }
 
 // translate returns the document with the labels in rendered.type and
-// rendered.subtype told in the language.
+// rendered.subtype in the language; the document itself if it cannot be read.
 func (t *translator) translate(doc bson.Raw) bson.Raw {
 	kind, _ := doc.Lookup("type").StringValueOK()
 	sub, _ := doc.Lookup("subtype").StringValueOK()
@@ -90,41 +92,34 @@ func (t *translator) translate(doc bson.Raw) bson.Raw {
 	if !ok {
 		return doc
 	}
-	known := map[string]string{}
-	if text, ok := t.labels.Lookup(label.ActivityType, kind, t.lang); ok {
-		known["type"] = text
-		// A row is not in two languages: a subtype without a label goes by its type's,
-		// unless it goes by its id.
-		if shown, _ := rendered.Lookup("subtype").StringValueOK(); shown != sub {
-			known["subtype"] = text
-		}
+	typeText, hasType := t.labels.Lookup(label.ActivityType, kind, t.lang)
+	subText, hasSub := t.labels.Lookup(label.ActivitySubtype, kind+"/"+sub, t.lang)
+	// A row is not in two languages: a subtype without a label goes by its type's,
+	// unless it goes by its id.
+	if shown, _ := rendered.Lookup("subtype").StringValueOK(); hasType && !hasSub && shown != sub {
+		subText, hasSub = typeText, true
 	}
-	if text, ok := t.labels.Lookup(label.ActivitySubtype, kind+"/"+sub, t.lang); ok {
-		known["subtype"] = text
+	if hasType {
+		rendered = withText(rendered, "type", typeText)
 	}
-	if len(known) == 0 {
+	if hasSub {
+		rendered = withText(rendered, "subtype", subText)
+	}
+	translated, err := raw.SetField(doc, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
+	if err != nil {
 		return doc
 	}
-	return withFields(doc, map[string]any{"rendered": withFields(rendered, known)})
+	return translated
 }
 
-// withFields returns a document with the values of fields that it has replaced;
-// the document itself if it cannot be read.
-func withFields[T any](doc bson.Raw, fields map[string]T) bson.Raw {
-	elements, err := doc.Elements()
+// withText returns a document with another text in a field that it has.
+func withText(doc bson.Raw, field, text string) bson.Raw {
+	if doc.Lookup(field).IsZero() {
+		return doc
+	}
+	changed, err := raw.SetField(doc, field, bson.RawValue{Type: bson.TypeString, Value: bsoncore.AppendString(nil, text)})
 	if err != nil {
 		return doc
 	}
-	d := make(bson.D, len(elements))
-	for i, e := range elements {
-		d[i] = bson.E{Key: e.Key(), Value: e.Value()}
-		if value, ok := fields[e.Key()]; ok {
-			d[i].Value = value
-		}
-	}
-	raw, err := bson.Marshal(d)
-	if err != nil {
-		return doc
-	}
-	return raw
+	return changed
 }

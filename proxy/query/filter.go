@@ -104,7 +104,9 @@ func (r *Reader) fromJSON(text string, c cast) (*filter.Filter, error) {
 		return nil, err
 	}
 	if value, ok := c.to(doc.Lookup(c.field)); ok {
-		doc = withField(doc, c.field, value)
+		if doc, err = raw.SetField(doc, c.field, value); err != nil {
+			return nil, fmt.Errorf("filter: cast %s: %w", c.field, err)
+		}
 	}
 	return filter.FromBSON(doc, o)
 }
@@ -147,18 +149,4 @@ func truthOf(v bson.RawValue) (truth bson.RawValue, ok bool) {
 		return bson.RawValue{}, false
 	}
 	return bson.RawValue{Type: bson.TypeBoolean, Value: bsoncore.AppendBoolean(nil, is)}, true
-}
-
-// withField returns doc with the value of a top-level field replaced.
-func withField(doc bson.Raw, field string, value bson.RawValue) bson.Raw {
-	var b raw.Builder
-	r := raw.Read(doc)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		v := e.Value()
-		if string(e.Key) == field {
-			v = value
-		}
-		b.Add(string(e.Key), v)
-	}
-	return b.Finish(bson.TypeEmbeddedDocument).Value
 }
