@@ -1,6 +1,8 @@
 package multiply
 
 import (
+	"cmp"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -19,9 +21,9 @@ type variation struct {
 	dice   *rand.Rand
 
 	years   int               // added to every year
-	units   int               // places by which units move on
-	users   map[string]string // who stands for whom
-	texts   map[string]string // what changes in rendered texts, old to new
+	units   int               // places by which units are shifted
+	users   map[string]string // replacements of users
+	texts   map[string]string // replacements in rendered texts
 	changed bool              // of the title: rendered texts must follow
 }
 
@@ -35,20 +37,32 @@ func (v *variation) apply(record bson.D) bson.D {
 	put(record, "_id", id)
 	v.year(record)
 	v.title(record)
-	v.authors(record)
-	if units, ok := value(record, "units").(bson.A); ok {
-		put(record, "units", v.moved(units))
+	for _, author := range authors(record) {
+		if user := str(value(author, "user")); user != "" {
+			put(author, "user", v.user(user))
+		}
+		v.shiftUnits(author)
 	}
+	v.shiftUnits(record)
 	if doi := str(value(record, "doi")); doi != "" {
 		put(record, "doi", doi+"."+strconv.FormatInt(int64(v.serial), 36))
 	}
 	return v.rendered(record)
 }
 
-// year moves the record in time. Years that are no numbers stay as odd as they are.
+// year moves the record in time. Years that are not numbers stay as they are.
 func (v *variation) year(record bson.D) {
-	year, ok := number(value(record, "year"))
-	if !ok {
+	var year int
+	switch n := value(record, "year").(type) {
+	case int32:
+		year = int(n)
+	case int64:
+		year = int(n)
+	case float64:
+		if year = int(n); n != float64(year) {
+			return
+		}
+	default:
 		return
 	}
 	v.years = min(max(year+v.years, firstYear), lastYear) - year
@@ -91,19 +105,7 @@ func (v *variation) title(record bson.D) {
 	}
 }
 
-// authors lets other people have done every other part of the work.
-func (v *variation) authors(record bson.D) {
-	for _, author := range docs(value(record, "authors")) {
-		if user := str(value(author, "user")); user != "" {
-			put(author, "user", v.user(user))
-		}
-		if units, ok := value(author, "units").(bson.A); ok {
-			put(author, "units", v.moved(units))
-		}
-	}
-}
-
-// user returns who stands for a user throughout the record.
+// user returns the replacement of a user throughout the record: every other user's own.
 func (v *variation) user(old string) string {
 	if fresh, ok := v.users[old]; ok {
 		return fresh
@@ -117,27 +119,29 @@ func (v *variation) user(old string) string {
 	return fresh
 }
 
-// moved returns units moved on by the record's number of places in the list of all,
-// so that different ones stay different.
-func (v *variation) moved(units bson.A) bson.A {
-	moved := slices.Clone(units)
-	for i, unit := range moved {
+// shiftUnits shifts the units of a document within the list of all, so that different
+// ones stay different.
+func (v *variation) shiftUnits(doc bson.D) {
+	units, _ := value(doc, "units").(bson.A)
+	for i, unit := range units {
 		if at, ok := slices.BinarySearch(v.m.units, str(unit)); ok {
-			moved[i] = v.m.units[(at+v.units)%len(v.m.units)]
+			units[i] = v.m.units[(at+v.units)%len(v.m.units)]
 		}
 	}
-	return moved
 }
 
-// rendered lets the rendered texts follow, or leaves them out where the title
-// cannot be found in them: it was escaped, or is not what was rendered.
+// rendered adapts the rendered texts, or leaves them out where they do not hold the new
+// title: the old one was escaped, or is not what was rendered.
 func (v *variation) rendered(record bson.D) bson.D {
 	rendered, ok := value(record, "rendered").(bson.D)
 	if !ok {
 		return record
 	}
-	title := str(value(record, "title"))
-	replace := v.replacer()
+	var pairs []string // the longest first
+	for _, old := range slices.SortedFunc(maps.Keys(v.texts), func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) }) {
+		pairs = append(pairs, old, v.texts[old])
+	}
+	replace := strings.NewReplacer(pairs...)
 	for i, e := range rendered {
 		switch old := e.Value.(type) {
 		case string:
@@ -151,27 +155,8 @@ func (v *variation) rendered(record bson.D) bson.D {
 		}
 	}
 	put(rendered, "quarter", v.moveYear(str(value(rendered, "quarter"))))
-	if v.changed && !strings.Contains(str(value(rendered, "web")), title) {
-		return slices.DeleteFunc(record, func(e bson.E) bool { return e.Key == "rendered" })
+	if v.changed && !strings.Contains(str(value(rendered, "web")), str(value(record, "title"))) {
+		return withoutRendered(record)
 	}
 	return record
-}
-
-// replacer exchanges v.texts, the longest first.
-func (v *variation) replacer() *strings.Replacer {
-	olds := make([]string, 0, len(v.texts))
-	for old := range v.texts {
-		olds = append(olds, old)
-	}
-	slices.SortFunc(olds, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	pairs := make([]string, 0, 2*len(olds))
-	for _, old := range olds {
-		pairs = append(pairs, old, v.texts[old])
-	}
-	return strings.NewReplacer(pairs...)
 }
