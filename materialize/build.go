@@ -23,17 +23,17 @@ type build struct {
 	guard     shrinkGuard
 	workers   int
 	batch     int                 // records or rows handed on together
-	progress  func(Progress)      // nil: nobody looks
-	published func(m origin.Meta) // told as soon as readers can see a new generation; nil: nobody waits
+	progress  func(Progress)      // nil: not reported
+	published func(m origin.Meta) // called as soon as readers can see a new generation; may be nil
 
 	counts  Counts
-	total   int       // rows published when the run started
-	first   bool      // the view was never published
-	settled []settled // what was put, by place in known
-	added   int       // rows that are new to the view
-	left    int       // published rows whose records no longer give one
-	known   *known
-	kept    *known // what is known from the run before, then what this one leaves; nil: nothing
+	total   int         // rows published when the run started
+	first   bool        // the view was never published
+	updates []rowUpdate // by place in index
+	added   int         // rows that are new to the view
+	left    int         // published rows whose records no longer give one
+	index   *rowIndex
+	kept    *rowIndex // of the run before, then of this one; nil: none
 	skips   skips
 }
 
@@ -69,12 +69,12 @@ func (b *build) run(ctx context.Context) Outcome {
 		out.Changed, out.Removed = 0, 0
 	}
 	b.report(ctx, &out)
-	b.tell(Progress{Scanned: b.counts.Scanned, Changed: out.Changed, Done: true})
+	b.reportProgress(Progress{Scanned: b.counts.Scanned, Changed: out.Changed, Done: true})
 	return out
 }
 
 // report stores the health that a run leaves, unless it was stopped: then a run that
-// lost its lease has no say, and one that was told to end has nothing to tell.
+// lost its lease must not write, and one that was cancelled has no result.
 func (b *build) report(ctx context.Context, out *Outcome) {
 	if out.Result == Stopped {
 		return
@@ -122,24 +122,24 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	b.guard.recall(meta.Health.Counts)
 	kept := b.kept
 	b.kept = nil
-	if b.known, err = kept.orLoad(ctx, b.store, meta, b.full); err != nil {
+	if b.index, err = kept.orLoad(ctx, b.store, meta, b.full); err != nil {
 		return meta, Failed, err
 	}
-	b.total, b.first = b.known.live, meta.Generation == 0
+	b.total, b.first = b.index.live, meta.Generation == 0
 	fingerprint, err := b.stream(ctx, pub)
 	if err != nil {
 		return meta, Failed, err
 	}
-	b.counts.Removed = b.left + b.known.vanished()
-	rows := b.known.live + b.added - b.counts.Removed
-	if err := b.guard.rows(b.known.live, b.counts.Removed, rows); err != nil {
+	b.counts.Removed = b.left + b.index.vanished()
+	rows := b.index.live + b.added - b.counts.Removed
+	if err := b.guard.rows(b.index.live, b.counts.Removed, rows); err != nil {
 		return meta, Held, err
 	}
 	if err := b.guard.collection(b.job.Source, b.counts.Scanned); err != nil {
 		return meta, Held, err
 	}
 	if b.counts.Changed+b.counts.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint {
-		b.kept = b.known.after(b.settled, meta)
+		b.kept = b.index.after(b.updates, meta)
 		return meta, Unchanged, nil
 	}
 	if err := b.removeVanished(ctx, pub); err != nil {
@@ -150,12 +150,12 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err != nil {
 		return meta, Failed, fmt.Errorf("commit view %s: %w", view, err)
 	}
-	b.kept = b.known.after(b.settled, next)
+	b.kept = b.index.after(b.updates, next)
 	return next, Published, nil
 }
 
 // abort discards a publication, even if ctx has ended. Its error is of no use: what
-// stays behind is seen by nobody and goes with the next Begin.
+// stays behind is never read and is removed by the next Begin.
 func abort(ctx context.Context, pub origin.Publication) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 	defer cancel()
@@ -175,7 +175,7 @@ func (b *build) removeVanished(ctx context.Context, pub origin.Publication) erro
 		rows = make([]origin.Row, 0, b.batch)
 		return nil
 	}
-	for id := range b.known.vanishedIDs() {
+	for id := range b.index.vanishedIDs() {
 		if rows = append(rows, origin.Row{ID: id}); len(rows) == b.batch {
 			if err := flush(); err != nil {
 				return err
@@ -185,8 +185,8 @@ func (b *build) removeVanished(ctx context.Context, pub origin.Publication) erro
 	return flush()
 }
 
-// tell reports progress, if anybody looks.
-func (b *build) tell(p Progress) {
+// reportProgress calls progress, if it is set.
+func (b *build) reportProgress(p Progress) {
 	if b.progress == nil {
 		return
 	}

@@ -33,7 +33,7 @@ func (h *hasher) sum(record bson.Raw) uint64 {
 	return h.digest.Sum64()
 }
 
-// appendKey appends what tells an id from all others: its BSON type and its bytes.
+// appendKey appends what distinguishes an id from all others: its BSON type and bytes.
 func appendKey(dst []byte, id bson.RawValue) []byte {
 	return append(append(dst, byte(id.Type)), id.Value...)
 }

@@ -24,7 +24,7 @@ type Job struct {
 	// give another row, be it by configuration or by the program.
 	Fingerprint string
 	// Optional says that the source may be empty. If false, a run that finds no records
-	// in it is warned of.
+	// in it logs a warning.
 	Optional bool
 	// Digest stands for what rows take from Deps, where that is little of them: other
 	// changes in them leave rows as they are. If nil, rows take everything.
@@ -55,8 +55,8 @@ type Input struct {
 	// Records yields every source record once. It may be ranged over once.
 	Records iter.Seq2[bson.Raw, error]
 	Deps    Deps
-	// Guard is told how many records came from where else than Records and Deps; its error,
-	// that they are too few, must be returned.
+	// Guard checks the number of records from a source other than Records and Deps. Its
+	// error means that there are too few, and must be returned.
 	Guard func(source string, records int) error
 	// Skip counts a record as left out and lists it in the view's health.
 	Skip func(id bson.RawValue, err error)

@@ -16,7 +16,7 @@ import (
 // was silent for a whole term; one that is alive renews it, and that is an error that
 // wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView,
 // ErrBusy, the store's, or the cause for which ctx ended or the lease was lost, then
-// with the outcomes so far. How single runs went is told by their outcomes alone.
+// with the outcomes so far. Only the outcomes say how single runs went.
 func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)) ([]Outcome, error) {
 	jobs, err := r.jobs(q.Views)
 	if err != nil {

@@ -19,12 +19,12 @@ type Result string
 const (
 	Published Result = "published" // a new generation was committed
 	Unchanged Result = "unchanged" // nothing to publish
-	Held      Result = "held"      // would have taken away too many rows, or made them without a damaged record; nothing was published
+	Held      Result = "held"      // would have removed too many rows, or made them without a damaged record; nothing was published
 	Failed    Result = "error"     // see Outcome.Err; nothing was published
 	Stopped   Result = "stopped"   // the context ended or the lease was lost; nothing was published
 )
 
-// Outcome is one run of one job, told for logs, metrics and people.
+// Outcome is one run of one job, as reported to logs, metrics and operators.
 type Outcome struct {
 	View    string
 	Full    bool // every record was rendered and compared with its stored row
@@ -42,7 +42,7 @@ type Counts struct {
 	Scanned  int // source records read
 	Rendered int // records that were given to the job's RowFunc
 	Changed  int // rows published, new ones included
-	Removed  int // rows taken away
+	Removed  int // rows removed
 	Skipped  int // records left out because no row could be made of them
 }
 
@@ -108,12 +108,12 @@ func (s Skip) stored() origin.Skip {
 }
 
 // warnOfEmpty warns of a run that found no records in its job's source and reports
-// whether it did: somebody may have mistyped the name of the store. warned says that it
-// is known from the run before.
+// whether it did: the name of the store may be mistyped. warned says that the run before
+// has warned.
 func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned bool) bool {
 	switch {
 	case out.Result == Failed || out.Result == Stopped:
-		return warned // nothing was found out
+		return warned // nothing was learned
 	case out.Scanned > 0 || job.Optional:
 		return false
 	case !warned:
@@ -122,7 +122,7 @@ func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned b
 	return true
 }
 
-// skipped tells which records were left out, and why.
+// skipped logs which records were left out, and why.
 func (o Outcome) skipped() string {
 	if o.Skipped == 0 {
 		return ""

@@ -67,37 +67,37 @@ type Options struct {
 	LeaseTTL time.Duration
 	// Workers bounds the goroutines that render. If 0, there is one per processor.
 	Workers int
-	// Batch is how many rows are put aside at once. If 0, 500 are used.
+	// Batch is how many rows are written at once. If 0, 500 are used.
 	Batch int
-	// Watcher tells of changed source collections, so that their jobs run at once.
+	// Watcher reports changed source collections, so that their jobs run at once.
 	// If nil, or if it does not support watching, jobs run on their schedule only.
 	Watcher origin.Watcher
 	// Before is called when Run has taken the lease; the first jobs run when it returns,
-	// which it must when its context ends. If nil, nothing is waited for.
+	// which it must when its context ends. If nil, they run at once.
 	Before func(context.Context)
-	// OnPublish is told of every new generation as soon as readers can see it. It
-	// delays the next job, so it should hand on and return. If nil, nobody is told.
+	// OnPublish is called with every new generation as soon as readers can see it. It
+	// delays the next job, so it should return soon. If nil, it is not called.
 	OnPublish func(origin.Meta)
-	// Observer is told of runs, for metrics. Its funcs may be nil.
+	// Observer is called about runs, for metrics. Its funcs may be nil.
 	Observer Observer
 	// Log gets one record per run that Run makes. If nil, slog.Default is used.
 	Log *slog.Logger
 }
 
-// Observer is told what a Runner does. Each of its funcs is called by one goroutine
-// at a time, may be nil, and should return quickly.
+// Observer follows a Runner. Each of its funcs is called by one goroutine at a time, may
+// be nil, and should return quickly.
 type Observer struct {
-	// Started is told that a run of a view's job begins.
+	// Started is called when a run of a view's job begins.
 	Started func(view string)
-	// Finished is told how it ended; for every Started there is one Finished.
+	// Finished is called with its outcome, once for every Started.
 	Finished func(Outcome)
-	// Missed is told how many of a view's scheduled times have passed while its job
-	// was still running, or waiting after an error: they are not made up for.
+	// Missed is called with the number of a view's scheduled times that passed while its
+	// job was still running, or waiting after an error: they are not made up for.
 	Missed func(view string, slots int)
-	// Due is told in how long the next run of a view with a schedule is due, whenever that
-	// changes while the lease is held.
+	// Due is called with the time until the next run of a view with a schedule, whenever
+	// that changes while this Runner holds the lease.
 	Due func(view string, in time.Duration)
-	// Leading is told that the lease was taken (true) or given up (false).
+	// Leading is called when the lease was acquired (true) or given up (false).
 	Leading func(bool)
 }
 
@@ -138,12 +138,12 @@ type Runner struct {
 	schedules map[string]*Schedule // by view; absent: none
 	full      *Schedule            // nil: none
 	busy      atomic.Bool          // Run or RunOnce is at work
-	kept      map[string]*known    // by view: what the last run left; only touched by who made the Runner busy
+	kept      map[string]*rowIndex // by view: of the last run; only used by the goroutine that made the Runner busy
 	wake      chan struct{}        // of capacity one: there is something in asked
 
 	mu      sync.Mutex     // guards the fields below
 	leading bool           // Run holds the lease
-	asked   map[string]ask // by view: what was asked for and not taken up yet
+	asked   map[string]ask // by view: requests that no run has taken up yet
 }
 
 // New checks options and returns a Runner that is not at work yet.
@@ -155,7 +155,7 @@ func New(o Options) (*Runner, error) {
 	r := &Runner{
 		o:         o,
 		schedules: map[string]*Schedule{},
-		kept:      map[string]*known{},
+		kept:      map[string]*rowIndex{},
 		wake:      make(chan struct{}, 1),
 		asked:     map[string]ask{},
 	}
@@ -232,7 +232,7 @@ func (r *Runner) views() []string {
 	return names
 }
 
-// build runs one job once and tells the observer.
+// build runs one job once and reports it to the observer.
 func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, force bool, progress func(Progress)) Outcome {
 	if r.o.Observer.Started != nil {
 		r.o.Observer.Started(job.View)

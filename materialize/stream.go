@@ -20,9 +20,9 @@ import (
 // batches are in memory at once, one being filled, one waiting, one being rendered.
 const batchBytes = 4 << 20
 
-// tellEvery is after how many records a scan that finds nothing to do lets
-// progress be told.
-const tellEvery = 2000
+// reportEvery is after how many records a scan that finds nothing to do lets
+// progress be reported.
+const reportEvery = 2000
 
 // maxRow is the longest row that is published: MongoDB's limit for a document, less
 // room for what the store keeps beside it.
@@ -33,7 +33,7 @@ type change struct {
 	id     bson.RawValue
 	record bson.Raw
 	hash   uint64
-	at     int       // the record's place in what is known
+	at     int       // the record's place in the index
 	old    published // the row published for the record
 	was    bool      // whether there is one
 	fresh  bool      // the row is up to date: the change is none
@@ -43,7 +43,7 @@ type change struct {
 }
 
 // batch is a group of changes, and how many records had been read when it was sent.
-// It may hold no changes, to tell just that.
+// It may hold no changes, to report just that.
 type batch struct {
 	changes []change
 	scanned int
@@ -51,7 +51,7 @@ type batch struct {
 
 // stream reads the source, renders what is not published yet and puts it aside. It
 // returns the fingerprint of what the rows are made from besides their records. One
-// goroutine reads and hashes, and alone uses known and counts.Scanned; another
+// goroutine reads and hashes, and alone uses index and counts.Scanned; another
 // renders and puts, and alone uses the other counts. Both have ended on return.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
 	deps, fingerprint, err := readDeps(ctx, b.store, b.job, func(id bson.RawValue, err error) error {
@@ -89,7 +89,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 }
 
 // changes yields the records whose rows are not up to date, and now and then one whose
-// row is, so that progress can be told.
+// row is, so that progress can be reported.
 func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	if b.job.Summarize != nil {
 		return b.summarized(ctx, deps, h)
@@ -99,7 +99,7 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 		sift := b.store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
 			b.counts.Scanned++
 			c := b.compare(record, h)
-			if c.fresh && b.counts.Scanned%tellEvery != 0 {
+			if c.fresh && b.counts.Scanned%reportEvery != 0 {
 				return false
 			}
 			wanted = append(wanted, c)
@@ -174,9 +174,9 @@ func (b *build) leftOut(err error) bool {
 	b.counts.Scanned++
 	b.skips.add(damaged.ID, err)
 	if damaged.ID.IsZero() {
-		b.known.keepAll = true
+		b.index.keepAll = true
 	} else {
-		b.known.meet(damaged.ID)
+		b.index.meet(damaged.ID)
 	}
 	return true
 }
@@ -201,12 +201,12 @@ func (b *build) readable(records iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw,
 // read sends changes on in batches.
 func (b *build) read(ctx context.Context, changes iter.Seq2[change, error], batches chan<- batch) error {
 	var next batch
-	size, told := 0, 0
+	size, reported := 0, 0
 	send := func() error {
 		next.scanned = b.counts.Scanned
 		select {
 		case batches <- next:
-			next, size, told = batch{}, 0, b.counts.Scanned
+			next, size, reported = batch{}, 0, b.counts.Scanned
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -220,7 +220,7 @@ func (b *build) read(ctx context.Context, changes iter.Seq2[change, error], batc
 			next.changes = append(next.changes, c)
 			size += len(c.record)
 		}
-		if len(next.changes) == b.batch || size >= batchBytes || b.counts.Scanned-told >= tellEvery {
+		if len(next.changes) == b.batch || size >= batchBytes || b.counts.Scanned-reported >= reportEvery {
 			if err := send(); err != nil {
 				return err
 			}
@@ -246,8 +246,8 @@ func (b *build) compare(record bson.Raw, h *hasher) change {
 	}
 	c := change{hash: h.sum(record)}
 	var again bool
-	c.at, again = b.known.meet(id)
-	c.old = b.known.rows[c.at]
+	c.at, again = b.index.meet(id)
+	c.old = b.index.rows[c.at]
 	c.was = c.old.live
 	c.fresh = again || c.was && !b.full && c.old.hash == c.hash
 	return c
@@ -274,7 +274,7 @@ func (b *build) stage(ctx context.Context, pub origin.Publication, row RowFunc, 
 				return fmt.Errorf("put rows of view %s: %w", b.job.View, err)
 			}
 		}
-		b.tell(Progress{Scanned: next.scanned, Changed: b.counts.Changed})
+		b.reportProgress(Progress{Scanned: next.scanned, Changed: b.counts.Changed})
 	}
 	return nil
 }
@@ -288,7 +288,7 @@ func (b *build) rows(changes []change) []origin.Row {
 			b.skips.add(c.id, c.err)
 		case c.row == nil && c.was:
 			b.left++
-			b.settled = append(b.settled, settled{at: c.at})
+			b.updates = append(b.updates, rowUpdate{at: c.at})
 			rows = append(rows, origin.Row{ID: c.id})
 		case c.row == nil:
 		case b.full && c.was && c.old.hash == c.hash && c.old.sum == xxhash.Sum64(c.row):
@@ -298,7 +298,7 @@ func (b *build) rows(changes []change) []origin.Row {
 				b.added++
 			}
 			b.counts.Changed++
-			b.settled = append(b.settled, settled{at: c.at, hash: c.hash, live: true})
+			b.updates = append(b.updates, rowUpdate{at: c.at, hash: c.hash, live: true})
 			rows = append(rows, origin.Row{ID: c.id, Hash: c.hash, Doc: c.row})
 		}
 	}

@@ -15,7 +15,7 @@ const (
 // ask is a wish for a run of a job. Wishes that come while one waits are one with it.
 type ask struct {
 	soon  bool // the source has changed: run when the job has rested
-	now   bool // somebody waits: run whatever else
+	now   bool // a caller waits: run in any case
 	full  bool
 	force bool
 
@@ -75,8 +75,8 @@ func (t *task) stepped(now time.Time, by time.Duration) {
 	}
 }
 
-// finish takes down how a run ended that had been asked for like that. A wish that
-// failed stays one, to be fulfilled by the next try.
+// finish records the outcome of a run that was requested by asked. After a failure the
+// request stays for the next try.
 func (t *task) finish(out Outcome, asked ask, now time.Time) {
 	t.ended = now
 	if out.Result != Failed {
@@ -86,6 +86,6 @@ func (t *task) finish(out Outcome, asked ask, now time.Time) {
 	wait := min(backoff<<min(t.failures, 10), maxWait)
 	t.failures++
 	t.retry = now.Add(jitter(wait))
-	asked.now, asked.waiting = false, nil // who waited has been told
+	asked.now, asked.waiting = false, nil // the waiting callers have their answer
 	t.asked = t.asked.with(asked)
 }

@@ -11,7 +11,7 @@ import (
 
 // watch asks for runs of the jobs whose source or dependencies change, until ctx ends
 // or the store says that it cannot watch. Schedules go on beside it, so that what a
-// broken stream fails to tell is found a little later.
+// broken stream fails to report is found a little later.
 func (r *Runner) watch(ctx context.Context) {
 	if r.o.Watcher == nil {
 		return
@@ -43,7 +43,7 @@ func (r *Runner) changed(collection string) {
 			jobs = append(jobs, job)
 		}
 	}
-	// On standby nobody watches; a burst that ends with the lease is another's.
+	// A standby does not watch; a burst that ends with the lease is left to the next leader.
 	_ = r.ask(jobs, ask{soon: true})
 }
 

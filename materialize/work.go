@@ -24,7 +24,7 @@ type Request struct {
 // Trigger asks for runs at once, without waiting for them. Requests that come faster
 // than runs are coalesced; one that comes during a run of its view brings another run
 // after it. What is asked for is dropped with the lease. ErrUnknownView names a view
-// without a job; ErrStandby tells that this Runner does not hold the lease, and nothing
+// without a job; ErrStandby means that this Runner does not hold the lease, and nothing
 // will happen, also if it takes the lease later.
 func (r *Runner) Trigger(q Request) error {
 	jobs, err := r.jobs(q.Views)
@@ -110,7 +110,7 @@ func (r *Runner) take(view string) ask {
 	return a
 }
 
-// lead notes whether requests are taken. Those left over are dropped: a wish to force
+// lead sets whether requests are accepted. Those left over are dropped: a request to force
 // a view must not be fulfilled days later, when the lease happens to come back.
 func (r *Runner) lead(leading bool) {
 	r.mu.Lock()
@@ -148,7 +148,7 @@ func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 			fullDue = r.full.anew(fullDue, clock.shown)
 			for _, t := range tasks {
 				t.stepped(clock.shown, by)
-				r.tellDue(t)
+				r.reportDue(t)
 			}
 		}
 		fullDue = r.askFull(fullDue)
@@ -181,7 +181,7 @@ func (r *Runner) tasks(now time.Time) (tasks []*task, fullDue time.Time) {
 			t.next = t.schedule.Next(now)
 		}
 		tasks = append(tasks, t)
-		r.tellDue(t)
+		r.reportDue(t)
 	}
 	if r.full != nil {
 		fullDue = r.full.Next(now)
@@ -189,8 +189,8 @@ func (r *Runner) tasks(now time.Time) (tasks []*task, fullDue time.Time) {
 	return tasks, fullDue
 }
 
-// tellDue tells the observer when a scheduled task runs next.
-func (r *Runner) tellDue(t *task) {
+// reportDue reports to the observer when a scheduled task runs next.
+func (r *Runner) reportDue(t *task) {
 	if t.schedule != nil && r.o.Observer.Due != nil {
 		now := r.now()
 		r.o.Observer.Due(t.job.View, t.due(now).Sub(now))
@@ -209,10 +209,10 @@ func (r *Runner) askFull(due time.Time) time.Time {
 }
 
 // runDue runs a task if its time has come. Scheduled times that the run itself, or a
-// wait after an error, lets go by are missed: told, not made up for.
+// wait after an error, lets pass are missed: reported, not made up for.
 func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task) {
 	if ctx.Err() != nil {
-		return // what was asked for is left to lead, which tells those who wait
+		return // lead drops the requests and answers the waiting callers
 	}
 	now := r.now()
 	t.asked = t.asked.with(r.take(t.job.View))
@@ -223,7 +223,7 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task)
 	missed := max(t.pass(now)-1, 0)
 	asked := t.asked
 	t.asked = ask{}
-	r.tellDue(t)
+	r.reportDue(t)
 	out := r.build(ctx, lease(), t.job, asked.full, asked.force, nil)
 	for _, waiting := range asked.waiting {
 		waiting <- out
@@ -234,7 +234,7 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task)
 		r.o.Observer.Missed(t.job.View, missed)
 	}
 	t.finish(out, asked, now)
-	r.tellDue(t)
+	r.reportDue(t)
 	r.log(ctx, out)
 	t.empty = r.warnOfEmpty(ctx, t.job, out, t.empty)
 }
@@ -259,7 +259,7 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	switch {
 	case out.Result == Failed:
 		level = slog.LevelError
-	case out.Result == Stopped: // as it was told to
+	case out.Result == Stopped: // as it was asked to
 	case out.Result == Held || out.Err != nil || out.Skipped > 0:
 		level = slog.LevelWarn
 	case out.Result == Unchanged:

@@ -21,8 +21,7 @@ import (
 // copyBatch is how many documents are copied from one store to another at once.
 const copyBatch = 1000
 
-// questionTime is how long another server may take for a question: it is its slowness
-// that is to be told.
+// questionTime bounds a question to another server: its slowness is what is measured.
 const questionTime = 10 * time.Minute
 
 // benchProgram says how stores are opened and filled, and how this program starts
@@ -58,7 +57,7 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (bench.Progr
 		Build: func(ctx context.Context, store origin.Store) error { return buildViews(ctx, cfg, store) },
 		Serving: func(uri, profile string) child.Command {
 			c := role(append(servingArgs(cmd, f), "--profile", profile)...)
-			c.Env = append(os.Environ(), envStore+"="+uri) // not an argument, which everybody may read
+			c.Env = append(os.Environ(), envStore+"="+uri) // not an argument, which every user of the machine can read
 			return c
 		},
 		Bare: role("bare"),
@@ -141,7 +140,7 @@ func copyCollection(ctx context.Context, from, into origin.Store, name string) e
 
 // buildViews runs all jobs once.
 func buildViews(ctx context.Context, cfg configs.Config, store origin.Store) error {
-	cfg.Store = "bolt://" // whose lease is taken up at once
+	cfg.Store = "bolt://" // whose lease is free at once
 	inst, err := newInstitute(cfg, store, discard())
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 )
 
 // benchServeCommand is the process that is measured: the program as serve runs it,
-// and beside it the service that tells about it.
+// and beside it the service for the measurement.
 func benchServeCommand() *cobra.Command {
 	var logged bool
 	var profile string
@@ -39,8 +39,8 @@ func benchServeCommand() *cobra.Command {
 	return cmd
 }
 
-// undisturbed takes from a configuration what would not let every request through,
-// and what would start by itself while something is measured.
+// undisturbed removes from a configuration what would refuse requests, and what would
+// start by itself during a measurement.
 func undisturbed(cfg configs.Config) configs.Config {
 	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", ""
 	cfg.Auth.APIKey, cfg.Auth.PortfolioKey, cfg.Limits.Rate = "", "", 0

@@ -40,7 +40,7 @@ func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 	return cfg, nil
 }
 
-// warnOfVisible tells who gave a password in --store that it stands in the list of
+// warnOfVisible warns an operator who gave a password in --store that it stands in the list of
 // processes. Other secrets cannot be given as flags.
 func warnOfVisible(cmd *cobra.Command, log *slog.Logger) {
 	f := cmd.Flags().Lookup("store")

@@ -12,12 +12,12 @@ import (
 	"vitrine/rules/filter"
 )
 
-// In the configuration 0 is no limit. The packages behind it take 0 for a limit of
-// their own, so each is told in its words.
+// In the configuration 0 is no limit. The packages behind it take 0 for their default, so
+// each gets its own value for "no limit".
 
 const (
 	boundless = math.MaxInt32        // of what is counted; no request is as long
-	endless   = 365 * 24 * time.Hour // of what takes time; nobody waits as long
+	endless   = 365 * 24 * time.Hour // of what takes time; no caller waits as long
 	noMatch   = time.Hour            // of a request's matches
 )
 

@@ -43,7 +43,7 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 		return err
 	}
 	progress := rowProgress(cmd.ErrOrStderr())
-	detachLog(cmd) // who waits for the lease must not wait for this log
+	detachLog(cmd) // a log that is not read must not delay those who wait for the lease
 	log := newLogger(cmd, cfg.Log)
 	warnOfVisible(cmd, log)
 	store, err := openExisting(cmd.Context(), cfg)
@@ -89,7 +89,7 @@ func printOutcomes(w io.Writer, outcomes []materialize.Outcome) {
 		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", o.View, o.Result, o.Meta.Generation, o.Meta.Rows,
 			o.Scanned, o.Rendered, o.Changed, o.Removed, o.Skipped, o.Took.Round(time.Millisecond))
 	}
-	_ = tw.Flush() // a closed standard output is nobody's loss
+	_ = tw.Flush() // standard output may be closed
 	for _, o := range outcomes {
 		for _, s := range o.Skips {
 			fmt.Fprintf(w, "skipped: %s %s: %v\n", o.View, s.ID, s.Err)

@@ -101,7 +101,7 @@ func printSettings(w io.Writer, said osiris.Settings) error {
 	return tw.Flush()
 }
 
-// shown tells of a key without showing it.
+// shown describes a key without showing it.
 func shown(k osiris.Key) string {
 	switch {
 	case k.Sealed:

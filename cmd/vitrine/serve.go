@@ -50,7 +50,7 @@ func serveCommand() *cobra.Command {
 			log := newLogger(cmd, cfg.Log)
 			slog.SetDefault(log) // for libraries
 			warnOfVisible(cmd, log)
-			defer endAnyway(cmd.Context(), cfg.Shutdown, log, func(code int) {
+			defer enforceShutdown(cmd.Context(), cfg.Shutdown, log, func(code int) {
 				flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 				os.Exit(code)
 			})()
@@ -63,8 +63,8 @@ func serveCommand() *cobra.Command {
 }
 
 // serve runs the program until ctx ends, and returns nil after everything was
-// drained, stopped and closed. The listeners are opened first: a taken port is
-// told before any work is done. The log counts the lines that it dropped.
+// drained, stopped and closed. The listeners are opened first: a port in use
+// is reported before any work is done. dropped counts the log lines that were dropped.
 func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger, out io.Writer, dropped func() float64) (err error) {
 	public, admin, err := listen(cfg)
 	if err != nil {
@@ -119,8 +119,8 @@ type program struct {
 }
 
 // swapped gives back, as soon as every view is loaded, the memory that loading took
-// beside them: the collector alone would keep it for a long time. What is held then,
-// and after every refresh, says how often the collector has to run.
+// beside them: the collector alone would keep it for a long time. The live memory then,
+// and after every refresh, determines how often the collector has to run.
 func (p *program) swapped() {
 	if p.views.Ready() {
 		p.freed.Do(debug.FreeOSMemory)
@@ -169,7 +169,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	}
 	p.views, err = view.New(view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
-		Index: cfg.Materialize.Enabled, // who only serves may well be who only reads
+		Index: cfg.Materialize.Enabled, // a process that only serves may have a user that only reads
 		Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: readThrough(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},

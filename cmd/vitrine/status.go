@@ -76,7 +76,7 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 	return views, store, nil
 }
 
-// storeTime is how long a store may take to tell how its views stand.
+// storeTime bounds the reading of the state of the views from a store.
 const storeTime = 5 * time.Second
 
 // storedStatus asks the store. The name that it goes by is also known where it does not
@@ -100,7 +100,7 @@ func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus
 	return views, store.Name(), nil
 }
 
-// addServed adds what the server at the admin listener tells of the views, if it is a
+// addServed adds what the server at the admin listener reports of the views, if it is a
 // server of that store. Nothing is added where none answers.
 func addServed(ctx context.Context, cfg configs.Config, views []proxy.ViewStatus, store string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -164,7 +164,7 @@ func orDash(s string) string {
 	return s
 }
 
-// ago tells how long ago something was; a clock ahead of ours is no time at all.
+// ago prints how long ago a time was; a time in the future counts as now.
 func ago(t *time.Time) string {
 	if t == nil {
 		return "never"

@@ -10,10 +10,10 @@ import (
 // leastSecret is how many bytes a secret of HS256 should have (RFC 7518: 3.2).
 const leastSecret = 32
 
-// leastKey is how many bytes a key should have that anybody may try.
+// leastKey is how many bytes a key should have that any caller may try.
 const leastKey = 16
 
-// warnOfKeys tells the operator of settings that are weaker than they look.
+// warnOfKeys logs settings that are weaker than they look.
 func warnOfKeys(cfg configs.Config, log *slog.Logger) {
 	if n := len(cfg.Auth.Session.JWTSecret.Reveal()); n > 0 && n < leastSecret {
 		log.Warn("auth.session.jwt_secret is short: who has a token can try secrets until one fits", "bytes", n, "want", leastSecret)
@@ -33,7 +33,7 @@ func warnOfKeys(cfg configs.Config, log *slog.Logger) {
 	}
 }
 
-// warnOfDamage tells the operator what is wrong with an embedded store beyond single records.
+// warnOfDamage logs what is wrong with an embedded store beyond single records.
 func warnOfDamage(store origin.Store, log *slog.Logger) {
 	if s, ok := store.(interface{ Damage() []string }); ok {
 		for _, note := range s.Damage() {

@@ -86,7 +86,7 @@ func holder(cfg configs.Config) string {
 	return "" // materialize makes one of host, process and chance
 }
 
-// hooks are what a runner tells while it works.
+// hooks are called by a runner while it works.
 type hooks struct {
 	log       *slog.Logger
 	before    func(context.Context)

@@ -19,9 +19,9 @@ import (
 	"vitrine/rules"
 )
 
-// Kept is a Source that remembers what it read, in memory and in files, and says the
-// same again while the database is away. So a front end can start without it, and with
-// the rights that the institute last gave. It is safe for concurrent use.
+// Kept is a Source that keeps what it read, in memory and in files, and yields it while
+// the database is away. So a front end can start without the database, with the rights
+// that it last read there. It is safe for concurrent use.
 type Kept struct {
 	source Source
 	dir    string
@@ -32,7 +32,7 @@ type Kept struct {
 	known map[string]collection
 }
 
-// collection is what a collection held when it was last read.
+// collection is the content of a collection when it was last read.
 type collection struct {
 	docs  []bson.Raw
 	hash  uint64
@@ -64,7 +64,7 @@ func (k *Kept) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error]
 	}
 }
 
-// read reads a collection, or remembers it.
+// read reads a collection, from memory or its file while the database is away.
 func (k *Kept) read(ctx context.Context, name string) (docs []bson.Raw, err error) {
 	for doc, err := range k.source.Scan(ctx, name) {
 		if errors.Is(err, rules.ErrUnavailable) {
@@ -102,7 +102,7 @@ func (k *Kept) recall(name string, away error) ([]bson.Raw, error) {
 }
 
 // remember keeps what was read. A file that cannot be written is tried again when the
-// collection is read again, and told of once.
+// collection is read again; the failure is logged once.
 func (k *Kept) remember(name string, docs []bson.Raw) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -119,7 +119,7 @@ func (k *Kept) remember(name string, docs []bson.Raw) {
 	k.known[name] = now
 }
 
-// path is where a collection's file is. Views are never named so.
+// path is the name of a collection's file. No view has such a name.
 func (k *Kept) path(name string) string { return snapfile.Path(k.dir, "source."+name) }
 
 func hash(docs []bson.Raw) uint64 {

@@ -21,8 +21,8 @@ func (r *reader) categories() {
 	}
 }
 
-// restrict lets a category be seen by roles only; of one that comes twice, by those that
-// both name.
+// restrict shows a category to roles only; one that comes twice, to the roles that both
+// records name.
 func (r *reader) restrict(category string, roles []string) {
 	if before, ok := r.settings.Visible[category]; ok {
 		roles = slices.DeleteFunc(roles, func(role string) bool { return !slices.Contains(before, role) })
@@ -31,7 +31,7 @@ func (r *reader) restrict(category string, roles []string) {
 }
 
 // visibleRoles returns the roles that see a category, and whether it is not all of them.
-// What cannot be read restricts it to nobody.
+// A value that cannot be read hides it from all.
 func (r record) visibleRoles() (roles []string, restricted bool) {
 	v := r.doc.Lookup("visible_role")
 	if s, ok := v.StringValueOK(); missing(v) || ok && strings.TrimSpace(s) == "" {

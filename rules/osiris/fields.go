@@ -32,8 +32,8 @@ func (r *reader) fields() {
 	}
 }
 
-// values reads the names of what a field may hold: pairs [en, de], of which activities
-// store either, or documents {en, de}. Plain text needs no name.
+// values reads the names of the values of a field: pairs [en, de], either of which an
+// activity may store, or documents {en, de}. Plain text needs no name.
 func (r record) values() map[string]label.Name {
 	names := map[string]label.Name{}
 	for _, v := range r.list("values") {

@@ -2,8 +2,8 @@ package osiris
 
 import "strconv"
 
-// general reads single settings: {key, value}. Of a key that comes twice the first
-// counts, as in OSIRIS.
+// general reads single settings: {key, value}. The first record of a key counts, as in
+// OSIRIS.
 func (r *reader) general() {
 	s := &r.settings
 	known := map[string]func(record){
@@ -52,11 +52,11 @@ func language(rec record) string {
 	}
 }
 
-// Key is an API key. The zero Key is none: nobody is asked for it.
+// Key is an API key. The zero Key is none: callers need no key.
 type Key struct {
 	Text string
-	// Sealed: what is stored cannot be a key. Since the institute meant to ask for
-	// one, nobody knows it.
+	// Sealed: the stored value cannot be a key. Since the institute meant to require
+	// one, no caller has it.
 	Sealed bool
 }
 
@@ -73,7 +73,7 @@ func apiKey(rec record) Key {
 	return Key{Text: s, Sealed: !ok}
 }
 
-// features reads {feature, enabled}, of which one concerns the API.
+// features reads {feature, enabled}; one of them concerns the API.
 func (r *reader) features() {
 	for rec := range r.records(Features) {
 		if rec.text("feature") != "portfolio-spectrum" || r.settings.Portfolio != nil {

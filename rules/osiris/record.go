@@ -34,8 +34,8 @@ func missing(v bson.RawValue) bool {
 	return v.IsZero() || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
 }
 
-// text returns a field that is text, trimmed; "" if it is missing. A number is taken for
-// its digits, since forms and imports do not agree about what is one.
+// text returns a field that is text, trimmed; "" if it is missing. A number counts as its
+// digits, since forms and imports do not agree about what is a number.
 func (r record) text(key string) string {
 	v := r.doc.Lookup(key)
 	s, ok := textOf(v)

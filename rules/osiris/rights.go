@@ -6,8 +6,8 @@ import (
 	"vitrine/rules/access"
 )
 
-// rights reads {role, right, value}. A role of which any right is told has those that
-// are true and no others; rights that have no meaning here are passed over.
+// rights reads {role, right, value}. A role with any record has the rights that are true
+// and no others; rights that have no meaning here are skipped.
 func (r *reader) rights() {
 	r.settings.Roles = map[string][]access.Permission{}
 	for rec := range r.records(Rights) {

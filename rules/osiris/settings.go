@@ -39,7 +39,7 @@ func ForRendering() []string {
 	return []string{Categories, Fields, General, Types, Vocabularies, Journals, Persons}
 }
 
-// Everybody is the role that everybody who is logged in has.
+// Everybody is the role of every user who is logged in.
 const Everybody = "user"
 
 // Settings is what a database says about itself. What it does not say is zero.
@@ -51,7 +51,7 @@ type Settings struct {
 	// Portfolio says whether there is a research spectrum; nil: not said.
 	Portfolio *bool
 
-	// Roles are the permissions of each role of which something is said.
+	// Roles are the permissions of each role that the database mentions.
 	Roles map[string][]access.Permission
 	// Visible are the roles that may see a type of activities; a type that is not
 	// listed is seen by all.
@@ -59,7 +59,7 @@ type Settings struct {
 	Labels  *label.Sets
 	Render  render.Osiris
 
-	// Warnings tell what could not be used, in order of collections and records.
+	// Warnings are the parts that could not be used, in order of collections and records.
 	Warnings []Warning
 }
 

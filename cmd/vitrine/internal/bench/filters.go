@@ -16,7 +16,7 @@ type family struct {
 	filter func(n int) string
 }
 
-// filters are the filters that nobody asked before, by kind.
+// filters are cases of filters that are all new, by kind.
 func (v *vocabulary) filters() []Case {
 	const list = "/api/activities?limit=20"
 	kinds := []struct {

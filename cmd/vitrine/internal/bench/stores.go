@@ -52,7 +52,7 @@ func (a asking) collection(c Case) (name string, ok bool) {
 	return name, ok
 }
 
-// by tells how the store finds the answer of a case.
+// by returns how the store finds the answer of a case.
 func (a asking) by(c Case) string {
 	if len(c.Index) == 0 || slices.ContainsFunc(c.Index, func(path string) bool { return !slices.Contains(a.indexed, path) }) {
 		return byScan

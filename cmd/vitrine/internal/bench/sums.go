@@ -24,7 +24,7 @@ func quantile(q float64) func(side) time.Duration {
 func (s side) rate() float64            { return s.Rate() }
 func (s side) processor() time.Duration { return s.cpu }
 
-// sum fills in what the front end came to.
+// sum fills in the figures of the front end.
 func (r *Result) sum(rounds []side) {
 	r.Rate, r.CPU = medianOf(rounds, side.rate), medianOf(rounds, side.processor)
 	r.P50, r.P99 = medianOf(rounds, quantile(0.50)), medianOf(rounds, quantile(0.99))
@@ -40,8 +40,8 @@ func (r *Result) sum(rounds []side) {
 	}
 }
 
-// against fills in what the bare handler came to. Ratios are taken round by round:
-// the two sides of a round met the same weather.
+// against fills in the figures of the bare handler. Ratios are taken round by round: the
+// two sides of a round had the same conditions.
 func (r *Result) against(ours, theirs []side) {
 	if len(theirs) == 0 {
 		return

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// newInTen is how many of ten requests nobody made before.
+// newInTen is how many of ten requests are new.
 const newInTen = 1
 
-// traffic is what a portal's visitors ask: again and again for what is popular, now
-// and then for something nobody asked before.
+// traffic is what a portal's visitors request: mostly popular pages, sometimes new ones.
 type traffic struct {
 	words *vocabulary
 	pace  int

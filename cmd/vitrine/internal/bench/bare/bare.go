@@ -42,13 +42,13 @@ type Request struct {
 	Header map[string]string
 }
 
-// Answer describes the answer that was taken over.
+// Answer describes the answer that was copied.
 type Answer struct {
 	Status int
 	Bytes  int64
 	ETag   string
 	Took   time.Duration // until the last byte was there
-	// Held tells that the bare server sends it now; it is too long otherwise.
+	// Held means that the bare server sends it now; otherwise it is too long.
 	Held bool
 }
 

@@ -68,7 +68,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// Began tells when the process was started.
+// Began returns when the process was started.
 func (p *Process) Began() time.Time { return p.began }
 
 // ID is the process's number.

@@ -1,9 +1,9 @@
-// Package serving is what a front end under measurement tells and does for whoever
-// measures, beside serving: it says where it listens and what it has used, changes
-// records of its store, and sees when a change is in its views.
+// Package serving is the service of a front end under measurement for the measuring
+// process: it reports its address and what it has used, changes records of its store, and
+// waits until a change is in its views.
 //
-// It lives in the serving process, since an embedded store can be changed by nobody
-// else, and since only there is it known when a snapshot is shown.
+// It runs in the serving process, since no other process can change an embedded store or
+// see when a snapshot is shown.
 package serving
 
 import (
@@ -126,7 +126,7 @@ func (s *Service) Scan(_ struct{}, reply *time.Duration) error {
 // Serial, which must not have been used on the store before.
 type Change struct{ Count, Serial int }
 
-// Changed tells when what happened.
+// Changed holds the times of a change.
 type Changed struct {
 	Records   int
 	Started   time.Time // the job was asked to run; it was idle
@@ -197,7 +197,7 @@ func (s *Service) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
 	return edited, nil
 }
 
-// until asks again and again whether something is so.
+// until polls a condition.
 func (s *Service) until(is func() (bool, error), every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -1,6 +1,5 @@
-// Package usage tells what a process has used: processor time, memory, and the
-// garbage collector's pauses. A process asks it about itself and sends the answer
-// to whoever measures.
+// Package usage reads what a process has used: processor time, memory, and the garbage
+// collector's pauses. A process reads its own and sends it to the measuring process.
 package usage
 
 import (

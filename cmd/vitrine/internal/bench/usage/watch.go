@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// watchEvery is how often a watched process is looked at.
+// watchEvery is the interval between two readings of a process.
 const watchEvery = 20 * time.Millisecond
 
 // Watch follows a process's memory: the system remembers the most that was resident,

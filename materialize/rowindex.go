@@ -11,17 +11,17 @@ import (
 	"vitrine/cache/origin"
 )
 
-// known is what a run knows of the rows that are published when it starts, and
-// which of their records it has met since. It is used by one goroutine at a time.
-type known struct {
-	meta origin.Meta    // of the generation that is known
+// rowIndex holds the published rows by id, as of the start of a run, and which of their
+// records the run has met since. It is used by one goroutine at a time.
+type rowIndex struct {
+	meta origin.Meta    // of the generation of the rows
 	at   map[string]int // from id to position in rows
 	rows []published
 	live int    // rows published when the run started
 	run  uint32 // which use of it this is
 	key  []byte // scratch, so that a look-up allocates nothing
 
-	keepAll bool // this run met a record that it cannot tell: none counts as vanished
+	keepAll bool // this run met a record whose id it cannot read: none counts as vanished
 }
 
 // published is one row as the store has it.
@@ -32,35 +32,35 @@ type published struct {
 	live bool   // there is such a row; otherwise its record was met, and gave none
 }
 
-// settled is what a run made of a row.
-type settled struct {
+// rowUpdate is the change of one row by a run.
+type rowUpdate struct {
 	at   int
 	hash uint64
-	live bool // false: the row was taken away
+	live bool // false: the row was removed
 }
 
-// orLoad returns what is known if that is the generation of meta, else what the store
-// says: to read that much again for a few changes would cost more than to look for
+// orLoad returns the index if it is of the generation of meta, else a new one from the
+// store: to read that much again for a few changes would cost more than to look for
 // them. A full run believes the store alone.
-func (k *known) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full bool) (*known, error) {
+func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full bool) (*rowIndex, error) {
 	if k != nil && !full && k.meta.Generation == meta.Generation && k.meta.Epoch == meta.Epoch {
 		k.run++
 		k.keepAll = false
 		return k, nil
 	}
-	return loadKnown(ctx, views, meta.View, full)
+	return loadRowIndex(ctx, views, meta.View, full)
 }
 
-// after returns what is known once a run is published, or nil if too much of it is
-// about rows that are no more.
-func (k *known) after(changes []settled, meta origin.Meta) *known {
+// after returns the index after a run was published, or nil if too much of it is about
+// rows that were removed.
+func (k *rowIndex) after(changes []rowUpdate, meta origin.Meta) *rowIndex {
 	for _, c := range changes {
 		k.rows[c.at].hash, k.rows[c.at].live = c.hash, c.live
 	}
 	k.meta, k.live = meta, 0
 	for i := range k.rows {
 		row := &k.rows[i]
-		row.live = row.live && !k.gone(*row) // what vanished was taken away
+		row.live = row.live && !k.gone(*row) // vanished rows were removed
 		if row.live {
 			k.live++
 		}
@@ -71,10 +71,10 @@ func (k *known) after(changes []settled, meta origin.Meta) *known {
 	return k
 }
 
-// loadKnown reads the ids and hashes of a view's rows and, for a full run, the rows
-// themselves, of which it keeps a sum each.
-func loadKnown(ctx context.Context, views origin.Views, view string, full bool) (*known, error) {
-	k := &known{at: map[string]int{}, run: 1}
+// loadRowIndex reads the ids and hashes of a view's rows and, for a full run, the rows
+// themselves, whose sums it keeps.
+func loadRowIndex(ctx context.Context, views origin.Views, view string, full bool) (*rowIndex, error) {
+	k := &rowIndex{at: map[string]int{}, run: 1}
 	var err error
 	if full {
 		err = k.loadRows(ctx, views, view)
@@ -92,7 +92,7 @@ func loadKnown(ctx context.Context, views origin.Views, view string, full bool) 
 }
 
 // add notes a row that is published.
-func (k *known) add(key string, row published) {
+func (k *rowIndex) add(key string, row published) {
 	row.live = true
 	k.at[key] = len(k.rows)
 	k.rows = append(k.rows, row)
@@ -100,7 +100,7 @@ func (k *known) add(key string, row published) {
 
 // loadRows reads whole rows. Of an id that comes more than once the last counts, which
 // may be its tombstone.
-func (k *known) loadRows(ctx context.Context, views origin.Views, view string) error {
+func (k *rowIndex) loadRows(ctx context.Context, views origin.Views, view string) error {
 	last := map[string]published{}
 	_, err := views.Rows(ctx, view, 0, func(r origin.Row) error {
 		key := string(appendKey(nil, r.ID))
@@ -122,7 +122,7 @@ func (k *known) loadRows(ctx context.Context, views origin.Views, view string) e
 
 // meet marks a record as seen. It returns its place, and whether the record was seen
 // before in this run.
-func (k *known) meet(id bson.RawValue) (at int, again bool) {
+func (k *rowIndex) meet(id bson.RawValue) (at int, again bool) {
 	k.key = appendKey(k.key[:0], id)
 	at, ok := k.at[string(k.key)]
 	if !ok {
@@ -136,10 +136,10 @@ func (k *known) meet(id bson.RawValue) (at int, again bool) {
 }
 
 // gone reports whether a published row's record was not met.
-func (k *known) gone(row published) bool { return row.live && row.met != k.run && !k.keepAll }
+func (k *rowIndex) gone(row published) bool { return row.live && row.met != k.run && !k.keepAll }
 
 // vanished counts the published rows whose record is gone.
-func (k *known) vanished() int {
+func (k *rowIndex) vanished() int {
 	n := 0
 	for _, row := range k.rows {
 		if k.gone(row) {
@@ -150,7 +150,7 @@ func (k *known) vanished() int {
 }
 
 // vanishedIDs yields the ids that vanished counts.
-func (k *known) vanishedIDs() iter.Seq[bson.RawValue] {
+func (k *rowIndex) vanishedIDs() iter.Seq[bson.RawValue] {
 	return func(yield func(bson.RawValue) bool) {
 		for key, i := range k.at {
 			if k.gone(k.rows[i]) && !yield(keyID(key)) {

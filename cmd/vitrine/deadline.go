@@ -10,11 +10,11 @@ import (
 	"vitrine/configs"
 )
 
-// endAnyway sees to it that the process ends when ctx has ended and the time for that
-// (shutdown.delay and shutdown.grace, and a fifth of it to close what is open) is over.
-// What is still busy then is logged; the stores survive it as they survive a crash. It
-// returns a function to be called when everything has ended in time.
-func endAnyway(ctx context.Context, times configs.Shutdown, log *slog.Logger, exit func(code int)) (ended func()) {
+// enforceShutdown ends the process after ctx has ended and the time for its shutdown is
+// over: shutdown.delay, shutdown.grace, and a fifth of it to close what is open. It logs
+// the goroutines that are still busy; the stores survive this as they survive a crash. It
+// returns a function to call when everything has ended in time.
+func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logger, exit func(code int)) (ended func()) {
 	if times.Grace <= 0 {
 		return func() {}
 	}
@@ -36,8 +36,8 @@ func endAnyway(ctx context.Context, times configs.Shutdown, log *slog.Logger, ex
 	return func() { close(done) }
 }
 
-// busy names what keeps the process from its end: for each goroutine that is in code of
-// this program its state and the innermost function there.
+// busy lists the goroutines that keep the process from ending: for each goroutine in code
+// of this program its state and its innermost function there.
 func busy() []string {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]

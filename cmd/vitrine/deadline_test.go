@@ -23,9 +23,9 @@ func TestEndAnyway(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	times, exit := configs.Shutdown{Grace: time.Millisecond}, make(chan int)
-	inTime := endAnyway(ctx, times, log, func(int) { t.Error("ended though everything had ended in time") })
+	inTime := enforceShutdown(ctx, times, log, func(int) { t.Error("ended though everything had ended in time") })
 	inTime()
-	endAnyway(ctx, times, log, func(code int) { exit <- code })
+	enforceShutdown(ctx, times, log, func(code int) { exit <- code })
 	cancel()
 	if code := <-exit; code != 0 || !strings.Contains(out.String(), ".stuck(") {
 		t.Errorf("exit code %d, logged %.1000s", code, out.String())
