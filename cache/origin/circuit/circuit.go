@@ -129,6 +129,15 @@ func (s *Store) do(ctx context.Context, op func(context.Context) error) error {
 	return ended(op(ctx))
 }
 
+// ask is do for an operation with a result.
+func ask[T any](ctx context.Context, s *Store, op func(context.Context) (T, error)) (result T, err error) {
+	err = s.do(ctx, func(ctx context.Context) (err error) {
+		result, err = op(ctx)
+		return err
+	})
+	return result, err
+}
+
 // errGivenUp is why an operation's context ended.
 var errGivenUp = errors.New("given up: the store has stopped answering")
 

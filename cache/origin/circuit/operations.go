@@ -62,51 +62,33 @@ func (s *Store) each(ctx context.Context, docs func(context.Context) iter.Seq2[b
 }
 
 // Lookup implements origin.Source.
-func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue) (doc bson.Raw, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		doc, err = s.inner.Lookup(ctx, collection, id)
-		return err
-	})
-	return doc, err
+func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error) {
+	return ask(ctx, s, func(ctx context.Context) (bson.Raw, error) { return s.inner.Lookup(ctx, collection, id) })
 }
 
 // Collections implements origin.Source.
-func (s *Store) Collections(ctx context.Context) (names []string, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		names, err = s.inner.Collections(ctx)
-		return err
-	})
-	return names, err
+func (s *Store) Collections(ctx context.Context) ([]string, error) {
+	return ask(ctx, s, s.inner.Collections)
 }
 
 // Meta implements origin.Views.
-func (s *Store) Meta(ctx context.Context, view string) (m origin.Meta, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		m, err = s.inner.Meta(ctx, view)
-		return err
-	})
-	return m, err
+func (s *Store) Meta(ctx context.Context, view string) (origin.Meta, error) {
+	return ask(ctx, s, func(ctx context.Context) (origin.Meta, error) { return s.inner.Meta(ctx, view) })
 }
 
 // Metas implements origin.Views.
-func (s *Store) Metas(ctx context.Context) (all []origin.Meta, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		all, err = s.inner.Metas(ctx)
-		return err
-	})
-	return all, err
+func (s *Store) Metas(ctx context.Context) ([]origin.Meta, error) {
+	return ask(ctx, s, s.inner.Metas)
 }
 
 // Rows implements origin.Views; every row is a sign of life.
-func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (m origin.Meta, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		m, err = s.inner.Rows(ctx, view, since, func(r origin.Row) error {
+func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+	return ask(ctx, s, func(ctx context.Context) (origin.Meta, error) {
+		return s.inner.Rows(ctx, view, since, func(r origin.Row) error {
 			s.answered()
 			return fn(r)
 		})
-		return err
 	})
-	return m, err
 }
 
 // Hashes implements origin.Views.
@@ -147,33 +129,21 @@ func (p *publication) Put(ctx context.Context, rows []origin.Row) error {
 }
 
 // Commit implements origin.Publication.
-func (p *publication) Commit(ctx context.Context, rows int, rules string) (m origin.Meta, err error) {
-	err = p.store.do(ctx, func(ctx context.Context) (err error) {
-		m, err = p.inner.Commit(ctx, rows, rules)
-		return err
-	})
-	return m, err
+func (p *publication) Commit(ctx context.Context, rows int, rules string) (origin.Meta, error) {
+	return ask(ctx, p.store, func(ctx context.Context) (origin.Meta, error) { return p.inner.Commit(ctx, rows, rules) })
 }
 
 // Abort implements origin.Publication.
 func (p *publication) Abort(ctx context.Context) error { return p.store.do(ctx, p.inner.Abort) }
 
 // Acquire implements origin.Leases.
-func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (l origin.Lease, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		l, err = s.inner.Acquire(ctx, name, holder, ttl)
-		return err
-	})
-	return l, err
+func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (origin.Lease, error) {
+	return ask(ctx, s, func(ctx context.Context) (origin.Lease, error) { return s.inner.Acquire(ctx, name, holder, ttl) })
 }
 
 // Renew implements origin.Leases.
-func (s *Store) Renew(ctx context.Context, held origin.Lease, ttl time.Duration) (l origin.Lease, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		l, err = s.inner.Renew(ctx, held, ttl)
-		return err
-	})
-	return l, err
+func (s *Store) Renew(ctx context.Context, held origin.Lease, ttl time.Duration) (origin.Lease, error) {
+	return ask(ctx, s, func(ctx context.Context) (origin.Lease, error) { return s.inner.Renew(ctx, held, ttl) })
 }
 
 // Release implements origin.Leases.
@@ -182,21 +152,13 @@ func (s *Store) Release(ctx context.Context, l origin.Lease) error {
 }
 
 // Holder implements origin.Leases.
-func (s *Store) Holder(ctx context.Context, name string) (holder string, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		holder, err = s.inner.Holder(ctx, name)
-		return err
-	})
-	return holder, err
+func (s *Store) Holder(ctx context.Context, name string) (string, error) {
+	return ask(ctx, s, func(ctx context.Context) (string, error) { return s.inner.Holder(ctx, name) })
 }
 
 // Upsert implements origin.Importer.
-func (s *Store) Upsert(ctx context.Context, collection string, docs []bson.Raw) (u origin.Upserted, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		u, err = s.inner.Upsert(ctx, collection, docs)
-		return err
-	})
-	return u, err
+func (s *Store) Upsert(ctx context.Context, collection string, docs []bson.Raw) (origin.Upserted, error) {
+	return ask(ctx, s, func(ctx context.Context) (origin.Upserted, error) { return s.inner.Upsert(ctx, collection, docs) })
 }
 
 // Retain implements origin.Importer.
@@ -215,4 +177,28 @@ func (s *Store) Watch(ctx context.Context, collections []string, changed func(co
 		return origin.ErrUnsupported
 	}
 	return s.do(ctx, func(ctx context.Context) error { return w.Watch(ctx, collections, changed) })
+}
+
+// Select implements origin.Queries.
+func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return s.each(ctx, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Select(ctx, at, q) })
+}
+
+// Count implements origin.Queries.
+func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (int, error) {
+	return ask(ctx, s, func(ctx context.Context) (int, error) { return s.inner.Count(ctx, at, filter) })
+}
+
+// Settled implements origin.Queries.
+func (s *Store) Settled(ctx context.Context, at origin.Meta) (bool, error) {
+	return ask(ctx, s, func(ctx context.Context) (bool, error) { return s.inner.Settled(ctx, at) })
+}
+
+// Index implements origin.Indexer; a store that wants no indexes has nothing to do.
+func (s *Store) Index(ctx context.Context, view string, keys []bson.D) error {
+	x, ok := s.inner.(origin.Indexer)
+	if !ok {
+		return nil
+	}
+	return s.do(ctx, func(ctx context.Context) error { return x.Index(ctx, view, keys) })
 }
