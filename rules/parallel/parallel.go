@@ -37,3 +37,17 @@ func (g *Group) Wait() {
 		panic(*text)
 	}
 }
+
+// Split divides [0, n) into a stretch for each of some workers, and runs work for all of
+// them on goroutines of their own, or for a single one on the caller's. It waits for them.
+func Split(n, workers int, work func(worker, from, to int)) {
+	if workers <= 1 {
+		work(0, 0, n)
+		return
+	}
+	var g Group
+	for w := range workers {
+		g.Go(func() { work(w, n*w/workers, n*(w+1)/workers) })
+	}
+	g.Wait()
+}

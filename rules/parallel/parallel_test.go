@@ -2,6 +2,7 @@ package parallel_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,5 +30,24 @@ func TestPanicsReachWait(t *testing.T) {
 	}
 	if !done[0] || !done[2] {
 		t.Errorf("the other parts did not run: %v", done)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for _, workers := range []int{0, 1, 2, 3, 7} {
+		for _, n := range []int{0, 1, 5, 100} {
+			done := make([]int, n)
+			parallel.Split(n, workers, func(worker, from, to int) {
+				if worker > 0 && worker >= workers {
+					t.Errorf("worker %d of %d", worker, workers)
+				}
+				for i := from; i < to; i++ {
+					done[i]++
+				}
+			})
+			if slices.ContainsFunc(done, func(times int) bool { return times != 1 }) {
+				t.Errorf("%d pieces by %d workers were done %v times", n, workers, done)
+			}
+		}
 	}
 }

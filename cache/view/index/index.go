@@ -60,11 +60,7 @@ const indexPart = 4096
 func buildIndex(rows []bson.Raw, path raw.Path, workers int) *pathIndex {
 	workers = max(1, min(workers, len(rows)/indexPart))
 	parts := make([]*pathIndex, workers)
-	var wg parallel.Group
-	for w := range workers {
-		wg.Go(func() { parts[w] = indexStretch(rows, path, len(rows)*w/workers, len(rows)*(w+1)/workers) })
-	}
-	wg.Wait()
+	parallel.Split(len(rows), workers, func(w, from, to int) { parts[w] = indexStretch(rows, path, from, to) })
 	x := parts[0]
 	for _, part := range parts[1:] {
 		x = merge(x, part)

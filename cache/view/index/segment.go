@@ -51,14 +51,5 @@ func (s *segment) prepared(kind int, def *Fragment) *fragments {
 // inParallel splits [0, n) into one stretch per processor, runs work on all of
 // them and waits. Stretches shorter than least are not worth a goroutine.
 func inParallel(n, least int, work func(from, to int)) {
-	workers := min(runtime.GOMAXPROCS(0), n/least+1)
-	if workers <= 1 {
-		work(0, n)
-		return
-	}
-	var wg parallel.Group
-	for w := range workers {
-		wg.Go(func() { work(n*w/workers, n*(w+1)/workers) })
-	}
-	wg.Wait()
+	parallel.Split(n, min(runtime.GOMAXPROCS(0), n/least+1), func(_, from, to int) { work(from, to) })
 }

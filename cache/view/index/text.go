@@ -71,14 +71,11 @@ const searchPart = 1 << 20
 // holding lists the texts that hold the literal, by their positions, in order. Every
 // processor searches a stretch of them.
 func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error) {
-	n := len(t.starts)
 	workers := max(1, min(fair.Workers(ctx), len(t.joined)/searchPart))
 	found, errs := make([][]int, workers), make([]error, workers)
-	var wg parallel.Group
-	for w := range workers {
-		wg.Go(func() { found[w], errs[w] = t.holdingIn(ctx, []byte(literal), n*w/workers, n*(w+1)/workers) })
-	}
-	wg.Wait()
+	parallel.Split(len(t.starts), workers, func(w, from, to int) {
+		found[w], errs[w] = t.holdingIn(ctx, []byte(literal), from, to)
+	})
 	return slices.Concat(found...), errors.Join(errs...)
 }
 
