@@ -82,9 +82,9 @@ func (re *Regex) bound(to *binding) *Regex {
 	return &copied
 }
 
-// MatchString reports whether the expression matches somewhere in s. The error tells
-// that the backtracking engine ran out of time or memory, a *rules.Error, or is that
-// of a pause (see Filter.Within).
+// MatchString reports whether the expression matches somewhere in s. The error is a
+// *rules.Error if the backtracking engine ran out of time or memory, or that of a pause
+// (see Filter.Within).
 func (re *Regex) MatchString(s string) (bool, error) {
 	if !re.Backtracks() {
 		return re.Regexp.MatchString(s, nil, nil)

@@ -75,7 +75,7 @@ type constant bson.RawValue
 
 func (c constant) eval(*state) (bson.RawValue, error) { return bson.RawValue(c), nil }
 
-// foreign stands for what is not evaluated here; a filter with it is never asked.
+// foreign stands for an expression that is not evaluated here. A filter with one is never matched.
 type foreign struct{}
 
 func (foreign) eval(*state) (bson.RawValue, error) { return bson.RawValue{}, nil }

@@ -19,7 +19,7 @@ import (
 // everything else in it has been checked. It is a rules.ErrWrongCall as well.
 var ErrNotInMemory = fmt.Errorf("%w: not evaluated in memory", rules.ErrWrongCall)
 
-// Options are the limits of a filter and how its errors are told. The zero value
+// Options are the limits of a filter and the names in its errors. The zero value
 // takes the defaults.
 type Options struct {
 	// Param is the request parameter that errors name; "json" if empty.

@@ -116,7 +116,7 @@ func appendValue(dst []byte, v bson.RawValue) []byte {
 	return appendTyped(dst, v, appendValue)
 }
 
-// appendExactValue appends a text that tells the number types apart, for $expr,
+// appendExactValue appends a text that distinguishes the number types, for $expr,
 // which computes with them.
 func appendExactValue(dst []byte, v bson.RawValue) []byte {
 	return appendTyped(dst, v, appendExactValue)

@@ -12,8 +12,8 @@ import (
 // Node is one condition of a filter on a document: *AndNode, *OrNode, *NorNode,
 // *NotNode, *Leaf, *Elem, *ExprNode or *ForeignNode. Nodes are read-only.
 type Node interface {
-	// Match reports whether a document satisfies the node. The error tells that it
-	// could not be found out, as when a regular expression ran out of time.
+	// Match reports whether a document satisfies the node. The error says why it
+	// could not decide, as when a regular expression ran out of time.
 	Match(doc bson.Raw) (bool, error)
 	// matchElement applies a node of a value-form $elemMatch to one array element.
 	matchElement(v raw.Value) (bool, error)
@@ -21,9 +21,8 @@ type Node interface {
 	appendKey(dst []byte) []byte
 }
 
-// AndNode holds if all its nodes do; without nodes it matches everything. Here as in the
-// others the nodes stand in the order to ask them in, and those behind the one that
-// decides are not asked.
+// AndNode holds if all its nodes do; without nodes it matches everything. Like the other
+// lists of nodes it is in the order of evaluation, which ends at the node that decides.
 type AndNode struct{ Nodes []Node }
 
 // OrNode holds if one of its nodes does; without nodes it matches nothing.
@@ -185,8 +184,8 @@ func or(nodes []Node) Node {
 }
 
 // cheapFirst sorts independent conditions: what an index answers, combinations of it,
-// what has to be asked of each document. Whoever evaluates them in this order, and
-// asks none of a document that those before it have decided, meets the same errors.
+// what each document must be matched with. An evaluation in this order that stops at the
+// condition that decides a document meets the same errors.
 func cheapFirst(nodes []Node) []Node {
 	slices.SortStableFunc(nodes, func(a, b Node) int { return cost(a) - cost(b) })
 	return nodes
@@ -218,9 +217,9 @@ func maxCost(nodes []Node) (most int) {
 }
 
 // Necessary lists conditions on whole rows that every row matching the elem
-// fulfils: each positive leaf of the elements' fields, seen along the whole path.
-// Where a part of a path reads as a number the two traversals differ, and where a
-// test is true of what is missing nothing follows for the row; such leaves are left out.
+// fulfils: each positive leaf of the elements' fields, along the whole path. It omits
+// leaves with a number in their path, where the two traversals differ, and leaves whose
+// test holds for a missing value, which say nothing about the row.
 func Necessary(elem *Elem) (leaves []*Leaf) {
 	if elem.Node == nil || numeric(elem.Path) {
 		return nil

@@ -155,8 +155,8 @@ func (p *parser) located(err error) error {
 }
 
 // isOperatorDocument reports whether a value is a document of operators: its first
-// key decides. Database references ({$ref, $id, $db}) are values; incomplete tells
-// whether one of the three keys is enough to be one.
+// key decides. Database references ({$ref, $id, $db}) are values; if incomplete,
+// one of the three keys is enough.
 func isOperatorDocument(v bson.RawValue, incomplete bool) bool {
 	if v.Type != bson.TypeEmbeddedDocument {
 		return false

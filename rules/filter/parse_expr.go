@@ -20,7 +20,7 @@ func (p *parser) expression(v bson.RawValue) (Node, error) {
 	return &ExprNode{root: root, key: string(appendExactValue(nil, v)) + p.moment()}, nil
 }
 
-// moment is what tells a filter from itself at another time, if there is anything.
+// moment is the part of a key that depends on the time, "" if nothing does.
 func (p *parser) moment() string {
 	if !p.timed {
 		return ""

@@ -12,14 +12,13 @@ import (
 )
 
 // Query writes a tree as a filter for a database. Every document that the tree
-// matches answers the query. If exact, no other does; else the documents that
-// answer are still to be asked of the tree.
+// matches satisfies the query. If exact, no other does; else the caller must match the
+// documents found with the tree.
 //
-// What is written is what all databases and the matcher here decide alike, and what
-// is only about as exact as their engines are (regular expressions beyond plain
-// text, $elemMatch, expressions, rarer types) is left to the matcher: there a
-// condition that is too wide is written, or none. So is what asks for the hidden
-// field, which documents in the database have and those asked of the tree have not.
+// The query has the conditions that all databases and the matcher here decide alike. For
+// conditions on which engines differ (regular expressions beyond plain text, $elemMatch,
+// expressions, rarer types) it has a condition that is too wide, or none. The same goes
+// for conditions on the hidden field, which only the documents in the database have.
 func Query(n Node, hidden string) (query bson.Raw, exact bool) {
 	doc, exact := queryWriter{hidden}.of(n)
 	if doc == nil {
@@ -173,8 +172,8 @@ func plain(v bson.RawValue) bool {
 }
 
 // queryOfRegex writes an expression if it is plain text, else the longest plain text
-// that every match holds. Beside texts an expression matches itself as a stored
-// value, which is then asked for as well.
+// that every match contains. An expression also matches itself as a stored value, so the
+// query includes those.
 func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 	condition := func(pattern, options string) bson.D {
 		return bson.D{{Key: path, Value: bson.D{{Key: "$regex", Value: pattern}, {Key: "$options", Value: options}}}}
@@ -209,7 +208,7 @@ func longestASCII(s string) (longest string) {
 }
 
 // Fields returns the top-level fields that decide whether a tree matches a
-// document; false if that cannot be told.
+// document; false if they are not known.
 func Fields(n Node) (fields []string, ok bool) {
 	add := func(all []string, more ...string) []string {
 		for _, name := range more {

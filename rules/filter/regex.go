@@ -19,7 +19,7 @@ type Regex struct {
 	Pattern string
 
 	timeout time.Duration // of a match that is bound to no budget
-	late    *rules.Error  // what to say when that takes too long
+	late    *rules.Error  // the error when that takes too long
 	binding *binding      // nil: none
 }
 

@@ -11,8 +11,8 @@ import (
 // Test is the condition of a leaf on one value: *Compare, *In, *Regex, *Exists,
 // *Type, *Mod, *Size or *Bits. Tests are read-only.
 type Test interface {
-	// Match reports whether a value passes. The error tells that it could not be
-	// found out.
+	// Match reports whether a value passes. The error says why it could
+	// not decide.
 	Match(v raw.Value) (bool, error)
 	// appendKey appends the test's canonical text.
 	appendKey(dst []byte) []byte

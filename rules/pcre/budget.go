@@ -11,7 +11,7 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// ErrTimeout tells that a match used up its Budget.
+// ErrTimeout reports that a match used up its Budget.
 var ErrTimeout = errors.New("the regular expression needs too much backtracking")
 
 // Budget is the processor time that the backtracking expressions of one request may
@@ -43,11 +43,11 @@ const firstAttempt = 2 * time.Millisecond
 
 // backtrack matches on the backtracking engine. The engine cannot be interrupted, but
 // it gives up after a time. So a match that takes long is attempted again and again,
-// with twice the time, and whether anybody still waits for it is seen between.
+// with twice the time, and pause decides between two attempts whether it goes on.
 //
-// The engine's time is that of the wall, so that a process which had to stand still
-// would use up the budget with expressions that take microseconds: an attempt is
-// charged with twice its time at most, and what is left pays for the next.
+// The engine measures wall-clock time, so a suspended process would use up the budget with
+// expressions that take microseconds. An attempt is therefore charged with twice its
+// time limit at most.
 func (re *Regexp) backtrack(s string, budget *Budget, pause func() error) (bool, error) {
 	if budget == nil {
 		budget = NewBudget(0)
@@ -74,7 +74,7 @@ func (re *Regexp) backtrack(s string, budget *Budget, pause func() error) (bool,
 			}
 		}
 	}
-	budget.left.Store(0) // what else the request matches at the same time may end, too
+	budget.left.Store(0) // ends the other matches of the request, too
 	return false, ErrTimeout
 }
 

@@ -5,18 +5,18 @@ import (
 	"unicode"
 )
 
-// literalNeed is what can be said about an expression without running it.
+// literalNeed is the literal that every match of an expression contains.
 type literalNeed struct {
-	text       string // every match contains it; folded if fold
+	text       string // the longest there is; folded if fold
 	fold       bool
 	start, end bool // it lies at the subject's start, at its end (before a final newline)
-	whole      bool // and that is all the expression asks for
+	whole      bool // and the expression has no other condition
 	prefix     string
 	prefixFold bool
 }
 
-// literalOf finds the longest literal that every match needs of an expression as it is
-// written for Go's engine.
+// literalOf finds the longest literal that every match contains, in the tree of an
+// expression as it is written for Go's engine.
 func literalOf(re *syntax.Regexp, s shape) literalNeed {
 	var need literalNeed
 	steps := flatten(nil, re)
@@ -73,7 +73,7 @@ func (r run) text() string {
 	return string(r.chars)
 }
 
-// longestRun finds the longest run of literals; whole tells that the steps are nothing else.
+// longestRun finds the longest run of literals; whole means that the steps are nothing else.
 func longestRun(steps []*syntax.Regexp) (best run, whole bool) {
 	var current run
 	whole = true

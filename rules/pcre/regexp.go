@@ -121,6 +121,5 @@ func (re *Regexp) Literal() (s string, fold bool) { return re.need.text, re.need
 // none; folded as for Literal.
 func (re *Regexp) Prefix() (s string, fold bool) { return re.need.prefix, re.need.prefixFold }
 
-// OnlyLiteral reports whether the expression asks for nothing but that Literal
-// occurs, anywhere in the subject.
+// OnlyLiteral reports whether a subject matches exactly if it contains Literal, anywhere in the subject.
 func (re *Regexp) OnlyLiteral() bool { return re.need.whole && !re.need.start && !re.need.end }
