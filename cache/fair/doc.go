@@ -1,18 +1,18 @@
 // Package fair shares the processors between clients.
 //
-// Work for a request begins with a turn (Queue.Begin), of which there are a few for
-// each processor. Nearly all work ends within it after a few milliseconds. A turn that
-// takes longer becomes costly: it is given back, and the work goes on when it gets one
-// of the costly turns, which are one fewer than there are processors. So whatever is
-// asked for, a processor is left for what is quick. A costly turn changes hands every
-// few milliseconds where others wait for it.
+// Work for a request begins with a turn (Queue.Begin). There are a few turns for each
+// processor, and nearly all work ends within its turn after a few milliseconds. Work
+// that takes longer becomes costly: it returns its turn and continues when it gets one
+// of the costly turns. There is one costly turn fewer than there are processors, so one
+// processor always remains for quick work. If others wait for a costly turn, it passes
+// on every few milliseconds.
 //
-// Where more wait than there are turns for, the client goes first that has used the
-// least processor time lately, and of one client's the work that has used the least.
-// So a client that asks for much waits for itself, and new work that needs little more
-// than is free goes before old work that needs seconds.
+// When all turns are in use, the next one goes to the client that has used the least
+// processor time lately, and within one client to the work that has used the least.
+// A client with many requests thus delays itself, and short new work goes before old
+// work that needs seconds.
 //
-// The work itself has to look at its turn (Turn.Check) about every millisecond. That is
-// also where it learns that no caller waits for it any more. Work without a turn, such as
-// that of tests and of the command line, goes on unhindered.
+// The work calls Turn.Check about every millisecond. Check also reports that no caller
+// waits for the work any more. Work without a turn, such as that of tests and of the
+// command line, is never delayed.
 package fair

@@ -59,7 +59,7 @@ func TestLeastFirst(t *testing.T) {
 	})
 }
 
-// TestCostly: work that takes long gives its ordinary turn back, and takes turns with
+// TestCostly: work that takes long returns its ordinary turn and alternates with
 // other work that does.
 func TestCostly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestQuantum(t *testing.T) {
 	})
 }
 
-// TestLeaving: work that no caller waits for ends, also while it waits, and its turn is free.
+// TestLeaving: work that no caller waits for ends, even while it waits, and frees its turn.
 func TestLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := fair.New(1, 1)
@@ -143,8 +143,8 @@ func TestLeaving(t *testing.T) {
 	})
 }
 
-// TestSlowPieces: work that becomes costly goes on with one processor at once, also where
-// each piece takes long, and every piece is done once. That of a client that has
+// TestSlowPieces: work that becomes costly continues on one processor at once, even if
+// each piece takes long, and every piece is done once. Work of a client that has
 // used much begins so.
 func TestSlowPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

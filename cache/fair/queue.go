@@ -14,64 +14,64 @@ import (
 )
 
 const (
-	// recovery is how long a client's time counts against it, as a multiple.
+	// recovery is how long used time counts against a client, as a multiple of that time.
 	recovery = 10
-	// maxDebtors bounds how many clients are remembered.
-	maxDebtors = 1 << 14
+	// maxClients bounds how many clients are remembered.
+	maxClients = 1 << 14
 )
 
-// errCrowded: more wait than can be served in a while; to wait as well would only
-// make everybody wait longer.
-var errCrowded = fmt.Errorf("%w: too many answers are waited for", rules.ErrUnavailable)
+// errOverloaded is returned when the waiting list is full. To wait as well would only
+// delay all others.
+var errOverloaded = fmt.Errorf("%w: too many requests are waiting", rules.ErrUnavailable)
 
 // Queue gives turns to work. It is safe for concurrent use.
 type Queue struct {
-	most int // that may wait for turns of one kind
+	maxWaiting int // for turns of one kind
 
 	mu       sync.Mutex
-	ordinary desk                       // guarded by mu
-	costly   desk                       // guarded by mu
-	debts    map[netip.Prefix]time.Time // guarded by mu: until when a client's time counts against it
+	ordinary pool                       // guarded by mu
+	costly   pool                       // guarded by mu
+	debts    map[netip.Prefix]time.Time // guarded by mu: when a client's used time stops to count
 }
 
-// desk is where turns of one kind are given.
-type desk struct {
+// pool holds the turns of one kind.
+type pool struct {
 	free    int
-	waiting []*waiter // in the order in which they came
+	waiting []*waiter // in order of arrival
 }
 
 // waiter is work that waits for a turn.
 type waiter struct {
-	turn  *Turn
-	given chan struct{} // closed when it has its turn
+	turn    *Turn
+	granted chan struct{} // closed when the turn is granted
 }
 
-// New returns a queue of so many ordinary turns at a time; as many works as waiting
-// may wait for a turn of one kind. One more fails at once with rules.ErrUnavailable.
+// New returns a queue with parallel ordinary turns. Up to waiting callers may wait for
+// a turn of one kind; one more fails at once with rules.ErrUnavailable.
 func New(parallel, waiting int) *Queue {
 	return &Queue{
-		most: waiting, ordinary: desk{free: parallel}, costly: desk{free: max(runtime.GOMAXPROCS(0)-1, 1)},
+		maxWaiting: waiting, ordinary: pool{free: parallel}, costly: pool{free: max(runtime.GOMAXPROCS(0)-1, 1)},
 		debts: map[netip.Prefix]time.Time{},
 	}
 }
 
-// take waits for a turn at a desk.
-func (q *Queue) take(ctx context.Context, d *desk, t *Turn) error {
+// acquire waits for a turn of a pool.
+func (q *Queue) acquire(ctx context.Context, d *pool, t *Turn) error {
 	q.mu.Lock()
 	if d.free > 0 {
 		d.free--
 		q.mu.Unlock()
 		return nil
 	}
-	if len(d.waiting) >= q.most {
+	if len(d.waiting) >= q.maxWaiting {
 		q.mu.Unlock()
-		return errCrowded
+		return errOverloaded
 	}
-	w := &waiter{turn: t, given: make(chan struct{})}
+	w := &waiter{turn: t, granted: make(chan struct{})}
 	d.waiting = append(d.waiting, w)
 	q.mu.Unlock()
 	select {
-	case <-w.given:
+	case <-w.granted:
 		return nil
 	case <-ctx.Done():
 	}
@@ -80,47 +80,47 @@ func (q *Queue) take(ctx context.Context, d *desk, t *Turn) error {
 	if i := slices.Index(d.waiting, w); i >= 0 {
 		d.waiting = slices.Delete(d.waiting, i, i+1)
 	} else {
-		q.passLocked(d) // it was given meanwhile
+		q.handOverLocked(d) // granted while ctx ended
 	}
 	return context.Cause(ctx)
 }
 
-// give gives a turn back after a time of work.
-func (q *Queue) give(d *desk, client netip.Prefix, took time.Duration) {
+// release returns a turn and charges the client for it.
+func (q *Queue) release(d *pool, client netip.Prefix, took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.chargeLocked(client, took)
-	q.passLocked(d)
+	q.handOverLocked(d)
 }
 
-// wanted reports whether work waits at a desk.
-func (q *Queue) wanted(d *desk) bool {
+// hasWaiters reports whether work waits for a turn of a pool.
+func (q *Queue) hasWaiters(d *pool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(d.waiting) > 0
 }
 
-// used returns how much time counts against a client.
+// used returns the processor time that counts against a client.
 func (q *Queue) used(client netip.Prefix) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return time.Until(q.debts[client]) / recovery
 }
 
-// chargeLocked counts a time against a client. The program's own work is not charged.
+// chargeLocked counts used time against a client. The program's own work is not charged.
 func (q *Queue) chargeLocked(client netip.Prefix, took time.Duration) {
 	if !client.IsValid() {
 		return
 	}
 	now := time.Now()
 	debt, known := q.debts[client]
-	if !known && len(q.debts) >= maxDebtors {
+	if !known && len(q.debts) >= maxClients {
 		for other, until := range q.debts {
 			if until.Before(now) {
 				delete(q.debts, other)
 			}
 		}
-		if len(q.debts) >= maxDebtors {
+		if len(q.debts) >= maxClients {
 			return
 		}
 	}
@@ -130,8 +130,8 @@ func (q *Queue) chargeLocked(client netip.Prefix, took time.Duration) {
 	q.debts[client] = debt.Add(recovery * took)
 }
 
-// passLocked hands a free turn to the work that comes next.
-func (q *Queue) passLocked(d *desk) {
+// handOverLocked grants a free turn to the next work.
+func (q *Queue) handOverLocked(d *pool) {
 	if len(d.waiting) == 0 {
 		d.free++
 		return
@@ -143,5 +143,5 @@ func (q *Queue) passLocked(d *desk) {
 	})
 	i := slices.Index(d.waiting, next)
 	d.waiting = slices.Delete(d.waiting, i, i+1)
-	close(next.given)
+	close(next.granted)
 }

@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// ordinarily is how long an ordinary turn takes at most, briefly how long if its
-	// client has used more than much lately.
-	ordinarily, briefly = 20 * time.Millisecond, 2 * time.Millisecond
-	much                = 100 * time.Millisecond
-	// quantum is after how long a costly turn goes to other work that waits.
+	// ordinaryTurn is the longest ordinary turn, briefTurn the longest one of a client
+	// that has used more than heavyUse lately.
+	ordinaryTurn, briefTurn = 20 * time.Millisecond, 2 * time.Millisecond
+	heavyUse                = 100 * time.Millisecond
+	// quantum is how long work keeps a costly turn that others wait for.
 	quantum = 10 * time.Millisecond
-	// pace is how often work gives way to what else there is to do. Costly work rests for a
-	// moment: work that never waits has a processor to itself until the system takes it away.
-	pace, rest = time.Millisecond, 100 * time.Microsecond
+	// checkInterval is how often work yields its processor. Costly work sleeps for
+	// costlyPause: work that never sleeps keeps its processor until the system preempts it.
+	checkInterval, costlyPause = time.Millisecond, 100 * time.Microsecond
 )
 
-// Caller is who asks for work.
+// Caller is the client behind a piece of work.
 type Caller struct {
-	// Client is charged with the time; the zero one is the program itself, which
+	// Client is charged for the time. The zero Client is the program itself, which
 	// always goes first.
 	Client netip.Prefix
-	// Backtracking is what the filters of the request have for backtracking
+	// Backtracking is the budget of the request's filters for backtracking
 	// expressions. If nil, each match has its own limit.
 	Backtracking *pcre.Budget
 }
@@ -50,7 +50,7 @@ func CallerOf(ctx context.Context) Caller {
 	return c
 }
 
-// Bound binds a filter to what the caller of a context has for it, and to the turn.
+// Bound binds a filter to the backtracking budget of the context's caller, and to the turn.
 func Bound(ctx context.Context, f *filter.Filter) *filter.Filter {
 	c := CallerOf(ctx)
 	if c.Backtracking == nil {
@@ -64,37 +64,37 @@ func Bound(ctx context.Context, f *filter.Filter) *filter.Filter {
 	return bound
 }
 
-// Turn is the right to work. A nil one is that of work without a queue. Its methods
-// are safe for concurrent use.
+// Turn is the right to use a processor. Work without a queue has a nil Turn. Its
+// methods are safe for concurrent use.
 type Turn struct {
 	queue  *Queue
 	client netip.Prefix
-	begun  time.Time
-	due    atomic.Int64 // how long after begun Check has to do something
+	start  time.Time
+	due    atomic.Int64 // time after start at which Check next yields
 	costly atomic.Bool
-	// backtracks: a match of its filter may take long, and cannot be interrupted.
+	// backtracks is set if a match of the filter may take long and cannot be interrupted.
 	backtracks atomic.Bool
-	most       time.Duration // of the ordinary turn
+	limit      time.Duration // of the ordinary turn
 
 	mu    sync.Mutex
-	desk  *desk         // guarded by mu: where the turn is from; nil after its end
-	since time.Time     // guarded by mu: from when on it is not charged yet
-	used  time.Duration // guarded by mu, while it waits by the queue's: charged so far
+	pool  *pool         // guarded by mu: owner of the turn; nil while waiting and after End
+	since time.Time     // guarded by mu: start of the time not charged yet
+	used  time.Duration // guarded by mu, and by the queue's mu while waiting: time charged so far
 }
 
 // Begin waits for a turn for the work of a context. The context returned carries it;
 // End gives it back. Errors are the context's cause and rules.ErrUnavailable.
 func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
-	t := &Turn{queue: q, client: CallerOf(ctx).Client, desk: &q.ordinary, most: ordinarily}
-	if err := q.take(ctx, t.desk, t); err != nil {
+	t := &Turn{queue: q, client: CallerOf(ctx).Client, pool: &q.ordinary, limit: ordinaryTurn}
+	if err := q.acquire(ctx, t.pool, t); err != nil {
 		return nil, nil, err
 	}
-	if q.used(t.client) > much {
-		t.most = briefly
+	if q.used(t.client) > heavyUse {
+		t.limit = briefTurn
 	}
-	t.begun = time.Now()
-	t.since = t.begun
-	t.due.Store(int64(pace))
+	t.start = time.Now()
+	t.since = t.start
+	t.due.Store(int64(checkInterval))
 	return context.WithValue(ctx, turnKey{}, t), t, nil
 }
 
@@ -104,41 +104,41 @@ func TurnOf(ctx context.Context) *Turn {
 	return t
 }
 
-// End gives the turn back.
+// End returns the turn.
 func (t *Turn) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.desk != nil {
-		t.queue.give(t.desk, t.client, time.Since(t.since))
-		t.desk = nil
+	if t.pool != nil {
+		t.queue.release(t.pool, t.client, time.Since(t.since))
+		t.pool = nil
 	}
 }
 
-// Check is to be called about every millisecond of work. It waits where other work goes
-// first, and fails with the context's cause when nobody waits for the work any more.
+// Check is to be called about every millisecond of work. It waits while other work goes
+// first, and fails with the context's cause when no caller waits for the work any more.
 func (t *Turn) Check(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if t == nil || time.Since(t.begun) < time.Duration(t.due.Load()) {
+	if t == nil || time.Since(t.start) < time.Duration(t.due.Load()) {
 		return nil
 	}
-	return t.goOn(ctx, false)
+	return t.yield(ctx, false)
 }
 
-// Costly makes the turn a costly one before work that is known to take long.
+// Costly makes the turn costly before work that is known to take long.
 func (t *Turn) Costly(ctx context.Context) error {
 	if t == nil || t.costly.Load() {
 		return nil
 	}
-	return t.goOn(ctx, true)
+	return t.yield(ctx, true)
 }
 
-// goOn gives way for a moment. It makes an ordinary turn costly when that is due, or
-// now, and lets work go first that waits for a costly one.
-func (t *Turn) goOn(ctx context.Context, now bool) error {
+// yield lets other work run. It makes an ordinary turn costly when its time is over, or
+// now. It passes a costly turn on if other work waits for one.
+func (t *Turn) yield(ctx context.Context, now bool) error {
 	if t.costly.Load() {
-		time.Sleep(rest)
+		time.Sleep(costlyPause)
 	} else {
 		runtime.Gosched()
 	}
@@ -148,35 +148,35 @@ func (t *Turn) goOn(ctx context.Context, now bool) error {
 		return context.Cause(ctx)
 	}
 	q, took := t.queue, time.Since(t.since)
-	t.due.Store(int64(time.Since(t.begun) + pace))
-	switch ordinary := t.desk == &q.ordinary; {
-	case t.desk == nil || ordinary && took < t.most && !now || !ordinary && took < quantum:
+	t.due.Store(int64(time.Since(t.start) + checkInterval))
+	switch ordinary := t.pool == &q.ordinary; {
+	case t.pool == nil || ordinary && took < t.limit && !now || !ordinary && took < quantum:
 		return nil
-	case !ordinary && !q.wanted(t.desk):
+	case !ordinary && !q.hasWaiters(t.pool):
 		return nil
 	}
 	t.used += took
-	q.give(t.desk, t.client, took)
+	q.release(t.pool, t.client, took)
 	t.costly.Store(true)
-	t.desk = nil
-	if err := q.take(ctx, &q.costly, t); err != nil {
+	t.pool = nil
+	if err := q.acquire(ctx, &q.costly, t); err != nil {
 		return err
 	}
-	t.desk, t.since = &q.costly, time.Now()
+	t.pool, t.since = &q.costly, time.Now()
 	return nil
 }
 
-// part is how many pieces of work are done between two looks at the turn.
-const part = 16
+// batch is the number of work items between two checks of the turn.
+const batch = 16
 
-// Share has work done for 0, 1, … n-1 on several processors, in no particular order, and
-// waits for it. Work that becomes costly goes on with one processor after the pieces under
-// way. It ends at the first error, which is work's or that of Turn.Check.
+// Share calls work for 0, 1, … n-1 on several processors, in no particular order, and
+// waits for it. Once the turn becomes costly, the other processors finish their current
+// items and one goes on. Share ends at the first error of work or Turn.Check.
 func Share(ctx context.Context, n int, work func(i int) error) error {
-	const least = 512 // fewer pieces of work are not worth a goroutine
+	const least = 512 // fewer items are not worth a goroutine
 	s := share{ctx: ctx, turn: TurnOf(ctx), n: n, work: work}
 	workers := min(Workers(ctx), n/least+1)
-	errs, rest := make([]error, workers), make([]stretch, workers)
+	errs, rest := make([]error, workers), make([]span, workers)
 	var others parallel.Group
 	for w := 1; w < workers; w++ {
 		others.Go(func() { rest[w], errs[w] = s.help() })
@@ -191,27 +191,27 @@ func Share(ctx context.Context, n int, work func(i int) error) error {
 	return cmp.Or(errs...)
 }
 
-// share is work that several goroutines do.
+// share is work divided between several goroutines.
 type share struct {
-	ctx  context.Context
-	turn *Turn
-	n    int
-	work func(i int) error
-	next atomic.Int64
+	ctx   context.Context
+	turn  *Turn
+	n     int
+	work  func(i int) error
+	taken atomic.Int64
 }
 
-// stretch is the pieces of work from one number to before another.
-type stretch struct{ from, to int }
+// span is the items from, from+1, … to-1.
+type span struct{ from, to int }
 
-// take returns the next part of the work, an empty one at its end.
-func (s *share) take() stretch {
-	to := min(int(s.next.Add(part)), s.n+part)
-	return stretch{to - part, min(to, s.n)}
+// next returns the next batch, which is empty at the end of the work.
+func (s *share) next() span {
+	to := min(int(s.taken.Add(batch)), s.n+batch)
+	return span{to - batch, min(to, s.n)}
 }
 
-// finish does parts until there are no more.
+// finish works through batches until none is left.
 func (s *share) finish() error {
-	for p := s.take(); p.from < p.to; p = s.take() {
+	for p := s.next(); p.from < p.to; p = s.next() {
 		if err := s.do(p); err != nil {
 			return err
 		}
@@ -219,26 +219,26 @@ func (s *share) finish() error {
 	return nil
 }
 
-// help does the same until the work becomes costly, and returns what it has left of a part.
-func (s *share) help() (left stretch, err error) {
-	for p := s.take(); p.from < p.to; p = s.take() {
+// help does the same until the turn becomes costly. It returns the rest of its batch.
+func (s *share) help() (left span, err error) {
+	for p := s.next(); p.from < p.to; p = s.next() {
 		for from := p.from; from < p.to; from++ {
 			if s.turn != nil && s.turn.costly.Load() {
-				return stretch{from, p.to}, nil
+				return span{from, p.to}, nil
 			}
 			if err := s.work(from); err != nil {
-				return stretch{}, s.stop(err)
+				return span{}, s.stop(err)
 			}
 		}
 		if err := s.turn.Check(s.ctx); err != nil {
-			return stretch{}, s.stop(err)
+			return span{}, s.stop(err)
 		}
 	}
-	return stretch{}, nil
+	return span{}, nil
 }
 
-// do does a part of the work.
-func (s *share) do(p stretch) error {
+// do works through a span.
+func (s *share) do(p span) error {
 	for i := p.from; i < p.to; i++ {
 		if err := s.work(i); err != nil {
 			return s.stop(err)
@@ -250,17 +250,17 @@ func (s *share) do(p stretch) error {
 	return nil
 }
 
-// stop keeps further parts from being taken.
+// stop ends the work: next returns no further batch.
 func (s *share) stop(err error) error {
-	s.next.Store(int64(s.n))
+	s.taken.Store(int64(s.n))
 	return err
 }
 
 // Workers returns how many goroutines the work of a context may use: one for each
-// processor, or one if it is costly or likely to be, since it backtracks or its client has
-// used much lately.
+// processor, or only one if the turn is costly or likely to become so, because its
+// filter backtracks or its client has used much time lately.
 func Workers(ctx context.Context) int {
-	if t := TurnOf(ctx); t != nil && (t.costly.Load() || t.backtracks.Load() || t.most == briefly) {
+	if t := TurnOf(ctx); t != nil && (t.costly.Load() || t.backtracks.Load() || t.limit == briefTurn) {
 		return 1
 	}
 	return runtime.GOMAXPROCS(0)
