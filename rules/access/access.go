@@ -1,11 +1,11 @@
-// Package access says who may see what. It turns the roles of a person into
-// permissions, and the activity types that a role may not see into a filter
-// that is joined to a caller's own (API.md: Authentication; DESIGN.md,
+// Package access decides which data a person may see. It turns the roles of a
+// person into permissions, and the activity types hidden from these roles into a
+// filter that is joined to the caller's own (API.md: Authentication; DESIGN.md,
 // decision 10).
 //
-// It knows no request, no session and no store: a caller that has established
-// who is asking hands in a Viewer and gets an answer. A *Rules is read-only
-// after New and safe for concurrent use.
+// It knows no request, no session and no store: the caller authenticates the
+// person and passes a Viewer. A *Rules is read-only after New and safe for
+// concurrent use.
 package access
 
 import (
@@ -19,7 +19,7 @@ import (
 // A Permission is a right that configuration grants to roles, by its name.
 type Permission string
 
-// The permissions API.md knows.
+// The permissions of API.md.
 const (
 	ProjectsView      Permission = "projects.view"
 	ProposalsView     Permission = "proposals.view"
@@ -31,20 +31,20 @@ func Permissions() []Permission {
 	return []Permission{ProjectsView, ProposalsView, PortfolioSpectrum}
 }
 
-// Options says who may do what. The zero value grants nothing and hides nothing.
+// Options assigns rights to roles. The zero value grants nothing and hides nothing.
 type Options struct {
-	// Anonymous lists the permissions everybody has, with or without a session.
+	// Anonymous lists the permissions of every caller, with or without a session.
 	Anonymous []Permission
-	// Roles maps a role to the permissions it brings.
+	// Roles maps a role to the permissions it grants.
 	Roles map[string][]Permission
-	// Member lists the roles that everybody with a session has beside their own.
+	// Member lists the roles that every caller with a session has beside their own.
 	Member []string
 	// Restricted maps an activity type to the roles that may see it; a type that
 	// is not listed is seen by all.
 	Restricted map[string][]string
 }
 
-// Viewer is the person who asks. The zero Viewer is nobody in particular.
+// Viewer is the person behind a request. The zero Viewer is a caller without a session.
 type Viewer struct {
 	User  string   // username; empty without a session
 	Roles []string // the person's stored roles
@@ -100,7 +100,7 @@ func checkPermissions(owner string, permissions []Permission) error {
 	return nil
 }
 
-// May reports whether v has the permission, as anybody has it or by a role.
+// May reports whether v has the permission, by a role or as every caller does.
 func (r *Rules) May(v Viewer, p Permission) bool {
 	if slices.Contains(r.anonymous, p) {
 		return true
@@ -110,7 +110,7 @@ func (r *Rules) May(v Viewer, p Permission) bool {
 	})
 }
 
-// rolesOf returns a viewer's own roles and those of every member.
+// rolesOf returns a viewer's own roles and, with a session, those of every member.
 func (r *Rules) rolesOf(v Viewer) []string {
 	if v.User == "" || len(r.member) == 0 {
 		return v.Roles
@@ -133,10 +133,10 @@ func (r *Rules) Hidden(v Viewer) []string {
 	return hidden
 }
 
-// Visible returns the filter for the activities v may see: those of a type v's
-// roles may see, and those that name v in rendered.users or user whatever their
-// type. It is nil when nothing is hidden. The same viewer always gets the same
-// filter, so it can be part of a cache key.
+// Visible returns the filter for the activities v may see: activities of a type that
+// v's roles may see, and activities of any type that name v in rendered.users or user.
+// It is nil when nothing is hidden. The same viewer always gets the same filter, so it
+// can be part of a cache key.
 func (r *Rules) Visible(v Viewer) bson.D {
 	hidden := r.Hidden(v)
 	if len(hidden) == 0 {
@@ -153,5 +153,5 @@ func (r *Rules) Visible(v Viewer) bson.D {
 	}}}
 }
 
-// equals spells equality out: a username is data and must never be read as anything else.
+// equals writes equality as $eq: a username is data and must never be read as an operator.
 func equals(s string) bson.D { return bson.D{{Key: "$eq", Value: s}} }

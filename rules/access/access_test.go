@@ -32,8 +32,8 @@ func TestMay(t *testing.T) {
 		ask    access.Permission
 		want   bool
 	}{
-		{"nobody has what everybody has", access.Viewer{}, access.PortfolioSpectrum, true},
-		{"nobody has no more", access.Viewer{}, access.ProjectsView, false},
+		{"no session, anonymous permission", access.Viewer{}, access.PortfolioSpectrum, true},
+		{"no session, permission of a role", access.Viewer{}, access.ProjectsView, false},
 		{"a person keeps what everybody has", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.PortfolioSpectrum, true},
 		{"a role brings its permission", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.ProjectsView, true},
 		{"and no other", access.Viewer{User: "ada", Roles: []string{"viewer"}}, access.ProposalsView, false},
@@ -60,7 +60,7 @@ func TestVisible(t *testing.T) {
 		hidden []string
 		filter string
 	}{
-		{"nobody", access.Viewer{}, []string{"award", "review"}, `{"type":{"$nin":["award","review"]}}`},
+		{"no session", access.Viewer{}, []string{"award", "review"}, `{"type":{"$nin":["award","review"]}}`},
 		{"a person without roles still sees their own", access.Viewer{User: "ada"}, []string{"award", "review"},
 			`{"$or":[{"type":{"$nin":["award","review"]}},{"rendered.users":{"$eq":"ada"}},{"user":{"$eq":"ada"}}]}`},
 		{"a role opens a type", access.Viewer{User: "bob", Roles: []string{"editor"}}, []string{"award"},
@@ -120,7 +120,7 @@ func TestMember(t *testing.T) {
 		Restricted: map[string][]string{"review": {"user"}, "award": {"admin"}},
 	})
 	if got := r.May(access.Viewer{}, access.ProjectsView); got {
-		t.Error("nobody is a member")
+		t.Error("a viewer without a session is a member")
 	}
 	if got := r.May(access.Viewer{User: "ada"}, access.ProjectsView); !got {
 		t.Error("a person without roles is a member")
@@ -132,6 +132,6 @@ func TestMember(t *testing.T) {
 		t.Errorf("hidden from members: %v, want %v", got, want)
 	}
 	if got, want := r.Hidden(access.Viewer{}), []string{"award", "review"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("hidden from nobody: %v, want %v", got, want)
+		t.Errorf("hidden without a session: %v, want %v", got, want)
 	}
 }
