@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// The sets the API asks for.
+// The sets that the API uses.
 const (
 	ProjectType  = "project-type"
 	ActivityType = "activity-type"
@@ -19,21 +19,21 @@ const (
 	Funder          = "funder"
 	Topic           = "topic"
 	Tag             = "tag"
-	// Text holds what the API says itself, by its English wording.
+	// Text holds the API's own texts, by their English wording.
 	Text = "text"
 )
 
-// names lists the sets, to tell a mistyped one.
+// names lists all sets, to detect a mistyped one.
 var names = []string{ActivitySubtype, ActivityType, Funder, ProjectRole, ProjectStatus, ProjectType, Tag, Text, Topic}
 
-// Languages are those labels come in, by their codes.
+// Languages returns the codes of the languages that labels are written in.
 func Languages() []string { return []string{"en", "de"} }
 
-// Known reports whether labels come in a language.
+// Known reports whether labels are written in a language.
 func Known(lang string) bool { return slices.Contains(Languages(), lang) }
 
-// Name is a code's name in every language. An empty one falls back to English,
-// that to German.
+// Name is a code's name in every language. An empty name falls back to English,
+// and English to German.
 type Name struct{ EN, DE string }
 
 // in returns the name in a language; any but German is English.
@@ -44,7 +44,7 @@ func (n Name) in(lang string) string {
 	return n.EN
 }
 
-// over returns n where it says something, and below where it does not.
+// over returns n with its empty names taken from below.
 func (n Name) over(below Name) Name {
 	if n.EN == "" {
 		n.EN = below.EN
@@ -69,8 +69,8 @@ func New(sets map[string]map[string]Name) *Sets {
 	return s
 }
 
-// With returns s with other laid over it: a label there replaces the one here,
-// language by language, and what other does not mention stays.
+// With returns s with other laid over it: a label of other replaces that of s,
+// language by language.
 func (s *Sets) With(other *Sets) *Sets {
 	if s == nil {
 		s = &Sets{}
@@ -107,14 +107,14 @@ func (s *Sets) Lookup(set, code, lang string) (string, bool) {
 	return text, text != ""
 }
 
-// Fingerprint stands for all labels: it changes when one of them does.
+// Fingerprint identifies all labels: it changes when one of them does.
 func (s *Sets) Fingerprint() string {
 	d := xxhash.New()
 	if s != nil {
 		for _, name := range slices.Sorted(maps.Keys(s.sets)) {
 			for _, code := range slices.Sorted(maps.Keys(s.sets[name])) {
 				n := s.sets[name][code]
-				fmt.Fprintf(d, "%q %q %q %q\n", name, code, n.EN, n.DE) // a digest takes everything
+				fmt.Fprintf(d, "%q %q %q %q\n", name, code, n.EN, n.DE) // writing to a digest never fails
 			}
 		}
 	}

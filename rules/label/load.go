@@ -15,9 +15,9 @@ import (
 //	  applied: {en: Applied, de: Beantragt}
 //	  own-code: Same in every language
 //
-// name stands for the file in errors, each of which begins "name:line: key: ";
-// all mistakes are reported, not just the first: unknown sets and languages,
-// repeated codes, labels that are empty or no text.
+// name is the file's name in errors, which begin "name:line: key: ". Parse reports
+// all mistakes, not only the first: unknown sets and languages, repeated codes,
+// labels that are empty or no text.
 func Parse(name string, src []byte) (*Sets, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(src, &file); err != nil {
@@ -33,7 +33,7 @@ func Parse(name string, src []byte) (*Sets, error) {
 	return New(l.sets), nil
 }
 
-// loader reads one file and gathers its mistakes.
+// loader reads one file and collects its mistakes.
 type loader struct {
 	name string
 	sets map[string]map[string]Name
@@ -85,7 +85,7 @@ func (l *loader) text(n *yaml.Node, path string) string {
 	return text
 }
 
-// entries calls fn for each key of a mapping. Nothing at all is an empty one.
+// entries calls fn for each key of a mapping. Null is an empty mapping.
 func (l *loader) entries(n *yaml.Node, path string, fn func(key string, n *yaml.Node, path string)) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return
