@@ -1,6 +1,6 @@
 // Package parallel runs parts of one task on several goroutines. A panic in one of them
-// goes on in the goroutine that waits for them, where the task's own recover sees it;
-// left to itself it would end the process.
+// continues in the goroutine that waits for them, where the task's own recover sees it.
+// Otherwise it would end the process.
 package parallel
 
 import (
@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Group is a sync.WaitGroup whose Wait passes panics on. The zero Group is ready for use.
+// Group is a sync.WaitGroup whose Wait repeats panics. The zero Group is ready for use.
 type Group struct {
 	wg       sync.WaitGroup
 	panicked atomic.Pointer[string]
