@@ -1,4 +1,4 @@
-// Package testoutput keeps short what failing tests print. Only tests import it.
+// Package testoutput limits the output of failing tests. Only tests import it.
 package testoutput
 
 import (
@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// most is how many bytes of one failing test, its subtests included, are printed.
-const most = 1900
+// maxBytes bounds the output of one failing test with its subtests.
+const maxBytes = 1900
 
-// Limited runs tests, those of a *testing.M, and prints at most 2 kB of each that fails.
+// Limited runs the tests of a *testing.M and prints at most 2 kB of each failing test.
 // With -v or -json it prints everything.
 type Limited struct{ Tests interface{ Run() int } }
 
@@ -42,13 +42,13 @@ func (l Limited) Run() int {
 	return code
 }
 
-// limit copies reports of tests. What a test says is indented below its name.
+// limit copies the output of tests, shortened. A line that is not indented begins a test.
 func limit(to io.Writer, from io.Reader) error {
 	lines := bufio.NewReader(from)
-	for left := most; ; {
+	for left := maxBytes; ; {
 		line, err := lines.ReadString('\n')
 		if !strings.HasPrefix(line, " ") {
-			left = most
+			left = maxBytes
 		}
 		if n := len(line); n > left {
 			if line = line[:max(left, 0)]; left >= 0 {
