@@ -11,9 +11,9 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// AppendData writes a row as the JSON object {"name": …, "units": […]} that is the data
-// of an answer. Today is the day of now in now's location, which is the configured
-// zone. Names are in lang, "de" or else English.
+// AppendData writes a row as the JSON object {"name": …, "units": […]}, the data of a
+// response. Today is the day of now in now's location, which is the configured zone.
+// Names are German if lang is "de", and otherwise English.
 func AppendData(dst []byte, row bson.Raw, now time.Time, lang string) []byte {
 	dst = ejson.AppendString(append(dst, `{"name":`...), text(row, "name"))
 	dst = append(dst, `,"units":[`...)
@@ -29,8 +29,7 @@ func AppendData(dst []byte, row bson.Raw, now time.Time, lang string) []byte {
 	return append(dst, ']', '}')
 }
 
-// appendMembership writes one element of a row's units: the stored fields, then name
-// and in_past.
+// appendMembership writes one element of units: the stored fields, then name and in_past.
 func appendMembership(dst []byte, unit bson.Raw, now time.Time, lang string) []byte {
 	membership, _ := unit.Lookup("membership").DocumentOK()
 	elements, _ := membership.Elements()
@@ -48,7 +47,7 @@ func appendMembership(dst []byte, unit bson.Raw, now time.Time, lang string) []b
 	return append(dst, '}')
 }
 
-// unitName is a unit's name in a language, or the text for an unknown one.
+// unitName returns a unit's name in a language, or the text for an unknown unit.
 func unitName(unit bson.Raw, lang string) string {
 	en, de := text(unit, "name"), text(unit, "name_de")
 	if lang == "de" {
@@ -57,19 +56,18 @@ func unitName(unit bson.Raw, lang string) string {
 	return cmp.Or(en, de, "Unit not found")
 }
 
-// InPast reports whether a membership's end is a date before the day of now in now's
-// location.
+// InPast reports whether end is a date before the day of now in now's location.
 func InPast(end bson.RawValue, now time.Time) bool {
 	last, ok := lastDay(end, now.Location())
 	return ok && last < day(now.Date())
 }
 
-// day numbers days so that they compare as they follow each other.
+// day returns a number for a date; later dates have higher numbers.
 func day(year int, month time.Month, day int) int {
 	return (year*100+int(month))*100 + day
 }
 
-// lastDay is the day that a membership ends with.
+// lastDay returns the last day of a membership; false if end is no date.
 func lastDay(end bson.RawValue, zone *time.Location) (int, bool) {
 	if t, ok := end.TimeOK(); ok {
 		return day(t.In(zone).Date()), true
@@ -94,7 +92,7 @@ func lastDay(end bson.RawValue, zone *time.Location) (int, bool) {
 	return 0, false
 }
 
-// lastOfParts is the last day of a date stored in parts, {year, month, day}.
+// lastOfParts returns the last day of a date stored as {year, month, day}.
 func lastOfParts(parts bson.Raw) (int, bool) {
 	number := func(name string, otherwise int) int {
 		if n, ok := parts.Lookup(name).AsInt64OK(); ok && n > 0 && n <= 9999 {

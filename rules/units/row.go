@@ -15,16 +15,16 @@ type Names struct {
 	byID map[string]names
 }
 
-// names are a unit's names; "" where it has none.
+// names holds a unit's names, "" for none.
 type names struct{ en, de string }
 
-// NewNames indexes units by their identifier, id. Where one comes twice the first
+// NewNames indexes units by their identifier, id. Of units with the same id the first
 // counts.
 func NewNames(groups []bson.Raw) *Names {
 	n := &Names{byID: make(map[string]names, len(groups))}
 	for _, g := range groups {
 		id := text(g, "id")
-		if _, there := n.byID[id]; id == "" || there {
+		if _, ok := n.byID[id]; id == "" || ok {
 			continue
 		}
 		n.byID[id] = names{en: text(g, "name"), de: text(g, "name_de")}
@@ -36,10 +36,10 @@ func NewNames(groups []bson.Raw) *Names {
 //
 //	{_id, username, name, units: [{membership: {…}, name, name_de}]}
 //
-// with the stored _id and username, first and last name as name, and the units as they
-// are answered: last stored first, of each unit the last stored. membership is the
-// stored document; name and name_de are null where the unit or its name is unknown. The
-// only error is that person is not a readable document.
+// _id and username are the stored ones, name is the first and last name. units has the
+// last stored membership of each unit, in reverse order of storage. membership is the
+// stored document; name and name_de are null if the unit or its name is unknown. Row
+// fails only if person is not a valid document.
 func (n *Names) Row(person bson.Raw) (bson.Raw, error) {
 	if err := person.Validate(); err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
@@ -63,11 +63,11 @@ func (n *Names) Row(person bson.Raw) (bson.Raw, error) {
 
 // appendUnit appends one element of a row's units.
 func (n *Names) appendUnit(dst []byte, key string, membership bson.Raw) []byte {
-	known := n.byID[text(membership, "unit")]
+	unit := n.byID[text(membership, "unit")]
 	start, dst := bsoncore.AppendDocumentElementStart(dst, key)
 	dst = bsoncore.AppendDocumentElement(dst, "membership", membership)
-	dst = appendName(dst, "name", known.en)
-	dst = appendName(dst, "name_de", known.de)
+	dst = appendName(dst, "name", unit.en)
+	dst = appendName(dst, "name_de", unit.de)
 	dst, _ = bsoncore.AppendDocumentEnd(dst, start) // fails only for a start out of range
 	return dst
 }
@@ -80,7 +80,7 @@ func appendName(dst []byte, key, name string) []byte {
 	return bsoncore.AppendStringElement(dst, key, name)
 }
 
-// memberships returns the stored memberships, last first, of each unit the last stored.
+// memberships returns the last stored membership of each unit, last stored first.
 func memberships(person bson.Raw) []bson.Raw {
 	list, ok := person.Lookup("units").ArrayOK()
 	if !ok {
@@ -108,7 +108,7 @@ func memberships(person bson.Raw) []bson.Raw {
 	return kept
 }
 
-// text returns a field that is a string; "" for all else.
+// text returns a string field, "" if the field is no string.
 func text(doc bson.Raw, key string) string {
 	s, _ := doc.Lookup(key).StringValueOK()
 	return s
