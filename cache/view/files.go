@@ -11,16 +11,16 @@ import (
 	"vitrine/cache/view/snapfile"
 )
 
-// Files says where snapshots are kept on disk, so that views can be shown while the
-// store is away, and need not be read whole when it is there.
+// Files says where snapshots are kept on disk. From its file a view can be shown while
+// the store is away, and it need not be read whole when the store is there.
 type Files struct {
 	Dir   string        // the folder; empty: nothing is kept
 	Store string        // the store's name; files of another store are not used
 	Every time.Duration // least time between two writings of one view; 0 means 1 minute
 }
 
-// filed is what the file of a view is known to hold.
-type filed struct {
+// fileState is what the file of a view holds.
+type fileState struct {
 	epoch      string
 	generation uint64
 	confirmed  time.Time // when the store had confirmed it
@@ -28,20 +28,20 @@ type filed struct {
 	err        error     // of the last try
 }
 
-// refiled is how old a file's word that the store confirmed it may become though the
-// generation stays the same: Age counts from there when it is used.
-const refiled = time.Hour
+// rewriteAfter is how old the confirmation in a file may become before the file is
+// written again with the same generation: Age counts from that time when it is used.
+const rewriteAfter = time.Hour
 
-// recalled is a snapshot from a file, not shown yet.
-type recalled struct {
+// fileSnapshot is a snapshot from a file, not shown yet.
+type fileSnapshot struct {
 	snapshot  *Snapshot
 	confirmed time.Time
 }
 
-// recall reads a view's file, before the view is first refreshed. A file that cannot be
-// used is told of and left alone: the next writing replaces it.
-func (s *Set) recall(v *view) {
-	if s.files.Dir == "" || v.away {
+// readFile reads a view's file before the view is first refreshed. A file that cannot be
+// used is logged and left alone: the next writing replaces it.
+func (s *Set) readFile(v *view) {
+	if s.files.Dir == "" || v.inStore {
 		return
 	}
 	began, path := time.Now(), snapfile.Path(s.files.Dir, v.def.Name)
@@ -66,18 +66,18 @@ func (s *Set) recall(v *view) {
 		s.log.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
-	v.recalled = &recalled{&Snapshot{meta: h.Meta(), memory: v.builder.Load(rows)}, h.Confirmed}
-	v.noteFiled(filed{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began})
+	v.fromFile = &fileSnapshot{&Snapshot{meta: h.Meta(), memory: v.builder.Load(rows)}, h.Confirmed}
+	v.recordFile(fileState{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began})
 	s.log.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
 
-// resume shows what was recalled: brought up to date if the store answers, as it is if
-// not. If the store says that the view has begun another life, or has gone back, which
-// only a store restored from a copy does, the file is of no use.
+// resume shows the snapshot from the file: brought up to date if the store answers, as it
+// is if not. If the view has another epoch by now, or an older generation, which happens
+// only in a store restored from a copy, the file is of no use.
 func (v *view) resume(ctx context.Context, meta origin.Meta, away error) (*Snapshot, error) {
-	kept := v.recalled
-	v.recalled = nil
+	kept := v.fromFile
+	v.fromFile = nil
 	from := kept.snapshot.meta
 	if away == nil && (meta.Epoch != from.Epoch || meta.Generation < from.Generation) {
 		if meta.Generation == 0 {
@@ -98,28 +98,28 @@ func (v *view) resume(ctx context.Context, meta origin.Meta, away error) (*Snaps
 		away = err
 	}
 	if away != nil {
-		v.noteConfirmed(from, kept.confirmed)
+		v.recordConfirmed(from, kept.confirmed)
 	}
 	return v.swap(ctx, kept.snapshot), away
 }
 
-// noteConfirmed takes down what another process had confirmed of the view, and when.
-func (v *view) noteConfirmed(meta origin.Meta, at time.Time) {
+// recordConfirmed records what another process had confirmed of the view, and when.
+func (v *view) recordConfirmed(meta origin.Meta, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.checked.IsZero() {
-		v.known, v.checked = meta, at
+		v.newest, v.checked = meta, at
 	}
 }
 
-func (v *view) noteFiled(f filed) {
+func (v *view) recordFile(f fileState) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.filed = f
+	v.file = f
 }
 
-// file keeps every view's file up to date until ctx ends, and once more then: one view
-// at a time, since nobody waits for it.
+// file keeps every view's file up to date until ctx ends, and writes once more then. It
+// writes one view at a time, since no request waits for it.
 func (s *Set) file(ctx context.Context) {
 	for {
 		wait := s.fileDue(time.Now())
@@ -136,14 +136,14 @@ func (s *Set) file(ctx context.Context) {
 	}
 }
 
-// fileDue writes the files that are due by a time and returns how long none will be,
-// unless a view is swapped.
+// fileDue writes the files that are due by a time, and returns how long it is until the
+// next one is due if no view is swapped.
 func (s *Set) fileDue(now time.Time) time.Duration {
-	wait := refiled
+	wait := rewriteAfter
 	for _, name := range s.names {
 		v := s.views[name]
 		v.mu.Lock()
-		before, confirmed := v.filed, v.checked
+		before, confirmed := v.file, v.checked
 		v.mu.Unlock()
 		snap := v.current.Load()
 		if snap == nil || snap.memory == nil || confirmed.IsZero() { // it is shown a moment before it is confirmed
@@ -152,7 +152,7 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 		same := before.epoch == snap.meta.Epoch && before.generation == snap.meta.Generation
 		due := before.tried.Add(s.files.Every)
 		switch {
-		case same && confirmed.Sub(before.confirmed).Abs() < refiled: // a clock may have been set back since
+		case same && confirmed.Sub(before.confirmed).Abs() < rewriteAfter: // a clock may have been set back since
 			continue
 		case due.After(now):
 			wait = min(wait, due.Sub(now))
@@ -165,18 +165,19 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 	return wait
 }
 
-// write writes a view's file and reports whether it could. If not, that is told once.
+// write writes a view's file and reports whether it could. It logs the first failure in
+// a row.
 func (s *Set) write(v *view, snap *Snapshot, confirmed time.Time, wasWell bool) bool {
 	began := time.Now()
 	path := snapfile.Path(s.files.Dir, v.def.Name)
 	err := snapfile.Write(path, snapfile.HeaderOf(s.files.Store, snap.meta, confirmed), snap.memory.Docs())
 	v.mu.Lock()
-	f := filed{epoch: snap.meta.Epoch, generation: snap.meta.Generation, confirmed: confirmed, tried: began}
+	f := fileState{epoch: snap.meta.Epoch, generation: snap.meta.Generation, confirmed: confirmed, tried: began}
 	if err != nil {
-		f = v.filed
+		f = v.file
 		f.tried, f.err = began, err
 	}
-	v.filed = f
+	v.file = f
 	v.mu.Unlock()
 	switch {
 	case err == nil:

@@ -47,13 +47,13 @@ func indexKeys(order raw.Sort, paths []raw.Path) []bson.D {
 	return keys
 }
 
-// unindexed is a view that is to be indexed in the store.
+// unindexed is a view without indexes in the store.
 type unindexed struct {
 	view  *view
 	epoch string
 }
 
-// wantIndexes has a view indexed that is shown from the store, once in its life.
+// wantIndexes requests the indexes of a view that is shown from the store, once per epoch.
 func (s *Set) wantIndexes(v *view, shown *Snapshot) {
 	if !s.indexes || shown.memory != nil {
 		return
@@ -70,8 +70,8 @@ func (s *Set) wantIndexes(v *view, shown *Snapshot) {
 	}
 }
 
-// index creates indexes until ctx ends, beside the views' refreshing: to index many
-// rows takes long, and queries are answered without.
+// index creates indexes until ctx ends. It does not hold up refreshing: indexing many
+// rows takes long, and queries are answered without indexes meanwhile.
 func (s *Set) index(ctx context.Context) {
 	warned := false
 	for {

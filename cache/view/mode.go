@@ -10,7 +10,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// Mode says where the rows of a view are when it is asked.
+// Mode says where the rows of a view are when a request reads them.
 type Mode string
 
 // The modes. Auto is Memory for the views that fit Options.RowBudget, and Store for
@@ -21,11 +21,11 @@ const (
 	Auto   Mode = "auto"
 )
 
-// errTooLarge tells that a view does not fit into memory.
+// errTooLarge means that a view does not fit into memory.
 var errTooLarge = errors.New("the view does not fit the budget of rows")
 
-// room is the memory that rows of all views may take. A view takes what its rows
-// need, or nothing and stays in the store.
+// room is the memory that the rows of all views may take. A view takes what its rows
+// need, or it takes nothing and stays in the store.
 type room struct {
 	limit int64 // 0: there is no limit
 
@@ -35,8 +35,8 @@ type room struct {
 
 func newRoom(limit int64) *room { return &room{limit: limit, taken: map[string]int64{}} }
 
-// take has a view take so many bytes in place of what it took before; false, and
-// it has none any more, if there is no room.
+// take reserves bytes for a view in place of those it had before. If there is no room,
+// it reserves nothing and returns false.
 func (r *room) take(view string, bytes int64) bool {
 	if r.limit <= 0 {
 		return true
@@ -55,33 +55,33 @@ func (r *room) take(view string, bytes int64) bool {
 	return true
 }
 
-// point shows the view where it is stored, at a generation.
-func (v *view) point(ctx context.Context, meta origin.Meta) *Snapshot {
+// showStored shows the view where it is stored, at a generation.
+func (v *view) showStored(ctx context.Context, meta origin.Meta) *Snapshot {
 	v.builder.Drop()
 	return v.swap(ctx, &Snapshot{meta: meta, stored: &storedRows{
 		def: v.def, meta: meta, queries: v.queries, foreign: v.foreign, windows: v.builder,
 	}})
 }
 
-// follow shows the next generation of a view in the store, as soon as queries on it
-// need not wait: until then, answers that are kept of the one before are given.
+// follow shows the next generation of a view in the store as soon as queries on it need
+// not wait. Until then, kept answers of the generation before are served.
 func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	settled, err := v.queries.Settled(ctx, meta)
 	if errors.Is(err, origin.ErrStale) || err == nil && !settled {
-		return nil, nil // the next look finds more
+		return nil, nil // the next poll finds more
 	}
 	if err != nil {
 		return nil, err
 	}
-	return v.point(ctx, meta), nil
+	return v.showStored(ctx, meta), nil
 }
 
-// outgrown changes a view over to the store, because its rows do not fit any more
-// or never did.
-func (v *view) outgrown(ctx context.Context, meta origin.Meta) *Snapshot {
+// moveToStore drops the rows of a view that do not fit into memory, and shows it where
+// it is stored.
+func (v *view) moveToStore(ctx context.Context, meta origin.Meta) *Snapshot {
 	v.log.Warn("view does not fit views.budget: it stays in the store", "view", v.def.Name,
 		"generation", meta.Generation, "rows", meta.Rows, "budget", v.room.limit)
-	return v.point(ctx, meta)
+	return v.showStored(ctx, meta)
 }
 
 // loadInTurn loads views one after the other, the smallest first, so that the
@@ -96,12 +96,12 @@ func (s *Set) loadInTurn(ctx context.Context) {
 	names := slices.Clone(s.names)
 	slices.SortStableFunc(names, func(a, b string) int { return rows[a] - rows[b] })
 	for _, name := range names {
-		s.recall(s.views[name])
+		s.readFile(s.views[name])
 		s.refresh(ctx, s.views[name])
 	}
 }
 
-// checkMode completes the options of where rows are.
+// checkMode checks the mode and sets its default.
 func (o *Options) checkMode() (origin.Queries, error) {
 	switch o.Mode {
 	case "":

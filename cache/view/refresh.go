@@ -24,37 +24,37 @@ type view struct {
 	foreign  index.Foreign
 	budget   *index.Budget
 	patience time.Duration // how long what the store last confirmed holds
-	signal   chan struct{} // of capacity one: signals fold
-	prepare  Preparer      // never nil, nor what it returns
-	away     bool          // its rows are never loaded
+	signal   chan struct{} // of capacity one: signals are coalesced
+	prepare  Preparer      // never nil, and never returns nil
+	inStore  bool          // its rows are never loaded
 	queries  origin.Queries
 	room     *room
 	log      *slog.Logger
 
 	current atomic.Pointer[Snapshot]
 	// Touched by the refreshing goroutine only:
-	recalled *recalled // from a file, until the first refresh; nil: none
+	fromFile *fileSnapshot // from a file, until the first refresh; nil: none
 
 	mu      sync.Mutex  // guards the rest
-	known   origin.Meta // as the store last told it
+	newest  origin.Meta // the newest that the store returned
 	checked time.Time
 	err     error
-	filed   filed
+	file    fileState
 	indexed string // the epoch in which it was indexed in the store, or is to be
 }
 
 // refresh brings the view to the store's generation and returns the new
-// snapshot, or nil if there was nothing new. One that comes from a file may be shown
-// though the store could not be asked: then there is an error, too.
+// snapshot, or nil if there was nothing new. If the store does not answer, it may show a
+// snapshot from a file: then it returns an error, too.
 func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	meta, err := v.store.Meta(ctx, v.def.Name)
 	if err != nil {
 		err = fmt.Errorf("read meta of view %s: %w", v.def.Name, err)
 	} else {
-		v.noteMeta(meta)
+		v.recordMeta(meta)
 	}
 	switch {
-	case v.recalled != nil:
+	case v.fromFile != nil:
 		return v.resume(ctx, meta, err)
 	case err != nil:
 		return nil, err
@@ -63,8 +63,8 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	switch {
 	case meta.Generation == 0:
 		return nil, nil
-	case v.away && (cur == nil || cur.meta.Epoch != meta.Epoch):
-		return v.point(ctx, meta), nil
+	case v.inStore && (cur == nil || cur.meta.Epoch != meta.Epoch):
+		return v.showStored(ctx, meta), nil
 	case cur == nil || cur.meta.Epoch != meta.Epoch:
 		return v.load(ctx)
 	case meta.Generation == cur.meta.Generation:
@@ -87,7 +87,7 @@ func (v *view) load(ctx context.Context) (*Snapshot, error) {
 	rows, meta, err := v.read(ctx, 0)
 	if errors.Is(err, errTooLarge) {
 		if meta, err = v.store.Meta(ctx, v.def.Name); err == nil {
-			return v.outgrown(ctx, meta), nil
+			return v.moveToStore(ctx, meta), nil
 		}
 	}
 	if err != nil {
@@ -122,7 +122,7 @@ func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
 		fits = v.room.take(v.def.Name, next.RowBytes())
 	}
 	if !fits {
-		return v.outgrown(ctx, meta), nil
+		return v.moveToStore(ctx, meta), nil
 	}
 	return v.swap(ctx, &Snapshot{meta: meta, memory: next}), nil
 }
@@ -158,8 +158,8 @@ func (v *view) read(ctx context.Context, since uint64) ([]origin.Row, origin.Met
 	return rows, meta, nil
 }
 
-// swap warms the next snapshot, has it prepared, then shows it. The one before is
-// left to the requests that still hold it, and answers until then.
+// swap warms and prepares the next snapshot, then shows it. Requests are answered from
+// the one before until then; those that still hold it keep it.
 func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	next.loaded = time.Now()
 	var before *index.Snapshot
@@ -176,14 +176,14 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	return next
 }
 
-func (v *view) noteMeta(meta origin.Meta) {
+func (v *view) recordMeta(meta origin.Meta) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.known = meta
+	v.newest = meta
 }
 
-// noteChecked takes down how a refresh ended and returns how the one before did.
-func (v *view) noteChecked(err error) (before error) {
+// recordRefresh records the outcome of a refresh and returns that of the one before.
+func (v *view) recordRefresh(err error) (before error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	before, v.err = v.err, err
@@ -196,20 +196,20 @@ func (v *view) noteChecked(err error) (before error) {
 func (v *view) status() Status {
 	v.mu.Lock()
 	st := Status{View: v.def.Name, Checked: v.checked, Err: v.err}
-	known, filed := v.known, v.filed
+	newest, file := v.newest, v.file
 	v.mu.Unlock()
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Missing = snap.meta, snap.loaded, snap.Len(), snap.missing()
 		st.Segments = snap.segments()
 		if st.Mode = Store; snap.memory != nil {
-			st.Mode, st.Filed, st.FileErr = Memory, filed.confirmed, filed.err
+			st.Mode, st.Filed, st.FileErr = Memory, file.confirmed, file.err
 			st.RowBytes = snap.memory.RowBytes()
 			st.IndexPaths, st.IndexBytes = snap.memory.Indexes()
 		}
 		st.Stale = st.Err != nil || time.Since(st.Checked) > v.patience
 	}
-	// A run that changed nothing, or failed, moves no generation: how jobs do is
-	// told by the newest word of the store, whatever is loaded.
-	st.Meta.Checked, st.Meta.Health = known.Checked, known.Health
+	// A run that changed nothing, or failed, makes no generation: the health of jobs comes
+	// from the newest meta, whatever is loaded.
+	st.Meta.Checked, st.Meta.Health = newest.Checked, newest.Health
 	return st
 }

@@ -19,20 +19,20 @@ import (
 type Options struct {
 	Store origin.Views
 	Views []index.Definition
-	// Mode is where rows are when they are asked for. If empty, Memory. The others need
+	// Mode is where rows are when requests read them. If empty, Memory. The others need
 	// a Store that is an origin.Queries.
 	Mode Mode
 	// RowBudget bounds the bytes of rows that mode Auto holds in memory; 0 is no bound.
 	RowBudget int64
-	// Index has the indexes created that queries on views in the store want. Then the
-	// Store must be one that may be written to.
+	// Index creates the indexes that queries on views in the store want. The Store must
+	// be writable then.
 	Index bool
-	// Poll is how often the store is asked for a newer generation; 0 means 2 s.
+	// Poll is how often the set checks the store for a newer generation; 0 means 2 s.
 	Poll time.Duration
 	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
 	IndexBudget int64
 	// BulkBudget bounds the bytes of bulky fragments kept by all views; 0 means 64 MiB,
-	// less than 0 that none are.
+	// a negative value means that none are kept.
 	BulkBudget int64
 	// Files is where snapshots are kept on disk.
 	Files Files
@@ -62,12 +62,12 @@ type Set struct {
 	preparer atomic.Pointer[Preparer]
 }
 
-// Preparer is told of a snapshot that is about to be shown, by the goroutine that
-// refreshes its view. What it returns, if not nil, is called as soon as it is shown.
-// The view waits for both.
+// Preparer is called with a snapshot that is about to be shown, by the goroutine that
+// refreshes its view. The function it returns, if not nil, is called as soon as the
+// snapshot is shown. The view waits for both.
 type Preparer func(ctx context.Context, next *Snapshot) (shown func())
 
-// Prepare sets who prepares snapshots from now on, in place of who did before.
+// Prepare sets the preparer of snapshots and replaces the one before.
 func (s *Set) Prepare(p Preparer) { s.preparer.Store(&p) }
 
 // New makes a set whose views are all unloaded; Run loads them.
@@ -114,15 +114,15 @@ func New(o Options) (*Set, error) {
 		s.views[def.Name] = &view{
 			def: &def, builder: builder, store: o.Store, foreign: o.Foreign, budget: s.budget,
 			patience: 2*o.Poll + graceTime, signal: make(chan struct{}, 1), prepare: s.prepare,
-			away: o.Mode == Store, queries: queries, room: room, log: o.Logger,
+			inStore: o.Mode == Store, queries: queries, room: room, log: o.Logger,
 		}
 		s.names = append(s.names, def.Name)
 	}
 	return s, nil
 }
 
-// graceTime is how much longer than two polls a view is taken as confirmed: a refresh
-// that brings a lot takes its time.
+// graceTime is how much longer than two polls a view counts as confirmed: a refresh with
+// many changes takes time.
 const graceTime = 5 * time.Second
 
 // Run loads every view and keeps it fresh until ctx ends, then waits for its
@@ -151,7 +151,7 @@ func (s *Set) keep(ctx context.Context, v *view) {
 	ticker := time.NewTicker(s.poll)
 	defer ticker.Stop()
 	if s.mode != Auto { // loadInTurn did
-		s.recall(v)
+		s.readFile(v)
 	}
 	for {
 		s.refresh(ctx, v)
@@ -167,7 +167,7 @@ func (s *Set) keep(ctx context.Context, v *view) {
 func (s *Set) refresh(ctx context.Context, v *view) {
 	began := time.Now()
 	swapped, err := v.refresh(ctx)
-	before := v.noteChecked(err)
+	before := v.recordRefresh(err)
 	if swapped != nil {
 		s.log.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
 			"rows", swapped.Len(), "segments", swapped.segments(), "took", time.Since(began))
@@ -189,7 +189,7 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	case err != nil && before == nil:
 		s.log.Warn("view not refreshed", "view", v.def.Name, "error", err)
 	case err != nil:
-		s.log.Debug("view not refreshed", "view", v.def.Name, "error", err) // said once
+		s.log.Debug("view not refreshed", "view", v.def.Name, "error", err) // the first one was a warning
 	}
 }
 
@@ -204,8 +204,8 @@ func (s *Set) prepare(ctx context.Context, next *Snapshot) (shown func()) {
 	return shown
 }
 
-// Notify asks for a look at the store now; unknown views are ignored. Signals that
-// arrive while one is waiting fold into it.
+// Notify requests a refresh now; unknown views are ignored. Requests that arrive while
+// one is pending are coalesced with it.
 func (s *Set) Notify(name string) {
 	if v := s.views[name]; v != nil {
 		select {
@@ -238,7 +238,7 @@ func (s *Set) Ready() bool {
 	return true
 }
 
-// Status is how a view stands.
+// Status is the state of a view.
 type Status struct {
 	View       string
 	Mode       Mode        // where its rows are: Memory or Store; empty before it is loaded
@@ -246,11 +246,11 @@ type Status struct {
 	Loaded     time.Time   // when the snapshot was made
 	Checked    time.Time   // when the store last answered
 	Err        error       // of the last refresh
-	Stale      bool        // it is served though the store could not confirm it when it was last to
+	Stale      bool        // it is served though the store did not confirm it in time
 	Rows       int
 	Missing    int       // rows of the generation that the store could not give as they were written
-	Filed      time.Time // when the store had confirmed what the view's file holds; zero: there is none
-	FileErr    error     // why it could not be written last; nil: it could
+	Filed      time.Time // when the store confirmed what the view's file holds; zero: there is no file
+	FileErr    error     // why the last writing failed; nil: it did not
 	Segments   int
 	IndexPaths int
 	IndexBytes int64
@@ -266,7 +266,7 @@ func (s *Set) Status() []Status {
 	return all
 }
 
-// Load reads one view once, for a command that asks and exits.
+// Load reads one view once, for a command that runs one query.
 func Load(ctx context.Context, o Options, def index.Definition) (*Snapshot, error) {
 	o.Views = []index.Definition{def}
 	s, err := New(o)

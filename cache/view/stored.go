@@ -27,12 +27,11 @@ const (
 	windowBytes = 1 << 20
 )
 
-// MovedError tells that a view which stays in the store was published anew since
-// the snapshot was taken. Whoever asked should ask again, of the snapshot that
-// Set.Newer waits for.
+// MovedError means that a view in the store was published anew since the snapshot was
+// taken. The caller should query again, on the snapshot that Set.Newer waits for.
 type MovedError struct {
 	View string
-	From origin.Meta // of the snapshot that was asked
+	From origin.Meta // of the snapshot that was queried
 }
 
 // Error implements error.
@@ -107,8 +106,7 @@ func sortKeys(order raw.Sort) bson.D {
 	return append(keys, bson.E{Key: "_id", Value: 1})
 }
 
-// resolve puts the ids of the records that match into the place of what only the
-// database evaluates.
+// resolve replaces what only the database evaluates by the ids of the records that match.
 func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
 	switch n := n.(type) {
 	case *filter.ForeignNode:
@@ -164,15 +162,15 @@ func (s *storedSelection) Only(fields ...string) Selection {
 // Prepared implements Selection.
 func (s *storedSelection) Prepared(string) (iter.Seq[index.Run], bool) { return nil, false }
 
-// count counts the rows; those that the query does not decide are read for it, as
-// far as the filter looks at them.
+// count counts the rows. If the query does not decide, it reads the fields that the
+// filter looks at.
 func (s *storedSelection) count(ctx context.Context) (n int, err error) {
 	switch {
 	case s.exact && s.query == nil:
 		return s.rows.meta.Rows, nil
 	case s.exact:
 		n, err = s.rows.queries.Count(ctx, s.rows.meta, s.query)
-		return n, s.told(err)
+		return n, s.moved(err)
 	}
 	q := origin.Query{Filter: s.query, Projection: s.projection([]string{})}
 	for _, err := range s.documents(ctx, q) {
@@ -184,8 +182,7 @@ func (s *storedSelection) count(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// projection adds to the fields that are wanted, nil being all, those that the filter
-// is still to be asked about.
+// projection adds the fields that the filter needs to those that are wanted; nil means all.
 func (s *storedSelection) projection(wanted []string) []string {
 	if wanted == nil || s.exact {
 		return wanted
@@ -213,7 +210,7 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query) iter.Se
 				}
 			}
 			if err != nil {
-				yield(nil, s.told(err))
+				yield(nil, s.moved(err))
 				return
 			}
 			if !yield(doc, nil) {
@@ -223,8 +220,8 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query) iter.Se
 	}
 }
 
-// page yields the documents of a page. Where the query does not decide, all rows
-// before the page are read to be counted.
+// page yields the documents of a page. If the query does not decide, it reads and counts
+// all rows before the page.
 func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2[bson.Raw, error] {
 	q := origin.Query{Filter: s.query, Sort: s.order, Projection: s.projection(s.fields)}
 	if s.exact {
@@ -284,15 +281,15 @@ func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]in
 	return index.GroupDocs(s.documents(ctx, q), field, unwind)
 }
 
-// told says which view has gone on.
-func (s *storedSelection) told(err error) error {
+// moved makes an error of the store say which view was published anew.
+func (s *storedSelection) moved(err error) error {
 	if errors.Is(err, origin.ErrStale) {
 		return &MovedError{View: s.rows.def.Name, From: s.rows.meta}
 	}
 	return err
 }
 
-// Newer waits for a snapshot of a view that has gone on. The error is the context's.
+// Newer waits for a newer snapshot of a view. The error is the context's.
 func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		s.Notify(moved.View)

@@ -29,7 +29,7 @@ const (
 // derived is a path index, its joined texts, a group column, verdicts or names.
 type derived interface{ memory() int64 }
 
-// derivedOf holds one derived thing, built once however many ask at a time.
+// derivedOf holds one derived thing. It is built once; concurrent callers wait for it.
 type derivedOf struct {
 	once  sync.Once
 	owner *segment
@@ -37,14 +37,14 @@ type derivedOf struct {
 	value derived
 }
 
-// memory is what d holds, its key and its place in the account included.
+// memory returns the bytes that d holds, with its key and its entry in the budget.
 func (d *derivedOf) memory() int64 {
 	return d.value.memory() + int64(len(d.key.path)+len(d.key.arg)) + 256
 }
 
 // Budget bounds the memory that path indexes and group columns of all views hold:
-// past the limit the longest unused ones are dropped and built anew when asked
-// for. What a running request holds stays alive until it is done.
+// past the limit, those not used for longest are dropped and built anew on their next
+// use. What a running request holds stays alive until it is done.
 type Budget struct {
 	limit int64
 
@@ -63,8 +63,8 @@ func NewBudget(limit, bulk int64) *Budget {
 }
 
 // keepBulk reports whether a segment may keep so many more bytes of bulky fragments.
-// A list of everything is asked for as a whole, again and again: to drop the oldest
-// block for the newest would drop each before it is asked for again.
+// Clients read a list of everything as a whole, again and again: dropping the oldest
+// block for the newest would drop each before its next use.
 func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,7 +96,7 @@ func derive[T derived](seg *segment, key derivedKey, build func() T) T {
 		d.value = build()
 	})
 	if d.value == nil {
-		panic("view: what is derived for " + key.path + " could not be made") // in who waited for it
+		panic("index: deriving from " + key.path + " has panicked") // in the callers that waited for it
 	}
 	seg.budget.touch(d)
 	return d.value.(T)
@@ -109,8 +109,8 @@ func (s *segment) has(key derivedKey) bool {
 	return s.derived[key] != nil
 }
 
-// touch marks d as just used, takes it into account if it is new, and drops what
-// no longer fits.
+// touch marks d as just used, adds it to the budget if it is new, and drops what no
+// longer fits.
 func (b *Budget) touch(d *derivedOf) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +125,7 @@ func (b *Budget) touch(d *derivedOf) {
 	}
 }
 
-// dropLocked takes d out of the account and out of its segment.
+// dropLocked removes d from the budget and from its segment.
 func (b *Budget) dropLocked(d *derivedOf) {
 	b.held.Remove(d)
 	b.used -= d.memory()
@@ -156,7 +156,7 @@ func (b *Budget) Replaced(before, after *Snapshot) {
 	for _, seg := range before.segments {
 		if !slices.Contains(kept, seg) && seg.bulk >= 0 {
 			b.bulk -= seg.bulk
-			seg.bulk = -1 // whoever still reads it keeps nothing more there
+			seg.bulk = -1 // requests that still read it keep no more blocks
 		}
 	}
 }
@@ -176,8 +176,8 @@ func (b *Budget) heldBy(segments []*segment) (paths int, bytes int64) {
 	return paths, bytes
 }
 
-// inUse lists what segments hold by which others can be built the same, each key once,
-// the last used first.
+// inUse lists what segments hold and other segments can build by the same key, each key
+// once, the last used first.
 func (b *Budget) inUse(segments []*segment) []*derivedOf {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -199,7 +199,7 @@ func (b *Budget) holds(d *derivedOf) bool {
 	return b.held.Peek(d) != nil
 }
 
-// rank takes what a segment has under a key for as recently used as what another has.
+// rank counts what a segment has under a key as used as recently as what another has.
 func (b *Budget) rank(seg *segment, as *derivedOf) {
 	seg.mu.Lock()
 	d := seg.derived[as.key]

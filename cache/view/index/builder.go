@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxSegments bounds how many segments a query has to ask.
+	// maxSegments bounds how many segments a query reads.
 	maxSegments = 8
 	// minWaste and wasteShare say when a snapshot is folded into one segment: when
 	// rows outside the first segment, dead or alive, are more than both.

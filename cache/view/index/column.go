@@ -26,7 +26,7 @@ func (c *column) memory() int64 { return c.bytes }
 // empty unwind means none.
 func (s *segment) column(field, unwind string) *column {
 	if path, err := raw.ParsePath(field); err == nil && !s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
-		field = s.trodden(path, true).String()
+		field = s.existing(path, true).String()
 	}
 	return derive(s, derivedKey{kind: kindColumn, path: field, arg: unwind}, func() *column {
 		return buildColumn(s.rows, field, unwind)

@@ -12,12 +12,12 @@ import (
 	"vitrine/rules/filter"
 )
 
-// worthKeeping is from how many rows of a segment on the matcher's word is kept.
+// worthKeeping is the least number of rows of a segment for which verdicts are kept.
 const worthKeeping = 1024
 
-// verdicts is what the reference matcher said of a segment's rows about one
-// condition. Rows never change, so the word stands as long as the segment: a
-// popular $elemMatch costs the next snapshot no more than the rows that changed.
+// verdicts is what the reference matcher decided about a segment's rows and one
+// condition. Rows never change, so it holds as long as the segment: a popular
+// $elemMatch costs the next snapshot no more than the rows that changed.
 type verdicts struct {
 	mu          sync.Mutex // guards the sets
 	asked, hits *bitset.BitSet
@@ -29,14 +29,14 @@ func newVerdicts(rows int) *verdicts {
 
 func (v *verdicts) memory() int64 { return int64(v.asked.Len() / 4) }
 
-// read returns the sets as they are, as copies.
+// read returns copies of the sets.
 func (v *verdicts) read() (asked, hits *bitset.BitSet) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.asked.Clone(), v.hits.Clone()
 }
 
-// note adds what was found of more rows.
+// note adds the verdicts on more rows.
 func (v *verdicts) note(rows []uint, hit []bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -46,7 +46,7 @@ func (v *verdicts) note(rows []uint, hit []bool) {
 	}
 }
 
-// confirm asks the reference matcher for every row of within.
+// confirm calls the reference matcher for every row of within.
 func (s *Snapshot) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for i, seg := range s.segments {
@@ -58,7 +58,7 @@ func (s *Snapshot) confirm(ctx context.Context, n filter.Node, within *bitset.Bi
 	return set, nil
 }
 
-// confirmation asks the matcher for the rows of one segment.
+// confirmation calls the matcher for the rows of one segment.
 type confirmation struct {
 	node   filter.Node
 	seg    *segment
@@ -110,7 +110,7 @@ func (c *confirmation) rows() []uint {
 	return rows
 }
 
-// match asks the matcher.
+// match calls the matcher.
 func (c *confirmation) match(ctx context.Context, rows []uint) ([]bool, error) {
 	hit := make([]bool, len(rows))
 	var mu sync.Mutex // guards the error of the first row that fails
@@ -120,7 +120,7 @@ func (c *confirmation) match(ctx context.Context, rows []uint) ([]bool, error) {
 		if hit[i], err = c.node.Match(c.seg.rows[rows[i]]); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			if i < failedAt { // rows before it are looked at to the end
+			if i < failedAt { // rows before it are matched to the end
 				failed, failedAt = fmt.Errorf("match row: %w", err), i
 			}
 		}

@@ -40,7 +40,7 @@ func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSe
 func (s *Snapshot) evalLeaf(ctx context.Context, leaf *filter.Leaf) (*bitset.BitSet, error) {
 	set := bitset.New(uint(s.size))
 	for i, seg := range s.segments {
-		index, err := seg.askedIndex(ctx, leaf.Path)
+		index, err := seg.requestedIndex(ctx, leaf.Path)
 		if err != nil {
 			return nil, err
 		}

@@ -17,9 +17,9 @@ type Fragment struct {
 	// nil. A part is a fragment as well, unless it has no name, and takes no memory of
 	// its own. Parts have no parts.
 	Parts []Fragment
-	// Bulky fragments are about as large as their rows. They are measured when they
-	// are first asked for, and kept as far as Options.BulkBudget allows; the others
-	// are encoded each time. They have no parts and are had by Selection.Runs alone.
+	// Bulky fragments are about as large as their rows. They are measured on first use
+	// and kept as far as the budget allows; the others are encoded each time. They have
+	// no parts, and only Selection.Runs returns them.
 	Bulky bool
 }
 
@@ -31,7 +31,7 @@ func (f *Fragment) parts() []Fragment {
 	return f.Parts
 }
 
-// place tells where a fragment is found: which of the definition's it is, and which
+// place says where a fragment is: which of the definition's it is, and which
 // of its parts from and up to.
 type place struct{ kind, from, to int }
 
@@ -51,7 +51,7 @@ func places(fragments []Fragment) map[string]place {
 }
 
 // blockRows is how many rows share a block of fragments: enough that a whole view
-// is sent by a few large writes, and that no block is a burden to the allocator.
+// is sent in a few large writes, few enough that no block is a burden to the allocator.
 const blockRows = 128
 
 // fragments holds one kind's fragments of a segment's rows. They lie one after the
@@ -61,15 +61,15 @@ type fragments struct {
 	once   sync.Once
 	ready  atomic.Bool
 	parts  int
-	blocks [][]byte // of bulky ones that are not kept nil
+	blocks [][]byte // nil for bulky ones that are not kept
 	ends   []uint32 // where in its block part p of row i ends: ends[i*parts+p]
 }
 
 // always keeps every block.
 func always(int) bool { return true }
 
-// fill makes the blocks of so many rows from an encoder of their parts, and keeps
-// those for which keep says so, told their size.
+// fill encodes the parts of all rows into blocks, and keeps the blocks that keep accepts
+// by their size.
 func (f *fragments) fill(rows, parts int, encode func(dst []byte, row, part int) []byte, keep func(size int) bool) {
 	f.parts = parts
 	f.blocks = make([][]byte, (rows+blockRows-1)/blockRows)

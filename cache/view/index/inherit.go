@@ -9,13 +9,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// inheritTime bounds by how much what was in use may delay a snapshot. Requests do not
-// wait for it: they are answered from the snapshot before.
+// inheritTime bounds how long building what was in use may delay a snapshot. Requests do
+// not wait for it: they are answered from the snapshot before.
 const inheritTime = 2 * time.Second
 
-// inherit builds for the segments that next adds, nobody sees them yet, what is in use of
-// those before, the last used first: the first question after a fold should not have to.
-// Verdicts are left out, since only a question brings its condition.
+// inherit builds, for the segments that next adds and before they are shown, what is in
+// use of the segments before, the last used first: the first query after a fold should
+// not have to. It leaves out verdicts, since only a query brings its condition.
 func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
 		return slices.Contains(before.segments, seg)
@@ -38,7 +38,7 @@ func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 	}
 }
 
-// build derives what is in use elsewhere under a key.
+// build derives what another segment has under a key.
 func (s *segment) build(key derivedKey) {
 	if key.kind == kindColumn {
 		s.column(key.path, key.arg)
@@ -47,7 +47,7 @@ func (s *segment) build(key derivedKey) {
 	stem, absent := strings.CutSuffix(key.path, raw.Nowhere)
 	path, err := raw.ParsePath(stem)
 	if err != nil {
-		return // it was a path elsewhere
+		return // cannot happen: the key was made from a path
 	}
 	if absent {
 		path = path.Absent(len(path.Parts()) - 1)

@@ -12,11 +12,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// checkEvery is how many values or rows are decided between two looks at the context.
-// To look costs next to nothing, and an expression may take long over each value.
+// checkEvery is how many values or rows are decided between two checks of the context.
+// A check costs next to nothing, and an expression may take long over each value.
 const checkEvery = 16
 
-// query is one look into an index: the slots (base + row) whose row holds a value
+// query is one lookup in an index: the slots (base + row) whose row holds a value
 // that passes the test are added to the set.
 type query struct {
 	seg   *segment
@@ -26,7 +26,7 @@ type query struct {
 	into  *bitset.BitSet
 }
 
-// lookup narrows the values by what the test is, and decides those that are left.
+// lookup narrows the values by the kind of test, and tests those that are left.
 func (q *query) lookup(ctx context.Context, test filter.Test) error {
 	switch t := test.(type) {
 	case *filter.Compare:
@@ -59,7 +59,7 @@ func (q *query) lookupIn(ctx context.Context, in *filter.In) error {
 	return nil
 }
 
-// decide asks the test for each value of a stretch.
+// decide tests each value of a stretch.
 func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 	turn := fair.TurnOf(ctx)
 	for i := s.from; i < s.to; i++ {
@@ -79,7 +79,7 @@ func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 	return nil
 }
 
-// add takes the rows of a value into the set.
+// add adds the rows of a value to the set.
 func (q *query) add(value int) {
 	d := &q.index.values[value]
 	if d.dense != nil && q.base == 0 { // elsewhere the sets' words would have to be shifted
@@ -94,7 +94,7 @@ func (q *query) add(value int) {
 // stretch narrows the values that a comparison can be true of. It may be too
 // wide, never too narrow: the test decides. Bounds that compare across types
 // (null also means missing and undefined; MinKey and MaxKey compare with all)
-// are not narrowed but for null, whose kin all sort to the front.
+// are not narrowed, except for null: what it matches sorts to the front.
 func (x *pathIndex) stretch(c *filter.Compare) stretch {
 	switch c.Value.Type {
 	case bson.TypeMinKey, bson.TypeMaxKey, bson.TypeUndefined:
@@ -129,7 +129,7 @@ func (x *pathIndex) after(v bson.RawValue) int {
 	})
 }
 
-// names is what documents at a path of a segment have: what could lead a path on.
+// names is what documents at a path of a segment have: the steps that could lead further.
 type names struct {
 	fields  map[string]struct{}
 	longest int  // of the arrays
@@ -157,10 +157,10 @@ func (s *segment) names(path raw.Path) *names {
 	})
 }
 
-// trodden returns a path as it is, or, where no row has it, the one that stands for all
-// paths which leave the rows at the same place: what anybody can make up takes no room.
+// existing returns a path as it is, or, if no row has it, the one that stands for all
+// paths that leave the rows at the same place: paths made up by clients take no room.
 // open says that nested arrays are opened.
-func (s *segment) trodden(path raw.Path, open bool) raw.Path {
+func (s *segment) existing(path raw.Path, open bool) raw.Path {
 	for i, name := range path.Parts() {
 		below := s.names(path.First(i))
 		if open && below.nested {
@@ -173,14 +173,14 @@ func (s *segment) trodden(path raw.Path, open bool) raw.Path {
 	return path
 }
 
-// askedIndex is pathIndex for a path that a request asks for. To index many rows takes
-// long, so it is done in a costly turn.
-func (s *segment) askedIndex(ctx context.Context, path raw.Path) (*pathIndex, error) {
+// requestedIndex is pathIndex for the path of a request. Indexing many rows takes long,
+// so it needs a costly turn.
+func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex, error) {
 	if !s.has(derivedKey{kind: kindIndex, path: path.String()}) {
 		if err := s.mayDerive(ctx); err != nil {
 			return nil, err
 		}
-		path = s.trodden(path, false)
+		path = s.existing(path, false)
 	}
 	return derive(s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
 		return buildIndex(s.rows, path, fair.Workers(ctx))
@@ -212,7 +212,7 @@ func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
 				return false, err
 			}
 		}
-		if seg.trodden(path, true).Equal(path) {
+		if seg.existing(path, true).Equal(path) {
 			return true, nil
 		}
 	}

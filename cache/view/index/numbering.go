@@ -10,7 +10,7 @@ import (
 // numbering gives values numbers in the order in which they are first met. Values
 // are the same if type, bytes and the way they were reached are. The values
 // themselves stay where they are: a number is found by hash, and equal hashes are
-// told apart by looking.
+// distinguished by comparing.
 type numbering struct {
 	seed   maphash.Seed
 	heads  map[uint64]uint32 // hash to the newest value with it

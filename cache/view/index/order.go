@@ -19,7 +19,7 @@ type ranking struct {
 	at     []int32 // positions of the rows in the slice they were ranked from
 }
 
-// rank takes the sort keys of rows.
+// rank extracts the sort keys of rows.
 func rank(order raw.Sort, rows []bson.Raw) *ranking {
 	r := &ranking{order: order, fields: len(order) + 1, at: make([]int32, len(rows))}
 	r.keys = make([]bson.RawValue, len(rows)*r.fields)
@@ -82,15 +82,15 @@ func (r *ranking) sorted() []int32 {
 	return r.at
 }
 
-// leading is a row with what the first field of the order comes to as a number: rows
-// of different numbers are in the order of these.
+// leading is a row with a number for the first field of the order: rows with different
+// numbers are in the order of these.
 type leading struct {
 	number float64
 	at     int32
 }
 
 // leads returns the rows' leading numbers, or false if the first field's values
-// cannot be told from each other so.
+// do not all have one.
 func (r *ranking) leads() (lead []leading, ok bool) {
 	if len(r.order) == 0 {
 		return nil, false

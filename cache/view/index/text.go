@@ -18,8 +18,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// textSearch holds the texts of an index behind each other, so that a literal is
-// looked for in all of them at once, at the speed at which memory is read. No
+// textSearch holds the texts of an index one after the other, so that one pass at the
+// speed of memory finds a literal in all of them. No
 // text and no literal has a zero byte that could make a match across two texts:
 // a literal comes from an expression, and expressions have none.
 type textSearch struct {
@@ -103,8 +103,8 @@ func (t *textSearch) holdingIn(ctx context.Context, literal []byte, from, to int
 	return texts, nil
 }
 
-// findTexts notes where the strings of the index are. Symbols sort among them
-// and would have to be told apart: an index with symbols does without.
+// findTexts notes where the strings of the index are. Symbols sort among them and would
+// have to be skipped: an index with symbols does without.
 func (x *pathIndex) findTexts() {
 	from := sort.Search(len(x.values), func(i int) bool {
 		d := &x.values[i]
@@ -125,8 +125,8 @@ func (x *pathIndex) findTexts() {
 // emptyText is the string that sorts before all others.
 var emptyText = bson.RawValue{Type: bson.TypeString, Value: []byte{1, 0, 0, 0, 0}}
 
-// lookupRegex asks as few texts as the expression allows: those that begin with
-// its prefix, else those that hold its literal, else all of them.
+// lookupRegex tests as few texts as the expression allows: those that begin with its
+// prefix, else those that hold its literal, else all of them.
 func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	x, texts := q.index, q.index.texts
 	if err := q.decide(ctx, re, stretch{0, texts.from}); err != nil {
@@ -167,7 +167,7 @@ func (x *pathIndex) withPrefix(prefix string) stretch {
 	return stretch{x.texts.from + from, x.texts.from + from + n}
 }
 
-// decideAll asks a test that takes its time for n values. value gives the number of the i-th.
+// decideAll runs a slow test on n values. value gives the number of the i-th.
 func (q *query) decideAll(ctx context.Context, test filter.Test, n int, value func(i int) int) error {
 	hit := make([]bool, n)
 	err := fair.Share(ctx, n, func(i int) (err error) {

@@ -11,7 +11,8 @@ import (
 // Path is where a view's file is in a folder.
 func Path(dir, view string) string { return filepath.Join(dir, view+".snapshot") }
 
-// abandoned is how old a file that is being written is when nobody writes it any more.
+// abandoned is the age from which an unfinished file counts as left behind by a process
+// that was killed.
 const abandoned = time.Hour
 
 // writable are the permissions by which others than the owner could put files of their

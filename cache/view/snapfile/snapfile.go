@@ -1,7 +1,7 @@
 // Package snapfile keeps the rows of a view in a file, so that a front end can start
 // while its store is away.
 //
-// A file is written beside the one it replaces, synced and renamed: whoever is killed
+// A file is written beside the one it replaces, synced and renamed: a process killed
 // in the middle leaves the former file as it was. It is read to its end before any of
 // it counts, and refused as a whole if anything is wrong with it.
 //

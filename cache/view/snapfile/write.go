@@ -18,7 +18,7 @@ import (
 const tempPattern = ".vitrine-*.tmp"
 
 // Write puts rows into the file at path, in place of what is there. The folder must
-// exist. Rows hold what the institute's records hold: nobody else may read the file.
+// exist. Rows hold what the institute's records hold: no other user may read the file.
 func Write(path string, h Header, rows iter.Seq[bson.Raw]) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), tempPattern) // for the owner alone
 	if err != nil {
