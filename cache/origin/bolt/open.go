@@ -202,6 +202,9 @@ func (s *Store) openFile(wait time.Duration, readOnly bool) (*bbolt.DB, error) {
 	if errors.Is(err, bbolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("%w%s", origin.ErrLocked, s.heldBy())
 	}
+	if errors.Is(err, bbolterrors.ErrInvalid) || errors.Is(err, bbolterrors.ErrChecksum) || errors.Is(err, bbolterrors.ErrVersionMismatch) {
+		return nil, fmt.Errorf("%w: its first two pages are not those of a store, or both are damaged: %w", origin.ErrDamaged, err)
+	}
 	return db, err
 }
 

@@ -60,6 +60,20 @@ func TestOpenErrors(t *testing.T) {
 }
 
 // TestStoreWithoutChecksums: a file of an earlier version is read as it is; its rows have
+// TestTornHead: a file whose first pages are not a store's is reported as a damaged store.
+func TestTornHead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "v.db")
+	if err := os.WriteFile(path, make([]byte, 1<<16), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bolt.Open(path, bolt.Options{}); !errors.Is(err, origin.ErrDamaged) {
+		t.Errorf("Open: %v, want %v", err, origin.ErrDamaged)
+	}
+	if _, err := bolt.Check(t.Context(), path); !errors.Is(err, origin.ErrDamaged) {
+		t.Errorf("Check: %v, want %v", err, origin.ErrDamaged)
+	}
+}
+
 // no hashes, so that the next run writes them anew.
 func TestStoreWithoutChecksums(t *testing.T) {
 	file, docs := damageStore(t, 1)
