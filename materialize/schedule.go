@@ -18,7 +18,6 @@ import (
 //   - a spec for every hour ("*/5 * * * *") goes on in real time through the change;
 //   - an interval ("@every 2m") knows no clock and is not concerned.
 type Schedule struct {
-	spec      string
 	interval  cron.Schedule      // set for "@every"
 	clock     *cron.SpecSchedule // set otherwise; evaluated on a clock face that never changes
 	location  *time.Location     // where that clock hangs
@@ -34,7 +33,7 @@ func ParseSchedule(spec string, location *time.Location) (*Schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", spec, err)
 	}
-	s := &Schedule{spec: spec, location: location}
+	s := &Schedule{location: location}
 	if location == nil {
 		s.location = time.UTC
 	}
@@ -78,9 +77,6 @@ func parseCron(spec string) (parsed cron.Schedule, err error) {
 	}
 	return parsed, nil
 }
-
-// String returns the spec.
-func (s *Schedule) String() string { return s.spec }
 
 // Next returns the first moment after the given one at which the schedule is due, or
 // the zero time if there is none within five years.
