@@ -11,7 +11,6 @@ import (
 var (
 	digits         = regexp.MustCompile(`^\d+`)
 	namedReference = regexp.MustCompile(`^(?:g([+-]?\d+)|g\{([+-]?\d+|` + name + `)\}|k\{(` + name + `)\}|k<(` + name + `)>|k'(` + name + `)')`)
-	call           = regexp.MustCompile(`^g[<']`)
 	propertyName   = regexp.MustCompile(`^(?:\{(\^?)([^}]*)\}|(\pL))`)
 	hexadecimal    = regexp.MustCompile(`^(?:x\{\s*([[:xdigit:]]+)\s*\}|N\{U\+([[:xdigit:]]+)\}|x([[:xdigit:]]{1,2}))`)
 	octal          = regexp.MustCompile(`^(?:o\{\s*([0-7]+)\s*\}|([0-7]{1,3}))`)

@@ -41,19 +41,16 @@ var (
 
 // group reads what a parenthesis opens. A setting of options has no shape.
 func (p *parser) group() (shape, error) {
-	p.pos++
 	start := p.pos
-	if !p.accept("?") {
-		switch {
-		case p.peek() == '*':
-			return shape{}, p.fail("unrecognized (*VERB)")
-		case p.flags.has('n'):
-			return p.enclosed("(?:", "(?:")
-		}
+	p.pos++
+	switch {
+	case p.peek() == '*':
+		return shape{}, p.fail("unrecognized (*VERB)")
+	case p.peek() != '?' && p.flags.has('n'):
+		return p.enclosed("(?:", "(?:")
+	case !p.accept("?"):
 		p.groups++
 		return p.enclosed("(?:", "(")
-	}
-	switch {
 	case p.accept(">"):
 		s, err := p.enclosed("(?:", "(?>")
 		s.final = true
@@ -66,7 +63,7 @@ func (p *parser) group() (shape, error) {
 	}
 	if found := p.match(groupName); found != nil {
 		if found[3] != "" {
-			return p.reference(start-1, found[3]), nil
+			return p.reference(start, found[3]), nil
 		}
 		return p.named(found[1] + found[2])
 	}

@@ -121,5 +121,6 @@ func (re *Regexp) Literal() (s string, fold bool) { return re.need.text, re.need
 // none; folded as for Literal.
 func (re *Regexp) Prefix() (s string, fold bool) { return re.need.prefix, re.need.prefixFold }
 
-// OnlyLiteral reports whether a subject matches exactly if it contains Literal, anywhere in the subject.
+// OnlyLiteral reports whether a subject matches exactly if it contains
+// Literal.
 func (re *Regexp) OnlyLiteral() bool { return re.need.whole && !re.need.start && !re.need.end }
