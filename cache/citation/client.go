@@ -11,16 +11,16 @@ import (
 	"vitrine/rules"
 )
 
-// The index's failures; both are rules.ErrUnavailable. A user or document that the
-// index does not have is rules.ErrNotFound.
+// The failures of the index, both of kind rules.ErrUnavailable. For a user or document
+// that the index does not have the error is rules.ErrNotFound.
 var (
-	// ErrBlocked: the index refuses to be read, for now.
+	// ErrBlocked: the index refuses requests for now.
 	ErrBlocked = fmt.Errorf("citation index refuses requests: %w", rules.ErrUnavailable)
-	// ErrUnavailable: the index does not answer, not in time, or not with a page.
+	// ErrUnavailable: the index does not respond, responds too late, or sends no page.
 	ErrUnavailable = fmt.Errorf("citation index: %w", rules.ErrUnavailable)
 )
 
-// errUnfamiliar: a page with nothing in it that a page of its kind has.
+// errUnfamiliar: a page lacks all elements of a page of its kind.
 var errUnfamiliar = errors.New("page without known markup")
 
 // Defaults of Options.
@@ -37,26 +37,27 @@ const (
 
 // Options configures a Client.
 type Options struct {
-	// BaseURL is where the index is: scheme, host and, if need be, a path before
+	// BaseURL is the index's address: scheme, host and an optional path before
 	// "/citations". It is required.
 	BaseURL string
-	// Transport sends the requests. If it is nil, one of the client's own that uses
-	// no proxy.
+	// Transport sends the requests. If it is nil, the client's own is used, without a
+	// proxy.
 	Transport http.RoundTripper
-	// UserAgent is how the client introduces itself. If it is empty, as Vitrine.
+	// UserAgent is the User-Agent header. If it is empty, it names Vitrine.
 	UserAgent string
 	// Lifetime is how long an answer is fresh. If it is 0, 24 h.
 	Lifetime time.Duration
-	// StaleFor is how long after its Lifetime an answer may stand in for one that the
-	// index fails to give. If it is 0, 30 days; if it is negative, never.
+	// StaleFor is how long after its Lifetime an answer may be served if the index
+	// fails. If it is 0, 30 days; if it is negative, never.
 	StaleFor time.Duration
 	// MinInterval is the time from one request to the next. If it is 0, 2 s; if it is
 	// negative, none.
 	MinInterval time.Duration
 	// Timeout bounds one fetch, waiting for its turn included. If it is 0, 15 s.
 	Timeout time.Duration
-	// Backoff is how long a failed question is not asked again, and after a refusal
-	// none is; each further failure doubles it, up to 64 times. If it is 0, 1 min.
+	// Backoff is how long the client waits before it repeats a failed query, and after
+	// a refusal before any query. Each further failure doubles it, up to 64 times. If
+	// it is 0, 1 min.
 	Backoff time.Duration
 	// MaxBytes bounds a page, uncompressed. If it is 0, 4 MiB.
 	MaxBytes int64
@@ -96,14 +97,14 @@ func set[T comparable](option *T, standard T) {
 	}
 }
 
-// Client asks the index. Close it when done.
+// Client queries the index. Close it when done.
 type Client struct {
 	fetch     *fetcher
 	profiles  *store[Profile]
 	documents *store[Document]
 }
 
-// New returns a client; the error tells what is wrong with BaseURL.
+// New returns a client. It fails if BaseURL is not valid.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.BaseURL)
 	if err != nil {
@@ -121,17 +122,17 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// Close ends running requests and waits for them. Later calls are answered from
-// what is kept, or fail with ErrUnavailable.
+// Close cancels running requests and waits for them. Later calls return kept answers or
+// fail with ErrUnavailable.
 func (c *Client) Close() {
 	c.profiles.close()
 	c.documents.close()
 	c.fetch.close()
 }
 
-// Profile returns the profile of a user of the index, as of at most Lifetime ago,
-// or older where the index fails; empty if its page has nothing familiar. Errors:
-// rules.ErrWrongCall for what cannot be a user, rules.ErrNotFound, ErrBlocked,
+// Profile returns the profile of a user of the index. It is at most Lifetime old, or
+// older if the index fails, and empty if the page has no known markup. Errors:
+// rules.ErrWrongCall for an impossible user, rules.ErrNotFound, ErrBlocked,
 // ErrUnavailable, and the context's.
 func (c *Client) Profile(ctx context.Context, user string) (Profile, error) {
 	if err := check("user", user); err != nil {
@@ -150,8 +151,8 @@ func (c *Client) Profile(ctx context.Context, user string) (Profile, error) {
 	return profile, err
 }
 
-// Document returns the details of a publication in a user's profile; doc is the
-// Link of a Publication. For the rest see Profile.
+// Document returns the details of a publication in a user's profile; doc is the Link of
+// a Publication. Age and errors are those of Profile.
 func (c *Client) Document(ctx context.Context, user, doc string) (Document, error) {
 	if err := check("user", user); err != nil {
 		return Document{}, err
@@ -175,8 +176,8 @@ func (c *Client) Document(ctx context.Context, user, doc string) (Document, erro
 // Knows reports whether an answer about a user is kept, however old.
 func (c *Client) Knows(user string) bool { return c.profiles.knows(user) }
 
-// Age returns how long ago the answer that is kept was fetched, and whether it stands
-// in for one that the index fails to give. Without doc it is that of a profile.
+// Age returns the age of a kept answer, and whether it is stale because the index fails.
+// Without doc it is the answer for a profile.
 func (c *Client) Age(user, doc string) (age time.Duration, stale bool) {
 	if doc == "" {
 		return c.profiles.age(user)
@@ -184,11 +185,11 @@ func (c *Client) Age(user, doc string) (age time.Duration, stale bool) {
 	return c.documents.age(user + ":" + doc)
 }
 
-// maxIdentifier is the longest identifier taken; the index's own have 12 characters.
+// maxIdentifier is the longest accepted identifier; the index's own have 12 characters.
 const maxIdentifier = 64
 
-// check refuses what cannot be an identifier of the index. What it lets pass means
-// nothing special anywhere in a URL.
+// check refuses impossible identifiers. The accepted characters have no special meaning
+// anywhere in a URL.
 func check(param, id string) error {
 	if id == "" || len(id) > maxIdentifier {
 		return rules.Wrongf(param, "", "want 1 to %d characters", maxIdentifier)

@@ -160,7 +160,7 @@ func TestRedirectsKeepTheirDistance(t *testing.T) {
 	}
 }
 
-// What fails for a while says for how long.
+// A failure that lasts for a known time reports that time.
 func TestRetryAfter(t *testing.T) {
 	index := newIndex(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "600")
@@ -216,7 +216,7 @@ func TestLifetime(t *testing.T) {
 	}
 }
 
-// While the index fails, the last good answer stands in, as long as it may.
+// While the index fails, the last good answer is served until StaleFor has passed.
 func TestStale(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -275,7 +275,7 @@ func TestVanishedUserIsNotServedStale(t *testing.T) {
 	}
 }
 
-// A failed question is left alone for a minute, then two, then four.
+// A failed query is not repeated for a minute, then two, then four.
 func TestBackoff(t *testing.T) {
 	index := newIndex(t, status(http.StatusInternalServerError))
 	client, clock := newTestClient(t, index, Options{Backoff: time.Minute})
@@ -292,7 +292,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// A refusal is for all questions, and as long as the index says.
+// A refusal pauses all queries, for as long as the index asks.
 func TestRefusalStopsAllQuestions(t *testing.T) {
 	index := newIndex(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "600")
@@ -332,7 +332,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// Who waits for a turn while another is refused does not ask.
+// A caller that waits for a turn while another request is refused sends none.
 func TestRefusalWhileWaiting(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
 	client, clock := newTestClient(t, index, Options{MinInterval: time.Second, Timeout: time.Minute, Backoff: time.Hour})
@@ -340,7 +340,7 @@ func TestRefusalWhileWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	client.fetch.pace.wait = func(ctx context.Context, d time.Duration) error {
-		client.fetch.pace.saw(true, 0)
+		client.fetch.pace.observe(true, 0)
 		return clock.wait(ctx, d)
 	}
 	if _, err := client.Profile(t.Context(), "second"); !errors.Is(err, ErrBlocked) {
@@ -366,7 +366,7 @@ func TestTooManyQuestions(t *testing.T) {
 	}
 }
 
-// TestMadeUpUsers: however many users are made up, one that the index knows is asked for.
+// TestMadeUpUsers: queries for made-up users never block those for a known one.
 func TestMadeUpUsers(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
 	client, clock := newTestClient(t, index, Options{MinInterval: 10 * time.Second, Timeout: time.Minute})

@@ -1,25 +1,24 @@
-// Package citation reads profiles and publications from an external citation
-// index, which has no interface for programs: its pages are fetched and read as
-// its readers see them (API.md: GET /api/citation-index).
+// Package citation reads profiles and publications from an external citation index.
+// The index has no API for programs: the package fetches and parses its HTML pages
+// (API.md: GET /api/citation-index).
 //
-// The way of one question:
+// The path of one query:
 //
 //	user, doc ──checked──▶ kept answer, still fresh ──────────────────────▶ answer
 //	                          │ none, or too old
 //	                          ▼
-//	                       one flight for each question ──▶ pace ──▶ fetch ──▶ parse
+//	                       one flight for each query ──▶ pace ──▶ fetch ──▶ parse
 //	                          │ failed
 //	                          ▼
 //	                       the old answer, as long as it may be served, or the error
 //
-// The index is somebody else's, and what asks it may be anybody. Hence only the
-// configured host is ever spoken to, whatever it redirects to and whatever the
-// environment says of proxies; users and documents are checked against a narrow
-// alphabet before they become part of a URL; requests keep a distance from each
-// other, and stop for a while when the index refuses them; time, size, redirects,
-// questions waiting and answers kept are all bounded. Pages are read leniently: what
-// is not found is empty, and a page without anything familiar is never kept in
-// place of a good answer.
+// The index belongs to a third party, and any client may cause a query. Hence the
+// package connects only to the configured host, without proxies, and follows no
+// redirect elsewhere. It checks users and documents against a narrow alphabet before
+// they become part of a URL. It leaves time between requests, and pauses when the
+// index refuses them. Time, size, redirects, waiting queries and kept answers are
+// bounded. Pages are parsed leniently: a missing element gives an empty value, and a
+// page without known markup never replaces a good answer.
 //
 // A *Client is safe for concurrent use. Its answers are shared and must not be
 // changed.

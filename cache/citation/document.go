@@ -16,16 +16,16 @@ type Document struct {
 	Fields []Field // in the page's order, no label twice
 }
 
-// Field is a value that a publication's page shows, by the label it shows.
+// Field is a value of a publication's page with its label.
 type Field struct {
 	Label string
 	Value string
 }
 
-// authorsLabel is the label of the one field that is a list.
+// authorsLabel is the label of the only field that is a list.
 const authorsLabel = "Autoren"
 
-// parseDocument reads a publication's page; errUnfamiliar if it is none.
+// parseDocument reads a publication's page; errUnfamiliar for any other page.
 func parseDocument(page *goquery.Document) (Document, error) {
 	if page.Find(familiarDocument).Length() == 0 {
 		return Document{}, errUnfamiliar
@@ -46,15 +46,15 @@ func parseDocument(page *goquery.Document) (Document, error) {
 	return d, nil
 }
 
-// doi finds a DOI in an address: a registrant and a name of the characters that
-// publishers use.
+// doi matches a DOI in a URL: a registrant, and a name in the characters that publishers
+// use.
 var doi = regexp.MustCompile(`\b10\.[0-9]{4,9}/[-._;()/:a-zA-Z0-9<>]+`)
 
-// afterDOI is what publishers write after the DOI of a text's address.
-var afterDOI = []string{".pdf", ".html", ".full", ".abstract", "/pdf", "/html", "/full", "/abstract", "/epub", "/meta"}
+// doiSuffixes are what publishers append to the DOI in the URL of a full text.
+var doiSuffixes = []string{".pdf", ".html", ".full", ".abstract", "/pdf", "/html", "/full", "/abstract", "/epub", "/meta"}
 
-// parseDOI returns the DOI that the title's links lead to, the title's own before
-// those to the text, or "".
+// parseDOI returns the DOI in the title's link, or else in the links to the full text,
+// or "".
 func parseDOI(page *goquery.Document) string {
 	for _, where := range []string{"#gsc_oci_title, .gsc_oci_title", "#gsc_oci_title_gg, .gsc_oci_title_gg"} {
 		for _, link := range page.Find(where).Find("a[href]").EachIter() {
@@ -66,7 +66,7 @@ func parseDOI(page *goquery.Document) string {
 	return ""
 }
 
-// doiIn returns the DOI in an address, its path before its query, or "".
+// doiIn returns the DOI in the path of a URL, or else in its query, or "".
 func doiIn(address string) string {
 	link, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
@@ -77,7 +77,7 @@ func doiIn(address string) string {
 		query, _ := url.QueryUnescape(link.RawQuery) // "" where it is malformed
 		found = doi.FindString(query)
 	}
-	for _, tail := range afterDOI {
+	for _, tail := range doiSuffixes {
 		found = strings.TrimSuffix(found, tail)
 	}
 	return strings.TrimRight(found, "./;:")

@@ -66,7 +66,7 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// clock is a clock that only moves when told, or when somebody waits.
+// clock is a clock that only moves when a test advances it, or when a caller waits.
 type clock struct {
 	mu    sync.Mutex
 	now   time.Time       // guarded by mu

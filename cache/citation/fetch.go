@@ -35,7 +35,7 @@ type fetcher struct {
 func newFetcher(base *url.URL, o Options) *fetcher {
 	transport := o.Transport
 	if transport == nil {
-		transport = &http.Transport{ // no Proxy: the environment's is not asked
+		transport = &http.Transport{ // Proxy stays nil: the environment's is ignored
 			TLSHandshakeTimeout:    o.Timeout,
 			MaxResponseHeaderBytes: 64 << 10,
 			MaxConnsPerHost:        2,
@@ -53,11 +53,11 @@ func newFetcher(base *url.URL, o Options) *fetcher {
 	return f
 }
 
-// close gives connections back.
+// close closes idle connections.
 func (f *fetcher) close() { f.client.CloseIdleConnections() }
 
-// redirect lets only redirects within the index pass. One that leads elsewhere
-// wants consent, a log-in or a captcha: the index refuses.
+// redirect follows redirects within the index only. A redirect elsewhere asks for
+// consent, a log-in or a captcha, so it is a refusal.
 func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 	same := strings.EqualFold(r.URL.Host, f.base.Host) && r.URL.User == nil &&
 		(r.URL.Scheme == f.base.Scheme || r.URL.Scheme == "https")
@@ -67,26 +67,26 @@ func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return fmt.Errorf("%w: more than %d redirects", ErrUnavailable, maxRedirects)
 	}
-	// It is a request as any other. The question has been asked, so that it has failed
-	// where its turn does not come.
+	// A redirect is one more request at the index's pace. Without a turn for it the
+	// query has failed, not merely been postponed: hence no errUnasked.
 	if err := f.pace.turn(r.Context(), true); err != nil {
 		return fmt.Errorf("%w: redirected: %s", ErrUnavailable, err)
 	}
 	return nil
 }
 
-// page fetches and parses the page that a query leads to. The query is used as it
-// is: its parts have passed check. known says that the index has answered it before.
+// page fetches and parses the page for a query string. It does not escape the query: its
+// parts have passed check. known says that the index has answered for this user before.
 func (f *fetcher) page(ctx context.Context, query string, known bool) (*goquery.Document, error) {
 	if err := f.pace.turn(ctx, known); err != nil {
 		return nil, err
 	}
 	page, after, err := f.request(ctx, query)
-	f.pace.saw(errors.Is(err, ErrBlocked), after)
+	f.pace.observe(errors.Is(err, ErrBlocked), after)
 	return page, err
 }
 
-// request is page without its pace; after is the answer's Retry-After.
+// request is page without its pace; after is the response's Retry-After.
 func (f *fetcher) request(ctx context.Context, query string) (page *goquery.Document, after time.Duration, err error) {
 	u := *f.base
 	u.Path, u.RawPath, u.RawQuery = strings.TrimSuffix(u.Path, "/")+"/citations", "", query
@@ -100,7 +100,7 @@ func (f *fetcher) request(ctx context.Context, query string) (page *goquery.Docu
 
 	answer, err := f.client.Do(r)
 	if err != nil {
-		if errors.Is(err, rules.ErrUnavailable) { // redirect said why
+		if errors.Is(err, rules.ErrUnavailable) { // from redirect
 			return nil, 0, err
 		}
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -113,7 +113,7 @@ func (f *fetcher) request(ctx context.Context, query string) (page *goquery.Docu
 	return page, 0, err
 }
 
-// statusError returns the kind of error that a status stands for.
+// statusError returns the kind of error for a status.
 func statusError(status int) error {
 	switch status {
 	case http.StatusOK:
@@ -126,7 +126,7 @@ func statusError(status int) error {
 	return ErrUnavailable
 }
 
-// retryAfter returns what a Retry-After in seconds says, 0 if there is none.
+// retryAfter returns the Retry-After header, 0 if it is no number of seconds.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
 	if err != nil {
@@ -139,7 +139,7 @@ func retryAfter(h http.Header) time.Duration {
 func (f *fetcher) read(answer *http.Response) (*goquery.Document, error) {
 	body, err := io.ReadAll(io.LimitReader(answer.Body, f.maxBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("%w: reading the page: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: read page: %w", ErrUnavailable, err)
 	}
 	if int64(len(body)) > f.maxBytes {
 		return nil, fmt.Errorf("%w: page larger than %d bytes", ErrUnavailable, f.maxBytes)
@@ -154,20 +154,20 @@ func (f *fetcher) read(answer *http.Response) (*goquery.Document, error) {
 	return page, nil
 }
 
-// parsePage parses HTML. What is UTF-8 is taken as such: sniffing looks at the
-// beginning only, where a page may well be ASCII.
+// parsePage parses HTML. It treats valid UTF-8 as UTF-8: detection reads the beginning
+// only, which may be ASCII.
 func parsePage(ctx context.Context, body []byte, contentType string) (*goquery.Document, error) {
 	if !utf8.Valid(body) {
 		encoding, _, _ := charset.DetermineEncoding(body, contentType)
 		decoded, err := encoding.NewDecoder().Bytes(body)
 		if err != nil {
-			return nil, fmt.Errorf("%w: decoding the page: %w", ErrUnavailable, err)
+			return nil, fmt.Errorf("%w: decode page: %w", ErrUnavailable, err)
 		}
 		body = decoded
 	}
 	root, err := buildTree(ctx, body)
 	if err != nil {
-		return nil, fmt.Errorf("%w: parsing the page: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: parse page: %w", ErrUnavailable, err)
 	}
 	return goquery.NewDocumentFromNode(root), nil
 }

@@ -86,7 +86,7 @@ func (o *object) add(key string, value any) {
 	o.members = append(append(append(o.members, name...), ':'), text...)
 }
 
-// bytes returns the object, or the first thing that went wrong.
+// bytes returns the object, or the last error of add.
 func (o *object) bytes() ([]byte, error) {
 	if o.err != nil {
 		return nil, o.err

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// What a profile's page has, one without publications included, and a document's.
+	// Elements of a profile's page, even without publications, and of a document's.
 	familiarProfile  = "#gsc_rsb_st, .gsc_rsb_std, .gsc_g_t, .gsc_a_tr, #gsc_prf_in, #gsc_a_b"
 	familiarDocument = "#gsc_oci_title, .gsc_oci_title, .gsc_oci_field"
-	// captcha finds what asks whether the reader is a person.
+	// captcha matches forms that ask whether the reader is a person.
 	captcha = "#gs_captcha_ccl, #gs_captcha_f, #captcha-form, #recaptcha, .g-recaptcha, form[action*=sorry]"
 )
 
 // Bounds on what is read from a page, well above what the index shows.
 const (
-	maxRows   = 100 // the size of a profile's page, as it is asked for
+	maxRows   = 100 // the page size that Profile requests
 	maxYears  = 200
 	maxFields = 100
 	maxText   = 64 << 10
@@ -30,8 +30,8 @@ func atMost(n int, s *goquery.Selection) *goquery.Selection {
 	return s.Slice(0, min(n, s.Length()))
 }
 
-// text returns the text of a selection's first element as a reader sees it, up to
-// maxText bytes: runs of white space are one space, and lines and blocks are apart.
+// text returns the visible text of a selection's first element, up to maxText bytes. A
+// run of white space becomes one space, and a space separates lines and blocks.
 func text(s *goquery.Selection) string {
 	if s.Length() == 0 {
 		return ""
@@ -51,10 +51,10 @@ func text(s *goquery.Selection) string {
 	return tidy(b.String())
 }
 
-// breaks are the elements before which a line ends.
+// breaks are the elements that begin a new line.
 var breaks = [...]atom.Atom{atom.Br, atom.Div, atom.P, atom.Li, atom.Tr, atom.Td}
 
-// tidy returns s with its white space in order, and as valid UTF-8.
+// tidy returns s as valid UTF-8 with single spaces.
 func tidy(s string) string {
 	return strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "")
 }

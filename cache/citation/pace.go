@@ -11,30 +11,30 @@ import (
 // maxDoublings is how often a backoff doubles.
 const maxDoublings = 6
 
-// backoff returns how long to leave something alone after so many failures.
+// backoff returns how long to wait after a number of failures in a row.
 func backoff(first time.Duration, failures int) time.Duration {
 	return first << min(failures-1, maxDoublings)
 }
 
-// errUnasked: the index was not asked, which says nothing about the question.
-var errUnasked = errors.New("not asked")
+// errUnasked: no request was sent, so the query itself has not failed.
+var errUnasked = errors.New("not requested")
 
-// pace keeps requests apart, and away from an index that refuses them.
+// pace limits the rate of requests, and pauses them when the index refuses them.
 type pace struct {
 	interval, backoff time.Duration
 	now               func() time.Time
 	wait              func(context.Context, time.Duration) error
 
 	mu       sync.Mutex
-	next     time.Time // guarded by mu: no request before
-	refused  time.Time // guarded by mu: none before, the index having refused
+	next     time.Time // guarded by mu: earliest next request
+	refused  time.Time // guarded by mu: end of the pause after a refusal
 	refusals int       // guarded by mu: in a row
 }
 
-// turn returns when a request may be sent. It fails with ErrBlocked while the index
-// is left alone and with ErrUnavailable if the turn would come after the context's
-// end, and both are errUnasked. Only what is known may come as late as that: made-up
-// questions leave half of the time to it.
+// turn waits until a request may be sent. It fails with ErrBlocked during a pause, and
+// with ErrUnavailable if the turn would come after the context's deadline; both wrap
+// errUnasked. Queries for unknown users may wait only half as long: made-up users must
+// not use up the turns of known ones.
 func (p *pace) turn(ctx context.Context, known bool) error {
 	ahead, err := p.reserve(ctx, known)
 	if err != nil || ahead <= 0 {
@@ -43,13 +43,13 @@ func (p *pace) turn(ctx context.Context, known bool) error {
 	if err := p.wait(ctx, ahead); err != nil {
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errUnasked, err)
 	}
-	// One that went ahead may have been refused meanwhile.
+	// The index may have refused an earlier request while this one waited.
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.allowedLocked(p.now())
 }
 
-// reserve takes the next turn and returns how far off it is.
+// reserve claims the next turn and returns the time until it.
 func (p *pace) reserve(ctx context.Context, known bool) (time.Duration, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,19 +58,19 @@ func (p *pace) reserve(ctx context.Context, known bool) (time.Duration, error) {
 		return 0, err
 	}
 	ahead := max(p.next.Sub(now), 0)
-	// The deadline is one of the real clock, hence the distance is compared.
+	// The deadline is in real time, p.now may not be: hence durations are compared.
 	wanted := ahead
 	if !known {
 		wanted *= 2
 	}
 	if end, ok := ctx.Deadline(); ok && wanted >= time.Until(end) {
-		return 0, fmt.Errorf("%w: %w: too many questions wait", ErrUnavailable, errUnasked)
+		return 0, fmt.Errorf("%w: %w: too many queries waiting", ErrUnavailable, errUnasked)
 	}
 	p.next = now.Add(ahead + max(p.interval, 0))
 	return ahead, nil
 }
 
-// allowedLocked fails while the index is left alone.
+// allowedLocked fails during the pause after a refusal.
 func (p *pace) allowedLocked(now time.Time) error {
 	if now.Before(p.refused) {
 		return &retryError{
@@ -80,9 +80,9 @@ func (p *pace) allowedLocked(now time.Time) error {
 	return nil
 }
 
-// saw learns from an answer whether the index refuses; after is how long it asked
-// to be left alone.
-func (p *pace) saw(refused bool, after time.Duration) {
+// observe records whether the index refused a request, and for how long it asked the
+// client to wait.
+func (p *pace) observe(refused bool, after time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !refused {
@@ -93,7 +93,7 @@ func (p *pace) saw(refused bool, after time.Duration) {
 	p.refused = p.now().Add(max(backoff(p.backoff, p.refusals), after))
 }
 
-// wait is Options.Wait by timer.
+// wait is the default of Options.Wait.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// asJSON parses a page and returns the answer as the API gives it.
+// asJSON parses a page and returns the API response.
 func asJSON(t *testing.T, kind, html string) string {
 	t.Helper()
 	page, err := parsePage(t.Context(), []byte(html), "text/html")

@@ -10,20 +10,20 @@ import (
 )
 
 // Profile is a profile of the index (API.md: GET /api/citation-index). As JSON it is
-// the profile response. What the page shows is kept as it shows it.
+// the profile response. Its texts are those of the page.
 type Profile struct {
-	// TotalCitations is nil if the page tells none.
+	// TotalCitations is nil if the page has none.
 	TotalCitations *string `json:"total_citations"`
-	// CitationsPerYear has the years of which the page tells a number.
+	// CitationsPerYear has the years with a number on the page.
 	CitationsPerYear Years `json:"citations_per_year"`
-	// Publications are the first hundred by date, the newest first.
+	// Publications are the newest hundred, newest first.
 	Publications []Publication `json:"publications"`
 }
 
 // Publication is a row of a profile's list.
 type Publication struct {
 	Title string `json:"title"`
-	// Link is the document's identifier: what follows the user in the index's key.
+	// Link is the document's identifier: the index's key without the user.
 	Link      string `json:"link"`
 	Authors   string `json:"authors"`
 	Venue     string `json:"venue"`
@@ -31,7 +31,7 @@ type Publication struct {
 	Year      Number `json:"year"`      // empty if blank
 }
 
-// parseProfile reads a profile's page; errUnfamiliar if it is none.
+// parseProfile reads a profile's page; errUnfamiliar for any other page.
 func parseProfile(page *goquery.Document) (Profile, error) {
 	if page.Find(familiarProfile).Length() == 0 {
 		return Profile{}, errUnfamiliar
@@ -41,7 +41,7 @@ func parseProfile(page *goquery.Document) (Profile, error) {
 		profile.TotalCitations = &total
 	}
 	for _, row := range atMost(maxRows, page.Find(".gsc_a_tr")).EachIter() {
-		if p := parsePublication(row); p.Title != "" || p.Link != "" { // else the page was cut off in it
+		if p := parsePublication(row); p.Title != "" || p.Link != "" { // both are empty in a row where the page was cut off
 			profile.Publications = append(profile.Publications, p)
 		}
 	}
@@ -64,8 +64,8 @@ func parsePublication(row *goquery.Selection) Publication {
 	return p
 }
 
-// documentOf returns the document that a title links to, or "". Where scripts open
-// it, the link is beside the href.
+// documentOf returns the document that a title links to, or "". If a script opens the
+// document, its link is in data-href.
 func documentOf(title *goquery.Selection) string {
 	for _, name := range []string{"href", "data-href"} {
 		link, err := url.Parse(strings.TrimSpace(title.AttrOr(name, "")))
@@ -79,9 +79,9 @@ func documentOf(title *goquery.Selection) string {
 	return ""
 }
 
-// parseYears reads the chart of citations. A year without citations has no bar, so
-// unless there are as many bars as years, a bar must tell itself which is its own;
-// if one does not, all are left out rather than put to the wrong year.
+// parseYears reads the chart of citations. A year without citations has no bar. So if
+// there are fewer bars than years, each bar must name its year. If one does not,
+// parseYears returns no years rather than wrong ones.
 func parseYears(page *goquery.Document) Years {
 	labels := atMost(maxYears, page.Find(".gsc_g_t"))
 	bars := atMost(maxYears, page.Find(".gsc_g_al"))
@@ -108,8 +108,8 @@ func parseYears(page *goquery.Document) Years {
 	})
 }
 
-// yearOf returns the position of the year that a bar belongs to, or -1: that its
-// link searches for, or that its z-index counts to, from 1 for the last year.
+// yearOf returns the position of a bar's year, or -1: the year that its link searches
+// for, or the one that its z-index counts, from 1 for the last year.
 func yearOf(bar *goquery.Selection, years Years) int {
 	holder := bar.Closest("[href], [style]")
 	if link, err := url.Parse(holder.AttrOr("href", "")); err == nil {

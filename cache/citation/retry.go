@@ -2,14 +2,14 @@ package citation
 
 import "time"
 
-// retryError is a failure that is known to last for a while.
+// retryError is a failure that lasts for a known time.
 type retryError struct {
 	error
 	after time.Duration
 }
 
-// Unwrap returns the failure itself.
+// Unwrap returns the failure.
 func (e *retryError) Unwrap() error { return e.error }
 
-// RetryAfter is how long the question is not worth asking again.
+// RetryAfter returns how long a repeated query would fail.
 func (e *retryError) RetryAfter() time.Duration { return e.after }

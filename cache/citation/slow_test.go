@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// slow answers when it is let go, or never if its asker has gone.
+// slow responds when a test releases it, or never if its client has gone.
 type slow struct {
 	began chan struct{} // a value for each request
 	let   chan struct{}
@@ -49,7 +49,7 @@ func TestOneFlightForAQuestion(t *testing.T) {
 	}
 }
 
-// A caller that hangs up takes nothing away from the question it asked.
+// A caller that hangs up does not cancel the query it began.
 func TestCallerHangsUp(t *testing.T) {
 	s := newSlow(t)
 	index := newIndex(t, s.answer)

@@ -14,7 +14,7 @@ import (
 	"vitrine/rules/lru"
 )
 
-// store keeps answers of one kind, and asks for each at most once at a time.
+// store keeps answers of one kind, and loads each at most once at a time.
 type store[V any] struct {
 	lifetime, staleFor, timeout, backoff time.Duration
 	now                                  func() time.Time
@@ -29,14 +29,14 @@ type store[V any] struct {
 	entries *lru.Cache[string, entry[V]] // guarded by mu
 }
 
-// entry is what is known of one question. It is guarded by the store's mu.
+// entry is the state of one query. The store's mu guards it.
 type entry[V any] struct {
 	value    V
-	known    bool      // there is a value
-	fetched  time.Time // when the value was
-	failures int       // since, in a row
-	err      error     // the last of them
-	retry    time.Time // not asked again before
+	valid    bool      // value is set
+	fetched  time.Time // time of value
+	failures int       // in a row since fetched
+	err      error     // of the last failure
+	retry    time.Time // earliest next load after a failure
 }
 
 func newStore[V any](o Options) *store[V] {
@@ -48,7 +48,7 @@ func newStore[V any](o Options) *store[V] {
 	return s
 }
 
-// close ends running loads and waits for them.
+// close cancels running loads and waits for them.
 func (s *store[V]) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -57,25 +57,25 @@ func (s *store[V]) close() {
 	s.loads.Wait()
 }
 
-// get returns the answer to the question key: as kept, or from load, which runs
-// under the store's own deadline, or an old one if load fails. It returns when ctx
-// ends, while the load goes on for others.
+// get returns the answer for key: a fresh kept one, one from load, or a stale one if load
+// fails. load runs under the store's own deadline. When ctx ends, get returns and the
+// load continues for other callers.
 func (s *store[V]) get(ctx context.Context, key string, load func(context.Context) (V, error)) (V, error) {
-	if value, ok, err := s.kept(key); ok {
+	if value, ok, err := s.lookup(key); ok {
 		return value, err
 	}
 	flight := s.flights.DoChan(key, func() (any, error) { return s.fly(key, load) })
 	select {
 	case <-ctx.Done():
 		var none V
-		return none, fmt.Errorf("citation: waiting for %s: %w", key, context.Cause(ctx))
+		return none, fmt.Errorf("citation: wait for %s: %w", key, context.Cause(ctx))
 	case landed := <-flight:
 		return landed.Val.(V), landed.Err
 	}
 }
 
-// kept returns what is known without asking; ok is false if it is time to ask.
-func (s *store[V]) kept(key string) (value V, ok bool, err error) {
+// lookup returns the kept answer or error; ok is false if it is time to load.
+func (s *store[V]) lookup(key string) (value V, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, now := s.entries.Peek(key), s.now()
@@ -83,7 +83,7 @@ func (s *store[V]) kept(key string) (value V, ok bool, err error) {
 		return value, false, nil
 	}
 	switch {
-	case e.known && now.Before(e.fetched.Add(s.lifetime)):
+	case e.valid && now.Before(e.fetched.Add(s.lifetime)):
 	case !now.Before(e.retry):
 		return value, false, nil
 	case !s.servable(e, now):
@@ -92,36 +92,36 @@ func (s *store[V]) kept(key string) (value V, ok bool, err error) {
 	return s.entries.Get(key).value, true, nil
 }
 
-// knows reports whether there is an answer to a question.
+// knows reports whether there is an answer for key, however old.
 func (s *store[V]) knows(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.entries.Peek(key)
-	return e != nil && e.known
+	return e != nil && e.valid
 }
 
-// age is how long ago an answer was fetched, and whether it stands in for a newer one.
+// age returns the age of an answer, and whether its lifetime is over.
 func (s *store[V]) age(key string) (age time.Duration, stale bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.entries.Peek(key)
-	if e == nil || !e.known {
+	if e == nil || !e.valid {
 		return 0, false
 	}
 	age = max(s.now().Sub(e.fetched), 0)
 	return age, age >= s.lifetime
 }
 
-// servable reports whether an entry has a value that may stand in for a new one;
-// that the index has it no more is no failure.
+// servable reports whether an entry has a value that may be served after a failure. If
+// the index no longer has the user or document, the value must not be served.
 func (s *store[V]) servable(e *entry[V], now time.Time) bool {
-	return e.known && !errors.Is(e.err, rules.ErrNotFound) && now.Before(e.fetched.Add(s.lifetime+max(s.staleFor, 0)))
+	return e.valid && !errors.Is(e.err, rules.ErrNotFound) && now.Before(e.fetched.Add(s.lifetime+max(s.staleFor, 0)))
 }
 
-// fly asks. Another flight may have landed between this one's caller's look and
-// its take-off, so it looks again.
+// fly loads the answer. It looks the key up again: another flight may have ended between
+// the caller's look-up and the start of this one.
 func (s *store[V]) fly(key string, load func(context.Context) (V, error)) (V, error) {
-	if value, ok, err := s.kept(key); ok {
+	if value, ok, err := s.lookup(key); ok {
 		return value, err
 	}
 	value, err := s.run(key, load)
@@ -132,8 +132,8 @@ func (s *store[V]) fly(key string, load func(context.Context) (V, error)) (V, er
 	return s.failed(key, err)
 }
 
-// run calls load, if the store is open. A panic becomes an error: the flight's
-// goroutine belongs to nobody who could catch it.
+// run calls load, unless the store is closed. A panic becomes an error: the flight has a
+// goroutine of its own, where no caller's recover could catch it.
 func (s *store[V]) run(key string, load func(context.Context) (V, error)) (value V, err error) {
 	s.mu.Lock()
 	if s.closed {
@@ -158,16 +158,16 @@ func (s *store[V]) run(key string, load func(context.Context) (V, error)) (value
 	return value, err
 }
 
-// succeeded keeps an answer, if need be in place of the one unused for longest.
+// succeeded keeps an answer. If there is no room, it evicts the least recently used one.
 func (s *store[V]) succeeded(key string, value V) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.entries.Put(key, entry[V]{value: value, known: true, fetched: s.now()})
+	s.entries.Put(key, entry[V]{value: value, valid: true, fetched: s.now()})
 }
 
-// failed remembers a failure, and returns the old answer if it may be served. A
-// question that was not even asked has not failed. Failures without an answer are
-// the first to go, so that questions for made-up users push out only each other.
+// failed records a failure, and returns the old answer if it may be served. errUnasked is
+// no failure of the query. Failures without an answer are evicted first, so that queries
+// for made-up users evict only each other.
 func (s *store[V]) failed(key string, err error) (V, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Bounds of a page, far above what the index shows.
+// Bounds of a page, far above those of the index's pages.
 const (
 	maxTokens     = 50_000
 	maxAttributes = 100 // of one tag
 	maxDepth      = 512
 )
 
-// buildTree builds the tree of a page from its tags as they stand, one node for a token.
-// html.Parse repairs a page as browsers do: it opens every formatting tag that was left
-// open again in each block, and merges the attributes of all html and body tags. A page
-// of 130 kB then takes a gigabyte and minutes. The index closes what it opens.
+// buildTree builds the tree of a page from its tags, one node for each token. html.Parse
+// would repair the page as browsers do: it reopens unclosed formatting tags in each block
+// and merges the attributes of all html and body tags. A hostile page of 130 kB then takes
+// a gigabyte and minutes. The index closes its tags, so no repair is needed.
 func buildTree(ctx context.Context, body []byte) (*html.Node, error) {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}
@@ -33,7 +33,7 @@ func buildTree(ctx context.Context, body []byte) (*html.Node, error) {
 			return nil, fmt.Errorf("more than %d tokens", maxTokens)
 		}
 		switch kind := z.Next(); kind {
-		case html.ErrorToken: // the end: reading from memory does not fail
+		case html.ErrorToken: // end of input: reading from memory does not fail
 			return root, nil
 		case html.TextToken:
 			open[len(open)-1].AppendChild(&html.Node{Type: html.TextNode, Data: string(z.Text())})
@@ -57,13 +57,13 @@ func buildTree(ctx context.Context, body []byte) (*html.Node, error) {
 	}
 }
 
-// element returns the tag that a tokenizer stands at.
+// element returns the tokenizer's current tag.
 func element(z *html.Tokenizer) (*html.Node, error) {
 	name, more := z.TagName()
 	n := &html.Node{Type: html.ElementNode, Data: string(name), DataAtom: atom.Lookup(name)}
 	for more {
 		if len(n.Attr) == maxAttributes {
-			return nil, fmt.Errorf("a tag with more than %d attributes", maxAttributes)
+			return nil, fmt.Errorf("more than %d attributes in a tag", maxAttributes)
 		}
 		var key, value []byte
 		key, value, more = z.TagAttr()
@@ -72,8 +72,8 @@ func element(z *html.Tokenizer) (*html.Node, error) {
 	return n, nil
 }
 
-// closeLast closes the innermost open element of a name and all in it. An end tag
-// without a start tag is ignored.
+// closeLast closes the innermost open element with a name and all elements in it. It
+// ignores an end tag without a start tag.
 func closeLast(open []*html.Node, name string) []*html.Node {
 	for i := len(open) - 1; i > 0; i-- {
 		if open[i].Data == name {
@@ -83,7 +83,7 @@ func closeLast(open []*html.Node, name string) []*html.Node {
 	return open
 }
 
-// endBefore closes what ends where a tag begins, such as a row before the next.
+// endBefore closes the elements that end where a tag begins, such as a row before the next.
 func endBefore(open []*html.Node, tag atom.Atom) []*html.Node {
 	ends, within := siblings(tag)
 	for i := len(open) - 1; i > 0 && ends != nil && !slices.Contains(within, open[i].DataAtom); i-- {
@@ -94,7 +94,7 @@ func endBefore(open []*html.Node, tag atom.Atom) []*html.Node {
 	return open
 }
 
-// siblings returns the elements that a tag ends, and those that it does not look beyond.
+// siblings returns the elements that a tag ends, and those that limit the search for them.
 func siblings(tag atom.Atom) (ends, within []atom.Atom) {
 	switch tag {
 	case atom.Tr:
