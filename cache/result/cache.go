@@ -19,23 +19,23 @@ const (
 	defaultTimeout = 20 * time.Second
 	defaultMaxAge  = 30 * time.Minute
 	defaultWaiting = 1000
-	// A body below it fits in one packet anyway.
+	// A smaller body fits in one packet anyway.
 	defaultMinCoded = 1024
 )
 
 // Options configures a Cache. The zero value keeps nothing and still computes
 // each key once at a time.
 type Options struct {
-	// Budget is how many bytes of answers are kept. If it is 0, none are.
+	// Budget bounds the answers kept, in bytes. If it is 0, none are kept.
 	Budget int64
-	// BlockBudget is how many bytes of compressed blocks are kept. If it is 0, none are.
+	// BlockBudget bounds the compressed blocks kept, in bytes. If it is 0, none are kept.
 	BlockBudget int64
-	// InFlight is how many bytes answers may take that are being made or sent. If it is
-	// 0, they are not bounded.
+	// InFlight bounds the answers being made or sent, in bytes. If it is 0, there is no
+	// bound.
 	InFlight int64
 	// Timeout bounds one load, waiting for its turn included. If it is 0, 20 s.
 	Timeout time.Duration
-	// MaxAge bounds how long an answer of a past generation takes up room. If it is 0, 30 min.
+	// MaxAge bounds how long an answer stays in memory. If it is 0, 30 min.
 	MaxAge time.Duration
 	// MinCoded is the size in bytes from which a body is compressed. If it is 0, 1,024.
 	MinCoded int
@@ -51,15 +51,15 @@ type Key struct {
 	View       string
 	Epoch      string
 	Generation uint64
-	Query      string // canonical: what means the same is written the same
+	Query      string // canonical: equivalent queries have the same text
 	Coding     Coding
 
-	block bool // no answer, but what large ones are put together from
+	block bool // names a Block instead of an answer
 }
 
-// appendPlace writes where the answer is kept, which is the same place for every
-// generation: a newer answer takes that of the one before, and the popularity that
-// goes with it. NUL cannot occur in the parts before Query.
+// appendPlace appends the key under which ristretto keeps the answer. It is the same
+// for every generation: a newer answer replaces the older one and inherits its
+// popularity. NUL cannot occur in the parts before Query.
 func (k Key) appendPlace(b []byte) []byte {
 	b = append(append(b, k.View...), 0)
 	b = append(append(b, k.Coding...), 0)
@@ -73,7 +73,7 @@ func (k Key) flight() string {
 	return string(k.appendPlace(b))
 }
 
-// entry is what is kept: an answer and the rest of its key.
+// entry is a kept answer with the rest of its key.
 type entry struct {
 	epoch      string
 	generation uint64
@@ -84,20 +84,20 @@ type entry struct {
 // the same key, and end soon after its context does.
 type Loader func(context.Context) (*Answer, error)
 
-// Outcome says where an answer came from.
+// Outcome is the origin of an answer.
 type Outcome string
 
 // The outcomes of Get.
 const (
-	Hit    Outcome = "hit"    // it was there
-	Loaded Outcome = "loaded" // this caller's loader made it
-	Shared Outcome = "shared" // another caller's loader made it meanwhile
+	Hit    Outcome = "hit"    // from memory
+	Loaded Outcome = "loaded" // from this caller's loader
+	Shared Outcome = "shared" // from the loader of a concurrent caller
 )
 
 // Cache holds answers up to a budget. Close it when done.
 type Cache struct {
 	kept    *ristretto.Cache[[]byte, entry] // nil without a budget
-	blocks  *ristretto.Cache[[]byte, entry] // likewise: many small answers never push them out
+	blocks  *ristretto.Cache[[]byte, entry] // nil without a budget; apart, so that answers never evict blocks
 	places  sync.Pool                       // of *[]byte, so that a hit allocates nothing
 	turns   *fair.Queue
 	timeout time.Duration
@@ -117,11 +117,11 @@ type Cache struct {
 	flights map[string]*flight // guarded by mu
 }
 
-// flight is a load that callers wait for. It ends when the last of them has left.
+// flight is a load that callers wait for. It is cancelled when the last of them leaves.
 type flight struct {
 	callers int // guarded by the cache's mu
 	cancel  context.CancelFunc
-	landed  chan struct{} // closed when answer and err are there
+	landed  chan struct{} // closed when answer and err are set
 	answer  *Answer
 	err     error
 }
@@ -150,7 +150,7 @@ func New(o Options) (*Cache, error) {
 	c.inFlight.init(o.InFlight)
 	c.places.New = func() any { return new([]byte) }
 	var err error
-	if c.kept, err = c.newKept(o.Budget, 4<<10); err != nil { // an answer is seldom smaller
+	if c.kept, err = c.newKept(o.Budget, 4<<10); err != nil { // few answers are smaller
 		return nil, err
 	}
 	if c.blocks, err = c.newKept(o.BlockBudget, 16<<10); err != nil {
@@ -160,7 +160,7 @@ func New(o Options) (*Cache, error) {
 	return c, nil
 }
 
-// newKept returns memory for entries of about a size; nil without a budget.
+// newKept returns a store for entries of about size bytes; nil without a budget.
 func (c *Cache) newKept(budget, size int64) (*ristretto.Cache[[]byte, entry], error) {
 	if budget <= 0 {
 		return nil, nil
@@ -178,7 +178,7 @@ func (c *Cache) newKept(budget, size int64) (*ristretto.Cache[[]byte, entry], er
 	return kept, nil
 }
 
-// keptOf is where the answer for a key is kept; nil if nowhere.
+// keptOf returns the store for a key; nil if it has no budget.
 func (c *Cache) keptOf(key Key) *ristretto.Cache[[]byte, entry] {
 	if key.block {
 		return c.blocks
@@ -186,11 +186,11 @@ func (c *Cache) keptOf(key Key) *ristretto.Cache[[]byte, entry] {
 	return c.kept
 }
 
-// InFlight is the memory of answers in flight.
+// InFlight returns the budget for answers in flight.
 func (c *Cache) InFlight() *InFlight { return &c.inFlight }
 
-// Close ends running loads, waits for them and frees the cache. No call of Get
-// may be under way; later ones fail with rules.ErrUnavailable.
+// Close cancels running loads, waits for them and frees the cache. No call of Get may
+// be running; later calls fail with rules.ErrUnavailable.
 func (c *Cache) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -204,8 +204,8 @@ func (c *Cache) Close() {
 	}
 }
 
-// Lookup returns the answer for key if it is in memory. A miss is not counted:
-// Get follows it.
+// Lookup returns the answer for key if it is in memory. It does not count a miss: the
+// caller then calls Get.
 func (c *Cache) Lookup(key Key) (*Answer, bool) {
 	a, ok := c.lookup(key)
 	if ok {
@@ -214,11 +214,11 @@ func (c *Cache) Lookup(key Key) (*Answer, bool) {
 	return a, ok
 }
 
-// Get returns the answer for key, from memory or by load. What it loads is in memory
-// when it returns, unless there is no room. It returns when ctx ends, while the load
-// goes on as long as others wait for it. The load's time is charged to the caller of ctx
-// (see fair.With) who began it. Errors are load's own, rules.ErrUnavailable with the
-// cause where the deadline struck or ctx ended, and never kept.
+// Get returns the answer for key, from memory or from load. A loaded answer is in memory
+// when Get returns, unless there is no room for it. When ctx ends, Get returns; the load
+// continues while other callers wait for it. The load's time is charged to the caller
+// whose ctx began it (see fair.With). Get returns load's error, or rules.ErrUnavailable
+// with the cause if the deadline passed or ctx ended. Errors are never kept.
 func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	a, outcome, err := c.find(ctx, key, load)
 	switch {
@@ -232,8 +232,8 @@ func (c *Cache) Get(ctx context.Context, key Key, load Loader) (*Answer, Outcome
 	return a, outcome, err
 }
 
-// find is Get without counting the call: a flight for a coded answer asks for
-// the plain one through it, and that is no call of anybody's.
+// find is Get without statistics. The flight for a compressed answer uses it to get the
+// plain one, which is not a call from outside.
 func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcome, error) {
 	if a, ok := c.lookup(key); ok {
 		return a, Hit, nil
@@ -265,8 +265,8 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 	}
 }
 
-// leave takes a caller out of a flight, which ends with the last. Who comes later
-// begins another.
+// leave removes a caller from a flight and cancels the flight with the last one. Later
+// callers begin a new flight.
 func (c *Cache) leave(name string, f *flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -279,7 +279,7 @@ func (c *Cache) leave(name string, f *flight) {
 	}
 }
 
-// land flies and tells those who wait.
+// land runs the flight and wakes its callers.
 func (c *Cache) land(ctx context.Context, name string, f *flight, key Key, load Loader) {
 	defer c.loads.Done()
 	defer f.cancel()
@@ -292,9 +292,9 @@ func (c *Cache) land(ctx context.Context, name string, f *flight, key Key, load 
 	close(f.landed)
 }
 
-// fly is the flight's body. Caller A may find nothing, be held up, and take off
-// only after B has found nothing, flown and stored; without looking again A
-// would compute what B has just stored.
+// fly is the flight's body. It looks the key up again: caller A may miss, be delayed and
+// begin its flight only after B has missed, computed and stored. Without the second
+// look-up A would compute what B has just stored.
 func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) {
 	if a, ok := c.lookup(key); ok {
 		return a, nil
@@ -306,7 +306,7 @@ func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) 
 		if err != nil {
 			return nil, err
 		}
-		if !c.inFlight.Hold(a) { // as many plain answers as may wait for their turn would fill any memory
+		if !c.inFlight.Hold(a) { // plain answers that wait for a turn would otherwise fill the memory
 			return nil, ErrInFlight
 		}
 		defer c.inFlight.Release(a)
@@ -326,11 +326,11 @@ func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) 
 	return a, err
 }
 
-// largeBody is from how many bytes on compressing takes long, for those who wait beside.
+// largeBody is the size in bytes from which compressing needs a costly turn.
 const largeBody = 512 << 10
 
-// takeOff registers a load, unless the cache is closed.
-func (c *Cache) takeOff() bool {
+// beginLoad registers a load; false if the cache is closed.
+func (c *Cache) beginLoad() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
@@ -339,8 +339,8 @@ func (c *Cache) takeOff() bool {
 	return !c.closed
 }
 
-// run calls load when it is its turn. A panic becomes an error: the flight's
-// goroutine belongs to nobody who could catch it.
+// run calls load when it gets a turn. A panic becomes an error: the flight has a
+// goroutine of its own, where no caller's recover could catch it.
 func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	ctx, turn, err := c.turns.Begin(ctx)
 	if err != nil {
@@ -360,9 +360,9 @@ func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
 	return a, err
 }
 
-// Turn runs work that is no load, such as answers too large to keep, as one of the
-// loads that run at a time; the context it is given carries the turn. Errors are those of
-// work, or rules.ErrUnavailable where its turn did not come.
+// Turn runs work that is no load, such as making an answer too large to keep. It counts
+// as one of the parallel loads, and the context passed to work carries its turn. Turn
+// returns work's error, or rules.ErrUnavailable if it got no turn.
 func (c *Cache) Turn(ctx context.Context, work func(context.Context) error) error {
 	ctx, turn, err := c.turns.Begin(ctx)
 	if err != nil {
@@ -376,12 +376,11 @@ func unavailable(cause error) error {
 	return fmt.Errorf("result: %w: answer not ready: %w", rules.ErrUnavailable, cause)
 }
 
-// Prepare computes the answer for a key of a generation that is about to be shown,
-// and the plain one it is coded from. They are kept when the returned function is
-// called, unless the cache is closed by then; until then those of the generation before
-// stay. Errors are as those of Get.
+// Prepare computes the answer for a key of a generation that is about to be published,
+// and its plain form. The returned function stores them, unless the cache is closed by
+// then; until then the answers of the previous generation stay. Errors are those of Get.
 func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(), err error) {
-	if !c.takeOff() {
+	if !c.beginLoad() {
 		return nil, unavailable(context.Canceled)
 	}
 	defer c.loads.Done()
@@ -400,7 +399,7 @@ func (c *Cache) Prepare(ctx context.Context, key Key, load Loader) (keep func(),
 		}
 	}
 	return func() {
-		if !c.takeOff() {
+		if !c.beginLoad() {
 			return
 		}
 		defer c.loads.Done()
@@ -426,10 +425,10 @@ func (c *Cache) lookup(key Key) (*Answer, bool) {
 	return found.answer, true
 }
 
-// store keeps an answer, unless that of a newer generation is there: a request that
-// still holds the snapshot before has come late. Ristretto stores behind a buffer; to
-// wait for it costs a microsecond, and to compute an answer again, because the one just
-// computed cannot be seen yet, much more.
+// store keeps an answer, unless the cache has one of a newer generation: then the request
+// still uses the previous snapshot. Ristretto writes through a buffer. Waiting for it
+// costs a microsecond; without, a request that does not see the answer yet would compute
+// it again.
 func (c *Cache) store(key Key, a *Answer) {
 	kept := c.keptOf(key)
 	if kept == nil {

@@ -42,7 +42,7 @@ func counted(body string, runs *atomic.Int32) result.Loader {
 	}
 }
 
-// kept wants get to load what is not there yet, and to find it from then on.
+// kept checks that the first get loads and later ones hit.
 func kept(t *testing.T, get func() result.Outcome) {
 	t.Helper()
 	for _, want := range []result.Outcome{result.Loaded, result.Hit, result.Hit} {
@@ -100,8 +100,8 @@ func TestEveryPartOfTheKeyCounts(t *testing.T) {
 	}
 }
 
-// TestNewerTakesThePlace: one generation of an answer is held, the newest, also when
-// a request that began before comes late.
+// TestNewerTakesThePlace: only the newest generation of an answer is kept, even if
+// a request for an older one comes later.
 func TestNewerTakesThePlace(t *testing.T) {
 	c := open(t, result.Options{Budget: 1 << 20})
 	get := func(generation uint64) result.Outcome {
@@ -130,7 +130,7 @@ func TestNewerTakesThePlace(t *testing.T) {
 	}
 }
 
-// TestPrepare: what is prepared is kept when it is shown, and not before.
+// TestPrepare: a prepared answer is kept on publication, not before.
 func TestPrepare(t *testing.T) {
 	c := open(t, result.Options{Budget: 1 << 20})
 	var runs atomic.Int32
@@ -204,7 +204,7 @@ func TestOneFlightPerKey(t *testing.T) {
 	for o := range outcomes {
 		seen[o]++
 	}
-	// A caller may reach the flight only after it has landed and then flies itself.
+	// A caller may come after the flight has ended and then starts its own.
 	if seen[result.Loaded] != int(runs.Load()) || seen[result.Loaded]+seen[result.Shared] != callers {
 		t.Errorf("outcomes = %v, runs = %d", seen, runs.Load())
 	}

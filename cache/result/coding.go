@@ -13,8 +13,8 @@ import (
 // Coding is an HTTP content coding, by its registered name.
 type Coding string
 
-// The codings an answer can be had in. Identity is the empty string, so that a
-// zero Key asks for the plain body.
+// The codings of answers. Identity is the empty string, so that a zero Key names the
+// plain body.
 const (
 	Identity Coding = ""
 	Gzip     Coding = "gzip"
@@ -22,8 +22,8 @@ const (
 	Zstd     Coding = "zstd"
 )
 
-// A kept answer is compressed once and sent many times, a stream is compressed
-// while its reader waits.
+// A kept answer is compressed once and sent many times; a stream is compressed while its
+// client waits.
 const (
 	brotliKept, brotliStreamed = 5, 3
 	// windowLimit bounds the memory of a zstd stream, on both sides.
@@ -37,13 +37,13 @@ type Writer interface {
 	Flush() error
 }
 
-// StreamBytes is about how much memory a compressor of NewStream takes.
+// StreamBytes returns roughly how much memory a compressor of NewStream takes.
 func StreamBytes(c Coding) int64 {
 	return map[Coding]int64{Gzip: 5 << 18, Brotli: 9 << 20, Zstd: 3 << 20}[c]
 }
 
-// NewStream returns a compressor suited to bodies that are made while they are
-// sent. Identity has none and is an error, as is a coding not listed above.
+// NewStream returns a compressor for bodies that are made while they are sent. Identity
+// and unknown codings are an error.
 func NewStream(w io.Writer, c Coding) (Writer, error) {
 	return newWriter(w, c, brotliStreamed, zstd.SpeedFastest)
 }
@@ -55,7 +55,7 @@ func newWriter(w io.Writer, c Coding, brotliLevel int, zstdLevel zstd.EncoderLev
 	case Brotli:
 		return brotli.NewWriterLevel(w, brotliLevel), nil
 	case Zstd:
-		// One goroutine's work: the encoder's own would outlive an abandoned stream.
+		// No concurrency: the encoder's goroutines would outlive an abandoned stream.
 		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstdLevel),
 			zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(windowLimit))
 	default:

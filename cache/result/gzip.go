@@ -10,16 +10,16 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// A gzip body can be put together from blocks that were compressed apart: deflate
-// allows its blocks to end at a byte and to refer to nothing before them, and the
-// checksum of a whole follows from those of its parts. To every client it is one
-// ordinary member. Codings that can only be joined as several members or frames are
-// cut short by clients that stop after the first, so gzip is the one used for this.
+// A gzip body can be joined from blocks compressed separately: a deflate block may end
+// at a byte boundary and need not refer to earlier data, and the checksum of the whole
+// follows from those of its parts. Every client sees one ordinary member. Other codings
+// can only be joined as several members or frames, and some clients stop after the
+// first. Hence only gzip is joined.
 
-// deflaters are reused: each holds some hundred KB of tables.
+// deflaters pools compressors: each has some hundred kB of tables.
 type deflaters struct{ pool sync.Pool }
 
-// deflate compresses a block. It ends at a byte, and is not the last.
+// deflate compresses a block that ends at a byte boundary and is not marked as the last.
 func (d *deflaters) deflate(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(plain)/4 + 64)
@@ -42,23 +42,23 @@ func (d *deflaters) deflate(plain []byte) ([]byte, error) {
 	return bytes.Clone(out.Bytes()), nil
 }
 
-// Block is a stretch of a body, compressed apart from the rest.
+// Block is a part of a body, compressed separately.
 type Block struct {
 	data []byte
-	sum  uint32 // CRC-32 of what was compressed
-	size uint32 // of what was compressed, in bytes; a block is below 4 GB
+	sum  uint32 // CRC-32 of the plain bytes
+	size uint32 // of the plain bytes; a block is below 4 GB
 }
 
-// NewBlock compresses a stretch of a body that is not kept.
+// NewBlock compresses a part of a body without keeping it.
 func (c *Cache) NewBlock(plain []byte) (Block, error) {
 	data, err := c.deflaters.deflate(plain)
 	return Block{data, crc32.ChecksumIEEE(plain), uint32(len(plain))}, err
 }
 
-// Block returns the block of that name, compressed once for all who ask while it is
-// kept. The name determines every byte that plain returns. Errors are as those of Get.
+// Block returns the block of that name. It is compressed once while it is kept. The name
+// determines every byte that plain returns. Errors are those of Get.
 func (c *Cache) Block(ctx context.Context, name string, plain func() []byte) (Block, error) {
-	// View is empty for no answer, so a block is never taken for one.
+	// No answer has an empty View, so its key never equals that of a block.
 	a, _, err := c.find(ctx, Key{Query: name, block: true}, func(context.Context) (*Answer, error) {
 		b, err := c.NewBlock(plain())
 		return &Answer{Body: b.data, sum: b.sum, size: b.size}, err
@@ -69,30 +69,30 @@ func (c *Cache) Block(ctx context.Context, name string, plain func() []byte) (Bl
 	return Block{a.Body, a.sum, a.size}, nil
 }
 
-// Joint puts blocks together to one gzip body: Head, Add of each block, Tail. What
-// they return is sent in that order. The zero value is ready.
+// Joint joins blocks to one gzip body: the caller sends what Head, Add for each block,
+// and Tail return. The zero value is ready.
 type Joint struct{ sum, size uint32 }
 
-// Head is the member's header: deflate, no name, no time, no particular system.
+// Head returns the member's header: deflate, no name, no time, unknown system.
 func (*Joint) Head() []byte { return []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff} }
 
-// Add returns the bytes of the next block: shared, and not to be changed.
+// Add returns the bytes of the next block. The caller must not change them.
 func (j *Joint) Add(b Block) []byte {
 	j.sum = combine(j.sum, b.sum, b.size)
 	j.size += b.size
 	return b.data
 }
 
-// Tail ends the body: an empty last block, the checksum and the size modulo 2³².
+// Tail returns the end of the body: an empty last block, the checksum and the size modulo 2³².
 func (j *Joint) Tail() []byte {
 	out := []byte{0x03, 0x00}
 	out = binary.LittleEndian.AppendUint32(out, j.sum)
 	return binary.LittleEndian.AppendUint32(out, j.size)
 }
 
-// combine returns the CRC-32 of two stretches from those of each and the length of
-// the second. A checksum is a remainder modulo a polynomial over the two-element
-// field, so that to append n bytes multiplies it by x to the power of 8n.
+// combine returns the CRC-32 of two joined parts from the CRC-32 of each and the length
+// of the second. A checksum is a remainder modulo a polynomial over the two-element
+// field, so appending n bytes multiplies it by x to the power of 8n.
 func combine(first, second, n uint32) uint32 {
 	factor, power := uint32(1<<31), uint32(1<<23) // 1 and x⁸: the highest bit is x⁰
 	for ; n > 0; n >>= 1 {

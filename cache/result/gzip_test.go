@@ -16,7 +16,7 @@ import (
 	"vitrine/rules"
 )
 
-// joined is the gzip body of some stretches.
+// joined returns the gzip body of some parts.
 func joined(t require, stretches [][]byte, block func([]byte) (result.Block, error)) []byte {
 	var j result.Joint
 	out := j.Head()
@@ -32,7 +32,7 @@ func joined(t require, stretches [][]byte, block func([]byte) (result.Block, err
 
 type require interface{ Fatalf(string, ...any) }
 
-// inflated reads one member of gzip, nothing before and nothing behind it. The
+// inflated reads exactly one gzip member. The
 // reader checks sum and size.
 func inflated(t require, body []byte) []byte {
 	source := bytes.NewReader(body)
@@ -78,7 +78,7 @@ func TestJointOfLargeBlocks(t *testing.T) {
 	}
 }
 
-// TestBlockIsCompressedOnce: asked for again it is there, in another body too.
+// TestBlockIsCompressedOnce: later requests find the block, in another body too.
 func TestBlockIsCompressedOnce(t *testing.T) {
 	c := open(t, result.Options{Budget: 1 << 20, BlockBudget: 1 << 20})
 	calls := 0

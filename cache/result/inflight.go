@@ -7,19 +7,19 @@ import (
 	"vitrine/rules"
 )
 
-// ErrInFlight is the error where answers in flight have used up their budget. It is of
-// kind rules.ErrUnavailable.
+// ErrInFlight reports that answers in flight have used up their budget. It is of kind
+// rules.ErrUnavailable.
 var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their budget", rules.ErrUnavailable)
 
-// Uncounted is the size in bytes up to which an answer is not counted as in flight: as
-// much is buffered for its connection anyway.
+// Uncounted is the size in bytes up to which an answer does not count as in flight: its
+// connection buffers as much anyway.
 const Uncounted = 32 << 10
 
-// InFlight is the memory of answers in flight: those being made, waiting to be
-// compressed and being sent, whether they are kept or not. What readers do not take is
-// in memory for as long as they are there, so it has a budget: a third for making, a
-// third for answers that are sent as a whole, and the rest for those sent in pieces,
-// which get on with little. Its methods are safe for concurrent use.
+// InFlight is the memory budget of answers in flight: being made, waiting to be
+// compressed or being sent, whether the cache keeps them or not. A slow client holds its
+// answer in memory, hence the budget: one third for making, one third for answers sent
+// as a whole, and one third for answers sent in pieces, which need little each. Its
+// methods are safe for concurrent use.
 type InFlight struct {
 	third int64 // of the budget in bytes; 0: no bound
 
@@ -32,10 +32,10 @@ func (f *InFlight) init(budget int64) {
 	f.third = budget / 3
 }
 
-// Make claims so many bytes to make an answer, which is half of them in the end, until
-// done is called. The error is ErrInFlight where others have them, or where the answer
-// could not be sent as a whole anyway. It does not wait: who waits holds what is made
-// already, and a turn that those who have the memory may need.
+// Make claims n bytes to make an answer of about n/2 bytes, until done is called. It
+// fails with ErrInFlight if too little is free, or if the answer could not be sent as a
+// whole anyway. It does not wait: a waiting caller would hold the memory it has already
+// claimed and a turn that the owners of the memory may need.
 func (f *InFlight) Make(n int64) (done func(), err error) {
 	if f.third <= 0 {
 		return func() {}, nil
@@ -53,11 +53,11 @@ func (f *InFlight) Make(n int64) (done func(), err error) {
 	}, nil
 }
 
-// Take claims so many bytes, to be given back; false if there is too little for whole
-// answers.
+// Take claims n bytes for an answer sent as a whole, until Give; false if too little is
+// free.
 func (f *InFlight) Take(n int64) bool { return f.take(n, f.third) }
 
-// TakeLittle claims what an answer cannot do without; false if there is too little.
+// TakeLittle claims n bytes for an answer sent in pieces; false if too little is free.
 func (f *InFlight) TakeLittle(n int64) bool { return f.take(n, 2*f.third) }
 
 func (f *InFlight) take(n, most int64) bool {
@@ -74,18 +74,18 @@ func (f *InFlight) takeLocked(n, most int64) bool {
 	return true
 }
 
-// Give returns bytes that were claimed.
+// Give returns claimed bytes.
 func (f *InFlight) Give(n int64) { f.Add(-n) }
 
-// Add counts bytes that are held whatever the budget says, so that less is left for
-// others.
+// Add claims bytes regardless of the budget, so that less is left for others.
 func (f *InFlight) Add(n int64) {
 	f.mu.Lock()
 	f.used += n
 	f.mu.Unlock()
 }
 
-// Hold is Take for an answer, once for all who hold it, until each has called Release.
+// Hold claims the memory of an answer once for all its holders, until each has called
+// Release; false if too little is free.
 func (f *InFlight) Hold(a *Answer) bool {
 	if len(a.Body) <= Uncounted {
 		return true
@@ -111,12 +111,12 @@ func (f *InFlight) Release(a *Answer) {
 	}
 }
 
-// Bytes returns how much is claimed, but for making.
+// Bytes returns the claimed bytes without those of Make.
 func (f *InFlight) Bytes() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.used
 }
 
-// Short reports whether there is too little for whole answers of any size.
+// Short reports whether too little is free for an answer of any size sent as a whole.
 func (f *InFlight) Short() bool { return f.third > 0 && f.Bytes() > f.third }

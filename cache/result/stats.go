@@ -6,7 +6,7 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 )
 
-// Stats counts what became of calls to Get since New, and what is held now.
+// Stats counts the outcomes of Get since New, and the memory in use now.
 type Stats struct {
 	Hits     uint64 // answered from memory
 	Loads    uint64 // computations begun, compressions included
@@ -14,8 +14,8 @@ type Stats struct {
 	Errors   uint64 // calls that ended with an error
 	Rejected uint64 // answers not kept: too large, too rare, or dropped under load
 	Evicted  uint64 // answers that made room for others
-	Bytes    int64  // held now, blocks included
-	Budget   int64  // may be held
+	Bytes    int64  // kept now, blocks included
+	Budget   int64  // bound of Bytes
 	InFlight int64  // bytes of answers being made or sent
 }
 
@@ -23,8 +23,8 @@ type counters struct {
 	hits, loads, shared, errors, rejected, evicted atomic.Uint64
 }
 
-// Stats returns the counters. They are read one by one: under load their sums
-// may be off by the calls in between.
+// Stats returns the counters. It reads them one by one: under load their sums may be
+// off by the calls in between.
 func (c *Cache) Stats() Stats {
 	s := Stats{
 		Hits:     c.stats.hits.Load(),
