@@ -1,32 +1,27 @@
-package view_test
+package index_test
 
 import (
 	"context"
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
 	"vitrine/rules/filter"
 )
 
 func TestGroup(t *testing.T) {
 	author := func(user any) bson.D { return bson.D{{Key: "user", Value: user}} }
 	doc := func(id string, fields ...bson.E) bson.D { return append(bson.D{{Key: "_id", Value: id}}, fields...) }
-	s := newStore()
-	s.publish([]bson.D{
+	snap := load(t, []bson.D{
 		doc("a", bson.E{Key: "n", Value: int32(1)}, bson.E{Key: "authors", Value: bson.A{author("ada"), author("bob"), author(nil)}}),
 		doc("b", bson.E{Key: "n", Value: 1.0}, bson.E{Key: "authors", Value: bson.A{author("ada"), bson.D{}, author("ada")}}),
 		doc("c", bson.E{Key: "n", Value: "1"}, bson.E{Key: "authors", Value: bson.A{}}),
 		doc("d", bson.E{Key: "n", Value: nil}, bson.E{Key: "authors", Value: nil}),
 		doc("e", bson.E{Key: "tags", Value: bson.A{"x", "y"}}, bson.E{Key: "authors", Value: author("cyd")}),
 		doc("f", bson.E{Key: "n", Value: int64(2)}, bson.E{Key: "tags", Value: bson.A{"x", "y"}}),
-	})
-	r := run(t, s, view.Options{Poll: time.Hour})
-	snap := <-r.swaps
+	}, nil)
 	tests := []struct {
 		name, filter, field, unwind string
 		want                        []string

@@ -1,4 +1,4 @@
-package view_test
+package index_test
 
 import (
 	"math"
@@ -8,8 +8,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
-	"vitrine/cache/view/index"
 	"vitrine/rules/raw"
 )
 
@@ -40,16 +38,10 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// checkOrder loads documents as a view.
+// checkOrder compares every pair of rows.
 func checkOrder(t *testing.T, docs []bson.D, order raw.Sort) {
 	t.Helper()
-	s := newStore()
-	s.publish(docs)
-	snap, err := view.Load(t.Context(), view.Options{Store: s}, index.Definition{Name: "things", Order: order})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := slices.Collect(memory(t, snap).Docs())
+	rows := slices.Collect(load(t, docs, order).Docs())
 	if len(rows) != len(docs) {
 		t.Fatalf("%d rows of %d documents", len(rows), len(docs))
 	}

@@ -1,4 +1,4 @@
-package view_test
+package index_test
 
 import (
 	"context"
@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -69,7 +67,7 @@ func TestSnapshotAgreesOnExpressions(t *testing.T) {
 // TestSnapshotAgreesOnTheTables compares on the hand-checked tables of the filter
 // language: every filter there on every document there.
 func TestSnapshotAgreesOnTheTables(t *testing.T) {
-	files, err := filepath.Glob("../../rules/filter/testdata/cases/*.txt")
+	files, err := filepath.Glob("../../../rules/filter/testdata/cases/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("tables: %v, %v", files, err)
 	}
@@ -96,10 +94,7 @@ func TestSnapshotAgreesOnTheTables(t *testing.T) {
 			}
 		}
 	}
-	s := newStore()
-	s.publish(docs)
-	r := run(t, s, view.Options{Poll: time.Hour})
-	snap := <-r.swaps
+	snap := load(t, docs, orderOf(t, "year", true))
 	pairs := 0
 	for _, raw := range filters {
 		pairs += compareWithMatcher(t, snap, raw)
@@ -107,29 +102,29 @@ func TestSnapshotAgreesOnTheTables(t *testing.T) {
 	t.Logf("%d pairs of %d filters and %d documents", pairs, len(filters), len(docs))
 }
 
-// randomSnapshot publishes random documents in three generations, the later ones
+// randomSnapshot applies random documents in three generations, the later ones
 // replacing and removing rows of the first.
-func randomSnapshot(t *testing.T, gen filtertest.Generator) *view.Snapshot {
+func randomSnapshot(t *testing.T, gen filtertest.Generator) *index.Snapshot {
 	t.Helper()
 	return snapshotOf(t, gen.Doc)
 }
 
-func snapshotOf(t *testing.T, doc func() bson.Raw) *view.Snapshot {
+func snapshotOf(t *testing.T, doc func() bson.Raw) *index.Snapshot {
 	t.Helper()
-	s := newStore()
+	b := builder(t, orderOf(t, "year", true))
 	docs := func(from, to int) (docs []bson.D) {
 		for i := from; i < to; i++ {
 			docs = append(docs, numbered(t, doc(), i))
 		}
 		return docs
 	}
-	s.publish(docs(0, 25))
-	r := run(t, s, view.Options{Poll: time.Hour})
-	<-r.swaps
-	s.publish(docs(20, 30), int32(3))
-	r.next()
-	s.publish(docs(28, 34), int32(5), int32(21))
-	return r.next()
+	var rows []bson.Raw
+	for _, d := range docs(0, 25) {
+		rows = append(rows, mustRaw(d))
+	}
+	b.Load(rows)
+	b.Apply(changes(docs(20, 30), int32(3)))
+	return b.Apply(changes(docs(28, 34), int32(5), int32(21)))
 }
 
 // numbered gives a document a number as its _id.
@@ -145,13 +140,12 @@ func numbered(t *testing.T, raw bson.Raw, n int) bson.D {
 
 // compareWithMatcher returns how many rows it compared. A filter that cannot be
 // evaluated on some row must fail both ways.
-func compareWithMatcher(t *testing.T, shown *view.Snapshot, spelled bson.Raw) (rows int) {
+func compareWithMatcher(t *testing.T, snap *index.Snapshot, spelled bson.Raw) (rows int) {
 	t.Helper()
 	f, err := filter.FromBSON(spelled, filter.Options{})
 	if err != nil {
 		return 0 // refused: there is nothing to agree about
 	}
-	snap := memory(t, shown)
 	want, failed := map[index.Slot]bool{}, error(nil)
 	every, err := snap.Select(context.Background(), filter.All())
 	if err != nil {

@@ -1,4 +1,4 @@
-package view_test
+package index_test
 
 import (
 	"fmt"
@@ -7,9 +7,6 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"vitrine/cache/view"
-	"vitrine/cache/view/index"
 )
 
 // TestSearchManyTexts: in so much text that every processor searches a stretch of it,
@@ -21,12 +18,7 @@ func TestSearchManyTexts(t *testing.T) {
 	for i := range docs {
 		docs[i] = bson.D{{Key: "_id", Value: fmt.Sprintf("%06d", i)}, {Key: "title", Value: fmt.Sprintf("%s%06d É", filler, i)}}
 	}
-	s := newStore()
-	s.publish(docs)
-	snap, err := view.Load(t.Context(), view.Options{Store: s}, index.Definition{Name: "things"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	snap := load(t, docs, nil)
 	for _, tt := range []struct{ literal, options string }{
 		{"0299", ""}, {"02999", "i"}, {"030000", ""}, {"000000 É", ""}, {"059999 é", "i"}, {"mps. 01000", "i"}, {"nowhere", ""}, {"lamps. 0", "i"},
 	} {
