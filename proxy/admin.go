@@ -26,7 +26,7 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 		response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 		err := checkHead(c)
 		if err == nil {
-			err = guarded(c)
+			err = guarded(c, nil)
 		}
 		if err != nil {
 			return s.fail(c, err)
@@ -57,7 +57,7 @@ func (s *Server) bearer(token auth.Key) fiber.Handler {
 			return c.Next()
 		}
 		if given != "" {
-			if err := s.auth.CountWrongKey(guesses, c); err != nil {
+			if err := s.settingsOf(c).auth.CountWrongKey(guesses, c); err != nil {
 				return err
 			}
 		}

@@ -49,15 +49,16 @@ func (s *Server) citationIndex(c *fiber.Ctx) error {
 		return err
 	}
 	withDoc := asked.Has("doc")
-	return s.response.External(c, asked.Ignored(), func(ctx context.Context) (text []byte, age time.Duration, stale bool, err error) {
+	set := s.settingsOf(c)
+	return set.response.External(c, asked.Ignored(), func(ctx context.Context) (text []byte, age time.Duration, stale bool, err error) {
 		if user == "" {
 			return nil, 0, false, nil
 		}
-		client, citations := s.auth.Client(c), s.env.citations
+		client, citations := set.auth.Client(c), set.env.citations
 		if l := s.strangers.Look(client, s.now()); l.Wait > 0 && citations != nil && !citations.Knows(user) {
 			return nil, 0, false, &auth.LimitError{Msg: "Too many users that the citation index does not have. Retry-After says when the next is looked for.", Wait: l.Wait}
 		}
-		text, err = s.env.cited(ctx, user, doc, withDoc)
+		text, err = set.env.cited(ctx, user, doc, withDoc)
 		if errors.Is(err, rules.ErrNotFound) {
 			s.strangers.Take(client, s.now())
 		}

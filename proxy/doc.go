@@ -2,15 +2,14 @@
 //
 // The way of one request:
 //
-//	listener  connections counted, headers gathered in little memory     (package listener)
-//	edge      request id, panics, errors to envelopes, log, metrics     (edge.go)
-//	admit     who asks, how often; session, API key                     (client.go, rate.go, admit.go, auth.go, session.go)
-//	plan      parameters, copied out of Fiber's buffers, to a canonical  (planner.go; one file per resource:
-//	          query and how to build its body; remembered by URL         activities.go, html.go, …)
-//	answer    cache/result by view, generation and that query, one       (respond.go)
-//	          flight per key; ETag, 304, codings
-//	stream    what is too large to keep, even compressed, is made        (large.go, stream.go)
-//	          while it is sent
+//	listener   counts connections and gathers request headers in little memory
+//	edge       request id, panics, errors to envelopes, log, metrics            (edge.go)
+//	settings   one generation of keys, rights and labels, read once per request (settings.go)
+//	auth       who asks, and may they: client, session, API key, rate
+//	resource   parameters to a response.Plan: a canonical query and how to      (resource.go; one file
+//	           build its body                                                    per resource)
+//	response   keeps plans and answers, negotiates, sets the headers, sends
+//	           the bytes or streams them
 //
 // A resource reads parameters, names what it will answer, and says how; it
 // never touches the response. A page is a concatenation of fragments prepared

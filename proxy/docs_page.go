@@ -98,5 +98,5 @@ const entrancePage = `<!doctype html>
 
 // send sends one form of the description, in the coding the client likes best.
 func (d *described) send(c *fiber.Ctx, name, kind string, content []byte) error {
-	return d.server.response.Static(c, name, kind, content, describedFor)
+	return d.server.settingsOf(c).response.Static(c, name, kind, content, describedFor)
 }

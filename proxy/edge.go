@@ -27,6 +27,8 @@ const headerRequestID = "X-Request-Id"
 func (s *Server) edge(c *fiber.Ctx) error {
 	s.metrics.inFlight.Inc()
 	defer s.metrics.inFlight.Dec()
+	set := s.settings.Load()
+	c.Context().SetUserValue(settingsKey{}, set)
 	s.setRequestID(c)
 	response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 
@@ -35,7 +37,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 		err = checkHead(c)
 	}
 	if err == nil {
-		err = guarded(c)
+		err = guarded(c, set.cors)
 	}
 	if err != nil {
 		if err := s.fail(c, err); err != nil {
@@ -80,13 +82,16 @@ func accessLevel(c *fiber.Ctx) slog.Level {
 	return slog.LevelInfo
 }
 
-// guarded calls the handlers behind the edge. Fiber's recover middleware would lose the stack.
-func guarded(c *fiber.Ctx) (err error) {
+// guarded calls the handlers behind the edge, through cors where it is set. Fiber's recover middleware would lose the stack.
+func guarded(c *fiber.Ctx, cors fiber.Handler) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &panicked{value: r, stack: debug.Stack()}
 		}
 	}()
+	if cors != nil {
+		return cors(c)
+	}
 	return c.Next()
 }
 
@@ -106,7 +111,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		if p.status == fiber.StatusServiceUnavailable {
 			level = slog.LevelWarn
 		}
-		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(query.Printable(s.auth.Path(c.Path()))),
+		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(query.Printable(s.settingsOf(c).auth.Path(c.Path()))),
 			"status", p.status, "error", err.Error())
 	}
 	c.Response().ResetBody()
@@ -123,7 +128,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 
 // setRequestID takes the client's id if it is short, plain and holds no key, else makes one.
 func (s *Server) setRequestID(c *fiber.Ctx) {
-	if id := c.Get(headerRequestID); saneID(id) && !s.auth.Holds(id) {
+	if id := c.Get(headerRequestID); saneID(id) && !s.settingsOf(c).auth.Holds(id) {
 		response.SetHeader(c, headerRequestID, id)
 		return
 	}
@@ -152,10 +157,10 @@ func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
 	s.log.LogAttrs(context.Background(), level, "request",
 		slog.String("id", idOf(c)),
 		slog.String("method", strings.Clone(c.Method())),
-		slog.String("url", s.auth.URL(c.Path(), string(c.Context().URI().QueryString()))),
+		slog.String("url", s.settingsOf(c).auth.URL(c.Path(), string(c.Context().URI().QueryString()))),
 		slog.Int("status", c.Response().StatusCode()),
 		slog.Int("bytes", bytes), // -1: streamed
 		slog.Duration("took", took),
-		slog.String("peer", s.auth.Addr(c).String()),
+		slog.String("peer", s.settingsOf(c).auth.Addr(c).String()),
 	)
 }

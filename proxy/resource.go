@@ -23,20 +23,21 @@ type request struct {
 type resource func(ctx context.Context, r request) (response.Plan, error)
 
 // answer is the handler of a resource: it admits the caller and has the plan answered.
-func (s *Server) answer(path string, of resource) fiber.Handler {
-	key, planner := s.auth.KeyOf(path), s.planners[path]
+func (s *Server) answer(path string, planner *response.Planner) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		caller, err := s.auth.Admit(c, key)
+		set := s.settingsOf(c)
+		key := set.auth.KeyOf(path)
+		caller, err := set.auth.Admit(c, key)
 		if err != nil {
 			return err
 		}
 		who := response.Caller{Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
-		return s.response.Serve(c, planner, who, func() (response.Plan, error) {
+		return set.response.Serve(c, planner, who, func() (response.Plan, error) {
 			r := request{Caller: caller, params: query.Read(c.Context().QueryArgs().All()), id: strings.Clone(c.Params("id"))}
 			if err := r.params.CheckLanguage(); err != nil {
 				return response.Plan{}, err
 			}
-			p, err := of(c.UserContext(), r)
+			p, err := set.resources[path](c.UserContext(), r)
 			p.Ignored, p.Paths = r.params.Ignored(), r.params.Paths()
 			return p, err
 		})

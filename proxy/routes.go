@@ -14,11 +14,8 @@ import (
 // routes installs everything the public listener answers. Fiber adds HEAD to
 // every GET, 404 for other paths and 405 with Allow for other methods; fail
 // makes envelopes of both.
-func (s *Server) routes(cors fiber.Handler) {
+func (s *Server) routes() {
 	s.app.Use(s.edge)
-	if cors != nil {
-		s.app.Use(cors)
-	}
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
 	described := describe(s)
@@ -26,13 +23,14 @@ func (s *Server) routes(cors fiber.Handler) {
 	s.app.Get("/openapi.json", described.openapi)
 	s.app.Get("/openapi-3.0.json", described.openapi30)
 	s.app.Get("/docs", described.docs)
-	if limit := s.auth.Limit(s.rate); limit != nil {
+	if s.rate != nil {
+		limit := func(c *fiber.Ctx) error { return s.settingsOf(c).limit(c) }
 		s.app.Use("/api", limit)
 		s.app.Use("/portfolio", limit)
 	}
 	s.app.Get("/api/citation-index", s.citationIndex)
-	for path, r := range s.env.resources() {
-		s.app.Get(path, s.answer(path, r))
+	for path, planner := range s.planners {
+		s.app.Get(path, s.answer(path, planner))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -71,7 +72,7 @@ func (s *Server) bounded(ln net.Listener) *listener.Listener {
 	return listener.New(ln, listener.Options{
 		Read: s.limits.Read, Write: s.limits.Write, HeaderBytes: s.limits.URLBytes + listener.HeaderRoom,
 		MaxConns: s.limits.Concurrency, MaxPerClient: s.limits.ClientConnections,
-		Busy: crowded, Client: s.auth.Peer, InFlight: s.results.InFlight(), Logger: s.log,
+		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
 	})
 }

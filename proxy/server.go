@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,134 +25,47 @@ import (
 
 // Server is the front end: the public app and the operator's.
 type Server struct {
+	settings atomic.Pointer[settings]
+	adopting sync.Mutex // guards the way to the next settings
+
 	views        Source
-	auth         *auth.Authenticator
+	results      *result.Cache
+	planners     map[string]*response.Planner // by path
+	popular      response.Popular
 	rate         *auth.Limiter // nil: not limited
 	guesses      *auth.Limiter // of keys; nil: not limited
 	strangers    *auth.Limiter // of users that the citation index does not have
 	limits       Limits
-	env          *env
-	backtracking time.Duration // of the matches of one request
-	results      *result.Cache
-	planners     map[string]*response.Planner // by path
-	popular      *response.Popular
-	response     *response.Responder
-	store        func() circuit.State // nil: nothing is told of it
-	metrics      *Metrics
-	log          *slog.Logger
-	accessLog    bool
-	now          func() time.Time
-	optional     []string   // views whose source may be empty
-	counted      *sync.Once // what authors are counted by was made
+	backtracking time.Duration        // of the matches of one request
+	store        func() circuit.State // nil: it is not reported
+	optional     []string             // views whose source may be empty
+	counted      sync.Once            // what authors are counted by was made
 
-	draining *atomic.Bool
+	metrics   *Metrics
+	log       *slog.Logger
+	accessLog bool
+	now       func() time.Time
+
+	draining atomic.Bool
 	close    sync.Once
 	app      *fiber.App
 	admin    *fiber.App
-	handler  fasthttp.RequestHandler // the public app
-
-	edition  int                    // how often settings were adopted before
-	adopted  time.Time              // when these were last; zero: never
-	live     atomic.Pointer[Server] // who answers: the server itself, or its successor
-	adopting sync.Mutex             // guards the way to a successor
 }
 
 // New builds a server. Errors name the option at fault. Close it when done, or
 // let Serve do so.
 func New(o Options) (*Server, error) {
-	guesses := auth.NewGuesses(o.Limits.KeyFailures)
-	s, err := newServer(o, guesses)
-	if err != nil {
-		return nil, err
-	}
-	s.rate = auth.NewLimiter(max(s.limits.Rate, s.limits.Burst), s.limits.Rate, time.Second)
-	s.strangers = auth.NewLimiter(mostStrangers, mostStrangers, time.Minute)
-	if s.results, err = result.New(o.Cache); err != nil {
-		return nil, err
-	}
-	if err := s.prepareMemory(); err != nil {
-		s.Close()
-		return nil, err
-	}
-	if err := s.open(o); err != nil {
-		s.Close()
-		return nil, err
-	}
-	s.app.Server().Handler = s.delegate
-	s.live.Store(s)
-	s.admin = s.newAdmin(o.Admin)
-	if views, ok := s.views.(preparing); ok {
-		views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
-			return s.live.Load().response.Prepare(ctx, next)
-		})
-	}
-	return s, nil
-}
-
-// open builds the public app.
-func (s *Server) open(o Options) error {
-	cors, err := newCORS(o.CORS)
-	if err != nil {
-		return err
-	}
-	s.response = response.New(s.responseOptions(o))
-	s.app = s.newApp()
-	s.routes(cors)
-	s.handler = refuseUnknownMethods(s.app)
-	return nil
-}
-
-// responseOptions are those of the Responder.
-func (s *Server) responseOptions(o Options) response.Options {
-	vary := o.Auth.Session.Vary()
-	if o.Auth.APIKey != "" || o.Auth.PortfolioKey != "" {
-		vary = append([]string{"X-API-Key"}, vary...)
-	}
-	codings := slices.Clone(o.Codings)
-	if o.Codings == nil {
-		codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}
-	}
-	return response.Options{
-		Views: s.views, Results: s.results, Popular: s.popular, Codings: codings,
-		Headers: response.Headers{
-			Vary: vary, CORS: len(o.CORS.Origins) > 0, MaxAge: o.Fresh.MaxAge, KeyedPublic: o.Fresh.KeyedPublic,
-			StaleWhileRevalidate: o.Fresh.StaleWhileRevalidate, StaleIfError: o.Fresh.StaleIfError,
-		},
-		KeptBytes: s.limits.KeptBytes, Timeout: s.limits.Request,
-		Context: s.context, Streamed: s.metrics.streamed, Warm: s.warm, Generation: s.edition, Adopted: s.adopted, Now: s.now,
-	}
-}
-
-// context derives the context of the work for a request: it carries whom the work is
-// charged to and ends, where the system can tell, when the client closes its connection,
-// also if it closes only the direction it sends in: the two look the same.
-func (s *Server) context(ctx context.Context, c *fiber.Ctx) context.Context {
-	ctx = fair.With(ctx, fair.Caller{Client: s.auth.Client(c), Backtracking: pcre.NewBudget(s.backtracking)})
-	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
-		ctx = conn.Watch(ctx)
-	}
-	return ctx
-}
-
-// newServer builds what depends on options alone.
-func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
-	s := &Server{
-		views:        o.Views,
-		guesses:      guesses,
-		limits:       o.Limits.withDefaults(),
-		metrics:      o.Metrics,
-		backtracking: o.Filter.RegexTimeout,
-		log:          o.Logger,
-		accessLog:    o.AccessLog,
-		now:          o.Now,
-		optional:     o.Optional,
-		store:        o.Store,
-
-		draining: new(atomic.Bool),
-		counted:  new(sync.Once),
-	}
-	if s.views == nil {
+	if o.Views == nil {
 		return nil, errors.New("proxy: Options.Views is missing")
+	}
+	s := &Server{
+		views: o.Views, planners: map[string]*response.Planner{},
+		limits: o.Limits.withDefaults(), backtracking: o.Filter.RegexTimeout,
+		rate:      auth.NewLimiter(max(o.Limits.Rate, o.Limits.Burst), o.Limits.Rate, time.Second),
+		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
+		strangers: auth.NewLimiter(mostStrangers, mostStrangers, time.Minute),
+		store:     o.Store, optional: o.Optional,
+		metrics: o.Metrics, log: o.Logger, accessLog: o.AccessLog, now: o.Now,
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -164,32 +76,69 @@ func newServer(o Options, guesses *auth.Limiter) (*Server, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	o.Limits, o.Now = s.limits, s.now
 	var err error
-	if s.env, err = newEnv(o); err != nil {
+	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}
-	s.auth, err = auth.New(auth.Options{
-		APIKey: o.Auth.APIKey, PortfolioKey: o.Auth.PortfolioKey, Token: o.Admin.Token, Session: o.Auth.Session, Client: o.Client,
-		Person: s.env.findPerson, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.now,
-	})
-	if err != nil {
+	if err := s.open(o); err != nil {
+		s.Close()
 		return nil, err
+	}
+	if views, ok := s.views.(preparing); ok {
+		views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
+			return s.settings.Load().response.Prepare(ctx, next)
+		})
 	}
 	return s, nil
 }
 
-// prepareMemory makes what remembers queries and counts answers.
-func (s *Server) prepareMemory() error {
-	s.planners, s.popular = map[string]*response.Planner{}, &response.Popular{}
-	for path := range s.env.resources() {
-		p, err := response.NewPlanner()
-		if err != nil {
+// open makes the first settings, what is kept for each resource, and the apps.
+func (s *Server) open(o Options) error {
+	first, err := s.newSettings(o, 0, time.Time{})
+	if err != nil {
+		return err
+	}
+	s.settings.Store(first)
+	for path := range first.resources {
+		if s.planners[path], err = response.NewPlanner(); err != nil {
+			delete(s.planners, path)
 			return err
 		}
-		s.planners[path] = p
 	}
-	return s.metrics.watch(s.views, s.store, s.results, s.now)
+	if err := s.metrics.watch(s.views, s.store, s.results, s.now); err != nil {
+		return err
+	}
+	s.app = s.newApp()
+	s.routes()
+	s.app.Server().Handler = s.lastWhileDraining(refuseUnknownMethods(s.app))
+	s.admin = s.newAdmin(o.Admin)
+	return nil
+}
+
+// lastWhileDraining makes every response the last of its connection while the server
+// drains: what keeps connections open, a balancer above all, then comes back to another
+// instance, and none is left idle to be closed just as it is used again.
+func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		if c, ok := ctx.Conn().(*listener.Conn); ok {
+			c.Request = ctx
+		}
+		next(ctx)
+		if s.draining.Load() {
+			ctx.SetConnectionClose()
+		}
+	}
+}
+
+// context derives the context of the work for a request: it carries whom the work is
+// charged to and ends, where the system can tell, when the client closes its connection,
+// also if it closes only the direction it sends in: the two look the same.
+func (s *Server) context(ctx context.Context, c *fiber.Ctx) context.Context {
+	ctx = fair.With(ctx, fair.Caller{Client: s.settingsOf(c).auth.Client(c), Backtracking: pcre.NewBudget(s.backtracking)})
+	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
+		ctx = conn.Watch(ctx)
+	}
+	return ctx
 }
 
 // quiet logs what the server says of single connections, which any client can make

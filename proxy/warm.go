@@ -12,12 +12,12 @@ import (
 // warm makes of a snapshot that is just shown what takes long to make and is asked for
 // again and again: the titles to compare with, and at first what authors are counted by.
 // Whoever asks meanwhile waits for it, as without.
-func (s *Server) warm(ctx context.Context, shown *view.Snapshot) {
+func (s *Server) warm(ctx context.Context, shown *view.Snapshot, e *env) {
 	rows, resident := shown.Resident()
 	if shown.Meta().View != rules.ViewActivities || !resident {
 		return
 	}
-	err := s.env.titles.follow(ctx, rows)
+	err := e.titles.follow(ctx, rows)
 	s.counted.Do(func() { err = errors.Join(err, countAuthors(ctx, shown)) })
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("not made before it is asked for", "view", shown.Meta().View, "error", err)

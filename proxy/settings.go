@@ -1,0 +1,97 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/cache/result"
+	"vitrine/cache/view"
+	"vitrine/proxy/auth"
+	"vitrine/proxy/response"
+)
+
+// settings are one generation of what Options may change while the server runs: who may
+// ask, what the resources plan with, and how their plans are answered. They are immutable;
+// a request uses those that were current when it came.
+type settings struct {
+	generation int
+	auth       *auth.Authenticator
+	env        *env
+	resources  map[string]resource // by path
+	response   *response.Responder
+	cors       fiber.Handler // nil: no other site's scripts may read answers
+	limit      fiber.Handler // of what one client asks for; nil: no limit
+}
+
+// newSettings returns settings by options; adopted is when they take the place of others,
+// zero for the first. Errors name the option at fault.
+func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*settings, error) {
+	o.Views, o.Limits, o.Now = s.views, s.limits, s.now
+	set := &settings{generation: generation}
+	var err error
+	if set.cors, err = newCORS(o.CORS); err != nil {
+		return nil, err
+	}
+	if set.env, err = newEnv(o); err != nil {
+		return nil, err
+	}
+	set.auth, err = auth.New(auth.Options{
+		APIKey: o.Auth.APIKey, PortfolioKey: o.Auth.PortfolioKey, Token: o.Admin.Token, Session: o.Auth.Session, Client: o.Client,
+		Person: set.env.findPerson, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	set.limit = set.auth.Limit(s.rate)
+	set.resources = set.env.resources()
+	vary := o.Auth.Session.Vary()
+	if o.Auth.APIKey != "" || o.Auth.PortfolioKey != "" {
+		vary = append([]string{"X-API-Key"}, vary...)
+	}
+	codings := slices.Clone(o.Codings)
+	if o.Codings == nil {
+		codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}
+	}
+	set.response = response.New(response.Options{
+		Views: s.views, Results: s.results, Popular: &s.popular, Codings: codings,
+		Headers: response.Headers{
+			Vary: vary, CORS: set.cors != nil, MaxAge: o.Fresh.MaxAge, KeyedPublic: o.Fresh.KeyedPublic,
+			StaleWhileRevalidate: o.Fresh.StaleWhileRevalidate, StaleIfError: o.Fresh.StaleIfError,
+		},
+		KeptBytes: s.limits.KeptBytes, Timeout: s.limits.Request,
+		Context: s.context, Streamed: s.metrics.streamed, Generation: generation, Adopted: adopted, Now: s.now,
+		Warm: func(ctx context.Context, shown *view.Snapshot) { s.warm(ctx, shown, set.env) },
+	})
+	return set, nil
+}
+
+// Adopt makes the server answer by other options from the next request on: rights, keys,
+// labels, language and first year. Requests under way keep the settings they began with.
+// Views, memory, limits, listeners, metrics and the operator's app stay as they are. If the
+// options cannot be used, it returns an error and the settings stay. It is safe for
+// concurrent use.
+func (s *Server) Adopt(o Options) error {
+	s.adopting.Lock()
+	defer s.adopting.Unlock()
+	next, err := s.newSettings(o, s.settings.Load().generation+1, s.now())
+	if err != nil {
+		return err
+	}
+	s.settings.Store(next)
+	return nil
+}
+
+// settingsKey is where a request keeps its settings.
+type settingsKey struct{}
+
+// settingsOf returns the settings of a request. Those that never came to the edge, because
+// they could not be read or are the operator's, have the current ones.
+func (s *Server) settingsOf(c *fiber.Ctx) *settings {
+	if set, ok := c.Context().UserValue(settingsKey{}).(*settings); ok {
+		return set
+	}
+	return s.settings.Load()
+}
