@@ -62,6 +62,9 @@ func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 		switch {
 		case p.Sound():
 			continue
+		case p.Name == bolt.Head:
+			advice = append(advice, "One of the file's two meta pages is damaged: what was written last may be missing. Import again what was imported\n"+
+				"last; the next commit writes the page anew.")
 		case p.Source() && p.Err != nil:
 			advice = append(advice, "Collections cannot be read, and nothing can be written. "+startOver(store))
 		case p.Source():

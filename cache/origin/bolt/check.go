@@ -23,6 +23,10 @@ type Part struct {
 	Err     error    // why it cannot be read at all; nil: it can
 }
 
+// Head is the part of the two meta pages. Where one is damaged, what the last commit wrote
+// may be missing.
+const Head = "head"
+
 // Source reports whether the part holds records, which nothing can make anew.
 func (p Part) Source() bool { return strings.HasPrefix(p.Name, string(bucketSource)+"/") }
 
@@ -41,6 +45,9 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 	}
 	if err := s.examine(500 * time.Millisecond); err != nil {
 		return nil, fmt.Errorf("check %s: %w", s.Name(), err)
+	}
+	if s.oneHead {
+		parts = append(parts, Part{Name: Head, Records: 2, Damaged: 1})
 	}
 	_, err = s.guard(func() (err error) {
 		if s.db, err = s.openFile(500*time.Millisecond, true); err != nil {

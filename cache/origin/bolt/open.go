@@ -83,6 +83,7 @@ type Store struct {
 	now     func() time.Time
 	watch   *leasedoc.Watch
 	damaged map[string]error // collections and views that cannot be read, as "source/NAME" and "views/NAME"
+	oneHead bool             // one of the two meta pages is not whole
 	unsafe  error            // why nothing may be written; nil: it may
 	notes   []string         // see Damage
 
@@ -174,10 +175,18 @@ func (s *Store) examine(wait time.Duration) error {
 		if err == nil {
 			s.damaged, err = examine(mapped(db, at.Size()), int64(db.Info().PageSize))
 		}
+		if err == nil {
+			var other header
+			_, other, err = readHeaders(s.file, int64(db.Info().PageSize))
+			s.oneHead = other == header{}
+		}
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w; vitrine check says what to do", origin.ErrDamaged, err)
+	}
+	if s.oneHead {
+		s.notes = append(s.notes, "one of its two meta pages is damaged: what the last commit wrote may be missing")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.damaged)) {
 		s.notes = append(s.notes, fmt.Sprintf("%s cannot be read: %v", name, s.damaged[name]))

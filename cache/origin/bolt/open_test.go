@@ -1,6 +1,7 @@
 package bolt_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -59,7 +60,6 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestStoreWithoutChecksums: a file of an earlier version is read as it is; its rows have
 // TestTornHead: a file whose first pages are not a store's is reported as a damaged store.
 func TestTornHead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.db")
@@ -74,6 +74,33 @@ func TestTornHead(t *testing.T) {
 	}
 }
 
+// TestOneHead: a store opens with one of its two meta pages, and reports the other.
+func TestOneHead(t *testing.T) {
+	file, docs := damageStore(t, 1)
+	for page := range 2 {
+		d := damaged{t: t, path: filepath.Join(t.TempDir(), "v.db"), docs: docs}
+		torn := bytes.Clone(file)
+		clear(torn[page*damagePage+16 : page*damagePage+80])
+		d.write(torn)
+		parts, err := bolt.Check(t.Context(), d.path)
+		if err != nil || parts[0].Name != bolt.Head || parts[0].Sound() {
+			t.Errorf("page %d: Check: %+v, %v", page, parts, err)
+		}
+		s, err := bolt.Open(d.path, bolt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := s.Damage(); len(notes) != 1 || !strings.Contains(notes[0], "meta page") {
+			t.Errorf("page %d: %q", page, notes)
+		}
+		d.error(s.Close())
+		if parts, err = bolt.Check(t.Context(), d.path); err != nil || parts[0].Name == bolt.Head {
+			t.Errorf("page %d after a commit: %+v, %v", page, parts, err)
+		}
+	}
+}
+
+// TestStoreWithoutChecksums: a file of an earlier version is read as it is; its rows have
 // no hashes, so that the next run writes them anew.
 func TestStoreWithoutChecksums(t *testing.T) {
 	file, docs := damageStore(t, 1)
