@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/raw"
 )
 
 // Activities makes the activities view: each stored record with its rendered
@@ -54,7 +55,7 @@ func withRendered(render RenderFunc) RowFunc {
 		if err != nil {
 			return nil, err
 		}
-		return withField(record, "rendered", rendered)
+		return raw.SetField(record, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
 	}
 }
 

@@ -33,28 +33,6 @@ func (h *hasher) sum(record bson.Raw) uint64 {
 	return h.digest.Sum64()
 }
 
-// appendKey appends what distinguishes an id from all others: its BSON type and bytes.
-func appendKey(dst []byte, id bson.RawValue) []byte {
-	return append(append(dst, byte(id.Type)), id.Value...)
-}
-
-// keyID is the inverse of appendKey.
-func keyID(key string) bson.RawValue {
-	return bson.RawValue{Type: bson.Type(key[0]), Value: []byte(key[1:])}
-}
-
-// idText shows an id to people: ObjectIDs as their digits, strings as they are,
-// everything else as Extended JSON.
-func idText(id bson.RawValue) string {
-	if oid, ok := id.ObjectIDOK(); ok {
-		return oid.Hex()
-	}
-	if s, ok := id.StringValueOK(); ok {
-		return s
-	}
-	return id.String()
-}
-
 // readDeps loads the collections that a job depends on and returns with them the
 // fingerprint of everything a row is made from besides its record. Documents that
 // cannot be read are given to skip, whose error ends the reading.
@@ -103,7 +81,7 @@ func readSorted(ctx context.Context, store Store, collection string, skip func(b
 			}
 			continue
 		}
-		byID[string(appendKey(nil, id))] = doc
+		byID[raw.Key(id)] = doc
 	}
 	docs := make([]bson.Raw, 0, len(byID))
 	for _, k := range slices.Sorted(maps.Keys(byID)) {

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/display"
+	"vitrine/rules/raw"
 	"vitrine/rules/units"
 )
 
@@ -82,7 +83,7 @@ var resolved = Job{
 			if names == nil {
 				return display.Strip(record), nil
 			}
-			return withField(record, display.Reserved, names)
+			return raw.SetField(record, display.Reserved, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: names})
 		}, nil
 	},
 }

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/ejson"
 )
 
 // Result is how a run ended.
@@ -67,7 +68,7 @@ func (s *skips) add(id bson.RawValue, err error) {
 	defer s.mu.Unlock()
 	s.n++
 	if len(s.first) < origin.MaxSkips {
-		s.first = append(s.first, Skip{ID: idText(id), Err: err})
+		s.first = append(s.first, Skip{ID: ejson.IDText(id), Err: err})
 	}
 }
 

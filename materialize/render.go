@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
 )
 
@@ -42,7 +43,7 @@ func (c *change) render(ctx context.Context, row RowFunc) error {
 		return fmt.Errorf("row of %d bytes is longer than %d", len(r), maxRow)
 	}
 	if id := r.Lookup("_id"); !id.Equal(c.id) {
-		return fmt.Errorf("row has the _id %s", idText(id))
+		return fmt.Errorf("row has the _id %s", ejson.IDText(id))
 	}
 	c.row = r
 	return nil

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/raw"
 )
 
 // rowIndex holds the published rows by id, as of the start of a run, and which of their
@@ -80,7 +81,7 @@ func loadRowIndex(ctx context.Context, views origin.Views, view string, full boo
 		err = k.loadRows(ctx, views, view)
 	} else {
 		err = views.Hashes(ctx, view, func(id bson.RawValue, hash uint64) error {
-			k.add(string(appendKey(nil, id)), published{hash: hash})
+			k.add(raw.Key(id), published{hash: hash})
 			return nil
 		})
 	}
@@ -103,7 +104,7 @@ func (k *rowIndex) add(key string, row published) {
 func (k *rowIndex) loadRows(ctx context.Context, views origin.Views, view string) error {
 	last := map[string]published{}
 	_, err := views.Rows(ctx, view, 0, func(r origin.Row) error {
-		key := string(appendKey(nil, r.ID))
+		key := raw.Key(r.ID)
 		if r.Doc == nil {
 			delete(last, key)
 		} else {
@@ -123,7 +124,7 @@ func (k *rowIndex) loadRows(ctx context.Context, views origin.Views, view string
 // meet marks a record as seen. It returns its place, and whether the record was seen
 // before in this run.
 func (k *rowIndex) meet(id bson.RawValue) (at int, again bool) {
-	k.key = appendKey(k.key[:0], id)
+	k.key = raw.AppendKey(k.key[:0], id)
 	at, ok := k.at[string(k.key)]
 	if !ok {
 		at = len(k.rows)
@@ -153,7 +154,7 @@ func (k *rowIndex) vanished() int {
 func (k *rowIndex) vanishedIDs() iter.Seq[bson.RawValue] {
 	return func(yield func(bson.RawValue) bool) {
 		for key, i := range k.at {
-			if k.gone(k.rows[i]) && !yield(keyID(key)) {
+			if k.gone(k.rows[i]) && !yield(raw.KeyValue(key)) {
 				return
 			}
 		}

@@ -60,5 +60,5 @@ func appendRecord(dst []byte, row bson.Raw) []byte {
 		dst = append(ejson.AppendString(dst, key), ':')
 		dst = append(ejson.Append(dst, display.Stored(key, e.Value())), ',')
 	}
-	return append(appendID(append(dst, `"id":`...), row.Lookup("_id")), '}')
+	return append(ejson.AppendID(append(dst, `"id":`...), row.Lookup("_id")), '}')
 }

@@ -141,7 +141,7 @@ func noTitle() []byte { return []byte(`{"similarity":0,"id":"","title":""}`) }
 // closestTitle is the answer that names a publication.
 func closestTitle(doc bson.Raw, percent float64) []byte {
 	dst := strconv.AppendFloat([]byte(`{"similarity":`), similar.Report(percent), 'f', -1, 64)
-	dst = appendID(appendKey(dst, "id"), doc.Lookup("_id"))
+	dst = ejson.AppendID(appendKey(dst, "id"), doc.Lookup("_id"))
 	dst = ejson.AppendString(appendKey(dst, "title"), similar.Normalize(storedTitle(doc)))
 	return append(dst, '}')
 }

@@ -53,33 +53,26 @@ func readTakings(ctx context.Context, activities *view.Snapshot) (takings, error
 		return nil, err
 	}
 	path := mustPath("projects")
-	places := map[string]int{}
-	var names []taken
+	var found raw.Groups[taken]
 	for row, err := range all.Only("projects").Rows(ctx, 0, 0) {
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range distinctAt(row.Doc(), path) {
-			key := string(append([]byte{byte(name.Type)}, name.Value...))
-			at, known := places[key]
-			if !known {
-				at = len(names)
-				places[key] = at
-				names = append(names, taken{name: cloned(name)})
+			t, fresh := found.At(name)
+			if fresh {
+				t.name = raw.Clone(name)
 			}
-			names[at].count++
+			t.count++
 		}
 	}
-	slices.SortFunc(names, func(a, b taken) int { return raw.Compare(a.name, b.name) })
+	names := raw.JoinEqual(found.All, func(t taken) bson.RawValue { return t.name }, func(into *taken, from taken) { into.count += from.count })
 	return func(_ context.Context, name bson.RawValue) (n int, _ error) {
-		if display.Empty(name) {
+		at, known := slices.BinarySearchFunc(names, name, func(t taken, name bson.RawValue) int { return raw.Compare(t.name, name) })
+		if !known || display.Empty(name) {
 			return 0, nil
 		}
-		at, _ := slices.BinarySearchFunc(names, name, func(t taken, name bson.RawValue) int { return raw.Compare(t.name, name) })
-		for ; at < len(names) && raw.Compare(names[at].name, name) == 0; at++ {
-			n += names[at].count // 1 and 1.0 are the same name, spelled differently
-		}
-		return n, nil
+		return names[at].count, nil
 	}, nil
 }
 

@@ -38,7 +38,7 @@ func (r recordRow) append(dst []byte, row index.Row) []byte {
 func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bson.RawValue) []byte {
 	dst = append(dst, '{')
 	if !r.ownID {
-		dst = append(appendID(append(dst, `"id":`...), doc.Lookup("_id")), ',')
+		dst = append(ejson.AppendID(append(dst, `"id":`...), doc.Lookup("_id")), ',')
 	}
 	for _, c := range r.columns {
 		if c.Name == "id" && !r.ownID {

@@ -75,20 +75,7 @@ func unlessRendered(field, text string) func([]byte, bson.Raw) []byte {
 
 // appendRowID begins a row.
 func appendRowID(dst []byte, row bson.Raw) []byte {
-	return appendID(append(dst, `{"id":`...), row.Lookup("_id"))
-}
-
-// appendID writes a record's _id as the string the API calls id.
-func appendID(dst []byte, id bson.RawValue) []byte {
-	if oid, ok := id.ObjectIDOK(); ok {
-		dst = append(dst, '"')
-		dst = append(dst, oid.Hex()...)
-		return append(dst, '"')
-	}
-	if s, ok := id.StringValueOK(); ok {
-		return ejson.AppendString(dst, s)
-	}
-	return ejson.AppendStringBytes(dst, ejson.Append(nil, id))
+	return ejson.AppendID(append(dst, `{"id":`...), row.Lookup("_id"))
 }
 
 // rendered returns a field of the rendered representation that is a string. It is

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -84,28 +83,25 @@ type valueGroup struct {
 // missing field as null. They come by their figure descending, those without one
 // last, ties by value (DESIGN.md: 3, 7).
 func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, error) {
-	places := map[string]int{}
-	var all []valueGroup
-	var key []byte
+	var found raw.Groups[valueGroup]
 	for row, err := range rows {
 		if err != nil {
 			return nil, err
 		}
 		value := valueAt(row.field, by.field)
-		key = append(append(key[:0], byte(value.Type)), value.Value...)
-		at, known := places[string(key)]
-		if !known {
-			at = len(all)
-			places[string(key)] = at
-			// A copy: groups must not keep the records of a view that is not in memory.
-			all = append(all, valueGroup{value: cloned(value)})
+		group, fresh := found.At(value)
+		if fresh {
+			group.value = raw.Clone(value) // not to keep the records of a view that is not in memory
 		}
-		all[at].count++
+		group.count++
 		if by.value != "" {
-			all[at].tally.add(valueAt(row.field, by.value))
+			group.tally.add(valueAt(row.field, by.value))
 		}
 	}
-	all = joinEqual(all)
+	all := raw.JoinEqual(found.All, func(g valueGroup) bson.RawValue { return g.value }, func(into *valueGroup, from valueGroup) {
+		into.count += from.count
+		into.tally.join(from.tally)
+	})
 	for i := range all {
 		all[i].figure = by.figure(&all[i])
 	}
@@ -127,24 +123,6 @@ func (by aggregation) figure(g *valueGroup) figure {
 	}
 }
 
-// joinEqual sorts groups by value and joins those MongoDB holds equal, such as 1
-// and 1.0.
-func joinEqual(groups []valueGroup) []valueGroup {
-	slices.SortStableFunc(groups, func(a, b valueGroup) int {
-		return cmp.Or(raw.Compare(a.value, b.value), cmp.Compare(a.value.Type, b.value.Type))
-	})
-	joined := groups[:0]
-	for _, g := range groups {
-		if n := len(joined); n > 0 && raw.Compare(joined[n-1].value, g.value) == 0 {
-			joined[n-1].count += g.count
-			joined[n-1].tally.join(g.tally)
-			continue
-		}
-		joined = append(joined, g)
-	}
-	return joined
-}
-
 // append writes {"count":…,"value":…} and the figure under its function's name.
 func (by aggregation) append(dst []byte, g *valueGroup) []byte {
 	dst = strconv.AppendInt(append(dst, `{"count":`...), int64(g.count), 10)
@@ -158,8 +136,5 @@ func (by aggregation) append(dst []byte, g *valueGroup) []byte {
 // valueAt evaluates a path as an aggregation expression does. What is missing is null.
 func valueAt(field func(string) bson.RawValue, path string) bson.RawValue {
 	parts := strings.Split(path, ".")
-	if v := raw.Field(field(parts[0]), parts[1:]); v.Type != 0 && v.Type != bson.TypeUndefined {
-		return v
-	}
-	return bson.RawValue{Type: bson.TypeNull}
+	return raw.OrNull(raw.Field(field(parts[0]), parts[1:]))
 }

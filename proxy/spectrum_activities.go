@@ -69,7 +69,7 @@ func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string
 			if have, ok := topic.Lookup("display_name").StringValueOK(); ok && have == name {
 				score := topic.Lookup("score")
 				text = appendEntry(text[:0], activity{row: row, told: told}, score)
-				entries = append(entries, entry{cloned(score), cloned(id), bytes.Clone(text)})
+				entries = append(entries, entry{raw.Clone(score), raw.Clone(id), bytes.Clone(text)})
 			}
 		}
 	}
@@ -80,11 +80,6 @@ func scored(ctx context.Context, s *view.Snapshot, f *filter.Filter, name string
 		return raw.Compare(a.id, b.id)
 	})
 	return entries, nil
-}
-
-// cloned returns a value that keeps no document.
-func cloned(v bson.RawValue) bson.RawValue {
-	return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}
 }
 
 // documentsOf returns the documents of an array, or a document alone.

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
@@ -117,7 +116,7 @@ func withText(doc bson.Raw, field, text string) bson.Raw {
 	if doc.Lookup(field).IsZero() {
 		return doc
 	}
-	changed, err := raw.SetField(doc, field, bson.RawValue{Type: bson.TypeString, Value: bsoncore.AppendString(nil, text)})
+	changed, err := raw.SetField(doc, field, raw.NewString(text))
 	if err != nil {
 		return doc
 	}

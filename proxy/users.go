@@ -53,5 +53,5 @@ func appendUser(dst []byte, record bson.Raw, asked query.Columns) []byte {
 			dst = appendField(dst, c.Name, storedOf(c, record))
 		}
 	}
-	return append(appendID(appendKey(dst, "id"), id), '}')
+	return append(ejson.AppendID(appendKey(dst, "id"), id), '}')
 }

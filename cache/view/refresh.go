@@ -13,6 +13,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
+	"vitrine/rules/raw"
 )
 
 // view is one view of a Set: the current snapshot, and what its refreshing
@@ -135,7 +136,7 @@ func (v *view) read(ctx context.Context, since uint64) ([]origin.Row, origin.Met
 	bytes := int64(0)
 	meta, err := v.store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
 		bytes += int64(len(r.Doc))
-		key := index.Key(r.ID)
+		key := raw.Key(r.ID)
 		i, again := at[key]
 		switch {
 		case !again:

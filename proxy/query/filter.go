@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -83,7 +82,7 @@ func (r *Reader) read(p Params, c cast) (*filter.Filter, error) {
 		return filter.All(), err
 	}
 	if kid := tree.kid(c.field); c.field != "" && kid != nil && kid.leaf {
-		if value, ok := c.to(bson.RawValue{Type: bson.TypeString, Value: bsoncore.AppendString(nil, kid.text)}); ok {
+		if value, ok := c.to(raw.NewString(kid.text)); ok {
 			kid.cast = value
 		}
 	}
@@ -148,5 +147,5 @@ func truthOf(v bson.RawValue) (truth bson.RawValue, ok bool) {
 	default:
 		return bson.RawValue{}, false
 	}
-	return bson.RawValue{Type: bson.TypeBoolean, Value: bsoncore.AppendBoolean(nil, is)}, true
+	return raw.NewBool(is), true
 }

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // holdsHTML are the stored fields that hold markup: what the rendering rules declare so,
@@ -58,7 +59,7 @@ func clean(v bson.RawValue) bson.RawValue {
 	switch v.Type {
 	case bson.TypeString:
 		s, _ := v.StringValueOK()
-		return bson.RawValue{Type: v.Type, Value: bsoncore.AppendString(nil, markup.Stored(s))}
+		return raw.NewString(markup.Stored(s))
 	case bson.TypeArray, bson.TypeEmbeddedDocument:
 		elements, _ := bson.Raw(v.Value).Elements() // of a broken one, what can be read
 		b := bsoncore.NewDocumentBuilder()

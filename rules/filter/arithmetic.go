@@ -189,21 +189,3 @@ func intValue(n int64, t bson.Type) bson.RawValue {
 func doubleValue(d float64) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeDouble, Value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(d))}
 }
-
-func boolValue(b bool) bson.RawValue {
-	if b {
-		return trueValue
-	}
-	return falseValue
-}
-
-// trueValue and falseValue are shared by all results and never written to.
-var (
-	trueValue  = bson.RawValue{Type: bson.TypeBoolean, Value: []byte{1}}
-	falseValue = bson.RawValue{Type: bson.TypeBoolean, Value: []byte{0}}
-)
-
-func stringValue(s string) bson.RawValue {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(len(s)+1))
-	return bson.RawValue{Type: bson.TypeString, Value: append(append(b, s...), 0)}
-}

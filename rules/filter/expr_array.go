@@ -32,10 +32,10 @@ func evalIn(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
 	}
 	for v := range raw.Elements(args[1]) {
 		if raw.Compare(v, args[0]) == 0 {
-			return boolValue(true), nil
+			return raw.NewBool(true), nil
 		}
 	}
-	return boolValue(false), nil
+	return raw.NewBool(false), nil
 }
 
 func evalSize(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
@@ -96,10 +96,10 @@ func elementsTrue(until bool) evaluation {
 	return func(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
 		for v := range raw.Elements(args[0]) {
 			if raw.Truth(v) == until {
-				return boolValue(until), nil
+				return raw.NewBool(until), nil
 			}
 		}
-		return boolValue(!until), c.array(args[0])
+		return raw.NewBool(!until), c.array(args[0])
 	}
 }
 
@@ -135,10 +135,10 @@ func evalSubset(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) 
 	whole := distinct(args[1])
 	for v := range raw.Elements(args[0]) {
 		if !contains(whole, v) {
-			return boolValue(false), nil
+			return raw.NewBool(false), nil
 		}
 	}
-	return boolValue(true), nil
+	return raw.NewBool(true), nil
 }
 
 // distinct returns the elements of an array, sorted and distinct.

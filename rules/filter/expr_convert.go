@@ -67,7 +67,7 @@ func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) 
 	}
 	switch to {
 	case bson.TypeBoolean:
-		return boolValue(raw.Truth(v)), ""
+		return raw.NewBool(raw.Truth(v)), ""
 	case bson.TypeString:
 		return toString(v)
 	case bson.TypeInt32, bson.TypeInt64:
@@ -97,21 +97,21 @@ func unconvertible(v bson.RawValue, to bson.Type) string {
 func toString(v bson.RawValue) (bson.RawValue, string) {
 	switch v.Type {
 	case bson.TypeBoolean:
-		return stringValue(strconv.FormatBool(raw.Truth(v))), ""
+		return raw.NewString(strconv.FormatBool(raw.Truth(v))), ""
 	case bson.TypeInt32, bson.TypeInt64:
-		return stringValue(strconv.FormatInt(raw.Int(v), 10)), ""
+		return raw.NewString(strconv.FormatInt(raw.Int(v), 10)), ""
 	case bson.TypeDouble:
-		return stringValue(formatDouble(raw.Double(v))), ""
+		return raw.NewString(formatDouble(raw.Double(v))), ""
 	case bson.TypeDecimal128:
 		d, _ := v.Decimal128OK()
-		return stringValue(d.String()), ""
+		return raw.NewString(d.String()), ""
 	case bson.TypeObjectID:
 		id, _ := v.ObjectIDOK()
-		return stringValue(id.Hex()), ""
+		return raw.NewString(id.Hex()), ""
 	case bson.TypeDateTime:
 		t, _ := moment(v)
 		out, reason := appendDate(nil, utcFormat, t)
-		return stringValue(string(out)), reason
+		return raw.NewString(string(out)), reason
 	}
 	return null, unconvertible(v, bson.TypeString)
 }

@@ -150,7 +150,7 @@ func evalDateToString(c *call, s *state, args []bson.RawValue) (bson.RawValue, e
 	if reason != "" {
 		return null, c.wrongf("%s", reason)
 	}
-	return stringValue(string(out)), nil
+	return raw.NewString(string(out)), nil
 }
 
 // appendDate writes a date in a format of $dateToString, or says what is wrong.

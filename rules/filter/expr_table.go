@@ -66,10 +66,10 @@ var operators = map[string]*operator{
 
 	"$and":    between(0, unlimited, logical(false)).lazily(0),
 	"$or":     between(0, unlimited, logical(true)).lazily(0),
-	"$not":    unary(func(v bson.RawValue) bson.RawValue { return boolValue(!raw.Truth(v)) }),
+	"$not":    unary(func(v bson.RawValue) bson.RawValue { return raw.NewBool(!raw.Truth(v)) }),
 	"$cond":   between(3, 3, evalCond).lazily(1).named("if! then! else!"),
 	"$ifNull": between(2, unlimited, evalIfNull).lazily(0),
-	"$type":   unary(func(v bson.RawValue) bson.RawValue { return stringValue(typeName(v)) }),
+	"$type":   unary(func(v bson.RawValue) bson.RawValue { return raw.NewString(typeName(v)) }),
 
 	"$add":      anyNumber(evalAdd),
 	"$subtract": exactly(2, evalSubtract),
@@ -87,7 +87,7 @@ var operators = map[string]*operator{
 
 	"$in":              exactly(2, evalIn),
 	"$size":            exactly(1, evalSize),
-	"$isArray":         unary(func(v bson.RawValue) bson.RawValue { return boolValue(v.Type == bson.TypeArray) }),
+	"$isArray":         unary(func(v bson.RawValue) bson.RawValue { return raw.NewBool(v.Type == bson.TypeArray) }),
 	"$arrayElemAt":     exactly(2, evalElemAt),
 	"$first":           exactly(1, evalFirst),
 	"$last":            exactly(1, evalLast),
@@ -131,7 +131,7 @@ var (
 
 func comparison(holds func(order int) bool) evaluation {
 	return func(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		return boolValue(holds(raw.Compare(args[0], args[1]))), nil
+		return raw.NewBool(holds(raw.Compare(args[0], args[1]))), nil
 	}
 }
 
@@ -145,10 +145,10 @@ func logical(until bool) evaluation {
 				return v, err
 			}
 			if raw.Truth(v) == until {
-				return boolValue(until), nil
+				return raw.NewBool(until), nil
 			}
 		}
-		return boolValue(!until), nil
+		return raw.NewBool(!until), nil
 	}
 }
 

@@ -44,7 +44,7 @@ func evalConcat(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) 
 		}
 		b.WriteString(part)
 	}
-	return stringValue(b.String()), nil
+	return raw.NewString(b.String()), nil
 }
 
 // cased is $toLower or $toUpper, which know ASCII letters.
@@ -57,7 +57,7 @@ func cased(from, to byte, shift int) evaluation {
 				letters[i] = byte(int(b) + shift)
 			}
 		}
-		return stringValue(string(letters)), err
+		return raw.NewString(string(letters)), err
 	}
 }
 
@@ -80,7 +80,7 @@ func evalSubstring(c *call, _ *state, args []bson.RawValue) (bson.RawValue, erro
 		return null, err
 	}
 	rest := s[offset(s, from):]
-	return stringValue(rest[:offset(rest, n)]), nil
+	return raw.NewString(rest[:offset(rest, n)]), nil
 }
 
 // count returns a whole number that is not negative.
@@ -142,16 +142,16 @@ func evalIndexOf(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error)
 
 func evalRegexMatch(c *call, st *state, args []bson.RawValue) (bson.RawValue, error) {
 	if nullish(args[0]) {
-		return boolValue(false), nil
+		return raw.NewBool(false), nil
 	}
 	s, err := c.string("input", args[0])
 	if err != nil || c.regex == nil {
-		return boolValue(false), err
+		return raw.NewBool(false), err
 	}
 	regex := c.regex
 	if st.binding != nil {
 		regex = regex.bound(st.binding)
 	}
 	ok, err := regex.MatchString(s)
-	return boolValue(ok), err
+	return raw.NewBool(ok), err
 }

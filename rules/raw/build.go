@@ -59,3 +59,22 @@ func (b *Builder) Finish(t bson.Type) bson.RawValue {
 
 // Document closes the document and returns it.
 func (b *Builder) Document() bson.Raw { return b.Finish(bson.TypeEmbeddedDocument).Value }
+
+// NewString returns a string as a value.
+func NewString(s string) bson.RawValue {
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, len(s)+5), uint32(len(s)+1))
+	return bson.RawValue{Type: bson.TypeString, Value: append(append(b, s...), 0)}
+}
+
+// NewBool returns a boolean as a value, whose bytes are shared and not to be changed.
+func NewBool(b bool) bson.RawValue {
+	if b {
+		return trueValue
+	}
+	return falseValue
+}
+
+var (
+	trueValue  = bson.RawValue{Type: bson.TypeBoolean, Value: []byte{1}}
+	falseValue = bson.RawValue{Type: bson.TypeBoolean, Value: []byte{0}}
+)

@@ -96,11 +96,5 @@ func whole(v bsoncore.Value) (int64, bool) {
 
 // idText returns an _id as the string that the API calls id.
 func idText(v bsoncore.Value) string {
-	if oid, ok := v.ObjectIDOK(); ok {
-		return bson.ObjectID(oid).Hex()
-	}
-	if s, ok := v.StringValueOK(); ok {
-		return s
-	}
-	return string(ejson.Append(nil, bson.RawValue{Type: bson.Type(v.Type), Value: v.Data}))
+	return ejson.IDText(bson.RawValue{Type: bson.Type(v.Type), Value: v.Data})
 }

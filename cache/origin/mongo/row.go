@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
@@ -46,7 +45,7 @@ func stagedID(prefix string, id bson.RawValue) (string, error) {
 func stagedDoc(stagedID string, r origin.Row, generation uint64) (bson.Raw, error) {
 	info := infoOf(r, generation)
 	info.ID = r.ID
-	id := bson.RawValue{Type: bson.TypeString, Value: bsoncore.AppendString(nil, stagedID)}
+	id := raw.NewString(stagedID)
 	return encode(id, r.Doc, info)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
+	"vitrine/rules/raw"
 )
 
 // Fields of viewField, as paths.
@@ -55,7 +56,7 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 func mapKey(id bson.RawValue) string {
 	key, err := idkey.Of(id)
 	if err != nil { // not from a server
-		return string(append([]byte{byte(id.Type)}, id.Value...))
+		return raw.Key(id)
 	}
 	return string(key)
 }

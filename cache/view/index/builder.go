@@ -6,6 +6,8 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 const (
@@ -51,7 +53,7 @@ func (b *Builder) Load(rows []bson.Raw) *Snapshot {
 	b.last = b.compact(rows)
 	b.slots = make(map[string]Slot, b.last.size)
 	for slot := range Slot(b.last.size) {
-		b.slots[Key(idOf(b.last.Doc(slot)))] = slot
+		b.slots[raw.Key(idOf(b.last.Doc(slot)))] = slot
 	}
 	return b.last
 }
@@ -64,7 +66,7 @@ func (b *Builder) Apply(changes []Change) *Snapshot {
 	dead := bitset.New(uint(cur.size))
 	var docs []bson.Raw
 	for _, row := range changes {
-		key := Key(row.ID)
+		key := raw.Key(row.ID)
 		if slot, ok := b.slots[key]; ok {
 			live.Clear(uint(slot))
 			dead.Set(uint(slot))
@@ -138,7 +140,7 @@ func (b *Builder) extend(live, dead *bitset.BitSet, docs []bson.Raw) {
 	live.Copy(next.live)
 	for slot := Slot(cur.size); slot < Slot(next.size); slot++ {
 		next.live.Set(uint(slot))
-		b.slots[Key(idOf(next.Doc(slot)))] = slot
+		b.slots[raw.Key(idOf(next.Doc(slot)))] = slot
 	}
 	next.count = int(next.live.Count())
 	next.order = mergeOrder(cur, next, dead)
@@ -211,7 +213,7 @@ func (b *Builder) fold(keep int) *Snapshot {
 	}
 	next.rowBytes = next.countRowBytes()
 	for i, row := range rows {
-		b.slots[Key(idOf(row))] = from + Slot(i)
+		b.slots[raw.Key(idOf(row))] = from + Slot(i)
 	}
 	b.last = next
 	return next
@@ -236,9 +238,4 @@ func handOver(s *Snapshot, folded *segment, kind, keep int, moved []Slot) {
 			return append(dst, seg.frags[kind].of(local, part, part+1)...)
 		}, always)
 	})
-}
-
-// Key makes an id usable as a map key: ids are the same if type and bytes are.
-func Key(id bson.RawValue) string {
-	return string(append([]byte{byte(id.Type)}, id.Value...))
 }

@@ -37,9 +37,7 @@ func buildColumn(rows []bson.Raw, field, unwind string) *column {
 	c := &column{starts: make([]uint32, 1, len(rows)+1)}
 	known := newNumbering()
 	note := func(v bson.RawValue) {
-		if v.Type == 0 || v.Type == bson.TypeUndefined {
-			v = bson.RawValue{Type: bson.TypeNull}
-		}
+		v = raw.OrNull(v)
 		n, fresh := known.of(raw.Value{Raw: v})
 		if fresh {
 			c.values = append(c.values, v)

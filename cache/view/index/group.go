@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"iter"
@@ -56,53 +55,25 @@ func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, e
 // GroupDocs is Group of documents that are not in memory. It keeps none of them.
 func GroupDocs(docs iter.Seq2[bson.Raw, error], field, unwind string) ([]Group, error) {
 	parts := strings.Split(field, ".")
-	places := map[string]int{}
-	var groups []Group
+	var groups raw.Groups[Group]
 	for doc, err := range docs {
 		if err != nil {
 			return nil, err
 		}
 		unwound(doc, parts, unwind, func(v bson.RawValue) {
-			if v.Type == 0 || v.Type == bson.TypeUndefined {
-				v = bson.RawValue{Type: bson.TypeNull}
+			group, fresh := groups.At(raw.OrNull(v))
+			if fresh {
+				group.Value = raw.Clone(raw.OrNull(v))
 			}
-			key := Key(v)
-			at, known := places[key]
-			if !known {
-				at = len(groups)
-				places[key] = at
-				groups = append(groups, Group{Value: bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}})
-			}
-			groups[at].Count++
+			group.Count++
 		})
 	}
-	return byCount(groups), nil
+	return byCount(groups.All), nil
 }
 
 // byCount joins groups of equal values and puts them in their order.
 func byCount(groups []Group) []Group {
-	groups = mergeEqual(groups)
+	groups = raw.JoinEqual(groups, func(g Group) bson.RawValue { return g.Value }, func(into *Group, from Group) { into.Count += from.Count })
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
 	return groups
-}
-
-// mergeEqual sorts groups by value and joins those that MongoDB holds equal,
-// such as 1 and 1.0; the first of them in a fixed order lends its spelling.
-func mergeEqual(groups []Group) []Group {
-	slices.SortFunc(groups, func(a, b Group) int {
-		return cmp.Or(
-			raw.Compare(a.Value, b.Value),
-			cmp.Compare(a.Value.Type, b.Value.Type),
-			bytes.Compare(a.Value.Value, b.Value.Value),
-		)
-	})
-	merged := groups[:0]
-	for _, g := range groups {
-		if n := len(merged); n > 0 && raw.Compare(merged[n-1].Value, g.Value) == 0 {
-			merged[n-1].Count += g.Count
-			continue
-		}
-		merged = append(merged, g)
-	}
-	return merged
 }

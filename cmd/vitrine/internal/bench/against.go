@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/raw"
 )
 
 // inserter is implemented by stores that take new documents faster than others.
@@ -106,7 +107,7 @@ func (b *bench) copyTo(ctx context.Context, other origin.Store, collection strin
 	if err := insert(ctx, other, copied+collection, batch); err != nil {
 		return err
 	}
-	_, err = other.Retain(ctx, copied+collection, func(id bson.RawValue) bool { _, ok := wanted[keyOf(id)]; return ok })
+	_, err = other.Retain(ctx, copied+collection, func(id bson.RawValue) bool { _, ok := wanted[raw.Key(id)]; return ok })
 	return err
 }
 
@@ -171,7 +172,4 @@ func ids(ctx context.Context, store origin.Source, collection string) (map[strin
 	return all, nil
 }
 
-func idOf(record bson.Raw) string { return keyOf(record.Lookup("_id")) }
-
-// keyOf makes an id usable as a map's key.
-func keyOf(id bson.RawValue) string { return string(append([]byte{byte(id.Type)}, id.Value...)) }
+func idOf(record bson.Raw) string { return raw.Key(record.Lookup("_id")) }

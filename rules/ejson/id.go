@@ -1,0 +1,18 @@
+package ejson
+
+import "go.mongodb.org/mongo-driver/v2/bson"
+
+// IDText returns an _id as the text that the API calls id: an ObjectID as its digits, a
+// string as it is, everything else as Extended JSON.
+func IDText(id bson.RawValue) string {
+	if oid, ok := id.ObjectIDOK(); ok {
+		return oid.Hex()
+	}
+	if s, ok := id.StringValueOK(); ok {
+		return s
+	}
+	return string(Append(nil, id))
+}
+
+// AppendID writes IDText as a JSON string.
+func AppendID(dst []byte, id bson.RawValue) []byte { return AppendString(dst, IDText(id)) }

@@ -1,0 +1,71 @@
+package raw
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// AppendKey appends a value's type and bytes, which tell it from all values that are
+// stored differently. Values of different types may still compare equal: see JoinEqual.
+func AppendKey(dst []byte, v bson.RawValue) []byte {
+	return append(append(dst, byte(v.Type)), v.Value...)
+}
+
+// Key returns what AppendKey appends, as the key of a map.
+func Key(v bson.RawValue) string { return string(AppendKey(nil, v)) }
+
+// KeyValue is the inverse of Key.
+func KeyValue(key string) bson.RawValue {
+	return bson.RawValue{Type: bson.Type(key[0]), Value: []byte(key[1:])}
+}
+
+// JoinEqual sorts items by a value of theirs and joins those whose values compare equal,
+// such as 1 and 1.0. The item that stays is the first by type and bytes.
+func JoinEqual[T any](items []T, value func(T) bson.RawValue, join func(into *T, from T)) []T {
+	slices.SortFunc(items, func(a, b T) int {
+		va, vb := value(a), value(b)
+		return cmp.Or(Compare(va, vb), cmp.Compare(va.Type, vb.Type), bytes.Compare(va.Value, vb.Value))
+	})
+	joined := items[:0]
+	for _, item := range items {
+		if n := len(joined); n > 0 && Compare(value(joined[n-1]), value(item)) == 0 {
+			join(&joined[n-1], item)
+			continue
+		}
+		joined = append(joined, item)
+	}
+	return joined
+}
+
+// Groups has a T for each of some values that are stored differently.
+type Groups[T any] struct {
+	All    []T // in the order in which their values were first met
+	places map[string]int
+	key    []byte
+}
+
+// At returns the T of a value, and whether it is new. It holds until the next call.
+func (g *Groups[T]) At(v bson.RawValue) (group *T, fresh bool) {
+	g.key = AppendKey(g.key[:0], v)
+	at, known := g.places[string(g.key)]
+	if !known {
+		if g.places == nil {
+			g.places = map[string]int{}
+		}
+		at = len(g.All)
+		g.places[string(g.key)] = at
+		g.All = append(g.All, *new(T))
+	}
+	return &g.All[at], !known
+}
+
+// OrNull returns the value that MongoDB groups by: null for a missing or undefined one.
+func OrNull(v bson.RawValue) bson.RawValue {
+	if BracketOf(v.Type) == BracketMissing {
+		return bson.RawValue{Type: bson.TypeNull}
+	}
+	return v
+}
