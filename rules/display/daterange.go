@@ -9,9 +9,9 @@ import (
 	"vitrine/rules/label"
 )
 
-// DateRange returns the time a record takes, by its stored days: "2022-07-01 -
-// 2023-12-31", one day alone where the other is missing, and "2022-07-01 - today"
-// where end_date is there but null; Nothing without either.
+// DateRange returns a record's period by its stored days: "2022-07-01 - 2023-12-31",
+// one day if the other is missing, "2022-07-01 - today" if end_date is null, and
+// Nothing without any day.
 func (s Style) DateRange(row bson.Raw) string {
 	start, end := day(row.Lookup("start_date")), row.Lookup("end_date")
 	until := day(end)
@@ -28,9 +28,9 @@ func (s Style) DateRange(row bson.Raw) string {
 	return start + " - " + until
 }
 
-// calendarDay is a date as OSIRIS shows it to people, "01.07.2022", of {year, month, day},
-// of a point in time or of "2022-07-01"; what is not known is left out: "07.2022". Other
-// text stays as it is.
+// calendarDay returns a date in OSIRIS's display format, "01.07.2022". The value is
+// {year, month, day}, a point in time or "2022-07-01"; missing parts are left out, as in
+// "07.2022". Other text stays as it is.
 func calendarDay(v bson.RawValue) string {
 	const layout = "02.01.2006"
 	doc, ok := v.DocumentOK()
@@ -50,7 +50,7 @@ func calendarDay(v bson.RawValue) string {
 	return inert(strings.Join(parts, "."))
 }
 
-// day is a stored date as text: of a point in time its day in UTC.
+// day returns a stored date as text; for a point in time its day in UTC.
 func day(v bson.RawValue) string {
 	if v.Type == bson.TypeDateTime {
 		return time.UnixMilli(v.DateTime()).UTC().Format(time.DateOnly)

@@ -10,15 +10,15 @@ import (
 	"vitrine/rules/raw"
 )
 
-// holdsHTML are the stored fields that hold markup: what the rendering rules declare so,
-// and their like in other collections. All other stored strings are text.
+// holdsHTML lists the stored fields with markup: those that the rendering rules declare,
+// and similar ones of other collections. All other stored strings are text.
 var holdsHTML = map[string]bool{
 	"title": true, "subtitle": true, "book": true, "journal": true, "series": true, "conference": true, "event": true,
 	"abstract": true, "title_full": true, "description": true,
 }
 
-// Stored returns the value of a stored field as it leaves the house: as it is, but for
-// markup beyond the allow-list in fields that hold markup (DESIGN.md: 14).
+// Stored returns the value of a stored field as the API sends it: unchanged, except that
+// fields with markup lose the markup beyond the allow-list (DESIGN.md: 14).
 func Stored(field string, v bson.RawValue) bson.RawValue {
 	if !holdsHTML[field] {
 		return v
@@ -26,8 +26,8 @@ func Stored(field string, v bson.RawValue) bson.RawValue {
 	return clean(v)
 }
 
-// StoredRecord returns a record whose fields are as Stored has them. It is the same one
-// where nothing changes, as in most.
+// StoredRecord applies Stored to every field of a record. It returns doc itself if
+// nothing changes, which is the usual case.
 func StoredRecord(doc bson.Raw) bson.Raw {
 	elements, _ := doc.Elements() // of a broken document, what can be read
 	for i, e := range elements {
@@ -38,7 +38,7 @@ func StoredRecord(doc bson.Raw) bson.Raw {
 	return doc
 }
 
-// record builds a record of elements, of which those from the given one on may hold HTML.
+// record builds a record of elements. Only those from index from on may change.
 func record(elements []bson.RawElement, from int) bson.Raw {
 	b := bsoncore.NewDocumentBuilder()
 	for i, e := range elements {
@@ -51,7 +51,7 @@ func record(elements []bson.RawElement, from int) bson.Raw {
 	return bson.Raw(b.Build())
 }
 
-// clean returns a value with every string in it after the allow-list.
+// clean applies the allow-list to every string in a value.
 func clean(v bson.RawValue) bson.RawValue {
 	if bytes.IndexByte(v.Value, '<') < 0 {
 		return v

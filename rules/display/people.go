@@ -8,11 +8,11 @@ import (
 	"vitrine/rules/markup"
 )
 
-// applicants are the fields that say who applied, best first. The stored applicant is the
-// last: it is often the text of a form, where the others name a person.
+// applicants are the fields that name the applicant, best first. The field applicant is
+// the last: it is often free text of a form, while the others refer to a person.
 var applicants = []string{"contact", "supervisor", "applicant"}
 
-// nameOf is the name a stored person object carries, or "".
+// nameOf returns the name stored in a person object, or "".
 func nameOf(person bson.Raw) string {
 	if name := str(person, "name"); name != "" {
 		return name
@@ -20,7 +20,7 @@ func nameOf(person bson.Raw) string {
 	return personName(person)
 }
 
-// userOf is the username in a reference to a person: a string, or an object's user.
+// userOf returns the username in a reference to a person: a string, or an object's user.
 func userOf(v bson.RawValue) string {
 	if doc, ok := v.DocumentOK(); ok {
 		return firstText(doc, "user", "username")
@@ -28,9 +28,9 @@ func userOf(v bson.RawValue) string {
 	return Text(v)
 }
 
-// person returns how a stored person is called: by the name stored with it, or
-// as resolved, or by username. Of an object with none of these, such as a
-// projection to one field, the fields speak.
+// person returns the display name of a stored person: the stored name, or the resolved
+// one, or the username. For an object with none of these, such as a projection to one
+// field, it returns the joined fields.
 func person(v bson.RawValue, row bson.Raw) string {
 	doc, isDoc := v.DocumentOK()
 	if isDoc {
@@ -65,7 +65,7 @@ func Persons(row bson.Raw) []string {
 	return names(row.Lookup("persons"), func(v bson.RawValue) string { return inert(person(v, row)) })
 }
 
-// Applicant returns the name of who applied: the contact, or else the supervisor, or else
+// Applicant returns the applicant's name: the contact, or else the supervisor, or else
 // the stored applicant; "" if none is stored.
 func Applicant(row bson.Raw) string {
 	for _, field := range applicants {
@@ -77,7 +77,7 @@ func Applicant(row bson.Raw) string {
 	return ""
 }
 
-// unit returns how a stored unit is shown: by its identifier.
+// unit returns the identifier of a stored unit, by which it is shown.
 func unit(v bson.RawValue) string {
 	if doc, ok := v.DocumentOK(); ok {
 		if id := firstText(doc, "unit", "id", "name"); id != "" {
@@ -88,7 +88,7 @@ func unit(v bson.RawValue) string {
 	return Text(v)
 }
 
-// names maps the elements of an array, or a value alone, and leaves out what has no name.
+// names returns the names of an array's elements, or of a single value, without empty ones.
 func names(v bson.RawValue, name func(bson.RawValue) string) []string {
 	var all []string
 	for _, element := range each(v) {
@@ -99,8 +99,8 @@ func names(v bson.RawValue, name func(bson.RawValue) string) []string {
 	return all
 }
 
-// inert returns a name in which no markup is left: unlike a title it carries none,
-// and what one name opens must not reach the next.
+// inert escapes the markup in a name. Names carry none, and a tag opened in one name must
+// not extend into the next.
 func inert(name string) string {
 	if strings.IndexByte(name, '<') < 0 {
 		return name

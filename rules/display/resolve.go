@@ -11,7 +11,7 @@ import (
 //
 //	{organizations: [{ref, id, name}, …], persons: [{user, name}, …]}
 //
-// ref is what the record says (as text), id the organisation's own _id.
+// ref is the reference in the record (as text), id the organisation's own _id.
 const Reserved = "_resolved"
 
 // Directory knows the people and organisations that records refer to.
@@ -22,8 +22,8 @@ type Directory struct {
 
 type organization struct{ id, name string }
 
-// NewDirectory reads the documents of organizations and persons. Those without a
-// name are left out.
+// NewDirectory reads the documents of organizations and persons. It leaves out those
+// without a name.
 func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	d := &Directory{organizations: make(map[string]organization), persons: make(map[string]string)}
 	for _, doc := range organizations {
@@ -49,8 +49,7 @@ func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	return d
 }
 
-// personName is how a person is called in a list: first and last name, or the
-// name made for display.
+// personName returns a person's name for lists: first and last name, or else displayname.
 func personName(doc bson.Raw) string {
 	if name := strings.TrimSpace(str(doc, "first") + " " + str(doc, "last")); name != "" {
 		return name
@@ -92,8 +91,8 @@ func (d *Directory) Resolve(record bson.Raw) bson.Raw {
 	return bson.Raw(b.Build())
 }
 
-// users are the usernames whose names a record needs: those of its persons
-// without a name of their own, of who may stand as applicant, and of other references.
+// users returns the usernames whose names a record needs: of persons stored without a
+// name, of possible applicants, and of other references.
 func users(record bson.Raw) []string {
 	var all []string
 	for _, person := range each(record.Lookup("persons")) {
@@ -132,7 +131,7 @@ func resolvedPerson(row bson.Raw, user string) string {
 	return ""
 }
 
-// resolvedOrganization returns what a row knows of an organisation it refers to.
+// resolvedOrganization returns the organisation that a row has resolved for a reference.
 func resolvedOrganization(row bson.Raw, ref string) (o organization, ok bool) {
 	for _, v := range each(row.Lookup(Reserved, "organizations")) {
 		if doc, isDoc := v.DocumentOK(); isDoc && str(doc, "ref") == ref {
@@ -142,8 +141,8 @@ func resolvedOrganization(row bson.Raw, ref string) (o organization, ok bool) {
 	return organization{}, false
 }
 
-// Strip returns the record without the reserved field; the record itself where
-// it has none.
+// Strip returns the record without the reserved field, or the record itself if it has
+// none.
 func Strip(row bson.Raw) bson.Raw {
 	if row.Lookup(Reserved).IsZero() {
 		return row

@@ -15,8 +15,7 @@ import (
 // Nothing is shown for an empty value.
 const Nothing = "-"
 
-// Style is how values are rendered for one request. The zero Style shows codes as
-// they are.
+// Style renders values for one request. The zero Style shows codes without labels.
 type Style struct {
 	Labels *label.Sets
 	// Lang is the language of labels, "en" or "de".
@@ -31,8 +30,8 @@ var codes = map[string]string{
 	"status": label.ProjectStatus,
 }
 
-// Append writes the value of a field, as stored or projected, as the JSON of its
-// rendering. row is the record's row, from which resolved names are taken.
+// Append appends the rendering of a stored or projected field as JSON. row is the
+// record's row, which has the resolved names.
 func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) []byte {
 	if Empty(v) {
 		return ejson.AppendString(dst, Nothing)
@@ -61,7 +60,7 @@ func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) [
 	}
 }
 
-// label is the label of a code.
+// label returns the label of a code.
 func (s Style) label(set string, v bson.RawValue) string {
 	if doc, ok := v.DocumentOK(); ok {
 		return firstText(doc, "name", "id")
@@ -69,7 +68,7 @@ func (s Style) label(set string, v bson.RawValue) string {
 	return s.Labels.Label(set, Text(v), s.Lang)
 }
 
-// badges are topics or tags as HTML.
+// badges returns topics or tags as HTML.
 func (s Style) badges(set string, v bson.RawValue) []string {
 	return names(v, func(v bson.RawValue) string {
 		text := s.label(set, v)
@@ -80,8 +79,8 @@ func (s Style) badges(set string, v bson.RawValue) []string {
 	})
 }
 
-// link is a reference to an organisation as HTML: a link where its name is
-// known, or what is stored.
+// link returns a reference to an organisation as HTML: a link if its name is resolved,
+// and otherwise the stored text.
 func link(v bson.RawValue, row bson.Raw) string {
 	ref := Text(v)
 	if doc, ok := v.DocumentOK(); ok {
@@ -94,7 +93,7 @@ func link(v bson.RawValue, row bson.Raw) string {
 	return "<a href='/organizations/view/" + markup.Escape(url.PathEscape(o.id)) + "'>" + markup.Escape(o.name) + "</a>"
 }
 
-// appendFundingNumbers joins several numbers; a single one is written as it is stored.
+// appendFundingNumbers joins several numbers; it writes a single one as stored.
 func appendFundingNumbers(dst []byte, v bson.RawValue) []byte {
 	if v.Type != bson.TypeArray {
 		return appendPlain(dst, v)
@@ -116,9 +115,8 @@ func appendHTML(dst []byte, parts []string, between string) []byte {
 	return ejson.AppendString(dst, strings.Join(parts, between))
 }
 
-// appendPlain writes a value that has no rendering of its own: strings as they
-// leave the house, ids and dates as text, numbers and booleans as they are, and
-// what is left as JSON text.
+// appendPlain appends a value without a special rendering: a string as String returns
+// it, an id or date as text, a number or boolean unchanged, any other value as JSON text.
 func appendPlain(dst []byte, v bson.RawValue) []byte {
 	switch v.Type {
 	case bson.TypeString:
@@ -130,14 +128,14 @@ func appendPlain(dst []byte, v bson.RawValue) []byte {
 	if text[0] != '{' && text[0] != '[' {
 		return append(dst, text...)
 	}
-	// Inside JSON these stand in strings only.
+	// In JSON these characters occur in strings only.
 	text = bytes.ReplaceAll(text, []byte("<"), []byte(`\u003c`))
 	text = bytes.ReplaceAll(text, []byte(">"), []byte(`\u003e`))
 	return ejson.AppendStringBytes(dst, text)
 }
 
-// String returns a stored string as it leaves the house: text as it is, and of
-// markup what a title may carry (DESIGN.md: 14).
+// String returns a stored string as the API sends it: text unchanged, markup reduced to
+// the elements allowed in titles (DESIGN.md: 14).
 func String(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s

@@ -10,7 +10,7 @@ import (
 )
 
 // Text returns a scalar as text: ObjectIDs as their digits, dates as RFC 3339,
-// numbers and booleans as JSON; "" for what is missing, null or no scalar.
+// numbers and booleans as JSON; "" for a missing value, null or a non-scalar.
 func Text(v bson.RawValue) string {
 	switch v.Type {
 	case bson.TypeString:
@@ -45,8 +45,8 @@ func Empty(v bson.RawValue) bool {
 	return false
 }
 
-// each returns the elements of an array, a value alone as the only one, and
-// nothing of what is empty.
+// each returns the elements of an array, or a single value as the only element; nil for
+// an empty value.
 func each(v bson.RawValue) []bson.RawValue {
 	if Empty(v) {
 		return nil
@@ -59,7 +59,7 @@ func each(v bson.RawValue) []bson.RawValue {
 	return values
 }
 
-// Texts returns the texts of an array's scalars, or of a scalar alone.
+// Texts returns the texts of an array's scalars, or of a single scalar.
 func Texts(v bson.RawValue) []string { return names(v, Text) }
 
 // str returns a string field, "" if there is none.
@@ -68,7 +68,7 @@ func str(doc bson.Raw, key string) string {
 	return s
 }
 
-// firstText is the text of the first of the keys that has one.
+// firstText returns the text of the first key that has one, or "".
 func firstText(doc bson.Raw, keys ...string) string {
 	for _, key := range keys {
 		if s := Text(doc.Lookup(key)); s != "" {
