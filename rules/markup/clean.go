@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// settleRounds bounds how often the slow way is repeated until its result no
-// longer changes; one round does for all but contrived input.
-const settleRounds = 4
+// maxRounds bounds how often sanitize is repeated until its result no longer changes.
+// Only contrived input needs more than one round.
+const maxRounds = 4
 
-// Clean returns html with everything taken away that the allow-list does not
-// name (DESIGN.md: 14): elements a b br div em i p small span strong sub sup u,
-// attributes class, title, data-title, data-toggle and, on links, href (http,
-// https or relative), target and rel. Elements come out closed and in order.
-// HTML that is safe and in simple form is returned as it is, without allocating.
+// Clean removes from html everything that is not on the allow-list (DESIGN.md: 14):
+// elements a b br div em i p small span strong sub sup u, attributes class, title,
+// data-title, data-toggle and, on links, href (http, https or relative), target and
+// rel. The elements of the result are closed and in order. Clean returns HTML that is
+// safe and in simple form unchanged, without allocating.
 // Clean(Clean(x)) equals Clean(x).
 func Clean(html string) string {
 	if simple(html) {
 		return html
 	}
 	out := sanitize(html)
-	for range settleRounds {
+	for range maxRounds {
 		if simple(out) {
 			return out
 		}
@@ -33,16 +33,16 @@ func Clean(html string) string {
 	return Escape(Text(out))
 }
 
-// sanitize is one round of the slow way: repair the bytes, filter, balance.
+// sanitize is one round of the slow path: repair the bytes, filter, balance.
 func sanitize(html string) string {
 	return balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(html), spacesEncoded)))
 }
 
-// linkAddress is the beginning of a link through its address in quotes.
+// linkAddress matches the beginning of a link up to the end of its quoted address.
 var linkAddress = regexp.MustCompile(`(?i)<a\s([^<>]*\s)?href\s*=\s*("[^"<>]*"|'[^'<>]*')`)
 
-// spacesEncoded returns a linkAddress with the spaces in it encoded, as browsers do; the
-// policy takes an address with spaces for none.
+// spacesEncoded returns a linkAddress with its spaces encoded, as browsers do; the policy
+// would drop an address with spaces.
 func spacesEncoded(link string) string {
 	end := len(link) - 1
 	at := strings.LastIndexByte(link[:end], link[end]) + 1
@@ -90,7 +90,7 @@ func balance(s string) string {
 		case end:
 			open = closeThrough(&b, open, name)
 		case strings.HasSuffix(raw, "/>") || len(open) == maxDepth:
-			// A self-closed element holds nothing; one too deep gives way to its content.
+			// A self-closed element is empty; of one nested too deep only the content stays.
 		default:
 			b.WriteString(raw)
 			open = append(open, name)

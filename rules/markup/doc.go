@@ -1,14 +1,13 @@
-// Package markup is the one place that decides which HTML may leave Vitrine.
+// Package markup is the only place that decides which HTML Vitrine sends.
 //
-// Stored and rendered citations pass Clean: what is already simple and safe, the
-// form our own templates write, is recognised by a scanner that allocates nothing
-// and returned byte for byte; everything else is rewritten by bluemonday under the
-// same policy and then balanced. Field values come in through Title (inline
-// markup of titles kept) or Escape (nothing kept); Text takes markup away again,
-// and RewriteLinks points a citation's links at another site. Stored is for values that
-// are answered as they are stored.
+// Clean handles stored and rendered citations. A scanner that allocates nothing
+// recognises simple and safe HTML, the form that our own templates write, and returns
+// it byte for byte. Bluemonday rewrites all other HTML under the same policy, and
+// balance closes its elements. Title converts field values and keeps the inline markup
+// of titles; Escape keeps none. Text removes markup, and RewriteLinks points a
+// citation's links at another site. Stored is for values sent as they are stored.
 //
-// All functions are pure and safe for concurrent use, and none fails: whatever
-// the input, the result is safe to place into a page, and valid UTF-8 but for what
-// Stored returns as it is.
+// All functions are pure and safe for concurrent use, and none fails: the result is
+// always safe to place into a page. It is valid UTF-8, except for strings that Stored
+// returns unchanged.
 package markup

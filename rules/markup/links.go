@@ -7,8 +7,8 @@ import (
 	"vitrine/rules"
 )
 
-// The beginnings of the links that RewriteLinks knows, as rendered citations
-// carry them, and the paths they become below a base (API.md: all-activities, 4).
+// The prefixes of links in rendered citations that RewriteLinks replaces, and the paths
+// that replace them below a base (API.md: all-activities, 4).
 const (
 	activityLink = "/activities/view"
 	personLink   = "/profile"
@@ -16,11 +16,11 @@ const (
 	personPath   = "/person"
 )
 
-// LinkBases checks the path parameter of all-activities, the site that links
-// shall point at, and returns the bases for RewriteLinks: path + "/activity" and
-// path + "/person". A path is an http or https URL or a path of its own; the
-// empty one gives the portal's "/activity" and "/person". Anything else, and
-// characters that have no place in a URL, is a wrong call.
+// LinkBases checks the path parameter of all-activities, the site that links point to,
+// and returns the bases for RewriteLinks: path + "/activity" and path + "/person". The
+// parameter is an http or https URL or a path; an empty one gives the portal's
+// "/activity" and "/person". Any other value, and any character that is not allowed in
+// a URL, is a wrong call.
 func LinkBases(path string) (activity, person string, err error) {
 	base := strings.TrimRight(path, "/")
 	u, perr := url.Parse(base)
@@ -44,10 +44,10 @@ func LinkBases(path string) (activity, person string, err error) {
 	return base + activityPath, base + personPath, nil
 }
 
-// RewriteLinks replaces the beginning of links to activities by activityBase and
-// of links to persons by personBase, in href attributes only: text and other
-// attributes that happen to read like a link stay. The bases are escaped for the
-// attribute. It expects html as Clean returns it.
+// RewriteLinks replaces the prefix of links to activities with activityBase and of links
+// to persons with personBase. It changes href attributes only, not text or other
+// attributes that look like a link. It escapes the bases for the attribute. html must
+// be a result of Clean.
 func RewriteLinks(html, activityBase, personBase string) string {
 	var b strings.Builder
 	done := 0
@@ -74,8 +74,8 @@ func RewriteLinks(html, activityBase, personBase string) string {
 	return b.String()
 }
 
-// linkTag walks the tag at html[at] and returns where it ends and where the value
-// of its href begins, 0 if it has none.
+// linkTag returns the end of the tag at html[at] and the start of its href's value, 0 if
+// it has none.
 func linkTag(html string, at int) (end, href int) {
 	i := at + 1
 	for i < len(html) && html[i] != '>' {
@@ -96,7 +96,8 @@ func linkTag(html string, at int) (end, href int) {
 	return min(i+1, len(html)), href
 }
 
-// linkTarget returns how many bytes of an href's value its new base replaces.
+// linkTarget returns the length of the prefix of an href's value to replace, and the base
+// that replaces it.
 func linkTarget(value, activityBase, personBase string) (int, string) {
 	for _, l := range [...]struct{ from, to string }{{activityLink, activityBase}, {personLink, personBase}} {
 		rest, ok := strings.CutPrefix(value, l.from)
@@ -107,8 +108,8 @@ func linkTarget(value, activityBase, personBase string) (int, string) {
 	return 0, ""
 }
 
-// WebURL returns s as an absolute http or https URL that may stand in a link, or
-// "" when it is anything else. It is not escaped for HTML.
+// WebURL returns s as an absolute http or https URL for a link, or "" if it is none. It
+// is not escaped for HTML.
 func WebURL(s string) string {
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -117,8 +118,8 @@ func WebURL(s string) string {
 	return strings.ReplaceAll(u.String(), "'", "%27")
 }
 
-// PathSegment returns s escaped as one segment of a URL's path, or "" where a
-// path would not keep it apart ("." and "..").
+// PathSegment returns s escaped as one segment of a URL's path, or "" for "." and "..",
+// which are no segments of their own.
 func PathSegment(s string) string {
 	if s == "." || s == ".." {
 		return ""

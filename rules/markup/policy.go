@@ -9,11 +9,11 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 )
 
-// maxDepth is how deep elements may nest. Citations need four levels; the bound
-// keeps the scanner's stack on the goroutine's own.
+// maxDepth bounds the nesting of elements. Citations need four levels; the bound keeps
+// the scanner's stack of elements off the heap.
 const maxDepth = 32
 
-// element is one of the elements that may leave the house; 0 is none of them.
+// element is one of the allowed elements; 0 is any other.
 type element uint8
 
 const (
@@ -80,11 +80,11 @@ func (e element) inTitle() bool {
 	return false
 }
 
-// The words that attributes may hold. Other classes could lay a link over the portal's
-// page, and other relations let what a link opens reach back into it.
+// The words allowed in attributes. Other classes could lay a link over the portal's page,
+// and other relations would give the linked page access to it.
 var (
 	classNames    = []string{"colorless", "d-block", "d-inline", "d-inline-block", "muted", "small"}
-	classFamilies = []string{"badge", "fa", "fab", "far", "fas", "icon", "ph", "text"} // and what they begin with "-"
+	classFamilies = []string{"badge", "fa", "fab", "far", "fas", "icon", "ph", "text"} // alone or as a prefix before "-"
 	relations     = []string{"external", "license", "nofollow", "noopener", "noreferrer", "sponsored", "ugc"}
 )
 
@@ -104,8 +104,8 @@ func allowedWords(value string, names, families []string) bool {
 	return true
 }
 
-// policy is what the scanner accepts, told to bluemonday. It is built on first
-// use, because most processes meet no value that needs it, and never changed.
+// policy is bluemonday's form of the scanner's rules. It is built on first use, because
+// most processes meet no value that needs it, and never changed.
 var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements(elementNames...)

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// simple reports whether s is HTML of the plain form that is returned untouched:
-// valid UTF-8 without control characters, only allowed elements in lower case,
-// closed in order, with quoted attributes each of which is safe by itself. It
-// says no in every doubtful case; no only costs the slow way.
+// simple reports whether s is HTML that Clean returns unchanged: valid UTF-8 without
+// control characters, with only allowed elements in lower case, closed in order, and
+// with quoted attributes that are each safe. In doubt it returns false, which only
+// costs the slow path.
 func simple(s string) bool {
 	if !utf8.ValidString(s) {
 		return false
@@ -45,19 +45,19 @@ func simple(s string) bool {
 	return depth == 0
 }
 
-// control reports the bytes that have no place in HTML text. Carriage return is
-// among them, as parsers turn it into a line feed.
+// control reports whether a byte is a control character not allowed in HTML text.
+// Carriage return is one, as parsers turn it into a line feed.
 func control(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }
 
-// tag is one tag as scanTag read it.
+// tag is a tag read by scanTag.
 type tag struct {
 	elem element
 	end  bool // </name>
 	size int  // bytes from '<' through '>'
 }
 
-// scanTag reads the tag that s begins with, in the only spellings that count as
-// simple: <name>, <name a='v' b="v">, </name>, <br>, <br/> and <br />.
+// scanTag reads the tag at the start of s, in one of the simple forms: <name>,
+// <name a='v' b="v">, </name>, <br>, <br/> and <br />.
 func scanTag(s string) (tag, bool) {
 	i := 1
 	t := tag{}
@@ -93,8 +93,8 @@ func scanTag(s string) (tag, bool) {
 	return t, false
 }
 
-// scanAttribute reads name='value' or name="value" at the start of s and returns
-// its size, or false when the element may not carry it with this value.
+// scanAttribute reads name='value' or name="value" at the start of s and returns its
+// size, or false if the element may not have this attribute and value.
 func scanAttribute(s string, e element) (int, bool) {
 	eq := strings.IndexByte(s, '=')
 	if eq < 0 || eq+1 >= len(s) {
@@ -130,8 +130,8 @@ func safeAttribute(e element, name, value string) bool {
 	return false
 }
 
-// simpleURL accepts URLs that no parser reads in two ways: http, https, or
-// beginning with a single slash, in plain ASCII, "&" only as "&amp;".
+// simpleURL reports whether all parsers read u the same way: it is http, https or begins
+// with a single slash, in plain ASCII, with "&" only as "&amp;".
 func simpleURL(u string) bool {
 	switch {
 	case strings.HasPrefix(u, "https://"), strings.HasPrefix(u, "http://"):

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Text returns what a reader sees of an HTML fragment: tags are gone, character
-// references resolved (&nbsp; becomes U+00A0), line breaks and block elements
-// stand as a space, and space around it is cut. The result is text, not HTML: escape it before placing it
+// Text returns the visible text of an HTML fragment. It removes tags, resolves character
+// references (&nbsp; becomes U+00A0), replaces line breaks and block elements with a
+// space, and trims the result. The result is text, not HTML: escape it before placing it
 // into a page.
 func Text(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
@@ -41,8 +41,8 @@ func Text(s string) string {
 	}
 }
 
-// stripSimple takes the tags out of HTML in simple form, in which no attribute
-// holds a "<" or ">".
+// stripSimple removes the tags from HTML in simple form, whose attributes contain no "<"
+// or ">".
 func stripSimple(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))

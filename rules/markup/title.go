@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Title returns a stored title as HTML: the elements i b em strong sub sup stay,
-// without attributes, closed and in order; character references stay; all other
-// markup is escaped and so shown as it was typed.
+// Title returns a stored title as HTML. The elements i b em strong sub sup stay, without
+// attributes, closed and in order. Character references stay. All other markup is
+// escaped and so shown as typed.
 func Title(s string) string {
 	if plainText(s) {
 		return s
@@ -16,7 +16,7 @@ func Title(s string) string {
 	return string(AppendTitle(nil, s))
 }
 
-// plainText reports whether s is the same as a title and as text.
+// plainText reports whether s reads the same as HTML and as text.
 func plainText(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '<' || s[i] == '>' || s[i] == '&' || control(s[i]) {
@@ -64,9 +64,9 @@ func AppendTitle(dst []byte, s string) []byte {
 	return dst
 }
 
-// titleElement writes a start or end tag so that what is open stays in order: an
-// end tag closes what was opened inside its element, one without a start is
-// dropped, and so is a start tag that nests too deep.
+// titleElement appends a start or end tag and keeps elements in order: an end tag also
+// closes the elements opened inside. It drops an end tag without a start tag and a start
+// tag nested too deep.
 func titleElement(dst []byte, open []string, name string, end bool) ([]byte, []string) {
 	if !end {
 		if len(open) == maxDepth {
@@ -95,12 +95,12 @@ func appendEnd(dst []byte, name string) []byte {
 	return append(dst, '>')
 }
 
-// maxTitleTag is how far a tag in a title may reach; it keeps a title of many
-// "<" linear.
+// maxTitleTag bounds the length of a tag in a title, so that a title of many "<" takes
+// linear time.
 const maxTitleTag = 256
 
-// titleTag reads a tag that titles may carry at the start of s; attributes are
-// skipped. Size 0 means there is none.
+// titleTag reads a tag allowed in titles at the start of s and skips its attributes. Size
+// 0 means that there is none.
 func titleTag(s string) (name string, end bool, size int) {
 	gt := strings.IndexByte(s[:min(len(s), maxTitleTag)], '>')
 	if gt < 0 || strings.IndexByte(s[1:gt], '<') >= 0 {
@@ -117,12 +117,11 @@ func titleTag(s string) (name string, end bool, size int) {
 	return name, end, gt + 1
 }
 
-// maxReference is the length of the longest character reference worth looking
-// for, "&" and ";" included.
+// maxReference bounds the length of a character reference, "&" and ";" included.
 const maxReference = 34
 
-// reference returns the size of the character reference that s begins with, or
-// 0 if its "&" is just an ampersand.
+// reference returns the size of the character reference at the start of s, or 0 if its
+// "&" is a plain ampersand.
 func reference(s string) int {
 	end := strings.IndexByte(s[:min(len(s), maxReference)], ';')
 	if end < 2 || !only(s[1:end], func(c byte) bool { return alnum(c) || c == '#' }) {
@@ -165,8 +164,8 @@ func AppendEscape(dst []byte, s string) []byte {
 	return dst
 }
 
-// appendRune copies the character that s begins with, dropping control
-// characters and replacing what is not UTF-8, and returns how many bytes it read.
+// appendRune appends the first character of s and returns its size in bytes. It drops
+// control characters and replaces invalid UTF-8.
 func appendRune(dst []byte, s string) ([]byte, int) {
 	if s[0] < utf8.RuneSelf {
 		if control(s[0]) {
@@ -178,8 +177,8 @@ func appendRune(dst []byte, s string) ([]byte, int) {
 	return utf8.AppendRune(dst, r), n
 }
 
-// Stored returns a stored title or text with markup as it is, if nothing in it is markup
-// beyond the allow-list, and otherwise as Title does. "P < 0.05" and "AT&T" stay.
+// Stored returns a stored title or text unchanged if it has no markup beyond the
+// allow-list, and otherwise as Title does. "P < 0.05" and "AT&T" stay.
 func Stored(s string) string {
 	if !tagged(s) || simple(s) {
 		return s
@@ -187,8 +186,8 @@ func Stored(s string) string {
 	return Title(s)
 }
 
-// tagged reports whether a "<" in s could begin a tag or a comment: all but one before a
-// space, a digit, a sign or a character beyond ASCII.
+// tagged reports whether a "<" in s could begin a tag or a comment: any "<" that is not
+// followed by a space, a digit, a sign or a character beyond ASCII.
 func tagged(s string) bool {
 	for i := strings.IndexByte(s, '<'); i >= 0 && i+1 < len(s); {
 		if next := s[i+1]; next < utf8.RuneSelf && strings.IndexByte(" 0123456789=<>-+.,;&$", next) < 0 {
