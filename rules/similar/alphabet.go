@@ -4,14 +4,14 @@ import "unicode/utf8"
 
 const (
 	symbols    = 256
-	rareSymbol = symbols - 1 // stands for every character outside the alphabet
+	rareSymbol = symbols - 1 // of every character outside the alphabet
 )
 
-// alphabet gives a corpus's characters their symbols, in order of appearance until
-// it is full: what is frequent appears early.
+// alphabet assigns symbols to a corpus's characters, in order of appearance until it is
+// full: frequent characters appear early.
 type alphabet struct {
 	size   int
-	ascii  [utf8.RuneSelf]byte // rareSymbol where there is none
+	ascii  [utf8.RuneSelf]byte // rareSymbol for none
 	others map[rune]byte
 }
 
@@ -34,8 +34,8 @@ func (a *alphabet) symbol(r rune) byte {
 	return rareSymbol
 }
 
-// take returns a character's symbol, a new one if it has none and one is left.
-func (a *alphabet) take(r rune) byte {
+// assign returns a character's symbol, a new one if it has none and one is left.
+func (a *alphabet) assign(r rune) byte {
 	s := a.symbol(r)
 	if s != rareSymbol || a.size == rareSymbol {
 		return s

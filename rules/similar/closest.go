@@ -10,20 +10,19 @@ import (
 	"vitrine/rules/parallel"
 )
 
-// block is how many titles a worker takes at a time; between blocks it looks
-// whether anybody still waits for the answer.
+// block is how many titles a worker takes at a time; between blocks it checks whether
+// the caller still waits for the answer.
 const block = 256
 
-// Closest returns the title that has the largest number of characters matching
-// those of the given one, the first of equals: its position, that number, and the
-// similarity in percent, not yet as reported. Where no title has a character in
-// common with it, none is selected: the position is -1 and the rest 0. The error is
-// the context's.
+// Closest returns the title with the largest number of characters matching the given
+// one, the first of equals: its position, that number, and the similarity in percent,
+// before Report. If no title has a character in common with it, the position is -1 and
+// the rest 0. The error is the context's.
 func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int, percent float64, err error) {
 	s := &search{corpus: c, query: c.query(cut([]rune(Normalize(title))))}
-	room := c.borrow()
-	defer c.rooms.Put(room)
-	s.bounds, s.order = room.bounds, room.order
+	b := c.buffers()
+	defer c.pool.Put(b)
+	s.bounds, s.order = b.bounds, b.order
 
 	s.best.Store(uint64(scoreOf(0, 0)))
 	s.share(ctx, (*search).boundRoughly)
@@ -43,27 +42,27 @@ func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int,
 type search struct {
 	corpus *Corpus
 	query  *query
-	bounds []uint16      // by title, at least its matching characters
+	bounds []uint16      // by title, an upper bound of its matching characters
 	order  []uint32      // titles by bound, the highest first, then by position
 	best   atomic.Uint64 // the highest score found so far
 }
 
-// room is what a search needs by the title, kept for the next.
-type room struct {
+// buffers holds the slices of a search, reused by the next one.
+type buffers struct {
 	bounds []uint16
 	order  []uint32
 }
 
-// borrow returns room for a search.
-func (c *Corpus) borrow() *room {
-	if r, ok := c.rooms.Get().(*room); ok {
-		return r
+// buffers returns buffers for a search.
+func (c *Corpus) buffers() *buffers {
+	if b, ok := c.pool.Get().(*buffers); ok {
+		return b
 	}
-	return &room{bounds: make([]uint16, c.Len()), order: make([]uint32, c.Len())}
+	return &buffers{bounds: make([]uint16, c.Len()), order: make([]uint32, c.Len())}
 }
 
-// share has work done on all titles, a block at a time, by as many workers as pay,
-// and waits for them.
+// share calls work for all titles, one block at a time, on up to one worker for each
+// processor, and waits for them.
 func (s *search) share(ctx context.Context, work func(s *search, w *worker, from, to int)) {
 	var next atomic.Int64
 	blocks := (s.corpus.Len() + block - 1) / block
@@ -85,7 +84,7 @@ func (s *search) share(ctx context.Context, work func(s *search, w *worker, from
 	others.Wait()
 }
 
-// worker is what one goroutine of a search has for itself.
+// worker is the scratch space of one goroutine of a search.
 type worker struct {
 	row    []uint64 // for subsequence
 	pair   *pair
@@ -116,7 +115,7 @@ func (s *search) sort() {
 }
 
 // compare looks for a better title in a block of order. It begins with the most
-// promising: what that one scores rules out most of the others.
+// promising title, whose score rules out most of the others.
 func (s *search) compare(w *worker, from, to int) {
 	titles := s.order[from:to]
 	if s.hopeless(int(s.bounds[titles[0]]), int(titles[0])) {
@@ -175,7 +174,7 @@ func scoreOf(matches, index int) score {
 	return score(matches)<<32 | score(math.MaxUint32-uint32(index))
 }
 
-// unpack returns what scoreOf was given.
+// unpack returns the arguments of scoreOf.
 func (s score) unpack() (index, matches int) {
 	return int(math.MaxUint32 - uint32(s)), int(s >> 32)
 }

@@ -8,29 +8,29 @@ import (
 
 // Corpus is a set of titles prepared for Closest.
 type Corpus struct {
-	// symbols holds the titles one after the other, a byte a character; title i ends
-	// at ends[i].
+	// symbols holds all titles in a row, one byte for each character; title i ends at
+	// ends[i].
 	symbols []byte
 	ends    []int
 	grams   []histogram // of each title
 
 	alphabet *alphabet
-	// rare holds, of the titles that have them, the characters that found no place in
-	// the alphabet, in the title's order. In symbols each is rareSymbol.
+	// rare holds, by title, the characters outside the alphabet in the title's order. In
+	// symbols each is rareSymbol.
 	rare map[int][]rune
 
 	longest int       // characters of the longest title
-	rooms   sync.Pool // of *room
+	pool    sync.Pool // of *buffers
 }
 
-// NewCorpus prepares stored titles, in the order in which the first of equals is to
-// win; Closest answers with positions in that order. Titles are normalised here.
+// NewCorpus normalises and prepares stored titles. Closest returns positions in their
+// order and prefers the first of equal titles.
 func NewCorpus(titles iter.Seq[string]) *Corpus {
 	c := &Corpus{alphabet: newAlphabet(), rare: make(map[int][]rune)}
 	for title := range titles {
 		c.add(Normalize(title))
 	}
-	// Appending leaves room for a quarter more; a corpus lives long and never grows.
+	// Appending leaves a quarter of spare capacity; a corpus lives long and never grows.
 	c.symbols, c.ends, c.grams = slices.Clone(c.symbols), slices.Clone(c.ends), slices.Clone(c.grams)
 	return c
 }
@@ -54,7 +54,7 @@ func (c *Corpus) add(title string) {
 
 // symbol returns the symbol of a character of the title being added.
 func (c *Corpus) symbol(r rune) byte {
-	s := c.alphabet.take(r)
+	s := c.alphabet.assign(r)
 	if s == rareSymbol {
 		i := len(c.ends)
 		c.rare[i] = append(c.rare[i], r)

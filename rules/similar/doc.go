@@ -3,18 +3,17 @@
 // longest common substring, do the same to the left and to the right of it, and
 // add up the lengths. It works on characters, not bytes.
 //
-// Matches is that algorithm as it reads, and the definition of every answer. A
-// Corpus gives the same answers for many thousands of titles at once:
+// Matches is a plain implementation and defines the results. A Corpus computes the same
+// results for many thousands of titles at once:
 //
 //	titles ──Normalize──▶ symbols, one byte a character, and a histogram of each
-//	asked title ──▶ bit masks: for each symbol, where it stands in the title
+//	query title ──▶ bit masks: for each symbol, its positions in the title
 //	histogram bound ──▶ common-subsequence bound ──▶ matching characters
 //
-// Each step costs more than the one before and is taken only for titles that the
-// one before could not rule out, the most promising first. Both bounds hold because
-// what similar_text matches is a common subsequence of the two titles, and that
-// a part of both their multisets of characters.
+// Each step costs more than the previous one and handles only the titles that the
+// previous one could not rule out, the most promising first. Both bounds hold because
+// the characters that similar_text matches form a common subsequence of the two titles,
+// and a common subsequence is a subset of both multisets of characters.
 //
-// Everything here is pure. A Corpus is immutable once built and safe for
-// concurrent use.
+// All functions are pure. A Corpus is immutable and safe for concurrent use.
 package similar

@@ -2,16 +2,16 @@ package similar
 
 import "math/bits"
 
-// pair compares a query with one title at a time, giving what Matches gives. It is
-// scratch space, used by one goroutine.
+// pair compares a query with one title at a time and returns the result of Matches. It is
+// the scratch space of one goroutine.
 //
-// Masks have one bit a character of the query, and here one mask stands for each
+// A mask has one bit for each character of the query; a pair has one mask for each
 // position of the title. After n rounds, bit i of the mask at j says that the n
-// characters that end at i in the query are those that end at j in the title.
+// characters ending at i in the query equal those ending at j in the title.
 type pair struct {
 	words int
-	masks []uint64 // where the title's characters stand in the query
-	round []uint64 // the first round: masks, limited to the part that is looked at
+	masks []uint64 // positions of the title's characters in the query
+	round []uint64 // the first round: masks, limited to the current part
 	ends  [2]ends  // of the last round and the one being made
 }
 
@@ -21,7 +21,7 @@ type ends struct {
 	at    []int // positions in the title whose masks are not zero, ascending
 }
 
-// newPair returns room for comparing q with titles of up to longest characters.
+// newPair returns a pair for q and titles of up to longest characters.
 func (q *query) newPair(longest int) *pair {
 	size := longest * q.words
 	p := &pair{words: q.words, masks: make([]uint64, size), round: make([]uint64, size)}
@@ -37,7 +37,7 @@ func (p *pair) matches(q *query, title []byte, rare []rune) int {
 	for j, s := range title {
 		mask := q.mask(s)
 		if s == rareSymbol {
-			mask = q.rare[rare[0]] // nil if the query has none such
+			mask = q.rare[rare[0]] // nil if the query lacks the character
 			rare = rare[1:]
 		}
 		at := p.masks[j*p.words:][:p.words]
@@ -78,7 +78,7 @@ func (p *pair) longestCommon(in part) (i, j, n int) {
 		}
 		last, next = next, last
 	}
-	// Equal lengths begin in the order in which they end.
+	// Substrings of equal length begin in the order of their ends.
 	first := in.a1
 	for _, at := range last.at {
 		if end := lowestBit(last.masks[at*p.words:], from, to); end < first {
@@ -113,7 +113,7 @@ func (p *pair) firstRound(in part, from, to int, out *ends) {
 	}
 }
 
-// nextRound finds which of the common substrings go on for one character.
+// nextRound finds the common substrings that are one character longer.
 func (p *pair) nextRound(in part, from, to int, last, out *ends) {
 	out.at = out.at[:0]
 	for _, j := range last.at {

@@ -34,8 +34,8 @@ func (h *histogram) count(symbol byte) bool {
 	return true
 }
 
-// shared returns the size of the two multisets' intersection, eight bins at a
-// time. It is right if at least one of the two never ran out of room.
+// shared returns the size of the two multisets' intersection, eight bins at a time. It is
+// exact or too large if at least one of the two had room for all its symbols.
 func (h *histogram) shared(o *histogram) int {
 	var sum uint64 // in lanes of two bytes
 	for i, a := range h {

@@ -2,25 +2,25 @@ package similar
 
 import "math"
 
-// MaxLength is how many characters of a title are compared; what follows them is
-// ignored in both titles. The algorithm takes time in the cube of the lengths, and
-// who sends a title may choose its length. No title of a publication comes near.
+// MaxLength is how many characters of each title are compared; the rest is ignored. The
+// algorithm takes time in the cube of the lengths, and the client chooses the length of
+// its title. Titles of publications are far shorter.
 const MaxLength = 1024
 
 // reportFrom is the percentage below which similarity is reported as 0.
 const reportFrom = 50
 
-// Matches returns the number of matching characters of two normalised titles, a
-// being the asked one: of equally long common substrings the one that begins first
-// in a counts, then the one that begins first in b, so the order of the arguments
-// can matter. Titles are cut to MaxLength.
+// Matches returns the number of matching characters of two normalised titles; a is the
+// query. Of equally long common substrings it uses the one that begins first in a, then
+// the one that begins first in b, so the order of the arguments can matter. Titles are
+// cut to MaxLength.
 func Matches(a, b []rune) int {
 	a, b = cut(a), cut(b)
 	return matches(a, b, make([]int, len(b)+1))
 }
 
-// matches is Matches for titles that are short enough; runs is room for
-// longestCommon and at least one longer than b.
+// matches is Matches for titles already cut; runs is scratch space for longestCommon,
+// longer than b by at least one.
 func matches(a, b []rune, runs []int) int {
 	i, j, n := longestCommon(a, b, runs)
 	if n == 0 {
@@ -32,8 +32,8 @@ func matches(a, b []rune, runs []int) int {
 // longestCommon returns where the first longest common substring begins in a and
 // in b, and its length.
 func longestCommon(a, b []rune, runs []int) (i, j, n int) {
-	// runs[y] is how far the titles agree from a[x] and b[y] on. Rows come from the
-	// last to the first, so an equal length found later begins earlier and wins.
+	// runs[y] is the length of the common run from a[x] and b[y] on. Rows go from last to
+	// first, so an equal length found later begins earlier and wins.
 	runs = runs[:len(b)+1]
 	clear(runs)
 	for x := len(a) - 1; x >= 0; x-- {
@@ -59,8 +59,8 @@ func longestCommon(a, b []rune, runs []int) (i, j, n int) {
 // cut returns at most MaxLength characters of a title.
 func cut(title []rune) []rune { return title[:min(len(title), MaxLength)] }
 
-// Percent returns the similarity of two titles of la and lb characters in percent,
-// 0 to 100. Lengths are those compared, at most MaxLength each.
+// Percent returns the similarity of two titles of la and lb characters in percent, 0 to
+// 100. Lengths above MaxLength count as MaxLength.
 func Percent(matches, la, lb int) float64 {
 	la, lb = min(la, MaxLength), min(lb, MaxLength)
 	if la+lb == 0 {

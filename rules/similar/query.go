@@ -1,16 +1,16 @@
 package similar
 
-// query is an asked title prepared for comparison with a corpus. It is read only.
+// query is a client's title prepared for comparison with a corpus. It is read-only.
 type query struct {
 	length int // characters
-	words  int // of 64 bits, that a mask of one bit a character takes
-	// masks holds for every symbol a mask of the characters that are this symbol,
-	// words each; for rareSymbol of all that may be.
+	words  int // 64-bit words of a mask, which has one bit for each character
+	// masks holds one mask for every symbol: the positions of the symbol in the title.
+	// The mask of rareSymbol has all characters outside the alphabet.
 	masks []uint64
 	// rare holds the masks of the characters outside the alphabet.
 	rare map[rune][]uint64
 	gram histogram
-	// crowded: gram ran out of room, so that it bounds nothing.
+	// crowded is set if a bin of gram is full, so that gram gives no bound.
 	crowded bool
 }
 
@@ -34,13 +34,12 @@ func (c *Corpus) query(title []rune) *query {
 	return q
 }
 
-// mask returns where a symbol stands in the query.
+// mask returns the positions of a symbol in the query.
 func (q *query) mask(symbol byte) []uint64 {
 	return q.masks[int(symbol)*q.words:][:q.words]
 }
 
-// roughBound returns at least the number of matching characters, from lengths and
-// histograms alone.
+// roughBound returns an upper bound of the matching characters from lengths and histograms.
 func (q *query) roughBound(length int, gram *histogram) int {
 	bound := min(q.length, length)
 	if q.crowded {

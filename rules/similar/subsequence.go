@@ -2,21 +2,20 @@ package similar
 
 import "math/bits"
 
-// stretch is how many characters of a title are taken between two looks at whether
-// it can still be good enough.
+// stretch is how many characters of a title are processed between two checks whether the
+// result can still reach enough.
 const stretch = 16
 
-// subsequence returns the length of the longest common subsequence of query and
-// title, rare symbols taken for equal: a bound that Matches cannot exceed. Where it
-// is less than enough the result may be anything from it to enough-1. row is room
-// for one mask.
+// subsequence returns the length of the longest common subsequence of query and title,
+// with all rare symbols equal: an upper bound of Matches. If the length is less than
+// enough, the result may be any number from it to enough-1. row is scratch space for one
+// mask.
 //
-// It is the dynamic program's row as bits, where a zero at i says that the query's
-// character i makes the subsequence longer by one. With each symbol of the title
-// every zero moves down to the lowest place above the next zero below it where the
-// symbol stands: the addition carries from there up into the zero, and what it
-// clears on the way the "or" sets again. Bits above the query's last character stay
-// ones.
+// The row of the dynamic program is kept as bits: a zero at i says that the query's
+// character i makes the subsequence longer by one. With each symbol of the title, every
+// zero moves down to the symbol's lowest position above the next lower zero: the addition
+// carries from that position up into the zero, and the "or" restores the bits cleared on
+// the way. Bits above the query's last character stay ones.
 func (q *query) subsequence(title []byte, enough int, row []uint64) int {
 	switch q.words {
 	case 0:
@@ -42,7 +41,7 @@ func (q *query) subsequence(title []byte, enough int, row []uint64) int {
 	return zeros(row)
 }
 
-// step takes one symbol of a title into the row.
+// step updates the row for one symbol of a title.
 func (q *query) step(symbol byte, row []uint64) {
 	var carry uint64
 	for w, mask := range q.mask(symbol) {
