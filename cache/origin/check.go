@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// SidePrefix begins the name of every collection that Vitrine itself keeps.
+// SidePrefix begins the name of every collection that Vitrine writes.
 const SidePrefix = "view_"
 
 // CheckCollection reports whether a source collection may have this name: not

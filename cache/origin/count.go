@@ -19,8 +19,8 @@ type Peak struct {
 	Records int
 }
 
-// Most returns the most that was counted in the day before now, and in the last hour in
-// which anything was, however long ago; 0 if nothing ever was.
+// Most returns the highest count of the day before now and of the last hour with a
+// count, however long ago; 0 if there is none.
 func (c Count) Most(now time.Time) int {
 	most := 0
 	for i, p := range c.Peaks {

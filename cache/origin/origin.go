@@ -5,8 +5,7 @@
 // There are two implementations with one behaviour, proven by one conformance
 // suite (origintest): package mongo for MongoDB 6 to 8, and package bolt for an
 // embedded, crash-safe store in one file. Documents cross the interface as
-// bson.Raw and belong to whoever receives them: they are never reused or
-// unmapped behind the receiver's back.
+// bson.Raw and belong to the receiver: the store never reuses or unmaps them.
 //
 // # How a view is published
 //
@@ -223,7 +222,7 @@ type Importer interface {
 // Upserted counts what an Upsert did.
 type Upserted struct{ Inserted, Replaced int }
 
-// Watcher is implemented by stores that can tell of changes as they happen.
+// Watcher is implemented by stores that can report changes as they happen.
 type Watcher interface {
 	// Watch calls changed, at most once per collection and change burst, until ctx
 	// ends. ErrUnsupported if the server has no change streams.

@@ -7,11 +7,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Queries answers queries on views where they lie, for readers that do not hold
-// them in memory. Every method is asked of a view at one generation, as its Meta
-// told, and answers from exactly that generation or fails with ErrStale: the view
-// has been published anew, and whoever asks should begin again with the new Meta.
-// A generation that is published but not settled yet is waited for.
+// Queries runs queries on views in the store, for readers that do not hold them in
+// memory. Every method takes the generation of the view from its Meta, and answers from
+// exactly that generation or fails with ErrStale: the view was published again, and the
+// caller should start over with the new Meta. If a generation is published but not yet
+// settled, the method waits for it.
 type Queries interface {
 	// Select yields the rows that answer a query, in its order, ties by _id. It holds
 	// no more than a batch of rows, except that a store without an index for the

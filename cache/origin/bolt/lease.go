@@ -86,8 +86,8 @@ func (s *Store) Holder(ctx context.Context, name string) (holder string, err err
 	return holder, nil
 }
 
-// checkLease returns origin.ErrFenced unless l is the newest of its name. Running
-// out alone does not end a lease: as long as nobody took it over, nobody is harmed.
+// checkLease returns origin.ErrFenced unless l is the newest of its name. An expired
+// lease stays valid until another holder takes it: until then there is no conflict.
 func checkLease(tx *bbolt.Tx, l origin.Lease) error {
 	_, err := heldLease(tx, l)
 	return err

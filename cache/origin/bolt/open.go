@@ -20,7 +20,7 @@
 // Rows are kept in versions: a reader pins a generation and sees it to the end,
 // whatever is published meanwhile; a publication writes versions above the
 // committed generation, which no reader looks at, and one small transaction moves
-// the generation on. Versions that nobody can ask for any more are pruned after
+// the generation on. Versions that no reader can request any more are pruned after
 // that commit, in bounded steps.
 //
 // One process has the file open at a time. No read transaction is ever held while
@@ -59,7 +59,7 @@ import (
 
 // Options tunes a store; the zero value works.
 type Options struct {
-	// LockTimeout is how long to wait for another process to let go of the file.
+	// LockTimeout is how long to wait for another process to close the file.
 	// If zero, 500 ms.
 	LockTimeout time.Duration
 	// KeepDeltas is how many generations back a reader can be and still be brought

@@ -24,7 +24,7 @@ type publication struct {
 	done       bool // committed or aborted
 }
 
-// errDone tells of a publication used after its end.
+// errDone reports the use of a publication after its end.
 var errDone = errors.New("publication is over")
 
 // Begin implements origin.Views.

@@ -67,9 +67,9 @@ func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw
 	}
 }
 
-// A scan of a whole collection is in no hurry: whoever answers requests goes first. To
-// yield to goroutines is not enough where all processors are in use, for the system lets
-// a thread that never waits finish its slice; so a scan waits shortly after every stretch.
+// A scan of a whole collection is not urgent: requests go first. Yielding to other
+// goroutines is not enough when all processors are in use, because the system lets a
+// thread that never sleeps finish its time slice. So a scan sleeps after every stretch.
 const (
 	stretch = 2 * time.Millisecond
 	nap     = 100 * time.Microsecond // what the system's timers make of it is up to a millisecond
@@ -85,7 +85,7 @@ func rest(last time.Time) time.Time {
 	return time.Now()
 }
 
-// giveWay lets others run that are ready to: somebody waits for what is found.
+// giveWay only yields to goroutines that are ready: a request waits for the result.
 func giveWay(last time.Time) time.Time {
 	runtime.Gosched()
 	return last

@@ -29,7 +29,7 @@ import (
 
 // Options tunes a Store; the zero value works.
 type Options struct {
-	// Quiet is how long a store may be silent before somebody looks. If zero, 2 s.
+	// Quiet is how long a store may be silent before it is pinged. If zero, 2 s.
 	Quiet time.Duration
 	// Timeout is how long a look waits for an answer. If zero, 2 s.
 	Timeout time.Duration
@@ -171,7 +171,7 @@ var answers = []error{
 	origin.ErrNotFound, origin.ErrLeaseHeld, origin.ErrFenced, origin.ErrStale, origin.ErrUnsupported, rules.ErrWrongCall,
 }
 
-// note takes down what an operation's end says about the store.
+// note records what the result of an operation says about the store.
 func (s *Store) note(err error) {
 	if err == nil {
 		s.answered()
@@ -225,7 +225,7 @@ func (e *awayError) Unwrap() []error { return []error{rules.ErrUnavailable, e.wh
 // RetryAfter is how long it is to the next look; that of a store that is back is short.
 func (e *awayError) RetryAfter() time.Duration { return e.after }
 
-// answered takes down a sign of life.
+// answered records a response of the store.
 func (s *Store) answered() { s.contact.Store(int64(time.Since(s.start)) + 1) }
 
 // silent is how long the store has not answered.

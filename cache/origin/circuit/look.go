@@ -99,7 +99,7 @@ func (s *Store) waitForWant(ctx context.Context, failures int) {
 	}
 }
 
-// trip opens the circuit, or, if it is open, takes down the latest reason.
+// trip opens the circuit or, if it is open, records the latest reason.
 func (s *Store) trip(err error) {
 	s.mu.Lock()
 	before := s.open

@@ -97,5 +97,5 @@ func (r *bsonReader) next() (Document, error) {
 	return Document{Collection: r.collection, Raw: doc, Place: place}, nil
 }
 
-// errNotDocument is told of a length that no document can have.
+// errNotDocument reports a length that no document can have.
 var errNotDocument = errors.New("no BSON document begins here")

@@ -14,7 +14,7 @@ import (
 // canonical form of a document takes several times the room of its BSON.
 const maxText = 4 * raw.MaxDocument
 
-// errTextTooLong is told of a document whose text exceeds maxText.
+// errTextTooLong reports a document whose text exceeds maxText.
 var errTextTooLong = fmt.Errorf("more than %d bytes of JSON in one document", maxText)
 
 // byteOrderMark is what some editors put in front of UTF-8.

@@ -25,8 +25,8 @@ type LoadOptions struct {
 	// BatchBytes is how many bytes of documents are held before they are stored.
 	// If zero, 8 MiB is used.
 	BatchBytes int
-	// Progress, if not nil, is told of the bytes read from disk. In the end it has
-	// heard twice the dump's Size.
+	// Progress, if not nil, is called with the number of bytes read from disk. The sum
+	// of all calls is twice the dump's Size.
 	Progress func(n int)
 }
 

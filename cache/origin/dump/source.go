@@ -53,8 +53,8 @@ type reader interface{ next() (Document, error) }
 
 // Documents reads the file from its beginning and yields each document with its
 // collection and place. A *BadDocument concerns one document, and the loop may go
-// on; any other error is the last. count, if not nil, is told of the bytes read
-// from disk, as they are read.
+// on; any other error is the last. count, if not nil, is called with the number of bytes
+// read from disk.
 func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		in, err := openStream(s.at.fsys, s.at.name, count)

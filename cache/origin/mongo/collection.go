@@ -143,7 +143,7 @@ func next(ctx context.Context, c cursor) (more bool, err error) {
 	return c.Next(ctx), c.Err()
 }
 
-// closeTime is how long closing a cursor may hold up whoever has read enough.
+// closeTime bounds how long closing a cursor may delay its reader.
 const closeTime = 2 * time.Second
 
 // closeCursor drops the server's end of a cursor, also when the caller's context has

@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Nothing that serves calls what is in this file: source collections are their
-// owner's. It is for copies that somebody makes to compare with.
+// The server never calls the functions of this file: it only reads source collections.
+// They write copies for comparisons.
 
 // Insert stores documents that the collection does not have. It spares the server
 // the look-up that Upsert needs for each, which some servers do by scanning.

@@ -24,13 +24,13 @@
 // staged: attempt. That is the moment readers change over. Settle then folds the
 // staged rows into view_NAME, deletes each from view_staged only after that, and
 // ends with staged: 0. A killed publisher leaves either an uncommitted attempt,
-// which nobody reads and the next Begin deletes, or a committed one, which readers
+// which no reader sees and the next Begin deletes, or a committed one, which readers
 // overlay and the next Begin settles first.
 //
 // Nothing is prepared in view_NAME itself, though rows with new ids could be
 // written there once instead of twice: a publisher that was fenced off while a
 // write was under way may see that write arrive at any time later, and there it
-// would end up in somebody else's generation. Under a number of its own it stays
+// would end up in another publisher's generation. Under a number of its own it stays
 // rubbish. For the same reason every other late write is harmless, too: settling
 // replaces only versions older than its own, deletions are confined to attempts
 // and generations already done with.

@@ -174,8 +174,8 @@ func (s *Store) readAt(ctx context.Context, at origin.Meta) (metaDoc, error) {
 	return d, err
 }
 
-// Index implements origin.Indexer. What is there is not asked for again, so that a
-// user who may only read gets by where somebody else has created the indexes.
+// Index implements origin.Indexer. It creates only the missing indexes, so that a
+// read-only user suffices where another user has created them.
 func (s *Store) Index(ctx context.Context, view string, keys []bson.D) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()

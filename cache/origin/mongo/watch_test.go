@@ -41,7 +41,7 @@ func TestDebounce(t *testing.T) {
 			got = append(got, <-changed)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("told of %q, want %q", got, want)
+			t.Errorf("reported %q, want %q", got, want)
 		}
 	}
 
@@ -55,7 +55,7 @@ func TestDebounce(t *testing.T) {
 	asked(pause).fire <- time.Time{}
 	told("a", "b")
 
-	// A stream that never pauses is told of all the same.
+	// Changes of a stream that never pauses are reported all the same.
 	seen <- "c"
 	limit := asked(10 * pause)
 	asked(pause)
@@ -67,6 +67,6 @@ func TestDebounce(t *testing.T) {
 	close(seen)
 	<-done
 	if len(changed) > 0 {
-		t.Errorf("told of %q besides", <-changed)
+		t.Errorf("reported %q besides", <-changed)
 	}
 }

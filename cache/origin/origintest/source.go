@@ -109,7 +109,7 @@ func testSift(t *testing.T, h Harness) {
 		t.Errorf("%d documents were shown of %d", shown, len(docs))
 	}
 	for doc, err := range s.Sift(t.Context(), "docs", func(bson.Raw) bool { return false }) {
-		t.Errorf("Sift yields %s, %v, which nobody wanted", doc, err)
+		t.Errorf("Sift yields %s, %v, which want refuses", doc, err)
 	}
 }
 

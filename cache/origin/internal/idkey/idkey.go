@@ -5,7 +5,7 @@
 //
 // A key is prefix-free: no key is the beginning of another, so that more bytes
 // (a generation) may follow one without harming order or meaning. A key cannot be
-// turned back into the id; whoever needs the id keeps it beside the key.
+// turned back into the id; a caller that needs the id keeps it beside the key.
 package idkey
 
 import (

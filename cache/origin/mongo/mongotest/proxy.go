@@ -56,7 +56,7 @@ type Proxy struct {
 	listener net.Listener
 	target   string
 	fault    Fault
-	seen     func(bson.Raw) // nil: nobody looks
+	seen     func(bson.Raw) // called for each message; may be nil
 	changed  chan struct{}  // closed when the fault changes
 	conns    map[net.Conn]struct{}
 	closed   bool
@@ -207,7 +207,7 @@ func (p *Proxy) connect(client net.Conn) {
 	both.Wait()
 }
 
-// keep takes down an open connection, unless the proxy has ended.
+// keep records an open connection, unless the proxy has ended.
 func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
