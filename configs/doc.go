@@ -9,8 +9,8 @@
 // Load lays them over each other in that order, then checks the whole. It
 // reports every mistake at once, each with its place (file and line, variable
 // or flag) and the dotted name of the key, so that one start shows all there is
-// to mend. A configuration that Load returned is read-only: it may be shared
-// between goroutines, and nobody changes it.
+// to mend. A configuration returned by Load is read-only and may be shared between
+// goroutines.
 //
 // The comments on the fields of Config are the reference: docs/configuration.md
 // and vitrine.sample.yml are made from them (package configs/reference).

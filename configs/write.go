@@ -181,9 +181,9 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// Given reports whether somebody has given a value, or an entry of a map ("access.roles.admin"),
-// rather than left it to the defaults or a preset. The entries of a map that was given as
-// empty were.
+// Given reports whether a file, variable or flag sets a value, or an entry of a map
+// ("access.roles.admin"), rather than the defaults or a preset. It is true for every entry
+// of a map that is set to be empty.
 func (c Config) Given(path string) bool {
 	if place, ok := c.origins[path]; ok && place.Built == "" {
 		return true

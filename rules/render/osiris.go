@@ -13,8 +13,8 @@ import (
 )
 
 // Osiris is what an OSIRIS database says about the rendering of activities, in plain
-// values. Whoever reads it has taken out what is of the wrong type; what the values
-// mean is checked here. From, where a part has it, is how faults name the part.
+// values. The reader of the database has removed values of a wrong type; this package
+// checks their meaning. From, where a part has it, is how faults name the part.
 type Osiris struct {
 	Categories   []OsirisCategory                 // the types of activities
 	Types        []OsirisType                     // their subtypes

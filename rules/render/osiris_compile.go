@@ -137,9 +137,8 @@ func withoutComments(html string) string {
 	}
 }
 
-// resolve makes sure that every field of a template can be named, and returns the names
-// of those that nobody knows, sorted. As in OSIRIS these are what activities store under
-// the name.
+// resolve finds the field for every name in a template, and returns the sorted names without a
+// definition. As in OSIRIS, such a name stands for the stored field of that name.
 func (l *osirisLoader) resolve(nodes []node) (unknown []string) {
 	for name := range fieldNames(nodes) {
 		f, ok := l.named(name)

@@ -40,7 +40,7 @@ type personList struct {
 
 // readPersons appends every entry of a list of persons. A single document counts
 // as a list of one, a string as a name; entries without a name are kept too, as
-// they may have a user. Everything else is nobody.
+// they may have a user. Values of other types are skipped.
 func (p *page) readPersons(dst []person, list bsoncore.Value) []person {
 	switch list.Type {
 	case bsoncore.TypeArray:

@@ -77,7 +77,7 @@ func fingerprint(src []byte) string {
 }
 
 // Options is what rendering depends on beside rules and activity. The zero value
-// works. Whoever keeps rendered rows must render them again when it changes.
+// works. A caller that keeps rendered rows must render them again when it changes.
 type Options struct {
 	// Language of labels and dates, "en" or "de"; anything else is "en".
 	Language string

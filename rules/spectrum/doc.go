@@ -17,7 +17,7 @@
 // What API.md leaves open, decided:
 //
 //   - An activity counts if affiliated is the boolean true and its topics are an array
-//     of at least one element. An element without a string id is nobody's topic.
+//     of at least one element. An element without a string id belongs to no topic.
 //   - Everything is counted in assignments, so that timelines add up to count: an
 //     activity that names a topic twice counts twice. A unit or user that an activity
 //     names twice counts once. Among a topic's activities each is listed once, with
@@ -26,10 +26,10 @@
 //     a year in text, is in no timeline and not recent.
 //   - Labels and hierarchy are those of the newest assignment: of the activity with the
 //     greatest year, then the greatest id. Ids in digits become numbers, if they fit
-//     18 digits; what an assignment lacks is null.
+//     18 digits; missing values of an assignment are null.
 //   - A unit is shown unless hide is true or it is a root: level 0 or no parent. A
-//     person is shown who has a username, unless hide is true or is_active is false:
-//     a missing flag hides nobody. Units and persons not stored are not shown.
+//     person with a username is shown unless hide is true or is_active is false: a
+//     missing flag hides no person. Units and persons not stored are not shown.
 //   - The id of a unit is its identifier; the id of persons and activities is the text
 //     of their _id, as everywhere in the API. A person without displayname has first
 //     and last name.
