@@ -2,7 +2,7 @@ package configs
 
 import "time"
 
-// Config is everything Vitrine can be told. The tags give the key in the file
+// Config holds all settings of Vitrine. The tags give the key in the file
 // (yaml), the flag that sets it, and what is checked while it is read (check,
 // see checkText). Where a comment does not say otherwise an empty or zero value
 // turns the thing off.
@@ -90,7 +90,7 @@ type Auth struct {
 type Session struct {
 	// Secret that signs session tokens (HS256), of 32 bytes or more. Empty: no such token is accepted.
 	JWTSecret Secret `yaml:"jwt_secret"`
-	// PEM file with the Ed25519 public key of whoever signs session tokens (EdDSA). Empty: no such token is accepted.
+	// PEM file with the Ed25519 public key of the signer of session tokens (EdDSA). Empty: no such token is accepted.
 	PublicKey string `yaml:"public_key"`
 	// Whether tokens without an end (`exp`) are accepted.
 	Endless bool `yaml:"endless"`
@@ -106,7 +106,7 @@ type Session struct {
 	Cookie string `yaml:"cookie" check:"token"`
 	// Header in which a trusted proxy names the user. Empty: no header is believed.
 	UserHeader string `yaml:"user_header" check:"token"`
-	// Addresses or networks of the proxies whose `user_header` is believed. Empty: nobody's is.
+	// Addresses or networks of the proxies whose `user_header` is believed. Empty: none.
 	TrustedProxies []string `yaml:"trusted_proxies" check:"network"`
 }
 
@@ -238,7 +238,7 @@ type Memory struct {
 type HTTP struct {
 	// Header in which a trusted proxy passes on the client's address, such as `X-Forwarded-For`. Empty: the connection's address counts.
 	ProxyHeader string `yaml:"proxy_header" check:"token"`
-	// Addresses or networks of the proxies whose `proxy_header` is believed. Empty: nobody's is.
+	// Addresses or networks of the proxies whose `proxy_header` is believed. Empty: none.
 	TrustedProxies []string `yaml:"trusted_proxies" check:"network"`
 	// Pages of other sites that may read answers in the browser.
 	CORS CORS `yaml:"cors"`

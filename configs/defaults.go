@@ -2,7 +2,7 @@ package configs
 
 import "time"
 
-// Default returns the configuration of a start that is told nothing.
+// Default returns the configuration of a start without any settings.
 func Default() Config {
 	return Config{
 		Store:     "bolt://data/vitrine.db",
