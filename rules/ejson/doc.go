@@ -3,19 +3,18 @@
 //
 // # Reading
 //
-// Parse goes over the text once and appends BSON to one buffer, never building
-// values in between. Every object is first written as the document it looks
-// like; when it closes and its keys turn out to be exactly those of a type
-// wrapper ({"$oid": …}, {"$date": …}), the few bytes just written are replaced by
-// the value it stands for. Wrappers therefore need no look-ahead, and their keys
-// may come in any order.
+// Parse reads the text once and appends BSON to one buffer, without intermediate
+// values. It first writes every object as a document. If the object ends with exactly
+// the keys of a type wrapper ({"$oid": …}, {"$date": …}), Parse replaces the bytes
+// just written with the wrapper's value. Wrappers therefore need no look-ahead, and
+// their keys may come in any order.
 //
-// The text may come from anybody. Memory is linear in its length, the stack is
-// bounded by Options.MaxDepth, and what is not strict JSON in valid UTF-8 is
-// refused, as is a repeated key: a filter that says {"year": 1, "year": 2} would
-// silently lose a condition. Every error is a *rules.Error that tells the offset.
+// The text may come from any client. Memory is linear in its length, and
+// Options.MaxDepth bounds the stack. Parse refuses text that is not strict JSON in
+// valid UTF-8, and repeated keys: a filter {"year": 1, "year": 2} would silently lose
+// a condition. Every error is a *rules.Error with the offset.
 //
-// What a reader of Extended JSON may decide, decided:
+// Decisions that Extended JSON leaves to its readers:
 //
 //   - An integer is an int32 if it fits, else an int64, else a double; a number
 //     with a fraction or an exponent is a double. A number too large for a double
