@@ -36,7 +36,7 @@ type Options struct {
 	// Pause is the first pause between looks at a store that does not answer, and the least;
 	// it doubles up to MaxPause unless operations are refused. If zero, 500 ms and 1 s.
 	Pause, MaxPause time.Duration
-	// OnChange, if set, is told when the circuit closes (true) and opens (false).
+	// OnChange, if set, is called when the circuit closes (true) and opens (false).
 	OnChange func(closed bool)
 	// Log may be nil: then nothing is logged.
 	Log *slog.Logger

@@ -19,7 +19,7 @@ type stream struct {
 }
 
 // openStream opens a file and looks at its first bytes for gzip. count, if not
-// nil, is told how many bytes of the file were read, before decompression.
+// nil, is called with the number of bytes read from the file, before decompression.
 func openStream(fsys fs.FS, name string, count func(n int)) (*stream, error) {
 	file, err := fsys.Open(name)
 	if err != nil {

@@ -71,7 +71,7 @@ func queryError(err error) error {
 	return fmt.Errorf("%w: %w", rules.Wrongf("", "", "%.*s", maxReason, printable(refused.Message)), err)
 }
 
-// maxReason is how many characters of a server's reason are told.
+// maxReason bounds the reported part of a server's reason, in characters.
 const maxReason = 300
 
 // printable has a question mark for what does not belong into a line of text.
