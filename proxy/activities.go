@@ -20,35 +20,35 @@ import (
 
 // activities answers GET /api/activities. Of its modes aggregate comes before
 // full, and full before columns, as API.md has it for projects.
-func (e *env) activities(_ context.Context, r request) (response.Plan, error) {
-	f, err := e.query.Filter(r.params, "")
+func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
+	f, err := e.query.Filter(r.Params, "")
 	if err != nil {
 		return response.Plan{}, err
 	}
-	g, err := r.params.Page()
+	g, err := r.Params.Page()
 	if err != nil {
 		return response.Plan{}, err
 	}
-	field, err := r.params.Field("aggregate")
+	field, err := r.Params.Field("aggregate")
 	if err != nil {
 		return response.Plan{}, err
 	}
-	full, err := r.params.Flag("full")
+	full, err := r.Params.Flag("full")
 	if err != nil {
 		return response.Plan{}, err
 	}
-	columns, err := r.params.Columns(renderedColumns...)
+	columns, err := r.Params.Columns(renderedColumns...)
 	if err != nil {
 		return response.Plan{}, err
 	}
-	told := e.translator(r.params)
+	told := e.translator(r.Params)
 	list := listing{view: rules.ViewActivities, filter: f, page: g}
 	switch {
 	case field != "":
-		r.params.MarkUnused("full", "columns", "lang")
+		r.Params.MarkUnused("full", "columns", "lang")
 		return list.groups("activities", field, unwound(field)), nil
 	case full:
-		r.params.MarkUnused("columns", "lang")
+		r.Params.MarkUnused("columns", "lang")
 		return list.full("activities"), nil
 	case len(columns) > 0:
 		return list.rows("activities columns "+columns.Key()+told.key(), told.rows(rowOf(columns))), nil

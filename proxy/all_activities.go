@@ -19,8 +19,8 @@ import (
 
 // allActivities answers GET /api/all-activities: every row for tables and
 // portals, never paginated.
-func (e *env) allActivities(ctx context.Context, r request) (response.Plan, error) {
-	asked, err := e.readAllActivities(r.params)
+func (e *Env) allActivities(ctx context.Context, r Request) (response.Plan, error) {
+	asked, err := e.readAllActivities(r.Params)
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -28,7 +28,7 @@ func (e *env) allActivities(ctx context.Context, r request) (response.Plan, erro
 	if err != nil {
 		return response.Plan{}, err
 	}
-	told := e.translator(r.params)
+	told := e.translator(r.Params)
 	display := fragWeb
 	if r.PrintForm {
 		display = fragPrint
@@ -55,7 +55,7 @@ type allActivitiesQuery struct {
 	activityBase, personBase string
 }
 
-func (e *env) readAllActivities(p query.Params) (q allActivitiesQuery, err error) {
+func (e *Env) readAllActivities(p query.Params) (q allActivitiesQuery, err error) {
 	if q.filter, err = e.query.Filter(p, "projects"); err != nil {
 		return q, err
 	}
@@ -95,10 +95,10 @@ func (e *env) readAllActivities(p query.Params) (q allActivitiesQuery, err error
 // all-activities, 3). A session sees what its roles may, unless an API key speaks for
 // the request. page=my-activities asks for one user's own: what that user may see of
 // them is all of them, so that only the viewer's restriction remains to be added.
-func (e *env) restricted(q allActivitiesQuery, r request) (listing, error) {
+func (e *Env) restricted(q allActivitiesQuery, r Request) (listing, error) {
 	list := listing{view: rules.ViewActivities, filter: q.filter}
 	if !r.Anonymous() && !r.HasKey {
-		if visible := e.access.Visible(r.Viewer); visible != nil {
+		if visible := e.o.Access.Visible(r.Viewer); visible != nil {
 			f, err := e.query.Compile(visible, "")
 			if err != nil {
 				return list, err
@@ -124,12 +124,12 @@ func ownedBy(user string) bson.D {
 	return bson.D{{Key: "rendered.users", Value: bson.D{{Key: "$eq", Value: user}}}}
 }
 
-// findPerson looks a session's user up; known says whether there is a record. A user
+// Person looks a session's user up; known says whether there is a record. A user
 // without one has no roles.
-func (e *env) findPerson(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
-	ctx, cancel := deadline(ctx, e.timeout)
+func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
+	ctx, cancel := e.deadline(ctx)
 	defer cancel()
-	snapshot, err := e.views.Snapshot(rules.ViewPersons)
+	snapshot, err := e.o.Views.Snapshot(rules.ViewPersons)
 	if err != nil {
 		return auth.Caller{}, false, err
 	}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/netip"
 	"time"
-
-	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/citation"
 	"vitrine/proxy/auth"
@@ -25,65 +24,53 @@ type Citations interface {
 	Age(user, doc string) (age time.Duration, stale bool)
 }
 
-// mostStrangers is how many users that the index does not have a client may ask for in a
-// minute. Each costs a request, which are few.
-const mostStrangers = 5
+// Strangers limits how many users that the citation index does not have a client may ask
+// for in a minute. Each costs a request to the index, which allows few.
+func Strangers() *auth.Limiter { return auth.NewLimiter(5, 5, time.Minute) }
 
-// citationIndex answers GET /api/citation-index with a profile, or a document of
-// it where doc is given. It is no resource: nothing of it comes from a view, no
-// key is asked for, and its answers are objects outside of any envelope, or empty
-// without a user. Errors are the envelopes of all errors: 400 for what cannot be
-// an identifier, 404 for what the index does not have or where none is
-// configured, 503 while it fails.
-func (s *Server) citationIndex(c *fiber.Ctx) error {
-	asked := query.Read(c.Context().QueryArgs().All())
-	if err := asked.CheckLanguage(); err != nil {
-		return err
+// CitationIndex reads the parameters of GET /api/citation-index and returns what answers
+// it: a profile, or a document of it where doc is given. It is no Handler: nothing of it
+// comes from a view, no key is asked for, and its answers are objects outside of any
+// envelope, or empty without a user. The answer's error is that of an unknown user, of an
+// index that is missing or fails, or of a client that asked for too many unknown users.
+func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.Context) (text []byte, age time.Duration, stale bool, err error), error) {
+	if err := p.CheckLanguage(); err != nil {
+		return nil, err
 	}
-	user, err := asked.Text("user")
+	user, err := p.Text("user")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	doc, err := asked.Text("doc")
+	doc, err := p.Text("doc")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	withDoc := asked.Has("doc")
-	set := s.settingsOf(c)
-	return set.response.External(c, asked.Ignored(), func(ctx context.Context) (text []byte, age time.Duration, stale bool, err error) {
+	document := p.Has("doc")
+	return func(ctx context.Context) (text []byte, age time.Duration, stale bool, err error) {
+		index := e.o.Citations
 		if user == "" {
 			return nil, 0, false, nil
 		}
-		client, citations := set.auth.Client(c), set.env.citations
-		if l := s.strangers.Look(client, s.now()); l.Wait > 0 && citations != nil && !citations.Knows(user) {
+		if index == nil {
+			return nil, 0, false, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
+		}
+		if l := e.o.Strangers.Look(client, e.o.Now()); l.Wait > 0 && !index.Knows(user) {
 			return nil, 0, false, &auth.LimitError{Msg: "Too many users that the citation index does not have. Retry-After says when the next is looked for.", Wait: l.Wait}
 		}
-		text, err = set.env.cited(ctx, user, doc, withDoc)
+		var found any
+		if document {
+			found, err = index.Document(ctx, user, doc)
+		} else {
+			found, err = index.Profile(ctx, user)
+		}
 		if errors.Is(err, rules.ErrNotFound) {
-			s.strangers.Take(client, s.now())
+			e.o.Strangers.Take(client, e.o.Now())
 		}
 		if err != nil {
 			return nil, 0, false, err
 		}
-		age, stale = citations.Age(user, doc)
-		return text, age, stale, nil
-	})
-}
-
-// cited asks the index for a profile or for a document.
-func (e *env) cited(ctx context.Context, user, doc string, document bool) ([]byte, error) {
-	if e.citations == nil {
-		return nil, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
-	}
-	var found any
-	var err error
-	if document {
-		found, err = e.citations.Document(ctx, user, doc)
-	} else {
-		found, err = e.citations.Profile(ctx, user)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(found)
+		age, stale = index.Age(user, doc)
+		text, err = json.Marshal(found)
+		return text, age, stale, err
+	}, nil
 }

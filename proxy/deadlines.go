@@ -9,6 +9,6 @@ import (
 
 // deadlines answers GET /api/deadlines as events are answered, but not sorted by
 // date (DESIGN.md: 12).
-func (e *env) deadlines(context.Context, request) (response.Plan, error) {
+func (e *Env) deadlines(context.Context, Request) (response.Plan, error) {
 	return wholeView(rules.ViewDeadlines), nil
 }

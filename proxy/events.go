@@ -20,7 +20,7 @@ const fragRecord = "record"
 
 // events answers GET /api/events and /api/conferences: every stored record in
 // the view's order, by start descending.
-func (e *env) events(context.Context, request) (response.Plan, error) {
+func (e *Env) events(context.Context, Request) (response.Plan, error) {
 	return wholeView(rules.ViewEvents), nil
 }
 

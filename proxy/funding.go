@@ -17,12 +17,12 @@ import (
 // projectsByFundingNumber answers GET /api/projects-by-funding-number: _id, name
 // and title of the projects that hold one of the numbers. Nothing restricts it
 // but the key.
-func (e *env) projectsByFundingNumber(_ context.Context, r request) (response.Plan, error) {
-	numbers, err := fundingNumbers(r.params)
+func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Plan, error) {
+	numbers, err := fundingNumbers(r.Params)
 	if err != nil {
 		return response.Plan{}, err
 	}
-	g, err := r.params.Page()
+	g, err := r.Params.Page()
 	if err != nil {
 		return response.Plan{}, err
 	}

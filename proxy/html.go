@@ -17,8 +17,8 @@ import (
 // html answers GET /api/html: affiliated publications as citations. Of the
 // shared pagination API.md lists limit alone, so offset is not read; count is
 // before limit (DESIGN.md: 8).
-func (e *env) html(_ context.Context, r request) (response.Plan, error) {
-	limit, err := r.params.Integer("limit")
+func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
+	limit, err := r.Params.Integer("limit")
 	if err != nil {
 		return response.Plan{}, err
 	}

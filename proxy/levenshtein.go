@@ -21,8 +21,8 @@ import (
 // levenshtein answers GET /api/levenshtein: the closest title of a publication,
 // outside of any envelope. pubmed and doi name exact look-ups whose results the
 // comparison of titles overwrites, so neither is read.
-func (e *env) levenshtein(_ context.Context, r request) (response.Plan, error) {
-	title, err := r.params.Text("title")
+func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
+	title, err := r.Params.Text("title")
 	if err != nil {
 		return response.Plan{}, err
 	}

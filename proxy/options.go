@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -182,23 +183,15 @@ func (e *NotLeadingError) Error() string {
 	return "The jobs are run by " + e.Holder + ": ask that instance; nothing was done here."
 }
 
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}
-
 func (l Limits) withDefaults() Limits {
-	l.URLBytes = or(l.URLBytes, 64<<10)
-	l.BodyBytes = or(l.BodyBytes, 64<<10)
-	l.KeptBytes = or(l.KeptBytes, 4<<20)
-	l.Request = or(l.Request, 15*time.Second)
-	l.Read = or(l.Read, 10*time.Second)
-	l.Write = or(l.Write, 20*time.Second)
-	l.Send = or(l.Send, time.Hour)
-	l.Idle = or(l.Idle, 75*time.Second)
-	l.Shutdown = or(l.Shutdown, 20*time.Second)
+	l.URLBytes = cmp.Or(l.URLBytes, 64<<10)
+	l.BodyBytes = cmp.Or(l.BodyBytes, 64<<10)
+	l.KeptBytes = cmp.Or(l.KeptBytes, 4<<20)
+	l.Request = cmp.Or(l.Request, 15*time.Second)
+	l.Read = cmp.Or(l.Read, 10*time.Second)
+	l.Write = cmp.Or(l.Write, 20*time.Second)
+	l.Send = cmp.Or(l.Send, time.Hour)
+	l.Idle = cmp.Or(l.Idle, 75*time.Second)
+	l.Shutdown = cmp.Or(l.Shutdown, 20*time.Second)
 	return l
 }

@@ -19,8 +19,8 @@ import (
 const maxIdentifier = 256
 
 // identifierOf returns the person that a path names.
-func identifierOf(r request) (string, error) {
-	id, err := url.PathUnescape(r.id)
+func identifierOf(r Request) (string, error) {
+	id, err := url.PathUnescape(r.ID)
 	if err != nil {
 		return "", rules.Wrongf("id", "", "is not a well-formed part of a path")
 	}
@@ -39,15 +39,15 @@ func identified(id string) bson.D {
 // personRow returns a person's row of a view. One that the view does not have
 // is made by absent from the stored record, if there is one (DESIGN.md: 20). If
 // there is none the error says so in a language.
-func (e *env) personRow(ctx context.Context, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
+func (e *Env) personRow(ctx context.Context, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
 	if len(id) > maxIdentifier {
 		return nil, e.userNotFound(lang)
 	}
-	snapshot, err := e.views.Snapshot(viewName)
+	snapshot, err := e.o.Views.Snapshot(viewName)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := deadline(ctx, e.timeout)
+	ctx, cancel := e.deadline(ctx)
 	defer cancel()
 	row, err := e.firstRow(ctx, snapshot, identified(id))
 	if err != nil || row != nil {
@@ -64,7 +64,7 @@ func (e *env) personRow(ctx context.Context, viewName, id, lang string, absent f
 }
 
 // firstRow returns the first row of a snapshot that a query selects, or nil.
-func (e *env) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.D) (bson.Raw, error) {
+func (e *Env) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.D) (bson.Raw, error) {
 	f, err := e.query.Compile(query, "")
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (e *env) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.
 	return snapshot.First(ctx, f)
 }
 
-func (e *env) userNotFound(lang string) error {
+func (e *Env) userNotFound(lang string) error {
 	return &rules.Error{Kind: rules.ErrNotFound, Reason: e.says("User not found", lang)}
 }
 

@@ -28,20 +28,20 @@ func topicsOf() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$type",
 //
 // Summaries are linked to nobody. For callers without the permission they are
 // restricted like every list: to nothing (API.md: Authentication, 6).
-func (e *env) portfolioSpectrum(ctx context.Context, r request) (response.Plan, error) {
-	g, err := r.params.Page()
+func (e *Env) portfolioSpectrum(ctx context.Context, r Request) (response.Plan, error) {
+	g, err := r.Params.Page()
 	if err != nil {
 		return response.Plan{}, err
 	}
-	if !e.access.May(r.Viewer, access.PortfolioSpectrum) {
+	if !e.o.Access.May(r.Viewer, access.PortfolioSpectrum) {
 		p := nothing(rules.ViewSpectrum, g)
 		p.Restricted = string(access.PortfolioSpectrum)
 		return p, nil
 	}
-	if e.spectrumOff {
+	if e.o.SpectrumOff {
 		return nothing(rules.ViewSpectrum, g), nil
 	}
-	now := e.now().In(e.zone)
+	now := e.o.Now().In(e.o.Zone)
 	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: g}
 	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, row index.Row) []byte {
 		return spectrum.AppendRow(dst, row.Doc(), now.Year())
@@ -68,7 +68,7 @@ func nothing(viewName string, g query.Page) response.Plan {
 
 // checkCatalogue fails where there are topics but no catalogue to enrich them
 // from; without topics there is nothing that it could miss.
-func (e *env) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error {
+func (e *Env) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error {
 	row, err := e.firstRow(ctx, snapshot, bson.D{{Key: "_id", Value: spectrum.TotalsID()}})
 	if err != nil || row == nil {
 		return err

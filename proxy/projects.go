@@ -32,14 +32,14 @@ func projectColumns() []string {
 }
 
 // projects answers GET /api/projects.
-func (e *env) projects(ctx context.Context, r request) (response.Plan, error) {
+func (e *Env) projects(ctx context.Context, r Request) (response.Plan, error) {
 	return e.held(ctx, r, projects())
 }
 
 // held answers for a holding. Of its modes aggregate comes before full, and full
 // before formatted; all of them are on when present, whatever they say (DESIGN.md: 6).
-func (e *env) held(ctx context.Context, r request, h holding) (response.Plan, error) {
-	f, err := e.query.ProjectFilter(r.params)
+func (e *Env) held(ctx context.Context, r Request, h holding) (response.Plan, error) {
+	f, err := e.query.ProjectFilter(r.Params)
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -47,32 +47,32 @@ func (e *env) held(ctx context.Context, r request, h holding) (response.Plan, er
 	if err != nil {
 		return response.Plan{}, err
 	}
-	field, err := r.params.StoredField("aggregate")
+	field, err := r.Params.StoredField("aggregate")
 	if err != nil {
 		return response.Plan{}, err
 	}
-	if field == "" && r.params.Has("full") {
+	if field == "" && r.Params.Has("full") {
 		return list.records(), nil // ignores columns, limit and offset
 	}
-	if list.page, err = r.params.Page(); err != nil {
+	if list.page, err = r.Params.Page(); err != nil {
 		return response.Plan{}, err
 	}
 	if field != "" {
 		return list.groups("projects", field, unwoundPeople(field)), nil
 	}
-	row, err := e.projectRow(r.params)
+	row, err := e.projectRow(r.Params)
 	if err != nil {
 		return response.Plan{}, err
 	}
 	p := list.rows("projects "+row.key(), row.append)
-	if r.params.Has("formatted") {
-		return e.formatted(r.params, list, p)
+	if r.Params.Has("formatted") {
+		return e.formatted(r.Params, list, p)
 	}
 	return p, nil
 }
 
 // projectRow reads what rows show, and how.
-func (e *env) projectRow(p query.Params) (recordRow, error) {
+func (e *Env) projectRow(p query.Params) (recordRow, error) {
 	names, err := p.StoredColumns()
 	if err != nil {
 		return recordRow{}, err
@@ -92,12 +92,12 @@ func (e *env) projectRow(p query.Params) (recordRow, error) {
 }
 
 // styleOf reads how values are rendered; nil with raw: not at all.
-func (e *env) styleOf(p query.Params) *display.Style {
+func (e *Env) styleOf(p query.Params) *display.Style {
 	lang := e.languageOf(p)
 	if p.Has("raw") {
 		return nil
 	}
-	return &display.Style{Labels: e.labels, Lang: lang}
+	return &display.Style{Labels: e.o.Labels, Lang: lang}
 }
 
 // unwoundPeople names the array taken apart before grouping: persons, or else

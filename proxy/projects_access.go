@@ -10,8 +10,8 @@ import (
 // ownOnly restricts a list to what a caller without a permission may see: records that
 // name the session's user in persons or as creator (API.md: projects, 8). An API key
 // does not give the permission.
-func (l listing) ownOnly(e *env, r request, needed access.Permission) (listing, error) {
-	if e.access.May(r.Viewer, needed) {
+func (l listing) ownOnly(e *Env, r Request, needed access.Permission) (listing, error) {
+	if e.o.Access.May(r.Viewer, needed) {
 		return l, nil
 	}
 	own, err := e.query.Compile(linkedTo(r.Viewer.User), "")

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -20,16 +21,16 @@ import (
 // formatted plans the display table, which the normal answer follows in the same
 // body unless Options.FormattedSingle (API.md: projects, 7). The table is the
 // whole list in its order; pages are of the normal answer.
-func (e *env) formatted(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
+func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
 	lang := e.languageOf(p)
-	activities, err := e.views.Snapshot(rules.ViewActivities)
+	activities, err := e.o.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
 		return response.Plan{}, err
 	}
 	form := "formatted " + lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
-	table := tableOf{env: e, filter: list.filter, activities: activities, style: display.Style{Labels: e.labels, Lang: lang}}
+	table := tableOf{env: e, filter: list.filter, activities: activities, style: display.Style{Labels: e.o.Labels, Lang: lang}}
 	made := listing{view: list.view, filter: list.filter, restricted: list.restricted}.plan(form, table.build)
-	if !e.formattedSingle {
+	if !e.o.FormattedSingle {
 		made.Query += "\x00" + normal.Query
 		made.Build = oneAfterTheOther(made.Build, normal.Build)
 	}
@@ -54,7 +55,7 @@ func oneAfterTheOther(first, second response.Build) response.Build {
 
 // tableOf builds the display table.
 type tableOf struct {
-	env        *env
+	env        *Env
 	filter     *filter.Filter
 	activities *view.Snapshot
 	style      display.Style
@@ -107,7 +108,7 @@ func (t tableOf) append(dst []byte, doc bson.Raw, activities int) []byte {
 	dst = appendStoredOr(dst, doc, `""`, "start", "start_date")
 	dst = shown(shown(dst, "funder"), "funding_organization")
 	dst = text(dst, "funding_numbers", markup.Escape(strings.Join(display.Texts(doc.Lookup("funding_number")), ";")))
-	dst = text(dst, "applicant", or(display.String(display.Applicant(doc)), display.Nothing))
+	dst = text(dst, "applicant", cmp.Or(display.String(display.Applicant(doc)), display.Nothing))
 	dst = strconv.AppendInt(appendKey(dst, "activities"), int64(activities), 10)
 	dst = shown(shown(shown(dst, "role"), "topics"), "units")
 	dst = append(appendKey(dst, "persons"), '[')

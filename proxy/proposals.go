@@ -12,6 +12,6 @@ func proposals() holding { return holding{rules.ViewProposals, access.ProposalsV
 
 // proposals answers GET /api/proposals: as /api/projects, with a permission of
 // its own (DESIGN.md: 12).
-func (e *env) proposals(ctx context.Context, r request) (response.Plan, error) {
+func (e *Env) proposals(ctx context.Context, r Request) (response.Plan, error) {
 	return e.held(ctx, r, proposals())
 }

@@ -3,11 +3,13 @@ package proxy
 import (
 	"bytes"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 )
 
@@ -50,8 +52,10 @@ func decodeUnreserved(path []byte) []byte {
 	out := make([]byte, 0, len(path))
 	for i := 0; i < len(path); i++ {
 		c := path[i]
-		if c == '%' && i+2 < len(path) && hexDigit(path[i+1]) >= 0 && hexDigit(path[i+2]) >= 0 {
-			switch d := byte(hexDigit(path[i+1])<<4 | hexDigit(path[i+2])); {
+		if c == '%' && i+2 < len(path) {
+			n, err := strconv.ParseUint(string(path[i+1:i+3]), 16, 8)
+			switch d := byte(n); {
+			case err != nil:
 			case 'a' <= d && d <= 'z', 'A' <= d && d <= 'Z', '0' <= d && d <= '9', strings.IndexByte("-._~", d) >= 0:
 				c, i = d, i+2
 			}
@@ -82,4 +86,36 @@ func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 		ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD")
 		ctx.SetBody(body)
 	}
+}
+
+// answer is the handler of a resource: it admits the caller and has the plan answered.
+func (s *Server) answer(path string, planner *response.Planner) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		set := s.settingsOf(c)
+		key := set.auth.KeyOf(path)
+		caller, err := set.auth.Admit(c, key)
+		if err != nil {
+			return err
+		}
+		who := response.Caller{Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
+		return set.response.Serve(c, planner, who, func() (response.Plan, error) {
+			r := Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
+			if err := r.Params.CheckLanguage(); err != nil {
+				return response.Plan{}, err
+			}
+			p, err := set.routes[path](c.UserContext(), r)
+			p.Ignored, p.Paths = r.Params.Ignored(), r.Params.Paths()
+			return p, err
+		})
+	}
+}
+
+// citationIndex answers GET /api/citation-index.
+func (s *Server) citationIndex(c *fiber.Ctx) error {
+	set, p := s.settingsOf(c), query.Read(c.Context().QueryArgs().All())
+	answer, err := set.env.CitationIndex(p, set.auth.Client(c))
+	if err != nil {
+		return err
+	}
+	return set.response.External(c, p.Ignored(), answer)
 }

@@ -39,9 +39,9 @@ func searches() map[string]searched {
 }
 
 // search returns the resource of a collection.
-func (e *env) search(of searched) resource {
-	return func(ctx context.Context, r request) (response.Plan, error) {
-		f, err := e.query.SearchFilter(r.params)
+func (e *Env) search(of searched) Handler {
+	return func(ctx context.Context, r Request) (response.Plan, error) {
+		f, err := e.query.SearchFilter(r.Params)
 		if err != nil {
 			return response.Plan{}, err
 		}
@@ -51,17 +51,17 @@ func (e *env) search(of searched) resource {
 				return response.Plan{}, err
 			}
 		}
-		if list.page, err = r.params.Page(); err != nil {
+		if list.page, err = r.Params.Page(); err != nil {
 			return response.Plan{}, err
 		}
-		by, err := e.aggregation(r.params)
+		by, err := e.aggregation(r.Params)
 		if err != nil {
 			return response.Plan{}, err
 		}
 		if by.field != "" {
 			return by.plan(list), nil
 		}
-		row, apart, err := e.searchRow(r.params, of)
+		row, apart, err := e.searchRow(r.Params, of)
 		if err != nil {
 			return response.Plan{}, err
 		}
@@ -70,7 +70,7 @@ func (e *env) search(of searched) resource {
 }
 
 // searchRow reads what rows show, and which arrays are taken apart for it.
-func (e *env) searchRow(p query.Params, of searched) (row recordRow, apart unwinding, err error) {
+func (e *Env) searchRow(p query.Params, of searched) (row recordRow, apart unwinding, err error) {
 	names, err := p.StoredColumns()
 	if err != nil {
 		return row, nil, err

@@ -27,7 +27,7 @@ type aggregation struct {
 
 // aggregation reads aggregate, aggregate_function and aggregate_value. The last
 // two mean nothing without the first.
-func (e *env) aggregation(p query.Params) (by aggregation, err error) {
+func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	if by.field, err = p.StoredField("aggregate"); err != nil || by.field == "" {
 		return by, err
 	}

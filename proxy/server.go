@@ -63,7 +63,7 @@ func New(o Options) (*Server, error) {
 		limits: o.Limits.withDefaults(), backtracking: o.Filter.RegexTimeout,
 		rate:      auth.NewLimiter(max(o.Limits.Rate, o.Limits.Burst), o.Limits.Rate, time.Second),
 		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
-		strangers: auth.NewLimiter(mostStrangers, mostStrangers, time.Minute),
+		strangers: Strangers(),
 		store:     o.Store, optional: o.Optional,
 		metrics: o.Metrics, log: o.Logger, accessLog: o.AccessLog, now: o.Now,
 	}
@@ -99,7 +99,7 @@ func (s *Server) open(o Options) error {
 		return err
 	}
 	s.settings.Store(first)
-	for path := range first.resources {
+	for path := range first.routes {
 		if s.planners[path], err = response.NewPlanner(); err != nil {
 			delete(s.planners, path)
 			return err

@@ -19,8 +19,8 @@ import (
 type settings struct {
 	generation int
 	auth       *auth.Authenticator
-	env        *env
-	resources  map[string]resource // by path
+	env        *Env
+	routes     map[string]Handler // by path
 	response   *response.Responder
 	cors       fiber.Handler // nil: no other site's scripts may read answers
 	limit      fiber.Handler // of what one client asks for; nil: no limit
@@ -29,24 +29,28 @@ type settings struct {
 // newSettings returns settings by options; adopted is when they take the place of others,
 // zero for the first. Errors name the option at fault.
 func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*settings, error) {
-	o.Views, o.Limits, o.Now = s.views, s.limits, s.now
 	set := &settings{generation: generation}
 	var err error
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
 	}
-	if set.env, err = newEnv(o); err != nil {
+	set.env, err = NewEnv(EnvOptions{
+		Views: s.views, Filter: o.Filter, Access: o.Access, Records: o.Records, Citations: o.Citations, Strangers: s.strangers,
+		Language: o.Language, Labels: o.Labels, Now: s.now, Zone: o.Zone, Timeout: s.limits.Request,
+		StartYear: o.StartYear, Affiliated: o.Affiliated, FormattedSingle: o.FormattedSingle, SpectrumOff: o.SpectrumOff,
+	})
+	if err != nil {
 		return nil, err
 	}
 	set.auth, err = auth.New(auth.Options{
 		APIKey: o.Auth.APIKey, PortfolioKey: o.Auth.PortfolioKey, Token: o.Admin.Token, Session: o.Auth.Session, Client: o.Client,
-		Person: set.env.findPerson, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.now,
+		Person: set.env.Person, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.now,
 	})
 	if err != nil {
 		return nil, err
 	}
 	set.limit = set.auth.Limit(s.rate)
-	set.resources = set.env.resources()
+	set.routes = set.env.Routes()
 	vary := o.Auth.Session.Vary()
 	if o.Auth.APIKey != "" || o.Auth.PortfolioKey != "" {
 		vary = append([]string{"X-API-Key"}, vary...)
@@ -63,7 +67,11 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		},
 		KeptBytes: s.limits.KeptBytes, Timeout: s.limits.Request,
 		Context: s.context, Streamed: s.metrics.streamed, Generation: generation, Adopted: adopted, Now: s.now,
-		Warm: func(ctx context.Context, shown *view.Snapshot) { s.warm(ctx, shown, set.env) },
+		Warm: func(ctx context.Context, shown *view.Snapshot) {
+			if err := set.env.Warm(ctx, shown, &s.counted); err != nil && ctx.Err() == nil {
+				s.log.Warn("not made before it is asked for", "view", shown.Meta().View, "error", err)
+			}
+		},
 	})
 	return set, nil
 }

@@ -18,15 +18,15 @@ import (
 
 // spectrumActivities answers GET /api/spectrum-activities: a row for each
 // spectrum entry of the asked name, best score first. Its count is always 0.
-func (e *env) spectrumActivities(_ context.Context, r request) (response.Plan, error) {
-	name, err := r.params.Text("spectrum")
+func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, error) {
+	name, err := r.Params.Text("spectrum")
 	if err != nil {
 		return response.Plan{}, err
 	}
 	if name == "" {
 		return response.Plan{}, rules.Wrongf("spectrum", "", "is required")
 	}
-	told := e.translator(r.params)
+	told := e.translator(r.Params)
 	f, err := e.query.Compile(bson.D{{Key: "spectrum.display_name", Value: bson.D{{Key: "$eq", Value: name}}}}, "spectrum")
 	if err != nil {
 		return response.Plan{}, err

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
@@ -44,12 +45,12 @@ type translator struct {
 
 // translator returns what the request's language needs; nil if rows can go out as
 // they are prepared.
-func (e *env) translator(p query.Params) *translator {
+func (e *Env) translator(p query.Params) *translator {
 	lang := e.languageOf(p)
-	if lang == e.language {
+	if lang == e.o.Language {
 		return nil
 	}
-	t := &translator{labels: e.labels, lang: lang, encoders: map[string]func([]byte, bson.Raw) []byte{}}
+	t := &translator{labels: e.o.Labels, lang: lang, encoders: map[string]func([]byte, bson.Raw) []byte{}}
 	for _, f := range activityFragments() {
 		for _, part := range append(f.Parts, f) {
 			if part.Name != "" && part.Encode != nil {
@@ -62,10 +63,10 @@ func (e *env) translator(p query.Params) *translator {
 
 // languageOf returns the language of an answer: lang, or else the configured one
 // (DESIGN.md: 15).
-func (e *env) languageOf(p query.Params) string { return or(p.Language(), e.language) }
+func (e *Env) languageOf(p query.Params) string { return cmp.Or(p.Language(), e.o.Language) }
 
 // says returns what the API says itself in a language.
-func (e *env) says(text, lang string) string { return e.labels.Label(label.Text, text, lang) }
+func (e *Env) says(text, lang string) string { return e.o.Labels.Label(label.Text, text, lang) }
 
 // key tells answers in different languages apart.
 func (t *translator) key() string {

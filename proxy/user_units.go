@@ -17,17 +17,17 @@ import (
 // userUnits answers GET /api/user-units/{id}: a person's memberships in units. Its
 // data is an object. Whether a membership is past changes at midnight, so an
 // answer holds for the day on which it is given.
-func (e *env) userUnits(ctx context.Context, r request) (response.Plan, error) {
+func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	id, err := identifierOf(r)
 	if err != nil {
 		return response.Plan{}, err
 	}
-	lang := e.languageOf(r.params)
+	lang := e.languageOf(r.Params)
 	row, err := e.personRow(ctx, rules.ViewUserUnits, id, lang, e.unitsOf)
 	if err != nil {
 		return response.Plan{}, err
 	}
-	now := e.now().In(e.zone)
+	now := e.o.Now().In(e.o.Zone)
 	build := func(context.Context, *view.Snapshot) (*response.Body, error) {
 		return response.Single(func(dst []byte) []byte { return units.AppendData(dst, row, now, lang) }), nil
 	}
@@ -40,7 +40,7 @@ func (e *env) userUnits(ctx context.Context, r request) (response.Plan, error) {
 
 // unitsOf makes the row of the user_units view from a person's record, as its job
 // will.
-func (e *env) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
+func (e *Env) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
 	groups, err := e.persons.read(ctx, "groups", origin.Query{Sort: bson.D{{Key: "_id", Value: 1}}})
 	if err != nil {
 		return nil, fmt.Errorf("units of a new person: %w: %w", rules.ErrUnavailable, err)

@@ -14,13 +14,13 @@ import (
 
 // user answers GET /api/users/{id}: the stored person, whole and as it is, or in
 // columns beside _id and id. Its data is an object.
-func (e *env) user(ctx context.Context, r request) (response.Plan, error) {
+func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	id, err := identifierOf(r)
 	if err != nil {
 		return response.Plan{}, err
 	}
-	lang := e.languageOf(r.params)
-	asked, err := r.params.Columns(renderedColumns...)
+	lang := e.languageOf(r.Params)
+	asked, err := r.Params.Columns(renderedColumns...)
 	if err != nil {
 		return response.Plan{}, err
 	}
