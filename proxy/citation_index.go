@@ -7,22 +7,10 @@ import (
 	"net/netip"
 	"time"
 
-	"vitrine/cache/citation"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/rules"
 )
-
-// Citations reads an external citation index, and keeps what it has read;
-// *citation.Client does.
-type Citations interface {
-	Profile(ctx context.Context, user string) (citation.Profile, error)
-	Document(ctx context.Context, user, doc string) (citation.Document, error)
-	// Knows reports whether an answer about a user is kept.
-	Knows(user string) bool
-	// Age is how long ago the answer was fetched, and whether it is past its time.
-	Age(user, doc string) (age time.Duration, stale bool)
-}
 
 // Strangers limits how many users that the citation index does not have a client may ask
 // for in a minute. Each costs a request to the index, which allows few.

@@ -62,3 +62,9 @@ func appendRecord(dst []byte, row bson.Raw) []byte {
 	}
 	return append(ejson.AppendID(append(dst, `"id":`...), row.Lookup("_id")), '}')
 }
+
+// deadlines answers GET /api/deadlines as events are answered, but not sorted by
+// date (DESIGN.md: 12).
+func (e *Env) deadlines(context.Context, Request) (response.Plan, error) {
+	return wholeView(rules.ViewDeadlines), nil
+}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"vitrine/cache/origin"
+	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/lru"
 	"vitrine/rules/raw"
@@ -141,4 +142,13 @@ func (l *personLookup) cache(id string, record bson.Raw) {
 		l.kept.Remove(oldest)
 	}
 	l.kept.Put(id, lookup{until: now.Add(lookupTTL), record: record})
+}
+
+// identified selects a person: a valid ObjectID is an _id, everything else a
+// username (API.md: users, user-units).
+func identified(id string) bson.D {
+	if oid, ok := query.ObjectID(id); ok {
+		return bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: oid}}}}
+	}
+	return bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: id}}}}
 }

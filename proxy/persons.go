@@ -27,15 +27,6 @@ func identifierOf(r Request) (string, error) {
 	return id, query.CheckUTF8("id", id)
 }
 
-// identified selects a person: a valid ObjectID is an _id, everything else a
-// username (API.md: users, user-units).
-func identified(id string) bson.D {
-	if oid, ok := query.ObjectID(id); ok {
-		return bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: oid}}}}
-	}
-	return bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: id}}}}
-}
-
 // personRow returns a person's row of a view. One that the view does not have
 // is made by absent from the stored record, if there is one (DESIGN.md: 20). If
 // there is none the error says so in a language.

@@ -64,12 +64,3 @@ type ViewOptions struct {
 	// Warm names more paths of activities that callers there often filter on.
 	Warm []string
 }
-
-// mustPath parses a path written in this package.
-func mustPath(s string) raw.Path {
-	p, err := raw.ParsePath(s)
-	if err != nil {
-		panic(err)
-	}
-	return p
-}

@@ -10,3 +10,12 @@ func newestFirst() raw.Sort { return raw.Sort{{Path: mustPath("year"), Desc: tru
 func idOrder(descending bool) raw.Sort {
 	return raw.Sort{{Path: mustPath("_id"), Desc: descending}}
 }
+
+// mustPath parses a path written in this package.
+func mustPath(s string) raw.Path {
+	p, err := raw.ParsePath(s)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}

@@ -1,0 +1,89 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/proxy/query"
+	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/filter"
+)
+
+// NewEnv returns an Env. Errors name the option at fault.
+func NewEnv(o EnvOptions) (*Env, error) {
+	o.Zone, o.Language = cmp.Or(o.Zone, time.UTC), cmp.Or(o.Language, "en")
+	if len(o.Affiliated) == 0 {
+		o.Affiliated = []string{"affiliated", "aoi"}
+	}
+	var err error
+	if o.Access == nil {
+		if o.Access, err = access.New(access.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	e := &Env{o: o, query: query.New(query.Options{Filter: o.Filter, Now: o.Now}), persons: newPersonLookup(o.Records, o.Now)}
+	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
+		return nil, fmt.Errorf("proxy: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
+	}
+	if e.topics, err = e.query.Compile(topicsOf(), ""); err != nil {
+		return nil, err
+	}
+	e.titles.publications, err = e.query.Compile(bson.D{{Key: "type", Value: "publication"}}, "")
+	return e, err
+}
+
+// Routes maps a path to the handler that plans its answers.
+func (e *Env) Routes() map[string]Handler {
+	all := map[string]Handler{
+		"/api/activities":          e.activities,
+		"/api/html":                e.html,
+		"/api/projects":            e.projects,
+		"/api/proposals":           e.proposals,
+		"/api/all-activities":      e.allActivities,
+		"/api/spectrum-activities": e.spectrumActivities,
+		"/api/levenshtein":         e.levenshtein,
+		"/api/users/:id":           e.user,
+		"/api/user-units/:id":      e.userUnits,
+		"/api/events":              e.events,
+		"/api/conferences":         e.events,
+		"/api/deadlines":           e.deadlines,
+		"/portfolio/spectrum":      e.portfolioSpectrum,
+
+		"/api/projects-by-funding-number": e.projectsByFundingNumber,
+	}
+	for name, of := range searches() {
+		all["/api/search/"+name] = e.search(of)
+	}
+	return all
+}
+
+// Warm prepares what takes long to make for a snapshot that has just been shown: the
+// titles to compare with, and at first, once for all settings, the counts by author.
+// Concurrent requests wait for it.
+func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once) error {
+	rows, resident := shown.Resident()
+	if shown.Meta().View != rules.ViewActivities || !resident {
+		return nil
+	}
+	err := e.titles.follow(ctx, rows)
+	counted.Do(func() { err = errors.Join(err, countAuthors(ctx, shown)) })
+	return err
+}
+
+// countAuthors counts activities by author, as the portals do; the view keeps what it
+// made for that, and later snapshots inherit it while it is in use.
+func countAuthors(ctx context.Context, s *view.Snapshot) error {
+	every, err := s.Select(ctx, filter.All())
+	if err == nil {
+		_, err = every.Group(ctx, "authors.user", unwound("authors.user"))
+	}
+	return err
+}
