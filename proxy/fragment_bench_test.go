@@ -5,14 +5,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy"
+	"vitrine/proxy/api"
 	"vitrine/rules"
 )
 
 // BenchmarkFragments encodes what is prepared of an activity.
 func BenchmarkFragments(b *testing.B) {
 	docs := documents(b, "testdata/activities.jsonl")
-	for _, def := range proxy.Views(proxy.ViewOptions{}) {
+	for _, def := range api.Views(api.ViewOptions{}) {
 		if def.Name != rules.ViewActivities {
 			continue
 		}

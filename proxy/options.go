@@ -9,6 +9,7 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/response"
 	"vitrine/rules/access"
@@ -63,14 +64,14 @@ type Options struct {
 	Labels *label.Sets
 
 	// Records is asked for persons whom the views do not have yet. If nil, nobody is.
-	Records Records
+	Records api.Records
 	// Store tells how the store behind the views stands. If nil, nothing is told of it.
 	Store func() circuit.State
 	// Optional names the views whose source may be empty; any other is reported as
 	// degraded then.
 	Optional []string
 	// Citations is the external citation index. If nil, there is none.
-	Citations Citations
+	Citations api.Citations
 	// FormattedSingle lets formatted on projects answer its table alone; off, the list
 	// follows it as a second document, as API.md has it.
 	FormattedSingle bool

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"vitrine/proxy/api"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 )
@@ -99,7 +100,7 @@ func (s *Server) answer(path string, planner *response.Planner) fiber.Handler {
 		}
 		who := response.Caller{Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
 		return set.response.Serve(c, planner, who, func() (response.Plan, error) {
-			r := Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
+			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
 			if err := r.Params.CheckLanguage(); err != nil {
 				return response.Plan{}, err
 			}

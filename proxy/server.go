@@ -17,6 +17,7 @@ import (
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/response"
@@ -63,7 +64,7 @@ func New(o Options) (*Server, error) {
 		limits: o.Limits.withDefaults(), backtracking: o.Filter.RegexTimeout,
 		rate:      auth.NewLimiter(max(o.Limits.Rate, o.Limits.Burst), o.Limits.Rate, time.Second),
 		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
-		strangers: Strangers(),
+		strangers: api.Strangers(),
 		store:     o.Store, optional: o.Optional,
 		metrics: o.Metrics, log: o.Logger, accessLog: o.AccessLog, now: o.Now,
 	}

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/response"
 )
@@ -19,8 +20,8 @@ import (
 type settings struct {
 	generation int
 	auth       *auth.Authenticator
-	env        *Env
-	routes     map[string]Handler // by path
+	env        *api.Env
+	routes     map[string]api.Handler // by path
 	response   *response.Responder
 	cors       fiber.Handler // nil: no other site's scripts may read answers
 	limit      fiber.Handler // of what one client asks for; nil: no limit
@@ -34,7 +35,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
 	}
-	set.env, err = NewEnv(EnvOptions{
+	set.env, err = api.New(api.Options{
 		Views: s.views, Filter: o.Filter, Access: o.Access, Records: o.Records, Citations: o.Citations, Strangers: s.strangers,
 		Language: o.Language, Labels: o.Labels, Now: s.now, Zone: o.Zone, Timeout: s.limits.Request,
 		StartYear: o.StartYear, Affiliated: o.Affiliated, FormattedSingle: o.FormattedSingle, SpectrumOff: o.SpectrumOff,

@@ -15,13 +15,14 @@ import (
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
+	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/rules/access"
 )
 
 // viewOptions adjusts the front end's views to the configuration.
-func viewOptions(cfg configs.Config) proxy.ViewOptions {
-	return proxy.ViewOptions{Warm: []string{cfg.Catalog.TopicsPath + ".id"}}
+func viewOptions(cfg configs.Config) api.ViewOptions {
+	return api.ViewOptions{Warm: []string{cfg.Catalog.TopicsPath + ".id"}}
 }
 
 // proxyOptions copies what the front end needs out of the configuration and the

@@ -16,7 +16,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy"
+	"vitrine/proxy/api"
 )
 
 func materializeCommand() *cobra.Command {
@@ -73,7 +73,7 @@ func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
 		}
 	}
 	if view.Mode(cfg.Views.Mode) != view.Memory {
-		err = errors.Join(err, view.Index(cmd.Context(), store, proxy.Views(viewOptions(cfg))))
+		err = errors.Join(err, view.Index(cmd.Context(), store, api.Views(viewOptions(cfg))))
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/configs"
-	"vitrine/proxy"
+	"vitrine/proxy/api"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -69,7 +69,7 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	var known []string
-	for _, def := range proxy.Views(viewOptions(cfg)) {
+	for _, def := range api.Views(viewOptions(cfg)) {
 		known = append(known, def.Name)
 		if def.Name == name {
 			snap, err := view.Load(cmd.Context(), view.Options{Store: store, Foreign: readThrough(cfg, store)}, def)

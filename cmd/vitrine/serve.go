@@ -25,6 +25,7 @@ import (
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
+	"vitrine/proxy/api"
 )
 
 func serveCommand() *cobra.Command {
@@ -170,7 +171,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	p.views, err = view.New(view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a user that only reads
-		Views: proxy.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
+		Views: api.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: readThrough(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
 		OnSwap: func(*view.Snapshot) { p.swapped() },

@@ -1,4 +1,4 @@
-package proxy
+package api
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // Env is what the handlers plan answers with: the rules of one generation of settings,
 // and the views. It is safe for concurrent use.
 type Env struct {
-	o       EnvOptions
+	o       Options
 	query   *query.Reader
 	persons *personLookup
 	titles  titles
@@ -26,8 +26,8 @@ type Env struct {
 	topics       *filter.Filter // the rows of /portfolio/spectrum
 }
 
-// EnvOptions configures an Env. Views and Now are needed.
-type EnvOptions struct {
+// Options configures an Env. Views and Now are needed.
+type Options struct {
 	Views interface {
 		Snapshot(view string) (*view.Snapshot, error)
 	}

@@ -1,4 +1,4 @@
-package proxy
+package api
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ import (
 	"vitrine/rules/filter"
 )
 
-// NewEnv returns an Env. Errors name the option at fault.
-func NewEnv(o EnvOptions) (*Env, error) {
+// New returns an Env. Errors name the option at fault.
+func New(o Options) (*Env, error) {
 	o.Zone, o.Language = cmp.Or(o.Zone, time.UTC), cmp.Or(o.Language, "en")
 	if len(o.Affiliated) == 0 {
 		o.Affiliated = []string{"affiliated", "aoi"}
@@ -31,7 +31,7 @@ func NewEnv(o EnvOptions) (*Env, error) {
 	}
 	e := &Env{o: o, query: query.New(query.Options{Filter: o.Filter, Now: o.Now}), persons: newPersonLookup(o.Records, o.Now)}
 	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
-		return nil, fmt.Errorf("proxy: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
+		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
 	}
 	if e.topics, err = e.query.Compile(topicsOf(), ""); err != nil {
 		return nil, err

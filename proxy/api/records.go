@@ -1,4 +1,4 @@
-package proxy
+package api
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"

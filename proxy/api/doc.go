@@ -1,0 +1,14 @@
+// Package api plans the answers of the API (API.md), one file for each resource. A Handler
+// reads the parameters of a Request, names what it will answer, and says how: it returns a
+// response.Plan and never touches the response. Env holds what handlers share.
+//
+// A row is a concatenation of fragments prepared once per record (rows.go) and declared,
+// with the views, by Views. Rows are taken to be clean: HTML in them has passed the
+// allow-list of rules/markup when they were materialized.
+//
+// An answer about one person is planned anew for each request: from the row of a view, or
+// from the source's record while the view has none yet (persons.go, person_lookup.go). So
+// is one that depends on the day or the year, which are part of its canonical query: it is
+// right at midnight without anything being rebuilt, and no cache outside is told to keep
+// it longer.
+package api
