@@ -10,8 +10,13 @@ import (
 	"vitrine/configs"
 )
 
+// minClosing is the least time to close clients and stores in, on a machine that is busy
+// with other work, too.
+const minClosing = 2 * time.Second
+
 // enforceShutdown ends the process after ctx has ended and the time for its shutdown is
-// over: shutdown.delay, shutdown.grace, and a fifth of it to close what is open. It logs
+// over: shutdown.delay, shutdown.grace, and a fifth of it, at least minClosing, to close
+// what is open. It logs
 // the goroutines that are still busy; the stores survive this as they survive a crash. It
 // returns a function to call when everything has ended in time.
 func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logger, exit func(code int)) (ended func()) {
@@ -25,7 +30,7 @@ func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logg
 			return
 		case <-ctx.Done():
 		}
-		after := times.Delay + times.Grace + times.Grace/5
+		after := times.Delay + times.Grace + max(times.Grace/5, minClosing)
 		select {
 		case <-done:
 		case <-time.After(after):
