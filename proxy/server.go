@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -16,8 +15,6 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
-	"vitrine/cache/view"
-	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
 	"vitrine/proxy/response"
@@ -51,69 +48,6 @@ type Server struct {
 	close    sync.Once
 	app      *fiber.App
 	admin    *fiber.App
-}
-
-// New builds a server. Errors name the option at fault. Close it when done, or
-// let Serve do so.
-func New(o Options) (*Server, error) {
-	if o.Views == nil {
-		return nil, errors.New("proxy: Options.Views is missing")
-	}
-	s := &Server{
-		views: o.Views, planners: map[string]*response.Planner{},
-		limits: o.Limits.withDefaults(), backtracking: o.Filter.RegexTimeout,
-		rate:      auth.NewLimiter(max(o.Limits.Rate, o.Limits.Burst), o.Limits.Rate, time.Second),
-		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
-		strangers: api.Strangers(),
-		store:     o.Store, optional: o.Optional,
-		metrics: o.Metrics, log: o.Logger, accessLog: o.AccessLog, now: o.Now,
-	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.metrics == nil {
-		s.metrics = NewMetrics()
-	}
-	if s.now == nil {
-		s.now = time.Now
-	}
-	var err error
-	if s.results, err = result.New(o.Cache); err != nil {
-		return nil, err
-	}
-	if err := s.open(o); err != nil {
-		s.Close()
-		return nil, err
-	}
-	if views, ok := s.views.(preparing); ok {
-		views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
-			return s.settings.Load().response.Prepare(ctx, next)
-		})
-	}
-	return s, nil
-}
-
-// open makes the first settings, what is kept for each resource, and the apps.
-func (s *Server) open(o Options) error {
-	first, err := s.newSettings(o, 0, time.Time{})
-	if err != nil {
-		return err
-	}
-	s.settings.Store(first)
-	for path := range first.routes {
-		if s.planners[path], err = response.NewPlanner(); err != nil {
-			delete(s.planners, path)
-			return err
-		}
-	}
-	if err := s.metrics.watch(s.views, s.store, s.results, s.now); err != nil {
-		return err
-	}
-	s.app = s.newApp()
-	s.routes()
-	s.app.Server().Handler = s.lastWhileDraining(refuseUnknownMethods(s.app))
-	s.admin = s.newAdmin(o.Admin)
-	return nil
 }
 
 // lastWhileDraining makes every response the last of its connection while the server
@@ -155,37 +89,6 @@ func (q quiet) Printf(format string, args ...any) {
 		}
 	}
 	q.log.Debug(fmt.Sprintf(format, args...))
-}
-
-// writeBuffer is how many bytes of an answer are gathered before they are sent: a
-// page with its headers is one packet train and wakes its reader once.
-const writeBuffer = 32 << 10
-
-// newApp returns an app with the server's limits, every error of which becomes an envelope.
-func (s *Server) newApp() *fiber.App {
-	app := fiber.New(fiber.Config{
-		AppName:               "vitrine",
-		DisableStartupMessage: true,
-		CaseSensitive:         true,
-		ReadBufferSize:        s.limits.URLBytes + listener.HeaderRoom,
-		WriteBufferSize:       writeBuffer,
-		ReduceMemoryUsage:     true, // see listener.Conn
-		Concurrency:           listener.MostServed,
-		BodyLimit:             s.limits.BodyBytes,
-		ReadTimeout:           s.limits.Read,
-		WriteTimeout:          s.limits.Send,
-		IdleTimeout:           s.limits.Idle,
-		ErrorHandler:          s.fail,
-
-		// Nobody's X-Forwarded-Host counts; clients are known by auth.Clients.
-		EnableTrustedProxyCheck: true,
-		// A form in a body would be read, into files if it is large.
-		DisablePreParseMultipartForm: true,
-	})
-	// What cannot be read may hold a key.
-	app.Server().SecureErrorLogMessage = true
-	app.Server().Logger = quiet{s.log}
-	return app
 }
 
 // App returns the public app, for tests and for mounting.
