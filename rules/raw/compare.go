@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A bracket is a class of types that compare with each other; brackets sort in
+// A Bracket is a class of types that compare with each other; brackets sort in
 // the order of their numbers (MongoDB's canonical types).
 type Bracket int8
 
