@@ -37,7 +37,7 @@ func (p Part) Sound() bool { return p.Damaged == 0 && p.Err == nil }
 // nothing. An error that wraps origin.ErrDamaged says that it cannot be opened at all;
 // one that wraps origin.ErrLocked that another process has it open.
 func Check(ctx context.Context, path string) (parts []Part, err error) {
-	s := &Store{path: path}
+	s := newStore(path)
 	if at, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("check %s: %w", s.Name(), err)
 	} else if at.Size() == 0 {

@@ -21,9 +21,9 @@ import (
 // equality or $in on it looks documents up, everything else reads the collection.
 // A sort holds all matching documents in memory. What package filter refuses to
 // evaluate is origin.ErrUnsupported. Damaged documents are left out.
-func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+func (r *records) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		docs, err := s.find(ctx, collection, q)
+		docs, err := r.find(ctx, collection, q)
 		if err != nil {
 			yield(nil, fmt.Errorf("find in %s: %w", collection, err))
 			return
@@ -45,7 +45,7 @@ func (s *Store) Find(ctx context.Context, collection string, q origin.Query) ite
 }
 
 // find yields the documents that match, in order.
-func (s *Store) find(ctx context.Context, collection string, q origin.Query) (iter.Seq2[bson.Raw, error], error) {
+func (r *records) find(ctx context.Context, collection string, q origin.Query) (iter.Seq2[bson.Raw, error], error) {
 	match := func(bson.Raw) (bool, error) { return true, nil }
 	if q.Filter != nil {
 		f, err := filter.FromBSON(q.Filter, filter.Options{})
@@ -63,9 +63,9 @@ func (s *Store) find(ctx context.Context, collection string, q origin.Query) (it
 	}
 	var docs iter.Seq2[bson.Raw, error]
 	if keys, ok := idKeys(q.Filter); ok {
-		docs = s.pick(ctx, collection, keys, match)
+		docs = r.pick(ctx, collection, keys, match)
 	} else {
-		docs = whole(s.scan(ctx, collection, match, giveWay))
+		docs = whole(r.scan(ctx, collection, match, giveWay))
 	}
 	if len(order) > 0 {
 		return sorted(docs, order)
@@ -85,10 +85,10 @@ func whole(docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
 }
 
 // pick yields those documents with the given keys that match.
-func (s *Store) pick(ctx context.Context, collection string, keys [][]byte, match func(bson.Raw) (bool, error)) iter.Seq2[bson.Raw, error] {
+func (r *records) pick(ctx context.Context, collection string, keys [][]byte, match func(bson.Raw) (bool, error)) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		for _, key := range keys {
-			doc, err := s.get(ctx, collection, key)
+			doc, err := r.get(ctx, collection, key)
 			if errors.Is(err, origin.ErrNotFound) || errors.Is(err, origin.ErrDamagedRecord) {
 				continue
 			}

@@ -21,14 +21,14 @@ const (
 )
 
 // Upsert implements origin.Importer.
-func (s *Store) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.Upserted, err error) {
+func (r *records) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.Upserted, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return done, err
 	}
 	for len(docs) > 0 {
 		n := chunk(docs, func(d bson.Raw) int { return len(d) })
 		var part origin.Upserted
-		err := s.update(ctx, func(tx *bbolt.Tx) (err error) {
+		err := r.update(ctx, func(tx *bbolt.Tx) (err error) {
 			part, err = upsert(tx, collection, docs[:n])
 			return err
 		})
@@ -92,15 +92,15 @@ func storableKey(id bson.RawValue) ([]byte, error) {
 }
 
 // Retain implements origin.Importer.
-func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (removed int, err error) {
+func (r *records) Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return 0, err
 	}
 	var after []byte
 	for more := true; more; {
 		var refused [][]byte
-		if refused, after, more, err = s.refused(ctx, collection, after, keep); err == nil && len(refused) > 0 {
-			err = s.drop(ctx, collection, refused)
+		if refused, after, more, err = r.refused(ctx, collection, after, keep); err == nil && len(refused) > 0 {
+			err = r.drop(ctx, collection, refused)
 		}
 		if err != nil {
 			return removed, fmt.Errorf("delete documents of %s: %w", collection, err)
@@ -112,10 +112,10 @@ func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson
 
 // refused reads the next ids and returns the keys of those that keep refuses.
 // keep is foreign code and runs after the read transaction.
-func (s *Store) refused(ctx context.Context, collection string, after []byte, keep func(bson.RawValue) bool) (keys [][]byte, last []byte, more bool, err error) {
+func (r *records) refused(ctx context.Context, collection string, after []byte, keep func(bson.RawValue) bool) (keys [][]byte, last []byte, more bool, err error) {
 	var ids []bson.RawValue
-	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		bucket, err := s.collection(tx, collection)
+	err = r.view(ctx, func(tx *bbolt.Tx) error {
+		bucket, err := r.collection(tx, collection)
 		if bucket == nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func (s *Store) refused(ctx context.Context, collection string, after []byte, ke
 }
 
 // drop deletes documents by key.
-func (s *Store) drop(ctx context.Context, collection string, keys [][]byte) error {
-	return s.update(ctx, func(tx *bbolt.Tx) error {
+func (r *records) drop(ctx context.Context, collection string, keys [][]byte) error {
+	return r.update(ctx, func(tx *bbolt.Tx) error {
 		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
 		for _, key := range keys {
 			if err := bucket.Delete(key); err != nil {

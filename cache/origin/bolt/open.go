@@ -74,14 +74,27 @@ type Options struct {
 
 // Store is the embedded origin.Store.
 type Store struct {
+	storeFile
+	records
+
+	keep  uint64
+	now   func() time.Time
+	watch *leasedoc.Watch
+
+	mu   sync.Mutex                   // guards pins; held when taking a pin and when deciding what to prune
+	pins map[string]map[*pin]struct{} // readers under way, by view
+}
+
+// records are the source collections of a store.
+type records struct{ *storeFile }
+
+// storeFile is the file of a store: view and update are the ways to what is in it.
+type storeFile struct {
 	path    string
 	db      *bbolt.DB
-	file    *os.File    // that of db
-	opened  os.FileInfo // of file
-	page    int64       // bytes of a page
-	keep    uint64
-	now     func() time.Time
-	watch   *leasedoc.Watch
+	file    *os.File         // that of db
+	opened  os.FileInfo      // of file
+	page    int64            // bytes of a page
 	damaged map[string]error // collections and views that cannot be read, as "source/NAME" and "views/NAME"
 	oneHead bool             // one of the two meta pages is not whole
 	unsafe  error            // why nothing may be written; nil: it may
@@ -91,9 +104,6 @@ type Store struct {
 	writing sync.Mutex             // held while one writes
 	written atomic.Pointer[header] // as of the last transaction that was committed
 	failure atomic.Pointer[error]  // why no operation is possible any more; nil: they are
-
-	mu   sync.Mutex                   // guards pins; held when taking a pin and when deciding what to prune
-	pins map[string]map[*pin]struct{} // readers under way, by view
 }
 
 var _ origin.Store = (*Store)(nil)
@@ -121,11 +131,19 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{path: path, keep: o.KeepDeltas, now: o.Now, watch: leasedoc.NewWatch(o.Elapsed), pins: map[string]map[*pin]struct{}{}}
+	s := newStore(path)
+	s.keep, s.now, s.watch = o.KeepDeltas, o.Now, leasedoc.NewWatch(o.Elapsed)
 	if err := s.open(o.LockTimeout); err != nil {
 		return nil, fmt.Errorf("open %s: %w", s.Name(), err)
 	}
 	return s, nil
+}
+
+// newStore returns a store that is not open.
+func newStore(path string) *Store {
+	s := &Store{storeFile: storeFile{path: path}, pins: map[string]map[*pin]struct{}{}}
+	s.records.storeFile = &s.storeFile
+	return s
 }
 
 // open opens the file, creates the buckets and leaves word of who holds it.
@@ -161,55 +179,55 @@ func (s *Store) open(wait time.Duration) error {
 
 // examine checks the structure of the file, if there is one, before bbolt reads it. The
 // file is locked meanwhile.
-func (s *Store) examine(wait time.Duration) error {
-	if at, err := os.Stat(s.path); err != nil || at.Size() == 0 {
+func (f *storeFile) examine(wait time.Duration) error {
+	if at, err := os.Stat(f.path); err != nil || at.Size() == 0 {
 		return nil // it is created
 	}
-	db, err := s.openFile(wait, true)
+	db, err := f.openFile(wait, true)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	_, err = s.guard(func() error {
-		at, err := s.file.Stat()
+	_, err = f.guard(func() error {
+		at, err := f.file.Stat()
 		if err == nil {
-			s.damaged, err = examine(mapped(db, at.Size()), int64(db.Info().PageSize))
+			f.damaged, err = examine(mapped(db, at.Size()), int64(db.Info().PageSize))
 		}
 		if err == nil {
 			var other header
-			_, other, err = readHeaders(s.file, int64(db.Info().PageSize))
-			s.oneHead = other == header{}
+			_, other, err = readHeaders(f.file, int64(db.Info().PageSize))
+			f.oneHead = other == header{}
 		}
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w; vitrine check says what to do", origin.ErrDamaged, err)
 	}
-	if s.oneHead {
-		s.notes = append(s.notes, "one of its two meta pages is damaged: what the last commit wrote may be missing")
+	if f.oneHead {
+		f.notes = append(f.notes, "one of its two meta pages is damaged: what the last commit wrote may be missing")
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.damaged)) {
-		s.notes = append(s.notes, fmt.Sprintf("%s cannot be read: %v", name, s.damaged[name]))
+	for _, name := range slices.Sorted(maps.Keys(f.damaged)) {
+		f.notes = append(f.notes, fmt.Sprintf("%s cannot be read: %v", name, f.damaged[name]))
 		if strings.HasPrefix(name, string(bucketSource)) {
-			s.unsafe = fmt.Errorf("%s: %w: nothing is written to it: %s: %w; vitrine check says what to do",
-				s.Name(), origin.ErrDamaged, name, s.damaged[name])
+			f.unsafe = fmt.Errorf("%s: %w: nothing is written to it: %s: %w; vitrine check says what to do",
+				f.Name(), origin.ErrDamaged, name, f.damaged[name])
 		}
 	}
 	return nil
 }
 
 // openFile opens the file with bbolt.
-func (s *Store) openFile(wait time.Duration, readOnly bool) (*bbolt.DB, error) {
+func (f *storeFile) openFile(wait time.Duration, readOnly bool) (*bbolt.DB, error) {
 	o := fileOptions(wait)
 	o.ReadOnly = readOnly
-	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-		f, err = os.OpenFile(name, flag, mode)
-		s.file = f
-		return f, err
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		opened, err := os.OpenFile(name, flag, mode)
+		f.file = opened
+		return opened, err
 	}
-	db, err := bbolt.Open(s.path, 0o600, o)
+	db, err := bbolt.Open(f.path, 0o600, o)
 	if errors.Is(err, bbolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("%w%s", origin.ErrLocked, s.heldBy())
+		return nil, fmt.Errorf("%w%s", origin.ErrLocked, f.heldBy())
 	}
 	if errors.Is(err, bbolterrors.ErrInvalid) || errors.Is(err, bbolterrors.ErrChecksum) || errors.Is(err, bbolterrors.ErrVersionMismatch) {
 		return nil, fmt.Errorf("%w: its first two pages are not those of a store, or both are damaged: %w", origin.ErrDamaged, err)
@@ -268,7 +286,7 @@ func (s *Store) setAside(tx *bbolt.Tx) error {
 
 // Damage lists what was found wrong with the file when it was opened, beside single
 // records, in sentences for the operator.
-func (s *Store) Damage() []string { return s.notes }
+func (f *storeFile) Damage() []string { return f.notes }
 
 // fileOptions are bbolt's options, chosen as follows. Commits are synced (NoSync
 // stays off): what was acknowledged survives. The free list is written with each
@@ -291,18 +309,18 @@ func syncFolder(dir string) {
 // holderPath is a text file that says which process holds the store. It is only a
 // hint for people, read when the lock is found taken; the lock itself is the
 // database file's.
-func (s *Store) holderPath() string { return s.path + ".holder" }
+func (f *storeFile) holderPath() string { return f.path + ".holder" }
 
 // sayHolder writes the hint.
-func (s *Store) sayHolder() {
+func (f *storeFile) sayHolder() {
 	host, _ := os.Hostname()
 	text := fmt.Sprintf("process %d on %s\n", os.Getpid(), host)
-	_ = os.WriteFile(s.holderPath(), []byte(text), 0o600)
+	_ = os.WriteFile(f.holderPath(), []byte(text), 0o600)
 }
 
 // heldBy returns the hint as the end of a sentence, or nothing.
-func (s *Store) heldBy() string {
-	text, err := os.ReadFile(s.holderPath())
+func (f *storeFile) heldBy() string {
+	text, err := os.ReadFile(f.holderPath())
 	if err != nil {
 		return ""
 	}
@@ -310,11 +328,11 @@ func (s *Store) heldBy() string {
 }
 
 // Name returns the store's URI.
-func (s *Store) Name() string { return "bolt://" + s.path }
+func (f *storeFile) Name() string { return "bolt://" + f.path }
 
 // Ping reports whether the file can be read.
-func (s *Store) Ping(ctx context.Context) error {
-	return s.view(ctx, func(*bbolt.Tx) error { return nil })
+func (f *storeFile) Ping(ctx context.Context) error {
+	return f.view(ctx, func(*bbolt.Tx) error { return nil })
 }
 
 // Close waits for transactions under way and gives the file back.
@@ -327,9 +345,9 @@ func (s *Store) Close() error {
 }
 
 // release closes the file. After a failure bbolt would wait for ever: its mapping stays.
-func (s *Store) release() error {
-	if s.failure.Load() != nil {
-		return s.file.Close()
+func (f *storeFile) release() error {
+	if f.failure.Load() != nil {
+		return f.file.Close()
 	}
-	return s.db.Close()
+	return f.db.Close()
 }

@@ -21,7 +21,7 @@ const releaseEvery = 64 << 20
 // process's memory, all of a large store in the end, although the system's own cache
 // has it, too. So pages that were read once, one after the other, are let go.
 type reading struct {
-	store *Store
+	file  *storeFile
 	bytes int
 }
 
@@ -36,8 +36,8 @@ func (r *reading) note(bytes int) {
 func (r *reading) end() {
 	if r.bytes >= releaseEvery/16 {
 		// The transaction keeps the mapping where it is. Without it nothing is let go.
-		_ = r.store.view(context.Background(), func(tx *bbolt.Tx) error {
-			release(mapped(r.store.db, tx.Size()))
+		_ = r.file.view(context.Background(), func(tx *bbolt.Tx) error {
+			release(mapped(r.file.db, tx.Size()))
 			return nil
 		})
 	}

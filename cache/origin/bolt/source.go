@@ -24,32 +24,32 @@ const (
 
 // Scan implements origin.Source. Documents come in the order of their _id; those of a
 // batch that are damaged come behind it.
-func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	return s.scan(ctx, collection, nil, rest)
+func (r *records) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
+	return r.scan(ctx, collection, nil, rest)
 }
 
 // Sift implements origin.Source.
-func (s *Store) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return s.scan(ctx, collection, func(doc bson.Raw) (bool, error) { return want(doc), nil }, rest)
+func (r *records) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+	return r.scan(ctx, collection, func(doc bson.Raw) (bool, error) { return want(doc), nil }, rest)
 }
 
 // scan yields the documents that match accepts; nil accepts all. match sees
 // documents inside a read transaction, as the file's own memory: it may neither
 // keep them nor call the store. pause is called between batches with what it returned
 // the time before.
-func (s *Store) scan(ctx context.Context, collection string, match func(bson.Raw) (bool, error), pause func(time.Time) time.Time) iter.Seq2[bson.Raw, error] {
+func (r *records) scan(ctx context.Context, collection string, match func(bson.Raw) (bool, error), pause func(time.Time) time.Time) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		b := batch{match: match}
-		r := reading{store: s}
-		defer r.end()
+		read := reading{file: r.storeFile}
+		defer read.end()
 		rested := time.Now()
 		for more := true; more; {
 			var err error
-			if more, err = s.readBatch(ctx, collection, &b); err != nil {
+			if more, err = r.readBatch(ctx, collection, &b); err != nil {
 				yield(nil, fmt.Errorf("scan %s: %w", collection, err))
 				return
 			}
-			r.note(b.read)
+			read.note(b.read)
 			for _, doc := range b.docs {
 				if !yield(doc, nil) {
 					return
@@ -101,11 +101,11 @@ type batch struct {
 }
 
 // readBatch fills b with the next documents and reports whether there may be more.
-func (s *Store) readBatch(ctx context.Context, collection string, b *batch) (more bool, err error) {
+func (r *records) readBatch(ctx context.Context, collection string, b *batch) (more bool, err error) {
 	b.docs, b.damaged, b.read = b.docs[:0], b.damaged[:0], 0
 	in := placeOf(bucketSource, collection)
-	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		bucket, err := s.collection(tx, collection)
+	err = r.view(ctx, func(tx *bbolt.Tx) error {
+		bucket, err := r.collection(tx, collection)
 		if bucket == nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (s *Store) readBatch(ctx context.Context, collection string, b *batch) (mor
 					b.docs = append(b.docs, doc)
 					size += len(doc)
 				} else {
-					b.damaged = append(b.damaged, s.damagedRecord(collection, key, own))
+					b.damaged = append(b.damaged, r.damagedRecord(collection, key, own))
 				}
 			}
 			if seen++; seen >= batchDocs || size >= batchBytes {
@@ -152,12 +152,12 @@ func seekAfter(c *bbolt.Cursor, after []byte) (key, value []byte) {
 }
 
 // Lookup implements origin.Source.
-func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error) {
+func (r *records) Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error) {
 	key, err := idkey.Of(id)
 	if err != nil {
 		return nil, fmt.Errorf("look up in %s: %w", collection, err)
 	}
-	doc, err := s.get(ctx, collection, key)
+	doc, err := r.get(ctx, collection, key)
 	if err != nil {
 		return nil, fmt.Errorf("look up %s in %s: %w", id.String(), collection, err)
 	}
@@ -165,9 +165,9 @@ func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue)
 }
 
 // get returns a copy of the document with that key, or origin.ErrNotFound.
-func (s *Store) get(ctx context.Context, collection string, key []byte) (doc bson.Raw, err error) {
-	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		bucket, err := s.collection(tx, collection)
+func (r *records) get(ctx context.Context, collection string, key []byte) (doc bson.Raw, err error) {
+	err = r.view(ctx, func(tx *bbolt.Tx) error {
+		bucket, err := r.collection(tx, collection)
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (s *Store) get(ctx context.Context, collection string, key []byte) (doc bso
 		}
 		own := bytes.Clone(sealed)
 		if doc, _, err = placeOf(bucketSource, collection).open(key, own, 0); err != nil {
-			return s.damagedRecord(collection, key, own)
+			return r.damagedRecord(collection, key, own)
 		}
 		return nil
 	})
@@ -188,22 +188,22 @@ func (s *Store) get(ctx context.Context, collection string, key []byte) (doc bso
 }
 
 // collection returns a source collection, nil if it is not there.
-func (s *Store) collection(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
-	if err := s.damaged[string(bucketSource)+"/"+name]; err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
+func (r *records) collection(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
+	if err := r.damaged[string(bucketSource)+"/"+name]; err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", r.Name(), origin.ErrDamaged, err)
 	}
 	return tx.Bucket(bucketSource).Bucket([]byte(name)), nil
 }
 
 // damagedRecord is the error of a record that is not what was written.
-func (s *Store) damagedRecord(collection string, key, sealed []byte) error {
+func (r *records) damagedRecord(collection string, key, sealed []byte) error {
 	id, _ := idOf(sealed, key)
-	return &origin.DamagedError{Store: s.Name(), Collection: collection, ID: id}
+	return &origin.DamagedError{Store: r.Name(), Collection: collection, ID: id}
 }
 
 // Collections implements origin.Source.
-func (s *Store) Collections(ctx context.Context) (names []string, err error) {
-	err = s.view(ctx, func(tx *bbolt.Tx) error {
+func (r *records) Collections(ctx context.Context) (names []string, err error) {
+	err = r.view(ctx, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketSource).ForEachBucket(func(name []byte) error {
 			names = append(names, string(name))
 			return nil

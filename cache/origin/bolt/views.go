@@ -85,7 +85,7 @@ type fillFunc func(view viewBuckets, b *rowBatch) (more bool)
 
 // eachRow reads a published view batch by batch, until take wants no more.
 func (s *Store) eachRow(ctx context.Context, view string, b *rowBatch, fill fillFunc, take func(origin.Row) (bool, error)) error {
-	r := reading{store: s}
+	r := reading{file: &s.storeFile}
 	defer r.end()
 	for more := b.at > 0; more; {
 		b.rows, b.size = b.rows[:0], 0
