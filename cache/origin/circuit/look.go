@@ -63,17 +63,17 @@ func (s *Store) look(ctx context.Context) error {
 // waitForDoubt returns when there is a reason to look: an operation that did not
 // reach the store, though not sooner than a pause after the last look, or silence.
 func (s *Store) waitForDoubt(ctx context.Context) {
-	s.sleep(ctx, s.o.Pause, nil)
+	sleep(ctx, s.o.Pause, nil)
 	for ctx.Err() == nil {
 		quiet := s.silent()
-		if quiet >= s.o.Quiet || !s.sleep(ctx, s.o.Quiet-quiet, s.doubt) {
+		if quiet >= s.o.Quiet || !sleep(ctx, s.o.Quiet-quiet, s.doubt) {
 			return
 		}
 	}
 }
 
 // sleep waits and reports whether it was left to: not if ctx ended or woken by a signal.
-func (s *Store) sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
+func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -94,8 +94,8 @@ func (s *Store) waitForWant(ctx context.Context, failures int) {
 	s.mu.Lock()
 	s.next = time.Now().Add(min(least, pause))
 	s.mu.Unlock()
-	if s.sleep(ctx, min(least, pause), nil) {
-		s.sleep(ctx, pause-least, s.wanted)
+	if sleep(ctx, min(least, pause), nil) {
+		sleep(ctx, pause-least, s.wanted)
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.do(ctx, s.inner.Ping)
 
 // Scan implements origin.Source.
 func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	return s.each(ctx, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Scan(ctx, collection) })
+	return each(ctx, s, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Scan(ctx, collection) })
 }
 
 // Sift implements origin.Source; every document looked at is a sign of life.
@@ -31,16 +31,16 @@ func (s *Store) Sift(ctx context.Context, collection string, want func(doc bson.
 		s.answered()
 		return want(doc)
 	}
-	return s.each(ctx, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Sift(ctx, collection, seen) })
+	return each(ctx, s, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Sift(ctx, collection, seen) })
 }
 
 // Find implements origin.Source.
 func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return s.each(ctx, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Find(ctx, collection, q) })
+	return each(ctx, s, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Find(ctx, collection, q) })
 }
 
-// each lets documents pass; every one is a sign of life.
-func (s *Store) each(ctx context.Context, docs func(context.Context) iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
+// each passes documents on; each of them shows that the store answers.
+func each(ctx context.Context, s *Store, docs func(context.Context) iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		ctx, ended, err := s.begin(ctx)
 		if err != nil {
@@ -181,7 +181,7 @@ func (s *Store) Watch(ctx context.Context, collections []string, changed func(co
 
 // Select implements origin.Queries.
 func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return s.each(ctx, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Select(ctx, at, q) })
+	return each(ctx, s, func(ctx context.Context) iter.Seq2[bson.Raw, error] { return s.inner.Select(ctx, at, q) })
 }
 
 // Count implements origin.Queries.
