@@ -68,8 +68,8 @@ func TestForeignFiltersWithoutADatabase(t *testing.T) {
 	}
 }
 
-// TestForeignFilterRefused: what the database says against a filter is told of the
-// place that it was sent there for; what fails in the database itself is not.
+// TestForeignFilterRefused: when the database refuses a filter, the error names the part
+// of the filter that was sent there; a failure of the database itself names none.
 func TestForeignFilterRefused(t *testing.T) {
 	s := newStore()
 	s.publish([]bson.D{thing("a", 2020, "A")})

@@ -30,7 +30,7 @@ func (i *indexed) Index(_ context.Context, name string, keys []bson.D) error {
 	return nil
 }
 
-// TestIndexesOfStoredViews: whoever may write has views in the store indexed, once,
+// TestIndexesOfStoredViews: a process that may write has views in the store indexed, once,
 // and again where it failed; who may not never asks for it.
 func TestIndexesOfStoredViews(t *testing.T) {
 	defs := []index.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"}, Searched: []string{"n"}}}

@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-// The most of what a package may have before nobody can read it any more.
+// The limits of a package that a reader can still take in.
 const (
 	maxFiles   = 30 // without tests
 	maxCircle  = 12 // files that reach each other by the names they use

@@ -14,7 +14,7 @@ import (
 // stuck never ends by itself.
 func stuck(end <-chan struct{}) { <-end }
 
-// TestEndAnyway: a goroutine that does not end is named, and keeps nobody waiting.
+// TestEndAnyway: the log names a goroutine that does not end, and the process ends without it.
 func TestEndAnyway(t *testing.T) {
 	end := make(chan struct{})
 	defer close(end)

@@ -108,7 +108,7 @@ func TestEmptySource(t *testing.T) {
 }
 
 // TestStatusOfAnotherServer: of a store that cannot be asked nothing is told by the server
-// of another store, whoever answers at the admin address.
+// of another store, also where another server answers at the admin address.
 func TestStatusOfAnotherServer(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
@@ -117,7 +117,7 @@ func TestStatusOfAnotherServer(t *testing.T) {
 	s, _ := startServer(t, dir, "--store", "bolt://v.db").ready(), startServer(t, other, "--store", "bolt://v.db").ready()
 	t.Setenv("VITRINE_ADMIN_LISTEN", strings.TrimPrefix(s.admin, "http://"))
 	for name, call := range map[string]struct{ dir, store string }{
-		"away":                     {dir, nobody + "?serverSelectionTimeoutMS=100&connectTimeoutMS=100"},
+		"away":                     {dir, unreachable + "?serverSelectionTimeoutMS=100&connectTimeoutMS=100"},
 		"in use, of the same name": {other, "bolt://v.db"},
 	} {
 		out, err := command(call.dir, "status", "--store", call.store).CombinedOutput()

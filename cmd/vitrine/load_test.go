@@ -10,7 +10,7 @@ import (
 )
 
 // TestJobsRunAfterLoading: a process that starts on a store with views shows all of
-// them before it runs a job, so that nobody waits for both.
+// them before it runs a job, so that no request waits for both.
 func TestJobsRunAfterLoading(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`, `{"_id":"b","title":"B","type":"lecture"}`)

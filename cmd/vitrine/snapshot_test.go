@@ -15,8 +15,8 @@ import (
 
 const snapshots = "VITRINE_VIEWS_SNAPSHOT"
 
-// nobody is a store that refuses connections.
-const nobody = "mongodb://127.0.0.1:1/institute"
+// unreachable is a store that refuses connections.
+const unreachable = "mongodb://127.0.0.1:1/institute"
 
 // leftBy makes snapshot files of the demo's views, as a process on another store would
 // have left them, and returns what the demo answers.
@@ -56,8 +56,8 @@ func handOver(t *testing.T, dir, store string, least int) {
 // be reached, serves, and says so.
 func TestStartWithoutStore(t *testing.T) {
 	dir := t.TempDir()
-	want := leftBy(t, dir, nobody)
-	s := startServer(t, dir, "--store", nobody).ready()
+	want := leftBy(t, dir, unreachable)
+	s := startServer(t, dir, "--store", unreachable).ready()
 	res, got := ask(t, s.base+"/api/all-activities")
 	if res.StatusCode != http.StatusOK || got != want {
 		t.Errorf("list: %d, %d bytes; with the store %d", res.StatusCode, len(got), len(want))
@@ -81,7 +81,7 @@ func TestStartWithoutStore(t *testing.T) {
 }
 
 // TestStartOsirisWithoutStore: rights, keys and labels that the database said are kept
-// beside the views, so nobody sees more without it than with it.
+// beside the views, so no caller sees more without it than with it.
 func TestStartOsirisWithoutStore(t *testing.T) {
 	dir := t.TempDir()
 	dump, err := filepath.Abs("testdata/osiris")
@@ -106,8 +106,8 @@ func TestStartOsirisWithoutStore(t *testing.T) {
 	if code := s.stop(); code != 0 {
 		t.Fatalf("SIGTERM: exit code %d", code)
 	}
-	handOver(t, dir, nobody, 15)
-	got := answers(startServer(t, dir, "--preset", "osiris", "--store", nobody).ready())
+	handOver(t, dir, unreachable, 15)
+	got := answers(startServer(t, dir, "--preset", "osiris", "--store", unreachable).ready())
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("got %d %.200s, want %d %.200s", got[i].status, got[i].body, want[i].status, want[i].body)
@@ -122,7 +122,7 @@ func TestStartOsirisWithoutStore(t *testing.T) {
 // says what it waits for, and ends when it is told to. Where the store must say who
 // may see what, it ends by itself.
 func TestStartWithNothing(t *testing.T) {
-	s := startServer(t, t.TempDir(), "--store", nobody)
+	s := startServer(t, t.TempDir(), "--store", unreachable)
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/activities": 503} {
 		res, body := ask(t, s.base+path)
 		if res.StatusCode != want {
@@ -133,7 +133,7 @@ func TestStartWithNothing(t *testing.T) {
 		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
 	}
 	t.Setenv(snapshots, "files")
-	cmd := command(t.TempDir(), "serve", "--store", nobody, "--preset", "osiris", "--listen", "127.0.0.1:0", "--admin-listen", "")
+	cmd := command(t.TempDir(), "serve", "--store", unreachable, "--preset", "osiris", "--listen", "127.0.0.1:0", "--admin-listen", "")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "away") {
 		t.Errorf("without rights: %v\n%s", err, out)
@@ -144,7 +144,7 @@ func TestStartWithNothing(t *testing.T) {
 func TestForeignSnapshotFile(t *testing.T) {
 	dir := t.TempDir()
 	leftBy(t, dir, "mongodb://127.0.0.1:1/another")
-	s := startServer(t, dir, "--store", nobody)
+	s := startServer(t, dir, "--store", unreachable)
 	for !strings.Contains(s.logged(), "view not refreshed") {
 		<-time.After(5 * time.Millisecond)
 	}
