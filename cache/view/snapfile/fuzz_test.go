@@ -4,29 +4,36 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
+	"iter"
 	"slices"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // FuzzRead: any bytes are read or refused, and what is read can be written and read
-// again. Blocks are checksummed anew, so that the reader behind the checksums is
-// reached, too.
+// again. The bytes are also packed, and then given their checksum, so that the reader
+// behind the packing and the checksum is reached, too.
 func FuzzRead(f *testing.F) {
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "a"}, {Key: "n", Value: 1}})
 	if err != nil {
 		f.Fatal(err)
 	}
-	var whole bytes.Buffer
-	if err := encode(&whole, Header{Store: "s", View: "v", Generation: 3}, slices.Values([]bson.Raw{doc, doc})); err != nil {
-		f.Fatal(err)
+	var whole, plain bytes.Buffer
+	for to, write := range map[*bytes.Buffer]func(io.Writer, Header, iter.Seq[bson.Raw]) error{&whole: encode, &plain: writeDocuments} {
+		if err := write(to, Header{Store: "s", View: "v", Generation: 3}, slices.Values([]bson.Raw{doc, doc})); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(to.Bytes())
+		f.Add(to.Bytes()[:to.Len()/2])
 	}
-	f.Add(whole.Bytes())
-	f.Add(whole.Bytes()[:whole.Len()/2])
+	f.Add(plain.Bytes()[:plain.Len()-8-len(end)]) // the documents alone
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		for _, content := range [][]byte{content, resummed(content)} {
+		for _, content := range [][]byte{content, packed(content), packed(summed(content))} {
 			h, rows, err := decode(bytes.NewReader(content))
 			if err != nil {
 				if !errors.Is(err, ErrRefused) {
@@ -45,22 +52,13 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// resummed corrects the checksums of a file as far as its blocks can be told apart.
-func resummed(content []byte) []byte {
-	content = bytes.Clone(content)
-	rest, before := content, uint64(0)
-	if len(rest) < len(magic) {
-		return content
-	}
-	rest = rest[len(magic):]
-	for len(rest) >= prefixSize+8 {
-		packed := int(binary.LittleEndian.Uint32(rest[1:]))
-		if packed < 0 || packed > len(rest)-prefixSize-8 {
-			return content
-		}
-		before = sum(before, rest[:prefixSize], rest[prefixSize:prefixSize+packed])
-		binary.LittleEndian.PutUint64(rest[prefixSize+packed:], before)
-		rest = rest[prefixSize+packed+8:]
-	}
-	return content
+var encoder, _ = zstd.NewWriter(nil, zstd.WithWindowSize(window)) // fails for wrong options only
+
+// packed makes a file of unpacked bytes.
+func packed(plain []byte) []byte { return encoder.EncodeAll(plain, []byte(magic)) }
+
+// summed ends documents as a file ends them.
+func summed(documents []byte) []byte {
+	documents = append(bytes.Clone(documents), end...)
+	return binary.LittleEndian.AppendUint64(documents, xxhash.Sum64(documents))
 }

@@ -2,20 +2,20 @@ package snapfile
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Read reads the file at path. Beside the rows it holds one block at a time, whatever
-// the file says of its size. The error wraps ErrRefused if the file is there and not
+// Read reads the file at path. The error wraps ErrRefused if the file is there and not
 // sound, fs.ErrNotExist if it is not there.
 func Read(path string) (Header, []bson.Raw, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe must not keep us waiting
@@ -45,45 +45,22 @@ func refused(format string, args ...any) error {
 
 // decode reads a whole file.
 func decode(from io.Reader) (h Header, rows []bson.Raw, err error) {
-	decoder, err := newDecoder()
+	if err := readMagic(from); err != nil {
+		return h, nil, err
+	}
+	unpacked, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
 	if err != nil {
-		return h, nil, err
+		return h, nil, unreadable(err)
 	}
-	defer decoder.Close()
-	r := &reader{from: bufio.NewReaderSize(from, blockSize), decoder: decoder}
-	if err := r.begin(); err != nil {
-		return h, nil, err
-	}
-	kind, plain, err := r.block()
-	if err == nil && kind != kindHeader {
-		err = refused("it begins with a block of kind %d", kind)
-	}
-	if err == nil {
-		if invalid := bson.Unmarshal(plain, &h); invalid != nil {
-			err = refused("header: %w", invalid)
-		}
-	}
-	if err != nil {
-		return h, nil, err
-	}
-	rows, err = r.rows()
-	return h, rows, err
+	defer unpacked.Close()
+	return readDocuments(unpacked)
 }
 
-// reader reads blocks.
-type reader struct {
-	from    *bufio.Reader
-	decoder *zstd.Decoder
-	packed  bytes.Buffer
-	plain   []byte
-	before  uint64 // the last checksum
-}
-
-// begin reads the magic.
-func (r *reader) begin() error {
+// readMagic reads the magic.
+func readMagic(from io.Reader) error {
 	got := make([]byte, len(magic))
-	if _, err := io.ReadFull(r.from, got); err != nil {
-		return ended(err)
+	if _, err := io.ReadFull(from, got); err != nil {
+		return unreadable(err)
 	}
 	switch last := len(magic) - 1; {
 	case string(got) == magic:
@@ -94,88 +71,77 @@ func (r *reader) begin() error {
 	return refused("not a snapshot file")
 }
 
-// ended turns a file's early end into a refusal.
-func ended(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+// unreadable returns the file's own error, or else a refusal of what the file holds.
+func unreadable(err error) error {
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &file):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return refused("it ends too early")
 	}
-	return err
+	return refused("unpack: %w", err)
 }
 
-// block reads a block, checks it and unpacks it. The bytes hold until the next.
-func (r *reader) block() (kind byte, plain []byte, err error) {
-	before := make([]byte, prefixSize)
-	if _, err := io.ReadFull(r.from, before); err != nil {
-		return 0, nil, ended(err)
-	}
-	packed, size := binary.LittleEndian.Uint32(before[1:]), binary.LittleEndian.Uint32(before[5:])
-	if packed > maxBlock || size > maxBlock {
-		return 0, nil, refused("a block of %d bytes, %d packed, is too large", size, packed)
-	}
-	r.packed.Reset()
-	// As much memory as there is file, not as a length says that may be wrong.
-	if _, err := io.CopyN(&r.packed, r.from, int64(packed)); err != nil {
-		return 0, nil, ended(err)
-	}
-	var check [8]byte
-	if _, err := io.ReadFull(r.from, check[:]); err != nil {
-		return 0, nil, ended(err)
-	}
-	if r.before = sum(r.before, before, r.packed.Bytes()); r.before != binary.LittleEndian.Uint64(check[:]) {
-		return 0, nil, refused("a checksum is wrong")
-	}
-	r.plain, err = r.decoder.DecodeAll(r.packed.Bytes(), r.plain[:0])
+// readDocuments reads the unpacked bytes of a file to their end.
+func readDocuments(unpacked io.Reader) (h Header, rows []bson.Raw, err error) {
+	sum := xxhash.New()
+	buffered := bufio.NewReaderSize(unpacked, bufferSize)
+	summed := io.TeeReader(buffered, sum)
+	header, err := readDocument(summed)
 	if err != nil {
-		return 0, nil, refused("unpack: %w", err)
+		return h, nil, err
 	}
-	if len(r.plain) != int(size) {
-		return 0, nil, refused("a block has %d bytes instead of %d", len(r.plain), size)
+	if err := bson.Unmarshal(header, &h); err != nil {
+		return h, nil, refused("header: %w", err)
 	}
-	return before[0], r.plain, nil
-}
-
-// rows reads rows to the end of the file.
-func (r *reader) rows() (rows []bson.Raw, err error) {
 	for {
-		kind, plain, err := r.block()
+		row, err := readDocument(summed)
 		if err != nil {
-			return nil, err
+			return h, nil, err
 		}
-		switch kind {
-		case kindRows:
-			if rows, err = split(rows, plain); err != nil {
-				return nil, err
-			}
-		case kindEnd:
-			if len(plain) != 8 || binary.LittleEndian.Uint64(plain) != uint64(len(rows)) {
-				return nil, refused("it has %d rows, but says otherwise", len(rows))
-			}
-			if _, err := r.from.ReadByte(); !errors.Is(err, io.EOF) {
-				return nil, refused("something follows its end")
-			}
-			return rows, nil
-		default:
-			return nil, refused("a block of kind %d among the rows", kind)
+		if row == nil {
+			return h, rows, checkSum(buffered, sum.Sum64())
 		}
+		if _, err := row.LookupErr("_id"); err != nil {
+			return h, nil, refused("a row without an _id: %w", err)
+		}
+		rows = append(rows, row)
 	}
 }
 
-// split appends the documents in a block, each in memory of its own: a row that is
-// replaced later must not keep its neighbours'.
-func split(rows []bson.Raw, plain []byte) ([]bson.Raw, error) {
-	for len(plain) > 0 {
-		if len(plain) < 5 {
-			return nil, refused("a row is cut off")
-		}
-		size := binary.LittleEndian.Uint32(plain)
-		if size < 5 || uint64(size) > uint64(len(plain)) {
-			return nil, refused("a row of %d bytes where there are %d", size, len(plain))
-		}
-		row := bson.Raw(bytes.Clone(plain[:size]))
-		if _, err := row.LookupErr("_id"); err != nil {
-			return nil, refused("a row without an _id: %w", err)
-		}
-		rows, plain = append(rows, row), plain[size:]
+// readDocument reads a document into memory of its own: a row that is replaced later must
+// not keep its neighbours'. It returns nil at the end.
+func readDocument(from io.Reader) (bson.Raw, error) {
+	length := make([]byte, len(end))
+	if _, err := io.ReadFull(from, length); err != nil {
+		return nil, unreadable(err)
 	}
-	return rows, nil
+	size := binary.LittleEndian.Uint32(length)
+	if size == 0 {
+		return nil, nil
+	}
+	if size < 5 || size > maxDocument {
+		return nil, refused("a document of %d bytes", size)
+	}
+	doc := append(make(bson.Raw, 0, size), length...)[:size]
+	if _, err := io.ReadFull(from, doc[len(length):]); err != nil {
+		return nil, unreadable(err)
+	}
+	return doc, nil
+}
+
+// checkSum reads the checksum that a file ends with.
+func checkSum(from *bufio.Reader, sum uint64) error {
+	check := make([]byte, 8)
+	if _, err := io.ReadFull(from, check); err != nil {
+		return unreadable(err)
+	}
+	if binary.LittleEndian.Uint64(check) != sum {
+		return refused("its checksum is wrong")
+	}
+	if _, err := from.ReadByte(); !errors.Is(err, io.EOF) {
+		return refused("something follows its end")
+	}
+	return nil
 }

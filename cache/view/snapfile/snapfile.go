@@ -8,22 +8,16 @@
 // # Layout
 //
 //	magic      "vitsnap", and the version of this layout in one byte
-//	block…     kind (1 byte), length packed, length plain (4 bytes each), the packed bytes, checksum (8 bytes)
+//	frame      a zstd stream of BSON documents, the header and then the rows;
+//	           a length of 0 (4 bytes), and the checksum of all that comes before it
 //
-// Numbers have their little end first. The first block is the header, a document; then
-// come rows, about 1 MiB of documents in each; the last block is the end, which holds
-// the number of rows, and nothing may follow it. Blocks are packed with zstd. A
-// checksum is xxHash64 over the checksum before it and the block, so that blocks
-// neither change places nor come from another file unnoticed.
+// The checksum is the xxHash64 of the unpacked bytes, the zero length included, with its
+// little end first. Nothing may follow it.
 package snapfile
 
 import (
-	"encoding/binary"
 	"errors"
 	"time"
-
-	"github.com/cespare/xxhash/v2"
-	"github.com/klauspost/compress/zstd"
 
 	"vitrine/cache/origin"
 )
@@ -32,24 +26,19 @@ import (
 var ErrRefused = errors.New("snapshot file refused")
 
 // magic is how a file begins; its last byte is the version.
-const magic = "vitsnap\x01"
-
-// The kinds of blocks.
-const (
-	kindHeader byte = 1 + iota
-	kindRows
-	kindEnd
-)
+const magic = "vitsnap\x02"
 
 const (
-	// blockSize is about how much is packed together.
-	blockSize = 1 << 20
-	// maxBlock bounds a block, plain or packed: a row that is larger than blockSize has
-	// one of its own, and MongoDB's documents end at 16 MiB.
-	maxBlock = 64 << 20
-	// prefixSize is what comes before the packed bytes.
-	prefixSize = 1 + 4 + 4
+	// bufferSize is about how much of a file is read or written at once.
+	bufferSize = 64 << 10
+	// maxDocument bounds a document: MongoDB's end at 16 MiB.
+	maxDocument = 32 << 20
+	// window is how far packing looks back for repetitions, which bounds the memory for unpacking.
+	window = 1 << 20
 )
+
+// end is what follows the last document: no document has a length of 0.
+var end = make([]byte, 4)
 
 // Header says what a file holds.
 type Header struct {
@@ -79,29 +68,4 @@ func (h Header) Meta() origin.Meta {
 		View: h.View, Epoch: h.Epoch, Generation: h.Generation, Rows: h.Rows, Rules: h.Rules,
 		Published: h.Published, Pruned: h.Pruned, Checked: h.Checked,
 	}
-}
-
-// sum is the checksum of a block that follows one with the checksum before.
-func sum(before uint64, prefix, packed []byte) uint64 {
-	var d xxhash.Digest
-	d.ResetWithSeed(before)
-	_, _ = d.Write(prefix) // never fails
-	_, _ = d.Write(packed)
-	return d.Sum64()
-}
-
-// prefix is what comes before a block's packed bytes.
-func prefix(kind byte, packed, plain int) []byte {
-	p := append(make([]byte, 0, prefixSize), kind)
-	p = binary.LittleEndian.AppendUint32(p, uint32(packed))
-	return binary.LittleEndian.AppendUint32(p, uint32(plain))
-}
-
-// Both work on whole blocks, each in the goroutine that calls.
-func newEncoder() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
-}
-
-func newDecoder() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlock))
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -54,72 +55,38 @@ func syncFolder(dir string) {
 
 // encode writes a whole file.
 func encode(to io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
-	encoder, err := newEncoder()
+	if _, err := io.WriteString(to, magic); err != nil {
+		return err
+	}
+	packed, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(window), zstd.WithEncoderCRC(false))
 	if err != nil {
 		return err
 	}
-	defer encoder.Close()
-	w := &writer{to: bufio.NewWriterSize(to, blockSize), encoder: encoder}
-	w.write([]byte(magic))
+	return errors.Join(writeDocuments(packed, h, rows), packed.Close())
+}
+
+// writeDocuments writes the bytes of a file before they are packed.
+func writeDocuments(packed io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 	header, err := bson.Marshal(h)
 	if err != nil {
 		return err
 	}
-	w.block(kindHeader, header)
-	n := w.rows(rows)
-	w.block(kindEnd, binary.LittleEndian.AppendUint64(nil, n))
-	if w.err != nil {
-		return w.err
-	}
-	return w.to.Flush()
-}
-
-// writer writes blocks; after an error it does nothing.
-type writer struct {
-	to      *bufio.Writer
-	encoder *zstd.Encoder
-	packed  []byte
-	before  uint64 // the last checksum
-	err     error
-}
-
-// rows writes rows and returns their number.
-func (w *writer) rows(rows iter.Seq[bson.Raw]) (n uint64) {
-	plain := make([]byte, 0, blockSize+blockSize/4)
+	sum := xxhash.New()
+	buffered := bufio.NewWriterSize(io.MultiWriter(packed, sum), bufferSize)
+	_, _ = buffered.Write(header) // Flush returns the first error
 	for row := range rows {
-		if len(plain) > 0 && len(plain)+len(row) > blockSize {
-			w.block(kindRows, plain)
-			plain = plain[:0]
+		if len(row) > maxDocument {
+			return fmt.Errorf("a row of %d bytes is too large", len(row))
 		}
-		plain = append(plain, row...)
-		if n++; w.err != nil {
-			return n
+		if _, err := buffered.Write(row); err != nil {
+			return err
 		}
 	}
-	if len(plain) > 0 {
-		w.block(kindRows, plain)
+	_, _ = buffered.Write(end)
+	if err := buffered.Flush(); err != nil {
+		return err
 	}
-	return n
-}
-
-// block writes a block.
-func (w *writer) block(kind byte, plain []byte) {
-	if w.err == nil && len(plain) > maxBlock {
-		w.err = fmt.Errorf("a row of %d bytes is too large", len(plain))
-	}
-	if w.err != nil {
-		return
-	}
-	w.packed = w.encoder.EncodeAll(plain, w.packed[:0])
-	before := prefix(kind, len(w.packed), len(plain))
-	w.before = sum(w.before, before, w.packed)
-	w.write(before)
-	w.write(w.packed)
-	w.write(binary.LittleEndian.AppendUint64(nil, w.before))
-}
-
-func (w *writer) write(p []byte) {
-	if w.err == nil {
-		_, w.err = w.to.Write(p)
-	}
+	_, err = packed.Write(binary.LittleEndian.AppendUint64(nil, sum.Sum64()))
+	return err
 }
