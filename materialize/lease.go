@@ -21,7 +21,7 @@ const forever time.Duration = -1
 type term struct {
 	origin.Lease
 	// until is when the holder must take the lease for lost: a whole term after it asked
-	// for it, so before anybody else takes it. It has a monotonic reading, as clocks may
+	// for it, so before any other instance takes it. It has a monotonic reading, as clocks may
 	// be set.
 	until time.Time
 }
@@ -32,10 +32,10 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 	started := time.Now()
 	waiting := false
 	for {
-		asked := time.Now()
+		began := time.Now()
 		lease, err := r.o.Store.Acquire(ctx, leaseName, r.o.Holder, r.o.LeaseTTL)
 		if err == nil {
-			return term{lease, asked.Add(r.o.LeaseTTL)}, nil
+			return term{lease, began.Add(r.o.LeaseTTL)}, nil
 		}
 		held := errors.Is(err, origin.ErrLeaseHeld)
 		switch {
@@ -97,13 +97,13 @@ func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context
 func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, current *atomic.Pointer[term]) {
 	for sleep(ctx, r.o.LeaseTTL/3) == nil {
 		held := *current.Load()
-		asked := time.Now()
+		began := time.Now()
 		limit, cancel := context.WithDeadline(ctx, held.until)
 		lease, err := r.o.Store.Renew(limit, held.Lease, r.o.LeaseTTL)
 		cancel()
 		switch {
 		case err == nil:
-			current.Store(&term{lease, asked.Add(r.o.LeaseTTL)})
+			current.Store(&term{lease, began.Add(r.o.LeaseTTL)})
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, origin.ErrFenced):

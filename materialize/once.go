@@ -7,7 +7,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-// RunOnce runs the jobs of the asked views once, in the order of Options.Jobs, and
+// RunOnce runs the jobs of the requested views once, in the order of Options.Jobs, and
 // returns one outcome each. Progress may be nil; it is called by one goroutine at a
 // time, after every batch, and with Done when a view is finished.
 //

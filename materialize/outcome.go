@@ -30,7 +30,7 @@ type Outcome struct {
 	View    string
 	Full    bool // every record was rendered and compared with its stored row
 	Result  Result
-	Meta    origin.Meta // of the view after the run; zero if the store could not be asked
+	Meta    origin.Meta // of the view after the run; zero if the store did not answer
 	Err     error       // for Held, Failed and Stopped
 	Skips   []Skip      // the first records that were left out, at most origin.MaxSkips
 	Started time.Time

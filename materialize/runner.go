@@ -139,11 +139,11 @@ type Runner struct {
 	full      *Schedule            // nil: none
 	busy      atomic.Bool          // Run or RunOnce is at work
 	kept      map[string]*rowIndex // by view: of the last run; only used by the goroutine that made the Runner busy
-	wake      chan struct{}        // of capacity one: there is something in asked
+	wake      chan struct{}        // of capacity one: there is something in requests
 
-	mu      sync.Mutex     // guards the fields below
-	leading bool           // Run holds the lease
-	asked   map[string]ask // by view: requests that no run has taken up yet
+	mu       sync.Mutex            // guards the fields below
+	leading  bool                  // Run holds the lease
+	requests map[string]runRequest // by view: those that no run has taken up yet
 }
 
 // New checks options and returns a Runner that is not at work yet.
@@ -157,7 +157,7 @@ func New(o Options) (*Runner, error) {
 		schedules: map[string]*Schedule{},
 		kept:      map[string]*rowIndex{},
 		wake:      make(chan struct{}, 1),
-		asked:     map[string]ask{},
+		requests:  map[string]runRequest{},
 	}
 	for _, job := range o.Jobs {
 		spec := o.Schedule[job.View]

@@ -12,20 +12,21 @@ const (
 	maxWait   = 5 * time.Minute // after any number of errors
 )
 
-// ask is a wish for a run of a job. Wishes that come while one waits are one with it.
-type ask struct {
-	soon  bool // the source has changed: run when the job has rested
-	now   bool // a caller waits: run in any case
-	full  bool
-	force bool
+// runRequest is a request for a run of a job. Requests that arrive while one is pending
+// are coalesced with it.
+type runRequest struct {
+	changed bool // the source has changed: run when the job has rested
+	now     bool // a caller waits: run in any case
+	full    bool
+	force   bool
 
 	waiting []chan<- Outcome // each has room for one; closed if there will be no run
 }
 
-// with returns both wishes in one.
-func (a ask) with(b ask) ask {
-	return ask{
-		soon: a.soon || b.soon, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
+// with returns both requests in one.
+func (a runRequest) with(b runRequest) runRequest {
+	return runRequest{
+		changed: a.changed || b.changed, now: a.now || b.now, full: a.full || b.full, force: a.force || b.force,
 		waiting: slices.Concat(a.waiting, b.waiting),
 	}
 }
@@ -35,7 +36,7 @@ type task struct {
 	job      Job
 	schedule *Schedule // nil: none
 	next     time.Time // the next scheduled time not taken up; zero: none
-	asked    ask
+	pending  runRequest
 	empty    bool      // the last run that came to an end found no records, which was warned of
 	ended    time.Time // when the last run ended
 	failures int       // errors in a row
@@ -45,11 +46,11 @@ type task struct {
 // due returns when the task should run; the zero time if nothing asks for a run.
 func (t *task) due(now time.Time) time.Time {
 	switch {
-	case t.asked.now:
+	case t.pending.now:
 		return now
 	case !t.retry.IsZero():
 		return t.retry
-	case t.asked.soon && (t.next.IsZero() || t.ended.Add(changeGap).Before(t.next)):
+	case t.pending.changed && (t.next.IsZero() || t.ended.Add(changeGap).Before(t.next)):
 		return t.ended.Add(changeGap)
 	}
 	return t.next
@@ -75,9 +76,9 @@ func (t *task) stepped(now time.Time, by time.Duration) {
 	}
 }
 
-// finish records the outcome of a run that was requested by asked. After a failure the
+// finish records the outcome of the run that answered a request. After a failure the
 // request stays for the next try.
-func (t *task) finish(out Outcome, asked ask, now time.Time) {
+func (t *task) finish(out Outcome, request runRequest, now time.Time) {
 	t.ended = now
 	if out.Result != Failed {
 		t.failures, t.retry = 0, time.Time{}
@@ -86,6 +87,6 @@ func (t *task) finish(out Outcome, asked ask, now time.Time) {
 	wait := min(backoff<<min(t.failures, 10), maxWait)
 	t.failures++
 	t.retry = now.Add(jitter(wait))
-	asked.now, asked.waiting = false, nil // the waiting callers have their answer
-	t.asked = t.asked.with(asked)
+	request.now, request.waiting = false, nil // the waiting callers have their answer
+	t.pending = t.pending.with(request)
 }

@@ -44,7 +44,7 @@ func (r *Runner) changed(collection string) {
 		}
 	}
 	// A standby does not watch; a burst that ends with the lease is left to the next leader.
-	_ = r.ask(jobs, ask{soon: true})
+	_ = r.enqueue(jobs, runRequest{changed: true})
 }
 
 // collections lists what the jobs read, sorted.

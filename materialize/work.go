@@ -14,16 +14,21 @@ import (
 // is suspended and do not follow a clock that is set; schedules are about the clock.
 const recheck = 10 * time.Second
 
-// Request asks for runs out of turn.
+// Request is a request for runs out of turn.
 type Request struct {
 	Views []string // empty: all
 	Full  bool     // render everything and compare it with what is stored
 	Force bool     // publish even if a view shrinks more than permitted
 }
 
+// run is the request for each of its jobs.
+func (q Request) run() runRequest {
+	return runRequest{now: true, full: q.Full, force: q.Force}
+}
+
 // Trigger asks for runs at once, without waiting for them. Requests that come faster
 // than runs are coalesced; one that comes during a run of its view brings another run
-// after it. What is asked for is dropped with the lease. ErrUnknownView names a view
+// after it. Requests are dropped with the lease. ErrUnknownView names a view
 // without a job; ErrStandby means that this Runner does not hold the lease, and nothing
 // will happen, also if it takes the lease later.
 func (r *Runner) Trigger(q Request) error {
@@ -31,7 +36,7 @@ func (r *Runner) Trigger(q Request) error {
 	if err != nil {
 		return err
 	}
-	return r.ask(jobs, ask{now: true, full: q.Full, force: q.Force})
+	return r.enqueue(jobs, q.run())
 }
 
 // Refresh is Trigger that waits for the runs, and returns one outcome each, in the order
@@ -43,13 +48,11 @@ func (r *Runner) Refresh(ctx context.Context, q Request) (outcomes []Outcome, er
 	if err != nil {
 		return nil, err
 	}
-	runs := make([]<-chan Outcome, len(jobs))
-	a := ask{now: true, full: q.Full, force: q.Force}
-	if err := r.askEach(jobs, func(i int) ask {
-		run := make(chan Outcome, 1)
-		runs[i] = run
-		return a.with(ask{waiting: []chan<- Outcome{run}})
-	}); err != nil {
+	runs := make([]chan Outcome, len(jobs))
+	for i := range runs {
+		runs[i] = make(chan Outcome, 1)
+	}
+	if err := r.enqueue(jobs, q.run(), runs...); err != nil {
 		return nil, err
 	}
 	for _, run := range runs {
@@ -79,20 +82,19 @@ func (r *Runner) Leading() bool {
 	return r.leading
 }
 
-// ask leaves a wish for runs of jobs and wakes the goroutine that runs them.
-func (r *Runner) ask(jobs []Job, a ask) error {
-	return r.askEach(jobs, func(int) ask { return a })
-}
-
-// askEach is ask for jobs of which each has its own.
-func (r *Runner) askEach(jobs []Job, a func(i int) ask) error {
+// enqueue leaves a request for a run of each job and wakes the goroutine that runs them.
+// The channels, one for each job if there are any, get the outcomes.
+func (r *Runner) enqueue(jobs []Job, request runRequest, outcomes ...chan Outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.leading {
 		return ErrStandby
 	}
 	for i, job := range jobs {
-		r.asked[job.View] = r.asked[job.View].with(a(i))
+		if len(outcomes) > 0 {
+			request.waiting = []chan<- Outcome{outcomes[i]}
+		}
+		r.requests[job.View] = r.requests[job.View].with(request)
 	}
 	select {
 	case r.wake <- struct{}{}:
@@ -101,13 +103,13 @@ func (r *Runner) askEach(jobs []Job, a func(i int) ask) error {
 	return nil
 }
 
-// take hands over what was asked for a view.
-func (r *Runner) take(view string) ask {
+// dequeue removes the request for a view and returns it.
+func (r *Runner) dequeue(view string) runRequest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := r.asked[view]
-	delete(r.asked, view)
-	return a
+	request := r.requests[view]
+	delete(r.requests, view)
+	return request
 }
 
 // lead sets whether requests are accepted. Those left over are dropped: a request to force
@@ -115,12 +117,12 @@ func (r *Runner) take(view string) ask {
 func (r *Runner) lead(leading bool) {
 	r.mu.Lock()
 	r.leading = leading
-	for _, a := range r.asked {
-		for _, waiting := range a.waiting {
+	for _, request := range r.requests {
+		for _, waiting := range request.waiting {
 			close(waiting)
 		}
 	}
-	clear(r.asked)
+	clear(r.requests)
 	r.mu.Unlock()
 	if r.o.Observer.Leading != nil {
 		r.o.Observer.Leading(leading)
@@ -128,7 +130,7 @@ func (r *Runner) lead(leading bool) {
 }
 
 // work runs jobs, one after another, until ctx ends: each at once, then as scheduled
-// and asked for.
+// and requested.
 func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 	r.o.Log.InfoContext(ctx, "materializing", "holder", r.o.Holder, "token", lease().Token)
 	var watching sync.WaitGroup
@@ -151,7 +153,7 @@ func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 				r.reportDue(t)
 			}
 		}
-		fullDue = r.askFull(fullDue)
+		fullDue = r.enqueueFull(fullDue)
 		for _, t := range tasks {
 			r.runDue(ctx, lease, t)
 		}
@@ -176,7 +178,7 @@ func (r *Runner) now() time.Time { return r.o.Now().Round(0) }
 // tasks returns the jobs, each to be run at once, and when the full run is due.
 func (r *Runner) tasks(now time.Time) (tasks []*task, fullDue time.Time) {
 	for _, job := range r.o.Jobs {
-		t := &task{job: job, schedule: r.schedules[job.View], asked: ask{now: true}}
+		t := &task{job: job, schedule: r.schedules[job.View], pending: runRequest{now: true}}
 		if t.schedule != nil {
 			t.next = t.schedule.Next(now)
 		}
@@ -197,14 +199,14 @@ func (r *Runner) reportDue(t *task) {
 	}
 }
 
-// askFull asks for a full run of every job if its time has come, and returns when it
+// enqueueFull requests a full run of every job if its time has come, and returns when it
 // comes next. Times that went by together are one.
-func (r *Runner) askFull(due time.Time) time.Time {
+func (r *Runner) enqueueFull(due time.Time) time.Time {
 	now := r.now()
 	if due.IsZero() || due.After(now) {
 		return due
 	}
-	_ = r.ask(r.o.Jobs, ask{now: true, full: true}) // leads: only the caller gives that up
+	_ = r.enqueue(r.o.Jobs, runRequest{now: true, full: true}) // leads: only the caller gives that up
 	return r.full.Next(now)
 }
 
@@ -215,17 +217,17 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task)
 		return // lead drops the requests and answers the waiting callers
 	}
 	now := r.now()
-	t.asked = t.asked.with(r.take(t.job.View))
+	t.pending = t.pending.with(r.dequeue(t.job.View))
 	due := t.due(now)
 	if due.IsZero() || due.After(now) {
 		return
 	}
 	missed := max(t.pass(now)-1, 0)
-	asked := t.asked
-	t.asked = ask{}
+	request := t.pending
+	t.pending = runRequest{}
 	r.reportDue(t)
-	out := r.build(ctx, lease(), t.job, asked.full, asked.force, nil)
-	for _, waiting := range asked.waiting {
+	out := r.build(ctx, lease(), t.job, request.full, request.force, nil)
+	for _, waiting := range request.waiting {
 		waiting <- out
 	}
 	now = r.now()
@@ -233,7 +235,7 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task)
 	if missed > 0 && r.o.Observer.Missed != nil {
 		r.o.Observer.Missed(t.job.View, missed)
 	}
-	t.finish(out, asked, now)
+	t.finish(out, request, now)
 	r.reportDue(t)
 	r.log(ctx, out)
 	t.empty = r.warnOfEmpty(ctx, t.job, out, t.empty)
@@ -259,7 +261,7 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	switch {
 	case out.Result == Failed:
 		level = slog.LevelError
-	case out.Result == Stopped: // as it was asked to
+	case out.Result == Stopped: // as requested
 	case out.Result == Held || out.Err != nil || out.Skipped > 0:
 		level = slog.LevelWarn
 	case out.Result == Unchanged:
