@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"vitrine/rules"
+	"vitrine/rules/lru"
 )
 
 const (
 	// recovery is how long used time counts against a client, as a multiple of that time.
 	recovery = 10
-	// maxClients bounds how many clients are remembered.
+	// maxClients bounds how many clients are remembered. With more, the queue forgets the
+	// time of the client that it has heard of least lately.
 	maxClients = 1 << 14
 )
 
@@ -29,9 +31,9 @@ type Queue struct {
 	maxWaiting int // for turns of one kind
 
 	mu       sync.Mutex
-	ordinary pool                       // guarded by mu
-	costly   pool                       // guarded by mu
-	debts    map[netip.Prefix]time.Time // guarded by mu: when a client's used time stops to count
+	ordinary pool                                // guarded by mu
+	costly   pool                                // guarded by mu
+	debts    *lru.Cache[netip.Prefix, time.Time] // guarded by mu: when a client's used time stops to count
 }
 
 // pool holds the turns of one kind.
@@ -51,7 +53,7 @@ type waiter struct {
 func New(parallel, waiting int) *Queue {
 	return &Queue{
 		maxWaiting: waiting, ordinary: pool{free: parallel}, costly: pool{free: max(runtime.GOMAXPROCS(0)-1, 1)},
-		debts: map[netip.Prefix]time.Time{},
+		debts: lru.New[netip.Prefix, time.Time](maxClients),
 	}
 }
 
@@ -104,30 +106,22 @@ func (q *Queue) hasWaiters(d *pool) bool {
 func (q *Queue) used(client netip.Prefix) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return time.Until(q.debts[client]) / recovery
+	return q.debtLocked(client) / recovery
+}
+
+// debtLocked returns how long a client's used time still counts.
+func (q *Queue) debtLocked(client netip.Prefix) time.Duration {
+	if until := q.debts.Peek(client); until != nil {
+		return max(time.Until(*until), 0)
+	}
+	return 0
 }
 
 // chargeLocked counts used time against a client. The program's own work is not charged.
 func (q *Queue) chargeLocked(client netip.Prefix, took time.Duration) {
-	if !client.IsValid() {
-		return
+	if client.IsValid() {
+		q.debts.Put(client, time.Now().Add(q.debtLocked(client)+recovery*took))
 	}
-	now := time.Now()
-	debt, known := q.debts[client]
-	if !known && len(q.debts) >= maxClients {
-		for other, until := range q.debts {
-			if until.Before(now) {
-				delete(q.debts, other)
-			}
-		}
-		if len(q.debts) >= maxClients {
-			return
-		}
-	}
-	if debt.Before(now) {
-		debt = now
-	}
-	q.debts[client] = debt.Add(recovery * took)
 }
 
 // handOverLocked grants a free turn to the next work.
@@ -136,10 +130,8 @@ func (q *Queue) handOverLocked(d *pool) {
 		d.free++
 		return
 	}
-	now := time.Now()
-	debt := func(w *waiter) time.Duration { return max(q.debts[w.turn.client].Sub(now), 0) }
 	next := slices.MinFunc(d.waiting, func(a, b *waiter) int {
-		return cmp.Or(cmp.Compare(debt(a), debt(b)), cmp.Compare(a.turn.used, b.turn.used))
+		return cmp.Or(cmp.Compare(q.debtLocked(a.turn.client), q.debtLocked(b.turn.client)), cmp.Compare(a.turn.used, b.turn.used))
 	})
 	i := slices.Index(d.waiting, next)
 	d.waiting = slices.Delete(d.waiting, i, i+1)

@@ -128,7 +128,7 @@ func (t *Turn) Check(ctx context.Context) error {
 
 // Costly makes the turn costly before work that is known to take long.
 func (t *Turn) Costly(ctx context.Context) error {
-	if t == nil || t.costly.Load() {
+	if t == nil || t.isCostly() {
 		return nil
 	}
 	return t.yield(ctx, true)
@@ -170,97 +170,59 @@ func (t *Turn) yield(ctx context.Context, now bool) error {
 const batch = 16
 
 // Share calls work for 0, 1, … n-1 on several processors, in no particular order, and
-// waits for it. Once the turn becomes costly, the other processors finish their current
-// items and one goes on. Share ends at the first error of work or Turn.Check.
+// waits for it. Once the turn becomes costly, the items run one at a time, and the other
+// goroutines end with their batches. Share ends at the first error of work or Turn.Check.
 func Share(ctx context.Context, n int, work func(i int) error) error {
 	const least = 512 // fewer items are not worth a goroutine
-	s := share{ctx: ctx, turn: TurnOf(ctx), n: n, work: work}
-	workers := min(Workers(ctx), n/least+1)
-	errs, rest := make([]error, workers), make([]span, workers)
-	var others parallel.Group
-	for w := 1; w < workers; w++ {
-		others.Go(func() { rest[w], errs[w] = s.help() })
-	}
-	errs[0] = s.finish()
-	others.Wait()
-	for _, left := range rest {
-		if errs[0] == nil {
-			errs[0] = s.do(left)
+	turn := TurnOf(ctx)
+	var next atomic.Int64 // the first item that belongs to no batch yet
+	var alone sync.Mutex  // held by an item of costly work
+	do := func(i int) error {
+		if turn.isCostly() {
+			alone.Lock()
+			defer alone.Unlock()
 		}
+		return work(i)
 	}
+	doBatch := func(from int) error {
+		for i := from; i < min(from+batch, n); i++ {
+			if err := do(i); err != nil {
+				return err
+			}
+		}
+		return turn.Check(ctx)
+	}
+	doBatches := func(helper bool) error {
+		for !helper || !turn.isCostly() {
+			from := int(next.Add(batch)) - batch
+			if from >= n {
+				return nil
+			}
+			if err := doBatch(from); err != nil {
+				next.Store(int64(n)) // no goroutine begins another batch
+				return err
+			}
+		}
+		return nil
+	}
+	errs := make([]error, min(Workers(ctx), n/least+1))
+	var helpers parallel.Group
+	for w := 1; w < len(errs); w++ {
+		helpers.Go(func() { errs[w] = doBatches(true) })
+	}
+	errs[0] = doBatches(false)
+	helpers.Wait()
 	return cmp.Or(errs...)
 }
 
-// share is work divided between several goroutines.
-type share struct {
-	ctx   context.Context
-	turn  *Turn
-	n     int
-	work  func(i int) error
-	taken atomic.Int64
-}
-
-// span is the items from, from+1, … to-1.
-type span struct{ from, to int }
-
-// next returns the next batch, which is empty at the end of the work.
-func (s *share) next() span {
-	to := min(int(s.taken.Add(batch)), s.n+batch)
-	return span{to - batch, min(to, s.n)}
-}
-
-// finish works through batches until none is left.
-func (s *share) finish() error {
-	for p := s.next(); p.from < p.to; p = s.next() {
-		if err := s.do(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// help does the same until the turn becomes costly. It returns the rest of its batch.
-func (s *share) help() (left span, err error) {
-	for p := s.next(); p.from < p.to; p = s.next() {
-		for from := p.from; from < p.to; from++ {
-			if s.turn != nil && s.turn.costly.Load() {
-				return span{from, p.to}, nil
-			}
-			if err := s.work(from); err != nil {
-				return span{}, s.stop(err)
-			}
-		}
-		if err := s.turn.Check(s.ctx); err != nil {
-			return span{}, s.stop(err)
-		}
-	}
-	return span{}, nil
-}
-
-// do works through a span.
-func (s *share) do(p span) error {
-	for i := p.from; i < p.to; i++ {
-		if err := s.work(i); err != nil {
-			return s.stop(err)
-		}
-	}
-	if err := s.turn.Check(s.ctx); err != nil {
-		return s.stop(err)
-	}
-	return nil
-}
-
-// stop ends the work: next returns no further batch.
-func (s *share) stop(err error) error {
-	s.taken.Store(int64(s.n))
-	return err
-}
+// isCostly reports whether the turn is costly; a nil one never is.
+func (t *Turn) isCostly() bool { return t != nil && t.costly.Load() }
 
 // Workers returns how many goroutines the work of a context may use: one for each
 // processor, or only one if the turn is costly or likely to become so, because its
 // filter backtracks or its client has used much time lately.
 func Workers(ctx context.Context) int {
-	if t := TurnOf(ctx); t != nil && (t.costly.Load() || t.backtracks.Load() || t.limit == briefTurn) {
+	if t := TurnOf(ctx); t != nil && (t.isCostly() || t.backtracks.Load() || t.limit == briefTurn) {
 		return 1
 	}
 	return runtime.GOMAXPROCS(0)
