@@ -259,7 +259,6 @@ func TestPacked(t *testing.T) {
 }
 
 func TestCacheHeaders(t *testing.T) {
-	fresh := proxy.Freshness{MaxAge: time.Minute, StaleWhileRevalidate: 10 * time.Minute, StaleIfError: 24 * time.Hour}
 	secret := []byte("session secret")
 	const shared = "max-age=60, stale-while-revalidate=600, stale-if-error=86400"
 	tests := []struct {
@@ -282,7 +281,7 @@ func TestCacheHeaders(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := options(t)
-			o.Fresh = fresh
+			o.Fresh.MaxAge, o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError = time.Minute, 10*time.Minute, 24*time.Hour
 			tt.change(&o)
 			res := open(t, institute(t), o).get("/api/activities", tt.headers...)
 			if got := res.Header.Get("Cache-Control"); got != tt.control {

@@ -23,7 +23,7 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("proxy: Options.Views is missing")
 	}
 	s := &Server{
-		views: o.Views, planners: map[string]*response.Planner{},
+		views:  o.Views,
 		limits: o.Limits.withDefaults(), backtracking: o.Filter.RegexTimeout,
 		rate:      auth.NewLimiter(max(o.Limits.Rate, o.Limits.Burst), o.Limits.Rate, time.Second),
 		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
@@ -44,36 +44,32 @@ func New(o Options) (*Server, error) {
 	if s.results, err = result.New(o.Cache); err != nil {
 		return nil, err
 	}
+	if s.planner, err = response.NewPlanner(); err != nil {
+		s.results.Close()
+		return nil, err
+	}
 	if err := s.open(o); err != nil {
 		s.Close()
 		return nil, err
 	}
-	if views, ok := s.views.(preparing); ok {
-		views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
-			return s.settings.Load().response.Prepare(ctx, next)
-		})
-	}
+	s.views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
+		return s.settings.Load().response.Prepare(ctx, next)
+	})
 	return s, nil
 }
 
-// open makes the first settings, what is kept for each resource, and the apps.
+// open makes the first settings and the apps.
 func (s *Server) open(o Options) error {
 	first, err := s.newSettings(o, 0, time.Time{})
 	if err != nil {
 		return err
 	}
 	s.settings.Store(first)
-	for path := range first.routes {
-		if s.planners[path], err = response.NewPlanner(); err != nil {
-			delete(s.planners, path)
-			return err
-		}
-	}
 	if err := s.metrics.watch(s.views, s.store, s.results, s.now); err != nil {
 		return err
 	}
 	s.app = s.newApp()
-	s.routes()
+	s.routes(first)
 	s.app.Server().Handler = s.lastWhileDraining(refuseUnknownMethods(s.app))
 	s.admin = s.newAdmin(o.Admin)
 	return nil

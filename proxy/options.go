@@ -22,10 +22,7 @@ type Source interface {
 	response.Views
 	// Ready reports whether every view is loaded.
 	Ready() bool
-}
-
-// preparing is a Source that has snapshots prepared before it shows them.
-type preparing interface {
+	// Prepare sets what prepares snapshots before they are shown.
 	Prepare(view.Preparer)
 }
 
@@ -38,7 +35,7 @@ type Options struct {
 	Limits  Limits
 	Filter  filter.Options // limits of filters; Param and HexIDs are set by the proxy
 	Cache   result.Options
-	Fresh   Freshness
+	Fresh   response.Freshness
 	CORS    CORSOptions
 	Client  auth.ClientOptions
 	Admin   AdminOptions
@@ -110,16 +107,6 @@ type Limits struct {
 
 	DrainDelay time.Duration // between /readyz turning 503 and the listener closing; 0
 	Shutdown   time.Duration // finishing what is under way after that; 20 s
-}
-
-// Freshness is what shared caches are told (Cache-Control).
-type Freshness struct {
-	MaxAge               time.Duration
-	StaleWhileRevalidate time.Duration
-	StaleIfError         time.Duration
-	// KeyedPublic lets shared caches keep what needs a key. They must tell callers apart by
-	// Vary then; not all do.
-	KeyedPublic bool
 }
 
 // CORSOptions says which sites' scripts may read answers.

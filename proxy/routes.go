@@ -16,8 +16,8 @@ import (
 
 // routes installs everything the public listener answers. Fiber adds HEAD to
 // every GET, 404 for other paths and 405 with Allow for other methods; fail
-// makes envelopes of both.
-func (s *Server) routes() {
+// makes envelopes of both. The paths of resources are the same in all settings.
+func (s *Server) routes(first *settings) {
 	s.app.Use(s.edge)
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
@@ -32,8 +32,8 @@ func (s *Server) routes() {
 		s.app.Use("/portfolio", limit)
 	}
 	s.app.Get("/api/citation-index", s.citationIndex)
-	for path, planner := range s.planners {
-		s.app.Get(path, s.answer(path, planner))
+	for path := range first.routes {
+		s.app.Get(path, s.answer(path))
 	}
 }
 
@@ -90,7 +90,7 @@ func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 }
 
 // answer is the handler of a resource: it admits the caller and has the plan answered.
-func (s *Server) answer(path string, planner *response.Planner) fiber.Handler {
+func (s *Server) answer(path string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		set := s.settingsOf(c)
 		key := set.auth.KeyOf(path)
@@ -99,7 +99,7 @@ func (s *Server) answer(path string, planner *response.Planner) fiber.Handler {
 			return err
 		}
 		who := response.Caller{Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
-		return set.response.Serve(c, planner, who, func() (response.Plan, error) {
+		return set.response.Serve(c, who, func() (response.Plan, error) {
 			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
 			if err := r.Params.CheckLanguage(); err != nil {
 				return response.Plan{}, err

@@ -153,8 +153,6 @@ func (s *Server) shutDown(v *serving) error {
 func (s *Server) Close() {
 	s.close.Do(func() {
 		s.results.Close()
-		for _, p := range s.planners {
-			p.Close()
-		}
+		s.planner.Close()
 	})
 }

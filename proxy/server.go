@@ -28,7 +28,7 @@ type Server struct {
 
 	views        Source
 	results      *result.Cache
-	planners     map[string]*response.Planner // by path
+	planner      *response.Planner
 	popular      response.Popular
 	rate         *auth.Limiter // nil: not limited
 	guesses      *auth.Limiter // of keys; nil: not limited

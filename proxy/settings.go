@@ -61,11 +61,8 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}
 	}
 	set.response = response.New(response.Options{
-		Views: s.views, Results: s.results, Popular: &s.popular, Codings: codings,
-		Headers: response.Headers{
-			Vary: vary, CORS: set.cors != nil, MaxAge: o.Fresh.MaxAge, KeyedPublic: o.Fresh.KeyedPublic,
-			StaleWhileRevalidate: o.Fresh.StaleWhileRevalidate, StaleIfError: o.Fresh.StaleIfError,
-		},
+		Views: s.views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: codings,
+		Freshness: o.Fresh, Vary: vary, CORS: set.cors != nil,
 		KeptBytes: s.limits.KeptBytes, Timeout: s.limits.Request,
 		Context: s.context, Streamed: s.metrics.streamed, Generation: generation, Adopted: adopted, Now: s.now,
 		Warm: func(ctx context.Context, shown *view.Snapshot) {

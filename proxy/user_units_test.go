@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"vitrine/proxy"
 )
 
 func zone(t testing.TB) *time.Location {
@@ -60,7 +58,6 @@ func TestMidnight(t *testing.T) {
 // TestCachesForgetInTime: no cache outside is told to keep an answer longer than
 // it holds.
 func TestCachesForgetInTime(t *testing.T) {
-	fresh := proxy.Freshness{MaxAge: time.Minute, StaleWhileRevalidate: 10 * time.Minute, StaleIfError: time.Hour}
 	usual := "public, max-age=60, stale-while-revalidate=600, stale-if-error=3600"
 	midnight := time.Date(2024, time.December, 31, 22, 0, 0, 0, time.UTC)
 	tests := []struct {
@@ -80,7 +77,8 @@ func TestCachesForgetInTime(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := departmentOptions(t)
-			o.Now, o.Zone, o.Fresh, o.Auth.APIKey = (&clock{now: midnight.Add(-tt.left)}).Now, zone(t), fresh, tt.key
+			o.Now, o.Zone, o.Auth.APIKey = (&clock{now: midnight.Add(-tt.left)}).Now, zone(t), tt.key
+			o.Fresh.MaxAge, o.Fresh.StaleWhileRevalidate, o.Fresh.StaleIfError = time.Minute, 10*time.Minute, time.Hour
 			if got := open(t, department(t), o).get(tt.target).Header.Get("Cache-Control"); got != tt.want {
 				t.Errorf("Cache-Control = %q, want %q", got, tt.want)
 			}

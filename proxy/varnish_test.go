@@ -38,7 +38,7 @@ func TestVarnish(t *testing.T) {
 	}
 	away := new(atomic.Bool)
 	o := options(t)
-	o.Fresh = proxy.Freshness{MaxAge: time.Minute}
+	o.Fresh.MaxAge = time.Minute
 	o.Auth.PortfolioKey = "k"
 	o.Views = failing{open(t, institute(t), options(t)).views, away}
 	o.Now = time.Now

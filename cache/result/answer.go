@@ -22,7 +22,7 @@ type Answer struct {
 	// makes it while sending. Remembering this saves the next attempt.
 	TooLarge bool
 
-	sum, size uint32 // of a Block
+	crc, size uint32 // of the plain bytes of a block, see Block
 	holders   int    // guarded by InFlight
 }
 
@@ -54,10 +54,10 @@ func tag(sum uint64, c Coding) string {
 	return string(append(b, '"'))
 }
 
-// in returns the answer in a coding, or a itself if it is shorter than least bytes or
-// would not become smaller.
+// in returns the plain answer in a coding, or a itself if it is shorter than least bytes
+// or would not become smaller.
 func (a *Answer) in(c Coding, least int) (*Answer, error) {
-	if a.TooLarge || len(a.Body) < least {
+	if c == Identity || a.TooLarge || len(a.Body) < least {
 		return a, nil
 	}
 	body, err := compress(a.Body, c)

@@ -400,9 +400,6 @@ func TestStream(t *testing.T) {
 			for range 100 {
 				fmt.Fprint(w, "row")
 			}
-			if err := w.Flush(); err != nil {
-				t.Fatal(err)
-			}
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}

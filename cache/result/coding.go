@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 
@@ -22,20 +23,12 @@ const (
 	Zstd     Coding = "zstd"
 )
 
-// A kept answer is compressed once and sent many times; a stream is compressed while its
-// client waits.
-const (
-	brotliKept, brotliStreamed = 5, 3
-	// windowLimit bounds the memory of a zstd stream, on both sides.
-	windowLimit = 1 << 20
-)
+// The levels of brotli. A kept answer is compressed once and sent many times; a stream is
+// compressed while its client waits.
+const brotliKept, brotliStreamed = 5, 3
 
-// Writer compresses what is written to it.
-type Writer interface {
-	io.WriteCloser
-	// Flush sends everything written so far, at some cost in size.
-	Flush() error
-}
+// windowLimit bounds the memory of a zstd stream in bytes, on both sides.
+const windowLimit = 1 << 20
 
 // StreamBytes returns roughly how much memory a compressor of NewStream takes.
 func StreamBytes(c Coding) int64 {
@@ -44,11 +37,11 @@ func StreamBytes(c Coding) int64 {
 
 // NewStream returns a compressor for bodies that are made while they are sent. Identity
 // and unknown codings are an error.
-func NewStream(w io.Writer, c Coding) (Writer, error) {
+func NewStream(w io.Writer, c Coding) (io.WriteCloser, error) {
 	return newWriter(w, c, brotliStreamed, zstd.SpeedFastest)
 }
 
-func newWriter(w io.Writer, c Coding, brotliLevel int, zstdLevel zstd.EncoderLevel) (Writer, error) {
+func newWriter(w io.Writer, c Coding, brotliLevel int, zstdLevel zstd.EncoderLevel) (io.WriteCloser, error) {
 	switch c {
 	case Gzip:
 		return gzip.NewWriter(w), nil
@@ -71,10 +64,8 @@ func compress(body []byte, c Coding) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.Write(body); err != nil {
-		return nil, fmt.Errorf("result: compress as %s: %w", c, err)
-	}
-	if err := w.Close(); err != nil {
+	_, err = w.Write(body)
+	if err = cmp.Or(err, w.Close()); err != nil {
 		return nil, fmt.Errorf("result: compress as %s: %w", c, err)
 	}
 	return bytes.Clone(out.Bytes()), nil

@@ -18,31 +18,24 @@ const Uncounted = 32 << 10
 // InFlight is the memory budget of answers in flight: being made, waiting to be
 // compressed or being sent, whether the cache keeps them or not. A slow client holds its
 // answer in memory, hence the budget: one third for making, one third for answers sent
-// as a whole, and one third for answers sent in pieces, which need little each. Its
-// methods are safe for concurrent use.
+// as a whole, and one third for answers sent in pieces, which need little each. No method
+// waits for memory: a waiting caller would hold the memory it has already acquired, and a
+// turn that the owners of the memory may need. The methods are safe for concurrent use.
 type InFlight struct {
 	third int64 // of the budget in bytes; 0: no bound
 
 	mu     sync.Mutex // guards the rest, and Answer.holders
-	making int64      // claimed for making
+	making int64      // acquired for making
 	used   int64      // all others
 }
 
-func (f *InFlight) init(budget int64) {
-	f.third = budget / 3
-}
-
-// Make claims n bytes to make an answer of about n/2 bytes, until done is called. It
-// fails with ErrInFlight if too little is free, or if the answer could not be sent as a
-// whole anyway. It does not wait: a waiting caller would hold the memory it has already
-// claimed and a turn that the owners of the memory may need.
-func (f *InFlight) Make(n int64) (done func(), err error) {
-	if f.third <= 0 {
-		return func() {}, nil
-	}
+// AcquireToMake acquires n bytes to make an answer of about n/2 bytes, until release is
+// called. It fails with ErrInFlight if too little is free, or if the answer could not be
+// sent as a whole anyway.
+func (f *InFlight) AcquireToMake(n int64) (release func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.used+n/2 > f.third || f.making > 0 && f.making+n > f.third {
+	if f.third > 0 && (f.used+n/2 > f.third || f.making > 0 && f.making+n > f.third) {
 		return nil, ErrInFlight
 	}
 	f.making += n
@@ -53,54 +46,55 @@ func (f *InFlight) Make(n int64) (done func(), err error) {
 	}, nil
 }
 
-// Take claims n bytes for an answer sent as a whole, until Give; false if too little is
-// free.
-func (f *InFlight) Take(n int64) bool { return f.take(n, f.third) }
+// TryAcquire acquires n bytes for an answer sent as a whole, until Release; false if too
+// little is free.
+func (f *InFlight) TryAcquire(n int64) bool { return f.acquire(n, f.third) }
 
-// TakeLittle claims n bytes for an answer sent in pieces; false if too little is free.
-func (f *InFlight) TakeLittle(n int64) bool { return f.take(n, 2*f.third) }
+// TryAcquirePiece acquires n bytes for an answer sent in pieces, until Release; false if
+// too little is free.
+func (f *InFlight) TryAcquirePiece(n int64) bool { return f.acquire(n, 2*f.third) }
 
-func (f *InFlight) take(n, most int64) bool {
+// acquire acquires n bytes if no more than most are used then.
+func (f *InFlight) acquire(n, most int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.takeLocked(n, most)
-}
-
-func (f *InFlight) takeLocked(n, most int64) bool {
-	if f.third > 0 && f.used+n > most {
-		return false
+	free := f.third <= 0 || f.used+n <= most
+	if free {
+		f.used += n
 	}
-	f.used += n
-	return true
+	return free
 }
 
-// Give returns claimed bytes.
-func (f *InFlight) Give(n int64) { f.Add(-n) }
+// Release returns acquired bytes.
+func (f *InFlight) Release(n int64) { f.Acquire(-n) }
 
-// Add claims bytes regardless of the budget, so that less is left for others.
-func (f *InFlight) Add(n int64) {
+// Acquire acquires bytes regardless of the budget, so that less is left for others.
+func (f *InFlight) Acquire(n int64) {
 	f.mu.Lock()
 	f.used += n
 	f.mu.Unlock()
 }
 
-// Hold claims the memory of an answer once for all its holders, until each has called
-// Release; false if too little is free.
+// Hold acquires the memory of an answer once for all its holders, until each has called
+// Drop; false if too little is free.
 func (f *InFlight) Hold(a *Answer) bool {
 	if len(a.Body) <= Uncounted {
 		return true
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if a.holders == 0 && !f.takeLocked(a.cost(), f.third) {
-		return false
+	if a.holders == 0 {
+		if f.third > 0 && f.used+a.cost() > f.third {
+			return false
+		}
+		f.used += a.cost()
 	}
 	a.holders++
 	return true
 }
 
-// Release ends a Hold.
-func (f *InFlight) Release(a *Answer) {
+// Drop ends a Hold.
+func (f *InFlight) Drop(a *Answer) {
 	if len(a.Body) <= Uncounted {
 		return
 	}
@@ -111,7 +105,7 @@ func (f *InFlight) Release(a *Answer) {
 	}
 }
 
-// Bytes returns the claimed bytes without those of Make.
+// Bytes returns the acquired bytes without those of AcquireToMake.
 func (f *InFlight) Bytes() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,32 +23,32 @@ func TestInFlight(t *testing.T) {
 	if !f.Hold(large) || !again() || f.Hold(other) || !f.Hold(small) {
 		t.Errorf("of two answers that fill a third one is held, however often; %d bytes", f.Bytes())
 	}
-	if f.Take(third) || !f.TakeLittle(third) || f.TakeLittle(third) {
+	if f.TryAcquire(third) || !f.TryAcquirePiece(third) || f.TryAcquirePiece(third) {
 		t.Errorf("the second third is for little claims; %d bytes", f.Bytes())
 	}
-	if _, err := f.Make(third); !errors.Is(err, result.ErrInFlight) || !errors.Is(err, rules.ErrUnavailable) {
+	if _, err := f.AcquireToMake(third); !errors.Is(err, result.ErrInFlight) || !errors.Is(err, rules.ErrUnavailable) {
 		t.Errorf("an answer that could not be sent is made: %v", err)
 	}
-	f.Give(third)
-	f.Release(large)
-	f.Release(large)
-	f.Release(small)
+	f.Release(third)
+	f.Drop(large)
+	f.Drop(large)
+	f.Drop(small)
 	if f.Bytes() != 0 {
 		t.Errorf("%d bytes are left", f.Bytes())
 	}
-	done, err := f.Make(10 * third)
+	done, err := f.AcquireToMake(10 * third)
 	if err == nil {
 		t.Error("more is made than could be sent")
 		done()
 	}
-	if done, err = f.Make(2 * third); err != nil {
+	if done, err = f.AcquireToMake(2 * third); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Make(third / 2); !errors.Is(err, result.ErrInFlight) {
+	if _, err := f.AcquireToMake(third / 2); !errors.Is(err, result.ErrInFlight) {
 		t.Errorf("made beside one that takes all: %v", err)
 	}
 	done()
-	if done, err = f.Make(third / 2); err != nil {
+	if done, err = f.AcquireToMake(third / 2); err != nil {
 		t.Fatal(err)
 	}
 	done()
@@ -60,13 +60,13 @@ func TestCodedWaitsWithinBudget(t *testing.T) {
 	load := func(context.Context) (*result.Answer, error) {
 		return result.NewAnswer([]byte(strings.Repeat("x", 600<<10)), "text/plain", 1), nil
 	}
-	if !c.InFlight().Take(1 << 19) {
+	if !c.InFlight().TryAcquire(1 << 19) {
 		t.Fatal("nothing can be claimed")
 	}
 	if _, _, err := c.Get(t.Context(), result.Key{Query: "q", Coding: result.Gzip}, load); !errors.Is(err, result.ErrInFlight) {
 		t.Errorf("error %v, want %v", err, result.ErrInFlight)
 	}
-	c.InFlight().Give(1 << 19)
+	c.InFlight().Release(1 << 19)
 	if a, _, err := c.Get(t.Context(), result.Key{Query: "q", Coding: result.Gzip}, load); err != nil || a.Coding != result.Gzip {
 		t.Errorf("%v, %v", a, err)
 	}

@@ -1,10 +1,6 @@
 package result
 
-import (
-	"sync/atomic"
-
-	"github.com/dgraph-io/ristretto/v2"
-)
+import "sync/atomic"
 
 // Stats counts the outcomes of Get since New, and the memory in use now.
 type Stats struct {
@@ -35,11 +31,9 @@ func (c *Cache) Stats() Stats {
 		Evicted:  c.stats.evicted.Load(),
 		InFlight: c.inFlight.Bytes(),
 	}
-	for _, kept := range []*ristretto.Cache[[]byte, entry]{c.kept, c.blocks} {
-		if kept != nil {
-			s.Budget += kept.MaxCost()
-			s.Bytes += kept.MaxCost() - kept.RemainingCost()
-		}
+	for _, kept := range c.kept {
+		s.Budget += kept.MaxCost()
+		s.Bytes += kept.MaxCost() - kept.RemainingCost()
 	}
 	return s
 }

@@ -17,6 +17,7 @@ import (
 	"vitrine/proxy"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/response"
 	"vitrine/rules/access"
 )
 
@@ -53,7 +54,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		Limits: requestLimits(cfg.Config),
 		Filter: filterLimits(cfg.Limits),
 		Cache:  answerLimits(cfg.Config),
-		Fresh: proxy.Freshness{
+		Fresh: response.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},

@@ -218,13 +218,13 @@ func (c *Conn) Write(p []byte) (sent int, err error) {
 			c.waiting.Store(last.UnixNano())
 			if counted == 0 {
 				counted = stalledBytes + requestCopies*int64(c.longHead)
-				c.listener.options.InFlight.Add(counted)
+				c.listener.options.InFlight.Acquire(counted)
 			}
 		}
 	}
 	if counted > 0 {
 		c.waiting.Store(0)
-		c.listener.options.InFlight.Add(-counted)
+		c.listener.options.InFlight.Release(counted)
 	}
 	return sent, err
 }

@@ -34,7 +34,8 @@ const firstByteGrace = 500 * time.Millisecond
 
 // Memory is what responses in flight take; *result.InFlight is one.
 type Memory interface {
-	Add(bytes int64)
+	Acquire(bytes int64)
+	Release(bytes int64)
 	Short() bool // too little is left for whole responses
 }
 

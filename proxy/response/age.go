@@ -13,7 +13,7 @@ type age struct {
 	// seconds are the whole ones since the store last confirmed the view. A view that came from a
 	// file counts from when it was confirmed for the process that wrote it.
 	seconds string
-	// published is when the view was, and modified the same as HTTP spells it; empty while
+	// published is when the view was, and modified the same as HTTP writes it; empty while
 	// that lies ahead by this clock.
 	published time.Time
 	modified  string
@@ -21,13 +21,14 @@ type age struct {
 	stale bool
 }
 
-// ages keeps the ages of all views. It asks for their status at most once a second.
+// ages keeps the ages of all views. It reads their status at most once a second.
 type ages struct {
 	views Views
 	now   func() time.Time
 	last  atomic.Pointer[agesAt]
 }
 
+// agesAt are the ages of all views by name, as they were at a time.
 type agesAt struct {
 	at    time.Time
 	views map[string]age
@@ -58,7 +59,7 @@ func (a *ages) read(now time.Time) *agesAt {
 	return found
 }
 
-// pastDate is a time as HTTP spells it; empty if it is not past.
+// pastDate is a time as HTTP writes it; empty if it is not past.
 func pastDate(t, now time.Time) string {
 	if t.Truncate(time.Second).After(now) {
 		return ""
@@ -66,34 +67,22 @@ func pastDate(t, now time.Time) string {
 	return t.UTC().Format(http.TimeFormat)
 }
 
-// hit is the Cache-Status of an answer that was kept.
-func (s age) hit() string {
-	if s.stale {
-		return "vitrine; hit; detail=stale"
-	}
-	return "vitrine; hit"
+// streamed is the outcome of an answer that is made while it goes out.
+const streamed result.Outcome = "streamed"
+
+// cacheStatuses are the values of Cache-Status (RFC 9211), from a view that the store
+// confirmed, and from a stale one. A Hit of Get is one, too: the request looked first.
+var cacheStatuses = map[result.Outcome]struct{ fresh, stale string }{
+	result.Hit:    {"vitrine; hit", "vitrine; hit; detail=stale"},
+	result.Shared: {"vitrine; fwd=miss; collapsed", "vitrine; fwd=miss; collapsed; detail=stale"},
+	result.Loaded: {"vitrine; fwd=miss; stored", "vitrine; fwd=miss; stored; detail=stale"},
+	streamed:      {"vitrine; fwd=bypass; detail=streamed", "vitrine; fwd=bypass; detail=streamed-stale"},
 }
 
-// cacheStatus is the Cache-Status of an answer that was looked for.
-func (s age) cacheStatus(o result.Outcome) string {
-	switch {
-	case o == result.Hit: // since this request looked first
-		return s.hit()
-	case o == result.Shared && s.stale:
-		return "vitrine; fwd=miss; collapsed; detail=stale"
-	case o == result.Shared:
-		return "vitrine; fwd=miss; collapsed"
-	case s.stale:
-		return "vitrine; fwd=miss; stored; detail=stale"
-	default:
-		return "vitrine; fwd=miss; stored"
+// cacheStatus returns the Cache-Status of an answer.
+func cacheStatus(o result.Outcome, stale bool) string {
+	if stale {
+		return cacheStatuses[o].stale
 	}
-}
-
-// streamed is the Cache-Status of an answer that is made while it goes out.
-func (s age) streamed() string {
-	if s.stale {
-		return "vitrine; fwd=bypass; detail=streamed-stale"
-	}
-	return "vitrine; fwd=bypass; detail=streamed"
+	return cacheStatuses[o].fresh
 }

@@ -2,10 +2,7 @@ package response
 
 import (
 	"iter"
-	"slices"
 	"sync"
-
-	"vitrine/cache/view/index"
 )
 
 // Pieces are the bytes of a body as they are sent, piece after piece. A piece is valid
@@ -20,10 +17,16 @@ type Body struct {
 	// Guess is how many bytes Pieces have at least, most likely; 0: not known.
 	Guess int
 
-	size    func() int // of Pieces in bytes; nil: it is known only once they are made
-	blocks  *blocks    // where the rows are prepared
-	ignored string     // the paths that no record has, as Vitrine-Ignored lists them
+	size     func() int // of Pieces in bytes; nil: it is known only once they are made
+	prepared *prepared  // the rows, if they are prepared
+	ignored  string     // the paths that no record has, as Vitrine-Ignored lists them
 }
+
+// chunk is about how much of a body is joined at a time, in bytes.
+const chunk = 64 << 10
+
+// chunks are the buffers that bodies are joined in.
+var chunks = sync.Pool{New: func() any { return new(make([]byte, 0, chunk+chunk/4)) }}
 
 // Join returns the body of an envelope with rows, which row appends to dst one at a time.
 func Join[T any](e Envelope, rows iter.Seq2[T, error], row func(dst []byte, r T) []byte) *Body {
@@ -67,6 +70,11 @@ func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Bo
 	}, row)
 }
 
+// Bytes returns a body of one piece.
+func Bytes(text []byte) *Body {
+	return &Body{Count: 1, Pieces: func(yield func([]byte, error) bool) { yield(text, nil) }}
+}
+
 // Measured is for bodies whose bytes cost less to make than to send without a length:
 // they are made once more to count them.
 func (b *Body) Measured() *Body {
@@ -85,80 +93,13 @@ func (b *Body) Measured() *Body {
 
 // Then writes another document behind the body.
 func (b *Body) Then(next *Body) *Body {
-	first := b.Pieces
 	return &Body{Count: b.Count, Guess: b.Guess, Pieces: func(yield func([]byte, error) bool) {
-		for piece, err := range first {
-			if !yield(piece, err) || err != nil {
-				return
+		for _, pieces := range []Pieces{b.Pieces, next.Pieces} {
+			for piece, err := range pieces {
+				if !yield(piece, err) || err != nil {
+					return
+				}
 			}
 		}
-		next.Pieces(yield)
 	}}
-}
-
-// Bytes returns a body of one piece.
-func Bytes(text []byte) *Body {
-	return &Body{Count: 1, Pieces: func(yield func([]byte, error) bool) { yield(text, nil) }}
-}
-
-// chunk is about how much of a body is joined at a time, in bytes.
-const chunk = 64 << 10
-
-// chunks are the buffers that bodies are joined in.
-var chunks = sync.Pool{New: func() any { return new(make([]byte, 0, chunk+chunk/4)) }}
-
-// JoinRuns returns the body of an envelope with prepared rows, each of which begins with a
-// comma. Pieces are of about a chunk, or larger where the memory of prepared rows can be
-// sent as it is.
-func JoinRuns(e Envelope, runs iter.Seq[index.Run]) *Body {
-	return &Body{Count: e.count, blocks: &blocks{e.head, e.tail, runs}, size: func() int {
-		n := 0
-		for run := range runs {
-			n += run.Len()
-		}
-		return len(e.head) + len(e.tail) + max(n-1, 0) // without the first comma
-	}, Pieces: func(yield func([]byte, error) bool) {
-		out := append(make([]byte, 0, chunk+chunk/4), e.head...)
-		first := true
-		for run := range shortened(runs) {
-			skip := 0
-			if first {
-				skip, first = 1, false
-			}
-			text := run.Text()
-			whole := len(text) >= chunk/2 // sent without a copy
-			if len(out) > 0 && (whole || len(out)+run.Len() > chunk) {
-				if !yield(out, nil) {
-					return
-				}
-				out = out[:0]
-			}
-			if !whole {
-				begin := len(out)
-				out = slices.Delete(run.Append(out), begin, begin+skip)
-			} else if !yield(text[skip:], nil) {
-				return
-			}
-		}
-		yield(append(out, e.tail...), nil)
-	}}
-}
-
-// shortened yields runs, row by row those that are too long to be joined as a whole.
-func shortened(runs iter.Seq[index.Run]) iter.Seq[index.Run] {
-	return func(yield func(index.Run) bool) {
-		for run := range runs {
-			if run.Text() != nil || run.Len() <= chunk {
-				if !yield(run) {
-					return
-				}
-				continue
-			}
-			for row := range run.Rows() {
-				if !yield(row) {
-					return
-				}
-			}
-		}
-	}
 }

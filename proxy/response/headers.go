@@ -12,38 +12,35 @@ import (
 	"vitrine/cache/view"
 )
 
-// Headers configures what caches outside may do.
-type Headers struct {
-	Vary   []string // names of request headers that answers depend on, beside Accept-Encoding
-	CORS   bool     // a middleware writes Vary, too
-	MaxAge time.Duration
-	// StaleWhileRevalidate and StaleIfError are how much longer a cache may hand an answer out.
+// Freshness is what Cache-Control tells caches outside. Each duration is cut to seconds.
+type Freshness struct {
+	MaxAge time.Duration // how long a cache may hand an answer out without asking
+	// StaleWhileRevalidate and StaleIfError are how much longer it may.
 	StaleWhileRevalidate, StaleIfError time.Duration
-	// KeyedPublic lets shared caches keep what needs a key.
+	// KeyedPublic lets shared caches keep what needs a key. They must tell callers apart by
+	// Vary then; not all do.
 	KeyedPublic bool
 }
 
 // headers are those every answer carries, worked out once.
 type headers struct {
-	Headers
-	vary    string
-	shared  string        // Cache-Control of what anybody may have
-	private string        // of what is one person's, or needs a key
-	longest time.Duration // that a cache may hand an answer out, stale included
+	vary            string
+	shared, private string        // Cache-Control of what any caller may have, and of what is one caller's or needs a key
+	longest         time.Duration // that a cache may hand an answer out, stale included
 }
 
-func newHeaders(o Headers) headers {
-	lives := "max-age=" + seconds(o.MaxAge)
+func newHeaders(vary []string, f Freshness) headers {
+	lives := "max-age=" + seconds(f.MaxAge)
 	shared := "public, " + lives
-	if d := o.StaleWhileRevalidate; d > 0 {
+	if d := f.StaleWhileRevalidate; d > 0 {
 		shared += ", stale-while-revalidate=" + seconds(d)
 	}
-	if d := o.StaleIfError; d > 0 {
+	if d := f.StaleIfError; d > 0 {
 		shared += ", stale-if-error=" + seconds(d)
 	}
 	return headers{
-		Headers: o, vary: strings.Join(append([]string{fiber.HeaderAcceptEncoding}, o.Vary...), ", "), shared: shared, private: "private, " + lives,
-		longest: o.MaxAge + max(o.StaleWhileRevalidate, o.StaleIfError),
+		vary: strings.Join(append([]string{fiber.HeaderAcceptEncoding}, vary...), ", "), shared: shared, private: "private, " + lives,
+		longest: f.MaxAge + max(f.StaleWhileRevalidate, f.StaleIfError),
 	}
 }
 
@@ -52,29 +49,24 @@ func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Sec
 // headerCacheStatus is RFC 9211's.
 const headerCacheStatus = "Cache-Status"
 
-func (h *headers) set(c *fiber.Ctx, personal bool) {
-	if h.CORS {
-		c.Append(fiber.HeaderVary, h.vary) // beside what CORS has put there
+// setCaching sets Vary and Cache-Control; private says that no shared cache may have the
+// answer. None has it for longer than until the time given, if one is.
+func (r *Responder) setCaching(c *fiber.Ctx, private bool, until time.Time) {
+	if r.CORS {
+		c.Append(fiber.HeaderVary, r.headers.vary) // beside what CORS has put there
 	} else {
-		SetHeader(c, fiber.HeaderVary, h.vary)
+		SetHeader(c, fiber.HeaderVary, r.headers.vary)
 	}
-	if personal {
-		SetHeader(c, fiber.HeaderCacheControl, h.private)
-		return
+	control, scope := r.headers.shared, "public, "
+	if private {
+		control, scope = r.headers.private, "private, "
 	}
-	SetHeader(c, fiber.HeaderCacheControl, h.shared)
-}
-
-// setUntil makes sure that no cache has an answer longer than it holds.
-func (h *headers) setUntil(c *fiber.Ctx, personal bool, left time.Duration) {
-	if left >= h.longest {
-		return
+	if !until.IsZero() {
+		if left := until.Sub(r.Now()); left < r.headers.longest {
+			control = scope + "max-age=" + seconds(max(min(left, r.MaxAge), 0))
+		}
 	}
-	scope := "public, "
-	if personal {
-		scope = "private, "
-	}
-	SetHeader(c, fiber.HeaderCacheControl, scope+"max-age="+seconds(max(min(left, h.MaxAge), 0)))
+	SetHeader(c, fiber.HeaderCacheControl, control)
 }
 
 // SetHeader is Fiber's Set for names already in canonical form, which it need
@@ -94,10 +86,10 @@ const HeaderDataAge = "Vitrine-Data-Age"
 func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, st age) {
 	published := snapshot.Meta().Published
 	if !published.Equal(st.published) {
-		st.modified = pastDate(published, r.options.Now())
+		st.modified = pastDate(published, r.Now())
 	}
 	second := published.Truncate(time.Second)
-	if (p.Once || !p.Until.IsZero()) && p.Since.IsZero() || !second.After(p.Since) || !second.After(r.options.Adopted) || st.modified == "" {
+	if (p.Once || !p.Until.IsZero()) && p.Since.IsZero() || !second.After(p.Since) || !second.After(r.Adopted) || st.modified == "" {
 		return
 	}
 	SetHeader(c, fiber.HeaderLastModified, st.modified)

@@ -83,13 +83,13 @@ func (p *Plan) key(s *view.Snapshot, coding result.Coding) result.Key {
 	return result.Key{View: p.View, Epoch: meta.Epoch, Generation: meta.Generation, Query: p.Query, Coding: coding}
 }
 
-// plannedBytes bounds the plans kept for one resource. A plan holds its filter,
-// which is some times as large as the text it was read from.
-const plannedBytes, planFactor, planOverhead = 4 << 20, 8, 512
+// plannedBytes bounds the plans kept. A plan holds its filter, which is planFactor times as
+// large as the text it was read from, and has planOverhead bytes beside it, as far as is known.
+const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
 
-// Planner keeps the plans of query strings for one resource. To read a filter, check it
-// and compile it costs more than to find an answer; popular URLs are read once.
-// Answers themselves are kept by the plan's canonical query, never by URL.
+// Planner keeps the plans of URLs. To read a filter, check it and compile it costs more
+// than to find an answer; popular URLs are read once. Answers themselves are kept by the
+// plan's canonical query, never by URL.
 type Planner struct {
 	kept *ristretto.Cache[[]byte, Plan]
 }
@@ -110,9 +110,9 @@ func NewPlanner() (*Planner, error) {
 // Close frees the plans.
 func (p *Planner) Close() { p.kept.Close() }
 
-// plan returns the plan of a query string by settings of a generation, and makes it where
-// it is not kept. The plan of a session depends on who asks and is made each time; so is
-// one that holds once. Errors are not kept.
+// plan returns the plan of a URL by settings of a generation, and makes it where it is not
+// kept. The plan of a session depends on who asks and is made each time; so is one that
+// holds once. Errors are not kept.
 func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (Plan, error) {
 	if anonymous {
 		if found, ok := p.kept.Get(url); ok && found.generation == generation {

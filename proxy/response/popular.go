@@ -17,8 +17,8 @@ type popularQuery struct {
 }
 
 // sampleSize is how many of the queries last answered from memory are remembered,
-// one in sampleShare of them: what is popularQuery for often is among them, and what no one
-// asks for any more is soon written over.
+// one in sampleShare of them: popular ones are among them, and others are soon written
+// over.
 const (
 	sampleSize  = 64
 	sampleShare = 16
@@ -27,8 +27,8 @@ const (
 // prepareTime bounds by how much preparing answers may delay a snapshot.
 const prepareTime = 100 * time.Millisecond
 
-// Popular keeps a sample of what was answered. It remembers what is popularQuery for again and again, so that it is answered from the
-// next snapshot before that is shown. Its methods are safe for concurrent use.
+// Popular keeps a sample of the queries answered, to answer them from the next snapshot
+// before it is shown. Its methods are safe for concurrent use.
 type Popular struct {
 	sample [sampleSize]atomic.Pointer[popularQuery]
 }
@@ -40,44 +40,33 @@ func (h *Popular) note(p *Plan, coding result.Coding) {
 	}
 }
 
-// of returns the queries remembered of a view by settings of a generation, each once.
-func (h *Popular) of(view string, generation int) []popularQuery {
-	type name struct {
-		query  string
-		coding result.Coding
-	}
-	seen := map[name]bool{}
-	var all []popularQuery
-	for i := range h.sample {
-		a := h.sample[i].Load()
-		if a == nil || a.plan.View != view || a.plan.generation != generation || seen[name{a.plan.Query, a.coding}] {
-			continue
-		}
-		seen[name{a.plan.Query, a.coding}] = true
-		all = append(all, *a)
-	}
-	return all
-}
-
-// Prepare answers what is popular from a snapshot that is about to be shown. An
-// answer that fails, or that there is no time for, is left to whoever asks for it.
+// Prepare answers what is popular from a snapshot that is about to be shown. An answer
+// that fails, or that there is no time for, is left to the first caller that asks for it.
 func (r *Responder) Prepare(refresh context.Context, next *view.Snapshot) (shown func()) {
 	ctx, cancel := context.WithTimeout(refresh, prepareTime)
 	defer cancel()
-	var keep []func()
-	for _, a := range r.options.Popular.of(next.Meta().View, r.options.Generation) {
-		kept, err := r.results.Prepare(ctx, a.plan.key(next, a.coding), r.loader(&a.plan, next))
+	prepared := map[result.Key]func(){} // what keeps an answer; nil: it failed
+	for i := range r.Popular.sample {
+		q := r.Popular.sample[i].Load()
+		if q == nil || q.plan.View != next.Meta().View || q.plan.generation != r.Generation {
+			continue
+		}
+		key := q.plan.key(next, q.coding)
+		if _, done := prepared[key]; done {
+			continue
+		}
+		keep, _ := r.Results.Prepare(ctx, key, r.loader(&q.plan, next))
 		if ctx.Err() != nil {
 			break
 		}
-		if err == nil {
-			keep = append(keep, kept)
-		}
+		prepared[key] = keep
 	}
 	return func() {
-		for _, kept := range keep {
-			kept()
+		for _, keep := range prepared {
+			if keep != nil {
+				keep()
+			}
 		}
-		r.options.Warm(refresh, next)
+		r.Warm(refresh, next)
 	}
 }

@@ -2,12 +2,87 @@ package response
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"iter"
 
+	"github.com/gofiber/fiber/v2"
+
 	"vitrine/cache/result"
+	"vitrine/cache/view"
 )
+
+// stream sends a body that is made while it goes out. The error is result.ErrInFlight
+// where too much waits to be sent.
+func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key) error {
+	var b *Body
+	err := r.Results.Turn(ctx, func(ctx context.Context) (err error) {
+		if _, resident := snapshot.Resident(); !resident {
+			ctx = context.WithoutCancel(ctx) // rows are read while they are sent, as long as that takes
+		}
+		b, err = p.build(ctx, snapshot)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := reportIgnored(c, b.ignored); err != nil {
+		return err
+	}
+	etag, head := largeTag(key, b), c.Method() == fiber.MethodHead
+	same, acquired := unchanged(c, etag), int64(0)
+	if !same && !head {
+		if key.Coding, acquired = r.acquire(b, key.Coding); acquired == 0 {
+			return result.ErrInFlight
+		}
+		etag = largeTag(key, b)
+	}
+	SetHeader(c, fiber.HeaderETag, etag)
+	SetHeader(c, headerCacheStatus, cacheStatus(streamed, r.ages.of(p.View).stale))
+	if same {
+		return c.SendStatus(fiber.StatusNotModified)
+	}
+	c.Response().Header.SetContentType(ContentType)
+	size := -1
+	if key.Coding != result.Identity {
+		SetHeader(c, fiber.HeaderContentEncoding, string(key.Coding))
+	} else if b.size != nil {
+		size = b.size()
+	}
+	if size < 0 && head {
+		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
+	}
+	r.sendPieces(c, r.coded(b, key.Coding), size, func() { r.Results.InFlight().Release(acquired) })
+	return nil
+}
+
+// streamBytes is about what a stream holds beside what its connection does: a piece and
+// its parts.
+const streamBytes = chunk + chunk/2
+
+// acquire acquires the memory for a stream: in its coding, or where there is too little
+// for that, as it is. It returns the coding and how many bytes are to be released; 0
+// where there is too little for either.
+func (r *Responder) acquire(b *Body, coding result.Coding) (result.Coding, int64) {
+	needed := streamBytes + result.StreamBytes(coding)
+	if joint(b, coding) {
+		needed = 2 * streamBytes // blocks are compressed by turns
+	}
+	if coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
+		return coding, needed
+	}
+	if r.Results.InFlight().TryAcquirePiece(streamBytes) {
+		return result.Identity, streamBytes
+	}
+	return coding, 0
+}
+
+// sendPieces has pieces sent; a size of -1 is unknown. Then ended is called, once.
+func (r *Responder) sendPieces(c *fiber.Ctx, all Pieces, size int, ended func()) {
+	observe := r.Streamed(c)
+	c.Context().SetBodyStream(&reader{pieces: all, ended: func(sent int64) { ended(); observe(sent) }}, size)
+}
 
 // compressed is a body in a coding, compressed while it is asked for.
 func compressed(b *Body, c result.Coding) Pieces {
@@ -36,20 +111,20 @@ func compressed(b *Body, c result.Coding) Pieces {
 	}
 }
 
-// stream hands pieces to a connection, which reads where the length is unknown and
+// reader hands pieces to a connection, which reads where the length is unknown and
 // has them written where it is known: then they are not copied. It holds one piece,
-// whatever the size of the whole, and needs no goroutine. Whoever reads it closes it.
-type stream struct {
+// whatever the size of the whole, and needs no goroutine. Its owner closes it.
+type reader struct {
 	pieces Pieces
 	next   func() ([]byte, error, bool) // nil until it is read from
 	stop   func()
 	rest   []byte // of the piece last asked for
 	sent   int64
-	ended  func(sent int64) // called once with the number of bytes read or written; may be nil
+	ended  func(sent int64) // called once with the number of bytes read or written
 }
 
 // Read implements io.Reader.
-func (s *stream) Read(p []byte) (int, error) {
+func (s *reader) Read(p []byte) (int, error) {
 	if s.next == nil {
 		s.next, s.stop = iter.Pull2(s.pieces)
 	}
@@ -69,8 +144,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteTo implements io.WriterTo for streams nobody has read from.
-func (s *stream) WriteTo(w io.Writer) (int64, error) {
+// WriteTo implements io.WriterTo for readers that were not read from.
+func (s *reader) WriteTo(w io.Writer) (int64, error) {
 	for piece, err := range s.pieces {
 		if err != nil {
 			return s.sent, fmt.Errorf("response: stream: %w", err)
@@ -84,8 +159,9 @@ func (s *stream) WriteTo(w io.Writer) (int64, error) {
 	return s.sent, nil
 }
 
-// Close implements io.Closer: the pieces left are let go, also where the client hung up.
-func (s *stream) Close() error {
+// Close implements io.Closer. The rest of the pieces is dropped, also where the client
+// has closed the connection.
+func (s *reader) Close() error {
 	if s.stop != nil {
 		s.stop()
 	}

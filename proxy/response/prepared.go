@@ -1,0 +1,188 @@
+package response
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"runtime"
+
+	"vitrine/cache/result"
+	"vitrine/cache/view/index"
+	"vitrine/rules/parallel"
+)
+
+// prepared is a body whose rows lie in memory as they are sent, each behind a comma.
+type prepared struct {
+	Envelope
+	runs iter.Seq[index.Run]
+}
+
+// JoinRuns returns the body of an envelope with prepared rows. Pieces are of about a
+// chunk, or larger where the memory of the rows can be sent as it is.
+func JoinRuns(e Envelope, runs iter.Seq[index.Run]) *Body {
+	p := &prepared{e, runs}
+	return &Body{Count: e.count, prepared: p, size: p.size, Pieces: p.pieces}
+}
+
+// size returns how many bytes the pieces have.
+func (p *prepared) size() int {
+	n := 0
+	for run := range p.runs {
+		n += run.Len()
+	}
+	return len(p.head) + len(p.tail) + max(n-1, 0) // without the first comma
+}
+
+func (p *prepared) pieces(yield func([]byte, error) bool) {
+	if !yield(p.head, nil) {
+		return
+	}
+	buffer := make([]byte, 0, chunk+chunk/4)
+	long := func(run index.Run) bool { return len(run.Text()) >= chunk/2 } // sent without a copy
+	for g := range groups(bulkyByRow(p.runs), chunk/2, long) {
+		if !yield(g.text(buffer[:0]), nil) {
+			return
+		}
+	}
+	yield(p.tail, nil)
+}
+
+// bulkyByRow yields runs, row by row those that are not in memory and too long to be
+// made as a whole.
+func bulkyByRow(runs iter.Seq[index.Run]) iter.Seq[index.Run] {
+	return func(yield func(index.Run) bool) {
+		for run := range runs {
+			if run.Text() != nil || run.Len() <= chunk {
+				if !yield(run) {
+					return
+				}
+				continue
+			}
+			for row := range run.Rows() {
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// group is some runs whose bytes are sent, or compressed, together.
+type group struct {
+	runs  []index.Run
+	size  int  // of the runs in bytes
+	first bool // of a body: the comma that the first run begins with is left out
+}
+
+// groups divides runs into groups. A run that is to be alone is a group by itself;
+// others are gathered until they have most bytes.
+func groups(runs iter.Seq[index.Run], most int, alone func(index.Run) bool) iter.Seq[*group] {
+	return func(yield func(*group) bool) {
+		g := &group{first: true}
+		for run := range runs {
+			if len(g.runs) > 0 && (alone(run) || g.size >= most || alone(g.runs[0])) {
+				if !yield(g) {
+					return
+				}
+				g = &group{}
+			}
+			g.runs = append(g.runs, run)
+			g.size += run.Len()
+		}
+		if len(g.runs) > 0 {
+			yield(g)
+		}
+	}
+}
+
+// text returns the bytes of a group: of a single run as they lie in memory if they do, else
+// appended to dst.
+func (g *group) text(dst []byte) []byte {
+	skip := 0
+	if g.first {
+		skip = 1
+	}
+	if text := g.runs[0].Text(); text != nil && len(g.runs) == 1 {
+		return text[skip:]
+	}
+	for _, run := range g.runs {
+		dst = run.Append(dst)
+	}
+	return dst[skip:]
+}
+
+// name returns what determines every byte of the text.
+func (g *group) name() string {
+	var name []byte
+	if g.first {
+		name = []byte("first ")
+	}
+	for _, run := range g.runs {
+		name = run.AppendName(name)
+	}
+	return string(name)
+}
+
+// blockBytes is how many bytes of runs that are no blocks of the view are compressed
+// together: enough to compress well.
+const blockBytes = 128 << 10
+
+// blocks divides the rows for compression. Blocks of the view stay by themselves, so that
+// they are the same in every list that has all of their rows.
+func (p *prepared) blocks() iter.Seq[*group] { return groups(p.runs, blockBytes, index.Run.Block) }
+
+// gzipped returns a body of prepared rows as gzip, whose blocks are compressed once and
+// shared by all lists that have them, as many at a time as there are processors.
+func (r *Responder) gzipped(p *prepared) Pieces {
+	return func(yield func([]byte, error) bool) {
+		var joint result.Joint
+		add := func(blocks []result.Block, err error) bool {
+			if err != nil {
+				yield(nil, err)
+				return false
+			}
+			for _, block := range blocks {
+				if !yield(joint.Add(block), nil) {
+					return false
+				}
+			}
+			return true
+		}
+		addText := func(text []byte) bool {
+			block, err := r.Results.NewBlock(text)
+			return add([]result.Block{block}, err)
+		}
+		if !yield(joint.Head(), nil) || !addText(p.head) {
+			return
+		}
+		next := make([]*group, 0, runtime.GOMAXPROCS(0))
+		for g := range p.blocks() {
+			if next = append(next, g); len(next) < cap(next) {
+				continue
+			}
+			if !add(r.compress(next)) {
+				return
+			}
+			next = next[:0]
+		}
+		if add(r.compress(next)) && addText(p.tail) {
+			yield(joint.Tail(), nil)
+		}
+	}
+}
+
+// compress compresses groups, or finds that done. It has the time a request has: a client
+// may take longer for the whole body.
+func (r *Responder) compress(groups []*group) ([]result.Block, error) {
+	ctx, cancel := result.WithTimeout(context.Background(), r.Timeout)
+	defer cancel()
+	blocks, errs := make([]result.Block, len(groups)), make([]error, len(groups))
+	var work parallel.Group
+	for i, g := range groups {
+		work.Go(func() {
+			blocks[i], errs[i] = r.Results.Block(ctx, g.name(), func() []byte { return g.text(nil) })
+		})
+	}
+	work.Wait()
+	return blocks, errors.Join(errs...)
+}
