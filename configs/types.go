@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"log/slog"
 	"math"
 	"strconv"
 	"strings"
@@ -31,14 +30,8 @@ func (s Secret) String() string {
 // GoString keeps the secret out of %#v.
 func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 
-// LogValue keeps the secret out of structured logs.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
-// MarshalText keeps the secret out of JSON and its like.
+// MarshalText keeps the secret out of JSON, YAML and structured logs.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// MarshalYAML keeps the secret out of YAML.
-func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
 
 // URI is the address of a store. It prints, logs and marshals without the
 // credentials it may carry; Reveal gives it whole.
@@ -89,14 +82,8 @@ func publicOptions(query string) string {
 // GoString keeps credentials out of %#v.
 func (u URI) GoString() string { return strconv.Quote(u.String()) }
 
-// LogValue keeps credentials out of structured logs.
-func (u URI) LogValue() slog.Value { return slog.StringValue(u.String()) }
-
-// MarshalText keeps credentials out of JSON and its like.
+// MarshalText keeps credentials out of JSON, YAML and structured logs.
 func (u URI) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
-
-// MarshalYAML keeps credentials out of YAML.
-func (u URI) MarshalYAML() (any, error) { return u.String(), nil }
 
 // Size is a number of bytes. It reads as a number or with a unit: KB, MB, GB are
 // powers of 1000; KiB, MiB, GiB powers of 1024.
