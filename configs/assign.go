@@ -3,8 +3,8 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,36 +38,38 @@ func (a *assignment) path() string {
 	return a.key.Path + "." + a.entry
 }
 
-// apply sets the value in c and notes where it came from. What is wrong with it
-// comes back as mistakes, and then c keeps what it had.
+// apply sets the value in c and records its origin. If the value is wrong, apply returns
+// the mistakes and c keeps what it had.
 func (a *assignment) apply(c *Config) []*Error {
 	dst := a.key.field(c)
-	if dst.Kind() == reflect.Map && (a.entry == "" || dst.IsNil()) {
+	switch isMap := dst.Kind() == reflect.Map; {
+	case isMap && a.entry == "":
 		dst.Set(reflect.MakeMap(dst.Type()))
-	}
-	if dst.Kind() == reflect.Map && a.entry == "" {
-		c.note(a)
-		return nil
-	}
-	typ := dst.Type()
-	if dst.Kind() == reflect.Map {
-		typ = typ.Elem()
-	}
-	v, mistakes := a.value(typ)
-	if len(mistakes) > 0 {
-		return mistakes
-	}
-	if dst.Kind() == reflect.Map {
+	case isMap:
+		v, mistakes := a.value(dst.Type().Elem())
+		if len(mistakes) > 0 {
+			return mistakes
+		}
+		if dst.IsNil() {
+			dst.Set(reflect.MakeMap(dst.Type()))
+		}
 		dst.SetMapIndex(reflect.ValueOf(a.entry), v)
-	} else {
+	default:
+		v, mistakes := a.value(dst.Type())
+		if len(mistakes) > 0 {
+			return mistakes
+		}
 		dst.Set(v)
 	}
-	c.note(a)
+	c.record(a)
 	return nil
 }
 
-// note remembers where a value came from.
-func (c *Config) note(a *assignment) {
+// record records the origin of a value.
+func (c *Config) record(a *assignment) {
+	if c.origins == nil {
+		c.origins = make(map[string]Place)
+	}
 	if a.entry == "" {
 		// The whole value is replaced, and with it what its entries were.
 		for path := range c.origins {
@@ -80,134 +82,77 @@ func (c *Config) note(a *assignment) {
 }
 
 // value reads the items as a value of type t, a scalar or a list.
-func (a *assignment) value(t reflect.Type) (reflect.Value, []*Error) {
-	if t.Kind() != reflect.Slice {
-		v, err := a.scalar(t, a.items[0])
-		if err != nil {
-			return v, []*Error{{Place: a.place, Key: a.path(), Reason: err.Error()}}
-		}
-		return v, nil
+func (a *assignment) value(t reflect.Type) (v reflect.Value, mistakes []*Error) {
+	v = reflect.New(t).Elem()
+	isList := t.Kind() == reflect.Slice
+	if isList {
+		v.Set(reflect.MakeSlice(t, len(a.items), len(a.items)))
 	}
-	list := reflect.MakeSlice(t, 0, len(a.items))
-	var mistakes []*Error
-	for _, it := range a.items {
-		v, err := a.scalar(t.Elem(), it)
-		if err != nil {
+	for i, it := range a.items {
+		scalar := v
+		if isList {
+			scalar = v.Index(i)
+		}
+		if err := a.key.setScalar(scalar, it); err != nil {
 			mistakes = append(mistakes, &Error{Place: it.place, Key: a.path(), Reason: err.Error()})
-			continue
 		}
-		list = reflect.Append(list, v)
 	}
-	return list, mistakes
+	return v, mistakes
 }
 
-// scalar reads and checks one item.
-func (a *assignment) scalar(t reflect.Type, it item) (reflect.Value, error) {
-	v := reflect.New(t).Elem()
-	empty := it.text == "" || it.tag == "!!null"
-	if !empty {
-		if err := setScalar(v, it); err != nil {
-			return v, err
+// setScalar reads and checks one item. An empty item is the zero value.
+func (k *Key) setScalar(v reflect.Value, it item) error {
+	required := k.typ.Kind() == reflect.Slice || slices.Contains(strings.Fields(k.check), "required")
+	switch empty := it.text == "" || it.tag == "!!null"; {
+	case !empty:
+		if err := parseScalar(v, it); err != nil {
+			return err
 		}
-	} else if t.Kind() == reflect.String {
-		if a.key.required() || a.key.typ.Kind() == reflect.Slice {
-			return v, errors.New("may not be empty")
-		}
-		return v, nil
+	case v.Kind() == reflect.String && required:
+		return errors.New("may not be empty")
+	case v.Kind() == reflect.String:
+		return nil
 	}
-	return v, a.key.checkValue(v)
+	return k.checkScalar(v)
 }
 
-// setScalar reads an item into v by v's type.
-func setScalar(v reflect.Value, it item) error {
-	switch v.Interface().(type) {
-	case time.Duration:
-		return setDuration(v, it)
-	case Size:
-		return setSize(v, it)
-	}
-	switch v.Kind() {
-	case reflect.Bool:
-		return setBool(v, it)
-	case reflect.Int:
-		return setInt(v, it)
-	case reflect.Float64:
-		return setFloat(v, it)
+// parseScalar reads an item that is not empty into v by v's type.
+func parseScalar(v reflect.Value, it item) (err error) {
+	want, tags := "", []string{"!!int"}
+	switch p := v.Addr().Interface().(type) {
+	case *bool:
+		want, tags = "true or false", []string{"!!bool"}
+		*p, err = strconv.ParseBool(it.text)
+	case *int:
+		want = "a whole number"
+		*p, err = strconv.Atoi(it.text)
+	case *float64:
+		want, tags = "a number", []string{"!!int", "!!float"}
+		*p, err = strconv.ParseFloat(it.text, 64)
+	case *time.Duration:
+		want, tags = "a duration such as 30s or 2h", []string{"!!int", "!!str"}
+		*p, err = time.ParseDuration(it.text)
+	case *Size:
+		want, tags = "a size such as 512MB or 64KiB", []string{"!!int", "!!str"}
+		*p, err = parseSize(it.text)
 	default:
-		return setString(v, it)
+		// Numbers and dates are text as they are written: a key made of digits needs no
+		// quotes. The reason names no value, which may be secret.
+		if !it.is("!!str", "!!int", "!!float", "!!timestamp") {
+			return errors.New("want text; put it in quotes")
+		}
+		v.SetString(it.text)
+		return nil
 	}
-}
-
-// mistyped reports that an item is not what the setting holds.
-func mistyped(want string, it item) error {
-	if it.tag == "!!str" {
+	switch {
+	case err == nil && it.is(tags...):
+		return nil
+	case it.tag == "!!str" && !it.is(tags...):
 		return fmt.Errorf("want %s, have the text %q", want, it.text)
 	}
 	return fmt.Errorf("want %s, have %q", want, it.text)
 }
 
-// is tells that the item may be read as one of the tags: it has the tag, or
+// is reports whether the item may be read as one of the tags: it has the tag, or
 // comes from where everything is text.
-func (it item) is(tags ...string) bool {
-	for _, tag := range tags {
-		if it.tag == tag {
-			return true
-		}
-	}
-	return it.tag == ""
-}
-
-// setString takes numbers and dates too, as they are written: a key made of
-// digits needs no quotes. The reason given names no value, which may be secret.
-func setString(v reflect.Value, it item) error {
-	if !it.is("!!str", "!!int", "!!float", "!!timestamp") {
-		return errors.New("want text; put it in quotes")
-	}
-	v.SetString(it.text)
-	return nil
-}
-
-func setBool(v reflect.Value, it item) error {
-	b, err := strconv.ParseBool(it.text)
-	if err != nil || !it.is("!!bool") {
-		return mistyped("true or false", it)
-	}
-	v.SetBool(b)
-	return nil
-}
-
-func setInt(v reflect.Value, it item) error {
-	n, err := strconv.ParseInt(it.text, 10, 0)
-	if err != nil || !it.is("!!int") {
-		return mistyped("a whole number", it)
-	}
-	v.SetInt(n)
-	return nil
-}
-
-func setFloat(v reflect.Value, it item) error {
-	f, err := strconv.ParseFloat(it.text, 64)
-	if err != nil || !it.is("!!int", "!!float") || math.IsNaN(f) || math.IsInf(f, 0) {
-		return mistyped("a number", it)
-	}
-	v.SetFloat(f)
-	return nil
-}
-
-func setDuration(v reflect.Value, it item) error {
-	d, err := time.ParseDuration(it.text)
-	if err != nil || !it.is("!!str", "!!int") {
-		return fmt.Errorf("want a duration such as 30s or 2h, have %q", it.text)
-	}
-	v.SetInt(int64(d))
-	return nil
-}
-
-func setSize(v reflect.Value, it item) error {
-	s, err := parseSize(it.text)
-	if err != nil || !it.is("!!str", "!!int") {
-		return fmt.Errorf("want a size such as 512MB or 64KiB, have %q", it.text)
-	}
-	v.SetInt(int64(s))
-	return nil
-}
+func (it item) is(tags ...string) bool { return it.tag == "" || slices.Contains(tags, it.tag) }

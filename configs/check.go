@@ -7,18 +7,57 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/robfig/cron/v3"
+	"golang.org/x/net/http/httpguts"
 )
 
-// checkValue checks a value that was read for k, or one element of it. Numbers
-// may never be negative.
-func (k *Key) checkValue(v reflect.Value) error {
+// checkScalar checks a value that was read for k, or one element of it. Texts are not
+// empty. Numbers may never be negative. The tag "check" holds words of which each is one of
+//
+//	required   not empty; setScalar checks that
+//	positive   a number that is not 0
+//	share      a number up to 1
+//	collection the name of a MongoDB collection
+//	cron       a cron spec that fires at some time
+//	database   the name of a MongoDB database
+//	oneof:A,B  one of the words
+//	uri        the address of a store
+//
+// or has an entry in forms.
+func (k *Key) checkScalar(v reflect.Value) error {
 	for check := range strings.FieldsSeq(k.check) {
-		if err := checkOne(check, v); err != nil {
+		var err error
+		switch name, words, _ := strings.Cut(check, ":"); name {
+		case "required":
+		case "positive":
+			if v.Int() == 0 {
+				err = errors.New("may not be 0")
+			}
+		case "share":
+			if !(v.Float() <= 1) { // nor is NaN
+				err = fmt.Errorf("want a share from 0 to 1, have %v", v)
+			}
+		case "collection":
+			err = checkName(v.String(), "a collection", "$\x00")
+		case "cron":
+			err = checkCron(v.String())
+		case "database":
+			err = checkName(v.String(), "a database", databaseForbidden)
+		case "oneof":
+			err = checkWord(v.String(), strings.Split(words, ","))
+		case "uri":
+			err = checkURI(v.String())
+		default:
+			if f := forms[name]; !f.matches(v.String()) {
+				err = fmt.Errorf("want %s, have %q", f.want, v.String())
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -28,77 +67,62 @@ func (k *Key) checkValue(v reflect.Value) error {
 	return nil
 }
 
-func checkOne(check string, v reflect.Value) error {
-	switch check {
-	case "positive":
-		if v.Int() == 0 {
-			return errors.New("may not be 0")
-		}
-	case "share":
-		if v.Float() > 1 {
-			return fmt.Errorf("want a share from 0 to 1, have %v", v)
-		}
-	case "required": // empty values do not come this far
-	default:
-		return checkText(check, v.String())
-	}
-	return nil
+// databaseForbidden are the characters that no name of a MongoDB database has.
+const databaseForbidden = "/\\. \"$*<>:|?\x00"
+
+// forms are the texts that a setting may have to be: how they are described to people,
+// and whether a text that is not empty is one.
+var forms = map[string]struct {
+	want    string
+	matches func(string) bool
+}{
+	"address":  {"HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress},
+	"network":  {"an IP address or a network such as 10.0.0.0/8", isNetwork},
+	"origin":   {"an origin such as https://www.example.org without a path, or *", isOrigin},
+	"path":     {"a dotted path such as catalog.topics", isPath},
+	"template": {"a web address with {id} in it", isTemplate},
+	// A name of a header or cookie (RFC 9110: 5.6.2, token).
+	"token": {"a name without blanks and separators", httpguts.ValidHeaderFieldName},
+	"zone":  {"a time zone such as UTC or Europe/Berlin", isZone},
 }
 
-// checkText checks a text that is not empty. check is one of
-//
-//	address    HOST:PORT to listen on
-//	collection a MongoDB collection
-//	cron       a cron spec that fires at some time
-//	database   a MongoDB database
-//	network    an IP address or a network in CIDR form
-//	origin     a web origin, or *
-//	oneof:A,B  one of the words
-//	path       a dotted path in a document
-//	template   a web address with {id} in it
-//	token      the name of a header or cookie
-//	uri        the address of a store
-//	zone       an IANA time zone
-func checkText(check, text string) error {
-	name, words, _ := strings.Cut(check, ":")
-	switch name {
-	case "address":
-		return checkAddress(text)
-	case "collection":
-		return checkName(text, "a collection", "$\x00")
-	case "cron":
-		return checkCron(text)
-	case "database":
-		return checkName(text, "a database", "/\\. \"$*<>:|?\x00")
-	case "network":
-		return checkNetwork(text)
-	case "origin":
-		return checkOrigin(text)
-	case "oneof":
-		return checkWord(text, strings.Split(words, ","))
-	case "path":
-		return checkPath(text)
-	case "template":
-		return checkTemplate(text)
-	case "token":
-		return checkToken(text)
-	case "uri":
-		return checkURI(text)
-	case "zone":
-		return checkZone(text)
-	}
-	return fmt.Errorf("no check is named %q", name)
-}
-
-func checkAddress(text string) error {
+func isAddress(text string) bool {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
-	if err != nil {
-		return fmt.Errorf("want HOST:PORT such as 127.0.0.1:8080 or :8080, have %q", text)
-	}
-	return nil
+	return err == nil
+}
+
+func isNetwork(text string) bool {
+	_, addrErr := netip.ParseAddr(text)
+	_, prefixErr := netip.ParsePrefix(text)
+	return addrErr == nil || prefixErr == nil
+}
+
+func isOrigin(text string) bool {
+	u, ok := webAddress(text)
+	return text == "*" || ok && text == u.Scheme+"://"+u.Host
+}
+
+func isPath(text string) bool {
+	return !slices.ContainsFunc(strings.Split(text, "."), func(part string) bool { return part == "" || part[0] == '$' })
+}
+
+func isTemplate(text string) bool {
+	_, ok := webAddress(strings.ReplaceAll(text, "{id}", "T1"))
+	return ok && strings.Contains(text, "{id}")
+}
+
+func isZone(text string) bool {
+	_, err := time.LoadLocation(text)
+	return err == nil
+}
+
+// webAddress parses the address of a page; ok is false for any other text.
+func webAddress(text string) (u *url.URL, ok bool) {
+	u, err := url.Parse(text)
+	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
 func checkName(text, what, forbidden string) error {
@@ -131,76 +155,20 @@ func checkCron(text string) (err error) {
 	return nil
 }
 
-func checkNetwork(text string) error {
-	if _, err := netip.ParseAddr(text); err == nil {
-		return nil
-	}
-	if _, err := netip.ParsePrefix(text); err == nil {
-		return nil
-	}
-	return fmt.Errorf("want an IP address or a network such as 10.0.0.0/8, have %q", text)
-}
-
-func checkOrigin(text string) error {
-	if text == "*" {
-		return nil
-	}
-	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" ||
-		text != u.Scheme+"://"+u.Host {
-		return fmt.Errorf("want an origin such as https://www.example.org without a path, or *, have %q", text)
-	}
-	return nil
-}
-
 func checkWord(text string, words []string) error {
-	for _, w := range words {
-		if text == w {
-			return nil
-		}
+	if slices.Contains(words, text) {
+		return nil
 	}
-	return fmt.Errorf("want %s, have %q%s", alternatives(words), text, didYouMean(text, words))
-}
-
-// alternatives joins words as "a, b or c".
-func alternatives(words []string) string {
 	last := len(words) - 1
-	if last == 0 {
-		return words[0]
+	want := words[last]
+	if last > 0 {
+		want = strings.Join(words[:last], ", ") + " or " + want
 	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
-func checkPath(text string) error {
-	for part := range strings.SplitSeq(text, ".") {
-		if part == "" || part[0] == '$' {
-			return fmt.Errorf("want a dotted path such as catalog.topics, have %q", text)
-		}
-	}
-	return nil
-}
-
-func checkTemplate(text string) error {
-	u, err := url.Parse(strings.ReplaceAll(text, "{id}", "T1"))
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || !strings.Contains(text, "{id}") {
-		return fmt.Errorf("want a web address with {id} in it, have %q", text)
-	}
-	return nil
-}
-
-// checkToken holds names of headers and cookies to what RFC 9110 calls a token.
-func checkToken(text string) error {
-	for _, r := range text {
-		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", r) {
-			return fmt.Errorf("want a name without blanks and separators, have %q", text)
-		}
-	}
-	return nil
+	return fmt.Errorf("want %s, have %q%s", want, text, didYouMean(text, words))
 }
 
 // checkURI reads the address by hand: url.Parse does not know lists of hosts.
-// What it reports names no part of the address that might be secret.
+// Its errors name no part of the address that might be secret.
 func checkURI(text string) error {
 	scheme, rest, ok := strings.Cut(text, "://")
 	switch {
@@ -215,20 +183,12 @@ func checkURI(text string) error {
 	if strings.Contains(query, "@") {
 		return errors.New("write @ among the options, and ? in a password, percent-encoded")
 	}
-	hosts := rest[strings.LastIndexByte(rest, '@')+1:]
-	hosts, database, _ := strings.Cut(hosts, "/")
-	if hosts == "" {
+	hosts, database, _ := strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "/")
+	switch {
+	case hosts == "":
 		return errors.New("names no host; want " + scheme + "://HOST/DATABASE")
-	}
-	if database == "" {
+	case database == "":
 		return errors.New("names no database; want " + scheme + "://HOST/DATABASE")
 	}
-	return checkName(database, "a database", "/\\. \"$*<>:|\x00")
-}
-
-func checkZone(text string) error {
-	if _, err := time.LoadLocation(text); err != nil {
-		return fmt.Errorf("want a time zone such as UTC or Europe/Berlin, have %q", text)
-	}
-	return nil
+	return checkName(database, "a database", databaseForbidden)
 }

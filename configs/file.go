@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,68 +17,44 @@ import (
 // fileReader turns a YAML file into assignments.
 type fileReader struct {
 	name        string
-	keys        map[string]*Key
-	sections    map[string]bool
 	assignments []assignment
 	mistakes    []*Error
 }
 
 // readFile reads the settings in the YAML file with that name.
-func readFile(name string, keys []Key) ([]assignment, []*Error) {
+func readFile(name string) ([]assignment, []*Error) {
+	r := &fileReader{name: name}
 	content, err := os.ReadFile(name)
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		err = p.Err
+	}
 	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return nil, []*Error{{Place: Place{File: name}, Reason: "cannot be read: " + err.Error()}}
+		r.mistake(0, "", "cannot be read: "+err.Error())
+	} else {
+		r.read(content)
 	}
-	r := &fileReader{name: name, keys: make(map[string]*Key, len(keys)), sections: make(map[string]bool)}
-	for i := range keys {
-		path := keys[i].Path
-		r.keys[path] = &keys[i]
-		for j := range path {
-			if path[j] == '.' {
-				r.sections[path[:j]] = true
-			}
-		}
-	}
-	r.read(content)
 	return r.assignments, r.mistakes
 }
 
 func (r *fileReader) read(content []byte) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
-	var doc yaml.Node
-	if err := decoder.Decode(&doc); err != nil {
-		if !errors.Is(err, io.EOF) { // an empty file sets nothing
-			r.syntax(err)
+	var doc, next yaml.Node
+	err := decoder.Decode(&doc)
+	if err == nil {
+		r.section("", doc.Content[0])
+		if err = decoder.Decode(&next); err == nil {
+			r.mistake(next.Line, "", "a second document begins here; write all settings in one")
 		}
-		return
 	}
-	r.section("", doc.Content[0])
-	var next yaml.Node
-	switch err := decoder.Decode(&next); {
-	case err == nil:
-		r.mistake(next.Line, "", "a second document begins here; write all settings in one")
-	case !errors.Is(err, io.EOF):
-		r.syntax(err)
+	if err != nil && !errors.Is(err, io.EOF) { // an empty file sets nothing
+		m := syntaxError.FindStringSubmatch(err.Error())
+		line, _ := strconv.Atoi(m[1]) // none: 0, the whole file
+		r.mistake(line, "", "not YAML: "+m[2])
 	}
 }
 
-// syntaxLine finds the line in an error of the YAML parser.
-var syntaxLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-func (r *fileReader) syntax(err error) {
-	text := err.Error()
-	m := syntaxLine.FindStringSubmatch(text)
-	if m == nil {
-		r.mistake(0, "", "not YAML: "+text)
-		return
-	}
-	line, _ := strconv.Atoi(m[1]) // none: 0, the whole file
-	r.mistake(line, "", "not YAML: "+text[len(m[0]):])
-}
+// syntaxError finds the line, if there is one, and the reason in an error of the YAML parser.
+var syntaxError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
 func (r *fileReader) mistake(line int, key, reason string) {
 	r.mistakes = append(r.mistakes, &Error{Place: r.place(line), Key: key, Reason: reason})
@@ -95,141 +73,100 @@ func (r *fileReader) section(path string, node *yaml.Node) {
 		r.mistake(node.Line, path, "want keys with values, have "+kindName(node))
 		return
 	}
-	r.eachKey(path, node, func(name, full string, at, value *yaml.Node) {
-		switch {
-		case r.keys[full] != nil:
-			r.setting(r.keys[full], at.Line, value)
-		case r.sections[full]:
+	r.eachKey(path, node, func(name, full string, line int, value *yaml.Node) {
+		if k := findKey(func(k *Key) bool { return k.Path == full }); k != nil {
+			r.value(assignment{key: k, place: r.place(line)}, k.typ, value)
+		} else if findKey(func(k *Key) bool { return strings.HasPrefix(k.Path, full+".") }) != nil {
 			r.section(full, value)
-		default:
-			r.mistake(at.Line, full, "unknown key"+didYouMean(full, r.siblings(path)))
+		} else {
+			r.mistake(line, full, "unknown key"+didYouMean(full, pathsFrom(path)))
 		}
 	})
 }
 
-// eachKey calls do for every key of a mapping, and notes keys that come twice
-// or are no text.
-func (r *fileReader) eachKey(path string, node *yaml.Node, do func(name, full string, at, value *yaml.Node)) {
+// eachKey calls do for every key of a mapping with its name, its dotted name and its line.
+// Keys that come twice or are no text are mistakes.
+func (r *fileReader) eachKey(path string, node *yaml.Node, do func(name, full string, line int, value *yaml.Node)) {
 	lines := make(map[string]int)
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		at, value := node.Content[i], node.Content[i+1]
-		name := resolved(at).Value
-		full := name
+		line, key := node.Content[i].Line, resolved(node.Content[i])
+		name, full := key.Value, key.Value
 		if path != "" {
 			full = path + "." + name
 		}
-		if first := lines[name]; first > 0 {
-			r.mistake(at.Line, full, "given twice, first on line "+strconv.Itoa(first))
+		switch first := lines[name]; {
+		case first > 0:
+			r.mistake(line, full, "given twice, first on line "+strconv.Itoa(first))
 			continue
+		case key.Kind != yaml.ScalarNode || name == "":
+			r.mistake(line, path, "want keys with values, have "+kindName(key)+" as a key")
+		default:
+			do(name, full, line, node.Content[i+1])
 		}
-		lines[name] = at.Line
-		if resolved(at).Kind != yaml.ScalarNode || name == "" {
-			r.mistake(at.Line, path, "want keys with values, have "+kindName(resolved(at))+" as a key")
-			continue
-		}
-		do(name, full, at, value)
+		lines[name] = line
 	}
 }
 
-// siblings returns all dotted names, those next to an unknown key under path
-// first, so that they win over equally near ones elsewhere.
-func (r *fileReader) siblings(path string) []string {
+// pathsFrom returns the dotted names of all settings and sections, those directly in a
+// section first: as suggestions they win over equally near ones elsewhere.
+func pathsFrom(section string) []string {
 	var near, far []string
-	add := func(name string) {
-		if parent, _, _ := cutLast(name); parent == path {
-			near = append(near, name)
-		} else {
-			far = append(far, name)
+	for i := range keys {
+		for path, parent := keys[i].Path, ""; path != ""; path = parent {
+			if parent, _ = cutLast(path); parent == section {
+				near = append(near, path)
+			} else {
+				far = append(far, path)
+			}
 		}
 	}
-	for name := range r.keys {
-		add(name)
-	}
-	for name := range r.sections {
-		add(name)
-	}
-	return append(sorted(near), sorted(far)...)
+	return append(near, far...)
 }
 
 // cutLast cuts a dotted name before its last part.
-func cutLast(path string) (parent, last string, ok bool) {
+func cutLast(path string) (parent, last string) {
 	i := strings.LastIndexByte(path, '.')
-	if i < 0 {
-		return "", path, false
-	}
-	return path[:i], path[i+1:], true
+	return path[:max(i, 0)], path[i+1:]
 }
 
-// setting reads the value of one key, given on that line.
-func (r *fileReader) setting(k *Key, line int, node *yaml.Node) {
+// value reads the value of a, which is of type t: of a map one assignment per entry, so
+// that each has its own place. An empty map clears what the defaults hold.
+func (r *fileReader) value(a assignment, t reflect.Type, node *yaml.Node) {
 	node = resolved(node)
-	switch k.Type {
-	case typeMap, typeListMap:
-		r.entries(k, line, node)
-	case typeList:
-		r.value(k, "", line, node, true)
-	default:
-		r.value(k, "", line, node, false)
-	}
-}
-
-// entries reads a map, one assignment per entry, so that each has its own
-// place. An empty map clears what the defaults hold.
-func (r *fileReader) entries(k *Key, line int, node *yaml.Node) {
-	empty := node.Tag == "!!null" || node.Kind == yaml.MappingNode && len(node.Content) == 0
-	if empty {
-		r.assignments = append(r.assignments, assignment{key: k, place: r.place(line)})
-		return
-	}
-	if node.Kind != yaml.MappingNode {
-		r.mistake(line, k.Path, "want keys with values, have "+kindName(node))
-		return
-	}
-	r.eachKey(k.Path, node, func(name, full string, at, value *yaml.Node) {
-		if err := k.checkEntry(name); err != nil {
-			r.mistake(at.Line, full, err.Error())
+	null, scalars := node.Tag == "!!null", []*yaml.Node{node}
+	switch t.Kind() {
+	case reflect.Map:
+		if !null && node.Kind != yaml.MappingNode {
+			r.mistake(a.place.Line, a.path(), "want keys with values, have "+kindName(node))
 			return
 		}
-		r.value(k, name, at.Line, resolved(value), k.Type == typeListMap)
-	})
-}
-
-// value reads a scalar, or a list of scalars, for a key or an entry of a map.
-func (r *fileReader) value(k *Key, entry string, line int, node *yaml.Node, list bool) {
-	a := assignment{key: k, place: r.place(line), entry: entry}
-	switch {
-	case list && node.Tag == "!!null":
-	case list && node.Kind == yaml.SequenceNode:
-		for _, element := range node.Content {
-			it, ok := r.item(a.path(), resolved(element))
-			if !ok {
-				return
-			}
-			a.items = append(a.items, it)
-		}
-	case list:
-		r.mistake(node.Line, a.path(), "want a list, have "+kindName(node))
-		return
-	default:
-		it, ok := r.item(a.path(), node)
-		if !ok {
+		if len(node.Content) > 0 {
+			r.eachKey(a.path(), node, func(name, full string, line int, value *yaml.Node) {
+				if err := a.key.checkEntry(name); err != nil {
+					r.mistake(line, full, err.Error())
+					return
+				}
+				r.value(assignment{key: a.key, place: r.place(line), entry: name}, t.Elem(), value)
+			})
 			return
 		}
-		a.items = []item{it}
+		scalars = nil
+	case reflect.Slice:
+		if !null && node.Kind != yaml.SequenceNode {
+			r.mistake(node.Line, a.path(), "want a list, have "+kindName(node))
+			return
+		}
+		scalars = node.Content
+	}
+	for _, scalar := range scalars {
+		scalar = resolved(scalar)
+		if scalar.Kind != yaml.ScalarNode {
+			r.mistake(scalar.Line, a.path(), "want a single value, have "+kindName(scalar))
+			return
+		}
+		a.items = append(a.items, item{text: scalar.Value, tag: scalar.ShortTag(), place: r.place(scalar.Line)})
 	}
 	r.assignments = append(r.assignments, a)
-}
-
-func (r *fileReader) item(path string, node *yaml.Node) (item, bool) {
-	if node.Kind != yaml.ScalarNode {
-		r.mistake(node.Line, path, "want a single value, have "+kindName(node))
-		return item{}, false
-	}
-	it := item{text: node.Value, tag: node.ShortTag(), place: r.place(node.Line)}
-	if it.tag == "!!null" {
-		it.text = ""
-	}
-	return it, true
 }
 
 // resolved follows an alias (*name) to what it stands for.

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -19,7 +20,7 @@ type Sources struct {
 	// names; if none does, no file is read.
 	File string
 	// Environ is the environment as os.Environ gives it. Variables that do not
-	// begin with VITRINE_ are passed over.
+	// begin with VITRINE_ are ignored.
 	Environ []string
 	// Flags are flags that AddFlags added, parsed; only those given count. Nil: none.
 	Flags *pflag.FlagSet
@@ -28,50 +29,42 @@ type Sources struct {
 // Load returns the configuration that the sources add up to, checked. All
 // mistakes come back at once, each an *Error, joined and sorted by place.
 func Load(s Sources) (Config, error) {
-	keys := Keys()
-	given, mistakes := s.read(keys)
+	given, mistakes := s.read()
 
 	c := Default()
 	if s.Demo {
 		c = Demo()
 	}
-	c.origins = make(map[string]Place)
-	defaults := Default()
-	c.noteChanges(&defaults, keys, Place{Built: "demo"})
-
-	// The preset is a layer below what is given but its name is among that, so
+	// The preset is a layer below the given values but its name is one of them, so
 	// it is found first.
 	for i := range given {
 		if given[i].key.Path == "preset" {
 			given[i].apply(&c) // a mistake in it is reported below
 		}
 	}
-	before := c
-	c.usePreset(c.Preset)
-	c.noteChanges(&before, keys, Place{Built: "preset " + c.Preset})
+	c.use(presets[c.Preset], "preset "+c.Preset)
 
 	for i := range given {
 		mistakes = append(mistakes, given[i].apply(&c)...)
 	}
 	mistakes = append(mistakes, c.contradictions()...)
 	if s.Demo && c.Given("store") {
-		mistakes = append(mistakes, &Error{Place: c.origins["store"], Key: "store",
-			Reason: "cannot be given with --demo, which fills a store of its own: leave out one of the two"})
+		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
 	return c, joined(mistakes)
 }
 
 // read gathers what all sources give, the weakest first.
-func (s Sources) read(keys []Key) (given []assignment, mistakes []*Error) {
+func (s Sources) read() (given []assignment, mistakes []*Error) {
 	add := func(as []assignment, wrong []*Error) {
 		given, mistakes = append(given, as...), append(mistakes, wrong...)
 	}
 	if name := s.file(); name != "" {
-		add(readFile(name, keys))
+		add(readFile(name))
 	}
-	add(readEnviron(s.Environ, keys))
+	add(readEnviron(s.Environ))
 	if s.Flags != nil {
-		add(readFlags(s.Flags, keys))
+		add(readFlags(s.Flags))
 	}
 	return given, mistakes
 }
@@ -81,34 +74,29 @@ func (s Sources) file() string {
 	if s.File != "" {
 		return s.File
 	}
-	if s.Flags != nil {
-		if f := s.Flags.Lookup(FlagConfig); f != nil && f.Changed {
-			return f.Value.String()
+	if s.Flags != nil && s.Flags.Changed(FlagConfig) {
+		return s.Flags.Lookup(FlagConfig).Value.String()
+	}
+	for _, variable := range s.Environ {
+		if name, ok := strings.CutPrefix(variable, envConfig+"="); ok {
+			return name
 		}
 	}
-	return configFile(s.Environ)
+	return ""
 }
 
-// noteChanges remembers a place for every value that differs from before.
-func (c *Config) noteChanges(before *Config, keys []Key, place Place) {
-	for i := range keys {
-		if display(keys[i].field(c)) != display(keys[i].field(before)) {
-			c.origins[keys[i].Path] = place
-		}
-	}
+// mistake returns a mistake in a value, at the place that gave it.
+func (c *Config) mistake(path, reason string) *Error {
+	return &Error{Place: c.origins[path], Key: path, Reason: reason}
 }
 
 // contradictions returns what is wrong with values that are right one by one.
-func (c *Config) contradictions() []*Error {
-	var mistakes []*Error
-	mistake := func(path, reason string) {
-		mistakes = append(mistakes, &Error{Place: c.origins[path], Key: path, Reason: reason})
-	}
+func (c *Config) contradictions() (mistakes []*Error) {
 	if c.HTTP.CORS.Credentials && slices.Contains(c.HTTP.CORS.Origins, "*") {
-		mistake("http.cors.credentials", "cannot be true while http.cors.origins has *: any site could act for your visitors")
+		mistakes = append(mistakes, c.mistake("http.cors.credentials", "cannot be true while http.cors.origins has *: any site could act for your visitors"))
 	}
 	if c.Admin.Listen != "" && c.Admin.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
-		mistake("listen", "is the same as admin.listen")
+		mistakes = append(mistakes, c.mistake("listen", "is the same as admin.listen"))
 	}
 	return mistakes
 }
@@ -121,9 +109,31 @@ func (c Config) CheckServing() error {
 	if c.Admin.Listen == "" || c.Admin.Token != "" || c.Admin.Open || err == nil && (host == "localhost" || ip.Unmap().IsLoopback()) {
 		return nil
 	}
-	return &Error{Place: c.origins["admin.listen"], Key: "admin.listen",
-		Reason: "others can reach " + c.Admin.Listen + ", and no token is asked for: set admin.token, or admin.open where that is meant"}
+	return c.mistake("admin.listen", "others can reach "+c.Admin.Listen+", and no token is asked for: set admin.token, or admin.open where that is meant")
 }
 
 // Location returns the zone in which days begin and schedules run.
 func (c Config) Location() (*time.Location, error) { return time.LoadLocation(c.Timezone) }
+
+// Given reports whether a file, variable or flag sets a value, or an entry of a map
+// ("access.roles.admin"), rather than the defaults or a preset. It is true for every entry
+// of a map that is set to be empty.
+func (c Config) Given(path string) bool {
+	parent, _ := cutLast(path)
+	for _, p := range []string{path, parent} {
+		if place, ok := c.origins[p]; ok && place.Built == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Pin makes values count as given by a flag.
+func (c *Config) Pin(flag string, paths ...string) {
+	origins := map[string]Place{}
+	maps.Copy(origins, c.origins)
+	for _, path := range paths {
+		origins[path] = Place{Flag: flag}
+	}
+	c.origins = origins
+}

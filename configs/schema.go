@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,71 +19,64 @@ type Key struct {
 	// Type names what it holds, for people: "text", "number", "size", ….
 	Type string
 	// Default is what it holds if no source says otherwise, as the environment
-	// would give it; empty for an empty value.
+	// gives it; empty for an empty value.
 	Default string
-	// Secret tells that the value must not be shown.
+	// Secret reports that the value must not be shown.
 	Secret bool
 
 	usage   string // of the flag, in one line
 	inverse bool   // the flag says the opposite of the key (--no-…)
 	index   []int  // of the field, for reflect.Value.FieldByIndex
 	typ     reflect.Type
-	check   string   // see checkText
+	check   string   // see checkScalar
 	entries []string // names that the entries of a map may have; nil: any
 }
-
-// What a setting holds, for people (Key.Type).
-const (
-	typeText     = "text"
-	typeSecret   = "secret"
-	typeURI      = "address"
-	typeBool     = "true or false"
-	typeInt      = "whole number"
-	typeFloat    = "number"
-	typeSize     = "size"
-	typeDuration = "duration"
-	typeList     = "list"
-	typeMap      = "map"
-	typeListMap  = "map of lists"
-)
 
 // envPrefix begins the name of every environment variable.
 const envPrefix = "VITRINE_"
 
+// keys are all settings in the order of Config.
+var keys = appendKeys(nil, reflect.TypeFor[Config](), "", nil)
+
 // Keys returns all settings in the order of Config.
-func Keys() []Key {
-	keys := appendKeys(nil, reflect.TypeFor[Config](), "", nil)
-	defaults := Default()
+func Keys() []Key { return slices.Clone(keys) }
+
+// findKey returns the first setting that matches; nil if there is none.
+func findKey(matches func(*Key) bool) *Key {
 	for i := range keys {
-		keys[i].Default = display(keys[i].field(&defaults))
+		if matches(&keys[i]) {
+			return &keys[i]
+		}
 	}
-	return keys
+	return nil
 }
 
+// appendKeys appends the settings in the struct t, which is the section with that prefix
+// of paths and that field index.
 func appendKeys(keys []Key, t reflect.Type, prefix string, index []int) []Key {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if !f.IsExported() {
-			continue
-		}
-		path := prefix + f.Tag.Get("yaml")
-		at := append(index[:len(index):len(index)], i)
-		if f.Type.Kind() == reflect.Struct {
+		path, at := prefix+f.Tag.Get("yaml"), append(slices.Clone(index), i)
+		switch {
+		case !f.IsExported():
+		case f.Type.Kind() == reflect.Struct:
 			keys = appendKeys(keys, f.Type, path+".", at)
-			continue
+		default:
+			keys = append(keys, newKey(f, path, at))
 		}
-		keys = append(keys, newKey(f, path, at))
 	}
 	return keys
 }
 
+// newKey reads the tags of a field.
 func newKey(f reflect.StructField, path string, index []int) Key {
 	flag, inverse := strings.CutSuffix(f.Tag.Get("flag"), ",inverse")
 	k := Key{
 		Path:    path,
 		Env:     envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_")),
 		Flag:    flag,
-		Type:    typeName(f.Type),
+		Type:    typeNames[f.Type],
+		Default: f.Tag.Get("default"),
 		Secret:  f.Type == reflect.TypeFor[Secret](),
 		usage:   f.Tag.Get("usage"),
 		inverse: inverse,
@@ -90,63 +84,31 @@ func newKey(f reflect.StructField, path string, index []int) Key {
 		typ:     f.Type,
 		check:   f.Tag.Get("check"),
 	}
+	if k.Type == "" {
+		panic(fmt.Sprintf("configs: no setting can be a %s", f.Type)) // every test of the package finds it
+	}
 	if names := f.Tag.Get("keys"); names != "" {
 		k.entries = strings.Split(names, ",")
 	}
 	return k
 }
 
-// typeName returns what a setting of type t holds, for people.
-func typeName(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[Secret]():
-		return typeSecret
-	case reflect.TypeFor[URI]():
-		return typeURI
-	case reflect.TypeFor[Size]():
-		return typeSize
-	case reflect.TypeFor[time.Duration]():
-		return typeDuration
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return typeText
-	case reflect.Bool:
-		return typeBool
-	case reflect.Int:
-		return typeInt
-	case reflect.Float64:
-		return typeFloat
-	case reflect.Slice:
-		return typeList
-	case reflect.Map:
-		if t.Elem().Kind() == reflect.Slice {
-			return typeListMap
-		}
-		return typeMap
-	}
-	// Only a field of a type that no code here reads comes this far; the test of
-	// the schema finds it before anyone else does.
-	panic(fmt.Sprintf("configs: no setting can be a %s", t))
+// typeNames are the types that a setting may have, with their names for people.
+var typeNames = map[reflect.Type]string{
+	reflect.TypeFor[string]():              "text",
+	reflect.TypeFor[Secret]():              "secret",
+	reflect.TypeFor[URI]():                 "address",
+	reflect.TypeFor[bool]():                "true or false",
+	reflect.TypeFor[int]():                 "whole number",
+	reflect.TypeFor[float64]():             "number",
+	reflect.TypeFor[Size]():                "size",
+	reflect.TypeFor[time.Duration]():       "duration",
+	reflect.TypeFor[[]string]():            "list",
+	reflect.TypeFor[map[string]string]():   "map",
+	reflect.TypeFor[map[string][]string](): "map of lists",
 }
 
 // field returns the field of c that k is about.
 func (k *Key) field(c *Config) reflect.Value {
 	return reflect.ValueOf(c).Elem().FieldByIndex(k.index)
-}
-
-// hidden tells that the value may come from a file (…_FILE), since it is, or
-// may hold, a secret.
-func (k *Key) hidden() bool {
-	return k.Secret || k.typ == reflect.TypeFor[URI]()
-}
-
-// required tells that the value may not be empty.
-func (k *Key) required() bool {
-	for c := range strings.FieldsSeq(k.check) {
-		if c == "required" {
-			return true
-		}
-	}
-	return false
 }

@@ -117,7 +117,7 @@ func TestPrecedence(t *testing.T) {
 		"catalog.topics_path": "preset osiris", "materialize.enabled": "--no-materialize", "log.level": "",
 	}
 	for path, want := range origins {
-		if got := c.Origins()[path].String(); got != want {
+		if got := c.origins[path].String(); got != want {
 			t.Errorf("origin of %s = %q, want %q", path, got, want)
 		}
 	}
@@ -136,7 +136,7 @@ func TestGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := load(t, Sources{File: file, Environ: []string{"VITRINE_AUTH_API_KEY="}, Flags: flags(t, "--listen=:3")})
-	c.Pin(Place{Built: ""}, "start_year")
+	c.Pin("test", "start_year")
 	for path, want := range map[string]bool{
 		"listen":              true,
 		"auth.api_key":        true, // as empty
@@ -178,9 +178,9 @@ func TestFlagsOfSomeKeys(t *testing.T) {
 }
 
 func TestBadFlags(t *testing.T) {
-	_, err := Load(Sources{Flags: flags(t, "--no-materialize=perhaps", "--language=fr")})
+	_, err := Load(Sources{Flags: flags(t, "--language=fr", "--timezone=Mars")})
 	want := "--language: language: want en or de, have \"fr\"\n" +
-		"--no-materialize: want true or false, have \"perhaps\""
+		"--timezone: timezone: want a time zone such as UTC or Europe/Berlin, have \"Mars\""
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
@@ -189,7 +189,7 @@ func TestBadFlags(t *testing.T) {
 func TestDemo(t *testing.T) {
 	c := load(t, Sources{Demo: true})
 	same(t, c, Demo())
-	if got := c.Origins()["access.anonymous"].String(); got != "demo" {
+	if got := c.origins["access.anonymous"].String(); got != "demo" {
 		t.Errorf("origin = %q, want demo", got)
 	}
 	var out bytes.Buffer

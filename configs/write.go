@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,14 +15,14 @@ import (
 )
 
 // WriteYAML writes the configuration as a file that Load reads. Each value that
-// some source gave is followed by a comment that tells which. Secrets stand as
+// some source gave is followed by a comment that names the source. Secrets stand as
 // empty and the comment says that they are set.
 func (c Config) WriteYAML(w io.Writer) error {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	sections := map[string]*yaml.Node{"": root}
-	for _, k := range Keys() {
-		parent, name, _ := cutLast(k.Path)
-		insert(section(sections, parent), name, c.node(&k))
+	for i := range keys {
+		parent, name := cutLast(keys[i].Path)
+		insert(section(sections, parent), name, c.node(&keys[i]))
 	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -40,29 +41,24 @@ func section(sections map[string]*yaml.Node, path string) *yaml.Node {
 	}
 	node := &yaml.Node{Kind: yaml.MappingNode}
 	sections[path] = node
-	parent, name, _ := cutLast(path)
+	parent, name := cutLast(path)
 	insert(section(sections, parent), name, node)
 	return node
 }
 
 func insert(mapping *yaml.Node, name string, value *yaml.Node) {
-	mapping.Content = append(mapping.Content, text(name), value)
+	mapping.Content = append(mapping.Content, textNode(name), value)
 }
 
-// node returns the value of a key with its origin as a comment.
+// node returns the value of a key with its origin as a comment; of a map that is not
+// empty, each entry with its own.
 func (c *Config) node(k *Key) *yaml.Node {
 	v := k.field(c)
-	n := valueNode(v)
-	n.LineComment = c.comment(k.Path)
-	if v.Kind() == reflect.Map {
-		emptied(n, k)
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			n.Content[i+1].LineComment = c.comment(k.Path + "." + n.Content[i].Value)
-		}
-		if len(n.Content) > 0 {
-			n.LineComment = ""
-		}
+	if v.Kind() == reflect.Map && v.Len() > 0 {
+		return c.entries(k, v)
 	}
+	n := valueNode(v)
+	n.LineComment = c.origins[k.Path].String()
 	switch v := v.Interface().(type) {
 	case Secret:
 		if v != "" {
@@ -76,97 +72,56 @@ func (c *Config) node(k *Key) *yaml.Node {
 	return n
 }
 
-// emptied adds to a map, unless it is empty as a whole, the entries that the
-// defaults have and it has not: read again, they would come back.
-func emptied(n *yaml.Node, k *Key) {
+// entries returns the entries of a map, sorted. Those that the defaults have and the map
+// has not are written as empty: read again, they would come back.
+func (c *Config) entries(k *Key, v reflect.Value) *yaml.Node {
 	defaults := Default()
-	for _, name := range entryNames(k.field(&defaults)) {
-		if len(n.Content) > 0 && !hasEntry(n, name) {
-			insert(n, name, valueNode(reflect.Zero(k.typ.Elem())))
-		}
+	all := map[string]reflect.Value{}
+	for _, key := range k.field(&defaults).MapKeys() {
+		all[key.String()] = reflect.Zero(k.typ.Elem())
 	}
-}
-
-func hasEntry(n *yaml.Node, name string) bool {
-	for i := 0; i < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			return true
-		}
+	for _, key := range v.MapKeys() {
+		all[key.String()] = v.MapIndex(key)
 	}
-	return false
-}
-
-func (c *Config) comment(path string) string { return c.origins[path].String() }
-
-// valueNode returns a value as YAML.
-func valueNode(v reflect.Value) *yaml.Node {
-	switch v.Kind() {
-	case reflect.Slice:
-		n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-		for i := range v.Len() {
-			n.Content = append(n.Content, valueNode(v.Index(i)))
-		}
-		return n
-	case reflect.Map:
-		n := &yaml.Node{Kind: yaml.MappingNode}
-		if v.Len() == 0 {
-			n.Style = yaml.FlowStyle
-		}
-		for _, name := range entryNames(v) {
-			insert(n, name, valueNode(v.MapIndex(reflect.ValueOf(name))))
-		}
-		return n
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		entry := valueNode(all[name])
+		entry.LineComment = c.origins[k.Path+"."+name].String()
+		insert(n, name, entry)
 	}
-	switch x := v.Interface().(type) {
-	case Secret:
-		return text("")
-	case URI:
-		return text(x.public())
-	case string:
-		return text(x)
-	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Value: display(v)}
-}
-
-// text returns a YAML string, quoted where it could be read as something else.
-func text(s string) *yaml.Node {
-	n := &yaml.Node{}
-	n.SetString(s)
 	return n
 }
 
-// entryNames returns the keys of a map, sorted.
-func entryNames(v reflect.Value) []string {
-	names := make([]string, 0, v.Len())
-	for _, key := range v.MapKeys() {
-		names = append(names, key.String())
+// valueNode returns a value as YAML; a map as an empty one.
+func valueNode(v reflect.Value) *yaml.Node {
+	switch x := v.Interface().(type) {
+	case []string:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, element := range x {
+			n.Content = append(n.Content, textNode(element))
+		}
+		return n
+	case map[string]string, map[string][]string:
+		return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	case Secret:
+		return textNode("")
+	case URI:
+		return textNode(x.public())
+	case string:
+		return textNode(x)
+	case float64:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.FormatFloat(x, 'g', -1, 64)}
+	case time.Duration:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: shortDuration(x)}
 	}
-	return sorted(names)
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
 }
 
-// display returns a value in one line, as the environment would give it;
-// secrets stay hidden.
-func display(v reflect.Value) string {
-	switch v.Kind() {
-	case reflect.Slice:
-		parts := make([]string, v.Len())
-		for i := range parts {
-			parts[i] = display(v.Index(i))
-		}
-		return strings.Join(parts, ", ")
-	case reflect.Map:
-		parts := make([]string, 0, v.Len())
-		for _, name := range entryNames(v) {
-			parts = append(parts, name+"="+display(v.MapIndex(reflect.ValueOf(name))))
-		}
-		return strings.Join(parts, ", ")
-	case reflect.Float64:
-		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
-	}
-	if d, ok := v.Interface().(time.Duration); ok {
-		return shortDuration(d)
-	}
-	return fmt.Sprint(v.Interface())
+// textNode returns a YAML string, quoted where it could be read as something else.
+func textNode(s string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(s)
+	return n
 }
 
 // shortDuration drops the zero parts that time.Duration writes: 24h for 24h0m0s.
@@ -180,30 +135,3 @@ func shortDuration(d time.Duration) string {
 	}
 	return s
 }
-
-// Given reports whether a file, variable or flag sets a value, or an entry of a map
-// ("access.roles.admin"), rather than the defaults or a preset. It is true for every entry
-// of a map that is set to be empty.
-func (c Config) Given(path string) bool {
-	if place, ok := c.origins[path]; ok && place.Built == "" {
-		return true
-	}
-	parent := path[:max(0, strings.LastIndexByte(path, '.'))]
-	place, ok := c.origins[parent]
-	return ok && place.Built == ""
-}
-
-// Pin makes values count as given.
-func (c *Config) Pin(place Place, paths ...string) {
-	origins := c.Origins()
-	if origins == nil {
-		origins = make(map[string]Place)
-	}
-	for _, path := range paths {
-		origins[path] = place
-	}
-	c.origins = origins
-}
-
-// Origins returns where each value came from that is not a default, by dotted path.
-func (c Config) Origins() map[string]Place { return maps.Clone(c.origins) }

@@ -44,7 +44,7 @@ func benchServeCommand() *cobra.Command {
 func undisturbed(cfg configs.Config) configs.Config {
 	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", ""
 	cfg.Auth.APIKey, cfg.Auth.PortfolioKey, cfg.Limits.Rate = "", "", 0
-	cfg.Pin(configs.Place{Flag: "bench"}, "auth.api_key", "auth.portfolio_key") // also against a database's
+	cfg.Pin("bench", "auth.api_key", "auth.portfolio_key") // also against a database's
 	cfg.Access.Anonymous = []string{"projects.view", "proposals.view", "portfolio-spectrum"}
 	cfg.Materialize.Enabled, cfg.Materialize.Schedule, cfg.Materialize.Full = true, nil, ""
 	return cfg
