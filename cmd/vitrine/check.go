@@ -16,34 +16,27 @@ import (
 )
 
 func checkCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return withConfig(&cobra.Command{
 		Use:   "check",
 		Short: "Examine an embedded store and say what to do if it is damaged",
 		Long: "Examine every page, record and row of an embedded store. Nothing is changed. The store may\n" +
 			"not be open elsewhere: stop the server, or check a copy. If anything is damaged, what to do\n" +
 			"is printed and the exit code is not zero.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, false)
-			if err != nil {
-				return err
-			}
-			path, ok := strings.CutPrefix(cfg.Store.Reveal(), "bolt://")
-			if !ok {
-				return errors.New("only an embedded store (bolt://PATH) can be examined; MongoDB has its own means")
-			}
-			parts, err := bolt.Check(cmd.Context(), path)
-			if errors.Is(err, origin.ErrDamaged) {
-				fmt.Fprintf(cmd.OutOrStdout(), "The file cannot be used. %s\n", startOver(cfg.Store.Reveal()))
-			}
-			if err != nil {
-				return err
-			}
-			return printCheck(cmd.OutOrStdout(), cfg.Store.Reveal(), parts)
-		},
-	}
-	configs.AddFlags(cmd.Flags(), "store")
-	return cmd
+	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+		store := cfg.Store.Reveal()
+		path, ok := strings.CutPrefix(store, "bolt://")
+		if !ok {
+			return errors.New("only an embedded store (bolt://PATH) can be examined; MongoDB has its own means")
+		}
+		parts, err := bolt.Check(cmd.Context(), path)
+		if errors.Is(err, origin.ErrDamaged) {
+			fmt.Fprintf(cmd.OutOrStdout(), "The file cannot be used. %s\n", startOver(store))
+		}
+		if err != nil {
+			return err
+		}
+		return printCheck(cmd.OutOrStdout(), store, parts)
+	}, "store")
 }
 
 // startOver says how to replace a store.

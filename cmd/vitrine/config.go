@@ -12,22 +12,32 @@ import (
 )
 
 func configCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return withConfig(&cobra.Command{
 		Use:   "config",
 		Short: "Print the effective configuration, without secrets",
 		Long: "Print the configuration that flags, environment, file and defaults add up to, in this\n" +
 			"order of precedence, as YAML. A comment tells where each value that is not a default\n" +
 			"came from. Secrets are left out. Settings with which serve would not start are an error.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, false)
-			if err != nil {
-				return err
-			}
-			return errors.Join(cfg.WriteYAML(cmd.OutOrStdout()), cfg.CheckServing())
-		},
+	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+		return errors.Join(cfg.WriteYAML(cmd.OutOrStdout()), cfg.CheckServing())
+	})
+}
+
+// withConfig completes a command that runs with a configuration: it adds the flags of the
+// settings with those dotted paths, or of all without paths. A command that does not say
+// what arguments it takes takes none.
+func withConfig(cmd *cobra.Command, run func(cmd *cobra.Command, args []string, cfg configs.Config) error, settings ...string) *cobra.Command {
+	if cmd.Args == nil {
+		cmd.Args = cobra.NoArgs
 	}
-	configs.AddFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cfg, err := loadConfig(cmd, false)
+		if err != nil {
+			return err
+		}
+		return run(cmd, args, cfg)
+	}
+	configs.AddFlags(cmd.Flags(), settings...)
 	return cmd
 }
 

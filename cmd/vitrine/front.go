@@ -29,9 +29,13 @@ func viewOptions(cfg configs.Config) api.ViewOptions {
 // proxyOptions copies what the front end needs out of the configuration and the
 // other parts.
 func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, error) {
+	roles := make(map[string][]access.Permission, len(cfg.Access.Roles))
+	for role, names := range cfg.Access.Roles {
+		roles[role] = named[access.Permission](names)
+	}
 	rights, err := access.New(access.Options{
-		Anonymous:  permissions(cfg.Access.Anonymous),
-		Roles:      rolePermissions(cfg.Access.Roles),
+		Anonymous:  named[access.Permission](cfg.Access.Anonymous),
+		Roles:      roles,
 		Member:     cfg.member,
 		Restricted: cfg.Access.Types,
 	})
@@ -60,7 +64,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		},
 		CORS:    proxy.CORSOptions{Origins: cfg.HTTP.CORS.Origins, Credentials: cfg.HTTP.CORS.Credentials, MaxAge: cfg.HTTP.CORS.MaxAge},
 		Client:  auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: trusted},
-		Codings: codings(cfg.HTTP.Compress.Codings),
+		Codings: named[result.Coding](cfg.HTTP.Compress.Codings),
 		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh},
 
 		StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
@@ -117,30 +121,6 @@ func networks(texts []string) ([]netip.Prefix, error) {
 		all[i] = network
 	}
 	return all, nil
-}
-
-func permissions(names []string) []access.Permission {
-	all := make([]access.Permission, len(names))
-	for i, name := range names {
-		all[i] = access.Permission(name)
-	}
-	return all
-}
-
-func rolePermissions(roles map[string][]string) map[string][]access.Permission {
-	all := make(map[string][]access.Permission, len(roles))
-	for role, names := range roles {
-		all[role] = permissions(names)
-	}
-	return all
-}
-
-func codings(names []string) []result.Coding {
-	all := make([]result.Coding, len(names))
-	for i, name := range names {
-		all[i] = result.Coding(name)
-	}
-	return all
 }
 
 // refreshPatience bounds how long a refresh is waited for; it goes on after that.

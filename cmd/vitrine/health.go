@@ -14,29 +14,21 @@ import (
 // healthCommand is the container's health check: images without a shell have
 // nothing else to ask with.
 func healthCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return withConfig(&cobra.Command{
 		Use:   "health",
 		Short: "Ask a running server whether it is alive; exit 1 if not",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, false)
-			if err != nil {
-				return err
-			}
-			client := http.Client{Timeout: 2 * time.Second}
-			res, err := client.Get("http://" + reachable(cfg.Listen) + "/healthz")
-			if err != nil {
-				return err
-			}
-			defer res.Body.Close()
-			if res.StatusCode != http.StatusOK {
-				return fmt.Errorf("server answers %s", res.Status)
-			}
-			return nil
-		},
-	}
-	configs.AddFlags(cmd.Flags(), "listen")
-	return cmd
+	}, func(_ *cobra.Command, _ []string, cfg configs.Config) error {
+		client := http.Client{Timeout: 2 * time.Second}
+		res, err := client.Get("http://" + reachable(cfg.Listen) + "/healthz")
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			return fmt.Errorf("server answers %s", res.Status)
+		}
+		return nil
+	}, "listen")
 }
 
 // reachable turns an address to listen on into one to connect to: "every

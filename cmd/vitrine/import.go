@@ -11,7 +11,6 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"vitrine/cache/origin/dump"
 	"vitrine/configs"
@@ -25,7 +24,7 @@ type importFlags struct {
 
 func importCommand() *cobra.Command {
 	var f importFlags
-	cmd := &cobra.Command{
+	cmd := withConfig(&cobra.Command{
 		Use:   "import [flags] PATH…",
 		Short: "Load dumps into the source collections",
 		Long: `Load dumps into the source collections: files of Extended JSON, one document a
@@ -40,12 +39,10 @@ An embedded store that the import was to make, and its folders, are removed agai
 		Example: `  vitrine import --store bolt://data/vitrine.db dumps/institute
   mongodump --archive --db osiris | vitrine import --store bolt://data/vitrine.db -`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, paths []string) error {
-			f.dump.Stdin = cmd.InOrStdin()
-			return runImport(cmd, f, paths)
-		},
-	}
-	configs.AddFlags(cmd.Flags(), "store")
+	}, func(cmd *cobra.Command, paths []string, cfg configs.Config) error {
+		f.dump.Stdin = cmd.InOrStdin()
+		return runImport(cmd, cfg, f, paths)
+	}, "store")
 	flags := cmd.Flags()
 	flags.BoolVar(&f.load.Drop, "drop", false, "delete what the dump does not hold from the imported collections, after everything is stored")
 	flags.BoolVar(&f.load.SkipBad, "skip-bad", false, "pass over malformed documents, count and list them")
@@ -57,12 +54,8 @@ An embedded store that the import was to make, and its folders, are removed agai
 
 // runImport opens dump and store, loads, and prints what was done: also beside an
 // error, since what was stored before it stays.
-func runImport(cmd *cobra.Command, f importFlags, paths []string) (err error) {
+func runImport(cmd *cobra.Command, cfg configs.Config, f importFlags, paths []string) (err error) {
 	ctx, started := cmd.Context(), time.Now()
-	cfg, err := loadConfig(cmd, false)
-	if err != nil {
-		return err
-	}
 	d, err := dump.Open(ctx, paths, f.dump)
 	if err != nil {
 		return err
@@ -83,10 +76,11 @@ func runImport(cmd *cobra.Command, f importFlags, paths []string) (err error) {
 		}
 	}()
 
-	bar := newByteProgress(cmd.ErrOrStderr(), 2*d.Size()) // Load reads everything twice
-	f.load.Progress = bar.add
+	bar := newBar(cmd.ErrOrStderr(), 2*d.Size(), "import", // Load reads everything twice
+		progressbar.OptionShowBytes(true), progressbar.OptionThrottle(100*time.Millisecond))
+	f.load.Progress = func(n int) { _ = bar.Add(n) }
 	report, err := dump.Load(ctx, store, d, f.load)
-	bar.finish()
+	_ = bar.Clear()
 	if err == nil || report.Stored() > 0 && undo == nil {
 		printReport(cmd.OutOrStdout(), cmd.ErrOrStderr(), report, time.Since(started))
 	}
@@ -144,36 +138,4 @@ func printReport(out, errs io.Writer, r dump.Report, took time.Duration) {
 		}
 	}
 	fmt.Fprintf(out, "total: collections %d, stored %d, time %s\n", len(r.Collections), r.Stored(), took.Round(time.Millisecond))
-}
-
-// byteProgress is a bar on a terminal, and nothing elsewhere.
-type byteProgress struct{ bar *progressbar.ProgressBar }
-
-// newByteProgress returns a bar for so many bytes if w is a terminal.
-func newByteProgress(w io.Writer, total int64) byteProgress {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return byteProgress{}
-	}
-	return byteProgress{progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription("import"),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-	)}
-}
-
-// add moves the bar on by n bytes.
-func (p byteProgress) add(n int) {
-	if p.bar != nil {
-		_ = p.bar.Add(n) // an error says that the terminal is gone; the import goes on
-	}
-}
-
-// finish takes the bar off the terminal.
-func (p byteProgress) finish() {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
 }

@@ -136,13 +136,13 @@ func completed(cfg configs.Config, said osiris.Settings, sealed string) configs.
 	cfg.Access.Roles = maps.Clone(cfg.Access.Roles)
 	for role, rights := range said.Roles {
 		if !cfg.Given("access.roles." + role) {
-			setEntry(&cfg.Access.Roles, role, namesOf(rights))
+			cfg.Access.Roles[role] = named[string](rights)
 		}
 	}
 	cfg.Access.Types = maps.Clone(cfg.Access.Types)
 	for kind, roles := range said.Visible {
 		if !cfg.Given("access.types." + kind) {
-			setEntry(&cfg.Access.Types, kind, roles)
+			cfg.Access.Types[kind] = roles
 		}
 	}
 	return cfg
@@ -155,17 +155,11 @@ func secretOf(key osiris.Key, sealed string) configs.Secret {
 	return configs.Secret(key.Text)
 }
 
-func setEntry(m *map[string][]string, key string, value []string) {
-	if *m == nil {
-		*m = map[string][]string{}
+// named returns names as those of another type.
+func named[To, From ~string](names []From) []To {
+	all := make([]To, len(names))
+	for i, name := range names {
+		all[i] = To(name)
 	}
-	(*m)[key] = value
-}
-
-func namesOf[T ~string](values []T) []string {
-	names := make([]string, len(values))
-	for i, v := range values {
-		names[i] = string(v)
-	}
-	return names
+	return all
 }

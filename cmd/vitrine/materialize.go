@@ -21,27 +21,22 @@ import (
 
 func materializeCommand() *cobra.Command {
 	var q materialize.Request
-	cmd := &cobra.Command{
+	cmd := withConfig(&cobra.Command{
 		Use:   "materialize",
 		Short: "Build the views once and exit",
 		Long: "Build the views once and exit: all, or those named with --view. Only records that changed\n" +
 			"are rendered; --full renders all of them and publishes what differs from the stored rows.\n" +
 			"A run that would take away too many rows is held back unless forced.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runMaterialize(cmd, q) },
-	}
-	configs.AddFlags(cmd.Flags(), "store", "preset", "log.level", "log.format")
+	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+		return runMaterialize(cmd, cfg, q)
+	}, "store", "preset", "log.level", "log.format")
 	cmd.Flags().StringArrayVar(&q.Views, "view", nil, "`NAME` of a view to build; may be repeated")
 	cmd.Flags().BoolVar(&q.Full, "full", false, "render every record anew and repair what differs")
 	cmd.Flags().BoolVar(&q.Force, "force", false, "publish even if many rows would go (materialize.max_shrink)")
 	return cmd
 }
 
-func runMaterialize(cmd *cobra.Command, q materialize.Request) (err error) {
-	cfg, err := loadConfig(cmd, false)
-	if err != nil {
-		return err
-	}
+func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) (err error) {
 	progress := rowProgress(cmd.ErrOrStderr())
 	detachLog(cmd) // a log that is not read must not delay those who wait for the lease
 	log := newLogger(cmd, cfg.Log)
@@ -97,19 +92,13 @@ func printOutcomes(w io.Writer, outcomes []materialize.Outcome) {
 	}
 }
 
-// rowProgress returns what shows the progress of runs on a terminal; nil elsewhere.
+// rowProgress returns what shows the progress of runs: a bar for each view in turn.
 func rowProgress(w io.Writer) func(materialize.Progress) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil
-	}
 	var bar *progressbar.ProgressBar
 	shown := ""
 	return func(p materialize.Progress) {
 		if shown != p.View {
-			shown = p.View
-			bar = progressbar.NewOptions(max(p.Total, -1), progressbar.OptionSetWriter(w),
-				progressbar.OptionSetDescription(p.View), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+			shown, bar = p.View, newBar(w, int64(max(p.Total, -1)), p.View, progressbar.OptionShowCount())
 		}
 		if p.Scanned > bar.GetMax() {
 			bar.ChangeMax(p.Scanned)
@@ -119,4 +108,16 @@ func rowProgress(w io.Writer) func(materialize.Progress) {
 			_ = bar.Finish()
 		}
 	}
+}
+
+// newBar returns a progress bar on w if that is a terminal, and elsewhere one that is not
+// shown. Its errors say that the terminal is gone; the work goes on.
+func newBar(w io.Writer, total int64, description string, options ...progressbar.Option) *progressbar.ProgressBar {
+	f, ok := w.(*os.File)
+	return progressbar.NewOptions64(total, append(options,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetVisibility(ok && term.IsTerminal(int(f.Fd()))),
+		progressbar.OptionSetDescription(description),
+		progressbar.OptionClearOnFinish(),
+	)...)
 }

@@ -20,27 +20,19 @@ import (
 )
 
 func osirisCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return withConfig(&cobra.Command{
 		Use:   "osiris",
 		Short: "Print what an OSIRIS database says about itself, and what is wrong with it",
 		Long: "Print the settings, rights and templates that an OSIRIS database brings along, without its\n" +
 			"keys, and every record or part of one that cannot be used. The configuration, which comes\n" +
 			"first where it says something, is not looked at but for the store.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, false)
-			if err != nil {
-				return err
-			}
-			said, err := readOsiris(cmd.Context(), cfg)
-			if err != nil {
-				return err
-			}
-			return printSettings(cmd.OutOrStdout(), said)
-		},
-	}
-	configs.AddFlags(cmd.Flags(), "store")
-	return cmd
+	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+		said, err := readOsiris(cmd.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		return printSettings(cmd.OutOrStdout(), said)
+	}, "store")
 }
 
 // readOsiris reads everything that the configured database says, and finds out what of it
@@ -86,7 +78,7 @@ func printSettings(w io.Writer, said osiris.Settings) error {
 		line("portfolio.enabled", fmt.Sprint(*said.Portfolio))
 	}
 	for _, role := range slices.Sorted(maps.Keys(said.Roles)) {
-		line("access.roles."+role, cmp.Or(strings.Join(namesOf(said.Roles[role]), ", "), "nothing"))
+		line("access.roles."+role, cmp.Or(strings.Join(named[string](said.Roles[role]), ", "), "nothing"))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(said.Visible)) {
 		line("access.types."+kind, "seen by "+cmp.Or(strings.Join(said.Visible[kind], ", "), "nobody"))

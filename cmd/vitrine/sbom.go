@@ -46,9 +46,14 @@ func writeSBOM(w io.Writer, info *debug.BuildInfo) error {
 		}
 		b.Components = append(b.Components, newComponent("library", m.Path, m.Version, m.Sum))
 	}
+	return printJSON(w, b)
+}
+
+// printJSON writes a value as indented JSON.
+func printJSON(w io.Writer, value any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(b)
+	return e.Encode(value)
 }
 
 // newComponent names a module; sum is Go's own of its source, as in go.sum.

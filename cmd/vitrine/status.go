@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,32 +22,23 @@ import (
 
 func statusCommand() *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{
+	cmd := withConfig(&cobra.Command{
 		Use:   "status",
 		Short: "Show how every view stands",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, false)
-			if err != nil {
-				return err
-			}
-			views, store, err := readStatus(cmd.Context(), cfg)
-			if err != nil {
-				return err
-			}
-			if store != nil && !store.Up {
-				fmt.Fprintf(cmd.ErrOrStderr(), "store: %s is away, last heard of: %s; what follows is told by the server at %s: %s\n",
-					store.Name, since(store.Contact), cfg.Admin.Listen, store.Error)
-			}
-			if asJSON {
-				e := json.NewEncoder(cmd.OutOrStdout())
-				e.SetIndent("", "  ")
-				return e.Encode(views)
-			}
-			return printStatus(cmd.OutOrStdout(), views, cfg.Views.Optional)
-		},
-	}
-	configs.AddFlags(cmd.Flags(), "store", "admin.listen")
+	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+		views, store, err := readStatus(cmd.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		if store != nil && !store.Up {
+			fmt.Fprintf(cmd.ErrOrStderr(), "store: %s is away, last heard of: %s; the server at %s reports what follows: %s\n",
+				store.Name, since(store.Contact), cfg.Admin.Listen, store.Error)
+		}
+		if asJSON {
+			return printJSON(cmd.OutOrStdout(), views)
+		}
+		return printStatus(cmd.OutOrStdout(), views, cfg.Views.Optional)
+	}, "store", "admin.listen")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -118,12 +110,12 @@ func addServed(ctx context.Context, cfg configs.Config, views []proxy.ViewStatus
 	}
 }
 
-// modeOf is where a server has a view's rows.
+// modeOf returns where a server has a view's rows: "memory", "store", or "-" without a server.
 func modeOf(v proxy.ViewStatus) string {
 	if v.ServedView == nil {
 		return "-"
 	}
-	return orDash(v.Mode)
+	return cmp.Or(v.Mode, "-")
 }
 
 // printStatus writes one line per view; below them what went wrong, the views without
@@ -133,7 +125,7 @@ func printStatus(w io.Writer, views []proxy.ViewStatus, optional []string) error
 	fmt.Fprintln(tw, "VIEW\tSTATUS\tMODE\tGENERATION\tROWS\tAGE\tCHECKED\tLAST RUN\tSCANNED\tCHANGED\tREMOVED\tSKIPPED")
 	for _, v := range views {
 		job := v.Job
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", v.View, orDash(job.Status), modeOf(v), v.Generation, v.Rows,
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", v.View, cmp.Or(job.Status, "-"), modeOf(v), v.Generation, v.Rows,
 			ago(v.Published), ago(job.Checked), time.Duration(job.Seconds*float64(time.Second)).Round(time.Millisecond),
 			job.Scanned, job.Changed, job.Removed, job.Skipped)
 	}
@@ -148,20 +140,13 @@ func printStatus(w io.Writer, views []proxy.ViewStatus, optional []string) error
 			fmt.Fprintf(w, "empty: %s: the store has no records for it\n", v.View)
 		}
 		for _, s := range v.Job.Skips {
-			fmt.Fprintf(w, "skipped: %s %s: %s\n", v.View, orDash(s.ID), s.Reason)
+			fmt.Fprintf(w, "skipped: %s %s: %s\n", v.View, cmp.Or(s.ID, "-"), s.Reason)
 		}
 		if more := v.Job.Skipped - len(v.Job.Skips); more > 0 {
 			fmt.Fprintf(w, "skipped: %s: %d more\n", v.View, more)
 		}
 	}
 	return nil
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // ago prints how long ago a time was; a time in the future counts as now.

@@ -14,34 +14,27 @@ import (
 func tokenCommand() *cobra.Command {
 	var user, secret string
 	var life time.Duration
-	cmd := &cobra.Command{
+	cmd := withConfig(&cobra.Command{
 		Use:   "token --user NAME [--secret S]",
 		Short: "Print a session token, to try what a logged-in person sees",
 		Example: `  export VITRINE_AUTH_SESSION_JWT_SECRET_FILE=/run/secrets/jwt
   curl -H "Authorization: Bearer $(vitrine token --user ada)" \
     http://localhost:8080/api/all-activities?page=my-activities`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, false)
-			if err != nil {
-				return err
-			}
-			session := cfg.Auth.Session
-			if !cmd.Flags().Changed("secret") {
-				secret = session.JWTSecret.Reveal()
-			}
-			if secret == "" {
-				return errors.New("no secret to sign with: give --secret or set auth.session.jwt_secret")
-			}
-			token, err := auth.MintToken(user, []byte(secret), auth.SessionOptions{Issuer: session.Issuer, Audience: session.Audience, Type: session.Type}, time.Now(), life)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
+	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+		session := cfg.Auth.Session
+		if !cmd.Flags().Changed("secret") {
+			secret = session.JWTSecret.Reveal()
+		}
+		if secret == "" {
+			return errors.New("no secret to sign with: give --secret or set auth.session.jwt_secret")
+		}
+		token, err := auth.MintToken(user, []byte(secret), auth.SessionOptions{Issuer: session.Issuer, Audience: session.Audience, Type: session.Type}, time.Now(), life)
+		if err != nil {
 			return err
-		},
-	}
-	configs.AddFlags(cmd.Flags(), "store")
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
+		return err
+	}, "store")
 	cmd.Flags().StringVar(&user, "user", "", "`NAME` of the user the token is for")
 	cmd.Flags().StringVar(&secret, "secret", "", "`SECRET` to sign with, which others can read in the list of processes; default: auth.session.jwt_secret")
 	cmd.Flags().DurationVar(&life, "for", time.Hour, "how long the token is valid")
