@@ -1,12 +1,15 @@
 package citation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
+	"strings"
 	"time"
+
+	"github.com/PuerkitoBio/goquery"
 
 	"vitrine/rules"
 )
@@ -23,28 +26,11 @@ var (
 // errUnfamiliar: a page lacks all elements of a page of its kind.
 var errUnfamiliar = errors.New("page without known markup")
 
-// Defaults of Options.
-const (
-	defaultLifetime    = 24 * time.Hour
-	defaultStaleFor    = 30 * 24 * time.Hour
-	defaultMinInterval = 2 * time.Second
-	defaultTimeout     = 15 * time.Second
-	defaultBackoff     = time.Minute
-	defaultMaxBytes    = 4 << 20
-	defaultMaxEntries  = 1000
-	defaultUserAgent   = "Mozilla/5.0 (compatible; Vitrine)"
-)
-
 // Options configures a Client.
 type Options struct {
 	// BaseURL is the index's address: scheme, host and an optional path before
 	// "/citations". It is required.
 	BaseURL string
-	// Transport sends the requests. If it is nil, the client's own is used, without a
-	// proxy.
-	Transport http.RoundTripper
-	// UserAgent is the User-Agent header. If it is empty, it names Vitrine.
-	UserAgent string
 	// Lifetime is how long an answer is fresh. If it is 0, 24 h.
 	Lifetime time.Duration
 	// StaleFor is how long after its Lifetime an answer may be served if the index
@@ -73,14 +59,13 @@ type Options struct {
 
 // withDefaults returns the options with every zero replaced.
 func (o Options) withDefaults() Options {
-	set(&o.UserAgent, defaultUserAgent)
-	set(&o.Lifetime, defaultLifetime)
-	set(&o.StaleFor, defaultStaleFor)
-	set(&o.MinInterval, defaultMinInterval)
-	set(&o.Timeout, defaultTimeout)
-	set(&o.Backoff, defaultBackoff)
-	set(&o.MaxBytes, defaultMaxBytes)
-	set(&o.MaxEntries, defaultMaxEntries)
+	o.Lifetime = cmp.Or(o.Lifetime, 24*time.Hour)
+	o.StaleFor = cmp.Or(o.StaleFor, 30*24*time.Hour)
+	o.MinInterval = cmp.Or(o.MinInterval, 2*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
+	o.Backoff = cmp.Or(o.Backoff, time.Minute)
+	o.MaxBytes = cmp.Or(o.MaxBytes, 4<<20)
+	o.MaxEntries = cmp.Or(o.MaxEntries, 1000)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -88,13 +73,6 @@ func (o Options) withDefaults() Options {
 		o.Wait = wait
 	}
 	return o
-}
-
-func set[T comparable](option *T, standard T) {
-	var zero T
-	if *option == zero {
-		*option = standard
-	}
 }
 
 // Client queries the index. Close it when done.
@@ -138,13 +116,7 @@ func (c *Client) Profile(ctx context.Context, user string) (Profile, error) {
 	if err := check("user", user); err != nil {
 		return Profile{}, err
 	}
-	profile, err := c.profiles.get(ctx, user, func(ctx context.Context) (Profile, error) {
-		page, err := c.fetch.page(ctx, "user="+user+"&hl=de&cstart=0&pagesize=100&sortby=pubdate", c.Knows(user))
-		if err != nil {
-			return Profile{}, err
-		}
-		return parseProfile(page)
-	})
+	profile, err := ask(ctx, c, c.profiles, user, "user="+user+"&hl=de&cstart=0&pagesize=100&sortby=pubdate", parseProfile)
 	if errors.Is(err, errUnfamiliar) {
 		return Profile{Publications: []Publication{}}, nil
 	}
@@ -154,23 +126,28 @@ func (c *Client) Profile(ctx context.Context, user string) (Profile, error) {
 // Document returns the details of a publication in a user's profile; doc is the Link of
 // a Publication. Age and errors are those of Profile.
 func (c *Client) Document(ctx context.Context, user, doc string) (Document, error) {
-	if err := check("user", user); err != nil {
+	if err := cmp.Or(check("user", user), check("doc", doc)); err != nil {
 		return Document{}, err
 	}
-	if err := check("doc", doc); err != nil {
-		return Document{}, err
-	}
-	document, err := c.documents.get(ctx, user+":"+doc, func(ctx context.Context) (Document, error) {
-		page, err := c.fetch.page(ctx, "view_op=view_citation&hl=de&user="+user+"&citation_for_view="+user+":"+doc, c.Knows(user))
-		if err != nil {
-			return Document{}, err
-		}
-		return parseDocument(page)
-	})
+	key := user + ":" + doc
+	document, err := ask(ctx, c, c.documents, key, "view_op=view_citation&hl=de&user="+user+"&citation_for_view="+key, parseDocument)
 	if errors.Is(err, errUnfamiliar) {
 		return Document{}, nil
 	}
 	return document, err
+}
+
+// ask returns the kept answer for a key, which begins with a user, or parses the page for
+// a query string.
+func ask[V any](ctx context.Context, c *Client, s *store[V], key, query string, parse func(context.Context, *goquery.Document) (V, error)) (V, error) {
+	return s.get(ctx, key, func(ctx context.Context) (answer V, err error) {
+		user, _, _ := strings.Cut(key, ":")
+		page, err := c.fetch.page(ctx, query, c.Knows(user))
+		if err != nil {
+			return answer, err
+		}
+		return parse(ctx, page)
+	})
 }
 
 // Knows reports whether an answer about a user is kept, however old.
@@ -188,18 +165,17 @@ func (c *Client) Age(user, doc string) (age time.Duration, stale bool) {
 // maxIdentifier is the longest accepted identifier; the index's own have 12 characters.
 const maxIdentifier = 64
 
-// check refuses impossible identifiers. The accepted characters have no special meaning
+// alphabet has the accepted characters of an identifier. None has a special meaning
 // anywhere in a URL.
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// check refuses impossible identifiers.
 func check(param, id string) error {
 	if id == "" || len(id) > maxIdentifier {
 		return rules.Wrongf(param, "", "want 1 to %d characters", maxIdentifier)
 	}
-	for i := range len(id) {
-		switch c := id[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
-		default:
-			return rules.Wrongf(param, fmt.Sprintf("offset %d", i), "want only letters, digits, - and _")
-		}
+	if i := strings.IndexFunc(id, func(r rune) bool { return !strings.ContainsRune(alphabet, r) }); i >= 0 {
+		return rules.Wrongf(param, fmt.Sprintf("offset %d", i), "want only letters, digits, - and _")
 	}
 	return nil
 }

@@ -373,7 +373,7 @@ func TestMadeUpUsers(t *testing.T) {
 	if _, err := client.Profile(t.Context(), "real"); err != nil {
 		t.Fatal(err)
 	}
-	clock.forward(defaultLifetime)
+	clock.forward(24 * time.Hour)                                                      // the default of Lifetime
 	client.fetch.pace.wait = func(context.Context, time.Duration) error { return nil } // time stands still
 	var refused error
 	for i := 0; refused == nil; i++ {

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"context"
 	"net/url"
 	"regexp"
 	"strings"
@@ -26,7 +27,7 @@ type Field struct {
 const authorsLabel = "Autoren"
 
 // parseDocument reads a publication's page; errUnfamiliar for any other page.
-func parseDocument(page *goquery.Document) (Document, error) {
+func parseDocument(_ context.Context, page *goquery.Document) (Document, error) {
 	if page.Find(familiarDocument).Length() == 0 {
 		return Document{}, errUnfamiliar
 	}

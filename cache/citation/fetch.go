@@ -19,37 +19,32 @@ import (
 )
 
 const (
+	userAgent     = "Mozilla/5.0 (compatible; Vitrine)"
 	maxRedirects  = 3
 	maxRetryAfter = 24 * time.Hour
 )
 
 // fetcher gets pages from the index and from nowhere else.
 type fetcher struct {
-	base      *url.URL
-	client    *http.Client
-	pace      *pace
-	userAgent string
-	maxBytes  int64
+	base     *url.URL
+	client   *http.Client
+	pace     *pace
+	maxBytes int64
 }
 
 func newFetcher(base *url.URL, o Options) *fetcher {
-	transport := o.Transport
-	if transport == nil {
-		transport = &http.Transport{ // Proxy stays nil: the environment's is ignored
-			TLSHandshakeTimeout:    o.Timeout,
-			MaxResponseHeaderBytes: 64 << 10,
-			MaxConnsPerHost:        2,
-			IdleConnTimeout:        time.Minute,
-			ForceAttemptHTTP2:      true,
-		}
-	}
 	f := &fetcher{
-		base:      base,
-		pace:      &pace{interval: o.MinInterval, backoff: o.Backoff, now: o.Now, wait: o.Wait},
-		userAgent: o.UserAgent,
-		maxBytes:  o.MaxBytes,
+		base:     base,
+		pace:     &pace{interval: o.MinInterval, backoff: o.Backoff, now: o.Now, wait: o.Wait},
+		maxBytes: o.MaxBytes,
 	}
-	f.client = &http.Client{Transport: transport, CheckRedirect: f.redirect}
+	f.client = &http.Client{CheckRedirect: f.redirect, Transport: &http.Transport{ // Proxy stays nil: the environment's is ignored
+		TLSHandshakeTimeout:    o.Timeout,
+		MaxResponseHeaderBytes: 64 << 10,
+		MaxConnsPerHost:        2,
+		IdleConnTimeout:        time.Minute,
+		ForceAttemptHTTP2:      true,
+	}}
 	return f
 }
 
@@ -94,7 +89,7 @@ func (f *fetcher) request(ctx context.Context, query string) (page *goquery.Docu
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	r.Header.Set("User-Agent", f.userAgent)
+	r.Header.Set("User-Agent", userAgent)
 	r.Header.Set("Accept", "text/html")
 	r.Header.Set("Accept-Language", "de")
 

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -19,9 +20,9 @@ func (y Years) MarshalJSON() ([]byte, error) {
 	}
 	var o object
 	for _, year := range y {
-		o.add(year.Year, year.Citations)
+		o = append(o, member{year.Year, year.Citations})
 	}
-	return o.bytes()
+	return json.Marshal(o)
 }
 
 // Number is a number as the page shows it. As JSON it is a string, or the integer 0
@@ -38,17 +39,15 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes title, doi, and the fields.
 func (d Document) MarshalJSON() ([]byte, error) {
-	var o object
-	o.add("title", d.Title)
-	o.add("doi", d.DOI)
+	o := object{{"title", d.Title}, {"doi", d.DOI}}
 	for _, field := range d.Fields {
 		if field.Label == authorsLabel {
-			o.add(field.Label, names(field.Value))
+			o = append(o, member{field.Label, names(field.Value)})
 			continue
 		}
-		o.add(field.Label, field.Value)
+		o = append(o, member{field.Label, field.Value})
 	}
-	return o.bytes()
+	return json.Marshal(o)
 }
 
 // names splits a list of names.
@@ -62,34 +61,28 @@ func names(list string) []string {
 	return all
 }
 
-// object collects the members of a JSON object in order, which maps do not keep.
-type object struct {
-	members []byte
-	err     error
+// object is a JSON object whose members have an order, which maps do not keep.
+type object []member
+
+// member is a member of an object: a string, or a list of them.
+type member struct {
+	name  string
+	value any
 }
 
-// add appends a member.
-func (o *object) add(key string, value any) {
-	name, err := json.Marshal(key)
-	if err != nil {
-		o.err = err
-		return
+// MarshalJSON writes the members in order.
+func (o object) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, m := range o {
+		name, nameErr := json.Marshal(m.name)
+		value, err := json.Marshal(m.value)
+		if err = cmp.Or(nameErr, err); err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, name...), ':'), value...)
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		o.err = err
-		return
-	}
-	if len(o.members) > 0 {
-		o.members = append(o.members, ',')
-	}
-	o.members = append(append(append(o.members, name...), ':'), text...)
-}
-
-// bytes returns the object, or the last error of add.
-func (o *object) bytes() ([]byte, error) {
-	if o.err != nil {
-		return nil, o.err
-	}
-	return append(append([]byte{'{'}, o.members...), '}'), nil
+	return append(out, '}'), nil
 }

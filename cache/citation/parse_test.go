@@ -21,9 +21,9 @@ func asJSON(t *testing.T, kind, html string) string {
 	}
 	var answer any
 	if kind == "profile" {
-		answer, err = parseProfile(page)
+		answer, err = parseProfile(t.Context(), page)
 	} else {
-		answer, err = parseDocument(page)
+		answer, err = parseDocument(t.Context(), page)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -162,10 +162,10 @@ func TestUnfamiliarPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parseProfile(page); !errors.Is(err, errUnfamiliar) {
+	if _, err := parseProfile(t.Context(), page); !errors.Is(err, errUnfamiliar) {
 		t.Errorf("profile: %v, want %v", err, errUnfamiliar)
 	}
-	if _, err := parseDocument(page); !errors.Is(err, errUnfamiliar) {
+	if _, err := parseDocument(t.Context(), page); !errors.Is(err, errUnfamiliar) {
 		t.Errorf("document: %v, want %v", err, errUnfamiliar)
 	}
 }
@@ -176,7 +176,7 @@ func TestHugePagesAreReadInPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := parseProfile(page)
+	profile, err := parseProfile(t.Context(), page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,6 +230,21 @@ func TestHostilePages(t *testing.T) {
 	cancel()
 	if _, err := parsePage(ctx, []byte("<p>"), ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("parsing under a context that has ended: %v", err)
+	}
+}
+
+// TestHostileRows: rows in each other, each with all of a long page, are read only as long as
+// there is time.
+func TestHostileRows(t *testing.T) {
+	body := strings.Repeat(`<div class="gsc_a_tr">`, maxRows) + `<p class="` + strings.Repeat("a ", 1<<16) + `">`
+	page, err := parsePage(t.Context(), []byte(body), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := parseProfile(ctx, page); !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.Canceled) {
+		t.Errorf("reading under a context that has ended: %v", err)
 	}
 }
 
@@ -288,10 +303,10 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if profile, err := parseProfile(page); err == nil {
+		if profile, err := parseProfile(t.Context(), page); err == nil {
 			mustMarshal(t, profile)
 		}
-		if document, err := parseDocument(page); err == nil {
+		if document, err := parseDocument(t.Context(), page); err == nil {
 			mustMarshal(t, document)
 		}
 	})
@@ -315,7 +330,7 @@ func BenchmarkParseProfile(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := parseProfile(page); err != nil {
+		if _, err := parseProfile(b.Context(), page); err != nil {
 			b.Fatal(err)
 		}
 	}

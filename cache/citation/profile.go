@@ -1,6 +1,8 @@
 package citation
 
 import (
+	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -31,8 +33,8 @@ type Publication struct {
 	Year      Number `json:"year"`      // empty if blank
 }
 
-// parseProfile reads a profile's page; errUnfamiliar for any other page.
-func parseProfile(page *goquery.Document) (Profile, error) {
+// parseProfile reads a profile's page, until ctx ends; errUnfamiliar for any other page.
+func parseProfile(ctx context.Context, page *goquery.Document) (Profile, error) {
 	if page.Find(familiarProfile).Length() == 0 {
 		return Profile{}, errUnfamiliar
 	}
@@ -41,6 +43,9 @@ func parseProfile(page *goquery.Document) (Profile, error) {
 		profile.TotalCitations = &total
 	}
 	for _, row := range atMost(maxRows, page.Find(".gsc_a_tr")).EachIter() {
+		if ctx.Err() != nil { // rows of a hostile page are in each other, and each takes as long as the page
+			return Profile{}, fmt.Errorf("%w: read page: %w", ErrUnavailable, context.Cause(ctx))
+		}
 		if p := parsePublication(row); p.Title != "" || p.Link != "" { // both are empty in a row where the page was cut off
 			profile.Publications = append(profile.Publications, p)
 		}

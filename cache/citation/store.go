@@ -24,7 +24,6 @@ type store[V any] struct {
 	cancel  context.CancelFunc
 
 	mu      sync.Mutex
-	closed  bool                         // guarded by mu
 	loads   sync.WaitGroup               // Add guarded by mu, against close
 	entries *lru.Cache[string, entry[V]] // guarded by mu
 }
@@ -51,9 +50,8 @@ func newStore[V any](o Options) *store[V] {
 // close cancels running loads and waits for them.
 func (s *store[V]) close() {
 	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
 	s.cancel()
+	s.mu.Unlock()
 	s.loads.Wait()
 }
 
@@ -136,7 +134,7 @@ func (s *store[V]) fly(key string, load func(context.Context) (V, error)) (V, er
 // goroutine of its own, where no caller's recover could catch it.
 func (s *store[V]) run(key string, load func(context.Context) (V, error)) (value V, err error) {
 	s.mu.Lock()
-	if s.closed {
+	if s.root.Err() != nil {
 		s.mu.Unlock()
 		return value, fmt.Errorf("%w: %w: closed", ErrUnavailable, errUnasked)
 	}

@@ -85,28 +85,22 @@ func closeLast(open []*html.Node, name string) []*html.Node {
 
 // endBefore closes the elements that end where a tag begins, such as a row before the next.
 func endBefore(open []*html.Node, tag atom.Atom) []*html.Node {
-	ends, within := siblings(tag)
-	for i := len(open) - 1; i > 0 && ends != nil && !slices.Contains(within, open[i].DataAtom); i-- {
-		if slices.Contains(ends, open[i].DataAtom) {
+	ends, ok := endings[tag]
+	for i := len(open) - 1; ok && i > 0 && !slices.Contains(ends.within, open[i].DataAtom); i-- {
+		if slices.Contains(ends.tags, open[i].DataAtom) {
 			return open[:i]
 		}
 	}
 	return open
 }
 
-// siblings returns the elements that a tag ends, and those that limit the search for them.
-func siblings(tag atom.Atom) (ends, within []atom.Atom) {
-	switch tag {
-	case atom.Tr:
-		return []atom.Atom{atom.Tr}, []atom.Atom{atom.Table}
-	case atom.Td, atom.Th:
-		return []atom.Atom{atom.Td, atom.Th}, []atom.Atom{atom.Tr, atom.Table}
-	case atom.Li:
-		return []atom.Atom{atom.Li}, []atom.Atom{atom.Ul, atom.Ol}
-	case atom.P:
-		return []atom.Atom{atom.P}, []atom.Atom{atom.Div, atom.Td}
-	}
-	return nil, nil
+// endings are the elements that a tag ends, and those that limit the search for them.
+var endings = map[atom.Atom]struct{ tags, within []atom.Atom }{
+	atom.Tr: {[]atom.Atom{atom.Tr}, []atom.Atom{atom.Table}},
+	atom.Td: {[]atom.Atom{atom.Td, atom.Th}, []atom.Atom{atom.Tr, atom.Table}},
+	atom.Th: {[]atom.Atom{atom.Td, atom.Th}, []atom.Atom{atom.Tr, atom.Table}},
+	atom.Li: {[]atom.Atom{atom.Li}, []atom.Atom{atom.Ul, atom.Ol}},
+	atom.P:  {[]atom.Atom{atom.P}, []atom.Atom{atom.Div, atom.Td}},
 }
 
 // void are the elements that have no end tag.
