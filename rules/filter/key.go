@@ -3,7 +3,6 @@ package filter
 import (
 	"bytes"
 	"encoding/hex"
-	"math"
 	"slices"
 	"strconv"
 
@@ -158,17 +157,19 @@ func appendNumber(dst []byte, v bson.RawValue) []byte {
 	if v.Type == bson.TypeDouble {
 		return strconv.AppendFloat(dst, raw.Double(v), 'g', -1, 64)
 	}
-	d := raw.DecodeDecimal(v.Value).Reduced()
-	switch d.Kind {
-	case raw.DecimalNaN:
+	n := raw.NumberOf(v)
+	switch n.Kind {
+	case raw.NumberNaN:
 		return append(dst, "NaN"...)
-	case raw.DecimalInf:
-		return strconv.AppendFloat(dst, math.Inf(d.Sign()), 'g', -1, 64)
+	case raw.NumberNegInf:
+		return append(dst, "-Inf"...)
+	case raw.NumberPosInf:
+		return append(dst, "+Inf"...)
 	}
 	dst = append(dst, 'm')
-	if d.Neg {
+	if n.Kind == raw.NumberNegative {
 		dst = append(dst, '-')
 	}
-	dst = append(d.Coefficient().Append(dst, 10), 'e')
-	return strconv.AppendInt(dst, int64(d.Exp), 10)
+	dst = append(append(dst, n.Digits...), 'e')
+	return strconv.AppendInt(dst, int64(n.Exp-len(n.Digits)), 10)
 }

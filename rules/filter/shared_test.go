@@ -168,7 +168,7 @@ func TestSharedSorts(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := matching(t, f, docs[c.Coll])
-			slices.SortStableFunc(got, sortOf(t, string(c.Sort)).Compare)
+			sortOf(t, string(c.Sort)).Documents(got)
 			if got, want := ids(got), wantIDs(t, c.IDs); !slices.Equal(got, want) {
 				t.Errorf("sort %s\n got %v\nwant %v", c.Sort, got, want)
 			}

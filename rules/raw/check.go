@@ -84,7 +84,7 @@ func checkValue(e Element, depth int) *flaw {
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return check(e.Data, depth+1)
 	case bson.TypeCodeWithScope:
-		_, scope := scopedParts(e.Data)
+		_, scope := ScopedParts(e.Data)
 		return check(scope, depth+1)
 	case bson.TypeBoolean:
 		if e.Data[0] > 1 {

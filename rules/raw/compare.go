@@ -8,73 +8,50 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Bracket is a class of types that compare with each other; brackets sort in
-// the order of their numbers (MongoDB's canonical types).
-type Bracket int8
+// A Bracket is a class of types that compare with each other; brackets sort in the order
+// of their numbers, as MongoDB sorts its canonical types. Stores write them into keys, so
+// that their values must not change.
+type Bracket uint8
 
-// The brackets, with the numbers of MongoDB.
+// The brackets. None is zero: that stands for no value in the keys of stores.
 const (
-	BracketMinKey        Bracket = -1
-	BracketMissing       Bracket = 0 // missing and undefined
-	BracketNull          Bracket = 5
-	BracketNumber        Bracket = 10
-	BracketText          Bracket = 15
-	BracketDocument      Bracket = 20
-	BracketArray         Bracket = 25
-	BracketBinary        Bracket = 30
-	BracketObjectID      Bracket = 35
-	BracketBoolean       Bracket = 40
-	BracketDateTime      Bracket = 45
-	BracketTimestamp     Bracket = 47
-	BracketRegex         Bracket = 50
-	BracketDBPointer     Bracket = 55
-	BracketCode          Bracket = 60
-	BracketCodeWithScope Bracket = 65
-	BracketMaxKey        Bracket = 127
+	BracketMinKey  Bracket = iota + 1
+	BracketMissing         // missing and undefined
+	BracketNull
+	BracketNumber
+	BracketText
+	BracketDocument
+	BracketArray
+	BracketBinary
+	BracketObjectID
+	BracketBoolean
+	BracketDateTime
+	BracketTimestamp
+	BracketRegex
+	BracketDBPointer
+	BracketCode
+	BracketCodeWithScope
+	BracketMaxKey
 )
+
+// brackets has the bracket of each type that BSON has; 0 for the others.
+var brackets = [256]Bracket{
+	bson.TypeMinKey: BracketMinKey, bson.TypeUndefined: BracketMissing, bson.TypeNull: BracketNull,
+	bson.TypeInt32: BracketNumber, bson.TypeInt64: BracketNumber, bson.TypeDouble: BracketNumber, bson.TypeDecimal128: BracketNumber,
+	bson.TypeString: BracketText, bson.TypeSymbol: BracketText,
+	bson.TypeEmbeddedDocument: BracketDocument, bson.TypeArray: BracketArray, bson.TypeBinary: BracketBinary,
+	bson.TypeObjectID: BracketObjectID, bson.TypeBoolean: BracketBoolean, bson.TypeDateTime: BracketDateTime,
+	bson.TypeTimestamp: BracketTimestamp, bson.TypeRegex: BracketRegex, bson.TypeDBPointer: BracketDBPointer,
+	bson.TypeJavaScript: BracketCode, bson.TypeCodeWithScope: BracketCodeWithScope, bson.TypeMaxKey: BracketMaxKey,
+}
 
 // BracketOf returns the bracket of a type; unknown types count as missing.
 func BracketOf(t bson.Type) Bracket {
-	switch t {
-	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
-		return BracketNumber
-	case bson.TypeString, bson.TypeSymbol:
-		return BracketText
-	case bson.TypeEmbeddedDocument:
-		return BracketDocument
-	case bson.TypeArray:
-		return BracketArray
-	case bson.TypeNull:
-		return BracketNull
-	case bson.TypeBoolean:
-		return BracketBoolean
-	case bson.TypeDateTime:
-		return BracketDateTime
-	case bson.TypeObjectID:
-		return BracketObjectID
-	case bson.TypeBinary:
-		return BracketBinary
-	case bson.TypeTimestamp:
-		return BracketTimestamp
-	case bson.TypeRegex:
-		return BracketRegex
-	case bson.TypeDBPointer:
-		return BracketDBPointer
-	case bson.TypeJavaScript:
-		return BracketCode
-	case bson.TypeCodeWithScope:
-		return BracketCodeWithScope
-	case bson.TypeMinKey:
-		return BracketMinKey
-	case bson.TypeMaxKey:
-		return BracketMaxKey
+	if b := brackets[t]; b != 0 {
+		return b
 	}
 	return BracketMissing
 }
-
-// maxCompareDepth bounds the recursion into crafted documents; MongoDB itself
-// stores at most 180 levels. Deeper values compare by their bytes.
-const maxCompareDepth = 200
 
 // Compare orders two values of any types as MongoDB does: MinKey, missing
 // and undefined, null, numbers, text, documents, arrays, binary data, ObjectIDs,
@@ -95,21 +72,17 @@ func compareDepth(a, b bson.RawValue, depth int) int {
 		return bytes.Compare(textBytes(a.Value), textBytes(b.Value))
 	case BracketDocument, BracketArray:
 		return compareDocuments(a.Value, b.Value, depth+1)
-	case BracketBinary:
-		return compareBinary(a.Value, b.Value)
 	case BracketDateTime:
 		return cmp.Compare(int64(Uint64(a.Value)), int64(Uint64(b.Value)))
 	case BracketTimestamp:
 		return cmp.Compare(Uint64(a.Value), Uint64(b.Value))
-	case BracketDBPointer:
+	case BracketBinary, BracketDBPointer: // by length, then subtype, then content
 		return cmp.Or(cmp.Compare(len(a.Value), len(b.Value)), bytes.Compare(a.Value, b.Value))
-	case BracketRegex:
-		ap, ao := RegexParts(a.Value)
-		bp, bo := RegexParts(b.Value)
-		return cmp.Or(bytes.Compare(ap, bp), bytes.Compare(ao, bo))
 	case BracketCodeWithScope:
-		return compareScoped(a.Value, b.Value, depth+1)
-	case BracketObjectID, BracketBoolean:
+		ca, sa := ScopedParts(a.Value)
+		cb, sb := ScopedParts(b.Value)
+		return cmp.Or(bytes.Compare(ca, cb), compareDocuments(sa, sb, depth+1))
+	case BracketObjectID, BracketBoolean, BracketRegex: // a regex by its pattern, which a zero ends, then its options
 		return bytes.Compare(a.Value, b.Value)
 	}
 	return 0
@@ -119,15 +92,20 @@ func compareDepth(a, b bson.RawValue, depth int) int {
 // the value, then by field name, then by value. A document that is a prefix of
 // the other comes first. Arrays compare the same way; their names never differ.
 func compareDocuments(a, b []byte, depth int) int {
-	if depth > maxCompareDepth {
+	if depth > MaxDepth { // only crafted documents are deeper
 		return bytes.Compare(a, b)
 	}
 	ra, rb := Read(a), Read(b)
 	for {
 		ea, oka := ra.Next()
 		eb, okb := rb.Next()
-		if !oka || !okb {
-			return cmp.Compare(btoi(oka), btoi(okb))
+		switch {
+		case !oka && !okb:
+			return 0
+		case !oka:
+			return -1
+		case !okb:
+			return 1
 		}
 		if c := cmp.Compare(BracketOf(ea.Type), BracketOf(eb.Type)); c != 0 {
 			return c
@@ -139,35 +117,6 @@ func compareDocuments(a, b []byte, depth int) int {
 			return c
 		}
 	}
-}
-
-// compareBinary orders binary data by length, then subtype, then content.
-func compareBinary(a, b []byte) int {
-	if len(a) < 5 || len(b) < 5 {
-		return cmp.Compare(len(a), len(b))
-	}
-	return cmp.Or(cmp.Compare(len(a), len(b)), bytes.Compare(a[4:], b[4:]))
-}
-
-// compareScoped orders code with scope by code, then by scope.
-func compareScoped(a, b []byte, depth int) int {
-	ca, sa := scopedParts(a)
-	cb, sb := scopedParts(b)
-	if c := bytes.Compare(ca, cb); c != 0 {
-		return c
-	}
-	return compareDocuments(sa, sb, depth)
-}
-
-func scopedParts(b []byte) (code, scope []byte) {
-	if len(b) < 8 {
-		return nil, nil
-	}
-	n := prefixed(b[4:], 4, 1)
-	if n < 0 || n > len(b)-4 {
-		return nil, nil
-	}
-	return textBytes(b[4:]), b[4+n:]
 }
 
 // SortUnique sorts values in MongoDB's order and drops the equal ones.

@@ -1,31 +1,136 @@
 package raw
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/binary"
 	"math"
-	"math/big"
 	"math/bits"
+	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DecimalKind tells finite decimals from the others.
-type DecimalKind uint8
+// NumberKind is what numbers are ordered by first.
+type NumberKind uint8
 
-// The kinds of decimals.
+// The kinds of numbers, in MongoDB's order. Stores write them into keys, so that their
+// values must not change.
 const (
-	DecimalFinite DecimalKind = iota
-	DecimalInf
-	DecimalNaN
+	NumberNaN NumberKind = iota
+	NumberNegInf
+	NumberNegative
+	NumberZero
+	NumberPositive
+	NumberPosInf
 )
 
-// Decimal is a decoded decimal128: (-1)^neg · (hi·2^64 + lo) · 10^exp.
-type Decimal struct {
-	Kind   DecimalKind
-	Neg    bool
-	hi, lo uint64 // at most 34 digits
-	Exp    int
+// Number is ±0.Digits × 10^Exp, or what Kind says. Every BSON number is one exactly, a
+// double included, which is why numbers of all types share one order. Numbers that compare
+// equal are identical.
+type Number struct {
+	Kind   NumberKind
+	Digits []byte // '0' to '9', without zeros on either side; empty unless finite and not zero
+	Exp    int    // 0 where Digits is empty
+}
+
+// NumberOf returns the exact value of a number of any type.
+func NumberOf(v bson.RawValue) Number {
+	switch v.Type {
+	case bson.TypeDouble:
+		return numberOfDouble(Double(v))
+	case bson.TypeDecimal128:
+		kind, digits, exp := decodeDecimal(nil, v.Value)
+		return finite(kind, digits, len(digits)+exp)
+	}
+	return numberOfInt(Int(v))
+}
+
+// numberOfInt returns an integer as a Number.
+func numberOfInt(i int64) Number {
+	kind, magnitude := NumberPositive, uint64(i)
+	if i < 0 {
+		kind, magnitude = NumberNegative, -magnitude // right for the smallest integer, too
+	}
+	digits := strconv.AppendUint(nil, magnitude, 10)
+	return finite(kind, digits, len(digits))
+}
+
+// maxDoubleDigits is how many significant digits the longest exact decimal expansion of a
+// double has, less the one before the point.
+const maxDoubleDigits = 766
+
+// numberOfDouble returns the exact decimal expansion of a double.
+func numberOfDouble(f float64) Number {
+	switch {
+	case math.IsNaN(f):
+		return Number{Kind: NumberNaN}
+	case math.IsInf(f, -1):
+		return Number{Kind: NumberNegInf}
+	case math.IsInf(f, 1):
+		return Number{Kind: NumberPosInf}
+	case f == math.Trunc(f) && math.Abs(f) < 1<<63:
+		return numberOfInt(int64(f)) // the usual case, many times faster than the next lines
+	}
+	kind := NumberPositive
+	if f < 0 {
+		kind = NumberNegative
+	}
+	text := strconv.AppendFloat(nil, math.Abs(f), 'e', maxDoubleDigits, 64) // d.ddd…e±dd
+	mantissa, power, _ := bytes.Cut(text, []byte{'e'})
+	exp, _ := strconv.Atoi(string(power)) // strconv wrote it
+	return finite(kind, append(mantissa[:1], mantissa[2:]...), exp+1)
+}
+
+// finite removes the outer zeros of ±0.digits × 10^exp. Other kinds have no digits.
+func finite(kind NumberKind, digits []byte, exp int) Number {
+	trimmed := bytes.TrimLeft(digits, "0")
+	exp -= len(digits) - len(trimmed)
+	switch {
+	case kind == NumberNaN || kind == NumberNegInf || kind == NumberPosInf:
+		return Number{Kind: kind}
+	case len(trimmed) == 0:
+		return Number{Kind: NumberZero}
+	}
+	return Number{kind, bytes.TrimRight(trimmed, "0"), exp}
+}
+
+// Compare orders two numbers: -1, 0 or 1.
+func (n Number) Compare(m Number) int {
+	size := cmp.Or(cmp.Compare(n.Exp, m.Exp), bytes.Compare(n.Digits, m.Digits))
+	if n.Kind == NumberNegative {
+		size = -size
+	}
+	return cmp.Or(cmp.Compare(n.Kind, m.Kind), size)
+}
+
+// truncate is Truncate of a Number.
+func (n Number) truncate() (whole int64, integral, ok bool) {
+	switch {
+	case n.Kind == NumberZero:
+		return 0, true, true
+	case len(n.Digits) == 0:
+		return 0, false, false
+	case n.Exp <= 0:
+		return 0, false, true
+	}
+	integral = len(n.Digits) <= n.Exp
+	if n.Exp > 19 { // digits of the largest int64
+		return 0, integral, false
+	}
+	var room [20]byte
+	digits := append(room[:0], '+')
+	if n.Kind == NumberNegative {
+		digits[0] = '-'
+	}
+	digits = append(digits, n.Digits[:min(n.Exp, len(n.Digits))]...)
+	for len(digits) <= n.Exp {
+		digits = append(digits, '0')
+	}
+	whole, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil {
+		return 0, integral, false
+	}
+	return whole, integral, true
 }
 
 // The layout of a decimal128 in binary integer encoding (IEEE 754-2008).
@@ -33,240 +138,88 @@ const (
 	decimalBias    = 6176
 	decimalMaxHigh = 0x1ed09bead87c0 // 10^34 - 1 is decimalMaxHigh·2^64 + decimalMaxLow
 	decimalMaxLow  = 0x378d8e63ffffffff
+
+	tenTo17 = 100_000_000_000_000_000 // coefficients are taken apart into twice 17 digits
 )
 
-// DecodeDecimal decodes a decimal128; a coefficient beyond 34 digits is not
-// canonical and means zero.
-func DecodeDecimal(b []byte) Decimal {
+// decodeDecimal takes a decimal128 apart into its sign (a kind that is never NumberZero),
+// the decimal digits of its coefficient, which it appends to dst, and its exponent. A
+// coefficient of more than 34 digits is not canonical and means zero, as are all those
+// that begin with 11 after the sign, which have the exponent two bits further on.
+func decodeDecimal(dst, b []byte) (kind NumberKind, digits []byte, exp int) {
 	if len(b) < 16 {
-		return Decimal{Kind: DecimalNaN}
+		return NumberNaN, nil, 0
 	}
-	lo, h := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-	d := Decimal{Neg: h>>63 == 1}
+	lo, hi := Uint64(b), Uint64(b[8:])
+	negative := hi>>63 == 1
+	switch special := hi >> 58 & 0x1f; {
+	case special == 0x1f:
+		return NumberNaN, nil, 0
+	case special == 0x1e && negative:
+		return NumberNegInf, nil, 0
+	case special == 0x1e:
+		return NumberPosInf, nil, 0
+	}
+	kind, exp = NumberPositive, int(hi>>49&0x3fff)-decimalBias
+	if negative {
+		kind = NumberNegative
+	}
+	if hi>>61&3 == 3 {
+		exp, lo, hi = int(hi>>47&0x3fff)-decimalBias, 0, 0
+	}
+	hi &= 1<<49 - 1
+	if hi > decimalMaxHigh || hi == decimalMaxHigh && lo > decimalMaxLow {
+		hi, lo = 0, 0
+	}
+	upper, lower := bits.Div64(hi, lo, tenTo17)
+	if upper == 0 {
+		return kind, strconv.AppendUint(dst, lower, 10), exp
+	}
+	dst = strconv.AppendUint(dst, upper, 10)
+	n := len(dst)
+	dst = strconv.AppendUint(dst, lower+tenTo17, 10) // with a digit in front that keeps the zeros
+	return kind, append(dst[:n], dst[n+1:]...), exp
+}
+
+// AppendDecimal appends a decimal128 as its standard's "scientific string", the form that
+// tells its digits and exponent from those of all equal numbers.
+func AppendDecimal(dst, b []byte) []byte {
+	var room [40]byte
+	kind, digits, exp := decodeDecimal(room[:0], b)
+	if kind == NumberNaN {
+		return append(dst, "NaN"...)
+	}
+	if kind < NumberZero {
+		dst = append(dst, '-')
+	}
+	if len(digits) == 0 {
+		return append(dst, "Infinity"...)
+	}
+	return appendScientific(dst, digits, exp)
+}
+
+// appendScientific appends digits·10^exp, with an exponent only if it is positive or the
+// number smaller than 10^-6.
+func appendScientific(dst, digits []byte, exp int) []byte {
+	first := exp + len(digits) - 1 // the power of ten of the first digit
 	switch {
-	case h>>58&0x1f == 0x1f:
-		d.Kind = DecimalNaN
-	case h>>58&0x1f == 0x1e:
-		d.Kind = DecimalInf
-	case h>>61&3 == 3:
-		d.Exp = int(h>>47&0x3fff) - decimalBias
-	default:
-		d.Exp = int(h>>49&0x3fff) - decimalBias
-		d.hi, d.lo = h&(1<<49-1), lo
-		if d.hi > decimalMaxHigh || d.hi == decimalMaxHigh && d.lo > decimalMaxLow {
-			d.hi, d.lo = 0, 0
+	case exp > 0 || first < -6:
+		dst = append(dst, digits[0])
+		if len(digits) > 1 {
+			dst = append(append(dst, '.'), digits[1:]...)
 		}
-	}
-	return d
-}
-
-// decimalFromInt converts an integer exactly.
-func decimalFromInt(i int64) Decimal {
-	if i < 0 {
-		return Decimal{Neg: true, lo: -uint64(i)}
-	}
-	return Decimal{lo: uint64(i)}
-}
-
-// zero reports whether d is a finite zero of either sign.
-func (d Decimal) zero() bool { return d.Kind == DecimalFinite && d.hi == 0 && d.lo == 0 }
-
-// Sign returns -1, 0 or 1; NaN has none and gives 0.
-func (d Decimal) Sign() int {
-	switch {
-	case d.Kind == DecimalNaN || d.zero():
-		return 0
-	case d.Neg:
-		return -1
-	}
-	return 1
-}
-
-// digits counts the decimal digits of the coefficient; zero has none.
-func (d Decimal) digits() int {
-	n := 0
-	for hi, lo := d.hi, d.lo; hi != 0 || lo != 0; n++ {
-		hi, lo, _ = div10(hi, lo)
-	}
-	return n
-}
-
-// div10 divides a 128-bit number by ten.
-func div10(hi, lo uint64) (qhi, qlo, rem uint64) {
-	qhi, rem = hi/10, hi%10
-	qlo, rem = bits.Div64(rem, lo, 10)
-	return qhi, qlo, rem
-}
-
-// mul10 multiplies a 128-bit number by ten.
-func mul10(hi, lo uint64) (uint64, uint64) {
-	carry, low := bits.Mul64(lo, 10)
-	return hi*10 + carry, low
-}
-
-// Reduced returns the same value without trailing zeros in the coefficient, and
-// zero as plain zero: equal decimals become identical.
-func (d Decimal) Reduced() Decimal {
-	if d.Kind != DecimalFinite {
-		return Decimal{Kind: d.Kind, Neg: d.Neg && d.Kind == DecimalInf}
-	}
-	if d.zero() {
-		return Decimal{}
-	}
-	for {
-		hi, lo, rem := div10(d.hi, d.lo)
-		if rem != 0 {
-			return d
+		dst = append(dst, 'E')
+		if first >= 0 {
+			dst = append(dst, '+')
 		}
-		d.hi, d.lo = hi, lo
-		d.Exp++
+		return strconv.AppendInt(dst, int64(first), 10)
+	case exp == 0:
+		return append(dst, digits...)
+	case first >= 0:
+		point := len(digits) + exp
+		dst = append(append(dst, digits[:point]...), '.')
+		return append(dst, digits[point:]...)
 	}
-}
-
-// truncate is Truncate of a decimal.
-func (d Decimal) truncate() (n int64, integral, ok bool) {
-	if d.Kind != DecimalFinite {
-		return 0, false, false
-	}
-	d = d.Reduced()
-	integral = d.Exp >= 0
-	if d.digits()+d.Exp > 19 {
-		return 0, integral, false
-	}
-	for ; d.Exp < 0 && (d.hi != 0 || d.lo != 0); d.Exp++ {
-		d.hi, d.lo, _ = div10(d.hi, d.lo)
-	}
-	for ; d.Exp > 0; d.Exp-- {
-		d.hi, d.lo = mul10(d.hi, d.lo)
-	}
-	limit := uint64(math.MaxInt64)
-	if d.Neg {
-		limit++
-	}
-	if d.hi != 0 || d.lo > limit {
-		return 0, integral, false
-	}
-	if d.Neg {
-		return -int64(d.lo), integral, true
-	}
-	return int64(d.lo), integral, true
-}
-
-// compareDecimals orders two decimals, NaN first.
-func compareDecimals(a, b Decimal) int {
-	if a.Kind == DecimalNaN || b.Kind == DecimalNaN {
-		return cmp.Compare(nanRank(a.Kind == DecimalNaN), nanRank(b.Kind == DecimalNaN))
-	}
-	sign := a.Sign()
-	if c := cmp.Compare(sign, b.Sign()); c != 0 || sign == 0 {
-		return c
-	}
-	if a.Kind == DecimalInf || b.Kind == DecimalInf {
-		return sign * cmp.Compare(a.Kind, b.Kind)
-	}
-	return sign * compareMagnitudes(a, b)
-}
-
-// nanRank puts NaN below the rest.
-func nanRank(nan bool) int {
-	if nan {
-		return 0
-	}
-	return 1
-}
-
-// compareMagnitudes orders two finite non-zero decimals by absolute value. With
-// the same place of the first digit, the shorter coefficient can be scaled to the
-// longer one's length without leaving 34 digits.
-func compareMagnitudes(a, b Decimal) int {
-	na, nb := a.digits(), b.digits()
-	if c := cmp.Compare(na+a.Exp, nb+b.Exp); c != 0 {
-		return c
-	}
-	for ; na < nb; na++ {
-		a.hi, a.lo = mul10(a.hi, a.lo)
-	}
-	for ; nb < na; nb++ {
-		b.hi, b.lo = mul10(b.hi, b.lo)
-	}
-	if c := cmp.Compare(a.hi, b.hi); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.lo, b.lo)
-}
-
-// compareWithDecimal orders two numbers of which at least one is a decimal128.
-func compareWithDecimal(a, b bson.RawValue) int {
-	switch {
-	case a.Type == bson.TypeDouble:
-		return -compareDecimalDouble(DecodeDecimal(b.Value), Double(a))
-	case b.Type == bson.TypeDouble:
-		return compareDecimalDouble(DecodeDecimal(a.Value), Double(b))
-	}
-	return compareDecimals(toDecimal(a), toDecimal(b))
-}
-
-// toDecimal converts a decimal128 or integer value exactly.
-func toDecimal(v bson.RawValue) Decimal {
-	if v.Type == bson.TypeDecimal128 {
-		return DecodeDecimal(v.Value)
-	}
-	return decimalFromInt(Int(v))
-}
-
-// compareDecimalDouble orders a decimal and a double by their exact values.
-func compareDecimalDouble(d Decimal, f float64) int {
-	if math.IsNaN(f) || d.Kind == DecimalNaN {
-		return cmp.Compare(nanRank(d.Kind == DecimalNaN), nanRank(math.IsNaN(f)))
-	}
-	sign := d.Sign()
-	if c := cmp.Compare(sign, cmp.Compare(f, 0)); c != 0 || sign == 0 {
-		return c
-	}
-	if d.Kind == DecimalInf || math.IsInf(f, 0) {
-		return sign * (btoi(d.Kind == DecimalInf) - btoi(math.IsInf(f, 0)))
-	}
-	// Doubles lie between 10^-324 and 10^309: outside, the exponent decides, and
-	// inside, the big integers below stay small.
-	switch place := d.digits() + d.Exp; {
-	case place > 310:
-		return sign
-	case place < -325:
-		return -sign
-	}
-	return sign * compareExactly(d, math.Abs(f))
-}
-
-// compareExactly orders |d| and f, both finite and positive, by bringing
-// coefficient·10^exp and mantissa·2^e to whole numbers.
-func compareExactly(d Decimal, f float64) int {
-	frac, e := math.Frexp(f)
-	mantissa, e := int64(frac*(1<<53)), e-53
-	left := d.Coefficient()
-	right := big.NewInt(mantissa)
-	ten := big.NewInt(10)
-	if d.Exp >= 0 {
-		left.Mul(left, new(big.Int).Exp(ten, big.NewInt(int64(d.Exp)), nil))
-	} else {
-		right.Mul(right, new(big.Int).Exp(ten, big.NewInt(int64(-d.Exp)), nil))
-	}
-	if e >= 0 {
-		right.Lsh(right, uint(e))
-	} else {
-		left.Lsh(left, uint(-e))
-	}
-	return left.Cmp(right)
-}
-
-// Coefficient returns the unsigned coefficient as a big integer.
-func (d Decimal) Coefficient() *big.Int {
-	c := new(big.Int).SetUint64(d.hi)
-	return c.Lsh(c, 64).Or(c, new(big.Int).SetUint64(d.lo))
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	dst = append(append(dst, "0."...), "00000"[:-first-1]...)
+	return append(dst, digits...)
 }

@@ -191,5 +191,17 @@ func RegexParts(b []byte) (pattern, options []byte) {
 	return pattern, options
 }
 
+// ScopedParts returns the code and the scope of a code with scope value.
+func ScopedParts(b []byte) (code, scope []byte) {
+	if len(b) < 8 {
+		return nil, nil
+	}
+	n := prefixed(b[4:], 4, 1)
+	if n < 0 || n > len(b)-4 {
+		return nil, nil
+	}
+	return textBytes(b[4:]), b[4+n:]
+}
+
 // IsText reports whether a value holds text that regular expressions apply to.
 func IsText(t bson.Type) bool { return t == bson.TypeString || t == bson.TypeSymbol }

@@ -65,7 +65,7 @@ func (g *Groups[T]) At(v bson.RawValue) (group *T, fresh bool) {
 // OrNull returns the value that MongoDB groups by: null for a missing or undefined one.
 func OrNull(v bson.RawValue) bson.RawValue {
 	if BracketOf(v.Type) == BracketMissing {
-		return bson.RawValue{Type: bson.TypeNull}
+		return null
 	}
 	return v
 }

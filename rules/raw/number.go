@@ -41,7 +41,7 @@ func IsNaN(v bson.RawValue) bool {
 	case bson.TypeDouble:
 		return math.IsNaN(Double(v))
 	case bson.TypeDecimal128:
-		return DecodeDecimal(v.Value).Kind == DecimalNaN
+		return NumberOf(v).Kind == NumberNaN
 	}
 	return false
 }
@@ -51,7 +51,7 @@ func IsNaN(v bson.RawValue) bool {
 func compareNumbers(a, b bson.RawValue) int {
 	switch {
 	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:
-		return compareWithDecimal(a, b)
+		return NumberOf(a).Compare(NumberOf(b))
 	case a.Type == bson.TypeDouble && b.Type == bson.TypeDouble:
 		return cmp.Compare(Double(a), Double(b))
 	case a.Type == bson.TypeDouble:
@@ -93,7 +93,7 @@ func Truncate(v bson.RawValue) (n int64, integral, ok bool) {
 		}
 		return int64(d), d == math.Trunc(d), true
 	case bson.TypeDecimal128:
-		return DecodeDecimal(v.Value).truncate()
+		return NumberOf(v).truncate()
 	}
 	return 0, false, false
 }

@@ -1,8 +1,14 @@
 package raw
 
-import "go.mongodb.org/mongo-driver/v2/bson"
+import (
+	"slices"
 
-// Sort is an order of documents, by one field after the other.
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Sort is an order of documents, by one field after the other. Documents are compared by
+// their keys, which are taken from each of them once: a comparison then costs nanoseconds
+// instead of a walk.
 type Sort []SortField
 
 // SortField is one field of a Sort.
@@ -11,113 +17,122 @@ type SortField struct {
 	Desc bool
 }
 
-// Compare orders two documents as MongoDB sorts them, without ties broken: -1, 0 or 1.
-// Where several fields lead into the same array, each takes its own best element.
-func (s Sort) Compare(a, b bson.Raw) int {
-	for _, f := range s {
-		c := Compare(f.Key(a), f.Key(b))
-		if f.Desc {
-			c = -c
-		}
-		if c != 0 {
+// ByID is the field that orders documents by their _id.
+var ByID = SortField{Path: Path{text: "_id", parts: []part{{name: "_id", index: -1}}}}
+
+// ReadKeys sets keys to the values that a document is sorted by, one for each field.
+func (s Sort) ReadKeys(keys []bson.RawValue, doc bson.Raw) {
+	for i, f := range s {
+		keys[i] = f.Key(doc)
+	}
+}
+
+// CompareKeys orders two documents as MongoDB sorts them, by their keys: -1, 0 or 1. Where
+// several fields lead into the same array, each takes its own best element.
+func (s Sort) CompareKeys(a, b []bson.RawValue) int {
+	for i, f := range s {
+		if c := f.compare(a[i], b[i]); c != 0 {
 			return c
 		}
 	}
 	return 0
 }
 
-// Key returns the value that a document is sorted by, to be compared with
-// Compare. Arrays count by their least element, or their greatest if
-// descending; a missing value is null; an empty array at the path's end is
-// undefined, which sorts before null.
+// compare orders two values of the field.
+func (f SortField) compare(a, b bson.RawValue) int {
+	if f.Desc {
+		return Compare(b, a)
+	}
+	return Compare(a, b)
+}
+
+// Documents sorts documents. Equal ones stay in their order.
+func (s Sort) Documents(docs []bson.Raw) {
+	type keyed struct {
+		doc  bson.Raw
+		keys []bson.RawValue
+	}
+	all := make([]keyed, len(docs))
+	for i, doc := range docs {
+		all[i] = keyed{doc, make([]bson.RawValue, len(s))}
+		s.ReadKeys(all[i].keys, doc)
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return s.CompareKeys(a.keys, b.keys) })
+	for i := range docs {
+		docs[i] = all[i].doc
+	}
+}
+
+// Key returns the value that a document is sorted by. Arrays count by their least element,
+// or their greatest if descending; a missing value is null; an empty array at the path's
+// end is undefined, which sorts before null.
 func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	first := true
-	sortValuesAt(Body(doc), f.Path.parts, func(v bson.RawValue) {
-		if !first {
-			c := Compare(v, key)
-			if f.Desc {
-				c = -c
-			}
-			if c >= 0 {
-				return
-			}
+	sortDocument(Body(doc), f.Path.parts, func(v bson.RawValue) {
+		if first || f.compare(v, key) < 0 {
+			key, first = v, false
 		}
-		key, first = v, false
 	})
 	return key
 }
 
-// sortValuesAt yields the values that sorting sees at a path: like an index, it
-// opens the arrays on the way and one at the end, and takes null where nothing is.
-func sortValuesAt(b []byte, parts []part, yield func(bson.RawValue)) {
-	for i := range parts {
-		e, ok := lookupIn(b, parts[i].name)
-		rest := parts[i+1:]
-		switch {
-		case !ok:
-			yield(bson.RawValue{Type: bson.TypeNull})
-			return
-		case e.Type == bson.TypeEmbeddedDocument && len(rest) > 0:
-			b = Body(e.Data)
-		default:
-			sortElement(e, rest, yield)
-			return
-		}
+// sortDocument yields the values that sorting sees at a path below a document's body: like
+// an index, it opens the arrays on the way and one at the end, and takes null where
+// nothing is.
+func sortDocument(b []byte, path []part, yield func(bson.RawValue)) {
+	if e, ok := lookupIn(b, path[0].name); ok {
+		sortElement(e.Value(), path[1:], yield)
+	} else {
+		yield(null)
 	}
 }
 
-// sortElement yields the values below one element.
-func sortElement(e Element, rest []part, yield func(bson.RawValue)) {
+// sortElement yields the values below one value.
+func sortElement(v bson.RawValue, rest []part, yield func(bson.RawValue)) {
 	switch {
-	case e.Type == bson.TypeArray:
-		sortArray(e.Data, rest, yield)
+	case v.Type == bson.TypeArray:
+		sortArray(v, rest, yield)
 	case len(rest) == 0:
-		yield(e.Value())
-	case e.Type == bson.TypeEmbeddedDocument:
-		sortValuesAt(Body(e.Data), rest, yield)
+		yield(v)
+	case v.Type == bson.TypeEmbeddedDocument:
+		sortDocument(Body(v.Value), rest, yield)
 	default:
-		yield(bson.RawValue{Type: bson.TypeNull})
+		yield(null)
 	}
 }
 
-// sortArray yields the values below an array. A position in the path picks one
-// element if there is such.
-func sortArray(array []byte, rest []part, yield func(bson.RawValue)) {
+// sortArray yields the values below an array. A position in the path picks one element if
+// there is such.
+func sortArray(array bson.RawValue, rest []part, yield func(bson.RawValue)) {
 	if len(rest) > 0 && rest[0].index >= 0 {
-		if e, ok := nth(array, rest[0].index); ok {
-			sortElement(e, rest[1:], yield)
-			return
+		at := 0
+		for v := range Elements(array) {
+			if at == rest[0].index {
+				sortElement(v, rest[1:], yield)
+				return
+			}
+			at++
 		}
 	}
 	empty := true
-	r := Read(array)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
+	for v := range Elements(array) {
 		empty = false
 		switch {
 		case len(rest) == 0:
-			yield(e.Value())
-		case e.Type == bson.TypeEmbeddedDocument:
-			sortValuesAt(Body(e.Data), rest, yield)
+			yield(v)
+		case v.Type == bson.TypeEmbeddedDocument:
+			sortDocument(Body(v.Value), rest, yield)
 		default:
-			yield(bson.RawValue{Type: bson.TypeNull})
+			yield(null)
 		}
 	}
 	switch {
 	case empty && len(rest) == 0:
 		yield(bson.RawValue{Type: bson.TypeUndefined})
 	case empty:
-		yield(bson.RawValue{Type: bson.TypeNull})
+		yield(null)
 	}
 }
 
-// nth returns the element at an index of an array.
-func nth(array []byte, index int) (Element, bool) {
-	r := Read(array)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		if index == 0 {
-			return e, true
-		}
-		index--
-	}
-	return Element{}, false
-}
+// null is the value that stands for a missing one.
+var null = bson.RawValue{Type: bson.TypeNull}

@@ -67,10 +67,24 @@ func (r *records) find(ctx context.Context, collection string, q origin.Query) (
 	} else {
 		docs = whole(r.scan(ctx, collection, match, giveWay))
 	}
-	if len(order) > 0 {
-		return sorted(docs, order)
+	if len(order) == 0 {
+		return docs, nil
 	}
-	return docs, nil
+	var all []bson.Raw
+	for doc, err := range docs {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, doc)
+	}
+	order.Documents(all)
+	return func(yield func(bson.Raw, error) bool) {
+		for _, doc := range all {
+			if !yield(doc, nil) {
+				return
+			}
+		}
+	}, nil
 }
 
 // whole leaves out damaged documents.
@@ -105,44 +119,6 @@ func (r *records) pick(ctx context.Context, collection string, keys [][]byte, ma
 			}
 		}
 	}
-}
-
-// keyed is a document with the values that it is sorted by.
-type keyed struct {
-	doc  bson.Raw
-	keys []bson.RawValue
-}
-
-// sorted reads all documents and yields them in order, equal ones as they came.
-func sorted(docs iter.Seq2[bson.Raw, error], order raw.Sort) (iter.Seq2[bson.Raw, error], error) {
-	var all []keyed
-	for doc, err := range docs {
-		if err != nil {
-			return nil, err
-		}
-		keys := make([]bson.RawValue, len(order))
-		for i, field := range order {
-			keys[i] = field.Key(doc)
-		}
-		all = append(all, keyed{doc, keys})
-	}
-	slices.SortStableFunc(all, func(a, b keyed) int {
-		for i, field := range order {
-			if c := raw.Compare(a.keys[i], b.keys[i]); c != 0 && field.Desc {
-				return -c
-			} else if c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-	return func(yield func(bson.Raw, error) bool) {
-		for _, k := range all {
-			if !yield(k.doc, nil) {
-				return
-			}
-		}
-	}, nil
 }
 
 // sortOrder reads a sort specification: path and 1 or -1.

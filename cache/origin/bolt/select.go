@@ -2,7 +2,7 @@ package bolt
 
 import (
 	"bytes"
-	"container/heap"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,12 +180,13 @@ func versionAt(p place, cursor *bbolt.Cursor, id []byte, at uint64) (origin.Row,
 // errLost tells of a pinned row that is no longer there.
 var errLost = errors.New("a pinned row is gone")
 
-// ranking keeps the keys of rows, the first of them in an order if there is a most.
-// It is a heap with the last row on top.
+// ranking keeps the keys of rows, the first of them in an order if there is a most. Beyond
+// that it lets the rows double before it drops those behind the most.
 type ranking struct {
 	order raw.Sort
 	most  int // 0: all
 	rows  []ranked
+	full  bool // rows[most-1] is the last row that is wanted so far
 }
 
 // ranked is a row's place in an order. Where the keys are equal the id decides.
@@ -196,39 +197,40 @@ type ranked struct {
 
 // add takes a row into account.
 func (r *ranking) add(doc bson.Raw) error {
-	id, err := doc.LookupErr("_id")
+	id, err := raw.ID(doc)
 	if err != nil {
-		return fmt.Errorf("row without _id: %w", err)
+		return err
 	}
 	row := ranked{keys: make([]bson.RawValue, len(r.order))}
+	r.order.ReadKeys(row.keys, doc)
 	if row.id, err = storableKey(id); err != nil {
 		return err
 	}
-	for i, field := range r.order {
-		row.keys[i] = field.Key(doc)
-	}
-	full := r.most > 0 && len(r.rows) == r.most
-	if full && r.compare(row, r.rows[0]) >= 0 {
+	if r.full && r.compare(row, r.rows[r.most-1]) >= 0 {
 		return nil
 	}
 	for i := range row.keys {
 		row.keys[i] = raw.Clone(row.keys[i]) // not to keep the document
 	}
-	switch {
-	case full:
-		r.rows[0] = row
-		heap.Fix(r, 0)
-	case r.most > 0:
-		heap.Push(r, row)
-	default:
-		r.rows = append(r.rows, row)
+	r.rows = append(r.rows, row)
+	if r.most > 0 && len(r.rows)/2 >= r.most {
+		r.cut()
 	}
 	return nil
 }
 
+// cut sorts the rows and drops those behind the most.
+func (r *ranking) cut() {
+	slices.SortFunc(r.rows, r.compare)
+	if r.most > 0 && len(r.rows) >= r.most {
+		clear(r.rows[r.most:])
+		r.rows, r.full = r.rows[:r.most], true
+	}
+}
+
 // ids returns the keys of the rows in order.
 func (r *ranking) ids() [][]byte {
-	slices.SortFunc(r.rows, r.compare)
+	r.cut()
 	ids := make([][]byte, len(r.rows))
 	for i, row := range r.rows {
 		ids[i] = row.id
@@ -237,27 +239,5 @@ func (r *ranking) ids() [][]byte {
 }
 
 func (r *ranking) compare(a, b ranked) int {
-	for i, field := range r.order {
-		if c := raw.Compare(a.keys[i], b.keys[i]); c != 0 {
-			if field.Desc {
-				return -c
-			}
-			return c
-		}
-	}
-	return bytes.Compare(a.id, b.id)
-}
-
-// Len and the others implement heap.Interface.
-func (r *ranking) Len() int           { return len(r.rows) }
-func (r *ranking) Less(i, j int) bool { return r.compare(r.rows[i], r.rows[j]) > 0 }
-func (r *ranking) Swap(i, j int)      { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] }
-func (r *ranking) Push(row any)       { r.rows = append(r.rows, row.(ranked)) }
-
-// Pop implements heap.Interface; nothing is ever taken off.
-func (r *ranking) Pop() any {
-	last := len(r.rows) - 1
-	row := r.rows[last]
-	r.rows = r.rows[:last]
-	return row
+	return cmp.Or(r.order.CompareKeys(a.keys, b.keys), bytes.Compare(a.id, b.id))
 }

@@ -53,7 +53,7 @@ func (b *Builder) Load(rows []bson.Raw) *Snapshot {
 	b.last = b.compact(rows)
 	b.slots = make(map[string]Slot, b.last.size)
 	for slot := range Slot(b.last.size) {
-		b.slots[raw.Key(idOf(b.last.Doc(slot)))] = slot
+		b.slots[raw.Key(raw.ByID.Key(b.last.Doc(slot)))] = slot
 	}
 	return b.last
 }
@@ -140,7 +140,7 @@ func (b *Builder) extend(live, dead *bitset.BitSet, docs []bson.Raw) {
 	live.Copy(next.live)
 	for slot := Slot(cur.size); slot < Slot(next.size); slot++ {
 		next.live.Set(uint(slot))
-		b.slots[raw.Key(idOf(next.Doc(slot)))] = slot
+		b.slots[raw.Key(raw.ByID.Key(next.Doc(slot)))] = slot
 	}
 	next.count = int(next.live.Count())
 	next.order = mergeOrder(cur, next, dead)
@@ -213,7 +213,7 @@ func (b *Builder) fold(keep int) *Snapshot {
 	}
 	next.rowBytes = next.countRowBytes()
 	for i, row := range rows {
-		b.slots[raw.Key(idOf(row))] = from + Slot(i)
+		b.slots[raw.Key(raw.ByID.Key(row))] = from + Slot(i)
 	}
 	b.last = next
 	return next

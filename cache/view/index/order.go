@@ -10,45 +10,32 @@ import (
 	"vitrine/rules/raw"
 )
 
-// ranking sorts rows by a view's order, ties by _id. The sort keys are taken out
-// of the documents once: a comparison then costs nanoseconds instead of a walk.
+// ranking sorts rows by a view's order, ties by _id.
 type ranking struct {
-	order  raw.Sort
-	fields int // keys per row: the order's fields, then _id
-	keys   []bson.RawValue
-	at     []int32 // positions of the rows in the slice they were ranked from
+	order raw.Sort        // the view's, then _id
+	keys  []bson.RawValue // of each row, one for each field of the order
+	at    []int32         // positions of the rows in the slice they were ranked from
 }
 
 // rank extracts the sort keys of rows.
 func rank(order raw.Sort, rows []bson.Raw) *ranking {
-	r := &ranking{order: order, fields: len(order) + 1, at: make([]int32, len(rows))}
-	r.keys = make([]bson.RawValue, len(rows)*r.fields)
+	r := &ranking{order: append(slices.Clip(order), raw.ByID), at: make([]int32, len(rows))}
+	r.keys = make([]bson.RawValue, len(rows)*len(r.order))
 	inParallel(len(rows), 512, func(from, to int) {
 		for i := from; i < to; i++ {
 			r.at[i] = int32(i)
-			keys := r.keys[i*r.fields:]
-			for k, field := range order {
-				keys[k] = field.Key(rows[i])
-			}
-			keys[len(order)] = idOf(rows[i])
+			r.order.ReadKeys(r.of(int32(i)), rows[i])
 		}
 	})
 	return r
 }
 
+// of returns the keys of a row.
+func (r *ranking) of(row int32) []bson.RawValue { return r.keys[int(row)*len(r.order):] }
+
 // compare orders two rows by their positions in the ranked slice.
 func (r *ranking) compare(a, b int32) int {
-	ka, kb := r.keys[int(a)*r.fields:], r.keys[int(b)*r.fields:]
-	for k, field := range r.order {
-		if c := raw.Compare(ka[k], kb[k]); c != 0 {
-			if field.Desc {
-				return -c
-			}
-			return c
-		}
-	}
-	id := len(r.order)
-	return cmp.Or(raw.Compare(ka[id], kb[id]), cmp.Compare(a, b))
+	return cmp.Or(r.order.CompareKeys(r.of(a), r.of(b)), cmp.Compare(a, b))
 }
 
 // sorted returns the positions of the rows in their order.
@@ -92,12 +79,9 @@ type leading struct {
 // leads returns the rows' leading numbers, or false if the first field's values
 // do not all have one.
 func (r *ranking) leads() (lead []leading, ok bool) {
-	if len(r.order) == 0 {
-		return nil, false
-	}
 	lead = make([]leading, len(r.at))
 	for i := range lead {
-		number, ok := approximate(r.keys[i*r.fields])
+		number, ok := approximate(r.of(int32(i))[0])
 		if !ok {
 			return nil, false
 		}
@@ -131,12 +115,3 @@ func approximate(v bson.RawValue) (float64, bool) {
 
 // zero is a number.
 var zero = bson.RawValue{Type: bson.TypeInt32, Value: make([]byte, 4)}
-
-// idOf returns the row's _id, or a null if it has none.
-func idOf(row bson.Raw) bson.RawValue {
-	id, err := row.LookupErr("_id")
-	if err != nil {
-		return bson.RawValue{Type: bson.TypeNull}
-	}
-	return id
-}

@@ -45,11 +45,14 @@ func checkOrder(t *testing.T, docs []bson.D, order raw.Sort) {
 	if len(rows) != len(docs) {
 		t.Fatalf("%d rows of %d documents", len(rows), len(docs))
 	}
-	for i, b := range rows {
-		for _, a := range rows[:i] {
-			c := order.Compare(a, b)
-			if c > 0 || c == 0 && a.Lookup("_id").Int32() > b.Lookup("_id").Int32() {
-				t.Fatalf("descending %t: %s stands before %s", order[0].Desc, a, b)
+	keys := make([][]bson.RawValue, len(rows))
+	for i, row := range rows {
+		keys[i] = make([]bson.RawValue, len(order))
+		order.ReadKeys(keys[i], row)
+		for j, before := range rows[:i] {
+			c := order.CompareKeys(keys[j], keys[i])
+			if c > 0 || c == 0 && before.Lookup("_id").Int32() > row.Lookup("_id").Int32() {
+				t.Fatalf("descending %t: %s stands before %s", order[0].Desc, before, row)
 			}
 		}
 	}
