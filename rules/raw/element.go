@@ -66,6 +66,7 @@ func (r *Reader) Faulty() bool { return len(r.rest) > 0 }
 func Lookup(doc []byte, name string) (Element, bool) { return lookupIn(Body(doc), name) }
 
 // lookupIn returns the first element with the given name in a document's body.
+// With Reader.Next instead, a filter takes a third longer (BenchmarkMatch).
 func lookupIn(b []byte, name string) (Element, bool) {
 	for len(b) >= 2 {
 		var end int
