@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vitrine/cmd/vitrine/internal/bench"
+	"vitrine/cmd/vitrine/internal/bench/report"
 	"vitrine/configs"
 )
 
@@ -71,7 +72,6 @@ Requests are not logged unless --logged is given.`,
 }
 
 func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
-	ctx := cmd.Context()
 	if f.quick {
 		f.Rounds, f.Duration, f.Changes = 1, 100*time.Millisecond, 10
 	}
@@ -86,40 +86,40 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 		return err
 	}
 	f.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Now().Format(time.TimeOnly), step) }
-	report, err := bench.Run(ctx, f.Options)
-	if shown := f.show(cmd, report); err == nil {
+	measured, err := bench.Run(cmd.Context(), f.Options)
+	if shown := f.show(cmd, measured); err == nil {
 		err = shown
 	}
 	return err
 }
 
 // show prints and draws what was measured, also beside an error.
-func (f reportFlags) show(cmd *cobra.Command, report bench.Report) error {
+func (f reportFlags) show(cmd *cobra.Command, r report.Report) error {
 	if f.svg != "" {
-		if err := bench.Draw(f.svg, report); err != nil {
+		if err := report.Draw(f.svg, r); err != nil {
 			return err
 		}
 	}
 	if f.markdown != "" {
-		if err := fillMarkdown(f.markdown, report); err != nil {
+		if err := fillMarkdown(f.markdown, r); err != nil {
 			return err
 		}
 	}
 	if f.json {
 		e := json.NewEncoder(cmd.OutOrStdout())
 		e.SetIndent("", " ")
-		return e.Encode(report)
+		return e.Encode(r)
 	}
-	return bench.WriteTable(cmd.OutOrStdout(), report)
+	return report.WriteTable(cmd.OutOrStdout(), r)
 }
 
 // fillMarkdown brings a document's tables up to date.
-func fillMarkdown(name string, report bench.Report) error {
+func fillMarkdown(name string, r report.Report) error {
 	doc, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	if doc, err = bench.Fill(doc, report); err != nil {
+	if doc, err = report.Fill(doc, r); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return os.WriteFile(name, doc, 0o644)
@@ -137,13 +137,13 @@ same, the first one named counts.`,
 		Example: `  vitrine bench draw --svg docs/performance --markdown docs/performance.md docs/performance/*.json`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			var whole bench.Report
+			var whole report.Report
 			for i, name := range files {
 				text, err := os.ReadFile(name)
 				if err != nil {
 					return err
 				}
-				var one bench.Report
+				var one report.Report
 				if err := json.Unmarshal(text, &one); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}

@@ -13,7 +13,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
 	"vitrine/cmd/vitrine/internal/bench"
-	"vitrine/cmd/vitrine/internal/bench/child"
+	"vitrine/cmd/vitrine/internal/bench/process"
 	"vitrine/configs"
 	"vitrine/materialize"
 )
@@ -26,55 +26,44 @@ const questionTime = 10 * time.Minute
 
 // benchProgram says how stores are opened and filled, and how this program starts
 // itself again.
-func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (bench.Program, error) {
+func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Program, err error) {
 	cfg, err := loadConfig(cmd, f.demo)
 	if err != nil {
-		return bench.Program{}, err
+		return p, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return bench.Program{}, err
+		return p, err
 	}
 	if f.demo && len(dumps) > 0 {
-		return bench.Program{}, errors.New("--demo and a dump: choose one")
+		return p, errors.New("--demo and a dump: choose one")
 	}
-	role := func(args ...string) child.Command {
-		return child.Command{Path: self, Args: append([]string{"bench"}, args...), Stderr: cmd.ErrOrStderr()}
-	}
-	open := func(ctx context.Context, uri string) (origin.Store, error) {
-		other := cfg
-		other.Store = configs.URI(uri)
-		other.Mongo.Timeout = questionTime
-		if uri == cfg.Store.Reveal() {
-			return openExisting(ctx, other) // measured in place
-		}
-		return openStore(ctx, other)
+	role := func(args ...string) process.Command {
+		return process.Command{Path: self, Args: append([]string{"bench"}, args...), Stderr: cmd.ErrOrStderr()}
 	}
 	return bench.Program{
-		Open:  open,
+		Open: func(ctx context.Context, uri string) (origin.Store, error) {
+			other := cfg
+			other.Store = configs.URI(uri)
+			other.Mongo.Timeout = questionTime
+			if uri == cfg.Store.Reveal() {
+				return openExisting(ctx, other) // measured in place
+			}
+			return openStore(ctx, other)
+		},
 		Seed:  benchSeed(cfg, f, dumps),
 		Store: cfg.Store.Reveal(),
 		Build: func(ctx context.Context, store origin.Store) error { return buildViews(ctx, cfg, store) },
-		Serving: func(uri, profile string) child.Command {
-			c := role(append(servingArgs(cmd, f), "--profile", profile)...)
-			c.Env = append(os.Environ(), envStore+"="+uri) // not an argument, which every user of the machine can read
+		Serving: func(uri, profile string) process.Command {
+			c := role("serve", fmt.Sprintf("--logged=%t", f.logged), "--profile", profile)
+			if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
+				c.Args = append(c.Args, "--"+configs.FlagConfig, file)
+			}
+			c.Env = append(os.Environ(), "VITRINE_STORE="+uri) // not an argument, which every user of the machine can read
 			return c
 		},
 		Bare: role("bare"),
 	}, nil
-}
-
-// envStore gives the serving process its store.
-const envStore = "VITRINE_STORE"
-
-// servingArgs hands on what the serving process must know to have the same
-// configuration.
-func servingArgs(cmd *cobra.Command, f benchFlags) []string {
-	args := []string{"serve", fmt.Sprintf("--logged=%t", f.logged)}
-	if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
-		args = append(args, "--"+configs.FlagConfig, file)
-	}
-	return args
 }
 
 // benchSeed returns what fills an empty store with the institute; nil where the
@@ -110,31 +99,12 @@ func copyStore(ctx context.Context, cfg configs.Config, into origin.Store) (err 
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
 	names, err := from.Collections(ctx)
-	if err != nil {
-		return err
-	}
 	for _, name := range names {
-		if err := copyCollection(ctx, from, into, name); err != nil {
+		err = errors.Join(err, bench.Copy(ctx, from, name, copyBatch, func(docs []bson.Raw) error {
+			_, err := into.Upsert(ctx, name, docs)
 			return err
-		}
+		}))
 	}
-	return nil
-}
-
-func copyCollection(ctx context.Context, from, into origin.Store, name string) error {
-	var batch []bson.Raw
-	for record, err := range from.Scan(ctx, name) {
-		if err != nil {
-			return err
-		}
-		if batch = append(batch, record); len(batch) == copyBatch {
-			if _, err := into.Upsert(ctx, name, batch); err != nil {
-				return err
-			}
-			batch = batch[:0]
-		}
-	}
-	_, err := into.Upsert(ctx, name, batch)
 	return err
 }
 

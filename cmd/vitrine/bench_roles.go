@@ -10,9 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"vitrine/cmd/vitrine/internal/bench/bare"
-	"vitrine/cmd/vitrine/internal/bench/child"
-	"vitrine/cmd/vitrine/internal/bench/serving"
+	"vitrine/cmd/vitrine/internal/bench/process"
 	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
 	"vitrine/materialize"
@@ -53,7 +51,7 @@ func undisturbed(cfg configs.Config) configs.Config {
 // benchServe serves until the parent hangs up or ctx ends. A profile that is begun
 // here is ended by the parent.
 func benchServe(ctx context.Context, cfg configs.Config, logged bool, profile string) (err error) {
-	var profiler serving.Profiler
+	var profiler process.Profiler
 	if profile != "" {
 		if err := profiler.Profile(profile, nil); err != nil {
 			return err
@@ -80,25 +78,14 @@ func benchServe(ctx context.Context, cfg configs.Config, logged bool, profile st
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	service := serving.New(ctx, &profiler, serving.Options{
+	service := process.NewServing(ctx, &profiler, process.Options{
 		Addr: public.Addr().String(), Views: p.views, Store: store,
 		Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
 	})
-	return together(stop,
-		func() error { return p.run(ctx, public, nil) },
-		func() error { return child.Serve(ctx, os.Stdin, os.Stdout, service) })
-}
-
-// together runs parts until the first of them ends, then stops the others.
-func together(stop func(), parts ...func() error) error {
-	var group errgroup.Group
-	for _, part := range parts {
-		group.Go(func() error {
-			defer stop()
-			return part()
-		})
-	}
-	return group.Wait()
+	var parts errgroup.Group // the first that ends stops the other
+	parts.Go(func() error { defer stop(); return p.run(ctx, public, nil) })
+	parts.Go(func() error { defer stop(); return process.Serve(ctx, os.Stdin, os.Stdout, service) })
+	return parts.Wait()
 }
 
 // benchBareCommand is the process with the bare handler.
@@ -106,12 +93,12 @@ func benchBareCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "bare", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			s, err := bare.Start()
+			s, err := process.StartBare()
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, s.Stop()) }()
-			return child.Serve(cmd.Context(), os.Stdin, os.Stdout, s)
+			defer func() { err = errors.Join(err, s.Close()) }()
+			return process.Serve(cmd.Context(), os.Stdin, os.Stdout, s)
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/internal/bench"
+	"vitrine/cmd/vitrine/internal/bench/report"
 )
 
 // TestBench measures everything once, briefly, with all three processes: that each
@@ -21,14 +22,14 @@ func TestBench(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	out := vitrine(t, dir, "bench", "--demo", "--size", "900", "--quick", "--json", "--svg", "plots", "--dir", "stores")
-	var report bench.Report
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
+	var measured report.Report
+	if err := json.Unmarshal([]byte(out), &measured); err != nil {
 		t.Fatalf("%v in %.300s", err, out)
 	}
-	if len(report.Runs) != 1 {
-		t.Fatalf("%d runs", len(report.Runs))
+	if len(measured.Runs) != 1 {
+		t.Fatalf("%d runs", len(measured.Runs))
 	}
-	run := report.Runs[0]
+	run := measured.Runs[0]
 	if run.Rows != 900 || run.Build <= 0 || len(run.Starts) != 1 || run.Memory == nil || run.Pauses == nil {
 		t.Errorf("got %d rows, built in %s, %d starts, memory %v, pauses %v", run.Rows, run.Build, len(run.Starts), run.Memory, run.Pauses)
 	}

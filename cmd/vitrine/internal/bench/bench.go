@@ -1,17 +1,37 @@
+// Package bench measures a front end: what it answers per second and how long each
+// answer takes, against the least that could send the same bytes and against the
+// same question to the store; how soon it starts, how it refreshes, and what memory
+// it needs.
+//
+//	a dump, the demo, a store ──▶ multiply ──▶ embedded store ──▶ serving process ◀──HTTP── this process
+//	                                              │                bare process    ◀──HTTP──┘
+//	                                              └──the same queries, through origin.Find
+//
+// The serving process is the program as `serve` runs it. The bare process holds a Fiber
+// handler that sends bytes copied from it. This process asks both over loopback in turns
+// (package load), starts both as children of the same program (package process), and
+// returns what it measured (package report). Other work of the machine affects both sides
+// alike, and what counts is the median of the ratios of several rounds.
+//
+// A figure is never reported of a wrong answer: one with another status, or one from
+// the result cache where every question is new, ends its case with an error.
 package bench
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	"vitrine/cache/origin"
-	"vitrine/cmd/vitrine/internal/bench/child"
-	"vitrine/cmd/vitrine/internal/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/process"
+	"vitrine/cmd/vitrine/internal/bench/report"
 )
 
 // Options say what to measure and for how long.
@@ -28,9 +48,8 @@ type Options struct {
 	Duration time.Duration // per side and round; 0 means 1 s
 	Rounds   int           // 0 means 5
 	Changes  int           // records changed per refresh; 0 means 100
-	Pace     int           // requests a second while refreshing; 0 means 1000
 	Against  string        // URI of a MongoDB-compatible server to ask the same; may be empty
-	Profiles string        // folder for a profile of the serving process for each case; may be empty
+	Profiles string        // folder for a profile of the serving process for each step; may be empty
 	// Progress, if set, is called before each step.
 	Progress func(step string)
 }
@@ -47,45 +66,34 @@ type Program struct {
 	Build func(ctx context.Context, store origin.Store) error
 	// Serving says how to start the process that serves a store. If profile is not
 	// empty, the process writes a profile to that file from its first moment on.
-	Serving func(store, profile string) child.Command
-	Bare    child.Command // runs bare.Server
-}
-
-// withDefaults fills in what is zero.
-func (o Options) withDefaults() Options {
-	o.Conns = cmp.Or(max(o.Conns, 0), 16)
-	o.Duration = cmp.Or(max(o.Duration, 0), time.Second)
-	o.Rounds = cmp.Or(max(o.Rounds, 0), 5)
-	o.Changes = cmp.Or(max(o.Changes, 0), 100)
-	o.Pace = cmp.Or(max(o.Pace, 0), 1000)
-	if o.Progress == nil {
-		o.Progress = func(string) {}
-	}
-	return o
+	Serving func(store, profile string) process.Command
+	Bare    process.Command // runs process.Bare
 }
 
 // Run measures. What was measured before an error is in the report.
-func Run(ctx context.Context, o Options) (Report, error) {
-	o = o.withDefaults()
-	report := Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
-	wanted, err := newChoice(o.Cases)
-	if err != nil {
-		return report, err
+func Run(ctx context.Context, o Options) (report.Report, error) {
+	o.Conns, o.Duration = cmp.Or(max(o.Conns, 0), 16), cmp.Or(max(o.Duration, 0), time.Second)
+	o.Rounds, o.Changes = cmp.Or(max(o.Rounds, 0), 5), cmp.Or(max(o.Changes, 0), 100)
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	all := report.Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
+	if err := o.checkCases(); err != nil {
+		return all, err
 	}
 	if o.Profiles != "" {
 		if err := os.MkdirAll(o.Profiles, 0o755); err != nil {
-			return report, err
+			return all, err
 		}
 	}
-	sizes := o.Sizes
-	if len(sizes) == 0 {
-		sizes = []int{0}
+	if len(o.Sizes) == 0 {
+		o.Sizes = []int{0}
 	}
 	var failed []error
-	for _, size := range sizes {
-		b := &bench{Options: o, wanted: wanted, size: size}
+	for _, size := range o.Sizes {
+		b := &bench{Options: o, size: size, asked: map[string][]report.Asked{}}
 		err := b.measure(ctx)
-		report.Runs = append(report.Runs, b.run)
+		all.Runs = append(all.Runs, b.run)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("with %d activities: %w", b.run.Rows, err))
 		}
@@ -93,28 +101,47 @@ func Run(ctx context.Context, o Options) (Report, error) {
 			break
 		}
 	}
-	return report, errors.Join(failed...)
+	return all, errors.Join(failed...)
+}
+
+// thisMachine describes where the program runs. The processor's name is known on Linux.
+func thisMachine() report.Machine {
+	m := report.Machine{
+		Processor: "unknown", Processors: runtime.GOMAXPROCS(0),
+		System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
+	}
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return m
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if name, value, _ := strings.Cut(lines.Text(), ":"); strings.TrimSpace(name) == "model name" {
+			m.Processor = strings.TrimSpace(value)
+			break
+		}
+	}
+	return m
 }
 
 // bench is one run under way.
 type bench struct {
 	Options
-	wanted choice
-	size   int // activities; 0: as they are
+	size int // activities; 0: as they are
 
-	uri     string // of the store that is served
-	words   *vocabulary
-	asked   map[string][]Asked // by case, of the stores
-	serving *child.Process
-	bare    *child.Process
-	watch   *usage.Watch // of the serving process's memory
-	front   string       // HOST:PORT of the serving process
-	back    string       // of the bare one
-	run     Measurement
+	uri      string // of the store that is served
+	words    *vocabulary
+	asked    map[string][]report.Asked // by case, of the stores
+	serving  *process.Process
+	bare     *process.Process
+	mostHeld func() int64 // ends the watch over the serving process's memory, in bytes
+	front    string       // HOST:PORT of the serving process
+	back     string       // of the bare one
+	run      report.Run
 }
 
 // measure takes the steps of one run.
-func (b *bench) measure(ctx context.Context) error {
+func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
@@ -124,16 +151,11 @@ func (b *bench) measure(ctx context.Context) error {
 		}
 		b.note("the other server was left out: %v", err)
 	}
+	defer func() { err = errors.Join(err, b.stop()) }()
 	if err := b.start(ctx); err != nil {
-		return errors.Join(fmt.Errorf("start: %w", err), b.stop())
+		return fmt.Errorf("start: %w", err)
 	}
-	err := b.ask(ctx)
-	return errors.Join(err, b.stop())
-}
-
-// ask takes the steps that need the processes running.
-func (b *bench) ask(ctx context.Context) error {
-	if err := b.loaded(ctx); err != nil {
+	if err := b.memory(false); err != nil {
 		return fmt.Errorf("memory: %w", err)
 	}
 	failed := b.everyCase(ctx)
@@ -143,7 +165,7 @@ func (b *bench) ask(ctx context.Context) error {
 	if err := b.refresh(ctx); err != nil {
 		return errors.Join(failed, fmt.Errorf("refresh: %w", err))
 	}
-	return errors.Join(failed, b.after(ctx))
+	return errors.Join(failed, b.memory(true))
 }
 
 // note keeps what readers of the report should know.
@@ -151,18 +173,91 @@ func (b *bench) note(format string, args ...any) {
 	b.run.Notes = append(b.run.Notes, fmt.Sprintf(format, args...))
 }
 
-// stop ends the processes.
-func (b *bench) stop() error {
-	var errs []error
-	if b.watch != nil {
-		b.watch.End()
+// start starts the processes: the serving one several times where its start is
+// measured, the last time to stay.
+func (b *bench) start(ctx context.Context) (err error) {
+	times := 1
+	if b.wants(stepStart) {
+		times = b.Rounds
 	}
-	for _, p := range []*child.Process{b.bare, b.serving} {
-		if p != nil {
-			errs = append(errs, p.Close())
+	for n, began := 0, time.Now(); n < times && (n == 0 || time.Since(began) < stepTime); n++ {
+		b.Progress(fmt.Sprintf("start %d of %d", n+1, times))
+		if err := b.stop(); err != nil {
+			return err
+		}
+		if err := b.startServing(ctx); err != nil {
+			return err
 		}
 	}
-	return errors.Join(errs...)
+	if b.bare, err = process.Start(ctx, b.Program.Bare); err != nil {
+		return err
+	}
+	return b.bare.Call("Address", process.None{}, &b.back)
+}
+
+// startServing starts the serving process and takes the time until it is ready.
+func (b *bench) startServing(ctx context.Context) (err error) {
+	if b.serving, err = process.Start(ctx, b.Program.Serving(b.uri, b.profile(stepStart))); err != nil {
+		return err
+	}
+	b.mostHeld = process.Watch(b.serving.ID)
+	if err := b.serving.Call("Address", process.None{}, &b.front); err != nil {
+		return err
+	}
+	if err := waitReady(ctx, b.front); err != nil {
+		return err
+	}
+	b.run.Starts = append(b.run.Starts, report.Start{Ready: time.Since(b.serving.Began)})
+	return errors.Join(
+		b.serving.Call("Profile", "", &process.None{}),
+		b.serving.Call("Settle", process.None{}, &process.None{}),
+	)
+}
+
+// stop ends the processes that are running.
+func (b *bench) stop() (err error) {
+	if b.bare != nil {
+		err = b.bare.Close()
+	}
+	if b.serving != nil {
+		b.mostHeld()
+		err = errors.Join(err, b.serving.Close())
+	}
+	b.bare, b.serving = nil, nil
+	return err
+}
+
+// memory reads the memory of the serving process: when it is ready, or in the end.
+func (b *bench) memory(end bool) error {
+	if !b.wants(stepMemory) {
+		return nil
+	}
+	b.Progress(stepMemory)
+	var now, settled process.Usage
+	var views process.Views
+	err := errors.Join(
+		b.serving.Call("Usage", false, &now),
+		b.serving.Call("Views", process.None{}, &views),
+	)
+	if end {
+		m := b.run.Memory
+		m.After, m.Indexes, m.Most = now.Memory, views.IndexBytes, b.mostHeld()
+		return err
+	}
+	err = errors.Join(err, b.serving.Call("Usage", true, &settled))
+	b.run.Memory = &report.Memory{Rows: views.RowBytes, Loaded: now.Memory, Settled: settled.Memory}
+	return err
+}
+
+// profiled takes a step of the serving process, under a profile if one is wanted.
+func (b *bench) profiled(step string, take func() error) error {
+	if b.Profiles == "" {
+		return take()
+	}
+	if err := b.serving.Call("Profile", b.profile(step), &process.None{}); err != nil {
+		return err
+	}
+	return errors.Join(take(), b.serving.Call("Profile", "", &process.None{}))
 }
 
 // profile is the file for a step's profile; "" if none is wanted.
@@ -171,14 +266,4 @@ func (b *bench) profile(step string) string {
 		return ""
 	}
 	return filepath.Join(b.Profiles, fmt.Sprintf("%s-%d.prof", step, b.run.Rows))
-}
-
-// file is where the store of a size lies. Its records are changed while it is measured:
-// its name must not be one that an operator would give to a store.
-func (b *bench) file() string {
-	name := "bench.db"
-	if b.size > 0 {
-		name = fmt.Sprintf("bench-%d.db", b.size)
-	}
-	return filepath.Join(b.Dir, name)
 }

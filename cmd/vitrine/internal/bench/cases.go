@@ -11,158 +11,229 @@ import (
 	"vitrine/cache/origin"
 )
 
-// pageSize is what lists are paged by.
-const pageSize = 20
+// Case is one kind of question.
+type Case struct {
+	Name  string
+	Title string // says in a few words what is asked
+	// Path returns path and query of the n-th request.
+	Path   func(n int) string
+	Header map[string]string // of every request
+	// Supply is how many different paths there are; 1 for the same question again
+	// and again, 0 if the records lack the words for any. Of a Fresh case no path is
+	// asked twice.
+	Supply int
+	// Fresh questions were never asked before: none of the answers may come from the
+	// result cache. They are asked one after another, so that their times are those of
+	// the evaluation and not of a queue.
+	Fresh bool
+	// Revalidate asks with the answer's own tag: all answers are 304.
+	Revalidate bool
+	// Conns is how many connections ask at a time; 0 means Options.Conns.
+	Conns int
+	// Query is the n-th question as a store takes it; nil if it cannot.
+	Query func(n int) (origin.Query, error)
+	// Collection is the one that Query is about; if empty, activities.
+	Collection string
+	// Index lists the paths that an index must be on for a store to answer the query
+	// without looking at every document; none if there is no way around that.
+	Index []string
+}
 
-// always asks the same.
-func always(path string) func(int) string { return func(int) string { return path } }
+// Steps that are no cases.
+const (
+	stepStart   = "start"
+	stepMemory  = "memory"
+	stepRefresh = "refresh"
+)
+
+// Steps lists what can be chosen: cases and the other steps, in the order in which
+// they are measured.
+func Steps() []string {
+	names := []string{stepStart, stepMemory}
+	for _, c := range (&vocabulary{}).cases() {
+		names = append(names, c.Name)
+	}
+	return append(names, stepRefresh)
+}
+
+// checkCases checks that each chosen name covers a step.
+func (o Options) checkCases() error {
+	all := Steps()
+	for _, name := range o.Cases {
+		if !slices.ContainsFunc(all, func(step string) bool { return covers(name, step) }) {
+			return fmt.Errorf("there is no case %q: choose of %s", name, strings.Join(all, ", "))
+		}
+	}
+	return nil
+}
+
+func covers(name, step string) bool { return name == step || strings.HasPrefix(step, name+"-") }
+
+// wants reports whether a step is chosen.
+func (o Options) wants(step string) bool {
+	return len(o.Cases) == 0 || slices.ContainsFunc(o.Cases, func(name string) bool { return covers(name, step) })
+}
+
+const (
+	pageSize = 20
+	// wholeConns ask for answers that grow with the institute, and are large.
+	wholeConns = 2
+	listPath   = "/api/activities?limit=20"
+)
 
 // newestFirst is the order of lists (DESIGN.md: What API.md leaves open, 3).
 func newestFirst() bson.D { return bson.D{{Key: "year", Value: -1}, {Key: "_id", Value: 1}} }
+
+// always asks the same path.
+func always(path string) func(int) string { return func(int) string { return path } }
 
 // same asks the store the same question each time.
 func same(q origin.Query) func(int) (origin.Query, error) {
 	return func(int) (origin.Query, error) { return q, nil }
 }
 
-// rowFields are what the default row of a list is made from.
-func rowFields() []string { return []string{"rendered", "year"} }
+// page is a page of activities, newest first, as a store is asked for it. Without fields
+// it has those that the default row of a list is made from.
+func page(fields ...string) origin.Query {
+	return origin.Query{Sort: newestFirst(), Limit: pageSize, Projection: append(fields, "rendered", "year")}
+}
+
+// pageOf is the first page of what a filter in JSON selects.
+func pageOf(json string) (origin.Query, error) {
+	q := page()
+	if err := bson.UnmarshalExtJSON([]byte(json), false, &q.Filter); err != nil {
+		return q, fmt.Errorf("filter %s: %w", json, err)
+	}
+	return q, nil
+}
+
+// cases lists all cases, those with a Supply of 0 included.
+func (v *vocabulary) cases() []Case {
+	return slices.Concat(v.lists(), v.filters(), v.modes(), v.people(), v.projects())
+}
 
 // lists are the lists of activities that portals ask for over and over.
 func (v *vocabulary) lists() []Case {
-	const list = "/api/activities?limit=20"
-	page := origin.Query{Sort: newestFirst(), Limit: pageSize, Projection: rowFields()}
 	recent := `{"type":"publication","year":{"$gte":2020}}`
-	sorted := []string{"year"}
+	year := []string{"year"}
 	pages := max((v.rows+pageSize-1)/pageSize, 1)
 	return []Case{
-		{Name: "list", Title: "first page, cached", Path: always(list), Supply: 1, Query: same(page), Index: sorted},
-		{Name: "list-filtered", Title: "first page of a filter, cached", Path: always(list + "&json=" + url.QueryEscape(recent)), Supply: 1, Query: filtered(recent), Index: sorted},
-		{Name: "list-304", Title: "first page, not modified", Path: always(list), Supply: 1, Revalidate: true},
-		{
-			Name: "list-pages", Title: "page by page to the end", Supply: pages, Index: sorted,
-			Path: func(n int) string { return fmt.Sprintf("%s&offset=%d", list, n%pages*pageSize) },
+		{Name: "list", Title: "first page, cached", Path: always(listPath), Supply: 1, Query: same(page()), Index: year},
+		{Name: "list-filtered", Title: "first page of a filter, cached", Path: always(listPath + "&json=" + url.QueryEscape(recent)), Supply: 1,
+			Query: func(int) (origin.Query, error) { return pageOf(recent) }, Index: year},
+		{Name: "list-304", Title: "first page, not modified", Path: always(listPath), Supply: 1, Revalidate: true},
+		{Name: "list-pages", Title: "page by page to the end", Supply: pages, Index: year,
+			Path: func(n int) string { return fmt.Sprintf("%s&offset=%d", listPath, n%pages*pageSize) },
 			Query: func(n int) (origin.Query, error) {
-				q := page
+				q := page()
 				q.Skip = int64(n % pages * pageSize)
 				return q, nil
-			},
-		},
+			}},
 	}
 }
 
-// filtered is a page of a filter as a store is asked for it.
-func filtered(json string) func(int) (origin.Query, error) {
-	return func(int) (origin.Query, error) { return pageOf(json) }
-}
-
-// pageOf reads a filter for the first page of what it selects.
-func pageOf(json string) (origin.Query, error) {
-	var filter bson.Raw
-	if err := bson.UnmarshalExtJSON([]byte(json), false, &filter); err != nil {
-		return origin.Query{}, fmt.Errorf("filter %s: %w", json, err)
+// modes are lists of activities in other forms.
+func (v *vocabulary) modes() []Case {
+	const columns, groups = listPath + "&columns[]=title&columns[]=year&columns[]=doi", "/api/activities?aggregate=authors.user"
+	const all = "/api/all-activities"
+	whole := func(name, title, path, coding string, query func(int) (origin.Query, error)) Case {
+		c := Case{Name: name, Title: title, Path: always(path), Supply: 1, Conns: wholeConns, Query: query}
+		if coding != "" {
+			c.Header = map[string]string{"Accept-Encoding": coding}
+		}
+		return c
 	}
-	return origin.Query{Filter: filter, Sort: newestFirst(), Limit: pageSize, Projection: rowFields()}, nil
-}
-
-// others are all endpoints and modes beside lists and filters.
-func (v *vocabulary) others() []Case {
-	const columns = "/api/activities?limit=20&columns[]=title&columns[]=year&columns[]=doi"
-	all := same(origin.Query{})
-	gzip := map[string]string{"Accept-Encoding": "gzip"}
-	zstd := map[string]string{"Accept-Encoding": "zstd"}
-	cases := []Case{
-		{Name: "columns", Title: "three columns, cached", Path: always(columns), Supply: 1, Index: []string{"year"},
-			Query: same(origin.Query{Sort: newestFirst(), Limit: pageSize, Projection: []string{"rendered", "title", "year", "doi"}})},
-		v.fresh("columns-fresh", "three columns of a filter never seen", columns, v.ranges()),
-		{Name: "aggregate", Title: "activities by author, cached", Path: always("/api/activities?aggregate=authors.user"), Supply: 1},
-		unasked(v.fresh("aggregate-fresh", "activities by author of a filter never seen", "/api/activities?aggregate=authors.user", v.ranges())),
-		{Name: "html", Title: "all publications as HTML", Path: always("/api/html"), Supply: 1, Whole: true},
+	columnsFresh := v.fresh("columns-fresh", "three columns of a filter never seen", columns, v.ranges())
+	groupsFresh := v.fresh("aggregate-fresh", "activities by author of a filter never seen", groups, v.ranges())
+	groupsFresh.Query = nil // the interface of stores does not group
+	every := same(origin.Query{})
+	return []Case{
+		{Name: "columns", Title: "three columns, cached", Path: always(columns), Supply: 1, Query: same(page("title", "doi")), Index: []string{"year"}},
+		columnsFresh,
+		{Name: "aggregate", Title: "activities by author, cached", Path: always(groups), Supply: 1},
+		groupsFresh,
+		whole("html", "all publications as HTML", "/api/html", "", nil),
 		{Name: "html-50", Title: "50 publications as HTML, cached", Path: always("/api/html?limit=50"), Supply: 1},
-		{Name: "all", Title: "all activities for tables", Path: always("/api/all-activities"), Supply: 1, Whole: true, Query: all},
-		{Name: "all-gzip", Title: "all activities for tables, gzip", Path: always("/api/all-activities"), Supply: 1, Whole: true, Header: gzip},
-		{Name: "all-zstd", Title: "all activities for tables, zstd", Path: always("/api/all-activities"), Supply: 1, Whole: true, Header: zstd},
-		{Name: "full", Title: "all activities in full", Path: always("/api/activities?full=1"), Supply: 1, Whole: true, Query: all},
+		whole("all", "all activities for tables", all, "", every),
+		whole("all-gzip", "all activities for tables, gzip", all, "gzip", nil),
+		whole("all-zstd", "all activities for tables, zstd", all, "zstd", nil),
+		whole("full", "all activities in full", "/api/activities?full=1", "", every),
 	}
-	return slices.Concat(cases, v.people(), v.projects())
 }
 
-// unasked is a case that stores are not asked: their interface does not group.
-func unasked(c Case) Case {
-	c.Query = nil
+// each asks for the words of a list in turn. If field is not empty, a store is asked for
+// the documents of a collection that have the word there.
+func (v *vocabulary) each(name, title, list, path, collection, field string) Case {
+	words := v.words[list]
+	c := Case{
+		Name: name, Title: title, Supply: len(words), Collection: collection,
+		Path: func(n int) string { return path + url.QueryEscape(words[n%len(words)]) },
+	}
+	if field != "" {
+		c.Index = []string{field}
+		c.Query = func(n int) (origin.Query, error) {
+			var value any = words[n%len(words)]
+			if id, err := bson.ObjectIDFromHex(words[n%len(words)]); err == nil && field == "_id" {
+				value = id
+			}
+			q, err := equal(field, value)
+			if collection == collectionPersons {
+				q.Limit = 1
+			}
+			return q, err
+		}
+	}
 	return c
+}
+
+// equal is the documents that have a value in a field.
+func equal(field string, value any) (origin.Query, error) {
+	filter, err := bson.Marshal(bson.D{{Key: field, Value: value}})
+	return origin.Query{Filter: filter}, err
 }
 
 // people are the endpoints about persons, topics and titles.
 func (v *vocabulary) people() []Case {
-	escaped := func(prefix string, words []string) func(int) string {
-		return func(n int) string { return prefix + url.QueryEscape(words[n%len(words)]) }
-	}
-	one := func(n int) (origin.Query, error) {
-		return origin.Query{Filter: document(bson.D{{Key: "username", Value: v.persons[n%len(v.persons)]}}), Limit: 1}, nil
-	}
-	byName := []string{"username"}
-	byID := func(n int) (origin.Query, error) {
-		return origin.Query{Filter: document(bson.D{{Key: "_id", Value: v.personIDs[n%len(v.personIDs)]}}), Limit: 1}, nil
-	}
+	byID := v.each("users-id", "a person by _id, one request at a time", "ids", "/api/users/", collectionPersons, "_id")
+	byID.Conns = 1
 	return []Case{
-		{Name: "user-units", Title: "a person's units", Supply: len(v.persons), Path: escaped("/api/user-units/", v.persons),
-			Collection: collectionPersons, Query: one, Index: byName},
-		{Name: "users", Title: "a person", Supply: len(v.persons), Path: escaped("/api/users/", v.persons),
-			Collection: collectionPersons, Query: one, Index: byName},
-		{Name: "users-id", Title: "a person by _id, one request at a time", Supply: len(v.personIDs), Conns: 1,
-			Path:       func(n int) string { return "/api/users/" + v.personIDs[n%len(v.personIDs)].Hex() },
-			Collection: collectionPersons, Query: byID, Index: []string{"_id"}},
-		{Name: "spectrum", Title: "the research spectrum, cached", Supply: 1, Path: always("/portfolio/spectrum"), Whole: true},
+		v.each("user-units", "a person's units", "persons", "/api/user-units/", collectionPersons, "username"),
+		v.each("users", "a person", "persons", "/api/users/", collectionPersons, "username"),
+		byID,
+		{Name: "spectrum", Title: "the research spectrum, cached", Supply: 1, Path: always("/portfolio/spectrum"), Conns: wholeConns},
 		{Name: "spectrum-20", Title: "20 topics of the spectrum, cached", Supply: 1, Path: always("/portfolio/spectrum?limit=20")},
-		{Name: "spectrum-activities", Title: "a topic's activities", Supply: len(v.spectra),
-			Path: escaped("/api/spectrum-activities?spectrum=", v.spectra)},
-		{Name: "levenshtein", Title: "closest title to one never seen", Supply: wordsBut * len(v.titles), Fresh: true,
+		v.each("spectrum-activities", "a topic's activities", "spectra", "/api/spectrum-activities?spectrum=", "", ""),
+		{Name: "levenshtein", Title: "closest title to one never seen", Supply: misquotes * len(v.words["titles"]), Fresh: true, Conns: 1,
 			Path: func(n int) string { return "/api/levenshtein?title=" + url.QueryEscape(v.misquoted(n)) }},
 	}
 }
 
 // projects are the endpoints about projects, journals, events and searches.
 func (v *vocabulary) projects() []Case {
-	search := func(what, collection string, fields ...string) Case {
+	search := func(what string, fields ...string) Case {
 		return Case{Name: "search-" + what, Title: "20 " + what + " found by search, cached", Supply: 1, Path: always("/api/search/" + what + "?limit=20"),
-			Collection: collection, Query: same(origin.Query{Limit: pageSize, Projection: fields})}
+			Collection: what, Query: same(origin.Query{Limit: pageSize, Projection: fields})}
 	}
 	return []Case{
 		{Name: "projects", Title: "first page of projects, cached", Supply: 1, Path: always("/api/projects?limit=20"),
 			Collection: collectionProjects, Query: same(origin.Query{Sort: newestFirst(), Limit: pageSize})},
-		{Name: "funding", Title: "projects by funding number", Supply: len(v.numbers), Index: []string{"funding_number"},
-			Path: func(n int) string {
-				return "/api/projects-by-funding-number?number=" + url.QueryEscape(v.numbers[n%len(v.numbers)])
-			},
-			Collection: collectionProjects,
-			Query: func(n int) (origin.Query, error) {
-				return origin.Query{Filter: document(bson.D{{Key: "funding_number", Value: v.numbers[n%len(v.numbers)]}})}, nil
-			}},
-		search("proposals", "proposals", "name", "title", "type"),
-		search("journals", "journals", "journal", "issn", "publisher"),
-		search("persons", collectionPersons, "first", "last", "username"),
+		v.each("funding", "projects by funding number", "numbers", "/api/projects-by-funding-number?number=", collectionProjects, "funding_number"),
+		search("proposals", "name", "title", "type"),
+		search("journals", "journal", "issn", "publisher"),
+		search("persons", "first", "last", "username"),
 		{Name: "events", Title: "all events, cached", Supply: 1, Path: always("/api/events"),
 			Collection: "conferences", Query: same(origin.Query{Sort: bson.D{{Key: "start", Value: -1}, {Key: "_id", Value: 1}}})},
 	}
 }
 
-// wordsBut is how many ways there are to misquote a title.
-const wordsBut = 4
+// misquotes is how many ways there are to misquote a title.
+const misquotes = 4
 
 // misquoted is a title as people remember it: a word is missing, another is new.
 // The number at its end makes every one different.
 func (v *vocabulary) misquoted(n int) string {
-	words := strings.Fields(v.titles[n%len(v.titles)])
-	at := n / len(v.titles) % wordsBut % len(words)
-	return strings.Join(words[:at], " ") + " " + strings.Join(words[at+1:], " ") + fmt.Sprintf(" %d", n)
-}
-
-// document makes BSON of fields that this package spells itself.
-func document(d bson.D) bson.Raw {
-	raw, err := bson.Marshal(d)
-	if err != nil {
-		panic(err) // strings and numbers always marshal
-	}
-	return raw
+	titles := v.words["titles"]
+	words := strings.Fields(titles[n%len(titles)])
+	at := n / len(titles) % misquotes % len(words)
+	return fmt.Sprintf("%s %s %d", strings.Join(words[:at], " "), strings.Join(words[at+1:], " "), n)
 }

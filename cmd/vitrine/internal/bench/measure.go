@@ -4,49 +4,64 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
-	"vitrine/cmd/vitrine/internal/bench/bare"
-	"vitrine/cmd/vitrine/internal/bench/child"
 	"vitrine/cmd/vitrine/internal/bench/load"
-	"vitrine/cmd/vitrine/internal/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/process"
+	"vitrine/cmd/vitrine/internal/bench/report"
 )
 
-// mostPaths is how many different paths one round is given: more than are asked.
-const mostPaths = 40_000
+const (
+	// mostPaths is how many different paths one round is given: more than are asked.
+	mostPaths = 40_000
+	// stepTime is how long a step may take before its remaining rounds are left out.
+	stepTime = time.Minute
+	// readyPoll is how often a starting process is asked whether it is ready.
+	readyPoll = 2 * time.Millisecond
+)
 
-// stepTime is how long a step may take before its remaining rounds are left out.
-const stepTime = time.Minute
+// waitReady returns when /readyz answers 200.
+func waitReady(ctx context.Context, addr string) error {
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		if err := res.Body.Close(); err != nil || res.StatusCode == http.StatusOK {
+			return err
+		}
+		time.Sleep(readyPoll)
+	}
+}
 
 // everyCase measures the chosen cases. One that fails does not keep the others from
 // being measured.
 func (b *bench) everyCase(ctx context.Context) error {
-	cases, missing := b.words.cases()
-	missing = slices.DeleteFunc(missing, func(name string) bool { return !b.wanted.has(name) })
-	if len(missing) > 0 {
-		b.note("left out, because the records lack what they ask for: %s", strings.Join(missing, ", "))
-	}
-	var before, after usage.Usage
-	if err := b.serving.Call(ctx, "Usage", none{}, &before); err != nil {
+	var before, after process.Usage
+	if err := b.serving.Call("Usage", false, &before); err != nil {
 		return err
 	}
 	var failed []error
-	for _, c := range cases {
-		if !b.wanted.has(c.Name) {
+	var missing []string
+	for _, c := range b.words.cases() {
+		if !b.wants(c.Name) {
+			continue
+		}
+		if c.Supply < 1 {
+			missing = append(missing, c.Name)
 			continue
 		}
 		b.Progress(c.Name)
-		err := b.profiled(ctx, c.Name, func() error {
-			r, err := b.rounds(ctx, c)
-			if err == nil {
-				b.run.Results = append(b.run.Results, r)
-			}
-			return err
-		})
+		err := b.profiled(c.Name, func() error { return b.measureCase(ctx, c) })
 		if ctx.Err() != nil {
 			return err
 		}
@@ -55,97 +70,91 @@ func (b *bench) everyCase(ctx context.Context) error {
 			failed = append(failed, fmt.Errorf("case %s: %w", c.Name, err))
 		}
 	}
-	if err := b.serving.Call(ctx, "Usage", none{}, &after); err != nil {
+	if len(missing) > 0 {
+		b.note("left out, because the records lack what they ask for: %s", strings.Join(missing, ", "))
+	}
+	if err := b.serving.Call("Usage", false, &after); err != nil {
 		return err
 	}
-	b.run.Pauses = pausesOf(after.Since(before))
+	b.run.Pauses = pausesOf(before, after)
 	return errors.Join(failed...)
 }
 
-func pausesOf(u usage.Usage) *Pauses {
-	p := &Pauses{Cycles: u.Cycles, P50: u.Pauses.Quantile(0.50), P99: u.Pauses.Quantile(0.99), Max: u.Pauses.Quantile(1)}
-	if u.CPU > 0 {
-		p.Share = u.GC.Seconds() / u.CPU.Seconds()
+// pausesOf returns what garbage collection took between two readings.
+func pausesOf(before, after process.Usage) *report.Pauses {
+	cycles := after.Cycles - before.Cycles
+	pauses := load.Latencies(after.Pauses[:min(int(cycles), len(after.Pauses))])
+	slices.Sort(pauses)
+	p := &report.Pauses{Cycles: uint64(cycles), P50: pauses.Quantile(0.50), P99: pauses.Quantile(0.99), Max: pauses.Quantile(1)}
+	if cpu := after.CPU - before.CPU; cpu > 0 {
+		p.Share = (after.GC - before.GC).Seconds() / cpu.Seconds()
 	}
 	return p
 }
 
-// profiled takes a step, under a profile if one is wanted.
-func (b *bench) profiled(ctx context.Context, step string, take func() error) error {
-	path := b.profile(step)
-	if path == "" {
-		return take()
-	}
-	if err := b.serving.Call(ctx, "Profile", path, &none{}); err != nil {
-		return err
-	}
-	return errors.Join(take(), b.serving.Call(ctx, "EndProfile", none{}, &none{}))
+// side is what one of the two processes achieved in one round.
+type side struct {
+	load.Sample
+	cpu time.Duration // of the process, per request
 }
 
-// rounds measures a case: front end and bare handler in turns. What takes long has
+// measureCase measures a case: front end and bare handler in turns. What takes long has
 // fewer rounds.
-func (b *bench) rounds(ctx context.Context, c Case) (Result, error) {
-	job, first, err := b.first(ctx, c)
+func (b *bench) measureCase(ctx context.Context, c Case) error {
+	job, first, err := b.first(c)
 	if err != nil {
-		return Result{}, err
+		return err
 	}
 	var ours, theirs []side
 	for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
 		job.Addr = b.front
 		job.Paths = b.paths(c, n)
-		a, err := b.drive(ctx, b.serving, job)
+		a, err := drive(ctx, b.serving, job)
 		if err != nil {
-			return Result{}, err
+			return err
 		}
 		if c.Fresh && a.Hits > 0 {
-			return Result{}, fmt.Errorf("%d of %d answers came from the result cache", a.Hits, len(a.Requests))
+			return fmt.Errorf("%d of %d answers came from the result cache", a.Hits, len(a.Requests))
 		}
 		ours = append(ours, a)
 		if !first.Held {
 			continue
 		}
 		job.Addr = b.back
-		z, err := b.drive(ctx, b.bare, job)
+		z, err := drive(ctx, b.bare, job)
 		if err != nil {
-			return Result{}, fmt.Errorf("bare handler: %w", err)
+			return fmt.Errorf("bare handler: %w", err)
 		}
 		theirs = append(theirs, z)
 	}
-	r := Result{Name: c.Name, Title: c.Title, Fresh: c.Fresh, Conns: job.Conns, Took: len(ours), First: first.Took}
-	r.sum(ours)
-	r.against(ours, theirs)
+	r := resultOf(ours, theirs)
+	r.Name, r.Title, r.Fresh, r.Conns, r.First = c.Name, c.Title, c.Fresh, job.Conns, first.Took
 	for _, asked := range b.asked[c.Name] {
 		if r.P50 > 0 {
 			asked.Factor = asked.P50.Seconds() / r.P50.Seconds()
 		}
 		r.Stores = append(r.Stores, asked)
 	}
-	return r, nil
+	b.run.Results = append(b.run.Results, r)
+	return nil
 }
 
 // first asks a case's first question, gives the bare handler the answer, and
 // returns the job that asks the others.
-func (b *bench) first(ctx context.Context, c Case) (job load.Job, first bare.Answer, err error) {
-	err = b.bare.Call(ctx, "Copy", bare.Request{Addr: b.front, Path: c.Path(0), Header: c.Header}, &first)
-	if err != nil {
-		return job, first, err
-	}
+func (b *bench) first(c Case) (job load.Job, first process.Answer, err error) {
 	job = load.Job{Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
-	if c.Revalidate {
-		job.Header, job.Status = map[string]string{"If-None-Match": first.ETag}, fasthttp.StatusNotModified
-		took := first.Took
-		err = b.bare.Call(ctx, "Copy", bare.Request{Addr: b.front, Path: c.Path(0), Header: job.Header}, &first)
-		first.Took = took
-	}
-	switch {
-	case job.Conns > 0:
-	case c.Fresh:
-		job.Conns = 1
-	case c.Whole:
-		job.Conns = 2
-	default:
+	if job.Conns == 0 {
 		job.Conns = b.Conns
 	}
+	ask := process.Request{Addr: b.front, Path: c.Path(0), Header: c.Header}
+	if err := b.bare.Call("Copy", ask, &first); err != nil || !c.Revalidate {
+		return job, first, err
+	}
+	took := first.Took
+	job.Header, job.Status = map[string]string{"If-None-Match": first.ETag}, fasthttp.StatusNotModified
+	ask.Header = job.Header
+	err = b.bare.Call("Copy", ask, &first)
+	first.Took = took
 	return job, first, err
 }
 
@@ -166,16 +175,10 @@ func (b *bench) paths(c Case, round int) []string {
 	return paths
 }
 
-// side is what one target came to in one round.
-type side struct {
-	load.Sample
-	cpu time.Duration // of the target, per request
-}
-
 // drive does a job and reads what processor time it cost the process that answered.
-func (b *bench) drive(ctx context.Context, target *child.Process, job load.Job) (s side, err error) {
-	var before, after usage.Usage
-	if err := target.Call(ctx, "Usage", none{}, &before); err != nil {
+func drive(ctx context.Context, target *process.Process, job load.Job) (s side, err error) {
+	var before, after process.Usage
+	if err := target.Call("Usage", false, &before); err != nil {
 		return s, err
 	}
 	if s.Sample, err = load.Drive(ctx, job); err != nil {
@@ -184,13 +187,47 @@ func (b *bench) drive(ctx context.Context, target *child.Process, job load.Job) 
 	if err := ctx.Err(); err != nil {
 		return s, err
 	}
-	if err := target.Call(ctx, "Usage", none{}, &after); err != nil {
-		return s, err
-	}
-	if n := len(s.Requests); n > 0 {
-		s.cpu = (after.CPU - before.CPU) / time.Duration(n)
-	} else {
+	if len(s.Requests) == 0 {
 		return s, errors.New("no request was made")
 	}
-	return s, nil
+	err = target.Call("Usage", false, &after)
+	s.cpu = (after.CPU - before.CPU) / time.Duration(len(s.Requests))
+	return s, err
+}
+
+// resultOf returns the medians over the rounds of the front end and of the bare handler.
+// Ratios are taken round by round: the two sides of a round had the same conditions.
+func resultOf(ours, theirs []side) (r report.Result) {
+	front := medians(ours)
+	r.Rate, r.CPU, r.P50, r.P99, r.Took = front.Rate, front.CPU, front.P50, front.P99, len(ours)
+	r.Bytes = report.Median(ours, func(s side) int64 { return s.Mean() })
+	hits, misses := 0, 0
+	for _, s := range ours {
+		r.Seen += len(s.Requests)
+		hits += s.Hits
+		misses += s.Misses
+	}
+	r.Hits = float64(hits) / float64(max(hits+misses, 1))
+	if len(theirs) == 0 {
+		return r
+	}
+	ratios := make([]float64, len(theirs))
+	for i := range theirs {
+		ratios[i] = ours[i].Rate() / theirs[i].Rate()
+	}
+	bare := medians(theirs)
+	bare.Ratio = report.Median(ratios, func(ratio float64) float64 { return ratio })
+	bare.Low, bare.High = slices.Min(ratios), slices.Max(ratios)
+	r.Bare = &bare
+	return r
+}
+
+// medians returns the figures that both sides have.
+func medians(rounds []side) report.Bare {
+	return report.Bare{
+		Rate: report.Median(rounds, func(s side) float64 { return s.Rate() }),
+		CPU:  report.Median(rounds, func(s side) time.Duration { return s.cpu }),
+		P50:  report.Median(rounds, func(s side) time.Duration { return s.Latencies().Quantile(0.50) }),
+		P99:  report.Median(rounds, func(s side) time.Duration { return s.Latencies().Quantile(0.99) }),
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,23 +15,25 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cmd/vitrine/internal/bench/multiply"
-	"vitrine/cmd/vitrine/internal/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/process"
+	"vitrine/cmd/vitrine/internal/bench/report"
 )
 
-// scanMost is how many activities the embedded store is asked to look through.
-const scanMost = 200_000
-
-// fillBatch is how many activities are made and stored at once.
-const fillBatch = 4000
+const (
+	// scanMost is how many activities the embedded store is asked to look through.
+	scanMost = 200_000
+	// fillBatch is how many activities are made and stored at once.
+	fillBatch = 4000
+)
 
 // prepare makes the store, reads the vocabulary from it, and asks it the questions
 // of the cases: an embedded store belongs to the serving process afterwards.
 func (b *bench) prepare(ctx context.Context) (err error) {
 	b.uri = b.Program.Store
-	made := true
+	file, made := b.file(), true
 	if b.Program.Seed != nil {
-		b.uri = "bolt://" + b.file()
-		_, err := os.Stat(b.file())
+		b.uri = "bolt://" + file
+		_, err := os.Stat(file)
 		made = err == nil
 	}
 	store, err := b.Program.Open(ctx, b.uri)
@@ -39,11 +42,11 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if b.run.Store = store.Name(); b.Program.Seed != nil {
-		b.run.Store = "bolt://" + filepath.Base(b.file()) // wherever it lies
+		b.run.Store = "bolt://" + filepath.Base(file) // the same on every machine
 	}
 	if !made {
 		if err := b.fill(ctx, store); err != nil {
-			return errors.Join(err, os.Remove(b.file())) // half a store must not be taken for a whole one
+			return errors.Join(err, os.Remove(file)) // half a store must not be taken for a whole one
 		}
 	}
 	b.Progress("reading words from " + store.Name())
@@ -55,21 +58,30 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("%s has no activities", store.Name())
 	}
 	switch {
-	case !b.embedded():
-		return b.askStore(ctx, asking{kind: "source", store: store})
+	case !strings.HasPrefix(b.uri, "bolt://"):
+		return b.askStore(ctx, asking{kind: report.InPlace, store: store})
 	case b.words.rows > scanMost:
 		b.note("the embedded store was not asked: to sort what it finds among so many records takes minutes a question")
 		return nil
-	default:
-		return b.askStore(ctx, asking{kind: "scan", store: store, indexed: []string{"_id"}})
 	}
+	return b.askStore(ctx, asking{kind: report.Embedded, store: store, indexed: []string{"_id"}})
+}
+
+// file is where the store of a size lies. Its records are changed while it is measured:
+// its name must not be one that an operator would give to a store.
+func (b *bench) file() string {
+	name := "bench.db"
+	if b.size > 0 {
+		name = fmt.Sprintf("bench-%d.db", b.size)
+	}
+	return filepath.Join(b.Dir, name)
 }
 
 // fill makes the institute, multiplies its activities, and builds the views.
 func (b *bench) fill(ctx context.Context, store origin.Store) error {
-	b.Progress(fmt.Sprintf("filling %s", store.Name()))
-	watch := usage.NewWatch(os.Getpid())
-	defer watch.End()
+	b.Progress("filling " + store.Name())
+	mostHeld := process.Watch(os.Getpid())
+	defer mostHeld()
 	began := time.Now()
 	if err := b.Program.Seed(ctx, store); err != nil {
 		return err
@@ -85,16 +97,19 @@ func (b *bench) fill(ctx context.Context, store origin.Store) error {
 	if err := b.Program.Build(ctx, store); err != nil {
 		return err
 	}
-	b.run.Build, b.run.BuildMost = time.Since(began), watch.End()
+	b.run.Build, b.run.BuildMost = time.Since(began), mostHeld()
 	return nil
 }
 
-// grow makes a store's activities so many: it adds variations of them, or takes
-// some away.
+// grow gives a store that number of activities: it adds variations of them, or removes
+// some.
 func grow(ctx context.Context, store origin.Store, size int) error {
-	own, err := records(ctx, store, collectionActivities)
-	if err != nil {
-		return err
+	var own []bson.Raw
+	for record, err := range store.Scan(ctx, collectionActivities) {
+		if err != nil {
+			return fmt.Errorf("read %s: %w", collectionActivities, err)
+		}
+		own = append(own, record)
 	}
 	if len(own) > size {
 		kept := 0
@@ -105,46 +120,44 @@ func grow(ctx context.Context, store origin.Store, size int) error {
 	if err != nil {
 		return err
 	}
-	return spread(ctx, m, m.Own(), size, func(batch []bson.Raw) error {
-		_, err := store.Upsert(ctx, collectionActivities, batch)
-		return err
-	})
-}
-
-// spread makes the activities from one number up to another, on all processors, and
-// hands them on in batches, in their order.
-func spread(ctx context.Context, m *multiply.Multiplier, from, to int, store func([]bson.Raw) error) error {
-	for ; from < to; from += fillBatch {
-		batch := make([]bson.Raw, min(fillBatch, to-from))
-		makers, parts := errgroup.Group{}, runtime.GOMAXPROCS(0)
-		for part := range parts {
-			makers.Go(func() (err error) {
-				for i := part; i < len(batch) && err == nil; i += parts {
-					batch[i], err = m.At(from + i)
-				}
-				return err
-			})
-		}
-		if err := makers.Wait(); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := store(batch); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// records reads a whole collection.
-func records(ctx context.Context, store origin.Source, collection string) (all []bson.Raw, err error) {
-	for record, err := range store.Scan(ctx, collection) {
+	for from := len(own); from < size; from += fillBatch {
+		batch, err := variations(m, from, min(from+fillBatch, size))
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", collection, err)
+			return err
 		}
-		all = append(all, record)
+		if _, err := store.Upsert(ctx, collectionActivities, batch); err != nil {
+			return err
+		}
 	}
-	return all, nil
+	return ctx.Err()
+}
+
+// variations makes the activities from one number up to another, on all processors.
+func variations(m *multiply.Multiplier, from, to int) ([]bson.Raw, error) {
+	batch, makers := make([]bson.Raw, to-from), errgroup.Group{}
+	makers.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range batch {
+		makers.Go(func() (err error) {
+			batch[i], err = m.At(from + i)
+			return err
+		})
+	}
+	return batch, makers.Wait()
+}
+
+// Copy reads a collection and hands its documents on, in batches of a size.
+func Copy(ctx context.Context, from origin.Source, collection string, size int, store func([]bson.Raw) error) error {
+	var batch []bson.Raw
+	for record, err := range from.Scan(ctx, collection) {
+		if err != nil {
+			return err
+		}
+		if batch = append(batch, record); len(batch) == size {
+			if err := store(batch); err != nil {
+				return err
+			}
+			batch = batch[:0]
+		}
+	}
+	return store(batch)
 }

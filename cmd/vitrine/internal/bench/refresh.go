@@ -4,13 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
+	"slices"
 	"time"
 
 	"vitrine/cmd/vitrine/internal/bench/load"
-	"vitrine/cmd/vitrine/internal/bench/serving"
+	"vitrine/cmd/vitrine/internal/bench/process"
+	"vitrine/cmd/vitrine/internal/bench/report"
 )
 
 const (
+	// pace is how many requests a second there are while refreshing.
+	pace = 1000
 	// steadyTime is how long traffic runs before records are changed.
 	steadyTime = 2 * time.Second
 	// tailTime is how long after the swap requests still count as meanwhile: answers
@@ -26,25 +32,24 @@ const (
 
 // refresh changes records while traffic goes on at an even pace.
 func (b *bench) refresh(ctx context.Context) error {
-	if !b.wanted.has(stepRefresh) {
+	if !b.wants(stepRefresh) {
 		return nil
 	}
 	if b.Program.Seed == nil {
 		b.note("refresh was left out: the records of a store that is measured in place are not changed")
 		return nil
 	}
-	r := &Refresh{Changed: b.Changes, Rate: b.Pace}
 	b.Progress("refresh: scan")
-	if err := b.serving.Call(ctx, "Scan", none{}, &r.Scan); err != nil {
+	var scan time.Duration
+	if err := b.serving.Call("Scan", process.None{}, &scan); err != nil {
 		return err
 	}
-	t := &traffic{words: b.words, pace: b.Pace}
 	serial := int(time.Now().Unix()) // another one than at an earlier measurement of the same store
 	var rounds []refreshed
-	err := b.profiled(ctx, stepRefresh, func() error {
+	err := b.profiled(stepRefresh, func() error {
 		for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
 			b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
-			one, err := b.refreshOnce(ctx, t, serial+n)
+			one, err := b.refreshOnce(ctx, n, serial+n)
 			if err != nil {
 				return err
 			}
@@ -55,34 +60,34 @@ func (b *bench) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.sum(rounds)
-	b.run.Refresh = r
+	b.run.Refresh = refreshOf(rounds)
+	b.run.Refresh.Changed, b.run.Refresh.Rate, b.run.Refresh.Scan = b.Changes, pace, scan
 	return nil
 }
 
 // refreshed is one round: what happened when, and the requests meanwhile.
 type refreshed struct {
-	serving.Changed
+	process.Changed
 	load.Sample
 	steadyUntil time.Time // nothing was changed before
 }
 
 // refreshOnce runs traffic, changes records after a while, and ends traffic soon
 // after the change is visible.
-func (b *bench) refreshOnce(ctx context.Context, t *traffic, serial int) (r refreshed, err error) {
+func (b *bench) refreshOnce(ctx context.Context, round, serial int) (r refreshed, err error) {
 	// What is popular was asked before anything is measured.
-	warm := load.Job{Addr: b.front, Paths: t.popular(), Once: true, Conns: 2, Duration: refreshTime}
+	warm := load.Job{Addr: b.front, Paths: b.words.popular(), Once: true, Conns: 2, Duration: refreshTime}
 	if _, err := load.Drive(ctx, warm); err != nil {
 		return r, err
 	}
-	job := load.Job{Addr: b.front, Paths: t.next(), Conns: refreshConns, Duration: refreshTime, Rate: b.Pace}
-	driven, failed := make(chan struct{}), error(nil)
+	job := load.Job{Addr: b.front, Paths: b.words.traffic(round), Conns: refreshConns, Duration: refreshTime, Rate: pace}
+	driven, failed := make(chan process.None), error(nil)
 	driving, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() { defer close(driven); r.Sample, failed = load.Drive(driving, job) }()
 	if err = pause(ctx, steadyTime); err == nil {
 		r.steadyUntil = time.Now()
-		err = b.serving.Call(ctx, "Change", serving.Change{Count: b.Changes, Serial: serial}, &r.Changed)
+		err = b.serving.Call("Change", process.Change{Count: b.Changes, Serial: serial}, &r.Changed)
 	}
 	if err == nil {
 		err = pause(ctx, tailTime)
@@ -93,49 +98,81 @@ func (b *bench) refreshOnce(ctx context.Context, t *traffic, serial int) (r refr
 }
 
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }
 
-// sum fills in the medians, and the trace of the last round.
-func (r *Refresh) sum(rounds []refreshed) {
-	var visible, publish, swap, p50s, p99s, calm50, calm99 []time.Duration
-	var ratios []float64
-	for _, one := range rounds {
-		visible = append(visible, one.Visible.Sub(one.Started))
-		publish = append(publish, one.Published.Sub(one.Started))
-		swap = append(swap, one.Visible.Sub(one.Published))
-		calm := one.Between(one.Began, one.steadyUntil)
-		busy := one.Between(one.Started, one.Visible.Add(tailTime))
-		calm50, calm99 = append(calm50, calm.Quantile(0.50)), append(calm99, calm.Quantile(0.99))
-		p50s, p99s = append(p50s, busy.Quantile(0.50)), append(p99s, busy.Quantile(0.99))
-		if p99 := calm.Quantile(0.99); p99 > 0 {
-			ratios = append(ratios, busy.Quantile(0.99).Seconds()/p99.Seconds())
+// newInTen is how many of ten requests are new.
+const newInTen = 1
+
+// traffic spells what a portal's visitors request in a round: mostly popular pages, in
+// between new ones.
+func (v *vocabulary) traffic(round int) []string {
+	popular := v.popular()
+	kinds := slices.DeleteFunc(v.kinds()[:3], func(k kind) bool { return k.supply == 0 })
+	paths := make([]string, pace*int(refreshTime/time.Second))
+	fresh := round * len(paths) / 10 * newInTen
+	for i := range paths {
+		paths[i] = popular[i*7%len(popular)]
+		if i%10 < newInTen && len(kinds) > 0 {
+			k := kinds[fresh%len(kinds)]
+			filter := k.filter(fresh / len(kinds) % k.supply)
+			paths[i] = fmt.Sprintf("/api/activities?limit=10&offset=%d&json=%s", fresh%7, url.QueryEscape(filter))
+			fresh++
 		}
 	}
-	r.Visible, r.Publish, r.Swap = load.Median(visible), load.Median(publish), load.Median(swap)
-	r.SteadyP50, r.SteadyP99 = load.Median(calm50), load.Median(calm99)
-	r.P50, r.P99, r.Ratio, r.Rounds = load.Median(p50s), load.Median(p99s), load.Median(ratios), len(rounds)
-	r.Trace = rounds[len(rounds)-1].trace()
+	return paths
 }
 
-// trace is the slowest request of every moment.
-func (one refreshed) trace() Trace {
-	t := Trace{Published: one.Published.Sub(one.Started), Visible: one.Visible.Sub(one.Started)}
+// popular are some dozens of URLs of every kind that portals use.
+func (v *vocabulary) popular() []string {
+	paths := []string{
+		listPath, "/api/html?limit=50", "/api/activities?aggregate=authors.user&limit=20", "/portfolio/spectrum?limit=20",
+		listPath + "&columns[]=title&columns[]=year&columns[]=doi",
+	}
+	for page := 1; page < 10; page++ {
+		paths = append(paths, fmt.Sprintf("%s&offset=%d", listPath, page*pageSize))
+	}
+	for _, f := range [][2]string{{"type", "types"}, {"units", "units"}, {"authors.user", "users"}} {
+		words := v.quoted(f[1])
+		for _, word := range words[:min(len(words), 15)] {
+			paths = append(paths, listPath+"&json="+url.QueryEscape(fmt.Sprintf(`{%q:%s}`, f[0], word)))
+		}
+	}
+	return paths
+}
+
+// refreshOf returns the medians of the rounds, and the trace of the last one.
+func refreshOf(rounds []refreshed) *report.Refresh {
+	calm := func(one refreshed) load.Latencies { return one.Between(one.Sample.Began, one.steadyUntil) }
+	busy := func(one refreshed) load.Latencies { return one.Between(one.Started, one.Visible.Add(tailTime)) }
+	of := func(figure func(refreshed) time.Duration) time.Duration { return report.Median(rounds, figure) }
+	r := &report.Refresh{
+		Visible:   of(func(one refreshed) time.Duration { return one.Visible.Sub(one.Started) }),
+		Publish:   of(func(one refreshed) time.Duration { return one.Published.Sub(one.Started) }),
+		Swap:      of(func(one refreshed) time.Duration { return one.Visible.Sub(one.Published) }),
+		SteadyP50: of(func(one refreshed) time.Duration { return calm(one).Quantile(0.50) }),
+		SteadyP99: of(func(one refreshed) time.Duration { return calm(one).Quantile(0.99) }),
+		P50:       of(func(one refreshed) time.Duration { return busy(one).Quantile(0.50) }),
+		P99:       of(func(one refreshed) time.Duration { return busy(one).Quantile(0.99) }),
+		Ratio: report.Median(rounds, func(one refreshed) float64 {
+			return busy(one).Quantile(0.99).Seconds() / max(calm(one).Quantile(0.99).Seconds(), 1e-9)
+		}),
+		Rounds: len(rounds),
+	}
+	last := rounds[len(rounds)-1]
+	r.Trace = report.Trace{Published: last.Published.Sub(last.Started), Visible: last.Visible.Sub(last.Started)}
 	slowest := map[time.Duration]time.Duration{}
-	for _, request := range one.Requests {
-		at := one.Sample.Began.Add(request.At).Sub(one.Started).Truncate(traceStep)
+	for _, request := range last.Requests {
+		at := last.Sample.Began.Add(request.At).Sub(last.Started).Truncate(traceStep)
 		slowest[at] = max(slowest[at], request.Took)
 	}
-	for at, took := range slowest {
-		t.Points = append(t.Points, Point{at, took})
+	for _, at := range slices.Sorted(maps.Keys(slowest)) {
+		r.Trace.Points = append(r.Trace.Points, report.Point{At: at, Took: slowest[at]})
 	}
-	sortPoints(t.Points)
-	return t
+	return r
 }

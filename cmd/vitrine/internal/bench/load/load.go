@@ -1,9 +1,8 @@
 // Package load asks a server, as fast as it answers or at a given rate, and measures
 // every request.
 //
-// It knows nothing of what it asks: the paths come with the job, built before the
-// time starts. It checks what an answer claims (status, Cache-Status), and reads it
-// to the end, however long it is.
+// The paths come with the job, built before the time starts. Each answer is read to its
+// end; its status is checked, and its Cache-Status counted.
 package load
 
 import (
@@ -12,20 +11,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"golang.org/x/sync/errgroup"
 )
 
-// Job is what to ask, and for how long.
+// Job says what to ask, and for how long.
 type Job struct {
 	Addr   string   // HOST:PORT
 	Paths  []string // with their queries, asked in this order
-	Once   bool     // end when all paths were asked; otherwise they are asked again and again
+	Once   bool     // ends the job when all paths were asked; otherwise they are asked again and again
 	Header map[string]string
-	Status int // that answers must have; 0 means 200
+	Status int // of a right answer; 0 means 200
 	// Conns is how many connections ask at a time, each one request after another; 0 means 1.
 	Conns    int
 	Duration time.Duration
@@ -51,100 +51,60 @@ type Request struct {
 	Took time.Duration
 }
 
-// prefetched limits the bodies of known length that are read at once, in bytes.
-// Longer ones are streamed; without this limit they would be held in memory whole.
-const prefetched = 64 << 10
+const (
+	// prefetched limits the bodies of known length that are read at once, in bytes.
+	// Longer ones are streamed; without this limit they would be held in memory whole.
+	prefetched = 64 << 10
+	// readSize is how much of a streamed body is read at once, in bytes.
+	readSize = 256 << 10
+)
 
 // Drive does a job until its paths, its duration or ctx end. It is an error if an
-// answer is not as it must be.
+// answer has another status.
 func Drive(ctx context.Context, job Job) (Sample, error) {
+	if len(job.Paths) == 0 {
+		return Sample{}, errors.New("load: a job without paths")
+	}
 	ctx, cancel := context.WithTimeout(ctx, job.Duration)
 	defer cancel()
 	job.Conns, job.Status = max(job.Conns, 1), max(job.Status, fasthttp.StatusOK)
-	if job.Status == fasthttp.StatusOK && len(job.Paths) == 0 {
-		return Sample{}, errors.New("load: a job without paths")
-	}
 	client := &fasthttp.HostClient{
 		Addr: job.Addr, MaxConns: job.Conns, ReadBufferSize: 64 << 10,
 		StreamResponseBody: true, MaxResponseBodySize: prefetched,
 		ReadTimeout: 5 * time.Minute, MaxIdleConnDuration: time.Minute,
 	}
 	defer client.CloseIdleConnections()
-	workers, errs := make([]worker, job.Conns), make([]error, job.Conns)
-	t := ticket{paths: job.Paths, once: job.Once, began: time.Now(), rate: job.Rate}
-	var wg sync.WaitGroup
+	var asked atomic.Int64
+	var group errgroup.Group
+	workers, began := make([]worker, job.Conns), time.Now()
 	for i := range workers {
-		workers[i] = worker{client: client, job: &job, t: &t}
-		wg.Go(func() { errs[i] = workers[i].run(ctx) })
+		w := &workers[i]
+		*w = worker{client: client, job: &job, asked: &asked, began: began, buffer: make([]byte, readSize)}
+		group.Go(func() error { return w.run(ctx) })
 	}
-	wg.Wait()
-	s := Sample{Began: t.began, Elapsed: time.Since(t.began)}
+	err := group.Wait()
+	s := Sample{Began: began, Elapsed: time.Since(began)}
 	for _, w := range workers {
-		s.Requests = append(s.Requests, w.requests...)
-		s.Bytes += w.bytes
-		s.Hits += w.hits
-		s.Misses += w.misses
+		s.Requests = append(s.Requests, w.Requests...)
+		s.Bytes += w.Bytes
+		s.Hits += w.Hits
+		s.Misses += w.Misses
 	}
-	return s, errors.Join(errs...)
+	return s, err
 }
-
-// ticket hands out what to ask next, and when. It is safe for concurrent use.
-type ticket struct {
-	paths []string
-	once  bool
-	began time.Time
-	rate  int
-	drawn atomic.Int64
-}
-
-// next returns the next path and when it is due; the zero time means now.
-func (t *ticket) next() (path string, due time.Time, ok bool) {
-	n := t.drawn.Add(1) - 1
-	if t.once && n >= int64(len(t.paths)) {
-		return "", due, false
-	}
-	if t.rate > 0 {
-		due = t.began.Add(time.Duration(n) * time.Second / time.Duration(t.rate))
-	}
-	return t.paths[n%int64(len(t.paths))], due, true
-}
-
-// wait returns at the time, or at once if that is past or zero, and tells whether ctx
-// is still running then.
-func wait(ctx context.Context, at time.Time) bool {
-	left := time.Until(at)
-	if left <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(left)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
-// headerCacheStatus tells where an answer came from (RFC 9211).
-const headerCacheStatus = "Cache-Status"
 
 // worker asks over one connection at a time.
 type worker struct {
 	client *fasthttp.HostClient
 	job    *Job
-	t      *ticket
-
-	requests []Request
-	bytes    int64
-	hits     int
-	misses   int
-	buffer   []byte
+	asked  *atomic.Int64 // requests that all workers have begun
+	began  time.Time     // of the job
+	buffer []byte        // for bodies
+	Sample               // of this worker's requests
 }
 
-// run asks until ctx ends, the tickets run out, or a request fails. A request in
-// flight when ctx ends is finished and counted: leaving it out would favour slow
-// answers.
+// run asks until ctx ends, the paths run out, or a request fails. A request in flight when
+// ctx ends is finished and counted: leaving it out would favour slow answers.
 func (w *worker) run(ctx context.Context) error {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
@@ -152,74 +112,127 @@ func (w *worker) run(ctx context.Context) error {
 	for name, value := range w.job.Header {
 		req.Header.Set(name, value)
 	}
-	w.buffer = make([]byte, 256<<10)
-	asked := ""
+	last := ""
 	for ctx.Err() == nil {
-		path, due, ok := w.t.next()
+		n := int(w.asked.Add(1) - 1)
+		if w.job.Once && n >= len(w.job.Paths) {
+			return nil
+		}
+		began, ok := w.wait(ctx, n)
 		if !ok {
 			return nil
 		}
-		// The timer wakes a worker a little late, which is not the server's fault: such a
-		// request counts from now. A worker that comes late was delayed by the server.
-		late := !due.IsZero() && time.Now().After(due)
-		if !late && !wait(ctx, due) {
-			return nil
-		}
-		if path != asked {
+		if path := w.job.Paths[n%len(w.job.Paths)]; path != last {
 			req.SetRequestURI("http://" + w.job.Addr + path)
-			asked = path
-		}
-		began := time.Now()
-		if !late {
-			due = began
+			last = path
 		}
 		if err := w.ask(req, res); err != nil {
-			return err
+			return fmt.Errorf("GET %s: %w", req.URI(), err)
 		}
-		w.requests = append(w.requests, Request{At: due.Sub(w.t.began), Took: time.Since(due)})
+		w.Requests = append(w.Requests, Request{At: began.Sub(w.began), Took: time.Since(began)})
 	}
 	return nil
+}
+
+// wait returns when the n-th request is due, and from when its time counts; false if ctx
+// ends first. The timer wakes a worker a little late, which is not the server's fault: such
+// a request counts from now. The server has delayed a worker that comes late.
+func (w *worker) wait(ctx context.Context, n int) (began time.Time, ok bool) {
+	if w.job.Rate == 0 {
+		return time.Now(), true
+	}
+	due := w.began.Add(time.Duration(n) * time.Second / time.Duration(w.job.Rate))
+	left := time.Until(due)
+	if left < 0 {
+		return due, true
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return due, false
+	case <-timer.C:
+		return time.Now(), true
+	}
 }
 
 // ask sends a request and reads the answer to its end.
 func (w *worker) ask(req *fasthttp.Request, res *fasthttp.Response) error {
 	if err := w.client.Do(req, res); err != nil {
-		return fmt.Errorf("GET %s: %w", req.URI(), err)
+		return err
 	}
-	n, err := w.read(res)
+	last, n, err := w.read(res)
 	if err != nil {
-		return fmt.Errorf("GET %s: body: %w", req.URI(), err)
+		return fmt.Errorf("body: %w", err)
 	}
 	if res.StatusCode() != w.job.Status {
-		return fmt.Errorf("GET %s: status %d: %.200s", req.URI(), res.StatusCode(), w.buffer[:min(n, int64(len(w.buffer)))])
+		return fmt.Errorf("status %d: %.200s", res.StatusCode(), last)
 	}
-	w.bytes += n
-	switch status := res.Header.Peek(headerCacheStatus); {
+	w.Bytes += n
+	switch status := res.Header.Peek("Cache-Status"); { // RFC 9211
 	case bytes.HasSuffix(status, []byte("hit")):
-		w.hits++
+		w.Hits++
 	case len(status) > 0:
-		w.misses++
+		w.Misses++
 	}
 	return nil
 }
 
-// read reads a body to its end and returns its length; what comes first is left in
-// the worker's buffer.
-func (w *worker) read(res *fasthttp.Response) (n int64, err error) {
+// read reads a body to its end and returns its length and what was read last.
+func (w *worker) read(res *fasthttp.Response) (last []byte, n int64, err error) {
 	stream := res.BodyStream()
 	if stream == nil {
-		body := res.Body()
-		copy(w.buffer, body)
-		return int64(len(body)), nil
+		return res.Body(), int64(len(res.Body())), nil
 	}
 	for err == nil {
 		var got int
-		got, err = stream.Read(w.buffer)
-		n += int64(got)
+		if got, err = stream.Read(w.buffer); got > 0 {
+			last, n = w.buffer[:got], n+int64(got)
+		}
 	}
+	closed := res.CloseBodyStream()
 	if err != io.EOF {
-		_ = res.CloseBodyStream() // the first error says more
-		return n, err
+		return last, n, err // says more than an error of closing
 	}
-	return n, res.CloseBodyStream()
+	return last, n, closed
+}
+
+// Rate returns requests per second.
+func (s Sample) Rate() float64 {
+	if s.Elapsed <= 0 {
+		return 0
+	}
+	return float64(len(s.Requests)) / s.Elapsed.Seconds()
+}
+
+// Mean returns the bytes of a body, on average.
+func (s Sample) Mean() int64 { return s.Bytes / max(int64(len(s.Requests)), 1) }
+
+// Between returns the times of the requests that began, or were due, in a window.
+func (s Sample) Between(from, to time.Time) Latencies {
+	var l Latencies
+	for _, r := range s.Requests {
+		if at := s.Began.Add(r.At); !at.Before(from) && at.Before(to) {
+			l = append(l, r.Took)
+		}
+	}
+	slices.Sort(l)
+	return l
+}
+
+// Latencies returns the times of all requests.
+func (s Sample) Latencies() Latencies {
+	return s.Between(s.Began, s.Began.Add(1<<62))
+}
+
+// Latencies are sorted.
+type Latencies []time.Duration
+
+// Quantile returns the time that the share q of the requests stayed within; 0 if
+// there are none.
+func (l Latencies) Quantile(q float64) time.Duration {
+	if len(l) == 0 {
+		return 0
+	}
+	return l[min(int(q*float64(len(l))), len(l)-1)]
 }

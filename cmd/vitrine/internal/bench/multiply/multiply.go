@@ -11,7 +11,6 @@
 package multiply
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -40,35 +39,38 @@ func New(records []bson.Raw) (*Multiplier, error) {
 	if len(records) == 0 {
 		return nil, errors.New("multiply: there are no activities to start from")
 	}
-	users, units, words := map[string]bool{"": true}, map[string]bool{"": true}, map[string]bool{"": true}
-	addUnits := func(v any) {
-		array, _ := v.(bson.A)
-		for _, unit := range array {
-			units[str(unit)] = true
-		}
-	}
+	users, units, words := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, raw := range records {
 		var record bson.D
 		if err := bson.Unmarshal(raw, &record); err != nil {
 			return nil, fmt.Errorf("multiply: activity %d: %w", i, err)
 		}
-		addUnits(value(record, "units"))
+		addUnits(units, record)
 		for _, author := range authors(record) {
-			users[str(value(author, "user"))] = true
-			addUnits(value(author, "units"))
+			users[text(author, "user")] = true
+			addUnits(units, author)
 		}
-		for word := range strings.FieldsSeq(str(value(record, "title"))) {
-			words[word] = words[word] || plain(word)
+		for word := range strings.FieldsSeq(text(record, "title")) {
+			if plain(word) {
+				words[word] = true
+			}
 		}
 	}
-	maps.DeleteFunc(words, func(_ string, plain bool) bool { return !plain })
-	words[""] = true
-	sorted := func(set map[string]bool) []string { return slices.Sorted(maps.Keys(set))[1:] } // the empty one is none
 	return &Multiplier{records: records, users: sorted(users), units: sorted(units), words: sorted(words)}, nil
 }
 
-// Own is the number of the institute's own activities; those after them are variations.
-func (m *Multiplier) Own() int { return len(m.records) }
+func addUnits(units map[string]bool, doc bson.D) {
+	for _, unit := range array(doc, "units") {
+		name, _ := unit.(string)
+		units[name] = true
+	}
+}
+
+// sorted returns the texts of a set but the empty one.
+func sorted(set map[string]bool) []string {
+	delete(set, "")
+	return slices.Sorted(maps.Keys(set))
+}
 
 // At returns the i-th activity, counted from 0.
 func (m *Multiplier) At(i int) (bson.Raw, error) {
@@ -83,14 +85,6 @@ func (m *Multiplier) At(i int) (bson.Raw, error) {
 	return raw, nil
 }
 
-// ID is the id of the i-th activity, should it be a variation. Ids ascend with i, as
-// ObjectIDs do with time.
-func ID(i int) bson.ObjectID {
-	id := bson.ObjectID{0x76, 0x69, 0x74, 0x72}
-	binary.BigEndian.PutUint64(id[4:], uint64(i))
-	return id
-}
-
 // editionMark stands before the number that Edit gives a title.
 const editionMark = ", edition "
 
@@ -98,7 +92,7 @@ const editionMark = ", edition "
 // without what was rendered from the old one.
 func Edit(raw bson.Raw, serial int) (bson.Raw, error) {
 	edited, err := changed(raw, func(record bson.D) bson.D {
-		title, _, _ := strings.Cut(str(value(record, "title")), editionMark)
+		title, _, _ := strings.Cut(text(record, "title"), editionMark)
 		put(record, "title", title+editionMark+strconv.Itoa(serial))
 		return withoutRendered(record)
 	})
@@ -120,40 +114,54 @@ func changed(raw bson.Raw, change func(bson.D) bson.D) (bson.Raw, error) {
 // plain reports whether a word may stand in any title: letters and hyphens only,
 // so that it reads the same in HTML and in a regular expression.
 func plain(word string) bool {
-	return len(word) > 3 && !strings.ContainsFunc(word, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' })
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-"
+	return len(word) > 3 && strings.Trim(word, letters) == ""
+}
+
+// field returns a field of a record; nil if it has none of that name.
+func field(record bson.D, name string) *bson.E {
+	for i := range record {
+		if record[i].Key == name {
+			return &record[i]
+		}
+	}
+	return nil
 }
 
 // value returns a field's value; nil where there is none.
 func value(record bson.D, name string) any {
-	for _, e := range record {
-		if e.Key == name {
-			return e.Value
-		}
+	if e := field(record, name); e != nil {
+		return e.Value
 	}
 	return nil
 }
 
 // put replaces the value of a field, if the record has it.
 func put(record bson.D, name string, v any) {
-	if i := slices.IndexFunc(record, func(e bson.E) bool { return e.Key == name }); i >= 0 {
-		record[i].Value = v
+	if e := field(record, name); e != nil {
+		e.Value = v
 	}
+}
+
+// text returns a field's string; "" where there is none.
+func text(record bson.D, name string) string {
+	s, _ := value(record, name).(string)
+	return s
+}
+
+// array returns a field's array; nil where there is none.
+func array(record bson.D, name string) bson.A {
+	a, _ := value(record, name).(bson.A)
+	return a
 }
 
 func withoutRendered(record bson.D) bson.D {
 	return slices.DeleteFunc(record, func(e bson.E) bool { return e.Key == "rendered" })
 }
 
-// str returns a string; "" for anything else.
-func str(v any) string {
-	s, _ := v.(string)
-	return s
-}
-
 // authors returns the documents among a record's authors.
 func authors(record bson.D) (all []bson.D) {
-	array, _ := value(record, "authors").(bson.A)
-	for _, element := range array {
+	for _, element := range array(record, "authors") {
 		if d, ok := element.(bson.D); ok {
 			all = append(all, d)
 		}

@@ -2,6 +2,7 @@ package multiply
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -30,7 +31,7 @@ type variation struct {
 // apply changes a record, which it owns.
 func (v *variation) apply(record bson.D) bson.D {
 	v.years, v.units = v.dice.IntN(20)-15, v.dice.IntN(len(v.m.units)+1)
-	id := ID(v.serial)
+	id := newID(v.serial)
 	if old, ok := value(record, "_id").(bson.ObjectID); ok {
 		v.texts[old.Hex()] = id.Hex()
 	}
@@ -38,16 +39,23 @@ func (v *variation) apply(record bson.D) bson.D {
 	v.year(record)
 	v.title(record)
 	for _, author := range authors(record) {
-		if user := str(value(author, "user")); user != "" {
+		if user := text(author, "user"); user != "" {
 			put(author, "user", v.user(user))
 		}
 		v.shiftUnits(author)
 	}
 	v.shiftUnits(record)
-	if doi := str(value(record, "doi")); doi != "" {
+	if doi := text(record, "doi"); doi != "" {
 		put(record, "doi", doi+"."+strconv.FormatInt(int64(v.serial), 36))
 	}
 	return v.rendered(record)
+}
+
+// newID returns the id of the i-th activity. Ids ascend with i, as ObjectIDs do with time.
+func newID(i int) bson.ObjectID {
+	id := bson.ObjectID{0x76, 0x69, 0x74, 0x72}
+	binary.BigEndian.PutUint64(id[4:], uint64(i))
+	return id
 }
 
 // year moves the record in time. Years that are not numbers stay as they are.
@@ -69,7 +77,7 @@ func (v *variation) year(record bson.D) {
 	put(record, "year", int32(year+v.years))
 	v.texts["("+strconv.Itoa(year)+")"] = "(" + strconv.Itoa(year+v.years) + ")"
 	for _, field := range []string{"start_date", "end_date"} {
-		if day := str(value(record, field)); day != "" {
+		if day := text(record, field); day != "" {
 			put(record, field, v.moveYear(day))
 		}
 	}
@@ -89,7 +97,7 @@ func (v *variation) moveYear(text string) string {
 
 // title exchanges one to three words.
 func (v *variation) title(record bson.D) {
-	title := str(value(record, "title"))
+	title := text(record, "title")
 	words := strings.Fields(title)
 	if len(words) == 0 || len(v.m.words) == 0 {
 		return
@@ -122,9 +130,10 @@ func (v *variation) user(old string) string {
 // shiftUnits shifts the units of a document within the list of all, so that different
 // ones stay different.
 func (v *variation) shiftUnits(doc bson.D) {
-	units, _ := value(doc, "units").(bson.A)
+	units := array(doc, "units")
 	for i, unit := range units {
-		if at, ok := slices.BinarySearch(v.m.units, str(unit)); ok {
+		name, _ := unit.(string)
+		if at, ok := slices.BinarySearch(v.m.units, name); ok {
 			units[i] = v.m.units[(at+v.units)%len(v.m.units)]
 		}
 	}
@@ -148,14 +157,15 @@ func (v *variation) rendered(record bson.D) bson.D {
 			rendered[i].Value = replace.Replace(old)
 		case bson.A:
 			for j, user := range old {
-				if fresh, ok := v.users[str(user)]; ok {
+				name, _ := user.(string)
+				if fresh, ok := v.users[name]; ok {
 					old[j] = fresh
 				}
 			}
 		}
 	}
-	put(rendered, "quarter", v.moveYear(str(value(rendered, "quarter"))))
-	if v.changed && !strings.Contains(str(value(rendered, "web")), str(value(record, "title"))) {
+	put(rendered, "quarter", v.moveYear(text(rendered, "quarter")))
+	if v.changed && !strings.Contains(text(rendered, "web"), text(record, "title")) {
 		return withoutRendered(record)
 	}
 	return record

@@ -1,4 +1,4 @@
-package bench
+package report
 
 import (
 	"cmp"
@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Goal is a bar that the design sets, and the figure that was measured.
+// Goal is a bar of the design with the figure that was measured for it.
 type Goal struct {
 	What   string
 	Bar    string
-	Rows   int // activities it was measured with; 0: it was not
+	Rows   int // activities of the run that the figure is from; 0: nothing was measured
 	Figure string
 	Met    bool
-	How    string // what was measured, or why nothing was
+	How    string // the cases and rounds behind the figure, or why there is none
 }
 
 // Numbers of activities that the bars speak of.
@@ -36,40 +36,43 @@ func (g Goal) verdict() string {
 }
 
 // Goals compares a report with the bars. Those that speak of 100,000 activities are
-// taken from the run that is nearest.
+// compared with the run that is nearest.
 func Goals(r Report) []Goal {
 	m := nearest(r.Runs, goalRows)
 	if m == nil {
 		return nil
 	}
-	other := cmp.Or(withAgainst(r.Runs), m)
+	other := cmp.Or(largestAgainst(r.Runs), m)
+	list := cmp.Or(m.Result("list"), &Result{})
+	bare := cmp.Or(list.Bare, &Bare{})
 	goals := []Goal{
-		m.goalRatio(),
+		m.goal(list.Bare != nil, "a cached list answer, requests/s, against a bare Fiber handler sending the same bytes", "≥ 0.85",
+			fmt.Sprintf("%.2f (rounds within ± %.2f)", bare.Ratio, bare.spread()), bare.Ratio >= 0.85, fmt.Sprintf("list, median of %d rounds", list.Took)),
 		m.goalFresh("a filter never seen before: equality, range, `$in`", time.Millisecond, "filter-equality", "filter-range", "filter-in"),
 		m.goalFresh("… case-insensitive regex on title", 15*time.Millisecond, "filter-infix", "filter-pattern"),
-		other.goalFactor("… against another server: what its indexes answer", byIndex, 50),
-		other.goalFactor("… what it must scan", byScan, 500),
+		other.goalFactor("… against another server: what its indexes answer", ByIndex, 50),
+		other.goalFactor("… what it must scan", ByScan, 500),
 	}
 	goals = append(goals, m.goalsOnce()...)
 	goals = append(goals, m.goalFresh("closest title", 15*time.Millisecond, "levenshtein"))
-	return append(goals, goalsMillion(r.Runs)...)
+	return append(goals, goalsMillion(nearest(r.Runs, mostRows), m)...)
 }
 
-// nearest is the run whose number of activities is nearest; nil if there is none.
-func nearest(runs []Measurement, rows int) (best *Measurement) {
-	away := func(m *Measurement) int { return max(m.Rows-rows, rows-m.Rows) }
+// nearest returns the run with the nearest number of activities; nil if there is none.
+func nearest(runs []Run, rows int) *Run {
+	var best *Run
 	for i := range runs {
-		if best == nil || away(&runs[i]) < away(best) {
-			best = &runs[i]
+		if m := &runs[i]; best == nil || max(m.Rows-rows, rows-m.Rows) < max(best.Rows-rows, rows-best.Rows) {
+			best = m
 		}
 	}
 	return best
 }
 
-// withAgainst is the largest run that asked another server; nil if none did.
-func withAgainst(runs []Measurement) (largest *Measurement) {
+// largestAgainst returns the largest run that asked another server; nil if none did.
+func largestAgainst(runs []Run) (largest *Run) {
 	for i := range runs {
-		asked := slices.ContainsFunc(runs[i].Results, func(r Result) bool { return r.asked("against") != nil })
+		asked := slices.ContainsFunc(runs[i].Results, func(r Result) bool { return r.asked(Other) != nil })
 		if asked && (largest == nil || runs[i].Rows > largest.Rows) {
 			largest = &runs[i]
 		}
@@ -77,27 +80,20 @@ func withAgainst(runs []Measurement) (largest *Measurement) {
 	return largest
 }
 
-// goal makes a goal of a figure, unless nothing was measured.
-func (m *Measurement) goal(measured bool, what, bar, figure string, met bool, how string) Goal {
+// goal makes a goal of a figure of the run, unless nothing was measured.
+func (m *Run) goal(measured bool, what, bar, figure string, met bool, how string) Goal {
 	if !measured {
 		return Goal{What: what, Bar: bar, How: "left out"}
 	}
 	return Goal{what, bar, m.Rows, figure, met, how}
 }
 
-func (m *Measurement) goalRatio() Goal {
-	r := cmp.Or(m.result("list"), &Result{})
-	b := cmp.Or(r.Bare, &Bare{})
-	return m.goal(r.Bare != nil, "a cached list answer, requests/s, against a bare Fiber handler sending the same bytes", "≥ 0.85",
-		fmt.Sprintf("%.2f (rounds within ± %.2f)", b.Ratio, b.spread()), b.Ratio >= 0.85, fmt.Sprintf("list, median of %d rounds", r.Took))
-}
-
 // goalFresh is met if the median of each of the cases is low enough.
-func (m *Measurement) goalFresh(what string, most time.Duration, cases ...string) Goal {
+func (m *Run) goalFresh(what string, most time.Duration, cases ...string) Goal {
 	met := true
 	var figures []string
 	for _, name := range cases {
-		if r := m.result(name); r != nil {
+		if r := m.Result(name); r != nil {
 			met = met && r.P50 <= most
 			figures = append(figures, short(r.P50))
 		}
@@ -105,17 +101,15 @@ func (m *Measurement) goalFresh(what string, most time.Duration, cases ...string
 	return m.goal(len(figures) > 0, what, "p50 ≤ "+short(most), strings.Join(figures, ", "), met, strings.Join(cases, ", "))
 }
 
-// goalFactor is met if the other server takes so many times as long for every
-// question that it finds the answer to in that way. Where filters are answered by
-// scan alone, persons by _id stand in for what an index answers.
-func (m *Measurement) goalFactor(what, by string, least float64) Goal {
+// goalFactor is met if the other server takes least times as long for every question that
+// it answers in this way. Where it answers no filter by index, persons by _id stand in.
+func (m *Run) goalFactor(what, by string, least float64) Goal {
 	bar := fmt.Sprintf("≥ %.0f × faster", least)
 	var factors []float64
 	var cases []string
 	filters := false
-	for i := range m.Results {
-		r := &m.Results[i]
-		asked, isFilter := r.asked("against"), strings.HasPrefix(r.Name, "filter-")
+	for _, r := range m.Results {
+		asked, isFilter := r.asked(Other), strings.HasPrefix(r.Name, "filter-")
 		if asked == nil || asked.Error != "" || asked.By != by || !isFilter && r.Name != "users-id" {
 			continue
 		}
@@ -124,10 +118,10 @@ func (m *Measurement) goalFactor(what, by string, least float64) Goal {
 	if len(factors) == 0 {
 		return Goal{What: what, Bar: bar, How: "no other server was asked what it answers by " + by}
 	}
-	low, high, how := slices.Min(factors), slices.Max(factors), strings.Join(cases, ", ")
-	figure := rate(low) + " × to " + rate(high) + " ×"
-	if len(factors) == 1 {
-		figure = rate(low) + " ×"
+	low, how := slices.Min(factors), strings.Join(cases, ", ")
+	figure := rate(low) + " ×"
+	if len(factors) > 1 {
+		figure += " to " + rate(slices.Max(factors)) + " ×"
 	}
 	if !filters {
 		how += " alone: that server answers no filter by index"
@@ -135,11 +129,10 @@ func (m *Measurement) goalFactor(what, by string, least float64) Goal {
 	return m.goal(true, what, bar, figure, low >= least, how)
 }
 
-// goalsOnce are about what is measured once: refresh, start, memory.
-func (m *Measurement) goalsOnce() []Goal {
+// goalsOnce are about refresh, start and memory.
+func (m *Run) goalsOnce() []Goal {
 	r, mem := cmp.Or(m.Refresh, &Refresh{}), cmp.Or(m.Memory, &Memory{})
 	how := fmt.Sprintf("%d changed, %d requests/s, median of %d rounds", r.Changed, r.Rate, r.Rounds)
-	most := 3*mem.Rows + 100e6
 	return []Goal{
 		m.goal(m.Refresh != nil, "changed records under load: from job start to visible", "≤ 500 ms plus the scan",
 			fmt.Sprintf("%s, %s of it scan", short(r.Visible), short(r.Scan)), r.Visible <= 500*time.Millisecond+r.Scan, how),
@@ -149,13 +142,15 @@ func (m *Measurement) goalsOnce() []Goal {
 			short(m.Start()), m.Start() <= 4*time.Second, fmt.Sprintf("median of %d starts", len(m.Starts))),
 		m.goal(m.Memory != nil, "resident memory against BSON size", "≤ 3 × + 100 MB",
 			fmt.Sprintf("%s resident (%s of it the process's own) for %s", size(mem.Loaded.Resident), size(mem.Loaded.Anonymous), size(mem.Rows)),
-			mem.Loaded.Resident <= most, "when ready; BSON of all views; at most "+size(most)),
+			mem.Loaded.Resident <= mem.bar(), "when ready; BSON of all views; at most "+size(mem.bar())),
 	}
 }
 
-// goalsMillion are about a million activities: memory, and how times grow with rows.
-func goalsMillion(runs []Measurement) []Goal {
-	large, small := nearest(runs, mostRows), nearest(runs, goalRows)
+// bar is the most memory that the design allows for the views' BSON, in bytes.
+func (m *Memory) bar() int64 { return 3*m.Rows + 100e6 }
+
+// goalsMillion are about a million activities: memory, and the growth of times with rows.
+func goalsMillion(large, small *Run) []Goal {
 	enough, mem := large.Rows >= mostRows, cmp.Or(large.Memory, &Memory{})
 	worst, name := 0.0, ""
 	factor, after := float64(large.Rows)/float64(small.Rows), large.times()
@@ -176,7 +171,7 @@ func goalsMillion(runs []Measurement) []Goal {
 }
 
 // times are the figures that should grow no faster than the rows.
-func (m *Measurement) times() map[string]time.Duration {
+func (m *Run) times() map[string]time.Duration {
 	times := map[string]time.Duration{"start to ready": m.Start()}
 	if m.Refresh != nil {
 		times["refresh, visible"] = m.Refresh.Visible

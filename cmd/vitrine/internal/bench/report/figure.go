@@ -1,9 +1,10 @@
-package bench
+package report
 
 import (
 	"fmt"
-	"strconv"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // dash stands for a figure that was not measured.
@@ -19,21 +20,20 @@ func given(measured bool, format string, figures ...any) string {
 
 // short prints a duration to about three digits.
 func short(d time.Duration) string {
+	step := time.Microsecond
 	switch {
 	case d == 0:
 		return dash
 	case d >= 10*time.Second:
-		d = d.Round(100 * time.Millisecond)
+		step = 100 * time.Millisecond
 	case d >= time.Second:
-		d = d.Round(10 * time.Millisecond)
+		step = 10 * time.Millisecond
 	case d >= 100*time.Millisecond:
-		d = d.Round(time.Millisecond)
+		step = time.Millisecond
 	case d >= time.Millisecond:
-		d = d.Round(10 * time.Microsecond)
-	default:
-		d = d.Round(time.Microsecond)
+		step = 10 * time.Microsecond
 	}
-	return d.String()
+	return d.Round(step).String()
 }
 
 // rate prints a figure to about three digits.
@@ -42,12 +42,11 @@ func rate(f float64) string {
 	case f >= 1000:
 		return grouped(int(f + 0.5))
 	case f >= 100:
-		return strconv.FormatFloat(f, 'f', 0, 64)
+		return fmt.Sprintf("%.0f", f)
 	case f >= 10:
-		return strconv.FormatFloat(f, 'f', 1, 64)
-	default:
-		return strconv.FormatFloat(f, 'f', 2, 64)
+		return fmt.Sprintf("%.1f", f)
 	}
+	return fmt.Sprintf("%.2f", f)
 }
 
 // ratio prints a share of a bare handler's rate.
@@ -59,13 +58,7 @@ func ratio(f float64) string {
 }
 
 // grouped prints a number with commas between its thousands.
-func grouped(n int) string {
-	digits := strconv.Itoa(n)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
-}
+func grouped(n int) string { return humanize.Comma(int64(n)) }
 
 // size prints bytes.
 func size(n int64) string {

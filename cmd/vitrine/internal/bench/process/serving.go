@@ -1,16 +1,12 @@
-// Package serving is the service of a front end under measurement for the measuring
-// process: it reports its address and what it has used, changes records of its store, and
-// waits until a change is in its views.
-//
-// It runs in the serving process, since no other process can change an embedded store or
-// see when a snapshot is shown.
-package serving
+package process
 
 import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime/debug"
+	"os"
+	"runtime/pprof"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,7 +14,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/cmd/vitrine/internal/bench/multiply"
-	"vitrine/cmd/vitrine/internal/bench/usage"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
@@ -26,10 +21,10 @@ import (
 // activities is the source collection of rules.ViewActivities.
 const activities = "activities"
 
-// patience is how long a change may take to become visible.
-const patience = 5 * time.Minute
+// changeTime is the longest time that a change may take to become visible.
+const changeTime = 5 * time.Minute
 
-// Options are what a Service needs of the front end.
+// Options are what a Serving needs of the front end.
 type Options struct {
 	Addr    string // HOST:PORT of the public listener
 	Views   *view.Set
@@ -37,65 +32,67 @@ type Options struct {
 	Trigger func(view string) error // runs a view's job now, without waiting for it
 }
 
-// Service is the service of a serving process.
-type Service struct {
+// Serving is the service of a front end under measurement: it reports what the process has
+// used, changes records of its store, and waits until a change is in its views. Only the
+// serving process itself can change an embedded store and see when a snapshot is shown.
+type Serving struct {
+	endpoint
 	*Profiler
 	o       Options
 	ctx     context.Context
 	started time.Time
 }
 
-// New returns a service that stops waiting for anything when ctx ends: calls of a
+// NewServing returns a service that stops waiting for anything when ctx ends: calls of a
 // parent bring no context of their own. The profiler may be at work already.
-func New(ctx context.Context, p *Profiler, o Options) *Service {
+func NewServing(ctx context.Context, p *Profiler, o Options) *Serving {
 	// Stores keep times in milliseconds: a job of this same one must not seem earlier.
-	return &Service{Profiler: p, o: o, ctx: ctx, started: time.Now().Truncate(time.Millisecond)}
+	return &Serving{endpoint: endpoint{o.Addr}, Profiler: p, o: o, ctx: ctx, started: time.Now().Truncate(time.Millisecond)}
 }
 
-// Address replies HOST:PORT.
-func (s *Service) Address(_ struct{}, reply *string) error {
-	*reply = s.o.Addr
-	return nil
+// Profiler writes profiles of the processors' time, one after the other. The zero value is
+// idle.
+type Profiler struct {
+	mu   sync.Mutex // guards file
+	file *os.File   // being written; nil: none
 }
 
-// Usage replies what the process has used.
-func (s *Service) Usage(_ struct{}, reply *usage.Usage) error {
-	*reply = usage.Read()
-	return nil
+// Profile ends the profile that is being written, and begins one in a file unless the path
+// is empty.
+func (p *Profiler) Profile(path string, _ *None) (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.file != nil {
+		pprof.StopCPUProfile()
+		err, p.file = p.file.Close(), nil
+	}
+	if path == "" || err != nil {
+		return err
+	}
+	if p.file, err = os.Create(path); err != nil {
+		return err
+	}
+	return pprof.StartCPUProfile(p.file)
 }
 
-// Collect frees what is garbage and gives it back to the system, so that memory is
-// read as what is needed.
-func (s *Service) Collect(_ struct{}, reply *usage.Usage) error {
-	debug.FreeOSMemory()
-	*reply = usage.Read()
-	return nil
-}
-
-// Held describes what the views hold.
-type Held struct {
-	Rows       int   // activities
+// Views holds the size of the views.
+type Views struct {
 	RowBytes   int64 // BSON of all views
-	IndexBytes int64
-	IndexPaths int
+	IndexBytes int64 // of all path indexes
 }
 
-// Held replies what the views hold.
-func (s *Service) Held(_ struct{}, reply *Held) error {
+// Views replies the size of the views.
+func (s *Serving) Views(_ None, reply *Views) error {
 	for _, st := range s.o.Views.Status() {
 		reply.RowBytes += st.RowBytes
 		reply.IndexBytes += st.IndexBytes
-		reply.IndexPaths += st.IndexPaths
-		if st.View == rules.ViewActivities {
-			reply.Rows = st.Rows
-		}
 	}
 	return nil
 }
 
 // Settle returns when every view is loaded and every job has run since the process
-// started, so that nothing but requests is going on any more.
-func (s *Service) Settle(_ struct{}, _ *struct{}) error {
+// started, so that only requests keep the process busy.
+func (s *Serving) Settle(None, *None) error {
 	return s.until(func() (bool, error) {
 		if !s.o.Views.Ready() {
 			return false, nil
@@ -111,7 +108,7 @@ func (s *Service) Settle(_ struct{}, _ *struct{}) error {
 }
 
 // Scan replies how long it takes to read all activities from the store.
-func (s *Service) Scan(_ struct{}, reply *time.Duration) error {
+func (s *Serving) Scan(_ None, reply *time.Duration) error {
 	began := time.Now()
 	for _, err := range s.o.Store.Scan(s.ctx, activities) {
 		if err != nil {
@@ -128,14 +125,13 @@ type Change struct{ Count, Serial int }
 
 // Changed holds the times of a change.
 type Changed struct {
-	Records   int
 	Started   time.Time // the job was asked to run; it was idle
 	Published time.Time // the store's new generation was committed
 	Visible   time.Time // requests were answered from it
 }
 
-// Change changes records in the store, runs the job, and replies when it is visible.
-func (s *Service) Change(c Change, reply *Changed) error {
+// Change changes records in the store, runs the job, and replies when the change is visible.
+func (s *Serving) Change(c Change, reply *Changed) error {
 	before, err := s.o.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
 		return err
@@ -147,13 +143,13 @@ func (s *Service) Change(c Change, reply *Changed) error {
 	if _, err := s.o.Store.Upsert(s.ctx, activities, edited); err != nil {
 		return err
 	}
-	reply.Records, reply.Started = len(edited), time.Now()
+	reply.Started = time.Now()
 	if err := s.o.Trigger(rules.ViewActivities); err != nil {
 		return err
 	}
 	return s.until(func() (bool, error) {
-		if time.Since(reply.Started) > patience {
-			return false, fmt.Errorf("%d changed records are not visible after %s", len(edited), patience)
+		if time.Since(reply.Started) > changeTime {
+			return false, fmt.Errorf("%d changed records are not visible after %s", len(edited), changeTime)
 		}
 		now, err := s.o.Views.Snapshot(rules.ViewActivities)
 		if err != nil || now.Meta().Generation == before.Meta().Generation {
@@ -165,14 +161,13 @@ func (s *Service) Change(c Change, reply *Changed) error {
 }
 
 // edit reads records, evenly spread over a snapshot, and returns them changed.
-func (s *Service) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
+func (s *Serving) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
 	selected, err := snapshot.Select(s.ctx, filter.All())
 	if err != nil {
 		return nil, err
 	}
 	step := max(selected.Count()/max(c.Count, 1), 1)
-	edited := make([]bson.Raw, 0, c.Count)
-	at := 0
+	edited, at := make([]bson.Raw, 0, c.Count), 0
 	for row, err := range selected.Rows(s.ctx, 0, 0) {
 		if err != nil {
 			return nil, err
@@ -185,10 +180,9 @@ func (s *Service) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
 		}
 		id := row.Doc().Lookup("_id")
 		record, err := s.o.Store.Lookup(s.ctx, activities, id)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			record, err = multiply.Edit(bytes.Clone(record), c.Serial)
 		}
-		record, err = multiply.Edit(bytes.Clone(record), c.Serial)
 		if err != nil {
 			return nil, fmt.Errorf("activity %s: %w", id, err)
 		}
@@ -197,8 +191,8 @@ func (s *Service) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
 	return edited, nil
 }
 
-// until polls a condition.
-func (s *Service) until(is func() (bool, error), every time.Duration) error {
+// until polls a condition until it is true, fails, or the service's context ends.
+func (s *Serving) until(is func() (bool, error), every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {

@@ -1,4 +1,4 @@
-package serving_test
+package process_test
 
 import (
 	"context"
@@ -9,20 +9,15 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.uber.org/goleak"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
-	"vitrine/cmd/vitrine/internal/bench/serving"
-	"vitrine/cmd/vitrine/internal/bench/usage"
+	"vitrine/cmd/vitrine/internal/bench/process"
 	"vitrine/rules"
 	"vitrine/rules/filter"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
 
 // house is a store with thirty activities, one view of them, and a job that
 // publishes the records as they are.
@@ -32,7 +27,7 @@ type house struct {
 	lease origin.Lease
 }
 
-func newHouse(t *testing.T) (*house, *serving.Service) {
+func newHouse(t *testing.T) (*house, *process.Serving) {
 	t.Helper()
 	store, err := bolt.Open(filepath.Join(t.TempDir(), "s.db"), bolt.Options{})
 	if err != nil {
@@ -69,7 +64,7 @@ func newHouse(t *testing.T) (*house, *serving.Service) {
 			t.Error(err)
 		}
 	})
-	return h, serving.New(ctx, &serving.Profiler{}, serving.Options{Addr: "here:1", Views: h.views, Store: store, Trigger: h.publish})
+	return h, process.NewServing(ctx, &process.Profiler{}, process.Options{Addr: "here:1", Views: h.views, Store: store, Trigger: h.publish})
 }
 
 // publish is the job.
@@ -98,8 +93,8 @@ func (h *house) publish(name string) error {
 
 func TestChange(t *testing.T) {
 	h, s := newHouse(t)
-	var got serving.Changed
-	if err := s.Change(serving.Change{Count: 5}, &got); err == nil {
+	var got process.Changed
+	if err := s.Change(process.Change{Count: 5}, &got); err == nil {
 		t.Error("before anything is loaded: no error")
 	}
 	if err := h.publish(rules.ViewActivities); err != nil {
@@ -113,22 +108,22 @@ func TestChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for serial := 1; serial <= 2; serial++ {
-		if err := s.Change(serving.Change{Count: 5, Serial: serial}, &got); err != nil {
+		if err := s.Change(process.Change{Count: 5, Serial: serial}, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.Records != 5 || got.Visible.Before(got.Started) {
+		if got.Visible.Before(got.Started) {
 			t.Errorf("%+v", got)
 		}
 		if n := h.edited(t, serial); n != 5 {
 			t.Errorf("%d records show change %d, want 5", n, serial)
 		}
 	}
-	var held serving.Held
-	if err := s.Held(struct{}{}, &held); err != nil || held.Rows != 30 || held.RowBytes <= 0 {
-		t.Errorf("%+v, %v", held, err)
+	var size process.Views
+	if err := s.Views(struct{}{}, &size); err != nil || size.RowBytes <= 0 {
+		t.Errorf("%+v, %v", size, err)
 	}
-	var u usage.Usage
-	if err := s.Collect(struct{}{}, &u); err != nil || u.Cycles == 0 {
+	var u process.Usage
+	if err := s.Usage(true, &u); err != nil || u.Cycles == 0 {
 		t.Errorf("%+v, %v", u, err)
 	}
 }
@@ -158,22 +153,19 @@ func (h *house) edited(t *testing.T, serial int) (n int) {
 
 func TestProfile(t *testing.T) {
 	_, s := newHouse(t)
-	file := filepath.Join(t.TempDir(), "cpu.prof")
-	for range 2 {
-		if err := s.Profile(file, nil); err != nil {
+	files := []string{filepath.Join(t.TempDir(), "cpu.prof"), filepath.Join(t.TempDir(), "cpu2.prof")}
+	for _, path := range append(files, "", "") { // a second one ends the first, and no path ends the last
+		if err := s.Profile(path, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Profile(file+"2", nil); err == nil {
-			t.Error("two profiles at a time: no error")
-		}
-		for range 2 {
-			if err := s.EndProfile(struct{}{}, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
+	}
+	for _, file := range files {
 		if st, err := os.Stat(file); err != nil || st.Size() == 0 {
 			t.Errorf("%v, %v", st, err)
 		}
+	}
+	if err := s.Profile(filepath.Join(t.TempDir(), "missing", "cpu.prof"), nil); err == nil {
+		t.Error("a profile in a folder that does not exist: no error")
 	}
 }
 

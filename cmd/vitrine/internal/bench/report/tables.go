@@ -1,4 +1,4 @@
-package bench
+package report
 
 import (
 	"bytes"
@@ -81,7 +81,7 @@ func (r Report) sentence() string {
 		r.Began.Format(time.DateOnly), m.Processor, m.Processors, m.System, m.Go, r.Rounds, r.Each)
 }
 
-// goalsTable compares the figures with the design's bars.
+// goalsTable shows the design's bars and the figures beside them.
 func (r Report) goalsTable() string {
 	var rows [][]string
 	for _, g := range Goals(r) {
@@ -98,8 +98,7 @@ func (r Report) goalsTable() string {
 // caseTables has a table of cases for each number of activities.
 func (r Report) caseTables() string {
 	var parts []string
-	for i := range r.Runs {
-		m := &r.Runs[i]
+	for _, m := range r.Runs {
 		parts = append(parts, fmt.Sprintf("### %s activities, %s of BSON\n\n%s", grouped(m.Rows), size(m.BSON), m.caseTable()))
 	}
 	return strings.Join(parts, "\n")
@@ -109,29 +108,25 @@ func (r Report) caseTables() string {
 type storeColumn struct{ kind, head string }
 
 // storeColumns are the kinds of stores that any case of the run asked.
-func (m *Measurement) storeColumns() []storeColumn {
+func (m *Run) storeColumns() []storeColumn {
 	return slices.DeleteFunc([]storeColumn{
-		{"scan", "embedded store"}, {"source", "the store itself"}, {"against", "other server"},
+		{Embedded, "embedded store"}, {InPlace, "the store itself"}, {Other, "other server"},
 	}, func(c storeColumn) bool {
 		return !slices.ContainsFunc(m.Results, func(r Result) bool { return r.asked(c.kind) != nil })
 	})
 }
 
-func (m *Measurement) caseTable() string {
+func (m *Run) caseTable() string {
 	head := []string{"case", "what is asked", "at a time", "bytes", "requests/s", "p50", "p99", "first", "bare handler", "±"}
 	columns := m.storeColumns()
 	for _, c := range columns {
 		head = append(head, c.head, "×")
 	}
 	var rows [][]string
-	for i := range m.Results {
-		r := &m.Results[i]
+	for _, r := range m.Results {
 		row := []string{r.Name, strings.ReplaceAll(r.Title, "$", `\$`), grouped(r.Conns), grouped(int(r.Bytes)), rate(r.Rate), short(r.P50), short(r.P99), short(r.First)}
-		if b := r.Bare; b != nil {
-			row = append(row, ratio(b.Ratio), ratio(b.spread()))
-		} else {
-			row = append(row, dash, dash)
-		}
+		b := cmp.Or(r.Bare, &Bare{})
+		row = append(row, given(r.Bare != nil, "%s", ratio(b.Ratio)), given(r.Bare != nil, "%s", ratio(b.spread())))
 		for _, c := range columns {
 			row = append(row, r.asked(c.kind).cells()...)
 		}
@@ -156,9 +151,9 @@ func (a *Asked) cells() []string {
 func (r Report) sizesTable() string {
 	head := []string{""}
 	var rows [][]string
-	for i := range r.Runs {
-		head = append(head, grouped(r.Runs[i].Rows))
-		for n, f := range r.Runs[i].figures() {
+	for i, m := range r.Runs {
+		head = append(head, grouped(m.Rows))
+		for n, f := range m.figures() {
 			if i == 0 {
 				rows = append(rows, []string{f[0]})
 			}
@@ -176,7 +171,7 @@ func (r Report) sizesTable() string {
 
 // figures are the names and figures of one run: of every run the same names in the
 // same order.
-func (m *Measurement) figures() [][2]string {
+func (m *Run) figures() [][2]string {
 	mem, p, ref := cmp.Or(m.Memory, &Memory{}), cmp.Or(m.Pauses, &Pauses{}), cmp.Or(m.Refresh, &Refresh{})
 	return [][2]string{
 		{"records made and stored", short(m.Fill)},
@@ -203,9 +198,9 @@ func (m *Measurement) figures() [][2]string {
 // notes lists the steps and cases that were left out.
 func (r Report) notes() string {
 	var b strings.Builder
-	for i := range r.Runs {
-		for _, note := range r.Runs[i].Notes {
-			fmt.Fprintf(&b, "- %s activities: %s\n", grouped(r.Runs[i].Rows), note)
+	for _, m := range r.Runs {
+		for _, note := range m.Notes {
+			fmt.Fprintf(&b, "- %s activities: %s\n", grouped(m.Rows), note)
 		}
 	}
 	return b.String()

@@ -1,0 +1,133 @@
+// Package process runs the two sides of a measurement, each in a process of its own: the
+// same program started again, which offers a service to the measuring process over its
+// standard input and output.
+//
+//	measuring process                          child
+//	Start ────────starts────────────────────▶ Serve(Serving) or Serve(Bare)
+//	Call  ──request on stdin, reply on stdout──▶ a method of the service
+//	Close ──────end of stdin─────────────────▶ Serve returns, the child ends
+//
+// Serving is the front end under measurement, Bare the handler that it is compared with.
+// A child never outlives its parent, since its standard input ends with the parent.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/rpc"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// serviceName is the name of the one service of a child.
+const serviceName = "Child"
+
+// grace is the time a child has to end when it is interrupted.
+const grace = 20 * time.Second
+
+// None is for calls without arguments or without a reply.
+type None = struct{}
+
+// Command says how to start a child.
+type Command struct {
+	Path   string
+	Args   []string
+	Env    []string  // if nil, the parent's
+	Stderr io.Writer // if nil, discarded
+}
+
+// Process is a running child. Its methods are safe for concurrent use.
+type Process struct {
+	ID    int       // of the operating system
+	Began time.Time // when it was started
+
+	client *rpc.Client
+	close  func() error
+}
+
+// Start starts a child; when ctx ends, the child is interrupted, and calls fail. Close it
+// when done.
+func Start(ctx context.Context, c Command) (*Process, error) {
+	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
+	cmd.Env, cmd.Stderr = c.Env, c.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start child: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start child: %w", err)
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start child: %w", err)
+	}
+	p := &Process{ID: cmd.Process.Pid, Began: began, client: rpc.NewClient(parentEnd{out, in})}
+	p.close = sync.OnceValue(func() error {
+		failed := p.client.Close()
+		if errors.Is(failed, rpc.ErrShutdown) {
+			failed = nil // the child has ended already; Wait says how
+		}
+		return errors.Join(failed, cmd.Wait())
+	})
+	return p, nil
+}
+
+// Call calls a method of the child's service.
+func (p *Process) Call(method string, args, reply any) error {
+	if err := p.client.Call(serviceName+"."+method, args, reply); err != nil {
+		return fmt.Errorf("%s of child %d: %w", method, p.ID, err)
+	}
+	return nil
+}
+
+// Close ends the child's input and waits until the child has ended. It may be called again.
+func (p *Process) Close() error {
+	if err := p.close(); err != nil {
+		return fmt.Errorf("child %d: %w", p.ID, err)
+	}
+	return nil
+}
+
+// Serve offers a service's methods, in the form that net/rpc asks for, to the parent until
+// in or ctx ends. The reading of a standard input cannot be interrupted: if ctx ends first,
+// Serve leaves a goroutine behind that ends with the process.
+func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, service any) error {
+	server := rpc.NewServer()
+	if err := server.RegisterName(serviceName, service); err != nil {
+		return fmt.Errorf("offer service: %w", err)
+	}
+	ended := make(chan None)
+	go func() {
+		defer close(ended)
+		server.ServeConn(childEnd{in, out})
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// parentEnd is the parent's end of the two pipes. Closing it closes the child's input
+// alone: a child that is still replying must not find its output gone, which would
+// kill it. The output ends with the child.
+type parentEnd struct {
+	io.Reader
+	io.WriteCloser
+}
+
+// childEnd is the child's end.
+type childEnd struct {
+	io.ReadCloser
+	io.WriteCloser
+}
+
+// Close implements io.Closer.
+func (c childEnd) Close() error { return errors.Join(c.WriteCloser.Close(), c.ReadCloser.Close()) }

@@ -1,0 +1,263 @@
+// Package report holds the figures that package bench measures, compares them with the
+// bars of the design, and shows them.
+//
+//	bench.Run ──▶ Report ──▶ JSON ──▶ Report.Join (several reports as one)
+//	                │
+//	                ├──▶ WriteTable, Fill   tables in Markdown, on a terminal or in a document
+//	                └──▶ Draw               charts as SVG
+//
+// JSON keeps durations in nanoseconds and sizes in bytes. The same report always gives the
+// same text and the same drawings, so that both can be kept under version control.
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Report is what one call of bench measured.
+type Report struct {
+	Machine Machine       `json:"machine"`
+	Began   time.Time     `json:"began"`
+	Rounds  int           `json:"rounds"`
+	Each    time.Duration `json:"duration_ns"` // of one side in one round
+	Runs    []Run         `json:"runs"`
+}
+
+// Machine describes where the measurement ran.
+type Machine struct {
+	Processor  string `json:"processor"`
+	Processors int    `json:"processors"` // those the program uses
+	System     string `json:"system"`
+	Go         string `json:"go"`
+}
+
+// Run is the measurement of one store.
+type Run struct {
+	Store string        `json:"store"`
+	Rows  int           `json:"rows"`     // activities
+	BSON  int64         `json:"bson"`     // of the activities, in the source collection
+	Fill  time.Duration `json:"fill_ns"`  // to make and store the records; 0: an earlier run did
+	Build time.Duration `json:"build_ns"` // to build all views from nothing; 0: an earlier run did
+	// BuildMost is the most anonymous memory of the process that filled and built.
+	BuildMost int64    `json:"build_most"`
+	Starts    []Start  `json:"starts"`  // from a store whose views are built
+	Memory    *Memory  `json:"memory"`  // nil: not chosen
+	Results   []Result `json:"results"` // one for each case
+	Refresh   *Refresh `json:"refresh"` // nil: not chosen, or not possible
+	Pauses    *Pauses  `json:"gc"`      // while the cases were measured
+	Notes     []string `json:"notes"`   // what was left out, and why
+	Against   string   `json:"against"` // the other server; empty: none
+	Indexed   []string `json:"indexed"` // paths that the other server finds by an index
+}
+
+// Start is one start of the serving process.
+type Start struct {
+	Ready time.Duration `json:"ready_ns"` // from the start of the process to 200 from /readyz
+}
+
+// Memory is the memory of the serving process.
+type Memory struct {
+	Rows    int64 `json:"row_bytes"`   // BSON of all views
+	Indexes int64 `json:"index_bytes"` // path indexes, in the end
+	Loaded  Held  `json:"loaded"`      // when every view was loaded and every job had run
+	Settled Held  `json:"settled"`     // then, after a garbage collection
+	After   Held  `json:"after"`       // after all cases, as it was
+	Most    int64 `json:"most"`        // anonymous at any time since the start
+}
+
+// Held is the memory of a process at one time. Figures of the operating system are 0 where
+// it reports none.
+type Held struct {
+	Anonymous int64 `json:"anonymous"` // resident: heap, stacks and the like
+	Resident  int64 `json:"resident"`  // with the file pages of an embedded store
+	Peak      int64 `json:"peak"`      // the most that was ever resident
+	Heap      int64 `json:"heap"`      // live objects and those not swept yet
+}
+
+// Result is the outcome of one case: medians over the rounds.
+type Result struct {
+	Name  string        `json:"name"`
+	Title string        `json:"title"`
+	Fresh bool          `json:"fresh"` // no question was asked twice
+	Conns int           `json:"conns"`
+	Took  int           `json:"rounds"`
+	Bytes int64         `json:"bytes"` // of one body, on average
+	Rate  float64       `json:"rate"`  // requests per second
+	P50   time.Duration `json:"p50_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	First time.Duration `json:"first_ns"` // of the very first request: what it needs is built
+	Hits  float64       `json:"hits"`     // share of answers from the result cache
+	CPU   time.Duration `json:"cpu_ns"`   // processor time of the serving process, per request
+	Seen  int           `json:"requests"` // of all rounds
+
+	Bare   *Bare   `json:"bare"`   // nil: the answer is too long to be held
+	Stores []Asked `json:"stores"` // the same question, asked of stores
+}
+
+// Bare is the outcome of the bare handler with the same bytes.
+type Bare struct {
+	Rate  float64       `json:"rate"`
+	P50   time.Duration `json:"p50_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	CPU   time.Duration `json:"cpu_ns"`
+	Ratio float64       `json:"ratio"`      // of the rates, round by round: 1 is as fast
+	Low   float64       `json:"ratio_low"`  // of all rounds
+	High  float64       `json:"ratio_high"` // of all rounds
+}
+
+// spread is the distance of the rounds from the ratio.
+func (b *Bare) spread() float64 { return (b.High - b.Low) / 2 }
+
+// Kinds of stores, for Asked.Store.
+const (
+	Embedded = "scan"    // the embedded store that is served
+	InPlace  = "source"  // the configured server that is served
+	Other    = "against" // a MongoDB-compatible server with copies of the records
+)
+
+// The work of a store for an answer, for Asked.By.
+const (
+	ByIndex = "index"
+	ByScan  = "scan"
+)
+
+// Asked is a store's time for the question of a case.
+type Asked struct {
+	Store  string        `json:"store"` // Embedded, InPlace or Other
+	P50    time.Duration `json:"p50_ns"`
+	Times  int           `json:"times"`
+	Factor float64       `json:"factor"` // the time as a multiple of the front end's median
+	By     string        `json:"by"`     // ByIndex or ByScan
+	Error  string        `json:"error,omitempty"`
+}
+
+// Refresh is the outcome of changing records under load: medians over the rounds.
+type Refresh struct {
+	Changed   int           `json:"changed"` // records per round
+	Rate      int           `json:"rate"`    // requests per second meanwhile
+	Visible   time.Duration `json:"visible_ns"`
+	Publish   time.Duration `json:"publish_ns"` // from the job's start to the store's commit
+	Swap      time.Duration `json:"swap_ns"`    // from there to the answers
+	Scan      time.Duration `json:"scan_ns"`    // to read all activities from the store, without load
+	SteadyP50 time.Duration `json:"steady_p50_ns"`
+	SteadyP99 time.Duration `json:"steady_p99_ns"`
+	P50       time.Duration `json:"p50_ns"` // from the job's start to half a second after it was visible
+	P99       time.Duration `json:"p99_ns"`
+	Ratio     float64       `json:"p99_ratio"` // round by round
+	Rounds    int           `json:"rounds"`
+	Trace     Trace         `json:"trace"` // of the last round
+}
+
+// Trace is one round, moment by moment, relative to the job's start.
+type Trace struct {
+	Published time.Duration `json:"published_ns"`
+	Visible   time.Duration `json:"visible_ns"`
+	Points    []Point       `json:"points"`
+}
+
+// Point is the slowest request of a short moment.
+type Point struct {
+	At   time.Duration `json:"at_ns"`
+	Took time.Duration `json:"took_ns"`
+}
+
+// Pauses are the garbage collections of the serving process.
+type Pauses struct {
+	Cycles uint64        `json:"cycles"`
+	P50    time.Duration `json:"p50_ns"` // a pause
+	P99    time.Duration `json:"p99_ns"`
+	Max    time.Duration `json:"max_ns"`
+	Share  float64       `json:"share"` // of the process's processor time
+}
+
+// find returns the first element for which is holds; nil if there is none.
+func find[T any](all []T, is func(*T) bool) *T {
+	for i := range all {
+		if is(&all[i]) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// asked returns a store's time; nil if it has none.
+func (r *Result) asked(kind string) *Asked {
+	return find(r.Stores, func(a *Asked) bool { return a.Store == kind })
+}
+
+// Result returns a case's result; nil if it was not measured.
+func (m *Run) Result(name string) *Result {
+	return find(m.Results, func(r *Result) bool { return r.Name == name })
+}
+
+// Start is the median time until the serving process was ready.
+func (m *Run) Start() time.Duration {
+	return Median(m.Starts, func(s Start) time.Duration { return s.Ready })
+}
+
+// Median returns the middle figure of all, the mean of the middle two where their number is
+// even, and 0 of none.
+func Median[E any, T float64 | time.Duration | int64](all []E, figure func(E) T) T {
+	if len(all) == 0 {
+		return 0
+	}
+	figures := make([]T, len(all))
+	for i, e := range all {
+		figures[i] = figure(e)
+	}
+	slices.Sort(figures)
+	return (figures[(len(all)-1)/2] + figures[len(all)/2]) / 2
+}
+
+// Join adds to a report the figures that another one has beside it: other numbers of
+// activities, and of the same number other cases, stores and steps. It replaces nothing.
+func (r *Report) Join(other Report) {
+	for _, m := range other.Runs {
+		if same := find(r.Runs, func(have *Run) bool { return have.alike(m) }); same != nil {
+			same.join(m)
+		} else {
+			r.Runs = append(r.Runs, m)
+		}
+	}
+	slices.SortStableFunc(r.Runs, func(a, b Run) int { return a.Rows - b.Rows })
+}
+
+// alike reports whether two runs measured the same activities. Every refresh changes
+// their size a little.
+func (m *Run) alike(other Run) bool {
+	return m.Rows == other.Rows && max(m.BSON-other.BSON, other.BSON-m.BSON) <= m.BSON/100
+}
+
+// join adds the figures that m lacks.
+func (m *Run) join(other Run) {
+	for _, r := range other.Results {
+		have := m.Result(r.Name)
+		if have == nil {
+			m.Results = append(m.Results, r)
+			continue
+		}
+		for _, a := range r.Stores {
+			if have.asked(a.Store) == nil {
+				have.Stores = append(have.Stores, a)
+			}
+		}
+	}
+	if m.Against == "" {
+		m.Against, m.Indexed = other.Against, other.Indexed
+	}
+	if m.Fill == 0 {
+		m.Fill, m.Build, m.BuildMost = other.Fill, other.Build, other.BuildMost
+	}
+	if len(m.Starts) < len(other.Starts) {
+		m.Starts = other.Starts
+	}
+	m.Memory, m.Pauses = cmp.Or(m.Memory, other.Memory), cmp.Or(m.Pauses, other.Pauses)
+	m.Refresh = cmp.Or(m.Refresh, other.Refresh)
+	for _, note := range other.Notes {
+		if !slices.Contains(m.Notes, note) {
+			m.Notes = append(m.Notes, note)
+		}
+	}
+}
