@@ -1,13 +1,15 @@
 package bolt_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
-	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
-	"vitrine/cache/origin/origintest"
+	"vitrine/rules/testoutput"
 )
+
+func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // open opens a store in a new folder and closes it when the test ends.
 func open(t testing.TB, o bolt.Options) *bolt.Store {
@@ -22,10 +24,4 @@ func open(t testing.TB, o bolt.Options) *bolt.Store {
 		}
 	})
 	return s
-}
-
-func TestConformance(t *testing.T) {
-	origintest.Run(t, origintest.Harness{Open: func(t *testing.T, s origintest.Settings) origin.Store {
-		return open(t, bolt.Options{Now: s.Now, Elapsed: s.Elapsed, KeepDeltas: s.KeepDeltas})
-	}})
 }

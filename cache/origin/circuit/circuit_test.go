@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,27 +13,12 @@ import (
 	"go.uber.org/goleak"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/circuit"
-	"vitrine/cache/origin/origintest"
 	"vitrine/rules"
 	"vitrine/rules/testoutput"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
-
-// TestConformance: behind a circuit a store behaves as it does without.
-func TestConformance(t *testing.T) {
-	origintest.Run(t, origintest.Harness{Rounds: 5, Open: func(t *testing.T, set origintest.Settings) origin.Store {
-		inner, err := bolt.Open(filepath.Join(t.TempDir(), "v.db"), bolt.Options{Now: set.Now, Elapsed: set.Elapsed, KeepDeltas: set.KeepDeltas})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := circuit.New(inner, circuit.Options{})
-		t.Cleanup(func() { _ = s.Close() })
-		return s
-	}})
-}
 
 // fickle is a store that is there, away, or silent.
 type fickle struct {

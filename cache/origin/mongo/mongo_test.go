@@ -1,11 +1,8 @@
 package mongo_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,30 +15,11 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
-	"vitrine/cache/origin/origintest"
 	"vitrine/rules"
 	"vitrine/rules/testoutput"
 )
 
-// envChild makes the test binary the child of a crash test, working on this URI.
-const envChild = "VITRINE_TEST_MONGO_CHILD"
-
-func TestMain(m *testing.M) {
-	if uri := os.Getenv(envChild); uri != "" {
-		fmt.Fprintln(os.Stderr, labour(uri))
-		os.Exit(1)
-	}
-	goleak.VerifyTestMain(testoutput.Limited{Tests: m})
-}
-
-// labour is the child's work; it ends only by an error.
-func labour(uri string) error {
-	s, err := mongo.Open(context.Background(), uri, mongo.Options{BatchSize: mongotest.BatchSize, KeepDeltas: 5})
-	if err != nil {
-		return err
-	}
-	return origintest.Labour(context.Background(), s, os.Stdout)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}) }
 
 // databases counts the databases that tests have used, so that each gets a fresh one.
 var databases atomic.Int64
@@ -66,31 +44,6 @@ func openAt(t testing.TB, uri string, o mongo.Options) *mongo.Store {
 		}
 	})
 	return s
-}
-
-func TestConformance(t *testing.T) {
-	server := mongotest.Start(t)
-	origintest.Run(t, origintest.Harness{Plain: true, Rounds: 8, Open: func(t *testing.T, s origintest.Settings) origin.Store {
-		return open(t, server, mongo.Options{Now: s.Now, Elapsed: s.Elapsed, KeepDeltas: s.KeepDeltas})
-	}})
-}
-
-func TestKilledAnywhere(t *testing.T) {
-	uri := mongotest.Start(t) + "crash"
-	origintest.CrashTest{
-		Rounds: 8,
-		Child: func() *exec.Cmd {
-			child := exec.Command(os.Args[0])
-			child.Env = append(os.Environ(), envChild+"="+uri)
-			return child
-		},
-		Open: func(t *testing.T) (origin.Store, func()) {
-			s := openAt(t, uri, mongo.Options{})
-			return s, func() {}
-		},
-		Shared:   true,
-		Patience: 300 * time.Millisecond,
-	}.Run(t)
 }
 
 func TestCopy(t *testing.T) {
@@ -152,7 +105,6 @@ func TestName(t *testing.T) {
 		want string
 	}{
 		{"mongodb://user:secret@a:1,b:2/osiris?appName=x", mongo.Options{}, "mongodb://a:1,b:2/osiris"},
-		{"mongodb://a:1/", mongo.Options{Database: "osiris"}, "mongodb://a:1/osiris"},
 		{"mongodb://a:1/osiris", mongo.Options{ViewsDatabase: "vitrine"}, "mongodb://a:1/osiris (views in vitrine)"},
 	} {
 		if got := openAt(t, tc.uri, tc.o).Name(); got != tc.want {

@@ -1,4 +1,4 @@
-package origintest
+package origin_test
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-var importTests = map[string]func(*testing.T, Harness){
+var importTests = map[string]func(*testing.T, harness){
 	"upsert inserts and replaces":            testUpsert,
 	"of equal ids in a call the last counts": testUpsertTwice,
 	"a document without id gets one":         testUpsertNoID,
@@ -17,8 +17,8 @@ var importTests = map[string]func(*testing.T, Harness){
 	"reserved names are refused":             testReserved,
 }
 
-func testUpsert(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testUpsert(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	docs := numbered(t, 130)
 	upsert(t, s, "docs", docs[:100], origin.Upserted{Inserted: 100})
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: 30, Replaced: 100})
@@ -30,8 +30,8 @@ func testUpsert(t *testing.T, h Harness) {
 	}
 }
 
-func testUpsertTwice(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testUpsertTwice(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	var docs []bson.Raw
 	for i := range 7 {
 		docs = append(docs, raw(t, bson.D{{Key: "_id", Value: int32(i % 3)}, {Key: "n", Value: int32(i)}}))
@@ -40,8 +40,8 @@ func testUpsertTwice(t *testing.T, h Harness) {
 	same(t, "documents", texts(t, s.Scan(t.Context(), "docs")), stringsOf(docs[4:]))
 }
 
-func testUpsertNoID(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testUpsertNoID(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	docs := []bson.Raw{raw(t, bson.D{{Key: "n", Value: 1}}), raw(t, bson.D{{Key: "n", Value: 1}}), raw(t, bson.D{})}
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: 3})
 	n := 0
@@ -56,8 +56,8 @@ func testUpsertNoID(t *testing.T, h Harness) {
 	}
 }
 
-func testRetain(t *testing.T, h Harness) {
-	s, docs := h.Open(t, Settings{}), numbered(t, 300)
+func testRetain(t *testing.T, h harness) {
+	s, docs := h.open(t, settings{}), numbered(t, 300)
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
 	third := map[string]bool{}
 	for i := 0; i < len(docs); i += 3 {
@@ -74,8 +74,8 @@ func testRetain(t *testing.T, h Harness) {
 	same(t, "documents left", texts(t, s.Scan(t.Context(), "docs")), stringsOf(want))
 }
 
-func testUpsertMalformed(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testUpsertMalformed(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	for name, doc := range map[string]bson.Raw{
 		"empty":           {},
 		"cut off":         numbered(t, 1)[0][:9],
@@ -90,8 +90,8 @@ func testUpsertMalformed(t *testing.T, h Harness) {
 	same(t, "documents", texts(t, s.Scan(t.Context(), "docs")), []string{})
 }
 
-func testReserved(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testReserved(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	for _, name := range []string{"", "view_meta", "view_activities", "system.users", "a$b"} {
 		if _, err := s.Upsert(t.Context(), name, numbered(t, 1)); err == nil {
 			t.Errorf("Upsert into %q: no error", name)

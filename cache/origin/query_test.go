@@ -1,4 +1,4 @@
-package origintest
+package origin_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-var queryTests = map[string]func(*testing.T, Harness){
+var queryTests = map[string]func(*testing.T, harness){
 	"a query on a view is answered in its order": testSelect,
 	"a query on a view leaves out what is gone":  testSelectGone,
 	"a query keeps to its generation":            testSelectStale,
@@ -37,8 +37,8 @@ func selected(docs iter.Seq2[bson.Raw, error]) ([]string, error) {
 	return list, nil
 }
 
-func testSelect(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testSelect(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	meta := publish(t, s, acquire(t, s, "a"), 6,
 		row(t, "a", 2), row(t, "b", 1), row(t, "c", 3), row(t, "d", 2), row(t, "e", 3), row(t, "f", 1))
 	up, down := bson.D{{Key: "n", Value: 1}}, bson.D{{Key: "n", Value: -1}}
@@ -74,8 +74,8 @@ func testSelect(t *testing.T, h Harness) {
 	}
 }
 
-func testSelectGone(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testSelectGone(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	publish(t, s, l, 2, row(t, "a", 1), row(t, "b", 1))
 	meta := publish(t, s, l, 1, gone(t, "a"), row(t, "b", 2))
@@ -85,8 +85,8 @@ func testSelectGone(t *testing.T, h Harness) {
 	}
 }
 
-func testSelectStale(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testSelectStale(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	before := publish(t, s, l, 1, row(t, "a", 1))
 	publish(t, s, l, 1, row(t, "a", 2))
@@ -111,13 +111,9 @@ func testSelectStale(t *testing.T, h Harness) {
 
 // testSelectWhole publishes generation after generation, each with its own number
 // in every row, and reads meanwhile.
-func testSelectWhole(t *testing.T, h Harness) {
+func testSelectWhole(t *testing.T, h harness) {
 	const rows = 40
-	rounds := h.Rounds
-	if rounds == 0 {
-		rounds = 25
-	}
-	s := h.Open(t, Settings{})
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	put := func(n int) {
 		all := make([]origin.Row, rows)
@@ -148,7 +144,7 @@ func testSelectWhole(t *testing.T, h Harness) {
 			}
 		})
 	}
-	for n := 2; n <= rounds; n++ {
+	for n := 2; n <= h.rounds; n++ {
 		put(n)
 	}
 	close(done)
@@ -189,8 +185,8 @@ func readWhole(t *testing.T, s origin.Store, rows int) (bool, error) {
 	return true, nil
 }
 
-func testIndex(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testIndex(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	indexer, able := s.(origin.Indexer)
 	if !able {
 		t.Skip("the store has no indexes")

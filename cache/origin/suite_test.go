@@ -1,53 +1,94 @@
-// Package origintest is the conformance suite of package origin: one test per
-// sentence of its contract, run by every implementation on itself.
-//
-//	func TestStore(t *testing.T) { origintest.Run(t, origintest.Harness{Open: open}) }
-//
-// It also has the two halves of the crash tests: what the child process does until
-// it is killed (Labour), and what must hold afterwards (Crash).
-package origintest
+package origin_test
 
 import (
 	"context"
 	"fmt"
 	"iter"
 	"maps"
+	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/circuit"
+	"vitrine/cache/origin/mongo"
+	"vitrine/cache/origin/mongo/mongotest"
 )
 
-// Harness is an implementation under test.
-type Harness struct {
-	// Open returns a fresh, empty store, to be closed when the test ends.
-	Open func(t *testing.T, s Settings) origin.Store
-	// Plain marks a server that stores and compares only plain documents: ids are
+// harness is an implementation under test.
+type harness struct {
+	// open returns a fresh, empty store and closes it when the test ends.
+	open func(t *testing.T, s settings) origin.Store
+	// plain marks a server that stores and compares only plain documents: ids are
 	// strings, ObjectIDs, integers, doubles, booleans or dates, and filters know
 	// neither $elemMatch on values nor comparisons across types.
-	Plain bool
-	// Rounds is how many generations the longest test publishes. If zero, 25.
-	Rounds int
+	plain bool
+	// rounds is the number of generations that the longest tests publish.
+	rounds int
 }
 
-// Settings are what a test needs set in a store's options. Zero values mean the
+// settings are what a test needs set in a store's options. Zero values mean the
 // store's defaults.
-type Settings struct {
-	Now        func() time.Time
-	Elapsed    func() time.Duration
-	KeepDeltas uint64
+type settings struct {
+	now        func() time.Time
+	elapsed    func() time.Duration
+	keepDeltas uint64
 }
 
-// Run runs the suite as subtests of t.
-func Run(t *testing.T, h Harness) {
+// TestConformance has one test per sentence of the contract of origin.Store, and runs it
+// on every implementation: the embedded store, the same behind a circuit, and MongoDB's
+// wire protocol if there is a server for it (see mongotest).
+func TestConformance(t *testing.T) {
+	t.Run("bolt", func(t *testing.T) {
+		harness{open: openBolt, rounds: 25}.run(t)
+	})
+	t.Run("circuit", func(t *testing.T) {
+		behind := func(t *testing.T, s settings) origin.Store { return circuit.New(openBolt(t, s), circuit.Options{}) }
+		harness{open: behind, rounds: 5}.run(t)
+	})
+	t.Run("mongo", func(t *testing.T) {
+		server := mongotest.Start(t)
+		var databases atomic.Int64 // each test gets a fresh one
+		fresh := func(t *testing.T, s settings) origin.Store {
+			return openMongo(t, fmt.Sprintf("%stest%d", server, databases.Add(1)), s)
+		}
+		harness{open: fresh, plain: true, rounds: 8}.run(t)
+	})
+}
+
+// openBolt opens an embedded store in a new folder.
+func openBolt(t *testing.T, s settings) origin.Store {
+	t.Helper()
+	o := bolt.Options{Now: s.now, Elapsed: s.elapsed, KeepDeltas: s.keepDeltas}
+	return closed(t, must(bolt.Open(filepath.Join(t.TempDir(), "new", "vitrine.db"), o))(t))
+}
+
+// openMongo opens a store on a server.
+func openMongo(t *testing.T, uri string, s settings) origin.Store {
+	t.Helper()
+	o := mongo.Options{Now: s.now, Elapsed: s.elapsed, KeepDeltas: s.keepDeltas, BatchSize: mongotest.BatchSize}
+	return closed(t, must(mongo.Open(t.Context(), uri, o))(t))
+}
+
+// closed closes a store when the test ends.
+func closed(t *testing.T, s origin.Store) origin.Store {
+	t.Cleanup(func() { ok(t, s.Close()) })
+	return s
+}
+
+// run runs the suite as subtests of t, beside those of other implementations.
+func (h harness) run(t *testing.T) {
+	t.Parallel()
 	for _, group := range []struct {
 		name  string
-		tests map[string]func(*testing.T, Harness)
+		tests map[string]func(*testing.T, harness)
 	}{
-		{"source", sourceTests}, {"import", importTests}, {"publish", publishTests},
+		{"source", sourceTests}, {"import", importTests}, {"publish", publishTests}, {"health", healthTests},
 		{"readers", readerTests}, {"queries", queryTests}, {"lease", leaseTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
@@ -77,8 +118,8 @@ func (c *clock) elapsed() time.Duration { return c.gone }
 func (c *clock) advance(d time.Duration) { c.at, c.gone = c.at.Add(d), c.gone+d }
 func (c *clock) step(d time.Duration)    { c.at = c.at.Add(d) }
 
-// settings have a store go by the clock.
-func (c *clock) settings() Settings { return Settings{Now: c.now, Elapsed: c.elapsed} }
+// settings make a store use the clock.
+func (c *clock) settings() settings { return settings{now: c.now, elapsed: c.elapsed} }
 
 // must returns v, or ends the test.
 func must[T any](v T, err error) func(t *testing.T) T {

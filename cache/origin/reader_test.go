@@ -1,4 +1,4 @@
-package origintest
+package origin_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-var readerTests = map[string]func(*testing.T, Harness){
+var readerTests = map[string]func(*testing.T, harness){
 	"deltas reach back as far as promised": testPruned,
 	"a reader may publish":                 testReaderPublishes,
 	"readers see whole generations":        testWholeGenerations,
@@ -40,9 +40,9 @@ func cut(text string) (before, after string) {
 	return text[:i], text[i+1:]
 }
 
-func testPruned(t *testing.T, h Harness) {
+func testPruned(t *testing.T, h harness) {
 	const keep = 3
-	s := h.Open(t, Settings{KeepDeltas: keep})
+	s := h.open(t, settings{keepDeltas: keep})
 	l := acquire(t, s, "a")
 	publish(t, s, l, 2, row(t, 1, 1), row(t, 2, 1))
 	publish(t, s, l, 1, gone(t, 2))
@@ -63,8 +63,8 @@ func testPruned(t *testing.T, h Harness) {
 	same(t, "rows", rows, numberIDs([]string{at("1:4", meta.Generation)}))
 }
 
-func testNoResurrection(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{KeepDeltas: 1})
+func testNoResurrection(t *testing.T, h harness) {
+	s := h.open(t, settings{keepDeltas: 1})
 	l := acquire(t, s, "a")
 	for n := range 4 {
 		publish(t, s, l, 1, row(t, 1, n))
@@ -80,8 +80,8 @@ func testNoResurrection(t *testing.T, h Harness) {
 }
 
 // testReaderPublishes publishes from a reader's own loop.
-func testReaderPublishes(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testReaderPublishes(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	publishNumber(t, s, l)
 	var m mirror
@@ -111,8 +111,8 @@ func testReaderPublishes(t *testing.T, h Harness) {
 	}
 }
 
-func testDeltaSpans(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testDeltaSpans(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	publishNumber(t, s, l)
 	var m mirror
@@ -128,12 +128,8 @@ func testDeltaSpans(t *testing.T, h Harness) {
 }
 
 // testWholeGenerations lets readers of both kinds loose on a publisher.
-func testWholeGenerations(t *testing.T, h Harness) {
-	rounds := h.Rounds
-	if rounds == 0 {
-		rounds = 25
-	}
-	s := h.Open(t, Settings{KeepDeltas: 4})
+func testWholeGenerations(t *testing.T, h harness) {
+	s := h.open(t, settings{keepDeltas: 4})
 	l := acquire(t, s, "a")
 	publishNumber(t, s, l)
 
@@ -146,7 +142,7 @@ func testWholeGenerations(t *testing.T, h Harness) {
 			}
 		})
 	}
-	for range rounds {
+	for range h.rounds {
 		publishNumber(t, s, l)
 	}
 	stop()

@@ -1,4 +1,4 @@
-package origintest
+package origin_test
 
 import (
 	"bufio"
@@ -9,14 +9,72 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.uber.org/goleak"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/origin/mongo"
+	"vitrine/cache/origin/mongo/mongotest"
+	"vitrine/cache/origin/open"
+	"vitrine/rules/testoutput"
 )
+
+// envChild makes the test binary the child of a crash test, at work on the store at this URI.
+const envChild = "VITRINE_TEST_STORE_CHILD"
+
+// childOptions keep so few deltas that pruning goes on all the time.
+var childOptions = open.Options{
+	Bolt:  bolt.Options{KeepDeltas: 2},
+	Mongo: mongo.Options{BatchSize: mongotest.BatchSize, KeepDeltas: 5},
+}
+
+func TestMain(m *testing.M) {
+	if uri := os.Getenv(envChild); uri != "" {
+		s, err := open.Store(context.Background(), uri, childOptions)
+		if err == nil {
+			err = labour(context.Background(), s, os.Stdout)
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(testoutput.Limited{Tests: m})
+}
+
+// TestKilledAnywhere kills a process at work on a store, again and again.
+func TestKilledAnywhere(t *testing.T) {
+	t.Run("bolt", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "vitrine.db")
+		rounds := 24
+		if testing.Short() {
+			rounds = 5
+		}
+		crashTest{uri: "bolt://" + path, rounds: rounds, patience: 20 * time.Millisecond}.run(t)
+		checkPages(t, path)
+	})
+	t.Run("mongo", func(t *testing.T) {
+		crashTest{uri: mongotest.Start(t) + "crash", rounds: 8, shared: true, patience: 300 * time.Millisecond}.run(t)
+	})
+}
+
+// checkPages lets bbolt check every page of the file.
+func checkPages(t *testing.T, path string) {
+	t.Helper()
+	db := must(bbolt.Open(path, 0o600, nil))(t)
+	defer func() { _ = db.Close() }()
+	ok(t, db.View(func(tx *bbolt.Tx) error {
+		for err := range tx.Check() {
+			t.Error(err)
+		}
+		return nil
+	}))
+}
 
 // The words of a child's reports.
 const (
@@ -27,10 +85,10 @@ const (
 // crashCollection is the source collection that a child imports into.
 const crashCollection = "stored"
 
-// Labour publishes numbered generations and imports documents, and reports each
+// labour publishes numbered generations and imports documents, and reports each
 // as soon as the store has acknowledged it, until something fails: it is what the
 // child process of a crash test does until it is killed.
-func Labour(ctx context.Context, s origin.Store, reports io.Writer) error {
+func labour(ctx context.Context, s origin.Store, reports io.Writer) error {
 	holder := fmt.Sprint("process ", os.Getpid())
 	for {
 		// A lease that runs out at once: the next child has it with its second try.
@@ -80,28 +138,27 @@ func publishNext(ctx context.Context, s origin.Store, l origin.Lease) (uint64, e
 	return meta.Generation, err
 }
 
-// CrashTest kills a process at work on a store, again and again.
-type CrashTest struct {
-	// Rounds is how often.
-	Rounds int
-	// Child returns a command that runs Labour on the store and reports to its output.
-	Child func() *exec.Cmd
-	// Open opens the store as a reader would; close gives it back.
-	Open func(t *testing.T) (s origin.Store, close func())
-	// Shared says that the store can be open in several processes: then readers
-	// check it all the while.
-	Shared bool
-	// Patience is the longest that a child is left to work after a report.
-	Patience time.Duration
+// crashTest kills a process at work on a store, again and again.
+type crashTest struct {
+	uri      string
+	rounds   int
+	shared   bool          // several processes can open the store: then readers check it all the while
+	patience time.Duration // the longest time that a child works on after a report
 }
 
-// Run runs the test: after each kill the view is whole, no generation and no
+// open opens the store as a reader does.
+func (c crashTest) open(t *testing.T) origin.Store {
+	t.Helper()
+	return must(open.Store(t.Context(), c.uri, open.Options{Mongo: mongo.Options{BatchSize: mongotest.BatchSize}}))(t)
+}
+
+// run runs the test: after each kill the view is whole, no generation and no
 // document that was acknowledged is lost, and generations never go back.
-func (c CrashTest) Run(t *testing.T) {
-	if c.Shared {
+func (c crashTest) run(t *testing.T) {
+	if c.shared {
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		s, release := c.Open(t)
+		s := c.open(t)
 		for _, fresh := range []bool{true, false} {
 			wg.Go(func() {
 				if err := follow(ctx, s, fresh); err != nil {
@@ -109,10 +166,10 @@ func (c CrashTest) Run(t *testing.T) {
 				}
 			})
 		}
-		defer func() { stop(); wg.Wait(); release() }()
+		defer func() { stop(); wg.Wait(); ok(t, s.Close()) }()
 	}
 	var known acknowledged
-	for range c.Rounds {
+	for range c.rounds {
 		c.kill(t, &known)
 		c.check(t, &known)
 		if t.Failed() {
@@ -131,9 +188,10 @@ type acknowledged struct {
 }
 
 // kill starts a child and kills it a random while after a random report.
-func (c CrashTest) kill(t *testing.T, known *acknowledged) {
+func (c crashTest) kill(t *testing.T, known *acknowledged) {
 	t.Helper()
-	child := c.Child()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), envChild+"="+c.uri)
 	child.Stderr = os.Stderr
 	output, err := child.StdoutPipe()
 	ok(t, err)
@@ -147,7 +205,7 @@ func (c CrashTest) kill(t *testing.T, known *acknowledged) {
 		known.hear(t, reports.Text())
 	}
 	// Not to wait for anything, but to hit the child at any point of its work.
-	<-time.After(time.Duration(rand.Int64N(int64(c.Patience))))
+	<-time.After(time.Duration(rand.Int64N(int64(c.patience))))
 	ok(t, child.Process.Kill())
 	for reports.Scan() {
 		known.hear(t, reports.Text())
@@ -172,10 +230,10 @@ func (a *acknowledged) hear(t *testing.T, report string) {
 }
 
 // check checks the store after a kill.
-func (c CrashTest) check(t *testing.T, known *acknowledged) {
+func (c crashTest) check(t *testing.T, known *acknowledged) {
 	t.Helper()
-	s, release := c.Open(t)
-	defer release()
+	s := c.open(t)
+	defer func() { ok(t, s.Close()) }()
 	var m mirror
 	err := m.load(t.Context(), s)
 	if errors.Is(err, origin.ErrStale) { // a write of the killed child may still arrive

@@ -1,4 +1,4 @@
-package origintest
+package origin_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"vitrine/rules"
 )
 
-var sourceTests = map[string]func(*testing.T, Harness){
+var sourceTests = map[string]func(*testing.T, harness){
 	"a missing collection is an empty one":     testMissing,
 	"every document comes once":                testScanAll,
 	"a scan may be left":                       testScanLeft,
@@ -30,8 +30,8 @@ var sourceTests = map[string]func(*testing.T, Harness){
 	"what cannot be evaluated is an error": testUnsupported,
 }
 
-func testMissing(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testMissing(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	same(t, "Scan", texts(t, s.Scan(t.Context(), "nothing")), []string{})
 	same(t, "Find", texts(t, s.Find(t.Context(), "nothing", origin.Query{})), []string{})
 	same(t, "Collections", must(s.Collections(t.Context()))(t), nil)
@@ -44,14 +44,14 @@ func testMissing(t *testing.T, h Harness) {
 	ok(t, s.Ping(t.Context()))
 }
 
-func testScanAll(t *testing.T, h Harness) {
-	s, docs := h.Open(t, Settings{}), numbered(t, 1300)
+func testScanAll(t *testing.T, h harness) {
+	s, docs := h.open(t, settings{}), numbered(t, 1300)
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
 	same(t, "Scan", texts(t, s.Scan(t.Context(), "docs")), stringsOf(docs))
 }
 
-func testScanLeft(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testScanLeft(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	upsert(t, s, "docs", numbered(t, 30), origin.Upserted{Inserted: 30})
 	n := 0
 	for _, err := range s.Scan(t.Context(), "docs") {
@@ -63,8 +63,8 @@ func testScanLeft(t *testing.T, h Harness) {
 	upsert(t, s, "docs", numbered(t, 1), origin.Upserted{Replaced: 1})
 }
 
-func testScanCancelled(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testScanCancelled(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	upsert(t, s, "docs", numbered(t, 3), origin.Upserted{Inserted: 3})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -78,8 +78,8 @@ func testScanCancelled(t *testing.T, h Harness) {
 }
 
 // testSift wants few of many, and the last of all.
-func testSift(t *testing.T, h Harness) {
-	s, docs := h.Open(t, Settings{}), numbered(t, 1300)
+func testSift(t *testing.T, h harness) {
+	s, docs := h.open(t, settings{}), numbered(t, 1300)
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
 	var wanted []bson.Raw
 	for _, doc := range docs {
@@ -114,8 +114,8 @@ func testSift(t *testing.T, h Harness) {
 }
 
 // testScanWriting writes so much from the loop that an embedded store must enlarge its file.
-func testScanWriting(t *testing.T, h Harness) {
-	s, docs := h.Open(t, Settings{}), numbered(t, 600)
+func testScanWriting(t *testing.T, h harness) {
+	s, docs := h.open(t, settings{}), numbered(t, 600)
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
 	filler := string(make([]byte, 64<<10))
 	seen := map[int64]int{}
@@ -134,8 +134,8 @@ func testScanWriting(t *testing.T, h Harness) {
 	}
 }
 
-func testOwnership(t *testing.T, h Harness) {
-	s, docs := h.Open(t, Settings{}), numbered(t, 5)
+func testOwnership(t *testing.T, h harness) {
+	s, docs := h.open(t, settings{}), numbered(t, 5)
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
 	var kept []bson.Raw
 	for doc, err := range s.Scan(t.Context(), "docs") {
@@ -153,12 +153,12 @@ func testOwnership(t *testing.T, h Harness) {
 }
 
 // ids are one id of every type, plain ones first.
-func ids(h Harness) []any {
+func ids(h harness) []any {
 	plain := []any{
 		bson.ObjectID{1, 2, 3}, "", "a", "ä/€ \"q\" $x.y", int32(-7), int64(1) << 60, 2.5, true, false,
 		bson.DateTime(-1), time.UnixMilli(1700000000123),
 	}
-	if h.Plain {
+	if h.plain {
 		return plain
 	}
 	decimal, _ := bson.ParseDecimal128("12345678901234567890.5")
@@ -169,8 +169,8 @@ func ids(h Harness) []any {
 	)
 }
 
-func testIDs(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testIDs(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	var docs []bson.Raw
 	for i, id := range ids(h) {
 		docs = append(docs, raw(t, bson.D{{Key: "_id", Value: id}, {Key: "n", Value: int32(i)}}))
@@ -184,7 +184,7 @@ func testIDs(t *testing.T, h Harness) {
 			t.Errorf("Lookup = %s, %v; want %s", got, err, doc)
 		}
 	}
-	if !h.Plain {
+	if !h.plain {
 		got, err := s.Lookup(t.Context(), "docs", value(t, -7.0))
 		if err != nil || got.Lookup("_id").Type != bson.TypeInt32 {
 			t.Errorf("Lookup of int32 -7 by double = %s, %v", got, err)
@@ -206,8 +206,8 @@ func stringIDs(docs []bson.Raw) (n int) {
 	return n
 }
 
-func testCollections(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testCollections(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	for _, name := range []string{"persons", "activities", "catalog_topics"} {
 		upsert(t, s, name, numbered(t, 1), origin.Upserted{Inserted: 1})
 	}
@@ -216,8 +216,8 @@ func testCollections(t *testing.T, h Harness) {
 	same(t, "Collections", must(s.Collections(t.Context()))(t), []string{"activities", "catalog_topics", "persons"})
 }
 
-func testFind(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testFind(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	docs := []bson.Raw{
 		raw(t, bson.D{{Key: "_id", Value: "a"}, {Key: "year", Value: 2020}, {Key: "type", Value: "book"}, {Key: "x", Value: 1}}),
 		raw(t, bson.D{{Key: "_id", Value: "b"}, {Key: "year", Value: 2022}, {Key: "type", Value: "book"}, {Key: "x", Value: 2}}),
@@ -260,8 +260,8 @@ func testFind(t *testing.T, h Harness) {
 	}
 }
 
-func testFindByID(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testFindByID(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	docs := numbered(t, 40)
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
 	for _, c := range []struct {
@@ -283,8 +283,8 @@ func testFindByID(t *testing.T, h Harness) {
 	}
 }
 
-func testBadFilter(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testBadFilter(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	upsert(t, s, "docs", numbered(t, 1), origin.Upserted{Inserted: 1})
 	bad := raw(t, bson.D{{Key: "n", Value: bson.D{{Key: "$in", Value: 5}}}})
 	if err := findError(t.Context(), s, bad); !errors.Is(err, rules.ErrWrongCall) {
@@ -292,8 +292,8 @@ func testBadFilter(t *testing.T, h Harness) {
 	}
 }
 
-func testUnsupported(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testUnsupported(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	upsert(t, s, "docs", numbered(t, 1), origin.Upserted{Inserted: 1})
 	text := raw(t, bson.D{{Key: "$text", Value: bson.D{{Key: "$search", Value: "x"}}}})
 	if err := findError(t.Context(), s, text); err == nil {

@@ -1,10 +1,9 @@
-package origintest
+package origin_test
 
 import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 	"vitrine/cache/origin"
 )
 
-var publishTests = map[string]func(*testing.T, Harness){
+var publishTests = map[string]func(*testing.T, harness){
 	"a view never published":                    testUnpublished,
 	"generations, meta and rows":                testPublish,
 	"an empty publication moves on":             testPublishNothing,
@@ -28,13 +27,10 @@ var publishTests = map[string]func(*testing.T, Harness){
 	"a lost lease is fenced off":                testFenced,
 	"a later publication fences off an earlier": testSuperseded,
 	"a publication ends with commit":            testOver,
-	"health":                                    testHealth,
-	"records left out are listed within bounds": testSkips,
-	"every view has its own meta":               testMetas,
 }
 
-func testUnpublished(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testUnpublished(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	want := origin.Meta{View: view}
 	if got, err := s.Meta(t.Context(), view); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("Meta = %+v, %v; want %+v", got, err, want)
@@ -64,9 +60,9 @@ func hashes(t *testing.T, s origin.Store) []string {
 	return sorted(list)
 }
 
-func testPublish(t *testing.T, h Harness) {
+func testPublish(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	l := acquire(t, s, "a")
 	first := publish(t, s, l, 3, row(t, 1, 10), row(t, 2, 20), row(t, 3, 30))
 	if first.Epoch == "" || first.Generation == 0 || first.Rows != 3 || first.Rules != "rules" || !first.Published.Equal(c.at) {
@@ -115,8 +111,8 @@ func testPublish(t *testing.T, h Harness) {
 // at appends a generation as read does.
 func at(text string, generation uint64) string { return fmt.Sprintf("%s@%d", text, generation) }
 
-func testPublishNothing(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testPublishNothing(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	first := publish(t, s, l, 0)
 	second := publish(t, s, l, 0)
@@ -127,8 +123,8 @@ func testPublishNothing(t *testing.T, h Harness) {
 	same(t, "Rows", rows, []string{})
 }
 
-func testPutInvalid(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testPutInvalid(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	p := must(s.Begin(t.Context(), view, acquire(t, s, "a")))(t)
 	wrong := row(t, 1, 1)
 	wrong.ID = value(t, 2)
@@ -144,8 +140,8 @@ func testPutInvalid(t *testing.T, h Harness) {
 	ok(t, p.Abort(t.Context()))
 }
 
-func testPutTwice(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testPutTwice(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	p := must(s.Begin(t.Context(), view, acquire(t, s, "a")))(t)
 	ok(t, p.Put(t.Context(), []origin.Row{row(t, 1, 1), row(t, 2, 1), row(t, 3, 1), row(t, 1, 2)}))
 	ok(t, p.Put(t.Context(), []origin.Row{row(t, 2, 3), row(t, 4, 4), gone(t, 3), row(t, 5, 5)}))
@@ -154,9 +150,9 @@ func testPutTwice(t *testing.T, h Harness) {
 	same(t, "rows", rows, numberIDs([]string{at("1:2", g), at("2:3", g), at("4:4", g), at("5:5", g)}))
 }
 
-func testPublishMany(t *testing.T, h Harness) {
+func testPublishMany(t *testing.T, h harness) {
 	const n = 260
-	s := h.Open(t, Settings{})
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	for round := range 3 {
 		var rows []origin.Row
@@ -171,8 +167,8 @@ func testPublishMany(t *testing.T, h Harness) {
 	}
 }
 
-func testRowDocument(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testRowDocument(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	r := row(t, "x", 7)
 	r.Hash = 1<<64 - 2
 	publish(t, s, acquire(t, s, "a"), 1, r)
@@ -189,8 +185,8 @@ func testRowDocument(t *testing.T, h Harness) {
 	}
 }
 
-func testRowIDs(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testRowIDs(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	for n := range 2 {
 		var rows []origin.Row
@@ -216,8 +212,8 @@ func testRowIDs(t *testing.T, h Harness) {
 	}
 }
 
-func testInvisible(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testInvisible(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	first := publish(t, s, l, 2, row(t, 1, 1), row(t, 2, 1))
 	before, _ := read(t, s, 0)
@@ -237,8 +233,8 @@ func testInvisible(t *testing.T, h Harness) {
 	same(t, "rows after commit", rows, numberIDs([]string{at("1:2", p.Generation()), at("3:2", p.Generation())}))
 }
 
-func testAbort(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testAbort(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	publish(t, s, l, 1, row(t, 1, 1))
 	before, _ := read(t, s, 0)
@@ -259,9 +255,9 @@ func testAbort(t *testing.T, h Harness) {
 // before1 is the row of a first generation, as read tells it, ids numbered.
 const before1 = "1:1@1"
 
-func testAbandoned(t *testing.T, h Harness) {
+func testAbandoned(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	l := acquire(t, s, "a")
 	publish(t, s, l, 1, row(t, 1, 1))
 	left := must(s.Begin(t.Context(), view, l))(t)
@@ -271,9 +267,9 @@ func testAbandoned(t *testing.T, h Harness) {
 	same(t, "rows", rows, numberIDs([]string{before1, at("2:2", next.Generation)}))
 }
 
-func testFenced(t *testing.T, h Harness) {
+func testFenced(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	lost := acquire(t, s, "a")
 	before := publish(t, s, lost, 1, row(t, 1, 1))
 	p := must(s.Begin(t.Context(), view, lost))(t)
@@ -298,8 +294,8 @@ func testFenced(t *testing.T, h Harness) {
 	same(t, "rows", rows, numberIDs([]string{before1, "2:2@2"}))
 }
 
-func testSuperseded(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testSuperseded(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	early := must(s.Begin(t.Context(), view, l))(t)
 	ok(t, early.Put(t.Context(), []origin.Row{row(t, 1, 1)}))
@@ -314,8 +310,8 @@ func testSuperseded(t *testing.T, h Harness) {
 	same(t, "rows", rows, numberIDs([]string{"2:2@1"}))
 }
 
-func testOver(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testOver(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	p := must(s.Begin(t.Context(), view, acquire(t, s, "a")))(t)
 	ok(t, p.Put(t.Context(), []origin.Row{row(t, 1, 1)}))
 	must(p.Commit(t.Context(), 1, ""))(t)
@@ -328,77 +324,4 @@ func testOver(t *testing.T, h Harness) {
 	ok(t, p.Abort(t.Context()))
 	rows, _ := read(t, s, 0)
 	same(t, "rows", rows, numberIDs([]string{before1}))
-}
-
-func testHealth(t *testing.T, h Harness) {
-	c := newClock()
-	s := h.Open(t, c.settings())
-	l := acquire(t, s, "a")
-	failed := origin.Health{Status: origin.HealthError, Error: "no such thing", Started: c.at, Took: 1500 * time.Microsecond}
-	ok(t, s.SetHealth(t.Context(), view, l, failed))
-	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got.Health, failed) || got.Generation != 0 || !got.Checked.IsZero() {
-		t.Errorf("meta after a failed first run = %+v", got)
-	}
-	published := publish(t, s, l, 1, row(t, 1, 1))
-	if published.Generation != 1 || !reflect.DeepEqual(published.Health, failed) {
-		t.Errorf("meta after a publication = %+v, want generation 1 and health kept", published)
-	}
-	c.advance(time.Minute)
-	well := origin.Health{Status: origin.HealthOK, Started: c.at, Took: time.Second, Scanned: 4, Changed: 3, Removed: 2, Skipped: 1,
-		Skips:  []origin.Skip{{ID: "x", Reason: "cannot be read"}},
-		Counts: []origin.Count{{Records: 2, Peaks: []origin.Peak{{Hour: c.at, Records: 3}}}, {Collection: "some.records"}}}
-	ok(t, s.SetHealth(t.Context(), view, l, well))
-	want := published
-	want.Health, want.Checked = well, c.at
-	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got, want) {
-		t.Errorf("meta = %+v, want %+v", got, want)
-	}
-	c.advance(time.Minute)
-	held := origin.Health{Status: origin.HealthHeld, Error: "would shrink", Started: c.at}
-	ok(t, s.SetHealth(t.Context(), view, l, held))
-	want.Health = held
-	if got := must(s.Meta(t.Context(), view))(t); !reflect.DeepEqual(got, want) {
-		t.Errorf("meta = %+v, want %+v", got, want)
-	}
-}
-
-// testSkips holds a store to its bounds: whatever a job found wrong with records, the
-// meta stays small and can be stored.
-func testSkips(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
-	l := acquire(t, s, "a")
-	health := origin.Health{Status: origin.HealthOK, Error: "not \xff text", Skipped: 1 << 20}
-	for i := range 3 * origin.MaxSkips {
-		health.Skips = append(health.Skips, origin.Skip{ID: name(i) + strings.Repeat("ü", 1<<10), Reason: "has \xff\x00 in " + strings.Repeat("x", 1<<20)})
-	}
-	ok(t, s.SetHealth(t.Context(), view, l, health))
-	got := must(s.Meta(t.Context(), view))(t).Health
-	if got.Skipped != health.Skipped || len(got.Skips) != origin.MaxSkips || got.Error != "not ? text" {
-		t.Fatalf("health = %d skipped, %d listed, error %q", got.Skipped, len(got.Skips), got.Error)
-	}
-	for i, skip := range got.Skips {
-		if len(skip.ID) > origin.MaxSkipText || len(skip.Reason) > origin.MaxSkipText ||
-			!strings.HasPrefix(skip.ID, name(i)+"ü") || !strings.HasPrefix(skip.Reason, "has ?\x00 in x") {
-			t.Errorf("skip %d = %q", i, skip)
-		}
-	}
-}
-
-func testMetas(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
-	l := acquire(t, s, "a")
-	epochs := map[string]bool{}
-	for _, name := range []string{"spectrum", "activities", "persons"} {
-		p := must(s.Begin(t.Context(), name, l))(t)
-		ok(t, p.Put(t.Context(), []origin.Row{row(t, name, 1)}))
-		epochs[must(p.Commit(t.Context(), 1, ""))(t).Epoch] = true
-	}
-	names := []string{}
-	for _, m := range must(s.Metas(t.Context()))(t) {
-		names = append(names, fmt.Sprint(m.View, m.Generation))
-	}
-	same(t, "Metas", names, []string{"activities1", "persons1", "spectrum1"})
-	if len(epochs) != 3 {
-		t.Errorf("%d epochs of three views, want 3", len(epochs))
-	}
 }

@@ -1,4 +1,4 @@
-package origintest
+package origin_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"vitrine/rules"
 )
 
-var leaseTests = map[string]func(*testing.T, Harness){
+var leaseTests = map[string]func(*testing.T, harness){
 	"one holder at a time":                        testLeaseHeld,
 	"the same holder renews":                      testLeaseSameHolder,
 	"a lease that is not renewed is taken over":   testLeaseTakeover,
@@ -26,9 +26,9 @@ var leaseTests = map[string]func(*testing.T, Harness){
 	"name and holder must be given":               testLeaseUnnamed,
 }
 
-func testLeaseHeld(t *testing.T, h Harness) {
+func testLeaseHeld(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	l := acquire(t, s, "a")
 	want := origin.Lease{Name: "materialize", Holder: "a", Token: l.Token, Expires: c.at.Add(time.Minute)}
 	if !l.Expires.Equal(want.Expires) || l.Name != want.Name || l.Holder != want.Holder || l.Token == 0 {
@@ -55,8 +55,8 @@ func takeOver(t *testing.T, s origin.Store, c *clock, holder string) origin.Leas
 	return acquire(t, s, holder)
 }
 
-func testLeaseHolder(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testLeaseHolder(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	holds := func(want string) {
 		t.Helper()
 		if got := must(s.Holder(t.Context(), "materialize"))(t); got != want {
@@ -72,9 +72,9 @@ func testLeaseHolder(t *testing.T, h Harness) {
 	holds("")
 }
 
-func testLeaseSameHolder(t *testing.T, h Harness) {
+func testLeaseSameHolder(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	first := acquire(t, s, "a")
 	c.advance(30 * time.Second)
 	again := acquire(t, s, "a")
@@ -88,9 +88,9 @@ func testLeaseSameHolder(t *testing.T, h Harness) {
 	}
 }
 
-func testLeaseTakeover(t *testing.T, h Harness) {
+func testLeaseTakeover(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	lost := acquire(t, s, "a")
 	isHeld(t, s, "b")
 	c.advance(40 * time.Second)
@@ -107,9 +107,9 @@ func testLeaseTakeover(t *testing.T, h Harness) {
 	isHeld(t, s, "c") // a lost lease that is released frees nothing
 }
 
-func testLeaseExpired(t *testing.T, h Harness) {
+func testLeaseExpired(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	l := acquire(t, s, "a")
 	c.advance(time.Hour)
 	if renewed := must(s.Renew(t.Context(), l, time.Minute))(t); renewed.Token != l.Token {
@@ -117,9 +117,9 @@ func testLeaseExpired(t *testing.T, h Harness) {
 	}
 }
 
-func testLeaseFastClock(t *testing.T, h Harness) {
+func testLeaseFastClock(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	l := acquire(t, s, "a")
 	for range 20 {
 		isHeld(t, s, "b")
@@ -131,18 +131,18 @@ func testLeaseFastClock(t *testing.T, h Harness) {
 	}
 }
 
-func testLeaseOfFastClock(t *testing.T, h Harness) {
+func testLeaseOfFastClock(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	c.step(time.Hour)
 	acquire(t, s, "a")
 	c.step(-time.Hour)
 	takeOver(t, s, c, "b")
 }
 
-func testLeaseTerm(t *testing.T, h Harness) {
+func testLeaseTerm(t *testing.T, h harness) {
 	c := newClock()
-	s := h.Open(t, c.settings())
+	s := h.open(t, c.settings())
 	must(s.Acquire(t.Context(), "materialize", "a", time.Hour))(t)
 	isHeld(t, s, "b")
 	c.advance(time.Hour - time.Second)
@@ -151,8 +151,8 @@ func testLeaseTerm(t *testing.T, h Harness) {
 	acquire(t, s, "b")
 }
 
-func testLeaseRelease(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testLeaseRelease(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	first := acquire(t, s, "a")
 	ok(t, s.Release(t.Context(), first))
 	ok(t, s.Release(t.Context(), first))
@@ -165,15 +165,15 @@ func testLeaseRelease(t *testing.T, h Harness) {
 	}
 }
 
-func testLeaseNames(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testLeaseNames(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	for _, name := range []string{"one", "two"} {
 		must(s.Acquire(t.Context(), name, name, time.Minute))(t)
 	}
 }
 
-func testLeaseRace(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testLeaseRace(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	errs := make([]error, 8)
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -193,8 +193,8 @@ func testLeaseRace(t *testing.T, h Harness) {
 	}
 }
 
-func testLeaseUnnamed(t *testing.T, h Harness) {
-	s := h.Open(t, Settings{})
+func testLeaseUnnamed(t *testing.T, h harness) {
+	s := h.open(t, settings{})
 	if _, err := s.Acquire(t.Context(), "", "a", time.Minute); err == nil {
 		t.Error("no name: no error")
 	}
