@@ -8,15 +8,15 @@ const day = 24 * time.Hour
 // Count is how many rows a view has, or how many records there are in a collection that
 // its rows are made from: as its last run found it, and what the next is compared with.
 type Count struct {
-	Collection string // empty: the view's own rows
-	Records    int    // as the last run found them, whether or not it published them
-	Peaks      []Peak // of the runs that were not held, fewer with each; the last is never dropped
+	Collection string `bson:"collection"`      // empty: the view's own rows
+	Records    int    `bson:"records"`         // as the last run found them, whether or not it published them
+	Peaks      []Peak `bson:"peaks,omitempty"` // of the runs that were not held, fewer with each; the last is never dropped
 }
 
 // Peak is the most that was counted in an hour.
 type Peak struct {
-	Hour    time.Time // in which it was counted, by the clock of the instance that counted
-	Records int
+	Hour    time.Time `bson:"hour"` // in which it was counted, by the clock of the instance that counted
+	Records int       `bson:"records"`
 }
 
 // Most returns the highest count of the day before now and of the last hour with a

@@ -3,7 +3,7 @@
 // (view_*), which the materializer publishes and every front end loads.
 //
 // There are two implementations with one behaviour, proven by one conformance
-// suite (origintest): package mongo for MongoDB 6 to 8, and package bolt for an
+// suite (TestConformance): package mongo for MongoDB 6 to 8, and package bolt for an
 // embedded, crash-safe store in one file. Documents cross the interface as
 // bson.Raw and belong to the receiver: the store never reuses or unmaps them.
 //
@@ -104,17 +104,35 @@ type Row struct {
 	Doc        bson.Raw      // with ID as its _id; nil: a tombstone, the row is gone
 }
 
-// Meta describes a published view; there is one per view.
+// Meta describes a published view; there is one per view. It is stored as it is here, as
+// one document. Times have a millisecond's precision, as BSON has.
 type Meta struct {
-	View       string
-	Epoch      string    // changes when the view is created anew, so that generations of two lives are never compared
-	Generation uint64    // 0: never published
-	Rows       int       // live rows
-	Rules      string    // fingerprint of the rules the rows were made by
-	Published  time.Time // when Generation was committed; in a later second than the one before
-	Pruned     uint64    // deltas reach back to this generation, not further
-	Checked    time.Time // when a job last completed with health "ok", with or without changes
-	Health     Health
+	View       string    `bson:"_id"`
+	Epoch      string    `bson:"epoch"`     // changes when the view is created anew, so that generations of two lives are never compared
+	Generation uint64    `bson:"gen"`       // 0: never published
+	Rows       int       `bson:"rows"`      // live rows
+	Rules      string    `bson:"rules"`     // fingerprint of the rules the rows were made by
+	Published  time.Time `bson:"published"` // when Generation was committed; in a later second than the one before
+	Pruned     uint64    `bson:"pruned"`    // deltas reach back to this generation, not further
+	Checked    time.Time `bson:"checked"`   // when a job last completed with health "ok", with or without changes
+	Health     Health    `bson:"health"`
+}
+
+// Is returns nil if the view is at the generation of another Meta, and ErrStale otherwise.
+func (m Meta) Is(at Meta) error {
+	if m.Epoch != at.Epoch || m.Generation != at.Generation {
+		return ErrStale
+	}
+	return nil
+}
+
+// Reaches returns nil if a reader can come from generation since to this one by a delta,
+// and ErrStale otherwise. From 0 every reader can.
+func (m Meta) Reaches(since uint64) error {
+	if since > m.Generation || (since > 0 && since < m.Pruned) {
+		return ErrStale
+	}
+	return nil
 }
 
 // The values of Health.Status; it is empty before the first run.
@@ -126,16 +144,16 @@ const (
 
 // Health is how the last run of a view's job went.
 type Health struct {
-	Status  string        // HealthOK, HealthHeld or HealthError
-	Error   string        // why, for "held" and "error"
-	Started time.Time     // of the last run
-	Took    time.Duration // of the last run
-	Scanned int           // source records read
-	Changed int           // rows published
-	Removed int           // rows taken away
-	Skipped int           // records left out because no row could be made of them
-	Skips   []Skip        // the first of those, at most MaxSkips
-	Counts  []Count       // of the view's rows and of the collections that they are made from
+	Status  string        `bson:"status"`           // HealthOK, HealthHeld or HealthError
+	Error   string        `bson:"error"`            // why, for "held" and "error"
+	Started time.Time     `bson:"started"`          // of the last run
+	Took    time.Duration `bson:"took"`             // of the last run; stored as nanoseconds
+	Scanned int           `bson:"scanned"`          // source records read
+	Changed int           `bson:"changed"`          // rows published
+	Removed int           `bson:"removed"`          // rows taken away
+	Skipped int           `bson:"skipped"`          // records left out because no row could be made of them
+	Skips   []Skip        `bson:"skips,omitempty"`  // the first of those, at most MaxSkips
+	Counts  []Count       `bson:"counts,omitempty"` // of the view's rows and of the collections that they are made from
 }
 
 // Views reads and publishes side collections.
@@ -183,10 +201,10 @@ type Publication interface {
 // Lease is the right to materialize, held by one process at a time. One that has
 // run out still holds until another holder takes it.
 type Lease struct {
-	Name    string
-	Holder  string    // who holds it, for people: host, process id, random part
-	Token   uint64    // grows with every change of holder; writes carry it
-	Expires time.Time // by the holder's clock: for people alone, nothing is decided by it
+	Name    string    `bson:"_id,omitempty"`
+	Holder  string    `bson:"holder"`  // who holds it, for people: host, process id, random part
+	Token   uint64    `bson:"token"`   // grows with every change of holder; writes carry it
+	Expires time.Time `bson:"expires"` // by the holder's clock: for people alone, nothing is decided by it
 }
 
 // Leases hands out leases. A lease has run out when the store that is asked for it has

@@ -30,8 +30,8 @@ func (e *DamagedError) Unwrap() error { return ErrDamagedRecord }
 
 // Skip is a record of which no row could be made.
 type Skip struct {
-	ID     string // its _id as people read it; empty if it has none
-	Reason string
+	ID     string `bson:"id"` // its _id as people read it; empty if it has none
+	Reason string `bson:"reason"`
 }
 
 // What a Health keeps of records left out, so that a meta stays small and can be

@@ -27,8 +27,7 @@ const (
 
 // unfinished lists what is still larger than it may be. It only ever gets shorter.
 var unfinished = map[string]struct{ files, circle, methods int }{
-	"vitrine/cache/origin/mongo": {methods: 58},
-	"vitrine/rules/filter":       {circle: 19, methods: 51},
+	"vitrine/rules/filter": {circle: 19, methods: 51},
 }
 
 // TestArchitecture: packages stay small, their files can be read one after the other,

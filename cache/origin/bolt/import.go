@@ -10,7 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/batch"
 	"vitrine/cache/origin/internal/idkey"
+	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules/raw"
 )
 
@@ -25,32 +27,20 @@ func (r *records) Upsert(ctx context.Context, collection string, docs []bson.Raw
 	if err := origin.CheckCollection(collection); err != nil {
 		return done, err
 	}
-	for len(docs) > 0 {
-		n := chunk(docs, func(d bson.Raw) int { return len(d) })
+	defer wrap.Error(&err, "store documents in %s", collection)
+	for docs := range batch.Of(docs, writeDocs, writeBytes, func(d bson.Raw) int { return len(d) }) {
 		var part origin.Upserted
 		err := r.update(ctx, func(tx *bbolt.Tx) (err error) {
-			part, err = upsert(tx, collection, docs[:n])
+			part, err = upsert(tx, collection, docs)
 			return err
 		})
 		if err != nil {
-			return done, fmt.Errorf("store documents in %s: %w", collection, err)
+			return done, err
 		}
 		done.Inserted += part.Inserted
 		done.Replaced += part.Replaced
-		docs = docs[n:]
 	}
 	return done, nil
-}
-
-// chunk returns how many of the items one write transaction should take.
-func chunk[T any](items []T, size func(T) int) int {
-	total := 0
-	for i, item := range items {
-		if total += size(item); i == writeDocs || (i > 0 && total > writeBytes) {
-			return i
-		}
-	}
-	return len(items)
 }
 
 // upsert stores docs within a transaction.
@@ -96,61 +86,57 @@ func (r *records) Retain(ctx context.Context, collection string, keep func(id bs
 	if err := origin.CheckCollection(collection); err != nil {
 		return 0, err
 	}
+	defer wrap.Error(&err, "delete documents of %s", collection)
 	var after []byte
 	for more := true; more; {
-		var refused [][]byte
-		if refused, after, more, err = r.refused(ctx, collection, after, keep); err == nil && len(refused) > 0 {
-			err = r.drop(ctx, collection, refused)
+		var keys [][]byte
+		var ids []bson.RawValue
+		if keys, ids, err = r.nextIDs(ctx, collection, after); err != nil {
+			return removed, err
 		}
+		if more = len(keys) == writeDocs; more {
+			after = keys[len(keys)-1]
+		}
+		refused := keys[:0]
+		for i, key := range keys { // keep is foreign code, and runs outside of transactions
+			if ids[i].IsZero() || !keep(ids[i]) {
+				refused = append(refused, key)
+			}
+		}
+		if len(refused) == 0 {
+			continue
+		}
+		err := r.update(ctx, func(tx *bbolt.Tx) error {
+			bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
+			for _, key := range refused {
+				if err := bucket.Delete(key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
-			return removed, fmt.Errorf("delete documents of %s: %w", collection, err)
+			return removed, err
 		}
 		removed += len(refused)
 	}
 	return removed, nil
 }
 
-// refused reads the next ids and returns the keys of those that keep refuses.
-// keep is foreign code and runs after the read transaction.
-func (r *records) refused(ctx context.Context, collection string, after []byte, keep func(bson.RawValue) bool) (keys [][]byte, last []byte, more bool, err error) {
-	var ids []bson.RawValue
+// nextIDs reads the next keys and ids of a collection, at most writeDocs. The id of a
+// damaged record is zero: what the dump has was stored anew before.
+func (r *records) nextIDs(ctx context.Context, collection string, after []byte) (keys [][]byte, ids []bson.RawValue, err error) {
 	err = r.view(ctx, func(tx *bbolt.Tx) error {
 		bucket, err := r.collection(tx, collection)
 		if bucket == nil {
 			return err
 		}
 		cursor := bucket.Cursor()
-		for key, doc := seekAfter(cursor, after); key != nil; key, doc = cursor.Next() {
-			id, _ := idOf(doc, key) // zero if it is damaged: what the dump has was stored anew before
+		for key, doc := seekAfter(cursor, after); key != nil && len(keys) < writeDocs; key, doc = cursor.Next() {
+			id, _ := idOf(doc, key)
 			ids, keys = append(ids, id), append(keys, bytes.Clone(key))
-			if len(keys) == writeDocs {
-				last, more = keys[len(keys)-1], true
-				return nil
-			}
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, nil, false, err
-	}
-	out := keys[:0:0]
-	for i, key := range keys {
-		if ids[i].IsZero() || !keep(ids[i]) {
-			out = append(out, key)
-		}
-	}
-	return out, last, more, nil
-}
-
-// drop deletes documents by key.
-func (r *records) drop(ctx context.Context, collection string, keys [][]byte) error {
-	return r.update(ctx, func(tx *bbolt.Tx) error {
-		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
-		for _, key := range keys {
-			if err := bucket.Delete(key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return keys, ids, err
 }

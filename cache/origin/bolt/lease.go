@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	bbolt "go.etcd.io/bbolt"
@@ -12,94 +11,96 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/leasedoc"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // Acquire implements origin.Leases.
 func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (l origin.Lease, err error) {
+	defer wrap.Error(&err, "acquire lease %s", name)
 	if name == "" || holder == "" {
-		return origin.Lease{}, errors.New("acquire lease: name and holder must be given")
+		return origin.Lease{}, errors.New("name and holder must be given")
 	}
-	err = s.update(ctx, func(tx *bbolt.Tx) error {
-		d, err := readLease(tx, name)
-		if err == nil {
-			err = s.watch.Check(d, holder, ttl)
-		}
-		if err != nil {
-			return err
-		}
+	err = s.updateLease(ctx, name, func(d leasedoc.Doc) (leasedoc.Doc, error) {
+		err := s.watch.Check(d, holder, ttl)
 		d = d.Taken(holder, s.now(), ttl)
-		l = d.Lease()
-		return writeLease(tx, d)
+		l = d.Lease
+		return d, err
 	})
-	if err != nil {
-		return origin.Lease{}, fmt.Errorf("acquire lease %s: %w", name, err)
-	}
-	return l, nil
+	return l, err
 }
 
 // Renew implements origin.Leases.
-func (s *Store) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (origin.Lease, error) {
-	err := s.update(ctx, func(tx *bbolt.Tx) error {
-		d, err := heldLease(tx, l)
-		if err != nil {
-			return err
-		}
+func (s *Store) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (_ origin.Lease, err error) {
+	defer wrap.Error(&err, "renew lease %s", l.Name)
+	err = s.updateLease(ctx, l.Name, func(d leasedoc.Doc) (leasedoc.Doc, error) {
+		err := fenced(d, l)
 		d = d.Taken(l.Holder, s.now(), ttl)
-		l = d.Lease()
-		return writeLease(tx, d)
+		l = d.Lease
+		return d, err
 	})
-	if err != nil {
-		return origin.Lease{}, fmt.Errorf("renew lease %s: %w", l.Name, err)
-	}
-	return l, nil
+	return l, err
 }
 
 // Release implements origin.Leases.
-func (s *Store) Release(ctx context.Context, l origin.Lease) error {
-	err := s.update(ctx, func(tx *bbolt.Tx) error {
-		d, err := heldLease(tx, l)
-		if errors.Is(err, origin.ErrFenced) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+func (s *Store) Release(ctx context.Context, l origin.Lease) (err error) {
+	defer wrap.Error(&err, "release lease %s", l.Name)
+	err = s.updateLease(ctx, l.Name, func(d leasedoc.Doc) (leasedoc.Doc, error) {
+		err := fenced(d, l)
 		d.Holder, d.Expires = "", time.Time{}
-		return writeLease(tx, d)
+		return d, err
 	})
-	if err != nil {
-		return fmt.Errorf("release lease %s: %w", l.Name, err)
+	if errors.Is(err, origin.ErrFenced) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Holder implements origin.Leases.
 func (s *Store) Holder(ctx context.Context, name string) (holder string, err error) {
+	defer wrap.Error(&err, "read lease %s", name)
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		d, err := readLease(tx, name)
 		holder = d.Holder
 		return err
 	})
-	if err != nil {
-		return "", fmt.Errorf("read lease %s: %w", name, err)
-	}
-	return holder, nil
+	return holder, err
 }
 
 // checkLease returns origin.ErrFenced unless l is the newest of its name. An expired
 // lease stays valid until another holder takes it: until then there is no conflict.
 func checkLease(tx *bbolt.Tx, l origin.Lease) error {
-	_, err := heldLease(tx, l)
-	return err
+	d, err := readLease(tx, l.Name)
+	if err != nil {
+		return err
+	}
+	return fenced(d, l)
 }
 
-// heldLease is checkLease that returns the lease as stored.
-func heldLease(tx *bbolt.Tx, l origin.Lease) (leasedoc.Doc, error) {
-	d, err := readLease(tx, l.Name)
-	if err == nil && (d.Token != l.Token || d.Holder != l.Holder || l.Token == 0) {
-		err = origin.ErrFenced
+// fenced returns origin.ErrFenced unless l is the lease that d has.
+func fenced(d leasedoc.Doc, l origin.Lease) error {
+	if d.Token != l.Token || d.Holder != l.Holder || l.Token == 0 {
+		return origin.ErrFenced
 	}
-	return d, err
+	return nil
+}
+
+// updateLease changes a lease in one transaction, unless change returns an error.
+func (s *Store) updateLease(ctx context.Context, name string, change func(leasedoc.Doc) (leasedoc.Doc, error)) error {
+	return s.update(ctx, func(tx *bbolt.Tx) error {
+		d, err := readLease(tx, name)
+		if err != nil {
+			return err
+		}
+		if d, err = change(d); err != nil {
+			return err
+		}
+		raw, err := bson.Marshal(d)
+		if err != nil {
+			return err
+		}
+		key := []byte(name)
+		return tx.Bucket(bucketLeases).Put(key, leases.seal(key, raw))
+	})
 }
 
 // leases is the place of leases.
@@ -114,14 +115,4 @@ func readLease(tx *bbolt.Tx, name string) (d leasedoc.Doc, err error) {
 	}
 	d.Name = name // not in what earlier versions wrote
 	return d, err
-}
-
-// writeLease stores a lease.
-func writeLease(tx *bbolt.Tx, d leasedoc.Doc) error {
-	raw, err := bson.Marshal(d)
-	if err != nil {
-		return err
-	}
-	key := []byte(d.Name)
-	return tx.Bucket(bucketLeases).Put(key, leases.seal(key, raw))
 }

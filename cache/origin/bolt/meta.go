@@ -10,64 +10,62 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/metadoc"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // metaDoc is a view's meta as stored, with what only this store needs to know.
 type metaDoc struct {
-	metadoc.Doc `bson:",inline"`
+	origin.Meta `bson:",inline"`
 	Attempt     uint64 `bson:"attempt"` // counts publications begun; only the latest may write
 	Settled     uint64 `bson:"settled"` // versions superseded up to this generation are pruned
 	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
 }
 
 // Meta implements origin.Views.
-func (s *Store) Meta(ctx context.Context, view string) (meta origin.Meta, err error) {
+func (s *Store) Meta(ctx context.Context, view string) (origin.Meta, error) {
+	d, err := s.meta(ctx, view)
+	wrap.Error(&err, "meta of view %s", view)
+	return d.Meta, err
+}
+
+// meta reads a view's meta in a transaction of its own.
+func (s *Store) meta(ctx context.Context, view string) (d metaDoc, err error) {
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		d, err := s.readMeta(tx, view)
-		meta = d.Meta()
+		d, err = s.readMeta(tx, view)
 		return err
 	})
-	if err != nil {
-		return origin.Meta{}, fmt.Errorf("meta of view %s: %w", view, err)
-	}
-	return meta, nil
+	return d, err
 }
 
 // Metas implements origin.Views.
 func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
+	defer wrap.Error(&err, "metas of views")
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketViews).ForEachBucket(func(name []byte) error {
 			d, err := s.readMeta(tx, string(name))
-			meta := d.Meta()
 			if err != nil {
-				meta.Health = origin.Health{Status: origin.HealthError, Error: err.Error()}
+				d.Health = origin.Health{Status: origin.HealthError, Error: err.Error()}
 			}
-			metas = append(metas, meta)
+			metas = append(metas, d.Meta)
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("metas of views: %w", err)
-	}
-	return metas, nil
+	return metas, err
 }
 
 // SetHealth implements origin.Views.
-func (s *Store) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) error {
-	err := origin.CheckView(view)
-	if err == nil {
-		err = s.updateMeta(ctx, view, func(tx *bbolt.Tx, d *metaDoc) error {
-			d.Health = metadoc.HealthOf(h)
-			if h.Status == origin.HealthOK {
-				d.Checked = metadoc.Time(s.now())
-			}
-			return checkLease(tx, lease)
-		})
+func (s *Store) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) (err error) {
+	defer wrap.Error(&err, "set health of view %s", view)
+	if err := origin.CheckView(view); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("set health of view %s: %w", view, err)
-	}
-	return nil
+	return s.updateMeta(ctx, view, func(tx *bbolt.Tx, d *metaDoc) error {
+		d.Health = metadoc.Storable(h)
+		if h.Status == origin.HealthOK {
+			d.Checked = metadoc.Time(s.now())
+		}
+		return checkLease(tx, lease)
+	})
 }
 
 // updateMeta changes a view's meta in one transaction, creating the view if need be.

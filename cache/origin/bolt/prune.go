@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 
 	bbolt "go.etcd.io/bbolt"
+
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // prune deletes what no reader can ask for any more: versions that a later one
@@ -14,10 +15,11 @@ import (
 // Begin and after Commit, under the publisher's lease, hence never twice at a
 // time for one view; whatever it deletes was decided by committed generations,
 // which do not change, so that it may be killed and repeated anywhere.
-func (s *Store) prune(ctx context.Context, view string) error {
+func (s *Store) prune(ctx context.Context, view string) (err error) {
+	defer wrap.Error(&err, "prune view %s", view)
 	d, limit, err := s.pruneLimits(ctx, view)
 	if err != nil {
-		return fmt.Errorf("prune view %s: %w", view, err)
+		return err
 	}
 	settled, swept := d.Settled, d.Swept
 	if settled < limit.settle {
@@ -37,10 +39,7 @@ func (s *Store) prune(ctx context.Context, view string) error {
 			return nil
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("prune view %s: %w", view, err)
-	}
-	return nil
+	return err
 }
 
 // pruneLimits are the last generations to prune.
@@ -54,11 +53,7 @@ type pruneLimits struct {
 func (s *Store) pruneLimits(ctx context.Context, view string) (d metaDoc, limit pruneLimits, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err = s.view(ctx, func(tx *bbolt.Tx) (err error) {
-		d, err = s.readMeta(tx, view)
-		return err
-	})
-	if err != nil {
+	if d, err = s.meta(ctx, view); err != nil {
 		return d, limit, err
 	}
 	limit.settle = d.Generation

@@ -6,12 +6,13 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 
 	bbolt "go.etcd.io/bbolt"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/batch"
 	"vitrine/cache/origin/internal/metadoc"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // publication is the one that began last; any later Begin fences it off.
@@ -27,46 +28,41 @@ type publication struct {
 // errDone reports the use of a publication after its end.
 var errDone = errors.New("publication is over")
 
-// Begin implements origin.Views.
-func (s *Store) Begin(ctx context.Context, view string, lease origin.Lease) (origin.Publication, error) {
+// Begin implements origin.Views. It fences off earlier publications, discards what they
+// left above the committed generation and prunes what a killed one no longer could.
+func (s *Store) Begin(ctx context.Context, view string, lease origin.Lease) (_ origin.Publication, err error) {
+	defer wrap.Error(&err, "begin publication of view %s", view)
+	if err := origin.CheckView(view); err != nil {
+		return nil, err
+	}
 	p := &publication{store: s, view: view, lease: lease}
-	if err := p.begin(ctx); err != nil {
-		return nil, fmt.Errorf("begin publication of view %s: %w", view, err)
-	}
-	return p, nil
-}
-
-// begin fences off earlier publications, discards what they left above the
-// committed generation and prunes what a killed one no longer could.
-func (p *publication) begin(ctx context.Context) error {
-	if err := origin.CheckView(p.view); err != nil {
-		return err
-	}
-	err := p.store.updateMeta(ctx, p.view, func(tx *bbolt.Tx, d *metaDoc) error {
+	err = s.updateMeta(ctx, view, func(tx *bbolt.Tx, d *metaDoc) error {
 		d.Attempt++
 		p.attempt, p.generation = d.Attempt, d.Generation+1
-		return checkLease(tx, p.lease)
+		return checkLease(tx, lease)
 	})
+	if err == nil {
+		err = p.discard(ctx)
+	}
+	if err == nil {
+		err = s.prune(ctx, view)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := p.discard(ctx); err != nil {
-		return err
-	}
-	return p.store.prune(ctx, p.view)
+	return p, nil
 }
 
 // Generation implements origin.Publication.
 func (p *publication) Generation() uint64 { return p.generation }
 
 // Put implements origin.Publication.
-func (p *publication) Put(ctx context.Context, rows []origin.Row) error {
-	for len(rows) > 0 {
-		n := chunk(rows, func(r origin.Row) int { return len(r.Doc) })
-		if err := p.update(ctx, func(b viewBuckets) error { return p.put(b, rows[:n]) }); err != nil {
-			return fmt.Errorf("put rows of view %s: %w", p.view, err)
+func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
+	defer wrap.Error(&err, "put rows of view %s", p.view)
+	for part := range batch.Of(rows, writeDocs, writeBytes, func(r origin.Row) int { return len(r.Doc) }) {
+		if err := p.update(ctx, func(b viewBuckets) error { return p.put(b, part) }); err != nil {
+			return err
 		}
-		rows = rows[n:]
 	}
 	return nil
 }
@@ -126,8 +122,9 @@ func (p *publication) check(tx *bbolt.Tx, d metaDoc) error {
 // published, so that trouble with pruning afterwards, or ctx ending there, is no
 // error of Commit: the next Begin prunes again.
 func (p *publication) Commit(ctx context.Context, rows int, rules string) (meta origin.Meta, err error) {
+	defer wrap.Error(&err, "commit view %s", p.view)
 	if p.done {
-		return origin.Meta{}, fmt.Errorf("commit view %s: %w", p.view, errDone)
+		return origin.Meta{}, errDone
 	}
 	err = p.store.updateMeta(ctx, p.view, func(tx *bbolt.Tx, d *metaDoc) error {
 		if err := p.check(tx, *d); err != nil {
@@ -138,15 +135,15 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (meta 
 		}
 		d.Generation, d.Rows, d.Rules = p.generation, rows, rules
 		d.Published = metadoc.Next(d.Published, p.store.now())
-		meta = d.Meta()
+		meta = d.Meta
 		return nil
 	})
 	if err != nil {
-		return origin.Meta{}, fmt.Errorf("commit view %s: %w", p.view, err)
+		return origin.Meta{}, err
 	}
 	p.done = true
 	if p.store.prune(ctx, p.view) == nil {
-		if pruned, err := p.store.Meta(ctx, p.view); err == nil {
+		if pruned, err := p.store.meta(ctx, p.view); err == nil {
 			meta.Pruned = pruned.Pruned
 		}
 	}
@@ -154,16 +151,17 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (meta 
 }
 
 // Abort implements origin.Publication.
-func (p *publication) Abort(ctx context.Context) error {
+func (p *publication) Abort(ctx context.Context) (err error) {
+	defer wrap.Error(&err, "abort publication of view %s", p.view)
 	if p.done {
 		return nil
 	}
-	err := p.discard(ctx)
-	if err != nil && !errors.Is(err, origin.ErrFenced) { // a newer publication cleared up already
-		return fmt.Errorf("abort publication of view %s: %w", p.view, err)
+	err = p.discard(ctx)
+	if errors.Is(err, origin.ErrFenced) { // a newer publication has cleared up already
+		err = nil
 	}
-	p.done = true
-	return nil
+	p.done = err == nil
+	return err
 }
 
 // discard deletes all versions above the committed generation, in bounded steps. Mostly

@@ -14,6 +14,7 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -44,21 +45,19 @@ func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter
 
 // Count implements origin.Queries.
 func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n int, err error) {
+	defer wrap.Error(&err, "count in view %s", at.View)
 	err = s.selected(ctx, at, origin.Query{Filter: filter}, func(bson.Raw) (bool, error) {
 		n++
 		return true, nil
 	})
-	if err != nil {
-		return 0, fmt.Errorf("count in view %s: %w", at.View, err)
-	}
-	return n, nil
+	return n, err
 }
 
 // Settled implements origin.Queries: here a generation is whole once it is published.
 func (s *Store) Settled(ctx context.Context, at origin.Meta) (bool, error) {
 	meta, err := s.Meta(ctx, at.View)
-	if err == nil && (meta.Epoch != at.Epoch || meta.Generation != at.Generation) {
-		err = origin.ErrStale
+	if err == nil {
+		err = meta.Is(at)
 	}
 	return err == nil, err
 }
@@ -85,8 +84,8 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 		return err
 	}
 	defer s.unpin(at.View, p)
-	if meta.Epoch != at.Epoch || meta.Generation != at.Generation {
-		return origin.ErrStale
+	if err := meta.Is(at); err != nil {
+		return err
 	}
 	skip, left := q.Skip, q.Limit
 	page := func(doc bson.Raw) (bool, error) {

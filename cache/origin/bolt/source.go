@@ -13,6 +13,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // A read transaction sees at most this many documents, or this many bytes, before
@@ -39,7 +40,7 @@ func (r *records) Sift(ctx context.Context, collection string, want func(bson.Ra
 // the time before.
 func (r *records) scan(ctx context.Context, collection string, match func(bson.Raw) (bool, error), pause func(time.Time) time.Time) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		b := batch{match: match}
+		b := scanBatch{match: match}
 		read := reading{file: r.storeFile}
 		defer read.end()
 		rested := time.Now()
@@ -91,8 +92,8 @@ func giveWay(last time.Time) time.Time {
 	return last
 }
 
-// batch is what one read transaction of a scan found and where the next goes on.
-type batch struct {
+// scanBatch is what one read transaction of a scan found and where the next goes on.
+type scanBatch struct {
 	match   func(bson.Raw) (bool, error)
 	docs    []bson.Raw
 	damaged []error
@@ -101,7 +102,7 @@ type batch struct {
 }
 
 // readBatch fills b with the next documents and reports whether there may be more.
-func (r *records) readBatch(ctx context.Context, collection string, b *batch) (more bool, err error) {
+func (r *records) readBatch(ctx context.Context, collection string, b *scanBatch) (more bool, err error) {
 	b.docs, b.damaged, b.read = b.docs[:0], b.damaged[:0], 0
 	in := placeOf(bucketSource, collection)
 	err = r.view(ctx, func(tx *bbolt.Tx) error {
@@ -152,16 +153,13 @@ func seekAfter(c *bbolt.Cursor, after []byte) (key, value []byte) {
 }
 
 // Lookup implements origin.Source.
-func (r *records) Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error) {
+func (r *records) Lookup(ctx context.Context, collection string, id bson.RawValue) (_ bson.Raw, err error) {
+	defer wrap.Error(&err, "look up %s in %s", id, collection)
 	key, err := idkey.Of(id)
 	if err != nil {
-		return nil, fmt.Errorf("look up in %s: %w", collection, err)
+		return nil, err
 	}
-	doc, err := r.get(ctx, collection, key)
-	if err != nil {
-		return nil, fmt.Errorf("look up %s in %s: %w", id.String(), collection, err)
-	}
-	return doc, nil
+	return r.get(ctx, collection, key)
 }
 
 // get returns a copy of the document with that key, or origin.ErrNotFound.
@@ -203,14 +201,12 @@ func (r *records) damagedRecord(collection string, key, sealed []byte) error {
 
 // Collections implements origin.Source.
 func (r *records) Collections(ctx context.Context) (names []string, err error) {
+	defer wrap.Error(&err, "list collections")
 	err = r.view(ctx, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketSource).ForEachBucket(func(name []byte) error {
 			names = append(names, string(name))
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list collections: %w", err)
-	}
-	return names, nil
+	return names, err
 }

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // pin keeps what a reader under way may still ask for: the versions that make up
@@ -22,19 +22,19 @@ type pin struct{ since, at uint64 }
 func (s *Store) pin(ctx context.Context, view string, since uint64) (origin.Meta, *pin, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	meta, err := s.Meta(ctx, view)
+	d, err := s.meta(ctx, view)
+	if err == nil {
+		err = d.Reaches(since)
+	}
 	if err != nil {
 		return origin.Meta{}, nil, err
 	}
-	if since > meta.Generation || (since > 0 && since < meta.Pruned) {
-		return origin.Meta{}, nil, origin.ErrStale
-	}
-	p := &pin{since: since, at: meta.Generation}
+	p := &pin{since: since, at: d.Generation}
 	if s.pins[view] == nil {
 		s.pins[view] = map[*pin]struct{}{}
 	}
 	s.pins[view][p] = struct{}{}
-	return meta, p, nil
+	return d.Meta, p, nil
 }
 
 // unpin lets go of what a reader pinned.
@@ -45,21 +45,16 @@ func (s *Store) unpin(view string, p *pin) {
 }
 
 // Rows implements origin.Views. Here every id comes once, and damaged rows are left out.
-func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
-	meta, err := s.rows(ctx, view, since, decodeRow, fn)
-	if err != nil {
-		return origin.Meta{}, fmt.Errorf("rows of view %s since generation %d: %w", view, since, err)
-	}
-	return meta, nil
+func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
+	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
+	return s.rows(ctx, view, since, decodeRow, fn)
 }
 
 // Hashes implements origin.Views.
-func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error {
-	_, err := s.rows(ctx, view, 0, decodeHash, func(r origin.Row) error { return fn(r.ID, r.Hash) })
-	if err != nil {
-		return fmt.Errorf("hashes of view %s: %w", view, err)
-	}
-	return nil
+func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
+	defer wrap.Error(&err, "hashes of view %s", view)
+	_, err = s.rows(ctx, view, 0, decodeHash, func(r origin.Row) error { return fn(r.ID, r.Hash) })
+	return err
 }
 
 // rows reads a view batch by batch, at the generation that is current at the start.

@@ -1,95 +1,96 @@
 package mongo
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime/debug"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"vitrine/cache/origin"
 )
 
 // The driver trusts replies: one that promises a batch and brings none, or reports on
-// statements that were not sent, as a single byte changed on its way can make it, lets it
-// panic. What we ask for is not to end the program, so that every reply to it is read
-// here, by a function that makes such a panic an error. Callers' functions do not run
-// beneath them: what panics in those goes on to their callers. Out of reach is only what
+// statements that were not sent, as a single byte changed on its way can make it, makes it
+// panic. A request of ours must not end the program, so that every reply to it is read
+// by a function that makes such a panic an error. Callers' functions do not run
+// beneath them: their panics go on to their callers. Out of reach is only what
 // the driver reads in goroutines of its own, when it greets a server.
 
-// unreadable makes a panic of the driver an error.
-func unreadable(err *error) {
+// answered ends a request to the server: it makes a panic of the driver an error, and
+// adds the kind to every error.
+func answered(err *error, kind func(error) error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("the driver cannot read the server's reply: %v\n%s", r, debug.Stack())
 	}
+	if *err != nil {
+		*err = kind(*err)
+	}
 }
 
-// ping asks the server whether it is there.
-func ping(ctx context.Context, client *driver.Client) (err error) {
-	defer unreadable(&err)
-	return client.Ping(ctx, nil)
+// asIs is the kind of errors that need none.
+func asIs(err error) error { return err }
+
+// collection is a collection as the rest of the package works with it. Its errors are
+// those of storeError, unless a method says otherwise.
+type collection struct {
+	inner *driver.Collection
+	batch int // statements that one write command may carry
 }
 
-// disconnect ends all connections.
-func disconnect(ctx context.Context, client *driver.Client) (err error) {
-	defer unreadable(&err)
-	return client.Disconnect(ctx)
+// side is one of our own collections.
+func side(db *driver.Database, name string, batch int) collection {
+	return collection{db.Collection(origin.SidePrefix + name), batch}
 }
 
-// collectionNames returns the names of a database's collections.
-func collectionNames(ctx context.Context, db *driver.Database) (names []string, err error) {
-	defer unreadable(&err)
-	return db.ListCollectionNames(ctx, bson.D{})
-}
+// is is the filter for the document with an _id.
+func is(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
-// collection is a collection as the rest of the package works with it. Errors are the
-// driver's own.
-type collection struct{ inner *driver.Collection }
+// set is the update that sets fields.
+func set(fields any) bson.D { return bson.D{{Key: "$set", Value: fields}} }
 
-// find opens a cursor, which must be closed by closeCursor.
-func (c collection) find(ctx context.Context, filter any, o *options.FindOptionsBuilder) (found *driver.Cursor, err error) {
-	defer unreadable(&err)
-	return c.inner.Find(ctx, filter, o)
-}
-
-// findOne returns the document that a filter finds; driver.ErrNoDocuments if there is none.
+// findOne returns the document that a filter finds.
 func (c collection) findOne(ctx context.Context, filter bson.D, o ...options.Lister[options.FindOneOptions]) (doc bson.Raw, err error) {
-	defer unreadable(&err)
+	defer answered(&err, storeError)
 	return c.inner.FindOne(ctx, filter, o...).Raw()
 }
 
-// read decodes the document with an _id, unless there is none. Its errors are the store's.
+// read decodes the document with an _id, unless there is none.
 func (c collection) read(ctx context.Context, id string, into any) error {
-	doc, err := c.findOne(ctx, bson.D{{Key: "_id", Value: id}})
+	doc, err := c.findOne(ctx, is(id))
 	switch {
 	case err == nil:
 		return bson.Unmarshal(doc, into)
-	case errors.Is(err, driver.ErrNoDocuments):
+	case errors.Is(err, origin.ErrNotFound):
 		return nil
 	}
-	return storeError(err)
+	return err
 }
 
 // findAndUpdate changes the document that a filter finds and decodes what became of it;
-// driver.ErrNoDocuments if there is none and upsert does not ask for one.
+// origin.ErrNotFound if there is none and upsert does not ask for one.
 func (c collection) findAndUpdate(ctx context.Context, filter, update bson.D, upsert bool, into any) (err error) {
-	defer unreadable(&err)
+	defer answered(&err, storeError)
 	o := options.FindOneAndUpdate().SetReturnDocument(options.After).SetUpsert(upsert)
 	return c.inner.FindOneAndUpdate(ctx, filter, update, o).Decode(into)
 }
 
 // updateOne changes the document that a filter finds and reports whether there was one.
 func (c collection) updateOne(ctx context.Context, filter, update bson.D) (matched bool, err error) {
-	defer unreadable(&err)
+	defer answered(&err, storeError)
 	result, err := c.inner.UpdateOne(ctx, filter, update)
 	return err == nil && result.MatchedCount > 0, err
 }
 
 // deleteMany deletes what a filter finds and returns how much that was.
 func (c collection) deleteMany(ctx context.Context, filter bson.D) (deleted int, err error) {
-	defer unreadable(&err)
+	defer answered(&err, storeError)
 	result, err := c.inner.DeleteMany(ctx, filter)
 	if err != nil {
 		return 0, err
@@ -97,37 +98,81 @@ func (c collection) deleteMany(ctx context.Context, filter bson.D) (deleted int,
 	return int(result.DeletedCount), nil
 }
 
+// deleteIDs deletes documents by _id.
+func (c collection) deleteIDs(ctx context.Context, ids []bson.RawValue) (deleted int, err error) {
+	for len(ids) > 0 && err == nil {
+		n := min(c.batch, len(ids))
+		var gone int
+		gone, err = c.deleteMany(ctx, is(bson.D{{Key: "$in", Value: ids[:n]}}))
+		deleted, ids = deleted+gone, ids[n:]
+	}
+	return deleted, err
+}
+
 // insertMany inserts documents; one that is refused does not keep back those after it.
 func (c collection) insertMany(ctx context.Context, docs any) (err error) {
-	defer unreadable(&err)
+	defer answered(&err, storeError)
 	_, err = c.inner.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
 	return err
 }
 
 // bulkWrite does writes in any order; one that is refused does not keep back the others.
-// The result tells what was done, also beside an error, and is nil if nothing is known.
+// The result says what was done, also beside an error, and is nil if nothing is known.
 func (c collection) bulkWrite(ctx context.Context, models []driver.WriteModel) (result *driver.BulkWriteResult, err error) {
-	defer unreadable(&err)
+	defer answered(&err, storeError)
 	return c.inner.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 }
 
-// count returns how many documents a filter finds.
+// count returns how many documents a filter finds. Its errors are those of queryError.
 func (c collection) count(ctx context.Context, filter bson.D) (n int64, err error) {
-	defer unreadable(&err)
+	defer answered(&err, queryError)
 	return c.inner.CountDocuments(ctx, filter)
 }
 
-// indexes tells which there are.
+// indexes lists the indexes.
 func (c collection) indexes(ctx context.Context) (specs []driver.IndexSpecification, err error) {
-	defer unreadable(&err)
+	defer answered(&err, storeError)
 	return c.inner.Indexes().ListSpecifications(ctx)
 }
 
 // index creates an index, unless it is there.
 func (c collection) index(ctx context.Context, keys bson.D) (err error) {
-	defer unreadable(&err)
+	defer answered(&err, storeError)
 	_, err = c.inner.Indexes().CreateOne(ctx, driver.IndexModel{Keys: keys})
 	return err
+}
+
+// documents yields copies of the documents that a find returns and that match accepts;
+// a nil match accepts all. After an error nothing follows. A filter with conditions may
+// come from outside: then the errors are those of queryError.
+func (c collection) documents(ctx context.Context, filter any, o *options.FindOptionsBuilder, match func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		kind := queryError
+		if all, ok := filter.(bson.D); ok && len(all) == 0 {
+			kind = storeError
+		}
+		found, err := c.find(ctx, filter, o, kind)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer closeCursor(ctx, found)
+		more, err := next(ctx, found, kind)
+		for ; more; more, err = next(ctx, found, kind) {
+			if (match == nil || match(found.Current)) && !yield(bytes.Clone(found.Current), nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// find opens a cursor, which must be closed by closeCursor.
+func (c collection) find(ctx context.Context, filter any, o *options.FindOptionsBuilder, kind func(error) error) (found *driver.Cursor, err error) {
+	defer answered(&err, kind)
+	return c.inner.Find(ctx, filter, o)
 }
 
 // cursor is what a find's and a change stream's cursors have in common.
@@ -138,8 +183,8 @@ type cursor interface {
 }
 
 // next moves a cursor on and reports whether it is at a document.
-func next(ctx context.Context, c cursor) (more bool, err error) {
-	defer unreadable(&err)
+func next(ctx context.Context, c cursor, kind func(error) error) (more bool, err error) {
+	defer answered(&err, kind)
 	return c.Next(ctx), c.Err()
 }
 
@@ -147,10 +192,10 @@ func next(ctx context.Context, c cursor) (more bool, err error) {
 const closeTime = 2 * time.Second
 
 // closeCursor drops the server's end of a cursor, also when the caller's context has
-// ended, if the server answers: it drops by itself those of which nothing is heard.
+// ended, if the server answers: a server drops by itself the cursors that are silent.
 func closeCursor(ctx context.Context, c cursor) {
-	var err error // of no use to anybody
-	defer unreadable(&err)
+	var err error // nothing depends on it
+	defer answered(&err, asIs)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	_ = c.Close(ctx)

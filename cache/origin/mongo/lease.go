@@ -12,57 +12,50 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/leasedoc"
 	"vitrine/cache/origin/internal/metadoc"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // leases is the collection of leases.
-func (s *Store) leases() collection {
-	return collection{s.views.Collection(origin.SidePrefix + "lease")}
+type leases struct {
+	collection collection
+	watch      *leasedoc.Watch
+	now        func() time.Time
 }
 
-// Acquire implements origin.Leases.
-func (s *Store) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (origin.Lease, error) {
+// Acquire implements origin.Leases. It reads the lease and takes it, if it may, unless it
+// changes in between.
+func (s leases) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (_ origin.Lease, err error) {
+	defer wrap.Error(&err, "acquire lease %s", name)
 	if name == "" || holder == "" {
-		return origin.Lease{}, errors.New("acquire lease: name and holder must be given")
+		return origin.Lease{}, errors.New("name and holder must be given")
 	}
-	d, err := s.acquire(ctx, name, holder, ttl)
-	if err != nil {
-		return origin.Lease{}, fmt.Errorf("acquire lease %s: %w", name, err)
+	var seen leasedoc.Doc
+	if err := s.collection.read(ctx, name, &seen); err != nil {
+		return origin.Lease{}, err
 	}
-	return d.Lease(), nil
-}
-
-// acquire reads the lease and takes it, if it may, unless it changes in between.
-func (s *Store) acquire(ctx context.Context, name, holder string, ttl time.Duration) (leasedoc.Doc, error) {
-	seen, err := s.readLease(ctx, name)
-	if err == nil {
-		err = s.watch.Check(seen, holder, ttl)
+	seen.Name = name // there may be none yet
+	if err := s.watch.Check(seen, holder, ttl); err != nil {
+		return origin.Lease{}, err
 	}
-	if err != nil {
-		return seen, err
-	}
-	d := seen.Taken(holder, s.o.Now(), ttl)
+	d := seen.Taken(holder, s.now(), ttl)
 	if seen.Token == 0 {
-		err = s.leases().insertMany(ctx, []leasedoc.Doc{d})
+		err = s.collection.insertMany(ctx, []leasedoc.Doc{d})
 	} else {
-		unchanged := bson.D{{Key: "_id", Value: name}, {Key: "holder", Value: seen.Holder}, {Key: "token", Value: seen.Token}}
+		unchanged := held(seen.Lease)
 		if seen.Beat > 0 { // else the field is missing
 			unchanged = append(unchanged, bson.E{Key: "beat", Value: seen.Beat})
 		}
-		set := d
-		set.Name = "" // cannot be set
-		err = s.leases().findAndUpdate(ctx, unchanged, bson.D{{Key: "$set", Value: set}}, false, &d)
+		fields := d
+		fields.Name = "" // cannot be set
+		err = s.collection.findAndUpdate(ctx, unchanged, set(fields), false, &d)
 	}
-	if driver.IsDuplicateKeyError(err) || errors.Is(err, driver.ErrNoDocuments) {
-		return d, fmt.Errorf("%w: it was taken or renewed a moment ago", origin.ErrLeaseHeld)
+	if driver.IsDuplicateKeyError(err) || errors.Is(err, origin.ErrNotFound) {
+		err = fmt.Errorf("%w: it was taken or renewed a moment ago", origin.ErrLeaseHeld)
 	}
-	return d, storeError(err)
-}
-
-// readLease returns the lease of that name, without a holder if there never was one.
-func (s *Store) readLease(ctx context.Context, name string) (d leasedoc.Doc, err error) {
-	err = s.leases().read(ctx, name, &d)
-	d.Name = name
-	return d, err
+	if err != nil {
+		return origin.Lease{}, err
+	}
+	return d.Lease, nil
 }
 
 // held is the filter that finds a lease as long as it is the newest of its name.
@@ -71,48 +64,45 @@ func held(l origin.Lease) bson.D {
 }
 
 // Renew implements origin.Leases.
-func (s *Store) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (origin.Lease, error) {
+func (s leases) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (_ origin.Lease, err error) {
+	defer wrap.Error(&err, "renew lease %s", l.Name)
 	var d leasedoc.Doc
 	beat := bson.D{
-		{Key: "$set", Value: bson.D{{Key: "expires", Value: metadoc.Time(s.o.Now().Add(ttl))}, {Key: "term", Value: ttl}}},
+		{Key: "$set", Value: bson.D{{Key: "expires", Value: metadoc.Time(s.now().Add(ttl))}, {Key: "term", Value: ttl}}},
 		{Key: "$inc", Value: bson.D{{Key: "beat", Value: int64(1)}}},
 	}
-	err := s.leases().findAndUpdate(ctx, held(l), beat, false, &d)
-	if err = storeError(err); errors.Is(err, origin.ErrNotFound) {
-		err = origin.ErrFenced
-	}
-	if err != nil {
-		return origin.Lease{}, fmt.Errorf("renew lease %s: %w", l.Name, err)
-	}
-	return d.Lease(), nil
+	err = fencedUnlessFound(s.collection.findAndUpdate(ctx, held(l), beat, false, &d))
+	return d.Lease, err
 }
 
 // Release implements origin.Leases.
-func (s *Store) Release(ctx context.Context, l origin.Lease) error {
-	free := bson.D{{Key: "$set", Value: bson.D{{Key: "holder", Value: ""}, {Key: "expires", Value: time.Time{}}}}}
-	if _, err := s.leases().updateOne(ctx, held(l), free); err != nil {
-		return fmt.Errorf("release lease %s: %w", l.Name, storeError(err))
-	}
-	return nil
+func (s leases) Release(ctx context.Context, l origin.Lease) (err error) {
+	defer wrap.Error(&err, "release lease %s", l.Name)
+	_, err = s.collection.updateOne(ctx, held(l), set(bson.D{{Key: "holder", Value: ""}, {Key: "expires", Value: time.Time{}}}))
+	return err
 }
 
 // Holder implements origin.Leases.
-func (s *Store) Holder(ctx context.Context, name string) (string, error) {
-	doc, err := s.leases().findOne(ctx, bson.D{{Key: "_id", Value: name}})
-	if err != nil && !errors.Is(err, driver.ErrNoDocuments) {
-		return "", fmt.Errorf("read lease %s: %w", name, storeError(err))
-	}
-	holder, _ := doc.Lookup("holder").StringValueOK()
-	return holder, nil
+func (s leases) Holder(ctx context.Context, name string) (_ string, err error) {
+	defer wrap.Error(&err, "read lease %s", name)
+	var d leasedoc.Doc
+	err = s.collection.read(ctx, name, &d)
+	return d.Holder, err
 }
 
-// checkLease returns origin.ErrFenced unless l is the newest of its name. It can be
+// check returns origin.ErrFenced unless l is the newest of its name. It can be
 // lost the moment after: what must not happen then is prevented by conditions on
 // the view's meta, this only stops a writer early.
-func (s *Store) checkLease(ctx context.Context, l origin.Lease) error {
-	_, err := s.leases().findOne(ctx, held(l))
-	if errors.Is(err, driver.ErrNoDocuments) {
+func (s leases) check(ctx context.Context, l origin.Lease) error {
+	_, err := s.collection.findOne(ctx, held(l))
+	return fencedUnlessFound(err)
+}
+
+// fencedUnlessFound is the error of a change whose condition is that the writer is not
+// fenced off.
+func fencedUnlessFound(err error) error {
+	if errors.Is(err, origin.ErrNotFound) {
 		return origin.ErrFenced
 	}
-	return storeError(err)
+	return err
 }

@@ -2,7 +2,6 @@ package mongo
 
 import (
 	"context"
-	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
@@ -10,11 +9,21 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/metadoc"
+	"vitrine/cache/origin/internal/wrap"
 )
+
+// views are the side collections.
+type views struct {
+	db     *driver.Database
+	metas  collection // one document per view
+	staged collection // prepared rows, of all views
+	leases leases
+	keep   uint64 // generations that deltas reach back
+}
 
 // metaDoc is a view's meta as stored, with what only this store needs to know.
 type metaDoc struct {
-	metadoc.Doc `bson:",inline"`
+	origin.Meta `bson:",inline"`
 	Token       uint64 `bson:"token"`   // the newest lease token seen; older ones are fenced off
 	Attempt     uint64 `bson:"attempt"` // counts publications begun; only the latest can be committed
 	Staged      uint64 `bson:"staged"`  // the attempt that Generation is of, while rows of it are in view_staged; 0: settled
@@ -25,80 +34,77 @@ type metaDoc struct {
 // next is the generation that a publication begun now prepares.
 func (d metaDoc) next() uint64 { return max(d.Generation, d.Floor) + 1 }
 
-// metas is the collection of metas.
-func (s *Store) metas() collection { return collection{s.views.Collection(origin.SidePrefix + "meta")} }
+// rowsOf is a view's collection.
+func (v *views) rowsOf(view string) collection { return side(v.db, view, v.metas.batch) }
 
-// side is a view's collection.
-func (s *Store) side(view string) collection {
-	return collection{s.views.Collection(origin.SidePrefix + view)}
-}
-
-// readMeta returns a view's meta; a view that is not there has only a name.
-func (s *Store) readMeta(ctx context.Context, view string) (d metaDoc, err error) {
-	err = s.metas().read(ctx, view, &d)
+// read returns a view's meta; a view that is not there has only a name.
+func (v *views) read(ctx context.Context, view string) (d metaDoc, err error) {
+	err = v.metas.read(ctx, view, &d)
 	d.View = view
 	return d, err
 }
 
 // Meta implements origin.Views.
-func (s *Store) Meta(ctx context.Context, view string) (origin.Meta, error) {
-	d, err := s.readMeta(ctx, view)
-	if err != nil {
-		return origin.Meta{}, fmt.Errorf("meta of view %s: %w", view, err)
-	}
-	return d.Meta(), nil
+func (v *views) Meta(ctx context.Context, view string) (_ origin.Meta, err error) {
+	defer wrap.Error(&err, "meta of view %s", view)
+	d, err := v.read(ctx, view)
+	return d.Meta, err
 }
 
 // Metas implements origin.Views.
-func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
-	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})
-	for raw, err := range documents(ctx, s.metas(), bson.D{}, o) {
+func (v *views) Metas(ctx context.Context) (metas []origin.Meta, err error) {
+	defer wrap.Error(&err, "metas of views")
+	byName := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})
+	for doc, err := range v.metas.documents(ctx, bson.D{}, byName, nil) {
 		var d metaDoc
 		if err == nil {
-			err = bson.Unmarshal(raw, &d)
+			err = bson.Unmarshal(doc, &d)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("metas of views: %w", err)
+			return nil, err
 		}
-		metas = append(metas, d.Meta())
+		metas = append(metas, d.Meta)
 	}
 	return metas, nil
 }
 
 // SetHealth implements origin.Views.
-func (s *Store) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) error {
-	err := origin.CheckView(view)
-	if err == nil {
-		err = s.checkLease(ctx, lease)
+func (v *views) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) (err error) {
+	defer wrap.Error(&err, "set health of view %s", view)
+	if err := origin.CheckView(view); err != nil {
+		return err
 	}
-	if err == nil {
-		set := bson.D{{Key: "health", Value: metadoc.HealthOf(h)}}
-		if h.Status == origin.HealthOK {
-			set = append(set, bson.E{Key: "checked", Value: metadoc.Time(s.o.Now())})
-		}
-		_, err = s.fence(ctx, bson.D{{Key: "_id", Value: view}}, lease, set, nil)
+	if err := v.leases.check(ctx, lease); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("set health of view %s: %w", view, err)
+	fields := bson.D{{Key: "health", Value: metadoc.Storable(h)}}
+	if h.Status == origin.HealthOK {
+		fields = append(fields, bson.E{Key: "checked", Value: metadoc.Time(v.leases.now())})
 	}
-	return nil
+	_, err = v.fence(ctx, is(view), lease, fields, nil)
+	return err
 }
 
 // fence changes a view's meta unless a newer token was there, and leaves our token
 // so that older ones are fenced off from now on. A view without meta gets one.
 // filter must name the view and may set more conditions; where they do not hold
 // the error is origin.ErrFenced.
-func (s *Store) fence(ctx context.Context, filter bson.D, lease origin.Lease, set, inc bson.D) (d metaDoc, err error) {
-	filter = append(filter, bson.E{Key: "token", Value: bson.D{{Key: "$lte", Value: lease.Token}}})
-	update := bson.D{{Key: "$set", Value: append(set, bson.E{Key: "token", Value: lease.Token})}}
+func (v *views) fence(ctx context.Context, filter bson.D, lease origin.Lease, fields, inc bson.D) (d metaDoc, err error) {
+	filter = append(filter, notNewer(lease))
+	update := set(append(fields, bson.E{Key: "token", Value: lease.Token}))
 	if inc != nil {
 		update = append(update, bson.E{Key: "$inc", Value: inc})
 	}
 	for range 2 { // the first try may lose the race to create the document
-		err = s.metas().findAndUpdate(ctx, filter, update, true, &d)
+		err = v.metas.findAndUpdate(ctx, filter, update, true, &d)
 		if !driver.IsDuplicateKeyError(err) {
-			return d, storeError(err)
+			return d, err
 		}
 	}
 	return d, origin.ErrFenced
+}
+
+// notNewer is the condition on a view's meta that no newer lease was seen.
+func notNewer(l origin.Lease) bson.E {
+	return bson.E{Key: "token", Value: bson.D{{Key: "$lte", Value: l.Token}}}
 }

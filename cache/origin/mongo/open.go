@@ -43,6 +43,7 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,20 +59,17 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/leasedoc"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // Options tunes a store; the zero value works. What the URI says itself (pool
 // sizes, timeoutMS, appName, retryReads, retryWrites, …) counts before these.
 type Options struct {
-	// Database holds the source collections. If empty, the one in the URI's path.
-	Database string
-	// ViewsDatabase holds the side collections. If empty, the same as Database.
+	// ViewsDatabase holds the side collections. If empty, it is the database with the
+	// source collections, which the URI's path names.
 	ViewsDatabase string
-	// AppName is how the server's logs name this client. If empty, "vitrine".
-	AppName string
-	// MaxPoolSize and MinPoolSize bound the connections per server. If zero, the
-	// driver's defaults, 100 and 0.
-	MaxPoolSize, MinPoolSize uint64
+	// MaxPoolSize bounds the connections per server. If zero, the driver's default, 100.
+	MaxPoolSize uint64
 	// Timeout bounds each operation whose context has no deadline, each batch of a
 	// cursor included. If zero, 30 s.
 	Timeout time.Duration
@@ -88,8 +86,6 @@ type Options struct {
 	// up to date by a delta; older tombstones are deleted. If zero, 1000. It should
 	// span more time than a stalled process may sleep, see publication.
 	KeepDeltas uint64
-	// Debounce is how long Watch waits for more changes before it tells. If zero, 250 ms.
-	Debounce time.Duration
 	// Now is the clock of publication times. If nil, time.Now.
 	Now func() time.Time
 	// Elapsed is the monotonic clock by which other holders' leases run out. If nil, the
@@ -99,41 +95,27 @@ type Options struct {
 
 // withDefaults fills in what is zero.
 func (o Options) withDefaults() Options {
-	if o.AppName == "" {
-		o.AppName = "vitrine"
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 30 * time.Second
-	}
-	if o.ServerSelectionTimeout == 0 {
-		o.ServerSelectionTimeout = 10 * time.Second
-	}
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.ServerSelectionTimeout = cmp.Or(o.ServerSelectionTimeout, 10*time.Second)
+	o.KeepDeltas = cmp.Or(o.KeepDeltas, 1000)
 	if o.BatchSize <= 0 {
 		o.BatchSize = 1000
 	}
-	if o.KeepDeltas == 0 {
-		o.KeepDeltas = 1000
-	}
-	if o.Debounce == 0 {
-		o.Debounce = 250 * time.Millisecond
-	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.ViewsDatabase == "" {
-		o.ViewsDatabase = o.Database
 	}
 	return o
 }
 
 // Store is the MongoDB origin.Store.
 type Store struct {
-	name   string
-	o      Options
-	client *driver.Client
-	source *driver.Database // the institute's
-	views  *driver.Database // ours
-	watch  *leasedoc.Watch
+	records
+	leases
+	views
+
+	name    string // the URI without user, password and options
+	client  *driver.Client
+	timeout time.Duration // of an operation
 }
 
 var (
@@ -143,26 +125,23 @@ var (
 )
 
 // Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for
-// a server: whether one answers is for Ping to tell, so that a front end can
-// start from a snapshot while the database is down.
+// a server: Ping reports whether one answers, so that a front end can start from a
+// snapshot while the database is down.
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	parts, err := splitURI(uri)
+	server, database, secret, err := splitURI(uri)
 	if err != nil {
 		return nil, err
 	}
-	if o.Database == "" {
-		o.Database = parts.database
-	}
-	if o.Database == "" {
-		return nil, fmt.Errorf("store %s: no database given: write it behind the host, as in mongodb://host/osiris", parts)
+	if database == "" {
+		return nil, fmt.Errorf("store %s: no database given: write it behind the host, as in mongodb://host/osiris", server)
 	}
 	o = o.withDefaults()
-	parts.database = o.Database
-	s := &Store{name: parts.String(), o: o, watch: leasedoc.NewWatch(o.Elapsed)}
-	if o.ViewsDatabase != o.Database {
+	o.ViewsDatabase = cmp.Or(o.ViewsDatabase, database)
+	s := &Store{name: server + "/" + database, timeout: o.Timeout}
+	if o.ViewsDatabase != database {
 		s.name += " (views in " + o.ViewsDatabase + ")"
 	}
 	sourceOptions, err := o.sourceOptions()
@@ -171,22 +150,24 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	}
 	s.client, err = driver.Connect(o.clientOptions(uri))
 	if err != nil {
-		return nil, fmt.Errorf("store %s: %s", s.name, parts.redact(err.Error()))
+		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
-	s.source = s.client.Database(o.Database, sourceOptions)
-	s.views = s.client.Database(o.ViewsDatabase, viewsOptions())
+	s.records = records{s.client.Database(database, sourceOptions), o.BatchSize}
+	own := s.client.Database(o.ViewsDatabase, viewsOptions())
+	s.leases = leases{side(own, "lease", o.BatchSize), leasedoc.NewWatch(o.Elapsed), o.Now}
+	s.views = views{
+		db: own, metas: side(own, "meta", o.BatchSize), staged: side(own, "staged", o.BatchSize),
+		leases: s.leases, keep: o.KeepDeltas,
+	}
 	return s, nil
 }
 
 // clientOptions are the client's: ours first, so that the URI's win.
 func (o Options) clientOptions(uri string) *options.ClientOptions {
-	c := options.Client().SetAppName(o.AppName).SetTimeout(o.Timeout).
+	c := options.Client().SetAppName("vitrine").SetTimeout(o.Timeout).
 		SetServerSelectionTimeout(o.ServerSelectionTimeout).SetConnectTimeout(o.ServerSelectionTimeout)
 	if o.MaxPoolSize > 0 {
 		c.SetMaxPoolSize(o.MaxPoolSize)
-	}
-	if o.MinPoolSize > 0 {
-		c.SetMinPoolSize(o.MinPoolSize)
 	}
 	return c.ApplyURI(uri)
 }
@@ -226,62 +207,51 @@ func viewsOptions() *options.DatabaseOptionsBuilder {
 func (s *Store) Name() string { return s.name }
 
 // Ping asks the server whether it is there.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := ping(ctx, s.client); err != nil {
-		return fmt.Errorf("ping %s: %w", s.name, storeError(err))
-	}
-	return nil
+func (s *Store) Ping(ctx context.Context) (err error) {
+	defer wrap.Error(&err, "ping %s", s.name)
+	defer answered(&err, storeError)
+	return s.client.Ping(ctx, nil)
 }
 
 // Close ends all connections.
-func (s *Store) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.o.Timeout)
+func (s *Store) Close() (err error) {
+	defer wrap.Error(&err, "close %s", s.name)
+	defer answered(&err, asIs)
+	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
-	if err := disconnect(ctx, s.client); err != nil {
-		return fmt.Errorf("close %s: %w", s.name, err)
-	}
-	return nil
+	return s.client.Disconnect(ctx)
 }
 
-// uriParts are the parts of a connection string that the driver does not hand out.
-type uriParts struct{ scheme, secret, hosts, database string }
-
-// splitURI splits scheme://[user[:password]@]hosts[/database][?options].
-func splitURI(uri string) (p uriParts, err error) {
+// splitURI splits scheme://[user[:password]@]hosts[/database][?options] into the server
+// as it may be shown, which is scheme and hosts, the database and the password.
+func splitURI(uri string) (server, database, secret string, err error) {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if !ok || (scheme != "mongodb" && scheme != "mongodb+srv") {
-		return p, errors.New("the store's URI does not begin with mongodb:// or mongodb+srv://")
+		return "", "", "", errors.New("the store's URI does not begin with mongodb:// or mongodb+srv://")
 	}
 	rest, _, _ = strings.Cut(rest, "?")
-	authority, database, _ := strings.Cut(rest, "/")
-	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		_, p.secret, _ = strings.Cut(authority[:at], ":")
-		authority = authority[at+1:]
+	hosts, path, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(hosts, '@'); at >= 0 {
+		_, secret, _ = strings.Cut(hosts[:at], ":")
+		hosts = hosts[at+1:]
 	}
-	if p.database, err = url.PathUnescape(database); err != nil {
-		return p, fmt.Errorf("store %s://%s: database name: %w", scheme, authority, err)
+	server = scheme + "://" + hosts
+	if database, err = url.PathUnescape(path); err != nil {
+		err = fmt.Errorf("store %s: database name: %w", server, err)
 	}
-	p.scheme, p.hosts = scheme, authority
-	return p, nil
-}
-
-// String returns the URI as it may be shown.
-func (p uriParts) String() string {
-	s := p.scheme + "://" + p.hosts
-	if p.database != "" {
-		s += "/" + p.database
-	}
-	return s
+	return server, database, secret, err
 }
 
 // redact takes the password out of a message of the driver's URI parser.
-func (p uriParts) redact(message string) string {
-	if p.secret == "" {
-		return message
+func redact(message, secret string) string {
+	forms := []string{secret}
+	if plain, err := url.PathUnescape(secret); err == nil {
+		forms = append(forms, plain)
 	}
-	message = strings.ReplaceAll(message, p.secret, "***")
-	if plain, err := url.PathUnescape(p.secret); err == nil && plain != "" {
-		message = strings.ReplaceAll(message, plain, "***")
+	for _, form := range forms {
+		if form != "" {
+			message = strings.ReplaceAll(message, form, "***")
+		}
 	}
 	return message
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/metadoc"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // publication is one attempt at a view's next generation; the package comment
@@ -22,7 +21,7 @@ import (
 // was since taken away and whose tombstone is deleted. That row comes back until
 // the next job, which compares all hashes with the source, takes it away again.
 type publication struct {
-	store      *Store
+	views      *views
 	view       string
 	lease      origin.Lease
 	begun      metaDoc // as of Begin; Attempt is ours
@@ -31,110 +30,82 @@ type publication struct {
 	done       bool // committed or aborted
 }
 
-// errDone tells of a publication used after its end.
+// errDone reports the use of a publication after its end.
 var errDone = errors.New("publication is over")
 
-// Begin implements origin.Views.
-func (s *Store) Begin(ctx context.Context, view string, lease origin.Lease) (origin.Publication, error) {
-	p := &publication{store: s, view: view, lease: lease}
-	if err := p.begin(ctx); err != nil {
-		return nil, fmt.Errorf("begin publication of view %s: %w", view, err)
+// Begin implements origin.Views. It fences off earlier publications and repairs what they left.
+func (v *views) Begin(ctx context.Context, view string, lease origin.Lease) (_ origin.Publication, err error) {
+	defer wrap.Error(&err, "begin publication of view %s", view)
+	if err := origin.CheckView(view); err != nil {
+		return nil, err
 	}
-	return p, nil
-}
-
-// begin fences off earlier publications and repairs what they left.
-func (p *publication) begin(ctx context.Context) error {
-	if err := origin.CheckView(p.view); err != nil {
-		return err
+	if err := v.leases.check(ctx, lease); err != nil {
+		return nil, err
 	}
-	if err := p.store.checkLease(ctx, p.lease); err != nil {
-		return err
+	byGeneration := bson.D{{Key: pathGeneration, Value: 1}} // deltas find their rows without a scan
+	if err := v.rowsOf(view).index(ctx, byGeneration); err != nil {
+		return nil, err
 	}
-	if err := p.store.createIndex(ctx, p.view); err != nil {
-		return err
-	}
-	d, err := p.store.attempt(ctx, p.view, p.lease)
+	d, err := v.attempt(ctx, view, lease)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if d.Staged != 0 {
-		if err := p.store.settle(ctx, d, p.lease); err != nil {
-			return err
+		if err := v.settle(ctx, d, lease); err != nil {
+			return nil, err
 		}
 	}
-	if err := p.store.discard(ctx, p.view, d.Attempt); err != nil {
-		return err
+	if err := v.discard(ctx, view, d.Attempt); err != nil {
+		return nil, err
 	}
-	if d.Generation == 0 && d.Floor > 0 {
-		if err := p.store.clear(ctx, p.view, d.Floor); err != nil {
-			return err
+	if d.Generation == 0 && d.Floor > 0 { // rows of an earlier life
+		old := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$lte", Value: d.Floor}}}}
+		if _, err := v.rowsOf(view).deleteMany(ctx, old); err != nil {
+			return nil, err
 		}
 	}
-	p.begun, p.generation = d, d.next()
-	return p.store.prune(ctx, d)
-}
-
-// createIndex makes sure that deltas find their rows without a scan.
-func (s *Store) createIndex(ctx context.Context, view string) error {
-	return storeError(s.side(view).index(ctx, bson.D{{Key: pathGeneration, Value: 1}}))
+	p := &publication{views: v, view: view, lease: lease, begun: d, generation: d.next()}
+	return p, v.prune(ctx, d)
 }
 
 // attempt counts up the view's attempts and returns the meta with our number. For a
 // view without a generation it also sets the floor: should its collection hold
 // rows of an earlier life, whose meta was lost, then generations go on above theirs.
-func (s *Store) attempt(ctx context.Context, view string, lease origin.Lease) (metaDoc, error) {
-	d, err := s.readMeta(ctx, view)
+func (v *views) attempt(ctx context.Context, view string, lease origin.Lease) (metaDoc, error) {
+	d, err := v.read(ctx, view)
 	if err != nil {
 		return d, err
 	}
-	filter, set := bson.D{{Key: "_id", Value: view}}, bson.D{}
+	filter, fields := is(view), bson.D{}
 	if d.Generation == 0 {
-		floor, err := s.newest(ctx, view)
+		floor, err := v.newest(ctx, view)
 		if err != nil {
 			return d, err
 		}
 		// $not, for the field is missing at first.
 		filter = append(filter, bson.E{Key: "gen", Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}})
-		set = append(set, bson.E{Key: "floor", Value: max(floor, d.Floor)})
+		fields = append(fields, bson.E{Key: "floor", Value: max(floor, d.Floor)})
 	}
-	return s.fence(ctx, filter, lease, set, bson.D{{Key: "attempt", Value: int64(1)}})
+	return v.fence(ctx, filter, lease, fields, bson.D{{Key: "attempt", Value: int64(1)}})
 }
 
 // newest returns the highest generation in a view's collection, 0 if it is empty.
-func (s *Store) newest(ctx context.Context, view string) (uint64, error) {
+func (v *views) newest(ctx context.Context, view string) (uint64, error) {
 	o := options.FindOne().SetSort(bson.D{{Key: pathGeneration, Value: -1}}).SetProjection(bson.D{{Key: viewField, Value: 1}})
-	doc, err := s.side(view).findOne(ctx, bson.D{}, o)
-	if errors.Is(err, driver.ErrNoDocuments) {
+	doc, err := v.rowsOf(view).findOne(ctx, bson.D{}, o)
+	if errors.Is(err, origin.ErrNotFound) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, storeError(err)
-	}
 	generation, _ := doc.Lookup(viewField, "gen").AsInt64OK()
-	return uint64(generation), nil
-}
-
-// clear deletes the rows of an earlier life.
-func (s *Store) clear(ctx context.Context, view string, floor uint64) error {
-	_, err := s.side(view).deleteMany(ctx, bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$lte", Value: floor}}}})
-	return storeError(err)
+	return uint64(generation), err
 }
 
 // Generation implements origin.Publication.
 func (p *publication) Generation() uint64 { return p.generation }
 
 // Put implements origin.Publication.
-func (p *publication) Put(ctx context.Context, rows []origin.Row) error {
-	err := p.stage(ctx, rows)
-	if err != nil {
-		return fmt.Errorf("put rows of view %s: %w", p.view, err)
-	}
-	return nil
-}
-
-// stage checks and stages rows.
-func (p *publication) stage(ctx context.Context, rows []origin.Row) error {
+func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
+	defer wrap.Error(&err, "put rows of view %s", p.view)
 	if p.done {
 		return errDone
 	}
@@ -144,56 +115,58 @@ func (p *publication) stage(ctx context.Context, rows []origin.Row) error {
 		}
 	}
 	p.put = p.put || len(rows) > 0
-	return p.store.stage(ctx, stagedPrefix(p.view, p.begun.Attempt), p.generation, rows)
+	return p.views.stage(ctx, stagedPrefix(p.view, p.begun.Attempt), p.generation, rows)
 }
 
 // Commit implements origin.Publication. Once meta is moved on the generation is
 // published, so that trouble with settling afterwards, or ctx ending there, is no
 // error of Commit: readers overlay what is not settled, and the next Begin settles it.
-func (p *publication) Commit(ctx context.Context, rows int, rules string) (origin.Meta, error) {
-	d, err := p.commit(ctx, rows, rules)
+func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ origin.Meta, err error) {
+	defer wrap.Error(&err, "commit view %s", p.view)
+	if p.done {
+		return origin.Meta{}, errDone
+	}
+	if err := p.views.leases.check(ctx, p.lease); err != nil {
+		return origin.Meta{}, err
+	}
+	d, err := p.advance(ctx, rows, rules)
 	if err != nil {
-		return origin.Meta{}, fmt.Errorf("commit view %s: %w", p.view, err)
+		return origin.Meta{}, err
 	}
 	p.done = true
-	if p.store.settle(ctx, d, p.lease) == nil && p.store.prune(ctx, d) == nil {
-		if settled, err := p.store.readMeta(ctx, p.view); err == nil {
+	if p.views.settle(ctx, d, p.lease) == nil && p.views.prune(ctx, d) == nil {
+		if settled, err := p.views.read(ctx, p.view); err == nil {
 			d.Pruned = settled.Pruned
 		}
 	}
-	return d.Meta(), nil
+	return d.Meta, nil
 }
 
-// commit moves the view's meta on.
-func (p *publication) commit(ctx context.Context, rows int, rules string) (d metaDoc, err error) {
-	if p.done {
-		return d, errDone
-	}
-	if err := p.store.checkLease(ctx, p.lease); err != nil {
-		return d, err
-	}
-	set := bson.D{
+// advance moves the view's meta on to the generation.
+func (p *publication) advance(ctx context.Context, rows int, rules string) (d metaDoc, err error) {
+	fields := bson.D{
 		{Key: "gen", Value: p.generation}, {Key: "rows", Value: rows}, {Key: "rules", Value: rules},
-		{Key: "published", Value: metadoc.Next(p.begun.Published, p.store.o.Now())},
+		{Key: "published", Value: metadoc.Next(p.begun.Published, p.views.leases.now())},
 	}
 	if p.put {
-		set = append(set, bson.E{Key: "staged", Value: p.begun.Attempt})
+		fields = append(fields, bson.E{Key: "staged", Value: p.begun.Attempt})
 	}
 	if p.begun.Generation == 0 {
-		set = append(set, bson.E{Key: "epoch", Value: rand.Text()})
+		fields = append(fields, bson.E{Key: "epoch", Value: rand.Text()})
 		if p.begun.Floor > 0 { // from generations of an earlier life no delta leads here
-			set = append(set, bson.E{Key: "pruned", Value: p.generation})
+			fields = append(fields, bson.E{Key: "pruned", Value: p.generation})
 		}
 	}
-	ours := append(p.unpublished(), bson.E{Key: "token", Value: bson.D{{Key: "$lte", Value: p.lease.Token}}})
-	err = p.store.metas().findAndUpdate(ctx, ours, bson.D{{Key: "$set", Value: set}}, false, &d)
-	if errors.Is(err, driver.ErrNoDocuments) {
-		return d, origin.ErrFenced
+	lost := p.views.metas.findAndUpdate(ctx, append(p.unpublished(), notNewer(p.lease)), set(fields), false, &d)
+	if lost == nil || errors.Is(lost, origin.ErrNotFound) {
+		return d, fencedUnlessFound(lost)
 	}
-	if err != nil {
-		return p.outcome(ctx, err)
+	// The answer was lost: the commit may have gone through.
+	d, err = p.views.read(ctx, p.view)
+	if err == nil && d.Attempt == p.begun.Attempt && d.Generation == p.generation {
+		return d, nil
 	}
-	return d, nil
+	return d, lost
 }
 
 // unpublished finds the view's meta as long as this publication can be committed.
@@ -201,49 +174,37 @@ func (p *publication) unpublished() bson.D {
 	return bson.D{{Key: "_id", Value: p.view}, {Key: "attempt", Value: p.begun.Attempt}, {Key: "gen", Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gt", Value: p.begun.Generation}}}}}}
 }
 
-// outcome finds out whether a commit whose answer was lost went through.
-func (p *publication) outcome(ctx context.Context, lost error) (metaDoc, error) {
-	d, err := p.store.readMeta(ctx, p.view)
-	if err == nil && d.Attempt == p.begun.Attempt && d.Generation == p.generation {
-		return d, nil
-	}
-	return d, storeError(lost)
-}
-
 // Abort implements origin.Publication. Before anything is deleted the attempt is
 // counted up: a commit of ours that is still on its way, its answer lost, then
 // comes too late. If it came before, the rows are published and stay.
-func (p *publication) Abort(ctx context.Context) error {
+func (p *publication) Abort(ctx context.Context) (err error) {
+	defer wrap.Error(&err, "abort publication of view %s", p.view)
 	if p.done {
 		return nil
 	}
 	next := bson.D{{Key: "$inc", Value: bson.D{{Key: "attempt", Value: int64(1)}}}}
-	ours, err := p.store.metas().updateOne(ctx, p.unpublished(), next)
-	err = storeError(err)
+	ours, err := p.views.metas.updateOne(ctx, p.unpublished(), next)
 	if err == nil && ours {
-		err = p.store.discard(ctx, p.view, p.begun.Attempt+1)
+		err = p.views.discard(ctx, p.view, p.begun.Attempt+1)
 	}
-	if err != nil {
-		return fmt.Errorf("abort publication of view %s: %w", p.view, err)
-	}
-	p.done = true
-	return nil
+	p.done = err == nil
+	return err
 }
 
 // prune deletes tombstones older than the deltas that are kept. How far deltas
 // reach is recorded first, then readers that need the tombstones find out.
-func (s *Store) prune(ctx context.Context, d metaDoc) error {
+func (v *views) prune(ctx context.Context, d metaDoc) error {
 	pruned := d.Pruned
-	if d.Generation > s.o.KeepDeltas {
-		pruned = max(pruned, d.Generation-s.o.KeepDeltas)
+	if d.Generation > v.keep {
+		pruned = max(pruned, d.Generation-v.keep)
 	}
 	if d.Swept >= pruned {
 		return nil
 	}
 	ours := bson.D{{Key: "_id", Value: d.View}, {Key: "attempt", Value: d.Attempt}}
 	record := func(field string) error {
-		_, err := s.metas().updateOne(ctx, ours, bson.D{{Key: "$max", Value: bson.D{{Key: field, Value: pruned}}}})
-		return storeError(err)
+		_, err := v.metas.updateOne(ctx, ours, bson.D{{Key: "$max", Value: bson.D{{Key: field, Value: pruned}}}})
+		return err
 	}
 	if err := record("pruned"); err != nil {
 		return err
@@ -252,8 +213,8 @@ func (s *Store) prune(ctx context.Context, d metaDoc) error {
 		{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: d.Swept}, {Key: "$lte", Value: pruned}}},
 		{Key: pathGone, Value: true},
 	}
-	if _, err := s.side(d.View).deleteMany(ctx, old); err != nil {
-		return storeError(err)
+	if _, err := v.rowsOf(d.View).deleteMany(ctx, old); err != nil {
+		return err
 	}
 	return record("swept")
 }

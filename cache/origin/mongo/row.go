@@ -31,22 +31,21 @@ func stagedPrefix(view string, attempt uint64) string { return fmt.Sprintf("%s/%
 
 // stagedID is the _id of a staged row; the row's own is a digest in it, because it
 // can be of any type and length.
-func stagedID(prefix string, id bson.RawValue) (string, error) {
+func stagedID(prefix string, id bson.RawValue) (bson.RawValue, error) {
 	key, err := idkey.Of(id)
 	if err != nil {
-		return "", err
+		return bson.RawValue{}, err
 	}
 	sum := sha256.Sum256(key)
-	return prefix + hex.EncodeToString(sum[:16]), nil
+	return raw.NewString(prefix + hex.EncodeToString(sum[:16])), nil
 }
 
 // stagedDoc is a row as it lies in view_staged: its fields side by side with
 // viewField, not one level down, so that a row may be as large as the server allows.
-func stagedDoc(stagedID string, r origin.Row, generation uint64) (bson.Raw, error) {
+func stagedDoc(stagedID bson.RawValue, r origin.Row, generation uint64) (bson.Raw, error) {
 	info := infoOf(r, generation)
 	info.ID = r.ID
-	id := raw.NewString(stagedID)
-	return encode(id, r.Doc, info)
+	return encode(stagedID, r.Doc, info)
 }
 
 // sideDoc is a row as it lies in view_NAME.

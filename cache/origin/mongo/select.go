@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules/raw"
 )
 
@@ -36,93 +37,77 @@ const (
 )
 
 // Select implements origin.Queries; the server evaluates the query.
-func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+func (v *views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		more := true
-		err := s.selected(ctx, at, q, func(doc bson.Raw) bool {
-			more = yield(doc, nil)
-			return more
-		})
-		if err != nil && more {
-			yield(nil, fmt.Errorf("select from view %s: %w", at.View, err))
+		for doc, err := range v.selected(ctx, at, q) {
+			if err != nil {
+				err = fmt.Errorf("select from view %s: %w", at.View, err)
+			}
+			if !yield(doc, err) {
+				return
+			}
 		}
 	}
 }
 
 // selected hands rows on, batch by batch.
-func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, take func(bson.Raw) bool) error {
-	if err := s.settled(ctx, at); err != nil {
-		return err
-	}
-	var batch []bson.Raw
-	size := 0
-	flush := func() (more bool, err error) {
-		if err := s.still(ctx, at); err != nil {
-			return false, err
+func (v *views) selected(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		var batch []bson.Raw
+		size := 0
+		flush := func() (more bool) {
+			if _, err := v.readAt(ctx, at); err != nil {
+				yield(nil, err)
+				return false
+			}
+			for _, doc := range batch {
+				if !yield(doc, nil) {
+					return false
+				}
+			}
+			batch, size = batch[:0], 0
+			return true
 		}
-		for _, doc := range batch {
-			if !take(doc) {
-				return false, nil
+		if err := v.settled(ctx, at); err != nil {
+			yield(nil, err)
+			return
+		}
+		for row, err := range v.rowsOf(at.View).rows(ctx, present(q.Filter), selectOptions(q)) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			batch, size = append(batch, row.Doc), size+len(row.Doc)
+			if (len(batch) >= selectRows || size >= selectBytes) && !flush() {
+				return
 			}
 		}
-		batch, size = batch[:0], 0
-		return true, nil
+		flush()
 	}
-	query, o := selectOptions(q)
-	for doc, err := range documents(ctx, s.side(at.View), query, o) {
-		if err != nil {
-			return err
-		}
-		row, err := decode(doc)
-		if err != nil {
-			return err
-		}
-		batch, size = append(batch, row.Doc), size+len(doc)
-		if len(batch) < selectRows && size < selectBytes {
-			continue
-		}
-		if more, err := flush(); err != nil || !more {
-			return err
-		}
-	}
-	_, err := flush()
-	return err
 }
 
 // Count implements origin.Queries.
-func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (int, error) {
-	n, err := s.count(ctx, at, filter)
-	if err != nil {
-		return 0, fmt.Errorf("count in view %s: %w", at.View, err)
-	}
-	return n, nil
-}
-
-func (s *Store) count(ctx context.Context, at origin.Meta, filter bson.Raw) (int, error) {
-	if err := s.settled(ctx, at); err != nil {
+func (v *views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ int, err error) {
+	defer wrap.Error(&err, "count in view %s", at.View)
+	if err := v.settled(ctx, at); err != nil {
 		return 0, err
 	}
-	n, err := s.side(at.View).count(ctx, present(filter))
-	if err != nil {
-		return 0, queryError(err)
+	n, err := v.rowsOf(at.View).count(ctx, present(filter))
+	if err == nil {
+		_, err = v.readAt(ctx, at)
 	}
-	return int(n), s.still(ctx, at)
+	return int(n), err
 }
 
 // selectOptions translates a query on a view. A tie in the order goes by _id.
-func selectOptions(q origin.Query) (filter any, o *options.FindOptionsBuilder) {
-	byID := false
-	for _, e := range q.Sort {
-		byID = byID || e.Key == "_id"
-	}
-	if !byID {
-		q.Sort = append(q.Sort[:len(q.Sort):len(q.Sort)], bson.E{Key: "_id", Value: 1})
+func selectOptions(q origin.Query) *options.FindOptionsBuilder {
+	if !slices.ContainsFunc(q.Sort, func(e bson.E) bool { return e.Key == "_id" }) {
+		q.Sort = append(slices.Clip(q.Sort), bson.E{Key: "_id", Value: 1})
 	}
 	if q.Projection != nil {
-		q.Projection = append(q.Projection[:len(q.Projection):len(q.Projection)], viewField)
+		q.Projection = append(slices.Clip(q.Projection), viewField)
 	}
-	_, o = findOptions(q)
-	return present(q.Filter), o
+	return findOptions(q)
 }
 
 // present narrows a filter to rows that are not tombstones.
@@ -136,9 +121,9 @@ func present(filter bson.Raw) bson.D {
 
 // settled waits until a view is wholly at a generation; origin.ErrStale if it has
 // gone on, or never was.
-func (s *Store) settled(ctx context.Context, at origin.Meta) error {
+func (v *views) settled(ctx context.Context, at origin.Meta) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, settleWait) {
-		d, err := s.readAt(ctx, at)
+		d, err := v.readAt(ctx, at)
 		if err != nil || d.Staged == 0 {
 			return err
 		}
@@ -150,48 +135,40 @@ func (s *Store) settled(ctx context.Context, at origin.Meta) error {
 	}
 }
 
-// still is origin.ErrStale unless a view is at a generation yet.
-func (s *Store) still(ctx context.Context, at origin.Meta) error {
-	_, err := s.readAt(ctx, at)
-	return err
-}
-
 // Settled implements origin.Queries.
-func (s *Store) Settled(ctx context.Context, at origin.Meta) (bool, error) {
-	d, err := s.readAt(ctx, at)
-	if err != nil {
-		return false, fmt.Errorf("look whether view %s is settled: %w", at.View, err)
-	}
-	return d.Staged == 0, nil
+func (v *views) Settled(ctx context.Context, at origin.Meta) (_ bool, err error) {
+	defer wrap.Error(&err, "look whether view %s is settled", at.View)
+	d, err := v.readAt(ctx, at)
+	return err == nil && d.Staged == 0, err
 }
 
-// readAt reads a view's meta, which must be at a generation.
-func (s *Store) readAt(ctx context.Context, at origin.Meta) (metaDoc, error) {
-	d, err := s.readMeta(ctx, at.View)
-	if err == nil && (d.Epoch != at.Epoch || d.Generation != at.Generation) {
-		err = origin.ErrStale
+// readAt reads a view's meta; origin.ErrStale unless it is at a generation.
+func (v *views) readAt(ctx context.Context, at origin.Meta) (metaDoc, error) {
+	d, err := v.read(ctx, at.View)
+	if err == nil {
+		err = d.Is(at)
 	}
 	return d, err
 }
 
 // Index implements origin.Indexer. It creates only the missing indexes, so that a
 // read-only user suffices where another user has created them.
-func (s *Store) Index(ctx context.Context, view string, keys []bson.D) error {
+func (v *views) Index(ctx context.Context, view string, keys []bson.D) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
-	specs, err := s.side(view).indexes(ctx)
+	rows := v.rowsOf(view)
+	specs, err := rows.indexes(ctx)
 	if err != nil {
-		return fmt.Errorf("list indexes of view %s: %w", view, storeError(err))
+		return fmt.Errorf("list indexes of view %s: %w", view, err)
 	}
 	var errs []error
 	for _, k := range keys { // one by one: what a server does not take leaves the others be
 		raw, err := bson.Marshal(k)
 		if err == nil && !slices.ContainsFunc(specs, func(spec driver.IndexSpecification) bool { return sameKeys(spec.KeysDocument, raw) }) {
-			err = s.side(view).index(ctx, k)
+			err = rows.index(ctx, k)
 		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("index view %s by %v: %w", view, k, storeError(err)))
-		}
+		wrap.Error(&err, "index view %s by %v", view, k)
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

@@ -1,7 +1,6 @@
 package mongo
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -9,37 +8,48 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/wrap"
 )
 
-// records is a collection of source records.
-func (s *Store) records(name string) collection { return collection{s.source.Collection(name)} }
+// records are the institute's collections.
+type records struct {
+	db    *driver.Database
+	batch int // statements that one write command may carry
+}
+
+// collection is a collection of source records.
+func (r records) collection(name string) collection {
+	return collection{r.db.Collection(name), r.batch}
+}
 
 // Scan implements origin.Source.
-func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	return s.Find(ctx, collection, origin.Query{})
+func (r records) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
+	return r.find(ctx, name, origin.Query{}, nil)
 }
 
 // Sift implements origin.Source.
-func (s *Store) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return s.find(ctx, collection, origin.Query{}, want)
+func (r records) Sift(ctx context.Context, name string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+	return r.find(ctx, name, origin.Query{}, want)
 }
 
 // Find implements origin.Source; the server evaluates the query.
-func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return s.find(ctx, collection, q, everything)
+func (r records) Find(ctx context.Context, name string, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return r.find(ctx, name, q, nil)
 }
 
-func everything(bson.Raw) bool { return true }
-
-func (s *Store) find(ctx context.Context, collection string, q origin.Query, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+func (r records) find(ctx context.Context, name string, q origin.Query, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		filter, o := findOptions(q)
-		for doc, err := range sifted(ctx, s.records(collection), filter, o, want) {
+		var filter any = bson.D{}
+		if q.Filter != nil {
+			filter = q.Filter
+		}
+		for doc, err := range r.collection(name).documents(ctx, filter, findOptions(q), want) {
 			if err != nil {
-				err = fmt.Errorf("find in %s: %w", collection, err)
+				err = fmt.Errorf("find in %s: %w", name, err)
 			}
 			if !yield(doc, err) {
 				return
@@ -48,13 +58,9 @@ func (s *Store) find(ctx context.Context, collection string, q origin.Query, wan
 	}
 }
 
-// findOptions translates a query.
-func findOptions(q origin.Query) (filter any, o *options.FindOptionsBuilder) {
-	o = options.Find()
-	filter = bson.D{}
-	if q.Filter != nil {
-		filter = q.Filter
-	}
+// findOptions translates a query, all but its filter.
+func findOptions(q origin.Query) *options.FindOptionsBuilder {
+	o := options.Find()
 	if len(q.Sort) > 0 {
 		o.SetSort(q.Sort).SetAllowDiskUse(true)
 	}
@@ -73,70 +79,36 @@ func findOptions(q origin.Query) (filter any, o *options.FindOptionsBuilder) {
 	if q.Limit > 0 {
 		o.SetLimit(q.Limit)
 	}
-	return filter, o
+	return o
 }
 
 // unprojectable reports whether servers refuse a projection to a field of that name.
 // Filters may name it all the same; whole documents are read for them.
 func unprojectable(name string) bool { return name == "" || name[0] == '$' }
 
-// documents yields copies of what a find returns; after an error nothing follows.
-func documents(ctx context.Context, c collection, filter any, o *options.FindOptionsBuilder) iter.Seq2[bson.Raw, error] {
-	return sifted(ctx, c, filter, o, everything)
-}
-
-// sifted is documents of those that want asks for.
-func sifted(ctx context.Context, c collection, filter any, o *options.FindOptionsBuilder, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		kind := queryError
-		if asked, ok := filter.(bson.D); ok && len(asked) == 0 {
-			kind = storeError
-		}
-		found, err := c.find(ctx, filter, o)
-		if err != nil {
-			yield(nil, kind(err))
-			return
-		}
-		defer closeCursor(ctx, found)
-		more, err := next(ctx, found)
-		for ; more; more, err = next(ctx, found) {
-			if want(found.Current) && !yield(bytes.Clone(found.Current), nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(nil, kind(err))
-		}
-	}
-}
-
 // Lookup implements origin.Source.
-func (s *Store) Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error) {
-	doc, err := s.records(collection).findOne(ctx, byID(id))
-	if err != nil {
-		return nil, fmt.Errorf("look up %s in %s: %w", id.String(), collection, storeError(err))
-	}
-	return doc, nil
+func (r records) Lookup(ctx context.Context, name string, id bson.RawValue) (_ bson.Raw, err error) {
+	defer wrap.Error(&err, "look up %s in %s", id, name)
+	return r.collection(name).findOne(ctx, byID(id))
 }
 
 // byID is the filter for one document. An id that is a document goes with $eq, so
 // that no field of it is taken for an operator.
 func byID(id bson.RawValue) bson.D {
 	if id.Type == bson.TypeEmbeddedDocument || id.Type == bson.TypeRegex {
-		return bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}
+		return is(bson.D{{Key: "$eq", Value: id}})
 	}
-	return bson.D{{Key: "_id", Value: id}}
+	return is(id)
 }
 
 // Collections implements origin.Source.
-func (s *Store) Collections(ctx context.Context) ([]string, error) {
-	names, err := collectionNames(ctx, s.source)
-	if err != nil {
-		return nil, fmt.Errorf("list collections: %w", storeError(err))
-	}
+func (r records) Collections(ctx context.Context) (names []string, err error) {
+	defer wrap.Error(&err, "list collections")
+	defer answered(&err, storeError)
+	names, err = r.db.ListCollectionNames(ctx, bson.D{})
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return strings.HasPrefix(name, origin.SidePrefix) || strings.HasPrefix(name, "system.")
 	})
 	slices.Sort(names)
-	return names, nil
+	return names, err
 }

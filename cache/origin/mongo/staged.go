@@ -9,12 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/batch"
 )
-
-// staged is the collection of prepared rows, of all views.
-func (s *Store) staged() collection {
-	return collection{s.views.Collection(origin.SidePrefix + "staged")}
-}
 
 // stagedRange finds the staged rows of a view's attempts in [from, to).
 func stagedRange(view string, from, to uint64) bson.D {
@@ -24,12 +20,10 @@ func stagedRange(view string, from, to uint64) bson.D {
 }
 
 // stage writes rows to view_staged; of equal ids the last counts.
-func (s *Store) stage(ctx context.Context, prefix string, generation uint64, rows []origin.Row) error {
-	for len(rows) > 0 {
-		n := chunk(rows, s.o.BatchSize, func(r origin.Row) int { return len(r.Doc) })
-		place := make(map[string]int, n)
-		docs := make([]stagedRow, 0, n)
-		for _, r := range rows[:n] {
+func (v *views) stage(ctx context.Context, prefix string, generation uint64, rows []origin.Row) error {
+	for part := range batch.Of(rows, v.staged.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
+		last := lastOfEach{}
+		for _, r := range part {
 			id, err := stagedID(prefix, r.ID)
 			if err != nil {
 				return err
@@ -38,55 +32,43 @@ func (s *Store) stage(ctx context.Context, prefix string, generation uint64, row
 			if err != nil {
 				return err
 			}
-			if at, again := place[id]; again {
-				docs[at].doc = doc
-				continue
-			}
-			place[id] = len(docs)
-			docs = append(docs, stagedRow{id, doc})
+			last.put(id.String(), document{id, doc})
 		}
-		if err := s.insertStaged(ctx, docs); err != nil {
+		if err := v.insertStaged(ctx, last.docs); err != nil {
 			return err
 		}
-		rows = rows[n:]
 	}
 	return nil
-}
-
-// stagedRow is a document of view_staged and its _id.
-type stagedRow struct {
-	id  string
-	doc bson.Raw
 }
 
 // insertStaged inserts rows. Those that are there already, from an earlier Put of
 // the same publication, are few or none: they are found by the insert's failure
 // and replaced.
-func (s *Store) insertStaged(ctx context.Context, rows []stagedRow) error {
-	docs := make([]any, len(rows))
+func (v *views) insertStaged(ctx context.Context, rows []document) error {
+	docs := make([]bson.Raw, len(rows))
 	for i, r := range rows {
 		docs[i] = r.doc
 	}
-	err := s.staged().insertMany(ctx, docs)
+	err := v.staged.insertMany(ctx, docs)
 	again, ok := onlyDuplicates(err, len(docs))
 	if err == nil || !ok {
-		return storeError(err)
+		return err
 	}
 	models := make([]driver.WriteModel, len(again))
 	for i, at := range again {
-		models[i] = driver.NewReplaceOneModel().SetFilter(bson.D{{Key: "_id", Value: rows[at].id}}).SetReplacement(rows[at].doc)
+		models[i] = driver.NewReplaceOneModel().SetFilter(byID(rows[at].id)).SetReplacement(rows[at].doc)
 	}
-	_, err = s.staged().bulkWrite(ctx, models)
-	return storeError(err)
+	_, err = v.staged.bulkWrite(ctx, models)
+	return err
 }
 
 // discard deletes the staged rows of attempts before the given one. They can never
 // be committed any more; where one of them was, it is settled.
-func (s *Store) discard(ctx context.Context, view string, before uint64) error {
-	o := options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(s.o.BatchSize))
+func (v *views) discard(ctx context.Context, view string, before uint64) error {
+	o := options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(v.staged.batch))
 	for {
 		var ids []bson.RawValue
-		for doc, err := range documents(ctx, s.staged(), stagedRange(view, 0, before), o) {
+		for doc, err := range v.staged.documents(ctx, stagedRange(view, 0, before), o, nil) {
 			if err != nil {
 				return err
 			}
@@ -95,7 +77,7 @@ func (s *Store) discard(ctx context.Context, view string, before uint64) error {
 		if len(ids) == 0 {
 			return nil
 		}
-		if _, err := deleteIDs(ctx, s.staged(), ids, s.o.BatchSize); err != nil {
+		if _, err := v.staged.deleteIDs(ctx, ids); err != nil {
 			return err
 		}
 	}
@@ -105,36 +87,35 @@ func (s *Store) discard(ctx context.Context, view string, before uint64) error {
 // collection. It may be killed and repeated anywhere, and even run twice at a
 // time: a row is deleted from view_staged only after it was folded in, and folding
 // it in again finds a version that is not older and leaves it.
-func (s *Store) settle(ctx context.Context, d metaDoc, lease origin.Lease) error {
+func (v *views) settle(ctx context.Context, d metaDoc, lease origin.Lease) error {
 	for d.Staged != 0 {
-		if err := s.checkLease(ctx, lease); err != nil {
+		if err := v.leases.check(ctx, lease); err != nil {
 			return err
 		}
-		ids, rows, err := s.stagedBatch(ctx, stagedRange(d.View, d.Staged, d.Staged+1))
+		ids, rows, err := v.stagedBatch(ctx, stagedRange(d.View, d.Staged, d.Staged+1))
 		if err != nil {
 			return err
 		}
 		if len(rows) == 0 {
 			break
 		}
-		if err := s.fold(ctx, d.View, rows); err != nil {
+		if err := v.fold(ctx, d.View, rows); err != nil {
 			return err
 		}
-		if _, err := deleteIDs(ctx, s.staged(), ids, s.o.BatchSize); err != nil {
+		if _, err := v.staged.deleteIDs(ctx, ids); err != nil {
 			return err
 		}
 	}
 	mine := bson.D{{Key: "_id", Value: d.View}, {Key: "staged", Value: d.Staged}}
-	done := bson.D{{Key: "$set", Value: bson.D{{Key: "staged", Value: int64(0)}}}}
-	_, err := s.metas().updateOne(ctx, mine, done)
-	return storeError(err)
+	_, err := v.metas.updateOne(ctx, mine, set(bson.D{{Key: "staged", Value: int64(0)}}))
+	return err
 }
 
 // stagedBatch reads as many staged rows as one write command should take.
-func (s *Store) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawValue, rows []origin.Row, err error) {
+func (v *views) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawValue, rows []origin.Row, err error) {
 	size := 0
-	o := options.Find().SetLimit(int64(s.o.BatchSize))
-	for doc, err := range documents(ctx, s.staged(), filter, o) {
+	o := options.Find().SetLimit(int64(v.staged.batch))
+	for doc, err := range v.staged.documents(ctx, filter, o, nil) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -154,9 +135,9 @@ func (s *Store) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawV
 // that is as new. Should one get there between look and write, the condition on
 // the generation finds nothing, and the insert that upsert tries instead meets the
 // existing _id; then it looks again.
-func (s *Store) fold(ctx context.Context, view string, rows []origin.Row) error {
+func (v *views) fold(ctx context.Context, view string, rows []origin.Row) error {
 	for {
-		rest, err := s.notFolded(ctx, view, rows)
+		rest, err := v.notFolded(ctx, view, rows)
 		if err != nil || len(rest) == 0 {
 			return err
 		}
@@ -169,25 +150,24 @@ func (s *Store) fold(ctx context.Context, view string, rows []origin.Row) error 
 			older := append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$lt", Value: r.Generation}}})
 			models[i] = driver.NewReplaceOneModel().SetFilter(older).SetReplacement(doc).SetUpsert(true)
 		}
-		_, err = s.side(view).bulkWrite(ctx, models)
+		_, err = v.rowsOf(view).bulkWrite(ctx, models)
 		if err == nil {
 			return nil
 		}
 		if _, ok := onlyDuplicates(err, len(models)); !ok {
-			return storeError(err)
+			return err
 		}
 	}
 }
 
 // notFolded returns the rows of which the view's collection has no version as new.
-func (s *Store) notFolded(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
+func (v *views) notFolded(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
 	ids := make([]bson.RawValue, len(rows))
 	for i, r := range rows {
 		ids[i] = r.ID
 	}
 	there := map[string]uint64{}
-	o := options.Find().SetProjection(bson.D{{Key: viewField, Value: 1}})
-	for r, err := range rowsOf(ctx, s.side(view), bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, o) {
+	for r, err := range v.rowsOf(view).rows(ctx, is(bson.D{{Key: "$in", Value: ids}}), onlyInfo()) {
 		if err != nil {
 			return nil, err
 		}

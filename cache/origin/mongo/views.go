@@ -2,13 +2,14 @@ package mongo
 
 import (
 	"context"
-	"fmt"
+	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
+	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules/raw"
 )
 
@@ -19,20 +20,17 @@ const (
 )
 
 // Rows implements origin.Views.
-func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
-	meta, err := s.rows(ctx, view, since, options.Find(), fn)
-	if err != nil {
-		return origin.Meta{}, fmt.Errorf("rows of view %s since generation %d: %w", view, since, err)
-	}
-	return meta, nil
+func (v *views) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
+	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
+	return v.changes(ctx, view, since, options.Find(), fn)
 }
 
 // Hashes implements origin.Views. It holds all ids in memory, as a publication
 // under way may take back what was read a moment before.
-func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error {
+func (v *views) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
+	defer wrap.Error(&err, "hashes of view %s", view)
 	live := map[string]origin.Row{}
-	short := options.Find().SetProjection(bson.D{{Key: viewField, Value: 1}})
-	_, err := s.rows(ctx, view, 0, short, func(r origin.Row) error {
+	_, err = v.changes(ctx, view, 0, onlyInfo(), func(r origin.Row) error {
 		if r.Doc == nil {
 			delete(live, mapKey(r.ID))
 		} else {
@@ -41,15 +39,20 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
 	for _, r := range live {
-		if err == nil {
-			err = fn(r.ID, r.Hash)
+		if err := fn(r.ID, r.Hash); err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("hashes of view %s: %w", view, err)
-	}
 	return nil
+}
+
+// onlyInfo reads no more of rows than id, generation and hash.
+func onlyInfo() *options.FindOptionsBuilder {
+	return options.Find().SetProjection(bson.D{{Key: viewField, Value: 1}})
 }
 
 // mapKey makes an id comparable, as the server compares it.
@@ -61,40 +64,37 @@ func mapKey(id bson.RawValue) string {
 	return string(key)
 }
 
-// rows brings a reader from generation since to that of the meta it returns: it
+// changes brings a reader from generation since to that of the meta it returns: it
 // reads at the current meta, then what was published meanwhile, until nothing was.
-func (s *Store) rows(ctx context.Context, view string, since uint64, o *options.FindOptionsBuilder, fn func(origin.Row) error) (origin.Meta, error) {
-	d, err := s.readMeta(ctx, view)
-	if err != nil {
-		return origin.Meta{}, err
+func (v *views) changes(ctx context.Context, view string, since uint64, o *options.FindOptionsBuilder, fn func(origin.Row) error) (origin.Meta, error) {
+	d, err := v.read(ctx, view)
+	if err == nil {
+		err = d.Reaches(since)
 	}
-	if since > d.Generation || (since > 0 && since < d.Pruned) {
-		return origin.Meta{}, origin.ErrStale
-	}
-	for from := since; from != d.Generation; {
-		if err := s.pass(ctx, d, from, o, fn); err != nil {
+	for from := since; err == nil && from != d.Generation; {
+		if err := v.pass(ctx, d, from, o, fn); err != nil {
 			return origin.Meta{}, err
 		}
-		next, err := s.readMeta(ctx, view)
-		if err != nil {
-			return origin.Meta{}, err
+		var next metaDoc
+		if next, err = v.read(ctx, view); err != nil {
+			break
 		}
 		// Judged after reading: a tombstone deleted while we read may have escaped us.
 		if next.Epoch != d.Epoch || next.Generation < d.Generation || (from > 0 && from < next.Pruned) {
-			return origin.Meta{}, origin.ErrStale
+			err = origin.ErrStale
 		}
 		from, d = d.Generation, next
 	}
-	return d.Meta(), nil
+	return d.Meta, err
 }
 
 // pass hands on the rows that changed after generation from, all live ones if it
 // is 0: first those staged by the current generation, as long as it is not
 // settled, then those of the view's collection that no staged one replaces.
-func (s *Store) pass(ctx context.Context, d metaDoc, from uint64, o *options.FindOptionsBuilder, fn func(origin.Row) error) error {
+func (v *views) pass(ctx context.Context, d metaDoc, from uint64, o *options.FindOptionsBuilder, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {
-		for r, err := range rowsOf(ctx, s.staged(), stagedRange(d.View, d.Staged, d.Staged+1), o) {
+		for r, err := range v.staged.rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), o) {
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func (s *Store) pass(ctx context.Context, d metaDoc, from uint64, o *options.Fin
 	if from == 0 {
 		filter = bson.D{{Key: pathGone, Value: bson.D{{Key: "$exists", Value: false}}}}
 	}
-	for r, err := range rowsOf(ctx, s.side(d.View), filter, o) {
+	for r, err := range v.rowsOf(d.View).rows(ctx, filter, o) {
 		if err == nil && r.Generation <= d.Generation && replaced[mapKey(r.ID)] {
 			continue
 		}
@@ -125,10 +125,10 @@ func (s *Store) pass(ctx context.Context, d metaDoc, from uint64, o *options.Fin
 	return nil
 }
 
-// rowsOf yields the rows that a find returns.
-func rowsOf(ctx context.Context, c collection, filter bson.D, o *options.FindOptionsBuilder) func(func(origin.Row, error) bool) {
+// rows yields the rows that a find returns, from view_NAME or view_staged.
+func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) iter.Seq2[origin.Row, error] {
 	return func(yield func(origin.Row, error) bool) {
-		for doc, err := range documents(ctx, c, filter, o) {
+		for doc, err := range c.documents(ctx, filter, o, nil) {
 			var r origin.Row
 			if err == nil {
 				r, err = decode(doc)

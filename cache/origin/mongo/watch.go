@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -11,27 +12,29 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules"
 )
 
 // Watch implements origin.Watcher by a change stream. A stream that breaks is
 // resumed where it was; where that is no longer possible every collection counts
 // as changed, since what happened in between is not known.
-func (s *Store) Watch(ctx context.Context, collections []string, changed func(collection string)) error {
+func (r records) Watch(ctx context.Context, collections []string, changed func(collection string)) (err error) {
+	defer wrap.Error(&err, "watch %s", r.db.Name())
 	seen := make(chan string)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	result := make(chan error, 1)
 	go func() {
 		defer close(seen)
-		result <- s.follow(ctx, collections, seen)
+		result <- r.follow(ctx, collections, seen)
 	}()
-	debounce(seen, s.o.Debounce, time.After, changed) // returns when follow has
-	if err := <-result; err != nil {
-		return fmt.Errorf("watch %s: %w", s.source.Name(), err)
-	}
-	return nil
+	debounce(seen, debouncePause, time.After, changed) // returns when follow has
+	return <-result
 }
+
+// debouncePause is how long Watch waits for more changes before it reports them.
+const debouncePause = 250 * time.Millisecond
 
 // debounce calls changed for each name that came over seen, once seen has been
 // silent for the pause or, lest a steady stream hold it up for ever, for every ten
@@ -49,7 +52,9 @@ func debounce(seen <-chan string, pause time.Duration, after func(time.Duration)
 				limit = after(10 * pause)
 			}
 			silence = after(pause)
-			pending = appendNew(pending, name)
+			if !slices.Contains(pending, name) {
+				pending = append(pending, name)
+			}
 			continue
 		case <-silence:
 		case <-limit:
@@ -61,16 +66,6 @@ func debounce(seen <-chan string, pause time.Duration, after func(time.Duration)
 	}
 }
 
-// appendNew appends a name that is not in the list.
-func appendNew(names []string, name string) []string {
-	for _, n := range names {
-		if n == name {
-			return names
-		}
-	}
-	return append(names, name)
-}
-
 // A broken stream is tried again after minPause, and ever later up to maxPause.
 const (
 	minPause = time.Second
@@ -79,15 +74,15 @@ const (
 
 // follow sends the name of every changed collection until ctx ends, which is no
 // error, or the server refuses to open a change stream at all, which is.
-func (s *Store) follow(ctx context.Context, collections []string, seen chan<- string) error {
-	w := watching{store: s, collections: collections, seen: seen}
+func (r records) follow(ctx context.Context, collections []string, seen chan<- string) error {
+	w := watching{db: r.db, collections: collections, seen: seen}
 	pause := minPause
 	for {
 		heard, err := w.stream(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err = streamError(err); !w.opened && !errors.Is(err, rules.ErrUnavailable) {
+		if !w.opened && !errors.Is(err, rules.ErrUnavailable) {
 			return err // it would be the same the next time
 		}
 		if heard {
@@ -102,7 +97,7 @@ func (s *Store) follow(ctx context.Context, collections []string, seen chan<- st
 	}
 }
 
-// streamError is storeError for opening a stream. Our pipeline is well-formed: a
+// streamError is storeError for a change stream. Our pipeline is well-formed: a
 // server that cannot parse it has no change streams.
 func streamError(err error) error {
 	if hasCode(err, []int{codeFailedToParse}) {
@@ -113,11 +108,11 @@ func streamError(err error) error {
 
 // watching is a succession of change streams.
 type watching struct {
-	store       *Store
+	db          *driver.Database
 	collections []string
 	seen        chan<- string
 	resume      bson.Raw // where the next stream goes on; nil: now
-	missed      bool     // something may have happened that no stream tells
+	missed      bool     // something may have happened that no stream reports
 	opened      bool     // the server has given us a stream
 }
 
@@ -144,8 +139,8 @@ func (w *watching) stream(ctx context.Context) (heard bool, err error) {
 		w.send(ctx, w.collections...)
 	}
 	w.missed, w.opened = false, true
-	more, err := next(ctx, stream)
-	for ; more; more, err = next(ctx, stream) {
+	more, err := next(ctx, stream, streamError)
+	for ; more; more, err = next(ctx, stream, streamError) {
 		heard = true
 		if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
 			w.send(ctx, name)
@@ -159,8 +154,8 @@ func (w *watching) stream(ctx context.Context) (heard bool, err error) {
 
 // open opens a change stream.
 func (w *watching) open(ctx context.Context, only driver.Pipeline, o *options.ChangeStreamOptionsBuilder) (stream *driver.ChangeStream, err error) {
-	defer unreadable(&err)
-	return w.store.source.Watch(ctx, only, o)
+	defer answered(&err, streamError)
+	return w.db.Watch(ctx, only, o)
 }
 
 // send sends names unless ctx ends first.

@@ -22,17 +22,9 @@ import (
 // Doc is a lease as stored. It outlives its holders, because the next one's token counts
 // on from it; a free lease has no holder.
 type Doc struct {
-	Name    string        `bson:"_id,omitempty"`
-	Holder  string        `bson:"holder"`
-	Token   uint64        `bson:"token"`
-	Beat    uint64        `bson:"beat"`    // changes with every renewal; 0: written by a version that had none
-	Term    time.Duration `bson:"term"`    // nanoseconds; 0: as Beat
-	Expires time.Time     `bson:"expires"` // by the holder's clock: for people, and for versions that compare it
-}
-
-// Lease returns the document as the rest of the program knows it.
-func (d Doc) Lease() origin.Lease {
-	return origin.Lease{Name: d.Name, Holder: d.Holder, Token: d.Token, Expires: d.Expires}
+	origin.Lease `bson:",inline"`
+	Beat         uint64        `bson:"beat"` // changes with every renewal; 0: written by a version that had none
+	Term         time.Duration `bson:"term"` // nanoseconds; 0: as Beat
 }
 
 // Taken returns the lease as it is once holder has taken or renewed it at now.

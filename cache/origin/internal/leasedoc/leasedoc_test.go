@@ -13,7 +13,7 @@ import (
 func TestEarlierVersions(t *testing.T) {
 	var gone time.Duration
 	w := NewWatch(func() time.Duration { return gone })
-	d := Doc{Name: "materialize", Holder: "old", Token: 7, Expires: time.Unix(0, 0)}
+	d := Doc{Lease: origin.Lease{Name: "materialize", Holder: "old", Token: 7, Expires: time.Unix(0, 0)}}
 	for range 5 {
 		for range 3 {
 			if err := w.Check(d, "new", 30*time.Second); !errors.Is(err, origin.ErrLeaseHeld) {

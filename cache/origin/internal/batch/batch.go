@@ -1,0 +1,25 @@
+// Package batch parts what is written into commands and transactions of bounded size.
+package batch
+
+import "iter"
+
+// Of yields items in parts of at most so many items, and so many bytes unless a single
+// item is larger. size returns the bytes of an item.
+func Of[T any](items []T, most, bytes int, size func(T) int) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		first, total := 0, 0
+		for i, item := range items {
+			n := size(item)
+			if i > first && (i-first == most || total+n > bytes) {
+				if !yield(items[first:i]) {
+					return
+				}
+				first, total = i, 0
+			}
+			total += n
+		}
+		if first < len(items) {
+			yield(items[first:])
+		}
+	}
+}
