@@ -15,10 +15,12 @@
 package circuit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,7 +62,10 @@ type State struct {
 
 // Store is an origin.Store behind a circuit. Run must run, or the circuit never opens.
 type Store struct {
-	inner   origin.Store
+	// The embedded store takes what the front end and the jobs never ask for past the
+	// circuit: Name, Close, Collections and the import.
+	origin.Store
+
 	o       Options
 	start   time.Time     // what times below are counted from, by the monotonic clock
 	doubt   chan struct{} // of capacity one: an operation did not reach the store
@@ -69,15 +74,12 @@ type Store struct {
 	refused atomic.Uint64
 	looks   atomic.Uint64
 
-	mu     sync.Mutex // guards the rest
-	open   bool
-	since  time.Time
-	err    error
-	opened uint64
-	next   time.Time       // while open: when the store is looked for again if that is wanted
-	took   time.Duration   // of the last look
-	era    context.Context // ends when the circuit opens
-	end    context.CancelFunc
+	mu    sync.Mutex      // guards the rest
+	state State           // without Contact, Refused and Looks
+	next  time.Time       // while open: when the store is looked for again if that is wanted
+	took  time.Duration   // of the last look
+	era   context.Context // ends when the circuit opens
+	end   context.CancelFunc
 }
 
 var (
@@ -88,54 +90,32 @@ var (
 
 // New puts a circuit, closed, before a store. Closing it closes the store.
 func New(inner origin.Store, o Options) *Store {
-	if o.Quiet <= 0 {
-		o.Quiet = 2 * time.Second
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = 2 * time.Second
-	}
-	if o.Pause <= 0 {
-		o.Pause = 500 * time.Millisecond
-	}
-	if o.MaxPause <= 0 {
-		o.MaxPause = time.Second
+	o.Quiet, o.Timeout = cmp.Or(o.Quiet, 2*time.Second), cmp.Or(o.Timeout, 2*time.Second)
+	o.Pause, o.MaxPause = cmp.Or(o.Pause, 500*time.Millisecond), cmp.Or(o.MaxPause, time.Second)
+	if o.OnChange == nil {
+		o.OnChange = func(bool) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{inner: inner, o: o, start: time.Now(), doubt: make(chan struct{}, 1), wanted: make(chan struct{}, 1)}
+	s := &Store{
+		Store: inner, o: o, start: time.Now(), state: State{Store: inner.Name()},
+		doubt: make(chan struct{}, 1), wanted: make(chan struct{}, 1),
+	}
 	s.era, s.end = context.WithCancel(context.Background())
 	return s
 }
 
-// State tells how the store stands.
+// State returns how the store stands.
 func (s *Store) State() State {
 	s.mu.Lock()
-	st := State{Store: s.inner.Name(), Open: s.open, Since: s.since, Err: s.err, Opened: s.opened}
+	st := s.state
 	s.mu.Unlock()
 	if at := s.contact.Load(); at != 0 {
 		st.Contact = s.start.Add(time.Duration(at))
 	}
 	st.Refused, st.Looks = s.refused.Load(), s.looks.Load()
 	return st
-}
-
-// do runs an operation, unless the circuit is open.
-func (s *Store) do(ctx context.Context, op func(context.Context) error) error {
-	ctx, ended, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	return ended(op(ctx))
-}
-
-// ask is do for an operation with a result.
-func ask[T any](ctx context.Context, s *Store, op func(context.Context) (T, error)) (result T, err error) {
-	err = s.do(ctx, func(ctx context.Context) (err error) {
-		result, err = op(ctx)
-		return err
-	})
-	return result, err
 }
 
 // errGivenUp is why an operation's context ended.
@@ -145,7 +125,7 @@ var errGivenUp = errors.New("given up: the store has stopped answering")
 // called with the operation's error and returns what the caller is to have.
 func (s *Store) begin(ctx context.Context) (_ context.Context, ended func(error) error, err error) {
 	s.mu.Lock()
-	open, era := s.open, s.era
+	open, era := s.state.Open, s.era
 	s.mu.Unlock()
 	if open {
 		s.refused.Add(1)
@@ -173,17 +153,10 @@ var answers = []error{
 
 // note records what the result of an operation says about the store.
 func (s *Store) note(err error) {
-	if err == nil {
+	switch {
+	case err == nil, slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
 		s.answered()
-		return
-	}
-	for _, answer := range answers {
-		if errors.Is(err, answer) {
-			s.answered()
-			return
-		}
-	}
-	if errors.Is(err, rules.ErrUnavailable) {
+	case errors.Is(err, rules.ErrUnavailable):
 		signal(s.doubt)
 	}
 }
@@ -196,31 +169,29 @@ func signal(to chan<- struct{}) {
 	}
 }
 
-// awayError is a rules.ErrUnavailable that knows when the store is looked for again.
-type awayError struct {
-	store string
-	since time.Time
-	why   error
-	after time.Duration
-}
-
 // away is the error of an operation that the open circuit refuses or gives up.
 func (s *Store) away() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.open { // it has closed meanwhile
+	if !s.state.Open { // it has closed meanwhile
 		return rules.ErrUnavailable
 	}
-	return &awayError{s.inner.Name(), s.since, s.err, max(time.Until(s.next), 0)}
+	return &awayError{s.state, max(time.Until(s.next), 0)}
+}
+
+// awayError is a rules.ErrUnavailable that knows when the store is looked for again.
+type awayError struct {
+	State
+	after time.Duration
 }
 
 // Error implements error.
 func (e *awayError) Error() string {
-	return fmt.Sprintf("%v: %s is away since %s: %v", rules.ErrUnavailable, e.store, e.since.Format(time.RFC3339), e.why)
+	return fmt.Sprintf("%v: %s is away since %s: %v", rules.ErrUnavailable, e.Store, e.Since.Format(time.RFC3339), e.Err)
 }
 
-// Unwrap says that it is a rules.ErrUnavailable.
-func (e *awayError) Unwrap() []error { return []error{rules.ErrUnavailable, e.why} }
+// Unwrap returns the kind, and why the circuit is open.
+func (e *awayError) Unwrap() []error { return []error{rules.ErrUnavailable, e.Err} }
 
 // RetryAfter is how long it is to the next look; that of a store that is back is short.
 func (e *awayError) RetryAfter() time.Duration { return e.after }

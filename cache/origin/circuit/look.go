@@ -53,7 +53,7 @@ func (s *Store) look(ctx context.Context) error {
 	s.mu.Lock()
 	s.next = began.Add(s.took + s.o.Pause) // this one may wait for a store that was away when it began
 	s.mu.Unlock()
-	err := s.inner.Ping(ctx)
+	err := s.Store.Ping(ctx)
 	s.mu.Lock()
 	s.took = time.Since(began)
 	s.mu.Unlock()
@@ -102,37 +102,31 @@ func (s *Store) waitForWant(ctx context.Context, failures int) {
 // trip opens the circuit or, if it is open, records the latest reason.
 func (s *Store) trip(err error) {
 	s.mu.Lock()
-	before := s.open
-	s.open, s.err = true, err
+	before := s.state.Open
+	s.state.Open, s.state.Err = true, err
 	if !before {
-		s.since = time.Now()
-		s.opened++
+		s.state.Since = time.Now()
+		s.state.Opened++
 		s.end()
 	}
 	s.mu.Unlock()
 	if !before {
-		s.o.Log.Warn("store away: serving what is in memory", "store", s.inner.Name(), "error", err)
-		s.changed(false)
+		s.o.Log.Warn("store away: serving what is in memory", "store", s.Name(), "error", err)
+		s.o.OnChange(false)
 	}
 }
 
 // close closes the circuit if it is open.
 func (s *Store) close() {
 	s.mu.Lock()
-	before, since := s.open, s.since
+	before, since := s.state.Open, s.state.Since
 	if before {
-		s.open, s.err, s.since = false, nil, time.Now()
+		s.state.Open, s.state.Err, s.state.Since = false, nil, time.Now()
 		s.era, s.end = context.WithCancel(context.Background())
 	}
 	s.mu.Unlock()
 	if before {
-		s.o.Log.Info("store back", "store", s.inner.Name(), "away", time.Since(since))
-		s.changed(true)
-	}
-}
-
-func (s *Store) changed(closed bool) {
-	if s.o.OnChange != nil {
-		s.o.OnChange(closed)
+		s.o.Log.Info("store back", "store", s.Name(), "away", time.Since(since))
+		s.o.OnChange(true)
 	}
 }
