@@ -25,9 +25,7 @@ func testUpsert(t *testing.T, h harness) {
 	upsert(t, s, "docs", nil, origin.Upserted{})
 	changed := raw(t, bson.D{{Key: "_id", Value: name(3)}, {Key: "only", Value: "this"}})
 	upsert(t, s, "docs", []bson.Raw{changed}, origin.Upserted{Replaced: 1})
-	if got := must(s.Lookup(t.Context(), "docs", value(t, name(3))))(t); got.String() != changed.String() {
-		t.Errorf("replaced document = %s, want %s", got, changed)
-	}
+	same(t, "replaced document", byID(t, s, "docs", name(3)), []string{changed.String()})
 }
 
 func testUpsertTwice(t *testing.T, h harness) {

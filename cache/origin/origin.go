@@ -80,8 +80,6 @@ type Source interface {
 	Sift(ctx context.Context, collection string, want func(doc bson.Raw) bool) iter.Seq2[bson.Raw, error]
 	// Find yields the documents that answer a query, in its order.
 	Find(ctx context.Context, collection string, q Query) iter.Seq2[bson.Raw, error]
-	// Lookup returns the document with the given _id, or ErrNotFound.
-	Lookup(ctx context.Context, collection string, id bson.RawValue) (bson.Raw, error)
 	// Collections lists the source collections by name, sorted.
 	Collections(ctx context.Context) ([]string, error)
 }

@@ -324,15 +324,14 @@ func (d *damaged) records(s *bolt.Store) (n int) {
 			d.same("source/"+name, doc)
 		}
 		for id := range want {
-			key, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})
+			byID, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})
 			if err != nil {
 				d.t.Fatal(err)
 			}
-			doc, err := s.Lookup(ctx, name, bson.Raw(key).Lookup("_id"))
-			if err == nil {
-				d.same("source/"+name, doc)
-			} else if !errors.Is(err, origin.ErrNotFound) {
-				d.error(err)
+			for doc, err := range s.Find(ctx, name, origin.Query{Filter: byID}) {
+				if d.error(err); err == nil {
+					d.same("source/"+name, doc)
+				}
 			}
 		}
 	}

@@ -31,8 +31,8 @@
 //
 // A store is opened only after the structure of its file was checked. A record that is
 // not what was written is never handed on: Scan and Sift yield an origin.DamagedError in
-// its place, Lookup returns one, Find leaves it out; a damaged row is left out, and
-// Hashes yields none for it, or another. What is wrong with more than records is listed by
+// its place, Find leaves it out; a damaged row is left out, and Hashes yields none for it,
+// or another. What is wrong with more than records is listed by
 // Damage. A file that is cut, replaced or written to behind the store's back makes
 // every operation fail with rules.ErrUnavailable.
 package bolt

@@ -14,32 +14,48 @@ func mapped(db *bbolt.DB, size int64) []byte {
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&data))), size)
 }
 
-// releaseEvery is after how many bytes read a scan lets go of the file's pages.
+// releaseEvery is after how many bytes read a scan lets go of the file's pages. At its end
+// it does so if there were at least a sixteenth of that.
 const releaseEvery = 64 << 20
 
-// reading counts what a scan reads. The file is mapped: what was read counts as the
-// process's memory, all of a large store in the end, although the system's own cache
-// has it, too. So pages that were read once, one after the other, are let go.
-type reading struct {
-	file  *storeFile
-	bytes int
-}
-
-// note counts what one transaction read.
-func (r *reading) note(bytes int) {
-	if r.bytes += bytes; r.bytes >= releaseEvery {
-		r.end()
-	}
-}
-
-// end lets go of the pages if they were many.
-func (r *reading) end() {
-	if r.bytes >= releaseEvery/16 {
-		// The transaction keeps the mapping where it is. Without it nothing is let go.
-		_ = r.file.view(context.Background(), func(tx *bbolt.Tx) error {
-			release(mapped(r.file.db, tx.Size()))
-			return nil
+// inBatches calls fill in one read transaction after the other, as long as that says that
+// there is more, and hand behind each, unless it wants no more. fill returns how many
+// bytes it read: the file is mapped, so what was read counts as the process's memory, all
+// of a large store in the end, although the system's own cache has it, too. So pages that
+// were read once, one after the other, are let go.
+func (f *storeFile) inBatches(ctx context.Context, fill func(*bbolt.Tx) (read int, more bool, err error), hand func() (wanted bool, err error)) error {
+	total := 0
+	defer func() {
+		if total >= releaseEvery/16 {
+			f.releasePages()
+		}
+	}()
+	for more := true; more; {
+		err := f.view(ctx, func(tx *bbolt.Tx) (err error) {
+			var read int
+			read, more, err = fill(tx)
+			total += read
+			return err
 		})
+		if err != nil {
+			return err
+		}
+		if total >= releaseEvery {
+			f.releasePages()
+			total = 0
+		}
+		if wanted, err := hand(); err != nil || !wanted {
+			return err
+		}
 	}
-	r.bytes = 0
+	return nil
+}
+
+// releasePages takes the file out of the process's resident memory.
+func (f *storeFile) releasePages() {
+	// The transaction keeps the mapping where it is. Without it nothing is let go.
+	_ = f.view(context.Background(), func(tx *bbolt.Tx) error {
+		release(mapped(f.db, tx.Size()))
+		return nil
+	})
 }

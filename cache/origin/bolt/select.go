@@ -115,9 +115,8 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 // match reads the rows at the pinned generation, in the order of their ids, and
 // hands on those that match.
 func (s *Store) match(ctx context.Context, view string, p *pin, f *filter.Filter, take takeFunc) error {
-	b := rowBatch{pin: *p, decode: decodeRow}
 	turn := fair.TurnOf(ctx)
-	return s.eachRow(ctx, view, &b, fillLive, func(r origin.Row) (bool, error) {
+	return s.eachRow(ctx, view, rowBatch{pin: *p, decode: decodeRow}, func(r origin.Row) (bool, error) {
 		if err := turn.Check(ctx); err != nil {
 			return false, err
 		}

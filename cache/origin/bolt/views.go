@@ -64,43 +64,38 @@ func (s *Store) rows(ctx context.Context, view string, since uint64, decode deco
 		return origin.Meta{}, err
 	}
 	defer s.unpin(view, p)
-	fill := fillLive
-	if since > 0 {
-		fill = fillDelta
-	}
-	b := rowBatch{pin: *p, decode: decode}
 	if since >= p.at {
 		return meta, nil
 	}
-	return meta, s.eachRow(ctx, view, &b, fill, func(r origin.Row) (bool, error) { return true, fn(r) })
+	return meta, s.eachRow(ctx, view, rowBatch{pin: *p, decode: decode}, func(r origin.Row) (bool, error) { return true, fn(r) })
 }
-
-// fillFunc has a read transaction fill a batch.
-type fillFunc func(view viewBuckets, b *rowBatch) (more bool)
 
 // eachRow reads a published view batch by batch, until take wants no more.
-func (s *Store) eachRow(ctx context.Context, view string, b *rowBatch, fill fillFunc, take func(origin.Row) (bool, error)) error {
-	r := reading{file: &s.storeFile}
-	defer r.end()
-	for more := b.at > 0; more; {
+func (s *Store) eachRow(ctx context.Context, view string, b rowBatch, take takeRow) error {
+	if b.at == 0 {
+		return nil
+	}
+	return s.inBatches(ctx, func(tx *bbolt.Tx) (int, bool, error) {
 		b.rows, b.size = b.rows[:0], 0
-		err := s.view(ctx, func(tx *bbolt.Tx) error {
-			buckets, _ := openView(tx, view) // there, or its generation would be 0
-			more = fill(buckets, b)
-			return nil
-		})
-		if err != nil {
-			return err
+		buckets, _ := openView(tx, view) // there, or its generation would be 0
+		fill := fillLive
+		if b.since > 0 {
+			fill = fillDelta
 		}
-		r.note(b.size)
+		more := fill(buckets, &b)
+		return b.size, more, nil
+	}, func() (bool, error) {
 		for _, row := range b.rows {
 			if wanted, err := take(row); err != nil || !wanted {
-				return err
+				return false, err
 			}
 		}
-	}
-	return nil
+		return true, nil
+	})
 }
+
+// takeRow takes a row; false when no more are wanted.
+type takeRow func(origin.Row) (wanted bool, err error)
 
 // decodeFunc copies out of a stored version what the reader wants. Its error is
 // errDamaged.

@@ -81,8 +81,11 @@ func callAll(ctx context.Context, s *mongo.Store, docs []bson.Raw) (failed []str
 	for _, err := range s.Scan(ctx, "things") {
 		note("scan", err)
 	}
-	_, err = s.Lookup(ctx, "things", kept)
-	note("look up", err)
+	id, err := bson.Marshal(bson.D{{Key: "_id", Value: kept}})
+	note("filter", err)
+	for _, err := range s.Find(ctx, "things", origin.Query{Filter: id}) {
+		note("find", err)
+	}
 	_, err = s.Collections(ctx)
 	note("collections", err)
 	m, err := s.Meta(ctx, "parts")

@@ -86,12 +86,6 @@ func findOptions(q origin.Query) *options.FindOptionsBuilder {
 // Filters may name it all the same; whole documents are read for them.
 func unprojectable(name string) bool { return name == "" || name[0] == '$' }
 
-// Lookup implements origin.Source.
-func (r records) Lookup(ctx context.Context, name string, id bson.RawValue) (_ bson.Raw, err error) {
-	defer wrap.Error(&err, "look up %s in %s", id, name)
-	return r.collection(name).findOne(ctx, byID(id))
-}
-
 // byID is the filter for one document. An id that is a document goes with $eq, so
 // that no field of it is taken for an operator.
 func byID(id bson.RawValue) bson.D {

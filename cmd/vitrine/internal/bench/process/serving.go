@@ -179,7 +179,7 @@ func (s *Serving) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
 			break
 		}
 		id := row.Doc().Lookup("_id")
-		record, err := s.o.Store.Lookup(s.ctx, activities, id)
+		record, err := s.record(id)
 		if err == nil {
 			record, err = multiply.Edit(bytes.Clone(record), c.Serial)
 		}
@@ -189,6 +189,18 @@ func (s *Serving) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
 		edited = append(edited, record)
 	}
 	return edited, nil
+}
+
+// record reads an activity by its _id.
+func (s *Serving) record(id bson.RawValue) (bson.Raw, error) {
+	byID, err := bson.Marshal(bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}})
+	if err != nil {
+		return nil, err
+	}
+	for record, err := range s.o.Store.Find(s.ctx, activities, origin.Query{Filter: byID}) {
+		return record, err
+	}
+	return nil, fmt.Errorf("activity %s: %w", id, origin.ErrNotFound)
 }
 
 // until polls a condition until it is true, fails, or the service's context ends.
