@@ -1,7 +1,9 @@
 package mongo_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -31,9 +33,9 @@ func TestGarbledReplies(t *testing.T) {
 	s := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database, mongo.Options{
 		ServerSelectionTimeout: 100 * time.Millisecond, Timeout: 5 * time.Second,
 	})
-	faults := map[string]mongotest.Fault{"operationTime": {Extra: bson.D{{Key: "operationTime", Value: int64(1)}}}}
+	faults := map[string]mongotest.Fault{"operationTime": {Reply: extended(t, bson.D{{Key: "operationTime", Value: int64(1)}})}}
 	for _, word := range []string{"cursor", "firstBatch", "id\x00", "ns\x00", "ok\x00", "n\x00", "value", "lastErrorObject", "upserted", "_id", "gen"} {
-		faults[strings.TrimSuffix(word, "\x00")] = mongotest.Fault{Garble: word}
+		faults[strings.TrimSuffix(word, "\x00")] = mongotest.Fault{Reply: garbled(word)}
 	}
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +51,35 @@ func TestGarbledReplies(t *testing.T) {
 			}
 			publishWhole(t, direct) // what is stored is whole, and can be gone on with
 		})
+	}
+}
+
+// garbled lets no answer have a word.
+func garbled(word string) func([]byte) []byte {
+	return func(message []byte) []byte {
+		return bytes.ReplaceAll(message, []byte(word), []byte(strings.Repeat("?", len(word))))
+	}
+}
+
+// extended adds fields to the document that an answer consists of: header (16 bytes, the
+// fourth number is the kind), flags, the kind of section and the document.
+func extended(t *testing.T, extra bson.D) func([]byte) []byte {
+	t.Helper()
+	fields, err := bson.Marshal(extra)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields = fields[4 : len(fields)-1]
+	const kindAt, bodyAt, command = 12, 21, 2013
+	return func(message []byte) []byte {
+		if binary.LittleEndian.Uint32(message[kindAt:]) != command || len(message) < bodyAt+4 {
+			return message
+		}
+		size := int(binary.LittleEndian.Uint32(message[bodyAt:]))
+		message = slices.Insert(message, bodyAt+size-1, fields...)
+		binary.LittleEndian.PutUint32(message[bodyAt:], uint32(size+len(fields)))
+		binary.LittleEndian.PutUint32(message, uint32(len(message)))
+		return message
 	}
 }
 

@@ -1,13 +1,10 @@
 package mongotest
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,12 +28,9 @@ type Fault struct {
 	Rate int
 	// CutAfter breaks a connection after so many bytes of answers, mid-message; 0 does not.
 	CutAfter int64
-	// Corrupt is the chance, 0 to 1, that a byte of an answer is another.
-	Corrupt float64
-	// Garble is a word that arrives in no answer as it was sent; "" changes none.
-	Garble string
-	// Extra are fields that every answer has besides its own.
-	Extra bson.D
+	// Reply changes an answer, which is a message of MongoDB's wire protocol. If nil,
+	// answers arrive as they were sent.
+	Reply func(message []byte) []byte
 	// Commands breaks everything for good after so many commands of the client's own; 0
 	// does not. With Answer the last of them reaches the server and its answer is lost.
 	Commands int64
@@ -311,14 +305,8 @@ func (p *Proxy) reply() func([]byte, Fault) ([]byte, error) {
 			p.breakDown()
 			return nil, errCut
 		}
-		if f.Corrupt > 0 {
-			corrupt(message, f.Corrupt)
-		}
-		if f.Garble != "" {
-			message = bytes.ReplaceAll(message, []byte(f.Garble), []byte(strings.Repeat("?", len(f.Garble))))
-		}
-		if f.Extra != nil {
-			message = extended(message, f.Extra)
+		if f.Reply != nil {
+			message = f.Reply(message)
 		}
 		before := sent
 		if sent += int64(len(message)); f.CutAfter > 0 && sent > f.CutAfter {
@@ -334,36 +322,12 @@ func (p *Proxy) breakDown() {
 	p.Cut()
 }
 
-// corrupt changes bytes of a message, but not of its length, which would only look
-// like a message that never ends.
-func corrupt(message []byte, chance float64) {
-	for i := 4; i < len(message); i++ {
-		if rand.Float64() < chance {
-			message[i] ^= byte(1 + rand.IntN(255))
-		}
-	}
-}
-
-// extended is a message of one document with more fields in it.
-func extended(message []byte, extra bson.D) []byte {
-	fields, err := bson.Marshal(extra)
-	const body = headerSize + 5
-	if err != nil || binary.LittleEndian.Uint32(message[12:]) != opMessage || len(message) < body+4 {
-		return message
-	}
-	fields = fields[4 : len(fields)-1]
-	size := int(binary.LittleEndian.Uint32(message[body:]))
-	message = slices.Insert(message, body+size-1, fields...)
-	binary.LittleEndian.PutUint32(message[body:], uint32(size+len(fields)))
-	binary.LittleEndian.PutUint32(message, uint32(len(message)))
-	return message
-}
-
 // The wire protocol as far as it is needed: each message begins with its length,
 // the fourth number is its kind, and commands are of one kind.
 const (
 	headerSize = 16
 	opMessage  = 2013
+	bodyAt     = headerSize + 5 // behind flags and the kind of section
 )
 
 // readMessage reads one message.
@@ -384,11 +348,10 @@ func readMessage(r io.Reader) ([]byte, error) {
 // commandIn returns the command in a message, if it is one of the store's own and not
 // of the driver's, which looks after its connections by itself.
 func commandIn(message []byte) (bson.Raw, bool) {
-	const body = headerSize + 5 // after flags and the kind of section
-	if binary.LittleEndian.Uint32(message[12:]) != opMessage || len(message) < body+4 {
+	if binary.LittleEndian.Uint32(message[12:]) != opMessage || len(message) < bodyAt+4 {
 		return nil, false
 	}
-	command := message[body:]
+	command := message[bodyAt:]
 	if size := binary.LittleEndian.Uint32(command); int(size) <= len(command) {
 		command = command[:size]
 	}
