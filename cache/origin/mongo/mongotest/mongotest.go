@@ -2,8 +2,8 @@
 // on a machine without a MongoDB: FerretDB over SQLite, built from the nested
 // module testdata/ferretdb beside it.
 //
-// Building it takes a minute or two, hence the binary is kept in the user's cache
-// folder under a digest of the module, and tests use it only if VITRINE_TEST_WIRE=1.
+// Building it takes a minute or two, hence tests use it only if VITRINE_TEST_WIRE=1.
+// The binary is kept in Go's build cache.
 //
 // What FerretDB 1.24 cannot do, and tests must not ask of it: write commands of
 // 100 or more statements, change streams, transactions, Decimal128, nested arrays,
@@ -12,11 +12,7 @@ package mongotest
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,62 +86,22 @@ func (s *Server) Kill() {
 	_ = s.cmd.Wait()
 }
 
-// build builds the server once per process, and not at all if the cache has it.
-var build = sync.OnceValues(func() (string, error) {
-	source, err := moduleFolder()
-	if err != nil {
-		return "", err
-	}
-	digest, err := digestOf(source)
-	if err != nil {
-		return "", err
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	folder := filepath.Join(cache, "vitrine-test")
-	binary := filepath.Join(folder, "ferretdb-"+digest)
-	if _, err := os.Stat(binary); err == nil {
-		return binary, nil
-	}
-	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return "", err
-	}
-	// Built aside and renamed, as test processes of other packages may do the same right now.
-	fresh, err := os.MkdirTemp(folder, "build")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(fresh) }()
-	command := exec.Command("go", "build", "-o", filepath.Join(fresh, "ferretdb"), ".")
-	command.Dir = source
-	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
-	if output, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, output)
-	}
-	return binary, os.Rename(filepath.Join(fresh, "ferretdb"), binary)
-})
-
-// moduleFolder is where the server's module lies: beside this source file's folder.
-func moduleFolder() (string, error) {
+// build returns the server's binary. Go builds it where it is not in its build cache yet.
+var build = sync.OnceValues(func() (binary string, err error) {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) {
 		return "", errors.New("the source folder is not known (built with -trimpath?)")
 	}
-	return filepath.Join(filepath.Dir(file), "..", "testdata", "ferretdb"), nil
-}
-
-// digestOf identifies what is built: the module's files and the toolchain.
-func digestOf(folder string) (string, error) {
-	hash := sha256.New()
-	_, _ = io.WriteString(hash, runtime.Version())
-	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
-		content, err := os.ReadFile(filepath.Join(folder, name))
+	for range 2 { // the first run builds it in a folder that goes, and keeps it in the cache
+		command := exec.Command("go", "run", "-exec", "echo", ".")
+		command.Dir = filepath.Join(filepath.Dir(file), "..", "testdata", "ferretdb")
+		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
+		command.Stderr = os.Stderr
+		path, err := command.Output()
 		if err != nil {
 			return "", err
 		}
-		_, _ = hash.Write(content)
+		binary = strings.TrimSpace(string(path))
 	}
-	return hex.EncodeToString(hash.Sum(nil)[:12]), nil
-}
+	return binary, nil
+})
