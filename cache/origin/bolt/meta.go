@@ -70,11 +70,7 @@ func (s *Store) SetHealth(ctx context.Context, view string, lease origin.Lease, 
 
 // updateMeta changes a view's meta in one transaction, creating the view if need be.
 func (s *Store) updateMeta(ctx context.Context, view string, change func(tx *bbolt.Tx, d *metaDoc) error) error {
-	return s.update(ctx, func(tx *bbolt.Tx) error {
-		b, err := createView(tx, view)
-		if err != nil {
-			return err
-		}
+	return s.updateView(ctx, view, func(tx *bbolt.Tx, b viewBuckets) error {
 		d, err := s.readMeta(tx, view)
 		if err != nil {
 			return err

@@ -17,21 +17,12 @@ import (
 // which do not change, so that it may be killed and repeated anywhere.
 func (s *Store) prune(ctx context.Context, view string) (err error) {
 	defer wrap.Error(&err, "prune view %s", view)
-	d, limit, err := s.pruneLimits(ctx, view)
-	if err != nil {
-		return err
+	d, settled, swept, err := s.pruneLimits(ctx, view)
+	if err == nil {
+		err = s.deletePicked(ctx, view, d.Settled, settled, older, s.updateView)
 	}
-	settled, swept := d.Settled, d.Swept
-	if settled < limit.settle {
-		if err = s.pruneRange(ctx, view, settled, limit.settle, older); err == nil {
-			settled = limit.settle
-		}
-	}
-	// A tombstone may go only after the versions before it, or they would live again.
-	if sweep := min(limit.sweep, settled); err == nil && swept < sweep {
-		if err = s.pruneRange(ctx, view, swept, sweep, tombstone); err == nil {
-			swept = sweep
-		}
+	if err == nil {
+		err = s.deletePicked(ctx, view, d.Swept, swept, tombstone, s.updateView)
 	}
 	if err == nil && (settled != d.Settled || swept != d.Swept) {
 		err = s.updateMeta(ctx, view, func(_ *bbolt.Tx, d *metaDoc) error {
@@ -42,64 +33,57 @@ func (s *Store) prune(ctx context.Context, view string) (err error) {
 	return err
 }
 
-// pruneLimits are the last generations to prune.
-type pruneLimits struct {
-	settle uint64 // of versions superseded by this generation or an earlier one
-	sweep  uint64 // of tombstones
-}
-
-// pruneLimits decides what to prune and, before anything is deleted, records how
-// far deltas reach from now on. The lock keeps readers from starting in between.
-func (s *Store) pruneLimits(ctx context.Context, view string) (d metaDoc, limit pruneLimits, err error) {
+// pruneLimits decides what to prune and, before anything is deleted, records how far
+// deltas reach from now on: versions superseded up to generation settled, tombstones up to
+// swept. The lock keeps readers from starting in between.
+func (s *Store) pruneLimits(ctx context.Context, view string) (d metaDoc, settled, swept uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d, err = s.meta(ctx, view); err != nil {
-		return d, limit, err
+		return d, 0, 0, err
 	}
-	limit.settle = d.Generation
+	settled = d.Generation
 	if d.Generation > s.keep {
-		limit.sweep = d.Generation - s.keep
+		swept = d.Generation - s.keep
 	}
 	for p := range s.pins[view] {
-		limit.settle = min(limit.settle, p.at)
+		settled = min(settled, p.at)
 		if p.since > 0 {
-			limit.sweep = min(limit.sweep, p.since)
+			swept = min(swept, p.since)
 		}
 	}
-	limit.sweep = max(limit.sweep, d.Pruned)
-	if limit.sweep > d.Pruned {
+	if swept > d.Pruned {
 		err = s.updateMeta(ctx, view, func(_ *bbolt.Tx, d *metaDoc) error {
-			d.Pruned = limit.sweep
+			d.Pruned = swept
 			return nil
 		})
 	}
-	return d, limit, err
+	settled = max(settled, d.Settled)
+	// A tombstone may go only after the versions before it, or they would live again.
+	return d, settled, max(d.Swept, min(max(swept, d.Pruned), settled)), err
 }
 
-// pruneRange deletes what pick finds for each index entry of the generations
-// (from, to], in bounded steps. Finding is done in read transactions: a write
-// costs a sync even if it turns out that there is nothing to delete.
-func (s *Store) pruneRange(ctx context.Context, view string, from, to uint64, pick pickFunc) error {
+// updateFunc changes a view in a write transaction.
+type updateFunc func(ctx context.Context, view string, fn func(*bbolt.Tx, viewBuckets) error) error
+
+// deletePicked deletes what pick finds for each index entry of the generations
+// (from, to], in bounded steps, each by an update. Finding is done in read transactions: a
+// write costs a sync even if it turns out that there is nothing to delete.
+func (s *Store) deletePicked(ctx context.Context, view string, from, to uint64, pick pickFunc, update updateFunc) error {
 	next := binary.BigEndian.AppendUint64(nil, from+1)
-	for more := true; more; {
+	for next != nil {
 		var doomed [][]byte
 		err := s.view(ctx, func(tx *bbolt.Tx) error {
 			b, ok := openView(tx, view)
-			if ok {
-				doomed, next, more = findDoomed(b, next, to, pick)
-			} else {
-				more = false
+			if !ok {
+				next = nil
+				return nil
 			}
+			doomed, next = findDoomed(b, next, to, pick)
 			return nil
 		})
 		if err == nil && len(doomed) > 0 {
-			err = s.update(ctx, func(tx *bbolt.Tx) error {
-				b, err := createView(tx, view)
-				if err != nil {
-					return err
-				}
-				return deleteVersions(b, doomed)
-			})
+			err = update(ctx, view, func(_ *bbolt.Tx, b viewBuckets) error { return deleteVersions(b, doomed) })
 		}
 		if err != nil {
 			return err
@@ -108,8 +92,9 @@ func (s *Store) pruneRange(ctx context.Context, view string, from, to uint64, pi
 	return nil
 }
 
-// findDoomed goes through index entries from next on and collects what to delete.
-func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed [][]byte, rest []byte, more bool) {
+// findDoomed goes through index entries from next on and collects what to delete. rest is
+// where to go on; nil at the end.
+func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed [][]byte, rest []byte) {
 	cursor := b.index.Cursor()
 	seen := 0
 	for key, flags := cursor.Seek(next); key != nil; key, flags = cursor.Next() {
@@ -117,11 +102,30 @@ func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed []
 			break
 		}
 		if seen++; seen > writeDocs || len(doomed) >= writeDocs {
-			return doomed, bytes.Clone(key), true
+			return doomed, bytes.Clone(key)
 		}
 		doomed = pick(b, key, flags, doomed)
 	}
-	return doomed, nil, false
+	return doomed, nil
+}
+
+// deleteVersions deletes versions given by their keys in the index.
+func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
+	for _, key := range indexKeys {
+		id, generation := splitIndex(key)
+		if err := b.rows.Delete(versionKey(id, generation)); err != nil {
+			return err
+		}
+		if err := b.index.Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own picks the version of the entry itself.
+func own(_ viewBuckets, key, _ []byte, doomed [][]byte) [][]byte {
+	return append(doomed, bytes.Clone(key))
 }
 
 // pickFunc appends the index keys of versions to delete on account of one index entry.

@@ -1,11 +1,10 @@
 package bolt
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
+	"math"
 
 	bbolt "go.etcd.io/bbolt"
 
@@ -60,7 +59,7 @@ func (p *publication) Generation() uint64 { return p.generation }
 func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	defer wrap.Error(&err, "put rows of view %s", p.view)
 	for part := range batch.Of(rows, writeDocs, writeBytes, func(r origin.Row) int { return len(r.Doc) }) {
-		if err := p.update(ctx, func(b viewBuckets) error { return p.put(b, part) }); err != nil {
+		if err := p.update(ctx, p.view, func(_ *bbolt.Tx, b viewBuckets) error { return p.put(b, part) }); err != nil {
 			return err
 		}
 	}
@@ -89,24 +88,20 @@ func (p *publication) put(b viewBuckets, rows []origin.Row) error {
 	return nil
 }
 
-// update runs a write transaction for the publication, which must be the newest.
-func (p *publication) update(ctx context.Context, fn func(b viewBuckets) error) error {
+// update is updateView for the publication, which must be the newest.
+func (p *publication) update(ctx context.Context, view string, fn func(*bbolt.Tx, viewBuckets) error) error {
 	if p.done {
 		return errDone
 	}
-	return p.store.update(ctx, func(tx *bbolt.Tx) error {
-		d, err := p.store.readMeta(tx, p.view)
+	return p.store.updateView(ctx, view, func(tx *bbolt.Tx, b viewBuckets) error {
+		d, err := p.store.readMeta(tx, view)
+		if err == nil {
+			err = p.check(tx, d)
+		}
 		if err != nil {
 			return err
 		}
-		if err := p.check(tx, d); err != nil {
-			return err
-		}
-		b, err := createView(tx, p.view)
-		if err != nil {
-			return err
-		}
-		return fn(b)
+		return fn(tx, b)
 	})
 }
 
@@ -164,48 +159,7 @@ func (p *publication) Abort(ctx context.Context) (err error) {
 	return err
 }
 
-// discard deletes all versions above the committed generation, in bounded steps. Mostly
-// there are none: a write would cost a sync all the same.
+// discard deletes all versions above the committed generation.
 func (p *publication) discard(ctx context.Context) error {
-	from := binary.BigEndian.AppendUint64(nil, p.generation)
-	more := false
-	err := p.store.view(ctx, func(tx *bbolt.Tx) error {
-		if b, ok := openView(tx, p.view); ok && b.index != nil {
-			key, _ := b.index.Cursor().Seek(from)
-			more = key != nil
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for more {
-		err := p.update(ctx, func(b viewBuckets) error {
-			var left [][]byte
-			cursor := b.index.Cursor()
-			for key, _ := cursor.Seek(from); key != nil && len(left) < writeDocs; key, _ = cursor.Next() {
-				left = append(left, bytes.Clone(key))
-			}
-			more = len(left) == writeDocs
-			return deleteVersions(b, left)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// deleteVersions deletes versions given by their keys in the index.
-func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
-	for _, key := range indexKeys {
-		id, generation := splitIndex(key)
-		if err := b.rows.Delete(versionKey(id, generation)); err != nil {
-			return err
-		}
-		if err := b.index.Delete(key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.store.deletePicked(ctx, p.view, p.generation-1, math.MaxUint64, own, p.update)
 }

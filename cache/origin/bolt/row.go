@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 
@@ -163,4 +164,15 @@ func createView(tx *bbolt.Tx, view string) (b viewBuckets, err error) {
 	}
 	b.index, err = b.self.CreateBucketIfNotExists(bucketIndex)
 	return b, err
+}
+
+// updateView changes a view in a write transaction, which creates it if need be.
+func (s *Store) updateView(ctx context.Context, view string, fn func(*bbolt.Tx, viewBuckets) error) error {
+	return s.update(ctx, func(tx *bbolt.Tx) error {
+		b, err := createView(tx, view)
+		if err != nil {
+			return err
+		}
+		return fn(tx, b)
+	})
 }
