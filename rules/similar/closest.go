@@ -19,7 +19,7 @@ const block = 256
 // before Report. If no title has a character in common with it, the position is -1 and
 // the rest 0. The error is the context's.
 func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int, percent float64, err error) {
-	s := &search{corpus: c, query: c.query(cut([]rune(Normalize(title))))}
+	s := &search{corpus: c, query: newQuery(cut([]rune(Normalize(title))))}
 	b := c.buffers()
 	defer c.pool.Put(b)
 	s.bounds, s.order = b.bounds, b.order
@@ -88,6 +88,7 @@ func (s *search) share(ctx context.Context, work func(s *search, w *worker, from
 type worker struct {
 	row    []uint64 // for subsequence
 	pair   *pair
+	title  []rune // the title that pair compares
 	bounds [block]uint16
 }
 
@@ -156,7 +157,8 @@ func (s *search) hopeless(bound, index int) bool {
 
 // score compares a title exactly and keeps it if it is the best so far.
 func (s *search) score(w *worker, index int) {
-	n := w.pair.matches(s.query, s.corpus.title(index), s.corpus.rare[index])
+	w.title = s.corpus.characters(index, w.title)
+	n := w.pair.matches(s.query, w.title)
 	found := uint64(scoreOf(n, index))
 	for {
 		best := s.best.Load()

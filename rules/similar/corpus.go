@@ -6,6 +6,11 @@ import (
 	"sync"
 )
 
+// symbols is the number of different symbols. The symbol of a character is its low byte, so
+// that the letters of any one script have different symbols. Bounds compare symbols:
+// characters that share one only loosen the bound.
+const symbols = 256
+
 // Corpus is a set of titles prepared for Closest.
 type Corpus struct {
 	// symbols holds all titles in a row, one byte for each character; title i ends at
@@ -14,10 +19,8 @@ type Corpus struct {
 	ends    []int
 	grams   []histogram // of each title
 
-	alphabet *alphabet
-	// rare holds, by title, the characters outside the alphabet in the title's order. In
-	// symbols each is rareSymbol.
-	rare map[int][]rune
+	// wide holds, by position, the titles with characters that are not their own symbol.
+	wide map[int]string
 
 	longest int       // characters of the longest title
 	pool    sync.Pool // of *buffers
@@ -26,7 +29,7 @@ type Corpus struct {
 // NewCorpus normalises and prepares stored titles. Closest returns positions in their
 // order and prefers the first of equal titles.
 func NewCorpus(titles iter.Seq[string]) *Corpus {
-	c := &Corpus{alphabet: newAlphabet(), rare: make(map[int][]rune)}
+	c := &Corpus{wide: make(map[int]string)}
 	for title := range titles {
 		c.add(Normalize(title))
 	}
@@ -45,21 +48,14 @@ func (c *Corpus) add(title string) {
 		if len(c.symbols)-start == MaxLength {
 			break
 		}
-		c.symbols = append(c.symbols, c.symbol(r))
+		c.symbols = append(c.symbols, byte(r))
+		if r >= symbols {
+			c.wide[len(c.ends)] = title
+		}
 	}
 	c.ends = append(c.ends, len(c.symbols))
 	c.longest = max(c.longest, len(c.symbols)-start)
 	c.grams = append(c.grams, histogramOf(c.symbols[start:]))
-}
-
-// symbol returns the symbol of a character of the title being added.
-func (c *Corpus) symbol(r rune) byte {
-	s := c.alphabet.assign(r)
-	if s == rareSymbol {
-		i := len(c.ends)
-		c.rare[i] = append(c.rare[i], r)
-	}
-	return s
 }
 
 // title returns the symbols of title i.
@@ -69,4 +65,19 @@ func (c *Corpus) title(i int) []byte {
 		start = c.ends[i-1]
 	}
 	return c.symbols[start:c.ends[i]]
+}
+
+// characters returns the characters of title i, in the memory of buf if they fit.
+func (c *Corpus) characters(i int, buf []rune) []rune {
+	buf = buf[:0]
+	if title, ok := c.wide[i]; ok {
+		for _, r := range title {
+			buf = append(buf, r)
+		}
+		return cut(buf)
+	}
+	for _, s := range c.title(i) {
+		buf = append(buf, rune(s))
+	}
+	return buf
 }

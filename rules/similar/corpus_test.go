@@ -31,13 +31,13 @@ func closest(t testing.TB, c *Corpus, title string) answer {
 	return answer{index, matches, percent}
 }
 
-// plainClosest is Closest as a plain loop over all titles.
+// plainClosest is Closest as a plain loop of the plain algorithm over all titles.
 func plainClosest(titles []string, title string) answer {
 	a := []rune(Normalize(title))
 	best := answer{index: -1}
 	for i, stored := range titles {
 		b := []rune(Normalize(stored))
-		if n := Matches(a, b); n > best.matches {
+		if n := similarText(cut(a), cut(b)); n > best.matches {
 			best = answer{i, n, Percent(n, len(a), len(b))}
 		}
 	}

@@ -3,10 +3,10 @@
 // longest common substring, do the same to the left and to the right of it, and
 // add up the lengths. It works on characters, not bytes.
 //
-// Matches is a plain implementation and defines the results. A Corpus computes the same
-// results for many thousands of titles at once:
+// The plain algorithm takes cubic time. A Corpus computes the same results for many
+// thousands of titles at once; the tests hold both against each other:
 //
-//	titles ──Normalize──▶ symbols, one byte a character, and a histogram of each
+//	titles ──Normalize──▶ symbols, one byte for each character, and a histogram of each
 //	query title ──▶ bit masks: for each symbol, its positions in the title
 //	histogram bound ──▶ common-subsequence bound ──▶ matching characters
 //

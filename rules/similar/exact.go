@@ -2,8 +2,8 @@ package similar
 
 import "math/bits"
 
-// pair compares a query with one title at a time and returns the result of Matches. It is
-// the scratch space of one goroutine.
+// pair compares a query with one title at a time by PHP's similar_text. It is the scratch
+// space of one goroutine.
 //
 // A mask has one bit for each character of the query; a pair has one mask for each
 // position of the title. After n rounds, bit i of the mask at j says that the n
@@ -31,17 +31,13 @@ func (q *query) newPair(longest int) *pair {
 	return p
 }
 
-// matches returns Matches of the query and a title; rare are the title's
-// characters outside the alphabet.
-func (p *pair) matches(q *query, title []byte, rare []rune) int {
-	for j, s := range title {
-		mask := q.mask(s)
-		if s == rareSymbol {
-			mask = q.rare[rare[0]] // nil if the query lacks the character
-			rare = rare[1:]
-		}
+// matches returns the number of matching characters of the query and a title. Of equally
+// long common substrings it uses the one that begins first in the query, then the one that
+// begins first in the title.
+func (p *pair) matches(q *query, title []rune) int {
+	for j, r := range title {
 		at := p.masks[j*p.words:][:p.words]
-		clear(at[copy(at, mask):])
+		clear(at[copy(at, q.exact(r)):])
 	}
 	return p.split(part{0, q.length, 0, len(title)})
 }

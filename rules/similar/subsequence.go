@@ -6,9 +6,8 @@ import "math/bits"
 // result can still reach enough.
 const stretch = 16
 
-// subsequence returns the length of the longest common subsequence of query and title,
-// with all rare symbols equal: an upper bound of Matches. If the length is less than
-// enough, the result may be any number from it to enough-1. row is scratch space for one
+// subsequence returns the length of the longest common subsequence of the symbols of query
+// and title: an upper bound of the matching characters. If the length is less than enough, the result may be any number from it to enough-1. row is scratch space for one
 // mask.
 //
 // The row of the dynamic program is kept as bits: a zero at i says that the query's

@@ -1,0 +1,33 @@
+package similar
+
+import "math"
+
+// MaxLength is how many characters of each title are compared; the rest is ignored. The
+// algorithm takes time in the cube of the lengths, and the client chooses the length of
+// its title. Titles of publications are far shorter.
+const MaxLength = 1024
+
+// reportFrom is the percentage below which similarity is reported as 0.
+const reportFrom = 50
+
+// cut returns at most MaxLength characters of a title.
+func cut(title []rune) []rune { return title[:min(len(title), MaxLength)] }
+
+// Percent returns the similarity of two titles of la and lb characters in percent, 0 to
+// 100. Lengths above MaxLength count as MaxLength.
+func Percent(matches, la, lb int) float64 {
+	la, lb = min(la, MaxLength), min(lb, MaxLength)
+	if la+lb == 0 {
+		return 0
+	}
+	return 200 * float64(matches) / float64(la+lb)
+}
+
+// Report returns a percentage as the API reports it: rounded to one decimal, and 0
+// if it is below 50 before rounding (API.md: GET /api/levenshtein, 1).
+func Report(percent float64) float64 {
+	if percent < reportFrom {
+		return 0
+	}
+	return math.Round(percent*10) / 10
+}
