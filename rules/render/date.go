@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // date is a day, a month (Day 0) or a year (Month 0); Year 0 is no date at all.
@@ -34,25 +34,28 @@ func daysIn(year, month int) int {
 
 // parseDate reads the stored forms of a date: "2021-08-01" (a time of day may
 // follow), "2021-08", "2021", a BSON date in zone, {year, month, day}.
-func parseDate(v bsoncore.Value, zone *time.Location) date {
+func parseDate(v bson.RawValue, zone *time.Location) date {
 	switch v.Type {
-	case bsoncore.TypeString:
-		s, _ := v.StringValueOK()
-		return parseDateText(strings.TrimSpace(s))
-	case bsoncore.TypeInt32, bsoncore.TypeInt64, bsoncore.TypeDouble:
+	case bson.TypeString:
+		return parseDateText(text(v))
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble:
 		year, _ := integer(v)
 		return newDate(year, 0, 0)
-	case bsoncore.TypeDateTime:
-		ms, _ := v.DateTimeOK()
-		year, month, day := time.UnixMilli(ms).In(zone).Date()
+	case bson.TypeDateTime:
+		year, month, day := v.Time().In(zone).Date()
 		return newDate(year, int(month), day)
-	case bsoncore.TypeEmbeddedDocument:
-		year, _ := integer(at(v, []string{"year"}))
-		month, _ := integer(at(v, []string{"month"}))
-		day, _ := integer(at(v, []string{"day"}))
-		return newDate(year, month, day)
+	case bson.TypeEmbeddedDocument:
+		return dateOf(lookup(v, "year"), lookup(v, "month"), lookup(v, "day"))
 	}
 	return date{}
+}
+
+// dateOf returns the date of stored numbers.
+func dateOf(year, month, day bson.RawValue) date {
+	y, _ := integer(year)
+	m, _ := integer(month)
+	d, _ := integer(day)
+	return newDate(y, m, d)
 }
 
 func parseDateText(s string) date {
@@ -102,17 +105,14 @@ func (p *page) span() span {
 	}
 	s := span{from: parseDate(start, p.zone)}
 	if s.from.month == 0 {
-		year, _ := integer(p.values[slotYear])
-		month, _ := integer(p.values[slotMonth])
-		day, _ := integer(p.values[slotDay])
-		if stored := newDate(year, month, day); s.from.year == 0 || s.from.year == stored.year {
+		if stored := dateOf(p.values[slotYear], p.values[slotMonth], p.values[slotDay]); s.from.year == 0 || s.from.year == stored.year {
 			s.from = stored
 		}
 	}
 	if s.from.year == 0 {
 		return span{}
 	}
-	s.running = end.Type == bsoncore.TypeNull
+	s.running = end.Type == bson.TypeNull
 	if to := parseDate(end, p.zone); to.year != 0 && !to.before(s.from) {
 		s.to = to
 	}
@@ -122,19 +122,19 @@ func (p *page) span() span {
 // dateParts returns start and end, for want of them what stands in for them. No end means
 // going on only for subtypes of which it is said; of these OSIRIS itself stores the start
 // as end_date where end is missing.
-func (p *page) dateParts(parts datePartSlots, start, end bsoncore.Value) (from, to bsoncore.Value) {
+func (p *page) dateParts(parts datePartSlots, start, end bson.RawValue) (from, to bson.RawValue) {
 	if absent(start) {
 		start = p.values[parts.start]
 	}
 	given := p.values[parts.end]
 	if p.sub.ongoing && absent(given) && (absent(end) || parseDate(end, p.zone) == parseDate(p.values[slotStart], p.zone)) {
-		return start, bsoncore.Value{Type: bsoncore.TypeNull}
+		return start, bson.RawValue{Type: bson.TypeNull}
 	}
 	if absent(end) {
 		end = given
 	}
 	if absent(end) {
-		end = bsoncore.Value{}
+		end = bson.RawValue{}
 	}
 	return start, end
 }

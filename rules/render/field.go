@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/markup"
 )
@@ -37,7 +37,13 @@ type source struct {
 	path []string // below the slot's document
 }
 
-func (s source) value(p *page) bsoncore.Value { return at(p.values[s.slot], s.path) }
+func (s source) value(p *page) bson.RawValue {
+	v := p.values[s.slot]
+	for _, key := range s.path {
+		v = lookup(v, key)
+	}
+	return v
+}
 
 // kinds are what the rules file may declare a stored field to be.
 var kinds = map[string]func(source) *field{
@@ -53,31 +59,26 @@ var kinds = map[string]func(source) *field{
 // textField is escaped text; a list of texts is joined by commas.
 func textField(s source) *field {
 	return &field{write: func(p *page, dst []byte, _ string) []byte {
-		return appendScalars(dst, s.value(p), markup.AppendEscape)
+		return appendTexts(dst, s.value(p), markup.AppendEscape)
 	}}
 }
 
 // markupField is text with the inline markup of titles.
 func markupField(s source) *field {
 	return &field{write: func(p *page, dst []byte, _ string) []byte {
-		return appendScalars(dst, s.value(p), markup.AppendTitle)
+		return appendTexts(dst, s.value(p), markup.AppendTitle)
 	}}
 }
 
-func appendScalars(dst []byte, v bsoncore.Value, write func([]byte, string) []byte) []byte {
-	if v.Type != bsoncore.TypeArray {
-		return write(dst, text(v))
-	}
+// appendTexts appends the texts of a value by write, with commas between them.
+func appendTexts(dst []byte, v bson.RawValue, write func([]byte, string) []byte) []byte {
 	start := len(dst)
-	each(v.Data, func(_ []byte, e bsoncore.Value) bool {
-		if s := text(e); s != "" {
-			if len(dst) > start {
-				dst = append(dst, ", "...)
-			}
-			dst = write(dst, s)
+	for s := range texts(v) {
+		if len(dst) > start {
+			dst = append(dst, ", "...)
 		}
-		return true
-	})
+		dst = write(dst, s)
+	}
 	return dst
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/label"
 	"vitrine/rules/markup"
@@ -104,7 +103,7 @@ func (l *osirisLoader) persons(fields map[string]*field) {
 
 // organizationName is the name of an organisation where activities have it. Most have
 // its _id, which says nothing to readers.
-func organizationName(v bsoncore.Value) string {
+func organizationName(v bson.RawValue) string {
 	name := text(v)
 	if _, err := bson.ObjectIDFromHex(name); err == nil {
 		return ""
@@ -281,7 +280,7 @@ func (l *osirisLoader) numbers(fields map[string]*field) {
 }
 
 // ordinal returns a number as "2nd", and everything else as it is.
-func ordinal(v bsoncore.Value) string {
+func ordinal(v bson.RawValue) string {
 	n, ok := integer(v)
 	if !ok || n < 1 {
 		return text(v)
@@ -356,7 +355,7 @@ func codeField(s source, names map[string]label.Name, otherwise string) *field {
 		if absent(v) && otherwise != "" {
 			return appendCode(dst, otherwise, texts, p.lang)
 		}
-		return appendScalars(dst, v, func(dst []byte, code string) []byte { return appendCode(dst, code, texts, p.lang) })
+		return appendTexts(dst, v, func(dst []byte, code string) []byte { return appendCode(dst, code, texts, p.lang) })
 	}}
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/raw"
 )
 
 // Fill returns an activity with what OSIRIS stores in it beside the rendered document when
@@ -16,19 +18,12 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 	if rendered, ok := record.Lookup("rendered").DocumentOK(); ok && len(rendered) > 5 {
 		return record // as nearly all are
 	}
-	stored := map[string]bsoncore.Value{}
-	ok := each(record, func(key []byte, v bsoncore.Value) bool {
-		if _, doubled := stored[string(key)]; !doubled {
-			stored[string(key)] = v
-		}
-		return true
-	})
-	if !ok {
+	if !walk(record, func(raw.Element) {}) {
 		return record
 	}
 	p := new(page)
 	p.set(o)
-	f := filler{page: p, stored: stored, record: slices.Clone(record[:len(record)-1])}
+	f := filler{page: p, stored: record, record: slices.Clone(record[:len(record)-1])}
 	f.dates()
 	f.persons()
 	out := append(f.record, 0)
@@ -39,27 +34,30 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 // filler appends elements to a record that is still open.
 type filler struct {
 	*page
-	stored map[string]bsoncore.Value
+	stored bson.Raw // the record as it is stored
 	record []byte
 }
 
+// value returns the stored value of a key, the first if it is doubled.
+func (f *filler) value(key string) bson.RawValue {
+	e, _ := raw.Lookup(f.stored, key)
+	return e.Value()
+}
+
 // lacks reports whether a record has no such key, not even with null.
-func (f *filler) lacks(key string) bool { return f.stored[key].Type == 0 }
+func (f *filler) lacks(key string) bool { return f.value(key).Type == 0 }
 
 func (f *filler) dates() {
-	from := parseDate(f.stored["start"], f.zone)
+	from := parseDate(f.value("start"), f.zone)
 	if from.year == 0 {
-		year, _ := integer(f.stored["year"])
-		month, _ := integer(f.stored["month"])
-		day, _ := integer(f.stored["day"])
-		from = newDate(year, month, day)
+		from = dateOf(f.value("year"), f.value("month"), f.value("day"))
 	}
 	f.date("start_date", from)
-	end := f.stored["end"]
+	end := f.value("end")
 	switch to := parseDate(end, f.zone); {
 	case to.year != 0:
 		f.date("end_date", to)
-	case end.Type != bsoncore.TypeNull:
+	case end.Type != bson.TypeNull:
 		f.date("end_date", from)
 	case f.lacks("end_date"):
 		f.record = bsoncore.AppendNullElement(f.record, "end_date")
@@ -77,9 +75,9 @@ func (f *filler) date(key string, d date) {
 
 func (f *filler) persons() {
 	affiliated := func(who person) bool { return who.affiliated }
-	authors := f.readPersons(nil, f.stored["authors"])
+	authors := f.readPersons(nil, f.value("authors"))
 	if f.lacks("affiliated") {
-		all := f.readPersons(f.readPersons(authors, f.stored["editors"]), f.stored["supervisors"])
+		all := f.readPersons(f.readPersons(authors, f.value("editors")), f.value("supervisors"))
 		f.record = bsoncore.AppendBooleanElement(f.record, "affiliated", slices.ContainsFunc(all, affiliated))
 	}
 	if f.lacks("affiliated_positions") {

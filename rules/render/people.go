@@ -1,13 +1,15 @@
 package render
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // person is one entry of authors, editors and the like.
@@ -41,18 +43,17 @@ type personList struct {
 // readPersons appends every entry of a list of persons. A single document counts
 // as a list of one, a string as a name; entries without a name are kept too, as
 // they may have a user. Values of other types are skipped.
-func (p *page) readPersons(dst []person, list bsoncore.Value) []person {
+func (p *page) readPersons(dst []person, list bson.RawValue) []person {
 	switch list.Type {
-	case bsoncore.TypeArray:
-		each(list.Data, func(_ []byte, v bsoncore.Value) bool {
-			if v.Type != bsoncore.TypeArray {
+	case bson.TypeArray:
+		for v := range raw.Elements(list) {
+			if v.Type != bson.TypeArray {
 				dst = p.readPersons(dst, v)
 			}
-			return true
-		})
-	case bsoncore.TypeEmbeddedDocument:
-		dst = append(dst, p.person(list.Data))
-	case bsoncore.TypeString:
+		}
+	case bson.TypeEmbeddedDocument:
+		dst = append(dst, p.person(list.Value))
+	case bson.TypeString:
 		dst = append(dst, person{last: text(list)})
 	}
 	return dst
@@ -60,8 +61,9 @@ func (p *page) readPersons(dst []person, list bsoncore.Value) []person {
 
 func (p *page) person(doc []byte) person {
 	var who person
-	each(doc, func(key []byte, v bsoncore.Value) bool {
-		switch string(key) {
+	walk(doc, func(e raw.Element) {
+		v := e.Value()
+		switch string(e.Key) {
 		case "first":
 			who.first = text(v)
 		case "last":
@@ -71,16 +73,13 @@ func (p *page) person(doc []byte) person {
 				who.last = text(v)
 			}
 		case "user":
-			who.user, _ = v.StringValueOK()
+			who.user = stringOf(v)
 		case "position":
 			who.position = text(v)
 		}
-		for _, name := range p.affiliated {
-			if string(key) == name && truthy(v) {
-				who.affiliated = true
-			}
+		if slices.Contains(p.affiliated, string(e.Key)) && truthy(v) {
+			who.affiliated = true
 		}
-		return true
 	})
 	if who.last == "" {
 		who.first, who.last = "", who.first

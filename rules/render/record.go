@@ -1,13 +1,14 @@
 package render
 
 import (
-	"bytes"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/raw"
 )
 
 // Slots of the stored fields that the code itself reads. Fields declared in the
@@ -41,91 +42,89 @@ var baseNames = [baseSlots]string{
 	slotRendered: "rendered",
 }
 
-// each calls fn for the elements of a BSON document or array until it returns
-// false, and reports whether the document was well-formed as far as it was read.
-func each(doc []byte, fn func(key []byte, v bsoncore.Value) bool) bool {
-	length, rest, ok := bsoncore.ReadLength(doc)
-	if !ok || int(length) != len(doc) || length < 5 {
-		return false
+// walk calls fn for the elements of a BSON document or array, and reports whether the
+// document is well-formed; one that is not ends at the fault.
+func walk(doc []byte, fn func(raw.Element)) bool {
+	r := raw.Read(doc)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		fn(e)
 	}
-	for len(rest) > 1 {
-		var elem bsoncore.Element
-		if elem, rest, ok = bsoncore.ReadElement(rest); !ok {
-			return false
-		}
-		end := 1 + bytes.IndexByte(elem[1:], 0)
-		if !fn(elem[1:end], bsoncore.Value{Type: bsoncore.Type(elem[0]), Data: elem[end+1:]}) {
-			return true
-		}
-	}
-	return len(rest) == 1 && rest[0] == 0
+	return len(doc) >= raw.MinDocument && int(raw.Length(doc)) == len(doc) && doc[len(doc)-1] == 0 && !r.Faulty()
 }
 
-// load puts the activity's values into their slots; of doubled keys the first
-// counts, as in a query.
+// load puts the activity's values into their slots; of doubled keys the first counts, as
+// in a query. It reports whether the activity is well-formed.
 func (p *page) load(doc bson.Raw) bool {
 	clear(p.values)
-	return each(doc, func(key []byte, v bsoncore.Value) bool {
-		if slot, ok := p.rules.slots[string(key)]; ok && p.values[slot].Type == 0 {
-			p.values[slot] = v
+	return walk(doc, func(e raw.Element) {
+		if slot, ok := p.rules.slots[string(e.Key)]; ok && p.values[slot].Type == 0 {
+			p.values[slot] = e.Value()
 		}
-		return true
 	})
 }
 
-// at follows a path of sub-document keys down from v.
-func at(v bsoncore.Value, path []string) bsoncore.Value {
-	for _, key := range path {
-		doc, ok := v.DocumentOK()
-		if !ok {
-			return bsoncore.Value{}
-		}
-		v = bsoncore.Value{}
-		each(doc, func(k []byte, e bsoncore.Value) bool {
-			if string(k) != key {
-				return true
-			}
-			v = e
-			return false
-		})
+// lookup returns the value of a key in a document; it is missing in all other values.
+func lookup(v bson.RawValue, key string) bson.RawValue {
+	if v.Type != bson.TypeEmbeddedDocument {
+		return bson.RawValue{}
 	}
-	return v
+	e, _ := raw.Lookup(v.Value, key)
+	return e.Value()
 }
 
 // absent reports values that count as missing: null, undefined and missing ones.
-func absent(v bsoncore.Value) bool {
-	return v.Type == 0 || v.Type == bsoncore.TypeNull || v.Type == bsoncore.TypeUndefined
+func absent(v bson.RawValue) bool {
+	return v.Type == 0 || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
 }
 
 // text returns a scalar as trimmed text: strings, finite numbers and ids; ""
 // for everything else.
-func text(v bsoncore.Value) string {
+func text(v bson.RawValue) string {
 	switch v.Type {
-	case bsoncore.TypeString:
-		s, _ := v.StringValueOK()
-		return strings.TrimSpace(s)
-	case bsoncore.TypeInt32, bsoncore.TypeInt64:
-		n, _ := v.AsInt64OK()
-		return strconv.FormatInt(n, 10)
-	case bsoncore.TypeDouble:
-		if f, ok := v.DoubleOK(); ok && !math.IsNaN(f) && !math.IsInf(f, 0) {
+	case bson.TypeString:
+		return strings.TrimSpace(raw.Text(v))
+	case bson.TypeInt32, bson.TypeInt64:
+		return strconv.FormatInt(raw.Int(v), 10)
+	case bson.TypeDouble:
+		if f := raw.Double(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return strconv.FormatFloat(f, 'f', -1, 64)
 		}
-	case bsoncore.TypeDecimal128:
-		if h, l, ok := v.Decimal128OK(); ok {
-			return bson.NewDecimal128(h, l).String()
-		}
-	case bsoncore.TypeObjectID:
-		if id, ok := v.ObjectIDOK(); ok {
-			return bson.ObjectID(id).Hex()
-		}
+	case bson.TypeDecimal128:
+		return v.Decimal128().String()
+	case bson.TypeObjectID:
+		return v.ObjectID().Hex()
 	}
 	return ""
 }
 
+// stringOf returns a string as it is stored, "" for every other value.
+func stringOf(v bson.RawValue) string {
+	if v.Type != bson.TypeString {
+		return ""
+	}
+	return raw.Text(v)
+}
+
+// texts yields what is not empty of a scalar's text, or of the texts of an array's elements.
+func texts(v bson.RawValue) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if v.Type != bson.TypeArray {
+			if s := text(v); s != "" {
+				yield(s)
+			}
+			return
+		}
+		for e := range raw.Elements(v) {
+			if s := text(e); s != "" && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
 // integer returns a whole number, also one stored as text or double; ok is false
 // for everything else.
-func integer(v bsoncore.Value) (n int, ok bool) {
+func integer(v bson.RawValue) (n int, ok bool) {
 	s := text(v)
 	if s == "" || len(s) > 10 {
 		return 0, false
@@ -135,9 +134,7 @@ func integer(v bsoncore.Value) (n int, ok bool) {
 }
 
 // truthy reports a set flag: true, 1 or "1" (DESIGN.md: 4).
-func truthy(v bsoncore.Value) bool {
-	if b, ok := v.BooleanOK(); ok {
-		return b
-	}
-	return text(v) == "1"
+func truthy(v bson.RawValue) bool {
+	on, _ := v.BooleanOK()
+	return on || text(v) == "1"
 }

@@ -1,7 +1,7 @@
 package render
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -41,6 +41,9 @@ const (
 	keyQuarter     = "quarter"
 )
 
+// renderedKeys are all keys that Render writes.
+var renderedKeys = append(outputNames[:], keyIcon, keyType, keySubtype, keyUsers, keyDepartments, keyQuarter)
+
 // Render returns the rendered document of an activity: print, web, portfolio,
 // plain, icon, type, subtype, title, authors, editors, quarter (strings), users
 // and departments (arrays of strings). A rendered document that the activity
@@ -65,45 +68,55 @@ func (r *Rules) render(doc bson.Raw, o Options, keep bool) (bson.Raw, error) {
 		return nil, rules.Wrongf("", "activity", "not a BSON document")
 	}
 	p.choose()
-	var stored stored
+	var known stored
 	if keep {
-		stored = readStored(p.values[slotRendered])
+		doc, _ := p.values[slotRendered].DocumentOK()
+		known = stored(doc)
 	}
-	return p.document(stored)
+	return p.document(known)
 }
 
 // document builds the rendered document around what is stored of it.
-func (p *page) document(stored stored) (bson.Raw, error) {
+func (p *page) document(known stored) (bson.Raw, error) {
 	start, dst := bsoncore.AppendDocumentStart(nil)
 	print := ""
-	for out := range outputs {
-		html, ok := stored.html(outputNames[out])
+	for out, name := range outputNames {
+		html, ok := known.html(name)
 		switch {
-		case ok && out == outPlain:
-			html, _ = stored.plain()
-		case ok:
-		case p.rules.templates[out] != nil:
-			html = markup.Clean(string(p.run(p.rules.templates[out])))
-		case out == outPlain && p.sub.templates[out] == nil:
-			html = markup.Text(print)
-		case out == outPlain:
-			html = markup.Text(string(p.run(p.sub.templates[out])))
-		default:
-			html = markup.Clean(string(p.run(p.sub.templates[out])))
+		case !ok:
+			html = p.output(output(out), print)
+		case output(out) == outPlain:
+			html = known.plain()
 		}
-		if out == outPrint {
+		if output(out) == outPrint {
 			print = html
 		}
-		dst = bsoncore.AppendStringElement(dst, outputNames[out], html)
+		dst = bsoncore.AppendStringElement(dst, name, html)
 	}
-	dst = stored.or(dst, keyIcon, p.icon)
-	dst = stored.or(dst, keyType, func() string { return p.label(p.typ.label, p.typeLabel) })
-	dst = stored.or(dst, keySubtype, func() string { return p.label(p.sub.label, p.subtypeLabel) })
-	dst = stored.or(dst, keyQuarter, func() string { return string(p.span().appendQuarter(nil)) })
-	dst = stored.orList(dst, keyUsers, p.users)
-	dst = stored.orList(dst, keyDepartments, p.departments)
-	dst = stored.rest(dst)
+	dst = known.or(dst, keyIcon, p.icon)
+	dst = known.or(dst, keyType, func() string { return p.label(p.typ.label, p.typeLabel) })
+	dst = known.or(dst, keySubtype, func() string { return p.label(p.sub.label, p.subtypeLabel) })
+	dst = known.or(dst, keyQuarter, func() string { return string(p.span().appendQuarter(nil)) })
+	dst = known.orList(dst, keyUsers, p.users)
+	dst = known.orList(dst, keyDepartments, func() []string { return slices.Collect(texts(p.values[slotUnits])) })
+	dst = known.rest(dst)
 	return bsoncore.AppendDocumentEnd(dst, start)
+}
+
+// output runs the template of a representation. A type without a template for plain text
+// has the text of print.
+func (p *page) output(out output, print string) string {
+	code := p.rules.templates[out]
+	if code == nil {
+		code = p.sub.templates[out]
+	}
+	if out != outPlain {
+		return markup.Clean(string(p.run(code)))
+	}
+	if code != nil {
+		print = string(p.run(code))
+	}
+	return markup.Text(print)
 }
 
 // label returns a label of the rules as it is written there, for want of it the
@@ -139,31 +152,11 @@ func className(id string) string {
 	return id
 }
 
-// departments returns the activity's units (API.md: Activity, units).
-func (p *page) departments() []string {
-	units := p.values[slotUnits]
-	if units.Type != bsoncore.TypeArray {
-		if unit := text(units); unit != "" {
-			return []string{unit}
-		}
-		return nil
-	}
-	var list []string
-	each(units.Data, func(_ []byte, v bsoncore.Value) bool {
-		if unit := text(v); unit != "" {
-			list = append(list, unit)
-		}
-		return true
-	})
-	return list
-}
-
 // appendList appends an array of strings under key.
 func appendList(dst []byte, key string, list []string) []byte {
-	start, dst := bsoncore.AppendArrayElementStart(dst, key)
-	for i, s := range list {
-		dst = bsoncore.AppendStringElement(dst, strconv.Itoa(i), strings.ToValidUTF8(s, "\uFFFD"))
+	array := bsoncore.NewArrayBuilder()
+	for _, s := range list {
+		array.AppendString(strings.ToValidUTF8(s, "\uFFFD"))
 	}
-	dst, _ = bsoncore.AppendArrayEnd(dst, start) // fails only for an index out of range
-	return dst
+	return bsoncore.AppendArrayElement(dst, key, array.Build())
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // codeVersion is part of the fingerprint: raise it when the code renders the
@@ -98,8 +98,8 @@ type page struct {
 	affiliated []string
 	zone       *time.Location
 
-	values   []bsoncore.Value // by slot; type 0 is missing
-	people   []personList     // by slot
+	values   []bson.RawValue // by slot; type 0 is missing
+	people   []personList    // by slot
 	typ      *activityType
 	sub      *subtype
 	joiner   joiner
@@ -112,7 +112,7 @@ type page struct {
 func (r *Rules) page(o Options) *page {
 	p, ok := r.pages.Get().(*page)
 	if !ok {
-		p = &page{rules: r, values: make([]bsoncore.Value, r.values), people: make([]personList, r.values)}
+		p = &page{rules: r, values: make([]bson.RawValue, r.values), people: make([]personList, r.values)}
 	}
 	p.set(o)
 	return p
