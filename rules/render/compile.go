@@ -46,14 +46,11 @@ func (c *compiler) nodes(nodes []node) error {
 		var err error
 		switch n := n.(type) {
 		case literal:
-			last = n.at
-			err = c.literal(n, depth)
+			last, err = n.at, c.literal(n, depth)
 		case placeholder:
-			last = n.at
-			err = c.placeholder(n)
+			last, err = n.at, c.placeholder(n)
 		case conditional:
-			last = n.at
-			err = c.conditional(n)
+			last, err = n.at, c.conditional(n)
 		}
 		if err != nil {
 			return err
@@ -70,22 +67,30 @@ func (c *compiler) nodes(nodes []node) error {
 
 func (c *compiler) emit(in instr) { c.code = append(c.code, in) }
 
+// field finds the field that a template names.
+func (c *compiler) field(name string, at int) (*field, error) {
+	if f, ok := c.fields[name]; ok {
+		return f, nil
+	}
+	return nil, wrongTemplate(at, "unknown field %q", name)
+}
+
 func (c *compiler) conditional(n conditional) error {
 	if c.tag != nil {
 		return wrongTemplate(n.at, "a condition cannot stand inside a tag")
 	}
-	t := make(test, len(n.test))
+	resolved := make(test, len(n.test))
 	for i, all := range n.test {
-		for _, ts := range all {
-			f, ok := c.fields[ts.field]
-			if !ok {
-				return wrongTemplate(ts.at, "unknown field %q", ts.field)
+		for _, t := range all {
+			var err error
+			if t.field, err = c.field(t.name, t.at); err != nil {
+				return err
 			}
-			t[i] = append(t[i], term{field: f, empty: ts.empty})
+			resolved[i] = append(resolved[i], t)
 		}
 	}
 	at := len(c.code)
-	c.emit(instr{op: opUnless, test: t})
+	c.emit(instr{kind: unlessPiece, test: resolved})
 	if err := c.nodes(n.body); err != nil {
 		return err
 	}
@@ -94,50 +99,48 @@ func (c *compiler) conditional(n conditional) error {
 }
 
 func (c *compiler) placeholder(n placeholder) error {
-	operands := make([]operand, len(n.operands))
-	for i, syntax := range n.operands {
-		o, err := c.operand(syntax)
-		if err != nil {
+	fields := make([]*field, len(n.operands))
+	for i, o := range n.operands {
+		var err error
+		if fields[i], err = c.operand(o); err != nil {
 			return err
 		}
-		operands[i] = o
 	}
 	if c.tag != nil {
-		return c.tag.value(n.at, operands)
+		return c.tag.value(n.at, fields)
 	}
-	c.emit(instr{op: opField, operands: operands})
+	c.emit(instr{kind: fieldPiece, fields: fields})
 	return nil
 }
 
-func (c *compiler) operand(s operandSyntax) (operand, error) {
-	switch s.kind {
-	case quotedOperand:
-		var o operand
-		for lang := range o.text {
-			o.text[lang] = markup.Title(s.text)
+// operand returns what an operand stands for; labels and quoted text are constant fields.
+func (c *compiler) operand(o operand) (*field, error) {
+	text := [languages]string{o.text, o.text}
+	switch o.kind {
+	case fieldOperand:
+		f, err := c.field(o.text, o.at)
+		if err != nil {
+			return nil, err
 		}
-		return o, nil
+		formatted, ok := f.in(o.format)
+		switch {
+		case !ok:
+			return nil, wrongTemplate(o.at, "unknown format %q of field %q", o.format, o.text)
+		case f.filled != nil:
+			return nil, wrongTemplate(o.at, "field %q is a flag, which only conditions can use", o.text)
+		}
+		return formatted, nil
 	case labelOperand:
-		label, ok := c.labels[s.name]
+		label, ok := c.labels[o.text]
 		if !ok {
-			return operand{}, wrongTemplate(s.at, "unknown label %q", s.name)
+			return nil, wrongTemplate(o.at, "unknown label %q", o.text)
 		}
-		for lang := range label {
-			label[lang] = markup.Title(label[lang])
-		}
-		return operand{text: label}, nil
+		text = label
 	}
-	f, ok := c.fields[s.name]
-	if !ok {
-		return operand{}, wrongTemplate(s.at, "unknown field %q", s.name)
+	for lang := range text {
+		text[lang] = markup.Title(text[lang])
 	}
-	if !f.knows(s.format) {
-		return operand{}, wrongTemplate(s.at, "unknown format %q of field %q", s.format, s.name)
-	}
-	if f.filled != nil {
-		return operand{}, wrongTemplate(s.at, "field %q is a flag, which only conditions can use", s.name)
-	}
-	return operand{field: f, format: s.format}, nil
+	return constantField(text), nil
 }
 
 // literal compiles a stretch of the template's own text.
@@ -154,23 +157,19 @@ func (c *compiler) literal(n literal, depth int) error {
 		kind, size := lexeme(n.text[i:])
 		piece := n.text[i : i+size]
 		switch kind {
-		case startLexeme:
+		case startPiece:
 			c.tag = &tagSource{at: n.at + i}
 			size = 0
-		case endLexeme:
+		case endPiece:
 			if err := c.endTag(piece, n.at+i, depth); err != nil {
 				return err
 			}
-		case spaceLexeme:
-			c.emit(instr{op: opSpace})
-		case punctLexeme:
-			c.emit(instr{op: opPunct, text: piece})
-		case openLexeme:
-			c.emit(instr{op: opOpen, text: piece})
-		case closeLexeme:
-			c.emit(instr{op: opClose, text: piece})
+		case wordPiece:
+			c.emit(instr{kind: wordPiece, text: markup.Title(piece)})
+		case spacePiece:
+			c.emit(instr{kind: spacePiece, text: " "})
 		default:
-			c.emit(instr{op: opWord, text: markup.Title(piece)})
+			c.emit(instr{kind: kind, text: piece})
 		}
 		i += size
 	}
@@ -185,52 +184,40 @@ func (c *compiler) endTag(piece string, at, depth int) error {
 		return wrongTemplate(at, "</%s> closes nothing here", name)
 	}
 	c.open = c.open[:len(c.open)-1]
-	if last := &c.code[len(c.code)-1]; last.op == opStart && last.parts == nil {
-		*last = instr{op: opWord, text: last.text + last.end}
+	if last := &c.code[len(c.code)-1]; last.kind == startPiece && last.parts == nil {
+		*last = instr{kind: wordPiece, text: last.text + last.end}
 		return nil
 	}
-	c.emit(instr{op: opEnd})
+	c.emit(instr{kind: endPiece})
 	return nil
 }
-
-type lexemeKind uint8
-
-const (
-	wordLexeme lexemeKind = iota
-	startLexeme
-	endLexeme
-	spaceLexeme
-	punctLexeme
-	openLexeme
-	closeLexeme
-)
 
 const punctuation = ",;:.!?"
 
 // lexeme returns the kind and size of what s, not empty, begins with.
-func lexeme(s string) (lexemeKind, int) {
+func lexeme(s string) (pieceKind, int) {
 	switch c := s[0]; {
 	case c == ' ' || c == '\n' || c == '\t' || c == '\r':
-		return spaceLexeme, 1
+		return spacePiece, 1
 	case c == '(' || c == '[':
-		return openLexeme, 1
+		return openPiece, 1
 	case c == ')' || c == ']':
-		return closeLexeme, 1
+		return closePiece, 1
 	case c == '<' && len(s) > 1 && s[1] >= 'a' && s[1] <= 'z':
-		return startLexeme, 1
+		return startPiece, 1
 	case c == '<' && strings.HasPrefix(s, "</"):
 		if end := strings.IndexByte(s, '>'); end > 0 {
-			return endLexeme, end + 1
+			return endPiece, end + 1
 		}
 	}
 	if n := punctRun(s); n > 0 {
-		return punctLexeme, n
+		return punctPiece, n
 	}
 	i := max(1, referenceSize(s))
 	for i < len(s) && s[i] != '&' && !strings.ContainsRune(" \n\t\r()[]<", rune(s[i])) && punctRun(s[i:]) == 0 {
 		i++
 	}
-	return wordLexeme, i
+	return wordPiece, i
 }
 
 // referenceSize returns the size of what looks like a character reference at the

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -162,17 +161,4 @@ func quarter(d date) int { return (d.month-1)/3 + 1 }
 func appendQuarterOf(dst []byte, d date) []byte {
 	dst = strconv.AppendInt(dst, int64(d.year), 10)
 	return append(dst, 'Q', byte('0'+quarter(d)))
-}
-
-// appendISO appends "2022-05-14", "2022-05" or "2022".
-func (d date) appendISO(dst []byte) []byte {
-	switch {
-	case d.year == 0:
-		return dst
-	case d.month == 0:
-		return fmt.Appendf(dst, "%04d", d.year)
-	case d.day == 0:
-		return fmt.Appendf(dst, "%04d-%02d", d.year, d.month)
-	}
-	return fmt.Appendf(dst, "%04d-%02d-%02d", d.year, d.month, d.day)
 }

@@ -7,9 +7,12 @@
 // instructions, each with its place in the file for errors). Render walks the
 // activity's BSON once (record.go), runs the instructions of the activity's type
 // and subtype (program.go), where fields bring in escaped values (field.go,
-// people.go, date.go) and a joiner (joint.go) tidies the template's own text
-// around values that turned out empty. Complete keeps what an activity has
+// persons.go, names.go, date.go) and a joiner (joiner.go) tidies the template's own
+// text around values that turned out empty. Complete keeps what an activity has
 // rendered already and adds what it lacks.
+//
+// WithOsiris lays the settings of an OSIRIS database over the rules (osiris*.go): its
+// templates have a notation of their own (osiris_template.go) and are compiled as above.
 //
 // Rules are immutable and safe for concurrent use. No value an activity holds
 // makes Render fail, panic or write HTML outside the allow-list of package

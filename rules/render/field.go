@@ -2,7 +2,6 @@ package render
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -10,16 +9,28 @@ import (
 	"vitrine/rules/markup"
 )
 
-// field is something a template can name: a stored value of a kind, or one
-// derived from several.
+// writer appends the HTML of a field, nothing when the field is empty.
+type writer = func(p *page, dst []byte) []byte
+
+// field is something a template can name: a stored value of a kind, or one derived from
+// several.
 type field struct {
-	formats []string // besides the default, ""
-	// write appends the field's HTML, nothing when it is empty.
-	write func(p *page, dst []byte, format string) []byte
-	// filled overrides "writes something" as the meaning of filled; nil if it needn't.
+	write   writer            // in the default format
+	formats map[string]writer // in the other formats, by name
+	// filled is what conditions see as filled; if nil, that write writes something. A field
+	// with it has no text.
 	filled func(p *page) bool
 	// address returns the field as a URL; nil for fields that are none.
 	address func(p *page) string
+}
+
+// in returns the field in one of its formats, false if it lacks the format.
+func (f *field) in(format string) (*field, bool) {
+	if format == "" {
+		return f, true
+	}
+	write, ok := f.formats[format]
+	return &field{write: write, address: f.address}, ok
 }
 
 // isFilled reports whether conditions see the field as filled.
@@ -27,8 +38,49 @@ func (p *page) isFilled(f *field) bool {
 	if f.filled != nil {
 		return f.filled(p)
 	}
-	p.probe = f.write(p, p.probe[:0], "")
+	p.probe = f.write(p, p.probe[:0])
 	return len(p.probe) > 0
+}
+
+// textField is text that f returns.
+func textField(f func(p *page) string) *field {
+	return &field{write: func(p *page, dst []byte) []byte { return markup.AppendEscape(dst, f(p)) }}
+}
+
+// constantField is HTML in each language.
+func constantField(html [languages]string) *field {
+	return &field{write: func(p *page, dst []byte) []byte { return append(dst, html[p.lang]...) }}
+}
+
+// around is a field that is not empty, with HTML before and after it.
+func around(before string, f *field, after string) *field {
+	return &field{write: func(p *page, dst []byte) []byte {
+		start := len(dst)
+		dst = append(dst, before...)
+		mark := len(dst)
+		if dst = f.write(p, dst); len(dst) == mark {
+			return dst[:start]
+		}
+		return append(dst, after...)
+	}}
+}
+
+// joined are the fields that are not empty, with a separator between them.
+func joined(separator string, fields ...*field) *field {
+	return &field{write: func(p *page, dst []byte) []byte {
+		start := len(dst)
+		for _, f := range fields {
+			end := len(dst)
+			if end > start {
+				dst = append(dst, separator...)
+			}
+			mark := len(dst)
+			if dst = f.write(p, dst); len(dst) == mark {
+				dst = dst[:end]
+			}
+		}
+		return dst
+	}}
 }
 
 // source finds a stored field's value.
@@ -47,7 +99,7 @@ func (s source) value(p *page) bson.RawValue {
 
 // kinds are what the rules file may declare a stored field to be.
 var kinds = map[string]func(source) *field{
-	"text":    textField,
+	"text":    scalarField,
 	"markup":  markupField,
 	"date":    dateField,
 	"persons": personsField,
@@ -56,18 +108,14 @@ var kinds = map[string]func(source) *field{
 	"flag":    flagField,
 }
 
-// textField is escaped text; a list of texts is joined by commas.
-func textField(s source) *field {
-	return &field{write: func(p *page, dst []byte, _ string) []byte {
-		return appendTexts(dst, s.value(p), markup.AppendEscape)
-	}}
+// scalarField is escaped text; a list of texts is joined by commas.
+func scalarField(s source) *field {
+	return &field{write: func(p *page, dst []byte) []byte { return appendTexts(dst, s.value(p), markup.AppendEscape) }}
 }
 
 // markupField is text with the inline markup of titles.
 func markupField(s source) *field {
-	return &field{write: func(p *page, dst []byte, _ string) []byte {
-		return appendTexts(dst, s.value(p), markup.AppendTitle)
-	}}
+	return &field{write: func(p *page, dst []byte) []byte { return appendTexts(dst, s.value(p), markup.AppendTitle) }}
 }
 
 // appendTexts appends the texts of a value by write, with commas between them.
@@ -82,48 +130,45 @@ func appendTexts(dst []byte, v bson.RawValue, write func([]byte, string) []byte)
 	return dst
 }
 
-// Formats of dates: "" is the day as the language writes it, year only the year,
-// iso "2022-05-14".
-const (
-	dateYear = "year"
-	dateISO  = "iso"
-)
-
+// dateField is a day as the language writes it; year is only its year, iso "2022-05-14".
 func dateField(s source) *field {
-	return &field{formats: []string{dateYear, dateISO}, write: func(p *page, dst []byte, format string) []byte {
-		d := parseDate(s.value(p), p.zone)
-		switch format {
-		case dateYear:
-			return dateStyles[p.lang].date(dst, date{year: d.year})
-		case dateISO:
-			return d.appendISO(dst)
-		}
-		return dateStyles[p.lang].date(dst, d)
-	}}
-}
-
-func personsField(s source) *field {
 	return &field{
-		formats: []string{personsLinked, personsPlain, personsFull},
-		write: func(p *page, dst []byte, format string) []byte {
-			return appendPersons(dst, p.persons(s), format)
+		write: func(p *page, dst []byte) []byte {
+			return dateStyles[p.lang].date(dst, parseDate(s.value(p), p.zone), p.lang)
+		},
+		formats: map[string]writer{
+			"year": func(p *page, dst []byte) []byte {
+				return dateStyles[p.lang].date(dst, date{year: parseDate(s.value(p), p.zone).year}, p.lang)
+			},
+			"iso": func(p *page, dst []byte) []byte { return isoDates.date(dst, parseDate(s.value(p), p.zone), p.lang) },
 		},
 	}
 }
 
-// asLink is the format of URLs and DOIs that makes them links.
-const asLink = "link"
+// linkFormat is the format of URLs and DOIs that makes them links.
+const linkFormat = "link"
 
+// linkField is the text of an address, in the format link a link to it. Both are empty or
+// neither is.
+func linkField(address, text func(p *page) string) *field {
+	f := textField(text)
+	f.address = address
+	f.formats = map[string]writer{linkFormat: func(p *page, dst []byte) []byte {
+		url := address(p)
+		if url == "" {
+			return dst
+		}
+		dst = append(dst, "<a href='"...)
+		dst = append(markup.AppendEscape(dst, url), "' target='_blank' rel='noopener'>"...)
+		return append(markup.AppendEscape(dst, text(p)), "</a>"...)
+	}}
+	return f
+}
+
+// urlField is an http or https URL; anything else is empty.
 func urlField(s source) *field {
 	address := func(p *page) string { return markup.WebURL(text(s.value(p))) }
-	return &field{
-		formats: []string{asLink},
-		address: address,
-		write: func(p *page, dst []byte, format string) []byte {
-			u := address(p)
-			return appendLink(dst, u, u, format)
-		},
-	}
+	return linkField(address, address)
 }
 
 // doiShape is a DOI without the resolver's address: prefix, slash, suffix.
@@ -143,44 +188,22 @@ func doi(s string) string {
 	return s
 }
 
+// doiField is a DOI, bare or as URL; anything else is empty.
 func doiField(s source) *field {
-	address := func(p *page) string {
-		id := doi(text(s.value(p)))
-		if id == "" {
+	id := func(p *page) string { return doi(text(s.value(p))) }
+	return linkField(func(p *page) string {
+		prefix, suffix, ok := strings.Cut(id(p), "/")
+		if !ok {
 			return ""
 		}
-		prefix, suffix, _ := strings.Cut(id, "/")
 		return "https://doi.org/" + prefix + "/" + strings.ReplaceAll(markup.PathSegment(suffix), "%2F", "/")
-	}
-	return &field{
-		formats: []string{asLink},
-		address: address,
-		write: func(p *page, dst []byte, format string) []byte {
-			return appendLink(dst, address(p), doi(text(s.value(p))), format)
-		},
-	}
-}
-
-// appendLink appends text, as a link to url if format says so; nothing without url.
-func appendLink(dst []byte, url, text, format string) []byte {
-	if url == "" {
-		return dst
-	}
-	if format != asLink {
-		return markup.AppendEscape(dst, text)
-	}
-	dst = append(dst, "<a href='"...)
-	dst = append(markup.AppendEscape(dst, url), "' target='_blank' rel='noopener'>"...)
-	return append(markup.AppendEscape(dst, text), "</a>"...)
+	}, id)
 }
 
 // flagField has no text of its own; conditions ask whether it is set.
 func flagField(s source) *field {
 	return &field{
-		write:  func(_ *page, dst []byte, _ string) []byte { return dst },
+		write:  func(_ *page, dst []byte) []byte { return dst },
 		filled: func(p *page) bool { return truthy(s.value(p)) },
 	}
 }
-
-// knows reports whether the field has the format.
-func (f *field) knows(format string) bool { return format == "" || slices.Contains(f.formats, format) }

@@ -103,8 +103,8 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	}
 	l.rules.userSlots = append(slices.Clone(r.userSlots), l.slot("supervisors"))
 	for out, path := range map[output]string{outAuthors: "authors", outEditors: "editors"} {
-		persons := styledPersons(l.source(path), authorStyle(o.Persons))
-		l.rules.templates[out] = []instr{{op: opField, operands: []operand{{field: persons}}}}
+		persons := osirisPersons(l.source(path), authorStyle(o.Persons))
+		l.rules.templates[out] = []instr{{kind: fieldPiece, fields: []*field{persons}}}
 	}
 	l.rules.parts = &datePartSlots{start: l.slot("start"), end: l.slot("end")}
 	l.vocabulary = vocabulary{fields: l.osirisFields(o), labels: map[string][languages]string{untitled: untitledLabel}}

@@ -38,15 +38,15 @@ func (l *osirisLoader) osirisTemplates(o OsirisType, s *subtype) {
 	s.templates[outPortfolio] = l.code(listForm("/activity/", title, subtitle))
 }
 
-func fieldNode(name string) node { return placeholder{operands: []operandSyntax{{name: name}}} }
+func fieldNode(name string) node { return placeholder{operands: []operand{{text: name}}} }
 
 // listForm is the form that activities have in lists: the title as a link, and below it
 // the subtitle.
 func listForm(base string, title, subtitle []node) []node {
 	form := []node{literal{text: "<a class='colorless' href='" + base}, fieldNode("id"), literal{text: "'>"}}
 	for _, n := range title {
-		if p, ok := n.(placeholder); ok && len(p.operands) == 1 && p.operands[0].name == "title" {
-			p.operands = append(slices.Clone(p.operands), operandSyntax{kind: labelOperand, name: untitled})
+		if p, ok := n.(placeholder); ok && len(p.operands) == 1 && p.operands[0].text == "title" {
+			p.operands = append(slices.Clone(p.operands), operand{kind: labelOperand, text: untitled})
 			n = p
 		}
 		form = append(form, n)
@@ -63,7 +63,10 @@ func linkedNodes(fields map[string]*field, nodes []node) []node {
 		case placeholder:
 			n.operands = slices.Clone(n.operands)
 			for j, op := range n.operands {
-				if f, ok := fields[op.name]; ok && op.kind == fieldOperand && f.knows(personsLinked) {
+				if op.kind != fieldOperand {
+					continue
+				}
+				if _, ok := fields[op.text].formats[personsLinked]; ok {
 					n.operands[j].format = personsLinked
 				}
 			}
@@ -160,14 +163,14 @@ func fieldNames(nodes []node) iter.Seq[string] {
 			switch n := n.(type) {
 			case placeholder:
 				for _, op := range n.operands {
-					if op.kind == fieldOperand && !yield(op.name) {
+					if op.kind == fieldOperand && !yield(op.text) {
 						return
 					}
 				}
 			case conditional:
 				for _, all := range n.test {
 					for _, term := range all {
-						if !yield(term.field) {
+						if !yield(term.name) {
 							return
 						}
 					}
@@ -191,7 +194,7 @@ func (l *osirisLoader) named(name string) (*field, bool) {
 	for _, who := range [...]string{"authors", "editors", "supervisors"} {
 		if spec, ok := strings.CutPrefix(name, who+"-"); ok {
 			if style, ok := parseNameStyle(spec); ok {
-				return styledPersons(l.source(who), style), true
+				return osirisPersons(l.source(who), style), true
 			}
 		}
 	}

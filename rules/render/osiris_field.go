@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 		fields[name] = osirisStored(l.source(path))
 	}
 	for _, name := range osirisNothing {
-		fields[name] = constantField("")
+		fields[name] = constantField([languages]string{})
 	}
 	l.persons(fields)
 	l.journals(fields, o.Journals)
@@ -63,42 +64,36 @@ func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 // osirisStored is a stored value as it is, with the inline markup of titles. A dash
 // stands for nothing.
 func osirisStored(s source) *field {
-	stored := markupField(s)
-	return &field{write: func(p *page, dst []byte, format string) []byte {
+	return &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
-		if dst = stored.write(p, dst, format); string(dst[start:]) == "-" {
+		if dst = appendTexts(dst, s.value(p), markup.AppendTitle); string(dst[start:]) == "-" {
 			return dst[:start]
 		}
 		return dst
 	}}
 }
 
-func constantField(html string) *field {
-	return &field{write: func(_ *page, dst []byte, _ string) []byte { return append(dst, html...) }}
-}
-
-// persons adds the fields that name persons without saying how.
+// persons adds the fields that name persons without saying how, and the persons and
+// organisations that are not lists.
 func (l *osirisLoader) persons(fields map[string]*field) {
 	for name, path := range map[string]string{
 		"authors": "authors", "author-table": "authors", "scientist": "authors",
 		"editor": "editors", "editors": "editors",
 		"supervisor": "supervisors", "supervisors": "supervisors", "supervisor-thesis": "supervisors",
 	} {
-		fields[name] = styledPersons(l.source(path), defaultStyle())
+		fields[name] = osirisPersons(l.source(path), osirisStyle())
 	}
 	fields[legend] = legendField(l.source("authors"))
-	who, title, affiliation := textField(l.source("name")), textField(l.source("academic_title")), textField(l.source("affiliation"))
-	organization := l.source("organization")
-	fields["person"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		start := len(dst)
-		return joinFields(p, joinFields(p, dst, start, " ", title, who), start, ", ", affiliation)
-	}}
-	fields["organization"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		return markup.AppendTitle(dst, organizationName(organization.value(p)))
-	}}
-	fields["person-organization"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		return joinFields(p, dst, len(dst), ", ", who, fields["organization"])
-	}}
+	who, organization := scalarField(l.source("name")), l.source("organization")
+	title, affiliation := scalarField(l.source("academic_title")), scalarField(l.source("affiliation"))
+	fields["organization"] = titleField(func(p *page) string { return organizationName(organization.value(p)) })
+	fields["person"] = joined(", ", joined(" ", title, who), affiliation)
+	fields["person-organization"] = joined(", ", who, fields["organization"])
+}
+
+// titleField is text that f returns, with the inline markup of titles.
+func titleField(f func(p *page) string) *field {
+	return &field{write: func(p *page, dst []byte) []byte { return markup.AppendTitle(dst, f(p)) }}
 }
 
 // organizationName is the name of an organisation where activities have it. Most have
@@ -111,80 +106,50 @@ func organizationName(v bson.RawValue) string {
 	return name
 }
 
-// joinFields appends fields that are not empty, each behind the separator unless nothing
-// stands in dst from start on.
-func joinFields(p *page, dst []byte, start int, separator string, fields ...*field) []byte {
-	for _, f := range fields {
-		if len(dst) == start {
-			dst = f.write(p, dst, "")
-		} else {
-			dst = prefixed(p, dst, separator, f)
-		}
-	}
-	return dst
-}
-
 // journals adds the journal of an activity: as its own record has it, or else as the
 // activity does.
 func (l *osirisLoader) journals(fields map[string]*field, known map[string]OsirisJournal) {
 	known = maps.Clone(known)
 	id, stored := l.source("journal_id"), osirisStored(l.source("journal"))
 	journal := func(name func(OsirisJournal) string) *field {
-		return &field{write: func(p *page, dst []byte, format string) []byte {
-			if j, ok := known[text(id.value(p))]; ok && name(j) != "" {
-				return markup.AppendTitle(dst, name(j))
+		return &field{write: func(p *page, dst []byte) []byte {
+			if name := name(known[text(id.value(p))]); name != "" {
+				return markup.AppendTitle(dst, name)
 			}
-			return stored.write(p, dst, format)
+			return stored.write(p, dst)
 		}}
 	}
 	fields["journal"] = journal(func(j OsirisJournal) string { return j.Name })
-	fields["journal-abbr"] = journal(func(j OsirisJournal) string {
-		if j.Abbr != "" {
-			return j.Abbr
-		}
-		return j.Name
-	})
-}
-
-// as is a field in one of its formats.
-func as(f *field, format string) *field {
-	return &field{
-		address: f.address,
-		write:   func(p *page, dst []byte, _ string) []byte { return f.write(p, dst, format) },
-	}
+	fields["journal-abbr"] = journal(func(j OsirisJournal) string { return cmp.Or(j.Abbr, j.Name) })
 }
 
 // links adds identifiers and addresses, which OSIRIS shows as links.
 func (l *osirisLoader) links(fields map[string]*field) {
-	doi, url, pubmed := doiField(l.source("doi")), urlField(l.source("link")), l.source("pubmed")
-	fields["doi"], fields["doi-text"] = as(doi, asLink), as(doi, "")
-	fields["doi-link"] = &field{address: doi.address, write: func(p *page, dst []byte, _ string) []byte {
-		return appendLink(dst, doi.address(p), doi.address(p), asLink)
-	}}
-	fields["doi-prefix"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		return prefixed(p, dst, "DOI: ", fields["doi"])
-	}}
-	for _, name := range [...]string{"link", "link-full", "link-short", "software-link"} {
-		fields[name] = as(url, asLink)
-	}
-	fields["pubmed"] = &field{write: func(p *page, dst []byte, _ string) []byte {
+	doi, pubmed := doiField(l.source("doi")), l.source("pubmed")
+	pubmedID := func(p *page) string {
 		if _, ok := integer(pubmed.value(p)); !ok {
-			return dst
+			return ""
 		}
-		id := text(pubmed.value(p))
-		return appendLink(dst, "https://pubmed.ncbi.nlm.nih.gov/"+id+"/", id, asLink)
-	}}
+		return text(pubmed.value(p))
+	}
+	pubmedURL := func(p *page) string {
+		if id := pubmedID(p); id != "" {
+			return "https://pubmed.ncbi.nlm.nih.gov/" + id + "/"
+		}
+		return ""
+	}
+	url := asLink(urlField(l.source("link")))
+	fields["doi"], fields["doi-text"] = asLink(doi), doi
+	fields["doi-link"] = asLink(linkField(doi.address, doi.address))
+	fields["doi-prefix"] = around("DOI: ", fields["doi"], "")
+	fields["link"], fields["link-full"], fields["link-short"], fields["software-link"] = url, url, url, url
+	fields["pubmed"] = &field{write: asLink(linkField(pubmedURL, pubmedID)).write}
 }
 
-// prefixed appends a field that is not empty behind a prefix.
-func prefixed(p *page, dst []byte, prefix string, f *field) []byte {
-	start := len(dst)
-	dst = append(dst, prefix...)
-	mark := len(dst)
-	if dst = f.write(p, dst, ""); len(dst) == mark {
-		return dst[:start]
-	}
-	return dst
+// asLink is a field of an address as a link to it.
+func asLink(f *field) *field {
+	linked, _ := f.in(linkFormat)
+	return linked
 }
 
 // remarks adds what flags of an activity put into its citation. OSIRIS has it in
@@ -197,86 +162,67 @@ func (l *osirisLoader) remarks(fields map[string]*field) {
 		"openaccess-text":       {"open_access", "Open Access"},
 		"peer-reviewed":         {"peer_reviewed", "<span class='text-success'>[Peer-reviewed]</span>"},
 	} {
-		fields[name] = remarkField(l.source(r.path), func(*page) string { return r.html })
+		fields[name] = remarkField(l.source(r.path), [languages]string{r.html, r.html})
 	}
 	open, status := l.source("open_access"), l.source("oa_status")
-	for _, name := range [...]string{"openaccess", "open_access"} {
-		fields[name] = &field{write: func(p *page, dst []byte, _ string) []byte { return appendOpenAccess(p, dst, open, status) }}
-	}
-	for _, name := range [...]string{"openaccess-status", "oa_status"} {
-		fields[name] = &field{write: func(p *page, dst []byte, _ string) []byte {
-			return markup.AppendEscape(dst, openAccess(p, open, status))
-		}}
-	}
+	access := textField(func(p *page) string { // "Open Access (gold)"
+		s := text(status.value(p))
+		switch {
+		case !truthy(open.value(p)):
+			return "Closed Access"
+		case s != "":
+			return "Open Access (" + s + ")"
+		}
+		return "Open Access"
+	})
+	icon := &field{write: func(p *page, dst []byte) []byte {
+		class := "icon-closed-access text-danger"
+		if truthy(open.value(p)) {
+			class = "icon-open-access text-success"
+		}
+		return around("<i class='"+class+"' title='", access, "'></i>").write(p, dst)
+	}}
+	fields["openaccess"], fields["open_access"] = icon, icon
+	fields["openaccess-status"], fields["oa_status"] = access, access
 }
 
 // remarkField says something where a flag is set.
-func remarkField(flag source, html func(p *page) string) *field {
-	return &field{write: func(p *page, dst []byte, _ string) []byte {
+func remarkField(flag source, html [languages]string) *field {
+	return &field{write: func(p *page, dst []byte) []byte {
 		if truthy(flag.value(p)) {
-			dst = append(dst, html(p)...)
+			dst = append(dst, html[p.lang]...)
 		}
 		return dst
 	}}
 }
 
-// openAccess is how an activity can be read: "Open Access (gold)".
-func openAccess(p *page, open, status source) string {
-	if !truthy(open.value(p)) {
-		return "Closed Access"
-	}
-	if s := text(status.value(p)); s != "" {
-		return "Open Access (" + s + ")"
-	}
-	return "Open Access"
-}
-
-// appendOpenAccess appends the icon of openAccess.
-func appendOpenAccess(p *page, dst []byte, open, status source) []byte {
-	class := "icon-closed-access text-danger"
-	if truthy(open.value(p)) {
-		class = "icon-open-access text-success"
-	}
-	dst = append(append(append(dst, "<i class='"...), class...), "' title='"...)
-	return append(markup.AppendEscape(dst, openAccess(p, open, status)), "'></i>"...)
-}
-
 // numbers adds pages, editions and versions with the words that go with them.
 func (l *osirisLoader) numbers(fields map[string]*field) {
-	volume, issue, pages := fields["volume"], fields["issue"], fields["pages"]
-	fields["volume-issue-pages"] = &field{write: func(p *page, dst []byte, _ string) []byte {
+	pages, edition := fields["pages"], l.source("edition")
+	issue := joined("", around(" ", fields["volume"], ""), around("(", fields["issue"], ")"))
+	fields["volume-issue-pages"] = &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
-		dst = prefixed(p, dst, " ", volume)
-		mark := len(dst)
-		if dst = prefixed(p, dst, "(", issue); len(dst) > mark {
-			dst = append(dst, ')')
+		if dst = issue.write(p, dst); len(dst) == start {
+			return around(" : ", pages, "").write(p, dst)
 		}
-		if len(dst) == start {
-			return prefixed(p, dst, " : ", pages)
-		}
-		return prefixed(p, dst, ": ", pages)
+		return around(": ", pages, "").write(p, dst)
 	}}
-	version, edition := osirisStored(l.source("version")), l.source("edition")
-	fields["pages-pp"] = &field{write: func(p *page, dst []byte, _ string) []byte {
+	fields["pages-pp"] = &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
-		dst = prefixed(p, dst, "pp. ", pages)
+		dst = around("pp. ", pages, "").write(p, dst)
 		if s := string(dst[start:]); s != "" && !strings.ContainsAny(s, "-–,") {
 			return append(dst[:start], s[1:]...) // one page is a p.
 		}
 		return dst
 	}}
-	fields["version"] = &field{write: func(p *page, dst []byte, _ string) []byte { return prefixed(p, dst, "Version ", version) }}
-	fields["edition"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		return markup.AppendTitle(dst, ordinal(edition.value(p)))
-	}}
-	fields["edition-ed"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		start := len(dst)
-		dst = markup.AppendTitle(dst, ordinal(edition.value(p)))
-		if _, number := integer(edition.value(p)); number && len(dst) > start {
-			return append(dst, " ed."...)
+	fields["version"] = around("Version ", osirisStored(l.source("version")), "")
+	fields["edition"] = titleField(func(p *page) string { return ordinal(edition.value(p)) })
+	fields["edition-ed"] = titleField(func(p *page) string {
+		if _, number := integer(edition.value(p)); number {
+			return ordinal(edition.value(p)) + " ed."
 		}
-		return dst
-	}}
+		return text(edition.value(p))
+	})
 }
 
 // ordinal returns a number as "2nd", and everything else as it is.
@@ -302,16 +248,23 @@ func ordinal(v bson.RawValue) string {
 // dates adds the names that the time of an activity has in OSIRIS.
 func (l *osirisLoader) dates(fields map[string]*field) {
 	start := l.source("start")
-	fields["date-range"] = &field{write: func(p *page, dst []byte, _ string) []byte { return appendOsirisSpan(dst, p.span()) }}
-	fields["date"] = fields["date-range"]
-	fields["date-range-ongoing"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		return appendOngoing(dst, p.span(), !absent(start.value(p)), p.lang)
-	}}
-	fields["start"] = &field{write: func(p *page, dst []byte, _ string) []byte { return appendOsirisDate(dst, p.span().from) }}
-	fields["end"] = &field{write: func(p *page, dst []byte, _ string) []byte { return appendOsirisDate(dst, p.span().to) }}
-	fields["month"] = &field{write: func(p *page, dst []byte, _ string) []byte {
-		return append(dst, monthName(p.span().from, p.lang)...)
-	}}
+	for name, write := range map[string]func(p *page, t span, dst []byte) []byte{
+		"date":       func(p *page, t span, dst []byte) []byte { return osirisDates.span(dst, t, p.lang) },
+		"date-range": func(p *page, t span, dst []byte) []byte { return osirisDates.span(dst, t, p.lang) },
+		"date-range-ongoing": func(p *page, t span, dst []byte) []byte {
+			return appendOngoing(dst, t, !absent(start.value(p)), p.lang)
+		},
+		"start": func(p *page, t span, dst []byte) []byte { return osirisDates.date(dst, t.from, p.lang) },
+		"end":   func(p *page, t span, dst []byte) []byte { return osirisDates.date(dst, t.to, p.lang) },
+		"month": func(p *page, t span, dst []byte) []byte {
+			if t.from.month > 0 {
+				dst = append(dst, monthNames[p.lang].full[t.from.month-1]...)
+			}
+			return dst
+		},
+	} {
+		fields[name] = &field{write: func(p *page, dst []byte) []byte { return write(p, p.span(), dst) }}
+	}
 }
 
 // codes adds fields that store codes: what a vocabulary of the database calls them, or
@@ -344,26 +297,23 @@ func (l *osirisLoader) codes(fields map[string]*field, vocabularies map[string]m
 	}
 }
 
-// codeField shows the names of stored codes, and codes without one as they are.
+// codeField shows the names of stored codes, and codes without one as they are. otherwise
+// is the code of activities that do not have the field.
 func codeField(s source, names map[string]label.Name, otherwise string) *field {
 	texts := make(map[string][languages]string, len(names))
 	for code, name := range names {
 		texts[code] = inLanguages(name)
 	}
-	return &field{write: func(p *page, dst []byte, _ string) []byte {
-		v := s.value(p)
-		if absent(v) && otherwise != "" {
-			return appendCode(dst, otherwise, texts, p.lang)
+	return &field{write: func(p *page, dst []byte) []byte {
+		name := func(dst []byte, code string) []byte {
+			return markup.AppendTitle(dst, cmp.Or(texts[code][p.lang], code))
 		}
-		return appendTexts(dst, v, func(dst []byte, code string) []byte { return appendCode(dst, code, texts, p.lang) })
+		v := s.value(p)
+		if absent(v) {
+			return name(dst, otherwise)
+		}
+		return appendTexts(dst, v, name)
 	}}
-}
-
-func appendCode(dst []byte, code string, texts map[string][languages]string, lang int) []byte {
-	if text := texts[code][lang]; text != "" {
-		return markup.AppendTitle(dst, text)
-	}
-	return markup.AppendTitle(dst, code)
 }
 
 // custom makes a field of the institute's own.
@@ -371,20 +321,17 @@ func (l *osirisLoader) custom(f OsirisField) *field {
 	s := l.source(f.ID)
 	switch f.Kind {
 	case OsirisDate:
-		return &field{write: func(p *page, dst []byte, _ string) []byte {
-			return appendOsirisDate(dst, parseDate(s.value(p), p.zone))
+		return &field{write: func(p *page, dst []byte) []byte {
+			return osirisDates.date(dst, parseDate(s.value(p), p.zone), p.lang)
 		}}
 	case OsirisURL:
-		return as(urlField(s), asLink)
+		return asLink(urlField(s))
 	case OsirisFlag:
 		names := inLanguages(f.Name)
-		return remarkField(s, func(p *page) string {
-			name := names[p.lang]
-			if name == "" {
-				name = f.ID
-			}
-			return "[" + markup.Title(name) + "]"
-		})
+		for lang, name := range names {
+			names[lang] = "[" + markup.Title(cmp.Or(name, f.ID)) + "]"
+		}
+		return remarkField(s, names)
 	}
 	return codeField(s, f.Values, f.Default)
 }

@@ -70,7 +70,7 @@ func (f *filler) date(key string, d date) {
 		return
 	}
 	day := date{d.year, max(d.month, 1), max(d.day, 1)}
-	f.record = bsoncore.AppendStringElement(f.record, key, string(day.appendISO(nil)))
+	f.record = bsoncore.AppendStringElement(f.record, key, string(isoDates.date(nil, day, english)))
 }
 
 func (f *filler) persons() {

@@ -47,11 +47,3 @@ var (
 		"webtool":  {EN: "Webpage"},
 	}
 )
-
-// monthNames are the months in full.
-var monthNames = [languages][12]string{
-	english: {"January", "February", "March", "April", "May", "June",
-		"July", "August", "September", "October", "November", "December"},
-	german: {"Januar", "Februar", "März", "April", "Mai", "Juni",
-		"Juli", "August", "September", "Oktober", "November", "Dezember"},
-}

@@ -79,13 +79,13 @@ func (p *osirisParser) placeholder(s string, at int) node {
 		alternative, s = cutAlternative(s)
 		switch quoted, ok := unquoted(alternative); {
 		case ok:
-			n.operands = append(n.operands, operandSyntax{kind: quotedOperand, text: quoted, at: at})
+			n.operands = append(n.operands, operand{kind: quotedOperand, text: quoted, at: at})
 		case first && !fieldName(alternative):
 			p.fault("{%s} does not begin with a field's name", alternative)
 		case first || p.known(alternative):
-			n.operands = append(n.operands, operandSyntax{name: alternative, at: at})
+			n.operands = append(n.operands, operand{text: alternative, at: at})
 		case alternative != "":
-			n.operands = append(n.operands, operandSyntax{kind: quotedOperand, text: alternative, at: at})
+			n.operands = append(n.operands, operand{kind: quotedOperand, text: alternative, at: at})
 		}
 	}
 	return n
@@ -123,14 +123,14 @@ func (p *osirisParser) conditional(s string, at int) (node, int) {
 	fields, text, _ := strings.Cut(s[1:end], " ")
 	n := conditional{at: at}
 	for all := range strings.SplitSeq(fields, "|") {
-		var terms []termSyntax
+		var terms []term
 		for name := range strings.SplitSeq(all, "&") {
 			name, empty := strings.CutPrefix(name, "!")
 			if !fieldName(name) {
 				p.fault("a %% without fields after it")
 				return nil, 0
 			}
-			terms = append(terms, termSyntax{field: name, empty: empty, at: at})
+			terms = append(terms, term{name: name, empty: empty, at: at})
 		}
 		n.test = append(n.test, terms)
 	}

@@ -1,55 +1,46 @@
 package render
 
-import "vitrine/rules/markup"
+import (
+	"slices"
 
-// opcode is what an instruction of a compiled template does.
-type opcode uint8
-
-const (
-	opWord   opcode = iota // text: HTML as it is
-	opSpace                // a space between words
-	opPunct                // text: a mark such as "," or "..."
-	opOpen                 // text: an opening bracket
-	opClose                // text: a closing bracket
-	opStart                // text or parts: a start tag; end: its end tag
-	opEnd                  // end tag of the innermost element
-	opBreak                // <br>
-	opField                // operands: the first that is not empty
-	opUnless               // test: go to jump unless it holds
+	"vitrine/rules/markup"
 )
 
-// instr is one instruction. Only the fields its opcode names are set.
+// pieceKind is what a piece of a template is, from the text that is compiled to the queue
+// of the joiner.
+type pieceKind uint8
+
+const (
+	wordPiece   pieceKind = iota // HTML as it is
+	spacePiece                   // a space between words
+	punctPiece                   // a mark such as "," or "..."
+	openPiece                    // an opening bracket
+	closePiece                   // a closing bracket
+	startPiece                   // a start tag
+	endPiece                     // an end tag
+	breakPiece                   // <br>
+	fieldPiece                   // the first of fields that is not empty
+	unlessPiece                  // go to jump unless test holds
+)
+
+// instr is one instruction of a compiled template. Only the fields that its kind needs are
+// set.
 type instr struct {
-	op       opcode
-	text     string
-	end      string
-	parts    []tagPart
-	operands []operand
-	test     test
-	jump     int
+	kind   pieceKind
+	text   string    // the piece, unless it has parts
+	parts  []tagPart // of a start tag with fields in it
+	end    string    // the end tag of a start tag
+	fields []*field
+	test   test
+	jump   int // an index of the code
 }
 
-// operand is one alternative of a field in a template: a field, or text.
-type operand struct {
-	field  *field
-	format string
-	text   [languages]string // HTML, if field is nil
-}
-
-// test is testSyntax with its fields found.
-type test [][]term
-
-type term struct {
-	field *field
-	empty bool
-}
-
-// tagPart is a stretch of a start tag: text, then the value of operands in the
-// way its place in the tag asks for.
+// tagPart is a stretch of a start tag: text, then the value of fields in the way that its
+// place in the tag asks for.
 type tagPart struct {
-	text     string
-	operands []operand
-	use      attributeUse
+	text   string
+	fields []*field
+	use    attributeUse
 }
 
 type attributeUse uint8
@@ -64,14 +55,7 @@ const (
 // holds evaluates a condition.
 func (p *page) holds(t test) bool {
 	for _, all := range t {
-		ok := true
-		for _, term := range all {
-			if p.isFilled(term.field) == term.empty {
-				ok = false
-				break
-			}
-		}
-		if ok {
+		if !slices.ContainsFunc(all, func(t term) bool { return p.isFilled(t.field) == t.empty }) {
 			return true
 		}
 	}
@@ -83,46 +67,35 @@ func (p *page) run(code []instr) []byte {
 	j := &p.joiner
 	j.reset()
 	for pc := 0; pc < len(code); pc++ {
-		switch in := &code[pc]; in.op {
-		case opWord:
+		switch in := &code[pc]; in.kind {
+		case wordPiece:
 			j.word(in.text)
-		case opSpace:
-			j.push(spaceJoint, " ")
-		case opPunct:
-			j.push(punctJoint, in.text)
-		case opOpen:
-			j.push(bracketJoint, in.text)
-		case opClose:
+		case closePiece:
 			j.closeBracket(in.text)
-		case opStart:
+		case startPiece:
 			p.startTag(in)
-		case opEnd:
+		case endPiece:
 			j.end()
-		case opBreak:
-			j.push(breakJoint, "<br>")
-		case opField:
-			if p.value = p.appendFirst(p.value[:0], in.operands); len(p.value) > 0 {
+		case fieldPiece:
+			if p.value = p.appendFirst(p.value[:0], in.fields); len(p.value) > 0 {
 				j.value(p.value)
 			}
-		case opUnless:
+		case unlessPiece:
 			if !p.holds(in.test) {
 				pc = in.jump - 1
 			}
+		default:
+			j.push(in.kind, in.text)
 		}
 	}
 	return j.finish()
 }
 
-// appendFirst appends the first operand that is not empty.
-func (p *page) appendFirst(dst []byte, operands []operand) []byte {
+// appendFirst appends the first field that is not empty.
+func (p *page) appendFirst(dst []byte, fields []*field) []byte {
 	start := len(dst)
-	for i := range operands {
-		if o := &operands[i]; o.field == nil {
-			dst = append(dst, o.text[p.lang]...)
-		} else {
-			dst = o.field.write(p, dst, o.format)
-		}
-		if len(dst) > start {
+	for _, f := range fields {
+		if dst = f.write(p, dst); len(dst) > start {
 			break
 		}
 	}
@@ -153,18 +126,18 @@ func (p *page) startTag(in *instr) {
 	p.joiner.start(string(tag), in.end)
 }
 
-// attribute returns the value of a part's operands as text, not yet escaped for
-// the attribute.
+// attribute returns the value of a part's fields as text, not yet escaped for the
+// attribute.
 func (p *page) attribute(part *tagPart) string {
 	if part.use == addressUse {
-		for _, o := range part.operands {
-			if url := o.field.address(p); url != "" {
+		for _, f := range part.fields {
+			if url := f.address(p); url != "" {
 				return url
 			}
 		}
 		return ""
 	}
-	p.value = p.appendFirst(p.value[:0], part.operands)
+	p.value = p.appendFirst(p.value[:0], part.fields)
 	value := markup.Text(string(p.value))
 	if part.use == segmentUse {
 		return markup.PathSegment(value)

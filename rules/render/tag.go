@@ -52,11 +52,11 @@ func attributeName(tag string) string {
 }
 
 // value places a field into the current tag.
-func (t *tagSource) value(at int, operands []operand) error {
+func (t *tagSource) value(at int, fields []*field) error {
 	if t.quote == 0 {
 		return wrongTemplate(at, "a field can stand inside a tag only in a quoted attribute")
 	}
-	part := tagPart{text: t.text.String(), operands: operands}
+	part := tagPart{text: t.text.String(), fields: fields}
 	t.text.Reset()
 	example := "x"
 	switch {
@@ -66,8 +66,8 @@ func (t *tagSource) value(at int, operands []operand) error {
 		part.use = segmentUse
 	case t.attr == "href":
 		part.use, example = addressUse, "https://example.org/"
-		for _, o := range operands {
-			if o.field == nil || o.field.address == nil {
+		for _, f := range fields {
+			if f.address == nil {
 				return wrongTemplate(at, "a link can begin only with a url or doi field")
 			}
 		}
@@ -86,7 +86,7 @@ func (c *compiler) startTag() error {
 	c.tag = nil
 	probe := t.probe.String()
 	if probe == "<br>" || probe == "<br/>" || probe == "<br />" {
-		c.emit(instr{op: opBreak})
+		c.emit(instr{kind: breakPiece, text: "<br>"})
 		return nil
 	}
 	n := 1
@@ -98,7 +98,7 @@ func (c *compiler) startTag() error {
 	if whole := probe + "x" + end; markup.Clean(whole) != whole {
 		return wrongTemplate(t.at, "%s is not in the plain form that the allow-list admits", probe)
 	}
-	in := instr{op: opStart, end: end}
+	in := instr{kind: startPiece, end: end}
 	if t.parts == nil {
 		in.text = t.text.String()
 	} else {

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// A node is a part of a template: literal text, a field or a conditional. Other
-// notations for templates can share the tree and everything behind it.
+// A node is a part of a template: literal text, a placeholder or a conditional. Both
+// notations for templates are read into nodes, so that one compiler serves both.
 type node interface{ isNode() }
 
 // literal is text of the template itself: HTML, trusted as far as the allow-list.
 type literal struct {
 	text string
-	at   int
+	at   int // byte offset in the template, as everywhere below
 }
 
 // placeholder is replaced by the first operand that is not empty.
 type placeholder struct {
-	operands []operandSyntax
+	operands []operand
 	at       int
 }
 
 // conditional shows its body only if test holds.
 type conditional struct {
-	test testSyntax
+	test test
 	body []node
 	at   int
 }
@@ -32,13 +32,11 @@ func (literal) isNode()     {}
 func (placeholder) isNode() {}
 func (conditional) isNode() {}
 
-// operandSyntax is one alternative of a placeholder: exactly one of field, label
-// and quoted is meant, told by kind.
-type operandSyntax struct {
+// operand is one alternative of a placeholder.
+type operand struct {
 	kind   operandKind
-	name   string // of the field or label
+	text   string // the name of the field or label, or the quoted text
 	format string // of the field
-	text   string // quoted
 	at     int
 }
 
@@ -50,27 +48,21 @@ const (
 	quotedOperand
 )
 
-// testSyntax holds if any of its alternatives does, and an alternative if all
-// its terms do: "a&b|!c" is {{a, b}, {!c}}.
-type testSyntax [][]termSyntax
+// test holds if any of its alternatives does, and an alternative if all its terms do:
+// "a&b|!c" is {{a, b}, {!c}}.
+type test [][]term
 
-// termSyntax asks for a field to be filled, or empty.
-type termSyntax struct {
-	field string
+// term asks for a field to be filled, or empty.
+type term struct {
+	name  string
 	empty bool
 	at    int
+	field *field // set by the compiler
 }
 
-// syntaxError is what is wrong with a template, at a byte offset.
-type syntaxError struct {
-	at     int
-	reason string
-}
-
-func (e *syntaxError) Error() string { return fmt.Sprintf("%s (at character %d)", e.reason, e.at+1) }
-
+// wrongTemplate returns the error for a template that is wrong at a byte offset.
 func wrongTemplate(at int, format string, args ...any) error {
-	return &syntaxError{at: at, reason: fmt.Sprintf(format, args...)}
+	return fmt.Errorf("%s (at character %d)", fmt.Sprintf(format, args...), at+1)
 }
 
 // maxNesting bounds conditionals within conditionals.
@@ -160,15 +152,15 @@ func (p *templateParser) conditional(at, depth int) (node, error) {
 	if depth > maxNesting {
 		return nil, wrongTemplate(at, "conditionals nest deeper than %d", maxNesting)
 	}
-	n := conditional{at: at, test: testSyntax{nil}}
+	n := conditional{at: at, test: test{nil}}
 	for {
 		p.blanks()
-		term := termSyntax{empty: p.take('!'), at: p.pos}
-		if term.field = p.name(); term.field == "" {
+		t := term{empty: p.take('!'), at: p.pos}
+		if t.name = p.name(); t.name == "" {
 			return nil, wrongTemplate(p.pos, "expected a field in a condition")
 		}
 		last := len(n.test) - 1
-		n.test[last] = append(n.test[last], term)
+		n.test[last] = append(n.test[last], t)
 		p.blanks()
 		if p.take(':') {
 			break
@@ -190,9 +182,9 @@ func (p *templateParser) conditional(at, depth int) (node, error) {
 	return n, nil
 }
 
-func (p *templateParser) operand() (operandSyntax, error) {
+func (p *templateParser) operand() (operand, error) {
 	p.blanks()
-	op := operandSyntax{at: p.pos}
+	op := operand{at: p.pos}
 	if p.pos < len(p.src) && (p.src[p.pos] == '\'' || p.src[p.pos] == '"') {
 		op.kind = quotedOperand
 		end := strings.IndexByte(p.src[p.pos+1:], p.src[p.pos])
@@ -206,7 +198,7 @@ func (p *templateParser) operand() (operandSyntax, error) {
 	if p.take('@') {
 		op.kind = labelOperand
 	}
-	if op.name = p.name(); op.name == "" {
+	if op.text = p.name(); op.text == "" {
 		return op, wrongTemplate(p.pos, "expected a field, @label or quoted text")
 	}
 	if op.kind == fieldOperand && p.take(':') {

@@ -20,31 +20,18 @@ import (
 type joiner struct {
 	out   []byte
 	queue []joint
-	open  []openTag
+	// open holds the end tags of the open elements. An empty one closes nothing: its start
+	// tag was left out.
+	open []string
 	// last is the last visible character in out, 0 at the start of a line.
 	last rune
 }
 
 // joint is one waiting piece of the template.
 type joint struct {
-	kind jointKind
+	kind pieceKind
 	text string
 }
-
-type jointKind uint8
-
-const (
-	spaceJoint jointKind = iota
-	punctJoint
-	bracketJoint // opening
-	startJoint   // start tag
-	endJoint     // end tag
-	breakJoint   // <br>
-)
-
-// openTag remembers how to close an element. An empty end closes nothing: its
-// start tag was left out.
-type openTag struct{ end string }
 
 // reset prepares the joiner for another citation, keeping its memory.
 func (j *joiner) reset() {
@@ -52,13 +39,13 @@ func (j *joiner) reset() {
 }
 
 // push queues a piece of the template.
-func (j *joiner) push(kind jointKind, text string) {
+func (j *joiner) push(kind pieceKind, text string) {
 	j.queue = append(j.queue, joint{kind, text})
 }
 
 // word writes visible text of the template.
 func (j *joiner) word(html string) {
-	j.settle(spaceJoint)
+	j.settle(spacePiece)
 	j.out = append(j.out, html...)
 	j.last = lastVisible(j.out)
 }
@@ -68,19 +55,19 @@ func (j *joiner) word(html string) {
 func (j *joiner) value(html []byte) {
 	if rest, ok := bytes.CutPrefix(html, []byte(" ")); ok {
 		if html, ok = bytes.CutPrefix(rest, []byte(": ")); ok {
-			j.push(punctJoint, ":")
+			j.push(punctPiece, ":")
 		}
-		j.push(spaceJoint, " ")
+		j.push(spacePiece, " ")
 	}
-	j.settle(spaceJoint)
+	j.settle(spacePiece)
 	j.out = append(j.out, html...)
 	j.last = lastVisible(j.out)
 }
 
 // start opens an element; an empty tag leaves the element out but not its content.
 func (j *joiner) start(tag, end string) {
-	j.push(startJoint, tag)
-	j.open = append(j.open, openTag{end})
+	j.push(startPiece, tag)
+	j.open = append(j.open, end)
 }
 
 // end closes the innermost element, or takes it back if nothing visible is in it.
@@ -91,13 +78,13 @@ func (j *joiner) end() {
 	closing := j.open[len(j.open)-1]
 	j.open = j.open[:len(j.open)-1]
 	for i := len(j.queue) - 1; i >= 0; i-- {
-		if j.queue[i].kind == startJoint {
+		if j.queue[i].kind == startPiece {
 			j.queue = append(j.queue[:i], j.queue[i+1:]...)
 			return
 		}
 	}
-	if closing.end != "" {
-		j.push(endJoint, closing.end)
+	if closing != "" {
+		j.push(endPiece, closing)
 	}
 }
 
@@ -105,19 +92,19 @@ func (j *joiner) end() {
 // nothing visible stands between them.
 func (j *joiner) closeBracket(text string) {
 	for i := len(j.queue) - 1; i >= 0; i-- {
-		if j.queue[i].kind != bracketJoint {
+		if j.queue[i].kind != openPiece {
 			continue
 		}
 		kept := j.queue[:i]
 		for _, p := range j.queue[i+1:] {
-			if p.kind == startJoint || p.kind == endJoint {
+			if p.kind == startPiece || p.kind == endPiece {
 				kept = append(kept, p)
 			}
 		}
 		j.queue = kept
 		return
 	}
-	j.settle(breakJoint)
+	j.settle(breakPiece)
 	j.out = append(j.out, text...)
 	j.last = rune(text[0])
 }
@@ -129,29 +116,29 @@ func (j *joiner) finish() []byte {
 	}
 	kept := j.queue[:0]
 	for _, p := range j.queue {
-		if p.kind != bracketJoint && p.kind != breakJoint {
+		if p.kind != openPiece && p.kind != breakPiece {
 			kept = append(kept, p)
 		}
 	}
 	j.queue = kept
-	j.settle(breakJoint)
+	j.settle(breakPiece)
 	return j.out
 }
 
-// settle writes out the queue. next says what follows: spaceJoint a word, to be
-// kept apart from what precedes if the template says so; breakJoint the end of a
+// settle writes out the queue. next says what follows: spacePiece a word, to be
+// kept apart from what precedes if the template says so; breakPiece the end of a
 // line or bracket, where nothing may dangle.
-func (j *joiner) settle(next jointKind) {
+func (j *joiner) settle(next pieceKind) {
 	from := 0
 	for i, p := range j.queue {
 		switch p.kind {
-		case bracketJoint:
-			j.settlePart(j.queue[from:i], spaceJoint)
+		case openPiece:
+			j.settlePart(j.queue[from:i], spacePiece)
 			j.out = append(j.out, p.text...)
 			j.last = rune(p.text[0])
 			from = i + 1
-		case breakJoint:
-			j.settlePart(j.queue[from:i], breakJoint)
+		case breakPiece:
+			j.settlePart(j.queue[from:i], breakPiece)
 			if j.last != 0 {
 				j.out = append(j.out, p.text...)
 			}
@@ -164,21 +151,21 @@ func (j *joiner) settle(next jointKind) {
 }
 
 // settlePart writes out a stretch of the queue without brackets and breaks.
-func (j *joiner) settlePart(part []joint, next jointKind) {
+func (j *joiner) settlePart(part []joint, next pieceKind) {
 	if len(part) == 0 {
 		return
 	}
 	kept := j.keptPunct(part, next)
-	spaced := next == breakJoint || j.atEdge()
+	spaced := next == breakPiece || j.atEdge()
 	for i, p := range part {
 		switch {
-		case p.kind == punctJoint && i == kept:
+		case p.kind == punctPiece && i == kept:
 			j.out = append(j.out, p.text...)
 			j.last, _ = utf8.DecodeLastRuneInString(p.text)
-		case p.kind == spaceJoint && !spaced && i > kept:
+		case p.kind == spacePiece && !spaced && i > kept:
 			j.out = append(j.out, ' ')
 			spaced = true
-		case p.kind == startJoint || p.kind == endJoint:
+		case p.kind == startPiece || p.kind == endPiece:
 			j.out = append(j.out, p.text...)
 		}
 	}
@@ -189,14 +176,14 @@ func (j *joiner) atEdge() bool { return j.last == 0 || j.last == '(' || j.last =
 
 // keptPunct returns the position of the one punctuation mark that stays, -1 if
 // none does.
-func (j *joiner) keptPunct(part []joint, next jointKind) int {
+func (j *joiner) keptPunct(part []joint, next pieceKind) int {
 	kept, best := -1, 0
 	for i, p := range part {
-		if p.kind == punctJoint && strength(p.text) > best {
+		if p.kind == punctPiece && strength(p.text) > best {
 			kept, best = i, strength(p.text)
 		}
 	}
-	if kept < 0 || j.atEdge() || next == breakJoint && best < strength(".") || repeats(j.last, part[kept].text) {
+	if kept < 0 || j.atEdge() || next == breakPiece && best < strength(".") || repeats(j.last, part[kept].text) {
 		return -1
 	}
 	return kept

@@ -1,0 +1,129 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A pattern says how a date is written, one letter for each part: d the day, D the day in
+// two digits, m the short name of the month, F its full name, M its number in two digits,
+// y the year, Y the year in four digits. All other characters stand for themselves.
+type pattern string
+
+// dateStyle is how a language, or OSIRIS, writes dates and ranges of dates.
+type dateStyle struct {
+	day, month, year pattern // of dates that are known as far as this
+
+	// The beginning of a range whose end repeats the rest: of a range within one month, of
+	// days within one year, of months within one year. If empty, it is written in full.
+	inMonth, inYear, monthInYear pattern
+
+	tight string // between the ends where no word stands beside it
+	dash  string // between the ends elsewhere
+	today string // the end of what is still running; if empty, only the start is written
+}
+
+// dateStyles are the styles of the languages: "14–16 May 2022", "28 Apr – 2 May 2022",
+// "30 Dec 2022 – 2 Jan 2023", "Apr – May 2022", "2021–2023", "4 Mar 2022 – today".
+var dateStyles = [languages]dateStyle{
+	english: {
+		day: "d m y", month: "m y", year: "y", inMonth: "d", inYear: "d m", monthInYear: "m",
+		tight: "–", dash: " – ", today: "today",
+	},
+	german: {
+		day: "d. m y", month: "m y", year: "y", inMonth: "d.", inYear: "d. m", monthInYear: "m",
+		tight: "–", dash: " – ", today: "heute",
+	},
+}
+
+var (
+	// isoDates are dates as records store them: "2022-05-14", "2022-05", "2022".
+	isoDates = dateStyle{day: "Y-M-D", month: "Y-M", year: "Y"}
+
+	// osirisDates is how OSIRIS writes dates in every language: "04.-06.05.2023",
+	// "30.04.-02.05.2023", "30.12.2022-02.01.2023", "05.2023".
+	osirisDates = dateStyle{day: "D.M.y", month: "M.y", year: "y", inMonth: "D.", inYear: "D.M.", tight: "-", dash: "-"}
+
+	// longMonths writes a month in full and no day: "May 2023".
+	longMonths = dateStyle{day: "F y", month: "F y", year: "y"}
+)
+
+var monthNames = [languages]struct{ short, full [12]string }{
+	english: {
+		[12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},
+		[12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+	},
+	german: {
+		[12]string{"Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sep.", "Okt.", "Nov.", "Dez."},
+		[12]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
+	},
+}
+
+// appendPattern appends d, of which all parts that the pattern names are known.
+func (d date) appendPattern(dst []byte, how pattern, lang int) []byte {
+	for i := range len(how) {
+		switch how[i] {
+		case 'd':
+			dst = strconv.AppendInt(dst, int64(d.day), 10)
+		case 'D':
+			dst = fmt.Appendf(dst, "%02d", d.day)
+		case 'm':
+			dst = append(dst, monthNames[lang].short[d.month-1]...)
+		case 'F':
+			dst = append(dst, monthNames[lang].full[d.month-1]...)
+		case 'M':
+			dst = fmt.Appendf(dst, "%02d", d.month)
+		case 'y':
+			dst = strconv.AppendInt(dst, int64(d.year), 10)
+		case 'Y':
+			dst = fmt.Appendf(dst, "%04d", d.year)
+		default:
+			dst = append(dst, how[i])
+		}
+	}
+	return dst
+}
+
+// date appends as much of d as is known.
+func (s *dateStyle) date(dst []byte, d date, lang int) []byte {
+	switch {
+	case d.year == 0:
+		return dst
+	case d.month == 0:
+		return d.appendPattern(dst, s.year, lang)
+	case d.day == 0:
+		return d.appendPattern(dst, s.month, lang)
+	}
+	return d.appendPattern(dst, s.day, lang)
+}
+
+// span appends a range without repeating what both ends share.
+func (s *dateStyle) span(dst []byte, t span, lang int) []byte {
+	switch {
+	case t.from.year == 0:
+		return dst
+	case t.running && s.today != "":
+		return append(append(s.date(dst, t.from, lang), s.dash...), s.today...)
+	case t.to.year == 0 || t.to == t.from:
+		return s.date(dst, t.from, lang)
+	}
+	var first pattern
+	between := s.dash
+	switch {
+	case t.from.month == 0 && t.to.month == 0:
+		between = s.tight
+	case t.from.year != t.to.year || t.from.month == 0 || t.to.month == 0 || (t.from.day > 0) != (t.to.day > 0):
+	case t.from.day == 0:
+		first = s.monthInYear
+	case t.from.month == t.to.month:
+		first, between = s.inMonth, s.tight
+	default:
+		first = s.inYear
+	}
+	if first == "" {
+		dst = s.date(dst, t.from, lang)
+	} else {
+		dst = t.from.appendPattern(dst, first, lang)
+	}
+	return s.date(append(dst, between...), t.to, lang)
+}

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
+)
+
+// person is one entry of authors, editors and the like.
+type person struct {
+	first, last string
+	user        string
+	position    string // among the authors: first, middle, last, corresponding
+	affiliated  bool
+}
+
+// persons returns a field's persons. Lists at the top of the activity, which
+// most templates name, are read once.
+func (p *page) persons(s source) []person {
+	if len(s.path) > 0 {
+		return p.readPersons(nil, s.value(p))
+	}
+	list := &p.people[s.slot]
+	if !list.read {
+		list.read = true
+		list.persons = p.readPersons(list.persons[:0], p.values[s.slot])
+	}
+	return list.persons
+}
+
+// personList is a list of persons once it is read.
+type personList struct {
+	read    bool
+	persons []person
+}
+
+// readPersons appends every entry of a list of persons. A single document counts
+// as a list of one, a string as a name; entries without a name are kept too, as
+// they may have a user. Values of other types are skipped.
+func (p *page) readPersons(dst []person, list bson.RawValue) []person {
+	switch list.Type {
+	case bson.TypeArray:
+		for v := range raw.Elements(list) {
+			if v.Type != bson.TypeArray {
+				dst = p.readPersons(dst, v)
+			}
+		}
+	case bson.TypeEmbeddedDocument:
+		dst = append(dst, p.person(list.Value))
+	case bson.TypeString:
+		dst = append(dst, person{last: text(list)})
+	}
+	return dst
+}
+
+func (p *page) person(doc []byte) person {
+	var who person
+	walk(doc, func(e raw.Element) {
+		v := e.Value()
+		switch string(e.Key) {
+		case "first":
+			who.first = text(v)
+		case "last":
+			who.last = text(v)
+		case "name":
+			if who.last == "" {
+				who.last = text(v)
+			}
+		case "user":
+			who.user = stringOf(v)
+		case "position":
+			who.position = text(v)
+		}
+		if slices.Contains(p.affiliated, string(e.Key)) && truthy(v) {
+			who.affiliated = true
+		}
+	})
+	if who.last == "" {
+		who.first, who.last = "", who.first
+	}
+	return who
+}
+
+// users returns the distinct user keys of the persons who take part, in order: authors,
+// editors, and the others that the rules name.
+func (p *page) users() []string {
+	users := p.userKeys[:0]
+	seen := make(map[string]bool)
+	for _, slot := range p.rules.userSlots {
+		for _, who := range p.persons(source{slot: slot}) {
+			if who.user != "" && !seen[who.user] {
+				seen[who.user] = true
+				users = append(users, who.user)
+			}
+		}
+	}
+	p.userKeys = users
+	return users
+}
