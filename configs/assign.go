@@ -46,7 +46,7 @@ func (a *assignment) apply(c *Config) []*Error {
 	case isMap && a.entry == "":
 		dst.Set(reflect.MakeMap(dst.Type()))
 	case isMap:
-		v, mistakes := a.value(dst.Type().Elem())
+		v, mistakes := a.value(dst.Type().Elem(), c.checks)
 		if len(mistakes) > 0 {
 			return mistakes
 		}
@@ -55,7 +55,7 @@ func (a *assignment) apply(c *Config) []*Error {
 		}
 		dst.SetMapIndex(reflect.ValueOf(a.entry), v)
 	default:
-		v, mistakes := a.value(dst.Type())
+		v, mistakes := a.value(dst.Type(), c.checks)
 		if len(mistakes) > 0 {
 			return mistakes
 		}
@@ -82,7 +82,7 @@ func (c *Config) record(a *assignment) {
 }
 
 // value reads the items as a value of type t, a scalar or a list.
-func (a *assignment) value(t reflect.Type) (v reflect.Value, mistakes []*Error) {
+func (a *assignment) value(t reflect.Type, checks Checks) (v reflect.Value, mistakes []*Error) {
 	v = reflect.New(t).Elem()
 	isList := t.Kind() == reflect.Slice
 	if isList {
@@ -93,7 +93,7 @@ func (a *assignment) value(t reflect.Type) (v reflect.Value, mistakes []*Error) 
 		if isList {
 			scalar = v.Index(i)
 		}
-		if err := a.key.setScalar(scalar, it); err != nil {
+		if err := a.key.setScalar(scalar, it, checks); err != nil {
 			mistakes = append(mistakes, &Error{Place: it.place, Key: a.path(), Reason: err.Error()})
 		}
 	}
@@ -101,7 +101,7 @@ func (a *assignment) value(t reflect.Type) (v reflect.Value, mistakes []*Error) 
 }
 
 // setScalar reads and checks one item. An empty item is the zero value.
-func (k *Key) setScalar(v reflect.Value, it item) error {
+func (k *Key) setScalar(v reflect.Value, it item, checks Checks) error {
 	required := k.typ.Kind() == reflect.Slice || slices.Contains(strings.Fields(k.check), "required")
 	switch empty := it.text == "" || it.tag == "!!null"; {
 	case !empty:
@@ -113,7 +113,7 @@ func (k *Key) setScalar(v reflect.Value, it item) error {
 	case v.Kind() == reflect.String:
 		return nil
 	}
-	return k.checkScalar(v)
+	return k.checkScalar(v, checks)
 }
 
 // parseScalar reads an item that is not empty into v by v's type.

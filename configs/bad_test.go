@@ -54,11 +54,11 @@ var badFiles = map[string][]string{
 	"times.bad.yml": {
 		`times.bad.yml:1: timezone: want a time zone such as UTC or Europe/Berlin, have "Europe/Berln"`,
 		`times.bad.yml:2: views.poll: want a duration such as 30s or 2h, have "2 seconds"`,
-		`times.bad.yml:4: materialize.full: bad cron spec "30 25 * * *": end of range (25) above maximum (23): 25`,
-		`times.bad.yml:6: materialize.schedule.activities: want a cron spec of five fields or @every DURATION, have "TZ="`,
-		`times.bad.yml:7: materialize.schedule.events: bad cron spec "@every 10ms": want at least @every 1s`,
-		`times.bad.yml:8: materialize.schedule.journals: bad cron spec "0 0 31 2 *": it never fires`,
-		`times.bad.yml:9: materialize.schedule.persons: bad cron spec "hourly": expected exactly 5 fields, found 1: [hourly]`,
+		`times.bad.yml:4: materialize.full: schedule "30 25 * * *": end of range (25) above maximum (23): 25`,
+		`times.bad.yml:6: materialize.schedule.activities: schedule "TZ=": malformed`,
+		`times.bad.yml:7: materialize.schedule.events: schedule "@every 10ms": want an interval of a second or more`,
+		`times.bad.yml:8: materialize.schedule.journals: schedule "0 0 31 2 *": never comes due`,
+		`times.bad.yml:9: materialize.schedule.persons: schedule "hourly": expected exactly 5 fields, found 1: [hourly]`,
 	},
 	"twice.bad.yml": {
 		`twice.bad.yml:3: listen: given twice, first on line 1`,

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robfig/cron/v3"
 	"golang.org/x/net/http/httpguts"
 )
 
@@ -23,13 +22,12 @@ import (
 //	positive   a number that is not 0
 //	share      a number up to 1
 //	collection the name of a MongoDB collection
-//	cron       a cron spec that fires at some time
 //	database   the name of a MongoDB database
 //	oneof:A,B  one of the words
 //	uri        the address of a store
 //
-// or has an entry in forms.
-func (k *Key) checkScalar(v reflect.Value) error {
+// or has an entry in forms or in the checks of the caller of Load.
+func (k *Key) checkScalar(v reflect.Value, checks Checks) error {
 	for check := range strings.FieldsSeq(k.check) {
 		var err error
 		switch name, words, _ := strings.Cut(check, ":"); name {
@@ -44,8 +42,6 @@ func (k *Key) checkScalar(v reflect.Value) error {
 			}
 		case "collection":
 			err = checkName(v.String(), "a collection", "$\x00")
-		case "cron":
-			err = checkCron(v.String())
 		case "database":
 			err = checkName(v.String(), "a database", databaseForbidden)
 		case "oneof":
@@ -53,8 +49,10 @@ func (k *Key) checkScalar(v reflect.Value) error {
 		case "uri":
 			err = checkURI(v.String())
 		default:
-			if f := forms[name]; !f.matches(v.String()) {
+			if f, ok := forms[name]; ok && !f.matches(v.String()) {
 				err = fmt.Errorf("want %s, have %q", f.want, v.String())
+			} else if check := checks[name]; check != nil {
+				err = check(v.String())
 			}
 		}
 		if err != nil {
@@ -95,9 +93,18 @@ func isAddress(text string) bool {
 }
 
 func isNetwork(text string) bool {
-	_, addrErr := netip.ParseAddr(text)
-	_, prefixErr := netip.ParsePrefix(text)
-	return addrErr == nil || prefixErr == nil
+	_, err := ParseNetwork(text)
+	return err == nil
+}
+
+// ParseNetwork reads an IP address or a network in CIDR form. An address is a network of
+// its own, and one of IPv4 in IPv6 form is of IPv4, as those of connections are.
+func ParseNetwork(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	return netip.ParsePrefix(text)
 }
 
 func isOrigin(text string) bool {
@@ -128,29 +135,6 @@ func webAddress(text string) (u *url.URL, ok bool) {
 func checkName(text, what, forbidden string) error {
 	if i := strings.IndexAny(text, forbidden); i >= 0 {
 		return fmt.Errorf("the name of %s may not contain %q, have %q", what, text[i], text)
-	}
-	return nil
-}
-
-// checkCron guards the parser against its own panic on specs that begin with a
-// time zone and nothing else, and refuses what would never fire ("0 0 31 2 *").
-func checkCron(text string) (err error) {
-	defer func() {
-		if recover() != nil {
-			err = fmt.Errorf("want a cron spec of five fields or @every DURATION, have %q", text)
-		}
-	}()
-	schedule, err := cron.ParseStandard(text)
-	if err != nil {
-		return fmt.Errorf("bad cron spec %q: %w", text, err)
-	}
-	if every, ok := strings.CutPrefix(text, "@every "); ok {
-		if d, err := time.ParseDuration(every); err != nil || d < time.Second {
-			return fmt.Errorf("bad cron spec %q: want at least @every 1s", text)
-		}
-	}
-	if schedule.Next(time.Unix(0, 0)).IsZero() {
-		return fmt.Errorf("bad cron spec %q: it never fires", text)
 	}
 	return nil
 }

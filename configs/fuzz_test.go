@@ -26,7 +26,7 @@ func FuzzFile(f *testing.F) {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := Load(Sources{File: file})
+		c, err := Load(Sources{File: file, Checks: checks})
 		if err == nil {
 			reload(t, c)
 			return
@@ -47,7 +47,7 @@ func FuzzEnvironment(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, variable string) {
-		if c, err := Load(Sources{Environ: []string{variable}}); err == nil {
+		if c, err := Load(Sources{Environ: []string{variable}, Checks: checks}); err == nil {
 			reload(t, c)
 		}
 	})

@@ -24,7 +24,13 @@ type Sources struct {
 	Environ []string
 	// Flags are flags that AddFlags added, parsed; only those given count. Nil: none.
 	Flags *pflag.FlagSet
+	// Checks are those of other packages. Nil: their settings are not checked.
+	Checks Checks
 }
+
+// Checks are the parsers of packages that use a setting, by the word for them in the tag
+// "check": "cron", a cron spec that fires at some time.
+type Checks map[string]func(text string) error
 
 // Load returns the configuration that the sources add up to, checked. All
 // mistakes come back at once, each an *Error, joined and sorted by place.
@@ -35,6 +41,7 @@ func Load(s Sources) (Config, error) {
 	if s.Demo {
 		c = Demo()
 	}
+	c.checks = s.Checks
 	// The preset is a layer below the given values but its name is one of them, so
 	// it is found first.
 	for i := range given {
@@ -51,6 +58,7 @@ func Load(s Sources) (Config, error) {
 	if s.Demo && c.Given("store") {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
+	c.checks = nil
 	return c, joined(mistakes)
 }
 

@@ -6,11 +6,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/materialize"
 )
+
+// checks are those that the program gives.
+var checks = Checks{"cron": func(text string) error {
+	_, err := materialize.ParseSchedule(text, nil)
+	return err
+}}
 
 // load reads a file of testdata and reports mistakes as the test's failure.
 func load(t *testing.T, s Sources) Config {
 	t.Helper()
+	s.Checks = checks
 	c, err := Load(s)
 	if err != nil {
 		t.Fatalf("Load(%+v):\n%v", s, err)
@@ -89,7 +98,7 @@ func TestBadFiles(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			_, err := Load(Sources{File: file})
+			_, err := Load(Sources{File: file, Checks: checks})
 			if err == nil {
 				t.Fatal("no error")
 			}

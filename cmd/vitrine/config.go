@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vitrine/configs"
+	"vitrine/materialize"
 )
 
 func configCommand() *cobra.Command {
@@ -41,9 +42,15 @@ func withConfig(cmd *cobra.Command, run func(cmd *cobra.Command, args []string, 
 	return cmd
 }
 
+// checks are the parsers of the packages that use a setting.
+var checks = configs.Checks{"cron": func(text string) error {
+	_, err := materialize.ParseSchedule(text, nil)
+	return err
+}}
+
 // loadConfig reads the configuration of a command whose flags configs.AddFlags added.
 func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
-	cfg, err := configs.Load(configs.Sources{Demo: demo, Environ: os.Environ(), Flags: cmd.Flags()})
+	cfg, err := configs.Load(configs.Sources{Demo: demo, Environ: os.Environ(), Flags: cmd.Flags(), Checks: checks})
 	if err != nil {
 		return cfg, fmt.Errorf("configuration:\n%w", err)
 	}

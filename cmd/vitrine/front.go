@@ -106,19 +106,13 @@ func sessionOptions(cfg configs.Session) (auth.SessionOptions, error) {
 }
 
 // networks reads addresses and networks.
-func networks(texts []string) ([]netip.Prefix, error) {
-	all := make([]netip.Prefix, len(texts))
-	for i, text := range texts {
-		if addr, err := netip.ParseAddr(text); err == nil {
-			addr = addr.Unmap() // as peers are compared
-			all[i] = netip.PrefixFrom(addr, addr.BitLen())
-			continue
-		}
-		network, err := netip.ParsePrefix(text)
+func networks(texts []string) (all []netip.Prefix, err error) {
+	for _, text := range texts {
+		network, err := configs.ParseNetwork(text)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = network
+		all = append(all, network)
 	}
 	return all, nil
 }
@@ -126,40 +120,40 @@ func networks(texts []string) ([]netip.Prefix, error) {
 // refreshPatience bounds how long a refresh is waited for; it goes on after that.
 const refreshPatience = 5 * time.Minute
 
-// refresh serves POST /admin/refresh where this process runs the jobs. Any other refuses:
-// what it would promise, a later leader would not keep.
+// refresh serves POST /admin/refresh where this process runs the jobs. Any other process
+// refuses: a later leader would not keep its promise.
 func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
-	asked := proxy.Refreshed{}
+	res := proxy.Refreshed{}
 	for _, st := range p.views.Status() {
 		if q.View == "" || st.View == q.View {
-			asked.Views = append(asked.Views, st.View)
+			res.Views = append(res.Views, st.View)
 		}
 	}
-	if len(asked.Views) == 0 {
-		return asked, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
+	if len(res.Views) == 0 {
+		return res, fmt.Errorf("view %s: %w", q.View, origin.ErrNotFound)
 	}
 	err := materialize.ErrStandby
-	if r := (materialize.Request{Views: asked.Views, Full: q.Full, Force: q.Force}); p.runner != nil && q.Wait {
-		asked.Runs, err = p.refreshed(ctx, r)
-		asked.Done = err == nil
+	if r := (materialize.Request{Views: res.Views, Full: q.Full, Force: q.Force}); p.runner != nil && q.Wait {
+		res.Runs, err = p.runJobs(ctx, r)
+		res.Done = err == nil
 	} else if p.runner != nil {
 		err = p.runner.Trigger(r)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return asked, nil // it goes on
+		return res, nil // it goes on
 	case errors.Is(err, materialize.ErrStandby):
 		holder, err := materialize.Leader(ctx, p.store)
 		if err != nil {
-			return asked, err
+			return res, err
 		}
-		return asked, &proxy.NotLeadingError{Holder: holder}
+		return res, &proxy.NotLeadingError{Holder: holder}
 	}
-	return asked, err
+	return res, err
 }
 
-// refreshed has jobs run and returns how they went.
-func (p *program) refreshed(ctx context.Context, r materialize.Request) (runs []proxy.JobRun, err error) {
+// runJobs waits for a run of the jobs and returns its outcomes.
+func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []proxy.JobRun, err error) {
 	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
 	defer cancel()
 	outcomes, err := p.runner.Refresh(ctx, r)

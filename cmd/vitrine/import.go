@@ -64,7 +64,7 @@ func runImport(cmd *cobra.Command, cfg configs.Config, f importFlags, paths []st
 	for _, note := range d.Notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
 	}
-	undo := unmake(embeddedPath(cfg))
+	undo := undoCreate(embeddedPath(cfg))
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
@@ -87,10 +87,10 @@ func runImport(cmd *cobra.Command, cfg configs.Config, f importFlags, paths []st
 	return err
 }
 
-// unmake returns what takes a store away again that is yet to be made at a path: the file
-// and its folders, as far as they are not there, or what is written to an empty file. It
-// is nil where there is a store, and without a path.
-func unmake(path string) func() error {
+// undoCreate returns a function that removes the store which is about to be created at a
+// path: the file and its folders, unless they exist now, or the content of an empty file.
+// It is nil where there is a store, and without a path.
+func undoCreate(path string) func() error {
 	info, err := os.Stat(path)
 	switch {
 	case path == "" || err == nil && info.Size() > 0:

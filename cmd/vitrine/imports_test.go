@@ -63,7 +63,7 @@ var confined = map[string]string{
 	"github.com/dgraph-io/ristretto/v2":    "cache/result proxy",
 	"github.com/gofiber/fiber/v2":          "proxy cmd/vitrine/internal/bench",
 	"github.com/valyala/fasthttp":          "proxy cmd/vitrine/internal/bench",
-	"github.com/robfig/cron/v3":            "materialize configs",
+	"github.com/robfig/cron/v3":            "materialize",
 	"github.com/spf13/cobra":               "cmd",
 }
 

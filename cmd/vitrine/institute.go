@@ -19,9 +19,9 @@ import (
 // presetOsiris is the preset of databases that describe themselves.
 const presetOsiris = "osiris"
 
-// institute is the configuration and, with the preset osiris, what the database says
-// about itself wherever the configuration says nothing. The latter may change while the
-// program runs.
+// institute is the configuration and, with the preset osiris, the settings that the
+// database stores for whatever the configuration leaves open. The latter may change while
+// the program runs.
 type institute struct {
 	given    configs.Config
 	database *osirisdb.Follower // nil: the configuration says everything
@@ -64,34 +64,34 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 	if i.database == nil {
 		return settings{Config: i.given, labels: i.labels.With(i.ownNames)}, nil
 	}
-	said, err := i.database.Answers(ctx)
+	stored, err := i.database.Answers(ctx)
 	if err != nil {
 		return settings{}, err
 	}
-	rules, _ := i.rulesOf(said) // a run of activities reports the faults
+	rules, _ := i.rulesOf(stored) // a run of activities reports the faults
 	return settings{
-		Config: completed(i.given, said, i.sealed),
-		labels: i.labels.With(rules.Labels()).With(said.Labels).With(i.ownNames),
+		Config: complete(i.given, stored, i.sealed),
+		labels: i.labels.With(rules.Labels()).With(stored.Labels).With(i.ownNames),
 		member: []string{osiris.Everybody},
 	}, nil
 }
 
 // rulesOf returns the rules of rendering as the database completes them. A rules file of
 // the site's own counts alone.
-func (i *institute) rulesOf(said osiris.Settings) (*render.Rules, []render.Fault) {
+func (i *institute) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
 	if i.given.Rules.File != "" {
 		return i.rules, nil
 	}
-	return i.rules.WithOsiris(said.Render)
+	return i.rules.WithOsiris(stored.Render)
 }
 
 // rendering returns what activities are rendered by, completed by the database.
-func (i *institute) rendering(said osiris.Settings) *osirisdb.Rendering {
+func (i *institute) rendering(stored osiris.Settings) *osirisdb.Rendering {
 	r := &osirisdb.Rendering{Rules: i.rules}
 	cfg := i.given
 	if i.database != nil {
-		cfg = completed(cfg, said, i.sealed)
-		r.Rules, r.Faults = i.rulesOf(said)
+		cfg = complete(cfg, stored, i.sealed)
+		r.Rules, r.Faults = i.rulesOf(stored)
 	}
 	r.Options = render.Options{Language: cfg.Language, Affiliated: cfg.Affiliation.Fields, Zone: i.zone}
 	return r
@@ -114,33 +114,33 @@ func (i *institute) filled(job materialize.Job) materialize.Job {
 	return osirisdb.Filled(job, render.Options{Affiliated: i.given.Affiliation.Fields, Zone: i.zone})
 }
 
-// completed returns a configuration with what the database says wherever the
-// configuration says nothing. Of rights and visibility that holds role by role and type
-// by type. sealed replaces keys that cannot be read.
-func completed(cfg configs.Config, said osiris.Settings, sealed string) configs.Config {
-	if said.StartYear != 0 && !cfg.Given("start_year") {
-		cfg.StartYear = said.StartYear
+// complete returns a configuration with the settings stored in the database for whatever
+// the configuration leaves open. Rights are completed role by role, visibility type by
+// type. sealed replaces keys that cannot be read.
+func complete(cfg configs.Config, stored osiris.Settings, sealed string) configs.Config {
+	if stored.StartYear != 0 && !cfg.Given("start_year") {
+		cfg.StartYear = stored.StartYear
 	}
-	if said.Language != "" && !cfg.Given("language") {
-		cfg.Language = said.Language
+	if stored.Language != "" && !cfg.Given("language") {
+		cfg.Language = stored.Language
 	}
-	if said.Portfolio != nil && !cfg.Given("portfolio.enabled") {
-		cfg.Portfolio.Enabled = *said.Portfolio
+	if stored.Portfolio != nil && !cfg.Given("portfolio.enabled") {
+		cfg.Portfolio.Enabled = *stored.Portfolio
 	}
 	if !cfg.Given("auth.api_key") {
-		cfg.Auth.APIKey = secretOf(said.APIKey, sealed)
+		cfg.Auth.APIKey = secretOf(stored.APIKey, sealed)
 	}
 	if !cfg.Given("auth.portfolio_key") {
-		cfg.Auth.PortfolioKey = secretOf(said.PortfolioKey, sealed)
+		cfg.Auth.PortfolioKey = secretOf(stored.PortfolioKey, sealed)
 	}
 	cfg.Access.Roles = maps.Clone(cfg.Access.Roles)
-	for role, rights := range said.Roles {
+	for role, rights := range stored.Roles {
 		if !cfg.Given("access.roles." + role) {
 			cfg.Access.Roles[role] = named[string](rights)
 		}
 	}
 	cfg.Access.Types = maps.Clone(cfg.Access.Types)
-	for kind, roles := range said.Visible {
+	for kind, roles := range stored.Visible {
 		if !cfg.Given("access.types." + kind) {
 			cfg.Access.Types[kind] = roles
 		}

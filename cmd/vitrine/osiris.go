@@ -27,67 +27,67 @@ func osirisCommand() *cobra.Command {
 			"keys, and every record or part of one that cannot be used. The configuration, which comes\n" +
 			"first where it says something, is not looked at but for the store.",
 	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
-		said, err := readOsiris(cmd.Context(), cfg)
+		stored, err := readOsiris(cmd.Context(), cfg)
 		if err != nil {
 			return err
 		}
-		return printSettings(cmd.OutOrStdout(), said)
+		return printSettings(cmd.OutOrStdout(), stored)
 	}, "store")
 }
 
 // readOsiris reads everything that the configured database says, and finds out what of it
 // cannot be used.
-func readOsiris(ctx context.Context, cfg configs.Config) (said osiris.Settings, err error) {
+func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings, err error) {
 	rules, err := loadRules(cfg.Rules)
 	if err != nil {
-		return said, err
+		return stored, err
 	}
 	store, err := openExisting(ctx, cfg)
 	if errors.Is(err, origin.ErrLocked) {
-		return said, fmt.Errorf("%w; the running server has logged what it could not use", err)
+		return stored, fmt.Errorf("%w; the running server has logged what it could not use", err)
 	} else if err != nil {
-		return said, err
+		return stored, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if said, err = osirisdb.Read(ctx, store, append(osiris.ForAnswers(), osiris.ForRendering()...)...); err != nil {
-		return said, err
+	if stored, err = osirisdb.Read(ctx, store, append(osiris.ForAnswers(), osiris.ForRendering()...)...); err != nil {
+		return stored, err
 	}
-	_, faults := rules.WithOsiris(said.Render)
-	said.Warnings = append(said.Warnings, osiris.Faults(faults)...)
-	slices.SortStableFunc(said.Warnings, func(a, b osiris.Warning) int {
+	_, faults := rules.WithOsiris(stored.Render)
+	stored.Warnings = append(stored.Warnings, osiris.Faults(faults)...)
+	slices.SortStableFunc(stored.Warnings, func(a, b osiris.Warning) int {
 		return cmp.Or(cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.ID, b.ID))
 	})
-	return said, nil
+	return stored, nil
 }
 
 // printSettings writes what a database says, one thing a line.
-func printSettings(w io.Writer, said osiris.Settings) error {
+func printSettings(w io.Writer, stored osiris.Settings) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(tw, "%s\t%s\n", name, value)
 		}
 	}
-	if said.StartYear != 0 {
-		line("start_year", fmt.Sprint(said.StartYear))
+	if stored.StartYear != 0 {
+		line("start_year", fmt.Sprint(stored.StartYear))
 	}
-	line("language", said.Language)
-	line("auth.api_key", shown(said.APIKey))
-	line("auth.portfolio_key", shown(said.PortfolioKey))
-	if said.Portfolio != nil {
-		line("portfolio.enabled", fmt.Sprint(*said.Portfolio))
+	line("language", stored.Language)
+	line("auth.api_key", shown(stored.APIKey))
+	line("auth.portfolio_key", shown(stored.PortfolioKey))
+	if stored.Portfolio != nil {
+		line("portfolio.enabled", fmt.Sprint(*stored.Portfolio))
 	}
-	for _, role := range slices.Sorted(maps.Keys(said.Roles)) {
-		line("access.roles."+role, cmp.Or(strings.Join(named[string](said.Roles[role]), ", "), "nothing"))
+	for _, role := range slices.Sorted(maps.Keys(stored.Roles)) {
+		line("access.roles."+role, cmp.Or(strings.Join(named[string](stored.Roles[role]), ", "), "nothing"))
 	}
-	for _, kind := range slices.Sorted(maps.Keys(said.Visible)) {
-		line("access.types."+kind, "seen by "+cmp.Or(strings.Join(said.Visible[kind], ", "), "nobody"))
+	for _, kind := range slices.Sorted(maps.Keys(stored.Visible)) {
+		line("access.types."+kind, "seen by "+cmp.Or(strings.Join(stored.Visible[kind], ", "), "nobody"))
 	}
-	o := said.Render
+	o := stored.Render
 	line("types", fmt.Sprintf("%d, with %d subtypes", len(o.Categories), len(o.Types)))
 	line("own fields", fmt.Sprint(len(o.Fields)))
 	line("journals", fmt.Sprint(len(o.Journals)))
-	for _, warning := range said.Warnings {
+	for _, warning := range stored.Warnings {
 		fmt.Fprintf(tw, "passed over:\t%s\n", warning)
 	}
 	return tw.Flush()

@@ -221,7 +221,7 @@ func TestCompleted(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := load(tt.environ...)
-			got := completed(cfg, said, "sealed")
+			got := complete(cfg, said, "sealed")
 			want := load(tt.environ...)
 			want.StartYear, want.Language, want.Auth.APIKey, want.Auth.PortfolioKey = 1999, "de", "k", "sealed"
 			want.Portfolio.Enabled = false

@@ -96,7 +96,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	warnOfKeys(cfg, log)
 	log.Info("listening", "address", public.Addr().String(), "admin", addrOf(admin), "store", store.Name())
 	if demo {
-		p.onSettled = func() { printTour(out, public.Addr().String(), addrOf(admin)) }
+		p.onSettled = sync.OnceFunc(func() { printTour(out, public.Addr().String(), addrOf(admin)) })
 	}
 	return p.run(ctx, public, admin)
 }
@@ -112,19 +112,19 @@ type program struct {
 	metrics   *proxy.Metrics
 	citations *citation.Client // nil if none is configured
 	server    *proxy.Server
-	freed     sync.Once // what loading the views left behind
 	collector *memory.Collector
 	runs      atomic.Int64 // jobs that have ended
-	settled   sync.Once
-	onSettled func() // called once, when the log of a start is over; nil: not called
+	onLoaded  func()       // gives memory back to the system, the first time it is called
+	onSettled func()       // called when the log of a start is over, and maybe again
 }
 
-// swapped gives back, as soon as every view is loaded, the memory that loading took
-// beside them: the collector alone would keep it for a long time. The live memory then,
-// and after every refresh, determines how often the collector has to run.
+// swapped is called when a view shows a new snapshot. As soon as every view is loaded it
+// gives back the memory that loading took beside them: the collector alone would keep it
+// for a long time. The live memory then, and after every refresh, determines how often the
+// collector has to run.
 func (p *program) swapped() {
 	if p.views.Ready() {
-		p.freed.Do(debug.FreeOSMemory)
+		p.onLoaded()
 	}
 	p.collector.Adjust()
 	p.settle()
@@ -133,17 +133,17 @@ func (p *program) swapped() {
 // settle calls onSettled as soon as every view is loaded and its job has run: the log of
 // a start is over then, and what is printed stays in sight.
 func (p *program) settle() {
-	if p.onSettled != nil && p.views.Ready() && (p.runner == nil || int(p.runs.Load()) >= len(p.views.Status())) {
-		p.settled.Do(p.onSettled)
+	if p.views.Ready() && (p.runner == nil || int(p.runs.Load()) >= len(p.views.Status())) {
+		p.onSettled()
 	}
 }
 
-// storeChanged has the views look at once when the store is back, however seldom they do.
+// storeChanged makes the views poll at once when the store is back.
 func (p *program) storeChanged(back bool) {
 	if !back {
-		return
+		return // at a start, before there are views, the store can only go away
 	}
-	for _, st := range p.views.Status() { // there: only a part that runs says so
+	for _, st := range p.views.Status() {
 		p.views.Notify(st.View)
 	}
 }
@@ -151,7 +151,10 @@ func (p *program) storeChanged(back bool) {
 // assemble makes the parts. Publications of the runner reach the views at once;
 // outcomes reach the metrics.
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
-	p = &program{log: log, metrics: proxy.NewMetrics(), collector: memory.NewCollector(cfg.Memory.Garbage)}
+	p = &program{
+		log: log, metrics: proxy.NewMetrics(), collector: memory.NewCollector(cfg.Memory.Garbage),
+		onLoaded: sync.OnceFunc(debug.FreeOSMemory), onSettled: func() {},
+	}
 	store := circuit.New(opened, circuit.Options{Log: log, OnChange: p.storeChanged})
 	p.store = store
 	if p.institute, err = newInstitute(cfg, store, log); err != nil {
@@ -198,7 +201,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	return p, err
 }
 
-// adopt makes the server answer by other settings.
+// adopt makes the server answer by new settings.
 func (p *program) adopt(s settings) error {
 	o, err := p.proxyOptions(s, p.log)
 	if err != nil {
