@@ -115,7 +115,7 @@ func buildViews(ctx context.Context, cfg configs.Config, store origin.Store) err
 	if err != nil {
 		return err
 	}
-	runner, err := newRunner(ctx, cfg, store, inst, hooks{log: discard()})
+	runner, err := newRunner(ctx, cfg, store, inst, materialize.Options{Log: discard()})
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func TestEmptiedCollections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner, err := newRunner(t.Context(), cfg, store, inst, hooks{log: log})
+	runner, err := newRunner(t.Context(), cfg, store, inst, materialize.Options{Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

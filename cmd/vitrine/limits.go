@@ -14,14 +14,12 @@ import (
 
 // In the configuration 0 is no limit. The packages behind it take 0 for their default, so
 // each gets its own value for "no limit".
-
 const (
-	boundless = math.MaxInt32        // of what is counted; no request is as long
-	endless   = 365 * 24 * time.Hour // of what takes time; no caller waits as long
-	noMatch   = time.Hour            // of a request's matches
+	boundless = math.MaxInt32 // of what is counted; no request is as long
+	noMatch   = time.Hour     // of a request's matches
 )
 
-// unlimited is how the front end spells "no limit".
+// unlimited returns a bound as most options write it: "no limit" is negative.
 func unlimited(d time.Duration) time.Duration { return cmp.Or(d, -1) }
 
 // requestLimits are the front end's limits.
@@ -57,7 +55,7 @@ func filterLimits(l configs.Limits) filter.Options {
 // answerLimits are those of kept answers.
 func answerLimits(cfg configs.Config) result.Options {
 	return result.Options{
-		Budget: int64(cfg.Cache.Budget), BlockBudget: int64(cfg.Cache.Blocks), Timeout: cmp.Or(cfg.Limits.RequestTimeout, endless), Waiting: cfg.Limits.Waiting,
+		Budget: int64(cfg.Cache.Budget), BlockBudget: int64(cfg.Cache.Blocks), Timeout: unlimited(cfg.Limits.RequestTimeout), Waiting: cfg.Limits.Waiting,
 		InFlight: memory.AtMostEighth(int64(cfg.Memory.InFlight)),
 		MinCoded: cmp.Or(int(cfg.HTTP.Compress.MinBytes), 1),
 	}

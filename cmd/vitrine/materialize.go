@@ -53,7 +53,7 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 	if err != nil {
 		return err
 	}
-	runner, err := newRunner(cmd.Context(), cfg, store, inst, hooks{log: log})
+	runner, err := newRunner(cmd.Context(), cfg, store, inst, materialize.Options{Log: log})
 	if err != nil {
 		return err
 	}

@@ -183,8 +183,10 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		return nil, err
 	}
 	if cfg.Materialize.Enabled {
-		p.runner, err = newRunner(ctx, cfg, store, p.institute, hooks{
-			log: log, before: func(ctx context.Context) { p.views.WaitLoaded(ctx, store) }, onPublish: func(m origin.Meta) { p.views.Notify(m.View) }, observer: p.observer(),
+		p.runner, err = newRunner(ctx, cfg, store, p.institute, materialize.Options{
+			Before:    func(ctx context.Context) { p.views.WaitLoaded(ctx, store) },
+			OnPublish: func(m origin.Meta) { p.views.Notify(m.View) },
+			Observer:  p.observer(), Log: log,
 		})
 		if err != nil {
 			return nil, err

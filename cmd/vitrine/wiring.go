@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,13 +64,10 @@ func embeddedPath(cfg configs.Config) string {
 	return path // the working directory is gone: opening it says so
 }
 
-// embedded reports whether the store is the embedded one.
-func embedded(cfg configs.Config) bool { return strings.HasPrefix(cfg.Store.Reveal(), "bolt://") }
-
 // readThrough answers what memory does not evaluate. The embedded store evaluates no more
 // than memory does; with it such filters are refused.
 func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
-	if embedded(cfg) {
+	if embeddedPath(cfg) != "" {
 		return nil
 	}
 	return view.ReadThrough(store)
@@ -80,33 +76,22 @@ func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
 // holder names this process as the holder of the lease. An embedded store has one
 // process at a time, which may take up the lease of its killed predecessor at once.
 func holder(cfg configs.Config) string {
-	if embedded(cfg) {
+	if embeddedPath(cfg) != "" {
 		return "embedded"
 	}
 	return "" // materialize makes one of host, process and chance
 }
 
-// hooks are called by a runner while it works.
-type hooks struct {
-	log       *slog.Logger
-	before    func(context.Context)
-	onPublish func(origin.Meta)
-	observer  materialize.Observer
-}
-
-// newRunner makes the runner of the configured jobs.
-func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, h hooks) (*materialize.Runner, error) {
-	jobs, err := newJobs(ctx, cfg, i)
-	if err != nil {
+// newRunner makes the runner of the configured jobs. The caller gives the log and the
+// functions that the runner calls.
+func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, o materialize.Options) (_ *materialize.Runner, err error) {
+	if o.Jobs, err = newJobs(ctx, cfg, i); err != nil {
 		return nil, err
 	}
 	m := cfg.Materialize
-	o := materialize.Options{
-		Store: store, Jobs: jobs, Schedule: m.Schedule, FullSchedule: m.Full, Location: i.zone,
-		Holder: holder(cfg), MaxShrink: m.MaxShrink, LeaseTTL: m.Lease, Workers: m.Workers, Batch: m.Batch,
-		Before: h.before, OnPublish: h.onPublish, Observer: h.observer, Log: h.log,
-	}
-	if w, ok := store.(origin.Watcher); ok && m.Watch && !embedded(cfg) {
+	o.Store, o.Schedule, o.FullSchedule, o.Location = store, m.Schedule, m.Full, i.zone
+	o.Holder, o.MaxShrink, o.LeaseTTL, o.Workers, o.Batch = holder(cfg), m.MaxShrink, m.Lease, m.Workers, m.Batch
+	if w, ok := store.(origin.Watcher); ok && m.Watch && embeddedPath(cfg) == "" {
 		o.Watcher = w
 	}
 	return materialize.New(o)
