@@ -15,6 +15,7 @@ import (
 	"vitrine/configs"
 )
 
+// checkCommand examines an embedded store for damage.
 func checkCommand() *cobra.Command {
 	return withConfig(&cobra.Command{
 		Use:   "check",
@@ -39,13 +40,14 @@ func checkCommand() *cobra.Command {
 	}, "store")
 }
 
-// startOver says how to replace a store.
+// startOver returns the advice on how to replace a store.
 func startOver(store string) string {
 	return "Move it away, keep it, and put a backup in its place or import the dumps anew:\n" +
 		"  vitrine import --store " + store + " DUMP… && vitrine materialize --store " + store
 }
 
-// printCheck writes a line for each part and, as an error, what is wrong; before that, what to do.
+// printCheck writes a line for each part, below them the damaged values and what to do
+// about them. It returns an error that wraps origin.ErrDamaged if a part is damaged.
 func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "PART\tRECORDS\tDAMAGED\tWITHOUT CHECKSUM")

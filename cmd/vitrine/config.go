@@ -12,6 +12,7 @@ import (
 	"vitrine/materialize"
 )
 
+// configCommand prints the effective configuration and the origin of each value.
 func configCommand() *cobra.Command {
 	return withConfig(&cobra.Command{
 		Use:   "config",
@@ -57,8 +58,8 @@ func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
 	return cfg, nil
 }
 
-// warnOfVisible warns an operator who gave a password in --store that it stands in the list of
-// processes. Other secrets cannot be given as flags.
+// warnOfVisible logs a warning if --store holds a password: the list of processes shows it.
+// Other secrets cannot be given as flags.
 func warnOfVisible(cmd *cobra.Command, log *slog.Logger) {
 	f := cmd.Flags().Lookup("store")
 	if uri := f.Value.String(); f.Changed && configs.URI(uri).String() != uri {

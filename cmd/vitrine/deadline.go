@@ -10,15 +10,15 @@ import (
 	"vitrine/configs"
 )
 
-// minClosing is the least time to close clients and stores in, on a machine that is busy
-// with other work, too.
+// minClosing is the least time for closing clients and stores; the machine may be busy
+// with other work.
 const minClosing = 2 * time.Second
 
-// enforceShutdown ends the process after ctx has ended and the time for its shutdown is
-// over: shutdown.delay, shutdown.grace, and a fifth of it, at least minClosing, to close
-// what is open. It logs
-// the goroutines that are still busy; the stores survive this as they survive a crash. It
-// returns a function to call when everything has ended in time.
+// enforceShutdown ends the process if it still runs some time after ctx has ended:
+// shutdown.delay, shutdown.grace, and a fifth of that, at least minClosing, for closing
+// clients and stores. It logs the goroutines that are still busy. The stores survive this
+// as they survive a crash. The caller calls the returned function when everything has ended
+// in time.
 func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logger, exit func(code int)) (ended func()) {
 	if times.Grace <= 0 {
 		return func() {}

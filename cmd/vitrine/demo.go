@@ -12,8 +12,8 @@ import (
 	"vitrine/configs/demo"
 )
 
-// openDemo opens the demo's own file. It fills that file anew, so a link, which may lead to
-// a store with records, is an error.
+// openDemo opens the demo's own file. The demo replaces its content, so a link, which may
+// lead to a store with records, is an error.
 func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	path := embeddedPath(cfg)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -22,8 +22,8 @@ func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	return openStore(ctx, cfg)
 }
 
-// loadDemo fills a store with the demo institute. What is there already is
-// replaced, so that every demo starts the same.
+// loadDemo fills a store with the demo institute and replaces its content, so that every
+// demo starts the same.
 func loadDemo(ctx context.Context, store origin.Store) error {
 	d, err := dump.OpenFS(demo.FS(), ".", dump.Options{})
 	if err != nil {
@@ -36,8 +36,8 @@ func loadDemo(ctx context.Context, store origin.Store) error {
 	return nil
 }
 
-// tour is what to try, by path and query. Each answer begins with records as most are,
-// which TestTour looks at.
+// tour lists requests to try, by path and query. Each answer begins with ordinary records;
+// TestTour checks that.
 var tour = []string{
 	"/api/activities?limit=3",
 	"/api/activities?columns[]=title&columns[]=year&filter[type]=publication&limit=3",
@@ -50,7 +50,7 @@ var tour = []string{
 	"/api/levenshtein?title=Twilight+colors+over+fjords",
 }
 
-// printTour prints what to try.
+// printTour prints the requests to try as command lines.
 func printTour(w io.Writer, public, admin string) {
 	base := "http://" + public
 	fmt.Fprintln(w, "\nThe demo institute is being served. Try:")

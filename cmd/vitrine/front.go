@@ -79,7 +79,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 	return o, nil
 }
 
-// adminHosts are the names that the operator's listener goes by.
+// adminHosts returns the names by which clients may address the operator's listener.
 func adminHosts(cfg configs.Admin) []string {
 	host, _, err := net.SplitHostPort(cfg.Listen)
 	if err != nil || host == "" {
@@ -88,6 +88,7 @@ func adminHosts(cfg configs.Admin) []string {
 	return append([]string{host}, cfg.Hosts...)
 }
 
+// sessionOptions copies the settings of sessions and reads the file of the public key.
 func sessionOptions(cfg configs.Session) (auth.SessionOptions, error) {
 	o := auth.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless,
 		Issuer: cfg.Issuer, Audience: cfg.Audience, Type: cfg.Type, UnknownUsers: cfg.UnknownUsers, Cookie: cfg.Cookie, UserHeader: cfg.UserHeader}
@@ -117,7 +118,7 @@ func networks(texts []string) (all []netip.Prefix, err error) {
 	return all, nil
 }
 
-// refreshPatience bounds how long a refresh is waited for; it goes on after that.
+// refreshPatience bounds how long a request waits for a refresh, which continues after that.
 const refreshPatience = 5 * time.Minute
 
 // refresh serves POST /admin/refresh where this process runs the jobs. Any other process
@@ -141,7 +142,7 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.Refreshed
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return res, nil // it goes on
+		return res, nil // the refresh continues
 	case errors.Is(err, materialize.ErrStandby):
 		holder, err := materialize.Leader(ctx, p.store)
 		if err != nil {
@@ -171,8 +172,8 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []pr
 	return runs, err
 }
 
-// observer feeds the outcomes of jobs to the metrics, and has the views read how the
-// jobs went: that is written after a new generation was shown.
+// observer feeds the outcomes of jobs to the metrics. It also notifies the views, which
+// read the outcome from the store: the runner writes it after the new generation is shown.
 func (p *program) observer() materialize.Observer {
 	return materialize.Observer{
 		Finished: func(o materialize.Outcome) {

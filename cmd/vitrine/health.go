@@ -11,8 +11,8 @@ import (
 	"vitrine/configs"
 )
 
-// healthCommand is the container's health check: images without a shell have
-// nothing else to ask with.
+// healthCommand is the container's health check: an image without a shell has no other
+// program that can send a request.
 func healthCommand() *cobra.Command {
 	return withConfig(&cobra.Command{
 		Use:   "health",
@@ -31,8 +31,8 @@ func healthCommand() *cobra.Command {
 	}, "listen")
 }
 
-// reachable turns an address to listen on into one to connect to: "every
-// interface" is asked over loopback.
+// reachable turns an address to listen on into one to connect to: "every interface"
+// becomes the loopback.
 func reachable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {

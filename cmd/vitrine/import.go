@@ -16,12 +16,13 @@ import (
 	"vitrine/configs"
 )
 
-// importFlags are what the command line says beside paths and store.
+// importFlags are the flags of the command beside those of settings.
 type importFlags struct {
 	dump dump.Options
 	load dump.LoadOptions
 }
 
+// importCommand loads dumps into the source collections.
 func importCommand() *cobra.Command {
 	var f importFlags
 	cmd := withConfig(&cobra.Command{
@@ -52,8 +53,8 @@ An embedded store that the import was to make, and its folders, are removed agai
 	return cmd
 }
 
-// runImport opens dump and store, loads, and prints what was done: also beside an
-// error, since what was stored before it stays.
+// runImport opens dump and store, loads, and prints a report. It also prints one beside
+// an error, since the records stored before the error stay.
 func runImport(cmd *cobra.Command, cfg configs.Config, f importFlags, paths []string) (err error) {
 	ctx, started := cmd.Context(), time.Now()
 	d, err := dump.Open(ctx, paths, f.dump)

@@ -51,15 +51,15 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	return i, nil
 }
 
-// settings are what answers depend on.
+// settings are the part of the institute that answers depend on. They are read-only.
 type settings struct {
 	configs.Config
 	labels *label.Sets
 	member []string // the roles of every user with a session
 }
 
-// settings returns the current ones. Without the database the configuration alone could
-// leave open what the institute has closed, so then it is an error.
+// settings returns the current settings. It fails if the database cannot be read: the
+// configuration alone could show what the institute has hidden.
 func (i *institute) settings(ctx context.Context) (settings, error) {
 	if i.database == nil {
 		return settings{Config: i.given, labels: i.labels.With(i.ownNames)}, nil
@@ -76,8 +76,8 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 	}, nil
 }
 
-// rulesOf returns the rules of rendering as the database completes them. A rules file of
-// the site's own counts alone.
+// rulesOf returns the rules of rendering, completed by the database unless the site has a
+// rules file of its own.
 func (i *institute) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fault) {
 	if i.given.Rules.File != "" {
 		return i.rules, nil
@@ -85,7 +85,7 @@ func (i *institute) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fau
 	return i.rules.WithOsiris(stored.Render)
 }
 
-// rendering returns what activities are rendered by, completed by the database.
+// rendering returns the rules and options that activities are rendered by.
 func (i *institute) rendering(stored osiris.Settings) *osirisdb.Rendering {
 	r := &osirisdb.Rendering{Rules: i.rules}
 	cfg := i.given
@@ -106,7 +106,7 @@ func (i *institute) activities(ctx context.Context) (materialize.Job, materializ
 	return i.database.Activities(ctx, i.rendering)
 }
 
-// filled makes a job of activities see the fields that OSIRIS derives from others.
+// filled returns a job of activities that sees the fields which OSIRIS derives from others.
 func (i *institute) filled(job materialize.Job) materialize.Job {
 	if i.database == nil {
 		return job
@@ -148,6 +148,8 @@ func complete(cfg configs.Config, stored osiris.Settings, sealed string) configs
 	return cfg
 }
 
+// secretOf returns a stored key; one that cannot be read becomes sealed, which no caller
+// can guess.
 func secretOf(key osiris.Key, sealed string) configs.Secret {
 	if key.Sealed {
 		return configs.Secret(sealed)

@@ -19,10 +19,11 @@ const (
 	noMatch   = time.Hour     // of a request's matches
 )
 
-// unlimited returns a bound as most options write it: "no limit" is negative.
+// unlimited returns a time as most options write it, where a negative one turns the bound
+// or the feature off.
 func unlimited(d time.Duration) time.Duration { return cmp.Or(d, -1) }
 
-// requestLimits are the front end's limits.
+// requestLimits returns the front end's limits.
 func requestLimits(cfg configs.Config) proxy.Limits {
 	l := cfg.Limits
 	return proxy.Limits{
@@ -34,8 +35,8 @@ func requestLimits(cfg configs.Config) proxy.Limits {
 	}
 }
 
-// keptBytes is the longest answer that is kept, which must have room while it is made
-// and sent.
+// keptBytes returns the size of the longest answer that is kept, in bytes. It is a third of
+// memory.in_flight at most, so that such an answer has room while it is made and sent.
 func keptBytes(cfg configs.Config) int {
 	most := int64(cmp.Or(cfg.Cache.MaxEntry, cfg.Cache.Budget))
 	if bound := memory.AtMostEighth(int64(cfg.Memory.InFlight)); bound > 0 {
@@ -44,7 +45,7 @@ func keptBytes(cfg configs.Config) int {
 	return int(most)
 }
 
-// filterLimits are those of one filter.
+// filterLimits returns the limits of one filter.
 func filterLimits(l configs.Limits) filter.Options {
 	return filter.Options{
 		MaxBytes: cmp.Or(int(l.FilterBytes), boundless), MaxDepth: cmp.Or(l.FilterDepth, boundless), MaxNodes: cmp.Or(l.FilterNodes, boundless),
@@ -52,7 +53,7 @@ func filterLimits(l configs.Limits) filter.Options {
 	}
 }
 
-// answerLimits are those of kept answers.
+// answerLimits returns the limits of kept answers.
 func answerLimits(cfg configs.Config) result.Options {
 	return result.Options{
 		Budget: int64(cfg.Cache.Budget), BlockBudget: int64(cfg.Cache.Blocks), Timeout: unlimited(cfg.Limits.RequestTimeout), Waiting: cfg.Limits.Waiting,

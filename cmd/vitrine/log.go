@@ -17,8 +17,8 @@ import (
 // flushTime bounds the writing of the lines that wait when the program ends.
 const flushTime = 2 * time.Second
 
-// detachLog makes a command's standard error asynchronous, and keeps SIGPIPE from
-// ending the program: a log that is not read must not stop it.
+// detachLog makes a command's standard error asynchronous, and keeps SIGPIPE from ending
+// the program: it must not stop because no process reads its log.
 func detachLog(cmd *cobra.Command) *asynclog.Writer {
 	signal.Ignore(syscall.SIGPIPE)
 	w := asynclog.New(asynclog.Unblock(cmd.ErrOrStderr()))
@@ -51,6 +51,7 @@ func newLogger(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
 	return slog.New(newHandler(out, cfg))
 }
 
+// newHandler returns the handler for the configured format and level.
 func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {

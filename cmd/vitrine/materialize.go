@@ -19,6 +19,7 @@ import (
 	"vitrine/proxy/api"
 )
 
+// materializeCommand builds the views once.
 func materializeCommand() *cobra.Command {
 	var q materialize.Request
 	cmd := withConfig(&cobra.Command{
@@ -36,9 +37,11 @@ func materializeCommand() *cobra.Command {
 	return cmd
 }
 
+// runMaterialize runs the jobs and prints their outcomes, also those before an error. A job
+// that publishes nothing new because it failed or was held back is an error.
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) (err error) {
 	progress := rowProgress(cmd.ErrOrStderr())
-	detachLog(cmd) // a log that is not read must not delay those who wait for the lease
+	detachLog(cmd) // a log that is not read must not delay processes that wait for the lease
 	log := newLogger(cmd, cfg.Log)
 	warnOfVisible(cmd, log)
 	store, err := openExisting(cmd.Context(), cfg)
@@ -73,7 +76,7 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 	return err
 }
 
-// printOutcomes writes one line per view; nothing where none was built.
+// printOutcomes writes one line per view, and nothing if no view was built.
 func printOutcomes(w io.Writer, outcomes []materialize.Outcome) {
 	if len(outcomes) == 0 {
 		return
@@ -92,7 +95,8 @@ func printOutcomes(w io.Writer, outcomes []materialize.Outcome) {
 	}
 }
 
-// rowProgress returns what shows the progress of runs: a bar for each view in turn.
+// rowProgress returns a function that shows the progress of runs, by a bar for each view
+// in turn.
 func rowProgress(w io.Writer) func(materialize.Progress) {
 	var bar *progressbar.ProgressBar
 	shown := ""

@@ -19,6 +19,7 @@ import (
 	"vitrine/rules/osiris"
 )
 
+// osirisCommand prints the settings that an OSIRIS database stores.
 func osirisCommand() *cobra.Command {
 	return withConfig(&cobra.Command{
 		Use:   "osiris",
@@ -35,8 +36,8 @@ func osirisCommand() *cobra.Command {
 	}, "store")
 }
 
-// readOsiris reads everything that the configured database says, and finds out what of it
-// cannot be used.
+// readOsiris reads all settings that the configured database stores, with a warning for each
+// record or part of one that cannot be used.
 func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings, err error) {
 	rules, err := loadRules(cfg.Rules)
 	if err != nil {
@@ -60,7 +61,7 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 	return stored, nil
 }
 
-// printSettings writes what a database says, one thing a line.
+// printSettings writes the settings of a database, one a line, then the warnings.
 func printSettings(w io.Writer, stored osiris.Settings) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, value string) {

@@ -18,6 +18,7 @@ import (
 	"vitrine/rules/filter"
 )
 
+// queryCommand evaluates a filter as a server does, without a server.
 func queryCommand() *cobra.Command {
 	var name string
 	var offset, limit int
@@ -55,7 +56,7 @@ func queryCommand() *cobra.Command {
 	return cmd
 }
 
-// loadView loads one view from the store.
+// loadView loads the view with that name from the store.
 func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snapshot, err error) {
 	store, err := openExisting(cmd.Context(), cfg)
 	if err != nil {
@@ -76,6 +77,7 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 	return nil, fmt.Errorf("view %s: %w; there are %s", name, rules.ErrNotFound, strings.Join(known, ", "))
 }
 
+// printRows writes each row as relaxed Extended JSON.
 func printRows(cmd *cobra.Command, rows iter.Seq2[index.Row, error]) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	var line []byte

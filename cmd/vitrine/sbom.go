@@ -33,8 +33,8 @@ type (
 	}
 )
 
-// writeSBOM lists what the linker put into this program, which is less than what
-// go.mod names and never something else.
+// writeSBOM lists the modules that the linker put into this program. They are a part of
+// those in go.mod.
 func writeSBOM(w io.Writer, info *debug.BuildInfo) error {
 	b := bom{Format: "CycloneDX", SpecVersion: "1.5", Version: 1}
 	b.Metadata.Component = newComponent("application", "vitrine", buildVersion(info), "")
@@ -56,7 +56,7 @@ func printJSON(w io.Writer, value any) error {
 	return e.Encode(value)
 }
 
-// newComponent names a module; sum is Go's own of its source, as in go.sum.
+// newComponent describes a module; sum is the checksum of its source, as in go.sum.
 func newComponent(kind, path, version, sum string) component {
 	purl := "pkg:golang/" + path + "@" + version
 	c := component{Type: kind, Ref: purl, Name: path, Version: version, PURL: purl}

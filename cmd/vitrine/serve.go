@@ -28,6 +28,7 @@ import (
 	"vitrine/proxy/api"
 )
 
+// serveCommand runs the server.
 func serveCommand() *cobra.Command {
 	var demo bool
 	cmd := &cobra.Command{
@@ -64,8 +65,8 @@ func serveCommand() *cobra.Command {
 }
 
 // serve runs the program until ctx ends, and returns nil after everything was
-// drained, stopped and closed. The listeners are opened first: a port in use
-// is reported before any work is done. dropped counts the log lines that were dropped.
+// drained, stopped and closed. It opens the listeners first, so that a port in use is
+// reported before any work is done. dropped counts the log lines that were dropped.
 func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger, out io.Writer, dropped func() float64) (err error) {
 	public, admin, err := listen(cfg)
 	if err != nil {
@@ -101,11 +102,11 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	return p.run(ctx, public, admin)
 }
 
-// program is what serve runs: the parts and how they meet.
+// program has the parts that serve runs, and connects them.
 type program struct {
 	store     *circuit.Store
 	institute *institute
-	settings  settings // what the server began with
+	settings  settings // of the start
 	log       *slog.Logger
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
@@ -130,8 +131,8 @@ func (p *program) swapped() {
 	p.settle()
 }
 
-// settle calls onSettled as soon as every view is loaded and its job has run: the log of
-// a start is over then, and what is printed stays in sight.
+// settle calls onSettled as soon as every view is loaded and its job has run: the start
+// logs nothing more then, so that printed text stays in sight.
 func (p *program) settle() {
 	if p.views.Ready() && (p.runner == nil || int(p.runs.Load()) >= len(p.views.Status())) {
 		p.onSettled()
@@ -248,8 +249,8 @@ func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 	return public, admin, nil
 }
 
-// closeListeners closes what a failed start leaves open; a server that ran has
-// closed its listeners itself.
+// closeListeners closes the listeners that a failed start leaves open; a server that ran
+// has closed them itself.
 func closeListeners(listeners ...net.Listener) {
 	for _, ln := range listeners {
 		if ln != nil {
@@ -258,6 +259,7 @@ func closeListeners(listeners ...net.Listener) {
 	}
 }
 
+// addrOf returns the address that a listener is bound to, empty without a listener.
 func addrOf(ln net.Listener) string {
 	if ln == nil {
 		return ""

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
-	"time"
 
 	"vitrine/cache/citation"
 	"vitrine/configs"
@@ -26,15 +24,14 @@ func loadLabels(cfg configs.Labels) (builtIn, own *label.Sets, err error) {
 	return builtIn, own, err
 }
 
-// newCitations makes the client of the external citation index; nil where none
-// is configured.
+// newCitations returns the client of the external citation index; nil if none is
+// configured.
 func newCitations(cfg configs.Citation) (*citation.Client, error) {
 	if cfg.URL == "" {
 		return nil, nil
 	}
-	off := func(d time.Duration) time.Duration { return cmp.Or(d, -1) } // 0 turns off, which the client spells as less
 	return citation.New(citation.Options{
-		BaseURL: cfg.URL, Lifetime: cfg.Lifetime, StaleFor: off(cfg.Stale),
-		MinInterval: off(cfg.Interval), Timeout: cfg.Timeout,
+		BaseURL: cfg.URL, Lifetime: cfg.Lifetime, StaleFor: unlimited(cfg.Stale),
+		MinInterval: unlimited(cfg.Interval), Timeout: cfg.Timeout,
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"vitrine/rules"
 )
 
+// statusCommand prints the state of every view.
 func statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := withConfig(&cobra.Command{
@@ -43,10 +44,10 @@ func statusCommand() *cobra.Command {
 	return cmd
 }
 
-// readStatus asks the store, and a running server of that store, if there is one, where
-// its views are. If such a server has the embedded store open, or the store does not
-// answer, the server tells everything, also how the store stands. What a server of
-// another store tells is not what was asked for.
+// readStatus reads the state of the views from the store, and their modes from a running
+// server of that store, if there is one. If such a server has the embedded store open, or
+// the store does not answer, everything comes from the server, also the state of the
+// store. The answer of a server of another store is an error.
 func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
 	views, name, err := storedStatus(ctx, cfg)
 	if err == nil && len(views) == 0 {
@@ -71,8 +72,8 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 // storeTime bounds the reading of the state of the views from a store.
 const storeTime = 5 * time.Second
 
-// storedStatus asks the store. The name that it goes by is also known where it does not
-// answer.
+// storedStatus reads the state of the views from the store. It returns the name of the
+// store also if the store does not answer.
 func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus, name string, err error) {
 	store, err := openExisting(ctx, cfg)
 	if err != nil {
@@ -92,8 +93,8 @@ func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus
 	return views, store.Name(), nil
 }
 
-// addServed adds what the server at the admin listener reports of the views, if it is a
-// server of that store. Nothing is added where none answers.
+// addServed adds the report of the server at the admin listener to the views, if it is a
+// server of that store. Without an answer it adds nothing.
 func addServed(ctx context.Context, cfg configs.Config, views []proxy.ViewStatus, store string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -118,8 +119,8 @@ func modeOf(v proxy.ViewStatus) string {
 	return cmp.Or(v.Mode, "-")
 }
 
-// printStatus writes one line per view; below them what went wrong, the views without
-// any records but for those that may be so, and the records that were left out.
+// printStatus writes one line per view; below them the errors, the views without any
+// records except optional ones, and the records that were left out.
 func printStatus(w io.Writer, views []proxy.ViewStatus, optional []string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "VIEW\tSTATUS\tMODE\tGENERATION\tROWS\tAGE\tCHECKED\tLAST RUN\tSCANNED\tCHANGED\tREMOVED\tSKIPPED")
@@ -157,7 +158,7 @@ func ago(t *time.Time) string {
 	return max(time.Since(*t), 0).Round(time.Second).String()
 }
 
-// since is ago in a sentence.
+// since is ago for use in a sentence.
 func since(t *time.Time) string {
 	if t == nil {
 		return ago(t)
@@ -165,7 +166,8 @@ func since(t *time.Time) string {
 	return ago(t) + " ago"
 }
 
-// askStatus asks a running server's admin listener how its views stand.
+// askStatus reads the state of the views, and of the store, from a running server's admin
+// listener.
 func askStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

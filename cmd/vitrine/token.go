@@ -11,6 +11,7 @@ import (
 	"vitrine/proxy/auth"
 )
 
+// tokenCommand signs a session token, so that an operator can try the view of a user.
 func tokenCommand() *cobra.Command {
 	var user, secret string
 	var life time.Duration

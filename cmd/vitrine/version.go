@@ -12,6 +12,7 @@ import (
 // version and commit are set by release builds (.ci/build).
 var version, commit string
 
+// versionCommand prints the version, or the bill of materials.
 func versionCommand() *cobra.Command {
 	var sbom bool
 	cmd := &cobra.Command{
@@ -35,12 +36,13 @@ func versionCommand() *cobra.Command {
 	return cmd
 }
 
-// buildVersion is the release's version, else what the build knows.
+// buildVersion returns the release's version, or else that of the main module.
 func buildVersion(info *debug.BuildInfo) string {
 	return cmp.Or(version, info.Main.Version, "unknown")
 }
 
-// buildCommit is the commit that was built, else what the build knows.
+// buildCommit returns the release's commit, or else the one that the go command recorded,
+// in 12 digits; "+changes" follows if the working tree was modified.
 func buildCommit(info *debug.BuildInfo) string {
 	revision, dirty := commit, ""
 	for _, s := range info.Settings {

@@ -7,13 +7,13 @@ import (
 	"vitrine/configs"
 )
 
-// leastSecret is how many bytes a secret of HS256 should have (RFC 7518: 3.2).
+// leastSecret is the least length of a secret for HS256, in bytes (RFC 7518: 3.2).
 const leastSecret = 32
 
-// leastKey is how many bytes a key should have that any caller may try.
+// leastKey is the least length of a key, in bytes: any caller may try to guess it.
 const leastKey = 16
 
-// warnOfKeys logs settings that are weaker than they look.
+// warnOfKeys logs settings that protect less than they seem to.
 func warnOfKeys(cfg configs.Config, log *slog.Logger) {
 	if n := len(cfg.Auth.Session.JWTSecret.Reveal()); n > 0 && n < leastSecret {
 		log.Warn("auth.session.jwt_secret is short: who has a token can try secrets until one fits", "bytes", n, "want", leastSecret)
@@ -33,7 +33,7 @@ func warnOfKeys(cfg configs.Config, log *slog.Logger) {
 	}
 }
 
-// warnOfDamage logs what is wrong with an embedded store beyond single records.
+// warnOfDamage logs damage to an embedded store that concerns more than single records.
 func warnOfDamage(store origin.Store, log *slog.Logger) {
 	if s, ok := store.(interface{ Damage() []string }); ok {
 		for _, note := range s.Damage() {

@@ -23,8 +23,8 @@ import (
 	"vitrine/rules/render"
 )
 
-// openStore opens the configured store; an embedded one that is not there yet is
-// created, which is for import, the demo and bench alone.
+// openStore opens the configured store. It creates an embedded one that does not exist,
+// which only import, the demo and bench may do.
 func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	uri, m := cfg.Store.Reveal(), cfg.Mongo
 	if path := embeddedPath(cfg); path != "" {
@@ -36,8 +36,8 @@ func openStore(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	}})
 }
 
-// openExisting is openStore for all other commands: a mistyped path is an error, and no
-// file.
+// openExisting is openStore for all other commands: a mistyped path is an error and
+// creates no file.
 func openExisting(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 	if path := embeddedPath(cfg); path != "" {
 		info, err := os.Stat(path)
@@ -64,8 +64,8 @@ func embeddedPath(cfg configs.Config) string {
 	return path // the working directory is gone: opening it says so
 }
 
-// readThrough answers what memory does not evaluate. The embedded store evaluates no more
-// than memory does; with it such filters are refused.
+// readThrough returns the evaluator of filters that memory does not support. It is nil for
+// the embedded store, which supports no others, so that such filters are refused.
 func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
 	if embeddedPath(cfg) != "" {
 		return nil
@@ -73,8 +73,8 @@ func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
 	return view.ReadThrough(store)
 }
 
-// holder names this process as the holder of the lease. An embedded store has one
-// process at a time, which may take up the lease of its killed predecessor at once.
+// holder returns the name of this process as the holder of the lease. An embedded store has
+// one process at a time, which may continue the lease of its killed predecessor at once.
 func holder(cfg configs.Config) string {
 	if embeddedPath(cfg) != "" {
 		return "embedded"
@@ -110,9 +110,9 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	return materialize.Jobs(i.filled(activities), i.filled(spectrum), cfg.Views.Optional), nil
 }
 
-// catalogueFile reads the topic catalogue from a file of JSON, an array or one
-// document a line; nil where no file is configured. A file that is not there is no
-// catalogue, as an empty collection is none.
+// catalogueFile returns a function that reads the topic catalogue from a file of JSON, an
+// array or one document a line; nil if no file is configured. A missing file is an empty
+// catalogue, like an empty collection.
 func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 	if name == "" {
 		return nil
