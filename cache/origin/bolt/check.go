@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	bbolt "go.etcd.io/bbolt"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // Part is what Check found in a collection or a view.
@@ -38,19 +38,20 @@ func (p Part) Sound() bool { return p.Damaged == 0 && p.Err == nil }
 // one that wraps origin.ErrLocked that another process has it open.
 func Check(ctx context.Context, path string) (parts []Part, err error) {
 	s := newStore(path)
+	defer wrap.Error(&err, "check %s", s.Name())
 	if at, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("check %s: %w", s.Name(), err)
+		return nil, err
 	} else if at.Size() == 0 {
-		return nil, fmt.Errorf("check %s: %w: the file is empty", s.Name(), origin.ErrDamaged)
+		return nil, fmt.Errorf("%w: the file is empty", origin.ErrDamaged)
 	}
-	if err := s.examine(500 * time.Millisecond); err != nil {
-		return nil, fmt.Errorf("check %s: %w", s.Name(), err)
+	if err := s.examine(); err != nil {
+		return nil, err
 	}
 	if s.oneHead {
 		parts = append(parts, Part{Name: Head, Records: 2, Damaged: 1})
 	}
 	_, err = s.guard(func() (err error) {
-		if s.db, err = s.openFile(500*time.Millisecond, true); err != nil {
+		if s.db, err = s.openFile(true); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.db.Close()) }()
@@ -73,7 +74,7 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("check %s: %w", s.Name(), err)
+		return nil, err
 	}
 	return parts, nil
 }

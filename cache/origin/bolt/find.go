@@ -20,75 +20,72 @@ import (
 // evaluate is origin.ErrUnsupported. Damaged documents are left out.
 func (r *records) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		docs, err := r.find(ctx, collection, q)
-		if err != nil {
+		if err := r.find(ctx, collection, q, paged(q, yield)); err != nil {
 			yield(nil, fmt.Errorf("find in %s: %w", collection, err))
-			return
-		}
-		skip, left := q.Skip, q.Limit
-		for doc, err := range docs {
-			if err == nil && skip > 0 {
-				skip--
-				continue
-			}
-			if err == nil && q.Projection != nil {
-				doc, err = raw.Project(doc, q.Projection)
-			}
-			if left--; !yield(doc, err) || err != nil || left == 0 {
-				return
-			}
 		}
 	}
 }
 
-// find yields the documents that match, in order.
-func (r *records) find(ctx context.Context, collection string, q origin.Query) (iter.Seq2[bson.Raw, error], error) {
-	match := func(bson.Raw) (bool, error) { return true, nil }
+// takeFunc takes a document; false when no more are wanted.
+type takeFunc func(doc bson.Raw) (more bool, err error)
+
+// paged yields what a query wants of the documents that match it, in its order: those of
+// its page, with the fields of its projection.
+func paged(q origin.Query, yield func(bson.Raw, error) bool) takeFunc {
+	skip, left := q.Skip, q.Limit
+	return func(doc bson.Raw) (more bool, err error) {
+		if skip > 0 {
+			skip--
+			return true, nil
+		}
+		if q.Projection != nil {
+			if doc, err = raw.Project(doc, q.Projection); err != nil {
+				return false, err
+			}
+		}
+		left--
+		return yield(doc, nil) && left != 0, nil
+	}
+}
+
+// find hands the documents that match to take, in order.
+func (r *records) find(ctx context.Context, collection string, q origin.Query, take takeFunc) error {
+	b := scanBatch{}
 	if q.Filter != nil {
 		f, err := filter.FromBSON(q.Filter, filter.Options{})
 		if errors.Is(err, filter.ErrNotInMemory) {
-			return nil, fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
+			return fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		match = f.Match
+		b.match, b.only = f.Match, onlyKey(q.Filter)
 	}
 	order, err := sortOrder(q.Sort)
 	if err != nil {
-		return nil, err
-	}
-	only, _ := onlyKey(q.Filter)
-	docs := whole(r.scan(ctx, collection, scanBatch{match: match, only: only}, giveWay))
-	if len(order) == 0 {
-		return docs, nil
+		return err
 	}
 	var all []bson.Raw
-	for doc, err := range docs {
-		if err != nil {
-			return nil, err
+	for doc, err := range r.scan(ctx, collection, b, giveWay) {
+		switch {
+		case errors.Is(err, origin.ErrDamagedRecord):
+		case err != nil:
+			return err
+		case len(order) > 0:
+			all = append(all, doc)
+		default:
+			if more, err := take(doc); err != nil || !more {
+				return err
+			}
 		}
-		all = append(all, doc)
 	}
 	order.Documents(all)
-	return func(yield func(bson.Raw, error) bool) {
-		for _, doc := range all {
-			if !yield(doc, nil) {
-				return
-			}
-		}
-	}, nil
-}
-
-// whole leaves out damaged documents.
-func whole(docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		for doc, err := range docs {
-			if !errors.Is(err, origin.ErrDamagedRecord) && !yield(doc, err) {
-				return
-			}
+	for _, doc := range all {
+		if more, err := take(doc); err != nil || !more {
+			return err
 		}
 	}
+	return nil
 }
 
 // sortOrder reads a sort specification: path and 1 or -1.
@@ -111,20 +108,23 @@ func sortOrder(spec bson.D) (raw.Sort, error) {
 	return order, nil
 }
 
-// onlyKey returns the key of the one document that a filter confines _id to by equality,
-// and whether it does so. The filter's other conditions are still to be checked.
-func onlyKey(filter bson.Raw) (key []byte, ok bool) {
+// onlyKey returns the key of the one document that a filter confines _id to by equality;
+// nil if it does not. The filter's other conditions are still to be checked.
+func onlyKey(filter bson.Raw) []byte {
 	id, err := filter.LookupErr("_id")
 	if operators, is := id.DocumentOK(); err == nil && is {
 		id, err = operators.LookupErr("$eq")
 	}
 	if err != nil {
-		return nil, false
+		return nil
 	}
 	switch id.Type {
 	case bson.TypeRegex, bson.TypeNull, bson.TypeUndefined, bson.TypeArray: // equality finds others, too
-		return nil, false
+		return nil
 	}
-	key, err = idkey.Of(id)
-	return key, err == nil
+	key, err := idkey.Of(id)
+	if err != nil {
+		return nil
+	}
+	return key
 }

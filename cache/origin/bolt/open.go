@@ -38,6 +38,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,13 +56,11 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/leasedoc"
+	"vitrine/cache/origin/internal/wrap"
 )
 
 // Options tunes a store; the zero value works.
 type Options struct {
-	// LockTimeout is how long to wait for another process to close the file.
-	// If zero, 500 ms.
-	LockTimeout time.Duration
 	// KeepDeltas is how many generations back a reader can be and still be brought
 	// up to date by a delta; older tombstones are pruned. If zero, 1000.
 	KeepDeltas uint64
@@ -122,18 +121,12 @@ func Open(path string, o Options) (*Store, error) {
 	if path == "" {
 		return nil, errors.New("embedded store: no path given")
 	}
-	if o.LockTimeout == 0 {
-		o.LockTimeout = 500 * time.Millisecond
-	}
-	if o.KeepDeltas == 0 {
-		o.KeepDeltas = 1000
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	s := newStore(path)
-	s.keep, s.now, s.watch = o.KeepDeltas, o.Now, leasedoc.NewWatch(o.Elapsed)
-	if err := s.open(o.LockTimeout); err != nil {
+	s.keep, s.now, s.watch = cmp.Or(o.KeepDeltas, 1000), o.Now, leasedoc.NewWatch(o.Elapsed)
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", s.Name(), err)
 	}
 	return s, nil
@@ -146,17 +139,17 @@ func newStore(path string) *Store {
 	return s
 }
 
-// open opens the file, creates the buckets and leaves word of who holds it.
-func (s *Store) open(wait time.Duration) error {
+// open opens the file, creates the buckets and records which process holds it.
+func (s *Store) open() error {
 	dir := filepath.Dir(s.path)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	if err := s.examine(wait); err != nil {
+	if err := s.examine(); err != nil {
 		return err
 	}
 	panicked, err := s.guard(func() (err error) {
-		s.db, err = s.openFile(wait, false)
+		s.db, err = s.openFile(false)
 		return err
 	})
 	if panicked {
@@ -179,11 +172,11 @@ func (s *Store) open(wait time.Duration) error {
 
 // examine checks the structure of the file, if there is one, before bbolt reads it. The
 // file is locked meanwhile.
-func (f *storeFile) examine(wait time.Duration) error {
+func (f *storeFile) examine() error {
 	if at, err := os.Stat(f.path); err != nil || at.Size() == 0 {
 		return nil // it is created
 	}
-	db, err := f.openFile(wait, true)
+	db, err := f.openFile(true)
 	if err != nil {
 		return err
 	}
@@ -216,16 +209,23 @@ func (f *storeFile) examine(wait time.Duration) error {
 	return nil
 }
 
-// openFile opens the file with bbolt.
-func (f *storeFile) openFile(wait time.Duration, readOnly bool) (*bbolt.DB, error) {
-	o := fileOptions(wait)
-	o.ReadOnly = readOnly
-	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
-		opened, err := os.OpenFile(name, flag, mode)
-		f.file = opened
-		return opened, err
-	}
-	db, err := bbolt.Open(f.path, 0o600, o)
+// lockTimeout is how long to wait for another process to close the file.
+const lockTimeout = 500 * time.Millisecond
+
+// openFile opens the file with bbolt. Commits are synced (NoSync stays off): what was
+// acknowledged survives. The free list is written with each commit (NoFreelistSync stays
+// off): that costs a commit a few pages, but a start after a crash need not walk the whole
+// file to find the free ones. It is kept as a hash map, which stays fast when pruning
+// leaves many gaps.
+func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
+	db, err := bbolt.Open(f.path, 0o600, &bbolt.Options{
+		Timeout: lockTimeout, ReadOnly: readOnly, FreelistType: bbolt.FreelistMapType, NoStatistics: true,
+		OpenFile: func(name string, flag int, mode os.FileMode) (opened *os.File, err error) {
+			opened, err = os.OpenFile(name, flag, mode)
+			f.file = opened
+			return opened, err
+		},
+	})
 	if errors.Is(err, bbolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("%w%s", origin.ErrLocked, f.heldBy())
 	}
@@ -288,15 +288,6 @@ func (s *Store) setAside(tx *bbolt.Tx) error {
 // records, in sentences for the operator.
 func (f *storeFile) Damage() []string { return f.notes }
 
-// fileOptions are bbolt's options, chosen as follows. Commits are synced (NoSync
-// stays off): what was acknowledged survives. The free list is written with each
-// commit (NoFreelistSync stays off): that costs a commit a few pages, but a start
-// after a crash need not walk the whole file to find the free ones. It is kept as
-// a hash map, which stays fast when pruning leaves many gaps.
-func fileOptions(wait time.Duration) *bbolt.Options {
-	return &bbolt.Options{Timeout: wait, FreelistType: bbolt.FreelistMapType, NoStatistics: true}
-}
-
 // syncFolder makes a new file's directory entry durable. File systems that cannot
 // sync a folder need no such thing, hence errors do not matter.
 func syncFolder(dir string) {
@@ -336,12 +327,10 @@ func (f *storeFile) Ping(ctx context.Context) error {
 }
 
 // Close waits for transactions under way and gives the file back.
-func (s *Store) Close() error {
+func (s *Store) Close() (err error) {
+	defer wrap.Error(&err, "close %s", s.Name())
 	_ = os.Remove(s.holderPath())
-	if err := s.release(); err != nil {
-		return fmt.Errorf("close %s: %w", s.Name(), err)
-	}
-	return nil
+	return s.release()
 }
 
 // release closes the file. After a failure bbolt would wait for ever: its mapping stays.

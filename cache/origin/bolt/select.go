@@ -28,16 +28,7 @@ var selectLimits = filter.Options{MaxBytes: 64 << 20, MaxDepth: 200, MaxNodes: 1
 // keeps the sort keys of the rows up to the end of the page.
 func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		err := s.selected(ctx, at, q, func(doc bson.Raw) (bool, error) {
-			if q.Projection != nil {
-				var err error
-				if doc, err = raw.Project(doc, q.Projection); err != nil {
-					return false, err
-				}
-			}
-			return yield(doc, nil), nil
-		})
-		if err != nil {
+		if err := s.selected(ctx, at, q, paged(q, yield)); err != nil {
 			yield(nil, fmt.Errorf("select from view %s: %w", at.View, err))
 		}
 	}
@@ -62,10 +53,7 @@ func (s *Store) Settled(ctx context.Context, at origin.Meta) (bool, error) {
 	return err == nil, err
 }
 
-// takeFunc takes a row; false when no more are wanted.
-type takeFunc func(doc bson.Raw) (more bool, err error)
-
-// selected hands the rows that answer a query to take.
+// selected hands the rows that match a query to take, in its order.
 func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, take takeFunc) error {
 	f := filter.All()
 	if q.Filter != nil {
@@ -87,18 +75,8 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 	if err := meta.Is(at); err != nil {
 		return err
 	}
-	skip, left := q.Skip, q.Limit
-	page := func(doc bson.Raw) (bool, error) {
-		if skip > 0 {
-			skip--
-			return true, nil
-		}
-		left--
-		more, err := take(doc)
-		return more && left != 0, err
-	}
 	if len(order) == 0 || len(order) == 1 && order[0].Path.String() == "_id" && !order[0].Desc {
-		return s.match(ctx, at.View, p, f, page)
+		return s.match(ctx, at.View, p, f, take)
 	}
 	most := int64(0)
 	if q.Limit > 0 {
@@ -109,7 +87,7 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 	if err != nil {
 		return err
 	}
-	return s.fetch(ctx, at.View, p, first.ids(), page)
+	return s.fetch(ctx, at.View, p, first.ids(), take)
 }
 
 // match reads the rows at the pinned generation, in the order of their ids, and
@@ -175,7 +153,7 @@ func versionAt(p place, cursor *bbolt.Cursor, id []byte, at uint64) (origin.Row,
 	return decodeRow(p, key, value)
 }
 
-// errLost tells of a pinned row that is no longer there.
+// errLost reports a pinned row that is no longer there.
 var errLost = errors.New("a pinned row is gone")
 
 // ranking keeps the keys of rows, the first of them in an order if there is a most. Beyond

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/bolt"
-	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/open"
 )
 
@@ -54,7 +52,7 @@ func TestErrors(t *testing.T) {
 		{"in use", held, held, origin.ErrLocked},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s, err := open.Store(t.Context(), tc.uri, open.Options{Bolt: bolt.Options{LockTimeout: 1}, Mongo: mongo.Options{}})
+			s, err := open.Store(t.Context(), tc.uri, open.Options{})
 			if err == nil || !strings.Contains(err.Error(), tc.want) || s != nil {
 				t.Fatalf("Store = %v, %v; want an error with %q", s, err, tc.want)
 			}
