@@ -257,8 +257,6 @@ type fakePublication struct {
 	rows       []origin.Row
 }
 
-func (p *fakePublication) Generation() uint64 { return p.generation }
-
 func (p *fakePublication) Put(_ context.Context, rows []origin.Row) error {
 	if p.store.onPut != nil {
 		p.store.onPut(rows)

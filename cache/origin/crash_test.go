@@ -125,7 +125,11 @@ func publishNext(ctx context.Context, s origin.Store, l origin.Lease) (uint64, e
 	if err != nil {
 		return 0, err
 	}
-	rows, live, err := numberedRows(p.Generation())
+	begun, err := s.Meta(ctx, view)
+	if err != nil {
+		return 0, err
+	}
+	rows, live, err := numberedRows(begun.Generation + 1)
 	if err != nil {
 		return 0, err
 	}

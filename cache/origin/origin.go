@@ -183,9 +183,7 @@ type Views interface {
 // Publication collects the changes that make up a view's next generation. It is
 // used by one goroutine. Until Commit returns nil no reader sees anything of it.
 type Publication interface {
-	// Generation is the generation under preparation.
-	Generation() uint64
-	// Put stages new versions of rows; Row.Generation is ignored, a nil Doc takes the
+	// Put stages new versions of rows of the next generation; Row.Generation is ignored, a nil Doc takes the
 	// row away. Of an id put more than once the last counts.
 	Put(ctx context.Context, rows []Row) error
 	// Commit publishes everything put so far and returns the new meta. ErrFenced if

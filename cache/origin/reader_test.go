@@ -206,7 +206,7 @@ func numberedRows(g uint64) (rows []origin.Row, live int, err error) {
 func publishNumber(t *testing.T, s origin.Store, l origin.Lease) {
 	t.Helper()
 	p := must(s.Begin(t.Context(), view, l))(t)
-	rows, live, err := numberedRows(p.Generation())
+	rows, live, err := numberedRows(must(s.Meta(t.Context(), view))(t).Generation + 1)
 	ok(t, err)
 	half := len(rows) / 2
 	ok(t, p.Put(t.Context(), rows[:half]))

@@ -52,9 +52,6 @@ func (s *Store) Begin(ctx context.Context, view string, lease origin.Lease) (_ o
 	return p, nil
 }
 
-// Generation implements origin.Publication.
-func (p *publication) Generation() uint64 { return p.generation }
-
 // Put implements origin.Publication.
 func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	defer wrap.Error(&err, "put rows of view %s", p.view)

@@ -100,9 +100,6 @@ func (v *views) newest(ctx context.Context, view string) (uint64, error) {
 	return uint64(generation), err
 }
 
-// Generation implements origin.Publication.
-func (p *publication) Generation() uint64 { return p.generation }
-
 // Put implements origin.Publication.
 func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
 	defer wrap.Error(&err, "put rows of view %s", p.view)

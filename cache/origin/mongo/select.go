@@ -127,10 +127,8 @@ func (v *views) settled(ctx context.Context, at origin.Meta) error {
 		if err != nil || d.Staged == 0 {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("generation %d is being settled: %w", d.Generation, ctx.Err())
-		case <-time.After(wait):
+		if err := sleep(ctx, wait); err != nil {
+			return fmt.Errorf("generation %d is being settled: %w", d.Generation, err)
 		}
 	}
 }
@@ -174,14 +172,8 @@ func (v *views) Index(ctx context.Context, view string, keys []bson.D) error {
 }
 
 // sameKeys compares the keys of two indexes: the same paths, in the same directions,
-// which servers may tell as another type of number.
+// which servers may write as another type of number.
 func sameKeys(a, b bson.Raw) bool {
-	as, err := a.Elements()
-	if err != nil {
-		return false
-	}
-	bs, err := b.Elements()
-	return err == nil && slices.EqualFunc(as, bs, func(x, y bson.RawElement) bool {
-		return x.Key() == y.Key() && raw.Compare(x.Value(), y.Value()) == 0
-	})
+	document := func(d bson.Raw) bson.RawValue { return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: d} }
+	return raw.Compare(document(a), document(b)) == 0
 }

@@ -77,10 +77,10 @@ const (
 func (r records) follow(ctx context.Context, collections []string, seen chan<- string) error {
 	w := watching{db: r.db, collections: collections, seen: seen}
 	pause := minPause
-	for {
+	for ctx.Err() == nil {
 		heard, err := w.stream(ctx)
 		if ctx.Err() != nil {
-			return nil
+			break
 		}
 		if !w.opened && !errors.Is(err, rules.ErrUnavailable) {
 			return err // it would be the same the next time
@@ -88,12 +88,19 @@ func (r records) follow(ctx context.Context, collections []string, seen chan<- s
 		if heard {
 			pause = minPause
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(pause):
-			pause = min(2*pause, maxPause)
-		}
+		_ = sleep(ctx, pause) // its error ends the loop
+		pause = min(2*pause, maxPause)
+	}
+	return nil
+}
+
+// sleep waits, unless ctx ends before: then it returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 
