@@ -72,18 +72,8 @@ func (s *Server) bearer(token auth.Key) fiber.Handler {
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		p := query.Read(c.Context().QueryArgs().All())
-		var asked Refresh
-		var err error
-		if asked.View, err = p.Text("view"); err != nil {
-			return err
-		}
-		if asked.Full, err = p.Flag("full"); err != nil {
-			return err
-		}
-		if asked.Force, err = p.Flag("force"); err != nil {
-			return err
-		}
-		if asked.Wait, err = p.Flag("wait"); err != nil {
+		asked := Refresh{View: p.Text("view"), Full: p.Flag("full"), Force: p.Flag("force"), Wait: p.Flag("wait")}
+		if err := p.Err(); err != nil {
 			return err
 		}
 		if o.Refresh == nil {

@@ -94,7 +94,7 @@ func (s *store) Rows(_ context.Context, view string, since uint64, fn func(origi
 
 // complete publishes the views that a test does not care for, empty.
 func (s *store) complete() {
-	for _, def := range api.Views(api.ViewOptions{}) {
+	for _, def := range api.Views() {
 		if s.metas[def.Name].Generation == 0 {
 			s.publish(def.Name)
 		}
@@ -169,7 +169,7 @@ func openIndexed(t testing.TB, s *store, o proxy.Options, budget int64) *site {
 	s.complete()
 	loaded := make(chan struct{}, 64)
 	views, err := view.New(view.Options{
-		Store: s.behind(t), Mode: viewsAre, Views: api.Views(api.ViewOptions{}), Poll: time.Hour, IndexBudget: budget,
+		Store: s.behind(t), Mode: viewsAre, Views: api.Views(), Poll: time.Hour, IndexBudget: budget,
 		OnSwap: func(*view.Snapshot) { loaded <- struct{}{} },
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // BenchmarkFragments encodes what is prepared of an activity.
 func BenchmarkFragments(b *testing.B) {
 	docs := documents(b, "testdata/activities.jsonl")
-	for _, def := range api.Views(api.ViewOptions{}) {
+	for _, def := range api.Views() {
 		if def.Name != rules.ViewActivities {
 			continue
 		}

@@ -43,8 +43,9 @@ func (s *Server) recordings(app *fiber.App) {
 // longestRecording, and ends with its client and with the server.
 func (s *Server) record(usual time.Duration, start func(io.Writer) error, stop func()) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		seconds, err := query.Read(c.Context().QueryArgs().All()).Integer("seconds")
-		if err != nil {
+		p := query.Read(c.Context().QueryArgs().All())
+		seconds := p.Integer("seconds")
+		if err := p.Err(); err != nil {
 			return err
 		}
 		length := usual

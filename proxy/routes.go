@@ -101,12 +101,7 @@ func (s *Server) answer(path string) fiber.Handler {
 		who := response.Caller{Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
 		return set.response.Serve(c, who, func() (response.Plan, error) {
 			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
-			if err := r.Params.CheckLanguage(); err != nil {
-				return response.Plan{}, err
-			}
-			p, err := set.routes[path](c.UserContext(), r)
-			p.Ignored, p.Paths = r.Params.Ignored(), r.Params.Paths()
-			return p, err
+			return set.routes[path](c.UserContext(), r)
 		})
 	}
 }

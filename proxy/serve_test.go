@@ -199,7 +199,7 @@ func TestServeTellsWhyItEnded(t *testing.T) {
 
 // TestNotLoaded: before the first snapshot everything but health is 503.
 func TestNotLoaded(t *testing.T) {
-	views, err := view.New(view.Options{Store: newStore(), Views: api.Views(api.ViewOptions{})})
+	views, err := view.New(view.Options{Store: newStore(), Views: api.Views()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestAdminViewsAndMetrics(t *testing.T) {
 	if err := json.Unmarshal(s.admin(http.MethodGet, "/admin/views").body, &views); err != nil {
 		t.Fatal(err)
 	}
-	if views.Count != len(api.Views(api.ViewOptions{})) || views.Data[0].View != "activities" || views.Data[0].Rows != 15 || views.Data[0].Generation != 1 {
+	if views.Count != len(api.Views()) || views.Data[0].View != "activities" || views.Data[0].Rows != 15 || views.Data[0].Generation != 1 {
 		t.Errorf("views = %+v", views)
 	}
 	text := string(s.admin(http.MethodGet, "/metrics").body)

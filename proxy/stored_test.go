@@ -50,7 +50,7 @@ func TestModeIsTold(t *testing.T) {
 	viewsAre = view.Store
 	defer func() { viewsAre = view.Memory }()
 	s := open(t, institute(t), options(t))
-	if body := string(s.admin(http.MethodGet, "/admin/views").body); strings.Count(body, `"mode":"store"`) != len(api.Views(api.ViewOptions{})) {
+	if body := string(s.admin(http.MethodGet, "/admin/views").body); strings.Count(body, `"mode":"store"`) != len(api.Views()) {
 		t.Errorf("modes are not told: %s", body)
 	}
 	if text := string(s.admin(http.MethodGet, "/metrics").body); !strings.Contains(text, `vitrine_view_stored{view="activities"} 1`) {

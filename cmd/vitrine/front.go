@@ -12,6 +12,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
+	"vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/materialize"
 	"vitrine/proxy"
@@ -21,10 +22,8 @@ import (
 	"vitrine/rules/access"
 )
 
-// viewOptions adjusts the front end's views to the configuration.
-func viewOptions(cfg configs.Config) api.ViewOptions {
-	return api.ViewOptions{Warm: []string{cfg.Catalog.TopicsPath + ".id"}}
-}
+// viewsOf declares the views, adjusted to the configuration.
+func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }
 
 // proxyOptions copies what the front end needs out of the configuration and the
 // other parts.

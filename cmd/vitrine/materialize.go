@@ -16,7 +16,6 @@ import (
 	"vitrine/cache/view"
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/proxy/api"
 )
 
 // materializeCommand builds the views once.
@@ -71,7 +70,7 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 		}
 	}
 	if view.Mode(cfg.Views.Mode) != view.Memory {
-		err = errors.Join(err, view.Index(cmd.Context(), store, api.Views(viewOptions(cfg))))
+		err = errors.Join(err, view.Index(cmd.Context(), store, viewsOf(cfg)))
 	}
 	return err
 }

@@ -12,7 +12,6 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/configs"
-	"vitrine/proxy/api"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -64,7 +63,7 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	var known []string
-	for _, def := range api.Views(viewOptions(cfg)) {
+	for _, def := range viewsOf(cfg) {
 		known = append(known, def.Name)
 		if def.Name == name {
 			snap, err := view.Load(cmd.Context(), view.Options{Store: store, Foreign: readThrough(cfg, store)}, def)

@@ -25,7 +25,6 @@ import (
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
-	"vitrine/proxy/api"
 )
 
 // serveCommand runs the server.
@@ -175,7 +174,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	p.views, err = view.New(view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a user that only reads
-		Views: api.Views(viewOptions(cfg)), Poll: cfg.Views.Poll,
+		Views: viewsOf(cfg), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: readThrough(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
 		OnSwap: func(*view.Snapshot) { p.swapped() },

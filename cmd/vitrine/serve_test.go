@@ -87,7 +87,7 @@ func TestTour(t *testing.T) {
 	if status, body := s.get("/readyz"); status != http.StatusOK {
 		t.Errorf("the calls are printed before they can be answered: %d %.300s", status, body)
 	}
-	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); strings.Count(body, "vitrine_job_seconds_count{") != len(api.Views(api.ViewOptions{})) {
+	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); strings.Count(body, "vitrine_job_seconds_count{") != len(api.Views()) {
 		t.Error("the calls are printed before every job has run")
 	}
 	if len(calls) != len(tour) {

@@ -22,18 +22,8 @@ func Strangers() *auth.Limiter { return auth.NewLimiter(5, 5, time.Minute) }
 // envelope, or empty without a user. The answer's error is that of an unknown user, of an
 // index that is missing or fails, or of a client that asked for too many unknown users.
 func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.Context) (text []byte, age time.Duration, stale bool, err error), error) {
-	if err := p.CheckLanguage(); err != nil {
-		return nil, err
-	}
-	user, err := p.Text("user")
-	if err != nil {
-		return nil, err
-	}
-	doc, err := p.Text("doc")
-	if err != nil {
-		return nil, err
-	}
-	document := p.Has("doc")
+	p.CheckLanguage()
+	user, doc, document := p.Text("user"), p.Text("doc"), p.Has("doc")
 	return func(ctx context.Context) (text []byte, age time.Duration, stale bool, err error) {
 		index := e.o.Citations
 		if user == "" {
@@ -60,5 +50,5 @@ func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.C
 		age, stale = index.Age(user, doc)
 		text, err = json.Marshal(found)
 		return text, age, stale, err
-	}, nil
+	}, p.Err()
 }

@@ -18,7 +18,7 @@ import (
 // and the views. It is safe for concurrent use.
 type Env struct {
 	o       Options
-	query   *query.Reader
+	query   query.Reader
 	persons *personLookup
 	titles  titles
 
@@ -68,7 +68,8 @@ type Request struct {
 }
 
 // Handler turns a request into a plan for its answer, or an error. Without a session the
-// plan depends on nothing but the parameters, unless it is for once.
+// plan depends on nothing but the parameters, unless it is for once. A handler need not
+// check Request.Params.Err, except before it looks something up: Routes does.
 type Handler func(ctx context.Context, r Request) (response.Plan, error)
 
 // deadline returns a context for a look-up.

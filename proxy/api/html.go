@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/url"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,18 +13,15 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // html answers GET /api/html: affiliated publications as citations. Of the
 // shared pagination API.md lists limit alone, so offset is not read; count is
 // before limit (DESIGN.md: 8).
 func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
-	limit, err := r.Params.Integer("limit")
-	if err != nil {
-		return response.Plan{}, err
-	}
-	list := listing{view: rules.ViewActivities, filter: e.publications, page: query.Page{Limit: max(limit, 0)}}
-	return list.joined("html", htmlRow), nil
+	page := query.Page{Limit: max(r.Params.Integer("limit"), 0)}
+	return listing{view: rules.ViewActivities, filter: e.publications, page: page, light: true}.rows("html", htmlRow), nil
 }
 
 // publications is what /api/html shows: publications since a year with at least
@@ -49,44 +47,21 @@ func htmlRow(dst []byte, row index.Row) []byte {
 	if len(citation) == 0 {
 		citation = row.Fragment(fragWeb)
 	}
-	dst = appendOrEmpty(append(dst, `,"html":`...), citation)
+	dst = appendOr(append(dst, `,"html":`...), citation, `""`)
 	return append(dst, row.Fragment(fragHTML)...)
 }
 
-// appendOrEmpty appends a JSON string, or the empty one for none.
-func appendOrEmpty(dst, jsonString []byte) []byte {
-	if len(jsonString) == 0 {
-		return append(dst, `""`...)
-	}
-	return append(dst, jsonString...)
-}
-
-// appendHTMLRest ends a row of /api/html.
+// appendHTMLRest ends a row of /api/html. Departments are the rendered ones, or else the
+// stored units, and always an array.
 func appendHTMLRest(dst []byte, row bson.Raw) []byte {
-	if year := row.Lookup("year"); present(year) {
-		dst = appendYear(appendKey(dst, "year"), year)
+	dst = appendYear(dst, row, "")
+	departments := row.Lookup("rendered", "departments")
+	if departments.Type != bson.TypeArray {
+		departments = row.Lookup("units")
 	}
-	dst = appendDepartments(appendKey(dst, "departments"), row)
-	dst = appendKey(dst, "link")
-	if link := externalLink(row); link != "" {
-		dst = ejson.AppendString(dst, link)
-	} else {
-		dst = append(dst, "null"...)
-	}
-	return append(dst, '}')
-}
-
-// appendDepartments writes the rendered departments, or else the stored units;
-// always an array.
-func appendDepartments(dst []byte, row bson.Raw) []byte {
-	v := row.Lookup("rendered", "departments")
-	if v.Type != bson.TypeArray {
-		v = row.Lookup("units")
-	}
-	if v.Type != bson.TypeArray {
-		return append(dst, "[]"...)
-	}
-	return ejson.Append(dst, v)
+	dst = appendMember(dst, "departments", departments, departments.Type == bson.TypeArray, "[]")
+	link := externalLink(row)
+	return append(appendMember(dst, "link", raw.NewString(link), link != "", "null"), '}')
 }
 
 // externalLink is the first there is of DOI, PubMed and stored URL (API.md:
@@ -123,20 +98,11 @@ func doiOf(s string) string {
 	return s
 }
 
-// pathOf escapes an identifier as the path of a URL. The brackets of old DOIs
-// stay as people know them; quotes go, since the link ends in an attribute.
+// keptInPath undoes escapes: the brackets and signs of old DOIs stay as people know them.
+var keptInPath = strings.NewReplacer("%21", "!", "%28", "(", "%29", ")", "%2A", "*")
+
+// pathOf escapes an identifier as the path of a URL. Quotes are escaped, too, since the
+// link ends in an attribute.
 func pathOf(id string) string {
-	const hex = "0123456789ABCDEF"
-	b := make([]byte, 1, len(id)+16)
-	b[0] = '/'
-	for i := range len(id) {
-		c := id[i]
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._~!$&()*+,;=:@/", c) >= 0:
-			b = append(b, c)
-		default:
-			b = append(b, '%', hex[c>>4], hex[c&15])
-		}
-	}
-	return string(b)
+	return keptInPath.Replace((&url.URL{Path: "/" + id}).EscapedPath())
 }

@@ -14,10 +14,7 @@ import (
 // outside of any envelope. pubmed and doi name exact look-ups whose results the
 // comparison of titles overwrites, so neither is read.
 func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
-	title, err := r.Params.Text("title")
-	if err != nil {
-		return response.Plan{}, err
-	}
+	title := r.Params.Text("title")
 	if strings.TrimSpace(title) == "" {
 		return response.Plan{}, rules.Wrongf("title", "", "is required")
 	}

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"vitrine/cache/origin"
-	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/lru"
 	"vitrine/rules/raw"
@@ -147,8 +146,8 @@ func (l *personLookup) cache(id string, record bson.Raw) {
 // identified selects a person: a valid ObjectID is an _id, everything else a
 // username (API.md: users, user-units).
 func identified(id string) bson.D {
-	if oid, ok := query.ObjectID(id); ok {
-		return bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: oid}}}}
+	if oid, err := bson.ObjectIDFromHex(id); err == nil {
+		return condition("_id", "$eq", oid)
 	}
-	return bson.D{{Key: "username", Value: bson.D{{Key: "$eq", Value: id}}}}
+	return condition("username", "$eq", id)
 }

@@ -11,26 +11,34 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
+	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/label"
+	"vitrine/rules/raw"
 )
 
 // maxIdentifier bounds an identifier in a path, in bytes; nobody has a longer one.
 const maxIdentifier = 256
 
 // identifierOf returns the person that a path names.
-func identifierOf(r Request) (string, error) {
+func identifierOf(r Request) string {
 	id, err := url.PathUnescape(r.ID)
 	if err != nil {
-		return "", rules.Wrongf("id", "", "is not a well-formed part of a path")
+		r.Params.Fail(rules.Wrongf("id", "", "is not a well-formed part of a path"))
 	}
-	return id, query.CheckUTF8("id", id)
+	return r.Params.UTF8("id", id)
 }
 
 // personRow returns a person's row of a view. One that the view does not have
 // is made by absent from the stored record, if there is one (DESIGN.md: 20). If
-// there is none the error says so in a language.
-func (e *Env) personRow(ctx context.Context, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
+// there is none the error says so in a language. Nothing is looked up for a request
+// whose parameters cannot be read.
+func (e *Env) personRow(ctx context.Context, p query.Params, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
 	if len(id) > maxIdentifier {
 		return nil, e.userNotFound(lang)
 	}
@@ -64,7 +72,41 @@ func (e *Env) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.
 }
 
 func (e *Env) userNotFound(lang string) error {
-	return &rules.Error{Kind: rules.ErrNotFound, Reason: e.says("User not found", lang)}
+	return &rules.Error{Kind: rules.ErrNotFound, Reason: e.o.Labels.Label(label.Text, "User not found", lang)}
+}
+
+// Person looks a session's user up; known says whether there is a record. A user
+// without one has no roles.
+func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
+	ctx, cancel := e.deadline(ctx)
+	defer cancel()
+	snapshot, err := e.o.Views.Snapshot(rules.ViewPersons)
+	if err != nil {
+		return auth.Caller{}, false, err
+	}
+	doc, err := e.firstRow(ctx, snapshot, condition("username", "$eq", user))
+	if err != nil || doc == nil {
+		return auth.Caller{Viewer: access.Viewer{User: user}}, false, err
+	}
+	setting, ok := doc.Lookup("display_activities").StringValueOK()
+	return auth.Caller{
+		Viewer:    access.Viewer{User: user, Roles: stringsOf(doc.Lookup("roles"))},
+		PrintForm: ok && setting != "web",
+	}, true, nil
+}
+
+// stringsOf returns the strings of an array, or a string alone.
+func stringsOf(v bson.RawValue) []string {
+	if s, ok := v.StringValueOK(); ok {
+		return []string{s}
+	}
+	var all []string
+	for element := range raw.Elements(v) {
+		if s, ok := element.StringValueOK(); ok {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // version tells versions of a row apart, also of one that is not in the snapshot

@@ -9,7 +9,6 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
-	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -18,9 +17,9 @@ import (
 
 const catalogueMissing = "OpenAlex topics data not found"
 
-// topicsOf selects the rows of topics: that of the totals is the only one whose
+// topics selects the rows of topics: that of the totals is the only one whose
 // _id is no text.
-func topicsOf() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$type", Value: "string"}}}} }
+func topics() bson.D { return condition("_id", "$type", "string") }
 
 // portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic,
 // most assignments first. Which activities are recent changes at New Year, so an
@@ -28,21 +27,16 @@ func topicsOf() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$type",
 //
 // Summaries are linked to nobody. For callers without the permission they are
 // restricted like every list: to nothing (API.md: Authentication, 6).
-func (e *Env) portfolioSpectrum(ctx context.Context, r Request) (response.Plan, error) {
-	g, err := r.Params.Page()
-	if err != nil {
-		return response.Plan{}, err
-	}
-	if !e.o.Access.May(r.Viewer, access.PortfolioSpectrum) {
-		p := nothing(rules.ViewSpectrum, g)
-		p.Restricted = string(access.PortfolioSpectrum)
-		return p, nil
-	}
-	if e.o.SpectrumOff {
-		return nothing(rules.ViewSpectrum, g), nil
+func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, error) {
+	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: r.Params.Page()}
+	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || e.o.SpectrumOff {
+		list.filter = e.where(r.Params, "", namedIn(""))
+		if !permitted {
+			list.restricted = string(access.PortfolioSpectrum)
+		}
+		return list.rows("nothing", nil), nil
 	}
 	now := e.o.Now().In(e.o.Zone)
-	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: g}
 	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, row index.Row) []byte {
 		return spectrum.AppendRow(dst, row.Doc(), now.Year())
 	})
@@ -56,14 +50,6 @@ func (e *Env) portfolioSpectrum(ctx context.Context, r Request) (response.Plan, 
 	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
 	p.Once, p.Since, p.Until = true, newYear(now.Year()), newYear(now.Year()+1)
 	return p, nil
-}
-
-// nothing plans an empty list.
-func nothing(viewName string, g query.Page) response.Plan {
-	query := "nothing " + strconv.Itoa(g.Limit) + " " + strconv.Itoa(g.Offset)
-	return response.Plan{View: viewName, Query: query, Build: func(context.Context, *view.Snapshot) (*response.Body, error) {
-		return response.Empty(g), nil
-	}}
 }
 
 // checkCatalogue fails where there are topics but no catalogue to enrich them

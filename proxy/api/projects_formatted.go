@@ -14,7 +14,6 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
-	"vitrine/rules/filter"
 	"vitrine/rules/markup"
 )
 
@@ -22,51 +21,42 @@ import (
 // body unless Options.FormattedSingle (API.md: projects, 7). The table is the
 // whole list in its order; pages are of the normal answer.
 func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
-	lang := e.languageOf(p)
 	activities, err := e.o.Views.Snapshot(rules.ViewActivities)
 	if err != nil {
 		return response.Plan{}, err
 	}
-	form := "formatted " + lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
-	table := tableOf{env: e, filter: list.filter, activities: activities, style: display.Style{Labels: e.o.Labels, Lang: lang}}
-	made := listing{view: list.view, filter: list.filter, restricted: list.restricted}.plan(form, table.build)
+	table := projectTable{e, activities, display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}}
+	list.page = query.Page{}
+	form := "formatted " + table.style.Lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
+	plan := list.plan(form, table.body)
 	if !e.o.FormattedSingle {
-		made.Query += "\x00" + normal.Query
-		made.Build = oneAfterTheOther(made.Build, normal.Build)
+		first := plan.Build
+		plan.Query += "\x00" + normal.Query
+		plan.Build = func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
+			body, err := first(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			list, err := normal.Build(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			return body.Then(list), nil
+		}
 	}
-	made.Once = true // it holds a snapshot
-	return made, nil
+	plan.Once = true // it holds a snapshot
+	return plan, nil
 }
 
-// oneAfterTheOther writes a second document behind the first.
-func oneAfterTheOther(first, second response.Build) response.Build {
-	return func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-		table, err := first(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		list, err := second(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		return table.Then(list), nil
-	}
-}
-
-// tableOf builds the display table.
-type tableOf struct {
+// projectTable makes the display table.
+type projectTable struct {
 	env        *Env
-	filter     *filter.Filter
 	activities *view.Snapshot
 	style      display.Style
 }
 
-func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-	selected, err := s.Select(ctx, t.filter)
-	if err != nil {
-		return nil, err
-	}
-	taken, err := t.takings(ctx)
+func (t projectTable) body(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+	count, err := t.counter(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +70,7 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*response.Body, e
 			if err == nil {
 				l.project = row.Doc()
 				// Rows may be made while they are sent, when the request's time is over.
-				l.activities, err = taken(context.WithoutCancel(ctx), l.project.Lookup("name"))
+				l.activities, err = count(context.WithoutCancel(ctx), l.project.Lookup("name"))
 			}
 			if !yield(l, err) || err != nil {
 				return
@@ -93,24 +83,22 @@ func (t tableOf) build(ctx context.Context, s *view.Snapshot) (*response.Body, e
 }
 
 // append writes a row of the table.
-func (t tableOf) append(dst []byte, doc bson.Raw, activities int) []byte {
-	shown := func(dst []byte, field string) []byte {
-		return t.style.Append(appendKey(dst, field), field, doc.Lookup(field), doc)
+func (t projectTable) append(dst []byte, doc bson.Raw, activities int) []byte {
+	shown := func(fields ...string) {
+		for _, field := range fields {
+			dst = t.style.Append(appendKey(dst, field), field, doc.Lookup(field), doc)
+		}
 	}
-	text := func(dst []byte, key, s string) []byte {
-		return ejson.AppendString(appendKey(dst, key), s)
-	}
+	text := func(key, s string) { dst = ejson.AppendString(appendKey(dst, key), s) }
 	dst = appendRowID(dst, doc)
-	for _, field := range []string{"name", "title", "type", "status"} {
-		dst = shown(dst, field)
-	}
-	dst = text(dst, "date_range", t.style.DateRange(doc))
-	dst = appendStoredOr(dst, doc, `""`, "start", "start_date")
-	dst = shown(shown(dst, "funder"), "funding_organization")
-	dst = text(dst, "funding_numbers", markup.Escape(strings.Join(display.Texts(doc.Lookup("funding_number")), ";")))
-	dst = text(dst, "applicant", cmp.Or(display.String(display.Applicant(doc)), display.Nothing))
+	shown("name", "title", "type", "status")
+	text("date_range", t.style.DateRange(doc))
+	dst = appendStored(dst, doc, `""`, "start", "start_date")
+	shown("funder", "funding_organization")
+	text("funding_numbers", markup.Escape(strings.Join(display.Texts(doc.Lookup("funding_number")), ";")))
+	text("applicant", cmp.Or(display.String(display.Applicant(doc)), display.Nothing))
 	dst = strconv.AppendInt(appendKey(dst, "activities"), int64(activities), 10)
-	dst = shown(shown(shown(dst, "role"), "topics"), "units")
+	shown("role", "topics", "units")
 	dst = append(appendKey(dst, "persons"), '[')
 	for i, name := range display.Persons(doc) {
 		if i > 0 {
@@ -119,5 +107,6 @@ func (t tableOf) append(dst []byte, doc bson.Raw, activities int) []byte {
 		dst = ejson.AppendString(dst, display.String(name))
 	}
 	dst = append(appendKey(append(dst, ']'), "subproject"), "false"...)
-	return append(shown(dst, "tags"), '}')
+	shown("tags")
+	return append(dst, '}')
 }

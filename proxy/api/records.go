@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
@@ -41,37 +43,20 @@ func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bso
 		dst = append(ejson.AppendID(append(dst, `"id":`...), doc.Lookup("_id")), ',')
 	}
 	for _, c := range r.columns {
-		if c.Name == "id" && !r.ownID {
-			continue
-		}
 		v, ok := c.Project(field(c.Name))
-		if !ok {
+		if !ok || c.Name == "id" && !r.ownID {
 			continue
 		}
 		dst = append(ejson.AppendString(dst, c.Name), ':')
-		if r.style == nil {
+		switch {
+		case r.style == nil:
 			dst = ejson.Append(dst, display.Stored(c.Name, v))
-		} else {
-			dst = r.style.Append(dst, c.Name, v, resolving(c, doc))
+		case c.Whole():
+			dst = r.style.Append(dst, c.Name, v, doc)
+		default: // a part shows itself, not the resolved name of the whole
+			dst = r.style.Append(dst, c.Name, v, nil)
 		}
 		dst = append(dst, ',')
 	}
-	return append(dst[:len(dst)-trailing(dst)], '}')
-}
-
-// resolving is the row to take resolved names from: none for a part of a field,
-// which shows itself and not what the whole would be called.
-func resolving(c query.Column, row bson.Raw) bson.Raw {
-	if !c.Whole() {
-		return nil
-	}
-	return row
-}
-
-// trailing is the length of the comma behind the last field, if there is a field.
-func trailing(dst []byte) int {
-	if dst[len(dst)-1] == ',' {
-		return 1
-	}
-	return 0
+	return append(bytes.TrimSuffix(dst, []byte{','}), '}')
 }

@@ -40,16 +40,16 @@ func activityFragments() []index.Fragment {
 			{Encode: literal(",")},
 			{Name: fragID, Encode: appendRowID},
 			{Encode: literal(`,"activity":`)},
-			{Name: fragWeb, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "web") }},
+			{Name: fragWeb, Encode: renderedText("web")},
 			{Encode: unlessRendered("web", `""`)},
-			{Name: fragIcon, Encode: func(dst []byte, row bson.Raw) []byte { return appendRenderedField(dst, row, "icon") }},
+			{Name: fragIcon, Encode: renderedMember("icon")},
 			{Encode: unlessRendered("icon", `,"icon":""`)},
 			{Name: fragMiddle, Encode: appendAllMiddle},
-			{Name: fragPrint, Encode: func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, "print") }},
+			{Name: fragPrint, Encode: renderedText("print")},
 			{Encode: unlessRendered("print", `""`)},
 			{Name: fragRest, Encode: appendAllRest},
 		}},
-		{Name: fragType, Encode: func(dst []byte, row bson.Raw) []byte { return appendRenderedField(dst, row, "type") }},
+		{Name: fragType, Encode: renderedMember("type")},
 		{Name: fragList, Encode: appendListRest},
 		{Name: fragHTML, Encode: appendHTMLRest},
 		{Name: fragFull, Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
@@ -85,64 +85,63 @@ func rendered(row bson.Raw, field string) (bson.RawValue, bool) {
 	return v, v.Type == bson.TypeString
 }
 
-// appendRendered writes a rendered field as a JSON string, nothing if it is missing.
-func appendRendered(dst []byte, row bson.Raw, field string) []byte {
-	if v, ok := rendered(row, field); ok {
-		return ejson.Append(dst, v)
-	}
-	return dst
-}
-
-// appendRenderedField writes ,"field":"…", nothing if it is missing.
-func appendRenderedField(dst []byte, row bson.Raw, field string) []byte {
-	v, ok := rendered(row, field)
-	if !ok {
+// renderedText encodes a rendered field as a JSON string, nothing if it is missing.
+func renderedText(field string) func([]byte, bson.Raw) []byte {
+	return func(dst []byte, row bson.Raw) []byte {
+		if v, ok := rendered(row, field); ok {
+			return ejson.Append(dst, v)
+		}
 		return dst
 	}
-	return ejson.Append(appendKey(dst, field), v)
 }
 
-// appendRenderedOrEmpty writes ,"key":"…" from a rendered field, "" if it is missing.
-func appendRenderedOrEmpty(dst []byte, row bson.Raw, key, field string) []byte {
-	v, ok := rendered(row, field)
-	if !ok {
-		return append(appendKey(dst, key), `""`...)
-	}
-	return ejson.Append(appendKey(dst, key), v)
+// renderedMember encodes ,"field":"…" from a rendered field, nothing if it is missing.
+func renderedMember(field string) func([]byte, bson.Raw) []byte {
+	return func(dst []byte, row bson.Raw) []byte { return appendRendered(dst, row, field, "") }
 }
 
-// appendStored writes ,"key":… from a stored path, nothing if it is missing or null.
-func appendStored(dst []byte, row bson.Raw, key string, path ...string) []byte {
-	if v := row.Lookup(path...); present(v) {
-		return ejson.Append(appendKey(dst, key), display.Stored(path[0], v))
+// appendMember writes ,"key":…: the value, or if that is not to be shown the JSON text
+// otherwise, or nothing at all if that is empty.
+func appendMember(dst []byte, key string, v bson.RawValue, shown bool, otherwise string) []byte {
+	switch {
+	case shown:
+		return ejson.Append(appendKey(dst, key), v)
+	case otherwise != "":
+		return append(appendKey(dst, key), otherwise...)
 	}
 	return dst
 }
 
-// appendStoredOr writes ,"key":… from a stored path, a JSON text if it is missing or null.
-func appendStoredOr(dst []byte, row bson.Raw, otherwise, key string, path ...string) []byte {
-	if v := row.Lookup(path...); present(v) {
-		return ejson.Append(appendKey(dst, key), v)
-	}
-	return append(appendKey(dst, key), otherwise...)
+// appendRendered is appendMember of a rendered field.
+func appendRendered(dst []byte, row bson.Raw, field, otherwise string) []byte {
+	v, ok := rendered(row, field)
+	return appendMember(dst, field, v, ok, otherwise)
 }
 
-// appendArrayOr writes ,"key":[…] from a stored field, [] if it is no array.
-func appendArrayOr(dst []byte, row bson.Raw, key, field string) []byte {
-	if v := row.Lookup(field); v.Type == bson.TypeArray {
-		return ejson.Append(appendKey(dst, key), v)
-	}
-	return append(appendKey(dst, key), "[]"...)
+// appendStored is appendMember of a stored path; missing and null are not shown.
+func appendStored(dst []byte, row bson.Raw, otherwise, key string, path ...string) []byte {
+	v := display.Stored(path[0], row.Lookup(path...))
+	return appendMember(dst, key, v, present(v), otherwise)
 }
 
-// appendYear writes a year as the integer it is. A year stored as a string stays
-// one (DESIGN.md: 13).
-func appendYear(dst []byte, v bson.RawValue) []byte {
-	if f, ok := v.DoubleOK(); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		return strconv.AppendInt(dst, int64(f), 10)
-	}
-	return ejson.Append(dst, v)
+// appendArray is appendMember of a stored array, [] if it is none.
+func appendArray(dst []byte, row bson.Raw, key, field string) []byte {
+	v := row.Lookup(field)
+	return appendMember(dst, key, v, v.Type == bson.TypeArray, "[]")
 }
+
+// appendYear is appendMember of the year, as the integer it is. A year stored as a string
+// stays one (DESIGN.md: 13).
+func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
+	v := row.Lookup("year")
+	if f, ok := v.DoubleOK(); ok && isInteger(f) {
+		return strconv.AppendInt(appendKey(dst, "year"), int64(f), 10)
+	}
+	return appendMember(dst, "year", v, present(v), otherwise)
+}
+
+// isInteger reports whether a double is an integer that it holds exactly.
+func isInteger(f float64) bool { return f == math.Trunc(f) && math.Abs(f) < 1<<53 }
 
 // renderedColumns are read from the rendered representation of an activity, everything
 // else from its record.
@@ -151,7 +150,7 @@ var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "autho
 // rowOf returns what writes a row of some columns.
 func rowOf(columns query.Columns) func(dst []byte, a activity) []byte {
 	return func(dst []byte, a activity) []byte {
-		dst = append(dst, a.row.Fragment(fragID)...)
+		dst = append(dst, a.fragment(fragID)...)
 		doc := a.doc()
 		for _, c := range columns {
 			if c.Name != "id" {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"vitrine/cache/view"
-	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -38,113 +37,55 @@ func searches() map[string]searched {
 	}
 }
 
-// search returns the resource of a collection.
+// search returns the resource of a collection. The generated id leads every row
+// (DESIGN.md: 16).
 func (e *Env) search(of searched) Handler {
-	return func(ctx context.Context, r Request) (response.Plan, error) {
-		f, err := e.query.SearchFilter(r.Params)
-		if err != nil {
-			return response.Plan{}, err
-		}
-		list := listing{view: of.view, filter: f}
-		if of.needed != "" {
-			if list, err = list.ownOnly(e, r, of.needed); err != nil {
-				return response.Plan{}, err
-			}
-		}
-		if list.page, err = r.Params.Page(); err != nil {
-			return response.Plan{}, err
-		}
-		by, err := e.aggregation(r.Params)
+	return func(_ context.Context, r Request) (response.Plan, error) {
+		p := r.Params
+		list := listing{view: of.view, filter: e.query.SearchFilter(p)}.ownOnly(e, r, of.needed)
+		list.page = p.Page()
+		by, err := e.aggregation(p)
 		if err != nil {
 			return response.Plan{}, err
 		}
 		if by.field != "" {
 			return by.plan(list), nil
 		}
-		row, apart, err := e.searchRow(r.Params, of)
-		if err != nil {
-			return response.Plan{}, err
+		row := recordRow{columns: p.StoredColumns(of.columns...)}
+		if of.rendered {
+			row.style = e.styleOf(p)
 		}
-		return foundRows{list, row, apart, of.order}.plan(), nil
+		list.order = of.order
+		var paths []string
+		for _, c := range row.columns {
+			paths = append(paths, c.Name)
+		}
+		if arrays := unwindingOf(paths...); len(arrays) > 0 {
+			return list.unwound(row, arrays), nil
+		}
+		return list.rows("search "+row.key(), row.append), nil
 	}
 }
 
-// searchRow reads what rows show, and which arrays are taken apart for it.
-func (e *Env) searchRow(p query.Params, of searched) (row recordRow, apart unwinding, err error) {
-	names, err := p.StoredColumns()
-	if err != nil {
-		return row, nil, err
-	}
-	if len(names) == 0 {
-		names = of.columns
-	}
-	for _, name := range names {
-		if name == "id" {
-			continue // the generated one leads every row (DESIGN.md: 16)
-		}
-		if row.columns, err = row.columns.With(name); err != nil {
-			return row, nil, err
-		}
-	}
-	if of.rendered {
-		row.style = e.styleOf(p)
-	}
-	return row, unwindingOf(names...), nil
-}
-
-// foundRows lists what a search found: a row for each record, or for each element
-// of the arrays that are taken apart.
-type foundRows struct {
-	list  listing
-	row   recordRow
-	apart unwinding
-	order raw.Sort
-}
-
-func (f foundRows) plan() response.Plan {
-	return f.list.plan("search "+f.row.key(), func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-		selected, err := s.Select(ctx, f.list.filter)
+// unwound lists rows that arrays are taken apart for, one for each element. They are
+// counted first, then made one after the other: several large arrays in one record
+// multiply.
+func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
+	appendRow := func(dst []byte, r *unwoundRow) []byte { return row.appendFields(dst, r.doc, r.field) }
+	return l.plan("search "+row.key(), func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+		count, err := arrays.count(ctx, selected.Rows(ctx, 0, 0))
 		if err != nil {
 			return nil, err
 		}
-		selected = selected.By(f.order)
-		if len(f.apart) > 0 {
-			return f.unwound(ctx, selected)
-		}
-		count := selected.Count()
-		return response.Join(response.List(count, f.list.page), f.list.cut(ctx, selected), f.row.append), nil
-	})
-}
-
-// unwound lists rows that arrays are taken apart for. They are counted first, then made
-// one after the other: several large arrays in one record multiply.
-func (f foundRows) unwound(ctx context.Context, selected view.Selection) (*response.Body, error) {
-	count, err := f.apart.count(ctx, selected.Rows(ctx, 0, 0))
-	if err != nil {
-		return nil, err
-	}
-	from, to := f.list.page.Cut(count)
-	// Rows may be made while they are sent, when the request's time is over.
-	all := f.apart.each(context.WithoutCancel(ctx), selected.Rows(ctx, 0, 0), from)
-	rows := func(yield func(*unwoundRow, error) bool) {
-		left := to - from
-		if left == 0 {
-			return
-		}
-		for row, err := range all {
-			if left--; !yield(row, err) || left == 0 {
-				return
+		from, to := l.page.Cut(count)
+		// Rows may be made while they are sent, when the request's time is over.
+		b := response.Join(response.List(count, l.page), arrays.each(context.WithoutCancel(ctx), selected.Rows(ctx, 0, 0), from, to), appendRow)
+		for r, err := range arrays.each(ctx, selected.Rows(ctx, 0, 1), 0, 1) { // the first row speaks for all, roughly
+			if err != nil {
+				return nil, err
 			}
+			b.Guess = (to - from) * len(appendRow(nil, r)) / 2
 		}
-	}
-	appendRow := func(dst []byte, row *unwoundRow) []byte { return f.row.appendFields(dst, row.doc, row.field) }
-	b := response.Join(response.List(count, f.list.page), rows, appendRow)
-	for row, err := range f.apart.each(ctx, selected.Rows(ctx, 0, 1), 0) { // the first row speaks for all, roughly
-		if err != nil {
-			return nil, err
-		}
-		b.Guess = (to - from) * len(appendRow(nil, row)) / 2
-		break
-	}
-	return b, nil
+		return b, nil
+	})
 }

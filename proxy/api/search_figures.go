@@ -1,91 +1,33 @@
 package api
 
 import (
-	"cmp"
+	"maps"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 )
 
-// figure is the outcome of an aggregate function: a whole number, a real one, or
-// none because there was nothing to reckon with.
-type figure struct {
-	kind  figureKind
-	whole int64
-	real  float64
-}
-
-type figureKind int
-
-// The kinds of figure.
-const (
-	none figureKind = iota
-	whole
-	real
-)
-
-func (f figure) float() float64 {
-	if f.kind == whole {
-		return float64(f.whole)
-	}
-	return f.real
-}
-
-// compare orders figures by size; none is less than any.
-func (f figure) compare(g figure) int {
-	switch {
-	case f.kind == none || g.kind == none:
-		return cmp.Compare(min(f.kind, whole), min(g.kind, whole))
-	case f.kind == whole && g.kind == whole:
-		return cmp.Compare(f.whole, g.whole)
-	}
-	return cmp.Compare(f.float(), g.float())
-}
-
-// append writes a figure, a real one without fraction as the integer it is, none
-// as null.
-func (f figure) append(dst []byte) []byte {
-	switch f.kind {
-	case whole:
-		return strconv.AppendInt(dst, f.whole, 10)
-	case none:
-		return append(dst, "null"...)
-	}
-	if f.real == math.Trunc(f.real) && math.Abs(f.real) < 1<<53 {
-		return strconv.AppendInt(dst, int64(f.real), 10)
-	}
-	return strconv.AppendFloat(dst, f.real, 'g', -1, 64)
-}
-
-// tally collects the figures of a group. Only numbers count (DESIGN.md: 7);
+// tally collects the numbers of a group. Only numbers count (DESIGN.md: 7);
 // NaN and infinities, which JSON cannot tell, do not either.
 type tally struct {
-	integers int64   // their sum
-	reals    float64 // the sum of all others, and of integers beyond 64 bits
-	mixed    bool    // some were not integers
 	count    int
-	numbers  []repeated // where a median is asked for
-}
-
-// repeated is a number and how often it occurs: one of a record counts in every row that
-// is made of it.
-type repeated struct {
-	number float64
-	times  int
+	integers int64           // the sum of integers
+	reals    float64         // the sum of all others, and of integers beyond 64 bits
+	mixed    bool            // some were not integers
+	times    map[float64]int // how often each number occurs; nil unless a median is asked for
 }
 
 func (t *tally) add(v bson.RawValue) {
 	var number float64
 	switch v.Type {
-	case bson.TypeInt32:
-		number = float64(v.Int32())
-		t.addInteger(int64(v.Int32()))
-	case bson.TypeInt64:
-		number = float64(v.Int64())
-		t.addInteger(v.Int64())
+	case bson.TypeInt32, bson.TypeInt64:
+		number = float64(raw.Int(v))
+		t.addInteger(raw.Int(v))
 	case bson.TypeDouble, bson.TypeDecimal128:
 		var ok bool
 		if number, ok = realOf(v); !ok {
@@ -96,34 +38,10 @@ func (t *tally) add(v bson.RawValue) {
 	default:
 		return
 	}
-	t.note(number, 1)
-}
-
-// note counts a number. Where memory would have to grow, equal numbers are joined first.
-func (t *tally) note(number float64, times int) {
-	t.count += times
-	if n := len(t.numbers); n > 0 && t.numbers[n-1].number == number {
-		t.numbers[n-1].times += times
-		return
+	t.count++
+	if t.times != nil {
+		t.times[number]++
 	}
-	if n := len(t.numbers); n >= 64 && n == cap(t.numbers) {
-		t.order()
-	}
-	t.numbers = append(t.numbers, repeated{number, times})
-}
-
-// order sorts the numbers and joins those that are equal.
-func (t *tally) order() {
-	slices.SortFunc(t.numbers, func(a, b repeated) int { return cmp.Compare(a.number, b.number) })
-	joined := t.numbers[:0]
-	for _, r := range t.numbers {
-		if n := len(joined); n > 0 && joined[n-1].number == r.number {
-			joined[n-1].times += r.times
-		} else {
-			joined = append(joined, r)
-		}
-	}
-	t.numbers = joined
 }
 
 func (t *tally) addInteger(n int64) {
@@ -138,58 +56,74 @@ func (t *tally) addInteger(n int64) {
 
 // realOf returns a double or decimal as a finite double.
 func realOf(v bson.RawValue) (number float64, ok bool) {
-	if d, isDouble := v.DoubleOK(); isDouble {
-		return d, !math.IsNaN(d) && !math.IsInf(d, 0)
+	number, isDouble := v.DoubleOK()
+	if !isDouble {
+		var err error
+		if number, err = strconv.ParseFloat(v.Decimal128().String(), 64); err != nil {
+			return 0, false
+		}
 	}
-	exact, _, err := big.ParseFloat(v.Decimal128().String(), 10, 128, big.ToNearestEven)
-	if err != nil || exact.IsInf() {
-		return 0, false // NaN among them
-	}
-	number, _ = exact.Float64()
-	return number, !math.IsInf(number, 0)
+	return number, !math.IsNaN(number) && !math.IsInf(number, 0)
 }
 
 // join adds what another tally has collected.
 func (t *tally) join(other tally) {
+	t.count += other.count
 	t.addInteger(other.integers)
 	t.reals += other.reals
 	t.mixed = t.mixed || other.mixed
-	for _, r := range other.numbers {
-		t.note(r.number, r.times)
+	for number, times := range other.times {
+		t.times[number] += times
 	}
 }
 
 // sum is 0 where there are no numbers.
-func (t *tally) sum() figure {
+func (t *tally) sum() any {
 	if !t.mixed {
-		return figure{kind: whole, whole: t.integers}
+		return t.integers
 	}
-	return figure{kind: real, real: float64(t.integers) + t.reals}
+	return float64(t.integers) + t.reals
 }
 
-func (t *tally) mean() figure {
+// mean is nil where there are no numbers.
+func (t *tally) mean() any {
 	if t.count == 0 {
-		return figure{}
+		return nil
 	}
-	return figure{kind: real, real: t.sum().float() / float64(t.count)}
+	if !t.mixed {
+		return float64(t.integers) / float64(t.count)
+	}
+	return (float64(t.integers) + t.reals) / float64(t.count)
 }
 
-// median is the middle number, or the mean of the middle two (DESIGN.md: 18).
-func (t *tally) median() figure {
+// median is the middle number, or the mean of the middle two (DESIGN.md: 18); nil where
+// there are no numbers.
+func (t *tally) median() any {
 	if t.count == 0 {
-		return figure{}
+		return nil
 	}
-	t.order()
-	low, high := t.at((t.count-1)/2), t.at(t.count/2)
-	return figure{kind: real, real: low/2 + high/2}
-}
-
-// at returns a number by its place among the ordered ones.
-func (t *tally) at(place int) float64 {
-	for _, r := range t.numbers {
-		if place -= r.times; place < 0 {
-			return r.number
+	low, below := math.NaN(), 0
+	for _, number := range slices.Sorted(maps.Keys(t.times)) {
+		below += t.times[number]
+		if math.IsNaN(low) && below > (t.count-1)/2 {
+			low = number
+		}
+		if below > t.count/2 {
+			return low/2 + number/2
 		}
 	}
-	return 0 // not reached: place is below count
+	return nil // not reached: below is count at last
+}
+
+// appendFigure writes the outcome of an aggregate function, a whole one as the integer it
+// is.
+func appendFigure(dst []byte, figure bson.RawValue) []byte {
+	f, isDouble := figure.DoubleOK()
+	switch {
+	case isDouble && isInteger(f):
+		return strconv.AppendInt(dst, int64(f), 10)
+	case isDouble && !math.IsInf(f, 0):
+		return strconv.AppendFloat(dst, f, 'g', -1, 64)
+	}
+	return ejson.Append(dst, figure)
 }

@@ -3,18 +3,17 @@ package api
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
-	"vitrine/rules/display"
-	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
 )
 
@@ -28,13 +27,10 @@ type aggregation struct {
 // aggregation reads aggregate, aggregate_function and aggregate_value. The last
 // two mean nothing without the first.
 func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
-	if by.field, err = p.StoredField("aggregate"); err != nil || by.field == "" {
-		return by, err
+	if by.field = p.StoredField("aggregate"); by.field == "" {
+		return by, nil
 	}
-	if by.function, err = p.Text("aggregate_function"); err != nil {
-		return by, err
-	}
-	switch by.function = strings.TrimSpace(by.function); by.function {
+	switch by.function = strings.TrimSpace(p.Text("aggregate_function")); by.function {
 	case "", "count":
 		by.function = "count"
 		return by, nil
@@ -42,41 +38,40 @@ func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	default:
 		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", query.Quoted(by.function))
 	}
-	if by.value, err = p.StoredField("aggregate_value"); err == nil && by.value == "" {
-		err = rules.Wrongf("aggregate_value", "", "is required: %s needs the path of a number", by.function)
+	if by.value = p.StoredField("aggregate_value"); by.value == "" {
+		return by, rules.Wrongf("aggregate_value", "", "is required: %s needs the path of a number", by.function)
 	}
-	return by, err
+	return by, nil
 }
 
 // plan groups what a listing selects. The page is one of groups.
 func (by aggregation) plan(list listing) response.Plan {
-	apart := unwindingOf(by.field, by.value)
-	if len(apart) == 0 && by.function == "count" {
+	arrays := unwindingOf(by.field, by.value)
+	if len(arrays) == 0 && by.function == "count" {
 		return list.groups("search", by.field, "")
 	}
 	form := "search by " + by.field + "\x00" + by.function + "\x00" + by.value
-	return list.plan(form, func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
-		selected, err := s.Select(ctx, list.filter)
-		if err != nil {
-			return nil, err
-		}
-		groups, err := by.groups(apart.each(ctx, selected.Rows(ctx, 0, 0), 0))
+	return list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+		groups, err := by.groups(arrays.each(ctx, selected.Rows(ctx, 0, 0), 0, math.MaxInt))
 		if err != nil {
 			return nil, err
 		}
 		from, to := list.page.Cut(len(groups))
 		return response.JoinRange(response.List(len(groups), list.page), from, to, func(dst []byte, i int) []byte {
-			return by.append(dst, &groups[i])
+			dst = appendGroup(dst, by.field, groups[i].Group)
+			if by.function != "count" {
+				dst = appendFigure(appendKey(dst, by.function), groups[i].figure)
+			}
+			return append(dst, '}')
 		}), nil
 	})
 }
 
-// valueGroup is the rows that have a value, and the figures found in them.
+// valueGroup is the rows that have a value, and the numbers found in them.
 type valueGroup struct {
-	value  bson.RawValue
-	count  int // rows, with or without a figure
+	index.Group
 	tally  tally
-	figure figure
+	figure bson.RawValue // an int64 or a double; null where there is nothing to reckon with
 }
 
 // groups groups rows by a field: equal numbers together whatever their type, a
@@ -88,29 +83,35 @@ func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, 
 		if err != nil {
 			return nil, err
 		}
-		value := valueAt(row.field, by.field)
+		value := valueAt(row, by.field)
 		group, fresh := found.At(value)
 		if fresh {
-			group.value = raw.Clone(value) // not to keep the records of a view that is not in memory
+			group.Value = raw.Clone(value) // not to keep the records of a view that is not in memory
+			if by.function == "median" {
+				group.tally.times = map[float64]int{}
+			}
 		}
-		group.count++
+		group.Count++
 		if by.value != "" {
-			group.tally.add(valueAt(row.field, by.value))
+			group.tally.add(valueAt(row, by.value))
 		}
 	}
-	all := raw.JoinEqual(found.All, func(g valueGroup) bson.RawValue { return g.value }, func(into *valueGroup, from valueGroup) {
-		into.count += from.count
+	all := raw.JoinEqual(found.All, func(g valueGroup) bson.RawValue { return g.Value }, func(into *valueGroup, from valueGroup) {
+		into.Count += from.Count
 		into.tally.join(from.tally)
 	})
 	for i := range all {
-		all[i].figure = by.figure(&all[i])
+		all[i].figure = bson.RawValue{Type: bson.TypeNull}
+		if number := by.figure(&all[i]); number != nil {
+			all[i].figure.Type, all[i].figure.Value, _ = bson.MarshalValue(number) // BSON has both types
+		}
 	}
-	slices.SortStableFunc(all, func(a, b valueGroup) int { return b.figure.compare(a.figure) })
+	slices.SortStableFunc(all, func(a, b valueGroup) int { return raw.Compare(b.figure, a.figure) })
 	return all, nil
 }
 
-// figure is what a group is sorted by.
-func (by aggregation) figure(g *valueGroup) figure {
+// figure is what a group is sorted by: an int64, a float64 or nil.
+func (by aggregation) figure(g *valueGroup) any {
 	switch by.function {
 	case "sum":
 		return g.tally.sum()
@@ -119,22 +120,12 @@ func (by aggregation) figure(g *valueGroup) figure {
 	case "median":
 		return g.tally.median()
 	default:
-		return figure{kind: whole, whole: int64(g.count)}
+		return int64(g.Count)
 	}
-}
-
-// append writes {"count":…,"value":…} and the figure under its function's name.
-func (by aggregation) append(dst []byte, g *valueGroup) []byte {
-	dst = strconv.AppendInt(append(dst, `{"count":`...), int64(g.count), 10)
-	dst = ejson.Append(appendKey(dst, "value"), display.Stored(by.field, g.value))
-	if by.function != "count" {
-		dst = g.figure.append(appendKey(dst, by.function))
-	}
-	return append(dst, '}')
 }
 
 // valueAt evaluates a path as an aggregation expression does. What is missing is null.
-func valueAt(field func(string) bson.RawValue, path string) bson.RawValue {
+func valueAt(row *unwoundRow, path string) bson.RawValue {
 	parts := strings.Split(path, ".")
-	return raw.OrNull(raw.Field(field(parts[0]), parts[1:]))
+	return raw.OrNull(raw.Field(row.field(parts[0]), parts[1:]))
 }

@@ -40,58 +40,63 @@ func unwindingOf(paths ...string) unwinding {
 // unwoundRow is one of the rows that unwinding makes of a record. It is reused: it
 // holds until the next is asked for.
 type unwoundRow struct {
-	apart  unwinding
-	doc    bson.Raw
-	wholes []bson.RawValue // by place in apart: the field of the record
-	values []bson.RawValue // likewise: what the row has instead
-	below  []int           // likewise: rows made of the arrays behind it
+	arrays   unwinding
+	doc      bson.Raw
+	rows     int               // made of the record
+	elements [][]bson.RawValue // by place in arrays: what its rows have there, one value at least
+	values   []bson.RawValue   // likewise: what this row has
 }
 
 // field looks a record's top-level field up as the row has it: an element in place of
 // its array, nothing in place of an empty one.
 func (r *unwoundRow) field(name string) bson.RawValue {
-	if i := slices.Index(r.apart, name); i >= 0 {
+	if i := slices.Index(r.arrays, name); i >= 0 {
 		return r.values[i]
 	}
 	return r.doc.Lookup(name)
 }
 
-// of has the row be one of a record, and returns how many the record makes: at least
-// one, also where an array is empty or missing.
-func (r *unwoundRow) of(doc bson.Raw) int {
-	r.doc = doc
-	n := 1
-	for i, field := range slices.Backward(r.apart) {
-		r.wholes[i], r.below[i] = doc.Lookup(field), n
-		n = min(n*max(lengthOf(r.wholes[i]), 1), math.MaxInt32)
+// read takes a record. It makes one row at least, also where an array is empty or missing.
+func (r *unwoundRow) read(doc bson.Raw) {
+	r.doc, r.rows = doc, 1
+	for i, name := range r.arrays {
+		whole := doc.Lookup(name)
+		elements := slices.AppendSeq(r.elements[i][:0], raw.Elements(whole))
+		switch {
+		case len(elements) > 0:
+		case whole.Type == bson.TypeArray:
+			elements = append(elements, bson.RawValue{})
+		default:
+			elements = append(elements, whole)
+		}
+		r.elements[i] = elements
+		r.rows = min(r.rows*len(elements), math.MaxInt32)
 	}
-	return n
 }
 
-// unwoundRecord is a row with the number of rows that its record makes.
-type unwoundRecord struct {
-	row   *unwoundRow
-	times int
+// seek has the row be the n-th of its record. The last array turns fastest.
+func (r *unwoundRow) seek(n int) {
+	for i, elements := range slices.Backward(r.elements) {
+		r.values[i] = elements[n%len(elements)]
+		n /= len(elements)
+	}
 }
 
-// made yields records with the number of rows made of them. More rows than maxUnwound
-// are an error.
-func (u unwinding) made(ctx context.Context, records iter.Seq2[index.Row, error]) iter.Seq2[unwoundRecord, error] {
-	return func(yield func(unwoundRecord, error) bool) {
-		row := &unwoundRow{u, nil, make([]bson.RawValue, len(u)), make([]bson.RawValue, len(u)), make([]int, len(u))}
-		count, seen := 0, 0
+// read yields the records, each with the number of rows made of it. More rows than
+// maxUnwound are an error.
+func (u unwinding) read(ctx context.Context, records iter.Seq2[index.Row, error]) iter.Seq2[*unwoundRow, error] {
+	return func(yield func(*unwoundRow, error) bool) {
+		row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u)), values: make([]bson.RawValue, len(u))}
+		count := 0
 		for record, err := range records {
-			if seen++; seen%1024 == 0 && err == nil {
+			if err == nil {
+				row.read(record.Doc())
 				err = ctx.Err()
 			}
-			n := 0
-			if err == nil {
-				n = row.of(record.Doc())
-			}
-			if count += n; count > maxUnwound {
+			if count += row.rows; count > maxUnwound {
 				err = rules.Wrongf("columns", "", "make more than %d rows of the records found", maxUnwound)
 			}
-			if !yield(unwoundRecord{row, n}, err) || err != nil {
+			if !yield(row, err) || err != nil {
 				return
 			}
 		}
@@ -100,73 +105,39 @@ func (u unwinding) made(ctx context.Context, records iter.Seq2[index.Row, error]
 
 // count returns how many rows are made of records.
 func (u unwinding) count(ctx context.Context, records iter.Seq2[index.Row, error]) (n int, err error) {
-	for made, err := range u.made(ctx, records) {
+	for row, err := range u.read(ctx, records) {
 		if err != nil {
 			return 0, err
 		}
-		n += made.times
+		n += row.rows
 	}
 	return n, nil
 }
 
-// each yields the rows made of records after the first skip, one after the other: it
-// holds no more than one.
-func (u unwinding) each(ctx context.Context, records iter.Seq2[index.Row, error], skip int) iter.Seq2[*unwoundRow, error] {
+// each yields those of the rows made of records that are numbered from from up to to, one
+// after the other: it holds no more than one.
+func (u unwinding) each(ctx context.Context, records iter.Seq2[index.Row, error], from, to int) iter.Seq2[*unwoundRow, error] {
 	return func(yield func(*unwoundRow, error) bool) {
-		seen, skip := 0, skip
-		each := func(row *unwoundRow) bool {
-			if seen++; seen%1024 == 0 && ctx.Err() != nil {
-				yield(nil, ctx.Err())
-				return false
-			}
-			return yield(row, nil)
+		if from >= to {
+			return
 		}
-		for made, err := range u.made(ctx, records) {
-			switch {
-			case err != nil:
+		begin := 0 // the number of the record's first row
+		for row, err := range u.read(ctx, records) {
+			for i := max(from-begin, 0); err == nil && i < min(row.rows, to-begin); i++ {
+				if i%1024 == 1023 {
+					err = ctx.Err()
+				}
+				if row.seek(i); err == nil && !yield(row, nil) {
+					return
+				}
+			}
+			if err != nil {
 				yield(nil, err)
 				return
-			case skip >= made.times:
-				skip -= made.times
-			case !made.row.walk(0, skip, each):
+			}
+			if begin += row.rows; begin >= to {
 				return
-			default:
-				skip = 0
 			}
 		}
 	}
-}
-
-// walk has the row be each of its record's in turn but for the first skip. Of the
-// arrays, which are gone through from a place on, the last turns fastest. It reports
-// whether to go on.
-func (r *unwoundRow) walk(place, skip int, each func(*unwoundRow) bool) bool {
-	if place == len(r.apart) {
-		return each(r)
-	}
-	whole := r.wholes[place]
-	if r.values[place] = whole; whole.Type == bson.TypeArray {
-		r.values[place] = bson.RawValue{}
-	}
-	empty := true
-	for v := range raw.Elements(whole) {
-		if empty = false; skip >= r.below[place] {
-			skip -= r.below[place]
-			continue
-		}
-		r.values[place] = v
-		if !r.walk(place+1, skip, each) {
-			return false
-		}
-		skip = 0
-	}
-	return !empty || r.walk(place+1, skip, each)
-}
-
-// lengthOf is the number of elements of an array; 0 for anything else.
-func lengthOf(v bson.RawValue) (n int) {
-	for range raw.Elements(v) {
-		n++
-	}
-	return n
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
@@ -10,33 +11,33 @@ import (
 	"vitrine/rules/raw"
 )
 
-// activity is a row on its way out, joined from its pieces: the fragments that
-// are prepared, or the same of a row told in another language.
+// activity is a row on its way out, joined from its fragments: those that are prepared,
+// or those made of its translation.
 type activity struct {
-	row  index.Row
-	told *translator // nil: as prepared
+	row        index.Row
+	translated bson.Raw
+	encoders   map[string]func([]byte, bson.Raw) []byte // of the translation; nil: the row goes out as prepared
 }
 
 // doc returns the row's document.
 func (a activity) doc() bson.Raw {
-	if a.told == nil {
+	if a.encoders == nil {
 		return a.row.Doc()
 	}
-	return a.told.translate(a.row.Doc())
+	return a.translated
 }
 
-// pieces returns what gives the row's fragments by name.
-func (a activity) pieces() func(name string) []byte {
-	if a.told == nil {
-		return a.row.Fragment
+// fragment returns the row's fragment of a name.
+func (a activity) fragment(name string) []byte {
+	if a.encoders == nil {
+		return a.row.Fragment(name)
 	}
-	doc := a.doc()
-	return func(name string) []byte { return a.told.encoders[name](nil, doc) }
+	return a.encoders[name](nil, a.translated)
 }
 
-// translator tells the labels of an activity's type and subtype in a language
-// (DESIGN.md: What API.md leaves open, 15). Citations stay in the language in
-// which they were rendered, and so does a label that no set knows.
+// translator replaces the labels of an activity's type and subtype by those of a language
+// (DESIGN.md: What API.md leaves open, 15). Citations stay in the language in which they
+// were rendered, and so does a label that no set has. The nil translator replaces nothing.
 type translator struct {
 	labels   *label.Sets
 	lang     string
@@ -65,9 +66,6 @@ func (e *Env) translator(p query.Params) *translator {
 // (DESIGN.md: 15).
 func (e *Env) languageOf(p query.Params) string { return cmp.Or(p.Language(), e.o.Language) }
 
-// says returns what the API says itself in a language.
-func (e *Env) says(text, lang string) string { return e.o.Labels.Label(label.Text, text, lang) }
-
 // key tells answers in different languages apart.
 func (t *translator) key() string {
 	if t == nil {
@@ -76,11 +74,17 @@ func (t *translator) key() string {
 	return " in " + t.lang
 }
 
-// rows makes a rowFunc of what writes an activity.
-func (t *translator) rows(row func(dst []byte, a activity) []byte) rowFunc {
-	return func(dst []byte, r index.Row) []byte {
-		return row(dst, activity{row: r, told: t})
+// activity translates a row.
+func (t *translator) activity(row index.Row) activity {
+	if t == nil {
+		return activity{row: row}
 	}
+	return activity{row, t.translate(row.Doc()), t.encoders}
+}
+
+// rows makes a rowFunc of what writes an activity.
+func (t *translator) rows(write func(dst []byte, a activity) []byte) rowFunc {
+	return func(dst []byte, row index.Row) []byte { return write(dst, t.activity(row)) }
 }
 
 // translate returns the document with the labels in rendered.type and
@@ -105,11 +109,7 @@ func (t *translator) translate(doc bson.Raw) bson.Raw {
 	if hasSub {
 		rendered = withText(rendered, "subtype", subText)
 	}
-	translated, err := raw.SetField(doc, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
-	if err != nil {
-		return doc
-	}
-	return translated
+	return replaced(doc, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
 }
 
 // withText returns a document with another text in a field that it has.
@@ -117,9 +117,14 @@ func withText(doc bson.Raw, field, text string) bson.Raw {
 	if doc.Lookup(field).IsZero() {
 		return doc
 	}
-	changed, err := raw.SetField(doc, field, raw.NewString(text))
-	if err != nil {
-		return doc
+	return replaced(doc, field, raw.NewString(text))
+}
+
+// replaced returns a document with another value in a field; the document itself if it
+// cannot be read.
+func replaced(doc bson.Raw, field string, v bson.RawValue) bson.Raw {
+	if changed, err := raw.SetField(doc, field, v); err == nil {
+		return changed
 	}
-	return changed
+	return doc
 }

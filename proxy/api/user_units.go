@@ -18,12 +18,8 @@ import (
 // data is an object. Whether a membership is past changes at midnight, so an
 // answer holds for the day on which it is given.
 func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
-	id, err := identifierOf(r)
-	if err != nil {
-		return response.Plan{}, err
-	}
-	lang := e.languageOf(r.Params)
-	row, err := e.personRow(ctx, rules.ViewUserUnits, id, lang, e.unitsOf)
+	id, lang := identifierOf(r), e.languageOf(r.Params)
+	row, err := e.personRow(ctx, r.Params, rules.ViewUserUnits, id, lang, e.unitsOf)
 	if err != nil {
 		return response.Plan{}, err
 	}

@@ -1,12 +1,12 @@
 package query
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"vitrine/rules"
 )
 
 // Bounds of one filter in brackets.
@@ -31,77 +31,69 @@ type node struct {
 
 // kid returns the kid of a name, or nil.
 func (n *node) kid(name string) *node {
-	for i, have := range n.names {
-		if have == name {
-			return n.kids[i]
-		}
+	if i := slices.Index(n.names, name); i >= 0 {
+		return n.kids[i]
 	}
 	return nil
 }
 
-// readBrackets builds the tree of filter; nil when it was not given. An empty plain
-// value (filter=) counts as not given.
-func readBrackets(p Params) (*node, error) {
+// readBrackets builds the tree of filter; nil when it was not given or cannot be read. An
+// empty plain value (filter=) counts as not given.
+func readBrackets(p Params) *node {
 	root := &node{}
 	pairs := 0
 	for pair := range p.of(filterParam) {
 		if pair.brackets == "" {
 			if strings.TrimSpace(pair.value) != "" {
-				return nil, rules.Wrongf(filterParam, "", "want bracket notation such as filter[type]=publication; JSON goes into json")
+				p.refuse(filterParam, "", "want bracket notation such as filter[type]=publication; JSON goes into json")
 			}
 			continue
 		}
 		if pairs++; pairs > maxBracketPairs {
-			return nil, rules.Wrongf(filterParam, "", "has more than %d conditions", maxBracketPairs)
+			p.refuse(filterParam, "", "has more than %d conditions", maxBracketPairs)
+		} else if fault := root.add(p, pair); fault != "" {
+			p.refuse(filterParam, Printable(filterParam+pair.brackets), "%s", fault)
 		}
-		if err := root.add(pair); err != nil {
-			return nil, err
+		if p.err != nil {
+			return nil
 		}
 	}
 	if pairs == 0 {
-		return nil, nil
+		return nil
 	}
-	root.findLists()
-	if root.list {
-		return nil, rules.Wrongf(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
+	if root.findLists(); root.list {
+		p.refuse(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
+		return nil
 	}
-	return root, nil
+	return root
 }
 
-// add places the value of one pair in the tree.
-func (n *node) add(p pair) error {
-	if err := CheckUTF8(filterParam, p.brackets+p.value); err != nil {
-		return err
-	}
-	path, ok := splitBrackets(p.brackets)
-	fault := ""
+// add places the value of one pair in the tree. It returns what is wrong with the pair,
+// "" if nothing.
+func (n *node) add(p Params, pair pair) (fault string) {
+	p.UTF8(filterParam, pair.brackets+pair.value)
+	path, ok := splitBrackets(pair.brackets)
 	switch {
 	case !ok:
-		fault = "brackets do not match"
+		return "brackets do not match"
 	case len(path) > maxBracketDepth:
-		fault = "is nested deeper than " + strconv.Itoa(maxBracketDepth) + " brackets"
-	case strings.IndexByte(p.brackets, 0) >= 0:
-		fault = "has a zero byte, which no field name has"
-	default:
-		fault = n.set(path, p.value)
+		return fmt.Sprintf("is nested deeper than %d brackets", maxBracketDepth)
+	case strings.IndexByte(pair.brackets, 0) >= 0:
+		return "has a zero byte, which no field name has"
 	}
-	if fault != "" {
-		return rules.Wrongf(filterParam, Printable(filterParam+p.brackets), "%s", fault)
-	}
-	return nil
+	return n.set(path, pair.value)
 }
 
 // splitBrackets turns "[a][$in][]" into its parts; false if brackets do not match.
 func splitBrackets(s string) (parts []string, ok bool) {
-	for s != "" {
-		end := strings.IndexByte(s, ']')
-		if s[0] != '[' || end < 0 || strings.IndexByte(s[1:end], '[') >= 0 {
-			return nil, false
-		}
-		parts = append(parts, s[1:end])
-		s = s[end+1:]
+	inside, ok := strings.CutPrefix(s, "[")
+	if inside, closed := strings.CutSuffix(inside, "]"); ok && closed {
+		parts = strings.Split(inside, "][")
 	}
-	return parts, true
+	for _, part := range parts {
+		ok = ok && !strings.ContainsAny(part, "[]")
+	}
+	return parts, ok && parts != nil
 }
 
 // set places text at a path. An empty part appends to a list. It returns what is wrong
@@ -144,22 +136,15 @@ func (n *node) findLists() {
 		return
 	}
 	ordered := make([]*node, len(n.kids))
-	for i, name := range n.names {
-		at, err := strconv.Atoi(name)
-		if err != nil || at < 0 || at >= len(ordered) || ordered[at] != nil || strconv.Itoa(at) != name {
+	for i := range ordered {
+		if ordered[i] = n.kid(strconv.Itoa(i)); ordered[i] == nil {
 			return
 		}
-		ordered[at] = n.kids[i]
 	}
 	n.list, n.kids, n.names = true, ordered, nil
 }
 
 // operators reports whether a node's names include an operator.
 func (n *node) operators() bool {
-	for _, name := range n.names {
-		if strings.HasPrefix(name, "$") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.names, func(name string) bool { return strings.HasPrefix(name, "$") })
 }

@@ -1,12 +1,12 @@
 package query
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/raw"
 )
@@ -28,153 +28,132 @@ type Column struct {
 	projection
 }
 
-// projection is MongoDB's inclusion projection below one field: the whole of
-// it, or what the parts let through.
-type projection struct {
-	whole bool
-	parts map[string]*projection
-}
+// projection is MongoDB's inclusion projection below one field: what it shows of the
+// fields of a document, by their names. It is nil where it shows the whole value.
+type projection map[string]projection
 
 // Columns reads columns[]. The generated id always leads a row, so asking for it
 // changes nothing (DESIGN.md: 16). The names in derived are no stored fields.
-func (p Params) Columns(derived ...string) (Columns, error) {
-	names, err := p.columnNames()
-	if err != nil {
-		return nil, err
+func (p Params) Columns(derived ...string) Columns {
+	names := p.columnNames()
+	if len(names) > 1 {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "id" })
 	}
-	var all Columns
 	for _, name := range names {
-		if name == "id" && len(names) > 1 {
-			continue
-		}
-		if all, err = all.With(name); err != nil {
-			return nil, err
-		}
 		if name != "id" && !slices.Contains(derived, name) {
-			p.paths = append(p.paths, name)
+			p.addPaths(name)
 		}
 	}
-	return all, nil
+	return p.columns(names)
 }
 
-// StoredColumns reads columns[] as paths of stored fields.
-func (p Params) StoredColumns() ([]string, error) {
-	names, err := p.columnNames()
-	if err != nil {
-		return nil, err
-	}
+// StoredColumns reads columns[] as paths of stored fields, the given ones where there are
+// none.
+func (p Params) StoredColumns(otherwise ...string) Columns {
+	names := p.columnNames()
 	for _, name := range names {
-		if err := checkStored("columns", name); err != nil {
-			return nil, err
-		}
+		p.checkStored("columns", name)
 		if name != "id" {
-			p.paths = append(p.paths, name)
+			p.addPaths(name)
 		}
 	}
-	return names, nil
+	if len(names) == 0 {
+		names = otherwise
+	}
+	return p.columns(names)
 }
 
 // columnNames reads columns[] as paths, each once, in the order of the request.
-func (p Params) columnNames() ([]string, error) {
-	names, err := p.list("columns")
-	if err != nil {
-		return nil, err
+func (p Params) columnNames() []string {
+	var names, once []string
+	for _, name := range p.Values("columns") {
+		if name = strings.TrimSpace(p.UTF8("columns", name)); name != "" {
+			names = append(names, name)
+		}
 	}
 	if len(names) > maxColumns {
-		return nil, rules.Wrongf("columns", "", "asks for more than %d", maxColumns)
+		p.refuse("columns", "", "asks for more than %d", maxColumns)
+		return nil
 	}
-	var once []string
 	for _, name := range names {
-		if err := checkPath("columns", name); err != nil {
-			return nil, err
-		}
-		if !slices.Contains(once, name) {
+		if p.checkPath("columns", name); !slices.Contains(once, name) {
 			once = append(once, name)
 		}
 	}
-	return once, nil
+	return once
+}
+
+// columns joins the paths that share their first part.
+func (p Params) columns(names []string) Columns {
+	var all Columns
+	for _, name := range names {
+		path := strings.Split(name, ".")
+		i := slices.IndexFunc(all, func(c Column) bool { return c.Name == path[0] })
+		if i < 0 {
+			all = append(all, Column{path[0], projectionOf(path[1:])})
+		} else if !all[i].add(path[1:]) { // MongoDB says the same
+			p.refuse("columns", Printable(name), "collides with another column: a field is asked for whole or in parts")
+		}
+	}
+	return all
 }
 
 // Field reads a parameter that names the path of a field; "" when it was not given.
-func (p Params) Field(param string) (string, error) {
-	path, err := p.Text(param)
-	if path = strings.TrimSpace(path); err != nil || path == "" {
-		return "", err
+func (p Params) Field(param string) string {
+	path := strings.TrimSpace(p.Text(param))
+	if path != "" {
+		p.addPaths(path)
+		p.checkPath(param, path)
 	}
-	p.paths = append(p.paths, path)
-	return path, checkPath(param, path)
+	return path
 }
 
 // StoredField is Field for paths of stored fields.
-func (p Params) StoredField(param string) (string, error) {
-	path, err := p.Field(param)
-	if err != nil {
-		return "", err
-	}
-	return path, checkStored(param, path)
+func (p Params) StoredField(param string) string {
+	path := p.Field(param)
+	p.checkStored(param, path)
+	return path
 }
 
 // checkPath bounds and validates the path of a field.
-func checkPath(param, path string) error {
+func (p Params) checkPath(param, path string) {
 	switch {
 	case len(path) > maxPathBytes:
-		return rules.Wrongf(param, Printable(path), "is longer than %d bytes", maxPathBytes)
+		p.refuse(param, Printable(path), "is longer than %d bytes", maxPathBytes)
 	case strings.Count(path, ".") >= maxPathParts:
-		return rules.Wrongf(param, Printable(path), "has more than %d parts", maxPathParts)
+		p.refuse(param, Printable(path), "has more than %d parts", maxPathParts)
 	}
 	for part := range strings.SplitSeq(path, ".") {
 		if part == "" || part[0] == '$' || strings.IndexByte(part, 0) >= 0 {
-			return rules.Wrongf(param, Printable(path), "is not the path of a stored field")
+			p.refuse(param, Printable(path), "is not the path of a stored field")
 		}
 	}
-	return nil
 }
 
 // checkStored refuses the field that holds this program's own notes in a row.
-func checkStored(param, path string) error {
+func (p Params) checkStored(param, path string) {
 	if top, _, _ := strings.Cut(path, "."); top == display.Reserved {
-		return rules.Wrongf(param, path, "is not the path of a stored field")
+		p.refuse(param, path, "is not the path of a stored field")
 	}
-	return nil
 }
 
-// With adds a column, joined to the one that shares its first part.
-func (cs Columns) With(name string) (Columns, error) {
-	path := strings.Split(name, ".")
-	i := slices.IndexFunc(cs, func(c Column) bool { return c.Name == path[0] })
-	if i < 0 {
-		i = len(cs)
-		cs = append(cs, Column{Name: path[0]})
-	} else if len(path) == 1 {
-		return nil, collision(name)
+// projectionOf shows one path.
+func projectionOf(path []string) projection {
+	if len(path) == 0 {
+		return nil
 	}
-	if !cs[i].add(path[1:]) {
-		return nil, collision(name)
-	}
-	return cs, nil
+	return projection{path[0]: projectionOf(path[1:])}
 }
 
-// collision is what MongoDB too says of a field asked for whole and in parts.
-func collision(name string) error {
-	return rules.Wrongf("columns", Printable(name), "collides with another column: a field is asked for whole or in parts")
-}
-
-// add lets a path through; false if that contradicts what is there.
-func (p *projection) add(path []string) bool {
-	if p.whole {
+// add shows another path; false if one of both is a part of the other.
+func (p projection) add(path []string) bool {
+	if p == nil || len(path) == 0 {
 		return false
 	}
-	if len(path) == 0 {
-		p.whole = len(p.parts) == 0
-		return p.whole
-	}
-	if p.parts == nil {
-		p.parts = map[string]*projection{}
-	}
-	next, ok := p.parts[path[0]]
+	next, ok := p[path[0]]
 	if !ok {
-		next = &projection{}
-		p.parts[path[0]] = next
+		p[path[0]] = projectionOf(path[1:])
+		return true
 	}
 	return next.add(path[1:])
 }
@@ -191,33 +170,28 @@ func (cs Columns) Key() string {
 	return b.String()
 }
 
-func (p *projection) key(b *strings.Builder) {
-	if p.whole {
+func (p projection) key(b *strings.Builder) {
+	if p == nil {
 		return
 	}
-	names := make([]string, 0, len(p.parts))
-	for name := range p.parts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	b.WriteString(".{")
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(p)) {
 		b.WriteString(name)
-		p.parts[name].key(b)
+		p[name].key(b)
 		b.WriteByte(',')
 	}
 	b.WriteByte('}')
 }
 
 // Whole reports whether a field is asked for as a whole, not in parts.
-func (c *Column) Whole() bool { return c.whole }
+func (p projection) Whole() bool { return p == nil }
 
 // Project returns what a column shows of its field's value, as MongoDB does:
 // sub-documents keep their order, arrays are gone through, and a scalar where
 // the path goes on is left out. It returns false if nothing is shown. Of a broken value
 // it shows what can be read.
-func (p *projection) Project(v bson.RawValue) (bson.RawValue, bool) {
-	if v.IsZero() || p.whole {
+func (p projection) Project(v bson.RawValue) (bson.RawValue, bool) {
+	if v.IsZero() || p == nil {
 		return v, !v.IsZero()
 	}
 	var b raw.Builder
@@ -231,7 +205,7 @@ func (p *projection) Project(v bson.RawValue) (bson.RawValue, bool) {
 	case bson.TypeEmbeddedDocument:
 		r := raw.Read(v.Value)
 		for e, more := r.Next(); more; e, more = r.Next() {
-			if part := p.parts[string(e.Key)]; part != nil {
+			if part, asked := p[string(e.Key)]; asked {
 				if shown, ok := part.Project(e.Value()); ok {
 					b.Add(string(e.Key), shown)
 				}

@@ -2,18 +2,21 @@ package query
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"vitrine/rules"
 )
 
 // Values in brackets have no type in a URL. Each matches as the string it is
 // and, if it reads as a number, boolean or null, as that too (DESIGN.md: 5).
 // The functions below write this into the query: equality becomes $in over both
-// values, a comparison becomes $or over them.
+// values, a comparison becomes $or over them. Params records what cannot be read.
+
+// entry returns a document of one field or operator.
+func entry(name string, value any) bson.D { return bson.D{{Key: name, Value: value}} }
 
 // conditions collects the conditions of one document.
 type conditions struct {
@@ -21,266 +24,203 @@ type conditions struct {
 	and bson.A // conditions that need a document of their own
 }
 
-func (q *conditions) add(d bson.D) { q.and = append(q.and, d) }
+func (q *conditions) set(name string, value any) {
+	q.doc = append(q.doc, bson.E{Key: name, Value: value})
+}
 
-// finish joins both; a caller's own $and stands in doc already.
-func (q *conditions) finish() bson.D {
-	if len(q.and) == 0 {
+func (q *conditions) add(name string, value any) { q.and = append(q.and, entry(name, value)) }
+
+// query joins both; a caller's own $and stands in doc already.
+func (q *conditions) query() bson.D {
+	switch {
+	case len(q.and) == 0:
 		return q.doc
+	case len(q.doc) > 0:
+		return entry("$and", append(bson.A{q.doc}, q.and...))
+	case len(q.and) == 1:
+		return q.and[0].(bson.D)
 	}
-	if len(q.doc) == 0 {
-		if only, ok := q.and[0].(bson.D); ok && len(q.and) == 1 {
-			return only
-		}
-		return bson.D{{Key: "$and", Value: q.and}}
-	}
-	return bson.D{{Key: "$and", Value: append(bson.A{q.doc}, q.and...)}}
+	return entry("$and", q.and)
 }
 
 // document turns a tree into a query.
-func (n *node) document() (bson.D, error) {
+func (n *node) document(p Params) bson.D {
 	var q conditions
 	for i, name := range n.names {
 		kid := n.kids[i]
-		var err error
 		switch {
-		case (name == "$and" || name == "$or" || name == "$nor") && kid.list:
-			err = q.logical(name, kid)
-		case name != "" && name[0] == '$':
-			q.doc = append(q.doc, bson.E{Key: name, Value: kid.typed()})
+		case kid.list && (name == "$and" || name == "$or" || name == "$nor"):
+			all := make(bson.A, len(kid.kids))
+			for i, one := range kid.kids {
+				if all[i] = one.typed(); !one.leaf && !one.list { // else the filter's parser refuses it
+					all[i] = one.document(p)
+				}
+			}
+			q.set(name, all)
+		case strings.HasPrefix(name, "$"):
+			q.set(name, kid.typed())
 		default:
-			err = q.field(name, kid)
-		}
-		if err != nil {
-			return nil, err
+			q.field(p, name, kid)
 		}
 	}
-	return q.finish(), nil
-}
-
-// logical adds $and, $or or $nor.
-func (q *conditions) logical(op string, list *node) error {
-	all := make(bson.A, 0, len(list.kids))
-	for _, kid := range list.kids {
-		if kid.leaf || kid.list {
-			all = append(all, kid.typed()) // not a document: the filter's parser says so
-			continue
-		}
-		d, err := kid.document()
-		if err != nil {
-			return err
-		}
-		all = append(all, d)
-	}
-	q.doc = append(q.doc, bson.E{Key: op, Value: all})
-	return nil
+	return q.query()
 }
 
 // field adds what is asked of one path.
-func (q *conditions) field(path string, n *node) error {
-	value, wrapped, err := n.wrapper(path)
-	switch {
-	case err != nil:
-		return err
-	case wrapped:
-		q.doc = append(q.doc, bson.E{Key: path, Value: value})
-	case n.operators():
-		return q.operations(path, n)
-	default:
-		q.doc = append(q.doc, bson.E{Key: path, Value: either(n.values())})
+func (q *conditions) field(p Params, path string, n *node) {
+	if value, wrapped := n.wrapper(p, path); wrapped {
+		q.set(path, value)
+	} else if n.operators() {
+		q.operations(p, path, n)
+	} else {
+		q.set(path, either(n.values()))
 	}
-	return nil
 }
 
 // either is equality with any of several values.
-func either(values bson.A) any {
+func either(values bson.A) bson.D {
 	if len(values) == 1 {
-		return bson.D{{Key: "$eq", Value: values[0]}}
+		return entry("$eq", values[0])
 	}
-	return bson.D{{Key: "$in", Value: values}}
+	return entry("$in", values)
 }
 
-// wrapper reads the two Extended JSON wrappers that make sense in a URL.
-func (n *node) wrapper(path string) (value any, ok bool, err error) {
+// wrapper reads the two Extended JSON wrappers that make sense in a URL. A value that
+// cannot be read is an error.
+func (n *node) wrapper(p Params, path string) (value any, ok bool) {
 	if len(n.kids) != 1 || n.list || !n.kids[0].leaf {
-		return nil, false, nil
+		return nil, false
 	}
 	text := n.kids[0].text
 	switch n.names[0] {
 	case "$oid":
-		id, ok := ObjectID(text)
-		if !ok {
-			return nil, false, rules.Wrongf(filterParam, path+".$oid", "want 24 hex digits, got %s", Quoted(text))
+		id, err := bson.ObjectIDFromHex(text)
+		if err != nil {
+			p.refuse(filterParam, path+".$oid", "want 24 hex digits, got %s", Quoted(text))
 		}
-		return id, true, nil
+		return id, true
 	case "$date":
-		for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-			if t, err := time.Parse(layout, text); err == nil {
-				return bson.NewDateTimeFromTime(t), true, nil
-			}
+		t, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			t, err = time.Parse(time.DateOnly, text)
 		}
-		return nil, false, rules.Wrongf(filterParam, path+".$date", "want a date such as 2024-01-31T00:00:00Z, got %s", Quoted(text))
+		if err != nil {
+			p.refuse(filterParam, path+".$date", "want a date such as 2024-01-31T00:00:00Z, got %s", Quoted(text))
+		}
+		return bson.NewDateTimeFromTime(t), true
 	}
-	return nil, false, nil
+	return nil, false
 }
 
-// operations adds the operators of one path. Those with one value stay
-// together in one document, as $regex and $options must.
-func (q *conditions) operations(path string, n *node) error {
-	together := bson.D{}
+// operations adds the operators of one path. Those with one value stay together in one
+// document, as $regex and $options must, unless one is there already: $ne and $nin both
+// become $nin.
+func (q *conditions) operations(p Params, path string, n *node) {
+	var together conditions
 	for i, op := range n.names {
 		kid := n.kids[i]
-		switch op {
-		case "$not":
-			if kid.leaf || kid.list {
-				together = append(together, bson.E{Key: op, Value: kid.typed()})
+		switch {
+		case op == "$not" && !kid.leaf && !kid.list:
+			var inner conditions
+			inner.field(p, path, kid)
+			q.add("$nor", bson.A{inner.query()})
+		case op == "$elemMatch":
+			q.elemMatch(p, path, kid)
+		case op == "$all" && kid.listsValues():
+			for _, element := range kid.kids {
+				q.add(path, either(element.values()))
+			}
+		case op == "$all", op == "$not":
+			together.set(op, kid.typed())
+		default:
+			op, operands := kid.operands(p, path, op)
+			if len(operands) == 1 && !together.has(op) {
+				together.set(op, operands[0])
 				continue
 			}
-			var inner conditions
-			if err := inner.field(path, kid); err != nil {
-				return err
+			each := make(bson.A, len(operands))
+			for i, operand := range operands {
+				each[i] = entry(path, entry(op, operand))
 			}
-			q.add(bson.D{{Key: "$nor", Value: bson.A{inner.finish()}}})
-		case "$elemMatch":
-			if err := q.elemMatch(path, kid); err != nil {
-				return err
-			}
-		case "$all":
-			if !q.all(path, kid) {
-				together = append(together, bson.E{Key: op, Value: kid.typed()})
-			}
-		default:
-			operands, err := kid.operands(path, op)
-			if err != nil {
-				return err
-			}
-			together = q.place(together, path, operands)
+			q.add("$or", each)
 		}
 	}
-	if len(together) > 0 {
-		q.add(bson.D{{Key: path, Value: together}})
+	if len(together.doc) > 0 {
+		q.add(path, together.doc)
 	}
-	return nil
 }
 
-// place puts an operator beside the others if it has one value and is not
-// there yet ($ne and $nin both become $nin), else into a condition of its own.
-func (q *conditions) place(together bson.D, path string, operands []bson.E) bson.D {
-	if len(operands) == 1 && !hasKey(together, operands[0].Key) {
-		return append(together, operands[0])
-	}
-	any := make(bson.A, len(operands))
-	for i, operand := range operands {
-		any[i] = bson.D{{Key: path, Value: bson.D{operand}}}
-	}
-	q.add(bson.D{{Key: "$or", Value: any}})
-	return together
+// has reports whether a field or operator was set.
+func (q *conditions) has(name string) bool {
+	return slices.ContainsFunc(q.doc, func(e bson.E) bool { return e.Key == name })
 }
 
-func hasKey(d bson.D, key string) bool {
-	for _, e := range d {
-		if e.Key == key {
-			return true
-		}
+// operands returns the operator that an operator is written as, and its operand, once for
+// each value that matters to it.
+func (n *node) operands(p Params, path, op string) (string, bson.A) {
+	if value, wrapped := n.wrapper(p, path+"."+op); wrapped {
+		return op, bson.A{value}
 	}
-	return false
-}
-
-// operands returns an operator with its operand, once for each value that
-// matters to it.
-func (n *node) operands(path, op string) ([]bson.E, error) {
-	value, wrapped, err := n.wrapper(path + "." + op)
-	if err != nil || wrapped {
-		return []bson.E{{Key: op, Value: value}}, err
-	}
-	one := func(op string, v any) []bson.E { return []bson.E{{Key: op, Value: v}} }
 	switch op {
 	case "$eq", "$ne":
-		values := n.values()
-		if len(values) == 1 {
-			return one(op, values[0]), nil
+		if values := n.values(); len(values) > 1 {
+			return map[string]string{"$eq": "$in", "$ne": "$nin"}[op], bson.A{values}
 		}
-		return one(map[string]string{"$eq": "$in", "$ne": "$nin"}[op], values), nil
+		return op, n.values()
 	case "$in", "$nin":
 		if !n.list {
-			return one(op, n.typed()), nil
+			break
 		}
 		all := bson.A{}
 		for _, kid := range n.kids {
-			value, wrapped, err := kid.wrapper(path + "." + op)
-			switch {
-			case err != nil:
-				return nil, err
-			case wrapped:
+			if value, wrapped := kid.wrapper(p, path+"."+op); wrapped {
 				all = append(all, value)
-			default:
+			} else {
 				all = append(all, kid.values()...)
 			}
 		}
-		return one(op, all), nil
+		return op, bson.A{all}
 	case "$gt", "$gte", "$lt", "$lte":
-		var each []bson.E
-		for _, v := range n.values() {
-			each = append(each, bson.E{Key: op, Value: v})
-		}
-		return each, nil
+		return op, n.values()
 	case "$exists":
-		return one(op, n.text != "0" && n.text != "false" && n.text != ""), nil
+		return op, bson.A{n.text != "0" && n.text != "false" && n.text != ""}
 	case "$regex", "$options", "$comment":
-		return one(op, n.plain()), nil
-	default:
-		return one(op, n.typed()), nil
+		return op, bson.A{n.plain()}
 	}
+	return op, bson.A{n.typed()}
 }
 
-// all writes $all as one condition for each element; false where the filter's parser has to judge it.
-func (q *conditions) all(path string, n *node) bool {
-	if !n.list || len(n.kids) == 0 {
-		return false
-	}
-	for _, kid := range n.kids {
-		if kid.operators() {
-			return false
-		}
-	}
-	for _, kid := range n.kids {
-		q.add(bson.D{{Key: path, Value: either(kid.values())}})
-	}
-	return true
+// listsValues reports whether a node is a list of values: $all of them is one condition
+// for each. Anything else the filter's parser has to judge.
+func (n *node) listsValues() bool {
+	return n.list && len(n.kids) > 0 && !slices.ContainsFunc(n.kids, (*node).operators)
 }
 
 // elemMatch writes $elemMatch. In its value form ({$gte: …, $lt: …}) one element
 // must meet all of it, so the values are not mixed: an element is a string or
 // it is not.
-func (q *conditions) elemMatch(path string, n *node) error {
-	cond := func(d any) bson.D {
-		return bson.D{{Key: path, Value: bson.D{{Key: "$elemMatch", Value: d}}}}
-	}
+func (q *conditions) elemMatch(p Params, path string, n *node) {
 	switch {
 	case n.leaf || n.list:
-		q.add(cond(n.typed()))
-		return nil
+		q.add(path, entry("$elemMatch", n.typed()))
+		return
 	case !n.operators() || n.kid("$and") != nil || n.kid("$or") != nil || n.kid("$nor") != nil:
-		d, err := n.document()
-		q.add(cond(d))
-		return err
+		q.add(path, entry("$elemMatch", n.document(p)))
+		return
 	}
-	strings, typed, differ := bson.D{}, bson.D{}, false
+	var plain, typed conditions
+	differ := false
 	for i, op := range n.names {
-		operands, err := n.kids[i].operands(path, op)
-		if err != nil {
-			return err
-		}
-		strings = append(strings, operands[0])
-		typed = append(typed, operands[len(operands)-1])
+		op, operands := n.kids[i].operands(p, path, op)
+		plain.set(op, operands[0])
+		typed.set(op, operands[len(operands)-1])
 		differ = differ || len(operands) > 1
 	}
 	if !differ {
-		q.add(cond(strings))
-		return nil
+		q.add(path, entry("$elemMatch", plain.doc))
+		return
 	}
-	q.add(bson.D{{Key: "$or", Value: bson.A{cond(strings), cond(typed)}}})
-	return nil
+	q.add("$or", bson.A{entry(path, entry("$elemMatch", plain.doc)), entry(path, entry("$elemMatch", typed.doc))})
 }
 
 // values returns what a node may stand for: as strings, and typed where that differs.
@@ -300,57 +240,45 @@ func (n *node) ambiguous() bool {
 		_, isString := typed(n.text).(string)
 		return !isString
 	}
-	for _, kid := range n.kids {
-		if kid.ambiguous() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.kids, (*node).ambiguous)
 }
 
 func (n *node) plain() any { return n.value(func(text string) any { return text }) }
 func (n *node) typed() any { return n.value(typed) }
 
+// value returns a node as a value, with what leaf makes of its texts.
 func (n *node) value(leaf func(string) any) any {
-	switch {
-	case n.leaf:
+	if n.leaf {
 		return leaf(n.text)
-	case n.list:
-		list := make(bson.A, len(n.kids))
-		for i, kid := range n.kids {
-			list[i] = kid.value(leaf)
-		}
-		return list
-	default:
-		d := make(bson.D, len(n.kids))
-		for i, kid := range n.kids {
-			d[i] = bson.E{Key: n.names[i], Value: kid.value(leaf)}
-		}
-		return d
 	}
+	list, doc := make(bson.A, len(n.kids)), make(bson.D, len(n.kids))
+	for i, kid := range n.kids {
+		if list[i] = kid.value(leaf); !n.list {
+			doc[i] = bson.E{Key: n.names[i], Value: list[i]}
+		}
+	}
+	if n.list {
+		return list
+	}
+	return doc
 }
 
 // typed reads a text as JSON would: number, boolean or null; else it stays a
-// string. "007" and "1." are no JSON numbers and so stay identifiers.
+// string. "007" and "1." are no JSON numbers and so stay identifiers, and so do numbers
+// beyond a double.
 func typed(text string) any {
-	switch text {
-	case "true":
-		return true
-	case "false":
-		return false
-	case "null":
-		return nil
-	case "":
+	var v any
+	if strings.TrimSpace(text) != text || json.Unmarshal([]byte(text), &v) != nil {
 		return text
 	}
-	if c := text[0]; c != '-' && (c < '0' || c > '9') || !json.Valid([]byte(text)) {
-		return text
+	switch v.(type) {
+	case nil, bool:
+		return v
+	case float64:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+		return v
 	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n
-	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil {
-		return f
-	}
-	return text // beyond a double
+	return text
 }

@@ -12,21 +12,10 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Options configures a Reader.
-type Options struct {
-	Filter filter.Options   // limits of filters
-	Now    func() time.Time // what $$NOW means; if nil, time.Now
-}
-
 // Reader reads filters. It is safe for concurrent use.
-type Reader struct{ o Options }
-
-// New returns a reader.
-func New(o Options) *Reader {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Reader{o}
+type Reader struct {
+	Limits filter.Options   // of every filter
+	Now    func() time.Time // what $$NOW means
 }
 
 // cast gives a top-level field's value another type; the zero cast leaves all as they are.
@@ -38,62 +27,51 @@ type cast struct {
 // Filter returns the caller's filter: json, or else filter in bracket notation, or else
 // all (API.md: Shared filter behaviour). objectIDs names a top-level field whose 24 hex
 // digits mean an ObjectID; "" for none.
-func (r *Reader) Filter(p Params, objectIDs string) (*filter.Filter, error) {
+func (r Reader) Filter(p Params, objectIDs string) *filter.Filter {
 	return r.read(p, cast{objectIDs, func(v bson.RawValue) (bson.RawValue, bool) {
 		text, _ := v.StringValueOK()
-		id, ok := ObjectID(text)
-		return bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}, ok
+		id, err := bson.ObjectIDFromHex(text)
+		return bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}, err == nil
 	}})
 }
 
 // ProjectFilter is SearchFilter for projects and proposals, whose top-level value of
 // public is cast to a boolean (API.md: projects, 4).
-func (r *Reader) ProjectFilter(p Params) (*filter.Filter, error) {
-	return r.search(p, cast{"public", truthOf})
-}
+func (r Reader) ProjectFilter(p Params) *filter.Filter { return r.search(p, cast{"public", truthOf}) }
 
 // SearchFilter returns the filter of an endpoint with search, which replaces json and
 // filter where it is given (API.md: Shared filter behaviour, 3).
-func (r *Reader) SearchFilter(p Params) (*filter.Filter, error) { return r.search(p, cast{}) }
+func (r Reader) SearchFilter(p Params) *filter.Filter { return r.search(p, cast{}) }
 
-func (r *Reader) search(p Params, c cast) (*filter.Filter, error) {
-	text, err := p.Text("search")
-	if err != nil {
-		return nil, err
-	}
-	if text = strings.TrimSpace(text); text == "" {
+func (r Reader) search(p Params, c cast) *filter.Filter {
+	text := strings.TrimSpace(p.Text("search"))
+	if text == "" {
 		return r.read(p, c)
 	}
-	return r.Compile(bson.D{{Key: "title", Value: bson.D{
+	return p.Checked(r.Compile(bson.D{{Key: "title", Value: bson.D{
 		{Key: "$regex", Value: text}, {Key: "$options", Value: "i"},
-	}}}, "search")
+	}}}, "search"))
 }
 
-func (r *Reader) read(p Params, c cast) (*filter.Filter, error) {
-	text, err := p.Text("json")
-	if err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(text) != "" {
-		return p.addFilter(r.fromJSON(text, c))
-	}
-	tree, err := readBrackets(p)
-	if err != nil || tree == nil {
-		return filter.All(), err
-	}
-	if kid := tree.kid(c.field); c.field != "" && kid != nil && kid.leaf {
-		if value, ok := c.to(raw.NewString(kid.text)); ok {
-			kid.cast = value
+func (r Reader) read(p Params, c cast) *filter.Filter {
+	var f *filter.Filter
+	if text := p.Text("json"); strings.TrimSpace(text) != "" {
+		f = p.Checked(r.fromJSON(text, c))
+	} else if tree := readBrackets(p); tree == nil {
+		return filter.All()
+	} else {
+		if kid := tree.kid(c.field); c.field != "" && kid != nil && kid.leaf {
+			if value, ok := c.to(raw.NewString(kid.text)); ok {
+				kid.cast = value
+			}
 		}
+		f = p.Checked(r.Compile(tree.document(p), filterParam))
 	}
-	doc, err := tree.document()
-	if err != nil {
-		return nil, err
-	}
-	return p.addFilter(r.Compile(doc, filterParam))
+	p.addPaths(f.Paths()...)
+	return f
 }
 
-func (r *Reader) fromJSON(text string, c cast) (*filter.Filter, error) {
+func (r Reader) fromJSON(text string, c cast) (*filter.Filter, error) {
 	o := r.options("json")
 	if c.field == "" {
 		return filter.Parse([]byte(text), o)
@@ -112,7 +90,7 @@ func (r *Reader) fromJSON(text string, c cast) (*filter.Filter, error) {
 
 // Compile turns a query made by this program into a filter. param is the parameter it
 // came from; empty for none.
-func (r *Reader) Compile(d bson.D, param string) (*filter.Filter, error) {
+func (r Reader) Compile(d bson.D, param string) (*filter.Filter, error) {
 	doc, err := bson.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("filter: encode: %w", err)
@@ -120,19 +98,13 @@ func (r *Reader) Compile(d bson.D, param string) (*filter.Filter, error) {
 	return filter.FromBSON(doc, r.options(param))
 }
 
-func (r *Reader) options(param string) filter.Options {
-	o := r.o.Filter
+func (r Reader) options(param string) filter.Options {
+	o := r.Limits
 	o.Param = param
 	o.HexIDs = true
-	o.Now = r.o.Now()
+	o.Now = r.Now()
 	o.Foreign = true // the view knows whether there is a database to ask
 	return o
-}
-
-// ObjectID returns the ObjectID that 24 hex digits mean.
-func ObjectID(text string) (id bson.ObjectID, ok bool) {
-	id, err := bson.ObjectIDFromHex(text)
-	return id, err == nil
 }
 
 // truthOf casts a value to a boolean as PHP does, where the API grew up: null,

@@ -15,8 +15,9 @@ import (
 // name filter and the brackets [year].
 type pair struct{ name, brackets, value string }
 
-// Params is a query string in the order it was written. It records which parts of it
-// are read, see usage.
+// Params is a query string in the order it was written. A method that cannot read its
+// parameter returns the zero value and records the error, which Err returns: a handler
+// reads what it needs and checks once. Params records which parts are read, too; see usage.
 type Params struct {
 	pairs []pair
 	*usage
@@ -57,80 +58,75 @@ func (p Params) Has(name string) bool {
 
 // Text returns a parameter that has one value, "" when it was not given. Of
 // several the last counts, as it does in PHP, where the API grew up.
-func (p Params) Text(name string) (string, error) {
+func (p Params) Text(name string) string {
 	var value string
 	for pair := range p.of(name) {
 		if pair.brackets != "" {
-			return "", rules.Wrongf(name, "", "takes one value, not a list")
+			p.refuse(name, "", "takes one value, not a list")
+			return ""
 		}
 		value = pair.value
 	}
-	return value, CheckUTF8(name, value)
+	return p.UTF8(name, value)
 }
 
-// CheckUTF8 refuses a value of a parameter that is not valid UTF-8.
-func CheckUTF8(name, value string) error {
+// UTF8 returns a value of a parameter, "" if it is not valid UTF-8, which is an error.
+func (p Params) UTF8(name, value string) string {
 	if !utf8.ValidString(value) {
-		return rules.Wrongf(name, "", "is not valid UTF-8")
+		p.refuse(name, "", "is not valid UTF-8")
+		return ""
 	}
-	return nil
+	return value
 }
 
 // Flag returns a boolean parameter: off when absent, on when given without a
 // value (DESIGN.md: 6).
-func (p Params) Flag(name string) (bool, error) {
-	if !p.Has(name) {
-		return false, nil
-	}
-	value, err := p.Text(name)
-	if err != nil {
-		return false, err
-	}
+func (p Params) Flag(name string) bool {
+	value := p.Text(name)
 	switch strings.ToLower(strings.TrimSpace(value)) {
-	case "", "1", "true", "yes", "on":
-		return true, nil
+	case "":
+		return p.Has(name)
+	case "1", "true", "yes", "on":
+		return true
 	case "0", "false", "no", "off":
-		return false, nil
 	default:
-		return false, rules.Wrongf(name, "", "want 1 or 0, got %s", Quoted(value))
+		p.refuse(name, "", "want 1 or 0, got %s", Quoted(value))
 	}
+	return false
 }
 
 // Integer returns an integer parameter, 0 when it is absent or empty.
-func (p Params) Integer(name string) (int, error) {
-	value, err := p.Text(name)
-	if err != nil {
-		return 0, err
-	}
-	value = strings.TrimSpace(value)
+func (p Params) Integer(name string) int {
+	value := strings.TrimSpace(p.Text(name))
 	if value == "" {
-		return 0, nil
+		return 0
 	}
 	n, err := strconv.Atoi(value)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, rules.Wrongf(name, "", "%s is out of range", Quoted(value))
+		p.refuse(name, "", "%s is out of range", Quoted(value))
+		return 0
 	case err != nil:
-		return 0, rules.Wrongf(name, "", "want an integer, got %s", Quoted(value))
+		p.refuse(name, "", "want an integer, got %s", Quoted(value))
 	}
-	return n, nil
+	return n
 }
 
 // Values returns a parameter with several values, as they are: name[]=a&name[]=b,
 // name[0]=a, or name=a,b (DESIGN.md: 16).
-func (p Params) Values(name string) ([]string, error) {
+func (p Params) Values(name string) []string {
 	var values []string
 	for pair := range p.of(name) {
-		if pair.brackets == "" {
+		switch {
+		case pair.brackets == "":
 			values = append(values, strings.Split(pair.value, ",")...)
-			continue
+		case isIndex(pair.brackets):
+			values = append(values, pair.value)
+		default:
+			p.refuse(name, Printable(pair.brackets), "want %s[]=value", name)
 		}
-		if !isIndex(pair.brackets) {
-			return nil, rules.Wrongf(name, Printable(pair.brackets), "want %s[]=value", name)
-		}
-		values = append(values, pair.value)
 	}
-	return values, nil
+	return values
 }
 
 // isIndex reports whether brackets are "[]" or such as "[12]".
@@ -139,41 +135,48 @@ func isIndex(brackets string) bool {
 	return len(inside) == len(brackets)-2 && strings.Trim(inside, "0123456789") == ""
 }
 
-// list returns the values of a parameter trimmed, without the empty ones.
-func (p Params) list(name string) ([]string, error) {
-	values, err := p.Values(name)
-	if err != nil {
-		return nil, err
-	}
-	list := values[:0]
-	for _, value := range values {
-		if err := CheckUTF8(name, value); err != nil {
-			return nil, err
-		}
-		if value = strings.TrimSpace(value); value != "" {
-			list = append(list, value)
-		}
-	}
-	return list, nil
-}
-
 // langParam names the language that an answer is to be in.
 const langParam = "lang"
 
 // CheckLanguage refuses a lang that no label has, also where an answer has no labels:
 // every endpoint accepts the same languages.
-func (p Params) CheckLanguage() error {
-	lang, err := Params{p.pairs, &usage{}}.Text(langParam)
-	if err != nil || lang == "" || label.Known(lang) {
-		return err
+func (p Params) CheckLanguage() {
+	unrecorded := Params{p.pairs, &usage{}} // an answer without labels does not read lang
+	lang := unrecorded.Text(langParam)
+	p.Fail(unrecorded.err)
+	if lang != "" && !label.Known(lang) {
+		p.refuse(langParam, "", "want one of %s, got %s", strings.Join(label.Languages(), ", "), Quoted(lang))
 	}
-	return rules.Wrongf(langParam, "", "want one of %s, got %s", strings.Join(label.Languages(), ", "), Quoted(lang))
 }
 
 // Language returns lang, "" when it was not given. CheckLanguage has checked it.
-func (p Params) Language() string {
-	lang, _ := p.Text(langParam)
-	return lang
+func (p Params) Language() string { return p.Text(langParam) }
+
+// Page is the shared pagination (API.md: Shared pagination).
+type Page struct {
+	Limit  int // 0: not paginated
+	Offset int
+}
+
+// Page reads limit and offset. A limit of 0 or less does not paginate, a
+// negative offset is 0 (DESIGN.md: 2).
+func (p Params) Page() Page {
+	limit, offset := p.Integer("limit"), p.Integer("offset")
+	if limit <= 0 {
+		return Page{}
+	}
+	return Page{Limit: limit, Offset: max(offset, 0)}
+}
+
+// Cut returns the half-open range of n rows that the page shows. It forms no sum of
+// limit and offset: both may be as large as an int gets.
+func (g Page) Cut(n int) (from, to int) {
+	from = min(g.Offset, n)
+	to = n
+	if g.Limit > 0 && g.Limit < n-from {
+		to = from + g.Limit
+	}
+	return from, to
 }
 
 // Quoted is a client's text in a message, shortened.
@@ -186,9 +189,10 @@ func Printable(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	cut := most
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…" // the cut may go through a character
+}
+
+// refuse records that a parameter cannot be read, and at which place in it.
+func (p Params) refuse(param, where, format string, args ...any) {
+	p.Fail(rules.Wrongf(param, where, format, args...))
 }

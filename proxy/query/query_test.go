@@ -34,8 +34,8 @@ func decoded(text string) []byte {
 	return []byte(text)
 }
 
-func reader() *query.Reader {
-	return query.New(query.Options{Now: func() time.Time { return time.Unix(1700000000, 0) }})
+func reader() query.Reader {
+	return query.Reader{Now: func() time.Time { return time.Unix(1700000000, 0) }}
 }
 
 // TestBracketsAreConditions: brackets mean what a query in JSON means.
@@ -62,8 +62,9 @@ func TestBracketsAreConditions(t *testing.T) {
 		"filter=":    `{}`,
 		"other[a]=x": `{}`,
 	} {
-		got, err := reader().Filter(read(brackets), "")
-		if err != nil {
+		p := read(brackets)
+		got := reader().Filter(p, "")
+		if err := p.Err(); err != nil {
 			t.Errorf("%s: %v", brackets, err)
 			continue
 		}
@@ -79,9 +80,9 @@ func TestBracketsAreConditions(t *testing.T) {
 
 // TestCasts: some top-level fields have a type of their own.
 func TestCasts(t *testing.T) {
-	projects := func(p query.Params) (*filter.Filter, error) { return reader().Filter(p, "projects") }
+	projects := func(p query.Params) *filter.Filter { return reader().Filter(p, "projects") }
 	for _, tt := range []struct {
-		read       func(query.Params) (*filter.Filter, error)
+		read       func(query.Params) *filter.Filter
 		text, json string
 	}{
 		{projects, "filter[projects]=64a000000000000000000008", `{"projects":{"$oid":"64a000000000000000000008"}}`},
@@ -96,8 +97,9 @@ func TestCasts(t *testing.T) {
 		{reader().ProjectFilter, `search=so.l&json={`, `{"title":{"$regex":"so.l","$options":"i"}}`},
 		{reader().SearchFilter, `filter[public]=x`, `{"public":"x"}`},
 	} {
-		got, err := tt.read(read(tt.text))
-		if err != nil {
+		p := read(tt.text)
+		got := tt.read(p)
+		if err := p.Err(); err != nil {
 			t.Errorf("%s: %v", tt.text, err)
 			continue
 		}
@@ -150,22 +152,17 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// everything reads all there is to read, until an error.
+// everything reads all there is to read, and returns the errors of all readers.
 func everything(p query.Params) error {
-	_, err := p.Page()
-	errs := []error{err, p.CheckLanguage()}
-	_, err = p.Flag("full")
-	errs = append(errs, err)
-	_, err = p.Columns()
-	errs = append(errs, err)
-	_, err = p.StoredColumns()
-	errs = append(errs, err)
-	_, err = p.StoredField("aggregate")
-	errs = append(errs, err)
-	_, err = reader().Filter(p, "projects")
-	errs = append(errs, err)
-	_, err = reader().ProjectFilter(p)
-	return errors.Join(append(errs, err)...)
+	p.Page()
+	p.CheckLanguage()
+	p.Flag("full")
+	p.Columns()
+	p.StoredColumns()
+	p.StoredField("aggregate")
+	reader().Filter(p, "projects")
+	reader().ProjectFilter(p)
+	return p.Err()
 }
 
 // TestProject: columns show what MongoDB's inclusion projection lets through.
@@ -183,9 +180,10 @@ func TestProject(t *testing.T) {
 		"w.b":        ``,
 		"v.c.d,v.cc": `[{"c":{"d":2}},[{}],{}]`,
 	} {
-		all, err := read("columns=" + columns).Columns()
-		if err != nil || len(all) != 1 {
-			t.Fatalf("%s: %v, %v", columns, all, err)
+		p := read("columns=" + columns)
+		all := p.Columns()
+		if p.Err() != nil || len(all) != 1 {
+			t.Fatalf("%s: %v, %v", columns, all, p.Err())
 		}
 		got := ""
 		if v, ok := all[0].Project(doc.Lookup(all[0].Name)); ok {
@@ -195,7 +193,7 @@ func TestProject(t *testing.T) {
 			t.Errorf("%s shows %s, want %s", columns, got, want)
 		}
 	}
-	all, _ := read("columns=n.b").Columns()
+	all := read("columns=n.b").Columns()
 	if v, ok := all[0].Project(bson.RawValue{Type: bson.TypeNull}); ok {
 		t.Errorf("part of a scalar: %v", v)
 	}
@@ -213,7 +211,7 @@ func TestIgnored(t *testing.T) {
 		p := read(text)
 		_ = everything(p)
 		p.MarkUnused("full")
-		page, _ := p.Text("page")
+		page := p.Text("page")
 		p.MarkUnknown("page", page, "mines")
 		if got := p.Ignored(); got != want {
 			t.Errorf("%q ignores %q, want %q", text, got, want)
@@ -237,7 +235,8 @@ func FuzzRead(f *testing.F) {
 		if err := everything(p); err != nil && !errors.Is(err, rules.ErrWrongCall) {
 			t.Fatalf("%q: %v", text, err)
 		}
-		if g, err := p.Page(); err == nil {
+		p = read(text)
+		if g := p.Page(); p.Err() == nil {
 			if from, to := g.Cut(7); from < 0 || from > to || to > 7 {
 				t.Fatalf("%q: rows %d to %d of 7", text, from, to)
 			}

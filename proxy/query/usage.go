@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,13 +18,21 @@ const KeyParam = "apikey"
 // mostIgnored is how many ignored parameters, and how many paths, an answer names.
 const mostIgnored = 8
 
-// usage records which parts of a query string an answer depends on.
+// usage records which parts of a query string an answer depends on, and what is wrong
+// with them.
 type usage struct {
+	err     error    // the first error
 	names   []string // parameters that were looked for
 	unused  []string // those of them without effect
 	unknown []string // values without a meaning, as Ignored lists them
 	paths   []string // stored fields that the answer depends on
 }
+
+// Err returns the error of the first parameter that could not be read, nil if there is none.
+func (u *usage) Err() error { return u.err }
+
+// Fail records an error unless there is one already. A nil error changes nothing.
+func (u *usage) Fail(err error) { u.err = cmp.Or(u.err, err) }
 
 // lookFor records that a parameter was looked for.
 func (u *usage) lookFor(name string) {
@@ -42,13 +51,18 @@ func (u *usage) MarkUnknown(name, value string, known ...string) {
 	}
 }
 
-// addFilter records the paths of a caller's filter, which it returns.
-func (u *usage) addFilter(f *filter.Filter, err error) (*filter.Filter, error) {
-	if err == nil {
-		u.paths = append(u.paths, f.Paths()...)
+// Checked returns a filter that was read from parameters, and records its error: of a
+// query that is refused the filter selects all, and is not used.
+func (u *usage) Checked(f *filter.Filter, err error) *filter.Filter {
+	if err != nil {
+		u.Fail(err)
+		return filter.All()
 	}
-	return f, err
+	return f
 }
+
+// addPaths records stored fields that the answer depends on.
+func (u *usage) addPaths(paths ...string) { u.paths = append(u.paths, paths...) }
 
 // Paths returns the paths of the stored fields that the answer depends on.
 func (u *usage) Paths() []string { return u.paths }

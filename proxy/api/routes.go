@@ -12,6 +12,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/proxy/query"
+	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/filter"
@@ -29,32 +30,33 @@ func New(o Options) (*Env, error) {
 			return nil, err
 		}
 	}
-	e := &Env{o: o, query: query.New(query.Options{Filter: o.Filter, Now: o.Now}), persons: newPersonLookup(o.Records, o.Now)}
+	e := &Env{o: o, query: query.Reader{Limits: o.Filter, Now: o.Now}, persons: newPersonLookup(o.Records, o.Now)}
 	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
 		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
 	}
-	if e.topics, err = e.query.Compile(topicsOf(), ""); err != nil {
+	if e.topics, err = e.query.Compile(topics(), ""); err != nil {
 		return nil, err
 	}
 	e.titles.publications, err = e.query.Compile(bson.D{{Key: "type", Value: "publication"}}, "")
 	return e, err
 }
 
-// Routes maps a path to the handler that plans its answers.
+// Routes maps a path to the handler that plans its answers. A plan names what is ignored
+// of the call; the error of a parameter comes before all others.
 func (e *Env) Routes() map[string]Handler {
 	all := map[string]Handler{
 		"/api/activities":          e.activities,
 		"/api/html":                e.html,
-		"/api/projects":            e.projects,
-		"/api/proposals":           e.proposals,
+		"/api/projects":            e.projects(rules.ViewProjects, access.ProjectsView),
+		"/api/proposals":           e.projects(rules.ViewProposals, access.ProposalsView),
 		"/api/all-activities":      e.allActivities,
 		"/api/spectrum-activities": e.spectrumActivities,
 		"/api/levenshtein":         e.levenshtein,
 		"/api/users/:id":           e.user,
 		"/api/user-units/:id":      e.userUnits,
-		"/api/events":              e.events,
-		"/api/conferences":         e.events,
-		"/api/deadlines":           e.deadlines,
+		"/api/events":              e.wholeView(rules.ViewEvents),
+		"/api/conferences":         e.wholeView(rules.ViewEvents),
+		"/api/deadlines":           e.wholeView(rules.ViewDeadlines),
 		"/portfolio/spectrum":      e.portfolioSpectrum,
 
 		"/api/projects-by-funding-number": e.projectsByFundingNumber,
@@ -62,7 +64,21 @@ func (e *Env) Routes() map[string]Handler {
 	for name, of := range searches() {
 		all["/api/search/"+name] = e.search(of)
 	}
+	for path, handler := range all {
+		all[path] = checked(handler)
+	}
 	return all
+}
+
+// checked returns a handler that answers the first parameter that cannot be read with its
+// error.
+func checked(handler Handler) Handler {
+	return func(ctx context.Context, r Request) (response.Plan, error) {
+		r.Params.CheckLanguage()
+		plan, err := handler(ctx, r)
+		plan.Ignored, plan.Paths = r.Params.Ignored(), r.Params.Paths()
+		return plan, cmp.Or(r.Params.Err(), err)
+	}
 }
 
 // Warm prepares what takes long to make for a snapshot that has just been shown: the

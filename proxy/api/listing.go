@@ -1,0 +1,127 @@
+package api
+
+import (
+	"context"
+	"iter"
+	"strconv"
+
+	"vitrine/cache/view"
+	"vitrine/cache/view/index"
+	"vitrine/proxy/query"
+	"vitrine/proxy/response"
+	"vitrine/rules/access"
+	"vitrine/rules/display"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+	"vitrine/rules/raw"
+)
+
+// listing is a filtered, paginated look at a view in one of several forms.
+type listing struct {
+	view   string
+	filter *filter.Filter
+	page   query.Page
+	order  raw.Sort // nil: the view's own
+	// restricted names the permission whose lack cuts the list; empty: it is whole.
+	restricted string
+	// light: the rows are joined from fragments, which costs less than to send them
+	// without a length.
+	light bool
+}
+
+// rowFunc appends a row of a snapshot.
+type rowFunc func(dst []byte, row index.Row) []byte
+
+// bodyFunc makes a body of the rows that a listing selects in a snapshot.
+type bodyFunc func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error)
+
+// plan names a listing in a form. Every part of the text but the last is free of
+// zero bytes.
+func (l listing) plan(form string, body bodyFunc) response.Plan {
+	query := form + "\x00" + strconv.Itoa(l.page.Limit) + "\x00" + strconv.Itoa(l.page.Offset) + "\x00" + l.filter.Key()
+	until := l.filter.Until()
+	build := func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
+		selected, err := s.Select(ctx, l.filter)
+		if err != nil {
+			return nil, err
+		}
+		return body(ctx, s, selected.By(l.order))
+	}
+	return response.Plan{View: l.view, Query: query, Build: build, Once: !until.IsZero(), Until: until, Restricted: l.restricted}
+}
+
+// cut takes the rows of the page.
+func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[index.Row, error] {
+	if l.page.Limit == 0 {
+		return selected.Rows(ctx, 0, 0)
+	}
+	from, to := l.page.Cut(selected.Count())
+	if from == to {
+		return func(func(index.Row, error) bool) {}
+	}
+	return selected.Rows(ctx, from, to-from)
+}
+
+// rows is the list in the standard envelope.
+func (l listing) rows(form string, row rowFunc) response.Plan {
+	return l.plan(form, func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
+		b := response.Join(response.List(selected.Count(), l.page), l.cut(ctx, selected), row)
+		if _, resident := s.Resident(); l.light && resident {
+			b.Measured()
+		}
+		return b, nil
+	})
+}
+
+// manyFull says what share of a view's records is worth preparing all of them.
+const manyFull = 8 // one in eight
+
+// full is the list of stored records in Extended JSON, the count at the end. Few are
+// written as they are asked for; many, as those who synchronise want them, are
+// prepared as the fragment of that name, if there is one.
+func (l listing) full(prepared string, row rowFunc) response.Plan {
+	p := l.plan("full", func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
+		count := selected.Count()
+		envelope := response.Full(count, l.page)
+		if prepared != "" && l.page.Limit == 0 && count > s.Len()/manyFull {
+			if runs, ok := selected.Prepared(prepared); ok {
+				return response.JoinRuns(envelope, runs), nil
+			}
+		}
+		return response.Join(envelope, l.cut(ctx, selected), row), nil
+	})
+	p.Prepared = prepared != ""
+	return p
+}
+
+// groups counts the listed records by a field, after taking an array apart if
+// unwind names one. The page is one of groups.
+func (l listing) groups(form, field, unwind string) response.Plan {
+	return l.plan(form+" by "+field, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+		groups, err := selected.Group(ctx, field, unwind)
+		if err != nil {
+			return nil, err
+		}
+		from, to := l.page.Cut(len(groups))
+		return response.JoinRange(response.List(len(groups), l.page), from, to, func(dst []byte, i int) []byte {
+			return append(appendGroup(dst, field, groups[i]), '}')
+		}), nil
+	})
+}
+
+// appendGroup begins the row of a group: {"count":…,"value":….
+func appendGroup(dst []byte, field string, g index.Group) []byte {
+	dst = strconv.AppendInt(append(dst, `{"count":`...), int64(g.Count), 10)
+	return ejson.Append(appendKey(dst, "value"), display.Stored(field, g.Value))
+}
+
+// ownOnly restricts a list to what a caller without a permission may see: records that
+// name the session's user in persons or as creator (API.md: projects, 8). An API key
+// does not give the permission; the empty one is everybody's.
+func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
+	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
+		l.filter = filter.And(l.filter, e.where(r.Params, "", namedIn(r.Viewer.User, "persons.user", "created_by")))
+		l.restricted = string(needed)
+	}
+	return l
+}
