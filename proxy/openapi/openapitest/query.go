@@ -1,21 +1,22 @@
 package openapitest
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 )
 
-// query is a query string as the API reads it: names as they are, brackets and
-// all, and what cannot be unescaped taken as it stands.
-type query []parameter
-
-type parameter struct{ name, value string }
+// query is a query string as the API reads it: values by the name in front of brackets
+// (name=a, name[]=a, name[0]=a), and what cannot be unescaped as it stands.
+type query map[string][]string
 
 func readQuery(text string) query {
-	var q query
+	q := query{}
 	for pair := range strings.SplitSeq(text, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		q = append(q, parameter{plain(name), plain(value)})
+		name, _, _ = strings.Cut(plain(name), "[")
+		q[name] = append(q[name], plain(value))
 	}
 	return q
 }
@@ -27,60 +28,35 @@ func plain(text string) string {
 	return text
 }
 
-// of returns the values of a parameter: name=a, name[]=a, name[0]=a.
-func (q query) of(name string) []string {
-	var all []string
-	for _, p := range q {
-		if p.name == name || strings.HasPrefix(p.name, name+"[") {
-			all = append(all, p.value)
-		}
-	}
-	return all
-}
-
 // without leaves a parameter out.
 func (q query) without(name string) query {
-	var rest query
-	for _, p := range q {
-		if p.name != name && !strings.HasPrefix(p.name, name+"[") {
-			rest = append(rest, p)
-		}
-	}
+	rest := maps.Clone(q)
+	delete(rest, name)
 	return rest
 }
 
 // meets reports whether every parameter is in the state that x-when asks for.
-func (q query) meets(when object) bool {
-	for name, state := range when {
-		if !q.is(name, state) {
+func (q query) meets(when any) bool {
+	states, _ := when.(map[string]any)
+	for name, state := range states {
+		values := q[name]
+		filled := slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, ", \t\n") != "" })
+		met := false
+		switch state {
+		case "present":
+			met = len(values) > 0
+		case "filled":
+			met = filled
+		case "empty":
+			met = !filled
+		case "on":
+			met = len(values) > 0 && !off(values[len(values)-1])
+		}
+		if !met {
 			return false
 		}
 	}
 	return true
-}
-
-func (q query) is(name string, state any) bool {
-	values := q.of(name)
-	switch state {
-	case "present":
-		return len(values) > 0
-	case "filled":
-		return filled(values)
-	case "empty":
-		return !filled(values)
-	case "on":
-		return len(values) > 0 && !off(values[len(values)-1])
-	}
-	return false
-}
-
-func filled(values []string) bool {
-	for _, v := range values {
-		if strings.Trim(v, ", \t\n") != "" {
-			return true
-		}
-	}
-	return false
 }
 
 func off(flag string) bool {
