@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -38,14 +39,11 @@ func Load() (*Description, error) {
 		if err != nil {
 			return nil, fmt.Errorf("openapi: %w", err)
 		}
-		var doc yaml.Node
-		if err := yaml.Unmarshal(text, &doc); err != nil {
-			return nil, fmt.Errorf("openapi: %s: %w", file, err)
+		part, err := parse(text)
+		if err == nil {
+			err = merge(root, part, mergeDepth)
 		}
-		if doc.Kind != yaml.DocumentNode {
-			return nil, fmt.Errorf("openapi: %s: is empty", file)
-		}
-		if err := merge(root, doc.Content[0], mergeDepth); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("openapi: %s: %w", file, err)
 		}
 	}
@@ -57,10 +55,27 @@ func Load() (*Description, error) {
 	if d.json, err = appendJSON(nil, root); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	if d.json30, err = appendJSON(nil, older(root)); err != nil {
+	copied, err := parse(d.json) // JSON is YAML
+	if err == nil {
+		older(copied)
+		d.json30, err = appendJSON(nil, copied)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("openapi: 3.0: %w", err)
 	}
 	return d, nil
+}
+
+// parse reads one YAML document.
+func parse(text []byte) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, err
+	}
+	if doc.Kind != yaml.DocumentNode {
+		return nil, errors.New("is empty")
+	}
+	return doc.Content[0], nil
 }
 
 // extend replaces every schema that extends a base by one that has both their
@@ -129,19 +144,6 @@ func merge(into, from *yaml.Node, depth int) error {
 			if err := merge(have, value, depth-1); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// member returns the value of a key of a mapping, or nil.
-func member(n *yaml.Node, key string) *yaml.Node {
-	if n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
 		}
 	}
 	return nil

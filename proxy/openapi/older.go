@@ -7,108 +7,99 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// older returns the description in the terms of OpenAPI 3.0, which has a schema
-// language of its own. What that cannot say is left out.
-func older(root *yaml.Node) *yaml.Node {
-	old := rewrite(root)
-	member(old, "openapi").Value = "3.0.3"
-	remove(member(old, "info"), "summary")
-	remove(member(member(old, "info"), "license"), "identifier")
-	return old
+// older turns a description into one of OpenAPI 3.0, which has a schema language of its
+// own. What that cannot say is left out. Nothing in the description is an alias.
+func older(root *yaml.Node) {
+	member(root, "openapi").Value = "3.0.3"
+	remove(member(root, "info"), "summary")
+	remove(member(member(root, "info"), "license"), "identifier")
+	rewrite(root, elsewhere)
 }
 
-// rewrite copies a node; schemas in it become older ones.
-func rewrite(n *yaml.Node) *yaml.Node {
-	return rebuild(n, func(key string, value *yaml.Node) *yaml.Node {
-		switch key {
-		case "schema":
-			return olderSchema(value)
-		case "schemas":
-			return rebuild(value, olderMember)
-		case "example", "examples":
-			return value
-		}
-		return rewrite(value)
-	})
-}
+// place says what a node of a description is.
+type place int
 
-// rebuild copies a mapping or a sequence, past its alias; value makes its values,
-// and leaves out those for which it returns nil. The keys of a sequence are empty.
-func rebuild(n *yaml.Node, value func(key string, n *yaml.Node) *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	made := *n
-	made.Content = nil
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if v := value(n.Content[i].Value, n.Content[i+1]); v != nil {
-				made.Content = append(made.Content, n.Content[i], v)
-			}
-		}
-	case yaml.SequenceNode:
-		for _, item := range n.Content {
-			if v := value("", item); v != nil {
-				made.Content = append(made.Content, v)
-			}
-		}
-	}
-	return &made
-}
+// The places.
+const (
+	elsewhere place = iota // neither of the others
+	schema
+	schemas  // a mapping or sequence of schemas
+	verbatim // an example, or a keyword of a schema
+)
 
-func olderMember(_ string, n *yaml.Node) *yaml.Node { return olderSchema(n) }
-
-// olderSchema returns a schema in the terms of 3.0: no const, no null among types,
-// no list of examples, nothing beside $ref.
-func olderSchema(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if n.Kind != yaml.MappingNode {
-		return n // additionalProperties: false
-	}
-	ref := member(n, "$ref") != nil
-	old := rebuild(n, func(key string, value *yaml.Node) *yaml.Node {
+// below returns the place of what has a key in a mapping, "" in a sequence.
+func (p place) below(key string) place {
+	switch p {
+	case schemas:
+		return schema
+	case elsewhere:
+		if kind, ok := map[string]place{"schema": schema, "schemas": schemas, "example": verbatim, "examples": verbatim}[key]; ok {
+			return kind
+		}
+		return elsewhere
+	case schema:
 		switch key {
 		case "properties", "anyOf", "oneOf", "allOf":
-			return rebuild(value, olderMember)
+			return schemas
 		case "items", "additionalProperties", "not":
-			return olderSchema(value)
-		case "contentMediaType", "dependentRequired":
-			return nil
+			return schema
 		}
-		if ref && strings.HasPrefix(key, "x-") {
-			return nil
+	}
+	return verbatim
+}
+
+// rewrite changes the schemas in a node, the inner ones first.
+func rewrite(n *yaml.Node, at place) {
+	for i, child := range n.Content {
+		if n.Kind == yaml.SequenceNode {
+			rewrite(child, at.below(""))
+		} else if i%2 == 1 {
+			rewrite(child, at.below(n.Content[i-1].Value))
 		}
-		return value
-	})
-	if ref && len(old.Content) > 2 {
-		only := remove(old, "$ref")
-		set(old, "allOf", sequence(mapping("$ref", only)))
 	}
-	if value := remove(old, "const"); value != nil {
-		set(old, "type", scalar(scalarTypes[value.Tag]))
-		set(old, "enum", sequence(value))
+	if at == schema && n.Kind == yaml.MappingNode {
+		rewriteSchema(n)
 	}
-	if all := remove(old, "examples"); all != nil {
-		set(old, "example", all.Content[0])
-	}
-	nullable(old)
-	return old
 }
 
 // scalarTypes are the types of constants, by their YAML tags.
 var scalarTypes = map[string]string{"!!str": "string", "!!int": "integer", "!!bool": "boolean"}
 
-// nullable says of a schema that allows null so in the terms of 3.0, where null is
-// no type but a mark beside one.
-func nullable(schema *yaml.Node) {
-	isNull := func(n *yaml.Node) bool { return n.Value == "null" }
-	if types := member(schema, "type"); types != nil && types.Kind == yaml.SequenceNode {
-		set(schema, "type", types.Content[0])
-		set(schema, "nullable", scalar("true"))
+// rewriteSchema says a schema in the terms of 3.0: no const, no null among types, no list
+// of examples, nothing beside $ref.
+func rewriteSchema(n *yaml.Node) {
+	remove(n, "contentMediaType")
+	remove(n, "dependentRequired")
+	if ref := member(n, "$ref"); ref != nil {
+		for i := len(n.Content) - 2; i >= 0; i -= 2 {
+			if strings.HasPrefix(n.Content[i].Value, "x-") {
+				n.Content = slices.Delete(n.Content, i, i+2)
+			}
+		}
+		if len(n.Content) > 2 {
+			remove(n, "$ref")
+			only := &yaml.Node{Kind: yaml.MappingNode}
+			set(only, "$ref", ref)
+			set(n, "allOf", sequence(only))
+		}
 	}
+	if value := remove(n, "const"); value != nil {
+		set(n, "type", scalar(scalarTypes[value.Tag]))
+		set(n, "enum", sequence(value))
+	}
+	if all := remove(n, "examples"); all != nil {
+		set(n, "example", all.Content[0])
+	}
+	if types := member(n, "type"); types != nil && types.Kind == yaml.SequenceNode { // the second is null
+		set(n, "type", types.Content[0])
+		set(n, "nullable", scalar("true"))
+	}
+	nullable(n)
+}
+
+// nullable says of a schema whose alternatives include null so in the terms of 3.0, where
+// null is no type but a mark beside one.
+func nullable(schema *yaml.Node) {
 	choices := member(schema, "anyOf")
 	if choices == nil {
 		return
@@ -116,44 +107,49 @@ func nullable(schema *yaml.Node) {
 	count := len(choices.Content)
 	choices.Content = slices.DeleteFunc(choices.Content, func(n *yaml.Node) bool {
 		t := member(n, "type")
-		return t != nil && isNull(t)
+		return t != nil && t.Value == "null"
 	})
-	if len(choices.Content) == count {
-		return
+	typed := slices.IndexFunc(choices.Content, func(n *yaml.Node) bool { return member(n, "type") != nil })
+	if len(choices.Content) < count && typed >= 0 {
+		set(choices.Content[typed], "nullable", scalar("true"))
 	}
-	for _, choice := range choices.Content {
-		if member(choice, "type") != nil {
-			set(choice, "nullable", scalar("true"))
-			return
+}
+
+// member returns the value of a key of a mapping, or nil.
+func member(n *yaml.Node, key string) *yaml.Node {
+	if at := find(n, key); at >= 0 {
+		return n.Content[at+1]
+	}
+	return nil
+}
+
+// find returns where a key of a mapping is, -1 if it has none of that name.
+func find(n *yaml.Node, key string) int {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return i
 		}
 	}
+	return -1
 }
 
 // set gives a mapping's key a value, in place of the one it has.
 func set(n *yaml.Node, key string, value *yaml.Node) {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			n.Content[i+1] = value
-			return
-		}
+	if at := find(n, key); at >= 0 {
+		n.Content[at+1] = value
+		return
 	}
 	n.Content = append(n.Content, scalar(key), value)
 }
 
 // remove takes a key out of a mapping and returns its value, nil if there is none.
 func remove(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			value := n.Content[i+1]
-			n.Content = slices.Delete(n.Content, i, i+2)
-			return value
-		}
+	value := member(n, key)
+	if value != nil {
+		at := find(n, key)
+		n.Content = slices.Delete(n.Content, at, at+2)
 	}
-	return nil
-}
-
-func mapping(key string, value *yaml.Node) *yaml.Node {
-	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar(key), value}}
+	return value
 }
 
 func sequence(item *yaml.Node) *yaml.Node {
