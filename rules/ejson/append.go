@@ -1,74 +1,74 @@
 package ejson
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"math"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-)
 
-// maxWriteDepth is how deep documents are written; what lies deeper becomes null.
-// MongoDB stores less than that, so only broken or hostile bytes come here, and the
-// stack stays small.
-const maxWriteDepth = 200
+	"vitrine/rules/raw"
+)
 
 // Append writes a value as relaxed Extended JSON v2; one that cannot be read is
 // written as null.
 func Append(dst []byte, v bson.RawValue) []byte {
-	n := valueSize(v.Type, v.Value)
+	n := raw.Size(v.Type, v.Value)
 	if n < 0 {
 		return append(dst, "null"...)
 	}
-	return appendValue(dst, value{v.Type, v.Value[:n]}, 1)
+	return appendValue(dst, v.Type, v.Value[:n], 1)
 }
 
 // AppendDocument writes a document as relaxed Extended JSON v2. A document without
 // a right length is written as null, a value that cannot be read as null and as the
 // last of its document.
 func AppendDocument(dst []byte, doc bson.Raw) []byte {
-	return appendDocument(dst, doc, 1)
+	return Append(dst, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
 }
 
-func appendValue(dst []byte, v value, depth int) []byte {
-	switch v.t {
+// appendValue writes the value b of type t, of which raw.Size has found that it is whole.
+func appendValue(dst []byte, t bson.Type, b []byte, depth int) []byte {
+	switch t {
 	case bson.TypeString:
-		return appendQuoted(dst, v.b[4:len(v.b)-1])
-	case bson.TypeEmbeddedDocument:
-		return appendDocument(dst, v.b, depth)
-	case bson.TypeArray:
-		return appendArray(dst, v.b, depth)
-	case bson.TypeInt32:
-		return strconv.AppendInt(dst, int64(int32(binary.LittleEndian.Uint32(v.b))), 10)
-	case bson.TypeInt64:
-		return strconv.AppendInt(dst, int64(binary.LittleEndian.Uint64(v.b)), 10)
+		return appendQuoted(dst, textOf(b))
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		return appendElements(dst, t, b, depth)
+	case bson.TypeInt32, bson.TypeInt64:
+		return strconv.AppendInt(dst, raw.Int(bson.RawValue{Type: t, Value: b}), 10)
 	case bson.TypeDouble:
-		return appendNumber(dst, math.Float64frombits(binary.LittleEndian.Uint64(v.b)))
+		return appendNumber(dst, math.Float64frombits(raw.Uint64(b)))
 	case bson.TypeBoolean:
-		return strconv.AppendBool(dst, v.b[0] != 0)
+		return strconv.AppendBool(dst, b[0] != 0)
 	case bson.TypeObjectID:
-		return appendObjectID(dst, v.b)
+		return appendObjectID(dst, b)
 	case bson.TypeDateTime:
-		return appendDate(dst, v.b)
+		return appendDate(dst, int64(raw.Uint64(b)))
 	case bson.TypeDecimal128:
-		return appendDecimal(dst, v.b)
+		return append(raw.AppendDecimal(append(dst, `{"$numberDecimal":"`...), b), `"}`...)
 	case bson.TypeBinary:
-		return appendBinary(dst, v.b)
+		return appendBinary(dst, b)
 	case bson.TypeRegex:
-		return appendRegex(dst, v.b)
+		pattern, options := raw.RegexParts(b)
+		dst = appendQuoted(append(dst, `{"$regularExpression":{"pattern":`...), pattern)
+		return append(appendQuoted(append(dst, `,"options":`...), options), `}}`...)
 	case bson.TypeTimestamp:
-		return appendTimestamp(dst, v.b)
+		seconds, ordinal := raw.Uint64(b)>>32, raw.Uint64(b)&math.MaxUint32
+		dst = strconv.AppendUint(append(dst, `{"$timestamp":{"t":`...), seconds, 10)
+		return append(strconv.AppendUint(append(dst, `,"i":`...), ordinal, 10), `}}`...)
 	case bson.TypeDBPointer:
-		return appendDBPointer(dst, v.b)
+		id := len(b) - len(bson.ObjectID{})
+		dst = appendQuoted(append(dst, `{"$dbPointer":{"$ref":`...), b[4:id-1])
+		return append(appendObjectID(append(dst, `,"$id":`...), b[id:]), `}}`...)
 	case bson.TypeSymbol:
-		return append(appendQuoted(append(dst, `{"$symbol":`...), v.b[4:len(v.b)-1]), '}')
+		return append(appendQuoted(append(dst, `{"$symbol":`...), textOf(b)), '}')
 	case bson.TypeJavaScript:
-		return append(appendQuoted(append(dst, `{"$code":`...), v.b[4:len(v.b)-1]), '}')
+		return append(appendQuoted(append(dst, `{"$code":`...), textOf(b)), '}')
 	case bson.TypeCodeWithScope:
-		return appendCode(dst, v.b, depth)
+		code, scope := raw.ScopedParts(b)
+		dst = append(appendQuoted(append(dst, `{"$code":`...), code), `,"$scope":`...)
+		return append(appendElements(dst, bson.TypeEmbeddedDocument, scope, depth+1), '}')
 	case bson.TypeUndefined:
 		return append(dst, `{"$undefined":true}`...)
 	case bson.TypeMinKey:
@@ -79,42 +79,38 @@ func appendValue(dst []byte, v value, depth int) []byte {
 	return append(dst, "null"...)
 }
 
-func appendDocument(dst, doc []byte, depth int) []byte {
-	elements, ok := body(doc)
-	if !ok || depth > maxWriteDepth {
-		return append(dst, "null"...)
-	}
-	dst = append(dst, '{')
-	for first := true; ; first = false {
-		e, rest, ok := next(elements)
-		if !ok {
-			return append(dst, '}')
-		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		dst = append(appendQuoted(dst, e.key), ':')
-		dst = appendValue(dst, e.value, depth+1)
-		elements = rest
-	}
-}
+// textOf returns the text of a whole string, symbol or code: without the length before it
+// and the zero behind it.
+func textOf(b []byte) []byte { return b[4 : len(b)-1] }
 
-func appendArray(dst, array []byte, depth int) []byte {
-	elements, ok := body(array)
-	if !ok || depth > maxWriteDepth {
+// appendElements writes a document or an array. What lies deeper than raw.MaxDepth becomes
+// null: MongoDB stores less than that, so only broken or hostile bytes come here, and the
+// stack stays small.
+func appendElements(dst []byte, t bson.Type, b []byte, depth int) []byte {
+	if depth > raw.MaxDepth {
 		return append(dst, "null"...)
 	}
-	dst = append(dst, '[')
+	opening, closing := byte('{'), byte('}')
+	if t == bson.TypeArray {
+		opening, closing = '[', ']'
+	}
+	dst = append(dst, opening)
+	r := raw.Read(b)
 	for first := true; ; first = false {
-		e, rest, ok := next(elements)
-		if !ok {
-			return append(dst, ']')
+		e, ok := r.Next()
+		if !ok && e.Key == nil {
+			return append(dst, closing)
 		}
 		if !first {
 			dst = append(dst, ',')
 		}
-		dst = appendValue(dst, e.value, depth+1)
-		elements = rest
+		if closing == '}' {
+			dst = append(appendQuoted(dst, e.Key), ':')
+		}
+		if !ok { // the value cannot be read, nor what follows it
+			return append(dst, "null"+string(closing)...)
+		}
+		dst = appendValue(dst, e.Type, e.Data, depth+1)
 	}
 }
 
@@ -139,44 +135,19 @@ func appendNumber(dst []byte, f float64) []byte {
 	return dst
 }
 
+// appendObjectID writes the twelve bytes of an ObjectID.
 func appendObjectID(dst, id []byte) []byte {
 	return append(hex.AppendEncode(append(dst, `{"$oid":"`...), id), `"}`...)
 }
 
+// appendBinary writes the bytes of a binary value: length, subtype, data. Data of the old
+// subtype begin with a length of their own, which is not written.
 func appendBinary(dst, b []byte) []byte {
-	subtype, data := b[4], b[5:]
-	if subtype == subtypeOld && length(data) == len(data)-4 {
+	data := b[5:]
+	if b[4] == bson.TypeBinaryBinaryOld && len(data) >= 4 && int(raw.Length(data)) == len(data)-4 {
 		data = data[4:]
 	}
 	dst = base64.StdEncoding.AppendEncode(append(dst, `{"$binary":{"base64":"`...), data)
 	dst = hex.AppendEncode(append(dst, `","subType":"`...), b[4:5])
 	return append(dst, `"}}`...)
-}
-
-func appendRegex(dst, b []byte) []byte {
-	end := bytes.IndexByte(b, 0)
-	dst = appendQuoted(append(dst, `{"$regularExpression":{"pattern":`...), b[:end])
-	dst = appendQuoted(append(dst, `,"options":`...), b[end+1:len(b)-1])
-	return append(dst, `}}`...)
-}
-
-func appendTimestamp(dst, b []byte) []byte {
-	ordinal, seconds := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
-	dst = strconv.AppendUint(append(dst, `{"$timestamp":{"t":`...), uint64(seconds), 10)
-	dst = strconv.AppendUint(append(dst, `,"i":`...), uint64(ordinal), 10)
-	return append(dst, `}}`...)
-}
-
-func appendDBPointer(dst, b []byte) []byte {
-	id := len(b) - 12
-	dst = appendQuoted(append(dst, `{"$dbPointer":{"$ref":`...), b[4:id-1])
-	dst = appendObjectID(append(dst, `,"$id":`...), b[id:])
-	return append(dst, `}}`...)
-}
-
-func appendCode(dst, b []byte, depth int) []byte {
-	scope := 4 + stringSize(b[4:])
-	dst = appendQuoted(append(dst, `{"$code":`...), b[8:scope-1])
-	dst = appendDocument(append(dst, `,"$scope":`...), b[scope:], depth+1)
-	return append(dst, '}')
 }

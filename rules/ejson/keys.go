@@ -6,10 +6,6 @@ import (
 	"slices"
 )
 
-// maxPairwise is the number of keys up to which comparing each with each is faster
-// than sorting them.
-const maxPairwise = 64
-
 // keyRef is a key of an object that is still open.
 type keyRef struct {
 	sum uint32 // of length, first and last byte: keys that differ here differ
@@ -17,8 +13,11 @@ type keyRef struct {
 	src uint32 // where it starts in the text
 }
 
-// key reads the key at pos, ends it as BSON does and notes it.
+// key reads the key at pos and the colon behind it, ends the key as BSON does and notes it.
 func (p *parser) key() error {
+	if p.pos >= len(p.src) || p.src[p.pos] != '"' {
+		return p.unexpected("a key in double quotes")
+	}
 	at, start := p.pos, len(p.buf)
 	if err := p.text(); err != nil {
 		return err
@@ -33,43 +32,33 @@ func (p *parser) key() error {
 	}
 	p.buf = append(p.buf, 0)
 	p.keys = append(p.keys, ref)
+	if p.token() != ':' {
+		return p.unexpected("':'")
+	}
+	p.pos++
 	return nil
 }
 
-// unique reports a key that occurs twice among those of one object. It may reorder
-// them. The cost stays n·log n however many keys a hostile text brings.
+// unique reports the first key that occurs twice among those of one object, which it
+// reorders. The cost stays n·log n however many keys a hostile text brings.
 func (p *parser) unique(keys []keyRef) error {
-	if len(keys) > maxPairwise {
-		return p.uniqueSorted(keys)
-	}
-	for i := 1; i < len(keys); i++ {
-		for j := range i {
-			if keys[i].sum == keys[j].sum && bytes.Equal(p.keyBytes(keys[i]), p.keyBytes(keys[j])) {
-				return p.repeated(keys[i])
-			}
-		}
-	}
-	return nil
-}
-
-// uniqueSorted is unique for many keys.
-func (p *parser) uniqueSorted(keys []keyRef) error {
 	slices.SortFunc(keys, func(a, b keyRef) int {
 		if a.sum != b.sum {
 			return cmp.Compare(a.sum, b.sum)
 		}
 		return cmp.Or(bytes.Compare(p.keyBytes(a), p.keyBytes(b)), cmp.Compare(a.src, b.src))
 	})
+	var repeated *keyRef
 	for i := 1; i < len(keys); i++ {
-		if keys[i].sum == keys[i-1].sum && bytes.Equal(p.keyBytes(keys[i]), p.keyBytes(keys[i-1])) {
-			return p.repeated(keys[i])
+		same := keys[i].sum == keys[i-1].sum && bytes.Equal(p.keyBytes(keys[i]), p.keyBytes(keys[i-1]))
+		if same && (repeated == nil || keys[i].src < repeated.src) {
+			repeated = &keys[i]
 		}
 	}
+	if repeated != nil {
+		return p.fail(int(repeated.src), "key %.64q is there twice", p.keyBytes(*repeated))
+	}
 	return nil
-}
-
-func (p *parser) repeated(k keyRef) error {
-	return p.fail(int(k.src), "key %.64q is there twice", p.keyBytes(k))
 }
 
 // keyBytes is the key without the NUL that ends it.

@@ -46,7 +46,7 @@ func Parse(src []byte, o Options) (bson.Raw, error) {
 	if p.token() != '{' {
 		return nil, p.unexpected("an object")
 	}
-	if _, err := p.document(1); err != nil {
+	if _, err := p.elements(1); err != nil {
 		return nil, err
 	}
 	if err := p.end(); err != nil {
@@ -135,7 +135,8 @@ func (p *parser) value(depth int) (bson.Type, error) {
 	case c == '{':
 		return p.object(depth)
 	case c == '[':
-		return bson.TypeArray, p.array(depth)
+		_, err := p.elements(depth)
+		return bson.TypeArray, err
 	case c == '-' || '0' <= c && c <= '9':
 		return p.number()
 	case p.literal("true"):
@@ -160,78 +161,43 @@ func (p *parser) literal(word string) bool {
 	return true
 }
 
-// document reads the object at pos as a document, whatever its keys are, and
-// returns how many there are.
-func (p *parser) document(depth int) (int, error) {
+// elements reads the object or array at pos as a document, whatever its keys are, and
+// returns how many elements there are.
+func (p *parser) elements(depth int) (n int, err error) {
 	if depth > p.opts.MaxDepth {
 		return 0, p.fail(p.pos, "nests deeper than %d levels", p.opts.MaxDepth)
 	}
+	closing, what := byte('}'), "key"
+	if p.src[p.pos] == '[' {
+		closing, what = ']', "value"
+	}
 	start, firstKey := p.open(), len(p.keys)
-	for c := p.token(); c != '}'; {
-		if c != '"' {
-			return 0, p.unexpected("a key in double quotes")
-		}
-		if err := p.member(depth); err != nil {
+	for c := p.token(); c != closing; n++ {
+		at := len(p.buf)
+		p.buf = append(p.buf, 0) // the type, once it is known
+		if closing == ']' {
+			p.buf = append(strconv.AppendInt(p.buf, int64(n), 10), 0)
+		} else if err := p.key(); err != nil {
 			return 0, err
 		}
+		t, err := p.value(depth + 1)
+		if err != nil {
+			return 0, err
+		}
+		p.buf[at] = byte(t)
 		if c = p.token(); c == ',' {
 			p.pos++
-			if c = p.token(); c == '}' {
-				return 0, p.unexpected("another key after the comma")
+			if c = p.token(); c == closing {
+				return 0, p.unexpected("another " + what + " after the comma")
 			}
-		} else if c != '}' {
-			return 0, p.unexpected("',' or '}'")
+		} else if c != closing {
+			return 0, p.unexpected("',' or '" + string(closing) + "'")
 		}
 	}
 	p.close(start)
 	own := p.keys[firstKey:]
 	p.keys = p.keys[:firstKey]
-	return len(own), p.unique(own)
-}
-
-// member reads a key and its value.
-func (p *parser) member(depth int) error {
-	at := len(p.buf)
-	p.buf = append(p.buf, 0)
-	if err := p.key(); err != nil {
-		return err
-	}
-	if p.token() != ':' {
-		return p.unexpected("':'")
-	}
-	p.pos++
-	t, err := p.value(depth + 1)
-	if err == nil {
-		p.buf[at] = byte(t)
-	}
-	return err
-}
-
-// array reads the array at pos.
-func (p *parser) array(depth int) error {
-	if depth > p.opts.MaxDepth {
-		return p.fail(p.pos, "nests deeper than %d levels", p.opts.MaxDepth)
-	}
-	start := p.open()
-	for c, i := p.token(), 0; c != ']'; i++ {
-		at := len(p.buf)
-		p.buf = append(strconv.AppendInt(append(p.buf, 0), int64(i), 10), 0)
-		t, err := p.value(depth + 1)
-		if err != nil {
-			return err
-		}
-		p.buf[at] = byte(t)
-		if c = p.token(); c == ',' {
-			p.pos++
-			if c = p.token(); c == ']' {
-				return p.unexpected("another value after the comma")
-			}
-		} else if c != ']' {
-			return p.unexpected("',' or ']'")
-		}
-	}
-	p.close(start)
-	return nil
+	return n, p.unique(own)
 }
 
 // open takes the opening bracket and leaves room for the length of the document.

@@ -53,10 +53,8 @@ func appendEscape(dst []byte, c byte) []byte {
 
 // appendRepaired copies s with U+FFFD for each byte that is not UTF-8.
 func appendRepaired[S string | []byte](dst []byte, s S) []byte {
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
+	for _, r := range string(s) {
 		dst = utf8.AppendRune(dst, r)
-		s = s[size:]
 	}
 	return dst
 }

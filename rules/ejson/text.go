@@ -2,10 +2,9 @@ package ejson
 
 import (
 	"encoding/binary"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // stringValue reads the string at pos as a BSON string.
@@ -49,16 +48,15 @@ func (p *parser) text() error {
 	}
 }
 
-// invalidAt is the offset of the first byte that is not UTF-8.
+// invalidAt returns the offset of the first byte that is not UTF-8, len(b) if all is.
 func invalidAt(b []byte) int {
-	for i := 0; i < len(b); {
+	for i := 0; ; {
 		r, size := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && size == 1 {
+		if r == utf8.RuneError && size <= 1 {
 			return i
 		}
 		i += size
 	}
-	return len(b)
 }
 
 // escape takes the escape sequence at pos.
@@ -108,39 +106,14 @@ func (p *parser) unicodeEscape() error {
 	return nil
 }
 
-// codeUnit is the value of the \uHHHH at the start of b; -1 if there is none.
+// codeUnit returns the value of the \uHHHH at the start of b; -1 if there is none.
 func codeUnit(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
 	}
-	var r rune
-	for _, c := range b[2:6] {
-		d := hexDigit(c)
-		if d < 0 {
-			return -1
-		}
-		r = r<<4 | rune(d)
+	r, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return -1
 	}
-	return r
-}
-
-// hexDigit is the value of a hexadecimal digit; -1 for any other byte.
-func hexDigit(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
-}
-
-// stringContent is what a value says if it is a string.
-func stringContent(v value) ([]byte, bool) {
-	if v.t != bson.TypeString {
-		return nil, false
-	}
-	return v.b[4 : len(v.b)-1], true
+	return rune(r)
 }

@@ -1,18 +1,54 @@
 package ejson
 
 import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // plain is the type that says: the object is no wrapper.
 const plain = bson.TypeEmbeddedDocument
 
+// A writer appends the value that a wrapper stands for, given what stands under the
+// wrapper's key. Its error says what should stand there.
+type writer func(dst []byte, v bson.RawValue) ([]byte, error)
+
+// wrappers are the objects of one key that stand for a value, by that key.
+var wrappers = map[string]struct {
+	t     bson.Type
+	write writer
+}{
+	"$oid":               {bson.TypeObjectID, fromText("a string of 24 hexadecimal digits", readObjectID)},
+	"$date":              {bson.TypeDateTime, writeDate},
+	"$numberInt":         {bson.TypeInt32, fromText("a string with a 32-bit integer", readInt32)},
+	"$numberLong":        {bson.TypeInt64, fromText("a string with a 64-bit integer", readInt64)},
+	"$numberDouble":      {bson.TypeDouble, fromText("a string with a number, NaN, Infinity or -Infinity", readDouble)},
+	"$numberDecimal":     {bson.TypeDecimal128, fromText("a string with a number of at most 34 digits", readDecimal)},
+	"$binary":            {bson.TypeBinary, fromPair("base64", "subType", writeBinary)},
+	"$uuid":              {bson.TypeBinary, fromText("a UUID of 8-4-4-4-12 hexadecimal digits", readUUID)},
+	"$regularExpression": {bson.TypeRegex, fromPair("pattern", "options", writeRegex)},
+	"$timestamp":         {bson.TypeTimestamp, fromPair("t", "i", writeTimestamp)},
+	"$dbPointer":         {bson.TypeDBPointer, fromPair("$ref", "$id", writeDBPointer)},
+	"$symbol":            {bson.TypeSymbol, writeString},
+	"$code":              {bson.TypeJavaScript, writeString},
+	"$minKey":            {bson.TypeMinKey, writeOne},
+	"$maxKey":            {bson.TypeMaxKey, writeOne},
+	"$undefined":         {bson.TypeUndefined, writeTrue},
+}
+
 // object reads the object at pos, as the value it stands for if it is a wrapper.
 func (p *parser) object(depth int) (bson.Type, error) {
 	at, start := p.pos, len(p.buf)
-	n, err := p.document(depth)
+	n, err := p.elements(depth)
 	if err != nil {
 		return 0, err
 	}
@@ -20,123 +56,248 @@ func (p *parser) object(depth int) (bson.Type, error) {
 	if n == 0 || n > 2 || p.buf[start+firstKey] != '$' {
 		return plain, nil
 	}
-	return p.unwrap(at, start, n)
+	return p.unwrap(at, start)
 }
 
 // unwrap replaces the document of one or two elements that buf has from start on by
 // the value it stands for. It is written behind the document first, so that it may
 // be made from the document's bytes, and then moved to its place.
-func (p *parser) unwrap(at, start, n int) (bson.Type, error) {
-	elements, _ := body(p.buf[start:])
-	e, rest, _ := next(elements)
+func (p *parser) unwrap(at, start int) (bson.Type, error) {
+	r := raw.Read(p.buf[start:])
+	first, _ := r.Next()
+	second, _ := r.Next()
+	switch string(first.Key) {
+	case "$type", "$scope", "$options": // the other one names the type
+		first, second = second, first
+	}
 	end := len(p.buf)
 	var t bson.Type
 	var err error
-	if n == 1 {
-		p.buf, t, err = p.appendSingle(p.buf, e)
-	} else {
-		second, _, _ := next(rest)
-		e, second = leading(e, second)
-		p.buf, t, err = p.appendPair(p.buf, e, second)
+	if p.buf, t, err = p.appendUnwrapped(p.buf, first, second); err != nil {
+		return 0, p.fail(at, "%s: %v", first.Key, err)
 	}
-	if err != nil {
-		return 0, p.fail(at, "%s: %v", e.key, err)
+	if t != plain {
+		p.buf = p.buf[:start+copy(p.buf[start:], p.buf[end:])]
 	}
-	if t == plain {
-		return plain, nil
-	}
-	p.buf = p.buf[:start+copy(p.buf[start:], p.buf[end:])]
 	return t, nil
 }
 
-// appendSingle appends the value that an object with the one element e stands for,
-// and returns its type: plain, and nothing appended, if e's key is no wrapper's.
-func (p *parser) appendSingle(dst []byte, e element) ([]byte, bson.Type, error) {
-	switch string(e.key) {
-	case "$oid":
-		return unwrapObjectID(dst, e.value)
-	case "$date":
-		return unwrapDate(dst, e.value)
-	case "$numberInt":
-		return unwrapInt32(dst, e.value)
-	case "$numberLong":
-		return unwrapInt64(dst, e.value)
-	case "$numberDouble":
-		return unwrapDouble(dst, e.value)
-	case "$numberDecimal":
-		return unwrapDecimal(dst, e.value)
-	case "$binary":
-		return unwrapBinary(dst, e.value)
-	case "$uuid":
-		return unwrapUUID(dst, e.value)
-	case "$regularExpression":
-		return unwrapRegex(dst, e.value)
-	case "$timestamp":
-		return unwrapTimestamp(dst, e.value)
-	case "$dbPointer":
-		return unwrapDBPointer(dst, e.value)
-	case "$symbol":
-		return unwrapString(dst, e.value, bson.TypeSymbol)
-	case "$code":
-		return unwrapString(dst, e.value, bson.TypeJavaScript)
-	case "$minKey":
-		return unwrapKey(dst, e.value, bson.TypeMinKey)
-	case "$maxKey":
-		return unwrapKey(dst, e.value, bson.TypeMaxKey)
-	case "$undefined":
-		return unwrapUndefined(dst, e.value)
-	case "$regex":
-		if p.opts.RegexValues && e.t == bson.TypeString {
-			return putRegex(dst, e.value, value{})
+// appendUnwrapped appends the value that an object of one element, or of two, stands for,
+// and returns its type: plain, and nothing appended, if the keys are no wrapper's.
+func (p *parser) appendUnwrapped(dst []byte, first, second raw.Element) ([]byte, bson.Type, error) {
+	v, w := first.Value(), second.Value()
+	switch string(first.Key) + "\x00" + string(second.Key) {
+	case "$binary\x00$type":
+		dst, err := writeBinary(dst, v, w)
+		return dst, bson.TypeBinary, err
+	case "$code\x00$scope":
+		dst, err := writeCode(dst, v, w)
+		return dst, bson.TypeCodeWithScope, err
+	case "$regex\x00", "$regex\x00$options":
+		if p.opts.RegexValues && v.Type == bson.TypeString && (w.Type == 0 || w.Type == bson.TypeString) {
+			dst, err := writeRegex(dst, v, w)
+			return dst, bson.TypeRegex, err
 		}
+	}
+	if single, ok := wrappers[string(first.Key)]; ok && second.Key == nil {
+		dst, err := single.write(dst, v)
+		return dst, single.t, err
 	}
 	return dst, plain, nil
 }
 
-// appendPair is appendSingle for an object of two elements.
-func (p *parser) appendPair(dst []byte, e, second element) ([]byte, bson.Type, error) {
-	switch string(e.key) {
-	case "$binary":
-		if string(second.key) == "$type" {
-			return putBinary(dst, e.value, second.value)
+// fromText returns the writer of what read makes of a string.
+func fromText(wants string, read func(dst, s []byte) ([]byte, error)) writer {
+	refused := errors.New("wants " + wants)
+	return func(dst []byte, v bson.RawValue) ([]byte, error) {
+		if v.Type != bson.TypeString {
+			return dst, refused
 		}
-	case "$code":
-		if string(second.key) == "$scope" {
-			return unwrapCode(dst, e.value, second.value)
+		written, err := read(dst, textOf(v.Value))
+		if err != nil {
+			return dst, refused
 		}
-	case "$regex":
-		if p.opts.RegexValues && string(second.key) == "$options" &&
-			e.t == bson.TypeString && second.t == bson.TypeString {
-			return putRegex(dst, e.value, second.value)
-		}
+		return written, nil
 	}
-	return dst, plain, nil
 }
 
-// leading puts the element first that names the type, of those wrappers that have
-// two.
-func leading(a, b element) (first, second element) {
-	switch string(a.key) {
-	case "$type", "$scope", "$options":
-		return b, a
+// errRefused is the error of a reader for fromText, which says what it wants instead.
+var errRefused = errors.New("refused")
+
+func readObjectID(dst, s []byte) ([]byte, error) {
+	if len(s) != 24 {
+		return nil, errRefused
 	}
-	return a, b
+	return hex.AppendDecode(dst, s)
 }
 
-// members are the values under the two keys that a document consists of, in the
-// order of the keys asked for.
-func members(v value, key1, key2 string) (v1, v2 value, err error) {
-	if v.t == bson.TypeEmbeddedDocument {
-		elements, _ := body(v.b)
-		a, rest, _ := next(elements)
-		b, rest, _ := next(rest)
-		switch {
-		case len(rest) > 0:
-		case string(a.key) == key1 && string(b.key) == key2:
-			return a.value, b.value, nil
-		case string(a.key) == key2 && string(b.key) == key1:
-			return b.value, a.value, nil
+func readInt32(dst, s []byte) ([]byte, error) {
+	i, err := strconv.ParseInt(string(s), 10, 32)
+	return binary.LittleEndian.AppendUint32(dst, uint32(i)), err
+}
+
+func readInt64(dst, s []byte) ([]byte, error) {
+	i, err := strconv.ParseInt(string(s), 10, 64)
+	return binary.LittleEndian.AppendUint64(dst, uint64(i)), err
+}
+
+// readDouble reads a decimal number or one of the three names of Extended JSON,
+// and none of the other spellings (hexadecimal, "inf") that strconv knows.
+func readDouble(dst, s []byte) ([]byte, error) {
+	switch string(s) {
+	case "NaN", "Infinity", "-Infinity":
+	default:
+		if strings.Trim(string(s), "+-.eE0123456789") != "" {
+			return nil, errRefused
 		}
 	}
-	return value{}, value{}, errors.New("wants an object of " + key1 + " and " + key2)
+	f, err := strconv.ParseFloat(string(s), 64)
+	return putDouble(dst, f), err
+}
+
+// maxDecimalText bounds what is given to the conversion of decimals, whose time
+// grows with the square of it. A decimal has 34 digits.
+const maxDecimalText = 128
+
+func readDecimal(dst, s []byte) ([]byte, error) {
+	if len(s) > maxDecimalText {
+		return nil, errRefused
+	}
+	d, err := bson.ParseDecimal128(string(s))
+	high, low := d.GetBytes()
+	dst = binary.LittleEndian.AppendUint64(dst, low)
+	return binary.LittleEndian.AppendUint64(dst, high), err
+}
+
+func readUUID(dst, s []byte) ([]byte, error) {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return nil, errRefused
+	}
+	digits := slices.Concat(s[:8], s[9:13], s[14:18], s[19:23], s[24:])
+	return hex.AppendDecode(append(dst, 16, 0, 0, 0, bson.TypeBinaryUUID), digits)
+}
+
+func writeDate(dst []byte, v bson.RawValue) ([]byte, error) {
+	ms, ok := raw.Int(v), v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64
+	if v.Type == bson.TypeString {
+		ms, ok = parseDate(raw.Text(v))
+	}
+	if !ok {
+		return dst, errors.New("wants an ISO 8601 date with a time zone, or milliseconds since 1970")
+	}
+	return binary.LittleEndian.AppendUint64(dst, uint64(ms)), nil
+}
+
+func writeString(dst []byte, v bson.RawValue) ([]byte, error) {
+	if v.Type != bson.TypeString {
+		return dst, errors.New("wants a string")
+	}
+	return append(dst, v.Value...), nil
+}
+
+func writeOne(dst []byte, v bson.RawValue) ([]byte, error) {
+	if n, ok := unsigned32(v); !ok || n != 1 {
+		return dst, errors.New("wants the number 1")
+	}
+	return dst, nil
+}
+
+func writeTrue(dst []byte, v bson.RawValue) ([]byte, error) {
+	if v.Type != bson.TypeBoolean || v.Value[0] != 1 {
+		return dst, errors.New("wants true")
+	}
+	return dst, nil
+}
+
+// fromPair returns the writer of what write makes of the values under the two keys that a
+// document consists of.
+func fromPair(key1, key2 string, write func(dst []byte, v1, v2 bson.RawValue) ([]byte, error)) writer {
+	return func(dst []byte, v bson.RawValue) ([]byte, error) {
+		if v.Type == bson.TypeEmbeddedDocument {
+			r := raw.Read(v.Value)
+			a, _ := r.Next()
+			b, _ := r.Next()
+			if string(a.Key) == key2 {
+				a, b = b, a
+			}
+			if _, more := r.Next(); !more && string(a.Key) == key1 && string(b.Key) == key2 {
+				return write(dst, a.Value(), b.Value())
+			}
+		}
+		return dst, errors.New("wants an object of " + key1 + " and " + key2)
+	}
+}
+
+// writeBinary appends a binary value from its data in base64 and its subtype as
+// one or two hexadecimal digits.
+func writeBinary(dst []byte, data, subtype bson.RawValue) ([]byte, error) {
+	kind, err := strconv.ParseUint(raw.Text(subtype), 16, 8)
+	if subtype.Type != bson.TypeString || err != nil || len(raw.Text(subtype)) > 2 {
+		return dst, errors.New("wants one or two hexadecimal digits as subtype")
+	}
+	start := len(dst)
+	dst = append(dst, 0, 0, 0, 0, byte(kind))
+	if byte(kind) == bson.TypeBinaryBinaryOld {
+		dst = append(dst, 0, 0, 0, 0) // a second length inside
+	}
+	inner := len(dst)
+	if data.Type == bson.TypeString {
+		dst, err = base64.StdEncoding.AppendDecode(dst, textOf(data.Value))
+	}
+	if data.Type != bson.TypeString || err != nil {
+		return dst, errors.New("wants a string in base64")
+	}
+	if byte(kind) == bson.TypeBinaryBinaryOld {
+		binary.LittleEndian.PutUint32(dst[inner-4:], uint32(len(dst)-inner))
+	}
+	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-5))
+	return dst, nil
+}
+
+// writeRegex appends a regular expression; options may be the zero value. MongoDB stores
+// options in alphabetical order.
+func writeRegex(dst []byte, pattern, options bson.RawValue) ([]byte, error) {
+	if pattern.Type != bson.TypeString || options.Type != bson.TypeString && options.Type != 0 {
+		return dst, errors.New("wants strings as pattern and options")
+	}
+	expr, flags := raw.Text(pattern), raw.Text(options)
+	if strings.ContainsRune(expr, 0) || strings.ContainsRune(flags, 0) {
+		return dst, errors.New("must not contain \\u0000")
+	}
+	dst = append(append(dst, expr...), 0)
+	start := len(dst)
+	dst = append(dst, flags...)
+	slices.Sort(dst[start:])
+	return append(dst, 0), nil
+}
+
+func writeTimestamp(dst []byte, t, i bson.RawValue) ([]byte, error) {
+	seconds, ok1 := unsigned32(t)
+	ordinal, ok2 := unsigned32(i)
+	if !ok1 || !ok2 {
+		return dst, errors.New("wants t and i from 0 to 4294967295")
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, ordinal)
+	return binary.LittleEndian.AppendUint32(dst, seconds), nil
+}
+
+// unsigned32 returns the value of an integer that fits.
+func unsigned32(v bson.RawValue) (uint32, bool) {
+	n := raw.Int(v)
+	return uint32(n), (v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64) && 0 <= n && n <= math.MaxUint32
+}
+
+func writeDBPointer(dst []byte, ref, id bson.RawValue) ([]byte, error) {
+	if ref.Type != bson.TypeString || id.Type != bson.TypeObjectID {
+		return dst, errors.New("wants a string as $ref and an $oid as $id")
+	}
+	return append(append(dst, ref.Value...), id.Value...), nil
+}
+
+func writeCode(dst []byte, code, scope bson.RawValue) ([]byte, error) {
+	if code.Type != bson.TypeString || scope.Type != bson.TypeEmbeddedDocument {
+		return dst, errors.New("wants a string, and an object as $scope")
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(4+len(code.Value)+len(scope.Value)))
+	return append(append(dst, code.Value...), scope.Value...), nil
 }

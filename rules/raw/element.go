@@ -51,7 +51,7 @@ func (r *Reader) Next() (Element, bool) {
 		return Element{}, false
 	}
 	value := b[end+2:]
-	n := valueSize(bson.Type(b[0]), value)
+	n := Size(bson.Type(b[0]), value)
 	if n < 0 {
 		return Element{Key: b[1 : end+1]}, false
 	}
@@ -77,7 +77,7 @@ func lookupIn(b []byte, name string) (Element, bool) {
 			break
 		}
 		value := b[end+2:]
-		n := valueSize(bson.Type(b[0]), value)
+		n := Size(bson.Type(b[0]), value)
 		if n < 0 {
 			break
 		}
@@ -89,10 +89,10 @@ func lookupIn(b []byte, name string) (Element, bool) {
 	return Element{}, false
 }
 
-// valueSize returns how many bytes of b a value of type t takes, or -1 if b is too
-// short, a length does not fit what it encloses, or the type is unknown. What lies
-// inside documents is not looked at.
-func valueSize(t bson.Type, b []byte) int {
+// Size returns how many bytes of b a value of type t takes, or -1 if b is too short, a
+// length does not fit what it encloses, or the type is unknown. What lies inside documents
+// is not looked at.
+func Size(t bson.Type, b []byte) int {
 	n := -1
 	switch t {
 	case bson.TypeDouble, bson.TypeDateTime, bson.TypeTimestamp, bson.TypeInt64:
@@ -140,14 +140,14 @@ func terminated(b []byte, n int) int {
 	return n
 }
 
-// scopedSize is valueSize of code with scope: its length, a string and a document.
+// scopedSize is Size of code with scope: its length, a string and a document.
 func scopedSize(b []byte) int {
 	n := prefixed(b, 0, 4+5+MinDocument)
 	if n < 0 || n > len(b) {
 		return -1
 	}
-	code := valueSize(bson.TypeString, b[4:n])
-	if code < 0 || valueSize(bson.TypeEmbeddedDocument, b[4+code:n]) != n-4-code {
+	code := Size(bson.TypeString, b[4:n])
+	if code < 0 || Size(bson.TypeEmbeddedDocument, b[4+code:n]) != n-4-code {
 		return -1
 	}
 	return n
