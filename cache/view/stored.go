@@ -205,7 +205,7 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query) iter.Se
 		for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
 			if err == nil && !s.exact {
 				var hit bool
-				if hit, err = s.filter.Match(doc); err == nil && !hit {
+				if hit, err = filter.Match(s.filter, doc); err == nil && !hit {
 					continue
 				}
 			}

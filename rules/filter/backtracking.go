@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"errors"
 	"slices"
 
 	"vitrine/rules/pcre"
@@ -20,34 +19,19 @@ func (f *Filter) Within(b *pcre.Budget, pause func() error) *Filter {
 	return &within
 }
 
-// binding is what an expression is bound to.
-type binding struct {
-	budget *pcre.Budget
-	pause  func() error // nil: there is no pause
-}
-
-// bound returns a copy of a node whose expressions are bound.
+// bound returns a copy of a node whose expressions are bound; nil for nil.
 func bound(n Node, to *binding) Node {
 	switch n := n.(type) {
 	case *AndNode:
 		return &AndNode{Nodes: allBound(n.Nodes, to)}
 	case *OrNode:
 		return &OrNode{Nodes: allBound(n.Nodes, to)}
-	case *NorNode:
-		return &NorNode{Nodes: allBound(n.Nodes, to)}
 	case *NotNode:
 		return &NotNode{Node: bound(n.Node, to)}
 	case *Leaf:
 		return &Leaf{Path: n.Path, Test: boundTest(n.Test, to)}
 	case *Elem:
-		elem := &Elem{Path: n.Path}
-		if n.Node != nil {
-			elem.Node = bound(n.Node, to)
-		}
-		if n.Value != nil {
-			elem.Value = bound(n.Value, to)
-		}
-		return elem
+		return &Elem{Path: n.Path, Node: bound(n.Node, to), Value: bound(n.Value, to)}
 	case *ExprNode:
 		return &ExprNode{root: n.root, key: n.key, binding: to}
 	}
@@ -74,28 +58,4 @@ func boundTest(t Test, to *binding) Test {
 		return in
 	}
 	return t
-}
-
-func (re *Regex) bound(to *binding) *Regex {
-	copied := *re
-	copied.binding = to
-	return &copied
-}
-
-// MatchString reports whether the expression matches somewhere in s. The error is a
-// *rules.Error if the backtracking engine ran out of time or memory, or that of a pause
-// (see Filter.Within).
-func (re *Regex) MatchString(s string) (bool, error) {
-	if !re.Backtracks() {
-		return re.Regexp.MatchString(s, nil, nil)
-	}
-	to := re.binding
-	if to == nil {
-		to = &binding{budget: pcre.NewBudget(re.timeout)}
-	}
-	ok, err := re.Regexp.MatchString(s, to.budget, to.pause)
-	if errors.Is(err, pcre.ErrTimeout) {
-		return false, re.late
-	}
-	return ok, err
 }

@@ -4,10 +4,9 @@
 //	JSON text ──ejson──▶ BSON ──Parse──▶ Filter (Nodes, Tests, Paths) ──Match──▶ yes or no
 //	                                        └──Key──▶ canonical text for caches
 //
-// A Filter is a tree of Nodes. Logical nodes (AndNode, OrNode, NorNode, NotNode)
-// combine others; a Leaf asks whether any value that raw.Walk reaches on a path
-// passes a Test; an Elem is $elemMatch; an ExprNode is $expr. Everything is
-// exported, because two evaluators read the same tree: Filter.Match, row by row,
+// A Filter is a tree of Nodes. Logical nodes (AndNode, OrNode, NotNode) combine
+// others; a Leaf asks whether any value that raw.Walk reaches on a path passes a
+// Test; an Elem is $elemMatch; an ExprNode is $expr. Everything is exported, because two evaluators read the same tree: Filter.Match, row by row,
 // which is the reference, and the index evaluation of the views, which runs each
 // Test once per distinct value and must come to the same answer.
 //

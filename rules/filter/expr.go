@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"encoding/binary"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,24 +19,22 @@ type ExprNode struct {
 	binding *binding // of its regular expressions; nil if unbound
 }
 
-// Match implements Node. The error is a *rules.Error: the document has a value that
-// an operator cannot take, or is too much work.
-func (n *ExprNode) Match(doc bson.Raw) (bool, error) {
+// match evaluates the expression on a whole document: the parser admits $expr at the top
+// level only. The error is a *rules.Error: the document has a value that an operator
+// cannot take, or is too much work.
+func (n *ExprNode) match(v bson.RawValue) (bool, error) {
 	s := states.Get().(*state)
-	defer s.release()
-	s.binding = n.binding
-	s.root = bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
-	v, err := n.root.eval(s)
-	return err == nil && raw.Truth(v), err
+	s.binding, s.root = n.binding, v
+	value := n.root.eval(s)
+	ok, err := s.err == nil && raw.Truth(value), s.err
+	s.release()
+	return ok, err
 }
 
-// matchElement implements Node; the parser admits $expr at the top level only.
-func (n *ExprNode) matchElement(raw.Value) (bool, error) { return false, nil }
-
-// expr is an aggregation expression. A missing value is the zero RawValue. Errors are
-// *rules.Error and end the evaluation.
+// expr is an aggregation expression. A missing value is the zero RawValue. What is wrong
+// is an error of the state: behind it, values mean nothing.
 type expr interface {
-	eval(s *state) (bson.RawValue, error)
+	eval(s *state) bson.RawValue
 }
 
 // maxWork bounds the evaluation of an expression over one document, in steps: an
@@ -49,6 +48,7 @@ type state struct {
 	vars  []bson.RawValue // the variables of $map and $filter that are in scope
 	stack []bson.RawValue // the arguments of the operators being evaluated
 	left  int             // of maxWork
+	err   error           // the first error, with which the evaluation ends
 	zone  zone            // the last time zone asked for
 
 	binding *binding // of regular expressions; nil if unbound
@@ -60,7 +60,7 @@ var states = sync.Pool{New: func() any { return &state{left: maxWork} }}
 func (s *state) release() {
 	clear(s.vars[:cap(s.vars)])
 	clear(s.stack[:cap(s.stack)])
-	s.root, s.vars, s.stack, s.left, s.binding = bson.RawValue{}, s.vars[:0], s.stack[:0], maxWork, nil
+	*s = state{vars: s.vars[:0], stack: s.stack[:0], left: maxWork, zone: s.zone}
 	states.Put(s)
 }
 
@@ -73,12 +73,7 @@ func (s *state) work(v bson.RawValue) { s.left -= 1 + len(v.Value)/workBytes }
 // constant is a literal value.
 type constant bson.RawValue
 
-func (c constant) eval(*state) (bson.RawValue, error) { return bson.RawValue(c), nil }
-
-// foreign stands for an expression that is not evaluated here. A filter with one is never matched.
-type foreign struct{}
-
-func (foreign) eval(*state) (bson.RawValue, error) { return bson.RawValue{}, nil }
+func (c constant) eval(*state) bson.RawValue { return bson.RawValue(c) }
 
 // fieldExpr is "$a.b", or "$$this.b" of a variable.
 type fieldExpr struct {
@@ -86,24 +81,55 @@ type fieldExpr struct {
 	names []string
 }
 
-func (f fieldExpr) eval(s *state) (bson.RawValue, error) {
-	from := s.root
+func (f fieldExpr) eval(s *state) bson.RawValue {
+	from, names := s.root, f.names
 	if f.slot >= 0 {
 		from = s.vars[f.slot]
 	}
-	if len(f.names) > 0 && from.Type != bson.TypeArray {
-		from = raw.Field(from, f.names[:1])
-		return s.below(from, f.names[1:]), nil
+	if len(names) > 0 && from.Type != bson.TypeArray {
+		from, names = raw.Field(from, names[:1]), names[1:]
 	}
-	return s.below(from, f.names), nil
+	if len(names) > 0 {
+		s.work(from)
+	}
+	return raw.Field(from, names)
 }
 
-// below is Field, and counts what is gone through for it.
-func (s *state) below(v bson.RawValue, names []string) bson.RawValue {
-	if len(names) > 0 {
+// listExpr is an array of expressions; missing elements become null.
+type listExpr []expr
+
+func (l listExpr) eval(s *state) bson.RawValue {
+	var b raw.Builder
+	for _, a := range l {
+		v := a.eval(s)
+		if s.err != nil {
+			return null
+		}
 		s.work(v)
+		b.Push(orNull(v))
 	}
-	return raw.Field(v, names)
+	return b.Finish(bson.TypeArray)
+}
+
+// documentExpr is a document of expressions; missing fields are left out.
+type documentExpr struct {
+	names []string
+	args  []expr
+}
+
+func (d documentExpr) eval(s *state) bson.RawValue {
+	var b raw.Builder
+	for i, a := range d.args {
+		v := a.eval(s)
+		if s.err != nil {
+			return null
+		}
+		s.work(v)
+		if v.Type != 0 {
+			b.Add(d.names[i], v)
+		}
+	}
+	return b.Finish(bson.TypeEmbeddedDocument)
 }
 
 // call is an operator with its arguments.
@@ -117,77 +143,123 @@ type call struct {
 	regex *Regex // of $regexMatch; nil if it is null
 }
 
-// wrongf returns an error at the operator's place.
-func (c *call) wrongf(format string, args ...any) error {
-	return rules.Wrongf(c.place.Param, c.place.Where, c.name+" "+format, args...)
-}
-
-// given reports whether a named argument was written.
-func (c *call) given(i int) bool { return i < len(c.args) && c.args[i] != nil }
-
-func (c *call) eval(s *state) (bson.RawValue, error) {
+func (c *call) eval(s *state) bson.RawValue {
 	base := len(s.stack)
 	for _, a := range c.args[:min(c.op.eager, len(c.args))] {
 		var v bson.RawValue
 		if a != nil {
-			var err error
-			if v, err = a.eval(s); err != nil {
-				return v, err
-			}
+			v = a.eval(s)
+		}
+		if s.err != nil {
+			return null
 		}
 		s.work(v)
 		s.stack = append(s.stack, v)
 	}
+	f := frame{c, s, s.stack[base:]}
 	if s.left--; s.left < 0 {
-		return bson.RawValue{}, c.tooMuch()
+		return f.tooMuch()
 	}
-	v, err := c.op.eval(c, s, s.stack[base:])
+	v := null
+	if !f.decidedByNull() {
+		v = c.op.eval(f)
+	}
 	s.stack = s.stack[:base]
 	s.work(v)
-	return v, err
+	return v
 }
 
-func (c *call) tooMuch() error { return c.wrongf("takes too much work on a document") }
-
-// listExpr is an array of expressions; missing elements become null.
-type listExpr []expr
-
-func (l listExpr) eval(s *state) (bson.RawValue, error) {
-	var b raw.Builder
-	for _, a := range l {
-		v, err := a.eval(s)
-		if err != nil {
-			return v, err
-		}
-		s.work(v)
-		b.Push(orNull(v))
-	}
-	return b.Finish(bson.TypeArray), nil
+// frame is a call that is being evaluated.
+type frame struct {
+	*call
+	*state
+	values []bson.RawValue // of the arguments, as many as operator.eager says
 }
 
-// documentExpr is a document of expressions; missing fields are left out.
-type documentExpr struct {
-	names []string
-	args  []expr
-}
-
-func (d documentExpr) eval(s *state) (bson.RawValue, error) {
-	var b raw.Builder
-	for i, a := range d.args {
-		v, err := a.eval(s)
-		if err != nil {
-			return v, err
-		}
-		s.work(v)
-		if v.Type != 0 {
-			b.Add(d.names[i], v)
+// decidedByNull reports whether one of the arguments that operator.nulls says is null.
+func (f frame) decidedByNull() bool {
+	for _, v := range f.values[:f.op.nulls] {
+		if nullish(v) {
+			return true
 		}
 	}
-	return b.Finish(bson.TypeEmbeddedDocument), nil
+	return false
+}
+
+// fail records an error at the operator's place, and returns a value.
+func (f frame) fail(format string, args ...any) bson.RawValue {
+	if f.err == nil {
+		f.err = rules.Wrongf(f.place.Param, f.place.Where, f.name+" "+format, args...)
+	}
+	return null
+}
+
+func (f frame) tooMuch() bson.RawValue { return f.fail("takes too much work on a document") }
+
+// given reports whether a named argument was written.
+func (f frame) given(i int) bool { return i < len(f.args) && f.args[i] != nil }
+
+// each evaluates an argument for each element of the input, the first argument, bound to
+// the operator's variable, until take returns false.
+func (f frame) each(arg expr, take func(element, v bson.RawValue) bool) {
+	for element := range raw.Elements(f.array(0)) {
+		f.bind(f.slot, element)
+		v := arg.eval(f.state)
+		if f.work(v); f.left < 0 {
+			f.tooMuch()
+		}
+		if f.err != nil || !take(element, v) {
+			return
+		}
+	}
+}
+
+// array returns an argument that must be an array.
+func (f frame) array(i int) bson.RawValue {
+	if v := f.values[i]; v.Type != bson.TypeArray {
+		f.fail("takes an array, not %s", typeName(v))
+	}
+	return f.values[i]
+}
+
+// number returns an argument that must be a number.
+func (f frame) number(i int) bson.RawValue {
+	if v := f.values[i]; !raw.IsNumber(v.Type) {
+		f.fail("takes numbers, not %s", typeName(v))
+	}
+	return f.values[i]
+}
+
+// int32 returns an argument that must be a whole number of 32 bits.
+func (f frame) int32(what string, v bson.RawValue) int {
+	n, integral, ok := raw.Truncate(v)
+	if !ok || !integral || n != int64(int32(n)) {
+		f.fail("takes a whole number as %s, not %s", what, typeName(v))
+	}
+	return int(n)
+}
+
+// count is int32 of a number that must not be negative.
+func (f frame) count(what string, i int) int {
+	n := f.int32(what, f.values[i])
+	if n < 0 {
+		f.fail("takes no negative %s", what)
+	}
+	return max(n, 0)
+}
+
+// string returns the content of an argument that must be a string.
+func (f frame) string(what string, i int) string {
+	v := f.values[i]
+	if v.Type != bson.TypeString {
+		f.fail("takes a string as %s, not %s", what, typeName(v))
+	}
+	return raw.Text(v)
 }
 
 var null = bson.RawValue{Type: bson.TypeNull}
 
+// orNull returns null for a missing value.
 func orNull(v bson.RawValue) bson.RawValue {
 	if v.Type == 0 {
 		return null
@@ -201,12 +273,10 @@ func nullish(v bson.RawValue) bool {
 	return kind == raw.BracketNull || kind == raw.BracketMissing
 }
 
-// typeName is the name of a value's type, as $type has it.
-func typeName(v bson.RawValue) string {
-	for name, typ := range typeNames {
-		if typ == v.Type {
-			return name
-		}
+// intValue returns an int32, int64 or date.
+func intValue(n int64, t bson.Type) bson.RawValue {
+	if t == bson.TypeInt32 {
+		return bson.RawValue{Type: t, Value: binary.LittleEndian.AppendUint32(nil, uint32(n))}
 	}
-	return "missing"
+	return bson.RawValue{Type: t, Value: binary.LittleEndian.AppendUint64(nil, uint64(n))}
 }

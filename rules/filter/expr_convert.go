@@ -3,7 +3,6 @@ package filter
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,111 +15,107 @@ import (
 
 // conversion is $toInt and the like.
 func conversion(to bson.Type) evaluation {
-	return func(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		if nullish(args[0]) {
-			return null, nil
-		}
-		v, reason := convert(args[0], to)
+	return func(f frame) bson.RawValue {
+		v, reason := convert(f.values[0], to)
 		if reason != "" {
-			return null, c.wrongf("%s", reason)
+			return f.fail("%s", reason)
 		}
-		return v, nil
+		return v
 	}
 }
 
-func evalConvert(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-	to := args[1]
+func evalConvert(f frame) bson.RawValue {
+	input, to := f.values[0], f.values[1]
 	var target bson.Type
 	if !nullish(to) {
-		types, err := (&parser{}).types(to)
-		if err != nil || len(types) != 1 {
-			return null, c.wrongf("knows no such type to convert to")
+		types, reason := typesOf(to)
+		if reason != "" || len(types) != 1 {
+			return f.fail("knows no such type to convert to")
 		}
 		target = types[0]
 	}
 	switch {
-	case nullish(args[0]) && c.given(3):
-		return c.args[3].eval(s)
-	case nullish(args[0]) || target == 0:
-		return null, nil
+	case nullish(input) && f.given(3):
+		return f.args[3].eval(f.state)
+	case nullish(input) || target == 0:
+		return null
 	}
-	v, reason := convert(args[0], target)
+	v, reason := convert(input, target)
 	switch {
 	case reason == "":
-		return v, nil
-	case c.given(2):
-		return c.args[2].eval(s)
+		return v
+	case f.given(2):
+		return f.args[2].eval(f.state)
 	}
-	return null, c.wrongf("%s", reason)
+	return f.fail("%s", reason)
 }
 
-// convertible are the types that values can be converted to.
-var convertible = []bson.Type{
-	bson.TypeBoolean, bson.TypeString, bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128,
-	bson.TypeDateTime, bson.TypeObjectID,
+// converters make a value of the type that is their key from one of another type, or
+// say why they cannot.
+var converters = map[bson.Type]func(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string){
+	bson.TypeBoolean:    func(v bson.RawValue, _ bson.Type) (bson.RawValue, string) { return raw.NewBool(raw.Truth(v)), "" },
+	bson.TypeString:     toString,
+	bson.TypeInt32:      toInteger,
+	bson.TypeInt64:      toInteger,
+	bson.TypeDouble:     toDouble,
+	bson.TypeDecimal128: toDecimal128,
+	bson.TypeDateTime:   toDate,
+	bson.TypeObjectID:   toObjectID,
 }
 
 // convert makes a value of another type, or says why it cannot.
 func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
-	if v.Type == to && slices.Contains(convertible, to) {
+	converter, ok := converters[to]
+	if !ok {
+		return unconvertible(v, to)
+	}
+	if v.Type == to {
 		return v, ""
 	}
-	switch to {
-	case bson.TypeBoolean:
-		return raw.NewBool(raw.Truth(v)), ""
-	case bson.TypeString:
-		return toString(v)
-	case bson.TypeInt32, bson.TypeInt64:
-		return toInteger(v, to)
-	case bson.TypeDouble:
-		return toDouble(v)
-	case bson.TypeDecimal128:
-		return toDecimal128(v)
-	case bson.TypeDateTime:
-		return toDate(v)
-	case bson.TypeObjectID:
-		if v.Type == bson.TypeString {
-			id, err := bson.ObjectIDFromHex(raw.Text(v))
-			if err != nil {
-				return null, "takes 24 hexadecimal digits for an ObjectID"
-			}
-			return bson.RawValue{Type: to, Value: id[:]}, ""
+	if raw.IsNumber(to) { // booleans and dates are numbers to them
+		switch {
+		case v.Type == bson.TypeBoolean && raw.Truth(v):
+			v = intValue(1, bson.TypeInt64)
+		case v.Type == bson.TypeBoolean:
+			v = intValue(0, bson.TypeInt64)
+		case v.Type == bson.TypeDateTime && to != bson.TypeInt32:
+			v = intValue(int64(raw.Uint64(v.Value)), bson.TypeInt64)
 		}
 	}
-	return null, unconvertible(v, to)
+	return converter(v, to)
 }
 
-func unconvertible(v bson.RawValue, to bson.Type) string {
-	return fmt.Sprintf("cannot convert %s to %s", typeName(v), typeName(bson.RawValue{Type: to}))
+func unconvertible(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
+	return null, fmt.Sprintf("cannot convert %s to %s", typeName(v), typeName(bson.RawValue{Type: to}))
 }
 
-func toString(v bson.RawValue) (bson.RawValue, string) {
+func toString(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
+	var s string
 	switch v.Type {
 	case bson.TypeBoolean:
-		return raw.NewString(strconv.FormatBool(raw.Truth(v))), ""
+		s = strconv.FormatBool(raw.Truth(v))
 	case bson.TypeInt32, bson.TypeInt64:
-		return raw.NewString(strconv.FormatInt(raw.Int(v), 10)), ""
+		s = strconv.FormatInt(raw.Int(v), 10)
 	case bson.TypeDouble:
-		return raw.NewString(formatDouble(raw.Double(v))), ""
+		s = formatDouble(raw.Double(v))
 	case bson.TypeDecimal128:
 		d, _ := v.Decimal128OK()
-		return raw.NewString(d.String()), ""
+		s = d.String()
 	case bson.TypeObjectID:
 		id, _ := v.ObjectIDOK()
-		return raw.NewString(id.Hex()), ""
+		s = id.Hex()
 	case bson.TypeDateTime:
 		t, _ := moment(v)
-		out, reason := appendDate(nil, utcFormat, t)
-		return raw.NewString(string(out)), reason
+		s, reason = formatDate(utcFormat, t)
+	default:
+		return unconvertible(v, to)
 	}
-	return null, unconvertible(v, bson.TypeString)
+	return raw.NewString(s), reason
 }
 
 // formatDouble writes the shortest text that reads as the same number.
 func formatDouble(d float64) string {
 	switch {
-	case math.IsNaN(d):
-		return "NaN"
 	case math.IsInf(d, 1):
 		return "Infinity"
 	case math.IsInf(d, -1):
@@ -131,7 +126,7 @@ func formatDouble(d float64) string {
 	return strconv.FormatFloat(d, 'f', -1, 64)
 }
 
-func toInteger(v bson.RawValue, to bson.Type) (bson.RawValue, string) {
+func toInteger(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	bits := 64
 	if to == bson.TypeInt32 {
 		bits = 32
@@ -143,24 +138,18 @@ func toInteger(v bson.RawValue, to bson.Type) (bson.RawValue, string) {
 		if n, _, ok = raw.Truncate(v); !ok || bits == 32 && n != int64(int32(n)) {
 			return null, "cannot convert a number beyond " + strconv.Itoa(bits) + " bits"
 		}
-	case v.Type == bson.TypeBoolean:
-		if raw.Truth(v) {
-			n = 1
-		}
-	case v.Type == bson.TypeDateTime && bits == 64:
-		n = int64(raw.Uint64(v.Value))
 	case v.Type == bson.TypeString:
 		var err error
 		if n, err = strconv.ParseInt(raw.Text(v), 10, bits); err != nil {
 			return null, "cannot read a text as a whole number of " + strconv.Itoa(bits) + " bits"
 		}
 	default:
-		return null, unconvertible(v, to)
+		return unconvertible(v, to)
 	}
 	return intValue(n, to), ""
 }
 
-func toDouble(v bson.RawValue) (bson.RawValue, string) {
+func toDouble(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	switch {
 	case raw.IsNumber(v.Type):
 		f := float(v)
@@ -168,13 +157,6 @@ func toDouble(v bson.RawValue) (bson.RawValue, string) {
 			return null, "cannot convert a number beyond the range of double"
 		}
 		return doubleValue(f), ""
-	case v.Type == bson.TypeBoolean:
-		if raw.Truth(v) {
-			return doubleValue(1), ""
-		}
-		return doubleValue(0), ""
-	case v.Type == bson.TypeDateTime:
-		return doubleValue(float64(int64(raw.Uint64(v.Value)))), ""
 	case v.Type == bson.TypeString:
 		f, err := strconv.ParseFloat(raw.Text(v), 64)
 		if err != nil || isHex(raw.Text(v)) {
@@ -182,26 +164,34 @@ func toDouble(v bson.RawValue) (bson.RawValue, string) {
 		}
 		return doubleValue(f), ""
 	}
-	return null, unconvertible(v, bson.TypeDouble)
+	return unconvertible(v, to)
 }
 
 // isHex reports whether a number is written in a base that MongoDB refuses.
 func isHex(s string) bool { return strings.ContainsAny(s, "xX_") }
 
-func toDecimal128(v bson.RawValue) (bson.RawValue, string) {
-	switch v.Type {
-	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble:
+func toDecimal128(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
+	switch {
+	case raw.IsNumber(v.Type):
 		return decimalValue(toApd(v, 15)), ""
-	case bson.TypeBoolean, bson.TypeDateTime:
-		whole, _ := toInteger(v, bson.TypeInt64)
-		return decimalValue(toApd(whole, 0)), ""
-	case bson.TypeString:
+	case v.Type == bson.TypeString:
 		if _, err := bson.ParseDecimal128(raw.Text(v)); err != nil || isHex(raw.Text(v)) {
 			return null, "cannot read a text as a number"
 		}
 		return decimalValue(parseApd(raw.Text(v))), ""
 	}
-	return null, unconvertible(v, bson.TypeDecimal128)
+	return unconvertible(v, to)
+}
+
+func toObjectID(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
+	if v.Type != bson.TypeString {
+		return unconvertible(v, to)
+	}
+	id, err := bson.ObjectIDFromHex(raw.Text(v))
+	if err != nil {
+		return null, "takes 24 hexadecimal digits for an ObjectID"
+	}
+	return bson.RawValue{Type: to, Value: id[:]}, ""
 }
 
 // dateLayouts are how texts write dates; those without a zone mean UTC.
@@ -209,9 +199,9 @@ var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02",
 }
 
-func toDate(v bson.RawValue) (bson.RawValue, string) {
+func toDate(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	if t, ok := moment(v); ok {
-		return intValue(t.UnixMilli(), bson.TypeDateTime), ""
+		return intValue(t.UnixMilli(), to), ""
 	}
 	switch v.Type {
 	case bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
@@ -219,18 +209,15 @@ func toDate(v bson.RawValue) (bson.RawValue, string) {
 		if !ok {
 			return null, "cannot convert a number beyond the range of dates"
 		}
-		return intValue(ms, bson.TypeDateTime), ""
+		return intValue(ms, to), ""
 	case bson.TypeString:
-		written := raw.Text(v)
-		if day, clock, ok := strings.Cut(written, " "); ok {
-			written = day + "T" + clock
-		}
+		written := strings.Replace(raw.Text(v), " ", "T", 1)
 		for _, layout := range dateLayouts {
 			if t, err := time.Parse(layout, written); err == nil {
-				return intValue(t.UnixMilli(), bson.TypeDateTime), ""
+				return intValue(t.UnixMilli(), to), ""
 			}
 		}
 		return null, "cannot read a text as a date such as 2024-05-31T12:00:00Z"
 	}
-	return null, unconvertible(v, bson.TypeDateTime)
+	return unconvertible(v, to)
 }

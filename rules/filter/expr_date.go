@@ -2,6 +2,7 @@ package filter
 
 import (
 	"encoding/binary"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,13 +13,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// date returns the moment that a date, timestamp or ObjectID tells.
-func (c *call) date(v bson.RawValue) (time.Time, error) {
+// date returns the moment that a date, timestamp or ObjectID tells, in a time zone.
+func (f frame) date(v bson.RawValue, zone *time.Location) time.Time {
 	t, ok := moment(v)
 	if !ok {
-		return t, c.wrongf("takes a date, not %s", typeName(v))
+		f.fail("takes a date, not %s", typeName(v))
 	}
-	return t, nil
+	return t.In(zone)
 }
 
 func moment(v bson.RawValue) (time.Time, bool) {
@@ -40,38 +41,39 @@ type zone struct {
 }
 
 // zone returns the time zone of an argument: UTC where it is not given, nil where it
-// is null.
-func (c *call) zone(s *state, i int, args []bson.RawValue) (*time.Location, error) {
-	if !c.given(i) {
-		return time.UTC, nil
+// is null or wrong.
+func (f frame) zone(i int) *time.Location {
+	if !f.given(i) {
+		return time.UTC
 	}
-	if nullish(args[i]) {
-		return nil, nil
+	if nullish(f.values[i]) {
+		return nil
 	}
-	name, err := c.string("time zone", args[i])
-	if err != nil {
-		return nil, err
+	name := f.string("time zone", i)
+	if f.err != nil {
+		return nil
 	}
-	if s.zone.Location == nil || s.zone.name != name {
+	if s := f.state; s.zone.Location == nil || s.zone.name != name {
 		location := locate(name)
 		s.left -= zoneWork
 		if location == nil {
-			return nil, c.wrongf("knows no time zone %.40q", name)
+			f.fail("knows no time zone %.40q", name)
+			return nil
 		}
 		s.zone = zone{strings.Clone(name), location}
 	}
-	return s.zone.Location, nil
+	return f.state.zone.Location
 }
 
 // zoneWork is what another time zone costs, which is read from a file.
 const zoneWork = 1000
 
-var offsets = regexp.MustCompile(`^([+-])(\d\d):?(\d\d)?$`)
+var offsets = regexp.MustCompile(`^([+-])(\d\d)(?::?(\d\d))?$`)
 
 // locate finds a time zone by its name in the database of them, or by an offset such as
 // +02:00; nil if there is none.
 func locate(name string) *time.Location {
-	if m := offsets.FindStringSubmatch(name); m != nil && !strings.HasSuffix(name, ":") {
+	if m := offsets.FindStringSubmatch(name); m != nil {
 		hours, _ := strconv.Atoi(m[2]) // digits, or nothing
 		minutes, _ := strconv.Atoi(m[3])
 		seconds := hours*3600 + minutes*60
@@ -93,21 +95,13 @@ func locate(name string) *time.Location {
 	return location
 }
 
-func yearOf(t time.Time) int  { return t.Year() }
-func monthOf(t time.Time) int { return int(t.Month()) }
-func dayOf(t time.Time) int   { return t.Day() }
-
 func datePart(of func(time.Time) int) evaluation {
-	return func(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-		if nullish(args[0]) {
-			return null, nil
+	return func(f frame) bson.RawValue {
+		location := f.zone(1)
+		if location == nil {
+			return null
 		}
-		location, err := c.zone(s, 1, args)
-		if err != nil || location == nil {
-			return null, err
-		}
-		t, err := c.date(args[0])
-		return intValue(int64(of(t.In(location))), bson.TypeInt32), err
+		return intValue(int64(of(f.date(f.values[0], location))), bson.TypeInt32)
 	}
 }
 
@@ -117,181 +111,128 @@ const (
 	utcFormat = isoFormat + "Z"
 )
 
-func evalDateToString(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-	format := ""
-	if c.given(1) && !nullish(args[1]) {
-		var err error
-		if format, err = c.string("format", args[1]); err != nil {
-			return null, err
-		}
-		if _, reason := appendDate(nil, format, time.Unix(0, 0).UTC()); reason != "" {
-			return null, c.wrongf("%s", reason)
-		}
+func evalDateToString(f frame) bson.RawValue {
+	format, isNull := "", f.given(1) && nullish(f.values[1])
+	if f.given(1) && !isNull {
+		format = f.string("format", 1)
+		f.formatted(format, time.Unix(0, 0).UTC()) // is wrong whatever the date is
 	}
-	location, err := c.zone(s, 2, args)
+	location := f.zone(2)
 	switch {
-	case err != nil:
-		return null, err
-	case nullish(args[0]) && c.given(3):
-		return c.args[3].eval(s)
-	case nullish(args[0]) || location == nil || c.given(1) && nullish(args[1]):
-		return null, nil
+	case f.err != nil:
+		return null
+	case nullish(f.values[0]) && f.given(3):
+		return f.args[3].eval(f.state)
+	case nullish(f.values[0]) || location == nil || isNull:
+		return null
 	}
-	t, err := c.date(args[0])
-	if err != nil {
-		return null, err
-	}
-	if !c.given(1) {
+	if !f.given(1) {
 		if format = isoFormat; location.String() == "UTC" {
 			format = utcFormat
 		}
 	}
-	out, reason := appendDate(nil, format, t.In(location))
+	return f.formatted(format, f.date(f.values[0], location))
+}
+
+// formatted is formatDate as a value.
+func (f frame) formatted(format string, t time.Time) bson.RawValue {
+	s, reason := formatDate(format, t)
 	if reason != "" {
-		return null, c.wrongf("%s", reason)
+		return f.fail("%s", reason)
 	}
-	return raw.NewString(string(out)), nil
+	return raw.NewString(s)
 }
 
-// appendDate writes a date in a format of $dateToString, or says what is wrong.
-func appendDate(dst []byte, format string, t time.Time) (out []byte, reason string) {
-	for rest := format; rest != ""; {
-		plain, spec, found := strings.Cut(rest, "%")
-		dst = append(dst, plain...)
-		if !found {
-			return dst, ""
-		}
-		if spec == "" {
-			return nil, "has a format that ends with %"
-		}
-		if dst, reason = appendPart(dst, spec[0], t); reason != "" {
-			return nil, reason
-		}
-		rest = spec[1:]
-	}
-	return dst, ""
+// layouts are the letters of a format that Go has a layout for.
+var layouts = map[byte]string{
+	'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'j': "002", 'b': "Jan", 'B': "January", 'z': "-0700",
 }
 
-// appendPart writes what one letter of a format stands for.
-func appendPart(dst []byte, letter byte, t time.Time) (out []byte, reason string) {
+// formatDate writes a date in a format of $dateToString, or says what is wrong.
+func formatDate(format string, t time.Time) (written, reason string) {
 	isoYear, isoWeek := t.ISOWeek()
-	_, offset := t.Zone()
-	switch letter {
-	case '%':
-		return append(dst, '%'), ""
-	case 'Y':
-		return appendYear(dst, t.Year())
-	case 'G':
-		return appendYear(dst, isoYear)
-	case 'm':
-		return appendPadded(dst, int(t.Month()), 2), ""
-	case 'd':
-		return appendPadded(dst, t.Day(), 2), ""
-	case 'H':
-		return appendPadded(dst, t.Hour(), 2), ""
-	case 'M':
-		return appendPadded(dst, t.Minute(), 2), ""
-	case 'S':
-		return appendPadded(dst, t.Second(), 2), ""
-	case 'L':
-		return appendPadded(dst, t.Nanosecond()/1e6, 3), ""
-	case 'j':
-		return appendPadded(dst, t.YearDay(), 3), ""
-	case 'w': // Sunday is 1
-		return appendPadded(dst, int(t.Weekday())+1, 1), ""
-	case 'u': // Monday is 1
-		return appendPadded(dst, isoWeekday(t), 1), ""
-	case 'U': // weeks begin on Sunday; the days before the first are in week 0
-		return appendPadded(dst, (t.YearDay()+6-int(t.Weekday()))/7, 2), ""
-	case 'V':
-		return appendPadded(dst, isoWeek, 2), ""
-	case 'b':
-		return t.AppendFormat(dst, "Jan"), ""
-	case 'B':
-		return t.AppendFormat(dst, "January"), ""
-	case 'Z':
-		return strconv.AppendInt(dst, int64(offset/60), 10), ""
-	case 'z':
-		sign := byte('+')
-		if offset < 0 {
-			sign, offset = '-', -offset
+	var b []byte
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			b = append(b, format[i])
+			continue
 		}
-		return appendPadded(append(dst, sign), offset/3600*100+offset/60%60, 4), ""
+		if i++; i == len(format) {
+			return "", "has a format that ends with %"
+		}
+		letter := format[i]
+		if letter == 'Y' && (t.Year() < 0 || t.Year() > 9999) || letter == 'G' && (isoYear < 0 || isoYear > 9999) {
+			return "", "writes years from 0 to 9999 only"
+		}
+		switch letter {
+		case '%':
+			b = append(b, '%')
+		case 'G':
+			b = fmt.Appendf(b, "%04d", isoYear)
+		case 'L':
+			b = fmt.Appendf(b, "%03d", t.Nanosecond()/1e6)
+		case 'w': // Sunday is 1
+			b = fmt.Append(b, int(t.Weekday())+1)
+		case 'u': // Monday is 1
+			b = fmt.Append(b, isoWeekday(t))
+		case 'U': // weeks begin on Sunday; the days before the first are in week 0
+			b = fmt.Appendf(b, "%02d", (t.YearDay()+6-int(t.Weekday()))/7)
+		case 'V':
+			b = fmt.Appendf(b, "%02d", isoWeek)
+		case 'Z':
+			_, offset := t.Zone()
+			b = fmt.Append(b, offset/60)
+		default:
+			layout, ok := layouts[letter]
+			if !ok {
+				return "", "has a format with the unknown letter " + strconv.QuoteRune(rune(letter))
+			}
+			b = t.AppendFormat(b, layout)
+		}
 	}
-	return nil, "has a format with the unknown letter " + strconv.QuoteRune(rune(letter))
-}
-
-func appendYear(dst []byte, year int) (out []byte, reason string) {
-	if year < 0 || year > 9999 {
-		return nil, "writes years from 0 to 9999 only"
-	}
-	return appendPadded(dst, year, 4), ""
-}
-
-func appendPadded(dst []byte, n, digits int) []byte {
-	s := strconv.Itoa(n)
-	for range digits - len(s) {
-		dst = append(dst, '0')
-	}
-	return append(dst, s...)
+	return string(b), ""
 }
 
 // isoWeekday counts from Monday, which is 1.
 func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
 // evalDateDiff counts the beginnings of a unit between two dates.
-func evalDateDiff(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-	if nullish(args[0]) || nullish(args[1]) || nullish(args[2]) {
-		return null, nil
+func evalDateDiff(f frame) bson.RawValue {
+	weekly := f.values[2].Type == bson.TypeString && raw.Text(f.values[2]) == "week"
+	if weekly && f.given(4) && nullish(f.values[4]) {
+		return null
 	}
-	weekly := args[2].Type == bson.TypeString && raw.Text(args[2]) == "week"
-	if weekly && c.given(4) && nullish(args[4]) {
-		return null, nil
+	location := f.zone(3)
+	if location == nil {
+		return null
 	}
-	location, err := c.zone(s, 3, args)
-	if err != nil || location == nil {
-		return null, err
-	}
-	start, err := c.date(args[0])
-	if err != nil {
-		return null, err
-	}
-	end, err := c.date(args[1])
-	if err != nil {
-		return null, err
-	}
-	unit, err := c.string("unit", args[2])
-	if err != nil {
-		return null, err
-	}
+	start, end, unit := f.date(f.values[0], location), f.date(f.values[1], location), f.string("unit", 2)
 	firstDay := 7
-	if weekly && c.given(4) {
-		if firstDay, err = c.weekday(args[4]); err != nil {
-			return null, err
-		}
+	if weekly && f.given(4) {
+		firstDay = f.weekday(4)
 	}
-	n, ok := dateDiff(start.In(location), end.In(location), unit, firstDay)
+	n, ok := dateDiff(start, end, unit, firstDay)
 	if !ok {
-		return null, c.wrongf("knows no unit %.40q", unit)
+		return f.fail("knows no unit %.40q", unit)
 	}
-	return intValue(n, bson.TypeInt64), nil
+	return intValue(n, bson.TypeInt64)
 }
 
 // weekday reads a day's name, or its first three letters; Monday is 1.
-func (c *call) weekday(v bson.RawValue) (int, error) {
-	name, err := c.string("startOfWeek", v)
-	if err != nil {
-		return 0, err
-	}
+func (f frame) weekday(i int) int {
+	name := f.string("startOfWeek", i)
 	for day := 1; day <= 7; day++ {
 		full := time.Weekday(day % 7).String()
 		if strings.EqualFold(name, full) || strings.EqualFold(name, full[:3]) {
-			return day, nil
+			return day
 		}
 	}
-	return 0, c.wrongf("knows no day %.40q to start weeks", name)
+	f.fail("knows no day %.40q to start weeks", name)
+	return 7
 }
 
+// dateDiff counts the beginnings of a unit between two dates of one time zone; false if
+// there is no such unit. Weeks begin on a day from 1, Monday, to 7.
 func dateDiff(start, end time.Time, unit string, firstDay int) (n int64, ok bool) {
 	years := int64(end.Year()) - int64(start.Year())
 	months := 12*years + int64(end.Month()) - int64(start.Month())

@@ -1,8 +1,9 @@
 package filter
 
 import (
+	"encoding/binary"
 	"math"
-	"math/bits"
+	"math/big"
 	"strconv"
 
 	"github.com/cockroachdb/apd/v3"
@@ -11,321 +12,274 @@ import (
 	"vitrine/rules/raw"
 )
 
-// total adds numbers as MongoDB does: exactly as long as there are integers alone, with
-// twice a double's digits else.
-type total struct {
-	state   *state
-	kind    bson.Type // the widest so far
-	n       int
-	hi      int64 // the integers, hi·2^64 + lo
-	lo      uint64
-	doubles doubleDouble
-	decimal apd.Decimal
-}
-
-// doubleDouble is the sum of two doubles, the second being what the first has lost.
-// plain is the sum without it, which is right where there are infinities.
-type doubleDouble struct{ sum, lost, plain float64 }
-
-func (d *doubleDouble) add(x float64) {
-	d.plain += x
-	sum := d.sum + x
-	virtual := sum - d.sum
-	d.lost += (d.sum - (sum - virtual)) + (x - virtual)
-	d.sum = sum
-}
-
-func (d *doubleDouble) value() float64 {
-	if math.IsInf(d.plain, 0) || math.IsNaN(d.plain) {
-		return d.plain
-	}
-	return d.sum + d.lost
-}
-
-func (t *total) add(v bson.RawValue) {
-	t.n++
-	switch v.Type {
-	case bson.TypeDecimal128:
-		d := toApd(v, 0)
-		t.state.align(&t.decimal, d)
-		_, _ = decimals.Add(&t.decimal, &t.decimal, d) // what is no number comes out as NaN
-		t.kind = v.Type
-	case bson.TypeDouble:
-		t.doubles.add(raw.Double(v))
-		if t.kind != bson.TypeDecimal128 {
-			t.kind = v.Type
-		}
-	default:
-		t.addInt(raw.Int(v))
-		if t.kind == 0 || t.kind == bson.TypeInt32 {
-			t.kind = v.Type
-		}
-	}
-}
-
-func (t *total) addInt(n int64) {
-	var carry uint64
-	t.lo, carry = bits.Add64(t.lo, uint64(n), 0)
-	t.hi += n>>63 + int64(carry)
-}
-
-// long returns the sum of the integers; false if it leaves 64 bits.
-func (t *total) long() (int64, bool) { return int64(t.lo), t.hi == int64(t.lo)>>63 }
-
-// float is the sum of all that is no decimal.
-func (t *total) float() float64 { return t.undecimal().value() }
-
-func (t *total) undecimal() *doubleDouble {
-	d := t.doubles
-	d.add(math.Ldexp(float64(t.hi), 64))
-	d.add(float64(t.lo >> 32 << 32))
-	d.add(float64(uint32(t.lo)))
-	return &d
-}
-
-// exact is the sum as a decimal.
-func (t *total) exact() *apd.Decimal {
-	d := t.undecimal()
-	if math.IsInf(d.plain, 0) || math.IsNaN(d.plain) {
-		d.sum, d.lost = d.plain, 0
-	}
-	sum := new(apd.Decimal).Set(&t.decimal)
-	for _, part := range []float64{d.sum, d.lost} {
-		_, _ = decimals.Add(sum, sum, toApd(doubleValue(part), 34))
-	}
-	return sum
-}
-
-// value is the sum in the narrowest type that holds it.
-func (t *total) value() bson.RawValue {
-	n, fits := t.long()
-	switch {
-	case t.kind == bson.TypeDecimal128:
-		return decimalValue(t.exact())
-	case t.kind == bson.TypeDouble || !fits:
-		return doubleValue(t.float())
-	}
-	return intOf(n, bson.RawValue{Type: t.kind})
-}
-
-// evalAdd adds numbers, and moves at most one date by them in milliseconds.
-func evalAdd(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-	t := total{state: s}
-	dated := false
-	for _, v := range args {
-		switch {
-		case nullish(v):
-			return null, nil
-		case raw.IsNumber(v.Type):
-			t.add(v)
-		case v.Type != bson.TypeDateTime:
-			return null, c.wrongf("takes numbers and dates, not %s", typeName(v))
-		case dated:
-			return null, c.wrongf("takes one date only")
-		default:
-			dated = true
-			t.addInt(int64(raw.Uint64(v.Value)))
-		}
-	}
-	if !dated {
-		return t.value(), nil
-	}
-	ms, fits := t.long()
-	if t.kind == bson.TypeDouble || t.kind == bson.TypeDecimal128 {
-		ms, _, fits = raw.Truncate(decimalValue(t.exact()))
-	}
-	if !fits {
-		return null, c.wrongf("leaves the range of dates")
-	}
-	return intValue(ms, bson.TypeDateTime), nil
-}
-
-// values yields what an operator goes through that takes a list or several arguments.
-func values(args []bson.RawValue, yield func(v bson.RawValue)) {
-	if len(args) == 1 && args[0].Type == bson.TypeArray {
-		for v := range raw.Elements(args[0]) {
-			yield(v)
-		}
-		return
-	}
-	for _, v := range args {
-		yield(v)
-	}
-}
-
-// summed adds the numbers and leaves out the rest.
-func summed(s *state, args []bson.RawValue) total {
-	t := total{state: s}
-	values(args, func(v bson.RawValue) {
-		if raw.IsNumber(v.Type) {
-			t.add(v)
-		}
-	})
-	return t
-}
-
-func evalSum(_ *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-	t := summed(s, args)
-	return t.value(), nil
-}
-
-func evalAvg(_ *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-	t := summed(s, args)
-	switch {
-	case t.n == 0:
-		return null, nil
-	case t.kind == bson.TypeDecimal128:
-		var mean apd.Decimal
-		_, _ = decimals.Quo(&mean, t.exact(), apd.New(int64(t.n), 0))
-		return decimalValue(&mean), nil
-	}
-	return doubleValue(t.float() / float64(t.n)), nil
-}
-
-// extreme is $max, with sign 1, or $min, with sign -1.
-func extreme(sign int) evaluation {
-	return func(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		best := null
-		values(args, func(v bson.RawValue) {
-			if !nullish(v) && (nullish(best) || raw.Compare(v, best)*sign > 0) {
-				best = v
-			}
-		})
-		return best, nil
-	}
-}
-
-// divisor reports what decides before a division: null, or an error.
-func (c *call) divisor(args []bson.RawValue) (someNull bool, err error) {
-	if nullish(args[1]) {
-		return true, nil
-	}
-	someNull, err = c.numbers(args)
-	if err == nil && !someNull && !raw.Truth(args[1]) {
-		err = c.wrongf("cannot divide by zero")
-	}
-	return someNull, err
-}
-
-func evalDivide(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-	if someNull, err := c.divisor(args); someNull || err != nil {
-		return null, err
-	}
-	a, b := args[0], args[1]
-	if a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128 {
-		var d apd.Decimal
-		_, _ = decimals.Quo(&d, toApd(a, 15), toApd(b, 15))
-		return decimalValue(&d), nil
-	}
-	return doubleValue(float(a) / float(b)), nil
-}
-
-func evalMod(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-	if someNull, err := c.divisor(args); someNull || err != nil {
-		return null, err
-	}
-	a, b := args[0], args[1]
-	if a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128 {
-		var d apd.Decimal
-		x, y := toApd(a, 15), toApd(b, 15)
-		s.align(x, y)
-		_, _ = remainders.Rem(&d, x, y)
-		_, _ = decimals.Round(&d, &d)
-		return decimalValue(&d), nil
-	}
-	n, whole, ok := raw.Truncate(b)
-	if a.Type == bson.TypeDouble || !whole || !ok {
-		return doubleValue(math.Mod(float(a), float(b))), nil
-	}
-	if b.Type == bson.TypeDouble {
-		b = intOf(n)
-	}
-	return intOf(raw.Int(a)%n, a, b), nil
-}
+// decimals computes as decimal128 does: 34 digits, half to even. Its methods return a
+// condition that is not needed: what is no number comes out as NaN.
+var decimals = &apd.Context{Precision: 34, MaxExponent: 6144, MinExponent: -6143, Rounding: apd.RoundHalfEven}
 
 // remainders has room for the digits of the quotient, which may differ in size from the
 // dividend by all the exponents there are.
 var remainders = &apd.Context{Precision: 13_000, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundHalfEven}
 
-// number reports null, or an error unless a value is a number.
-func (c *call) number(v bson.RawValue) (isNull bool, err error) {
-	return c.numbers([]bson.RawValue{v})
+// align counts the work of bringing two decimals to one exponent, which may take
+// thousands of digits.
+func (s *state) align(a, b *apd.Decimal) {
+	apart := int(a.Exponent) - int(b.Exponent)
+	s.left -= 8 + max(apart, -apart)/2
 }
 
-func evalAbs(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-	v := args[0]
-	if isNull, err := c.number(v); isNull || err != nil {
-		return null, err
+// numbers reports whether all arguments are numbers. If not, the value is null: because
+// one is null, or because one in front of it is wrong.
+func (f frame) numbers() bool {
+	for i, v := range f.values {
+		if nullish(v) {
+			return false
+		}
+		if f.number(i); f.err != nil {
+			return false
+		}
 	}
+	return true
+}
+
+// arithmetic is an operation in each of the kinds of numbers.
+type arithmetic struct {
+	ints     func(z, x, y *big.Int) *big.Int
+	doubles  func(x, y float64) float64
+	decimals func(d, x, y *apd.Decimal) (apd.Condition, error)
+}
+
+var (
+	multiply = arithmetic{(*big.Int).Mul, func(x, y float64) float64 { return x * y }, decimals.Mul}
+	subtract = arithmetic{(*big.Int).Sub, func(x, y float64) float64 { return x - y }, decimals.Sub}
+)
+
+// of computes with two numbers. Integers beyond 64 bits become a double.
+func (op arithmetic) of(s *state, a, b bson.RawValue) bson.RawValue {
+	switch {
+	case eitherDecimal(a, b):
+		var d apd.Decimal
+		x, y := toApd(a, 15), toApd(b, 15)
+		s.align(x, y)
+		_, _ = op.decimals(&d, x, y)
+		return decimalValue(&d)
+	case a.Type == bson.TypeDouble || b.Type == bson.TypeDouble:
+		return doubleValue(op.doubles(float(a), float(b)))
+	}
+	n := op.ints(new(big.Int), big.NewInt(raw.Int(a)), big.NewInt(raw.Int(b)))
+	if !n.IsInt64() {
+		return doubleValue(op.doubles(float(a), float(b)))
+	}
+	return intOf(n.Int64(), a, b)
+}
+
+func evalMultiply(f frame) bson.RawValue {
+	if !f.numbers() {
+		return null
+	}
+	product := intValue(1, bson.TypeInt32)
+	for _, v := range f.values {
+		product = multiply.of(f.state, product, v)
+	}
+	return product
+}
+
+func evalSubtract(f frame) bson.RawValue {
+	a, b := f.values[0], f.values[1]
+	if a.Type != bson.TypeDateTime {
+		if !f.numbers() {
+			return null
+		}
+		return subtract.of(f.state, a, b)
+	}
+	at := int64(raw.Uint64(a.Value))
+	if b.Type == bson.TypeDateTime {
+		return intValue(at-int64(raw.Uint64(b.Value)), bson.TypeInt64)
+	}
+	ms, _, ok := raw.Truncate(b)
+	if !ok {
+		return f.fail("takes numbers and dates, not %s", typeName(b))
+	}
+	return intValue(at-ms, bson.TypeDateTime)
+}
+
+// divisible reports whether there is a quotient of the arguments; the value is null if not.
+func (f frame) divisible() bool {
+	if nullish(f.values[1]) || !f.numbers() {
+		return false
+	}
+	if !raw.Truth(f.values[1]) {
+		f.fail("cannot divide by zero")
+	}
+	return f.err == nil
+}
+
+func evalDivide(f frame) bson.RawValue {
+	if !f.divisible() {
+		return null
+	}
+	a, b := f.values[0], f.values[1]
+	if !eitherDecimal(a, b) {
+		return doubleValue(float(a) / float(b))
+	}
+	var d apd.Decimal
+	_, _ = decimals.Quo(&d, toApd(a, 15), toApd(b, 15))
+	return decimalValue(&d)
+}
+
+func evalMod(f frame) bson.RawValue {
+	if !f.divisible() {
+		return null
+	}
+	a, b := f.values[0], f.values[1]
+	if eitherDecimal(a, b) {
+		var d apd.Decimal
+		x, y := toApd(a, 15), toApd(b, 15)
+		f.align(x, y)
+		_, _ = remainders.Rem(&d, x, y)
+		_, _ = decimals.Round(&d, &d)
+		return decimalValue(&d)
+	}
+	n, whole, ok := raw.Truncate(b)
+	if a.Type == bson.TypeDouble || !whole || !ok {
+		return doubleValue(math.Mod(float(a), float(b)))
+	}
+	if b.Type == bson.TypeDouble {
+		b = intOf(n)
+	}
+	return intOf(raw.Int(a)%n, a, b)
+}
+
+func evalAbs(f frame) bson.RawValue {
+	v := f.number(0)
 	switch v.Type {
 	case bson.TypeDouble:
-		return doubleValue(math.Abs(raw.Double(v))), nil
+		return doubleValue(math.Abs(raw.Double(v)))
 	case bson.TypeDecimal128:
 		d := toApd(v, 0)
-		return decimalValue(d.Abs(d)), nil
+		return decimalValue(d.Abs(d))
 	}
 	n := raw.Int(v)
 	if n == math.MinInt64 {
-		return null, c.wrongf("cannot take the least of the long integers")
+		return f.fail("cannot take the least of the long integers")
 	}
-	return intOf(max(n, -n), v), nil
+	return intOf(max(n, -n), v)
 }
 
 // integral is $floor or $ceil.
 func integral(of func(float64) float64, ofDecimal func(d, x *apd.Decimal) (apd.Condition, error)) evaluation {
-	return func(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		v := args[0]
-		if isNull, err := c.number(v); isNull || err != nil {
-			return null, err
-		}
+	return func(f frame) bson.RawValue {
+		v := f.number(0)
 		switch v.Type {
 		case bson.TypeDouble:
-			return doubleValue(of(raw.Double(v))), nil
+			return doubleValue(of(raw.Double(v)))
 		case bson.TypeDecimal128:
 			if d := toApd(v, 0); d.Form == apd.Finite && d.Exponent < 0 {
 				_, _ = ofDecimal(d, d)
-				return decimalValue(d), nil
+				return decimalValue(d)
 			}
 		}
-		return v, nil
+		return v
 	}
 }
 
-func evalRound(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-	v, place := args[0], 0
-	if isNull, err := c.number(v); isNull || err != nil {
-		return null, err
+func evalRound(f frame) bson.RawValue {
+	v, place := f.number(0), 0
+	if f.err == nil && len(f.values) > 1 {
+		if nullish(f.values[1]) {
+			return null
+		}
+		if place = f.int32("place", f.values[1]); place < -20 || place > 100 {
+			f.fail("takes a place from -20 to 100")
+		}
 	}
-	if len(args) > 1 {
-		if nullish(args[1]) {
-			return null, nil
-		}
-		var err error
-		if place, err = c.int32("place", args[1]); err != nil {
-			return null, err
-		}
-		if place < -20 || place > 100 {
-			return null, c.wrongf("takes a place from -20 to 100")
-		}
+	if f.err != nil {
+		return null
 	}
 	d := toApd(v, 34)
 	if d.Form != apd.Finite || int(d.Exponent) >= -place {
-		return v, nil
+		return v
 	}
 	_, _ = decimals.Quantize(d, d, int32(-place))
 	switch v.Type {
 	case bson.TypeDecimal128:
-		return decimalValue(d), nil
+		return decimalValue(d)
 	case bson.TypeDouble:
-		f, err := strconv.ParseFloat(d.String(), 64)
+		rounded, err := strconv.ParseFloat(d.String(), 64)
 		if err != nil {
-			return v, nil
+			return v
 		}
-		return doubleValue(f), nil
+		return doubleValue(rounded)
 	}
 	n, err := d.Int64()
 	if err != nil {
-		return null, c.wrongf("leaves the range of the number's type")
+		return f.fail("leaves the range of the number's type")
 	}
-	return intOf(n, v), nil
+	return intOf(n, v)
+}
+
+// intOf returns an int32 if the result fits and no operand is an int64, else an int64.
+func intOf(n int64, operands ...bson.RawValue) bson.RawValue {
+	t := bson.TypeInt32
+	if n != int64(int32(n)) {
+		t = bson.TypeInt64
+	}
+	for _, v := range operands {
+		if v.Type == bson.TypeInt64 {
+			t = v.Type
+		}
+	}
+	return intValue(n, t)
+}
+
+func eitherDecimal(a, b bson.RawValue) bool {
+	return a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128
+}
+
+// float converts a number.
+func float(v bson.RawValue) float64 {
+	switch v.Type {
+	case bson.TypeDouble:
+		return raw.Double(v)
+	case bson.TypeDecimal128:
+		f, _ := strconv.ParseFloat(toApd(v, 0).String(), 64) // infinite beyond its range
+		return f
+	}
+	return float64(raw.Int(v))
+}
+
+// toApd converts a number; a double by so many of its digits.
+func toApd(v bson.RawValue, digits int) *apd.Decimal {
+	switch v.Type {
+	case bson.TypeDouble:
+		return parseApd(strconv.FormatFloat(raw.Double(v), 'e', digits-1, 64))
+	case bson.TypeDecimal128:
+		if d, ok := v.Decimal128OK(); ok {
+			return parseApd(d.String())
+		}
+	}
+	return apd.New(raw.Int(v), 0)
+}
+
+// parseApd reads what other numbers are written as.
+func parseApd(s string) *apd.Decimal {
+	d, _, err := apd.NewFromString(s)
+	if err != nil {
+		return &apd.Decimal{Form: apd.NaN}
+	}
+	return d
+}
+
+// decimalValue makes a decimal128 of a number of 34 digits.
+func decimalValue(d *apd.Decimal) bson.RawValue {
+	parsed, err := bson.ParseDecimal128(d.String())
+	if err != nil {
+		parsed, _ = bson.ParseDecimal128("NaN")
+	}
+	hi, lo := parsed.GetBytes()
+	value := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, lo), hi)
+	return bson.RawValue{Type: bson.TypeDecimal128, Value: value}
+}
+
+func doubleValue(d float64) bson.RawValue {
+	return bson.RawValue{Type: bson.TypeDouble, Value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(d))}
 }

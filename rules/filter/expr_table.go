@@ -3,6 +3,7 @@ package filter
 import (
 	"math"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -18,11 +19,12 @@ type operator struct {
 	// eager is how many arguments are evaluated before eval is called; the others, which
 	// may not be needed, are left to it.
 	eager int
+	nulls int // if one of so many arguments is null or missing, the value is null
 	eval  evaluation
 }
 
 // evaluation computes an operator from its evaluated arguments.
-type evaluation func(c *call, s *state, args []bson.RawValue) (bson.RawValue, error)
+type evaluation func(f frame) bson.RawValue
 
 const unlimited = math.MaxInt
 
@@ -36,12 +38,18 @@ func between(least, most int, eval evaluation) *operator {
 
 // unary is an operator that takes every value.
 func unary(of func(v bson.RawValue) bson.RawValue) *operator {
-	return exactly(1, func(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) { return of(args[0]), nil })
+	return exactly(1, func(f frame) bson.RawValue { return of(f.values[0]) })
 }
 
 // lazily has all arguments but the first few left to eval.
 func (o *operator) lazily(eager int) *operator {
 	o.eager = eager
+	return o
+}
+
+// nullIf makes the value null if one of the first n arguments is.
+func (o *operator) nullIf(n int) *operator {
+	o.nulls = n
 	return o
 }
 
@@ -52,45 +60,45 @@ func (o *operator) named(names string) *operator {
 }
 
 // operators are those with nothing special about how they are written; the others are
-// in parser.exprOperator.
+// in exprParser.operator.
 var operators = map[string]*operator{
-	"$eq":  exactly(2, comparison(func(order int) bool { return order == 0 })),
-	"$ne":  exactly(2, comparison(func(order int) bool { return order != 0 })),
-	"$gt":  exactly(2, comparison(func(order int) bool { return order > 0 })),
-	"$gte": exactly(2, comparison(func(order int) bool { return order >= 0 })),
-	"$lt":  exactly(2, comparison(func(order int) bool { return order < 0 })),
-	"$lte": exactly(2, comparison(func(order int) bool { return order <= 0 })),
-	"$cmp": exactly(2, func(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		return intValue(int64(raw.Compare(args[0], args[1])), bson.TypeInt32), nil
+	"$eq":  exactly(2, comparison(Eq, true)),
+	"$ne":  exactly(2, comparison(Eq, false)),
+	"$gt":  exactly(2, comparison(Gt, true)),
+	"$gte": exactly(2, comparison(Gte, true)),
+	"$lt":  exactly(2, comparison(Lt, true)),
+	"$lte": exactly(2, comparison(Lte, true)),
+	"$cmp": exactly(2, func(f frame) bson.RawValue {
+		return intValue(int64(raw.Compare(f.values[0], f.values[1])), bson.TypeInt32)
 	}),
 
-	"$and":    between(0, unlimited, logical(false)).lazily(0),
-	"$or":     between(0, unlimited, logical(true)).lazily(0),
+	"$and":    anyNumber(logical(false)).lazily(0),
+	"$or":     anyNumber(logical(true)).lazily(0),
 	"$not":    unary(func(v bson.RawValue) bson.RawValue { return raw.NewBool(!raw.Truth(v)) }),
-	"$cond":   between(3, 3, evalCond).lazily(1).named("if! then! else!"),
+	"$cond":   exactly(3, evalCond).lazily(1).named("if! then! else!"),
 	"$ifNull": between(2, unlimited, evalIfNull).lazily(0),
 	"$type":   unary(func(v bson.RawValue) bson.RawValue { return raw.NewString(typeName(v)) }),
 
 	"$add":      anyNumber(evalAdd),
-	"$subtract": exactly(2, evalSubtract),
+	"$subtract": exactly(2, evalSubtract).nullIf(2),
 	"$multiply": anyNumber(evalMultiply),
 	"$divide":   exactly(2, evalDivide),
 	"$mod":      exactly(2, evalMod),
-	"$abs":      exactly(1, evalAbs),
-	"$floor":    exactly(1, integral(math.Floor, decimals.Floor)),
-	"$ceil":     exactly(1, integral(math.Ceil, decimals.Ceil)),
-	"$round":    between(1, 2, evalRound),
+	"$abs":      exactly(1, evalAbs).nullIf(1),
+	"$floor":    exactly(1, integral(math.Floor, decimals.Floor)).nullIf(1),
+	"$ceil":     exactly(1, integral(math.Ceil, decimals.Ceil)).nullIf(1),
+	"$round":    between(1, 2, evalRound).nullIf(1),
 	"$min":      anyNumber(extreme(-1)),
 	"$max":      anyNumber(extreme(1)),
-	"$sum":      anyNumber(evalSum),
+	"$sum":      anyNumber(func(f frame) bson.RawValue { t := f.sum(); return t.value() }),
 	"$avg":      anyNumber(evalAvg),
 
 	"$in":              exactly(2, evalIn),
-	"$size":            exactly(1, evalSize),
+	"$size":            exactly(1, func(f frame) bson.RawValue { return intValue(int64(length(f.array(0))), bson.TypeInt32) }),
 	"$isArray":         unary(func(v bson.RawValue) bson.RawValue { return raw.NewBool(v.Type == bson.TypeArray) }),
-	"$arrayElemAt":     exactly(2, evalElemAt),
-	"$first":           exactly(1, evalFirst),
-	"$last":            exactly(1, evalLast),
+	"$arrayElemAt":     exactly(2, func(f frame) bson.RawValue { return elementAt(f.array(0), f.int32("position", f.values[1])) }).nullIf(2),
+	"$first":           exactly(1, func(f frame) bson.RawValue { return elementAt(f.array(0), 0) }).nullIf(1),
+	"$last":            exactly(1, func(f frame) bson.RawValue { return elementAt(f.array(0), -1) }).nullIf(1),
 	"$anyElementTrue":  exactly(1, elementsTrue(true)),
 	"$allElementsTrue": exactly(1, elementsTrue(false)),
 	"$setIntersection": anyNumber(evalIntersection),
@@ -101,88 +109,85 @@ var operators = map[string]*operator{
 	"$toUpper":   exactly(1, cased('a', 'z', 'A'-'a')),
 	"$strLenCP":  exactly(1, evalLength),
 	"$substrCP":  exactly(3, evalSubstring),
-	"$indexOfCP": between(2, 4, evalIndexOf),
+	"$indexOfCP": between(2, 4, evalIndexOf).nullIf(1),
 
-	"$year":         between(1, 1, datePart(yearOf)).named("date! timezone"),
-	"$month":        between(1, 1, datePart(monthOf)).named("date! timezone"),
-	"$dayOfMonth":   between(1, 1, datePart(dayOf)).named("date! timezone"),
-	"$dateToString": between(0, 0, evalDateToString).lazily(3).named("date! format timezone onNull"),
-	"$dateDiff":     between(0, 0, evalDateDiff).named("startDate! endDate! unit! timezone startOfWeek"),
+	"$year":         exactly(1, datePart(time.Time.Year)).nullIf(1).named("date! timezone"),
+	"$month":        exactly(1, datePart(func(t time.Time) int { return int(t.Month()) })).nullIf(1).named("date! timezone"),
+	"$dayOfMonth":   exactly(1, datePart(time.Time.Day)).nullIf(1).named("date! timezone"),
+	"$dateToString": exactly(0, evalDateToString).lazily(3).named("date! format timezone onNull"),
+	"$dateDiff":     exactly(0, evalDateDiff).nullIf(3).named("startDate! endDate! unit! timezone startOfWeek"),
 
-	"$convert":    between(0, 0, evalConvert).lazily(2).named("input! to! onError onNull -format -base -byteOrder"),
-	"$toBool":     exactly(1, conversion(bson.TypeBoolean)),
-	"$toInt":      exactly(1, conversion(bson.TypeInt32)),
-	"$toLong":     exactly(1, conversion(bson.TypeInt64)),
-	"$toDouble":   exactly(1, conversion(bson.TypeDouble)),
-	"$toDecimal":  exactly(1, conversion(bson.TypeDecimal128)),
-	"$toString":   exactly(1, conversion(bson.TypeString)),
-	"$toDate":     exactly(1, conversion(bson.TypeDateTime)),
-	"$toObjectId": exactly(1, conversion(bson.TypeObjectID)),
+	"$convert":    exactly(0, evalConvert).lazily(2).named("input! to! onError onNull -format -base -byteOrder"),
+	"$toBool":     exactly(1, conversion(bson.TypeBoolean)).nullIf(1),
+	"$toInt":      exactly(1, conversion(bson.TypeInt32)).nullIf(1),
+	"$toLong":     exactly(1, conversion(bson.TypeInt64)).nullIf(1),
+	"$toDouble":   exactly(1, conversion(bson.TypeDouble)).nullIf(1),
+	"$toDecimal":  exactly(1, conversion(bson.TypeDecimal128)).nullIf(1),
+	"$toString":   exactly(1, conversion(bson.TypeString)).nullIf(1),
+	"$toDate":     exactly(1, conversion(bson.TypeDateTime)).nullIf(1),
+	"$toObjectId": exactly(1, conversion(bson.TypeObjectID)).nullIf(1),
 }
 
-// The operators that parser.exprOperator reads by their own rules.
+// The operators that exprParser.operator reads by their own rules.
 var (
-	mapOperator        = between(0, 0, evalMap).lazily(1).named("input! as in! -arrayIndexAs")
-	filterOperator     = between(0, 0, evalFilter).lazily(1).named("input! as cond! limit -arrayIndexAs")
-	switchOperator     = between(0, 0, evalSwitch).lazily(0).named("branches! default")
-	branchOperator     = between(0, 0, nil).named("case! then!")
-	regexMatchOperator = between(0, 0, evalRegexMatch).named("input! regex! options")
+	mapOperator        = exactly(0, evalMap).lazily(1).nullIf(1).named("input! as in! -arrayIndexAs")
+	filterOperator     = exactly(0, evalFilter).lazily(1).nullIf(1).named("input! as cond! limit -arrayIndexAs")
+	switchOperator     = exactly(0, evalSwitch).lazily(0).named("branches! default")
+	branchOperator     = exactly(0, nil).named("case! then!")
+	regexMatchOperator = exactly(0, evalRegexMatch).named("input! regex! options")
 )
 
-func comparison(holds func(order int) bool) evaluation {
-	return func(_ *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		return raw.NewBool(holds(raw.Compare(args[0], args[1]))), nil
+// comparison is the operator op, if holds is true, or its opposite.
+func comparison(op Op, holds bool) evaluation {
+	return func(f frame) bson.RawValue {
+		return raw.NewBool(op.holds(raw.Compare(f.values[0], f.values[1])) == holds)
 	}
 }
 
 // logical is $and, with until false, or $or, with until true: evaluation goes on until
 // an argument has that truth.
 func logical(until bool) evaluation {
-	return func(c *call, s *state, _ []bson.RawValue) (bson.RawValue, error) {
-		for _, a := range c.args {
-			v, err := a.eval(s)
-			if err != nil {
-				return v, err
-			}
-			if raw.Truth(v) == until {
-				return raw.NewBool(until), nil
+	return func(f frame) bson.RawValue {
+		for _, a := range f.args {
+			if v := a.eval(f.state); f.err != nil || raw.Truth(v) == until {
+				return raw.NewBool(until)
 			}
 		}
-		return raw.NewBool(!until), nil
+		return raw.NewBool(!until)
 	}
 }
 
-func evalCond(c *call, s *state, args []bson.RawValue) (bson.RawValue, error) {
-	if raw.Truth(args[0]) {
-		return c.args[1].eval(s)
+func evalCond(f frame) bson.RawValue {
+	if raw.Truth(f.values[0]) {
+		return f.args[1].eval(f.state)
 	}
-	return c.args[2].eval(s)
+	return f.args[2].eval(f.state)
 }
 
 // evalSwitch takes a condition and a value in turns, then the default or nil.
-func evalSwitch(c *call, s *state, _ []bson.RawValue) (bson.RawValue, error) {
-	last := len(c.args) - 1
+func evalSwitch(f frame) bson.RawValue {
+	last := len(f.args) - 1
 	for i := 0; i < last; i += 2 {
-		v, err := c.args[i].eval(s)
-		if err != nil {
-			return v, err
+		v := f.args[i].eval(f.state)
+		if f.err != nil {
+			return null
 		}
 		if raw.Truth(v) {
-			return c.args[i+1].eval(s)
+			return f.args[i+1].eval(f.state)
 		}
 	}
-	if !c.given(last) {
-		return null, c.wrongf("found no branch for a document, and has no default")
+	if !f.given(last) {
+		return f.fail("found no branch for a document, and has no default")
 	}
-	return c.args[last].eval(s)
+	return f.args[last].eval(f.state)
 }
 
 // evalIfNull returns the first argument that is neither null nor missing, or the last.
-func evalIfNull(c *call, s *state, _ []bson.RawValue) (v bson.RawValue, err error) {
-	for _, a := range c.args {
-		if v, err = a.eval(s); err != nil || !nullish(v) {
-			return v, err
+func evalIfNull(f frame) (v bson.RawValue) {
+	for _, a := range f.args {
+		if v = a.eval(f.state); f.err != nil || !nullish(v) {
+			return v
 		}
 	}
-	return v, nil
+	return v
 }

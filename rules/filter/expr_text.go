@@ -9,87 +9,57 @@ import (
 	"vitrine/rules/raw"
 )
 
-// string returns the content of a string argument.
-func (c *call) string(what string, v bson.RawValue) (string, error) {
-	if v.Type != bson.TypeString {
-		return "", c.wrongf("takes a string as %s, not %s", what, typeName(v))
-	}
-	return raw.Text(v), nil
-}
-
-// coerced is a value as the text operators that take more than strings see it; null
-// is empty.
-func (c *call) coerced(v bson.RawValue) (string, error) {
+// coerced is the first argument as the text operators that take more than strings see
+// it; null is empty.
+func (f frame) coerced() string {
+	v := f.values[0]
 	switch {
 	case nullish(v):
-		return "", nil
+		return ""
 	case raw.IsText(v.Type) || v.Type == bson.TypeJavaScript:
-		return raw.Text(v), nil
+		return raw.Text(v)
 	case raw.IsNumber(v.Type) || v.Type == bson.TypeDateTime:
 		made, _ := convert(v, bson.TypeString)
-		return raw.Text(made), nil
+		return raw.Text(made)
 	}
-	return "", c.wrongf("takes a string, number or date, not %s", typeName(v))
+	f.fail("takes a string, number or date, not %s", typeName(v))
+	return ""
 }
 
-func evalConcat(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
+func evalConcat(f frame) bson.RawValue {
 	var b strings.Builder
-	for _, v := range args {
+	for i, v := range f.values {
 		if nullish(v) {
-			return null, nil
+			return null
 		}
-		part, err := c.string("argument", v)
-		if err != nil {
-			return null, err
+		if b.WriteString(f.string("argument", i)); f.err != nil {
+			return null
 		}
-		b.WriteString(part)
 	}
-	return raw.NewString(b.String()), nil
+	return raw.NewString(b.String())
 }
 
 // cased is $toLower or $toUpper, which know ASCII letters.
 func cased(from, to byte, shift int) evaluation {
-	return func(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-		s, err := c.coerced(args[0])
-		letters := []byte(s)
+	return func(f frame) bson.RawValue {
+		letters := []byte(f.coerced())
 		for i, b := range letters {
 			if b >= from && b <= to {
 				letters[i] = byte(int(b) + shift)
 			}
 		}
-		return raw.NewString(string(letters)), err
+		return raw.NewString(string(letters))
 	}
 }
 
-func evalLength(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-	s, err := c.string("argument", args[0])
-	return intValue(int64(utf8.RuneCountInString(s)), bson.TypeInt32), err
+func evalLength(f frame) bson.RawValue {
+	return intValue(int64(utf8.RuneCountInString(f.string("argument", 0))), bson.TypeInt32)
 }
 
-func evalSubstring(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-	s, err := c.coerced(args[0])
-	if err != nil {
-		return null, err
-	}
-	from, err := c.count("start", args[1])
-	if err != nil {
-		return null, err
-	}
-	n, err := c.count("length", args[2])
-	if err != nil {
-		return null, err
-	}
+func evalSubstring(f frame) bson.RawValue {
+	s, from, n := f.coerced(), f.count("start", 1), f.count("length", 2)
 	rest := s[offset(s, from):]
-	return raw.NewString(rest[:offset(rest, n)]), nil
-}
-
-// count returns a whole number that is not negative.
-func (c *call) count(what string, v bson.RawValue) (int, error) {
-	n, err := c.int32(what, v)
-	if err == nil && n < 0 {
-		err = c.wrongf("takes no negative %s", what)
-	}
-	return n, err
+	return raw.NewString(rest[:offset(rest, n)])
 }
 
 // offset is the byte at which the code point of a number begins; the end of s if it
@@ -104,30 +74,20 @@ func offset(s string, point int) int {
 	return len(s)
 }
 
-func evalIndexOf(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error) {
-	if nullish(args[0]) {
-		return null, nil
-	}
-	s, err := c.string("first argument", args[0])
-	if err != nil {
-		return null, err
-	}
-	token, err := c.string("second argument", args[1])
-	if err != nil {
-		return null, err
-	}
+func evalIndexOf(f frame) bson.RawValue {
+	s, token := f.string("first argument", 0), f.string("second argument", 1)
 	points := utf8.RuneCountInString(s)
-	bounds := []int{0, points}
-	for i, v := range args[2:] {
-		if bounds[i], err = c.count([]string{"start", "end"}[i], v); err != nil {
-			return null, err
-		}
+	from, to := 0, points
+	if len(f.values) > 2 {
+		from = f.count("start", 2)
 	}
-	from, to := bounds[0], min(bounds[1], points)
-	if s == "" && token == "" && from == 0 {
-		return intValue(0, bson.TypeInt32), nil
+	if len(f.values) > 3 {
+		to = min(f.count("end", 3), points)
 	}
 	at := -1
+	if s == "" && token == "" && from == 0 {
+		at = 0
+	}
 	if from < to { // the match must begin within the bounds
 		start := offset(s, from)
 		if i := strings.Index(s[start:], token); i >= 0 {
@@ -137,21 +97,22 @@ func evalIndexOf(c *call, _ *state, args []bson.RawValue) (bson.RawValue, error)
 			at = -1
 		}
 	}
-	return intValue(int64(at), bson.TypeInt32), nil
+	return intValue(int64(at), bson.TypeInt32)
 }
 
-func evalRegexMatch(c *call, st *state, args []bson.RawValue) (bson.RawValue, error) {
-	if nullish(args[0]) {
-		return raw.NewBool(false), nil
+func evalRegexMatch(f frame) bson.RawValue {
+	if nullish(f.values[0]) {
+		return raw.NewBool(false)
 	}
-	s, err := c.string("input", args[0])
-	if err != nil || c.regex == nil {
-		return raw.NewBool(false), err
+	s := f.string("input", 0)
+	if f.err != nil || f.regex == nil {
+		return raw.NewBool(false)
 	}
-	regex := c.regex
-	if st.binding != nil {
-		regex = regex.bound(st.binding)
+	regex := f.regex
+	if f.binding != nil {
+		regex = regex.bound(f.binding)
 	}
 	ok, err := regex.MatchString(s)
-	return raw.NewBool(ok), err
+	f.err = err
+	return raw.NewBool(ok)
 }

@@ -97,24 +97,23 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 	if len(doc) > 8*o.MaxBytes {
 		return nil, rules.Wrongf(o.Param, "", "the filter is larger than %d bytes", 8*o.MaxBytes)
 	}
-	p := parser{o: o}
+	p := parser{reader: &reader{o: o}}
 	if !wellFormed(doc, o.MaxDepth) {
 		return nil, p.wrongf("the filter is malformed or nests deeper than %d levels", o.MaxDepth)
 	}
-	root, err := p.document(doc, true)
-	if err != nil {
-		return nil, err
-	}
-	if p.beyond != nil {
-		if !o.Foreign {
-			return nil, p.beyond
-		}
+	root := p.document(doc, true)
+	switch {
+	case p.fault != nil:
+		return nil, p.fault
+	case p.beyond != nil && !o.Foreign:
+		return nil, p.beyond
+	case p.beyond != nil:
 		root = &ForeignNode{Doc: doc, Refusal: p.beyond, moment: p.moment()}
 	}
 	f := newFilter(root)
 	f.backtracks = p.backtracks
 	if p.timed {
-		f.until = p.o.Now.Add(time.Second)
+		f.until = o.Now.Add(time.Second)
 	}
 	return f, nil
 }
@@ -171,7 +170,7 @@ func (f *Filter) Until() time.Time { return f.until }
 // Match reports whether a document satisfies the filter. An error is a *rules.Error
 // of kind rules.ErrWrongCall: an expression ran out of time, or $expr met values
 // it cannot compute with; or it is that of a pause (see Within).
-func (f *Filter) Match(doc bson.Raw) (bool, error) { return f.root.Match(doc) }
+func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc) }
 
 // Root returns the filter's tree, which must not be changed.
 func (f *Filter) Root() Node { return f.root }
@@ -190,21 +189,10 @@ func (f *Filter) Paths() []string {
 	var all []string
 	var add func(n Node, before string)
 	add = func(n Node, before string) {
+		for _, c := range children(n) {
+			add(c, before)
+		}
 		switch n := n.(type) {
-		case *AndNode:
-			for _, n := range n.Nodes {
-				add(n, before)
-			}
-		case *OrNode:
-			for _, n := range n.Nodes {
-				add(n, before)
-			}
-		case *NorNode:
-			for _, n := range n.Nodes {
-				add(n, before)
-			}
-		case *NotNode:
-			add(n.Node, before)
 		case *Leaf:
 			if path := before + n.Path.String(); !slices.Contains(all, path) {
 				all = append(all, path)

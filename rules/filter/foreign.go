@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -10,7 +11,7 @@ import (
 )
 
 // ForeignNode is a whole filter that is valid MongoDB but not evaluated in memory
-// ($text, geographic operators, rarer expressions). Who evaluates the tree must
+// ($text, geographic operators, rarer expressions). An evaluator of the tree must
 // ask the database for the documents that match Doc. Options.Foreign lets a filter
 // have such nodes.
 type ForeignNode struct {
@@ -20,43 +21,40 @@ type ForeignNode struct {
 	// answer where there is no database to ask.
 	Refusal *rules.Error
 
-	moment string // see parser.moment
+	moment string // see reader.moment
 }
 
-// Match implements Node: it cannot be found out from the document alone.
-func (n *ForeignNode) Match(bson.Raw) (bool, error) { return false, n.Refusal }
-
-func (n *ForeignNode) matchElement(raw.Value) (bool, error) { return false, n.Refusal }
+// match fails: the document alone does not tell.
+func (n *ForeignNode) match(bson.RawValue) (bool, error) { return false, n.Refusal }
 
 func (n *ForeignNode) appendKey(dst []byte) []byte {
-	dst = appendExactValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc})
+	dst = appendValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc}, true)
 	return append(dst, n.moment...)
 }
 
+// foreign stands for an expression that is not evaluated here. A filter with one is never matched.
+type foreign struct{}
+
+func (foreign) eval(*state) bson.RawValue { return bson.RawValue{} }
+
 // foreignExpr is for operators not evaluated here. JavaScript is refused wherever it
 // hides, so that it cannot reach a database that the filter is handed to.
-func (p *parser) foreignExpr(name string, v bson.RawValue) (expr, error) {
-	if isQueryOnly(name) {
-		return nil, p.wrongf("unrecognized expression %s", name)
+func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
+	if strings.HasPrefix(name, "$bits") || slices.Contains(queryOnly, name) {
+		p.fail("unrecognized expression %s", name)
 	}
 	if script, ok := find(name, v, isScript); ok {
-		return nil, p.wrongf("%s is not allowed: filters run no JavaScript", script)
+		p.fail("%s is not allowed: filters run no JavaScript", script)
 	}
 	if _, ok := find(name, v, isVolatile); ok {
 		p.timed = true
 	}
 	p.notInMemory("the expression " + name)
-	return foreign{}, nil
+	return foreign{}
 }
 
-// isQueryOnly reports whether an operator exists in queries but not in expressions.
-func isQueryOnly(name string) bool {
-	switch name {
-	case "$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text", "$where", "$jsonSchema", "$comment":
-		return true
-	}
-	return strings.HasPrefix(name, "$bits")
-}
+// queryOnly are operators of queries, next to $bits…, that expressions do not have.
+var queryOnly = []string{"$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text", "$where", "$jsonSchema", "$comment"}
 
 // isScript reports whether an operator runs JavaScript.
 func isScript(name string, _ bson.RawValue) bool {
@@ -68,7 +66,7 @@ func isVolatile(name string, v bson.RawValue) bool {
 	return name == "$rand" || v.Type == bson.TypeString && (strings.HasPrefix(raw.Text(v), "$$NOW") || strings.HasPrefix(raw.Text(v), "$$CLUSTER_TIME"))
 }
 
-// find looks for a field, and returns its name.
+// find looks for a field, at any depth of a value, and returns its name.
 func find(name string, v bson.RawValue, is func(name string, v bson.RawValue) bool) (string, bool) {
 	if is(name, v) {
 		return name, true

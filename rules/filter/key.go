@@ -15,10 +15,6 @@ func (n *AndNode) appendKey(dst []byte) []byte { return appendSorted(dst, '&', n
 
 func (n *OrNode) appendKey(dst []byte) []byte { return appendSorted(dst, '|', n.Nodes) }
 
-func (n *NorNode) appendKey(dst []byte) []byte {
-	return (&NotNode{Node: or(n.Nodes)}).appendKey(dst)
-}
-
 func (n *NotNode) appendKey(dst []byte) []byte { return n.Node.appendKey(append(dst, '!')) }
 
 func (n *Leaf) appendKey(dst []byte) []byte {
@@ -58,13 +54,13 @@ func appendSorted(dst []byte, sign byte, nodes []Node) []byte {
 }
 
 func (c *Compare) appendKey(dst []byte) []byte {
-	return appendValue(append(dst, c.Op.String()...), c.Value)
+	return appendValue(append(dst, c.Op.String()...), c.Value, false)
 }
 
 func (in *In) appendKey(dst []byte) []byte {
 	dst = append(dst, "$in["...)
 	for _, v := range in.Values {
-		dst = append(appendValue(dst, v), ',')
+		dst = append(appendValue(dst, v, false), ',')
 	}
 	var keys [][]byte
 	for _, re := range in.Regexes {
@@ -107,22 +103,12 @@ func (b *Bits) appendKey(dst []byte) []byte {
 }
 
 // appendValue appends a text that is equal for values that compare equal, apart
-// from fractions written as double and as decimal128.
-func appendValue(dst []byte, v bson.RawValue) []byte {
-	if raw.IsNumber(v.Type) {
+// from fractions written as double and as decimal128. If exact, it distinguishes the
+// number types, for $expr, which computes with them.
+func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
+	if !exact && raw.IsNumber(v.Type) {
 		return appendNumber(dst, v)
 	}
-	return appendTyped(dst, v, appendValue)
-}
-
-// appendExactValue appends a text that distinguishes the number types, for $expr,
-// which computes with them.
-func appendExactValue(dst []byte, v bson.RawValue) []byte {
-	return appendTyped(dst, v, appendExactValue)
-}
-
-// appendTyped appends a value, and the values inside it with inner.
-func appendTyped(dst []byte, v bson.RawValue, inner func([]byte, bson.RawValue) []byte) []byte {
 	switch v.Type {
 	case bson.TypeNull:
 		return append(dst, "null"...)
@@ -141,7 +127,7 @@ func appendTyped(dst []byte, v bson.RawValue, inner func([]byte, bson.RawValue) 
 			if v.Type == bson.TypeEmbeddedDocument {
 				dst = append(strconv.AppendQuote(dst, string(e.Key)), ':')
 			}
-			dst = append(inner(dst, e.Value()), ',')
+			dst = append(appendValue(dst, e.Value(), exact), ',')
 		}
 		return append(dst, closing)
 	}

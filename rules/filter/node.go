@@ -9,42 +9,43 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Node is one condition of a filter on a document: *AndNode, *OrNode, *NorNode,
-// *NotNode, *Leaf, *Elem, *ExprNode or *ForeignNode. Nodes are read-only.
+// Node is one condition of a filter on a document: *AndNode, *OrNode, *NotNode, *Leaf,
+// *Elem, *ExprNode or *ForeignNode. Nodes are read-only.
 type Node interface {
-	// Match reports whether a document satisfies the node. The error says why it
-	// could not decide, as when a regular expression ran out of time.
-	Match(doc bson.Raw) (bool, error)
-	// matchElement applies a node of a value-form $elemMatch to one array element.
-	matchElement(v raw.Value) (bool, error)
+	// match reports whether a document satisfies the node or, inside a value-form
+	// $elemMatch, an element of any type. The error says why it could not decide, as
+	// when a regular expression ran out of time.
+	match(v bson.RawValue) (bool, error)
 	// appendKey appends the node's canonical text.
 	appendKey(dst []byte) []byte
 }
 
-// AndNode holds if all its nodes do; without nodes it matches everything. Like the other
-// lists of nodes it is in the order of evaluation, which ends at the node that decides.
+// Match reports whether a document satisfies a node. For errors see Filter.Match.
+func Match(n Node, doc bson.Raw) (bool, error) {
+	return n.match(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
+}
+
+// AndNode holds if all its nodes do; without nodes it matches everything. Like the nodes
+// of an OrNode they are in the order of evaluation, which ends at the node that decides.
 type AndNode struct{ Nodes []Node }
 
 // OrNode holds if one of its nodes does; without nodes it matches nothing.
 type OrNode struct{ Nodes []Node }
 
-// NorNode holds if none of its nodes does.
-type NorNode struct{ Nodes []Node }
-
 // NotNode holds if its node does not. It negates the whole traversal: {a: {$ne: 1}}
-// holds only if no value at a equals 1.
+// holds only if no value at a equals 1. A NotNode around an OrNode is $nor.
 type NotNode struct{ Node Node }
 
 // Leaf holds if one of the values that raw.Walk yields for Path passes Test.
 type Leaf struct {
-	Path raw.Path
+	Path raw.Path // the zero Path inside a value-form $elemMatch: the element itself
 	Test Test
 }
 
 // Elem is $elemMatch: it holds if an array at Path, looked at whole, has one
 // element that satisfies everything. Exactly one of the two forms is set.
 type Elem struct {
-	Path raw.Path
+	Path raw.Path // the zero Path inside a value-form $elemMatch, as of a Leaf
 	// Node is the object form, {$elemMatch: {field: …}}: applied to elements that are
 	// documents (or arrays, taken as documents with the fields "0", "1", …).
 	Node Node
@@ -53,134 +54,113 @@ type Elem struct {
 	Value Node
 }
 
-// Match implements Node.
-func (n *AndNode) Match(doc bson.Raw) (bool, error) {
-	return all(n.Nodes, func(c Node) (bool, error) { return c.Match(doc) })
-}
-
-func (n *AndNode) matchElement(v raw.Value) (bool, error) {
-	return all(n.Nodes, func(c Node) (bool, error) { return c.matchElement(v) })
-}
-
-// Match implements Node.
-func (n *OrNode) Match(doc bson.Raw) (bool, error) {
-	return some(n.Nodes, func(c Node) (bool, error) { return c.Match(doc) })
-}
-
-func (n *OrNode) matchElement(v raw.Value) (bool, error) {
-	return some(n.Nodes, func(c Node) (bool, error) { return c.matchElement(v) })
-}
-
-// Match implements Node.
-func (n *NorNode) Match(doc bson.Raw) (bool, error) {
-	return not(some(n.Nodes, func(c Node) (bool, error) { return c.Match(doc) }))
-}
-
-func (n *NorNode) matchElement(v raw.Value) (bool, error) {
-	return not(some(n.Nodes, func(c Node) (bool, error) { return c.matchElement(v) }))
-}
-
-// Match implements Node.
-func (n *NotNode) Match(doc bson.Raw) (bool, error) { return not(n.Node.Match(doc)) }
-
-func (n *NotNode) matchElement(v raw.Value) (bool, error) { return not(n.Node.matchElement(v)) }
-
-// Match implements Node.
-func (n *Leaf) Match(doc bson.Raw) (ok bool, err error) {
-	raw.Walk(doc, n.Path, func(v raw.Value) bool {
-		ok, err = n.Test.Match(v)
-		return !ok && err == nil
-	})
-	return ok, err
-}
-
-func (n *Leaf) matchElement(v raw.Value) (bool, error) { return n.Test.Match(v) }
-
-// Match implements Node.
-func (n *Elem) Match(doc bson.Raw) (ok bool, err error) {
-	raw.WalkWhole(doc, n.Path, func(v raw.Value) bool {
-		ok, err = n.matchElement(v)
-		return !ok && err == nil
-	})
-	return ok, err
-}
-
-// matchElement looks for the element in one array.
-func (n *Elem) matchElement(v raw.Value) (bool, error) {
-	if v.Raw.Type != bson.TypeArray {
-		return false, nil
-	}
-	r := raw.Read(v.Raw.Value)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		if found, err := n.matchOne(e); found || err != nil {
-			return found, err
-		}
-	}
-	return false, nil
-}
-
-func (n *Elem) matchOne(e raw.Element) (bool, error) {
-	if n.Value != nil {
-		return n.Value.matchElement(raw.Value{Raw: e.Value()})
-	}
-	if e.Type != bson.TypeEmbeddedDocument && e.Type != bson.TypeArray {
-		return false, nil
-	}
-	return n.Node.Match(bson.Raw(e.Data))
-}
-
-// all reports whether match holds for every node, stopping at the first that fails.
-func all(nodes []Node, match func(Node) (bool, error)) (bool, error) {
-	for _, n := range nodes {
-		if ok, err := match(n); !ok || err != nil {
+func (n *AndNode) match(v bson.RawValue) (bool, error) {
+	for _, c := range n.Nodes {
+		if ok, err := c.match(v); !ok || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// some reports whether match holds for a node, stopping at the first that does.
-func some(nodes []Node, match func(Node) (bool, error)) (bool, error) {
-	for _, n := range nodes {
-		if ok, err := match(n); ok || err != nil {
+func (n *OrNode) match(v bson.RawValue) (bool, error) {
+	for _, c := range n.Nodes {
+		if ok, err := c.match(v); ok || err != nil {
 			return ok, err
 		}
 	}
 	return false, nil
 }
 
-func not(ok bool, err error) (bool, error) { return !ok && err == nil, err }
+func (n *NotNode) match(v bson.RawValue) (bool, error) {
+	ok, err := n.Node.match(v)
+	return !ok && err == nil, err
+}
 
-// and joins nodes, taking nested conjunctions apart.
-func and(nodes []Node) Node {
-	flat := make([]Node, 0, len(nodes))
-	for _, n := range nodes {
-		if inner, ok := n.(*AndNode); ok {
-			flat = append(flat, inner.Nodes...)
-		} else {
-			flat = append(flat, n)
+func (n *Leaf) match(v bson.RawValue) (ok bool, err error) {
+	if n.Path.Len() == 0 {
+		return n.Test.Match(raw.Value{Raw: v})
+	}
+	raw.Walk(v.Value, n.Path, func(v raw.Value) bool {
+		ok, err = n.Test.Match(v)
+		return !ok && err == nil
+	})
+	return ok, err
+}
+
+func (n *Elem) match(v bson.RawValue) (ok bool, err error) {
+	if n.Path.Len() == 0 {
+		return n.matchArray(v)
+	}
+	raw.WalkWhole(v.Value, n.Path, func(v raw.Value) bool {
+		ok, err = n.matchArray(v.Raw)
+		return !ok && err == nil
+	})
+	return ok, err
+}
+
+// matchArray looks for the element in one value, which may be no array.
+func (n *Elem) matchArray(array bson.RawValue) (bool, error) {
+	if array.Type != bson.TypeArray {
+		return false, nil
+	}
+	r := raw.Read(array.Value)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		node := n.Value
+		if n.Node != nil {
+			if node = n.Node; e.Type != bson.TypeEmbeddedDocument && e.Type != bson.TypeArray {
+				continue
+			}
+		}
+		if found, err := node.match(e.Value()); found || err != nil {
+			return found, err
 		}
 	}
+	return false, nil
+}
+
+// children returns the nodes that a logical node combines, none of other nodes.
+func children(n Node) []Node {
+	switch n := n.(type) {
+	case *AndNode:
+		return n.Nodes
+	case *OrNode:
+		return n.Nodes
+	case *NotNode:
+		return []Node{n.Node}
+	}
+	return nil
+}
+
+// and joins nodes that are not nil, taking nested conjunctions apart.
+func and(nodes []Node) Node {
+	flat := flatten[*AndNode](nodes)
 	if len(flat) == 1 {
 		return flat[0]
 	}
-	return &AndNode{Nodes: cheapFirst(flat)}
+	return &AndNode{cheapFirst(flat)}
 }
 
 // or joins alternatives, taking nested ones apart.
 func or(nodes []Node) Node {
-	flat := make([]Node, 0, len(nodes))
-	for _, n := range nodes {
-		if inner, ok := n.(*OrNode); ok {
-			flat = append(flat, inner.Nodes...)
-		} else {
-			flat = append(flat, n)
-		}
-	}
+	flat := flatten[*OrNode](nodes)
 	if len(flat) == 1 {
 		return flat[0]
 	}
-	return &OrNode{Nodes: cheapFirst(flat)}
+	return &OrNode{cheapFirst(flat)}
+}
+
+// flatten replaces nodes of type T by those that they join, and drops nil nodes.
+func flatten[T Node](nodes []Node) []Node {
+	flat := make([]Node, 0, len(nodes))
+	for _, n := range nodes {
+		if _, ok := n.(T); ok {
+			flat = append(flat, children(n)...)
+		} else if n != nil {
+			flat = append(flat, n)
+		}
+	}
+	return flat
 }
 
 // cheapFirst sorts independent conditions: what an index answers, combinations of it,
@@ -191,29 +171,21 @@ func cheapFirst(nodes []Node) []Node {
 	return nodes
 }
 
-func cost(n Node) int {
-	switch n := n.(type) {
+func cost(n Node) (most int) {
+	for _, c := range children(n) {
+		most = max(most, cost(c))
+	}
+	switch n.(type) {
 	case *Leaf:
 		return 0
-	case *AndNode:
-		return 1 + maxCost(n.Nodes)
-	case *OrNode:
-		return 1 + maxCost(n.Nodes)
-	case *NorNode:
-		return 1 + maxCost(n.Nodes)
+	case *AndNode, *OrNode:
+		return 1 + most
 	case *NotNode:
-		return cost(n.Node)
+		return most
 	case *ExprNode:
 		return 1000
 	}
 	return 100
-}
-
-func maxCost(nodes []Node) (most int) {
-	for _, n := range nodes {
-		most = max(most, cost(n))
-	}
-	return most
 }
 
 // Necessary lists conditions on whole rows that every row matching the elem
@@ -240,17 +212,12 @@ func Necessary(elem *Elem) (leaves []*Leaf) {
 		if err != nil {
 			continue // too long to index: the confirmation alone decides
 		}
-		leaves = append(leaves, &Leaf{Path: path, Test: leaf.Test})
+		leaves = append(leaves, &Leaf{path, leaf.Test})
 	}
 	return leaves
 }
 
 // numeric reports whether a part of the path could be an array position.
 func numeric(p raw.Path) bool {
-	for _, part := range p.Parts() {
-		if strings.Trim(part, "0123456789") == "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Parts(), func(part string) bool { return strings.Trim(part, "0123456789") == "" })
 }

@@ -9,161 +9,99 @@ import (
 	"vitrine/rules/raw"
 )
 
-// parser turns one BSON document into nodes. It keeps the place it is at, for
-// errors, and counts against the limits.
+// parser turns a document of conditions into nodes. A nil node does not restrict anything.
 type parser struct {
-	o          Options
-	at         []string // the place inside the filter, part by part
-	nodes      int
-	values     int
-	backtracks bool         // an expression needs the backtracking engine
-	inElem     int          // how many object-form $elemMatch are open
-	beyond     *rules.Error // the first thing that is valid but not evaluated in memory
-	vars       []string     // the variables of expressions that are in scope
-	timed      bool         // the filter asks for the time
-}
-
-// wrongf returns an error at the current place.
-func (p *parser) wrongf(format string, args ...any) *rules.Error {
-	return rules.Wrongf(p.o.Param, strings.Join(p.at, "."), format, args...)
-}
-
-// notInMemory remembers that something is valid but not evaluated here. Parsing
-// goes on, so that a filter reported as such is valid in all its other parts.
-func (p *parser) notInMemory(what string) {
-	if p.beyond == nil {
-		p.beyond = p.wrongf("%s is not evaluated in memory", what)
-		p.beyond.Kind = ErrNotInMemory
-	}
-}
-
-// within runs f at a named place one level deeper and counts it as a condition.
-func (p *parser) within(name string, f func() (Node, error)) (Node, error) {
-	p.at = append(p.at, name)
-	defer func() { p.at = p.at[:len(p.at)-1] }()
-	if p.nodes++; p.nodes > p.o.MaxNodes {
-		return nil, p.wrongf("the filter has more than %d conditions", p.o.MaxNodes)
-	}
-	return f()
+	*reader
+	inElem int // how many object-form $elemMatch are open
 }
 
 // document parses conditions on a document's fields, joined by $and. Some
 // operators are only allowed where top says that the document is the whole one.
-func (p *parser) document(doc bson.Raw, top bool) (Node, error) {
+func (p *parser) document(doc bson.Raw, top bool) Node {
 	var nodes []Node
-	r := raw.Read(doc)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		name := string(e.Key)
-		node, err := p.within(name, func() (Node, error) {
-			if strings.HasPrefix(name, "$") {
-				return p.topOperator(name, e.Value(), top)
-			}
-			return p.field(name, e.Value())
-		})
-		if err != nil {
-			return nil, err
+	p.each(doc, func(name string, v bson.RawValue) {
+		if strings.HasPrefix(name, "$") {
+			nodes = append(nodes, p.topOperator(name, v, top))
+		} else {
+			nodes = append(nodes, p.field(name, v))
 		}
-		if node != nil {
-			nodes = append(nodes, node)
-		}
-	}
-	return and(nodes), nil
+	})
+	return and(nodes)
 }
 
-// topOperator parses an operator that stands where a field name could. It returns
-// nil for what does not restrict anything.
-func (p *parser) topOperator(name string, v bson.RawValue, top bool) (Node, error) {
+// topOperator parses an operator that stands where a field name could.
+func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 	switch name {
-	case "$and", "$or", "$nor":
-		return p.logical(name, v, top)
+	case "$and":
+		return and(p.logical(name, v, top))
+	case "$or":
+		return or(p.logical(name, v, top))
+	case "$nor":
+		return &NotNode{&OrNode{cheapFirst(p.logical(name, v, top))}}
 	case "$comment":
-		return nil, nil
 	case "$expr":
 		if !top {
-			return nil, p.wrongf("$expr is only allowed at the top level of a filter")
+			p.fail("$expr is only allowed at the top level of a filter")
+			return nil
 		}
-		return p.expression(v)
+		e := exprParser{reader: p.reader}
+		return &ExprNode{root: e.expr(v), key: string(appendValue(nil, v, true)) + p.moment()}
 	case "$text", "$jsonSchema":
 		if v.Type != bson.TypeEmbeddedDocument {
-			return nil, p.wrongf("%s needs a document", name)
+			p.fail("%s needs a document", name)
 		}
 		if name == "$text" && !top {
-			return nil, p.wrongf("$text is only allowed at the top level of a filter")
+			p.fail("$text is only allowed at the top level of a filter")
 		}
 		p.notInMemory(name)
-		return nil, nil
 	case "$ref", "$id", "$db": // the parts of a database reference are field names
 		return p.field(name, v)
 	case "$where":
-		return nil, p.wrongf("$where is not allowed: filters run no JavaScript")
+		p.fail("$where is not allowed: filters run no JavaScript")
+	default:
+		p.fail("unknown top level operator %s", name)
 	}
-	return nil, p.wrongf("unknown top level operator %s", name)
+	return nil
 }
 
 // logical parses the list of an $and, $or or $nor.
-func (p *parser) logical(name string, v bson.RawValue, top bool) (Node, error) {
+func (p *parser) logical(name string, v bson.RawValue, top bool) (nodes []Node) {
 	if v.Type != bson.TypeArray {
-		return nil, p.wrongf("%s needs an array", name)
+		p.fail("%s needs an array", name)
 	}
-	var nodes []Node
-	r := raw.Read(v.Value)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		node, err := p.within(string(e.Key), func() (Node, error) {
-			if e.Type != bson.TypeEmbeddedDocument {
-				return nil, p.wrongf("the elements of %s must be documents", name)
-			}
-			return p.document(bson.Raw(e.Data), top)
-		})
-		if err != nil {
-			return nil, err
+	p.each(v.Value, func(_ string, v bson.RawValue) {
+		if v.Type != bson.TypeEmbeddedDocument {
+			p.fail("the elements of %s must be documents", name)
 		}
-		nodes = append(nodes, node)
+		nodes = append(nodes, p.document(bson.Raw(v.Value), top))
+	})
+	if len(nodes) == 0 {
+		p.fail("%s needs a non-empty array", name)
 	}
-	switch {
-	case len(nodes) == 0:
-		return nil, p.wrongf("%s needs a non-empty array", name)
-	case name == "$and":
-		return and(nodes), nil
-	case name == "$or":
-		return or(nodes), nil
-	}
-	return &NorNode{Nodes: cheapFirst(nodes)}, nil
+	return nodes
 }
 
 // field parses the condition on a path: an operator document, a regular
 // expression, or a value that must be equal.
-func (p *parser) field(name string, v bson.RawValue) (Node, error) {
+func (p *parser) field(name string, v bson.RawValue) Node {
 	path, err := raw.ParsePath(name)
-	if err != nil {
-		return nil, p.located(err)
-	}
-	if isOperatorDocument(v, false) {
+	switch fault, ok := err.(*rules.Error); {
+	case ok:
+		p.fail("%s", fault.Reason)
+		return nil
+	case isOperatorDocument(v, false):
 		return p.operators(path, bson.Raw(v.Value))
-	}
-	if v.Type == bson.TypeRegex {
-		return p.regexLeaf(path, v)
+	case v.Type == bson.TypeRegex:
+		return &Leaf{path, p.regex(v, "", "")}
 	}
 	return p.equality(path, v)
-}
-
-// located gives an error made elsewhere the current parameter and place.
-func (p *parser) located(err error) error {
-	if e, ok := err.(*rules.Error); ok {
-		return p.wrongf("%s", e.Reason)
-	}
-	return err
 }
 
 // isOperatorDocument reports whether a value is a document of operators: its first
 // key decides. Database references ({$ref, $id, $db}) are values; if incomplete,
 // one of the three keys is enough.
 func isOperatorDocument(v bson.RawValue, incomplete bool) bool {
-	if v.Type != bson.TypeEmbeddedDocument {
-		return false
-	}
-	r := raw.Read(v.Value)
-	first, ok := r.Next()
-	if !ok || len(first.Key) == 0 || first.Key[0] != '$' {
+	if !strings.HasPrefix(firstKey(v), "$") {
 		return false
 	}
 	_, ref := raw.Lookup(v.Value, "$ref")
@@ -175,19 +113,19 @@ func isOperatorDocument(v bson.RawValue, incomplete bool) bool {
 	return !ref || !id
 }
 
-// operators parses an operator document on a path, joined by $and.
-func (p *parser) operators(path raw.Path, doc bson.Raw) (Node, error) {
-	var nodes []Node
-	r := raw.Read(doc)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		name := string(e.Key)
-		node, err := p.within(name, func() (Node, error) { return p.operator(path, name, e.Value(), doc) })
-		if err != nil {
-			return nil, err
-		}
-		if node != nil {
-			nodes = append(nodes, node)
-		}
+// firstKey returns the name of a document's first field; "" if v has none.
+func firstKey(v bson.RawValue) string {
+	if v.Type != bson.TypeEmbeddedDocument {
+		return ""
 	}
-	return and(nodes), nil
+	r := raw.Read(v.Value)
+	first, _ := r.Next()
+	return string(first.Key)
+}
+
+// operators parses an operator document on a path, joined by $and.
+func (p *parser) operators(path raw.Path, doc bson.Raw) Node {
+	var nodes []Node
+	p.each(doc, func(name string, v bson.RawValue) { nodes = append(nodes, p.operator(path, name, v, doc)) })
+	return and(nodes)
 }

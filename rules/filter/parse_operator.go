@@ -1,174 +1,142 @@
 package filter
 
 import (
+	"math"
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/raw"
 )
 
 // operator parses one operator on a path. siblings is the operator document, for
-// operators that belong together. It returns nil for what another operator has
-// taken in already.
-func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings bson.Raw) (Node, error) {
+// operators that belong together.
+func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings bson.Raw) Node {
 	switch name {
 	case "$eq":
 		return p.equality(path, v)
 	case "$ne":
-		return p.inequality(path, v)
-	case "$gt":
-		return p.comparison(path, Gt, v)
-	case "$gte":
-		return p.comparison(path, Gte, v)
-	case "$lt":
-		return p.comparison(path, Lt, v)
-	case "$lte":
-		return p.comparison(path, Lte, v)
+		if v.Type == bson.TypeRegex {
+			p.fail("$ne takes no regular expression; use $not")
+		}
+		return &NotNode{p.equality(path, v)}
+	case "$gt", "$gte", "$lt", "$lte":
+		return p.comparison(path, Op(slices.Index(opNames, name)), v)
 	case "$in":
 		return p.in(path, name, v)
 	case "$nin":
-		return negated(p.in(path, name, v))
+		return &NotNode{p.in(path, name, v)}
 	case "$not":
 		return p.not(path, v)
-	case "$exists":
-		return p.exists(path, v)
+	case "$exists": // the operand counts by its truth value
+		if raw.Truth(v) {
+			return &Leaf{path, &Exists{}}
+		}
+		return &NotNode{&Leaf{path, &Exists{}}}
 	case "$regex":
 		return p.regexOperator(path, v, siblings)
 	case "$options":
-		return nil, p.options(v, siblings)
+		p.options(v, siblings)
+		return nil
 	case "$all":
 		return p.all(path, v)
 	case "$elemMatch":
 		return p.elemMatch(path, v)
 	case "$near", "$nearSphere", "$geoWithin", "$within", "$geoIntersects", "$geoNear", "$maxDistance", "$minDistance":
 		p.notInMemory(name)
-		return nil, nil
+		return nil
 	}
-	test, err := p.test(name, v)
-	if err != nil {
-		return nil, err
-	}
-	return &Leaf{Path: path, Test: test}, nil
+	return &Leaf{path, p.test(name, v)}
 }
 
 // test parses the operators that are one test of a value and nothing more.
-func (p *parser) test(name string, v bson.RawValue) (Test, error) {
+func (p *parser) test(name string, v bson.RawValue) Test {
 	switch name {
 	case "$type":
 		return p.typeTest(v)
 	case "$mod":
 		return p.mod(v)
 	case "$size":
-		return p.size(v)
-	case "$bitsAllSet":
-		return p.bits(AllSet, v)
-	case "$bitsAnySet":
-		return p.bits(AnySet, v)
-	case "$bitsAllClear":
-		return p.bits(AllClear, v)
-	case "$bitsAnyClear":
-		return p.bits(AnyClear, v)
+		n, ok := count(v)
+		if !ok {
+			p.fail("$size needs a whole number that is not negative")
+		}
+		return &Size{N: n}
+	case "$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear":
+		return p.bits(BitsOp(slices.Index(bitsOpNames, name)), v)
 	}
-	return nil, p.wrongf("unknown operator %s", name)
-}
-
-// negated wraps a parsed node into a NotNode.
-func negated(n Node, err error) (Node, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &NotNode{Node: n}, nil
-}
-
-// equality parses $eq and its implicit form.
-func (p *parser) equality(path raw.Path, v bson.RawValue) (Node, error) {
-	if err := p.operand(v); err != nil {
-		return nil, err
-	}
-	if id, ok := p.hexID(path, v); ok {
-		return &Leaf{Path: path, Test: &In{Values: raw.SortUnique([]bson.RawValue{v, id})}}, nil
-	}
-	return &Leaf{Path: path, Test: &Compare{Op: Eq, Value: v}}, nil
-}
-
-// inequality parses $ne.
-func (p *parser) inequality(path raw.Path, v bson.RawValue) (Node, error) {
-	if v.Type == bson.TypeRegex {
-		return nil, p.wrongf("$ne takes no regular expression; use $not")
-	}
-	return negated(p.equality(path, v))
-}
-
-// comparison parses $gt, $gte, $lt and $lte.
-func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) (Node, error) {
-	if v.Type == bson.TypeRegex {
-		return nil, p.wrongf("%s takes no regular expression", op)
-	}
-	if err := p.operand(v); err != nil {
-		return nil, err
-	}
-	leaf := &Leaf{Path: path, Test: &Compare{Op: op, Value: v}}
-	if id, ok := p.hexID(path, v); ok {
-		return or([]Node{leaf, &Leaf{Path: path, Test: &Compare{Op: op, Value: id}}}), nil
-	}
-	return leaf, nil
-}
-
-// operand refuses values that nothing can be compared with.
-func (p *parser) operand(v bson.RawValue) error {
-	if v.Type == bson.TypeUndefined {
-		return p.wrongf("nothing can be compared with undefined")
-	}
+	p.fail("unknown operator %s", name)
 	return nil
 }
 
+// equality parses $eq and its implicit form.
+func (p *parser) equality(path raw.Path, v bson.RawValue) Node {
+	p.operand(v)
+	if id, ok := p.hexID(path, v); ok {
+		return &Leaf{path, &In{Values: raw.SortUnique([]bson.RawValue{v, id})}}
+	}
+	return &Leaf{path, &Compare{Eq, v}}
+}
+
+// comparison parses $gt, $gte, $lt and $lte.
+func (p *parser) comparison(path raw.Path, op Op, v bson.RawValue) Node {
+	if v.Type == bson.TypeRegex {
+		p.fail("%s takes no regular expression", op)
+	}
+	p.operand(v)
+	leaf := &Leaf{path, &Compare{op, v}}
+	if id, ok := p.hexID(path, v); ok {
+		return or([]Node{leaf, &Leaf{path, &Compare{op, id}}})
+	}
+	return leaf
+}
+
+// operand refuses values that nothing can be compared with.
+func (p *parser) operand(v bson.RawValue) {
+	if v.Type == bson.TypeUndefined {
+		p.fail("nothing can be compared with undefined")
+	}
+}
+
 // in parses the list of $in and $nin.
-func (p *parser) in(path raw.Path, name string, v bson.RawValue) (Node, error) {
+func (p *parser) in(path raw.Path, name string, v bson.RawValue) Node {
 	if v.Type != bson.TypeArray {
-		return nil, p.wrongf("%s needs an array", name)
+		p.fail("%s needs an array", name)
 	}
 	test := &In{}
 	r := raw.Read(v.Value)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		if err := p.listed(path, name, e, test); err != nil {
-			return nil, err
-		}
+	for e, ok := r.Next(); ok && p.fault == nil; e, ok = r.Next() {
+		p.at = append(p.at, string(e.Key))
+		p.listed(path, name, e.Value(), test)
+		p.at = p.at[:len(p.at)-1]
 	}
 	test.Values = raw.SortUnique(test.Values)
 	switch {
 	case len(test.Values) == 1 && len(test.Regexes) == 0:
-		return &Leaf{Path: path, Test: &Compare{Op: Eq, Value: test.Values[0]}}, nil
+		return &Leaf{path, &Compare{Eq, test.Values[0]}}
 	case len(test.Values) == 0 && len(test.Regexes) == 1:
-		return &Leaf{Path: path, Test: test.Regexes[0]}, nil
+		return &Leaf{path, test.Regexes[0]}
 	}
-	return &Leaf{Path: path, Test: test}, nil
+	return &Leaf{path, test}
 }
 
 // listed adds one element of a list to an In.
-func (p *parser) listed(path raw.Path, name string, e raw.Element, test *In) error {
-	p.at = append(p.at, string(e.Key))
-	defer func() { p.at = p.at[:len(p.at)-1] }()
-	v := e.Value()
+func (p *parser) listed(path raw.Path, name string, v bson.RawValue, test *In) {
 	if p.values++; p.values > 10*p.o.MaxNodes {
-		return p.wrongf("the filter lists more than %d values", 10*p.o.MaxNodes)
+		p.fail("the filter lists more than %d values", 10*p.o.MaxNodes)
 	}
 	if isOperatorDocument(v, false) {
-		return p.wrongf("%s takes values, not operators", name)
+		p.fail("%s takes values, not operators", name)
 	}
 	if v.Type == bson.TypeRegex {
-		re, err := p.regex(v)
-		if err == nil {
-			test.Regexes = append(test.Regexes, re)
-		}
-		return err
+		test.Regexes = append(test.Regexes, p.regex(v, "", ""))
+		return
 	}
-	if err := p.operand(v); err != nil {
-		return err
-	}
+	p.operand(v)
 	test.Values = append(test.Values, v)
 	if id, ok := p.hexID(path, v); ok {
 		test.Values = append(test.Values, id)
 	}
-	return nil
 }
 
 // hexID returns the ObjectID that a string compared with the record's own _id
@@ -178,122 +146,191 @@ func (p *parser) hexID(path raw.Path, v bson.RawValue) (bson.RawValue, bool) {
 		return bson.RawValue{}, false
 	}
 	id, err := bson.ObjectIDFromHex(raw.Text(v))
-	if err != nil {
-		return bson.RawValue{}, false
-	}
-	return bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}, true
+	return bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}, err == nil
 }
 
 // not parses $not, which takes an operator document or a regular expression.
-func (p *parser) not(path raw.Path, v bson.RawValue) (Node, error) {
+func (p *parser) not(path raw.Path, v bson.RawValue) Node {
 	switch {
 	case v.Type == bson.TypeRegex:
-		return negated(p.regexLeaf(path, v))
+		return &NotNode{&Leaf{path, p.regex(v, "", "")}}
 	case v.Type != bson.TypeEmbeddedDocument:
-		return nil, p.wrongf("$not needs a regular expression or a document of operators")
+		p.fail("$not needs a regular expression or a document of operators")
 	case len(raw.Body(v.Value)) == 0:
-		return nil, p.wrongf("$not needs a non-empty document of operators")
+		p.fail("$not needs a non-empty document of operators")
 	}
-	return negated(p.operators(path, bson.Raw(v.Value)))
+	return &NotNode{p.operators(path, bson.Raw(v.Value))}
 }
 
-// exists parses $exists, whose operand counts by its truth value.
-func (p *parser) exists(path raw.Path, v bson.RawValue) (Node, error) {
-	leaf := &Leaf{Path: path, Test: &Exists{}}
-	if raw.Truth(v) {
-		return leaf, nil
+// regexOperator parses $regex together with the $options beside it.
+func (p *parser) regexOperator(path raw.Path, v bson.RawValue, siblings bson.Raw) Node {
+	if v.Type != bson.TypeString && v.Type != bson.TypeRegex {
+		p.fail("$regex needs a string or a regular expression")
+		return nil
 	}
-	return &NotNode{Node: leaf}, nil
+	options := ""
+	if e, ok := raw.Lookup(siblings, "$options"); ok && e.Type == bson.TypeString {
+		options = raw.Text(e.Value())
+	}
+	return &Leaf{path, p.regex(v, options, "$")}
+}
+
+// options checks $options, which regexOperator reads.
+func (p *parser) options(v bson.RawValue, siblings bson.Raw) {
+	if v.Type != bson.TypeString {
+		p.fail("$options needs a string")
+	}
+	if _, ok := raw.Lookup(siblings, "$regex"); !ok {
+		p.fail("$options needs a $regex beside it")
+	}
 }
 
 // all parses $all: every listed value, expression or $elemMatch must hold. An empty
-// list matches nothing.
-func (p *parser) all(path raw.Path, v bson.RawValue) (Node, error) {
+// list matches nothing. Hexadecimal ids are not read: $all asks about arrays.
+func (p *parser) all(path raw.Path, v bson.RawValue) Node {
 	if v.Type != bson.TypeArray {
-		return nil, p.wrongf("$all needs an array")
+		p.fail("$all needs an array")
 	}
 	var nodes []Node
-	elems := false
-	r := raw.Read(v.Value)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		node, err := p.within(string(e.Key), func() (Node, error) {
-			isElem := isElemMatch(e)
-			if len(nodes) == 0 {
-				elems = isElem
-			}
-			switch {
-			case isElem != elems:
-				return nil, p.wrongf("$all takes either values or $elemMatch, not both")
-			case isElem:
-				return p.operators(path, bson.Raw(e.Data))
-			case isOperatorDocument(e.Value(), false):
-				return nil, p.wrongf("$all takes no operators but $elemMatch")
-			case e.Type == bson.TypeRegex:
-				return p.regexLeaf(path, e.Value())
-			}
-			return p.allEqual(path, e.Value())
-		})
-		if err != nil {
-			return nil, err
+	elems := false // the list has $elemMatch, as its first element says
+	p.each(v.Value, func(_ string, v bson.RawValue) {
+		isElem := firstKey(v) == "$elemMatch"
+		if len(nodes) == 0 {
+			elems = isElem
+		}
+		var node Node
+		switch {
+		case isElem != elems:
+			p.fail("$all takes either values or $elemMatch, not both")
+		case isElem:
+			node = p.operators(path, bson.Raw(v.Value))
+		case isOperatorDocument(v, false):
+			p.fail("$all takes no operators but $elemMatch")
+		case v.Type == bson.TypeRegex:
+			node = &Leaf{path, p.regex(v, "", "")}
+		default:
+			p.operand(v)
+			node = &Leaf{path, &Compare{Eq, v}}
 		}
 		nodes = append(nodes, node)
-	}
+	})
 	if len(nodes) == 0 {
-		return &OrNode{}, nil
+		return &OrNode{}
 	}
-	return and(nodes), nil
-}
-
-// allEqual is equality without the reading of hexadecimal ids, which $all, a
-// question about arrays, does not have.
-func (p *parser) allEqual(path raw.Path, v bson.RawValue) (Node, error) {
-	if err := p.operand(v); err != nil {
-		return nil, err
-	}
-	return &Leaf{Path: path, Test: &Compare{Op: Eq, Value: v}}, nil
-}
-
-// isElemMatch reports whether an element is a document whose first key is $elemMatch.
-func isElemMatch(e raw.Element) bool {
-	if e.Type != bson.TypeEmbeddedDocument {
-		return false
-	}
-	r := raw.Read(e.Data)
-	first, ok := r.Next()
-	return ok && string(first.Key) == "$elemMatch"
+	return and(nodes)
 }
 
 // elemMatch parses $elemMatch. Operators make the value form, anything else, and
 // operators that combine conditions on fields, the object form.
-func (p *parser) elemMatch(path raw.Path, v bson.RawValue) (Node, error) {
+func (p *parser) elemMatch(path raw.Path, v bson.RawValue) Node {
 	if v.Type != bson.TypeEmbeddedDocument {
-		return nil, p.wrongf("$elemMatch needs a document")
+		p.fail("$elemMatch needs a document")
 	}
-	doc := bson.Raw(v.Value)
-	if isOperatorDocument(v, true) && !startsLogical(doc) {
-		node, err := p.operators(raw.Path{}, doc)
-		if err != nil {
-			return nil, err
-		}
-		return &Elem{Path: path, Value: node}, nil
+	if isOperatorDocument(v, true) && !slices.Contains(inFieldPlace, firstKey(v)) {
+		return &Elem{Path: path, Value: p.operators(raw.Path{}, bson.Raw(v.Value))}
 	}
 	p.inElem++
 	defer func() { p.inElem-- }()
-	node, err := p.document(doc, false)
-	if err != nil {
-		return nil, err
-	}
-	return &Elem{Path: path, Node: node}, nil
+	return &Elem{Path: path, Node: p.document(bson.Raw(v.Value), false)}
 }
 
-// startsLogical reports whether a document's first key is an operator that stands
-// in the place of a field.
-func startsLogical(doc bson.Raw) bool {
-	r := raw.Read(doc)
-	first, _ := r.Next()
-	switch string(first.Key) {
-	case "$and", "$or", "$nor", "$comment", "$expr", "$text", "$where", "$jsonSchema":
-		return true
+// inFieldPlace are the operators that stand in the place of a field.
+var inFieldPlace = []string{"$and", "$or", "$nor", "$comment", "$expr", "$text", "$where", "$jsonSchema"}
+
+// typeTest parses $type: a code or alias, or an array of them.
+func (p *parser) typeTest(v bson.RawValue) Test {
+	test := &Type{}
+	listed := []bson.RawValue{v}
+	if v.Type == bson.TypeArray {
+		listed = slices.Collect(raw.Elements(v))
 	}
-	return false
+	for _, v := range listed {
+		types, reason := typesOf(v)
+		if reason != "" {
+			p.fail("%s", reason)
+		}
+		test.Types = append(test.Types, types...)
+	}
+	if len(test.Types) == 0 {
+		p.fail("$type needs at least one type")
+	}
+	slices.Sort(test.Types)
+	test.Types = slices.Compact(test.Types)
+	return test
+}
+
+// mod parses $mod: [divisor, remainder], fractions cut off.
+func (p *parser) mod(v bson.RawValue) Test {
+	if v.Type != bson.TypeArray {
+		p.fail("$mod needs an array of two numbers")
+	}
+	var numbers []int64
+	for v := range raw.Elements(v) {
+		if len(numbers) == 2 {
+			p.fail("$mod has too many elements: it takes a divisor and a remainder")
+		}
+		if !raw.IsNumber(v.Type) {
+			p.fail("$mod takes numbers only")
+		}
+		n, _, ok := raw.Truncate(v)
+		if !ok {
+			p.fail("$mod takes finite numbers within 64 bits")
+		}
+		numbers = append(numbers, n)
+	}
+	switch {
+	case len(numbers) < 2:
+		p.fail("$mod has too few elements: it takes a divisor and a remainder")
+		return nil
+	case numbers[0] == 0:
+		p.fail("the divisor of $mod may not be 0")
+	}
+	return &Mod{Divisor: numbers[0], Remainder: numbers[1]}
+}
+
+// bits parses the mask of a bitwise operator: a whole number, binary data, or a
+// list of positions.
+func (p *parser) bits(op BitsOp, v bson.RawValue) Test {
+	test := &Bits{Op: op}
+	switch {
+	case v.Type == bson.TypeArray:
+		for v := range raw.Elements(v) {
+			n, ok := count(v)
+			if !ok || n > math.MaxInt32 {
+				p.fail("bit positions are whole numbers from 0 to %d", math.MaxInt32)
+			}
+			test.Positions = append(test.Positions, uint32(n))
+		}
+		slices.Sort(test.Positions)
+		test.Positions = slices.Compact(test.Positions)
+	case v.Type == bson.TypeBinary:
+		for i, b := range binaryData(v.Value) {
+			test.Positions = appendSet(test.Positions, uint64(b), uint32(8*i))
+		}
+	case raw.IsNumber(v.Type):
+		n, ok := count(v)
+		if !ok {
+			p.fail("the mask of %s is a whole number that is not negative", op)
+		}
+		test.Positions = appendSet(nil, uint64(n), 0)
+	default:
+		p.fail("%s needs a number, binary data or an array of positions", op)
+	}
+	return test
+}
+
+// count returns a whole number that is not negative.
+func count(v bson.RawValue) (n int64, ok bool) {
+	n, integral, ok := raw.Truncate(v)
+	return n, ok && integral && n >= 0
+}
+
+// appendSet appends the positions of a mask's set bits, counted from a base.
+func appendSet(positions []uint32, mask uint64, base uint32) []uint32 {
+	for i := uint32(0); mask>>i != 0; i++ {
+		if mask>>i&1 == 1 {
+			positions = append(positions, base+i)
+		}
+	}
+	return positions
 }

@@ -41,8 +41,6 @@ func (w queryWriter) of(n Node) (doc bson.D, exact bool) {
 		return w.all(n.Nodes)
 	case *OrNode:
 		return w.any(n.Nodes)
-	case *NorNode:
-		return w.not(&OrNode{Nodes: n.Nodes})
 	case *NotNode:
 		return w.not(n.Node)
 	case *Leaf:
@@ -210,38 +208,28 @@ func longestASCII(s string) (longest string) {
 // Fields returns the top-level fields that decide whether a tree matches a
 // document; false if they are not known.
 func Fields(n Node) (fields []string, ok bool) {
-	add := func(all []string, more ...string) []string {
-		for _, name := range more {
-			if !slices.Contains(all, name) {
-				all = append(all, name)
+	ok = true
+	var add func(n Node)
+	add = func(n Node) {
+		name := ""
+		switch n := n.(type) {
+		case *Leaf:
+			name = n.Path.Name(0)
+		case *Elem:
+			name = n.Path.Name(0)
+		case *AndNode, *OrNode, *NotNode:
+			for _, c := range children(n) {
+				add(c)
 			}
+			return
+		default:
+			ok = false
+			return
 		}
-		return all
-	}
-	each := func(nodes []Node) ([]string, bool) {
-		var all []string
-		for _, n := range nodes {
-			part, ok := Fields(n)
-			if !ok {
-				return nil, false
-			}
-			all = add(all, part...)
+		if !slices.Contains(fields, name) {
+			fields = append(fields, name)
 		}
-		return all, true
 	}
-	switch n := n.(type) {
-	case *AndNode:
-		return each(n.Nodes)
-	case *OrNode:
-		return each(n.Nodes)
-	case *NorNode:
-		return each(n.Nodes)
-	case *NotNode:
-		return Fields(n.Node)
-	case *Leaf:
-		return []string{n.Path.Name(0)}, true
-	case *Elem:
-		return []string{n.Path.Name(0)}, true
-	}
-	return nil, false
+	add(n)
+	return fields, ok
 }

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"errors"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -23,6 +24,18 @@ type Regex struct {
 	binding *binding      // nil: none
 }
 
+// binding is what an expression is bound to; see Filter.Within.
+type binding struct {
+	budget *pcre.Budget
+	pause  func() error // nil: there is no pause
+}
+
+func (re *Regex) bound(to *binding) *Regex {
+	copied := *re
+	copied.binding = to
+	return &copied
+}
+
 // Match implements Test.
 func (re *Regex) Match(v raw.Value) (bool, error) {
 	switch {
@@ -35,76 +48,20 @@ func (re *Regex) Match(v raw.Value) (bool, error) {
 	return false, nil
 }
 
-// regexLeaf parses a regular expression value as a condition on a path.
-func (p *parser) regexLeaf(path raw.Path, v bson.RawValue) (Node, error) {
-	re, err := p.regex(v)
-	if err != nil {
-		return nil, err
+// MatchString reports whether the expression matches somewhere in s. The error is a
+// *rules.Error if the backtracking engine ran out of time or memory, or that of a pause
+// (see Filter.Within).
+func (re *Regex) MatchString(s string) (bool, error) {
+	if !re.Backtracks() {
+		return re.Regexp.MatchString(s, nil, nil)
 	}
-	return &Leaf{Path: path, Test: re}, nil
-}
-
-// regex compiles a regular expression value.
-func (p *parser) regex(v bson.RawValue) (*Regex, error) {
-	pattern, options := raw.RegexParts(v.Value)
-	return p.compile(string(pattern), string(options))
-}
-
-// regexOperator parses $regex together with the $options beside it.
-func (p *parser) regexOperator(path raw.Path, v bson.RawValue, siblings bson.Raw) (Node, error) {
-	var pattern, options string
-	switch v.Type {
-	case bson.TypeString:
-		pattern = raw.Text(v)
-	case bson.TypeRegex:
-		inner, flags := raw.RegexParts(v.Value)
-		pattern, options = string(inner), string(flags)
-	default:
-		return nil, p.wrongf("$regex needs a string or a regular expression")
+	to := re.binding
+	if to == nil {
+		to = &binding{budget: pcre.NewBudget(re.timeout)}
 	}
-	if e, ok := raw.Lookup(siblings, "$options"); ok && e.Type == bson.TypeString {
-		given := raw.Text(e.Value())
-		if given != "" && options != "" {
-			return nil, p.wrongf("options are set both in $regex and in $options")
-		}
-		options += given
+	ok, err := re.Regexp.MatchString(s, to.budget, to.pause)
+	if errors.Is(err, pcre.ErrTimeout) {
+		return false, re.late
 	}
-	re, err := p.compile(pattern, options)
-	if err != nil {
-		return nil, err
-	}
-	return &Leaf{Path: path, Test: re}, nil
-}
-
-// options checks $options, which regexOperator reads.
-func (p *parser) options(v bson.RawValue, siblings bson.Raw) error {
-	if v.Type != bson.TypeString {
-		return p.wrongf("$options needs a string")
-	}
-	if _, ok := raw.Lookup(siblings, "$regex"); !ok {
-		return p.wrongf("$options needs a $regex beside it")
-	}
-	return nil
-}
-
-// compile compiles an expression within the limits. An expression that neither
-// engine can run is remembered as not evaluated in memory, and nil returned.
-func (p *parser) compile(pattern, options string) (*Regex, error) {
-	if len(pattern) > p.o.MaxPattern {
-		return nil, p.wrongf("the regular expression is longer than %d bytes", p.o.MaxPattern)
-	}
-	compiled, err := pcre.Compile(pattern, options)
-	if fault, ok := err.(*pcre.Error); ok && fault.Unsupported {
-		p.notInMemory("the regular expression feature " + fault.Reason)
-		return &Regex{Regexp: &pcre.Regexp{}, Pattern: pattern}, nil
-	}
-	if err != nil {
-		return nil, p.wrongf("%s", err)
-	}
-	re := &Regex{Regexp: compiled, Pattern: pattern, timeout: p.o.RegexTimeout}
-	if re.Backtracks() {
-		p.backtracks = true
-		re.late = p.wrongf("the regular expression needs too much backtracking: %s is the limit for all records and expressions", p.o.RegexTimeout)
-	}
-	return re, nil
+	return ok, err
 }

@@ -30,10 +30,11 @@ const (
 	Lte
 )
 
+// opNames are the operators as MongoDB writes them.
+var opNames = []string{"$eq", "$gt", "$gte", "$lt", "$lte"}
+
 // String returns the operator as MongoDB writes it.
-func (o Op) String() string {
-	return [...]string{"$eq", "$gt", "$gte", "$lt", "$lte"}[o]
-}
+func (o Op) String() string { return opNames[o] }
 
 // holds reports whether the operator is satisfied by an order of value and operand.
 func (o Op) holds(order int) bool {
@@ -89,11 +90,7 @@ type In struct {
 
 // Match implements Test.
 func (in *In) Match(v raw.Value) (bool, error) {
-	value := v.Raw
-	if raw.BracketOf(value.Type) == raw.BracketMissing {
-		value = bson.RawValue{Type: bson.TypeNull}
-	}
-	if _, found := slices.BinarySearchFunc(in.Values, value, raw.Compare); found {
+	if contains(in.Values, raw.OrNull(v.Raw)) {
 		return true, nil
 	}
 	for _, re := range in.Regexes {
@@ -102,6 +99,12 @@ func (in *In) Match(v raw.Value) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// contains reports whether a sorted list has a value that compares equal.
+func contains(sorted []bson.RawValue, v bson.RawValue) bool {
+	_, found := slices.BinarySearchFunc(sorted, v, raw.Compare)
+	return found
 }
 
 // Exists holds for every value that is not missing; null and undefined exist.
@@ -133,15 +136,79 @@ func (m *Mod) Match(v raw.Value) (bool, error) {
 // Size holds for arrays, looked at whole, with N elements.
 type Size struct{ N int64 }
 
+// length returns the number of an array's elements.
+func length(array bson.RawValue) (n int) {
+	for range raw.Elements(array) {
+		n++
+	}
+	return n
+}
+
 // Match implements Test.
 func (s *Size) Match(v raw.Value) (bool, error) {
 	if v.Elem || v.Raw.Type != bson.TypeArray {
 		return false, nil
 	}
-	var n int64
-	r := raw.Read(v.Raw.Value)
-	for _, ok := r.Next(); ok; _, ok = r.Next() {
-		n++
+	return int64(length(v.Raw)) == s.N, nil
+}
+
+// BitsOp is the operator of a Bits test.
+type BitsOp uint8
+
+// The bitwise operators.
+const (
+	AllSet BitsOp = iota
+	AnySet
+	AllClear
+	AnyClear
+)
+
+// bitsOpNames are the operators as MongoDB writes them.
+var bitsOpNames = []string{"$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear"}
+
+// String returns the operator as MongoDB writes it.
+func (o BitsOp) String() string { return bitsOpNames[o] }
+
+// Bits looks at bits of integral numbers and binary data. Bit 0 is the lowest of
+// a number or of the first byte; numbers are extended by their sign, binary data by
+// zeros.
+type Bits struct {
+	Op        BitsOp
+	Positions []uint32 // sorted, distinct
+}
+
+// Match implements Test.
+func (b *Bits) Match(v raw.Value) (bool, error) {
+	if v.Raw.Type == bson.TypeBinary {
+		data := binaryData(v.Raw.Value)
+		return b.holds(func(i uint32) bool {
+			at := int(i / 8)
+			return at < len(data) && data[at]>>(i%8)&1 == 1
+		}), nil
 	}
-	return n == s.N, nil
+	n, integral, ok := raw.Truncate(v.Raw)
+	if !ok || !integral {
+		return false, nil
+	}
+	return b.holds(func(i uint32) bool { return n>>min(i, 63)&1 == 1 }), nil
+}
+
+// holds applies the operator to a source of bits.
+func (b *Bits) holds(set func(uint32) bool) bool {
+	every := b.Op == AllSet || b.Op == AllClear
+	want := b.Op == AllSet || b.Op == AnySet
+	for _, i := range b.Positions {
+		if (set(i) == want) != every {
+			return !every
+		}
+	}
+	return every
+}
+
+// binaryData returns the content of binary data.
+func binaryData(b []byte) []byte {
+	if len(b) < 5 {
+		return nil
+	}
+	return b[5:]
 }

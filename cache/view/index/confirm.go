@@ -117,7 +117,7 @@ func (c *confirmation) match(ctx context.Context, rows []uint) ([]bool, error) {
 	var failed error
 	failedAt := len(rows)
 	err := fair.Share(ctx, len(rows), func(i int) (err error) {
-		if hit[i], err = c.node.Match(c.seg.rows[rows[i]]); err != nil {
+		if hit[i], err = filter.Match(c.node, c.seg.rows[rows[i]]); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			if i < failedAt { // rows before it are matched to the end

@@ -23,8 +23,6 @@ func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSe
 		return s.evalAll(ctx, n.Nodes, within)
 	case *filter.OrNode:
 		return s.evalAny(ctx, n.Nodes, within)
-	case *filter.NorNode:
-		return s.complement(s.evalAny(ctx, n.Nodes, within))
 	case *filter.NotNode:
 		return s.complement(s.eval(ctx, n.Node, within))
 	case *filter.Elem:
