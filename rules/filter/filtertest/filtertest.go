@@ -9,10 +9,14 @@
 package filtertest
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
+
+	"vitrine/rules/ejson"
 )
 
 // Doc draws a document with an _id and the fields a to d.
@@ -23,13 +27,13 @@ func Filter(t *rapid.T) bson.Raw { return draw(t, "filter", Generator.Filter) }
 
 // Value draws a value of any type.
 func Value(t *rapid.T) bson.RawValue {
-	return rapid.Custom(func(t *rapid.T) bson.RawValue {
-		return marshalValue(rapidGenerator(t).value(2))
-	}).Draw(t, "value")
+	return draw(t, "value", func(g Generator) bson.Raw { return g.document("holder") }).Lookup("value")
 }
 
 func draw(t *rapid.T, label string, of func(Generator) bson.Raw) bson.Raw {
-	return rapid.Custom(func(t *rapid.T) bson.Raw { return of(rapidGenerator(t)) }).Draw(t, label)
+	return rapid.Custom(func(t *rapid.T) bson.Raw {
+		return of(Generator{intn: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }})
+	}).Draw(t, label)
 }
 
 // Generator makes documents and filters from a source of choices.
@@ -43,34 +47,59 @@ func New(seed uint64) Generator {
 	return Generator{intn: rand.New(rand.NewPCG(seed, 0)).IntN}
 }
 
-func rapidGenerator(t *rapid.T) Generator {
-	return Generator{intn: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }}
-}
-
 // Doc makes a document with an _id and some of the fields a to d.
-func (g Generator) Doc() bson.Raw {
-	doc := bson.D{{Key: "_id", Value: g.id()}}
-	for _, name := range []string{"a", "b", "c", "d"} {
-		if g.intn(4) > 0 {
-			doc = append(doc, bson.E{Key: name, Value: g.value(3)})
-		}
-	}
-	return marshal(doc)
-}
+func (g Generator) Doc() bson.Raw { return g.document("doc") }
 
 // Filter makes a valid filter.
-func (g Generator) Filter() bson.Raw { return marshal(g.conditions(3)) }
+func (g Generator) Filter() bson.Raw { return g.document("filter") }
 
-// pick chooses one of several values.
-func pick[T any](g Generator, values []T) T { return values[g.intn(len(values))] }
+// Plain makes a document of fields whose types Expression knows; any may be null, and
+// all but n may be missing. Every MongoDB-compatible server can store it.
+func (g Generator) Plain() bson.Raw { return g.document("plain") }
 
-// marshal encodes a document of this package's own making.
-func marshal(doc bson.D) bson.Raw {
-	raw, err := bson.Marshal(doc)
-	if err != nil {
-		panic(err) // the vocabulary below is all valid BSON
+// Expression makes a filter of one $expr over the fields of Plain. A document may make
+// some of them fail.
+func (g Generator) Expression() bson.Raw { return g.document("expression") }
+
+// document makes a document by the rule of the given name. Texts with a repeated key are
+// no documents; then another is made.
+func (g Generator) document(name string) bson.Raw {
+	for range 1000 {
+		var b strings.Builder
+		g.write(&b, "<"+name+">", maxDepth)
+		doc, err := ejson.Parse([]byte(b.String()), ejson.Options{})
+		if err == nil {
+			return doc
+		}
 	}
-	return raw
+	panic(fmt.Sprintf("the rule %s makes no documents", name))
 }
 
-func marshalValue(v any) bson.RawValue { return marshal(bson.D{{Key: "v", Value: v}}).Lookup("v") }
+// maxDepth is how deep nesting alternatives may nest.
+const maxDepth = 3
+
+// write writes a text with its names replaced.
+func (g Generator) write(b *strings.Builder, text string, depth int) {
+	for {
+		plain, rest, found := strings.Cut(text, "<")
+		b.WriteString(plain)
+		if !found {
+			return
+		}
+		var name string
+		name, text, _ = strings.Cut(rest, ">")
+		r, known := rules[name]
+		if !known {
+			panic(fmt.Sprintf("there is no rule %q", name)) // a mistake in the grammar
+		}
+		n := len(r.flat)
+		if depth > 0 {
+			n += len(r.nesting)
+		}
+		if i := g.intn(n); i < len(r.flat) {
+			g.write(b, r.flat[i], depth)
+		} else {
+			g.write(b, r.nesting[i-len(r.flat)], depth-1)
+		}
+	}
+}
