@@ -95,41 +95,33 @@ func (f fieldExpr) eval(s *state) bson.RawValue {
 	return raw.Field(from, names)
 }
 
-// listExpr is an array of expressions; missing elements become null.
-type listExpr []expr
-
-func (l listExpr) eval(s *state) bson.RawValue {
-	var b raw.Builder
-	for _, a := range l {
-		v := a.eval(s)
-		if s.err != nil {
-			return null
-		}
-		s.work(v)
-		b.Push(orNull(v))
-	}
-	return b.Finish(bson.TypeArray)
-}
-
-// documentExpr is a document of expressions; missing fields are left out.
-type documentExpr struct {
-	names []string
+// composite is an array or a document of expressions. A missing value is null in an array,
+// and left out of a document.
+type composite struct {
+	names []string // of a document's fields; nil: it is an array
 	args  []expr
 }
 
-func (d documentExpr) eval(s *state) bson.RawValue {
+func (c composite) eval(s *state) bson.RawValue {
 	var b raw.Builder
-	for i, a := range d.args {
+	kind := bson.TypeArray
+	for i, a := range c.args {
 		v := a.eval(s)
 		if s.err != nil {
 			return null
 		}
 		s.work(v)
-		if v.Type != 0 {
-			b.Add(d.names[i], v)
+		switch {
+		case c.names == nil:
+			b.Push(orNull(v))
+		case v.Type != 0:
+			b.Add(c.names[i], v)
 		}
 	}
-	return b.Finish(bson.TypeEmbeddedDocument)
+	if c.names != nil {
+		kind = bson.TypeEmbeddedDocument
+	}
+	return b.Finish(kind)
 }
 
 // call is an operator with its arguments.

@@ -2,7 +2,7 @@ package filter
 
 import (
 	"bytes"
-	"encoding/hex"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -78,28 +78,17 @@ func (re *Regex) appendKey(dst []byte) []byte {
 func (*Exists) appendKey(dst []byte) []byte { return append(dst, "$exists"...) }
 
 func (t *Type) appendKey(dst []byte) []byte {
-	dst = append(dst, "$type"...)
-	for _, typ := range t.Types {
-		dst = strconv.AppendInt(append(dst, ' '), int64(typ), 10)
-	}
-	return dst
+	return fmt.Appendf(dst, "$type %d", t.Types)
 }
 
 func (m *Mod) appendKey(dst []byte) []byte {
-	dst = strconv.AppendInt(append(dst, "$mod "...), m.Divisor, 10)
-	return strconv.AppendInt(append(dst, ' '), m.Remainder, 10)
+	return fmt.Appendf(dst, "$mod %d %d", m.Divisor, m.Remainder)
 }
 
-func (s *Size) appendKey(dst []byte) []byte {
-	return strconv.AppendInt(append(dst, "$size "...), s.N, 10)
-}
+func (s *Size) appendKey(dst []byte) []byte { return fmt.Appendf(dst, "$size %d", s.N) }
 
 func (b *Bits) appendKey(dst []byte) []byte {
-	dst = append(dst, b.Op.String()...)
-	for _, i := range b.Positions {
-		dst = strconv.AppendUint(append(dst, ' '), uint64(i), 10)
-	}
-	return dst
+	return fmt.Appendf(dst, "%s %d", b.Op, b.Positions)
 }
 
 // appendValue appends a text that is equal for values that compare equal, apart
@@ -131,8 +120,7 @@ func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
 		}
 		return append(dst, closing)
 	}
-	dst = strconv.AppendUint(append(dst, '#'), uint64(v.Type), 10)
-	return hex.AppendEncode(append(dst, ':'), v.Value)
+	return fmt.Appendf(dst, "#%d:%x", uint8(v.Type), v.Value)
 }
 
 // appendNumber appends whole numbers within 64 bits alike whatever their type.

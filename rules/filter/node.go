@@ -217,7 +217,7 @@ func Necessary(elem *Elem) (leaves []*Leaf) {
 	return leaves
 }
 
-// numeric reports whether a part of the path could be an array position.
+// numeric reports whether a part of the path could be an array position, or is empty.
 func numeric(p raw.Path) bool {
 	return slices.ContainsFunc(p.Parts(), func(part string) bool { return strings.Trim(part, "0123456789") == "" })
 }

@@ -92,7 +92,7 @@ func (p *parser) field(name string, v bson.RawValue) Node {
 	case isOperatorDocument(v, false):
 		return p.operators(path, bson.Raw(v.Value))
 	case v.Type == bson.TypeRegex:
-		return &Leaf{path, p.regex(v, "", "")}
+		return &Leaf{path, p.regexValue(v)}
 	}
 	return p.equality(path, v)
 }

@@ -26,7 +26,7 @@ func (p *exprParser) expr(v bson.RawValue) (e expr) {
 		}
 	case bson.TypeArray:
 		args := p.exprs(v)
-		return p.fold(listExpr(args), args)
+		return p.fold(composite{args: args}, args)
 	case bson.TypeEmbeddedDocument:
 		if !strings.HasPrefix(firstKey(v), "$") {
 			return p.documentExpr(v)
@@ -97,7 +97,7 @@ func (p *exprParser) exprs(v bson.RawValue) []expr {
 }
 
 func (p *exprParser) documentExpr(v bson.RawValue) expr {
-	var d documentExpr
+	d := composite{names: []string{}}
 	r := raw.Read(v.Value)
 	for e, ok := r.Next(); ok && p.fault == nil; e, ok = r.Next() {
 		name := string(e.Key)
@@ -281,12 +281,8 @@ func (p *exprParser) constantRegex(regex, options bson.RawValue) *Regex {
 	case !nullish(options):
 		p.fail("$regexMatch takes a string as options")
 	}
-	switch {
-	case nullish(regex):
-		return nil
-	case regex.Type != bson.TypeString && regex.Type != bson.TypeRegex:
-		p.fail("$regexMatch takes a string or a regular expression as regex")
+	if nullish(regex) {
 		return nil
 	}
-	return p.regex(regex, letters, "")
+	return p.regex(regex, letters, "", "$regexMatch takes a string or a regular expression as regex")
 }

@@ -129,7 +129,7 @@ func (p *parser) listed(path raw.Path, name string, v bson.RawValue, test *In) {
 		p.fail("%s takes values, not operators", name)
 	}
 	if v.Type == bson.TypeRegex {
-		test.Regexes = append(test.Regexes, p.regex(v, "", ""))
+		test.Regexes = append(test.Regexes, p.regexValue(v))
 		return
 	}
 	p.operand(v)
@@ -153,7 +153,7 @@ func (p *parser) hexID(path raw.Path, v bson.RawValue) (bson.RawValue, bool) {
 func (p *parser) not(path raw.Path, v bson.RawValue) Node {
 	switch {
 	case v.Type == bson.TypeRegex:
-		return &NotNode{&Leaf{path, p.regex(v, "", "")}}
+		return &NotNode{&Leaf{path, p.regexValue(v)}}
 	case v.Type != bson.TypeEmbeddedDocument:
 		p.fail("$not needs a regular expression or a document of operators")
 	case len(raw.Body(v.Value)) == 0:
@@ -164,15 +164,11 @@ func (p *parser) not(path raw.Path, v bson.RawValue) Node {
 
 // regexOperator parses $regex together with the $options beside it.
 func (p *parser) regexOperator(path raw.Path, v bson.RawValue, siblings bson.Raw) Node {
-	if v.Type != bson.TypeString && v.Type != bson.TypeRegex {
-		p.fail("$regex needs a string or a regular expression")
-		return nil
-	}
 	options := ""
 	if e, ok := raw.Lookup(siblings, "$options"); ok && e.Type == bson.TypeString {
 		options = raw.Text(e.Value())
 	}
-	return &Leaf{path, p.regex(v, options, "$")}
+	return &Leaf{path, p.regex(v, options, "$", "$regex needs a string or a regular expression")}
 }
 
 // options checks $options, which regexOperator reads.
@@ -207,7 +203,7 @@ func (p *parser) all(path raw.Path, v bson.RawValue) Node {
 		case isOperatorDocument(v, false):
 			p.fail("$all takes no operators but $elemMatch")
 		case v.Type == bson.TypeRegex:
-			node = &Leaf{path, p.regex(v, "", "")}
+			node = &Leaf{path, p.regexValue(v)}
 		default:
 			p.operand(v)
 			node = &Leaf{path, &Compare{Eq, v}}

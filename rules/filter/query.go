@@ -113,7 +113,7 @@ func nowhere() bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Va
 // leaf writes a condition on a path. A part of a path that could be the
 // position in an array is left to the matcher.
 func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
-	if n.Path.Len() == 0 || n.Path.Name(0) == w.hidden || ambiguous(n.Path) {
+	if n.Path.Len() == 0 || n.Path.Name(0) == w.hidden || numeric(n.Path) {
 		return nil, false
 	}
 	on := func(operator string, operand any) bson.D {
@@ -142,17 +142,6 @@ func (w queryWriter) leaf(n *Leaf) (bson.D, bool) {
 		return queryOfRegex(n.Path.String(), t)
 	}
 	return nil, false
-}
-
-// ambiguous reports whether a part of a path could be the position in an array, or is
-// empty.
-func ambiguous(p raw.Path) bool {
-	for i := range p.Len() {
-		if p.Index(i) >= 0 || p.Name(i) == "" {
-			return true
-		}
-	}
-	return false
 }
 
 // maxIn is how many values are sent in a list; more would not fit a message.

@@ -77,8 +77,12 @@ func (r *reader) each(doc []byte, read func(name string, v bson.RawValue)) {
 }
 
 // regex compiles a regular expression that is a string or a regular expression value,
-// with options that may be given beside it. sigil is what the names of the two begin with.
-func (r *reader) regex(v bson.RawValue, given, sigil string) *Regex {
+// with options that may be given beside it. sigil is what the names of the two begin with,
+// and refusal is the fault of other values.
+func (r *reader) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
+	if v.Type != bson.TypeString && v.Type != bson.TypeRegex {
+		r.fail("%s", refusal)
+	}
 	pattern, options := raw.Text(v), ""
 	if v.Type == bson.TypeRegex {
 		own, letters := raw.RegexParts(v.Value)
@@ -89,6 +93,9 @@ func (r *reader) regex(v bson.RawValue, given, sigil string) *Regex {
 	}
 	return r.compile(pattern, options+given)
 }
+
+// regexValue compiles a regular expression value.
+func (r *reader) regexValue(v bson.RawValue) *Regex { return r.regex(v, "", "", "") }
 
 // compile compiles an expression within the limits. An expression that neither
 // engine can run is recorded as not evaluated in memory.
