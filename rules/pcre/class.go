@@ -149,7 +149,7 @@ func (p *parser) set(content string) shape {
 }
 
 // class reads a bracketed class.
-func (p *parser) class() (shape, error) {
+func (p *parser) class() shape {
 	p.pos++
 	negate := ""
 	if p.accept("^") {
@@ -164,7 +164,7 @@ func (p *parser) class() (shape, error) {
 	for first := true; first || p.quoted || p.peek() != ']'; first = false {
 		switch {
 		case !p.more():
-			return shape{}, p.fail("missing terminating ] for a character class")
+			return p.fail("missing terminating ] for a character class")
 		case p.accept("\\E"):
 			p.quoted = false
 			continue
@@ -174,23 +174,20 @@ func (p *parser) class() (shape, error) {
 		case !p.quoted && p.flags.has('X') && (p.accept(" ") || p.accept("\t")):
 			continue
 		}
-		lo, set, err := p.atom()
+		lo, set := p.atom()
 		hi := lo
-		if err == nil && !p.quoted && hyphen.MatchString(p.src[p.pos:]) {
+		if !p.quoted && hyphen.MatchString(p.src[p.pos:]) {
 			p.pos++
 			var last string
-			if hi, last, err = p.atom(); err == nil && set+last != "" {
-				err = p.fail("invalid range in a character class")
-			} else if err == nil && hi < lo {
-				err = p.fail("range out of order in a character class")
+			if hi, last = p.atom(); set+last != "" {
+				p.fail("invalid range in a character class")
+			} else if hi < lo {
+				p.fail("range out of order in a character class")
 			}
 		}
-		switch {
-		case err != nil:
-			return shape{}, err
-		case set != "":
+		if set != "" {
 			fixed += set
-		default:
+		} else {
 			cased = append(cased, spelled([]rune{lo, hi})...)
 		}
 	}
@@ -198,7 +195,7 @@ func (p *parser) class() (shape, error) {
 	if len(cased) > 0 && p.flags.has('i') {
 		cased = []byte(spelled(ranges("(?i:[" + string(cased) + "])")))
 	}
-	return p.set(negate + string(cased) + fixed), nil
+	return p.set(negate + string(cased) + fixed)
 }
 
 var (
@@ -208,32 +205,33 @@ var (
 )
 
 // atom reads a character of a class, or the set that an escape or a POSIX class stands for.
-func (p *parser) atom() (r rune, set string, err error) {
+func (p *parser) atom() (r rune, set string) {
 	switch {
 	case p.quoted || p.peek() != '\\' && p.peek() != '[':
-		return p.next(), "", nil
+		return p.next(), ""
 	case p.accept(`\b`):
-		return '\b', "", nil
+		return '\b', ""
 	case p.accept(`\`):
-		if strings.IndexByte("BRXN", p.peek()) >= 0 {
-			return 0, "", p.fail("escape sequence is invalid in a character class")
+		if p.more() && strings.IndexByte("BRXN", p.peek()) >= 0 {
+			p.fail("escape sequence is invalid in a character class")
 		}
-		if r, set, err = p.escape(); set != "" && set[0] == '^' {
+		if r, set = p.escape(); strings.HasPrefix(set, "^") && p.fault == nil {
 			set = spelled(ranges("[" + set + "]"))
 		}
-		return r, set, err
+		return r, set
 	}
 	found := p.match(posix)
 	switch {
 	case found == nil:
-		return p.next(), "", nil
+		return p.next(), ""
 	case found[2] == "":
-		return 0, "", p.fail("unknown POSIX class name or collating element")
+		p.fail("unknown POSIX class name or collating element")
+		return 0, ""
 	case p.flags.has('i') && !p.flags.has('u') && (found[2] == "lower" || found[2] == "upper"):
 		found[2] = "alpha"
 	}
 	if set = p.known(found[2]); found[1] != "" {
 		set = spelled(ranges("[^" + set + "]"))
 	}
-	return 0, set, nil
+	return 0, set
 }

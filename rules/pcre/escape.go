@@ -17,61 +17,56 @@ var (
 )
 
 // escaped reads a backslash sequence outside a class.
-func (p *parser) escaped() (shape, error) {
+func (p *parser) escaped() shape {
 	start := p.pos
 	p.pos++
 	switch c := p.peek(); {
 	case c == 'g' || c == 'k':
 		found := p.match(namedReference)
 		if found == nil {
-			return shape{}, p.fail("a group name or number was expected")
+			return p.fail("a group name or number was expected")
 		}
-		return p.reference(start, strings.Join(found[1:], "")), nil
+		return p.reference(start, strings.Join(found[1:], ""))
 	case c >= '1' && c <= '9':
 		// From \10 it is a reference only if there are as many groups to the left,
 		// otherwise an octal code.
 		number := digits.FindString(p.src[p.pos:])
 		if n, err := strconv.Atoi(number); err == nil && (n <= 9 || n <= p.groups || c >= '8') {
 			p.pos += len(number)
-			return p.reference(start, number), nil
+			return p.reference(start, number)
 		}
 	}
-	r, set, err := p.escape()
-	switch {
-	case err != nil:
-		return shape{}, err
-	case set != "":
-		return p.set(set), nil
+	r, set := p.escape()
+	if set != "" {
+		return p.set(set)
 	}
-	return p.literal(r), nil
+	return p.literal(r)
 }
 
 // escape reads what follows a backslash and means the same inside a class and outside: a
 // character or, as content of a class in Go's syntax, a set. Letters without a meaning
 // are errors.
-func (p *parser) escape() (r rune, set string, err error) {
+func (p *parser) escape() (r rune, set string) {
 	if !p.more() {
-		return 0, "", p.fail("\\ at end of pattern")
+		p.fail("\\ at end of pattern")
+		return 0, ""
 	}
 	c := p.src[p.pos : p.pos+1]
 	if c == "p" || c == "P" {
-		set, err = p.property()
-		return 0, set, err
+		return 0, p.property()
 	}
 	if lower := strings.ToLower(c); strings.Contains("dwshv", lower) {
 		p.pos++
-		set = p.known(lower)
-		if lower != c {
+		if set = p.known(lower); lower != c {
 			set = "^" + set
 		}
-		return 0, set, nil
+		return 0, set
 	}
-	r, err = p.character()
-	return r, "", err
+	return p.character(), ""
 }
 
 // character reads an escape that stands for one character.
-func (p *parser) character() (rune, error) {
+func (p *parser) character() rune {
 	if found := p.match(hexadecimal); found != nil {
 		return p.code(strings.Join(found[1:], ""), 16)
 	}
@@ -81,43 +76,44 @@ func (p *parser) character() (rune, error) {
 	c := p.next()
 	switch i := strings.IndexRune("aefnrt", c); {
 	case i >= 0:
-		return rune("\a\x1b\f\n\r\t"[i]), nil
+		return rune("\a\x1b\f\n\r\t"[i])
 	case c == 'c' && p.peek() > ' ' && p.peek() < 0x7f:
-		return unicode.ToUpper(p.next()) ^ 0x40, nil
+		return unicode.ToUpper(p.next()) ^ 0x40
 	case c == 'c':
-		return 0, p.fail("\\c must be followed by a printable ASCII character")
+		p.fail("\\c must be followed by a printable ASCII character")
 	case c == 'x' && p.peek() != '{':
-		return 0, nil
+		return 0
 	case c == 'x' || c == 'o' || c == 'N':
-		return 0, p.fail("a number in braces was expected")
+		p.fail("a number in braces was expected")
 	case c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)):
-		return 0, p.fail("unrecognized character follows \\")
+		p.fail("unrecognized character follows \\")
 	}
-	return c, nil
+	return c
 }
 
 // code returns the character of a number.
-func (p *parser) code(number string, base int) (rune, error) {
+func (p *parser) code(number string, base int) rune {
 	n, err := strconv.ParseUint(number, base, 32)
 	if err != nil || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
-		return 0, p.fail("not a character code")
+		p.fail("not a character code")
 	}
-	return rune(n), nil
+	return rune(n)
 }
 
 // property reads \pL, \p{Name} and \p{^Name}, and their negations, at the letter.
-func (p *parser) property() (string, error) {
+func (p *parser) property() string {
 	negate := p.next() == 'P'
 	found := p.match(propertyName)
 	if found == nil {
-		return "", p.fail("malformed \\P or \\p sequence")
+		p.fail("malformed \\P or \\p sequence")
+		return ""
 	}
 	set, ok := propertySet(found[2] + found[3])
 	if !ok {
-		return "", p.fail("unknown property after \\P or \\p")
+		p.fail("unknown property after \\P or \\p")
 	}
 	if negate != (found[1] != "") {
 		set = "^" + set
 	}
-	return set, nil
+	return set
 }

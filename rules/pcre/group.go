@@ -40,21 +40,21 @@ var (
 )
 
 // group reads what a parenthesis opens. A setting of options has no shape.
-func (p *parser) group() (shape, error) {
+func (p *parser) group() shape {
 	start := p.pos
 	p.pos++
 	switch {
 	case p.peek() == '*':
-		return shape{}, p.fail("unrecognized (*VERB)")
+		return p.fail("unrecognized (*VERB)")
 	case p.peek() != '?' && p.flags.has('n'):
 		return p.enclosed("(?:", "(?:")
 	case !p.accept("?"):
 		p.groups++
 		return p.enclosed("(?:", "(")
 	case p.accept(">"):
-		s, err := p.enclosed("(?:", "(?>")
+		s := p.enclosed("(?:", "(?>")
 		s.final = true
-		return s, err
+		return s
 	case p.accept("("):
 		return p.conditional()
 	}
@@ -63,36 +63,40 @@ func (p *parser) group() (shape, error) {
 	}
 	if found := p.match(groupName); found != nil {
 		if found[3] != "" {
-			return p.reference(start, found[3]), nil
+			return p.reference(start, found[3])
 		}
 		return p.named(found[1] + found[2])
 	}
 	if c := p.peek(); c == 'P' || c == '<' || c == '\'' {
-		return shape{}, p.fail("a group name has letters, digits and underscores, and no digit first")
+		return p.fail("a group name has letters, digits and underscores, and no digit first")
 	}
 	return p.options()
 }
 
 // enclosed reads a group's content and its closing parenthesis.
-func (p *parser) enclosed(std, net string) (shape, error) {
+func (p *parser) enclosed(std, net string) shape {
 	p.write(std, net)
-	s, err := p.alternatives()
-	if err == nil && !p.accept(")") {
-		err = p.fail("missing closing parenthesis")
+	s := p.alternatives()
+	p.close()
+	return s.grouped()
+}
+
+func (p *parser) close() {
+	if !p.accept(")") {
+		p.fail("missing closing parenthesis")
 	}
 	p.write(")", ")")
-	return s.grouped(), err
 }
 
 // named reads a capturing group behind its name.
-func (p *parser) named(name string) (shape, error) {
+func (p *parser) named(name string) shape {
 	switch {
 	case len(name) > 32:
-		return shape{}, p.fail("a group name has at most 32 characters")
+		return p.fail("a group name has at most 32 characters")
 	case p.names[name] && p.flags.has('J'):
-		return shape{}, p.unsupported("several groups of one name")
+		return p.unsupported("several groups of one name")
 	case p.names[name]:
-		return shape{}, p.fail("two named groups have the same name")
+		return p.fail("two named groups have the same name")
 	}
 	p.groups++
 	p.names[name] = true
@@ -101,60 +105,51 @@ func (p *parser) named(name string) (shape, error) {
 
 // lookAround reads the content of a look-around. The alternatives of a look-behind must
 // each have one length.
-func (p *parser) lookAround(opening string) (shape, error) {
+func (p *parser) lookAround(opening string) shape {
 	mark, backs := len(p.out), p.backs
 	p.looks++
-	s, err := p.enclosed("", "(?"+opening)
+	s := p.enclosed("", "(?"+opening)
 	p.looks--
 	if !p.net {
 		p.out = append(p.out[:mark], "(?:)"...)
 	}
-	if err == nil && opening[0] == '<' {
-		if p.backs > backs {
-			err = p.unsupported("references in look-behinds")
-		} else if !s.fixed {
-			err = p.fail("a look-behind is not of fixed length")
-		}
+	if opening[0] == '<' && p.backs > backs {
+		p.unsupported("references in look-behinds")
+	} else if opening[0] == '<' && !s.fixed {
+		p.fail("a look-behind is not of fixed length")
 	}
-	return shape{size: s.size, states: s.states, look: true, foreign: true}, err
+	return shape{size: s.size, states: s.states, look: true, foreign: true}
 }
 
 // conditional reads (?(condition)yes|no) after its second parenthesis.
-func (p *parser) conditional() (shape, error) {
+func (p *parser) conditional() shape {
 	var test shape
 	if p.accept("?") {
 		found := p.match(look)
 		if found == nil {
-			return shape{}, p.fail("an assertion was expected after (?(")
+			return p.fail("an assertion was expected after (?(")
 		}
 		p.write("(?:", "(?")
-		var err error
-		if test, err = p.lookAround(found[0]); err != nil {
-			return shape{}, err
-		}
+		test = p.lookAround(found[0])
 	} else {
 		found := p.match(condition)
 		if found == nil {
-			return shape{}, p.fail("a group name or number was expected after (?(")
+			return p.fail("a group name or number was expected after (?(")
 		}
 		p.write("(?:", "(?("+p.refer(p.pos, found[1]+found[2]+found[3])+")")
 	}
-	body, err := p.alternatives()
-	switch {
-	case err != nil:
-		return shape{}, err
-	case body.branches > 2:
-		return shape{}, p.fail("a conditional group has more than two branches")
-	case !p.accept(")"):
-		return shape{}, p.fail("missing closing parenthesis")
-	case body.branches == 1:
+	body := p.alternatives()
+	if body.branches > 2 {
+		p.fail("a conditional group has more than two branches")
+	}
+	if body.branches == 1 {
 		p.write("|", "|")
 		body = body.or(shape{})
 	}
-	p.write(")", ")")
+	p.close()
 	body.foreign = true
 	body.size += test.size
-	return body.grouped(), nil
+	return body.grouped()
 }
 
 // reference writes a reference to a group by name or number.
@@ -185,10 +180,10 @@ func (p *parser) refer(offset int, group string) string {
 }
 
 // options reads (?flags) or (?flags:…).
-func (p *parser) options() (shape, error) {
+func (p *parser) options() shape {
 	found := p.match(settings)
 	if found == nil || found[1] != "" && found[3] != "" {
-		return shape{}, p.fail("unrecognized character after (?, or no end of the options")
+		return p.fail("unrecognized character after (?, or no end of the options")
 	}
 	saved := p.flags
 	if found[1] != "" {
@@ -197,9 +192,9 @@ func (p *parser) options() (shape, error) {
 	p.flags.set(found[2], true)
 	p.flags.set(found[4], false)
 	if found[5] == ")" {
-		return shape{}, nil
+		return shape{}
 	}
-	s, err := p.enclosed("(?:", "(?:")
+	s := p.enclosed("(?:", "(?:")
 	p.flags = saved
-	return s, err
+	return s
 }

@@ -37,6 +37,8 @@ type parser struct {
 	net bool
 	out []byte
 
+	fault *Error // the first one; behind it the parser is at the end, and what it returns means nothing
+
 	groups int             // capturing groups opened so far
 	names  map[string]bool // of groups
 	refs   []reference     // to check at the end
@@ -64,50 +66,53 @@ type core struct {
 const maxDepth = 250
 
 // parse reads the whole expression.
-func (p *parser) parse() (shape, error) {
+func (p *parser) parse() shape {
 	if !utf8.ValidString(p.src) {
-		return shape{}, p.fail("text is not valid UTF-8")
+		p.fail("text is not valid UTF-8")
+	} else if zero := strings.IndexByte(p.src, 0); zero >= 0 {
+		p.pos = zero
+		p.fail("zero byte")
 	}
-	if p.pos = strings.IndexByte(p.src, 0); p.pos >= 0 {
-		return shape{}, p.fail("zero byte")
-	}
-	p.pos = 0
-	for p.peek() == '(' {
-		found := p.match(leadingVerb)
-		if found == nil {
-			break
-		}
+	for found := p.match(leadingVerb); found != nil; found = p.match(leadingVerb) {
 		if found[1] == "UCP" {
 			p.flags |= p.flags.bit('u')
 		}
 	}
-	all, err := p.alternatives()
-	if err != nil {
-		return all, err
-	}
+	all := p.alternatives()
 	if p.more() {
-		return all, p.fail("unmatched closing parenthesis")
+		p.fail("unmatched closing parenthesis")
 	}
 	for _, r := range p.refs {
 		number, err := strconv.Atoi(r.group)
 		if err != nil && !p.names[r.group] || err == nil && (number < 1 || number > p.groups) {
-			return all, &Error{Offset: r.offset, Reason: "reference to a group that does not exist"}
+			p.pos = r.offset
+			p.fail("reference to a group that does not exist")
 		}
 	}
 	if c := p.core; len(p.refs) == 0 && all.branches == 1 {
 		p.out = p.out[min(c.from, c.to):c.to]
-		return c.shape, nil
+		return c.shape
 	}
-	return all, nil
+	return all
 }
 
 var leadingVerb = regexp.MustCompile(`^\(\*(UTF8?|UCP)\)`)
 
-func (p *parser) fail(reason string) *Error { return &Error{Offset: p.pos, Reason: reason} }
+// fail records what is wrong at the current place. It returns a shape, which means nothing.
+func (p *parser) fail(reason string) shape {
+	if p.fault == nil {
+		p.fault = &Error{Offset: p.pos, Reason: reason}
+	}
+	p.pos = len(p.src)
+	return shape{}
+}
 
 // unsupported reports a feature of PCRE2 that neither engine has.
-func (p *parser) unsupported(feature string) *Error {
-	return &Error{Offset: p.pos, Reason: feature, Unsupported: true}
+func (p *parser) unsupported(feature string) shape {
+	if p.fault == nil {
+		p.fault = &Error{Offset: p.pos, Reason: feature, Unsupported: true}
+	}
+	return p.fail("")
 }
 
 func (p *parser) more() bool { return p.pos < len(p.src) }
@@ -155,39 +160,33 @@ func (p *parser) write(std, net string) {
 
 // alternatives reads up to a closing parenthesis or the end. Options set inside end
 // with the group, but hold for the alternatives that follow them.
-func (p *parser) alternatives() (shape, error) {
+func (p *parser) alternatives() shape {
 	saved := p.flags
-	defer func() { p.flags = saved; p.depth-- }()
 	if p.depth++; p.depth > maxDepth {
-		return shape{}, p.fail("parentheses are nested too deeply")
+		p.fail("parentheses are nested too deeply")
 	}
-	all, err := p.sequence()
+	all := p.sequence()
 	all.branches, all.fixed = 1, all.length >= 0
-	for err == nil && p.accept("|") {
+	for p.accept("|") {
 		p.write("|", "|")
-		var branch shape
-		branch, err = p.sequence()
-		all = all.or(branch)
+		all = all.or(p.sequence())
 	}
-	return all, err
+	p.flags = saved
+	p.depth--
+	return all
 }
 
 // sequence reads quantified items up to an alternative's end.
-func (p *parser) sequence() (seq shape, err error) {
+func (p *parser) sequence() (seq shape) {
 	var item shape        // the last one, which is not part of seq yet
 	quantifiable := false // item may take a quantifier
 	for {
-		if err := p.skip(); err != nil {
-			return seq, err
-		}
+		p.skip()
 		done := !p.more() || !p.quoted && (p.peek() == '|' || p.peek() == ')')
-		q, ok, err := p.quantifier()
-		switch {
-		case err != nil:
-			return seq, err
-		case ok && !quantifiable:
-			return seq, p.fail("quantifier does not follow a repeatable item")
-		case ok:
+		if q, ok := p.quantifier(); ok {
+			if !quantifiable {
+				return p.fail("quantifier does not follow a repeatable item")
+			}
 			item, quantifiable = item.times(q), false
 			continue
 		}
@@ -195,14 +194,12 @@ func (p *parser) sequence() (seq shape, err error) {
 			p.core.add(item, len(p.out))
 		}
 		if seq.size > maxSize {
-			return seq, p.fail("expression is too large")
+			return p.fail("expression is too large")
 		}
 		if done {
-			return seq, nil
+			return seq
 		}
-		if item, err = p.item(); err != nil {
-			return seq, err
-		}
+		item = p.item()
 		quantifiable = item.size > 0 && !item.assertion
 	}
 }
@@ -221,24 +218,23 @@ func (c *core) add(item shape, end int) {
 
 // skip passes over what means nothing by itself: comments, the signs of a quotation and,
 // under the x option, white space.
-func (p *parser) skip() error {
+func (p *parser) skip() {
 	for p.more() {
 		switch {
 		case p.accept("\\E"):
 			p.quoted = false
 		case p.quoted:
-			return nil
+			return
 		case p.accept("\\Q"):
 			p.quoted = true
 		case p.accept("(?#"):
 			if p.match(comment) == nil {
-				return p.fail("missing closing parenthesis of a comment")
+				p.fail("missing closing parenthesis of a comment")
 			}
 		case !p.flags.has('x') || p.match(space) == nil:
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
 var (
@@ -248,14 +244,14 @@ var (
 
 // item reads one item without its quantifier, and writes it. A setting of options has
 // no shape.
-func (p *parser) item() (shape, error) {
+func (p *parser) item() shape {
 	rest := p.src[p.pos:]
 	c := rest[0]
 	switch {
 	case p.quoted || !strings.ContainsRune(`(\[^$.`, rune(c)):
-		return p.literal(p.next()), nil
+		return p.literal(p.next())
 	case beyond.MatchString(rest):
-		return shape{}, p.unsupported(beyond.FindString(rest))
+		return p.unsupported(beyond.FindString(rest))
 	case c == '(':
 		return p.group()
 	case c == '[':
@@ -318,7 +314,7 @@ var simples = map[string]struct {
 }
 
 // simple reads one of simples, or another escape.
-func (p *parser) simple() (shape, error) {
+func (p *parser) simple() shape {
 	rest := p.src[p.pos:]
 	key := rest[:min(len(rest), 1+strings.Count(rest[:1], `\`))]
 	item, ok := simples[key]
@@ -331,11 +327,11 @@ func (p *parser) simple() (shape, error) {
 	case !ok || strings.HasPrefix(rest, `\N{U+`):
 		return p.escaped()
 	case strings.HasPrefix(rest, `\N{`) && !counts.MatchString(rest[2:]):
-		return shape{}, p.fail("\\N{name} is not supported")
+		return p.fail("\\N{name} is not supported")
 	case key == `\K` && p.looks > 0:
-		return shape{}, p.fail("\\K is not allowed in look-arounds")
+		return p.fail("\\K is not allowed in look-arounds")
 	}
 	p.pos += len(key)
 	p.write(item.std, item.net)
-	return item.shape, nil
+	return item.shape
 }

@@ -15,30 +15,24 @@ type quantifier struct {
 }
 
 // quantifier reads and writes a quantifier, if one comes next.
-func (p *parser) quantifier() (q quantifier, ok bool, err error) {
+func (p *parser) quantifier() (q quantifier, ok bool) {
 	q.max = -1
 	switch {
 	case p.quoted:
-		return q, false, nil
+		return q, false
 	case p.accept("*"):
 	case p.accept("+"):
 		q.min = 1
 	case p.accept("?"):
 		q.max = 1
-	case p.peek() != '{':
-		return q, false, nil
 	default:
 		found := p.match(counts) // any other brace is a literal
 		if found == nil {
-			return q, false, nil
+			return q, false
 		}
-		if q.min, q.max, err = p.counts(found); err != nil {
-			return q, false, err
-		}
+		q.min, q.max = p.counts(found)
 	}
-	if err := p.skip(); err != nil { // allowed before the sign of laziness or possession
-		return q, false, err
-	}
+	p.skip() // allowed before the sign of laziness or possession
 	q.possessive = !p.quoted && p.accept("+")
 	lazy := !q.possessive && p.flags.has('U') != (!p.quoted && p.accept("?"))
 	p.write(braces(min(q.min, maxGo), q.max, maxGo), braces(q.min, q.max, q.max))
@@ -47,11 +41,11 @@ func (p *parser) quantifier() (q quantifier, ok bool, err error) {
 	} else if q.possessive {
 		p.write("", "+")
 	}
-	return q, true, nil
+	return q, true
 }
 
 // counts returns the numbers in {n}, {n,} or {n,m}.
-func (p *parser) counts(found []string) (least, most int, err error) {
+func (p *parser) counts(found []string) (least, most int) {
 	lower, err := strconv.ParseUint(found[1], 10, 16)
 	upper := lower
 	if err == nil && found[3] != "" {
@@ -59,13 +53,13 @@ func (p *parser) counts(found []string) (least, most int, err error) {
 	}
 	switch {
 	case err != nil:
-		return 0, 0, p.fail("number too big in a quantifier")
+		p.fail("number too big in a quantifier")
 	case upper < lower:
-		return 0, 0, p.fail("numbers out of order in a quantifier")
+		p.fail("numbers out of order in a quantifier")
 	case found[2] != "" && found[3] == "":
-		return int(lower), -1, nil
+		return int(lower), -1
 	}
-	return int(lower), int(upper), nil
+	return int(lower), int(upper)
 }
 
 // maxGo is the largest repetition that Go's engine takes.

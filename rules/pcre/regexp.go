@@ -34,9 +34,9 @@ func Compile(source, options string) (*Regexp, error) {
 	var f flags
 	f.set(strings.ReplaceAll(re.options, "u", ""), true) // PCRE's UTF mode is always on
 	p := parser{src: source, flags: f, names: map[string]bool{}}
-	s, err := p.parse()
-	if err != nil {
-		return nil, err
+	s := p.parse()
+	if p.fault != nil {
+		return nil, p.fault
 	}
 	std := string(p.out)
 	tree, err := syntax.Parse(std, syntax.Perl)
@@ -53,9 +53,7 @@ func Compile(source, options string) (*Regexp, error) {
 		return re, err
 	}
 	p = parser{src: source, flags: f, names: map[string]bool{}, net: true}
-	if _, err := p.parse(); err != nil {
-		return nil, err
-	}
+	p.parse() // without a fault, as before
 	re.backing, err = regexp2.Compile(string(p.out), regexp2.OptionMaintainCaptureOrder())
 	if err != nil {
 		return nil, &Error{Reason: "an expression too complex to compile", Unsupported: true}
