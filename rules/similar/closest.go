@@ -86,10 +86,9 @@ func (s *search) share(ctx context.Context, work func(s *search, w *worker, from
 
 // worker is the scratch space of one goroutine of a search.
 type worker struct {
-	row    []uint64 // for subsequence
-	pair   *pair
-	title  []rune // the title that pair compares
-	bounds [block]uint16
+	row   []uint64 // for subsequence
+	pair  *pair
+	title []rune // the title that pair compares
 }
 
 // boundRoughly fills bounds.
@@ -115,36 +114,20 @@ func (s *search) sort() {
 	}
 }
 
-// compare looks for a better title in a block of order. It begins with the most
-// promising title, whose score rules out most of the others.
+// compare looks for a better title in a block of order. The titles begin with the most
+// promising ones, whose scores rule out most of the others.
 func (s *search) compare(w *worker, from, to int) {
-	titles := s.order[from:to]
-	if s.hopeless(int(s.bounds[titles[0]]), int(titles[0])) {
-		return
-	}
 	if w.pair == nil {
-		w.row = make([]uint64, s.query.words)
-		w.pair = s.query.newPair(s.corpus.longest)
+		w.row, w.pair = make([]uint64, s.query.words), s.query.newPair(s.corpus.longest)
 	}
-	_, enough := score(s.best.Load()).unpack()
-	top := -1
-	for k, i := range titles {
-		w.bounds[k] = 0
-		if s.hopeless(int(s.bounds[i]), int(i)) {
+	for _, i := range s.order[from:to] {
+		index := int(i)
+		if s.hopeless(int(s.bounds[i]), index) {
 			continue
 		}
-		w.bounds[k] = uint16(s.query.subsequence(s.corpus.title(int(i)), enough, w.row))
-		if top < 0 || w.bounds[k] > w.bounds[top] {
-			top = k
-		}
-	}
-	if top < 0 {
-		return
-	}
-	s.score(w, int(titles[top]))
-	for k, i := range titles {
-		if k != top && !s.hopeless(int(w.bounds[k]), int(i)) {
-			s.score(w, int(i))
+		_, enough := score(s.best.Load()).unpack()
+		if !s.hopeless(s.query.subsequence(s.corpus.title(index), enough, w.row), index) {
+			s.score(w, index)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package similar
 // query is a client's title prepared for comparison with a corpus. It is read-only.
 type query struct {
 	length int // characters
-	words  int // 64-bit words of a mask, which has one bit for each character
+	words  int // 64-bit words of a mask, which has one bit for each character; at least 2
 	// masks holds one mask for every symbol: the positions of its characters in the title.
 	masks []uint64
 	// latin and wide hold the masks of the characters themselves: of those that are their
@@ -17,7 +17,7 @@ type query struct {
 
 // newQuery prepares a normalised title.
 func newQuery(title []rune) *query {
-	q := &query{length: len(title), words: (len(title) + 63) / 64, wide: make(map[rune][]uint64)}
+	q := &query{length: len(title), words: max(2, (len(title)+63)/64), wide: make(map[rune][]uint64)}
 	q.masks = make([]uint64, symbols*q.words)
 	for i, r := range title {
 		exact := q.exact(r)
