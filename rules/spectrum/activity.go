@@ -2,25 +2,28 @@ package spectrum
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/raw"
 )
 
 // activity is what a summary reads of a record.
 type activity struct {
-	id       bsoncore.Value
+	id       bson.RawValue
 	year     int64
-	dated    bool   // whether there is a year
-	topics   []byte // the array of assignments
-	units    []byte // the array of unit identifiers
-	rendered []byte // the stored document; nil if there is none
+	dated    bool          // whether there is a year
+	topics   bson.RawValue // the array of assignments
+	units    bson.RawValue // the array of unit identifiers
+	rendered []byte        // the stored document; nil if there is none
 }
 
 // read takes an activity apart. It reports false if the activity does not belong to
 // the spectrum: not affiliated or without topics.
 func (s *Summary) read(record bson.Raw) (a activity, ok bool) {
 	affiliated := false
-	for k, v := range fields(record) {
-		switch string(k) {
+	r := raw.Read(record)
+	for e, more := r.Next(); more; e, more = r.Next() {
+		v := e.Value()
+		switch string(e.Key) {
 		case "_id":
 			a.id = v
 		case "affiliated":
@@ -28,19 +31,19 @@ func (s *Summary) read(record bson.Raw) (a activity, ok bool) {
 		case "year":
 			a.year, a.dated = whole(v)
 		case "units":
-			a.units = array(v)
+			a.units = v
 		case "rendered":
-			a.rendered, _ = v.DocumentOK()
+			a.rendered = document(v)
 		}
-		if string(k) == s.path[0] {
-			a.topics = array(at(v, s.path[1:]))
+		if string(e.Key) == s.path[0] {
+			for _, key := range s.path[1:] {
+				v = field(document(v), key)
+			}
+			a.topics = v
 		}
 	}
-	if !affiliated {
-		return a, false
-	}
-	for range fields(a.topics) {
-		return a, true
+	for range raw.Elements(a.topics) {
+		return a, affiliated
 	}
 	return a, false
 }
@@ -56,16 +59,16 @@ type rendering struct {
 	err  error
 }
 
-// users returns the array of usernames. Stored ones are taken as they are, for
+// users returns the array of usernames. Stored ones are used as they are, because
 // rendering keeps them.
-func (r *rendering) users() []byte {
-	if users := array(field(r.stored, "users")); users != nil {
+func (r *rendering) users() bson.RawValue {
+	if users := field(r.stored, "users"); users.Type == bson.TypeArray {
 		return users
 	}
-	return array(field(r.document(), "users"))
+	return field(r.document(), "users")
 }
 
-// document returns the rendered document; nil if rendering went wrong, see err.
+// document returns the rendered document; nil if rendering failed, see err.
 func (r *rendering) document() []byte {
 	if !r.done {
 		r.done = true
@@ -78,7 +81,7 @@ func (r *rendering) document() []byte {
 }
 
 // cite makes the entry of the activity at hand in the lists of its topics; nil if
-// rendering went wrong.
+// rendering failed.
 func (r *rendering) cite(id string, year int64) *citation {
 	doc := r.document()
 	if r.err != nil {

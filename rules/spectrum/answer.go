@@ -5,6 +5,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 )
 
 // AppendRow writes the row of a topic as the JSON object that the API answers with in
@@ -13,65 +14,47 @@ import (
 func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 	dst = append(dst, '{')
 	open := len(dst)
-	for key, v := range fields(row) {
-		activities := string(key) == "activities"
-		shown := 0
-		if activities {
-			shown = recent(array(v), year)
-		}
-		if string(key) == "_id" || activities && shown == 0 {
+	r := raw.Read(row)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		if string(e.Key) == "_id" {
 			continue
 		}
-		if len(dst) > open {
+		mark := len(dst)
+		if mark > open {
 			dst = append(dst, ',')
 		}
-		dst = append(ejson.AppendStringBytes(dst, key), ':')
-		if activities {
-			dst = appendFirst(dst, array(v), shown)
+		dst = append(ejson.AppendStringBytes(dst, e.Key), ':')
+		start := len(dst)
+		if string(e.Key) == "activities" {
+			dst = appendRecent(dst, e.Value(), year)
 		} else {
-			dst = appendJSON(dst, v)
+			dst = ejson.Append(dst, e.Value())
+		}
+		if len(dst) == start {
+			dst = dst[:mark]
 		}
 	}
 	return append(dst, '}')
 }
 
-// recent counts the activities, newest first, that are recent in a year: they are the
-// first ones.
-func recent(activities []byte, year int) int {
-	n := 0
-	for _, v := range fields(activities) {
-		doc, _ := v.DocumentOK()
-		if y, ok := whole(field(doc, "year")); !ok || y < int64(year)-recentYears {
+// appendRecent writes the array of the activities that are recent in a year, nothing if
+// there are none. They come newest first.
+func appendRecent(dst []byte, activities bson.RawValue, year int) []byte {
+	separator := byte('[')
+	for v := range raw.Elements(activities) {
+		if y, ok := whole(field(document(v), "year")); !ok || y < int64(year)-recentYears {
 			break
 		}
-		n++
+		dst = ejson.Append(append(dst, separator), v)
+		separator = ','
 	}
-	return n
-}
-
-// appendFirst writes the first n elements of an array.
-func appendFirst(dst, list []byte, n int) []byte {
-	dst = append(dst, '[')
-	i := 0
-	for _, v := range fields(list) {
-		if i == n {
-			break
-		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendJSON(dst, v)
-		i++
+	if separator == ',' {
+		dst = append(dst, ']')
 	}
-	return append(dst, ']')
+	return dst
 }
 
-// appendJSON writes a value.
-func appendJSON(dst []byte, v bsoncore.Value) []byte {
-	return ejson.Append(dst, bson.RawValue{Type: bson.Type(v.Type), Value: v.Data})
-}
-
-// Totals tells what a summary was made from.
+// Totals is what a summary was made from.
 type Totals struct {
 	Activities int  // that shares are of: affiliated, with topics
 	Topics     int  // rows beside that of the totals
@@ -96,7 +79,7 @@ func (s *Summary) totals() bson.Raw {
 
 // ReadTotals reads the row of Totals; false for every other row.
 func ReadTotals(row bson.Raw) (Totals, bool) {
-	if field(row, "_id").Type != bsoncore.TypeInt32 {
+	if field(row, "_id").Type != bson.TypeInt32 {
 		return Totals{}, false
 	}
 	activities, _ := whole(field(row, "activities"))

@@ -2,11 +2,15 @@ package spectrum
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 )
 
 // related is a unit or a person that may be shown beside topics.
@@ -26,9 +30,9 @@ func (d directory) add(key string, fields []byte) {
 }
 
 // named returns those that an array of keys names, each once.
-func (d directory) named(keys []byte) []*related {
+func (d directory) named(keys bson.RawValue) []*related {
 	var found []*related
-	for _, v := range fields(keys) {
+	for v := range raw.Elements(keys) {
 		if r := d[text(v)]; r != nil && !slices.Contains(found, r) {
 			found = append(found, r)
 		}
@@ -57,9 +61,9 @@ func isRoot(group bson.Raw) bool {
 		return true
 	}
 	switch parent := field(group, "parent"); parent.Type {
-	case 0, bsoncore.TypeNull, bsoncore.TypeUndefined:
+	case 0, bson.TypeNull, bson.TypeUndefined:
 		return true
-	case bsoncore.TypeString:
+	case bson.TypeString:
 		return text(parent) == ""
 	}
 	return false
@@ -72,7 +76,7 @@ func visiblePersons(persons []bson.Raw) directory {
 		if is(field(p, "is_active"), false) || is(field(p, "hide"), true) {
 			continue
 		}
-		shown := bsoncore.AppendStringElement(nil, "id", idText(field(p, "_id")))
+		shown := bsoncore.AppendStringElement(nil, "id", ejson.IDText(field(p, "_id")))
 		shown = bsoncore.AppendStringElement(shown, "displayname", displayName(p))
 		d.add(text(field(p, "username")), appendStored(shown, p, "academic_title", "position", "position_de"))
 	}
@@ -96,11 +100,11 @@ func appendStored(dst []byte, doc bson.Raw, keys ...string) []byte {
 }
 
 // appendValue appends an element; a missing value is null.
-func appendValue(dst []byte, key string, v bsoncore.Value) []byte {
+func appendValue(dst []byte, key string, v bson.RawValue) []byte {
 	if v.Type == 0 {
 		return bsoncore.AppendNullElement(dst, key)
 	}
-	return bsoncore.AppendValueElement(dst, key, v)
+	return append(bsoncore.AppendHeader(dst, bsoncore.Type(v.Type), key), v.Value...)
 }
 
 // tally counts assignments by unit or person.
@@ -108,10 +112,7 @@ type tally map[*related]int
 
 // top returns those with the highest counts, up to maxRelated, ties by key.
 func (t tally) top() []*related {
-	all := make([]*related, 0, len(t))
-	for r := range t {
-		all = append(all, r)
-	}
+	all := slices.Collect(maps.Keys(t))
 	slices.SortFunc(all, func(a, b *related) int {
 		return cmp.Or(cmp.Compare(t[b], t[a]), cmp.Compare(a.key, b.key))
 	})

@@ -24,33 +24,41 @@ func (s *Summary) row(t *topic) bson.Raw {
 	dst = s.appendEnrichment(dst, t.id)
 	dst = bsoncore.AppendInt64Element(dst, "count", int64(t.count))
 	dst = bsoncore.AppendDoubleElement(dst, "share", share(t.count, s.activities))
-	dst = appendTimeline(dst, t.timeline)
-	dst = t.units.appendTo(dst, "units")
-	dst = t.persons.appendTo(dst, "researchers")
-	dst = t.recent.appendTo(dst, "activities")
+	dst = appendList(dst, "timeline", slices.Sorted(maps.Keys(t.timeline)), func(dst []byte, year int64) []byte {
+		dst = bsoncore.AppendInt64Element(dst, "year", year)
+		return bsoncore.AppendInt64Element(dst, "count", int64(t.timeline[year]))
+	})
+	dst = appendList(dst, "units", t.units.top(), t.units.appendElements)
+	dst = appendList(dst, "researchers", t.persons.top(), t.persons.appendElements)
+	dst = appendList(dst, "activities", t.recent, appendEntry)
 	return end(dst, start)
 }
 
-// end closes the document that began at start.
+// end closes the document or array that began at start.
 func end(dst []byte, start int32) []byte {
 	dst, _ = bsoncore.AppendDocumentEnd(dst, start) // fails only for a start out of range
 	return dst
 }
 
-// endArray closes the array that began at start.
-func endArray(dst []byte, start int32) []byte {
-	dst, _ = bsoncore.AppendArrayEnd(dst, start) // fails only for a start out of range
-	return dst
+// appendList appends an array of documents, one for each item; elements appends those of
+// one.
+func appendList[T any](dst []byte, key string, items []T, elements func(dst []byte, item T) []byte) []byte {
+	list, dst := bsoncore.AppendArrayElementStart(dst, key)
+	for i, item := range items {
+		start, open := bsoncore.AppendDocumentElementStart(dst, strconv.Itoa(i))
+		dst = end(elements(open, item), start)
+	}
+	return end(dst, list)
 }
 
 // numeric turns text in digits into the number; everything else stays as it is.
-func numeric(v bsoncore.Value) bsoncore.Value {
+func numeric(v bson.RawValue) bson.RawValue {
 	s := text(v)
 	if s == "" || len(s) > 18 || strings.Trim(s, "0123456789") != "" {
 		return v
 	}
 	n, _ := strconv.ParseInt(s, 10, 64) // 18 digits always fit
-	return bsoncore.Value{Type: bsoncore.TypeInt64, Data: bsoncore.AppendInt64(nil, n)}
+	return bson.RawValue{Type: bson.TypeInt64, Value: bsoncore.AppendInt64(nil, n)}
 }
 
 // share returns count/total rounded to six decimals. It rounds the exact quotient,
@@ -65,55 +73,27 @@ func (s *Summary) appendEnrichment(dst []byte, id string) []byte {
 	entry := s.catalogue[id]
 	dst = appendValue(dst, "description", field(entry, "description"))
 	keywords := field(entry, "keywords")
-	if array(keywords) == nil && text(keywords) == "" {
+	if keywords.Type != bson.TypeArray && text(keywords) == "" {
 		return bsoncore.AppendArrayElement(dst, "keywords", emptyArray)
 	}
-	return bsoncore.AppendValueElement(dst, "keywords", keywords)
+	return appendValue(dst, "keywords", keywords)
 }
 
 // emptyArray is an encoded array without elements.
 var emptyArray = []byte{5, 0, 0, 0, 0}
 
-// appendTimeline appends the counts by year, oldest first.
-func appendTimeline(dst []byte, counts map[int64]int) []byte {
-	list, dst := bsoncore.AppendArrayElementStart(dst, "timeline")
-	for i, year := range slices.Sorted(maps.Keys(counts)) {
-		var item int32
-		item, dst = bsoncore.AppendDocumentElementStart(dst, strconv.Itoa(i))
-		dst = bsoncore.AppendInt64Element(dst, "year", year)
-		dst = bsoncore.AppendInt64Element(dst, "count", int64(counts[year]))
-		dst = end(dst, item)
-	}
-	return endArray(dst, list)
+// appendElements appends the elements of a unit or person and the count of it.
+func (t tally) appendElements(dst []byte, r *related) []byte {
+	return bsoncore.AppendInt64Element(append(dst, r.fields...), "count", int64(t[r]))
 }
 
-// appendTo appends the top of the tally as an array.
-func (t tally) appendTo(dst []byte, key string) []byte {
-	list, dst := bsoncore.AppendArrayElementStart(dst, key)
-	for i, r := range t.top() {
-		var item int32
-		item, dst = bsoncore.AppendDocumentElementStart(dst, strconv.Itoa(i))
-		dst = append(dst, r.fields...)
-		dst = bsoncore.AppendInt64Element(dst, "count", int64(t[r]))
-		dst = end(dst, item)
-	}
-	return endArray(dst, list)
-}
-
-// appendTo appends the entries as an array.
-func (n newest) appendTo(dst []byte, key string) []byte {
-	list, dst := bsoncore.AppendArrayElementStart(dst, key)
-	for i, e := range n {
-		var item int32
-		item, dst = bsoncore.AppendDocumentElementStart(dst, strconv.Itoa(i))
-		dst = bsoncore.AppendStringElement(dst, "id", e.id)
-		dst = bsoncore.AppendInt64Element(dst, "year", e.year)
-		dst = bsoncore.AppendDoubleElement(dst, "score", e.score)
-		dst = bsoncore.AppendStringElement(dst, "html", e.html)
-		dst = bsoncore.AppendStringElement(dst, "icon", e.icon)
-		dst = bsoncore.AppendStringElement(dst, "type", e.kind)
-		dst = bsoncore.AppendStringElement(dst, "subtype", e.subkind)
-		dst = end(dst, item)
-	}
-	return endArray(dst, list)
+// appendEntry appends the elements of an activity in a topic's list.
+func appendEntry(dst []byte, e entry) []byte {
+	dst = bsoncore.AppendStringElement(dst, "id", e.id)
+	dst = bsoncore.AppendInt64Element(dst, "year", e.year)
+	dst = bsoncore.AppendDoubleElement(dst, "score", e.score)
+	dst = bsoncore.AppendStringElement(dst, "html", e.html)
+	dst = bsoncore.AppendStringElement(dst, "icon", e.icon)
+	dst = bsoncore.AppendStringElement(dst, "type", e.kind)
+	return bsoncore.AppendStringElement(dst, "subtype", e.subkind)
 }

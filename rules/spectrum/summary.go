@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 )
 
 // Fixed by API.md (GET /portfolio/spectrum, rules 4 and 5).
@@ -102,17 +104,17 @@ func (s *Summary) Add(record bson.Raw) error {
 	s.activities++
 	rendered := rendering{render: s.render, record: record, stored: a.rendered}
 	units, persons := s.units.named(a.units), s.persons.named(rendered.users())
-	id := idText(a.id)
+	id := ejson.IDText(a.id)
 	var cited *citation
-	for _, assignment := range fields(a.topics) {
-		doc, _ := assignment.DocumentOK()
+	for assignment := range raw.Elements(a.topics) {
+		doc := document(assignment)
 		t := s.topic(text(field(doc, "id")))
 		if t == nil {
 			continue
 		}
 		t.label(doc, a, id)
 		t.tally(a, units, persons)
-		score, _ := number(field(doc, "score"))
+		score := number(field(doc, "score"))
 		if !a.dated || !(score >= minScore) || !t.recent.takes(id, a.year) {
 			continue
 		}
@@ -144,7 +146,7 @@ func (s *Summary) topic(id string) *topic {
 
 // label keeps an assignment of the activity if it is the newest. The order of
 // activities is total, so that labels do not depend on the order in which they come.
-func (t *topic) label(assignment bsoncore.Document, a activity, id string) {
+func (t *topic) label(assignment []byte, a activity, id string) {
 	newer := t.labels == nil
 	switch {
 	case newer:
