@@ -2,24 +2,27 @@ package markup
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"golang.org/x/net/html"
 )
 
 // maxRounds bounds how often sanitize is repeated until its result no longer changes.
 // Only contrived input needs more than one round.
 const maxRounds = 4
 
-// Clean removes from html everything that is not on the allow-list (DESIGN.md: 14):
+// Clean removes from HTML everything that is not on the allow-list (DESIGN.md: 14):
 // elements a b br div em i p small span strong sub sup u, attributes class, title,
 // data-title, data-toggle and, on links, href (http, https or relative), target and
 // rel. The elements of the result are closed and in order. Clean returns HTML that is
 // safe and in simple form unchanged, without allocating.
 // Clean(Clean(x)) equals Clean(x).
-func Clean(html string) string {
-	if simple(html) {
-		return html
+func Clean(s string) string {
+	if simple(s) {
+		return s
 	}
-	out := sanitize(html)
+	out := sanitize(s)
 	for range maxRounds {
 		if simple(out) {
 			return out
@@ -34,8 +37,8 @@ func Clean(html string) string {
 }
 
 // sanitize is one round of the slow path: repair the bytes, filter, balance.
-func sanitize(html string) string {
-	return balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(html), spacesEncoded)))
+func sanitize(s string) string {
+	return balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(s), spacesEncoded)))
 }
 
 // linkAddress matches the beginning of a link up to the end of its quoted address.
@@ -63,71 +66,52 @@ func printable(s string) string {
 	}, s)
 }
 
-// balance closes what s leaves open and drops end tags that close nothing. It
-// reads bluemonday's output, in which "<" and ">" stand only for tags and all
-// attributes are quoted and escaped.
+// balance closes what s leaves open and drops end tags that close nothing. It reads
+// bluemonday's output, in which "<" and ">" stand only for tags.
 func balance(s string) string {
-	var b strings.Builder
+	var dst []byte
 	var open []string
-	for {
-		lt := strings.IndexByte(s, '<')
-		gt := -1
-		if lt >= 0 {
-			gt = strings.IndexByte(s[lt:], '>')
-		}
-		if gt < 0 {
-			break
-		}
-		b.WriteString(s[:lt])
-		raw := s[lt : lt+gt+1]
-		s = s[lt+gt+1:]
+	z := html.NewTokenizer(strings.NewReader(s))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		raw := string(z.Raw())
 		name, end := tagName(raw)
 		switch {
-		case name == "br":
-			if !end {
-				b.WriteString("<br>")
-			}
+		case kind == html.TextToken:
+			dst = append(dst, raw...)
+		case name == "br" && !end:
+			dst = append(dst, "<br>"...)
 		case end:
-			open = closeThrough(&b, open, name)
-		case strings.HasSuffix(raw, "/>") || len(open) == maxDepth:
-			// A self-closed element is empty; of one nested too deep only the content stays.
-		default:
-			b.WriteString(raw)
-			open = append(open, name)
+			dst, open = closeThrough(dst, open, name)
+		case kind == html.StartTagToken && len(open) < maxDepth:
+			dst, open = append(dst, raw...), append(open, name)
 		}
+		// A self-closed element is empty; of one nested too deep only the content stays.
 	}
-	b.WriteString(strings.ReplaceAll(s, "<", "&lt;"))
-	for len(open) > 0 {
-		open = closeThrough(&b, open, open[len(open)-1])
-	}
-	return b.String()
+	return string(closeAll(dst, open))
 }
 
 // closeThrough writes the end tags from the innermost open element out to name,
 // or nothing if name is not open.
-func closeThrough(b *strings.Builder, open []string, name string) []string {
-	at := len(open) - 1
-	for at >= 0 && open[at] != name {
-		at--
+func closeThrough(dst []byte, open []string, name string) ([]byte, []string) {
+	for at := len(open) - 1; at >= 0; at-- {
+		if open[at] == name {
+			return closeAll(dst, open[at:]), open[:at]
+		}
 	}
-	if at < 0 {
-		return open
+	return dst, open
+}
+
+// closeAll writes the end tags of open elements.
+func closeAll(dst []byte, open []string) []byte {
+	for _, name := range slices.Backward(open) {
+		dst = append(append(append(dst, "</"...), name...), '>')
 	}
-	for i := len(open) - 1; i >= at; i-- {
-		b.WriteString("</")
-		b.WriteString(open[i])
-		b.WriteByte('>')
-	}
-	return open[:at]
+	return dst
 }
 
 // tagName returns the lower-case name in a tag and whether it is an end tag.
 func tagName(raw string) (name string, end bool) {
-	raw = strings.TrimPrefix(raw, "<")
-	if strings.HasPrefix(raw, "/") {
-		end = true
-		raw = raw[1:]
-	}
+	raw, end = strings.CutPrefix(strings.TrimPrefix(raw, "<"), "/")
 	n := 0
 	for n < len(raw) && alnum(raw[n]) {
 		n++

@@ -13,72 +13,13 @@ import (
 // the scanner's stack of elements off the heap.
 const maxDepth = 32
 
-// element is one of the allowed elements; 0 is any other.
-type element uint8
-
-const (
-	noElement element = iota
-	elemA
-	elemB
-	elemBr
-	elemDiv
-	elemEm
-	elemI
-	elemP
-	elemSmall
-	elemSpan
-	elemStrong
-	elemSub
-	elemSup
-	elemU
-)
-
-// elementNames lists the allowed elements for the bluemonday policy.
+// elementNames are the allowed elements.
 var elementNames = []string{
 	"a", "b", "br", "div", "em", "i", "p", "small", "span", "strong", "sub", "sup", "u",
 }
 
-// elementOf returns the allowed element called name, in lower case.
-func elementOf(name string) element {
-	switch name {
-	case "a":
-		return elemA
-	case "b":
-		return elemB
-	case "br":
-		return elemBr
-	case "div":
-		return elemDiv
-	case "em":
-		return elemEm
-	case "i":
-		return elemI
-	case "p":
-		return elemP
-	case "small":
-		return elemSmall
-	case "span":
-		return elemSpan
-	case "strong":
-		return elemStrong
-	case "sub":
-		return elemSub
-	case "sup":
-		return elemSup
-	case "u":
-		return elemU
-	}
-	return noElement
-}
-
-// inTitle reports whether titles may carry the element (DESIGN.md: 14).
-func (e element) inTitle() bool {
-	switch e {
-	case elemI, elemB, elemEm, elemStrong, elemSub, elemSup:
-		return true
-	}
-	return false
-}
+// titleElements are the elements that titles may carry (DESIGN.md: 14).
+var titleElements = []string{"i", "b", "em", "strong", "sub", "sup"}
 
 // The words allowed in attributes. Other classes could lay a link over the portal's page,
 // and other relations would give the linked page access to it.

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,7 +14,7 @@ func simple(s string) bool {
 	if !utf8.ValidString(s) {
 		return false
 	}
-	var open [maxDepth]element
+	var open [maxDepth]string
 	depth := 0
 	for i := 0; i < len(s); {
 		if s[i] != '<' {
@@ -29,7 +30,7 @@ func simple(s string) bool {
 		}
 		i += t.size
 		switch {
-		case t.elem == elemBr:
+		case t.elem == "br":
 		case t.end:
 			if depth == 0 || open[depth-1] != t.elem {
 				return false
@@ -51,9 +52,9 @@ func control(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7
 
 // tag is a tag read by scanTag.
 type tag struct {
-	elem element
-	end  bool // </name>
-	size int  // bytes from '<' through '>'
+	elem string // the element's name
+	end  bool   // </name>
+	size int    // bytes from '<' through '>'
 }
 
 // scanTag reads the tag at the start of s, in one of the simple forms: <name>,
@@ -69,8 +70,8 @@ func scanTag(s string) (tag, bool) {
 	for i < len(s) && s[i] >= 'a' && s[i] <= 'z' {
 		i++
 	}
-	t.elem = elementOf(s[start:i])
-	if t.elem == noElement || t.end && t.elem == elemBr {
+	t.elem = s[start:i]
+	if !slices.Contains(elementNames, t.elem) || t.end && t.elem == "br" {
 		return t, false
 	}
 	for i < len(s) {
@@ -78,7 +79,7 @@ func scanTag(s string) (tag, bool) {
 		case s[i] == '>':
 			t.size = i + 1
 			return t, true
-		case t.elem == elemBr && (strings.HasPrefix(s[i:], "/>") || strings.HasPrefix(s[i:], " />")):
+		case t.elem == "br" && (strings.HasPrefix(s[i:], "/>") || strings.HasPrefix(s[i:], " />")):
 			t.size = i + strings.IndexByte(s[i:], '>') + 1
 			return t, true
 		case s[i] != ' ' || t.end:
@@ -95,7 +96,7 @@ func scanTag(s string) (tag, bool) {
 
 // scanAttribute reads name='value' or name="value" at the start of s and returns its
 // size, or false if the element may not have this attribute and value.
-func scanAttribute(s string, e element) (int, bool) {
+func scanAttribute(s, elem string) (int, bool) {
 	eq := strings.IndexByte(s, '=')
 	if eq < 0 || eq+1 >= len(s) {
 		return 0, false
@@ -105,14 +106,14 @@ func scanAttribute(s string, e element) (int, bool) {
 		return 0, false
 	}
 	n := strings.IndexByte(s[eq+2:], quote)
-	if n < 0 || !safeAttribute(e, s[:eq], s[eq+2:eq+2+n]) {
+	if n < 0 || !safeAttribute(elem, s[:eq], s[eq+2:eq+2+n]) {
 		return 0, false
 	}
 	return eq + 2 + n + 1, true
 }
 
 // safeAttribute mirrors the bluemonday policy for one attribute.
-func safeAttribute(e element, name, value string) bool {
+func safeAttribute(elem, name, value string) bool {
 	switch name {
 	case "class":
 		return allowedWords(value, classNames, classFamilies)
@@ -121,11 +122,11 @@ func safeAttribute(e element, name, value string) bool {
 	case "data-toggle":
 		return only(value, func(c byte) bool { return c >= 'a' && c <= 'z' || c == '-' })
 	case "href":
-		return e == elemA && simpleURL(value)
+		return elem == "a" && simpleURL(value)
 	case "target":
-		return e == elemA && (value == "_blank" || value == "_self" || value == "_parent" || value == "_top")
+		return elem == "a" && (value == "_blank" || value == "_self" || value == "_parent" || value == "_top")
 	case "rel":
-		return e == elemA && allowedWords(value, relations, nil)
+		return elem == "a" && allowedWords(value, relations, nil)
 	}
 	return false
 }

@@ -55,7 +55,7 @@ func stripSimple(s string) string {
 		b.WriteString(s[:lt])
 		t, _ := scanTag(s[lt:])
 		switch t.elem {
-		case elemBr, elemP, elemDiv:
+		case "br", "p", "div":
 			b.WriteByte(' ')
 		}
 		s = s[lt+t.size:]

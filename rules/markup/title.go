@@ -2,6 +2,7 @@ package markup
 
 import (
 	"html"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -58,10 +59,7 @@ func AppendTitle(dst []byte, s string) []byte {
 			i += n
 		}
 	}
-	for i := len(open) - 1; i >= 0; i-- {
-		dst = appendEnd(dst, open[i])
-	}
-	return dst
+	return closeAll(dst, open)
 }
 
 // titleElement appends a start or end tag and keeps elements in order: an end tag also
@@ -76,23 +74,7 @@ func titleElement(dst []byte, open []string, name string, end bool) ([]byte, []s
 		dst = append(dst, name...)
 		return append(dst, '>'), append(open, name)
 	}
-	at := len(open) - 1
-	for at >= 0 && open[at] != name {
-		at--
-	}
-	if at < 0 {
-		return dst, open
-	}
-	for i := len(open) - 1; i >= at; i-- {
-		dst = appendEnd(dst, open[i])
-	}
-	return dst, open[:at]
-}
-
-func appendEnd(dst []byte, name string) []byte {
-	dst = append(dst, "</"...)
-	dst = append(dst, name...)
-	return append(dst, '>')
+	return closeThrough(dst, open, name)
 }
 
 // maxTitleTag bounds the length of a tag in a title, so that a title of many "<" takes
@@ -111,7 +93,7 @@ func titleTag(s string) (name string, end bool, size int) {
 	if end {
 		after++
 	}
-	if !elementOf(name).inTitle() || !(after == gt || s[after] == ' ') {
+	if !slices.Contains(titleElements, name) || !(after == gt || s[after] == ' ') {
 		return "", false, 0
 	}
 	return name, end, gt + 1
