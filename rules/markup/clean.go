@@ -73,11 +73,12 @@ func balance(s string) string {
 	var open []string
 	z := html.NewTokenizer(strings.NewReader(s))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
-		raw := string(z.Raw())
-		name, end := tagName(raw)
-		switch {
-		case kind == html.TextToken:
+		raw := z.Raw()
+		if kind == html.TextToken {
 			dst = append(dst, raw...)
+			continue
+		}
+		switch name, end := tagName(string(raw)); {
 		case name == "br" && !end:
 			dst = append(dst, "<br>"...)
 		case end:

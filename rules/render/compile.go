@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"strings"
 
 	"vitrine/rules/markup"
@@ -12,19 +13,11 @@ type vocabulary struct {
 	labels map[string][languages]string
 }
 
-// compile turns a template into instructions. It checks every name, and that the
-// template's own markup is allowed and balanced in each branch.
-func (v *vocabulary) compile(src string) ([]instr, error) {
-	nodes, err := parseTemplate(src)
-	if err != nil {
-		return nil, err
-	}
-	return v.compileNodes(nodes)
-}
-
-// compileNodes is compile for a template that is read already.
-func (v *vocabulary) compileNodes(nodes []node) ([]instr, error) {
-	c := &compiler{vocabulary: v}
+// compile turns a template into instructions, which are never nil: an empty template is
+// one, too. It checks every name, and that the template's own markup is allowed and
+// balanced in each branch.
+func (v *vocabulary) compile(nodes []node) ([]instr, error) {
+	c := &compiler{vocabulary: v, code: []instr{}}
 	if err := c.nodes(nodes); err != nil {
 		return nil, err
 	}
@@ -213,28 +206,15 @@ func lexeme(s string) (pieceKind, int) {
 	if n := punctRun(s); n > 0 {
 		return punctPiece, n
 	}
-	i := max(1, referenceSize(s))
+	i := max(1, len(reference.FindString(s)))
 	for i < len(s) && s[i] != '&' && !strings.ContainsRune(" \n\t\r()[]<", rune(s[i])) && punctRun(s[i:]) == 0 {
 		i++
 	}
 	return wordPiece, i
 }
 
-// referenceSize returns the size of what looks like a character reference at the
-// start of s, so that its semicolon does not count as punctuation; 0 if none does.
-func referenceSize(s string) int {
-	if s[0] != '&' {
-		return 0
-	}
-	i := 1
-	for i < len(s) && (isWord(s[i]) || s[i] == '#') {
-		i++
-	}
-	if i == 1 || i == len(s) || s[i] != ';' {
-		return 0
-	}
-	return i + 1
-}
+// reference is what looks like a character reference. Its semicolon is no punctuation.
+var reference = regexp.MustCompile(`^&[\w#]+;`)
 
 // punctRun returns the size of the punctuation that s begins with, 0 if it is
 // part of a word: "10.5" and "https://" go on right after it.

@@ -2,6 +2,8 @@ package render
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -77,11 +79,9 @@ func (j *joiner) end() {
 	}
 	closing := j.open[len(j.open)-1]
 	j.open = j.open[:len(j.open)-1]
-	for i := len(j.queue) - 1; i >= 0; i-- {
-		if j.queue[i].kind == startPiece {
-			j.queue = append(j.queue[:i], j.queue[i+1:]...)
-			return
-		}
+	if i := j.lastQueued(startPiece); i >= 0 {
+		j.queue = slices.Delete(j.queue, i, i+1)
+		return
 	}
 	if closing != "" {
 		j.push(endPiece, closing)
@@ -91,17 +91,9 @@ func (j *joiner) end() {
 // closeBracket writes a closing bracket, or takes the opening one back if
 // nothing visible stands between them.
 func (j *joiner) closeBracket(text string) {
-	for i := len(j.queue) - 1; i >= 0; i-- {
-		if j.queue[i].kind != openPiece {
-			continue
-		}
-		kept := j.queue[:i]
-		for _, p := range j.queue[i+1:] {
-			if p.kind == startPiece || p.kind == endPiece {
-				kept = append(kept, p)
-			}
-		}
-		j.queue = kept
+	if i := j.lastQueued(openPiece); i >= 0 {
+		tags := slices.DeleteFunc(j.queue[i+1:], func(p joint) bool { return p.kind != startPiece && p.kind != endPiece })
+		j.queue = append(j.queue[:i], tags...)
 		return
 	}
 	j.settle(breakPiece)
@@ -109,18 +101,22 @@ func (j *joiner) closeBracket(text string) {
 	j.last = rune(text[0])
 }
 
+// lastQueued returns where the last piece of a kind waits, -1 if none does.
+func (j *joiner) lastQueued(kind pieceKind) int {
+	for i, p := range slices.Backward(j.queue) {
+		if p.kind == kind {
+			return i
+		}
+	}
+	return -1
+}
+
 // finish ends the citation and returns it; it is valid until the next reset.
 func (j *joiner) finish() []byte {
 	for len(j.open) > 0 {
 		j.end()
 	}
-	kept := j.queue[:0]
-	for _, p := range j.queue {
-		if p.kind != openPiece && p.kind != breakPiece {
-			kept = append(kept, p)
-		}
-	}
-	j.queue = kept
+	j.queue = slices.DeleteFunc(j.queue, func(p joint) bool { return p.kind == openPiece || p.kind == breakPiece })
 	j.settle(breakPiece)
 	return j.out
 }
@@ -220,18 +216,12 @@ func lastVisible(html []byte) rune {
 	if i <= 0 {
 		return utf8.RuneError
 	}
-	if html[i-1] == ';' && isReference(html[:i]) {
+	if html[i-1] == ';' && lastReference.Match(html[:i]) {
 		return utf8.RuneError
 	}
 	r, _ := utf8.DecodeLastRune(html[:i])
 	return r
 }
 
-// isReference reports whether html ends in a character reference.
-func isReference(html []byte) bool {
-	i := len(html) - 1
-	for i > 0 && (isWord(html[i-1]) || html[i-1] == '#') {
-		i--
-	}
-	return i > 0 && i < len(html)-1 && html[i-1] == '&'
-}
+// lastReference is a character reference at the end of HTML.
+var lastReference = regexp.MustCompile(`&[\w#]+;$`)

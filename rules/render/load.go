@@ -32,7 +32,6 @@ func Parse(name string, src []byte) (*Rules, error) {
 	for slot, field := range baseNames {
 		l.rules.slots[field] = slot
 	}
-	l.rules.values = baseSlots
 	l.file(file.Content[0])
 	if len(l.errs) > 0 {
 		return nil, errors.Join(l.errs...)
@@ -86,14 +85,7 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 		l.wrong(n, at, "field %q is built in", path)
 		return
 	}
-	parts := strings.Split(path, ".")
-	slot, ok := l.rules.slots[parts[0]]
-	if !ok {
-		slot = l.rules.values
-		l.rules.slots[parts[0]] = slot
-		l.rules.values++
-	}
-	l.fields[path] = kind(source{slot: slot, path: parts[1:]})
+	l.fields[path] = kind(l.rules.source(path))
 }
 
 func (l *loader) activityType(id string, n *yaml.Node, path string, base subtype) {
@@ -133,12 +125,13 @@ func (l *loader) templates(n *yaml.Node, path string, s *subtype) {
 			l.wrong(n, path, "a template is text")
 			return
 		}
-		code, err := l.compile(strings.TrimSpace(n.Value))
+		nodes, err := parseTemplate(strings.TrimSpace(n.Value))
+		if err == nil {
+			s.templates[out], err = l.compile(nodes)
+		}
 		if err != nil {
 			l.wrong(n, path, "%v", err)
-			return
 		}
-		s.templates[out] = append([]instr{}, code...) // never nil: an empty template is one
 	})
 }
 

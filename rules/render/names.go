@@ -72,7 +72,7 @@ func (n *nameStyle) field(s source, others map[string]nameStyle) *field {
 func (n *nameStyle) write(s source) writer {
 	nameless := func(who person) bool { return who.last == "" }
 	return func(p *page, dst []byte) []byte {
-		persons := p.persons(s)
+		persons := p.list(s)
 		if slices.ContainsFunc(persons, nameless) {
 			persons = slices.DeleteFunc(slices.Clone(persons), nameless)
 		}

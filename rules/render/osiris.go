@@ -1,11 +1,11 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -93,7 +93,7 @@ func OsirisVocabularies() []string {
 func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	l := &osirisLoader{
 		rules: &Rules{
-			slots: maps.Clone(r.slots), values: r.values,
+			slots: maps.Clone(r.slots),
 			types: maps.Clone(r.types), fallback: r.fallback,
 			fingerprint: osirisFingerprint(r.fingerprint, o),
 		},
@@ -101,12 +101,12 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 		icons:   map[string]string{},
 		guessed: map[string]bool{},
 	}
-	l.rules.userSlots = append(slices.Clone(r.userSlots), l.slot("supervisors"))
+	l.rules.userSlots = append(slices.Clone(r.userSlots), l.rules.source("supervisors").slot)
 	for out, path := range map[output]string{outAuthors: "authors", outEditors: "editors"} {
-		persons := osirisPersons(l.source(path), authorStyle(o.Persons))
+		persons := osirisPersons(l.rules.source(path), authorStyle(o.Persons))
 		l.rules.templates[out] = []instr{{kind: fieldPiece, fields: []*field{persons}}}
 	}
-	l.rules.parts = &datePartSlots{start: l.slot("start"), end: l.slot("end")}
+	l.rules.parts = &datePartSlots{start: l.rules.source("start").slot, end: l.rules.source("end").slot}
 	l.vocabulary = vocabulary{fields: l.osirisFields(o), labels: map[string][languages]string{untitled: untitledLabel}}
 	seen := map[string]bool{}
 	for _, c := range o.Categories {
@@ -149,23 +149,6 @@ type osirisLoader struct {
 
 func (l *osirisLoader) fault(from, format string, args ...any) {
 	l.faults = append(l.faults, Fault{From: from, Reason: fmt.Sprintf(format, args...)})
-}
-
-// slot returns the place of a stored field, which it makes if there is none yet.
-func (l *osirisLoader) slot(name string) int {
-	slot, ok := l.rules.slots[name]
-	if !ok {
-		slot = l.rules.values
-		l.rules.slots[name] = slot
-		l.rules.values++
-	}
-	return slot
-}
-
-// source finds the stored field of a dotted path.
-func (l *osirisLoader) source(path string) source {
-	parts := strings.Split(path, ".")
-	return source{slot: l.slot(parts[0]), path: parts[1:]}
 }
 
 // fresh reports whether an ID can be used, and marks it as taken: the first of equals
@@ -251,11 +234,5 @@ func (l *osirisLoader) icon(from, name string) string {
 
 // inLanguages returns a name for each language, one for want of the other.
 func inLanguages(n label.Name) [languages]string {
-	if n.EN == "" {
-		n.EN = n.DE
-	}
-	if n.DE == "" {
-		n.DE = n.EN
-	}
-	return [languages]string{english: n.EN, german: n.DE}
+	return [languages]string{english: cmp.Or(n.EN, n.DE), german: cmp.Or(n.DE, n.EN)}
 }

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"iter"
 	"slices"
 	"strings"
 )
@@ -81,21 +80,20 @@ func linkedNodes(fields map[string]*field, nodes []node) []node {
 
 // withLegend appends to a citation that names the authors what explains marks behind them.
 func withLegend(nodes []node) []node {
-	for name := range fieldNames(nodes) {
-		if name == "author-table" || name == "scientist" || name == "authors" || strings.HasPrefix(name, "authors-") {
-			return append(slices.Clone(nodes), literal{text: "<br><small>"}, fieldNode(legend), literal{text: "</small>"})
-		}
+	authors := false
+	fieldNames(nodes, func(name string) {
+		authors = authors || name == "author-table" || name == "scientist" || name == "authors" || strings.HasPrefix(name, "authors-")
+	})
+	if !authors {
+		return nodes
 	}
-	return nodes
+	return append(slices.Clone(nodes), literal{text: "<br><small>"}, fieldNode(legend), literal{text: "</small>"})
 }
 
-// code compiles nodes that osirisNodes has passed, alone or in a form of ours.
+// code compiles nodes that osirisNodes has returned, alone or in a form of ours.
 func (l *osirisLoader) code(nodes []node) []instr {
-	code, err := l.compileNodes(nodes)
-	if err != nil {
-		return []instr{} // nothing osirisNodes lets through comes here
-	}
-	return append([]instr{}, code...)
+	code, _ := l.compile(nodes)
+	return code
 }
 
 // osirisNodes reads a template and makes sure that it compiles; nil if it is empty or
@@ -116,11 +114,11 @@ func (l *osirisLoader) osirisNodes(from, name, src string) []node {
 	for _, unknown := range l.resolve(nodes) {
 		l.fault(from, "template.%s: unknown field %q, taken for what activities store under that name", name, unknown)
 	}
-	if _, err := l.compileNodes(nodes); err == nil {
+	if _, err := l.compile(nodes); err == nil {
 		return nodes
 	}
 	tidy := tidyBranch(nodes)
-	if _, err := l.compileNodes(tidy); err != nil {
+	if _, err := l.compile(tidy); err != nil {
 		l.fault(from, "template.%s: %v", name, err)
 		return nil
 	}
@@ -143,44 +141,34 @@ func withoutComments(html string) string {
 // resolve finds the field for every name in a template, and returns the sorted names without a
 // definition. As in OSIRIS, such a name stands for the stored field of that name.
 func (l *osirisLoader) resolve(nodes []node) (unknown []string) {
-	for name := range fieldNames(nodes) {
+	fieldNames(nodes, func(name string) {
 		f, ok := l.named(name)
 		if !ok {
 			unknown = append(unknown, name)
-			f = osirisStored(l.source(name))
+			f = osirisStored(l.rules.source(name))
 			l.guessed[name] = true
 		}
 		l.fields[name] = f
-	}
+	})
 	slices.Sort(unknown)
 	return slices.Compact(unknown)
 }
 
-// fieldNames yields the names of the fields in a template.
-func fieldNames(nodes []node) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, n := range nodes {
-			switch n := n.(type) {
-			case placeholder:
-				for _, op := range n.operands {
-					if op.kind == fieldOperand && !yield(op.text) {
-						return
-					}
-				}
-			case conditional:
-				for _, all := range n.test {
-					for _, term := range all {
-						if !yield(term.name) {
-							return
-						}
-					}
-				}
-				for name := range fieldNames(n.body) {
-					if !yield(name) {
-						return
-					}
+// fieldNames calls fn with the names of the fields in a template.
+func fieldNames(nodes []node, fn func(name string)) {
+	for _, n := range nodes {
+		switch n := n.(type) {
+		case placeholder:
+			for _, o := range n.operands {
+				if o.kind == fieldOperand {
+					fn(o.text)
 				}
 			}
+		case conditional:
+			for _, t := range slices.Concat(n.test...) {
+				fn(t.name)
+			}
+			fieldNames(n.body, fn)
 		}
 	}
 }
@@ -194,7 +182,7 @@ func (l *osirisLoader) named(name string) (*field, bool) {
 	for _, who := range [...]string{"authors", "editors", "supervisors"} {
 		if spec, ok := strings.CutPrefix(name, who+"-"); ok {
 			if style, ok := parseNameStyle(spec); ok {
-				return osirisPersons(l.source(who), style), true
+				return osirisPersons(l.rules.source(who), style), true
 			}
 		}
 	}

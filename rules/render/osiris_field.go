@@ -35,7 +35,7 @@ var osirisNothing = []string{"event-select", "file-icons", "semester-select"}
 func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 	fields := derivedFields()
 	for name, path := range osirisStoredNames {
-		fields[name] = osirisStored(l.source(path))
+		fields[name] = osirisStored(l.rules.source(path))
 	}
 	for _, name := range osirisNothing {
 		fields[name] = constantField([languages]string{})
@@ -50,7 +50,7 @@ func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 	for _, f := range o.Fields {
 		_, builtIn := fields[f.ID]
 		switch {
-		case !fieldName(f.ID):
+		case !fieldName.MatchString(f.ID):
 			l.fault(f.From, "id %q cannot be the name of a field", f.ID)
 		case builtIn:
 			l.fault(f.From, "field %q exists already", f.ID)
@@ -81,11 +81,11 @@ func (l *osirisLoader) persons(fields map[string]*field) {
 		"editor": "editors", "editors": "editors",
 		"supervisor": "supervisors", "supervisors": "supervisors", "supervisor-thesis": "supervisors",
 	} {
-		fields[name] = osirisPersons(l.source(path), osirisStyle())
+		fields[name] = osirisPersons(l.rules.source(path), osirisStyle())
 	}
-	fields[legend] = legendField(l.source("authors"))
-	who, organization := scalarField(l.source("name")), l.source("organization")
-	title, affiliation := scalarField(l.source("academic_title")), scalarField(l.source("affiliation"))
+	fields[legend] = legendField(l.rules.source("authors"))
+	who, organization := scalarField(l.rules.source("name")), l.rules.source("organization")
+	title, affiliation := scalarField(l.rules.source("academic_title")), scalarField(l.rules.source("affiliation"))
 	fields["organization"] = titleField(func(p *page) string { return organizationName(organization.value(p)) })
 	fields["person"] = joined(", ", joined(" ", title, who), affiliation)
 	fields["person-organization"] = joined(", ", who, fields["organization"])
@@ -110,7 +110,7 @@ func organizationName(v bson.RawValue) string {
 // activity does.
 func (l *osirisLoader) journals(fields map[string]*field, known map[string]OsirisJournal) {
 	known = maps.Clone(known)
-	id, stored := l.source("journal_id"), osirisStored(l.source("journal"))
+	id, stored := l.rules.source("journal_id"), osirisStored(l.rules.source("journal"))
 	journal := func(name func(OsirisJournal) string) *field {
 		return &field{write: func(p *page, dst []byte) []byte {
 			if name := name(known[text(id.value(p))]); name != "" {
@@ -125,7 +125,7 @@ func (l *osirisLoader) journals(fields map[string]*field, known map[string]Osiri
 
 // links adds identifiers and addresses, which OSIRIS shows as links.
 func (l *osirisLoader) links(fields map[string]*field) {
-	doi, pubmed := doiField(l.source("doi")), l.source("pubmed")
+	doi, pubmed := doiField(l.rules.source("doi")), l.rules.source("pubmed")
 	pubmedID := func(p *page) string {
 		if _, ok := integer(pubmed.value(p)); !ok {
 			return ""
@@ -138,7 +138,7 @@ func (l *osirisLoader) links(fields map[string]*field) {
 		}
 		return ""
 	}
-	url := asLink(urlField(l.source("link")))
+	url := asLink(urlField(l.rules.source("link")))
 	fields["doi"], fields["doi-text"] = asLink(doi), doi
 	fields["doi-link"] = asLink(linkField(doi.address, doi.address))
 	fields["doi-prefix"] = around("DOI: ", fields["doi"], "")
@@ -162,9 +162,9 @@ func (l *osirisLoader) remarks(fields map[string]*field) {
 		"openaccess-text":       {"open_access", "Open Access"},
 		"peer-reviewed":         {"peer_reviewed", "<span class='text-success'>[Peer-reviewed]</span>"},
 	} {
-		fields[name] = remarkField(l.source(r.path), [languages]string{r.html, r.html})
+		fields[name] = remarkField(l.rules.source(r.path), [languages]string{r.html, r.html})
 	}
-	open, status := l.source("open_access"), l.source("oa_status")
+	open, status := l.rules.source("open_access"), l.rules.source("oa_status")
 	access := textField(func(p *page) string { // "Open Access (gold)"
 		s := text(status.value(p))
 		switch {
@@ -198,7 +198,7 @@ func remarkField(flag source, html [languages]string) *field {
 
 // numbers adds pages, editions and versions with the words that go with them.
 func (l *osirisLoader) numbers(fields map[string]*field) {
-	pages, edition := fields["pages"], l.source("edition")
+	pages, edition := fields["pages"], l.rules.source("edition")
 	issue := joined("", around(" ", fields["volume"], ""), around("(", fields["issue"], ")"))
 	fields["volume-issue-pages"] = &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
@@ -215,7 +215,7 @@ func (l *osirisLoader) numbers(fields map[string]*field) {
 		}
 		return dst
 	}}
-	fields["version"] = around("Version ", osirisStored(l.source("version")), "")
+	fields["version"] = around("Version ", osirisStored(l.rules.source("version")), "")
 	fields["edition"] = titleField(func(p *page) string { return ordinal(edition.value(p)) })
 	fields["edition-ed"] = titleField(func(p *page) string {
 		if _, number := integer(edition.value(p)); number {
@@ -247,7 +247,7 @@ func ordinal(v bson.RawValue) string {
 
 // dates adds the names that the time of an activity has in OSIRIS.
 func (l *osirisLoader) dates(fields map[string]*field) {
-	start := l.source("start")
+	start := l.rules.source("start")
 	for name, write := range map[string]func(p *page, t span, dst []byte) []byte{
 		"date":       func(p *page, t span, dst []byte) []byte { return osirisDates.span(dst, t, p.lang) },
 		"date-range": func(p *page, t span, dst []byte) []byte { return osirisDates.span(dst, t, p.lang) },
@@ -293,7 +293,7 @@ func (l *osirisLoader) codes(fields map[string]*field, vocabularies map[string]m
 			names = map[string]label.Name{}
 		}
 		maps.Copy(names, vocabularies[c.vocabulary])
-		fields[name] = codeField(l.source(c.path), names, "")
+		fields[name] = codeField(l.rules.source(c.path), names, "")
 	}
 }
 
@@ -318,7 +318,7 @@ func codeField(s source, names map[string]label.Name, otherwise string) *field {
 
 // custom makes a field of the institute's own.
 func (l *osirisLoader) custom(f OsirisField) *field {
-	s := l.source(f.ID)
+	s := l.rules.source(f.ID)
 	switch f.Kind {
 	case OsirisDate:
 		return &field{write: func(p *page, dst []byte) []byte {

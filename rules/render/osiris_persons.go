@@ -79,7 +79,7 @@ func (n *nameStyle) limit(word string) bool {
 // legendField explains the marks behind the authors of a citation, in English as OSIRIS does.
 func legendField(authors source) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
-		start, m := len(dst), marksOf(p.persons(authors))
+		start, m := len(dst), marksOf(p.list(authors))
 		shared := "Shared first authors"
 		if kind := text(p.values[slotType]); kind == "poster" || kind == "lecture" {
 			shared = "Presenting authors"

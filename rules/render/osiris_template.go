@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -80,7 +81,7 @@ func (p *osirisParser) placeholder(s string, at int) node {
 		switch quoted, ok := unquoted(alternative); {
 		case ok:
 			n.operands = append(n.operands, operand{kind: quotedOperand, text: quoted, at: at})
-		case first && !fieldName(alternative):
+		case first && !fieldName.MatchString(alternative):
 			p.fault("{%s} does not begin with a field's name", alternative)
 		case first || p.known(alternative):
 			n.operands = append(n.operands, operand{text: alternative, at: at})
@@ -126,7 +127,7 @@ func (p *osirisParser) conditional(s string, at int) (node, int) {
 		var terms []term
 		for name := range strings.SplitSeq(all, "&") {
 			name, empty := strings.CutPrefix(name, "!")
-			if !fieldName(name) {
+			if !fieldName.MatchString(name) {
 				p.fault("a %% without fields after it")
 				return nil, 0
 			}
@@ -157,14 +158,6 @@ func closingPercent(s string) int {
 	return -1
 }
 
-// fieldName reports whether a name is formed like a field's: "journal-abbr",
-// "openalex.id", "authors-last, f.-amp+comma".
-func fieldName(s string) bool {
-	for i := range len(s) {
-		letter := isWord(s[i]) || s[i] >= 0x80
-		if !letter && (i == 0 || strings.IndexByte("-.+, ", s[i]) < 0) {
-			return false
-		}
-	}
-	return s != ""
-}
+// fieldName is the form of a field's name: "journal-abbr", "openalex.id",
+// "authors-last, f.-amp+comma".
+var fieldName = regexp.MustCompile(`^[\w\x{80}-\x{10FFFF}][-\w.+, \x{80}-\x{10FFFF}]*$`)

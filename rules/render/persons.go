@@ -16,24 +16,16 @@ type person struct {
 	affiliated  bool
 }
 
-// persons returns a field's persons. Lists at the top of the activity, which
-// most templates name, are read once.
-func (p *page) persons(s source) []person {
+// list returns the persons of a field. Lists at the top of the activity, which most
+// templates name, are read once.
+func (p *page) list(s source) []person {
 	if len(s.path) > 0 {
 		return p.readPersons(nil, s.value(p))
 	}
-	list := &p.people[s.slot]
-	if !list.read {
-		list.read = true
-		list.persons = p.readPersons(list.persons[:0], p.values[s.slot])
+	if p.persons[s.slot] == nil {
+		p.persons[s.slot] = p.readPersons(nil, p.values[s.slot])
 	}
-	return list.persons
-}
-
-// personList is a list of persons once it is read.
-type personList struct {
-	read    bool
-	persons []person
+	return p.persons[s.slot]
 }
 
 // readPersons appends every entry of a list of persons. A single document counts
@@ -86,16 +78,15 @@ func (p *page) person(doc []byte) person {
 // users returns the distinct user keys of the persons who take part, in order: authors,
 // editors, and the others that the rules name.
 func (p *page) users() []string {
-	users := p.userKeys[:0]
+	var users []string
 	seen := make(map[string]bool)
 	for _, slot := range p.rules.userSlots {
-		for _, who := range p.persons(source{slot: slot}) {
+		for _, who := range p.list(source{slot: slot}) {
 			if who.user != "" && !seen[who.user] {
 				seen[who.user] = true
 				users = append(users, who.user)
 			}
 		}
 	}
-	p.userKeys = users
 	return users
 }

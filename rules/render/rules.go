@@ -1,12 +1,17 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/label"
 )
 
 // codeVersion is part of the fingerprint: raise it when the code renders the
@@ -24,19 +29,11 @@ const (
 var languageCodes = [languages]string{english: "en", german: "de"}
 
 // languageOf returns the language called code, English if there is none.
-func languageOf(code string) int {
-	for lang, c := range languageCodes {
-		if c == code {
-			return lang
-		}
-	}
-	return english
-}
+func languageOf(code string) int { return max(english, slices.Index(languageCodes[:], code)) }
 
 // Rules is a loaded rules file. It is immutable and safe for concurrent use.
 type Rules struct {
 	slots       map[string]int // of stored fields by their first path part
-	values      int            // number of slots
 	types       map[string]*activityType
 	fallback    *activityType // for types the file does not name
 	userSlots   []int         // of the lists of persons that take part in an activity
@@ -98,21 +95,20 @@ type page struct {
 	affiliated []string
 	zone       *time.Location
 
-	values   []bson.RawValue // by slot; type 0 is missing
-	people   []personList    // by slot
-	typ      *activityType
-	sub      *subtype
-	joiner   joiner
-	value    []byte // of the field being written
-	probe    []byte // of the field being asked for
-	userKeys []string
+	values  []bson.RawValue // by slot; type 0 is missing
+	persons [][]person      // of lists that have been read, by slot
+	typ     *activityType
+	sub     *subtype
+	joiner  joiner
+	value   []byte // of the field being written
+	probe   []byte // of the field being asked for
 }
 
 // page returns a work space for r; give it back to r.pages.
 func (r *Rules) page(o Options) *page {
 	p, ok := r.pages.Get().(*page)
 	if !ok {
-		p = &page{rules: r, values: make([]bson.RawValue, r.values), people: make([]personList, r.values)}
+		p = &page{rules: r, values: make([]bson.RawValue, len(r.slots)), persons: make([][]person, len(r.slots))}
 	}
 	p.set(o)
 	return p
@@ -129,22 +125,10 @@ func (p *page) set(o Options) {
 	}
 }
 
-// release gives the work space back, without the activity it pointed into and
-// without buffers that one huge activity has blown up.
+// release gives the work space back, without the activity it pointed into.
 func (r *Rules) release(p *page) {
-	const keep = 64 << 10
 	clear(p.values)
-	clear(p.userKeys)
-	for i := range p.people {
-		clear(p.people[i].persons)
-		p.people[i].read = false
-		if cap(p.people[i].persons) > keep/64 {
-			return
-		}
-	}
-	if cap(p.joiner.out) > keep || cap(p.value) > keep || cap(p.probe) > keep {
-		return
-	}
+	clear(p.persons)
 	r.pages.Put(p)
 }
 
@@ -162,21 +146,35 @@ func (p *page) choose() {
 }
 
 // typeLabel returns the type's label as text; a type without one goes by its id.
-func (p *page) typeLabel() string {
-	if label := p.typ.label[p.lang]; label != "" {
-		return label
-	}
-	return text(p.values[slotType])
+func (p *page) typeLabel() string { return cmp.Or(p.typ.label[p.lang], text(p.values[slotType])) }
+
+// subtypeLabel returns the subtype's label as text; a subtype without one goes by its id,
+// and without that by its type's label.
+func (p *page) subtypeLabel() string {
+	return cmp.Or(p.sub.label[p.lang], text(p.values[slotSubtype]), p.typeLabel())
 }
 
-// subtypeLabel returns the subtype's label as text; a subtype without one goes
-// by its id, and without that by its type's label.
-func (p *page) subtypeLabel() string {
-	if label := p.sub.label[p.lang]; label != "" {
-		return label
+// Labels returns the labels that the rules give to types and subtypes, as the sets
+// label.ActivityType and label.ActivitySubtype: what a rendered activity carries in one
+// language can then be shown in another.
+func (r *Rules) Labels() *label.Sets {
+	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
+	for kind, t := range r.types {
+		types[kind] = label.Name{EN: t.label[english], DE: t.label[german]}
+		for id, sub := range t.subtypes {
+			subtypes[kind+"/"+id] = label.Name{EN: sub.label[english], DE: sub.label[german]}
+		}
 	}
-	if id := text(p.values[slotSubtype]); id != "" {
-		return id
+	return label.New(map[string]map[string]label.Name{label.ActivityType: types, label.ActivitySubtype: subtypes})
+}
+
+// source finds the stored field of a dotted path. It makes a slot for a field that has none.
+func (r *Rules) source(path string) source {
+	parts := strings.Split(path, ".")
+	slot, ok := r.slots[parts[0]]
+	if !ok {
+		slot = len(r.slots)
+		r.slots[parts[0]] = slot
 	}
-	return p.typeLabel()
+	return source{slot: slot, path: parts[1:]}
 }
