@@ -35,22 +35,12 @@ type instr struct {
 	jump   int // an index of the code
 }
 
-// tagPart is a stretch of a start tag: text, then the value of fields in the way that its
-// place in the tag asks for.
+// tagPart is a stretch of a start tag: text, then a value.
 type tagPart struct {
-	text   string
-	fields []*field
-	use    attributeUse
+	text     string
+	value    func(p *page) string // text, not yet escaped for the attribute; nil: none
+	required bool                 // whether the tag is left out where the value is empty
 }
-
-type attributeUse uint8
-
-const (
-	noUse      attributeUse = iota // text only
-	plainUse                       // text of an attribute
-	segmentUse                     // one segment of a URL's path
-	addressUse                     // a whole URL
-)
 
 // holds evaluates a condition.
 func (p *page) holds(t test) bool {
@@ -110,37 +100,17 @@ func (p *page) startTag(in *instr) {
 		return
 	}
 	var tag []byte
-	for i := range in.parts {
-		part := &in.parts[i]
+	for _, part := range in.parts {
 		tag = append(tag, part.text...)
-		if part.use == noUse {
+		if part.value == nil {
 			continue
 		}
-		value := p.attribute(part)
-		if value == "" && part.use != plainUse {
+		value := part.value(p)
+		if value == "" && part.required {
 			p.joiner.start("", "")
 			return
 		}
 		tag = markup.AppendEscape(tag, value)
 	}
 	p.joiner.start(string(tag), in.end)
-}
-
-// attribute returns the value of a part's fields as text, not yet escaped for the
-// attribute.
-func (p *page) attribute(part *tagPart) string {
-	if part.use == addressUse {
-		for _, f := range part.fields {
-			if url := f.address(p); url != "" {
-				return url
-			}
-		}
-		return ""
-	}
-	p.value = p.appendFirst(p.value[:0], part.fields)
-	value := markup.Text(string(p.value))
-	if part.use == segmentUse {
-		return markup.PathSegment(value)
-	}
-	return value
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"vitrine/rules/markup"
@@ -51,25 +52,28 @@ func attributeName(tag string) string {
 	return tag[strings.LastIndexByte(tag, ' ')+1:]
 }
 
-// value places a field into the current tag.
+// value places fields into the current tag, in the way that their attribute asks for.
 func (t *tagSource) value(at int, fields []*field) error {
 	if t.quote == 0 {
 		return wrongTemplate(at, "a field can stand inside a tag only in a quoted attribute")
 	}
-	part := tagPart{text: t.text.String(), fields: fields}
+	part := tagPart{text: t.text.String()}
 	t.text.Reset()
 	example := "x"
+	first := func(p *page) string {
+		p.value = p.appendFirst(p.value[:0], fields)
+		return markup.Text(string(p.value))
+	}
 	switch {
 	case t.attr == "title" || t.attr == "data-title":
-		part.use = plainUse
+		part.value = first
 	case t.attr == "href" && t.begun:
-		part.use = segmentUse
+		part.value, part.required = func(p *page) string { return markup.PathSegment(first(p)) }, true
 	case t.attr == "href":
-		part.use, example = addressUse, "https://example.org/"
-		for _, f := range fields {
-			if f.address == nil {
-				return wrongTemplate(at, "a link can begin only with a url or doi field")
-			}
+		example = "https://example.org/"
+		part.value, part.required = func(p *page) string { return firstAddress(p, fields) }, true
+		if slices.ContainsFunc(fields, func(f *field) bool { return f.address == nil }) {
+			return wrongTemplate(at, "a link can begin only with a url or doi field")
 		}
 	default:
 		return wrongTemplate(at, "a field cannot stand in attribute %q", t.attr)
@@ -78,6 +82,16 @@ func (t *tagSource) value(at int, fields []*field) error {
 	t.probe.WriteString(example)
 	t.parts = append(t.parts, part)
 	return nil
+}
+
+// firstAddress returns the first URL that is not empty.
+func firstAddress(p *page, fields []*field) string {
+	for _, f := range fields {
+		if url := f.address(p); url != "" {
+			return url
+		}
+	}
+	return ""
 }
 
 // startTag ends the current tag and checks it against the allow-list.

@@ -19,11 +19,10 @@ const block = 256
 // before Report. If no title has a character in common with it, the position is -1 and
 // the rest 0. The error is the context's.
 func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int, percent float64, err error) {
-	s := &search{corpus: c, query: newQuery(cut([]rune(Normalize(title))))}
-	b := c.buffers()
-	defer c.pool.Put(b)
-	s.bounds, s.order = b.bounds, b.order
-
+	s := &search{
+		corpus: c, query: newQuery(cut([]rune(Normalize(title)))),
+		bounds: make([]uint16, c.Len()), order: make([]uint32, c.Len()),
+	}
 	s.best.Store(uint64(scoreOf(0, 0)))
 	s.share(ctx, (*search).boundRoughly)
 	s.sort()
@@ -45,20 +44,6 @@ type search struct {
 	bounds []uint16      // by title, an upper bound of its matching characters
 	order  []uint32      // titles by bound, the highest first, then by position
 	best   atomic.Uint64 // the highest score found so far
-}
-
-// buffers holds the slices of a search, reused by the next one.
-type buffers struct {
-	bounds []uint16
-	order  []uint32
-}
-
-// buffers returns buffers for a search.
-func (c *Corpus) buffers() *buffers {
-	if b, ok := c.pool.Get().(*buffers); ok {
-		return b
-	}
-	return &buffers{bounds: make([]uint16, c.Len()), order: make([]uint32, c.Len())}
 }
 
 // share calls work for all titles, one block at a time, on up to one worker for each

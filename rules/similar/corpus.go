@@ -3,7 +3,6 @@ package similar
 import (
 	"iter"
 	"slices"
-	"sync"
 )
 
 // symbols is the number of different symbols. The symbol of a character is its low byte, so
@@ -22,8 +21,7 @@ type Corpus struct {
 	// wide holds, by position, the titles with characters that are not their own symbol.
 	wide map[int]string
 
-	longest int       // characters of the longest title
-	pool    sync.Pool // of *buffers
+	longest int // characters of the longest title
 }
 
 // NewCorpus normalises and prepares stored titles. Closest returns positions in their
