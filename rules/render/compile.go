@@ -50,10 +50,10 @@ func (c *compiler) nodes(nodes []node) error {
 		}
 	}
 	if c.tag != nil {
-		return wrongTemplate(c.tag.at, "tag is not closed")
+		return templateError(c.tag.at, "tag is not closed")
 	}
 	if len(c.open) > depth {
-		return wrongTemplate(last, "<%s> is not closed", c.open[len(c.open)-1])
+		return templateError(last, "<%s> is not closed", c.open[len(c.open)-1])
 	}
 	return nil
 }
@@ -65,12 +65,12 @@ func (c *compiler) field(name string, at int) (*field, error) {
 	if f, ok := c.fields[name]; ok {
 		return f, nil
 	}
-	return nil, wrongTemplate(at, "unknown field %q", name)
+	return nil, templateError(at, "unknown field %q", name)
 }
 
 func (c *compiler) conditional(n conditional) error {
 	if c.tag != nil {
-		return wrongTemplate(n.at, "a condition cannot stand inside a tag")
+		return templateError(n.at, "a condition cannot stand inside a tag")
 	}
 	resolved := make(test, len(n.test))
 	for i, all := range n.test {
@@ -118,15 +118,15 @@ func (c *compiler) operand(o operand) (*field, error) {
 		formatted, ok := f.in(o.format)
 		switch {
 		case !ok:
-			return nil, wrongTemplate(o.at, "unknown format %q of field %q", o.format, o.text)
+			return nil, templateError(o.at, "unknown format %q of field %q", o.format, o.text)
 		case f.filled != nil:
-			return nil, wrongTemplate(o.at, "field %q is a flag, which only conditions can use", o.text)
+			return nil, templateError(o.at, "field %q is a flag, which only conditions can use", o.text)
 		}
 		return formatted, nil
 	case labelOperand:
 		label, ok := c.labels[o.text]
 		if !ok {
-			return nil, wrongTemplate(o.at, "unknown label %q", o.text)
+			return nil, templateError(o.at, "unknown label %q", o.text)
 		}
 		text = label
 	}
@@ -174,7 +174,7 @@ func (c *compiler) literal(n literal, depth int) error {
 func (c *compiler) endTag(piece string, at, depth int) error {
 	name := strings.TrimRight(piece[2:len(piece)-1], " ")
 	if len(c.open) <= depth || c.open[len(c.open)-1] != name {
-		return wrongTemplate(at, "</%s> closes nothing here", name)
+		return templateError(at, "</%s> closes nothing here", name)
 	}
 	c.open = c.open[:len(c.open)-1]
 	if last := &c.code[len(c.code)-1]; last.kind == startPiece && last.parts == nil {

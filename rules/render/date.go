@@ -77,7 +77,7 @@ func parseDateText(s string) date {
 	return date{}
 }
 
-// before reports whether d ends before e begins, as far as both are known.
+// before reports whether d ends before e begins. It compares the parts that both have.
 func (d date) before(e date) bool {
 	if d.year != e.year || d.month == 0 || e.month == 0 {
 		return d.year < e.year
@@ -94,9 +94,9 @@ type span struct {
 	running  bool
 }
 
-// span returns the activity's time. It starts at start_date, for want of it or
-// of its month at year, month and day; an end_date that is there but null says
-// that the activity is still running; an end before the start is none.
+// span returns the activity's time. It starts at start_date; without start_date, or without
+// a month in it, at year, month and day. An end_date of null says that the activity is
+// still running. An end before the start is ignored.
 func (p *page) span() span {
 	start, end := p.values[slotStart], p.values[slotEnd]
 	if parts := p.rules.parts; parts != nil {
@@ -118,9 +118,9 @@ func (p *page) span() span {
 	return s
 }
 
-// dateParts returns start and end, for want of them what stands in for them. No end means
-// going on only for subtypes of which it is said; of these OSIRIS itself stores the start
-// as end_date where end is missing.
+// dateParts returns start and end; the parts of a date replace a missing one. An activity
+// without an end continues only if its subtype is ongoing. For such subtypes OSIRIS itself
+// stores the start as end_date where end is missing.
 func (p *page) dateParts(parts datePartSlots, start, end bson.RawValue) (from, to bson.RawValue) {
 	if absent(start) {
 		start = p.values[parts.start]

@@ -14,13 +14,13 @@ type pattern string
 type dateStyle struct {
 	day, month, year pattern // of dates that are known as far as this
 
-	// The beginning of a range whose end repeats the rest: of a range within one month, of
-	// days within one year, of months within one year. If empty, it is written in full.
+	// The start of a range without the parts that its end has, too: of days within one month,
+	// of days within one year, of months within one year. If empty, all parts are written.
 	inMonth, inYear, monthInYear pattern
 
-	tight string // between the ends where no word stands beside it
-	dash  string // between the ends elsewhere
-	today string // the end of what is still running; if empty, only the start is written
+	tight string // between two ends that are single numbers
+	dash  string // between other ends
+	today string // the end of a running activity; if empty, only the start is written
 }
 
 // dateStyles are the styles of the languages: "14–16 May 2022", "28 Apr – 2 May 2022",
@@ -59,7 +59,7 @@ var monthNames = [languages]struct{ short, full [12]string }{
 	},
 }
 
-// appendPattern appends d, of which all parts that the pattern names are known.
+// appendPattern appends d, which has all parts that the pattern names.
 func (d date) appendPattern(dst []byte, how pattern, lang int) []byte {
 	for i := range len(how) {
 		switch how[i] {
@@ -128,14 +128,14 @@ func (s *dateStyle) span(dst []byte, t span, lang int) []byte {
 	return s.date(append(dst, between...), t.to, lang)
 }
 
-// ongoingWords stand around the time of what goes on for months.
+// ongoingWords are the words around the dates of an activity of several months.
 var ongoingWords = [languages]struct{ from, until, since string }{
 	english: {"from ", " until ", "since "},
 	german:  {"von ", " bis ", "seit "},
 }
 
-// appendOngoing appends the time of what takes months: "from May 2023 until June 2023",
-// "since May 2023" if no end is known of what has a beginning, and a day of all else.
+// appendOngoing appends the time of an activity of several months: "from May 2023 until June
+// 2023", "since May 2023" if it has a beginning and no end. Any other activity has a day.
 func appendOngoing(dst []byte, t span, begins bool, lang int) []byte {
 	words := ongoingWords[lang]
 	switch {

@@ -25,7 +25,7 @@ func derivedFields() map[string]*field {
 	}
 }
 
-// year returns the stored year, for want of it that of the start; "" if neither is known.
+// year returns the stored year, without one the year of the start; "" if neither is known.
 func (p *page) year() string {
 	year, _ := integer(p.values[slotYear])
 	d := newDate(year, 0, 0)

@@ -20,7 +20,7 @@ type field struct {
 	// filled is what conditions see as filled; if nil, that write writes something. A field
 	// with it has no text.
 	filled func(p *page) bool
-	// address returns the field as a URL; nil for fields that are none.
+	// address returns the field as a URL; nil for fields that are not URLs.
 	address func(p *page) string
 }
 
@@ -174,8 +174,8 @@ func urlField(s source) *field {
 // doiShape is a DOI without the resolver's address: prefix, slash, suffix.
 var doiShape = regexp.MustCompile(`^10\.[0-9]{4,9}(\.[0-9]+)*/[^\s\x00-\x1f]+$`)
 
-// doi returns the bare DOI in s, which may come with a resolver's address or
-// "doi:", or "" when there is none.
+// doi returns the bare DOI in s, which may begin with a resolver's address or "doi:". It
+// returns "" if s has no DOI.
 func doi(s string) string {
 	for _, prefix := range [...]string{"https://", "http://", "dx.", "doi.org/", "doi:"} {
 		if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {

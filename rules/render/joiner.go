@@ -10,15 +10,14 @@ import (
 
 // A joiner writes a citation and tidies the joints between values: spaces,
 // punctuation, brackets and tags of the template wait in a queue until something
-// visible follows, because only then it is known which of them still have a
-// purpose. Values and words pass through untouched, so that a title that ends in
-// "?" or "..." keeps its end, and nothing inside a tag is ever altered.
+// visible follows, because only then the joiner knows which of them still have a
+// purpose. It never changes values, words and the inside of tags: a title that ends in
+// "?" or "..." keeps its end.
 //
-// What happens in the queue: of several punctuation marks the strongest remains,
-// none at all at the start of a line, and none that repeats the end of a value;
-// spaces become one, and none before punctuation or inside a bracket's edge;
-// brackets and elements around nothing vanish; what dangles at the end goes, except
-// for a full stop.
+// The joiner keeps only the strongest of several punctuation marks, no mark at the start of
+// a line, and no mark that repeats the end of a value. It writes one space for several, and
+// no space before punctuation or at the inner edge of a bracket. It drops brackets and
+// elements around nothing, and a mark at the end, except for a full stop.
 type joiner struct {
 	out   []byte
 	queue []joint
@@ -47,7 +46,7 @@ func (j *joiner) push(kind pieceKind, text string) {
 
 // word writes visible text of the template.
 func (j *joiner) word(html string) {
-	j.settle(spacePiece)
+	j.flush(spacePiece)
 	j.out = append(j.out, html...)
 	j.last = lastVisible(j.out)
 }
@@ -61,7 +60,7 @@ func (j *joiner) value(html []byte) {
 		}
 		j.push(spacePiece, " ")
 	}
-	j.settle(spacePiece)
+	j.flush(spacePiece)
 	j.out = append(j.out, html...)
 	j.last = lastVisible(j.out)
 }
@@ -96,7 +95,7 @@ func (j *joiner) closeBracket(text string) {
 		j.queue = append(j.queue[:i], tags...)
 		return
 	}
-	j.settle(breakPiece)
+	j.flush(breakPiece)
 	j.out = append(j.out, text...)
 	j.last = rune(text[0])
 }
@@ -117,24 +116,24 @@ func (j *joiner) finish() []byte {
 		j.end()
 	}
 	j.queue = slices.DeleteFunc(j.queue, func(p joint) bool { return p.kind == openPiece || p.kind == breakPiece })
-	j.settle(breakPiece)
+	j.flush(breakPiece)
 	return j.out
 }
 
-// settle writes out the queue. next says what follows: spacePiece a word, to be
+// flush writes out the queue. next says what follows: spacePiece a word, to be
 // kept apart from what precedes if the template says so; breakPiece the end of a
 // line or bracket, where nothing may dangle.
-func (j *joiner) settle(next pieceKind) {
+func (j *joiner) flush(next pieceKind) {
 	from := 0
 	for i, p := range j.queue {
 		switch p.kind {
 		case openPiece:
-			j.settlePart(j.queue[from:i], spacePiece)
+			j.flushRun(j.queue[from:i], spacePiece)
 			j.out = append(j.out, p.text...)
 			j.last = rune(p.text[0])
 			from = i + 1
 		case breakPiece:
-			j.settlePart(j.queue[from:i], breakPiece)
+			j.flushRun(j.queue[from:i], breakPiece)
 			if j.last != 0 {
 				j.out = append(j.out, p.text...)
 			}
@@ -142,16 +141,16 @@ func (j *joiner) settle(next pieceKind) {
 			from = i + 1
 		}
 	}
-	j.settlePart(j.queue[from:], next)
+	j.flushRun(j.queue[from:], next)
 	j.queue = j.queue[:0]
 }
 
-// settlePart writes out a stretch of the queue without brackets and breaks.
-func (j *joiner) settlePart(part []joint, next pieceKind) {
+// flushRun writes out a stretch of the queue without brackets and breaks.
+func (j *joiner) flushRun(part []joint, next pieceKind) {
 	if len(part) == 0 {
 		return
 	}
-	kept := j.keptPunct(part, next)
+	kept := j.strongestPunct(part, next)
 	spaced := next == breakPiece || j.atEdge()
 	for i, p := range part {
 		switch {
@@ -170,9 +169,9 @@ func (j *joiner) settlePart(part []joint, next pieceKind) {
 // atEdge reports whether no space may follow what is written.
 func (j *joiner) atEdge() bool { return j.last == 0 || j.last == '(' || j.last == '[' }
 
-// keptPunct returns the position of the one punctuation mark that stays, -1 if
+// strongestPunct returns the position of the one punctuation mark that stays, -1 if
 // none does.
-func (j *joiner) keptPunct(part []joint, next pieceKind) int {
+func (j *joiner) strongestPunct(part []joint, next pieceKind) int {
 	kept, best := -1, 0
 	for i, p := range part {
 		if p.kind == punctPiece && strength(p.text) > best {

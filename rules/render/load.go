@@ -9,10 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse loads a rules file (docs/rendering.md). name stands for the file in
-// errors, each of which begins "name:line: key: "; all mistakes are reported, not
-// just the first: unknown keys, fields, formats, labels and kinds, templates that
-// do not parse, markup that is not allowed or not closed.
+// Parse loads a rules file (docs/rendering.md). It reports all mistakes, not just the
+// first: unknown keys, fields, formats, labels and kinds, templates that do not parse,
+// markup that is not allowed or not closed. Each error begins "name:line: key: ".
 func Parse(name string, src []byte) (*Rules, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(src, &file); err != nil {
@@ -47,7 +46,7 @@ type loader struct {
 	errs []error
 }
 
-func (l *loader) wrong(n *yaml.Node, path, format string, args ...any) {
+func (l *loader) errorf(n *yaml.Node, path, format string, args ...any) {
 	l.errs = append(l.errs, fmt.Errorf("%s:%d: %s: %s", l.name, n.Line, path, fmt.Sprintf(format, args...)))
 }
 
@@ -65,7 +64,7 @@ func (l *loader) file(n *yaml.Node) {
 	l.templates(top["templates"], "templates", &base)
 	for _, out := range [...]output{outPrint, outWeb, outPortfolio, outTitle, outAuthors, outEditors} {
 		if base.templates[out] == nil {
-			l.wrong(n, "templates", "%s is missing", outputNames[out])
+			l.errorf(n, "templates", "%s is missing", outputNames[out])
 		}
 	}
 	l.rules.fallback = &activityType{fallback: &base}
@@ -79,10 +78,10 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 	kind, ok := kinds[n.Value]
 	switch _, taken := l.fields[path]; {
 	case !ok:
-		l.wrong(n, at, "unknown kind %q", n.Value)
+		l.errorf(n, at, "unknown kind %q", n.Value)
 		return
 	case taken:
-		l.wrong(n, at, "field %q is built in", path)
+		l.errorf(n, at, "field %q is built in", path)
 		return
 	}
 	l.fields[path] = kind(l.rules.source(path))
@@ -118,11 +117,11 @@ func (l *loader) templates(n *yaml.Node, path string, s *subtype) {
 	l.entries(n, path, func(key string, n *yaml.Node, path string) {
 		out := slices.Index(outputNames[:], key)
 		if out < 0 {
-			l.wrong(n, path, "unknown template; there are %s", strings.Join(outputNames[:], ", "))
+			l.errorf(n, path, "unknown template; there are %s", strings.Join(outputNames[:], ", "))
 			return
 		}
 		if n.Kind != yaml.ScalarNode {
-			l.wrong(n, path, "a template is text")
+			l.errorf(n, path, "a template is text")
 			return
 		}
 		nodes, err := parseTemplate(strings.TrimSpace(n.Value))
@@ -130,7 +129,7 @@ func (l *loader) templates(n *yaml.Node, path string, s *subtype) {
 			s.templates[out], err = l.compile(nodes)
 		}
 		if err != nil {
-			l.wrong(n, path, "%v", err)
+			l.errorf(n, path, "%v", err)
 		}
 	})
 }
@@ -154,7 +153,7 @@ func (l *loader) label(n *yaml.Node, path string) (label [languages]string) {
 		case !ok:
 			label[lang] = label[english]
 		case text.Kind != yaml.ScalarNode:
-			l.wrong(text, path+"."+code, "a label is text")
+			l.errorf(text, path+"."+code, "a label is text")
 		default:
 			label[lang] = text.Value
 		}
@@ -168,7 +167,7 @@ func (l *loader) icon(n *yaml.Node, path, inherited string) string {
 		return inherited
 	}
 	if n.Value == "" || className(n.Value) != n.Value {
-		l.wrong(n, path, "%q is not an icon's name", n.Value)
+		l.errorf(n, path, "%q is not an icon's name", n.Value)
 	}
 	return n.Value
 }
@@ -176,7 +175,7 @@ func (l *loader) icon(n *yaml.Node, path, inherited string) string {
 // entries calls fn for each key of a mapping.
 func (l *loader) entries(n *yaml.Node, path string, fn func(key string, n *yaml.Node, path string)) {
 	if n.Kind != yaml.MappingNode {
-		l.wrong(n, path, "expected keys and values")
+		l.errorf(n, path, "expected keys and values")
 		return
 	}
 	seen := make(map[string]bool)
@@ -186,7 +185,7 @@ func (l *loader) entries(n *yaml.Node, path string, fn func(key string, n *yaml.
 			value = value.Alias
 		}
 		if seen[key.Value] {
-			l.wrong(key, join(path, key.Value), "given twice")
+			l.errorf(key, join(path, key.Value), "given twice")
 			continue
 		}
 		seen[key.Value] = true
@@ -199,7 +198,7 @@ func (l *loader) mapping(n *yaml.Node, path string, known ...string) map[string]
 	found := make(map[string]*yaml.Node)
 	l.entries(n, path, func(key string, n *yaml.Node, path string) {
 		if !slices.Contains(known, key) {
-			l.wrong(n, path, "unknown key; there are %s", strings.Join(known, ", "))
+			l.errorf(n, path, "unknown key; there are %s", strings.Join(known, ", "))
 			return
 		}
 		found[key] = n

@@ -80,7 +80,7 @@ func (n *nameStyle) write(s source) writer {
 	}
 }
 
-// append appends persons who all have a name.
+// append appends persons. All of them have a name.
 func (n *nameStyle) append(dst []byte, persons []person) []byte {
 	var marks positionMarks
 	if n.marks {

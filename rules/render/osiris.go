@@ -13,8 +13,8 @@ import (
 )
 
 // Osiris is what an OSIRIS database says about the rendering of activities, in plain
-// values. The reader of the database has removed values of a wrong type; this package
-// checks their meaning. From, where a part has it, is how faults name the part.
+// values. The reader of the database (rules/osiris) has removed values of a wrong type;
+// this package checks their meaning. Faults name a part by its From.
 type Osiris struct {
 	Categories   []OsirisCategory                 // the types of activities
 	Types        []OsirisType                     // their subtypes
@@ -24,7 +24,7 @@ type Osiris struct {
 	Persons      map[string]string                // the _id, as text, of those with a page: by username
 }
 
-// OsirisCategory is a type of activities. What is empty is left to the rules below.
+// OsirisCategory is a type of activities. The rules below supply what is empty.
 type OsirisCategory struct {
 	From string `json:"-"`
 	ID   string // what activities have as type
@@ -32,14 +32,14 @@ type OsirisCategory struct {
 	Icon string // a Phosphor icon
 }
 
-// OsirisType is a subtype. What is empty is left to the category, and to the rules below.
+// OsirisType is a subtype. The category and the rules below supply what is empty.
 type OsirisType struct {
 	From   string `json:"-"`
 	ID     string // what activities have as subtype
 	Parent string // the category's ID
 	Name   label.Name
 	Icon   string
-	// Ongoing: an activity without an end goes on.
+	// Ongoing says that an activity without an end continues.
 	Ongoing bool
 
 	// The templates, in OSIRIS's notation (docs/osiris.md).
@@ -75,7 +75,7 @@ type OsirisJournal struct {
 	Abbr string // if empty, Name is used
 }
 
-// Fault is a part of Osiris, or of one, that cannot be used as it is.
+// Fault is a part of Osiris, or something in it, that cannot be used.
 type Fault struct {
 	From   string // the From of the part
 	Reason string
@@ -87,9 +87,9 @@ func OsirisVocabularies() []string {
 	return []string{"funding-type", "political_consultation", "pub-language", "thesis"}
 }
 
-// WithOsiris returns rules that render as an OSIRIS database says, and as r where that
-// says nothing, or nothing usable; r stays as it is. The faults tell what is not usable,
-// in the order of o.
+// WithOsiris returns rules that render as an OSIRIS database says, and as r where the
+// database says nothing usable. It does not change r. The faults name the parts that are
+// not usable, in the order of o.
 func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	l := &osirisLoader{
 		rules: &Rules{
@@ -97,9 +97,9 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 			types: maps.Clone(r.types), fallback: r.fallback,
 			fingerprint: osirisFingerprint(r.fingerprint, o),
 		},
-		own:     map[string]*activityType{},
-		icons:   map[string]string{},
-		guessed: map[string]bool{},
+		overlaid:   map[string]*activityType{},
+		icons:      map[string]string{},
+		undeclared: map[string]bool{},
 	}
 	l.rules.userSlots = append(slices.Clone(r.userSlots), l.rules.source("supervisors").slot)
 	for out, path := range map[output]string{outAuthors: "authors", outEditors: "editors"} {
@@ -110,17 +110,17 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	l.vocabulary = vocabulary{fields: l.osirisFields(o), labels: map[string][languages]string{untitled: untitledLabel}}
 	seen := map[string]bool{}
 	for _, c := range o.Categories {
-		if l.fresh(seen, c.From, c.ID) {
+		if l.claim(seen, c.From, c.ID) {
 			l.category(c)
 		}
 	}
 	clear(seen)
 	for _, t := range o.Types {
-		if l.fresh(seen, t.From, t.ID) {
+		if l.claim(seen, t.From, t.ID) {
 			l.subtype(t)
 		}
 	}
-	for _, t := range l.own {
+	for _, t := range l.overlaid {
 		t.fallback.label = t.label // as OSIRIS does with subtypes it does not know
 	}
 	return l.rules, l.faults
@@ -141,19 +141,19 @@ func osirisFingerprint(below string, o Osiris) string {
 type osirisLoader struct {
 	rules *Rules
 	vocabulary
-	own     map[string]*activityType // types that are not those of the rules below any more
-	icons   map[string]string        // of the categories that have their own, by ID
-	guessed map[string]bool          // the fields that only templates know
-	faults  []Fault
+	overlaid   map[string]*activityType // copies of types of the rules below, by ID
+	icons      map[string]string        // the icons of categories that have one, by ID
+	undeclared map[string]bool          // the fields that only templates name
+	faults     []Fault
 }
 
 func (l *osirisLoader) fault(from, format string, args ...any) {
 	l.faults = append(l.faults, Fault{From: from, Reason: fmt.Sprintf(format, args...)})
 }
 
-// fresh reports whether an ID can be used, and marks it as taken: the first of equals
-// counts, as in OSIRIS's own look-up.
-func (l *osirisLoader) fresh(seen map[string]bool, from, id string) bool {
+// claim reports whether an ID can be used. Of parts with the same ID the first counts, as in
+// OSIRIS's own look-up; seen holds the IDs that are in use.
+func (l *osirisLoader) claim(seen map[string]bool, from, id string) bool {
 	switch {
 	case id == "":
 		l.fault(from, "id is missing")
@@ -167,7 +167,7 @@ func (l *osirisLoader) fresh(seen map[string]bool, from, id string) bool {
 }
 
 func (l *osirisLoader) category(c OsirisCategory) {
-	t := l.ownType(c.ID)
+	t := l.overlaidType(c.ID)
 	if c.Name != (label.Name{}) {
 		t.label = inLanguages(c.Name)
 	}
@@ -177,10 +177,10 @@ func (l *osirisLoader) category(c OsirisCategory) {
 	}
 }
 
-// ownType returns a type that may be changed: a copy of that of the rules below, or of
-// what they have for types they do not name.
-func (l *osirisLoader) ownType(id string) *activityType {
-	if t, ok := l.own[id]; ok {
+// overlaidType returns a type that may be changed: a copy of the type of the rules below, or
+// of their fallback for types that they do not name.
+func (l *osirisLoader) overlaidType(id string) *activityType {
+	if t, ok := l.overlaid[id]; ok {
 		return t
 	}
 	below, ok := l.rules.types[id]
@@ -192,7 +192,7 @@ func (l *osirisLoader) ownType(id string) *activityType {
 	if t.subtypes == nil {
 		t.subtypes = map[string]*subtype{}
 	}
-	l.own[id], l.rules.types[id] = t, t
+	l.overlaid[id], l.rules.types[id] = t, t
 	return t
 }
 
@@ -204,7 +204,7 @@ func (l *osirisLoader) subtype(o OsirisType) {
 	if _, ok := l.rules.types[o.Parent]; !ok {
 		l.fault(o.From, "parent %q is no category", o.Parent)
 	}
-	t := l.ownType(o.Parent)
+	t := l.overlaidType(o.Parent)
 	below, ok := t.subtypes[o.ID]
 	if !ok {
 		below = t.fallback
@@ -232,7 +232,7 @@ func (l *osirisLoader) icon(from, name string) string {
 	return name
 }
 
-// inLanguages returns a name for each language, one for want of the other.
+// inLanguages returns a name for each language. A language without one has the other's.
 func inLanguages(n label.Name) [languages]string {
 	return [languages]string{english: cmp.Or(n.EN, n.DE), german: cmp.Or(n.DE, n.EN)}
 }

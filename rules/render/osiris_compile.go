@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What links to an activity without a title.
+// untitled is the label that links to an activity without a title.
 const untitled = "untitled"
 
 // legend is a field that templates cannot name.
@@ -13,9 +13,9 @@ const legend = "<legend>"
 
 var untitledLabel = [languages]string{english: "[no title]", german: "[ohne Titel]"}
 
-// osirisTemplates compiles what a subtype says into s, and leaves to s what it does not
-// say. Of title and subtitle OSIRIS makes the form with links inside the house and the
-// one for portfolios; where only one of them is given the other has OSIRIS's default.
+// osirisTemplates compiles the templates of a subtype into s, which keeps those that the
+// subtype lacks. OSIRIS makes two forms from title and subtitle: one for lists of its own
+// and one for portfolios. If only one of them is given, the other has OSIRIS's default.
 func (l *osirisLoader) osirisTemplates(o OsirisType, s *subtype) {
 	if print := l.osirisNodes(o.From, "print", o.Print); print != nil {
 		s.templates[outPrint], s.templates[outPlain] = l.code(withLegend(print)), nil
@@ -78,7 +78,7 @@ func linkedNodes(fields map[string]*field, nodes []node) []node {
 	return linked
 }
 
-// withLegend appends to a citation that names the authors what explains marks behind them.
+// withLegend appends the legend of the marks behind names to a citation of the authors.
 func withLegend(nodes []node) []node {
 	authors := false
 	fieldNames(nodes, func(name string) {
@@ -146,7 +146,7 @@ func (l *osirisLoader) resolve(nodes []node) (unknown []string) {
 		if !ok {
 			unknown = append(unknown, name)
 			f = osirisStored(l.rules.source(name))
-			l.guessed[name] = true
+			l.undeclared[name] = true
 		}
 		l.fields[name] = f
 	})
@@ -177,7 +177,7 @@ func fieldNames(nodes []node, fn func(name string)) {
 // their name spells out ("authors-last-f.-etal6").
 func (l *osirisLoader) named(name string) (*field, bool) {
 	if f, ok := l.fields[name]; ok {
-		return f, !l.guessed[name]
+		return f, !l.undeclared[name]
 	}
 	for _, who := range [...]string{"authors", "editors", "supervisors"} {
 		if spec, ok := strings.CutPrefix(name, who+"-"); ok {

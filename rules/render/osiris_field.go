@@ -27,11 +27,11 @@ var osirisStoredNames = map[string]string{
 	"title": "title", "topics": "topics", "university": "publisher", "venue": "venue", "volume": "volume",
 }
 
-// osirisNothing are fields that stand for parts of OSIRIS's own pages.
+// osirisNothing are fields that OSIRIS shows only on its own pages. They are empty here.
 var osirisNothing = []string{"event-select", "file-icons", "semester-select"}
 
 // osirisFields returns what the templates of a database may name: the fields of OSIRIS
-// and those of the institute, of which none can take the place of the former.
+// and those of the institute, which cannot replace the former.
 func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 	fields := derivedFields()
 	for name, path := range osirisStoredNames {
@@ -61,8 +61,8 @@ func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 	return fields
 }
 
-// osirisStored is a stored value as it is, with the inline markup of titles. A dash
-// stands for nothing.
+// osirisStored is a stored value with the inline markup of titles. A dash means that the
+// field is empty.
 func osirisStored(s source) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		start := len(dst)
@@ -106,8 +106,8 @@ func organizationName(v bson.RawValue) string {
 	return name
 }
 
-// journals adds the journal of an activity: as its own record has it, or else as the
-// activity does.
+// journals adds the journal of an activity: its name in the journal's record, without a
+// record its name in the activity.
 func (l *osirisLoader) journals(fields map[string]*field, known map[string]OsirisJournal) {
 	known = maps.Clone(known)
 	id, stored := l.rules.source("journal_id"), osirisStored(l.rules.source("journal"))
@@ -152,8 +152,8 @@ func asLink(f *field) *field {
 	return linked
 }
 
-// remarks adds what flags of an activity put into its citation. OSIRIS has it in
-// English whatever the language.
+// remarks adds the remarks that flags of an activity put into its citation. OSIRIS writes
+// them in English for all languages.
 func (l *osirisLoader) remarks(fields map[string]*field) {
 	for name, r := range map[string]struct{ path, html string }{
 		"correction":            {"correction", "<span class='text-danger'>[Correction]</span>"},
@@ -186,7 +186,7 @@ func (l *osirisLoader) remarks(fields map[string]*field) {
 	fields["openaccess-status"], fields["oa_status"] = access, access
 }
 
-// remarkField says something where a flag is set.
+// remarkField is HTML, by language, that is shown where a flag is set.
 func remarkField(flag source, html [languages]string) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
 		if truthy(flag.value(p)) {

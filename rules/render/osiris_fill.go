@@ -64,7 +64,7 @@ func (f *filler) dates() {
 	}
 }
 
-// date appends a day if it is known: as in OSIRIS the first, for want of another.
+// date appends a day. As OSIRIS does, it takes the first day or month for an unknown one.
 func (f *filler) date(key string, d date) {
 	if d.year == 0 || !f.lacks(key) {
 		return

@@ -6,10 +6,10 @@ import (
 	"vitrine/rules/markup"
 )
 
-// tidyBranch returns a template, or the text of a condition, with its HTML put right: tags
+// tidyBranch returns a template, or the text of a condition, with corrected HTML: tags
 // in the plain form of the allow-list, those that are not on it left out and their
-// content kept, all closed where they were opened. Tags with fields in them go, since
-// what would fill them cannot be told from what breaks them.
+// content kept, all closed where they were opened. Tags with fields in them are removed,
+// since a value could break them.
 func tidyBranch(nodes []node) []node {
 	var t tagTidier
 	for _, n := range nodes {
@@ -87,7 +87,7 @@ func tagBegin(s string) int {
 	return len(s)
 }
 
-// tag takes over a whole tag, if it is one that can be.
+// tag writes a whole tag in its plain form, if the allow-list admits it.
 func (t *tagTidier) tag(tag string) {
 	rest, isEnd := strings.CutPrefix(tag[1:], "/")
 	n := 0

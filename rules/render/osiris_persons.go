@@ -35,8 +35,8 @@ func osirisPersons(s source, style nameStyle) *field {
 
 // parseNameStyle reads a style that OSIRIS spells out in the name of a field, as in
 // "authors-last-f.-semicolon", "editors-f. last-amp-eds", "authors-etal6": spec is what
-// follows "authors-". Hyphens or spaces separate its words; with one that is no word of a
-// style it is none.
+// follows "authors-". Hyphens or spaces separate its words. It reports false if one of them
+// is not a word of a style.
 func parseNameStyle(spec string) (nameStyle, bool) {
 	s := osirisStyle()
 	for i, word := range strings.FieldsFunc(spec, func(r rune) bool { return r == '-' || r == ' ' }) {

@@ -9,11 +9,11 @@ import (
 // Of OSIRIS's notation for templates:
 //
 //	{field}            the value of a field
-//	{field|fallback}   for want of it another field, or text
+//	{field|fallback}   the value of a field; if it is empty, of another field, or text
 //	%fields text%      text, which may hold fields, only if the fields are filled:
 //	                   & all of them, | any of them, ! empty
 //
-// It has no escapes and no mistakes: what cannot be read is shown as it is written.
+// It has no escapes and no errors: text that cannot be read is shown as it is written.
 // Everything else is HTML. The result is the tree of parseTemplate's notation, so that
 // one compiler serves both.
 
@@ -26,7 +26,7 @@ type osirisParser struct {
 // maxOsirisTemplate bounds a template; those of OSIRIS itself have some 200 bytes.
 const maxOsirisTemplate = 16 << 10
 
-// parse reads a template. What had to be taken as mere text is among p.faults.
+// parse reads a template. p.faults lists what it had to read as plain text.
 func (p *osirisParser) parse(src string) []node {
 	var nodes []node
 	text := 0 // where literal text began

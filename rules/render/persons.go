@@ -75,8 +75,8 @@ func (p *page) person(doc []byte) person {
 	return who
 }
 
-// users returns the distinct user keys of the persons who take part, in order: authors,
-// editors, and the others that the rules name.
+// users returns the distinct user keys of the participants, in order: authors, editors, and
+// the other lists that the rules name.
 func (p *page) users() []string {
 	var users []string
 	seen := make(map[string]bool)

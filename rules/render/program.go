@@ -92,8 +92,8 @@ func (p *page) appendFirst(dst []byte, fields []*field) []byte {
 	return dst
 }
 
-// startTag opens an element. A link whose address has an empty part is left out,
-// its text is not.
+// startTag opens an element. It leaves out a link whose address has an empty part, and
+// keeps the link's text.
 func (p *page) startTag(in *instr) {
 	if in.parts == nil {
 		p.joiner.start(in.text, in.end)

@@ -93,12 +93,12 @@ func (p *page) document(known stored) (bson.Raw, error) {
 		}
 		dst = bsoncore.AppendStringElement(dst, name, html)
 	}
-	dst = known.or(dst, keyIcon, p.icon)
-	dst = known.or(dst, keyType, func() string { return p.label(p.typ.label, p.typeLabel) })
-	dst = known.or(dst, keySubtype, func() string { return p.label(p.sub.label, p.subtypeLabel) })
-	dst = known.or(dst, keyQuarter, func() string { return string(p.span().appendQuarter(nil)) })
-	dst = known.orList(dst, keyUsers, p.users)
-	dst = known.orList(dst, keyDepartments, func() []string { return slices.Collect(texts(p.values[slotUnits])) })
+	dst = known.stringOr(dst, keyIcon, p.icon)
+	dst = known.stringOr(dst, keyType, func() string { return p.label(p.typ.label, p.typeLabel) })
+	dst = known.stringOr(dst, keySubtype, func() string { return p.label(p.sub.label, p.subtypeLabel) })
+	dst = known.stringOr(dst, keyQuarter, func() string { return string(p.span().appendQuarter(nil)) })
+	dst = known.listOr(dst, keyUsers, p.users)
+	dst = known.listOr(dst, keyDepartments, func() []string { return slices.Collect(texts(p.values[slotUnits])) })
 	dst = known.rest(dst)
 	return bsoncore.AppendDocumentEnd(dst, start)
 }
@@ -119,8 +119,8 @@ func (p *page) output(out output, print string) string {
 	return markup.Text(print)
 }
 
-// label returns a label of the rules as it is written there, for want of it the
-// name that other returns, which comes from the record and is escaped.
+// label returns a label of the rules, which is HTML. If the rules have none, it returns the
+// escaped name that other returns, which comes from the record.
 func (p *page) label(label [languages]string, other func() string) string {
 	if label[p.lang] != "" {
 		return markup.Clean(label[p.lang])

@@ -36,9 +36,9 @@ type Rules struct {
 	slots       map[string]int // of stored fields by their first path part
 	types       map[string]*activityType
 	fallback    *activityType // for types the file does not name
-	userSlots   []int         // of the lists of persons that take part in an activity
+	userSlots   []int         // slots of the lists of participants
 	parts       *datePartSlots
-	templates   [outputs][]instr // in the place of those of all subtypes; nil: theirs
+	templates   [outputs][]instr // replace the templates of all subtypes; nil: no replacement
 	fingerprint string
 	pages       sync.Pool // of *page
 }
@@ -54,12 +54,12 @@ type activityType struct {
 type subtype struct {
 	label     [languages]string
 	icon      string
-	ongoing   bool // an activity without an end goes on; only where its dates come in parts
+	ongoing   bool // whether an activity without an end continues (datePartSlots)
 	templates [outputs][]instr
 }
 
-// datePartSlots are the slots of dates that stand in for start_date and end_date before
-// these are known; nil if there are none.
+// datePartSlots are the slots of the dates that an OSIRIS database stores in parts. They
+// replace start_date and end_date in records that lack these.
 type datePartSlots struct{ start, end int }
 
 // Fingerprint identifies the rules and the code that runs them: what is rendered
@@ -114,7 +114,7 @@ func (r *Rules) page(o Options) *page {
 	return p
 }
 
-// set takes over options, with their defaults.
+// set sets options and their defaults.
 func (p *page) set(o Options) {
 	p.lang, p.affiliated, p.zone = languageOf(o.Language), o.Affiliated, o.Zone
 	if p.affiliated == nil {
@@ -145,11 +145,11 @@ func (p *page) choose() {
 	p.typ, p.sub = typ, sub
 }
 
-// typeLabel returns the type's label as text; a type without one goes by its id.
+// typeLabel returns the type's label as text, the type's id if it has no label.
 func (p *page) typeLabel() string { return cmp.Or(p.typ.label[p.lang], text(p.values[slotType])) }
 
-// subtypeLabel returns the subtype's label as text; a subtype without one goes by its id,
-// and without that by its type's label.
+// subtypeLabel returns the subtype's label as text, the subtype's id if it has no label, and
+// the type's label if the activity has no subtype.
 func (p *page) subtypeLabel() string {
 	return cmp.Or(p.sub.label[p.lang], text(p.values[slotSubtype]), p.typeLabel())
 }

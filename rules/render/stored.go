@@ -29,8 +29,7 @@ func (s stored) html(key string) (string, bool) {
 	return markup.Clean(str), true
 }
 
-// plain returns the stored plain text. It is no HTML, but where it has markup all the
-// same, that is removed.
+// plain returns the stored plain text. It is text, not HTML; markup in it is removed.
 func (s stored) plain() string {
 	str := stringOf(s.find(outputNames[outPlain]))
 	if strings.IndexByte(str, '<') >= 0 {
@@ -39,8 +38,8 @@ func (s stored) plain() string {
 	return strings.ToValidUTF8(str, "\uFFFD")
 }
 
-// or appends the stored string under key or, if there is none, what render returns.
-func (s stored) or(dst []byte, key string, render func() string) []byte {
+// stringOr appends the stored string under key. Without one it appends what render returns.
+func (s stored) stringOr(dst []byte, key string, render func() string) []byte {
 	html, ok := s.html(key)
 	if !ok {
 		html = render()
@@ -48,8 +47,9 @@ func (s stored) or(dst []byte, key string, render func() string) []byte {
 	return bsoncore.AppendStringElement(dst, key, html)
 }
 
-// orList appends the stored array of strings under key or what render returns.
-func (s stored) orList(dst []byte, key string, render func() []string) []byte {
+// listOr appends the stored array of strings under key. Without one it appends what render
+// returns.
+func (s stored) listOr(dst []byte, key string, render func() []string) []byte {
 	v := s.find(key)
 	if v.Type != bson.TypeArray {
 		return appendList(dst, key, render())

@@ -55,7 +55,7 @@ func attributeName(tag string) string {
 // value places fields into the current tag, in the way that their attribute asks for.
 func (t *tagSource) value(at int, fields []*field) error {
 	if t.quote == 0 {
-		return wrongTemplate(at, "a field can stand inside a tag only in a quoted attribute")
+		return templateError(at, "a field can stand inside a tag only in a quoted attribute")
 	}
 	part := tagPart{text: t.text.String()}
 	t.text.Reset()
@@ -73,10 +73,10 @@ func (t *tagSource) value(at int, fields []*field) error {
 		example = "https://example.org/"
 		part.value, part.required = func(p *page) string { return firstAddress(p, fields) }, true
 		if slices.ContainsFunc(fields, func(f *field) bool { return f.address == nil }) {
-			return wrongTemplate(at, "a link can begin only with a url or doi field")
+			return templateError(at, "a link can begin only with a url or doi field")
 		}
 	default:
-		return wrongTemplate(at, "a field cannot stand in attribute %q", t.attr)
+		return templateError(at, "a field cannot stand in attribute %q", t.attr)
 	}
 	t.begun = true
 	t.probe.WriteString(example)
@@ -110,7 +110,7 @@ func (c *compiler) startTag() error {
 	name := probe[1:n]
 	end := "</" + name + ">"
 	if whole := probe + "x" + end; markup.Clean(whole) != whole {
-		return wrongTemplate(t.at, "%s is not in the plain form that the allow-list admits", probe)
+		return templateError(t.at, "%s is not in the plain form that the allow-list admits", probe)
 	}
 	in := instr{kind: startPiece, end: end}
 	if t.parts == nil {

@@ -60,8 +60,8 @@ type term struct {
 	field *field // set by the compiler
 }
 
-// wrongTemplate returns the error for a template that is wrong at a byte offset.
-func wrongTemplate(at int, format string, args ...any) error {
+// templateError returns the error for a template that is wrong at a byte offset.
+func templateError(at int, format string, args ...any) error {
 	return fmt.Errorf("%s (at character %d)", fmt.Sprintf(format, args...), at+1)
 }
 
@@ -80,7 +80,7 @@ func parseTemplate(src string) ([]node, error) {
 		return nil, err
 	}
 	if p.pos < len(src) {
-		return nil, wrongTemplate(p.pos, "a } without its {")
+		return nil, templateError(p.pos, "a } without its {")
 	}
 	return nodes, nil
 }
@@ -143,21 +143,21 @@ func (p *templateParser) braces(depth int) (node, error) {
 			return n, nil
 		}
 		if !p.take('|') {
-			return nil, wrongTemplate(p.pos, "expected | or } in a field")
+			return nil, templateError(p.pos, "expected | or } in a field")
 		}
 	}
 }
 
 func (p *templateParser) conditional(at, depth int) (node, error) {
 	if depth > maxNesting {
-		return nil, wrongTemplate(at, "conditionals nest deeper than %d", maxNesting)
+		return nil, templateError(at, "conditionals nest deeper than %d", maxNesting)
 	}
 	n := conditional{at: at, test: test{nil}}
 	for {
 		p.blanks()
 		t := term{empty: p.take('!'), at: p.pos}
 		if t.name = p.name(); t.name == "" {
-			return nil, wrongTemplate(p.pos, "expected a field in a condition")
+			return nil, templateError(p.pos, "expected a field in a condition")
 		}
 		last := len(n.test) - 1
 		n.test[last] = append(n.test[last], t)
@@ -168,7 +168,7 @@ func (p *templateParser) conditional(at, depth int) (node, error) {
 		if p.take('|') {
 			n.test = append(n.test, nil)
 		} else if !p.take('&') {
-			return nil, wrongTemplate(p.pos, "expected &, | or : in a condition")
+			return nil, templateError(p.pos, "expected &, | or : in a condition")
 		}
 	}
 	body, err := p.nodes(depth)
@@ -176,7 +176,7 @@ func (p *templateParser) conditional(at, depth int) (node, error) {
 		return nil, err
 	}
 	if !p.take('}') {
-		return nil, wrongTemplate(at, "conditional is not closed")
+		return nil, templateError(at, "conditional is not closed")
 	}
 	n.body = body
 	return n, nil
@@ -189,7 +189,7 @@ func (p *templateParser) operand() (operand, error) {
 		op.kind = quotedOperand
 		end := strings.IndexByte(p.src[p.pos+1:], p.src[p.pos])
 		if end < 0 {
-			return op, wrongTemplate(p.pos, "text is not closed")
+			return op, templateError(p.pos, "text is not closed")
 		}
 		op.text = p.src[p.pos+1 : p.pos+1+end]
 		p.pos += end + 2
@@ -199,11 +199,11 @@ func (p *templateParser) operand() (operand, error) {
 		op.kind = labelOperand
 	}
 	if op.text = p.name(); op.text == "" {
-		return op, wrongTemplate(p.pos, "expected a field, @label or quoted text")
+		return op, templateError(p.pos, "expected a field, @label or quoted text")
 	}
 	if op.kind == fieldOperand && p.take(':') {
 		if op.format = p.name(); op.format == "" {
-			return op, wrongTemplate(p.pos, "expected a format after :")
+			return op, templateError(p.pos, "expected a format after :")
 		}
 	}
 	return op, nil
