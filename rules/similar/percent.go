@@ -2,21 +2,21 @@ package similar
 
 import "math"
 
-// MaxLength is how many characters of each title are compared; the rest is ignored. The
+// maxLength is how many characters of each title are compared; the rest is ignored. The
 // algorithm takes time in the cube of the lengths, and the client chooses the length of
 // its title. Titles of publications are far shorter.
-const MaxLength = 1024
+const maxLength = 1024
 
 // reportFrom is the percentage below which similarity is reported as 0.
 const reportFrom = 50
 
-// cut returns at most MaxLength characters of a title.
-func cut(title []rune) []rune { return title[:min(len(title), MaxLength)] }
+// cut returns at most maxLength characters of a title.
+func cut(title []rune) []rune { return title[:min(len(title), maxLength)] }
 
-// Percent returns the similarity of two titles of la and lb characters in percent, 0 to
-// 100. Lengths above MaxLength count as MaxLength.
-func Percent(matches, la, lb int) float64 {
-	la, lb = min(la, MaxLength), min(lb, MaxLength)
+// percentOf returns the similarity of two titles of la and lb characters in percent, 0 to
+// 100. Lengths above maxLength count as maxLength.
+func percentOf(matches, la, lb int) float64 {
+	la, lb = min(la, maxLength), min(lb, maxLength)
 	if la+lb == 0 {
 		return 0
 	}
