@@ -274,3 +274,115 @@ func FuzzFrom(f *testing.F) {
 		osiris.From(docs)
 	})
 }
+
+// TestFirstRecordCounts: records are read in the order of their _id, whatever the order of
+// the store, and of two with one id the first counts.
+func TestFirstRecordCounts(t *testing.T) {
+	const a, b = `{"_id": 1, "id": "x", "name": "first"}`, `{"_id": 2, "id": "x", "name": "second"}`
+	for _, lines := range []string{a + "\n" + b, b + "\n" + a} {
+		s := osiris.From(documents(t, map[string]string{osiris.Topics: lines, osiris.Projects: lines, osiris.Categories: lines}))
+		for _, set := range []string{label.Topic, label.ProjectType} {
+			if got := s.Labels.Label(set, "x", "en"); got != "first" {
+				t.Errorf("%s is named %q, want the first", set, got)
+			}
+		}
+		if got := s.Render.Categories[0].Name.EN; got != "first" {
+			t.Errorf("the first category is %q", got)
+		}
+		want := []string{`adminProjects 2: id "x" is given twice`, `topics 2: id "x" is given twice`}
+		if got := warnings(s); !reflect.DeepEqual(got, want) {
+			t.Errorf("warnings %q, want %q", got, want)
+		}
+	}
+}
+
+// TestText: what counts as text, wherever a record has one.
+func TestText(t *testing.T) {
+	for _, tt := range []struct{ name, value, want string }{
+		{"text", `"Ice"`, "Ice"},
+		{"blanks around it", `" Ice "`, "Ice"},
+		{"a number", `7`, "7"},
+		{"a long number", `{"$numberLong": "9007199254740991"}`, "9007199254740991"},
+		{"a whole double", `7.0`, "7"},
+		{"null", `null`, ""},
+	} {
+		s := osiris.From(documents(t, map[string]string{osiris.Categories: `{"_id": 1, "id": ` + tt.value + `}`}))
+		if got := s.Render.Categories[0].ID; got != tt.want || s.Warnings != nil {
+			t.Errorf("%s: got %q, warnings %q, want %q", tt.name, got, warnings(s), tt.want)
+		}
+	}
+	for _, tt := range []struct{ name, value string }{
+		{"a fraction", `1.5`}, {"a flag", `true`}, {"a list", `["Ice"]`}, {"a document", `{"en": "Ice"}`}, {"a date", `{"$date": "2020-01-01T00:00:00Z"}`},
+	} {
+		s := osiris.From(documents(t, map[string]string{osiris.Categories: `{"_id": 1, "id": ` + tt.value + `}`}))
+		want := []string{"adminCategories 1: id is not text"}
+		if got := warnings(s); s.Render.Categories[0].ID != "" || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %q, warnings %q, want %q", tt.name, s.Render.Categories[0].ID, got, want)
+		}
+	}
+}
+
+// TestFlags: the ways in which forms store true and false.
+func TestFlags(t *testing.T) {
+	on, off := true, false
+	for _, tt := range []struct {
+		value string
+		want  *bool
+	}{
+		{`true`, &on}, {`1`, &on}, {`"1"`, &on}, {`"true"`, &on}, {`1.0`, &on},
+		{`false`, &off}, {`0`, &off}, {`"0"`, &off}, {`"false"`, &off}, {`""`, &off},
+		{`null`, nil}, {`2`, nil}, {`"yes"`, nil}, {`[]`, nil},
+	} {
+		s := osiris.From(documents(t, map[string]string{osiris.Features: `{"_id": 1, "feature": "portfolio-spectrum", "enabled": ` + tt.value + `}`}))
+		if !reflect.DeepEqual(s.Portfolio, tt.want) {
+			t.Errorf("%s: got %v, want %v", tt.value, s.Portfolio, tt.want)
+		}
+		if warned := s.Warnings != nil; warned != (tt.want == nil && tt.value != "null") {
+			t.Errorf("%s: warnings %q", tt.value, warnings(s))
+		}
+	}
+}
+
+// TestLargeCollections: journals and persons are maintained elsewhere, so that nothing in
+// them is worth a warning.
+func TestLargeCollections(t *testing.T) {
+	s := osiris.From(documents(t, map[string]string{
+		osiris.Journals: `{"_id": 1, "journal": "Ice", "abbr": "I."}
+			{"_id": {"$oid": "507f1f77bcf86cd799439013"}, "abbr": "J."}
+			{"_id": 3}
+			{"_id": 4, "journal": {"a": 1}, "abbr": ["b"]}
+			{"_id": "five", "journal": 5}`,
+		osiris.Persons: `{"_id": 1, "username": "ada", "hide": false}
+			{"_id": 2, "username": "ben", "hide": true}
+			{"_id": 3, "username": ""}
+			{"_id": 4, "username": 4}
+			{"_id": "e", "username": "eve", "hide": "yes"}`,
+	}))
+	journals := map[string]render.OsirisJournal{"1": {Name: "Ice", Abbr: "I."}, "507f1f77bcf86cd799439013": {Abbr: "J."}, "five": {Name: "5"}}
+	if !reflect.DeepEqual(s.Render.Journals, journals) {
+		t.Errorf("journals %+v, want %+v", s.Render.Journals, journals)
+	}
+	persons := map[string]string{"ada": "1", "eve": "e"}
+	if !reflect.DeepEqual(s.Render.Persons, persons) {
+		t.Errorf("persons %+v, want %+v", s.Render.Persons, persons)
+	}
+	if s.Warnings != nil {
+		t.Errorf("warnings %q", warnings(s))
+	}
+}
+
+// TestCollections: everything that From reads is in one of the lists of collections.
+func TestCollections(t *testing.T) {
+	listed := map[string]bool{}
+	for _, name := range append(osiris.ForAnswers(), osiris.ForRendering()...) {
+		listed[name] = true
+	}
+	for _, name := range []string{
+		osiris.General, osiris.Rights, osiris.Features, osiris.Categories, osiris.Types, osiris.Projects,
+		osiris.Vocabularies, osiris.Fields, osiris.Topics, osiris.Journals, osiris.Persons,
+	} {
+		if !listed[name] {
+			t.Errorf("%s is read for nothing", name)
+		}
+	}
+}
