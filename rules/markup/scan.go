@@ -152,6 +152,7 @@ func simpleURL(u string) bool {
 	return true
 }
 
+// alnum reports letters and digits of ASCII.
 func alnum(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }

@@ -29,6 +29,7 @@ func (r *reader) general() {
 	}
 }
 
+// startYear reads a year, 0 if there is none.
 func startYear(rec record) int {
 	text, ok := textOf(rec.doc.Lookup("value"))
 	if ok && text == "" {
@@ -42,6 +43,7 @@ func startYear(rec record) int {
 	return year
 }
 
+// language reads one of the two languages that rendering has, "" if there is none.
 func language(rec record) string {
 	switch lang := rec.text("value"); lang {
 	case "", "en", "de":

@@ -24,6 +24,7 @@ type record struct {
 // from is how the renderer names the record; see Faults.
 func (r record) from() string { return r.collection + " " + r.id }
 
+// warn adds a warning about the record.
 func (r record) warn(format string, args ...any) {
 	r.reader.settings.Warnings = append(r.reader.settings.Warnings,
 		Warning{Collection: r.collection, ID: r.id, Reason: fmt.Sprintf(format, args...)})

@@ -70,6 +70,7 @@ type Warning struct {
 	Reason     string
 }
 
+// String returns the warning as logs and the command show it: "adminTypes 7: icon is not text".
 func (w Warning) String() string {
 	return strings.TrimSpace(w.Collection+" "+w.ID) + ": " + w.Reason
 }

@@ -24,11 +24,15 @@ func (v *vocabulary) compile(nodes []node) ([]instr, error) {
 	return c.code, nil
 }
 
+// compiler compiles one template.
 type compiler struct {
 	*vocabulary
 	code []instr
-	tag  *tagSource // the start tag being read, nil between tags
-	open []string   // names of the open elements
+	// tag is the start tag that is being read, nil between tags. A tag may go on in several
+	// nodes, with fields between them.
+	tag *tagSource
+	// open are the names of the open elements, the innermost last.
+	open []string
 }
 
 // nodes compiles a branch, which must close what it opens.
@@ -58,6 +62,7 @@ func (c *compiler) nodes(nodes []node) error {
 	return nil
 }
 
+// emit adds an instruction.
 func (c *compiler) emit(in instr) { c.code = append(c.code, in) }
 
 // field finds the field that a template names.
@@ -68,6 +73,8 @@ func (c *compiler) field(name string, at int) (*field, error) {
 	return nil, templateError(at, "unknown field %q", name)
 }
 
+// conditional compiles a condition and its body. It resolves the names of the test in a copy,
+// because OSIRIS's templates share nodes.
 func (c *compiler) conditional(n conditional) error {
 	if c.tag != nil {
 		return templateError(n.at, "a condition cannot stand inside a tag")
@@ -91,6 +98,7 @@ func (c *compiler) conditional(n conditional) error {
 	return nil
 }
 
+// placeholder compiles a field, which can also stand in an attribute of the current tag.
 func (c *compiler) placeholder(n placeholder) error {
 	fields := make([]*field, len(n.operands))
 	for i, o := range n.operands {
@@ -185,6 +193,7 @@ func (c *compiler) endTag(piece string, at, depth int) error {
 	return nil
 }
 
+// punctuation are the marks that the joiner tidies (docs/rendering.md: Leftovers).
 const punctuation = ",;:.!?"
 
 // lexeme returns the kind and size of what s, not empty, begins with.

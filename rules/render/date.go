@@ -27,6 +27,7 @@ func newDate(year, month, day int) date {
 	return date{year, month, day}
 }
 
+// daysIn returns the number of days of a month. Day 0 is the last day of the month before.
 func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
@@ -57,6 +58,7 @@ func dateOf(year, month, day bson.RawValue) date {
 	return newDate(y, m, d)
 }
 
+// parseDateText reads "2021-08-01", "2021-08" or "2021", and ignores a time behind the date.
 func parseDateText(s string) date {
 	if i := strings.IndexAny(s, "T "); i > 0 {
 		s = s[:i]
@@ -91,7 +93,8 @@ func (d date) before(e date) bool {
 // span is the time an activity takes: from alone is a moment, running has no end yet.
 type span struct {
 	from, to date
-	running  bool
+	// running comes with an end of null. The quarter and the range then end "today".
+	running bool
 }
 
 // span returns the activity's time. It starts at start_date; without start_date, or without
@@ -156,8 +159,10 @@ func (s span) appendQuarter(dst []byte) []byte {
 	return appendQuarterOf(append(dst, " - "...), s.to)
 }
 
+// quarter returns 1 to 4 for a date with a month.
 func quarter(d date) int { return (d.month-1)/3 + 1 }
 
+// appendQuarterOf appends "2023Q1".
 func appendQuarterOf(dst []byte, d date) []byte {
 	dst = strconv.AppendInt(dst, int64(d.year), 10)
 	return append(dst, 'Q', byte('0'+quarter(d)))

@@ -36,6 +36,7 @@ var dateStyles = [languages]dateStyle{
 	},
 }
 
+// The styles that are the same in all languages.
 var (
 	// isoDates are dates as records store them: "2022-05-14", "2022-05", "2022".
 	isoDates = dateStyle{day: "Y-M-D", month: "Y-M", year: "Y"}
@@ -48,6 +49,7 @@ var (
 	longMonths = dateStyle{day: "F y", month: "F y", year: "y"}
 )
 
+// monthNames are the months by language. German abbreviations end in a full stop.
 var monthNames = [languages]struct{ short, full [12]string }{
 	english: {
 		[12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},

@@ -38,8 +38,8 @@ func (p *page) isFilled(f *field) bool {
 	if f.filled != nil {
 		return f.filled(p)
 	}
-	p.probe = f.write(p, p.probe[:0])
-	return len(p.probe) > 0
+	p.value = f.write(p, p.value[:0])
+	return len(p.value) > 0
 }
 
 // textField is text that f returns.
@@ -85,10 +85,13 @@ func joined(separator string, fields ...*field) *field {
 
 // source finds a stored field's value.
 type source struct {
+	// slot is the place of the field, or of the document that holds it.
 	slot int
-	path []string // below the slot's document
+	// path are the keys below that document; nil if the slot has the field itself.
+	path []string
 }
 
+// value returns the stored value. A path leads through documents only, not into arrays.
 func (s source) value(p *page) bson.RawValue {
 	v := p.values[s.slot]
 	for _, key := range s.path {

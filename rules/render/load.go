@@ -46,6 +46,7 @@ type loader struct {
 	errs []error
 }
 
+// errorf records a mistake in the file, with the line of n and the path of the key.
 func (l *loader) errorf(n *yaml.Node, path, format string, args ...any) {
 	l.errs = append(l.errs, fmt.Errorf("%s:%d: %s: %s", l.name, n.Line, path, fmt.Sprintf(format, args...)))
 }
@@ -87,6 +88,7 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 	l.fields[path] = kind(l.rules.source(path))
 }
 
+// activityType reads a type. base is what the type inherits from the whole file.
 func (l *loader) activityType(id string, n *yaml.Node, path string, base subtype) {
 	keys := l.mapping(n, path, "label", "icon", "templates", "subtypes")
 	t := &activityType{label: l.label(keys["label"], path+".label"), subtypes: make(map[string]*subtype)}
@@ -101,6 +103,7 @@ func (l *loader) activityType(id string, n *yaml.Node, path string, base subtype
 	l.rules.types[id] = t
 }
 
+// subtype reads a subtype. base is what it inherits from its type.
 func (l *loader) subtype(n *yaml.Node, path string, base subtype) *subtype {
 	keys := l.mapping(n, path, "label", "icon", "templates")
 	base.label = l.label(keys["label"], path+".label")
@@ -206,6 +209,7 @@ func (l *loader) mapping(n *yaml.Node, path string, known ...string) map[string]
 	return found
 }
 
+// join returns the path of a key below another path.
 func join(path, key string) string {
 	if path == "" {
 		return key

@@ -211,6 +211,7 @@ func initialOf(name string) string {
 // first and the last where several share them, and the corresponding one.
 type positionMarks struct{ first, last, corresponding bool }
 
+// marksOf counts the positions of persons.
 func marksOf(persons []person) (m positionMarks) {
 	count := map[string]int{}
 	for i := range persons {
@@ -219,6 +220,7 @@ func marksOf(persons []person) (m positionMarks) {
 	return positionMarks{count["first"] > 1, count["last"] > 1, count["corresponding"] > 0}
 }
 
+// of returns the mark behind a person's name, "" if there is none.
 func (m positionMarks) of(who *person) string {
 	switch {
 	case m.first && who.position == "first":

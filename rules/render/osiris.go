@@ -147,6 +147,7 @@ type osirisLoader struct {
 	faults     []Fault
 }
 
+// fault records that a part is not usable.
 func (l *osirisLoader) fault(from, format string, args ...any) {
 	l.faults = append(l.faults, Fault{From: from, Reason: fmt.Sprintf(format, args...)})
 }
@@ -166,6 +167,7 @@ func (l *osirisLoader) claim(seen map[string]bool, from, id string) bool {
 	return true
 }
 
+// category lays the name and the icon of a category over the type of the rules below.
 func (l *osirisLoader) category(c OsirisCategory) {
 	t := l.overlaidType(c.ID)
 	if c.Name != (label.Name{}) {
@@ -196,6 +198,8 @@ func (l *osirisLoader) overlaidType(id string) *activityType {
 	return t
 }
 
+// subtype lays a subtype over that of the rules below, or over the fallback of its type. The
+// icon of a category replaces the icons that the rules below give to its subtypes.
 func (l *osirisLoader) subtype(o OsirisType) {
 	if o.Parent == "" {
 		l.fault(o.From, "parent is missing")

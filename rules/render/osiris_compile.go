@@ -11,6 +11,7 @@ const untitled = "untitled"
 // legend is a field that templates cannot name.
 const legend = "<legend>"
 
+// untitledLabel is the text of that label.
 var untitledLabel = [languages]string{english: "[no title]", german: "[ohne Titel]"}
 
 // osirisTemplates compiles the templates of a subtype into s, which keeps those that the
@@ -37,6 +38,7 @@ func (l *osirisLoader) osirisTemplates(o OsirisType, s *subtype) {
 	s.templates[outPortfolio] = l.code(listForm("/activity/", title, subtitle))
 }
 
+// fieldNode returns the node of {name}.
 func fieldNode(name string) node { return placeholder{operands: []operand{{text: name}}} }
 
 // listForm is the form that activities have in lists: the title as a link, and below it

@@ -47,6 +47,8 @@ func (f *filler) value(key string) bson.RawValue {
 // lacks reports whether a record has no such key, not even with null.
 func (f *filler) lacks(key string) bool { return f.value(key).Type == 0 }
 
+// dates appends start_date and end_date. An activity without an end ends on its first day,
+// except for an end of null, which says that it is still running.
 func (f *filler) dates() {
 	from := parseDate(f.value("start"), f.zone)
 	if from.year == 0 {
@@ -73,6 +75,8 @@ func (f *filler) date(key string, d date) {
 	f.record = bsoncore.AppendStringElement(f.record, key, string(isoDates.date(nil, day, english)))
 }
 
+// persons appends whether any participant is affiliated, and the positions of the affiliated
+// authors.
 func (f *filler) persons() {
 	affiliated := func(who person) bool { return who.affiliated }
 	authors := f.readPersons(nil, f.value("authors"))

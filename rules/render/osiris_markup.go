@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"strings"
 
 	"vitrine/rules/markup"
@@ -44,11 +45,13 @@ type tagTidier struct {
 	inTag bool            // the current tag has begun in an earlier literal
 }
 
+// flush adds the text since the last node as a literal.
 func (t *tagTidier) flush() {
 	t.nodes = appendLiteral(t.nodes, t.out.String(), t.at)
 	t.out.Reset()
 }
 
+// text reads literal text, in which a tag may begin or end that other literals continue.
 func (t *tagTidier) text(s string) {
 	for s != "" {
 		if t.inTag {
@@ -60,11 +63,13 @@ func (t *tagTidier) text(s string) {
 			s = s[end+1:]
 			continue
 		}
-		begin := tagBegin(s)
-		t.out.WriteString(s[:begin])
-		if s = s[begin:]; s == "" {
+		begin := tagBegin.FindStringIndex(s)
+		if begin == nil {
+			t.out.WriteString(s)
 			return
 		}
+		t.out.WriteString(s[:begin[0]])
+		s = s[begin[0]:]
 		end := strings.IndexByte(s, '>')
 		if end < 0 {
 			t.inTag = true
@@ -75,26 +80,13 @@ func (t *tagTidier) text(s string) {
 	}
 }
 
-// tagBegin returns where the first tag, comment or the like begins in s, its length if
-// there is none.
-func tagBegin(s string) int {
-	for i := 0; i+1 < len(s); i++ {
-		c := s[i+1] | 0x20
-		if s[i] == '<' && (s[i+1] == '/' || s[i+1] == '!' || s[i+1] == '?' || 'a' <= c && c <= 'z') {
-			return i
-		}
-	}
-	return len(s)
-}
+// tagBegin is how a tag, a comment or the like begins.
+var tagBegin = regexp.MustCompile(`<[/!?A-Za-z]`)
 
 // tag writes a whole tag in its plain form, if the allow-list admits it.
 func (t *tagTidier) tag(tag string) {
 	rest, isEnd := strings.CutPrefix(tag[1:], "/")
-	n := 0
-	for n < len(rest) && isWord(rest[n]) {
-		n++
-	}
-	name := strings.ToLower(rest[:n])
+	name := strings.ToLower(word.FindString(rest))
 	switch {
 	case name == "br":
 		t.out.WriteString("<br>")

@@ -44,6 +44,7 @@ func (p *osirisParser) parse(src string) []node {
 	return appendLiteral(nodes, src[text:], text)
 }
 
+// appendLiteral appends text as a node, unless it is empty.
 func appendLiteral(nodes []node, text string, at int) []node {
 	if text == "" {
 		return nodes
@@ -67,6 +68,7 @@ func (p *osirisParser) part(s string, at int) (node, int) {
 	return nil, 0
 }
 
+// fault records a part of the template that is read as plain text.
 func (p *osirisParser) fault(format string, args ...any) {
 	p.faults = append(p.faults, fmt.Sprintf(format, args...))
 }

@@ -11,9 +11,12 @@ import (
 // person is one entry of authors, editors and the like.
 type person struct {
 	first, last string
-	user        string
-	position    string // among the authors: first, middle, last, corresponding
-	affiliated  bool
+	// user is the key of the person's profile, "" for persons outside the institute.
+	user string
+	// position is the place among the authors: first, middle, last, corresponding.
+	position string
+	// affiliated says that one of the keys of Options.Affiliated is true.
+	affiliated bool
 }
 
 // list returns the persons of a field. Lists at the top of the activity, which most
@@ -47,6 +50,7 @@ func (p *page) readPersons(dst []person, list bson.RawValue) []person {
 	return dst
 }
 
+// person reads one document. A person with only one name has it as last name.
 func (p *page) person(doc []byte) person {
 	var who person
 	walk(doc, func(e raw.Element) {

@@ -14,15 +14,17 @@ import (
 // output is a representation that has a template.
 type output int
 
+// The representations, in the order of their keys. Plain text may come from print, which is
+// why it follows that.
 const (
-	outPrint output = iota
-	outWeb
-	outPortfolio
-	outPlain
+	outPrint     output = iota // for lists on paper
+	outWeb                     // with links inside the house
+	outPortfolio               // with links outside only
+	outPlain                   // print without markup
 	outTitle
 	outAuthors
 	outEditors
-	outputs
+	outputs // their number
 )
 
 // outputNames are the representations' names in the rules file and the document.
@@ -61,6 +63,7 @@ func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	return r.render(doc, o, true)
 }
 
+// render renders an activity. keep says whether its own rendered document has precedence.
 func (r *Rules) render(doc bson.Raw, o Options, keep bool) (bson.Raw, error) {
 	p := r.page(o)
 	defer r.release(p)

@@ -33,28 +33,39 @@ func languageOf(code string) int { return max(english, slices.Index(languageCode
 
 // Rules is a loaded rules file. It is immutable and safe for concurrent use.
 type Rules struct {
-	slots       map[string]int // of stored fields by their first path part
-	types       map[string]*activityType
-	fallback    *activityType // for types the file does not name
-	userSlots   []int         // slots of the lists of participants
-	parts       *datePartSlots
-	templates   [outputs][]instr // replace the templates of all subtypes; nil: no replacement
+	// slots are the places of stored fields in a page, by the first part of their path.
+	slots map[string]int
+	// types are the types that the file names, by id; fallback is for all others.
+	types    map[string]*activityType
+	fallback *activityType
+	// userSlots are the slots of the lists of participants (rendered.users).
+	userSlots []int
+	parts     *datePartSlots // nil: the file's rules know no dates in parts
+	// templates replace those of all subtypes; nil entries replace nothing.
+	templates   [outputs][]instr
 	fingerprint string
 	pages       sync.Pool // of *page
 }
 
 // activityType is what the file says about a type.
 type activityType struct {
-	label    [languages]string
+	// label is HTML by language. If it is empty, the type goes by its id.
+	label [languages]string
+	// subtypes are the subtypes that the file names, by id; fallback is for all others.
 	subtypes map[string]*subtype
-	fallback *subtype // for subtypes the file does not name
+	fallback *subtype
 }
 
 // subtype is what rendering an activity needs.
 type subtype struct {
-	label     [languages]string
-	icon      string
-	ongoing   bool // whether an activity without an end continues (datePartSlots)
+	// label is HTML by language. If it is empty, the subtype goes by its id.
+	label [languages]string
+	// icon is the name of a Phosphor icon, without "ph-".
+	icon string
+	// ongoing says whether an activity without an end continues. It matters only to dates in
+	// parts; otherwise an end_date of null says so.
+	ongoing bool
+	// templates are compiled. Plain text may have none (page.output).
 	templates [outputs][]instr
 }
 
@@ -66,6 +77,7 @@ type datePartSlots struct{ start, end int }
 // under one fingerprint need not be rendered again.
 func (r *Rules) Fingerprint() string { return r.fingerprint }
 
+// fingerprint covers the source of the rules and the version of this code.
 func fingerprint(src []byte) string {
 	d := xxhash.New()
 	_, _ = d.WriteString(codeVersion)
@@ -90,18 +102,24 @@ var defaultAffiliated = []string{"affiliated", "aoi"}
 
 // page is the work space of one rendering.
 type page struct {
-	rules      *Rules
+	rules *Rules
+	// The options, with defaults: a language by number, and the keys of persons that mark
+	// affiliation.
 	lang       int
 	affiliated []string
 	zone       *time.Location
 
-	values  []bson.RawValue // by slot; type 0 is missing
-	persons [][]person      // of lists that have been read, by slot
+	// values are the activity's stored fields by slot, in the activity's memory. A missing
+	// field has type 0.
+	values []bson.RawValue
+	// persons are the lists of persons that have been read, by slot: a citation, its forms
+	// and users all need the authors.
+	persons [][]person
 	typ     *activityType
 	sub     *subtype
 	joiner  joiner
-	value   []byte // of the field being written
-	probe   []byte // of the field being asked for
+	// value holds the field that is being written or that a condition asks for.
+	value []byte
 }
 
 // page returns a work space for r; give it back to r.pages.

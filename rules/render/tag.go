@@ -103,11 +103,7 @@ func (c *compiler) startTag() error {
 		c.emit(instr{kind: breakPiece, text: "<br>"})
 		return nil
 	}
-	n := 1
-	for n < len(probe) && isWord(probe[n]) {
-		n++
-	}
-	name := probe[1:n]
+	name := word.FindString(probe[1:])
 	end := "</" + name + ">"
 	if whole := probe + "x" + end; markup.Clean(whole) != whole {
 		return templateError(t.at, "%s is not in the plain form that the allow-list admits", probe)

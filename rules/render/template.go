@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -40,12 +41,13 @@ type operand struct {
 	at     int
 }
 
+// operandKind is what an operand refers to.
 type operandKind uint8
 
 const (
-	fieldOperand operandKind = iota
-	labelOperand
-	quotedOperand
+	fieldOperand  operandKind = iota // {title}
+	labelOperand                     // {@untitled}
+	quotedOperand                    // {'text'}
 )
 
 // test holds if any of its alternatives does, and an alternative if all its terms do:
@@ -85,6 +87,7 @@ func parseTemplate(src string) ([]node, error) {
 	return nodes, nil
 }
 
+// templateParser reads one template, from pos on.
 type templateParser struct {
 	src string
 	pos int
@@ -148,6 +151,7 @@ func (p *templateParser) braces(depth int) (node, error) {
 	}
 }
 
+// conditional reads from behind "{?" to the closing "}", both conditions and body.
 func (p *templateParser) conditional(at, depth int) (node, error) {
 	if depth > maxNesting {
 		return nil, templateError(at, "conditionals nest deeper than %d", maxNesting)
@@ -182,6 +186,7 @@ func (p *templateParser) conditional(at, depth int) (node, error) {
 	return n, nil
 }
 
+// operand reads a field with its format, an @label, or quoted text.
 func (p *templateParser) operand() (operand, error) {
 	p.blanks()
 	op := operand{at: p.pos}
@@ -209,25 +214,22 @@ func (p *templateParser) operand() (operand, error) {
 	return op, nil
 }
 
-// name reads letters, digits and _ - . from here on.
+// fieldPath is how the name of a field or label begins: letters, digits and _ - .
+var fieldPath = regexp.MustCompile(`^[\w.-]*`)
+
+// name reads a name from here on, "" if there is none.
 func (p *templateParser) name() string {
-	start := p.pos
-	for p.pos < len(p.src) {
-		c := p.src[p.pos]
-		if !isWord(c) && c != '-' && c != '.' {
-			break
-		}
-		p.pos++
-	}
-	return p.src[start:p.pos]
+	name := fieldPath.FindString(p.src[p.pos:])
+	p.pos += len(name)
+	return name
 }
 
+// blanks skips blanks and line breaks.
 func (p *templateParser) blanks() {
-	for p.pos < len(p.src) && (p.src[p.pos] == ' ' || p.src[p.pos] == '\n') {
-		p.pos++
-	}
+	p.pos = len(p.src) - len(strings.TrimLeft(p.src[p.pos:], " \n"))
 }
 
+// take reads the character c. It reports false if another character is next.
 func (p *templateParser) take(c byte) bool {
 	if p.pos < len(p.src) && p.src[p.pos] == c {
 		p.pos++
@@ -236,6 +238,10 @@ func (p *templateParser) take(c byte) bool {
 	return false
 }
 
+// word is a run of letters, digits and _ at the beginning.
+var word = regexp.MustCompile(`^\w*`)
+
+// isWord reports letters, digits and _ of ASCII.
 func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }

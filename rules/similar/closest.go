@@ -140,6 +140,7 @@ func (s *search) score(w *worker, index int) {
 // first above the last.
 type score uint64
 
+// scoreOf returns the score of the title at index.
 func scoreOf(matches, index int) score {
 	return score(matches)<<32 | score(math.MaxUint32-uint32(index))
 }

@@ -4,6 +4,7 @@ package similar
 // maxCount. Symbols that share a bin only loosen the bound.
 type histogram [4]uint64
 
+// The size of a histogram, and the masks that its bytes are added and compared by.
 const (
 	bins     = 32
 	maxCount = 127 // leaves the byte's high bit free for shared
