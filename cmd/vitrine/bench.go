@@ -138,7 +138,7 @@ same, the first one named counts.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			var whole report.Report
-			for i, name := range files {
+			for _, name := range files {
 				text, err := os.ReadFile(name)
 				if err != nil {
 					return err
@@ -146,10 +146,6 @@ same, the first one named counts.`,
 				var one report.Report
 				if err := json.Unmarshal(text, &one); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
-				}
-				if i == 0 {
-					whole = one
-					continue
 				}
 				whole.Join(one)
 			}

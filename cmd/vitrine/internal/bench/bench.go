@@ -18,15 +18,14 @@
 package bench
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
-	"strings"
 	"time"
 
 	"vitrine/cache/origin"
@@ -106,22 +105,15 @@ func Run(ctx context.Context, o Options) (report.Report, error) {
 
 // thisMachine describes where the program runs. The processor's name is known on Linux.
 func thisMachine() report.Machine {
-	m := report.Machine{
-		Processor: "unknown", Processors: runtime.GOMAXPROCS(0),
+	processor := "unknown"
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if name := regexp.MustCompile(`model name\s*: (.+)`).FindSubmatch(text); err == nil && name != nil {
+		processor = string(name[1])
+	}
+	return report.Machine{
+		Processor: processor, Processors: runtime.GOMAXPROCS(0),
 		System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
 	}
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return m
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if name, value, _ := strings.Cut(lines.Text(), ":"); strings.TrimSpace(name) == "model name" {
-			m.Processor = strings.TrimSpace(value)
-			break
-		}
-	}
-	return m
 }
 
 // bench is one run under way.
@@ -233,19 +225,19 @@ func (b *bench) memory(end bool) error {
 		return nil
 	}
 	b.Progress(stepMemory)
-	var now, settled process.Usage
+	var now, settled report.Held
 	var views process.Views
 	err := errors.Join(
-		b.serving.Call("Usage", false, &now),
+		b.serving.Call("Memory", false, &now),
 		b.serving.Call("Views", process.None{}, &views),
 	)
 	if end {
 		m := b.run.Memory
-		m.After, m.Indexes, m.Most = now.Memory, views.IndexBytes, b.mostHeld()
+		m.After, m.Indexes, m.Most = now, views.IndexBytes, b.mostHeld()
 		return err
 	}
-	err = errors.Join(err, b.serving.Call("Usage", true, &settled))
-	b.run.Memory = &report.Memory{Rows: views.RowBytes, Loaded: now.Memory, Settled: settled.Memory}
+	err = errors.Join(err, b.serving.Call("Memory", true, &settled))
+	b.run.Memory = &report.Memory{Rows: views.RowBytes, Loaded: now, Settled: settled}
 	return err
 }
 

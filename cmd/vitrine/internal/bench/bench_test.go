@@ -207,21 +207,20 @@ func TestGrow(t *testing.T) {
 }
 
 func TestSums(t *testing.T) {
-	of := func(n int, took ...time.Duration) side {
-		s := side{cpu: time.Duration(n)}
-		s.Elapsed, s.Bytes, s.Hits, s.Misses = time.Second, int64(10*n), n, n
+	of := func(n int, took ...time.Duration) load.Sample {
+		s := load.Sample{Elapsed: time.Second, Bytes: int64(10 * n)}
 		for i := range n {
 			s.Requests = append(s.Requests, load.Request{Took: took[i%len(took)]})
 		}
 		return s
 	}
-	ours := []side{of(100, 3), of(300, 1), of(200, 2)}
-	theirs := []side{of(200, 1), of(300, 1), of(100, 1)}
+	ours := []load.Sample{of(100, 3), of(300, 1), of(200, 2)}
+	theirs := []load.Sample{of(200, 1), of(300, 1), of(100, 1)}
 	r := resultOf(ours, theirs)
-	if r.Rate != 200 || r.P50 != 2 || r.CPU != 200 || r.Bytes != 10 || r.Hits != 0.5 || r.Seen != 600 {
+	if r.Rate != 200 || r.P50 != 2 || r.P99 != 2 || r.Bytes != 10 || r.Took != 3 || r.Seen != 600 {
 		t.Errorf("sum: %+v", r)
 	}
-	if b := r.Bare; b.Rate != 200 || b.Ratio != 1 || b.Low != 0.5 || b.High != 2 {
+	if b := r.Bare; b.Ratio != 1 || b.Low != 0.5 || b.High != 2 {
 		t.Errorf("ratios 0.5, 1 and 2 came to %+v", b)
 	}
 	if r := resultOf(ours, nil); r.Bare != nil {
@@ -245,17 +244,14 @@ func TestRefreshSum(t *testing.T) {
 		one.Requests = append(one.Requests, load.Request{At: time.Duration(ms) * time.Millisecond, Took: took})
 	}
 	r := refreshOf([]refreshed{one})
-	if r.Visible != 400*time.Millisecond || r.Publish != 300*time.Millisecond || r.Swap != 100*time.Millisecond {
-		t.Errorf("visible %v, publish %v, swap %v", r.Visible, r.Publish, r.Swap)
+	if r.Visible != 400*time.Millisecond || r.Publish != 300*time.Millisecond {
+		t.Errorf("visible %v, publish %v", r.Visible, r.Publish)
 	}
 	if r.SteadyP99 != time.Millisecond || r.P99 != 3*time.Millisecond || r.Ratio != 3 {
 		t.Errorf("steady %v, meanwhile %v, ratio %v", r.SteadyP99, r.P99, r.Ratio)
 	}
-	if n := len(r.Trace.Points); n != 175 {
-		t.Errorf("%d points of 20 ms in 3.5 s", n)
-	}
-	if !slices.IsSortedFunc(r.Trace.Points, func(a, b report.Point) int { return int(a.At - b.At) }) {
-		t.Error("the trace is not in order")
+	if r := refreshOf([]refreshed{one, one, one}); r.Rounds != 3 || r.Ratio != 3 {
+		t.Errorf("three equal rounds came to %+v", r)
 	}
 }
 

@@ -46,10 +46,6 @@ func waitReady(ctx context.Context, addr string) error {
 // everyCase measures the chosen cases. One that fails does not keep the others from
 // being measured.
 func (b *bench) everyCase(ctx context.Context) error {
-	var before, after process.Usage
-	if err := b.serving.Call("Usage", false, &before); err != nil {
-		return err
-	}
 	var failed []error
 	var missing []string
 	for _, c := range b.words.cases() {
@@ -73,29 +69,7 @@ func (b *bench) everyCase(ctx context.Context) error {
 	if len(missing) > 0 {
 		b.note("left out, because the records lack what they ask for: %s", strings.Join(missing, ", "))
 	}
-	if err := b.serving.Call("Usage", false, &after); err != nil {
-		return err
-	}
-	b.run.Pauses = pausesOf(before, after)
 	return errors.Join(failed...)
-}
-
-// pausesOf returns what garbage collection took between two readings.
-func pausesOf(before, after process.Usage) *report.Pauses {
-	cycles := after.Cycles - before.Cycles
-	pauses := load.Latencies(after.Pauses[:min(int(cycles), len(after.Pauses))])
-	slices.Sort(pauses)
-	p := &report.Pauses{Cycles: uint64(cycles), P50: pauses.Quantile(0.50), P99: pauses.Quantile(0.99), Max: pauses.Quantile(1)}
-	if cpu := after.CPU - before.CPU; cpu > 0 {
-		p.Share = (after.GC - before.GC).Seconds() / cpu.Seconds()
-	}
-	return p
-}
-
-// side is what one of the two processes achieved in one round.
-type side struct {
-	load.Sample
-	cpu time.Duration // of the process, per request
 }
 
 // measureCase measures a case: front end and bare handler in turns. What takes long has
@@ -105,11 +79,11 @@ func (b *bench) measureCase(ctx context.Context, c Case) error {
 	if err != nil {
 		return err
 	}
-	var ours, theirs []side
+	var ours, theirs []load.Sample
 	for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
 		job.Addr = b.front
 		job.Paths = b.paths(c, n)
-		a, err := drive(ctx, b.serving, job)
+		a, err := drive(ctx, job)
 		if err != nil {
 			return err
 		}
@@ -121,7 +95,7 @@ func (b *bench) measureCase(ctx context.Context, c Case) error {
 			continue
 		}
 		job.Addr = b.back
-		z, err := drive(ctx, b.bare, job)
+		z, err := drive(ctx, job)
 		if err != nil {
 			return fmt.Errorf("bare handler: %w", err)
 		}
@@ -175,59 +149,37 @@ func (b *bench) paths(c Case, round int) []string {
 	return paths
 }
 
-// drive does a job and reads what processor time it cost the process that answered.
-func drive(ctx context.Context, target *process.Process, job load.Job) (s side, err error) {
-	var before, after process.Usage
-	if err := target.Call("Usage", false, &before); err != nil {
-		return s, err
+// drive does a job, which makes at least one request.
+func drive(ctx context.Context, job load.Job) (load.Sample, error) {
+	s, err := load.Drive(ctx, job)
+	if err == nil {
+		err = ctx.Err()
 	}
-	if s.Sample, err = load.Drive(ctx, job); err != nil {
-		return s, err
+	if err == nil && len(s.Requests) == 0 {
+		err = errors.New("no request was made")
 	}
-	if err := ctx.Err(); err != nil {
-		return s, err
-	}
-	if len(s.Requests) == 0 {
-		return s, errors.New("no request was made")
-	}
-	err = target.Call("Usage", false, &after)
-	s.cpu = (after.CPU - before.CPU) / time.Duration(len(s.Requests))
 	return s, err
 }
 
-// resultOf returns the medians over the rounds of the front end and of the bare handler.
+// resultOf returns the medians over the rounds of the front end and the bare handler.
 // Ratios are taken round by round: the two sides of a round had the same conditions.
-func resultOf(ours, theirs []side) (r report.Result) {
-	front := medians(ours)
-	r.Rate, r.CPU, r.P50, r.P99, r.Took = front.Rate, front.CPU, front.P50, front.P99, len(ours)
-	r.Bytes = report.Median(ours, func(s side) int64 { return s.Mean() })
-	hits, misses := 0, 0
+func resultOf(ours, theirs []load.Sample) report.Result {
+	r := report.Result{
+		Took:  len(ours),
+		Rate:  report.Median(ours, load.Sample.Rate),
+		Bytes: report.Median(ours, load.Sample.Mean),
+		P50:   report.Median(ours, func(s load.Sample) time.Duration { return s.Latencies().Quantile(0.50) }),
+		P99:   report.Median(ours, func(s load.Sample) time.Duration { return s.Latencies().Quantile(0.99) }),
+	}
 	for _, s := range ours {
 		r.Seen += len(s.Requests)
-		hits += s.Hits
-		misses += s.Misses
 	}
-	r.Hits = float64(hits) / float64(max(hits+misses, 1))
-	if len(theirs) == 0 {
-		return r
+	if len(theirs) > 0 {
+		ratios := make([]float64, len(theirs))
+		for i := range theirs {
+			ratios[i] = ours[i].Rate() / theirs[i].Rate()
+		}
+		r.Bare = &report.Bare{Ratio: report.MedianOf(ratios), Low: slices.Min(ratios), High: slices.Max(ratios)}
 	}
-	ratios := make([]float64, len(theirs))
-	for i := range theirs {
-		ratios[i] = ours[i].Rate() / theirs[i].Rate()
-	}
-	bare := medians(theirs)
-	bare.Ratio = report.Median(ratios, func(ratio float64) float64 { return ratio })
-	bare.Low, bare.High = slices.Min(ratios), slices.Max(ratios)
-	r.Bare = &bare
 	return r
-}
-
-// medians returns the figures that both sides have.
-func medians(rounds []side) report.Bare {
-	return report.Bare{
-		Rate: report.Median(rounds, func(s side) float64 { return s.Rate() }),
-		CPU:  report.Median(rounds, func(s side) time.Duration { return s.cpu }),
-		P50:  report.Median(rounds, func(s side) time.Duration { return s.Latencies().Quantile(0.50) }),
-		P99:  report.Median(rounds, func(s side) time.Duration { return s.Latencies().Quantile(0.99) }),
-	}
 }

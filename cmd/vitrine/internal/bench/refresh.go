@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"time"
@@ -26,8 +25,6 @@ const (
 	refreshTime = 60 * time.Second
 	// refreshConns is enough for requests never to wait for a connection.
 	refreshConns = 64
-	// traceStep is the width of a moment in a trace.
-	traceStep = 20 * time.Millisecond
 )
 
 // refresh changes records while traffic goes on at an even pace.
@@ -151,10 +148,9 @@ func refreshOf(rounds []refreshed) *report.Refresh {
 	calm := func(one refreshed) load.Latencies { return one.Between(one.Sample.Began, one.steadyUntil) }
 	busy := func(one refreshed) load.Latencies { return one.Between(one.Started, one.Visible.Add(tailTime)) }
 	of := func(figure func(refreshed) time.Duration) time.Duration { return report.Median(rounds, figure) }
-	r := &report.Refresh{
+	return &report.Refresh{
 		Visible:   of(func(one refreshed) time.Duration { return one.Visible.Sub(one.Started) }),
 		Publish:   of(func(one refreshed) time.Duration { return one.Published.Sub(one.Started) }),
-		Swap:      of(func(one refreshed) time.Duration { return one.Visible.Sub(one.Published) }),
 		SteadyP50: of(func(one refreshed) time.Duration { return calm(one).Quantile(0.50) }),
 		SteadyP99: of(func(one refreshed) time.Duration { return calm(one).Quantile(0.99) }),
 		P50:       of(func(one refreshed) time.Duration { return busy(one).Quantile(0.50) }),
@@ -164,15 +160,4 @@ func refreshOf(rounds []refreshed) *report.Refresh {
 		}),
 		Rounds: len(rounds),
 	}
-	last := rounds[len(rounds)-1]
-	r.Trace = report.Trace{Published: last.Published.Sub(last.Started), Visible: last.Visible.Sub(last.Started)}
-	slowest := map[time.Duration]time.Duration{}
-	for _, request := range last.Requests {
-		at := last.Sample.Began.Add(request.At).Sub(last.Started).Truncate(traceStep)
-		slowest[at] = max(slowest[at], request.Took)
-	}
-	for _, at := range slices.Sorted(maps.Keys(slowest)) {
-		r.Trace.Points = append(r.Trace.Points, report.Point{At: at, Took: slowest[at]})
-	}
-	return r
 }

@@ -75,8 +75,7 @@ func askTimes(ctx context.Context, store origin.Source, c Case, collection strin
 		}
 		all = append(all, took)
 	}
-	p50 := report.Median(all, func(took time.Duration) time.Duration { return took })
-	return report.Asked{P50: p50, Times: len(all)}, nil
+	return report.Asked{P50: report.MedianOf(all)}, nil
 }
 
 // timeOf asks a store once.
@@ -157,7 +156,6 @@ func (b *bench) askOther(ctx context.Context) (err error) {
 			b.note("the other server has an index on %s and scans nevertheless", path)
 		}
 	}
-	b.run.Indexed = a.indexed
 	return b.askStore(ctx, a)
 }
 

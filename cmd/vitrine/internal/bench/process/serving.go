@@ -104,7 +104,7 @@ func (s *Serving) Settle(None, *None) error {
 			}
 		}
 		return err == nil, err
-	}, 20*time.Millisecond)
+	})
 }
 
 // Scan replies how long it takes to read all activities from the store.
@@ -157,7 +157,7 @@ func (s *Serving) Change(c Change, reply *Changed) error {
 		}
 		reply.Visible, reply.Published = time.Now(), now.Meta().Published
 		return true, nil
-	}, time.Millisecond)
+	})
 }
 
 // edit reads records, evenly spread over a snapshot, and returns them changed.
@@ -204,8 +204,8 @@ func (s *Serving) record(id bson.RawValue) (bson.Raw, error) {
 }
 
 // until polls a condition until it is true, fails, or the service's context ends.
-func (s *Serving) until(is func() (bool, error), every time.Duration) error {
-	tick := time.NewTicker(every)
+func (s *Serving) until(is func() (bool, error)) error {
+	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
 		if done, err := is(); done || err != nil {

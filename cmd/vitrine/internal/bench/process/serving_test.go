@@ -122,10 +122,6 @@ func TestChange(t *testing.T) {
 	if err := s.Views(struct{}{}, &size); err != nil || size.RowBytes <= 0 {
 		t.Errorf("%+v, %v", size, err)
 	}
-	var u process.Usage
-	if err := s.Usage(true, &u); err != nil || u.Cycles == 0 {
-		t.Errorf("%+v, %v", u, err)
-	}
 }
 
 // edited counts the rows of the view that a change has reached.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -73,3 +74,6 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f MB", mb)
 	}
 }
+
+// number prints a value to at most four decimals.
+func number(v float64) string { return humanize.CommafWithDigits(math.Round(v*1e4)/1e4, 4) }

@@ -46,10 +46,8 @@ type Run struct {
 	Memory    *Memory  `json:"memory"`  // nil: not chosen
 	Results   []Result `json:"results"` // one for each case
 	Refresh   *Refresh `json:"refresh"` // nil: not chosen, or not possible
-	Pauses    *Pauses  `json:"gc"`      // while the cases were measured
 	Notes     []string `json:"notes"`   // what was left out, and why
 	Against   string   `json:"against"` // the other server; empty: none
-	Indexed   []string `json:"indexed"` // paths that the other server finds by an index
 }
 
 // Start is one start of the serving process.
@@ -73,7 +71,6 @@ type Held struct {
 	Anonymous int64 `json:"anonymous"` // resident: heap, stacks and the like
 	Resident  int64 `json:"resident"`  // with the file pages of an embedded store
 	Peak      int64 `json:"peak"`      // the most that was ever resident
-	Heap      int64 `json:"heap"`      // live objects and those not swept yet
 }
 
 // Result is the outcome of one case: medians over the rounds.
@@ -88,23 +85,17 @@ type Result struct {
 	P50   time.Duration `json:"p50_ns"`
 	P99   time.Duration `json:"p99_ns"`
 	First time.Duration `json:"first_ns"` // of the very first request: what it needs is built
-	Hits  float64       `json:"hits"`     // share of answers from the result cache
-	CPU   time.Duration `json:"cpu_ns"`   // processor time of the serving process, per request
 	Seen  int           `json:"requests"` // of all rounds
 
 	Bare   *Bare   `json:"bare"`   // nil: the answer is too long to be held
 	Stores []Asked `json:"stores"` // the same question, asked of stores
 }
 
-// Bare is the outcome of the bare handler with the same bytes.
+// Bare compares with the bare handler, which sent the same bytes.
 type Bare struct {
-	Rate  float64       `json:"rate"`
-	P50   time.Duration `json:"p50_ns"`
-	P99   time.Duration `json:"p99_ns"`
-	CPU   time.Duration `json:"cpu_ns"`
-	Ratio float64       `json:"ratio"`      // of the rates, round by round: 1 is as fast
-	Low   float64       `json:"ratio_low"`  // of all rounds
-	High  float64       `json:"ratio_high"` // of all rounds
+	Ratio float64 `json:"ratio"`      // of the requests per second, median of the rounds: 1 is as fast
+	Low   float64 `json:"ratio_low"`  // of all rounds
+	High  float64 `json:"ratio_high"` // of all rounds
 }
 
 // spread is the distance of the rounds from the ratio.
@@ -127,7 +118,6 @@ const (
 type Asked struct {
 	Store  string        `json:"store"` // Embedded, InPlace or Other
 	P50    time.Duration `json:"p50_ns"`
-	Times  int           `json:"times"`
 	Factor float64       `json:"factor"` // the time as a multiple of the front end's median
 	By     string        `json:"by"`     // ByIndex or ByScan
 	Error  string        `json:"error,omitempty"`
@@ -139,7 +129,6 @@ type Refresh struct {
 	Rate      int           `json:"rate"`    // requests per second meanwhile
 	Visible   time.Duration `json:"visible_ns"`
 	Publish   time.Duration `json:"publish_ns"` // from the job's start to the store's commit
-	Swap      time.Duration `json:"swap_ns"`    // from there to the answers
 	Scan      time.Duration `json:"scan_ns"`    // to read all activities from the store, without load
 	SteadyP50 time.Duration `json:"steady_p50_ns"`
 	SteadyP99 time.Duration `json:"steady_p99_ns"`
@@ -147,29 +136,6 @@ type Refresh struct {
 	P99       time.Duration `json:"p99_ns"`
 	Ratio     float64       `json:"p99_ratio"` // round by round
 	Rounds    int           `json:"rounds"`
-	Trace     Trace         `json:"trace"` // of the last round
-}
-
-// Trace is one round, moment by moment, relative to the job's start.
-type Trace struct {
-	Published time.Duration `json:"published_ns"`
-	Visible   time.Duration `json:"visible_ns"`
-	Points    []Point       `json:"points"`
-}
-
-// Point is the slowest request of a short moment.
-type Point struct {
-	At   time.Duration `json:"at_ns"`
-	Took time.Duration `json:"took_ns"`
-}
-
-// Pauses are the garbage collections of the serving process.
-type Pauses struct {
-	Cycles uint64        `json:"cycles"`
-	P50    time.Duration `json:"p50_ns"` // a pause
-	P99    time.Duration `json:"p99_ns"`
-	Max    time.Duration `json:"max_ns"`
-	Share  float64       `json:"share"` // of the process's processor time
 }
 
 // find returns the first element for which is holds; nil if there is none.
@@ -197,23 +163,34 @@ func (m *Run) Start() time.Duration {
 	return Median(m.Starts, func(s Start) time.Duration { return s.Ready })
 }
 
-// Median returns the middle figure of all, the mean of the middle two where their number is
-// even, and 0 of none.
+// Median returns the median of a figure.
 func Median[E any, T float64 | time.Duration | int64](all []E, figure func(E) T) T {
-	if len(all) == 0 {
-		return 0
-	}
 	figures := make([]T, len(all))
 	for i, e := range all {
 		figures[i] = figure(e)
 	}
-	slices.Sort(figures)
-	return (figures[(len(all)-1)/2] + figures[len(all)/2]) / 2
+	return MedianOf(figures)
+}
+
+// MedianOf returns the middle figure, the mean of the middle two where their number is
+// even, and 0 of none.
+func MedianOf[T float64 | time.Duration | int64](figures []T) T {
+	n := len(figures)
+	if n == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(figures))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // Join adds to a report the figures that another one has beside it: other numbers of
 // activities, and of the same number other cases, stores and steps. It replaces nothing.
+// The machine and the time are those of the first report.
 func (r *Report) Join(other Report) {
+	if len(r.Runs) == 0 {
+		*r = other
+		return
+	}
 	for _, m := range other.Runs {
 		if same := find(r.Runs, func(have *Run) bool { return have.alike(m) }); same != nil {
 			same.join(m)
@@ -244,17 +221,14 @@ func (m *Run) join(other Run) {
 			}
 		}
 	}
-	if m.Against == "" {
-		m.Against, m.Indexed = other.Against, other.Indexed
-	}
+	m.Against = cmp.Or(m.Against, other.Against)
 	if m.Fill == 0 {
 		m.Fill, m.Build, m.BuildMost = other.Fill, other.Build, other.BuildMost
 	}
 	if len(m.Starts) < len(other.Starts) {
 		m.Starts = other.Starts
 	}
-	m.Memory, m.Pauses = cmp.Or(m.Memory, other.Memory), cmp.Or(m.Pauses, other.Pauses)
-	m.Refresh = cmp.Or(m.Refresh, other.Refresh)
+	m.Memory, m.Refresh = cmp.Or(m.Memory, other.Memory), cmp.Or(m.Refresh, other.Refresh)
 	for _, note := range other.Notes {
 		if !slices.Contains(m.Notes, note) {
 			m.Notes = append(m.Notes, note)

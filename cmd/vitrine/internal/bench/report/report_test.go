@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +16,9 @@ func TestWriteTable(t *testing.T) {
 	r := Report{Runs: []Run{{
 		Rows: 100_000, BSON: 290e6, Fill: 8 * time.Second, Build: 9 * time.Second,
 		Starts: []Start{{3 * time.Second}, {time.Second}, {2 * time.Second}},
-		Memory: &Memory{Rows: 404e6}, Pauses: &Pauses{Cycles: 3}, Refresh: &Refresh{Changed: 100, Ratio: 1.5, Rounds: 1}, Notes: []string{"no wind"},
+		Memory: &Memory{Rows: 404e6}, Refresh: &Refresh{Changed: 100, Ratio: 1.5, Rounds: 1}, Notes: []string{"no wind"},
 		Results: []Result{
-			{Name: "list", Rate: 50_000, Bare: &Bare{Rate: 60_000, Ratio: 0.83}, Stores: []Asked{{Store: "scan", P50: time.Second, Factor: 1234}}},
+			{Name: "list", Rate: 50_000, Bare: &Bare{Ratio: 0.83}, Stores: []Asked{{Store: "scan", P50: time.Second, Factor: 1234}}},
 			{Name: "full", P50: 1500 * time.Millisecond, Stores: []Asked{{Store: "against", Error: "unknown operator"}}},
 		},
 	}}}
@@ -54,7 +55,7 @@ func twoSizes() Report {
 	run := func(rows int) Run {
 		m := Run{
 			Rows: rows, BSON: int64(rows), Starts: []Start{{time.Second}}, Memory: &Memory{Rows: 1e6, Most: 2e6},
-			Refresh: &Refresh{Visible: time.Second, Trace: Trace{Points: []Point{{1, 2}}}}, Notes: []string{"no wind"},
+			Refresh: &Refresh{Visible: time.Second}, Notes: []string{"no wind"},
 		}
 		for _, c := range cases {
 			c.Title, c.P50 = "title of "+c.Name, time.Duration(rows)*time.Microsecond
@@ -72,7 +73,7 @@ func TestDraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	drawn := map[string]string{}
-	for _, name := range []string{"ratio", "ratio-fresh", "fresh", "stores", "sizes", "memory", "refresh-100", "refresh-1000"} {
+	for _, name := range []string{"ratio", "ratio-fresh", "fresh", "stores", "sizes", "memory"} {
 		text, err := os.ReadFile(filepath.Join(dir, name+".svg"))
 		if err != nil {
 			t.Fatal(err)
@@ -174,6 +175,93 @@ func TestGoals(t *testing.T) {
 	for _, g := range Goals(Report{Runs: []Run{{Rows: 7}}}) {
 		if g.Rows != 0 || g.How == "" || g.verdict() != "not measured" {
 			t.Errorf("of nothing: %+v", g)
+		}
+	}
+}
+
+// TestDocument checks that the tables of docs/performance.md are those of the reports that
+// are kept beside it.
+func TestDocument(t *testing.T) {
+	docs := filepath.Join("..", "..", "..", "..", "..", "docs")
+	var whole Report
+	for _, name := range []string{"report.json", "server.json"} {
+		text, err := os.ReadFile(filepath.Join(docs, "performance", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var one Report
+		if err := json.Unmarshal(text, &one); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		whole.Join(one)
+	}
+	doc, err := os.ReadFile(filepath.Join(docs, "performance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Fill(doc, whole); err != nil || string(got) != string(doc) {
+		t.Errorf("vitrine bench draw would change docs/performance.md: %v", err)
+	}
+	dir := t.TempDir()
+	if err := Draw(dir, whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, image := range regexp.MustCompile(`\(performance/(.+\.svg)\)`).FindAllSubmatch(doc, -1) {
+		if _, err := os.Stat(filepath.Join(dir, string(image[1]))); err != nil {
+			t.Errorf("vitrine bench draw does not make a plot of the document: %v", err)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	tests := []struct{ got, want string }{
+		{short(0), "–"},
+		{short(1234), "1µs"},
+		{short(1_234_567), "1.23ms"},
+		{short(123_456_789), "123ms"},
+		{short(1_234_567_890), "1.23s"},
+		{short(12_345_678_900), "12.3s"},
+		{rate(0.126), "0.13"},
+		{rate(12.34), "12.3"},
+		{rate(123.4), "123"},
+		{rate(12345.6), "12,346"},
+		{ratio(0.0126), "0.013"},
+		{ratio(0.126), "0.13"},
+		{size(0), "–"},
+		{size(1_234_567), "1.2 MB"},
+		{size(123_456_789), "123 MB"},
+		{size(12_345_678_900), "12.3 GB"},
+		{grouped(1_234_567), "1,234,567"},
+		{number(0.00001), "0"},
+		{number(0.1 + 0.2), "0.3"},
+		{number(1e6), "1,000,000"},
+		{given(false, "%d", 1), "–"},
+		{given(true, "%d ×", 1), "1 ×"},
+	}
+	for i, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("figure %d: got %s, want %s", i, tt.got, tt.want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	tests := []struct {
+		name    string
+		figures []float64
+		want    float64
+	}{
+		{"of none", nil, 0},
+		{"of one", []float64{7}, 7},
+		{"of three", []float64{9, 1, 2}, 2},
+		{"of four", []float64{4, 1, 2, 9}, 3},
+	}
+	for _, tt := range tests {
+		if got := MedianOf(tt.figures); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+		if got := Median(tt.figures, func(f float64) float64 { return -f }); got != -tt.want {
+			t.Errorf("%s, negated: got %v, want %v", tt.name, got, -tt.want)
 		}
 	}
 }

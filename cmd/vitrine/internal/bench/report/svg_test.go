@@ -1,38 +1,37 @@
 package report
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func TestCharts(t *testing.T) {
 	marks := []mark{{at: 3, label: "three"}}
-	of := func(points ...point) []series { return []series{{name: "first", points: points}} }
+	of := func(name string, points ...point) series { return series{name: name, points: points} }
 	tests := []struct {
 		name  string
 		chart chart
 		want  []string // in the drawing
 	}{
-		{"rows", chart{title: "A <b> & c", description: "d & e", x: axis{label: "of it"}, marks: marks,
-			rows: []string{"one", "none"}, series: of(point{x: 1, low: 0.5, high: 2})},
-			[]string{"A &lt;b&gt; &amp; c", ">d &amp; e</desc>", ">one<", ">none<", ">three<", ">of it<", "</title></use>"}},
-		{"rows in powers of ten", chart{title: "T", x: axis{log: true}, rows: []string{"x", "zero"}, series: []series{
-			{name: "p50", points: []point{{x: 0.05}, {}}}, {name: "p99", points: []point{{x: 1234, low: 1234, high: 2000}, {x: 7, y: 1}}}}},
-			[]string{">0.01<", ">10,000<", ">p99<", ">1,234<"}},
-		{"no rows", chart{title: "T", rows: []string{}}, []string{">T<"}},
-		{"points", chart{title: "T", x: axis{label: "s"}, y: axis{label: "ms", log: true}, marks: marks,
-			series: []series{{name: "a", joined: true, points: []point{{x: -1, y: 1}, {x: 2, y: 10}}}, {name: "b", points: []point{{x: 0, y: 5}}}}},
-			[]string{`<path d="M`, `color:var(--s0)`, `color:var(--s1)`, ">three<", ">a<", ">b<", ">ms<"}},
+		{"from zero", chart{title: "A <b> & c", description: "d & e", unit: "of it", marks: marks,
+			rows: []string{"one", "none"}, series: []series{of("first", point{x: 1, low: 0.5, high: 2})}},
+			[]string{"A &lt;b&gt; &amp; c", ">d &amp; e</desc>", ">one<", ">none<", ">three<", ">of it<", "</title></use>", ">0.5<"}},
+		{"in powers of ten", chart{title: "T", log: true, rows: []string{"x", "zero"}, series: []series{
+			of("p50", point{x: 0.05}, point{row: 1}), of("p99", point{x: 1234, low: 1234, high: 2000}, point{row: 1, x: 7})}},
+			[]string{">0.01<", ">10,000<", ">p99<", ">1,234<", "color:var(--s0)", "color:var(--s1)"}},
+		{"one value in powers of ten", chart{title: "T", log: true, rows: []string{"x"}, series: []series{of("a", point{x: 10})}}, []string{">10<", ">100<"}},
+		{"two marks", chart{title: "T", rows: []string{"x"}, series: []series{of("a", point{x: 1})}, marks: append(marks, mark{at: 3.1, label: "close"})},
+			[]string{`text-anchor="end" class="ml">three<`, `text-anchor="start" class="ml">close<`}},
 		{"no points", chart{title: "T"}, []string{">T<"}},
-		{"equal values", chart{title: "T", series: of(point{x: 2}, point{x: 2})}, []string{`color:var(--s0)`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, again := draw(t, tt.chart), draw(t, tt.chart)
+			got, again := tt.chart.svg(), tt.chart.svg()
 			if got != again {
 				t.Error("drawn twice, it differs")
 			}
@@ -49,13 +48,20 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-func draw(t *testing.T, c chart) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := c.write(&b); err != nil {
-		t.Fatal(err)
+// TestAdd checks that rows and series are made once, in the order in which they come.
+func TestAdd(t *testing.T) {
+	c := &chart{}
+	c.add("small", "list", point{x: 1})
+	c.add("small", "all", point{x: 2})
+	c.add("large", "all", point{x: 3})
+	c.add("large", "list", point{x: 4})
+	want := []series{
+		{"small", []point{{x: 1}, {row: 1, x: 2}}},
+		{"large", []point{{row: 1, x: 3}, {x: 4}}},
 	}
-	return b.String()
+	if !reflect.DeepEqual(c.series, want) || !slices.Equal(c.rows, []string{"list", "all"}) {
+		t.Errorf("rows %v, series %v", c.rows, c.series)
+	}
 }
 
 func wellFormed(t *testing.T, s string) {

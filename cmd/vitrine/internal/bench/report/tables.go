@@ -172,7 +172,7 @@ func (r Report) sizesTable() string {
 // figures are the names and figures of one run: of every run the same names in the
 // same order.
 func (m *Run) figures() [][2]string {
-	mem, p, ref := cmp.Or(m.Memory, &Memory{}), cmp.Or(m.Pauses, &Pauses{}), cmp.Or(m.Refresh, &Refresh{})
+	mem, ref := cmp.Or(m.Memory, &Memory{}), cmp.Or(m.Refresh, &Refresh{})
 	return [][2]string{
 		{"records made and stored", short(m.Fill)},
 		{"all views built", short(m.Build)},
@@ -184,8 +184,6 @@ func (m *Run) figures() [][2]string {
 		{"… in the end", size(mem.After.Resident) + " (" + size(mem.After.Anonymous) + ")"},
 		{"… at most", size(mem.After.Peak) + " (" + size(mem.Most) + ")"},
 		{"path indexes in the end", size(mem.Indexes)},
-		{"collector: pauses p50, p99, longest", short(p.P50) + ", " + short(p.P99) + ", " + short(p.Max)},
-		{"collector: share of processor time", given(p.Cycles > 0, "%.1f %%", 100*p.Share)},
 		{"a scan of all activities", short(ref.Scan)},
 		{"refresh: job start to published", short(ref.Publish)},
 		{"… to visible", short(ref.Visible)},

@@ -4,22 +4,12 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"runtime/metrics"
 	"strings"
 	"sync"
 	"time"
 
 	"vitrine/cmd/vitrine/internal/bench/report"
 )
-
-// Usage is what a process has used since it began.
-type Usage struct {
-	CPU    time.Duration   // on all processors, of the program and of the system for it
-	GC     time.Duration   // processor time of the garbage collector, as the runtime estimates it
-	Cycles int64           // of the garbage collector
-	Pauses []time.Duration // of the last 256 cycles, the latest first
-	Memory report.Held
-}
 
 // endpoint has the methods that both services offer.
 type endpoint struct{ addr string }
@@ -30,25 +20,17 @@ func (e endpoint) Address(_ None, reply *string) error {
 	return nil
 }
 
-// Usage replies what the process has used. If collect is true, it frees garbage first and
-// returns it to the system, so that Memory is what the process needs.
-func (endpoint) Usage(collect bool, reply *Usage) error {
+// Memory replies the memory of the process. If collect is true, it frees garbage first and
+// returns it to the system, so that the reply is what the process needs.
+func (endpoint) Memory(collect bool, reply *report.Held) error {
 	if collect {
 		debug.FreeOSMemory()
 	}
-	var gc debug.GCStats
-	debug.ReadGCStats(&gc)
-	samples := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(samples)
-	*reply = Usage{
-		CPU: processorTime(), GC: time.Duration(samples[0].Value.Float64() * float64(time.Second)),
-		Cycles: gc.NumGC, Pauses: gc.Pause, Memory: memoryOf(os.Getpid()),
-	}
-	reply.Memory.Heap = int64(samples[1].Value.Uint64())
+	*reply = memoryOf(os.Getpid())
 	return nil
 }
 
-// memoryOf asks Linux for a process's memory without its heap; elsewhere it returns zeros.
+// memoryOf asks Linux for a process's memory; elsewhere it returns zeros.
 func memoryOf(pid int) (m report.Held) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

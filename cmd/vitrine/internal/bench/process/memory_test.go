@@ -1,0 +1,33 @@
+package process_test
+
+import (
+	"os"
+	"runtime"
+	"testing"
+
+	"vitrine/cmd/vitrine/internal/bench/process"
+	"vitrine/cmd/vitrine/internal/bench/report"
+)
+
+func TestMemory(t *testing.T) {
+	for _, collect := range []bool{false, true} {
+		var m report.Held
+		if err := new(process.Bare).Memory(collect, &m); err != nil {
+			t.Fatal(err)
+		}
+		if runtime.GOOS == "linux" && (m.Anonymous <= 0 || m.Resident < m.Anonymous || m.Peak < m.Anonymous) {
+			t.Errorf("collect %t: memory %+v", collect, m)
+		}
+	}
+}
+
+func TestWatch(t *testing.T) {
+	end := process.Watch(os.Getpid())
+	most := end()
+	if again := end(); runtime.GOOS == "linux" && most <= 0 || most != again {
+		t.Errorf("%d bytes, then %d", most, again)
+	}
+	if most := process.Watch(-1)(); most != 0 {
+		t.Errorf("a process that does not exist has %d bytes", most)
+	}
+}
