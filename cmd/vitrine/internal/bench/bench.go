@@ -243,10 +243,11 @@ func (b *bench) memory(end bool) error {
 
 // profiled takes a step of the serving process, under a profile if one is wanted.
 func (b *bench) profiled(step string, take func() error) error {
-	if b.Profiles == "" {
+	file := b.profile(step)
+	if file == "" {
 		return take()
 	}
-	if err := b.serving.Call("Profile", b.profile(step), &process.None{}); err != nil {
+	if err := b.serving.Call("Profile", file, &process.None{}); err != nil {
 		return err
 	}
 	return errors.Join(take(), b.serving.Call("Profile", "", &process.None{}))

@@ -139,12 +139,10 @@ func (b *bench) paths(c Case, round int) []string {
 	if c.Fresh {
 		count = min((c.Supply-1)/b.Rounds, mostPaths)
 		from = 1 + round*count
-	} else if c.Supply > 1 {
-		from = round * count % c.Supply
 	}
-	paths := make([]string, 0, count)
-	for n := range count {
-		paths = append(paths, c.Path((from+n)%c.Supply))
+	paths := make([]string, count)
+	for i := range paths {
+		paths[i] = c.Path(from + i)
 	}
 	return paths
 }

@@ -47,10 +47,10 @@ func New(records []bson.Raw) (*Multiplier, error) {
 		}
 		addUnits(units, record)
 		for _, author := range authors(record) {
-			users[text(author, "user")] = true
+			users[get[string](author, "user")] = true
 			addUnits(units, author)
 		}
-		for word := range strings.FieldsSeq(text(record, "title")) {
+		for word := range strings.FieldsSeq(get[string](record, "title")) {
 			if plain(word) {
 				words[word] = true
 			}
@@ -60,7 +60,7 @@ func New(records []bson.Raw) (*Multiplier, error) {
 }
 
 func addUnits(units map[string]bool, doc bson.D) {
-	for _, unit := range array(doc, "units") {
+	for _, unit := range get[bson.A](doc, "units") {
 		name, _ := unit.(string)
 		units[name] = true
 	}
@@ -92,7 +92,7 @@ const editionMark = ", edition "
 // without what was rendered from the old one.
 func Edit(raw bson.Raw, serial int) (bson.Raw, error) {
 	edited, err := changed(raw, func(record bson.D) bson.D {
-		title, _, _ := strings.Cut(text(record, "title"), editionMark)
+		title, _, _ := strings.Cut(get[string](record, "title"), editionMark)
 		put(record, "title", title+editionMark+strconv.Itoa(serial))
 		return withoutRendered(record)
 	})
@@ -128,12 +128,12 @@ func field(record bson.D, name string) *bson.E {
 	return nil
 }
 
-// value returns a field's value; nil where there is none.
-func value(record bson.D, name string) any {
+// get returns a field's value of a type; the zero value where there is none.
+func get[T any](record bson.D, name string) (v T) {
 	if e := field(record, name); e != nil {
-		return e.Value
+		v, _ = e.Value.(T)
 	}
-	return nil
+	return v
 }
 
 // put replaces the value of a field, if the record has it.
@@ -143,25 +143,13 @@ func put(record bson.D, name string, v any) {
 	}
 }
 
-// text returns a field's string; "" where there is none.
-func text(record bson.D, name string) string {
-	s, _ := value(record, name).(string)
-	return s
-}
-
-// array returns a field's array; nil where there is none.
-func array(record bson.D, name string) bson.A {
-	a, _ := value(record, name).(bson.A)
-	return a
-}
-
 func withoutRendered(record bson.D) bson.D {
 	return slices.DeleteFunc(record, func(e bson.E) bool { return e.Key == "rendered" })
 }
 
 // authors returns the documents among a record's authors.
 func authors(record bson.D) (all []bson.D) {
-	for _, element := range array(record, "authors") {
+	for _, element := range get[bson.A](record, "authors") {
 		if d, ok := element.(bson.D); ok {
 			all = append(all, d)
 		}

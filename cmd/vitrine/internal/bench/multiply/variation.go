@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -32,20 +33,20 @@ type variation struct {
 func (v *variation) apply(record bson.D) bson.D {
 	v.years, v.units = v.dice.IntN(20)-15, v.dice.IntN(len(v.m.units)+1)
 	id := newID(v.serial)
-	if old, ok := value(record, "_id").(bson.ObjectID); ok {
+	if old := get[bson.ObjectID](record, "_id"); !old.IsZero() {
 		v.texts[old.Hex()] = id.Hex()
 	}
 	put(record, "_id", id)
 	v.year(record)
 	v.title(record)
 	for _, author := range authors(record) {
-		if user := text(author, "user"); user != "" {
+		if user := get[string](author, "user"); user != "" {
 			put(author, "user", v.user(user))
 		}
 		v.shiftUnits(author)
 	}
 	v.shiftUnits(record)
-	if doi := text(record, "doi"); doi != "" {
+	if doi := get[string](record, "doi"); doi != "" {
 		put(record, "doi", doi+"."+strconv.FormatInt(int64(v.serial), 36))
 	}
 	return v.rendered(record)
@@ -60,24 +61,15 @@ func newID(i int) bson.ObjectID {
 
 // year moves the record in time. Years that are not numbers stay as they are.
 func (v *variation) year(record bson.D) {
-	var year int
-	switch n := value(record, "year").(type) {
-	case int32:
-		year = int(n)
-	case int64:
-		year = int(n)
-	case float64:
-		if year = int(n); n != float64(year) {
-			return
-		}
-	default:
+	year := int(get[int32](record, "year")) + int(get[int64](record, "year")) + int(get[float64](record, "year"))
+	if n := get[float64](record, "year"); year == 0 || n != math.Trunc(n) {
 		return
 	}
 	v.years = min(max(year+v.years, firstYear), lastYear) - year
 	put(record, "year", int32(year+v.years))
 	v.texts["("+strconv.Itoa(year)+")"] = "(" + strconv.Itoa(year+v.years) + ")"
 	for _, field := range []string{"start_date", "end_date"} {
-		if day := text(record, field); day != "" {
+		if day := get[string](record, field); day != "" {
 			put(record, field, v.moveYear(day))
 		}
 	}
@@ -85,11 +77,8 @@ func (v *variation) year(record bson.D) {
 
 // moveYear moves a text that begins with a year, such as a day or a quarter.
 func (v *variation) moveYear(text string) string {
-	if len(text) < 4 {
-		return text
-	}
-	year, err := strconv.Atoi(text[:4])
-	if err != nil {
+	year, err := strconv.Atoi(text[:min(len(text), 4)])
+	if err != nil || year < 1000 {
 		return text
 	}
 	return strconv.Itoa(year+v.years) + text[4:]
@@ -97,7 +86,7 @@ func (v *variation) moveYear(text string) string {
 
 // title exchanges one to three words.
 func (v *variation) title(record bson.D) {
-	title := text(record, "title")
+	title := get[string](record, "title")
 	words := strings.Fields(title)
 	if len(words) == 0 || len(v.m.words) == 0 {
 		return
@@ -130,7 +119,7 @@ func (v *variation) user(old string) string {
 // shiftUnits shifts the units of a document within the list of all, so that different
 // ones stay different.
 func (v *variation) shiftUnits(doc bson.D) {
-	units := array(doc, "units")
+	units := get[bson.A](doc, "units")
 	for i, unit := range units {
 		name, _ := unit.(string)
 		if at, ok := slices.BinarySearch(v.m.units, name); ok {
@@ -142,8 +131,8 @@ func (v *variation) shiftUnits(doc bson.D) {
 // rendered adapts the rendered texts, or leaves them out where they do not hold the new
 // title: the old one was escaped, or is not what was rendered.
 func (v *variation) rendered(record bson.D) bson.D {
-	rendered, ok := value(record, "rendered").(bson.D)
-	if !ok {
+	rendered := get[bson.D](record, "rendered")
+	if rendered == nil {
 		return record
 	}
 	var pairs []string // the longest first
@@ -164,8 +153,8 @@ func (v *variation) rendered(record bson.D) bson.D {
 			}
 		}
 	}
-	put(rendered, "quarter", v.moveYear(text(rendered, "quarter")))
-	if v.changed && !strings.Contains(text(rendered, "web"), text(record, "title")) {
+	put(rendered, "quarter", v.moveYear(get[string](rendered, "quarter")))
+	if v.changed && !strings.Contains(get[string](rendered, "web"), get[string](record, "title")) {
 		return withoutRendered(record)
 	}
 	return record

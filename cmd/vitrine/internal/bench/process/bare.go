@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -96,7 +97,7 @@ func (s *Bare) Copy(r Request, reply *Answer) error {
 	if err := client.Do(req, res); err != nil {
 		return fmt.Errorf("GET %s: %w", req.URI(), err)
 	}
-	body, n, err := read(res)
+	body, held, err := read(res)
 	if err != nil {
 		return fmt.Errorf("GET %s: body: %w", req.URI(), err)
 	}
@@ -112,24 +113,23 @@ func (s *Bare) Copy(r Request, reply *Answer) error {
 		return fmt.Errorf("GET %s: status %d: %.200s", req.URI(), a.status, body)
 	}
 	s.sent.Store(a)
-	*reply = Answer{ETag: a.etag, Took: took, Held: n <= mostHeld}
+	*reply = Answer{ETag: a.etag, Took: took, Held: held}
 	return nil
 }
 
-// read reads a body to its end and returns its length. It keeps a body that may be held.
-func read(res *fasthttp.Response) (body []byte, n int64, err error) {
+// read reads a body to its end, and keeps one that may be held.
+func read(res *fasthttp.Response) (body []byte, held bool, err error) {
 	stream := res.BodyStream()
 	if stream == nil {
-		body = append(body, res.Body()...)
-		return body, int64(len(body)), nil
+		return bytes.Clone(res.Body()), true, nil
 	}
 	defer func() { err = errors.Join(err, res.CloseBodyStream()) }()
 	if res.Header.ContentLength() <= mostHeld {
 		body, err = io.ReadAll(io.LimitReader(stream, mostHeld+1))
 		if err != nil || len(body) <= mostHeld {
-			return body, int64(len(body)), err // a stream that has ended must not be read again: it would wait for more
+			return body, true, err // a stream that has ended must not be read again: it would wait for more
 		}
 	}
-	rest, err := io.Copy(io.Discard, stream)
-	return nil, int64(len(body)) + rest, err
+	_, err = io.Copy(io.Discard, stream)
+	return nil, false, err
 }

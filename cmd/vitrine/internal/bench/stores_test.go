@@ -1,0 +1,186 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/cmd/vitrine/internal/bench/report"
+)
+
+// mongo is an embedded store that pretends to be a MongoDB-compatible server.
+type mongo struct {
+	origin.Store
+	indexes []string
+	refuses string // an index that it refuses
+}
+
+func (m *mongo) Insert(ctx context.Context, collection string, docs []bson.Raw) error {
+	_, err := m.Upsert(ctx, collection, docs)
+	return err
+}
+
+func (m *mongo) EnsureIndex(_ context.Context, collection string, keys bson.D) error {
+	if keys[0].Key == m.refuses {
+		return errors.New("too many indexes")
+	}
+	m.indexes = append(m.indexes, collection+"."+keys[0].Key)
+	return nil
+}
+
+func (m *mongo) Close() error { return nil } // the test closes it
+
+// TestAskOther copies an institute to another server and asks both: what the records of
+// an earlier copy were does not matter.
+func TestAskOther(t *testing.T) {
+	store := institute(t)
+	other := &mongo{Store: institute(t), refuses: "start_date"}
+	old, err := bson.Marshal(bson.D{{Key: "_id", Value: "from an earlier copy"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Insert(t.Context(), copied+collectionPersons, []bson.Raw{old}); err != nil {
+		t.Fatal(err)
+	}
+	v, err := collect(t.Context(), store, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{words: v, asked: map[string][]report.Asked{}, uri: "bolt://here"}
+	b.Cases, b.Against, b.Progress = []string{"users", "events", "funding"}, "mongodb://other", func(string) {}
+	b.Program.Open = func(_ context.Context, uri string) (origin.Store, error) {
+		if uri == b.Against {
+			return other, nil
+		}
+		return &mongo{Store: store}, nil
+	}
+	if err := b.askOther(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{collectionActivities, collectionPersons, collectionProjects} {
+		if got, want := count(t, other, copied+name), count(t, store, name); got != want {
+			t.Errorf("the copy of %s has %d documents, want %d", name, got, want)
+		}
+	}
+	if len(other.indexes) != len(indexes)-1 || !slices.Contains(other.indexes, copied+"persons.username") {
+		t.Errorf("indexes %v", other.indexes)
+	}
+	if !slices.ContainsFunc(b.run.Notes, func(note string) bool { return strings.Contains(note, "no index on start_date: too many") }) {
+		t.Errorf("notes %q", b.run.Notes)
+	}
+	if len(b.asked["events"]) != 0 {
+		t.Errorf("a collection that was not copied was asked: %+v", b.asked["events"])
+	}
+	for _, name := range []string{"users", "users-id", "funding"} {
+		if got := b.asked[name]; len(got) != 1 || got[0].Store != report.Other || got[0].P50 <= 0 || got[0].Error != "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if by := b.asked["users-id"][0].By; by != report.ByIndex {
+		t.Errorf("a person by _id is found by %s", by)
+	}
+}
+
+func count(t *testing.T, store origin.Source, collection string) (n int) {
+	t.Helper()
+	for _, err := range store.Scan(t.Context(), collection) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+func TestAskOtherRefuses(t *testing.T) {
+	gone := errors.New("gone")
+	tests := []struct {
+		name    string
+		against string
+		open    error
+		want    string // in the error; "": none
+	}{
+		{"no other server", "", gone, ""},
+		{"a server that does not answer", "mongodb://other", gone, "gone"},
+		{"an embedded store", "bolt://other", nil, "is no MongoDB-compatible server"},
+	}
+	for _, tt := range tests {
+		b := &bench{words: few()}
+		b.Against = tt.against
+		b.Program.Open = func(context.Context, string) (origin.Store, error) { return institute(t), tt.open }
+		err := b.askOther(t.Context())
+		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// TestBy checks how a store is said to find an answer.
+func TestBy(t *testing.T) {
+	tests := []struct {
+		name    string
+		indexed []string
+		want    string
+	}{
+		{"filter-or", []string{"_id", "type", "authors.user"}, report.ByIndex},
+		{"filter-or", []string{"_id", "type"}, report.ByScan}, // needs both
+		{"filter-infix", []string{"_id", "title"}, report.ByScan},
+		{"filter-prefix", []string{"title"}, report.ByIndex},
+		{"all", []string{"_id"}, report.ByScan},
+	}
+	for _, tt := range tests {
+		b := &bench{words: few(), asked: map[string][]report.Asked{}}
+		b.Cases, b.Progress = []string{tt.name}, func(string) {}
+		if err := b.askStore(t.Context(), asking{kind: report.InPlace, store: &source{}, indexed: tt.indexed}); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.asked[tt.name]; len(got) != 1 || got[0].By != tt.want {
+			t.Errorf("%s with indexes on %v: %+v, want %s", tt.name, tt.indexed, got, tt.want)
+		}
+	}
+}
+
+func TestCopy(t *testing.T) {
+	store, failed := institute(t), errors.New("full")
+	want := count(t, store, collectionActivities)
+	for _, size := range []int{1, 7, want, want + 1} {
+		got, largest := 0, 0
+		err := Copy(t.Context(), store, collectionActivities, size, func(docs []bson.Raw) error {
+			got, largest = got+len(docs), max(largest, len(docs))
+			return nil
+		})
+		if err != nil || got != want || largest > size {
+			t.Errorf("batches of %d: %d documents of %d, %d at once, %v", size, got, want, largest, err)
+		}
+		if err := Copy(t.Context(), store, collectionActivities, size, func([]bson.Raw) error { return failed }); !errors.Is(err, failed) {
+			t.Errorf("batches of %d: %v, want %v", size, err, failed)
+		}
+	}
+}
+
+func TestMemoryOfARun(t *testing.T) {
+	b := &bench{}
+	b.Cases = []string{"list"}
+	if err := b.memory(false); err != nil || b.run.Memory != nil {
+		t.Errorf("memory was measured, though it is not chosen: %v", err)
+	}
+	b.Profiles, b.run.Rows = "folder", 7
+	if got := b.profile("list"); !strings.HasSuffix(got, "list-7.prof") {
+		t.Errorf("profile %s", got)
+	}
+}
+
+func TestFile(t *testing.T) {
+	for size, want := range map[int]string{0: "dir/bench.db", 7519: "dir/bench-7519.db"} {
+		b := &bench{size: size}
+		b.Dir = "dir"
+		if got := b.file(); got != want {
+			t.Errorf("size %d: %s, want %s", size, got, want)
+		}
+	}
+}
