@@ -13,19 +13,20 @@ import (
 	"vitrine/configs"
 )
 
-// benchFlags are what the command line of bench says beside the configuration.
+// benchFlags are the flags of bench beside those of the configuration.
 type benchFlags struct {
 	bench.Options
 	demo, quick, logged bool
 	reportFlags
 }
 
-// reportFlags say in what form a report is wanted beside the table.
+// reportFlags select the forms of a report beside the table.
 type reportFlags struct {
 	json          bool
 	svg, markdown string
 }
 
+// flags adds the flags to a command.
 func (f *reportFlags) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -33,6 +34,7 @@ func (f *reportFlags) flags(cmd *cobra.Command) {
 	flags.StringVar(&f.markdown, "markdown", "", "bring the tables between the marks of a Markdown `FILE` up to date")
 }
 
+// benchCommand measures; its children are the processes under measurement, and draw.
 func benchCommand() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
@@ -71,6 +73,7 @@ Requests are not logged unless --logged is given.`,
 	return cmd
 }
 
+// runBench measures and shows the report. Stores for which no folder was given are removed.
 func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	if f.quick {
 		f.Rounds, f.Duration, f.Changes = 1, 100*time.Millisecond, 10
@@ -125,8 +128,8 @@ func fillMarkdown(name string, r report.Report) error {
 	return os.WriteFile(name, doc, 0o644)
 }
 
-// benchDrawCommand draws reports that were printed as JSON: sizes and steps may have
-// been measured one by one.
+// benchDrawCommand draws reports that were printed as JSON, so that sizes and steps can be
+// measured one by one.
 func benchDrawCommand() *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{

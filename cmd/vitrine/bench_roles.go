@@ -103,4 +103,5 @@ func benchBareCommand() *cobra.Command {
 	}
 }
 
+// discard returns a logger for what is not under measurement.
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }

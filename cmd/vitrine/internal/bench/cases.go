@@ -67,6 +67,8 @@ func (o Options) checkCases() error {
 	return nil
 }
 
+// covers reports whether the name chooses the step: it is the step's, or its beginning up
+// to a hyphen.
 func covers(name, step string) bool { return name == step || strings.HasPrefix(step, name+"-") }
 
 // wants reports whether a step is chosen.
@@ -75,10 +77,12 @@ func (o Options) wants(step string) bool {
 }
 
 const (
+	// pageSize is the number of rows of a page.
 	pageSize = 20
-	// wholeConns ask for answers that grow with the institute, and are large.
+	// listPath asks for the first page of activities.
+	listPath = "/api/activities?limit=20"
+	// wholeConns is the number of connections for large answers, which grow with the institute.
 	wholeConns = 2
-	listPath   = "/api/activities?limit=20"
 )
 
 // newestFirst is the order of lists (DESIGN.md: What API.md leaves open, 3).

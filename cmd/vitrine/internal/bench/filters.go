@@ -85,6 +85,7 @@ func (v *vocabulary) fresh(name, title, path string, of family) Case {
 // in order, no other number has the same digits.
 type digits int
 
+// next returns the next digit, from 0 to base-1.
 func (d *digits) next(base int) int {
 	digit := int(*d) % base
 	*d = digits(int(*d) / base)

@@ -72,7 +72,7 @@ type refreshed struct {
 // refreshOnce runs traffic, changes records after a while, and ends traffic soon
 // after the change is visible.
 func (b *bench) refreshOnce(ctx context.Context, round, serial int) (r refreshed, err error) {
-	// What is popular was asked before anything is measured.
+	// The first requests for popular pages are not measured: the answers are kept afterwards.
 	warm := load.Job{Addr: b.front, Paths: b.words.popular(), Once: true, Conns: 2, Duration: refreshTime}
 	if _, err := load.Drive(ctx, warm); err != nil {
 		return r, err
@@ -94,6 +94,7 @@ func (b *bench) refreshOnce(ctx context.Context, round, serial int) (r refreshed
 	return r, errors.Join(failed, err)
 }
 
+// pause waits, unless ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

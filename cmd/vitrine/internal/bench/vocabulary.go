@@ -82,6 +82,7 @@ func collect(ctx context.Context, store origin.Source, rows int) (*vocabulary, e
 // lists collects texts by the name of their list; the empty text is none.
 type lists map[string]map[string]struct{}
 
+// add adds a text to a list.
 func (l lists) add(list, text string) {
 	if text == "" {
 		return

@@ -21,11 +21,11 @@ import (
 
 // Job says what to ask, and for how long.
 type Job struct {
-	Addr   string   // HOST:PORT
-	Paths  []string // with their queries, asked in this order
-	Once   bool     // ends the job when all paths were asked; otherwise they are asked again and again
-	Header map[string]string
-	Status int // of a right answer; 0 means 200
+	Addr   string            // HOST:PORT
+	Paths  []string          // with their queries, asked in this order
+	Once   bool              // ends the job when all paths were asked; otherwise they are asked again and again
+	Header map[string]string // of every request
+	Status int               // of a right answer; 0 means 200
 	// Conns is how many connections ask at a time, each one request after another; 0 means 1.
 	Conns    int
 	Duration time.Duration

@@ -59,6 +59,7 @@ func New(records []bson.Raw) (*Multiplier, error) {
 	return &Multiplier{records: records, users: sorted(users), units: sorted(units), words: sorted(words)}, nil
 }
 
+// addUnits adds the units of a record or of an author.
 func addUnits(units map[string]bool, doc bson.D) {
 	for _, unit := range get[bson.A](doc, "units") {
 		name, _ := unit.(string)
@@ -143,6 +144,8 @@ func put(record bson.D, name string, v any) {
 	}
 }
 
+// withoutRendered returns a record without the field rendered, for the materializer to
+// make anew.
 func withoutRendered(record bson.D) bson.D {
 	return slices.DeleteFunc(record, func(e bson.E) bool { return e.Key == "rendered" })
 }

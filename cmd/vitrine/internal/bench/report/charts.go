@@ -113,4 +113,5 @@ func (m *Run) chartOnce(charts map[string]*chart, series string) {
 	held("bar: 3 × + 100 MB", m.Memory.bar())
 }
 
+// milliseconds is the unit of charts.
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }

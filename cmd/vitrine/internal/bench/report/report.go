@@ -192,19 +192,13 @@ func (r *Report) Join(other Report) {
 		return
 	}
 	for _, m := range other.Runs {
-		if same := find(r.Runs, func(have *Run) bool { return have.alike(m) }); same != nil {
+		if same := find(r.Runs, func(have *Run) bool { return have.Rows == m.Rows }); same != nil {
 			same.join(m)
 		} else {
 			r.Runs = append(r.Runs, m)
 		}
 	}
 	slices.SortStableFunc(r.Runs, func(a, b Run) int { return a.Rows - b.Rows })
-}
-
-// alike reports whether two runs measured the same activities. Every refresh changes
-// their size a little.
-func (m *Run) alike(other Run) bool {
-	return m.Rows == other.Rows && max(m.BSON-other.BSON, other.BSON-m.BSON) <= m.BSON/100
 }
 
 // join adds the figures that m lacks.

@@ -80,10 +80,12 @@ var shapes = []string{"M-4,0a4,4,0,1,0,8,0a4,4,0,1,0,-8,0z", "M-4,0L0,-5L4,0L0,5
 // drawing is SVG under way.
 type drawing struct{ strings.Builder }
 
+// text writes a text at a point, which is its start, middle or end.
 func (d *drawing) text(x, y float64, anchor, class, s string) {
 	fmt.Fprintf(d, `<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`+"\n", x, y, anchor, class, html.EscapeString(s))
 }
 
+// line draws a line between two points.
 func (d *drawing) line(x1, y1, x2, y2 float64, class string) {
 	fmt.Fprintf(d, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`+"\n", x1, y1, x2, y2, class)
 }
@@ -100,7 +102,14 @@ func (d *drawing) dot(x, y float64, i int, tip string) {
 func (c *chart) svg() string {
 	d := &drawing{}
 	d.text(margin, 24, "start", "h", c.title)
-	top := d.legend(c.series, 46) + lineHeight
+	top := 46.0
+	for i, s := range c.series { // the legend
+		d.group(i)
+		d.dot(margin+5, top-4, i, s.name)
+		d.WriteString("</g>\n")
+		d.text(margin+14, top, "start", "t", s.name)
+		top += lineHeight
+	}
 	rowHeight := float64(dotHeight*len(c.series) + rowGap)
 	bottom, left := top+rowHeight*float64(len(c.rows)), 0.0
 	for _, label := range c.rows {
@@ -145,23 +154,6 @@ func (c *chart) svg() string {
 <rect width="100%%" height="100%%" class="p"/>
 %s</svg>
 `, width, bottom+46, html.EscapeString(c.title), html.EscapeString(c.description), style, &defs, d)
-}
-
-// legend names the series in lines from y on, and returns the end of the last one.
-func (d *drawing) legend(all []series, y float64) float64 {
-	x := float64(margin)
-	for i, s := range all {
-		wide := 24 + charWidth*float64(len(s.name))
-		if x+wide > width-margin && x > margin {
-			x, y = margin, y+lineHeight
-		}
-		d.group(i)
-		d.dot(x+5, y-4, i, s.name)
-		d.WriteString("</g>\n")
-		d.text(x+14, y, "start", "t", s.name)
-		x += wide
-	}
-	return y + lineHeight
 }
 
 // axis maps values to pixels.

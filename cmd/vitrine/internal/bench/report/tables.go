@@ -116,6 +116,7 @@ func (m *Run) storeColumns() []storeColumn {
 	})
 }
 
+// caseTable has a line for each case, with columns for the stores that were asked.
 func (m *Run) caseTable() string {
 	head := []string{"case", "what is asked", "at a time", "bytes", "requests/s", "p50", "p99", "first", "bare handler", "±"}
 	columns := m.storeColumns()
