@@ -184,7 +184,7 @@ func (b *bench) start(ctx context.Context) (err error) {
 	if b.bare, err = process.Start(ctx, b.Program.Bare); err != nil {
 		return err
 	}
-	return b.bare.Call("Address", process.None{}, &b.back)
+	return b.bare.Call("Address", nil, &b.back)
 }
 
 // startServing starts the serving process and takes the time until it is ready.
@@ -193,7 +193,7 @@ func (b *bench) startServing(ctx context.Context) (err error) {
 		return err
 	}
 	b.mostHeld = process.Watch(b.serving.ID)
-	if err := b.serving.Call("Address", process.None{}, &b.front); err != nil {
+	if err := b.serving.Call("Address", nil, &b.front); err != nil {
 		return err
 	}
 	if err := waitReady(ctx, b.front); err != nil {
@@ -201,8 +201,8 @@ func (b *bench) startServing(ctx context.Context) (err error) {
 	}
 	b.run.Starts = append(b.run.Starts, report.Start{Ready: time.Since(b.serving.Began)})
 	return errors.Join(
-		b.serving.Call("Profile", "", &process.None{}),
-		b.serving.Call("Settle", process.None{}, &process.None{}),
+		b.serving.Call("Profile", "", nil),
+		b.serving.Call("Settle", nil, nil),
 	)
 }
 
@@ -225,19 +225,17 @@ func (b *bench) memory(end bool) error {
 		return nil
 	}
 	b.Progress(stepMemory)
-	var now, settled report.Held
-	var views process.Views
-	err := errors.Join(
-		b.serving.Call("Memory", false, &now),
-		b.serving.Call("Views", process.None{}, &views),
-	)
-	if end {
-		m := b.run.Memory
-		m.After, m.Indexes, m.Most = now, views.IndexBytes, b.mostHeld()
+	var now, settled report.Memory
+	if err := b.serving.Call("Memory", false, &now); err != nil {
 		return err
 	}
-	err = errors.Join(err, b.serving.Call("Memory", true, &settled))
-	b.run.Memory = &report.Memory{Rows: views.RowBytes, Loaded: now, Settled: settled}
+	if end {
+		m := b.run.Memory
+		m.After, m.Indexes, m.Most = now.Loaded, now.Indexes, b.mostHeld()
+		return nil
+	}
+	err := b.serving.Call("Memory", true, &settled)
+	b.run.Memory = &report.Memory{Rows: now.Rows, Loaded: now.Loaded, Settled: settled.Loaded}
 	return err
 }
 
@@ -247,10 +245,10 @@ func (b *bench) profiled(step string, take func() error) error {
 	if file == "" {
 		return take()
 	}
-	if err := b.serving.Call("Profile", file, &process.None{}); err != nil {
+	if err := b.serving.Call("Profile", file, nil); err != nil {
 		return err
 	}
-	return errors.Join(take(), b.serving.Call("Profile", "", &process.None{}))
+	return errors.Join(take(), b.serving.Call("Profile", "", nil))
 }
 
 // profile is the file for a step's profile; "" if none is wanted.

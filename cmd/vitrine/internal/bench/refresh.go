@@ -38,7 +38,7 @@ func (b *bench) refresh(ctx context.Context) error {
 	}
 	b.Progress("refresh: scan")
 	var scan time.Duration
-	if err := b.serving.Call("Scan", process.None{}, &scan); err != nil {
+	if err := b.serving.Call("Scan", nil, &scan); err != nil {
 		return err
 	}
 	serial := int(time.Now().Unix()) // another one than at an earlier measurement of the same store

@@ -3,32 +3,12 @@ package process
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
 
 	"vitrine/cmd/vitrine/internal/bench/report"
 )
-
-// endpoint has the methods that both services offer.
-type endpoint struct{ addr string }
-
-// Address replies HOST:PORT.
-func (e endpoint) Address(_ None, reply *string) error {
-	*reply = e.addr
-	return nil
-}
-
-// Memory replies the memory of the process. If collect is true, it frees garbage first and
-// returns it to the system, so that the reply is what the process needs.
-func (endpoint) Memory(collect bool, reply *report.Held) error {
-	if collect {
-		debug.FreeOSMemory()
-	}
-	*reply = memoryOf(os.Getpid())
-	return nil
-}
 
 // memoryOf asks Linux for a process's memory; elsewhere it returns zeros.
 func memoryOf(pid int) (m report.Held) {

@@ -10,12 +10,13 @@ import (
 )
 
 func TestMemory(t *testing.T) {
+	_, s := newHouse(t)
 	for _, collect := range []bool{false, true} {
-		var m report.Held
-		if err := new(process.Bare).Memory(collect, &m); err != nil {
+		var reply report.Memory
+		if err := s.Memory(collect, &reply); err != nil {
 			t.Fatal(err)
 		}
-		if runtime.GOOS == "linux" && (m.Anonymous <= 0 || m.Resident < m.Anonymous || m.Peak < m.Anonymous) {
+		if m := reply.Loaded; runtime.GOOS == "linux" && (m.Anonymous <= 0 || m.Resident < m.Anonymous || m.Peak < m.Anonymous) {
 			t.Errorf("collect %t: memory %+v", collect, m)
 		}
 	}

@@ -79,8 +79,14 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// Call calls a method of the child's service.
+// Call calls a method of the child's service. args and reply may be nil.
 func (p *Process) Call(method string, args, reply any) error {
+	if args == nil {
+		args = None{}
+	}
+	if reply == nil {
+		reply = &None{}
+	}
 	if err := p.client.Call(serviceName+"."+method, args, reply); err != nil {
 		return fmt.Errorf("%s of child %d: %w", method, p.ID, err)
 	}
@@ -112,6 +118,15 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, service an
 	case <-ended:
 	case <-ctx.Done():
 	}
+	return nil
+}
+
+// endpoint is the method that both services have.
+type endpoint struct{ addr string }
+
+// Address replies HOST:PORT.
+func (e endpoint) Address(_ None, reply *string) error {
+	*reply = e.addr
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"runtime/pprof"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/cmd/vitrine/internal/bench/multiply"
+	"vitrine/cmd/vitrine/internal/bench/report"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
@@ -75,17 +77,17 @@ func (p *Profiler) Profile(path string, _ *None) (err error) {
 	return pprof.StartCPUProfile(p.file)
 }
 
-// Views holds the size of the views.
-type Views struct {
-	RowBytes   int64 // BSON of all views
-	IndexBytes int64 // of all path indexes
-}
-
-// Views replies the size of the views.
-func (s *Serving) Views(_ None, reply *Views) error {
+// Memory replies the memory of the process as Loaded, and the size of the views. If collect
+// is true, it frees garbage first and returns it to the system, so that Loaded is what the
+// process needs.
+func (s *Serving) Memory(collect bool, reply *report.Memory) error {
+	if collect {
+		debug.FreeOSMemory()
+	}
+	reply.Loaded = memoryOf(os.Getpid())
 	for _, st := range s.o.Views.Status() {
-		reply.RowBytes += st.RowBytes
-		reply.IndexBytes += st.IndexBytes
+		reply.Rows += st.RowBytes
+		reply.Indexes += st.IndexBytes
 	}
 	return nil
 }

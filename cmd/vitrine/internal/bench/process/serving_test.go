@@ -15,6 +15,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/cmd/vitrine/internal/bench/process"
+	"vitrine/cmd/vitrine/internal/bench/report"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
@@ -118,8 +119,8 @@ func TestChange(t *testing.T) {
 			t.Errorf("%d records show change %d, want 5", n, serial)
 		}
 	}
-	var size process.Views
-	if err := s.Views(struct{}{}, &size); err != nil || size.RowBytes <= 0 {
+	var size report.Memory
+	if err := s.Memory(false, &size); err != nil || size.Rows <= 0 {
 		t.Errorf("%+v, %v", size, err)
 	}
 }
