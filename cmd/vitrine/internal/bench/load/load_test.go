@@ -214,3 +214,47 @@ func TestBetween(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestDriveSendsHeaders checks what the server is sent with every request.
+func TestDriveSendsHeaders(t *testing.T) {
+	s := newTarget(t, func(c *fiber.Ctx) error {
+		if c.Get("If-None-Match") != `"1"` || c.Get("Accept-Encoding") != "gzip" {
+			return c.Status(400).SendString("a header is missing")
+		}
+		return c.SendStatus(fiber.StatusNotModified)
+	})
+	header := map[string]string{"If-None-Match": `"1"`, "Accept-Encoding": "gzip"}
+	job := load.Job{Addr: s.addr, Paths: paths(6), Once: true, Conns: 2, Duration: time.Hour, Header: header, Status: fiber.StatusNotModified}
+	if got, err := load.Drive(t.Context(), job); err != nil || len(got.Requests) != 6 || got.Bytes != 0 {
+		t.Errorf("%d requests, %d bytes, %v", len(got.Requests), got.Bytes, err)
+	}
+}
+
+// TestDriveEnds checks what ends a job beside its paths.
+func TestDriveEnds(t *testing.T) {
+	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendString("x") })
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		name  string
+		ctx   context.Context
+		job   load.Job
+		least int // requests
+		most  int
+	}{
+		{"a context that has ended", ended, load.Job{Duration: time.Hour}, 0, 0},
+		{"no time", t.Context(), load.Job{Duration: -1}, 0, 0},
+		{"requests due after the end", t.Context(), load.Job{Duration: 50 * time.Millisecond, Conns: 4, Rate: 1}, 0, 1},
+		{"all paths asked by more connections", t.Context(), load.Job{Duration: time.Hour, Conns: 9, Once: true}, 3, 3},
+	}
+	for _, tt := range tests {
+		tt.job.Addr, tt.job.Paths = s.addr, paths(3)
+		got, err := load.Drive(tt.ctx, tt.job)
+		if n := len(got.Requests); err != nil || n < tt.least || n > tt.most {
+			t.Errorf("%s: %d requests, %v", tt.name, n, err)
+		}
+		if len(got.Latencies()) != len(got.Requests) || got.Elapsed < 0 {
+			t.Errorf("%s: %d latencies in %v", tt.name, len(got.Latencies()), got.Elapsed)
+		}
+	}
+}

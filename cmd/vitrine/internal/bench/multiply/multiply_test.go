@@ -178,6 +178,58 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+// TestIrregularRecords checks that a variation keeps what it does not understand.
+func TestIrregularRecords(t *testing.T) {
+	tests := []struct {
+		name, record string
+		same         []string // fields that stay as they are
+		moved        bool     // the year
+	}{
+		{"a year as a long", `{"_id":1,"year":{"$numberLong":"2000"},"start_date":"2000-02-03"}`, nil, true},
+		{"a year as a double", `{"_id":1,"year":{"$numberDouble":"2000"},"start_date":"2000-02-03"}`, nil, true},
+		{"half a year", `{"_id":1,"year":{"$numberDouble":"2000.5"},"start_date":"2000-02-03"}`, []string{"year", "start_date"}, false},
+		{"a year as a text", `{"_id":1,"year":"2000","start_date":"2000-02-03"}`, []string{"year", "start_date"}, false},
+		{"no year", `{"_id":1,"start_date":"2000-02-03"}`, []string{"start_date"}, false},
+		{"a day that is none", `{"_id":1,"year":2000,"start_date":"May","end_date":null}`, []string{"start_date", "end_date"}, true},
+		{"authors that are no documents", `{"_id":1,"authors":["x",7,null],"units":"one"}`, []string{"authors", "units"}, false},
+		{"a title without words", `{"_id":1,"title":"","doi":""}`, []string{"title", "doi"}, false},
+		{"a title that is no text", `{"_id":1,"title":{"de":"Titel"}}`, []string{"title"}, false},
+		{"a rendering that is no document", `{"_id":1,"title":"Plain words only","rendered":"x"}`, []string{"rendered"}, false},
+	}
+	for _, tt := range tests {
+		var record bson.Raw
+		if err := bson.UnmarshalExtJSON([]byte(tt.record), false, &record); err != nil {
+			t.Fatal(err)
+		}
+		m, err := multiply.New([]bson.Raw{record})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		moved := false
+		for i := 1; i < 50; i++ {
+			got, err := m.At(i)
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			for _, field := range tt.same {
+				if !got.Lookup(field).Equal(record.Lookup(field)) {
+					t.Errorf("%s: %s became %v", tt.name, field, got.Lookup(field))
+				}
+			}
+			if year, ok := got.Lookup("year").Int32OK(); ok && year != 2000 {
+				moved = true
+				if day, ok := got.Lookup("start_date").StringValueOK(); ok && day != "May" && day != fmt.Sprintf("%d-02-03", year) {
+					t.Errorf("%s: %s in %d", tt.name, day, year)
+				}
+			}
+		}
+		if moved != tt.moved {
+			t.Errorf("%s: moved in time: %t, want %t", tt.name, moved, tt.moved)
+		}
+	}
+}
+
 func BenchmarkAt(b *testing.B) {
 	m, err := multiply.New(institute(b))
 	if err != nil {

@@ -26,6 +26,8 @@ func (echo) Upper(s string, reply *string) error {
 	return nil
 }
 
+func (echo) Nothing(_ struct{}, _ *struct{}) error { return nil }
+
 func (echo) Fail(s string, _ *string) error { return errors.New(s) }
 
 func (echo) Die(_ struct{}, _ *struct{}) error {
@@ -63,6 +65,12 @@ func TestCall(t *testing.T) {
 	var got string
 	if err := p.Call("Upper", "words", &got); err != nil || got != "WORDS" {
 		t.Errorf("got %q, %v", got, err)
+	}
+	if err := p.Call("Nothing", nil, nil); err != nil {
+		t.Errorf("without arguments and reply: %v", err)
+	}
+	if err := p.Call("Missing", nil, nil); err == nil {
+		t.Error("a method that the service does not have: no error")
 	}
 	if err := p.Call("Fail", "no", &got); err == nil || !strings.Contains(err.Error(), "no") {
 		t.Errorf("a method's error: %v", err)
@@ -145,3 +153,11 @@ type both struct {
 }
 
 func (b both) Close() error { return errors.Join(b.PipeWriter.Close(), b.PipeReader.Close()) }
+
+// TestServeRefuses: a service must have a method that can be called.
+func TestServeRefuses(t *testing.T) {
+	in, out := io.Pipe()
+	if err := process.Serve(t.Context(), in, out, struct{}{}); err == nil {
+		t.Error("a service without methods is served")
+	}
+}
