@@ -3,8 +3,12 @@ package asynclog_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"vitrine/cmd/vitrine/internal/asynclog"
@@ -63,4 +67,73 @@ func TestCloseGivesUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	w.Close(ctx)
+}
+
+// TestOrder checks that lines of several goroutines come out whole, and those of one in
+// their order.
+func TestOrder(t *testing.T) {
+	var out bytes.Buffer
+	w := asynclog.New(&out)
+	const writers, lines = 8, 200
+	var all sync.WaitGroup
+	for writer := range writers {
+		all.Go(func() {
+			for line := range lines {
+				fmt.Fprintf(w, "%d %d %s\n", writer, line, strings.Repeat("x", 50))
+			}
+		})
+	}
+	all.Wait()
+	w.Close(t.Context())
+	next := [writers]int{}
+	for line := range strings.Lines(out.String()) {
+		var writer, n int
+		if _, err := fmt.Sscanf(line, "%d %d "+strings.Repeat("x", 50)+"\n", &writer, &n); err != nil || n != next[writer] {
+			t.Fatalf("%q: %v, want line %d", line, err, next[writer])
+		}
+		next[writer]++
+	}
+	if w.Dropped() != 0 || slices.Min(next[:]) != lines {
+		t.Errorf("%v dropped, written %v", w.Dropped(), next)
+	}
+}
+
+// broken is an output that fails.
+type broken struct{ pieces []int }
+
+func (b *broken) Write(p []byte) (int, error) {
+	b.pieces = append(b.pieces, len(p))
+	return 0, io.ErrClosedPipe
+}
+
+// TestFailedWrites checks that lines which cannot be written count as dropped, and that
+// the pieces are those which a pipe takes whole, or single lines that are longer.
+func TestFailedWrites(t *testing.T) {
+	b := &broken{}
+	w := asynclog.New(b)
+	long := strings.Repeat("y", 5000) + "\n"
+	_, _ = io.WriteString(w, strings.Repeat(strings.Repeat("x", 999)+"\n", 10)+long+"end without a line break")
+	w.Close(t.Context())
+	if got := w.Dropped(); got != 11 {
+		t.Errorf("%v lines dropped, want 11", got)
+	}
+	if want := []int{4000, 4000, 2000, 5001, 24}; !slices.Equal(b.pieces, want) {
+		t.Errorf("pieces of %v bytes, want %v", b.pieces, want)
+	}
+}
+
+// TestUnblock checks that only the process's own standard error is opened anew.
+func TestUnblock(t *testing.T) {
+	var out bytes.Buffer
+	if got := asynclog.Unblock(&out); got != io.Writer(&out) {
+		t.Errorf("a buffer became %T", got)
+	}
+	r, file, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = r.Close(), file.Close() }()
+	if got := asynclog.Unblock(file); got != io.Writer(file) {
+		t.Errorf("another pipe became %v", got)
+	}
 }

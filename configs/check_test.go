@@ -1,0 +1,147 @@
+package configs
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestChecks gives good and bad values of each kind to a setting of that kind. A bad value
+// is refused with a reason that begins as given.
+func TestChecks(t *testing.T) {
+	const (
+		address  = "want HOST:PORT such as 127.0.0.1:8080 or :8080"
+		network  = "want an IP address or a network such as 10.0.0.0/8"
+		origin   = "want an origin such as https://www.example.org without a path, or *"
+		path     = "want a dotted path such as catalog.topics"
+		template = "want a web address with {id} in it"
+		token    = "want a name without blanks and separators"
+		zone     = "want a time zone such as UTC or Europe/Berlin"
+		store    = "want mongodb://HOST/DATABASE, mongodb+srv://HOST/DATABASE or bolt://PATH"
+	)
+	tests := []struct {
+		path string
+		good string // separated by blanks
+		bad  map[string]string
+	}{
+		{"listen", ":0 127.0.0.1:8080 [::1]:65535 host.example:1", map[string]string{
+			"": "may not be empty", "8080": address, "host": address, ":http": address, ":65536": address, ":-1": address, "::1:80": address}},
+		{"admin.listen", ":0", map[string]string{"x": address}},
+		{"views.database", "osiris osiris-views_2", map[string]string{
+			"a/b": "the name of a database may not contain '/'", "a.b": "the name of a database may not contain '.'",
+			"a$": "the name of a database may not contain '$'", "a?b": "the name of a database may not contain '?'"}},
+		{"catalog.collection", "topics catalog.topics", map[string]string{"a$b": "the name of a collection may not contain '$'"}},
+		{"http.trusted_proxies", "10.0.0.1 ::1 10.0.0.0/8 2001:db8::/32 10.0.0.1,::1", map[string]string{
+			"proxy": network, "10.0.0.0/33": network, "10.0.0.1,proxy": network, "10.0.0": network}},
+		{"http.cors.origins", "* https://a.example http://localhost:3000 https://a.example,https://b.example", map[string]string{
+			"a.example": origin, "ftp://a.example": origin, "https://a.example/": origin, "https://a.example?x": origin, "https://": origin, "null": origin}},
+		{"catalog.topics_path", "topics catalog.topics a.0.b", map[string]string{
+			"": "may not be empty", ".a": path, "a.": path, "a..b": path, "a.$b": path, "$a": path}},
+		{"catalog.url", "https://openalex.org/{id} http://h/?id={id}#x", map[string]string{
+			"https://openalex.org/": template, "{id}": template, "ftp://h/{id}": template}},
+		{"auth.session.cookie", "session __Host-a !#$%&'*+.^_`|~", map[string]string{
+			"a b": token, "a;b": token, "a=b": token, "a\tb": token, "ä": token, `"a"`: token}},
+		{"timezone", "UTC Europe/Berlin America/Sao_Paulo", map[string]string{"Mars": zone, "Europe/Berln": zone, "../UTC": zone}},
+		{"language", "en de", map[string]string{"fr": `want en or de, have "fr"`, "EN": `want en or de, have "EN", did you mean en?`, "": "may not be empty"}},
+		{"preset", "osiris", map[string]string{"osirs": `want osiris, have "osirs", did you mean osiris?`}},
+		{"materialize.full", "@daily @hourly", map[string]string{
+			"TZ=": `schedule "TZ=": malformed`, "60 * * * *": `schedule "60 * * * *": end of range (60) above maximum (59): 60`}},
+		{"materialize.max_shrink", "0 0.5 1 1e-3", map[string]string{
+			"1.01": "want a share from 0 to 1", "-0.1": "may not be negative", "NaN": "want a share from 0 to 1",
+			"Inf": "want a share from 0 to 1", "-Inf": "may not be negative", "half": "want a number"}},
+		{"limits.rate", "0 1 +5 1000000", map[string]string{"-1": "may not be negative, have -1", "1.5": "want a whole number", "1e3": "want a whole number"}},
+		{"limits.waiting", "1", map[string]string{"0": "may not be 0", "": "may not be 0"}},
+		{"limits.url_bytes", "1 8KiB 1.5MB", map[string]string{"0": "may not be 0", "8 apples": "want a size such as 512MB or 64KiB"}},
+		{"views.poll", "1ms 2s 1h30m", map[string]string{"0": "may not be 0", "-2s": "may not be negative, have -2s", "2": "want a duration such as 30s or 2h"}},
+		{"compat.formatted_single", "true false 1 0 T", map[string]string{"yes": "want true or false", "on": "want true or false"}},
+		{"store", "bolt://a.db bolt:///a.db mongodb://h/d mongodb+srv://u:p@h/d mongodb://a:1,b:2/d?replicaSet=r", map[string]string{
+			"": "may not be empty", "a.db": store, "http://h/d": store, "bolt://": "names no file", "mongodb:///d": "names no host",
+			"mongodb://h": "names no database", "mongodb://u:p@/d": "names no host", "mongodb://h/?x=1": "names no database",
+			"mongodb://u:p?q@h/d": "write @ among the options", "mongodb://h/a b": "the name of a database may not contain ' '"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path, func(t *testing.T) {
+			name := findKey(func(k *Key) bool { return k.Path == tt.path }).Env
+			for good := range strings.FieldsSeq(tt.good) {
+				if _, err := Load(Sources{Environ: []string{name + "=" + good}, Checks: checks}); err != nil {
+					t.Errorf("%q: %v", good, err)
+				}
+			}
+			for bad, reason := range tt.bad {
+				_, err := Load(Sources{Environ: []string{name + "=" + bad}, Checks: checks})
+				if want := name + ": " + tt.path + ": " + reason; err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("%q: got %v, want %s", bad, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestEmptyTurnsOff gives every setting that may be empty as empty.
+func TestEmptyTurnsOff(t *testing.T) {
+	for _, k := range Keys() {
+		c, err := Load(Sources{Environ: []string{k.Env + "="}})
+		if needed := strings.Contains(k.check, "required") || strings.Contains(k.check, "positive"); (err != nil) != needed {
+			t.Errorf("%s: %v, want an error: %t", k.Path, err, needed)
+		}
+		v := k.field(&c)
+		isList := v.Kind() == reflect.Slice || v.Kind() == reflect.Map
+		if err == nil && !v.IsZero() && !(isList && v.Len() == 0) {
+			t.Errorf("%s = %v", k.Path, v)
+		}
+	}
+}
+
+// TestParseNetwork: a proxy is known however its address is written.
+func TestParseNetwork(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.0.0.1": "10.0.0.1/32", "::ffff:10.0.0.1": "10.0.0.1/32", "10.0.0.0/8": "10.0.0.0/8", "2001:db8::/32": "2001:db8::/32", "::1": "::1/128",
+	} {
+		if got, err := ParseNetwork(text); err != nil || got.String() != want {
+			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "proxy.example", "10.0.0.0/99", "10.0.0.1:80"} {
+		if got, err := ParseNetwork(text); err == nil {
+			t.Errorf("%q is taken for %s", text, got)
+		}
+	}
+}
+
+// TestBundles: a built-in value is for a setting that there is, and differs from its default.
+func TestBundles(t *testing.T) {
+	all := map[string]bundle{"demo": demoValues}
+	for name, values := range presets {
+		all["preset "+name] = values
+	}
+	defaults := Default()
+	for name, values := range all {
+		c := Default()
+		c.use(values, name)
+		for path := range values {
+			k := findKey(func(k *Key) bool { return k.Path == path })
+			if k == nil {
+				t.Errorf("%s: no setting %s", name, path)
+				continue
+			}
+			if fmt.Sprint(k.field(&c)) == fmt.Sprint(k.field(&defaults)) || c.origins[path].String() != name {
+				t.Errorf("%s: %s = %v from %q", name, path, k.field(&c), c.origins[path])
+			}
+		}
+		if len(c.origins) != len(values) {
+			t.Errorf("%s: origins %v", name, c.origins)
+		}
+	}
+}
+
+// TestBuiltInMistakesPanic: a mistake in a built-in value is one of programming.
+func TestBuiltInMistakesPanic(t *testing.T) {
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "preset test: limits.rate: want a whole number") {
+			t.Errorf("recovered %s", got)
+		}
+	}()
+	c := Default()
+	c.use(bundle{"limits.rate": "many"}, "preset test")
+}

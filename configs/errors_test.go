@@ -1,0 +1,98 @@
+package configs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPlaceString(t *testing.T) {
+	for want, place := range map[string]Place{
+		"":              {},
+		"vitrine.yml":   {File: "vitrine.yml"},
+		"vitrine.yml:7": {File: "vitrine.yml", Line: 7},
+		"VITRINE_STORE": {Env: "VITRINE_STORE"},
+		"--store":       {Flag: "store"},
+		"preset osiris": {Built: "preset osiris"},
+	} {
+		if got := place.String(); got != want {
+			t.Errorf("%+v: %q, want %q", place, got, want)
+		}
+	}
+}
+
+func TestErrorString(t *testing.T) {
+	for want, e := range map[string]Error{
+		"r":            {Reason: "r"},
+		"a.b: r":       {Key: "a.b", Reason: "r"},
+		"--f: r":       {Place: Place{Flag: "f"}, Reason: "r"},
+		"x:2: a.b: r":  {Place: Place{File: "x", Line: 2}, Key: "a.b", Reason: "r"},
+		"V_X: a.b: no": {Place: Place{Env: "V_X"}, Key: "a.b", Reason: "no"},
+	} {
+		if got := e.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestMistakesAreSorted: the file from top to bottom, then variables, then flags, whatever
+// the order in which they are found.
+func TestMistakesAreSorted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "v.yml")
+	content := "start_year: x\nlistn: :1\nlog: {level: loud, format: xml}\nviews:\n  poll: 0\n"
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(Sources{
+		File: file, Environ: []string{"VITRINE_TIMEZONE=Mars", "VITRINE_LIMITS_RATE=x"}, Flags: flags(t, "--store=x", "--listen=x"),
+	})
+	var got []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		words := strings.SplitN(strings.ReplaceAll(line, file, "v.yml"), ": ", 3)
+		got = append(got, words[0]+" "+words[1])
+	}
+	want := []string{
+		"v.yml:1 start_year", "v.yml:2 listn", "v.yml:3 log.format", "v.yml:3 log.level", "v.yml:5 views.poll",
+		"VITRINE_LIMITS_RATE limits.rate", "VITRINE_TIMEZONE timezone", "--listen listen", "--store store",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	words := []string{"views.budget", "views.poll", "limits.rate"}
+	for text, want := range map[string]string{
+		"views.budgett": ", did you mean views.budget?",
+		"VIEWS.POLL":    ", did you mean views.poll?",
+		"limit.rate":    ", did you mean limits.rate?",
+		"x":             "",
+		"colour":        "",
+	} {
+		if got := didYouMean(text, words); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestSuggestionsFromTheSameSection: a name beside the unknown one wins over an equally near
+// one elsewhere.
+func TestSuggestionsFromTheSameSection(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "v.yml")
+	for content, want := range map[string]string{
+		"mongo: {batc: 1}":           "mongo.batc: unknown key, did you mean mongo.batch?",
+		"materialize: {batc: 1}":     "materialize.batc: unknown key, did you mean materialize.batch?",
+		"http: {cors: {maxage: 1s}}": "http.cors.maxage: unknown key, did you mean http.cors.max_age?",
+		"acess: {anonymous: []}":     "acess: unknown key, did you mean access?",
+		"http: {cros: {}}":           "http.cros: unknown key, did you mean http.cors?",
+		"qqqqqqqqqqqq: 1":            "qqqqqqqqqqqq: unknown key",
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(Sources{File: file}); err == nil || err.Error() != file+":1: "+want {
+			t.Errorf("%s: got %v, want %s", content, err, want)
+		}
+	}
+}
