@@ -5,6 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // Place is where a value was given. One of File, Env, Flag and Built is set.
@@ -76,4 +79,19 @@ func joined(mistakes []*Error) error {
 		errs[i] = m
 	}
 	return errors.Join(errs...)
+}
+
+// didYouMean returns ", did you mean X?" with the word nearest to text, or
+// nothing if none is near.
+func didYouMean(text string, words []string) string {
+	best, distance := "", len(text)/3+2
+	for _, w := range words {
+		if d := levenshtein.ComputeDistance(strings.ToLower(text), strings.ToLower(w)); d < distance {
+			best, distance = w, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ", did you mean " + best + "?"
 }

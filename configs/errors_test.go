@@ -45,7 +45,7 @@ func TestMistakesAreSorted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(Sources{
-		File: file, Environ: []string{"VITRINE_TIMEZONE=Mars", "VITRINE_LIMITS_RATE=x"}, Flags: flags(t, "--store=x", "--listen=x"),
+		Environ: []string{"VITRINE_CONFIG=" + file, "VITRINE_TIMEZONE=Mars", "VITRINE_LIMITS_RATE=x"}, Flags: flags(t, "--store=x", "--listen=x"),
 	})
 	var got []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -91,7 +91,7 @@ func TestSuggestionsFromTheSameSection(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(Sources{File: file}); err == nil || err.Error() != file+":1: "+want {
+		if _, err := Load(inFile(file)); err == nil || err.Error() != file+":1: "+want {
 			t.Errorf("%s: got %v, want %s", content, err, want)
 		}
 	}

@@ -26,7 +26,7 @@ func FuzzFile(f *testing.F) {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := Load(Sources{File: file, Checks: checks})
+		c, err := Load(inFile(file))
 		if err == nil {
 			reload(t, c)
 			return

@@ -16,11 +16,9 @@ import (
 type Sources struct {
 	// Demo starts from the defaults of the demo, whose store cannot be given.
 	Demo bool
-	// File is a YAML file. Empty: the one that --config, then VITRINE_CONFIG,
-	// names; if none does, no file is read.
-	File string
 	// Environ is the environment as os.Environ gives it. Variables that do not
-	// begin with VITRINE_ are ignored.
+	// begin with VITRINE_ are ignored. VITRINE_CONFIG names a YAML file with settings,
+	// unless the flag --config does.
 	Environ []string
 	// Flags are flags that AddFlags added, parsed; only those given count. Nil: none.
 	Flags *pflag.FlagSet
@@ -79,9 +77,6 @@ func (s Sources) read() (given []assignment, mistakes []*Error) {
 
 // file returns the name of the configuration file, empty if there is none.
 func (s Sources) file() string {
-	if s.File != "" {
-		return s.File
-	}
 	if s.Flags != nil && s.Flags.Changed(FlagConfig) {
 		return s.Flags.Lookup(FlagConfig).Value.String()
 	}

@@ -16,6 +16,11 @@ var checks = Checks{"cron": func(text string) error {
 	return err
 }}
 
+// inFile has a configuration file as the only source.
+func inFile(name string) Sources {
+	return Sources{Environ: []string{"VITRINE_CONFIG=" + name}, Checks: checks}
+}
+
 // load reads a file of testdata and reports mistakes as the test's failure.
 func load(t *testing.T, s Sources) Config {
 	t.Helper()
@@ -62,7 +67,7 @@ func TestGoodFiles(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			w := Default()
 			want[filepath.Base(file)](&w)
-			same(t, load(t, Sources{File: file}), w)
+			same(t, load(t, inFile(file)), w)
 		})
 	}
 }
@@ -77,7 +82,7 @@ func wantFull(c *Config) {
 	c.Access.Anonymous = nil
 	c.Access.Roles["viewer"] = []string{"projects.view"}
 	c.Access.Types = map[string][]string{"misc": {"admin", "viewer"}}
-	c.Views = Views{Mode: "auto", Budget: 1_500_000_000, IndexBudget: MiB, Poll: 500 * time.Millisecond, Snapshot: "/var/lib/vitrine/snapshots", SnapshotEvery: 5 * time.Minute, Optional: []string{"deadlines", "journals"}}
+	c.Views = Views{Mode: "auto", Budget: 1_500_000_000, IndexBudget: 1 << 20, Poll: 500 * time.Millisecond, Snapshot: "/var/lib/vitrine/snapshots", SnapshotEvery: 5 * time.Minute, Optional: []string{"deadlines", "journals"}}
 	c.Materialize.Schedule["activities"] = "0,30 * * * *"
 	c.Materialize.Schedule["journals"] = ""
 	c.Materialize.Schedule["persons"] = "CRON_TZ=America/Sao_Paulo 0 0 * * *"
@@ -98,7 +103,7 @@ func TestBadFiles(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			_, err := Load(Sources{File: file, Checks: checks})
+			_, err := Load(inFile(file))
 			if err == nil {
 				t.Fatal("no error")
 			}

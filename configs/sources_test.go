@@ -135,7 +135,7 @@ func TestGiven(t *testing.T) {
 	if err := os.WriteFile(file, []byte("preset: osiris\naccess: {types: {}, roles: {editor: []}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := load(t, Sources{File: file, Environ: []string{"VITRINE_AUTH_API_KEY="}, Flags: flags(t, "--listen=:3")})
+	c := load(t, Sources{Environ: []string{"VITRINE_CONFIG=" + file, "VITRINE_AUTH_API_KEY="}, Flags: flags(t, "--listen=:3")})
 	c.Pin("test", "start_year")
 	for path, want := range map[string]bool{
 		"listen":              true,

@@ -89,19 +89,12 @@ func (u URI) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 // powers of 1000; KiB, MiB, GiB powers of 1024.
 type Size int64
 
-// Units of Size.
-const (
-	KiB Size = 1 << 10
-	MiB Size = 1 << 20
-	GiB Size = 1 << 30
-)
-
 // String returns the size in the largest unit that leaves a whole number.
 func (s Size) String() string {
 	units := []struct {
 		size Size
 		name string
-	}{{GiB, "GiB"}, {1e9, "GB"}, {MiB, "MiB"}, {1e6, "MB"}, {KiB, "KiB"}, {1e3, "KB"}}
+	}{{1 << 30, "GiB"}, {1e9, "GB"}, {1 << 20, "MiB"}, {1e6, "MB"}, {1 << 10, "KiB"}, {1e3, "KB"}}
 	for _, u := range units {
 		if s != 0 && s%u.size == 0 {
 			return strconv.FormatInt(int64(s/u.size), 10) + u.name

@@ -69,8 +69,8 @@ func TestSize(t *testing.T) {
 		want Size
 		back string
 	}{
-		{"0", 0, "0"}, {"17", 17, "17"}, {"32768", 32 * KiB, "32KiB"}, {"512MB", 512e6, "512MB"},
-		{"1.5GiB", GiB + GiB/2, "1536MiB"}, {"2 gb", 2e9, "2GB"}, {"1000", 1000, "1KB"},
+		{"0", 0, "0"}, {"17", 17, "17"}, {"32768", 32 << 10, "32KiB"}, {"512MB", 512e6, "512MB"},
+		{"1.5GiB", 3 << 29, "1536MiB"}, {"2 gb", 2e9, "2GB"}, {"1000", 1000, "1KB"},
 	}
 	for _, tt := range tests {
 		got, err := parseSize(tt.text)

@@ -19,7 +19,7 @@ func reload(t *testing.T, c Config) Config {
 	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return load(t, Sources{File: file})
+	return load(t, inFile(file))
 }
 
 func TestWrittenConfigurationLoads(t *testing.T) {
@@ -29,7 +29,7 @@ func TestWrittenConfigurationLoads(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			c := load(t, Sources{File: file})
+			c := load(t, inFile(file))
 			got := reload(t, c)
 			c.Auth.APIKey, c.Admin.Token, c.Store = "", "", URI(c.Store.public())
 			same(t, got, c)
@@ -42,7 +42,7 @@ func TestEntriesTakenAwayStayAway(t *testing.T) {
 	if err := os.WriteFile(file, []byte("access: {roles: {}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := load(t, Sources{File: file, Environ: []string{"VITRINE_ACCESS_ROLES=editor=projects.view"}})
+	c := load(t, Sources{Environ: []string{"VITRINE_CONFIG=" + file, "VITRINE_ACCESS_ROLES=editor=projects.view"}})
 	got := reload(t, c).Access.Roles
 	if len(got["admin"]) != 0 || strings.Join(got["editor"], " ") != "projects.view" {
 		t.Errorf("roles = %v, want editor alone with a permission", got)
@@ -51,8 +51,7 @@ func TestEntriesTakenAwayStayAway(t *testing.T) {
 
 func TestWriteYAMLTellsOrigins(t *testing.T) {
 	c := load(t, Sources{
-		File:    "testdata/full.good.yml",
-		Environ: []string{"VITRINE_LOG_LEVEL=debug"},
+		Environ: []string{"VITRINE_CONFIG=testdata/full.good.yml", "VITRINE_LOG_LEVEL=debug"},
 		Flags:   flags(t, "--listen=:9"),
 	})
 	var out bytes.Buffer

@@ -19,6 +19,18 @@ func backoff(first time.Duration, failures int) time.Duration {
 // errUnasked: no request was sent, so the query itself has not failed.
 var errUnasked = errors.New("not requested")
 
+// retryError is a failure that lasts for a known time.
+type retryError struct {
+	error
+	after time.Duration
+}
+
+// Unwrap returns the failure.
+func (e *retryError) Unwrap() error { return e.error }
+
+// RetryAfter returns how long a repeated query would fail.
+func (e *retryError) RetryAfter() time.Duration { return e.after }
+
 // pace limits the rate of requests, and pauses them when the index refuses them.
 type pace struct {
 	interval, backoff time.Duration

@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"time"
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
+	labelsfile "vitrine/configs/labels"
+	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/rules/label"
@@ -164,4 +168,31 @@ func named[To, From ~string](names []From) []To {
 		all[i] = To(name)
 	}
 	return all
+}
+
+// loadLabels reads the built-in labels and those of the site's own, which are nil if it
+// has none.
+func loadLabels(cfg configs.Labels) (builtIn, own *label.Sets, err error) {
+	if builtIn, err = label.Parse(labelsfile.Default()); err != nil || cfg.File == "" {
+		return builtIn, nil, err
+	}
+	src, err := os.ReadFile(cfg.File)
+	if err != nil {
+		return nil, nil, fmt.Errorf("labels.file: %w", err)
+	}
+	own, err = label.Parse(cfg.File, src)
+	return builtIn, own, err
+}
+
+// loadRules reads the rendering rules: the configured file, or the built-in ones.
+func loadRules(cfg configs.Rules) (*render.Rules, error) {
+	name, src := rulesfile.Default()
+	if cfg.File != "" {
+		var err error
+		if src, err = os.ReadFile(cfg.File); err != nil {
+			return nil, fmt.Errorf("rules.file: %w", err)
+		}
+		name = cfg.File
+	}
+	return render.Parse(name, src)
 }

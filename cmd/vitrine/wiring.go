@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/citation"
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
 	"vitrine/cache/origin/mongo"
@@ -18,9 +19,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/configs"
-	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
-	"vitrine/rules/render"
 )
 
 // openStore opens the configured store. It creates an embedded one that does not exist,
@@ -138,15 +137,14 @@ func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 	}
 }
 
-// loadRules reads the rendering rules: the configured file, or the built-in ones.
-func loadRules(cfg configs.Rules) (*render.Rules, error) {
-	name, src := rulesfile.Default()
-	if cfg.File != "" {
-		var err error
-		if src, err = os.ReadFile(cfg.File); err != nil {
-			return nil, fmt.Errorf("rules.file: %w", err)
-		}
-		name = cfg.File
+// newCitations returns the client of the external citation index; nil if none is
+// configured.
+func newCitations(cfg configs.Citation) (*citation.Client, error) {
+	if cfg.URL == "" {
+		return nil, nil
 	}
-	return render.Parse(name, src)
+	return citation.New(citation.Options{
+		BaseURL: cfg.URL, Lifetime: cfg.Lifetime, StaleFor: unlimited(cfg.Stale),
+		MinInterval: unlimited(cfg.Interval), Timeout: cfg.Timeout,
+	})
 }

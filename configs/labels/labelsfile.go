@@ -2,10 +2,10 @@
 // meaning: cmd hands the bytes to rules/label, and lays a site's own file over them.
 package labelsfile
 
-import _ "embed"
-
-// defaultName stands for the built-in file in error messages.
-const defaultName = "labels.yaml"
+import (
+	"bytes"
+	_ "embed"
+)
 
 //go:embed labels.yaml
 var labels []byte
@@ -13,5 +13,5 @@ var labels []byte
 // Default returns the built-in label sets and the name they go by in errors. The
 // bytes are the caller's own.
 func Default() (name string, src []byte) {
-	return defaultName, append([]byte(nil), labels...)
+	return "labels.yaml", bytes.Clone(labels)
 }

@@ -8,30 +8,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 )
 
 func main() {
-	if err := write(".."); err != nil {
+	files, err := generate("..")
+	for name, content := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join("..", name), content, 0o644))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(1)
 	}
-}
-
-// write writes all files of the repository at root.
-func write(root string) error {
-	files, err := generate(root)
-	if err != nil {
-		return err
-	}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(root, name), content, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // generate returns the files by their path below root.

@@ -29,7 +29,7 @@ func TestFilesAreUpToDate(t *testing.T) {
 }
 
 func TestSampleEqualsDefaults(t *testing.T) {
-	got, err := configs.Load(configs.Sources{File: filepath.Join(root, "configs", "vitrine.sample.yml")})
+	got, err := configs.Load(configs.Sources{Environ: []string{"VITRINE_CONFIG=" + filepath.Join(root, "configs", "vitrine.sample.yml")}})
 	if err != nil {
 		t.Fatal(err)
 	}

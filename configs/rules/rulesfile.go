@@ -3,10 +3,10 @@
 // configuration names a file of its own.
 package rulesfile
 
-import _ "embed"
-
-// defaultName stands for the built-in file in error messages.
-const defaultName = "activities.yaml"
+import (
+	"bytes"
+	_ "embed"
+)
 
 //go:embed activities.yaml
 var activities []byte
@@ -14,5 +14,5 @@ var activities []byte
 // Default returns the built-in rules file and the name it goes by in errors. The
 // bytes are the caller's own.
 func Default() (name string, src []byte) {
-	return defaultName, append([]byte(nil), activities...)
+	return "activities.yaml", bytes.Clone(activities)
 }
