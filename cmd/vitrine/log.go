@@ -18,12 +18,19 @@ import (
 const flushTime = 2 * time.Second
 
 // detachLog makes a command's standard error asynchronous, and keeps SIGPIPE from ending
-// the program: it must not stop because no process reads its log.
-func detachLog(cmd *cobra.Command) *asynclog.Writer {
+// the program: it must not stop because no process reads its log. It returns the log, which
+// reports the lines that are dropped, and the writer behind it.
+func detachLog(cmd *cobra.Command, cfg configs.Log) (*slog.Logger, *asynclog.Writer) {
 	signal.Ignore(syscall.SIGPIPE)
-	w := asynclog.New(asynclog.Unblock(cmd.ErrOrStderr()))
+	out := asynclog.Unblock(cmd.ErrOrStderr())
+	direct := newHandler(out, cfg)
+	w := asynclog.New(out, func(lines int) error {
+		r := slog.NewRecord(time.Now(), slog.LevelWarn, "log lines dropped", 0)
+		r.Add("lines", lines)
+		return direct.Handle(context.Background(), r)
+	})
 	cmd.SetErr(w)
-	return w
+	return slog.New(newHandler(w, cfg)), w
 }
 
 // flush waits until the asynchronous ones among outputs are written, or for flushTime.
@@ -35,20 +42,6 @@ func flush(outputs ...io.Writer) {
 			a.Close(ctx)
 		}
 	}
-}
-
-// newLogger makes the log of a command, on its standard error, which reports the lines
-// that it had to drop.
-func newLogger(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
-	out := cmd.ErrOrStderr()
-	if a, ok := out.(*asynclog.Writer); ok {
-		a.ReportBy(func(lines int) error {
-			r := slog.NewRecord(time.Now(), slog.LevelWarn, "log lines dropped", 0)
-			r.Add("lines", lines)
-			return newHandler(a.Output(), cfg).Handle(context.Background(), r)
-		})
-	}
-	return slog.New(newHandler(out, cfg))
 }
 
 // newHandler returns the handler for the configured format and level.

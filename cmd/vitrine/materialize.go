@@ -40,8 +40,7 @@ func materializeCommand() *cobra.Command {
 // that publishes nothing new because it failed or was held back is an error.
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) (err error) {
 	progress := rowProgress(cmd.ErrOrStderr())
-	detachLog(cmd) // a log that is not read must not delay processes that wait for the lease
-	log := newLogger(cmd, cfg.Log)
+	log, _ := detachLog(cmd, cfg.Log) // a log that is not read must not delay processes that wait for the lease
 	warnOfVisible(cmd, log)
 	store, err := openExisting(cmd.Context(), cfg)
 	if errors.Is(err, origin.ErrLocked) {

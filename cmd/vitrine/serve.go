@@ -46,9 +46,8 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			stderr := detachLog(cmd)
-			cmd.SetOut(asynclog.New(cmd.OutOrStdout()))
-			log := newLogger(cmd, cfg.Log)
+			log, stderr := detachLog(cmd, cfg.Log)
+			cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil))
 			slog.SetDefault(log) // for libraries
 			warnOfVisible(cmd, log)
 			defer enforceShutdown(cmd.Context(), cfg.Shutdown, log, func(code int) {

@@ -19,8 +19,9 @@ const (
 // Writer hands lines to a goroutine that writes them. Lines that find no room, or cannot
 // be written, are dropped and counted. It is safe for concurrent use.
 type Writer struct {
-	to   io.Writer
-	done chan struct{} // closed when the goroutine has ended
+	to     io.Writer
+	report func(lines int) error // nil: dropped lines are only counted
+	done   chan struct{}         // closed when the goroutine has ended
 
 	mu       sync.Mutex // guards what follows
 	wake     sync.Cond  // there is something to write, or the end
@@ -28,12 +29,13 @@ type Writer struct {
 	closed   bool
 	dropped  int // lines, since the start
 	reported int // of them
-	report   func(lines int) error
 }
 
-// New starts the goroutine; Close ends it.
-func New(to io.Writer) *Writer {
-	w := &Writer{to: to, done: make(chan struct{}), report: func(int) error { return nil }}
+// New starts the goroutine; Close ends it. report writes to the same output a line that
+// tells how many lines were dropped; the goroutine calls it between the lines around
+// those. If it is nil, dropped lines are only counted.
+func New(to io.Writer, report func(lines int) error) *Writer {
+	w := &Writer{to: to, report: report, done: make(chan struct{})}
 	w.wake.L = &w.mu
 	go w.run()
 	return w
@@ -51,16 +53,6 @@ func (w *Writer) Write(lines []byte) (int, error) {
 	w.wake.Signal()
 	return len(lines), nil
 }
-
-// ReportBy sets the function that reports dropped lines, between the lines around them.
-func (w *Writer) ReportBy(report func(lines int) error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.report = report
-}
-
-// Output is what the lines are written to. Of other writers only reports may use it.
-func (w *Writer) Output() io.Writer { return w.to }
 
 // Dropped counts the lines dropped since the start.
 func (w *Writer) Dropped() float64 {
@@ -95,10 +87,10 @@ func (w *Writer) run() {
 			return
 		}
 		lines, w.waiting = w.waiting, lines[:0]
-		unreported, report := w.dropped-w.reported, w.report
+		unreported := w.dropped - w.reported
 		w.mu.Unlock()
 		failed := writeLines(w.to, lines)
-		if failed > 0 || unreported > 0 && report(unreported) != nil {
+		if failed > 0 || w.report == nil || unreported > 0 && w.report(unreported) != nil {
 			unreported = 0
 		}
 		w.mu.Lock()

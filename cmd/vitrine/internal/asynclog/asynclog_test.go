@@ -29,11 +29,10 @@ func (g *gate) Write(p []byte) (int, error) {
 // while the output blocks, and that no line is cut.
 func TestBlockedOutput(t *testing.T) {
 	g := &gate{open: make(chan struct{})}
-	w := asynclog.New(g)
 	reported := 0
-	w.ReportBy(func(lines int) error {
+	w := asynclog.New(g, func(lines int) error {
 		reported += lines
-		_, err := io.WriteString(w.Output(), "dropped\n")
+		_, err := io.WriteString(g, "dropped\n")
 		return err
 	})
 	line := strings.Repeat("x", 99) + "\n"
@@ -62,7 +61,7 @@ func TestBlockedOutput(t *testing.T) {
 func TestCloseGivesUp(t *testing.T) {
 	g := &gate{open: make(chan struct{})}
 	defer close(g.open)
-	w := asynclog.New(g)
+	w := asynclog.New(g, nil)
 	_, _ = io.WriteString(w, "line\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -73,7 +72,7 @@ func TestCloseGivesUp(t *testing.T) {
 // their order.
 func TestOrder(t *testing.T) {
 	var out bytes.Buffer
-	w := asynclog.New(&out)
+	w := asynclog.New(&out, nil)
 	const writers, lines = 8, 200
 	var all sync.WaitGroup
 	for writer := range writers {
@@ -110,7 +109,7 @@ func (b *broken) Write(p []byte) (int, error) {
 // the pieces are those which a pipe takes whole, or single lines that are longer.
 func TestFailedWrites(t *testing.T) {
 	b := &broken{}
-	w := asynclog.New(b)
+	w := asynclog.New(b, nil)
 	long := strings.Repeat("y", 5000) + "\n"
 	_, _ = io.WriteString(w, strings.Repeat(strings.Repeat("x", 999)+"\n", 10)+long+"end without a line break")
 	w.Close(t.Context())
