@@ -50,7 +50,7 @@ type Error struct {
 	Reason string
 }
 
-// Error tells place, key and reason, leaving out what is empty.
+// Error returns place, key and reason, without those that are empty.
 func (e *Error) Error() string {
 	s := e.Reason
 	if e.Key != "" {

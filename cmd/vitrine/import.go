@@ -73,7 +73,7 @@ func runImport(cmd *cobra.Command, cfg configs.Config, f importFlags, paths []st
 	defer func() {
 		failed := err != nil
 		if err = errors.Join(err, store.Close()); failed && undo != nil {
-			err = errors.Join(err, undo()) // half a store must not be taken for a whole one
+			err = errors.Join(err, undo()) // an incomplete store must not be served
 		}
 	}()
 

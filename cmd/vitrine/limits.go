@@ -15,8 +15,8 @@ import (
 // In the configuration 0 is no limit. The packages behind it take 0 for their default, so
 // each gets its own value for "no limit".
 const (
-	boundless = math.MaxInt32 // of what is counted; no request is as long
-	noMatch   = time.Hour     // of a request's matches
+	boundless = math.MaxInt32 // for bytes, levels and values; no request has as many
+	noTimeout = time.Hour     // for the patterns of one request; no request takes as long
 )
 
 // unlimited returns a time as most options write it, where a negative one turns the bound
@@ -49,7 +49,7 @@ func keptBytes(cfg configs.Config) int {
 func filterLimits(l configs.Limits) filter.Options {
 	return filter.Options{
 		MaxBytes: cmp.Or(int(l.FilterBytes), boundless), MaxDepth: cmp.Or(l.FilterDepth, boundless), MaxNodes: cmp.Or(l.FilterNodes, boundless),
-		MaxPattern: cmp.Or(int(l.RegexBytes), boundless), RegexTimeout: cmp.Or(l.RegexTimeout, noMatch),
+		MaxPattern: cmp.Or(int(l.RegexBytes), boundless), RegexTimeout: cmp.Or(l.RegexTimeout, noTimeout),
 	}
 }
 

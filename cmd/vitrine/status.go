@@ -62,7 +62,7 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 	views, store, asked := askStatus(ctx, cfg)
 	switch {
 	case asked != nil:
-		return nil, nil, fmt.Errorf("%w, and the admin listener of a server does not tell: %w", err, asked)
+		return nil, nil, fmt.Errorf("%w, and the admin listener of a server reports nothing: %w", err, asked)
 	case store == nil || store.Name != name:
 		return nil, nil, fmt.Errorf("%w, and the server at %s serves another store", err, cfg.Admin.Listen)
 	}

@@ -24,16 +24,15 @@ type Writer struct {
 	done   chan struct{}         // closed when the goroutine has ended
 
 	mu       sync.Mutex // guards what follows
-	wake     sync.Cond  // there is something to write, or the end
+	wake     sync.Cond  // signals that lines wait, or that closed is set
 	waiting  []byte     // whole lines
 	closed   bool
 	dropped  int // lines, since the start
-	reported int // of them
+	reported int // of the dropped lines
 }
 
-// New starts the goroutine; Close ends it. report writes to the same output a line that
-// tells how many lines were dropped; the goroutine calls it between the lines around
-// those. If it is nil, dropped lines are only counted.
+// New starts the goroutine; Close ends it. report writes to the same output how many
+// lines were dropped; the goroutine calls it between the lines around those. If it is nil, dropped lines are only counted.
 func New(to io.Writer, report func(lines int) error) *Writer {
 	w := &Writer{to: to, report: report, done: make(chan struct{})}
 	w.wake.L = &w.mu
