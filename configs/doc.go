@@ -12,6 +12,12 @@
 // to mend. A configuration returned by Load is read-only and may be shared between
 // goroutines.
 //
+// One list of keys, made from the fields of Config and their tags (Keys), is what every
+// source is read by: file, environment and flags become assignments of texts to keys.
+// Defaults are tags, and the values of presets and of the demo are tables; both are written
+// as the environment gives them, and read like it. Where another package has the parser of
+// a setting, Load calls that one (Checks), so that a text has one meaning.
+//
 // The comments on the fields of Config are the reference: docs/configuration.md
 // and vitrine.sample.yml are made from them (package configs/reference).
 //
