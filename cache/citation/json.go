@@ -22,7 +22,7 @@ func (y Years) MarshalJSON() ([]byte, error) {
 	for _, year := range y {
 		o = append(o, member{year.Year, year.Citations})
 	}
-	return json.Marshal(o)
+	return o.MarshalJSON()
 }
 
 // Number is a number as the page shows it. As JSON it is a string, or the integer 0
@@ -47,7 +47,7 @@ func (d Document) MarshalJSON() ([]byte, error) {
 		}
 		o = append(o, member{field.Label, field.Value})
 	}
-	return json.Marshal(o)
+	return o.MarshalJSON()
 }
 
 // names splits a list of names.
