@@ -30,6 +30,25 @@ type item struct {
 	place Place
 }
 
+// reader collects the values that sources give, the weakest source first, and what is wrong
+// with them.
+type reader struct {
+	given    []assignment
+	mistakes []*Error
+}
+
+// mistake adds a mistake.
+func (r *reader) mistake(place Place, key, reason string) {
+	r.mistakes = append(r.mistakes, &Error{Place: place, Key: key, Reason: reason})
+}
+
+// apply sets all values in c.
+func (r *reader) apply(c *Config) {
+	for i := range r.given {
+		r.mistakes = append(r.mistakes, r.given[i].apply(c)...)
+	}
+}
+
 // path returns the dotted name of what is assigned to.
 func (a *assignment) path() string {
 	if a.entry == "" {

@@ -51,11 +51,10 @@ func (c *Config) use(values bundle, name string) {
 // setBuiltIn sets a value that this package itself gives, so a mistake in it is one of
 // programming.
 func (c *Config) setBuiltIn(k *Key, text string, place Place) {
-	given, mistakes := fromText(k, text, place)
-	for i := range given {
-		mistakes = append(mistakes, given[i].apply(c)...)
-	}
-	if len(mistakes) > 0 {
-		panic(fmt.Sprint("configs: built-in value: ", mistakes[0]))
+	var r reader
+	r.text(k, text, place)
+	r.apply(c)
+	if len(r.mistakes) > 0 {
+		panic(fmt.Sprint("configs: built-in value: ", r.mistakes[0]))
 	}
 }

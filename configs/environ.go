@@ -16,9 +16,9 @@ const (
 	envTesting = envPrefix + "TEST_"  // begins variables of the test suite
 )
 
-// readEnviron reads the settings in the environment, given as os.Environ gives
+// environ reads the settings in the environment, given as os.Environ gives
 // it. A secret may be in a file that VITRINE_…_FILE names.
-func readEnviron(environ []string) (assignments []assignment, mistakes []*Error) {
+func (r *reader) environ(environ []string) {
 	set := make(map[*Key]string) // the variable that set it
 	for _, variable := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(variable, "=")
@@ -31,23 +31,21 @@ func readEnviron(environ []string) (assignments []assignment, mistakes []*Error)
 			if k = findKey(func(k *Key) bool { return k.Env == base }); k != nil {
 				var err error
 				if text, err = k.readSecret(text); err != nil {
-					mistakes = append(mistakes, &Error{Place: place, Reason: err.Error()})
+					r.mistake(place, "", err.Error())
 					continue
 				}
 			}
 		}
 		switch {
 		case k == nil:
-			mistakes = append(mistakes, &Error{Place: place, Reason: "unknown variable" + didYouMeanVariable(name)})
+			r.mistake(place, "", "unknown variable"+didYouMeanVariable(name))
 		case set[k] != "":
-			mistakes = append(mistakes, &Error{Place: place, Key: k.Path, Reason: "given twice, also by " + set[k]})
+			r.mistake(place, k.Path, "given twice, also by "+set[k])
 		default:
 			set[k] = name
-			as, wrong := fromText(k, text, place)
-			assignments, mistakes = append(assignments, as...), append(mistakes, wrong...)
+			r.text(k, text, place)
 		}
 	}
-	return assignments, mistakes
 }
 
 // didYouMeanVariable is didYouMean for variables. They share the prefix, which must
@@ -74,16 +72,18 @@ func (k *Key) readSecret(file string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), err
 }
 
-// fromText reads the value of a key where everything is text: a list as
+// text reads the value of a key where everything is text: a list as
 // "a, b", a map as "key=value, key=value". A part without "=" belongs to the
 // value before it, so that lists in maps ("admin=a, b") and commas in cron specs
 // need no quoting. Empty text is an empty value.
-func fromText(k *Key, text string, place Place) (entries []assignment, mistakes []*Error) {
+func (r *reader) text(k *Key, text string, place Place) {
 	if k.typ.Kind() != reflect.Map {
-		return []assignment{{key: k, place: place, items: itemsOf(k.typ, text, place)}}, nil
+		r.given = append(r.given, assignment{key: k, place: place, items: itemsOf(k.typ, text, place)})
+		return
 	}
 	if strings.TrimSpace(text) == "" {
-		return []assignment{{key: k, place: place}}, nil
+		r.given = append(r.given, assignment{key: k, place: place})
+		return
 	}
 	var names, values []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -94,18 +94,18 @@ func fromText(k *Key, text string, place Place) (entries []assignment, mistakes 
 		case len(values) > 0:
 			values[len(values)-1] += "," + part
 		default:
-			return nil, []*Error{{Place: place, Key: k.Path, Reason: fmt.Sprintf("want key=value, …, have %q", text)}}
+			r.mistake(place, k.Path, fmt.Sprintf("want key=value, …, have %q", text))
+			return
 		}
 	}
 	for i, name := range names {
 		if err := k.checkEntry(name); err != nil {
-			mistakes = append(mistakes, &Error{Place: place, Key: k.Path + "." + name, Reason: err.Error()})
+			r.mistake(place, k.Path+"."+name, err.Error())
 			continue
 		}
 		items := itemsOf(k.typ.Elem(), strings.TrimSpace(values[i]), place)
-		entries = append(entries, assignment{key: k, place: place, entry: name, items: items})
+		r.given = append(r.given, assignment{key: k, place: place, entry: name, items: items})
 	}
-	return entries, mistakes
 }
 
 // itemsOf returns the items of a text for a scalar or a list of type t.

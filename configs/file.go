@@ -14,33 +14,25 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fileReader turns a YAML file into assignments.
+// fileReader reads the YAML file with that name.
 type fileReader struct {
-	name        string
-	assignments []assignment
-	mistakes    []*Error
+	*reader
+	name string
 }
 
-// readFile reads the settings in the YAML file with that name.
-func readFile(name string) ([]assignment, []*Error) {
-	r := &fileReader{name: name}
-	content, err := os.ReadFile(name)
+// read reads the settings in the file.
+func (r *fileReader) read() {
+	content, err := os.ReadFile(r.name)
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
 	}
 	if err != nil {
 		r.mistake(0, "", "cannot be read: "+err.Error())
-	} else {
-		r.read(content)
+		return
 	}
-	return r.assignments, r.mistakes
-}
-
-func (r *fileReader) read(content []byte) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc, next yaml.Node
-	err := decoder.Decode(&doc)
-	if err == nil {
+	if err = decoder.Decode(&doc); err == nil {
 		r.section("", doc.Content[0])
 		if err = decoder.Decode(&next); err == nil {
 			r.mistake(next.Line, "", "a second document begins here; write all settings in one")
@@ -56,8 +48,9 @@ func (r *fileReader) read(content []byte) {
 // syntaxError finds the line, if there is one, and the reason in an error of the YAML parser.
 var syntaxError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
+// mistake adds a mistake on a line.
 func (r *fileReader) mistake(line int, key, reason string) {
-	r.mistakes = append(r.mistakes, &Error{Place: r.place(line), Key: key, Reason: reason})
+	r.reader.mistake(r.place(line), key, reason)
 }
 
 func (r *fileReader) place(line int) Place { return Place{File: r.name, Line: line} }
@@ -166,7 +159,7 @@ func (r *fileReader) value(a assignment, t reflect.Type, node *yaml.Node) {
 		}
 		a.items = append(a.items, item{text: scalar.Value, tag: scalar.ShortTag(), place: r.place(scalar.Line)})
 	}
-	r.assignments = append(r.assignments, a)
+	r.given = append(r.given, a)
 }
 
 // resolved follows an alias (*name) to what it stands for.

@@ -27,9 +27,8 @@ func AddFlags(fs *pflag.FlagSet, paths ...string) {
 	}
 }
 
-// readFlags reads the flags that were given. A flag that no key has is of the command
-// itself.
-func readFlags(fs *pflag.FlagSet) (assignments []assignment, mistakes []*Error) {
+// flags reads the flags that were given. A flag that no key has is of the command itself.
+func (r *reader) flags(fs *pflag.FlagSet) {
 	fs.Visit(func(f *pflag.Flag) {
 		k := findKey(func(k *Key) bool { return k.Flag == f.Name })
 		if k == nil {
@@ -39,8 +38,6 @@ func readFlags(fs *pflag.FlagSet) (assignments []assignment, mistakes []*Error) 
 		if k.inverse {
 			text = strconv.FormatBool(text == "false")
 		}
-		as, wrong := fromText(k, text, Place{Flag: f.Name})
-		assignments, mistakes = append(assignments, as...), append(mistakes, wrong...)
+		r.text(k, text, Place{Flag: f.Name})
 	})
-	return assignments, mistakes
 }

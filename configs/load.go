@@ -33,8 +33,7 @@ type Checks map[string]func(text string) error
 // Load returns the configuration that the sources add up to, checked. All
 // mistakes come back at once, each an *Error, joined and sorted by place.
 func Load(s Sources) (Config, error) {
-	given, mistakes := s.read()
-
+	r := s.read()
 	c := Default()
 	if s.Demo {
 		c = Demo()
@@ -42,17 +41,15 @@ func Load(s Sources) (Config, error) {
 	c.checks = s.Checks
 	// The preset is a layer below the given values but its name is one of them, so
 	// it is found first.
-	for i := range given {
-		if given[i].key.Path == "preset" {
-			given[i].apply(&c) // a mistake in it is reported below
+	for i := range r.given {
+		if r.given[i].key.Path == "preset" {
+			r.given[i].apply(&c) // a mistake in it is reported below
 		}
 	}
 	c.use(presets[c.Preset], "preset "+c.Preset)
 
-	for i := range given {
-		mistakes = append(mistakes, given[i].apply(&c)...)
-	}
-	mistakes = append(mistakes, c.contradictions()...)
+	r.apply(&c)
+	mistakes := append(r.mistakes, c.contradictions()...)
 	if s.Demo && c.Given("store") {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
@@ -61,18 +58,16 @@ func Load(s Sources) (Config, error) {
 }
 
 // read gathers what all sources give, the weakest first.
-func (s Sources) read() (given []assignment, mistakes []*Error) {
-	add := func(as []assignment, wrong []*Error) {
-		given, mistakes = append(given, as...), append(mistakes, wrong...)
-	}
+func (s Sources) read() *reader {
+	r := &reader{}
 	if name := s.file(); name != "" {
-		add(readFile(name))
+		(&fileReader{r, name}).read()
 	}
-	add(readEnviron(s.Environ))
+	r.environ(s.Environ)
 	if s.Flags != nil {
-		add(readFlags(s.Flags))
+		r.flags(s.Flags)
 	}
-	return given, mistakes
+	return r
 }
 
 // file returns the name of the configuration file, empty if there is none.
