@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -15,9 +16,9 @@ type field struct {
 // fields are the members of the rows of an answer, or of the object it is.
 func (n node) fields() []field {
 	schema := n.follow()
-	if data := schema.get("properties").get("data"); data.Node != nil {
+	if data := schema.Get("properties").Get("data"); data.Node != nil {
 		schema = data.follow()
-		if items := schema.get("items"); items.Node != nil {
+		if items := schema.Get("items"); items.Node != nil {
 			schema = items.follow()
 		}
 	}
@@ -26,27 +27,21 @@ func (n node) fields() []field {
 
 // properties lists an object's members, and theirs by their paths.
 func (n node) properties(prefix string) []field {
-	var required []string
-	for name := range n.get("required").items() {
-		required = append(required, name.Value)
-	}
+	required := n.Get("required").values()
 	var all []field
-	for name, schema := range n.get("properties").members() {
-		about := schema.prose("description")
-		if about == "" {
-			about = schema.follow().prose("description")
-		}
-		all = append(all, field{Name: prefix + name, Type: schema.kind(), Always: slices.Contains(required, name), About: about})
+	for name, schema := range n.Get("properties").Members() {
+		about := cmp.Or(schema.About(), schema.follow().About())
+		all = append(all, field{prefix + name, schema.kind(), slices.Contains(required, name), about})
 		inside := schema.follow()
 		path := prefix + name + "."
-		if items := inside.get("items"); items.Node != nil {
+		if items := inside.Get("items"); items.Node != nil {
 			inside, path = items.follow(), prefix+name+"[]."
 		}
-		if inside.get("properties").get("$oid").Node == nil {
+		if inside.Get("properties").Get("$oid").Node == nil {
 			all = append(all, inside.properties(path)...)
 		}
 	}
-	if more := n.get("additionalProperties"); more.Node != nil && more.Value != "false" {
+	if more := n.Get("additionalProperties"); more.Node != nil && more.Value != "false" {
 		all = append(all, field{Name: prefix + "…", Type: more.kind(), About: "Further fields."})
 	}
 	return all
@@ -66,27 +61,24 @@ var kinds = map[string]string{
 
 // kind tells of which type a value is.
 func (n node) kind() string {
-	if name, ok := strings.CutPrefix(n.text("$ref"), "#/components/schemas/"); ok {
+	if name, ok := strings.CutPrefix(n.Text("$ref"), "#/components/schemas/"); ok {
 		if kind, ok := kinds[name]; ok {
 			return kind
 		}
 		return n.follow().kind()
 	}
-	if c := n.get("const"); c.Node != nil {
+	if c := n.Get("const"); c.Node != nil {
 		return c.json()
 	}
-	var all []string
-	for t := range n.get("type").items() {
-		all = append(all, t.Value)
-	}
-	for choice := range n.get("anyOf").items() {
+	all := n.Get("type").values()
+	for choice := range n.Get("anyOf").Items() {
 		all = append(all, choice.kind())
 	}
-	switch t := n.text("type"); {
+	switch t := n.Text("type"); {
 	case len(all) > 0:
 		return strings.Join(slices.Compact(all), " or ")
-	case t == "array" && n.get("items").Node != nil:
-		return "array of " + n.get("items").kind()
+	case t == "array" && n.Get("items").Node != nil:
+		return "array of " + n.Get("items").kind()
 	case t != "":
 		return t
 	}

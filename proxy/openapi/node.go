@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// node is a place in the description, or none: what is looked up in none is none.
+// node is a place in the description, or none: what is looked up in none is none. The
+// exported methods are for the template of the page.
 type node struct {
 	*yaml.Node
 	root *yaml.Node
@@ -23,26 +24,27 @@ func (n node) at(to *yaml.Node) node {
 	return node{to, n.root}
 }
 
-// get returns the value of a key.
-func (n node) get(key string) node {
+// Get returns the value of a key.
+func (n node) Get(key string) node {
 	if n.Node == nil {
 		return n
 	}
 	return n.at(member(n.Node, key))
 }
 
-// text returns the scalar at a key, "" if there is none.
-func (n node) text(key string) string {
-	if v := n.get(key); v.Node != nil && v.Kind == yaml.ScalarNode {
+// Text returns the scalar at a key, "" if there is none.
+func (n node) Text(key string) string {
+	if v := n.Get(key); v.Node != nil && v.Kind == yaml.ScalarNode {
 		return v.Value
 	}
 	return ""
 }
 
-func (n node) prose(key string) prose { return prose(n.text(key)) }
+// About returns the description of what stands here.
+func (n node) About() prose { return prose(n.Text("description")) }
 
-// items yields the elements of a sequence.
-func (n node) items() iter.Seq[node] {
+// Items yields the elements of a sequence.
+func (n node) Items() iter.Seq[node] {
 	return func(yield func(node) bool) {
 		if n.Node == nil || n.Kind != yaml.SequenceNode {
 			return
@@ -55,8 +57,8 @@ func (n node) items() iter.Seq[node] {
 	}
 }
 
-// members yields the keys and values of a mapping.
-func (n node) members() iter.Seq2[string, node] {
+// Members yields the keys and values of a mapping.
+func (n node) Members() iter.Seq2[string, node] {
 	return func(yield func(string, node) bool) {
 		if n.Node == nil || n.Kind != yaml.MappingNode {
 			return
@@ -69,15 +71,31 @@ func (n node) members() iter.Seq2[string, node] {
 	}
 }
 
+// first returns the value of a mapping's first key.
+func (n node) first() node {
+	for _, value := range n.Members() {
+		return value
+	}
+	return node{root: n.root}
+}
+
+// values returns the scalars of a sequence.
+func (n node) values() (all []string) {
+	for item := range n.Items() {
+		all = append(all, item.Value)
+	}
+	return all
+}
+
 // follow returns what $ref refers to, or the node itself.
 func (n node) follow() node {
-	ref, ok := strings.CutPrefix(n.text("$ref"), "#/")
+	ref, ok := strings.CutPrefix(n.Text("$ref"), "#/")
 	if !ok {
 		return n
 	}
 	to := node{n.root, n.root}
 	for part := range strings.SplitSeq(ref, "/") {
-		to = to.get(part)
+		to = to.Get(part)
 	}
 	return to.follow()
 }

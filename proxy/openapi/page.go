@@ -34,10 +34,10 @@ func (d *Description) Page() (Page, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, struct {
-		Guide  guide
+		API    node
 		Style  template.CSS
 		Script template.JS
-	}{d.guide(), template.CSS(pageStyle), template.JS(pageScript)})
+	}{node{d.root, d.root}, template.CSS(pageStyle), template.JS(pageScript)})
 	if err != nil {
 		return Page{}, fmt.Errorf("openapi: page: %w", err)
 	}

@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json"
 	"html/template"
+	"regexp"
 	"strings"
 )
 
@@ -19,11 +20,11 @@ func (p prose) HTML() template.HTML {
 		}
 		b.WriteString("<p>")
 		for i, part := range strings.Split(paragraph, "`") {
+			part = template.HTMLEscapeString(part)
 			if i%2 == 1 {
-				b.WriteString("<code>" + template.HTMLEscapeString(part) + "</code>")
-				continue
+				part = "<code>" + part + "</code>"
 			}
-			b.WriteString(template.HTMLEscapeString(part))
+			b.WriteString(part)
 		}
 		b.WriteString("</p>\n")
 	}
@@ -33,49 +34,37 @@ func (p prose) HTML() template.HTML {
 // code is JSON.
 type code string
 
+// token matches a text of JSON, or another value.
+var token = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?|[^{}\[\],: \n]+`)
+
 // HTML renders it with its keys, texts and other values told apart.
 func (c code) HTML() template.HTML {
 	var b strings.Builder
-	for rest := string(c); rest != ""; {
-		n, class := token(rest)
-		text := template.HTMLEscapeString(rest[:n])
-		if class == "" {
-			b.WriteString(text)
-		} else {
-			b.WriteString("<span class=" + class + ">" + text + "</span>")
+	rest := string(c)
+	for at := token.FindStringIndex(rest); at != nil; at = token.FindStringIndex(rest) {
+		b.WriteString(template.HTMLEscapeString(rest[:at[0]]))
+		text := rest[at[0]:at[1]]
+		rest = rest[at[1]:]
+		class := classOf(text, rest)
+		text = template.HTMLEscapeString(text)
+		if class != "" {
+			text = "<span class=" + class + ">" + text + "</span>"
 		}
-		rest = rest[n:]
+		b.WriteString(text)
 	}
-	return template.HTML(b.String())
+	return template.HTML(b.String() + template.HTMLEscapeString(rest))
 }
 
-// token returns the length of what JSON begins with, and its class: k for keys, s
-// for texts, v for other values, none for what stands between.
-func token(text string) (n int, class string) {
-	switch c := text[0]; {
-	case c == '"':
-		n = 1
-		for n < len(text) && text[n] != '"' {
-			if text[n] == '\\' {
-				n++
-			}
-			n++
-		}
-		n = min(n+1, len(text))
-		if strings.HasPrefix(strings.TrimLeft(text[n:], " "), ":") {
-			return n, "k"
-		}
-		return n, "s"
-	case strings.IndexByte("{}[],: \n", c) >= 0:
-		n = len(text) - len(strings.TrimLeft(text, "{}[],: \n"))
-		return n, ""
+// classOf returns the class of a token by what follows it: k for keys, s for texts, v for
+// other values, none for what is no JSON.
+func classOf(text, rest string) string {
+	switch {
+	case text[0] != '"' && json.Valid([]byte(text)):
+		return "v"
+	case text[0] != '"':
+		return ""
+	case strings.HasPrefix(strings.TrimLeft(rest, " "), ":"):
+		return "k"
 	}
-	n = strings.IndexAny(text, "{}[],: \n")
-	if n < 0 {
-		n = len(text)
-	}
-	if json.Valid([]byte(text[:n])) {
-		return n, "v"
-	}
-	return n, ""
+	return "s"
 }

@@ -171,7 +171,7 @@ func TestKind(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := read(t, named+tt.schema)
-			if got := (node{root, root}).get("it").kind(); got != tt.want {
+			if got := (node{root, root}).Get("it").kind(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
