@@ -115,6 +115,15 @@ func (t *tally) median() any {
 	return nil // not reached: below is count at last
 }
 
+// figureOf returns an int64, a float64 or nil in BSON, which orders all of them.
+func figureOf(number any) bson.RawValue {
+	if number == nil {
+		return bson.RawValue{Type: bson.TypeNull}
+	}
+	t, data, _ := bson.MarshalValue(number) // BSON has both types
+	return bson.RawValue{Type: t, Value: data}
+}
+
 // appendFigure writes the outcome of an aggregate function, a whole one as the integer it
 // is.
 func appendFigure(dst []byte, figure bson.RawValue) []byte {

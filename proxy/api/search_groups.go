@@ -101,10 +101,7 @@ func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, 
 		into.tally.join(from.tally)
 	})
 	for i := range all {
-		all[i].figure = bson.RawValue{Type: bson.TypeNull}
-		if number := by.figure(&all[i]); number != nil {
-			all[i].figure.Type, all[i].figure.Value, _ = bson.MarshalValue(number) // BSON has both types
-		}
+		all[i].figure = figureOf(by.figure(&all[i]))
 	}
 	slices.SortStableFunc(all, func(a, b valueGroup) int { return raw.Compare(b.figure, a.figure) })
 	return all, nil
