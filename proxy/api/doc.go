@@ -2,7 +2,7 @@
 // reads the parameters of a Request, names what it will answer, and says how: it returns a
 // response.Plan and never touches the response. Env holds what handlers share.
 //
-// A row is a concatenation of fragments prepared once per record (rows.go) and declared,
+// A row is a concatenation of fragments prepared once per record (fragments.go) and declared,
 // with the views, by Views. Rows are taken to be clean: HTML in them has passed the
 // allow-list of rules/markup when they were materialized.
 //

@@ -1,12 +1,23 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"iter"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"weak"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
 	"vitrine/rules/similar"
 )
 
@@ -20,11 +31,145 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	}
 	title = similar.Normalize(title)
 	build := func(ctx context.Context, snapshot *view.Snapshot) (*response.Body, error) {
-		answer, err := e.titles.closest(ctx, snapshot, title)
+		found, err := e.titles.closest(ctx, snapshot, title)
 		if err != nil {
 			return nil, err
 		}
-		return response.Bytes(answer), nil
+		return response.Bytes(found.answer()), nil
 	}
 	return response.Plan{View: rules.ViewActivities, Query: "levenshtein\x00" + title, Build: build}, nil
+}
+
+// titles holds the corpus of one snapshot's publications, made when the first of
+// activities is shown, of a later one then if there was a question since, else when it
+// is first asked for.
+type titles struct {
+	publications *filter.Filter
+
+	// mu guards the rest. It is held while a corpus is made, about half a second for
+	// 100,000 titles: concurrent callers would have to wait for it anyway.
+	mu     sync.Mutex
+	latest *corpus // nil before the first
+}
+
+// corpus is the titles of the publications of one snapshot.
+type corpus struct {
+	// of is weak: a snapshot that was replaced is not kept because there was no question
+	// for a title since.
+	of     weak.Pointer[index.Snapshot]
+	titles *similar.Corpus
+	slots  []index.Slot // by position in titles
+	asked  bool         // by a question; guarded like latest
+}
+
+// closestTitle is the publication with the most matching characters among those
+// compared, the first of equals (DESIGN.md: 9).
+type closestTitle struct {
+	doc     bson.Raw // nil: none has anything in common with the title that is asked for
+	matches int      // characters
+	percent float64
+}
+
+// closest finds the closest title in a snapshot.
+func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (closestTitle, error) {
+	rows, resident := s.Resident()
+	if !resident {
+		return t.closestStored(ctx, s, title)
+	}
+	var best closestTitle
+	made, err := t.corpus(ctx, rows, true)
+	if err != nil {
+		return best, err
+	}
+	err = best.compare(ctx, title, made.titles, func(at int) bson.Raw { return rows.Doc(made.slots[at]) })
+	return best, err
+}
+
+// corpus returns the corpus of a snapshot for a question. If there is no question, the
+// snapshot has just been shown, and its corpus is made if it is the first, or if there
+// was a question to the one before.
+func (t *titles) corpus(ctx context.Context, s *index.Snapshot, asked bool) (*corpus, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.latest == nil || t.latest.of != weak.Make(s) && (asked || t.latest.asked) {
+		found, err := s.Select(ctx, t.publications)
+		if err != nil {
+			return nil, err
+		}
+		slots := found.By(idOrder(false)).Page(0, 0)
+		t.latest = &corpus{of: weak.Make(s), slots: slots, titles: newCorpus(func(yield func(bson.Raw) bool) {
+			for _, slot := range slots {
+				if !yield(s.Doc(slot)) {
+					return
+				}
+			}
+		})}
+	}
+	t.latest.asked = t.latest.asked || asked
+	return t.latest, nil
+}
+
+// newCorpus makes a corpus of the titles of records.
+func newCorpus(docs iter.Seq[bson.Raw]) *similar.Corpus {
+	return similar.NewCorpus(func(yield func(string) bool) {
+		for doc := range docs {
+			if !yield(storedTitle(doc)) {
+				return
+			}
+		}
+	})
+}
+
+// storedTitle is a record's title; one that is no text is like none.
+func storedTitle(doc bson.Raw) string {
+	title, _ := doc.Lookup("title").StringValueOK()
+	return title
+}
+
+// storedTitles is how many titles of a view in the store are compared at a time.
+const storedTitles = 4096
+
+// closestStored reads the titles of a view in the store once, and keeps the closest.
+func (t *titles) closestStored(ctx context.Context, s *view.Snapshot, title string) (best closestTitle, err error) {
+	found, err := s.Select(ctx, t.publications)
+	if err != nil {
+		return best, err
+	}
+	var docs []bson.Raw
+	compare := func() error {
+		err := best.compare(ctx, title, newCorpus(slices.Values(docs)), func(at int) bson.Raw { return bytes.Clone(docs[at]) })
+		docs = docs[:0]
+		return err
+	}
+	for row, err := range found.By(idOrder(false)).Only("title").Rows(ctx, 0, 0) {
+		if err == nil && len(docs) == storedTitles {
+			err = compare()
+		}
+		if err != nil {
+			return best, err
+		}
+		docs = append(docs, row.Doc())
+	}
+	err = compare()
+	return best, err
+}
+
+// compare takes the closest title of a corpus if it is closer; doc returns its record.
+func (c *closestTitle) compare(ctx context.Context, title string, titles *similar.Corpus, doc func(at int) bson.Raw) error {
+	at, matches, percent, err := titles.Closest(ctx, title)
+	if err == nil && at >= 0 && matches > c.matches {
+		*c = closestTitle{doc(at), matches, percent}
+	}
+	return err
+}
+
+// answer is the answer that names the publication.
+func (c closestTitle) answer() []byte {
+	if c.doc == nil {
+		return []byte(`{"similarity":0,"id":"","title":""}`)
+	}
+	dst := strconv.AppendFloat([]byte(`{"similarity":`), similar.Report(c.percent), 'f', -1, 64)
+	dst = ejson.AppendID(appendKey(dst, "id"), c.doc.Lookup("_id"))
+	dst = ejson.AppendString(appendKey(dst, "title"), similar.Normalize(storedTitle(c.doc)))
+	return append(dst, '}')
 }

@@ -89,7 +89,7 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once
 	if shown.Meta().View != rules.ViewActivities || !resident {
 		return nil
 	}
-	err := e.titles.follow(ctx, rows)
+	_, err := e.titles.corpus(ctx, rows, false)
 	counted.Do(func() { err = errors.Join(err, countAuthors(ctx, shown)) })
 	return err
 }
