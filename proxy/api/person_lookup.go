@@ -59,25 +59,21 @@ func newPersonLookup(records Records, now func() time.Time) *personLookup {
 	}
 }
 
-// find returns a person's stored record, or origin.ErrNotFound. A store that does
-// not answer is rules.ErrUnavailable.
+// find returns a person's stored record, nil if there is none. A store that does not
+// answer is rules.ErrUnavailable.
 func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	if l.records == nil {
-		return nil, origin.ErrNotFound
+		return nil, nil
 	}
-	record, ok := l.cached(id)
-	if !ok {
-		// The first caller's context bounds the look-up for all: requests have the same time.
-		found, err, _ := l.flights.Do(id, func() (any, error) { return l.lookUp(ctx, id) })
-		if err != nil {
-			return nil, fmt.Errorf("look up person %q: %w: %w", id, rules.ErrUnavailable, err)
-		}
-		record = found.(bson.Raw)
+	if record, ok := l.cached(id); ok {
+		return record, nil
 	}
-	if record == nil {
-		return nil, origin.ErrNotFound
+	// The first caller's context bounds the look-up for all: requests have the same time.
+	found, err, _ := l.flights.Do(id, func() (any, error) { return l.lookUp(ctx, id) })
+	if err != nil {
+		return nil, fmt.Errorf("look up person %q: %w: %w", id, rules.ErrUnavailable, err)
 	}
-	return record, nil
+	return found.(bson.Raw), nil
 }
 
 // lookUp asks the store, unless another look-up has ended just before this one began. The
@@ -98,12 +94,9 @@ func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) 
 	if err != nil {
 		return nil, err
 	}
-	var record bson.Raw
-	if len(found) > 0 {
-		record = found[0]
-	}
-	l.cache(id, record)
-	return record, nil
+	found = append(found, nil) // there may be none
+	l.cache(id, found[0])
+	return found[0], nil
 }
 
 // read returns the documents that answer a query and can be read all the way down:

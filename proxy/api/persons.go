@@ -2,14 +2,12 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
@@ -19,7 +17,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxIdentifier bounds an identifier in a path, in bytes; nobody has a longer one.
+// maxIdentifier bounds an identifier in a path, in bytes; no person has a longer one.
 const maxIdentifier = 256
 
 // identifierOf returns the person that a path names.
@@ -53,11 +51,11 @@ func (e *Env) personRow(ctx context.Context, p query.Params, viewName, id, lang 
 		return row, err
 	}
 	record, err := e.persons.find(ctx, id)
-	if errors.Is(err, origin.ErrNotFound) {
-		return nil, e.userNotFound(lang)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case record == nil:
+		return nil, e.userNotFound(lang)
 	}
 	return absent(ctx, record)
 }
