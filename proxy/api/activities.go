@@ -38,9 +38,7 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 // activityRow is the default row: id, activity, icon, type, subtype, year.
 func activityRow(dst []byte, a activity) []byte {
 	dst = append(dst, a.fragment(fragID)...)
-	if web := a.fragment(fragWeb); len(web) > 0 {
-		dst = append(append(dst, `,"activity":`...), web...)
-	}
+	dst = appendFragment(dst, "activity", a.fragment(fragWeb))
 	dst = append(dst, a.fragment(fragIcon)...)
 	dst = append(dst, a.fragment(fragType)...)
 	return append(dst, a.fragment(fragList)...)

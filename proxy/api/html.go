@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -67,7 +68,7 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 // externalLink is the first there is of DOI, PubMed and stored URL (API.md:
 // html, 3; DESIGN.md: 8); "" for none. Only http and https leave the house.
 func externalLink(row bson.Raw) string {
-	if doi := doiOf(identifier(row.Lookup("doi"))); doi != "" {
+	if doi := doiPrefix.ReplaceAllString(identifier(row.Lookup("doi")), ""); doi != "" {
 		return "https://doi.org" + pathOf(doi)
 	}
 	if id := identifier(row.Lookup("pubmed")); id != "" {
@@ -88,15 +89,8 @@ func identifier(v bson.RawValue) string {
 	return ""
 }
 
-// doiOf takes away what people store in front of a DOI.
-func doiOf(s string) string {
-	for _, prefix := range []string{"https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:"} {
-		if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
-			return strings.TrimSpace(s[len(prefix):])
-		}
-	}
-	return s
-}
+// doiPrefix is what people store in front of a DOI.
+var doiPrefix = regexp.MustCompile(`(?i)^(?:https?://(?:dx\.)?doi\.org/|doi:)\s*`)
 
 // keptInPath undoes escapes: the brackets and signs of old DOIs stay as people know them.
 var keptInPath = strings.NewReplacer("%21", "!", "%28", "(", "%29", ")", "%2A", "*")

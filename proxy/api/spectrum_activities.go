@@ -12,7 +12,6 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
-	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
 )
 
@@ -78,20 +77,12 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 
 // appendEntry writes score, icon, activity, type, id.
 func appendEntry(dst []byte, a activity, score bson.RawValue) []byte {
-	dst = append(dst, '{')
-	if present(score) {
-		dst = append(ejson.Append(append(dst, `"score":`...), score), ',')
-	}
-	// The id fragment begins a row with {"id":…; here the id ends it.
-	id := a.fragment(fragID)[1:]
-	if icon := a.fragment(fragIcon); len(icon) > 0 {
-		dst = append(append(dst, icon[1:]...), ',')
-	}
-	if web := a.fragment(fragWeb); len(web) > 0 {
-		dst = append(append(append(dst, `"activity":`...), web...), ',')
-	}
-	if kind := a.fragment(fragType); len(kind) > 0 {
-		dst = append(append(dst, kind[1:]...), ',')
-	}
-	return append(append(dst, id...), '}')
+	begin := len(dst)
+	dst = appendMember(dst, "score", score, present(score), "")
+	dst = append(dst, a.fragment(fragIcon)...)
+	dst = appendFragment(dst, "activity", a.fragment(fragWeb))
+	dst = append(dst, a.fragment(fragType)...)
+	dst = append(append(dst, ','), a.fragment(fragID)[1:]...) // without the brace: the id ends this row
+	dst[begin] = '{'                                          // in place of the first comma
+	return append(dst, '}')
 }

@@ -1,7 +1,7 @@
 package query
 
 import (
-	"maps"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -158,30 +158,9 @@ func (p projection) add(path []string) bool {
 	return next.add(path[1:])
 }
 
-// Key is canonical for what the columns show, and in which order. Names are free
-// of zero bytes.
-func (cs Columns) Key() string {
-	var b strings.Builder
-	for _, c := range cs {
-		b.WriteString(c.Name)
-		c.key(&b)
-		b.WriteByte(',')
-	}
-	return b.String()
-}
-
-func (p projection) key(b *strings.Builder) {
-	if p == nil {
-		return
-	}
-	b.WriteString(".{")
-	for _, name := range slices.Sorted(maps.Keys(p)) {
-		b.WriteString(name)
-		p[name].key(b)
-		b.WriteByte(',')
-	}
-	b.WriteByte('}')
-}
+// Key is canonical for what the columns show, and in which order: fmt sorts the keys of
+// maps, and quotes names so that no two keys look alike.
+func (cs Columns) Key() string { return fmt.Sprintf("%q", cs) }
 
 // Whole reports whether a field is asked for as a whole, not in parts.
 func (p projection) Whole() bool { return p == nil }
