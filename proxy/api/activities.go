@@ -44,7 +44,8 @@ func activityRow(dst []byte, a activity) []byte {
 	return append(dst, a.fragment(fragList)...)
 }
 
-// appendListRest ends the default row.
+// appendListRest ends the default row, behind its type: subtype and year, each where the
+// record has it.
 func appendListRest(dst []byte, row bson.Raw) []byte {
 	return append(appendYear(appendRendered(dst, row, "subtype", ""), row, ""), '}')
 }
@@ -54,8 +55,8 @@ func fullRow(dst []byte, row index.Row) []byte {
 	return ejson.AppendDocument(dst, display.StoredRecord(row.Doc()))
 }
 
-// unwound names the array taken apart before grouping: authors, where the
-// field's name contains it (API.md: activities, 3).
+// unwound names the array that is unwound before grouping: authors, where the
+// field's name contains it (API.md: activities, 3); "" for none.
 func unwound(field string) string {
 	if strings.Contains(field, "authors") {
 		return "authors"

@@ -44,7 +44,7 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 	}
 	form := "all-activities " + row.citation + " " + row.activityBase + " " + row.personBase + in.key()
 	if !r.Anonymous() {
-		// The filter may be the same for two people; their answers are still kept in two places.
+		// The filter may be the same for two users; each still has a kept answer of its own.
 		form += " " + string(ejson.AppendString(nil, r.Viewer.User))
 	}
 	plan := list.table(form, row, in)
@@ -83,14 +83,15 @@ func (l listing) table(form string, row tableRow, in *translator) response.Plan 
 	return p
 }
 
-// tableRow writes rows of all-activities. Only the citation depends on who asks
-// and where links go, so the rest is joined from fragments.
+// tableRow writes rows of all-activities. Only the citation depends on the caller
+// and on the bases of links, so the rest is joined from fragments.
 type tableRow struct {
-	citation string // the fragment
+	citation string // its fragment: fragWeb or fragPrint
 	// Links in the activity's HTML go to these bases; both empty: they stay.
 	activityBase, personBase string
 }
 
+// append writes the row of an activity.
 func (t tableRow) append(dst []byte, a activity) []byte {
 	dst = append(append(dst, a.fragment(fragID)...), `,"activity":`...)
 	if t.activityBase == "" {

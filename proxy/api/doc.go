@@ -9,6 +9,5 @@
 // An answer about one person is planned anew for each request: from the row of a view, or
 // from the source's record while the view has none yet (persons.go, person_lookup.go). So
 // is one that depends on the day or the year, which are part of its canonical query: it is
-// right at midnight without anything being rebuilt, and no cache outside is told to keep
-// it longer.
+// right at midnight without a rebuild, and no cache outside keeps it longer.
 package api

@@ -17,7 +17,7 @@ import (
 // Env is what the handlers plan answers with: the rules of one generation of settings,
 // and the views. It is safe for concurrent use.
 type Env struct {
-	o       Options
+	o       Options // with their defaults
 	query   query.Reader
 	persons *personLookup
 	titles  titles
@@ -35,7 +35,7 @@ type Options struct {
 	Access    *access.Rules  // if nil, nothing is granted and nothing hidden
 	Records   Records        // if nil, persons that the views do not have are not looked up
 	Citations Citations      // if nil, there is no citation index
-	Strangers *auth.Limiter  // of users that the citation index does not have, see Strangers
+	Strangers *auth.Limiter  // of unknown users of the citation index, see Strangers
 
 	Language string      // of labels where a request asks for no other; en
 	Labels   *label.Sets // if nil, codes are shown as they are
@@ -49,14 +49,14 @@ type Options struct {
 	SpectrumOff     bool     // the list of /portfolio/spectrum is empty
 }
 
-// Citations reads an external citation index, and keeps what it has read;
-// *citation.Client does.
+// Citations reads an external citation index and caches its answers; *citation.Client
+// does.
 type Citations interface {
 	Profile(ctx context.Context, user string) (citation.Profile, error)
 	Document(ctx context.Context, user, doc string) (citation.Document, error)
-	// Knows reports whether an answer about a user is kept.
+	// Knows reports whether the index has an answer about a user in memory.
 	Knows(user string) bool
-	// Age is how long ago the answer was fetched, and whether it is past its time.
+	// Age returns how long ago the answer was fetched, and whether it has expired.
 	Age(user, doc string) (age time.Duration, stale bool)
 }
 

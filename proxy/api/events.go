@@ -31,7 +31,7 @@ func (e *Env) wholeView(name string) Handler {
 	}
 }
 
-// recordFragments are those of views whose records are answered as they are.
+// recordFragments are the fragments of views that answer whole stored records.
 func recordFragments() []index.Fragment {
 	return []index.Fragment{{Name: fragRecord, Encode: appendRecord}}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // The fragments of an activity. A row of any list is joined from them; none is
-// in two of them, so that long citations are held once. Each is JSON that
+// in two of them, so that memory holds long citations once. Each is JSON that
 // follows a row's beginning, {"id":"…", or a value that stands after a key.
 //
 // The longest row, that of all-activities, is a fragment as a whole, with a comma
@@ -34,6 +34,7 @@ const (
 	fragFull   = "full"     // ,{…} as full=1 has it: the record
 )
 
+// activityFragments declares them, with the parts in the order of a row.
 func activityFragments() []index.Fragment {
 	return []index.Fragment{
 		{Name: fragTable, Parts: []index.Fragment{
@@ -155,7 +156,7 @@ func isInteger(f float64) bool { return f == math.Trunc(f) && math.Abs(f) < 1<<5
 // else from its record.
 var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
 
-// rowOf returns what writes a row of some columns.
+// rowOf returns a function that writes a row of some columns.
 func rowOf(columns query.Columns) func(dst []byte, a activity) []byte {
 	return func(dst []byte, a activity) []byte {
 		dst = append(dst, a.fragment(fragID)...)
@@ -195,12 +196,14 @@ func storedOf(c query.Column, doc bson.Raw) bson.RawValue {
 	return v
 }
 
+// present reports whether a record has a value: null and undefined are like none.
 func present(v bson.RawValue) bool {
 	return !v.IsZero() && v.Type != bson.TypeNull && v.Type != bson.TypeUndefined
 }
 
+// appendKey writes ,"key": for a key of this package, which needs no escapes.
 func appendKey(dst []byte, key string) []byte {
 	dst = append(dst, ',', '"')
-	dst = append(dst, key...) // ours: nothing to escape
+	dst = append(dst, key...)
 	return append(dst, '"', ':')
 }

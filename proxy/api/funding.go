@@ -44,10 +44,10 @@ func fundingNumbers(p query.Params) []string {
 	return numbers
 }
 
-// escapedByte is a byte as a URL has it; a "%" that begins none stays as it is.
+// escapedByte matches an escaped byte of a URL. Any other "%" stays unchanged.
 var escapedByte = regexp.MustCompile("%[0-9a-fA-F]{2}")
 
-// decodeAgain undoes URL encoding.
+// decodeAgain undoes URL encoding, "+" for a space included.
 func decodeAgain(s string) string {
 	return escapedByte.ReplaceAllStringFunc(strings.ReplaceAll(s, "+", " "), func(escaped string) string {
 		b, _ := hex.DecodeString(escaped[1:]) // these are two digits

@@ -66,7 +66,7 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 }
 
 // externalLink is the first there is of DOI, PubMed and stored URL (API.md:
-// html, 3; DESIGN.md: 8); "" for none. Only http and https leave the house.
+// html, 3; DESIGN.md: 8); "" for none. It links to http and https only.
 func externalLink(row bson.Raw) string {
 	if doi := doiPrefix.ReplaceAllString(identifier(row.Lookup("doi")), ""); doi != "" {
 		return "https://doi.org" + pathOf(doi)
@@ -89,10 +89,10 @@ func identifier(v bson.RawValue) string {
 	return ""
 }
 
-// doiPrefix is what people store in front of a DOI.
+// doiPrefix matches what institutes store in front of a DOI.
 var doiPrefix = regexp.MustCompile(`(?i)^(?:https?://(?:dx\.)?doi\.org/|doi:)\s*`)
 
-// keptInPath undoes escapes: the brackets and signs of old DOIs stay as people know them.
+// keptInPath undoes escapes: the brackets and signs of old DOIs stay readable.
 var keptInPath = strings.NewReplacer("%21", "!", "%28", "(", "%29", ")", "%2A", "*")
 
 // pathOf escapes an identifier as the path of a URL. Quotes are escaped, too, since the

@@ -40,32 +40,31 @@ func (e *Env) levenshtein(_ context.Context, r Request) (response.Plan, error) {
 	return response.Plan{View: rules.ViewActivities, Query: "levenshtein\x00" + title, Build: build}, nil
 }
 
-// titles holds the corpus of one snapshot's publications, made when the first of
-// activities is shown, of a later one then if there was a question since, else when it
-// is first asked for.
+// titles holds the corpus of one snapshot's publications. It makes the corpus of the first
+// snapshot of activities at once. It makes that of a later one at once if there was a
+// request since the one before, and otherwise at the next request.
 type titles struct {
 	publications *filter.Filter
 
-	// mu guards the rest. It is held while a corpus is made, about half a second for
-	// 100,000 titles: concurrent callers would have to wait for it anyway.
+	// mu guards the rest. A goroutine holds it while it makes a corpus, about half a second
+	// for 100,000 titles: concurrent callers have to wait for the corpus anyway.
 	mu     sync.Mutex
 	latest *corpus // nil before the first
 }
 
 // corpus is the titles of the publications of one snapshot.
 type corpus struct {
-	// of is weak: a snapshot that was replaced is not kept because there was no question
-	// for a title since.
+	// of is weak: the corpus of a replaced snapshot does not keep that snapshot in memory.
 	of     weak.Pointer[index.Snapshot]
 	titles *similar.Corpus
 	slots  []index.Slot // by position in titles
-	asked  bool         // by a question; guarded like latest
+	used   bool         // by a request; guarded like latest
 }
 
 // closestTitle is the publication with the most matching characters among those
 // compared, the first of equals (DESIGN.md: 9).
 type closestTitle struct {
-	doc     bson.Raw // nil: none has anything in common with the title that is asked for
+	doc     bson.Raw // nil: no title has a character in common with the requested one
 	matches int      // characters
 	percent float64
 }
@@ -85,13 +84,13 @@ func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (c
 	return best, err
 }
 
-// corpus returns the corpus of a snapshot for a question. If there is no question, the
-// snapshot has just been shown, and its corpus is made if it is the first, or if there
-// was a question to the one before.
-func (t *titles) corpus(ctx context.Context, s *index.Snapshot, asked bool) (*corpus, error) {
+// corpus returns the corpus of a snapshot for a request. Without a request, which used
+// says, the snapshot has just been shown: its corpus is made if it is the first, or if a
+// request used the one before.
+func (t *titles) corpus(ctx context.Context, s *index.Snapshot, used bool) (*corpus, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.latest == nil || t.latest.of != weak.Make(s) && (asked || t.latest.asked) {
+	if t.latest == nil || t.latest.of != weak.Make(s) && (used || t.latest.used) {
 		found, err := s.Select(ctx, t.publications)
 		if err != nil {
 			return nil, err
@@ -105,7 +104,7 @@ func (t *titles) corpus(ctx context.Context, s *index.Snapshot, asked bool) (*co
 			}
 		})}
 	}
-	t.latest.asked = t.latest.asked || asked
+	t.latest.used = t.latest.used || used
 	return t.latest, nil
 }
 
@@ -120,7 +119,7 @@ func newCorpus(docs iter.Seq[bson.Raw]) *similar.Corpus {
 	})
 }
 
-// storedTitle is a record's title; one that is no text is like none.
+// storedTitle returns a record's title, "" for one that is no string.
 func storedTitle(doc bson.Raw) string {
 	title, _ := doc.Lookup("title").StringValueOK()
 	return title

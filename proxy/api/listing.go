@@ -24,10 +24,11 @@ type listing struct {
 	filter *filter.Filter
 	page   query.Page
 	order  raw.Sort // nil: the view's own
-	// restricted names the permission whose lack cuts the list; empty: it is whole.
+	// restricted names the permission that the caller lacks to see all; empty: the list is
+	// whole.
 	restricted string
-	// light: the rows are joined from fragments, which costs less than to send them
-	// without a length.
+	// light: joining the rows from fragments twice, the first time to count their bytes,
+	// costs less than to send them without a length.
 	light bool
 }
 
@@ -64,7 +65,8 @@ func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[ind
 	return selected.Rows(ctx, from, to-from)
 }
 
-// rows is the list in the standard envelope.
+// rows is the list in the standard envelope. form tells it from all lists of the view with
+// other rows.
 func (l listing) rows(form string, row rowFunc) response.Plan {
 	return l.plan(form, func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		b := response.Join(response.List(selected.Count(), l.page), l.cut(ctx, selected), row)
@@ -75,12 +77,13 @@ func (l listing) rows(form string, row rowFunc) response.Plan {
 	})
 }
 
-// manyFull says what share of a view's records is worth preparing all of them.
-const manyFull = 8 // one in eight
+// manyFull is the share of a view's records, one in eight, from which on it is worth to
+// prepare all of them.
+const manyFull = 8
 
-// full is the list of stored records in Extended JSON, the count at the end. Few are
-// written as they are asked for; many, as those who synchronise want them, are
-// prepared as the fragment of that name, if there is one.
+// full is the list of stored records in Extended JSON, the count at the end. row writes
+// few of them; many, for clients that synchronise, are prepared as the fragment of that
+// name, if there is one.
 func (l listing) full(prepared string, row rowFunc) response.Plan {
 	p := l.plan("full", func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		count := selected.Count()
@@ -96,8 +99,8 @@ func (l listing) full(prepared string, row rowFunc) response.Plan {
 	return p
 }
 
-// groups counts the listed records by a field, after taking an array apart if
-// unwind names one. The page is one of groups.
+// groups counts the listed records by a field, after it unwinds an array if unwind
+// names one. The page is one of groups.
 func (l listing) groups(form, field, unwind string) response.Plan {
 	return l.plan(form+" by "+field, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		groups, err := selected.Group(ctx, field, unwind)
@@ -119,7 +122,7 @@ func appendGroup(dst []byte, field string, g index.Group) []byte {
 
 // ownOnly restricts a list to what a caller without a permission may see: records that
 // name the session's user in persons or as creator (API.md: projects, 8). An API key
-// does not give the permission; the empty one is everybody's.
+// does not give the permission; the empty permission is that of all callers.
 func (l listing) ownOnly(e *Env, r Request, needed access.Permission) listing {
 	if needed != "" && !e.o.Access.May(r.Viewer, needed) {
 		l.filter = filter.And(l.filter, e.where(r.Params, "", namedIn(r.Viewer.User, "persons.user", "created_by")))
@@ -140,7 +143,7 @@ func condition(path, operator string, operand any) bson.D {
 }
 
 // namedIn selects the records that name a user at one of some paths; none without a user,
-// also of those that name nobody (DESIGN.md: 17).
+// even if a record names an empty user (DESIGN.md: 17).
 func namedIn(user string, paths ...string) bson.D {
 	if user == "" {
 		return condition("_id", "$in", bson.A{})

@@ -18,44 +18,44 @@ import (
 )
 
 // Records reads the institute's collections as they are now; an origin.Store
-// does. Only what a view does not have yet is asked of it.
+// does. Handlers read only what a view does not have yet.
 type Records interface {
 	Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error]
 }
 
 const (
-	// lookupTTL is how long a look-up counts: long enough that a page which asks for a
-	// missing person does not ask the store each time, short enough that a new person
+	// lookupTTL is how long a look-up is valid: long enough that a page which requests a
+	// missing person does not query the store each time, short enough that a new person
 	// appears soon.
 	lookupTTL = 5 * time.Second
-	// maxLookups bounds how many look-ups are kept; one is a few KB at most.
+	// maxLookups is how many look-ups stay in memory; one is a few KB at most.
 	maxLookups = 4096
 	// maxConcurrentLookups bounds how many look-ups the store runs at a time.
 	maxConcurrentLookups = 4
 )
 
 // personLookup finds persons that the views do not have yet (DESIGN.md: 20). Each id is
-// looked up once at a time, and its record, or that there is none, is kept briefly.
+// looked up once at a time, and its record, or that there is none, is cached briefly.
 type personLookup struct {
 	records Records // nil: there is no store to ask
 	now     func() time.Time
 	turns   *semaphore.Weighted
 	flights singleflight.Group
 
-	mu   sync.Mutex // guards kept
-	kept *lru.Cache[string, lookup]
+	mu    sync.Mutex                 // guards cache
+	cache *lru.Cache[string, lookup] // by id; the oldest look-up is the first to expire
 }
 
 // lookup is the outcome of a look-up.
 type lookup struct {
-	until  time.Time
-	record bson.Raw // nil: there is no such person
+	until  time.Time // when it expires
+	record bson.Raw  // nil: there is no such person
 }
 
 func newPersonLookup(records Records, now func() time.Time) *personLookup {
 	return &personLookup{
 		records: records, now: now, turns: semaphore.NewWeighted(maxConcurrentLookups),
-		kept: lru.New[string, lookup](maxLookups),
+		cache: lru.New[string, lookup](maxLookups),
 	}
 }
 
@@ -95,7 +95,7 @@ func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) 
 		return nil, err
 	}
 	found = append(found, nil) // there may be none
-	l.cache(id, found[0])
+	l.store(id, found[0])
 	return found[0], nil
 }
 
@@ -114,26 +114,26 @@ func (l *personLookup) read(ctx context.Context, collection string, q origin.Que
 	return all, nil
 }
 
-// cached returns the outcome of an earlier look-up that still counts.
+// cached returns the outcome of an earlier look-up that is still valid.
 func (l *personLookup) cached(id string) (record bson.Raw, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	found := l.kept.Peek(id)
+	found := l.cache.Peek(id)
 	if found == nil || !l.now().Before(found.until) {
 		return nil, false
 	}
 	return found.record, true
 }
 
-// cache keeps an outcome, and drops those that no longer count or are too many.
-func (l *personLookup) cache(id string, record bson.Raw) {
+// store caches an outcome, and drops the expired ones.
+func (l *personLookup) store(id string, record bson.Raw) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	for oldest, found := l.kept.Oldest(); found != nil && !now.Before(found.until); oldest, found = l.kept.Oldest() {
-		l.kept.Remove(oldest)
+	for oldest, found := l.cache.Oldest(); found != nil && !now.Before(found.until); oldest, found = l.cache.Oldest() {
+		l.cache.Remove(oldest)
 	}
-	l.kept.Put(id, lookup{until: now.Add(lookupTTL), record: record})
+	l.cache.Put(id, lookup{until: now.Add(lookupTTL), record: record})
 }
 
 // identified selects a person: a valid ObjectID is an _id, everything else a

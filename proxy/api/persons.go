@@ -29,10 +29,10 @@ func identifierOf(r Request) string {
 	return r.Params.UTF8("id", id)
 }
 
-// personRow returns a person's row of a view. One that the view does not have
-// is made by absent from the stored record, if there is one (DESIGN.md: 20). If
-// there is none the error says so in a language. Nothing is looked up for a request
-// whose parameters cannot be read.
+// personRow returns a person's row of a view. absent makes the row of a person that the
+// view does not have from the stored record, if there is one (DESIGN.md: 20). If there is
+// none, the error's message is in a language. It looks nothing up for a request with a
+// parameter that cannot be read.
 func (e *Env) personRow(ctx context.Context, p query.Params, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -69,12 +69,14 @@ func (e *Env) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.
 	return snapshot.First(ctx, f)
 }
 
+// userNotFound is the error for an unknown person (API.md: user-units, 4).
 func (e *Env) userNotFound(lang string) error {
 	return &rules.Error{Kind: rules.ErrNotFound, Reason: e.o.Labels.Label(label.Text, "User not found", lang)}
 }
 
-// Person looks a session's user up; known says whether there is a record. A user
-// without one has no roles.
+// Person looks a session's user up; known reports whether there is a record. A user
+// without one has no roles. Citations are in the print form if the user's
+// display_activities says so (API.md: all-activities, 2).
 func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
 	ctx, cancel := e.deadline(ctx)
 	defer cancel()
@@ -107,6 +109,6 @@ func stringsOf(v bson.RawValue) []string {
 	return all
 }
 
-// version tells versions of a row apart, also of one that is not in the snapshot
+// version distinguishes versions of a row, also of one that is not in the snapshot
 // and so has no generation.
 func version(row bson.Raw) string { return strconv.FormatUint(xxhash.Sum64(row), 36) }

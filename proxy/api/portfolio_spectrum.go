@@ -15,18 +15,19 @@ import (
 	"vitrine/rules/spectrum"
 )
 
+// catalogueMissing is the message of API.md: portfolio/spectrum, rule 6.
 const catalogueMissing = "OpenAlex topics data not found"
 
-// topics selects the rows of topics: that of the totals is the only one whose
-// _id is no text.
+// topics selects the rows of topics: only the row of the totals has an _id that is no
+// string.
 func topics() bson.D { return condition("_id", "$type", "string") }
 
 // portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic,
 // most assignments first. Which activities are recent changes at New Year, so an
 // answer holds for the year in which it is given.
 //
-// Summaries are linked to nobody. For callers without the permission they are
-// restricted like every list: to nothing (API.md: Authentication, 6).
+// No user is linked to a summary. For callers without the permission the list is
+// therefore restricted to nothing (API.md: Authentication, 6).
 func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, error) {
 	list := listing{view: rules.ViewSpectrum, filter: e.topics, page: r.Params.Page()}
 	if permitted := e.o.Access.May(r.Viewer, access.PortfolioSpectrum); !permitted || e.o.SpectrumOff {

@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// projectColumns are projected where no columns are asked for (API.md: projects, 1).
+// projectColumns are the columns of a request that names none (API.md: projects, 1).
 // The generated id leads them.
 func projectColumns() []string {
 	return []string{
@@ -58,8 +58,8 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 	return &display.Style{Labels: e.o.Labels, Lang: lang}
 }
 
-// unwoundPeople names the array taken apart before grouping: persons, or else
-// collaborators, where the field's name contains it (API.md: projects, 5).
+// unwoundPeople names the array that is unwound before grouping: persons, or else
+// collaborators, where the field's name contains it (API.md: projects, 5); "" for none.
 func unwoundPeople(field string) string {
 	for _, array := range []string{"persons", "collaborators"} {
 		if strings.Contains(field, array) {

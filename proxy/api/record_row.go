@@ -34,9 +34,9 @@ func (r recordRow) append(dst []byte, row index.Row) []byte {
 	return r.appendFields(dst, doc, func(name string) bson.RawValue { return doc.Lookup(name) })
 }
 
-// appendFields writes a row of a document whose top-level fields are looked up
-// by field, so that one of them may stand for what unwinding made of it. Missing
-// fields are left out.
+// appendFields writes a row of a document. field looks its top-level fields up, and may
+// return an element of an unwound array in place of the array. Missing fields are left
+// out.
 func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bson.RawValue) []byte {
 	dst = append(dst, '{')
 	if !r.ownID {

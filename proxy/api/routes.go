@@ -94,8 +94,8 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once
 	return err
 }
 
-// countAuthors counts activities by author, as the portals do; the view keeps what it
-// made for that, and later snapshots inherit it while it is in use.
+// countAuthors counts activities by author, as the portals do; the view keeps the column
+// it makes for that, and later snapshots inherit the column while it is in use.
 func countAuthors(ctx context.Context, s *view.Snapshot) error {
 	every, err := s.Select(ctx, filter.All())
 	if err == nil {

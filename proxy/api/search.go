@@ -13,9 +13,9 @@ import (
 // searched is a collection that /api/search looks through.
 type searched struct {
 	view     string
-	columns  []string          // projected where none are asked for, beside the generated id
+	columns  []string          // of a request that names none, beside the generated id
 	rendered bool              // values are rendered as those of projects, unless raw
-	needed   access.Permission // without it only the caller's own are found; "": everybody's
+	needed   access.Permission // without it only the caller's own are found; "": needs none
 	order    raw.Sort          // nil: the view's own, which is the searches' order already
 }
 
@@ -67,9 +67,8 @@ func (e *Env) search(of searched) Handler {
 	}
 }
 
-// unwound lists rows that arrays are taken apart for, one for each element. They are
-// counted first, then made one after the other: several large arrays in one record
-// multiply.
+// unwound lists the rows of unwound arrays, one for each element. It counts them first,
+// then makes one after the other: several large arrays in one record multiply.
 func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
 	appendRow := func(dst []byte, r *unwoundRow) []byte { return row.appendFields(dst, r.doc, r.field) }
 	return l.plan("search "+row.key(), func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {

@@ -12,16 +12,17 @@ import (
 	"vitrine/rules/raw"
 )
 
-// tally collects the numbers of a group. Only numbers count (DESIGN.md: 7);
-// NaN and infinities, which JSON cannot tell, do not either.
+// tally collects the numbers of a group. It ignores other values (DESIGN.md: 7), and NaN
+// and infinities, which JSON does not have.
 type tally struct {
 	count    int
 	integers int64           // the sum of integers
 	reals    float64         // the sum of all others, and of integers beyond 64 bits
 	mixed    bool            // some were not integers
-	times    map[float64]int // how often each number occurs; nil unless a median is asked for
+	times    map[float64]int // how often each number occurs; nil unless the function is median
 }
 
+// add takes a value of a row.
 func (t *tally) add(v bson.RawValue) {
 	var number float64
 	switch v.Type {
@@ -44,9 +45,10 @@ func (t *tally) add(v bson.RawValue) {
 	}
 }
 
+// addInteger adds to the sum of integers as long as 64 bits hold it.
 func (t *tally) addInteger(n int64) {
 	sum := t.integers + n
-	if (sum > t.integers) != (n > 0) && n != 0 { // it went round
+	if (sum > t.integers) != (n > 0) && n != 0 { // the sum overflowed
 		t.reals += float64(n)
 		t.mixed = true
 		return

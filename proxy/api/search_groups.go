@@ -17,7 +17,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// aggregation is how a search groups what it found; without a field it does not.
+// aggregation is how a search groups the records it finds; without a field it does not.
 type aggregation struct {
 	field    string
 	function string // count, sum, mean or median
@@ -71,7 +71,7 @@ func (by aggregation) plan(list listing) response.Plan {
 type valueGroup struct {
 	index.Group
 	tally  tally
-	figure bson.RawValue // an int64 or a double; null where there is nothing to reckon with
+	figure bson.RawValue // an int64 or a double; null where the group has no numbers
 }
 
 // groups groups rows by a field: equal numbers together whatever their type, a

@@ -14,12 +14,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxUnwound is how many rows taking arrays apart may make. Several large arrays
-// in one record multiply.
+// maxUnwound is how many rows unwinding may make. Several large arrays in one record
+// multiply.
 const maxUnwound = 20_000_000
 
-// unwinding names the arrays of a record that are taken apart, a row for each
-// element; of several, for each combination.
+// unwinding names the arrays of a record that are unwound into a row for each element;
+// of several, for each combination.
 type unwinding []string
 
 // unwindingOf returns the arrays that lead the given paths (DESIGN.md: 18).
@@ -38,7 +38,7 @@ func unwindingOf(paths ...string) unwinding {
 }
 
 // unwoundRow is one of the rows that unwinding makes of a record. It is reused: it
-// holds until the next is asked for.
+// is valid until the iterator goes on.
 type unwoundRow struct {
 	arrays   unwinding
 	doc      bson.Raw
@@ -56,7 +56,8 @@ func (r *unwoundRow) field(name string) bson.RawValue {
 	return r.doc.Lookup(name)
 }
 
-// read takes a record. It makes one row at least, also where an array is empty or missing.
+// read starts with a record. It makes one row at least, also where an array is empty or
+// missing.
 func (r *unwoundRow) read(doc bson.Raw) {
 	r.doc, r.rows = doc, 1
 	for i, name := range r.arrays {

@@ -16,7 +16,7 @@ import (
 )
 
 // spectrumActivities answers GET /api/spectrum-activities: a row for each
-// spectrum entry of the asked name, best score first. Its count is always 0.
+// spectrum entry of the requested name, best score first. Its count is always 0.
 func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, error) {
 	name := r.Params.Text("spectrum")
 	if name == "" {

@@ -39,8 +39,8 @@ func (a activity) fragment(name string) []byte {
 // (DESIGN.md: What API.md leaves open, 15). Citations stay in the language in which they
 // were rendered, and so does a label that no set has. The nil translator replaces nothing.
 type translator struct {
-	labels   *label.Sets
-	lang     string
+	labels   *label.Sets                              // nil: there are none
+	lang     string                                   // the request's
 	encoders map[string]func([]byte, bson.Raw) []byte // of the fragments of an activity
 }
 
@@ -66,7 +66,7 @@ func (e *Env) translator(p query.Params) *translator {
 // (DESIGN.md: 15).
 func (e *Env) languageOf(p query.Params) string { return cmp.Or(p.Language(), e.o.Language) }
 
-// key tells answers in different languages apart.
+// key distinguishes the plans of answers in different languages.
 func (t *translator) key() string {
 	if t == nil {
 		return ""
@@ -82,7 +82,7 @@ func (t *translator) activity(row index.Row) activity {
 	return activity{row, t.translate(row.Doc()), t.encoders}
 }
 
-// rows makes a rowFunc of what writes an activity.
+// rows makes a rowFunc of a function that writes an activity.
 func (t *translator) rows(write func(dst []byte, a activity) []byte) rowFunc {
 	return func(dst []byte, row index.Row) []byte { return write(dst, t.activity(row)) }
 }

@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/units"
 )
 
-// user answers GET /api/users/{id}: the stored person, whole and as it is, or in
+// user answers GET /api/users/{id}: the stored person as a whole, or in
 // columns beside _id and id. Its data is an object.
 func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang, columns := identifierOf(r), e.languageOf(r.Params), r.Params.Columns(renderedColumns...)

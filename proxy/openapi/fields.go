@@ -59,7 +59,7 @@ var kinds = map[string]string{
 	"StoredWorkflow": "object", "StoredRendering": "object",
 }
 
-// kind tells of which type a value is.
+// kind returns the type of a value, as the page shows it.
 func (n node) kind() string {
 	if name, ok := strings.CutPrefix(n.Text("$ref"), "#/components/schemas/"); ok {
 		if kind, ok := kinds[name]; ok {

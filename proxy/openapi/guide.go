@@ -22,7 +22,7 @@ func (n node) Endpoints(tag string) []endpoint {
 	return all
 }
 
-// Anchor is where the page tells of a tag.
+// Anchor returns the id of a tag's section of the page.
 func (n node) Anchor() string {
 	return "about-" + strings.ReplaceAll(strings.ToLower(n.Text("name")), " ", "-")
 }
@@ -33,7 +33,7 @@ func (e endpoint) Open() bool {
 	return security.Node != nil && len(security.Content) == 0
 }
 
-// parameter is what can be asked.
+// parameter is a parameter of an endpoint.
 type parameter struct {
 	node
 	Type    string
@@ -41,7 +41,7 @@ type parameter struct {
 	Choices []string // all values there are
 }
 
-// Parameters returns what can be asked of the endpoint.
+// Parameters returns the parameters of the endpoint.
 func (e endpoint) Parameters() []parameter {
 	var all []parameter
 	for n := range e.Get("parameters").Items() {
@@ -76,10 +76,10 @@ func (p parameter) Example() string {
 // answer is one mode of a 200.
 type answer struct {
 	Name   string // of the mode; empty where there is one
-	When   string // what a call has to have for it
+	When   string // the parameters that select the mode
 	About  prose
 	Fields []field
-	Call   string // what was asked for the example; empty where that is not told
+	Call   string // the request that the example answers; empty: not described
 	Body   code
 }
 
@@ -116,7 +116,7 @@ func (e endpoint) answer(schema, example node) answer {
 	return answer{Fields: schema.fields(), Call: call, Body: code(example.Get("value").json())}
 }
 
-// when tells what selects a mode.
+// when returns the parameters that select a mode, as a reader writes them.
 func (n node) when() string {
 	var all []string
 	for name, state := range n.Members() {

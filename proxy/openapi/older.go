@@ -65,7 +65,7 @@ func rewrite(n *yaml.Node, at place) {
 // scalarTypes are the types of constants, by their YAML tags.
 var scalarTypes = map[string]string{"!!str": "string", "!!int": "integer", "!!bool": "boolean"}
 
-// rewriteSchema says a schema in the terms of 3.0: no const, no null among types, no list
+// rewriteSchema writes a schema in the terms of 3.0: no const, no null among types, no list
 // of examples, nothing beside $ref.
 func rewriteSchema(n *yaml.Node) {
 	remove(n, "contentMediaType")
@@ -97,7 +97,7 @@ func rewriteSchema(n *yaml.Node) {
 	nullable(n)
 }
 
-// nullable says of a schema whose alternatives include null so in the terms of 3.0, where
+// nullable rewrites a schema whose alternatives include null in the terms of 3.0, where
 // null is no type but a mark beside one.
 func nullable(schema *yaml.Node) {
 	choices := member(schema, "anyOf")
@@ -152,6 +152,7 @@ func remove(n *yaml.Node, key string) *yaml.Node {
 	return value
 }
 
+// sequence returns a sequence of one element.
 func sequence(item *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{item}}
 }

@@ -44,6 +44,7 @@ func (d *Description) Page() (Page, error) {
 	return Page{HTML: b.Bytes(), Policy: policy(pageStyle, pageScript)}, nil
 }
 
+// policy returns the Content-Security-Policy of a page with that style and script.
 func policy(style, script string) string {
 	return "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" +
 		"; style-src " + hash(style) + "; script-src " + hash(script)

@@ -37,7 +37,7 @@ type code string
 // token matches a text of JSON, or another value.
 var token = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?|[^{}\[\],: \n]+`)
 
-// HTML renders it with its keys, texts and other values told apart.
+// HTML renders it with a class each for keys, texts and other values.
 func (c code) HTML() template.HTML {
 	var b strings.Builder
 	rest := string(c)

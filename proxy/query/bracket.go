@@ -38,7 +38,7 @@ func (n *node) kid(name string) *node {
 }
 
 // readBrackets builds the tree of filter; nil when it was not given or cannot be read. An
-// empty plain value (filter=) counts as not given.
+// empty plain value (filter=) is like none.
 func readBrackets(p Params) *node {
 	root := &node{}
 	pairs := 0

@@ -162,7 +162,7 @@ func (p projection) add(path []string) bool {
 // maps, and quotes names so that no two keys look alike.
 func (cs Columns) Key() string { return fmt.Sprintf("%q", cs) }
 
-// Whole reports whether a field is asked for as a whole, not in parts.
+// Whole reports whether a column shows its whole field, not parts of it.
 func (p projection) Whole() bool { return p == nil }
 
 // Project returns what a column shows of its field's value, as MongoDB does:

@@ -24,10 +24,12 @@ type conditions struct {
 	and bson.A // conditions that need a document of their own
 }
 
+// set adds a condition to the document.
 func (q *conditions) set(name string, value any) {
 	q.doc = append(q.doc, bson.E{Key: name, Value: value})
 }
 
+// add adds a condition that needs a document of its own.
 func (q *conditions) add(name string, value any) { q.and = append(q.and, entry(name, value)) }
 
 // query joins both; a caller's own $and stands in doc already.
@@ -66,7 +68,7 @@ func (n *node) document(p Params) bson.D {
 	return q.query()
 }
 
-// field adds what is asked of one path.
+// field adds the conditions on one path.
 func (q *conditions) field(p Params, path string, n *node) {
 	if value, wrapped := n.wrapper(p, path); wrapped {
 		q.set(path, value)
@@ -243,7 +245,10 @@ func (n *node) ambiguous() bool {
 	return slices.ContainsFunc(n.kids, (*node).ambiguous)
 }
 
+// plain returns a node as a value, its texts as strings.
 func (n *node) plain() any { return n.value(func(text string) any { return text }) }
+
+// typed returns a node as a value, its texts as what they read as.
 func (n *node) typed() any { return n.value(typed) }
 
 // value returns a node as a value, with what leaf makes of its texts.

@@ -106,7 +106,7 @@ func listed(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// escaped is a client's text as a header may have it.
+// escaped returns a client's text, shortened, in characters that a header may have.
 func escaped(text string) string {
 	const most = 60
 	return url.QueryEscape(text[:min(len(text), most)])

@@ -20,7 +20,7 @@ import (
 // location is the name under which the schemas know their document.
 const location = "https://vitrine.invalid/openapi.json"
 
-// Answer is an answer of the API and what it was asked.
+// Answer is an answer of the API, and the request that it answers.
 type Answer struct {
 	Method string // GET where empty
 	Target string // path and query, as sent

@@ -1,5 +1,5 @@
-// Package openapitest holds answers of the API against its description. Whoever
-// has an answer hands it in with the request that it answers:
+// Package openapitest compares answers of the API with its description. A test passes an
+// answer with the request that it answers:
 //
 //	path ──▶ operation ──▶ response for the status ──▶ schema of the mode ──▶ the body is valid, or why not
 //

@@ -11,6 +11,7 @@ import (
 // (name=a, name[]=a, name[0]=a), and what cannot be unescaped as it stands.
 type query map[string][]string
 
+// readQuery reads the text behind the question mark.
 func readQuery(text string) query {
 	q := query{}
 	for pair := range strings.SplitSeq(text, "&") {
@@ -21,6 +22,7 @@ func readQuery(text string) query {
 	return q
 }
 
+// plain returns a text without escapes, or as it stands if an escape is malformed.
 func plain(text string) string {
 	if unescaped, err := url.QueryUnescape(text); err == nil {
 		return unescaped
@@ -59,6 +61,7 @@ func (q query) meets(when any) bool {
 	return true
 }
 
+// off reports whether the value of a flag switches it off.
 func off(flag string) bool {
 	switch strings.ToLower(strings.TrimSpace(flag)) {
 	case "0", "false", "no", "off":
