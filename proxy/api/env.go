@@ -64,7 +64,7 @@ type Citations interface {
 type Request struct {
 	auth.Caller
 	Params query.Params
-	ID     string // of the path, as it came; empty where it has none
+	ID     string // the last part of the path as sent, with its escapes; empty where it has none
 }
 
 // Handler turns a request into a plan for its answer, or an error. Without a session the

@@ -152,7 +152,7 @@ func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 // isInteger reports whether a double is an integer that it holds exactly.
 func isInteger(f float64) bool { return f == math.Trunc(f) && math.Abs(f) < 1<<53 }
 
-// renderedColumns are read from the rendered representation of an activity, everything
+// renderedColumns are the columns of API.md: activities, 2. They are read from the rendered representation of an activity, everything
 // else from its record.
 var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
 

@@ -57,7 +57,7 @@ type corpus struct {
 	// of is weak: the corpus of a replaced snapshot does not keep that snapshot in memory.
 	of     weak.Pointer[index.Snapshot]
 	titles *similar.Corpus
-	slots  []index.Slot // by position in titles
+	slots  []index.Slot // of the records, by position in titles
 	used   bool         // by a request; guarded like latest
 }
 
@@ -66,7 +66,7 @@ type corpus struct {
 type closestTitle struct {
 	doc     bson.Raw // nil: no title has a character in common with the requested one
 	matches int      // characters
-	percent float64
+	percent float64  // the similarity, before similar.Report
 }
 
 // closest finds the closest title in a snapshot.

@@ -55,10 +55,11 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 // projectTable makes the display table.
 type projectTable struct {
 	env        *Env
-	activities *view.Snapshot
-	style      display.Style
+	activities *view.Snapshot // of which each row counts those of its project
+	style      display.Style  // of the request's language
 }
 
+// body makes the rows of the table one after the other.
 func (t projectTable) body(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 	count, err := t.counter(ctx)
 	if err != nil {
@@ -86,7 +87,7 @@ func (t projectTable) body(ctx context.Context, _ *view.Snapshot, selected view.
 	}), nil
 }
 
-// append writes a row of the table.
+// append writes a row of the table (API.md: projects, 7). Its subproject is always false.
 func (t projectTable) append(dst []byte, doc bson.Raw, activities int) []byte {
 	shown := func(fields ...string) {
 		for _, field := range fields {

@@ -70,7 +70,7 @@ func (by aggregation) plan(list listing) response.Plan {
 // valueGroup is the rows that have a value, and the numbers found in them.
 type valueGroup struct {
 	index.Group
-	tally  tally
+	tally  tally         // empty for count
 	figure bson.RawValue // an int64 or a double; null where the group has no numbers
 }
 

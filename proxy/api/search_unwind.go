@@ -75,7 +75,8 @@ func (r *unwoundRow) read(doc bson.Raw) {
 	}
 }
 
-// seek has the row be the n-th of its record. The last array turns fastest.
+// seek turns the row into the n-th of its record, from 0 on. The last array turns fastest:
+// of [a, b] and [1, 2] the rows are a1, a2, b1, b2.
 func (r *unwoundRow) seek(n int) {
 	for i, elements := range slices.Backward(r.elements) {
 		r.values[i] = elements[n%len(elements)]
@@ -83,8 +84,9 @@ func (r *unwoundRow) seek(n int) {
 	}
 }
 
-// read yields the records, each with the number of rows made of it. More rows than
-// maxUnwound are an error.
+// read yields the records, each with the number of rows made of it: that of the product of
+// its arrays' lengths, where an empty array counts as one. More rows than maxUnwound are an
+// error. The row it yields is always the same one.
 func (u unwinding) read(ctx context.Context, records iter.Seq2[index.Row, error]) iter.Seq2[*unwoundRow, error] {
 	return func(yield func(*unwoundRow, error) bool) {
 		row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u)), values: make([]bson.RawValue, len(u))}

@@ -41,8 +41,8 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 // the store would keep the rows around them.
 type spectrumEntry struct {
 	score bson.RawValue // zero where the entry has none
-	id    bson.RawValue
-	text  []byte
+	id    bson.RawValue // of the activity, by which entries of equal scores are sorted
+	text  []byte        // the row
 }
 
 // spectrumEntries returns the entries of a spectrum by score descending, ties by _id.

@@ -25,8 +25,8 @@ var parts = []string{
 // Description is the OpenAPI document.
 type Description struct {
 	root   *yaml.Node // one mapping, its keys in order
-	json   []byte
-	json30 []byte
+	json   []byte     // the document in the terms of OpenAPI 3.1
+	json30 []byte     // the same in the terms of 3.0
 }
 
 // Load reads the description that is built into the program. An error is a
@@ -92,6 +92,7 @@ func extend(root *yaml.Node) error {
 	return nil
 }
 
+// extended returns a schema with the members of the base that it extends, if it does.
 func extended(schema, bases *yaml.Node) (*yaml.Node, error) {
 	name := member(schema, "extends")
 	if name == nil {
@@ -184,6 +185,7 @@ func appendJSON(dst []byte, n *yaml.Node) ([]byte, error) {
 	}
 }
 
+// appendObject writes a mapping as an object.
 func appendObject(dst []byte, n *yaml.Node) ([]byte, error) {
 	dst = append(dst, '{')
 	for i := 0; i+1 < len(n.Content); i += 2 {

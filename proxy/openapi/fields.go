@@ -8,9 +8,10 @@ import (
 
 // field is a member of an answer's rows.
 type field struct {
-	Name, Type string
-	Always     bool
-	About      prose
+	Name   string // its path: a.b, and a[].b for the elements of an array
+	Type   string // for readers, see kind
+	Always bool   // no row lacks it
+	About  prose
 }
 
 // fields are the members of the rows of an answer, or of the object it is.

@@ -36,7 +36,7 @@ func (e endpoint) Open() bool {
 // parameter is a parameter of an endpoint.
 type parameter struct {
 	node
-	Type    string
+	Type    string   // for readers; "flag" for every flag
 	Flag    bool     // is given or not
 	Choices []string // all values there are
 }
@@ -78,9 +78,9 @@ type answer struct {
 	Name   string // of the mode; empty where there is one
 	When   string // the parameters that select the mode
 	About  prose
-	Fields []field
-	Call   string // the request that the example answers; empty: not described
-	Body   code
+	Fields []field // of a row, or of the object that the answer is
+	Call   string  // the request that the example answers; empty: not described
+	Body   code    // the example
 }
 
 // Answers returns the modes of the endpoint's 200, that of a plain call first.
@@ -137,7 +137,7 @@ func (n node) when() string {
 // problem is an answer of another status.
 type problem struct {
 	node
-	Status string
+	Status string // a code, or a class of them such as 4XX
 }
 
 // Errors returns the answers that are neither a 200 nor a redirection.

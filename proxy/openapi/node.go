@@ -12,8 +12,8 @@ import (
 // node is a place in the description, or none: what is looked up in none is none. The
 // exported methods are for the template of the page.
 type node struct {
-	*yaml.Node
-	root *yaml.Node
+	*yaml.Node            // nil: none
+	root       *yaml.Node // of the description, for references
 }
 
 // at wraps a node, past its alias.

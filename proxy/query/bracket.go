@@ -11,8 +11,8 @@ import (
 
 // Bounds of one filter in brackets.
 const (
-	maxBracketPairs = 512
-	maxBracketDepth = 12
+	maxBracketPairs = 512 // name=value pairs
+	maxBracketDepth = 12  // brackets in one name
 )
 
 // filterParam is the parameter in bracket notation.
@@ -21,11 +21,11 @@ const filterParam = "filter"
 // node is a value in bracket notation: filter[year][$gte]=2020. It is a leaf with
 // text, or has kids in the order of their first appearance.
 type node struct {
-	leaf  bool
-	text  string
+	leaf  bool          // it has a text and no kids
+	text  string        // as sent
 	cast  bson.RawValue // what the leaf means alone; zero: see values
 	list  bool          // kids are the elements of a list, without names
-	names []string
+	names []string      // of the kids; all are empty in a list of [], and there are none in one of [0]
 	kids  []*node
 }
 

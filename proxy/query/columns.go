@@ -13,9 +13,9 @@ import (
 
 // Bounds of columns[] and of the names of stored fields.
 const (
-	maxColumns   = 64
-	maxPathBytes = 256
-	maxPathParts = 16
+	maxColumns   = 64  // names, repeated ones included
+	maxPathBytes = 256 // of a dotted name
+	maxPathParts = 16  // between its dots
 )
 
 // Columns are the requested fields of a record, in the order of the request
@@ -24,7 +24,7 @@ type Columns []Column
 
 // Column is one top-level field of a row.
 type Column struct {
-	Name string
+	Name string // of the field
 	projection
 }
 

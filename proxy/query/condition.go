@@ -14,6 +14,14 @@ import (
 // and, if it reads as a number, boolean or null, as that too (DESIGN.md: 5).
 // The functions below write this into the query: equality becomes $in over both
 // values, a comparison becomes $or over them. Params records what cannot be read.
+//
+//	filter[type]=lecture        {type: {$eq: "lecture"}}
+//	filter[year]=2021           {year: {$in: ["2021", 2021]}}
+//	filter[year][$ne]=2021      {year: {$nin: ["2021", 2021]}}
+//	filter[year][$gt]=2020      {$or: [{year: {$gt: "2020"}}, {year: {$gt: 2020}}]}
+//	filter[a][$all][]=x         {a: {$eq: "x"}}, and one such condition for each element
+//	filter[a][$not][$regex]=x   {$nor: [{a: {$regex: "x"}}]}
+//	filter[d][$gte][$date]=…    {d: {$gte: a date}}
 
 // entry returns a document of one field or operator.
 func entry(name string, value any) bson.D { return bson.D{{Key: name, Value: value}} }

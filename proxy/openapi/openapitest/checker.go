@@ -31,7 +31,7 @@ type Answer struct {
 
 // Checker knows one description. It is safe for concurrent use.
 type Checker struct {
-	document *openapi3.T
+	document *openapi3.T // with its references resolved
 
 	mu       sync.Mutex // guards compiler
 	compiler *jsonschema.Compiler
@@ -78,6 +78,9 @@ func (c *Checker) CheckAnyMode(template string, status int, body []byte) error {
 	return nil
 }
 
+// check is Check without the request in its error. An answer to an unknown path or method
+// has to refuse the request; any other has to be of a described status, and what its
+// response says of body, headers and media type.
 func (c *Checker) check(a Answer) error {
 	if a.Method == http.MethodOptions && a.Status == http.StatusNoContent {
 		return nil // the answer to a browser's question, whatever the path
