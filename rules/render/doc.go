@@ -2,7 +2,7 @@
 // print, web, portfolio, plain, icon, type, subtype, title, authors, editors,
 // users, departments and quarter (API.md: Activity, rendered).
 //
-// The data's way: Parse reads a rules file and compiles every template once into
+// Data flow: Parse reads a rules file and compiles every template once into
 // a short list of instructions (template.go to the tree, compile.go to
 // instructions, each with its place in the file for errors). Render walks the
 // activity's BSON once (record.go), runs the instructions of the activity's type

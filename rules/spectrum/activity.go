@@ -16,7 +16,7 @@ type activity struct {
 	rendered []byte        // the stored document; nil if there is none
 }
 
-// read takes an activity apart. It reports false if the activity does not belong to
+// read reads the fields of an activity. It reports false if the activity does not belong to
 // the spectrum: not affiliated or without topics.
 func (s *Summary) read(record bson.Raw) (a activity, ok bool) {
 	affiliated := false
@@ -48,7 +48,7 @@ func (s *Summary) read(record bson.Raw) (a activity, ok bool) {
 	return a, false
 }
 
-// rendering is the rendered document of the activity at hand, made when first needed.
+// rendering is the rendered document of the current activity, rendered on first use.
 type rendering struct {
 	render func(bson.Raw) (bson.Raw, error)
 	record bson.Raw
@@ -80,7 +80,7 @@ func (r *rendering) document() []byte {
 	return r.doc
 }
 
-// cite makes the entry of the activity at hand in the lists of its topics; nil if
+// cite returns the entry of the current activity for the lists of its topics; nil if
 // rendering failed.
 func (r *rendering) cite(id string, year int64) *citation {
 	doc := r.document()

@@ -56,8 +56,8 @@ func appendRecent(dst []byte, activities bson.RawValue, year int) []byte {
 
 // Totals is what a summary was made from.
 type Totals struct {
-	Activities int  // that shares are of: affiliated, with topics
-	Topics     int  // rows beside that of the totals
+	Activities int  // number of affiliated activities with topics, the base of shares
+	Topics     int  // number of rows of topics
 	Catalogue  bool // whether there is a topic catalogue; without one the API answers 404
 }
 
@@ -67,7 +67,7 @@ func TotalsID() bson.RawValue {
 	return bson.RawValue{Type: bson.TypeInt32, Value: []byte{0, 0, 0, 0}}
 }
 
-// totals makes the row of Totals.
+// totals returns the row of Totals.
 func (s *Summary) totals() bson.Raw {
 	start, dst := bsoncore.AppendDocumentStart(nil)
 	dst = bsoncore.AppendInt32Element(dst, "_id", 0)

@@ -1,20 +1,20 @@
 // Package spectrum summarises an institute's activities by topic: the rows behind
 // GET /portfolio/spectrum (API.md: that section).
 //
-// The data's way: New takes the small collections that a summary is enriched from,
-// topic catalogue, units and persons, and keeps of them what may be shown. Add takes
-// each activity once, in any order, and counts it for its topics; memory grows with
-// topics, visible units and persons, not with activities. Rows then gives a document
-// for each topic and one of Totals. When a request is answered, AppendRow writes a
+// Data flow: New reads the small collections that enrich a summary, topic catalogue,
+// units and persons, and keeps the fields that may be shown. Add reads each activity
+// once, in any order, and counts it for its topics; memory grows with topics, visible
+// units and persons, not with activities. Rows then yields a document for each topic
+// and one of Totals. When a request is answered, AppendRow writes a
 // row as JSON.
 //
 // Rows do not depend on the date. Recent activities are those of the current
-// year and the five before it, but a row carries the ten newest of all years: a
-// reader who knows the year only has to cut the old ones off their end, and what
-// remains are the ten newest of the recent ones. So an answer is right from the first
-// moment of a year on, without a new summary.
+// year and the five before it, but a row carries the ten newest of all years. A
+// reader that knows the year cuts the old ones off the end, and the rest are the ten
+// newest of the recent ones. So an answer is right from the first moment of a year on,
+// without a new summary.
 //
-// What API.md leaves open, decided:
+// Decisions where API.md is silent:
 //
 //   - An activity counts if affiliated is the boolean true and its topics are an array
 //     of at least one element. An element without a string id belongs to no topic.
@@ -36,5 +36,5 @@
 //   - html is rendered.web. activities is left out of an answer where it would be empty.
 //
 // A Summary is used by one goroutine; all functions are safe in parallel. No value that
-// a document holds makes them panic: what has the wrong type counts as missing.
+// a document holds makes them panic: a value of the wrong type counts as missing.
 package spectrum

@@ -27,7 +27,7 @@ func text(v bson.RawValue) string {
 	return s
 }
 
-// is reports the boolean b; other truths are none.
+// is reports whether v is the boolean b. Numbers and text are no booleans.
 func is(v bson.RawValue, b bool) bool {
 	got, ok := v.BooleanOK()
 	return ok && got == b

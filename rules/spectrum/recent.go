@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// citation is an activity as topics list it; its topics share it.
+// citation is an activity as topics list it. All topics of the activity share one citation.
 type citation struct {
 	id   string
 	year int64
 
-	html, icon, kind, subkind string // rendered web, icon, type and subtype
+	// The texts of its rendered document: web, icon, type and subtype.
+	html, icon, kind, subkind string
 }
 
 // entry is an activity in the list of one topic.
@@ -19,8 +20,8 @@ type entry struct {
 	score float64
 }
 
-// newest is the up to maxRelated newest of the entries added, by year descending, then
-// by id.
+// newest holds the newest entries that were added, at most maxRelated, by year descending,
+// then by id.
 type newest []entry
 
 // place returns where an activity belongs in the list and whether it is there already.
@@ -31,13 +32,13 @@ func (n newest) place(id string, year int64) (int, bool) {
 	})
 }
 
-// takes reports whether add would keep an activity.
-func (n newest) takes(id string, year int64) bool {
+// keeps reports whether add would keep an activity.
+func (n newest) keeps(id string, year int64) bool {
 	i, _ := n.place(id, year)
 	return i < maxRelated
 }
 
-// add enters an activity; of one that comes again the better score stays.
+// add adds an activity. An activity that is there already keeps the better score.
 func (n newest) add(e entry) newest {
 	i, there := n.place(e.id, e.year)
 	switch {

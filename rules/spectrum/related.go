@@ -15,22 +15,24 @@ import (
 
 // related is a unit or a person that may be shown beside topics.
 type related struct {
-	key    string // unit identifier or username: what activities name, and what breaks ties
-	fields []byte // the elements that are shown of it, encoded, count not among them
+	// key is the unit identifier or username by which activities refer to it. It breaks ties.
+	key string
+	// fields are the encoded elements that are shown, without the count.
+	fields []byte
 }
 
 // directory holds the units or persons that may be shown, by key.
 type directory map[string]*related
 
-// add enters one; the first with a key stays.
+// add adds a unit or person, unless the key is empty or in use.
 func (d directory) add(key string, fields []byte) {
 	if key != "" && d[key] == nil {
 		d[key] = &related{key, fields}
 	}
 }
 
-// named returns those that an array of keys names, each once.
-func (d directory) named(keys bson.RawValue) []*related {
+// find returns the units or persons with the given keys, an array, each once.
+func (d directory) find(keys bson.RawValue) []*related {
 	var found []*related
 	for v := range raw.Elements(keys) {
 		if r := d[text(v)]; r != nil && !slices.Contains(found, r) {
@@ -54,8 +56,8 @@ func visibleUnits(groups []bson.Raw) directory {
 	return d
 }
 
-// isRoot reports a unit on level 0 or without a parent. Nothing climbs the tree, so
-// units that are each other's parents do no harm.
+// isRoot reports a unit on level 0 or without a parent. Units that are each other's parents
+// do no harm, because no function follows parents.
 func isRoot(group bson.Raw) bool {
 	if level, ok := whole(field(group, "level")); ok && level == 0 {
 		return true
@@ -83,7 +85,7 @@ func visiblePersons(persons []bson.Raw) directory {
 	return d
 }
 
-// displayName is a person's displayname, or else first and last name.
+// displayName returns a person's displayname, without one the first and last name.
 func displayName(person bson.Raw) string {
 	if name := text(field(person, "displayname")); name != "" {
 		return name
@@ -91,7 +93,7 @@ func displayName(person bson.Raw) string {
 	return strings.TrimSpace(text(field(person, "first")) + " " + text(field(person, "last")))
 }
 
-// appendStored appends fields of a document as they are stored, null where missing.
+// appendStored appends fields of a document as they are stored; a missing field is null.
 func appendStored(dst []byte, doc bson.Raw, keys ...string) []byte {
 	for _, key := range keys {
 		dst = appendValue(dst, key, field(doc, key))

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// row makes the row of a topic.
+// row returns the row of a topic, with the fields of API.md's table in its order.
 func (s *Summary) row(t *topic) bson.Raw {
 	start, dst := bsoncore.AppendDocumentStart(nil)
 	dst = bsoncore.AppendStringElement(dst, "_id", t.id)
@@ -40,8 +40,8 @@ func end(dst []byte, start int32) []byte {
 	return dst
 }
 
-// appendList appends an array of documents, one for each item; elements appends those of
-// one.
+// appendList appends an array with a document for each item. elements appends the elements of
+// an item's document.
 func appendList[T any](dst []byte, key string, items []T, elements func(dst []byte, item T) []byte) []byte {
 	list, dst := bsoncore.AppendArrayElementStart(dst, key)
 	for i, item := range items {
@@ -51,7 +51,7 @@ func appendList[T any](dst []byte, key string, items []T, elements func(dst []by
 	return end(dst, list)
 }
 
-// numeric turns text in digits into the number; everything else stays as it is.
+// numeric converts text of digits into a number, and returns all other values unchanged.
 func numeric(v bson.RawValue) bson.RawValue {
 	s := text(v)
 	if s == "" || len(s) > 18 || strings.Trim(s, "0123456789") != "" {
@@ -61,14 +61,14 @@ func numeric(v bson.RawValue) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeInt64, Value: bsoncore.AppendInt64(nil, n)}
 }
 
-// share returns count/total rounded to six decimals. It rounds the exact quotient,
-// halves up, where a division of doubles might land on either side of one.
+// share returns count/total rounded to six decimals, halves up. It rounds the exact quotient,
+// because a quotient of doubles may lie on either side of a half.
 func share(count, total int) float64 {
 	millionths := (2_000_000*int64(count) + int64(total)) / (2 * int64(total))
 	return float64(millionths) / 1e6
 }
 
-// appendEnrichment appends what the catalogue knows of a topic.
+// appendEnrichment appends the description and keywords of a topic from the catalogue.
 func (s *Summary) appendEnrichment(dst []byte, id string) []byte {
 	entry := s.catalogue[id]
 	dst = appendValue(dst, "description", field(entry, "description"))

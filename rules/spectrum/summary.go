@@ -53,17 +53,20 @@ type Summary struct {
 	units     directory
 	persons   directory
 
-	activities int // that belong to the spectrum: what shares are of
+	activities int // number of activities in the spectrum, the base of shares
 	topics     map[string]*topic
 }
 
 // topic is what is known of one topic so far.
 type topic struct {
-	id     string
-	count  int
-	labels bson.Raw // the newest assignment
-	cited  string   // the activity it is from
-	year   int64    // of that activity, if dated
+	id    string
+	count int
+
+	// labels is the newest assignment, and from the id of its activity, which has a year if
+	// dated is true.
+	labels bson.Raw
+	from   string
+	year   int64
 	dated  bool
 
 	timeline map[int64]int
@@ -103,7 +106,7 @@ func (s *Summary) Add(record bson.Raw) error {
 	}
 	s.activities++
 	rendered := rendering{render: s.render, record: record, stored: a.rendered}
-	units, persons := s.units.named(a.units), s.persons.named(rendered.users())
+	units, persons := s.units.find(a.units), s.persons.find(rendered.users())
 	id := ejson.IDText(a.id)
 	var cited *citation
 	for assignment := range raw.Elements(a.topics) {
@@ -115,7 +118,7 @@ func (s *Summary) Add(record bson.Raw) error {
 		t.label(doc, a, id)
 		t.tally(a, units, persons)
 		score := number(field(doc, "score"))
-		if !a.dated || !(score >= minScore) || !t.recent.takes(id, a.year) {
+		if !a.dated || !(score >= minScore) || !t.recent.keeps(id, a.year) {
 			continue
 		}
 		if cited == nil {
@@ -155,11 +158,11 @@ func (t *topic) label(assignment []byte, a activity, id string) {
 	case a.year != t.year:
 		newer = a.year > t.year
 	default:
-		newer = id > t.cited
+		newer = id > t.from
 	}
 	if newer {
 		t.labels = bytes.Clone(assignment)
-		t.cited, t.year, t.dated = id, a.year, a.dated
+		t.from, t.year, t.dated = id, a.year, a.dated
 	}
 }
 
@@ -177,10 +180,10 @@ func (t *topic) tally(a activity, units, persons []*related) {
 	}
 }
 
-// Rows gives the summary of all activities added: the row of Totals, then one for each
+// Rows yields the summary of all activities added: the row of Totals, then one for each
 // topic in order of id. Equal input gives equal rows, whatever its order. A topic's _id
-// is its id, and a row has the fields of API.md's table in its order, of which activities
-// may hold older ones than recent.
+// is its id. A row has the fields of API.md's table in its order; its activities are not
+// only recent ones.
 func (s *Summary) Rows() iter.Seq[bson.Raw] {
 	return func(yield func(bson.Raw) bool) {
 		if !yield(s.totals()) {
