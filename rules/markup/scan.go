@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -71,7 +70,7 @@ func scanTag(s string) (tag, bool) {
 		i++
 	}
 	t.elem = s[start:i]
-	if !slices.Contains(elementNames, t.elem) || t.end && t.elem == "br" {
+	if !isElement(t.elem) || t.end && t.elem == "br" {
 		return t, false
 	}
 	for i < len(s) {

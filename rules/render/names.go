@@ -174,15 +174,15 @@ func (n *nameStyle) givenName(dst []byte, first string) []byte {
 	start := len(dst)
 	for part := range strings.FieldsFuncSeq(first, func(r rune) bool { return r == '.' || unicode.IsSpace(r) }) {
 		gap := n.initialGap
-		for name := range strings.SplitSeq(part, "-") {
+		for more := true; more; {
+			var name string
+			name, part, more = strings.Cut(part, "-")
 			if initial := initialOf(name); initial != "" {
 				if len(dst) > start {
 					dst = append(dst, gap...)
 				}
 				dst = append(markup.AppendEscape(dst, initial), n.given[1:]...)
-				if !n.hyphens {
-					break
-				}
+				more = more && n.hyphens
 			}
 			if n.hyphens {
 				gap = "-"

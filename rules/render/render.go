@@ -73,8 +73,7 @@ func (r *Rules) render(doc bson.Raw, o Options, keep bool) (bson.Raw, error) {
 	p.choose()
 	var known stored
 	if keep {
-		doc, _ := p.values[slotRendered].DocumentOK()
-		known = stored(doc)
+		known = readStored(p.values[slotRendered])
 	}
 	return p.document(known)
 }

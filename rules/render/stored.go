@@ -11,13 +11,31 @@ import (
 	"vitrine/rules/raw"
 )
 
-// stored is the rendered document that an activity carries; nil if it carries none.
-type stored []byte
+// stored are the elements of the rendered document that an activity carries, without those
+// that repeat a key; empty if it carries none.
+type stored []raw.Element
 
-// find returns the value of a key, the first if it is doubled.
+// readStored reads v, which may be any value.
+func readStored(v bson.RawValue) (s stored) {
+	if v.Type != bson.TypeEmbeddedDocument {
+		return nil
+	}
+	walk(v.Value, func(e raw.Element) {
+		if s.find(string(e.Key)).Type == 0 {
+			s = append(s, e)
+		}
+	})
+	return s
+}
+
+// find returns the value of a key.
 func (s stored) find(key string) bson.RawValue {
-	e, _ := raw.Lookup(s, key)
-	return e.Value()
+	for _, e := range s {
+		if string(e.Key) == key {
+			return e.Value()
+		}
+	}
+	return bson.RawValue{}
 }
 
 // html returns the string under key after the allow-list, if it is not empty.
@@ -65,13 +83,11 @@ func (s stored) listOr(dst []byte, key string, render func() []string) []byte {
 
 // rest appends the stored elements that rendering does not know.
 func (s stored) rest(dst []byte) []byte {
-	seen := slices.Clone(renderedKeys)
-	walk(s, func(e raw.Element) {
-		if key := string(e.Key); !slices.Contains(seen, key) {
-			seen = append(seen, key)
+	for _, e := range s {
+		if key := string(e.Key); !slices.Contains(renderedKeys, key) {
 			dst = appendClean(dst, key, e.Value(), 0)
 		}
-	})
+	}
 	return dst
 }
 
