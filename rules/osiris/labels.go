@@ -71,7 +71,8 @@ func (r record) vocabulary() map[string]label.Name {
 			r.warn("values holds what is not a document")
 			continue
 		}
-		entry := record{reader: r.reader, collection: r.collection, id: r.id, path: "values.", doc: doc}
+		entry := r
+		entry.path, entry.doc = "values.", doc
 		id := entry.text("id")
 		if _, taken := names[id]; id == "" || taken {
 			entry.warn("values.id %q is empty or given twice", id)

@@ -97,7 +97,8 @@ func (r record) within(key string) (inner record, ok bool) {
 		r.warn("%s%s is not a document", r.path, key)
 		return record{}, false
 	}
-	return record{reader: r.reader, collection: r.collection, id: r.id, path: r.path + key + ".", doc: doc}, true
+	r.path, r.doc = r.path+key+".", doc
+	return r, true
 }
 
 // list returns the elements of an array; none if the field is missing.
