@@ -24,17 +24,17 @@ type Caller struct {
 	// HasKey: the apikey parameter was given, whatever it says.
 	HasKey bool
 	// Personal: something came along that a session is made of, so that no answer
-	// to this request may be kept for anybody else.
+	// to this request may be kept for other callers.
 	Personal bool
 }
 
 // Anonymous reports whether the caller has no session.
 func (c Caller) Anonymous() bool { return c.Viewer.User == "" }
 
-// Options configures an Authenticator.
+// Options configures an Authenticator. Person, WrongKeys and Now are needed.
 type Options struct {
-	APIKey       string // asked of every call under /api. If empty, nobody is asked
-	PortfolioKey string // asked of every call under /portfolio. If empty, nobody is asked
+	APIKey       string // asked of every call under /api. If empty, no call needs one
+	PortfolioKey string // asked of every call under /portfolio. If empty, no call needs one
 	Token        string // the operator's; it is kept out of the log
 	Session      SessionOptions
 	Client       ClientOptions
@@ -49,14 +49,10 @@ type Options struct {
 // Authenticator decides who is let in. It is safe for concurrent use.
 type Authenticator struct {
 	Redactor
-	clients      Clients
+	options      Options
 	key          Key // of /api
 	portfolioKey Key // of /portfolio
-	sessions     *Sessions
-	person       func(ctx context.Context, user string) (who Caller, known bool, err error)
-	guesses      *Limiter
-	wrongKeys    prometheus.Counter
-	now          func() time.Time
+	sessions     *sessions
 }
 
 // New returns an Authenticator. Errors name the option at fault.
@@ -65,10 +61,7 @@ func New(o Options) (*Authenticator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Authenticator{
-		clients: Clients{o.Client}, key: NewKey(o.APIKey), portfolioKey: NewKey(o.PortfolioKey), sessions: sessions,
-		person: o.Person, guesses: o.Guesses, wrongKeys: o.WrongKeys, now: o.Now,
-	}
+	a := &Authenticator{options: o, key: NewKey(o.APIKey), portfolioKey: NewKey(o.PortfolioKey), sessions: sessions}
 	a.Redactor = slices.DeleteFunc([]Key{a.key, a.portfolioKey, NewKey(o.Token)}, func(k Key) bool { return !k.Set() })
 	return a, nil
 }
@@ -82,45 +75,46 @@ func (a *Authenticator) KeyOf(path string) Key {
 }
 
 // Addr is the address that a request comes from.
-func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr { return a.clients.Of(c) }
+func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr { return a.options.Client.addrOf(c) }
 
 // Client is the client that a request comes from.
-func (a *Authenticator) Client(c *fiber.Ctx) netip.Prefix { return ClientOf(a.clients.Of(c)) }
+func (a *Authenticator) Client(c *fiber.Ctx) netip.Prefix { return clientOf(a.Addr(c)) }
 
 // Peer is the client at the other end of a connection; none where that is a proxy,
-// who brings many.
+// whose connections carry many clients.
 func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
-	addr := addrOf(peer)
-	if a.clients.trusts(addr) || within(a.sessions.options.TrustedProxies, addr) {
+	addr := peerAddr(peer)
+	if within(a.options.Client.TrustedProxies, addr) || within(a.options.Session.TrustedProxies, addr) {
 		return netip.Prefix{}
 	}
-	return ClientOf(addr)
+	return clientOf(addr)
 }
 
-// Admit establishes who asks and lets them in, or fails with rules.ErrPermission.
+// Admit establishes who asks and lets them in, or fails with rules.ErrPermission (API.md:
+// Authentication; DESIGN.md: 10, 19). A right header passes beside a wrong parameter. A
+// session passes without a key, but not with a wrong one: giving apikey also lifts the
+// session's visibility restrictions on all-activities, so it has to be right.
 func (a *Authenticator) Admit(c *fiber.Ctx, key Key) (Caller, error) {
 	caller, err := a.recognise(c)
-	if err != nil {
-		return Caller{}, err
+	if err != nil || !key.set && caller.Anonymous() {
+		return caller, err
 	}
-	if !key.set && caller.Anonymous() {
-		return caller, nil
-	}
-	cred := credentials{header: c.Get("X-API-Key"), user: caller.Viewer.User}
+	header, param := c.Get("X-API-Key"), ""
 	for name, value := range c.Context().QueryArgs().All() {
 		switch rest, found := strings.CutPrefix(string(name), query.KeyParam); {
 		case found && rest == "":
-			cred.hasParam, cred.param = true, string(value)
+			caller.HasKey, param = true, string(value)
 		case found && rest[0] == '[':
-			cred.hasParam = true
+			caller.HasKey = true
 		}
 	}
-	caller.HasKey = cred.hasParam
-	if key.admits(cred) {
+	switch {
+	case !key.set, header != "" && key.Is(header):
 		return caller, nil
-	}
-	if cred.hasParam || cred.header != "" {
-		if err := a.CountWrongKey(a.guesses, c); err != nil {
+	case caller.HasKey && key.Is(param), !caller.HasKey && !caller.Anonymous():
+		return caller, nil
+	case caller.HasKey, header != "":
+		if err := a.CountWrongKey(a.options.Guesses, c); err != nil {
 			return Caller{}, err
 		}
 	}
@@ -131,18 +125,15 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Key) (Caller, error) {
 // one that has left, has none, unless the options say otherwise.
 func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	user, brought, err := a.sessions.of(c)
+	if err != nil || user == "" {
+		return Caller{Personal: brought}, err
+	}
+	who, known, err := a.options.Person(c.UserContext(), user)
 	if err != nil {
 		return Caller{}, err
 	}
-	var who Caller
-	if user != "" {
-		var known bool
-		if who, known, err = a.person(c.UserContext(), user); err != nil {
-			return Caller{}, err
-		}
-		if !known && !a.sessions.options.UnknownUsers {
-			who = Caller{}
-		}
+	if !known && !a.options.Session.UnknownUsers {
+		who = Caller{}
 	}
 	who.Personal = brought
 	return who, nil
@@ -156,11 +147,11 @@ func NewGuesses(failures int) *Limiter { return NewLimiter(failures, failures, t
 // has to wait and to connect anew for each, so that guessing is slow. A right key is
 // never looked up here: others behind the same address may have guessed.
 func (a *Authenticator) CountWrongKey(guesses *Limiter, c *fiber.Ctx) error {
-	a.wrongKeys.Inc()
+	a.options.WrongKeys.Inc()
 	if guesses == nil {
 		return nil
 	}
-	l := guesses.Take(a.Client(c), a.now())
+	l := guesses.Take(a.Client(c), a.options.Now())
 	if l.Wait == 0 {
 		return nil
 	}

@@ -17,32 +17,21 @@ type ClientOptions struct {
 	TrustedProxies []netip.Prefix
 }
 
-// Clients tells who a request comes from.
-type Clients struct{ ClientOptions }
-
-// trusts reports whether an address is one of the proxies'.
-func (k *Clients) trusts(addr netip.Addr) bool { return within(k.TrustedProxies, addr) }
-
-func within(networks []netip.Prefix, addr netip.Addr) bool {
-	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })
-}
-
-// Of returns the client's address. The header is read from its end, where the last
+// addrOf returns the client's address. The header is read from its end, where the last
 // proxy has written: what stands before the first address that is no proxy's is
-// the client's own word, and anybody can write there.
-func (k *Clients) Of(c *fiber.Ctx) netip.Addr {
-	addr := addrOf(c.Context().RemoteAddr())
-	if k.Header == "" || !k.trusts(addr) {
+// the client's own word, and any client can write there.
+func (o ClientOptions) addrOf(c *fiber.Ctx) netip.Addr {
+	addr := peerAddr(c.Context().RemoteAddr())
+	if o.Header == "" || !within(o.TrustedProxies, addr) {
 		return addr
 	}
-	lines := c.Request().Header.PeekAll(k.Header)
-	for _, line := range slices.Backward(lines) {
+	for _, line := range slices.Backward(c.Request().Header.PeekAll(o.Header)) {
 		for _, hop := range slices.Backward(strings.Split(string(line), ",")) {
-			next, ok := readHop(strings.TrimSpace(hop))
+			next, ok := parseHop(strings.TrimSpace(hop))
 			if !ok {
 				return addr
 			}
-			if addr = next; !k.trusts(addr) {
+			if addr = next; !within(o.TrustedProxies, addr) {
 				return addr
 			}
 		}
@@ -50,40 +39,39 @@ func (k *Clients) Of(c *fiber.Ctx) netip.Addr {
 	return addr
 }
 
-// readHop reads an address as proxies write it: with a port or without.
-func readHop(text string) (netip.Addr, bool) {
+func within(networks []netip.Prefix, addr netip.Addr) bool {
+	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// parseHop reads an address as proxies write it: with a port or without.
+func parseHop(text string) (netip.Addr, bool) {
 	if ap, err := netip.ParseAddrPort(text); err == nil {
-		return ap.Addr().Unmap().WithZone(""), true
+		return plain(ap.Addr()), true
 	}
 	addr, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
-	return addr.Unmap().WithZone(""), err == nil
+	return plain(addr), err == nil
 }
 
-// addrOf is the address of a peer; the zero one where it has none, as in tests of
+// peerAddr is the address of a peer; the zero one where it has none, as in tests of
 // connections without a network.
-func addrOf(peer net.Addr) netip.Addr {
+func peerAddr(peer net.Addr) netip.Addr {
 	if tcp, ok := peer.(*net.TCPAddr); ok {
-		return tcp.AddrPort().Addr().Unmap().WithZone("")
+		return plain(tcp.AddrPort().Addr())
 	}
-	ap, err := netip.ParseAddrPort(peer.String())
-	if err != nil {
-		return netip.Addr{}
-	}
-	return ap.Addr().Unmap().WithZone("")
+	ap, _ := netip.ParseAddrPort(peer.String())
+	return plain(ap.Addr())
 }
 
-// clientBits is how much of an IPv6 address stands for one client: whoever has one
+// plain returns an address as all others are compared: IPv4 is not written as IPv6, and
+// there is no zone.
+func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
+
+// clientBits is how much of an IPv6 address stands for one client: a client that has one
 // address of such a network has them all.
 const clientBits = 64
 
-// ClientOf is what one client's addresses have in common.
-func ClientOf(addr netip.Addr) netip.Prefix {
-	if !addr.IsValid() {
-		return netip.Prefix{}
-	}
-	prefix, err := addr.Prefix(min(addr.BitLen(), clientBits))
-	if err != nil {
-		return netip.Prefix{}
-	}
+// clientOf is what one client's addresses have in common; the zero Prefix of the zero address.
+func clientOf(addr netip.Addr) netip.Prefix {
+	prefix, _ := addr.Prefix(min(addr.BitLen(), clientBits)) // as many bits as it has, or fewer
 	return prefix
 }

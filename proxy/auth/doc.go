@@ -2,8 +2,8 @@
 // limits on requests and on wrong keys of one client (API.md: Authentication).
 //
 //	Authenticator  a request in, a Caller or an error out (authenticator.go)
-//	Sessions       tokens, cookies and the user header of a proxy (session.go)
-//	Clients        the address of a client behind proxies (client.go)
+//	sessions       tokens, cookies and the user header of a proxy (session.go)
+//	ClientOptions  the address of a client behind proxies (client.go)
 //	Key            a configured key, compared in constant time (key.go)
 //	Limiter        how often a client may do something (limiter.go, rate.go)
 //	Redactor       keeps keys out of the log (redact.go)

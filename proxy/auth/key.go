@@ -56,28 +56,3 @@ func (s Key) In(text string) bool {
 	}
 	return false
 }
-
-// credentials are what a request brings to be let in.
-type credentials struct {
-	param    string // apikey
-	hasParam bool
-	header   string // X-API-Key
-	user     string // of the session
-}
-
-// admits decides whether a request may pass (API.md: Authentication; DESIGN.md:
-// 10, 19). A right header passes beside a wrong parameter. A session passes
-// without a key, but not with a wrong one: giving apikey also lifts the
-// session's visibility restrictions on all-activities, so it has to be right.
-func (s Key) admits(c credentials) bool {
-	switch {
-	case !s.set:
-		return true
-	case c.header != "" && s.Is(c.header):
-		return true
-	case c.hasParam:
-		return s.Is(c.param)
-	default:
-		return c.user != ""
-	}
-}

@@ -25,7 +25,7 @@ func (e *LimitError) Error() string { return fmt.Sprintf("%s: retry in %s", e.Ms
 // RetryAfter is how long to wait.
 func (e *LimitError) RetryAfter() time.Duration { return e.Wait }
 
-// WholeSeconds rounds up: who comes back then is not too early.
+// WholeSeconds rounds up: a client that comes back then is not too early.
 func WholeSeconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
@@ -39,7 +39,7 @@ func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	window := time.Duration(rate.size) * rate.every
 	policy := `"default";q=` + strconv.Itoa(rate.size) + ";w=" + WholeSeconds(window)
 	return func(c *fiber.Ctx) error {
-		l := rate.Take(a.Client(c), a.now())
+		l := rate.Take(a.Client(c), a.options.Now())
 		c.Set(headerRateLimitPolicy, policy)
 		c.Set(headerRateLimit, `"default";r=`+strconv.Itoa(l.Left)+";t="+WholeSeconds(l.Full))
 		if l.Wait > 0 {

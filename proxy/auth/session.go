@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -58,18 +57,17 @@ func (o SessionOptions) Vary() (names []string) {
 	return names
 }
 
-// Sessions recognises sessions (DESIGN.md: 10).
-type Sessions struct {
-	options SessionOptions
-	parser  *jwt.Parser
-	keys    map[string]any // by algorithm; empty: tokens are not looked at
+// sessions recognises sessions (DESIGN.md: 10).
+type sessions struct {
+	SessionOptions
+	parser *jwt.Parser
+	keys   map[string]any // by algorithm; empty: tokens are not looked at
 }
 
 // newSessions reads the keys. Each kind of key verifies its own algorithm and no
 // other: a token cannot choose how it is verified.
-func newSessions(o SessionOptions, now func() time.Time) (*Sessions, error) {
-	s := &Sessions{options: o, keys: map[string]any{}}
-	s.options.TrustedProxies = slices.Clone(o.TrustedProxies)
+func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
+	s := &sessions{SessionOptions: o, keys: map[string]any{}}
 	if o.UserHeader != "" && len(o.TrustedProxies) == 0 {
 		return nil, fmt.Errorf("auth: user header %s without trusted proxies: anybody could set it", o.UserHeader)
 	}
@@ -83,12 +81,10 @@ func newSessions(o SessionOptions, now func() time.Time) (*Sessions, error) {
 		}
 		s.keys[jwt.SigningMethodEdDSA.Alg()] = key
 	}
-	rules := []jwt.ParserOption{jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))), jwt.WithTimeFunc(now)}
+	// An empty issuer is not asked for; an empty audience would be.
+	rules := []jwt.ParserOption{jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))), jwt.WithTimeFunc(now), jwt.WithIssuer(o.Issuer)}
 	if !o.Endless {
 		rules = append(rules, jwt.WithExpirationRequired())
-	}
-	if o.Issuer != "" {
-		rules = append(rules, jwt.WithIssuer(o.Issuer))
 	}
 	if o.Audience != "" {
 		rules = append(rules, jwt.WithAudience(o.Audience))
@@ -104,7 +100,7 @@ func MintToken(user string, secret []byte, o SessionOptions, now time.Time, good
 	switch {
 	case len(secret) == 0:
 		return "", rules.Wrongf("secret", "", "is needed to sign a token")
-	case !validUser(user):
+	case validUser(user) == "":
 		return "", rules.Wrongf("user", "", "want a username of up to %d bytes", maxUser)
 	}
 	claims := jwt.RegisteredClaims{Subject: user, Issuer: o.Issuer, IssuedAt: jwt.NewNumericDate(now)}
@@ -114,42 +110,45 @@ func MintToken(user string, secret []byte, o SessionOptions, now time.Time, good
 	if good > 0 {
 		claims.ExpiresAt = jwt.NewNumericDate(now.Add(good))
 	}
-	if !bytes.HasPrefix(bytes.TrimSpace(secret), []byte("-----BEGIN")) {
-		return withType(jwt.NewWithClaims(jwt.SigningMethodHS256, claims), o).SignedString(secret)
+	method, key := jwt.SigningMethod(jwt.SigningMethodHS256), any(secret)
+	if bytes.HasPrefix(bytes.TrimSpace(secret), []byte("-----BEGIN")) {
+		private, err := jwt.ParseEdPrivateKeyFromPEM(secret)
+		if err != nil {
+			return "", rules.Wrongf("secret", "", "is PEM, but no Ed25519 private key")
+		}
+		method, key = jwt.SigningMethodEdDSA, private
 	}
-	private, err := jwt.ParseEdPrivateKeyFromPEM(secret)
-	if err != nil {
-		return "", rules.Wrongf("secret", "", "is PEM, but no Ed25519 private key")
-	}
-	return withType(jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims), o).SignedString(private)
-}
-
-// withType gives a token the type that is required; JWT, which it has, where none is.
-func withType(t *jwt.Token, o SessionOptions) *jwt.Token {
+	token := jwt.NewWithClaims(method, claims)
 	if o.Type != "" {
-		t.Header["typ"] = o.Type
+		token.Header["typ"] = o.Type // it is JWT else
 	}
-	return t
+	return token.SignedString(key)
 }
 
+// maxUser is the length of the longest username in bytes.
 const maxUser = 128
 
-func validUser(user string) bool {
-	return user != "" && len(user) <= maxUser && utf8.ValidString(user) && !strings.ContainsFunc(user, func(r rune) bool { return r < ' ' })
+// validUser returns a username, or none where it is too long or no plain text.
+func validUser(user string) string {
+	if len(user) > maxUser || !utf8.ValidString(user) || strings.ContainsFunc(user, func(r rune) bool { return r < ' ' }) {
+		return ""
+	}
+	return user
 }
 
 // of returns the user of a request's session, empty where it has none. brought says that
 // the request carries something a session could come from, counted or not: such an
 // answer is the requester's alone. A user header that is given twice, once perhaps by
-// the client and once by the proxy, is rules.ErrWrongCall.
-func (s *Sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
-	if h := s.options.UserHeader; h != "" {
+// the client and once by the proxy, is rules.ErrWrongCall. It counts from a trusted peer
+// alone: a forwarded address is any client's word.
+func (s *sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
+	if h := s.UserHeader; h != "" {
 		if len(c.Request().Header.PeekAll(h)) > 1 {
 			c.Context().SetConnectionClose()
 			return "", false, &rules.Error{Kind: rules.ErrWrongCall, Reason: "The request has " + h + " twice."}
 		}
-		if user := c.Get(h); user != "" && s.trusted(c.Context().RemoteAddr()) {
-			return userOf(strings.Clone(user)), true, nil
+		if user := c.Get(h); user != "" && within(s.TrustedProxies, peerAddr(c.Context().RemoteAddr())) {
+			return validUser(strings.Clone(user)), true, nil
 		}
 	}
 	if len(s.keys) == 0 {
@@ -158,10 +157,10 @@ func (s *Sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
 	if scheme, token, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " "); strings.EqualFold(scheme, "Bearer") {
 		return s.verify(token), true, nil
 	}
-	if s.options.Cookie == "" {
+	if s.Cookie == "" {
 		return "", false, nil
 	}
-	token := c.Cookies(s.options.Cookie)
+	token := c.Cookies(s.Cookie)
 	if token == "" {
 		return "", false, nil
 	}
@@ -171,22 +170,15 @@ func (s *Sessions) of(c *fiber.Ctx) (user string, brought bool, err error) {
 	return s.verify(token), true, nil
 }
 
-func userOf(user string) string {
-	if !validUser(user) {
-		return ""
-	}
-	return user
-}
-
 // verify returns the user of a token, empty for one that is not good.
-func (s *Sessions) verify(token string) string {
+func (s *sessions) verify(token string) string {
 	var good claims
 	// The token lies in Fiber's buffer; the claims are decoded out of it.
 	_, err := s.parser.ParseWithClaims(token, &good, func(t *jwt.Token) (any, error) {
 		if _, ok := t.Header["crit"]; ok {
 			return nil, errors.New("a token with extensions") // none is understood here (RFC 7515: 4.1.11)
 		}
-		if kind, _ := t.Header["typ"].(string); s.options.Type != "" && !strings.EqualFold(strings.TrimPrefix(kind, "application/"), s.options.Type) {
+		if kind, _ := t.Header["typ"].(string); s.Type != "" && !strings.EqualFold(strings.TrimPrefix(kind, "application/"), s.Type) {
 			return nil, errors.New("a token of another type")
 		}
 		return s.keys[t.Method.Alg()], nil // the parser has let through only algorithms with a key
@@ -194,7 +186,7 @@ func (s *Sessions) verify(token string) string {
 	if err != nil {
 		return ""
 	}
-	return userOf(good.Subject)
+	return validUser(good.Subject)
 }
 
 // claims are those of a token, read so that no two readers can differ about them.
@@ -239,13 +231,8 @@ func (c *claims) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &c.RegisteredClaims)
 }
 
-// trusted looks at the peer itself: a forwarded address is anybody's word.
-func (s *Sessions) trusted(peer net.Addr) bool {
-	return within(s.options.TrustedProxies, addrOf(peer))
-}
-
 // sameSite reports whether a browser sent the request from the institute's own
-// pages: a cookie comes along whoever made the browser ask.
+// pages: a cookie comes along whichever page made the browser ask.
 func sameSite(c *fiber.Ctx) bool {
 	if site := c.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin" || site == "same-site"

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package listener
-
-// Gone reports whether the client has closed the connection, which is unknown on
-// this system: work ends at its limits.
-func (c *Conn) Gone() bool { return false }
