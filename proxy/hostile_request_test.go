@@ -89,7 +89,10 @@ var malformed = []struct {
 	{"no method", " /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 	{"TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400},
 	{"zero bytes", "\x00\x00\x00\x00", 400},
-	{"empty lines first", "\r\n\r\n\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 200},
+	{"empty lines first", "\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 200},
+	{"a LF alone first", "\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400},
+	{"a LF alone after an empty line", "\r\n\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400},
+	{"a CR alone first", "\rGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400},
 	{"empty lines alone", "\r\n\r\n\r\n", 0},
 	{"nothing", "", 0},
 	{"an unfinished request", "GET /healthz HTTP/1.1\r\nHos", 400},
@@ -176,7 +179,7 @@ func TestWrongHeadsAtOnce(t *testing.T) {
 	o.Limits.Read = time.Hour
 	l := serveLive(t, open(t, institute(t), o))
 	for _, begun := range []string{
-		"GET /healthz HTTP/1.1\n", "GET /healthz HTTP/1.1\r\nHost: x\n", "GET /healthz HTTP/1.1\r\nHost: x\r\n\n",
+		"\n", "\r\n\n", "GET /healthz HTTP/1.1\n", "GET /healthz HTTP/1.1\r\nHost: x\n", "GET /healthz HTTP/1.1\r\nHost: x\r\n\n",
 		"GET /healthz HTTP/1.1\r\nHost: x\r\nX A: b\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n",
 		health + "GET /healthz HTTP/1.1\r\nHost: x\n",
 	} {

@@ -90,24 +90,29 @@ func (c *Conn) gather() {
 	defer c.idle.Store(0)
 	searched, begun := 0, false
 	for c.failed == nil {
-		var whole bool
-		if c.end, whole = headerEnd(c.head, searched); whole {
+		c.skipEmptyLines()
+		end, whole := headerEnd(c.head, searched)
+		switch {
+		case whole:
+			c.end = end
 			return
-		}
-		if c.end > 0 { // what follows is not read
-			c.head, c.failed = c.head[:c.end], errNoHTTP
-			return
-		}
-		if len(c.head) >= c.listener.options.HeaderBytes {
+		case end > 0: // what follows is not read
+			c.head, c.failed = c.head[:end], errNoHTTP
+			if end == 1 {
+				c.head[0] = 0 // the server would skip the line feed
+			}
+		case len(c.head) >= c.listener.options.HeaderBytes:
 			c.tooLong = c.tooLong || bytes.IndexByte(c.head, '\n') < 0
-			break
+			c.end = len(c.head)
+			return
+		default:
+			if !begun && len(c.head) > 0 && string(c.head) != "\r" {
+				c.begin()
+				begun = true
+			}
+			searched = max(len(c.head)-3, 0)
+			c.more()
 		}
-		if len(c.head) > 0 && !begun {
-			c.begin()
-			begun = true
-		}
-		searched = max(len(c.head)-3, 0)
-		c.more()
 	}
 	c.end = len(c.head)
 }
@@ -120,9 +125,7 @@ var errNoHTTP = errors.New("not HTTP")
 func (c *Conn) begin() {
 	if c.head[0] <= ' ' || c.head[0] >= 0x7f {
 		c.failed = errNoHTTP
-		return
-	}
-	if c.listener.options.Read > 0 {
+	} else if c.listener.options.Read > 0 {
 		_ = c.SetReadDeadline(time.Now().Add(c.listener.options.Read)) // the next Read reports a failure
 	}
 }
@@ -136,7 +139,6 @@ func (c *Conn) rewind() {
 		c.head = append(c.head[:0], rest...)
 	}
 	c.from, c.end, c.longHead = 0, 0, 0
-	c.skipEmptyLines()
 }
 
 // more reads once.
@@ -145,29 +147,27 @@ func (c *Conn) more() {
 		return
 	}
 	if cap(c.head) == len(c.head) {
-		grown := make([]byte, len(c.head), min(max(2*cap(c.head), headBytes), max(c.listener.options.HeaderBytes, headBytes)))
-		copy(grown, c.head)
-		c.head = grown
+		size := min(max(2*cap(c.head), headBytes), max(c.listener.options.HeaderBytes, headBytes))
+		c.head = append(make([]byte, 0, size), c.head...)
 	}
-	first := len(c.head) == 0
-	n, err := c.Conn.Read(c.head[len(c.head):cap(c.head)])
+	var n int
+	n, c.failed = c.Conn.Read(c.head[len(c.head):cap(c.head)])
 	c.head = c.head[:len(c.head)+n]
-	c.failed = err
 	if n > 0 {
 		c.started.Store(true)
 	}
-	if first {
-		c.skipEmptyLines()
-	}
 }
 
-// skipEmptyLines drops line ends before a request, which some clients send after a body.
+// skipEmptyLines drops empty lines before a request, which some clients send after a body.
+// A line feed alone is none: other servers may read it as part of a request.
 func (c *Conn) skipEmptyLines() {
 	n := 0
-	for n < len(c.head) && (c.head[n] == '\r' || c.head[n] == '\n') {
-		n++
+	for bytes.HasPrefix(c.head[n:], []byte("\r\n")) {
+		n += len("\r\n")
 	}
-	c.head = append(c.head[:0], c.head[n:]...)
+	if n > 0 {
+		c.head = append(c.head[:0], c.head[n:]...)
+	}
 }
 
 // headerEnd returns where the header at the beginning of b ends, 0 if its end has not
@@ -182,7 +182,7 @@ func headerEnd(b []byte, from int) (end int, whole bool) {
 		i += n + 1
 		switch {
 		case i < 2 || b[i-2] != '\r':
-			return i - 1, false
+			return i, false
 		case i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n':
 			return i + 2, true
 		}
