@@ -13,7 +13,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
-	"vitrine/proxy/response"
 	"vitrine/rules"
 )
 
@@ -22,16 +21,12 @@ import (
 func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	app := s.newApp()
 	app.Use(func(c *fiber.Ctx) error {
-		s.setRequestID(c)
-		response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
+		s.setHeaders(c)
 		err := checkHead(c)
 		if err == nil {
 			err = guarded(c, nil)
 		}
-		if err != nil {
-			return s.fail(c, err)
-		}
-		return nil
+		return s.fail(c, err)
 	})
 	app.Use(guardAdmin(o))
 	if token := auth.NewKey(o.Token); token.Set() {
@@ -46,14 +41,13 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 	return app
 }
 
-// bearer lets in who brings the token. Its guesses are counted apart: whoever guesses
-// keys through a proxy beside the operator must not lock the operator out.
+// bearer lets in requests with the token. Its guesses are counted apart: a client that
+// guesses keys through a proxy beside the operator must not lock the operator out.
 func (s *Server) bearer(token auth.Key) fiber.Handler {
-	guesses := auth.NewGuesses(s.limits.KeyFailures)
+	guesses := auth.NewGuesses(s.options.Limits.KeyFailures)
 	return func(c *fiber.Ctx) error {
 		scheme, given, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
-		right := strings.EqualFold(scheme, "Bearer") && token.Is(strings.TrimSpace(given))
-		if right {
+		if strings.EqualFold(scheme, "Bearer") && token.Is(strings.TrimSpace(given)) {
 			return c.Next()
 		}
 		if given != "" {
@@ -83,7 +77,7 @@ func refresh(o AdminOptions) fiber.Handler {
 		var elsewhere *NotLeadingError
 		switch {
 		case errors.As(err, &elsewhere):
-			return &told{problem{fiber.StatusConflict, notLeading, elsewhere.Error()}}
+			return problem{fiber.StatusConflict, notLeading, elsewhere.Error()}
 		case errors.Is(err, origin.ErrNotFound):
 			return rules.Wrongf("view", "", "there is no view %s", query.Quoted(asked.View))
 		case err != nil:
@@ -104,10 +98,10 @@ func refresh(o AdminOptions) fiber.Handler {
 }
 
 func (s *Server) adminViews(c *fiber.Ctx) error {
-	all := s.views.Status()
+	all := s.options.Views.Status()
 	data := make([]ViewStatus, len(all))
 	for i, status := range all {
-		data[i] = served(status)
+		data[i] = servedStatus(status)
 	}
 	return c.JSON(struct {
 		Status int          `json:"status"`

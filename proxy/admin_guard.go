@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -26,14 +25,6 @@ func guardAdmin(o AdminOptions) fiber.Handler {
 		return c.Next()
 	}
 }
-
-// refused is a 403 with a reason of its own.
-func refused(msg string) error { return &told{problem{http.StatusForbidden, permissionDenied, msg}} }
-
-// told is an error that says itself what the client learns.
-type told struct{ problem }
-
-func (e *told) Error() string { return e.msg }
 
 // foreignPage reports whether a browser says that a page from elsewhere asks.
 func foreignPage(c *fiber.Ctx) bool {

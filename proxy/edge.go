@@ -29,9 +29,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	defer s.metrics.inFlight.Dec()
 	set := s.settings.Load()
 	c.Context().SetUserValue(settingsKey{}, set)
-	s.setRequestID(c)
-	response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
-
+	s.setHeaders(c)
 	err := s.measured(c)
 	if err == nil {
 		err = checkHead(c)
@@ -39,14 +37,12 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if err == nil {
 		err = guarded(c, set.cors)
 	}
-	if err != nil {
-		if err := s.fail(c, err); err != nil {
-			return err
-		}
+	if err := s.fail(c, err); err != nil {
+		return err
 	}
 	took := time.Since(c.Context().Time())
 	s.metrics.observe(c, took)
-	if level := accessLevel(c); s.accessLog && s.log.Enabled(context.Background(), level) {
+	if level := accessLevel(c); s.options.AccessLog && s.log.Enabled(context.Background(), level) {
 		s.logAccess(c, level, took)
 	}
 	return nil
@@ -55,8 +51,8 @@ func (s *Server) edge(c *fiber.Ctx) error {
 // measured refuses a URL that is longer than it may be. The server's buffer, which
 // has room for headers too, would let it pass.
 func (s *Server) measured(c *fiber.Ctx) error {
-	if n := len(c.Request().RequestURI()); n > s.limits.URLBytes {
-		return fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, s.limits.URLBytes))
+	if n := len(c.Request().RequestURI()); n > s.options.Limits.URLBytes {
+		return fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, s.options.Limits.URLBytes))
 	}
 	return nil
 }
@@ -97,11 +93,15 @@ func guarded(c *fiber.Ctx, cors fiber.Handler) (err error) {
 
 // fail writes the envelope of an error. What is the server's fault is logged
 // here, once; what is the client's is only counted. That something is not to be had
-// for the moment is a warning: whoever asks again is served.
+// for the moment is a warning: a client that asks again is served. Without an error it does
+// nothing.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
+	if err == nil {
+		return nil
+	}
 	p := classify(err)
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.URLTooLong() {
-		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", s.limits.URLBytes)}
+		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", s.options.Limits.URLBytes)}
 	}
 	if errors.As(err, new(*panicked)) {
 		s.metrics.panics.Inc()
@@ -115,19 +115,19 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 			"status", p.status, "error", err.Error())
 	}
 	c.Response().ResetBody()
-	c.Response().Header.Del(fiber.HeaderContentEncoding)
-	c.Response().Header.Del(fiber.HeaderETag)
-	c.Response().Header.Del(fiber.HeaderLastModified)
-	c.Set(fiber.HeaderCacheControl, "no-store")
+	for _, name := range []string{fiber.HeaderContentEncoding, fiber.HeaderETag, fiber.HeaderLastModified} {
+		c.Response().Header.Del(name)
+	}
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
 		c.Set(fiber.HeaderRetryAfter, retryAfter(err))
 	}
-	c.Set(fiber.HeaderContentType, response.ContentType)
-	return c.Status(p.status).Send(response.Failure(p.status, p.name, p.msg))
+	return sendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg))
 }
 
-// setRequestID takes the client's id if it is short, plain and holds no key, else makes one.
-func (s *Server) setRequestID(c *fiber.Ctx) {
+// setHeaders sets what every response has, errors included: nosniff, and the request's id.
+// That is the client's if it is short, plain and holds no key, else a new one.
+func (s *Server) setHeaders(c *fiber.Ctx) {
+	response.SetHeader(c, fiber.HeaderXContentTypeOptions, "nosniff")
 	if id := c.Get(headerRequestID); saneID(id) && !s.settingsOf(c).auth.Holds(id) {
 		response.SetHeader(c, headerRequestID, id)
 		return

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,9 @@ const (
 	notLeading       = "NotLeading" // of the operator's listener alone
 )
 
-// statusGone is what the log and the metrics have where nobody reads an answer; the
-// number is the one that web servers use for it.
+// statusGone is what the log and the metrics have where the client has closed its
+// connection; web servers use this number for it.
 const statusGone = 499
-
-const keyNeeded = "A valid API key is needed for this request."
 
 // problem is an error as a client sees it.
 type problem struct {
@@ -41,16 +40,27 @@ type problem struct {
 	msg    string
 }
 
-// classify is the one table from errors to what a client is told. Only a
-// *rules.Error speaks for itself; of any other error the client learns its kind.
+// Error makes a problem an error that is answered as it is.
+func (p problem) Error() string { return p.msg }
+
+// refused is a 403 with a reason of its own.
+func refused(msg string) error { return problem{http.StatusForbidden, permissionDenied, msg} }
+
+// classify is the one table from errors to what a client learns. Only a problem and a
+// *rules.Error speak for themselves; of any other error the client learns its kind.
 func classify(err error) problem {
-	var said *rules.Error
+	var own problem
 	var fromFiber *fiber.Error
 	var limit *auth.LimitError
-	var own *told
+	reason := func(otherwise string) string {
+		if said := (*rules.Error)(nil); errors.As(err, &said) {
+			return said.Error()
+		}
+		return otherwise
+	}
 	switch {
 	case errors.As(err, &own):
-		return own.problem
+		return own
 	case errors.Is(err, listener.ErrGone):
 		return problem{statusGone, unavailable, "The connection was closed before the answer was ready."}
 	case errors.As(err, &limit):
@@ -58,17 +68,11 @@ func classify(err error) problem {
 	case errors.As(err, &fromFiber):
 		return classifyHTTP(fromFiber)
 	case errors.Is(err, rules.ErrWrongCall):
-		if errors.As(err, &said) {
-			return problem{http.StatusBadRequest, wrongCall, said.Error()}
-		}
-		return problem{http.StatusBadRequest, wrongCall, "The request cannot be answered."}
+		return problem{http.StatusBadRequest, wrongCall, reason("The request cannot be answered.")}
 	case errors.Is(err, rules.ErrPermission):
-		return problem{http.StatusForbidden, permissionDenied, keyNeeded}
+		return problem{http.StatusForbidden, permissionDenied, "A valid API key is needed for this request."}
 	case errors.Is(err, rules.ErrNotFound):
-		if errors.As(err, &said) {
-			return problem{http.StatusNotFound, dataNotFound, said.Error()}
-		}
-		return problem{http.StatusNotFound, dataNotFound, "Not found."}
+		return problem{http.StatusNotFound, dataNotFound, reason("Not found.")}
 	case errors.Is(err, rules.ErrUnavailable), errors.Is(err, origin.ErrStale), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return problem{http.StatusServiceUnavailable, unavailable, "The answer is not available right now. Try again in a moment."}
 	default:
@@ -76,29 +80,28 @@ func classify(err error) problem {
 	}
 }
 
-// classifyHTTP tells what Fiber and its server refuse by themselves.
+// refusals are the messages of what Fiber and its server refuse by themselves.
+var refusals = map[int]string{
+	http.StatusMethodNotAllowed:            "This path does not take that method; Allow says which it does.",
+	http.StatusRequestHeaderFieldsTooLarge: "The URL or the headers are too long.",
+	http.StatusRequestEntityTooLarge:       "The request body is too large.",
+	http.StatusRequestTimeout:              "The request took too long to arrive.",
+}
+
+// classifyHTTP classifies what Fiber and its server refuse by themselves.
 func classifyHTTP(e *fiber.Error) problem {
-	switch e.Code {
-	case http.StatusNotFound:
+	switch {
+	case e.Code == http.StatusNotFound:
 		return problem{e.Code, dataNotFound, "There is nothing at this path."}
-	case http.StatusMethodNotAllowed:
-		return problem{e.Code, wrongCall, "This path does not take that method; Allow says which it does."}
-	case http.StatusRequestURITooLong:
+	case e.Code == http.StatusRequestURITooLong:
 		return problem{e.Code, wrongCall, e.Message}
-	case http.StatusRequestHeaderFieldsTooLarge:
-		return problem{e.Code, wrongCall, "The URL or the headers are too long."}
-	case http.StatusRequestEntityTooLarge:
-		return problem{e.Code, wrongCall, "The request body is too large."}
-	case http.StatusRequestTimeout:
-		return problem{e.Code, wrongCall, "The request took too long to arrive."}
-	}
-	if e.Code >= 400 && e.Code < 500 {
-		return problem{e.Code, wrongCall, "The request cannot be read."}
-	}
-	if e.Code == http.StatusBadGateway { // Fiber's word for a connection that broke while it was read
+	case e.Code == http.StatusBadGateway: // Fiber's word for a connection that broke while it was read
 		return problem{http.StatusBadRequest, wrongCall, "The request cannot be read."}
+	case e.Code >= 400 && e.Code < 500:
+		return problem{e.Code, wrongCall, cmp.Or(refusals[e.Code], "The request cannot be read.")}
+	default:
+		return problem{http.StatusInternalServerError, serverError, "Something went wrong here."}
 	}
-	return problem{http.StatusInternalServerError, serverError, "Something went wrong here."}
 }
 
 // retryAfter is the header's value for an error: what it knows itself, in whole

@@ -150,10 +150,8 @@ func options(t testing.TB) proxy.Options {
 		t.Fatal(err)
 	}
 	return proxy.Options{
-		Access:    rights,
-		StartYear: 2000,
-		Cache:     result.Options{Budget: 8 << 20, BlockBudget: 8 << 20},
-		Now:       func() time.Time { return published },
+		Options: api.Options{Access: rights, StartYear: 2000, Now: func() time.Time { return published }},
+		Cache:   result.Options{Budget: 8 << 20, BlockBudget: 8 << 20},
 	}
 }
 

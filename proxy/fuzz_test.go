@@ -74,7 +74,7 @@ func FuzzConnection(f *testing.F) {
 	var log lockedBuffer
 	o := options(f)
 	o.Logger, o.AccessLog = slog.New(slog.NewJSONHandler(&log, nil)), true
-	o.Auth = proxy.AuthOptions{APIKey: "KEY", Session: auth.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}}
+	o.Auth = auth.Options{APIKey: "KEY", Session: auth.SessionOptions{Secret: []byte("session secret"), Cookie: "vitrine_session"}}
 	o.CORS = proxy.CORSOptions{Origins: []string{"http://x"}}
 	o.Limits.Rate, o.Limits.KeyFailures = 1<<30, 1<<30
 	ln, err := net.Listen("unix", filepath.Join(f.TempDir(), "s")) // ports would run out

@@ -8,16 +8,20 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/proxy/response"
 )
 
 // healthz says that the process answers at all.
 func (s *Server) healthz(c *fiber.Ctx) error {
+	return sendUnkept(c, []byte(`{"status":200,"count":0,"data":[]}`))
+}
+
+// sendUnkept sends JSON that no cache may keep.
+func sendUnkept(c *fiber.Ctx, text []byte) error {
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Set(fiber.HeaderContentType, response.ContentType)
-	return c.SendString(`{"status":200,"count":0,"data":[]}`)
+	return c.Send(text)
 }
 
 // readyz says whether requests should come here: every view is loaded and the
@@ -28,7 +32,7 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	switch {
 	case s.draining.Load():
 		return notReady(c, "Draining.")
-	case !s.views.Ready():
+	case !s.options.Views.Ready():
 		return notReady(c, fmt.Sprintf("Loading %s.", strings.Join(s.unloaded(), ", ")))
 	}
 	views, msg := s.degraded()
@@ -57,8 +61,8 @@ type degradedView struct {
 // degraded lists the views that are not served as they should be, and says why.
 func (s *Server) degraded() (views []degradedView, msg string) {
 	var stale, stored, empty bool
-	for _, status := range s.views.Status() {
-		none := sourceEmpty(status.Meta.Health) && !slices.Contains(s.optional, status.View)
+	for _, status := range s.options.Views.Status() {
+		none := sourceEmpty(status.Meta.Health) && !slices.Contains(s.options.Optional, status.View)
 		if !none && !status.Stale {
 			continue
 		}
@@ -79,22 +83,14 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 	return views, strings.Join(reasons, " ")
 }
 
-// sourceEmpty reports whether a run of a view's job found no records in its source, also
-// where it held the view back because of that.
-func sourceEmpty(h origin.Health) bool {
-	return h.Scanned == 0 && (h.Status == origin.HealthOK || h.Status == origin.HealthHeld)
-}
-
-// notReady is no failure to be logged: whoever asks wants to know just this.
+// notReady is no failure to be logged: a balancer asks to learn just this.
 func notReady(c *fiber.Ctx, msg string) error {
-	c.Set(fiber.HeaderCacheControl, "no-store")
-	c.Set(fiber.HeaderContentType, response.ContentType)
-	return c.Status(fiber.StatusServiceUnavailable).Send(response.Failure(fiber.StatusServiceUnavailable, unavailable, msg))
+	return sendUnkept(c.Status(fiber.StatusServiceUnavailable), response.Failure(fiber.StatusServiceUnavailable, unavailable, msg))
 }
 
 func (s *Server) unloaded() []string {
 	var names []string
-	for _, status := range s.views.Status() {
+	for _, status := range s.options.Views.Status() {
 		if status.Loaded.IsZero() {
 			names = append(names, status.View)
 		}

@@ -38,7 +38,7 @@ func (m *manual) pass(d time.Duration) {
 // behind is a site behind a proxy: tests of a handler have the peer 0.0.0.0.
 func behind(t testing.TB, o proxy.Options) *site {
 	t.Helper()
-	o.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/32"), netip.MustParsePrefix("10.0.0.0/8")}}
+	o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/32"), netip.MustParsePrefix("10.0.0.0/8")}}
 	return open(t, institute(t), o)
 }
 
@@ -136,7 +136,7 @@ func TestWhoIsLimited(t *testing.T) {
 	t.Run("the peer is no proxy", func(t *testing.T) {
 		o := options(t)
 		o.Limits.Rate = 1
-		o.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+		o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
 		s := open(t, institute(t), o)
 		s.get("/api/html", "X-Forwarded-For", "192.0.2.1")
 		if got := s.get("/api/html", "X-Forwarded-For", "192.0.2.2").StatusCode; got != 429 {

@@ -394,7 +394,7 @@ func TestConnectionLimits(t *testing.T) {
 	t.Run("not of a trusted proxy", func(t *testing.T) {
 		o := options(t)
 		o.Limits.ClientConnections = 1
-		o.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+		o.Auth.Client = auth.ClientOptions{Header: "X-Forwarded-For", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 		l := serveLive(t, open(t, institute(t), o))
 		for range 3 {
 			conn := l.dial()

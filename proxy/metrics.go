@@ -1,8 +1,7 @@
 package proxy
 
 import (
-	"fmt"
-	"strconv"
+	"cmp"
 	"strings"
 	"sync"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
@@ -35,64 +35,49 @@ type Metrics struct {
 	jobRows    *prometheus.CounterVec // view, what
 	jobLast    *prometheus.GaugeVec   // view, outcome
 	leading    prometheus.Gauge
-	jobDue     jobsDue
-
-	series sync.Map // figures by route and class, so that labels are not hashed each time
+	jobDue     sync.Map // from the view of a job to the time.Time of its next run
 }
 
 // NewMetrics returns counters at zero. A server adds its views and answers.
 func NewMetrics() *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "vitrine_requests_in_flight", Help: "Requests being answered."}),
-		connections: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "vitrine_connections", Help: "Connections that are open."}),
-		refused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vitrine_connections_refused_total", Help: "Connections beyond limits.concurrency or limits.client_connections."}),
-		evicted: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vitrine_connections_evicted_total", Help: "Idle connections closed to make room at limits.concurrency."}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vitrine_panics_total", Help: "Requests that a panic ended."}),
-		wrongKeys: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vitrine_wrong_keys_total", Help: "Requests with a wrong API key or operator's token."}),
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vitrine_request_seconds", Help: "Time from the first byte read to the answer handed to the connection.",
-			Buckets: []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 15}}, []string{"endpoint", "class"}),
-		bytes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vitrine_response_bytes", Help: "Bytes of body sent, as coded.",
-			Buckets: prometheus.ExponentialBuckets(256, 8, 8)}, []string{"endpoint", "class"}),
-		jobRuns: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vitrine_job_runs_total", Help: "Runs of a view's job by how they ended: published, unchanged, held, error, stopped or missed."}, []string{"view", "outcome"}),
-		jobSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vitrine_job_seconds", Help: "Time a job took.",
-			Buckets: prometheus.ExponentialBuckets(.01, 4, 9)}, []string{"view"}),
-		jobRows: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vitrine_job_rows_total", Help: "Rows changed, removed and skipped by jobs."}, []string{"view", "what"}),
-		jobLast: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "vitrine_job_last_seconds", Help: "When a job last ended so, in Unix time."}, []string{"view", "outcome"}),
-		leading: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "vitrine_job_leading", Help: "Whether this process holds the lease to run jobs."}),
+	m := &Metrics{registry: prometheus.NewRegistry()}
+	m.registry.MustRegister(collector(m.collectJobs), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	add := promauto.With(m.registry)
+	gauge := func(name, help string) prometheus.Gauge {
+		return add.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
-	m.registry.MustRegister(&m.jobDue, m.inFlight, m.connections, m.refused, m.evicted, m.panics, m.wrongKeys, m.requests, m.bytes, m.jobRuns, m.jobSeconds, m.jobRows, m.jobLast, m.leading,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	counter := func(name, help string) prometheus.Counter {
+		return add.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return add.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histograms := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return add.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	}
+	m.inFlight = gauge("vitrine_requests_in_flight", "Requests being answered.")
+	m.connections = gauge("vitrine_connections", "Connections that are open.")
+	m.refused = counter("vitrine_connections_refused_total", "Connections beyond limits.concurrency or limits.client_connections.")
+	m.evicted = counter("vitrine_connections_evicted_total", "Idle connections closed to make room at limits.concurrency.")
+	m.panics = counter("vitrine_panics_total", "Requests that a panic ended.")
+	m.wrongKeys = counter("vitrine_wrong_keys_total", "Requests with a wrong API key or operator's token.")
+	m.requests = histograms("vitrine_request_seconds", "Time from the first byte read to the answer handed to the connection.",
+		[]float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 15}, "endpoint", "class")
+	m.bytes = histograms("vitrine_response_bytes", "Bytes of body sent, as coded.", prometheus.ExponentialBuckets(256, 8, 8), "endpoint", "class")
+	m.jobRuns = counters("vitrine_job_runs_total", "Runs of a view's job by how they ended: published, unchanged, held, error, stopped or missed.", "view", "outcome")
+	m.jobSeconds = histograms("vitrine_job_seconds", "Time a job took.", prometheus.ExponentialBuckets(.01, 4, 9), "view")
+	m.jobRows = counters("vitrine_job_rows_total", "Rows changed, removed and skipped by jobs.", "view", "what")
+	m.jobLast = add.NewGaugeVec(prometheus.GaugeOpts{Name: "vitrine_job_last_seconds", Help: "When a job last ended so, in Unix time."}, []string{"view", "outcome"})
+	m.leading = gauge("vitrine_job_leading", "Whether this process holds the lease to run jobs.")
 	return m
 }
 
-// watch adds what is read when it is asked for. Metrics serve one server.
-func (m *Metrics) watch(views Source, store func() circuit.State, results *result.Cache, now func() time.Time) error {
-	if err := m.registry.Register(&viewCollector{views: views, now: now}); err != nil {
-		return fmt.Errorf("proxy: metrics of views: %w", err)
-	}
+// watch adds what is read when it is asked for. Metrics serve one server; store may be nil.
+func (m *Metrics) watch(views Source, store func() circuit.State, results *result.Cache, now func() time.Time) {
+	m.registry.MustRegister(collectViews(views, now), collectResults(results))
 	if store != nil {
-		if err := m.registry.Register(&storeCollector{store: store, now: now}); err != nil {
-			return fmt.Errorf("proxy: metrics of the store: %w", err)
-		}
+		m.registry.MustRegister(collectStore(store, now))
 	}
-	if err := m.registry.Register(&resultCollector{results}); err != nil {
-		return fmt.Errorf("proxy: metrics of answers: %w", err)
-	}
-	return nil
 }
 
 // WatchLog adds how many lines the log dropped so far, because they could not be
@@ -119,54 +104,36 @@ func (m *Metrics) JobMissed(view string, runs int) {
 }
 
 // JobDue records in how long the next run of a view's job is due.
-func (m *Metrics) JobDue(view string, in time.Duration) { m.jobDue.at.Store(view, time.Now().Add(in)) }
+func (m *Metrics) JobDue(view string, in time.Duration) { m.jobDue.Store(view, time.Now().Add(in)) }
 
 // Leading records whether this process holds the lease to run jobs. One that does not has
 // none due.
 func (m *Metrics) Leading(leads bool) {
-	m.leading.Set(0)
-	m.jobDue.at.Clear()
-	if leads {
-		m.leading.Set(1)
-	}
+	m.leading.Set(truth(leads))
+	m.jobDue.Clear()
 }
 
-// figures are the two histograms of an endpoint and class.
-type figures struct{ seconds, bytes prometheus.Observer }
+// classes are the labels of statuses by their first digit.
+var classes = [...]string{1: "1xx", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"}
 
-// figuresOf finds them by the route that answered and the status. Routes are few
-// and fixed; a path nobody answers for must not become a label.
-func (m *Metrics) figuresOf(c *fiber.Ctx) figures {
-	class := c.Response().StatusCode() / 100
+// labelsOf returns the labels of an answer: the route that answered, and the class of the
+// status. Routes are few and fixed; a path that no route answers must not become a label.
+func labelsOf(c *fiber.Ctx) (endpoint, class string) {
 	path := c.Route().Path // one of ours: not in Fiber's buffers
-	type series struct {
-		path  string
-		class int
-	}
-	if found, ok := m.series.Load(series{path, class}); ok {
-		return found.(figures)
-	}
-	endpoint := strings.TrimPrefix(strings.TrimPrefix(path, "/"), "api/")
-	if endpoint == "" {
-		endpoint = "other"
-	}
-	label := strconv.Itoa(class) + "xx"
-	f := figures{m.requests.WithLabelValues(endpoint, label), m.bytes.WithLabelValues(endpoint, label)}
-	m.series.Store(series{path, class}, f)
-	return f
+	return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(path, "/"), "api/"), "other"), classes[c.Response().StatusCode()/100]
 }
 
 // observe records an answered request.
 func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
-	f := m.figuresOf(c)
-	f.seconds.Observe(took.Seconds())
+	endpoint, class := labelsOf(c)
+	m.requests.WithLabelValues(endpoint, class).Observe(took.Seconds())
 	if !c.Response().IsBodyStream() {
-		f.bytes.Observe(float64(len(c.Response().Body())))
+		m.bytes.WithLabelValues(endpoint, class).Observe(float64(len(c.Response().Body())))
 	}
 }
 
 // streamed returns what a stream calls with its size when it has ended.
 func (m *Metrics) streamed(c *fiber.Ctx) func(int64) {
-	bytes := m.figuresOf(c).bytes
+	bytes := m.bytes.WithLabelValues(labelsOf(c))
 	return func(sent int64) { bytes.Observe(float64(sent)) }
 }

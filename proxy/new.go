@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -22,23 +23,19 @@ func New(o Options) (*Server, error) {
 	if o.Views == nil {
 		return nil, errors.New("proxy: Options.Views is missing")
 	}
+	o.Limits = o.Limits.withDefaults()
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	s := &Server{
-		views:  o.Views,
-		limits: o.Limits.withDefaults(), backtracking: o.Filter.RegexTimeout,
+		options: o, metrics: o.Metrics, log: o.Logger,
 		rate:      auth.NewLimiter(max(o.Limits.Rate, o.Limits.Burst), o.Limits.Rate, time.Second),
 		guesses:   auth.NewGuesses(o.Limits.KeyFailures),
 		strangers: api.Strangers(),
-		store:     o.Store, optional: o.Optional,
-		metrics: o.Metrics, log: o.Logger, accessLog: o.AccessLog, now: o.Now,
-	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.metrics == nil {
-		s.metrics = NewMetrics()
-	}
-	if s.now == nil {
-		s.now = time.Now
 	}
 	var err error
 	if s.results, err = result.New(o.Cache); err != nil {
@@ -52,7 +49,7 @@ func New(o Options) (*Server, error) {
 		s.Close()
 		return nil, err
 	}
-	s.views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
+	o.Views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
 		return s.settings.Load().response.Prepare(ctx, next)
 	})
 	return s, nil
@@ -65,9 +62,7 @@ func (s *Server) open(o Options) error {
 		return err
 	}
 	s.settings.Store(first)
-	if err := s.metrics.watch(s.views, s.store, s.results, s.now); err != nil {
-		return err
-	}
+	s.metrics.watch(o.Views, o.Store, s.results, s.options.Now)
 	s.app = s.newApp()
 	s.routes(first)
 	s.app.Server().Handler = s.lastWhileDraining(refuseUnknownMethods(s.app))
@@ -85,17 +80,17 @@ func (s *Server) newApp() *fiber.App {
 		AppName:               "vitrine",
 		DisableStartupMessage: true,
 		CaseSensitive:         true,
-		ReadBufferSize:        s.limits.URLBytes + listener.HeaderRoom,
+		ReadBufferSize:        s.options.Limits.URLBytes + listener.HeaderRoom,
 		WriteBufferSize:       writeBuffer,
 		ReduceMemoryUsage:     true, // see listener.Conn
 		Concurrency:           listener.MostServed,
-		BodyLimit:             s.limits.BodyBytes,
-		ReadTimeout:           s.limits.Read,
-		WriteTimeout:          s.limits.Send,
-		IdleTimeout:           s.limits.Idle,
+		BodyLimit:             s.options.Limits.BodyBytes,
+		ReadTimeout:           s.options.Limits.Read,
+		WriteTimeout:          s.options.Limits.Send,
+		IdleTimeout:           s.options.Limits.Idle,
 		ErrorHandler:          s.fail,
 
-		// Nobody's X-Forwarded-Host counts; clients are known by auth.Clients.
+		// No X-Forwarded-Host counts; auth.ClientOptions says where clients are known from.
 		EnableTrustedProxyCheck: true,
 		// A form in a body would be read, into files if it is large.
 		DisablePreParseMultipartForm: true,

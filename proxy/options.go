@@ -12,9 +12,6 @@ import (
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/response"
-	"vitrine/rules/access"
-	"vitrine/rules/filter"
-	"vitrine/rules/label"
 )
 
 // Source is where answers come from; *view.Set is one.
@@ -28,61 +25,29 @@ type Source interface {
 
 // Options configures a Server. Views is needed; everything else has a default.
 type Options struct {
+	// Options is what the resources plan with. The server sets Timeout and Strangers of it
+	// itself.
+	api.Options
 	Views   Source
-	Metrics *Metrics      // if nil, the server makes its own
-	Access  *access.Rules // if nil, nothing is granted and nothing hidden
-	Auth    AuthOptions
+	Metrics *Metrics     // if nil, the server makes its own
+	Auth    auth.Options // keys, sessions and clients; the server sets the rest
 	Limits  Limits
-	Filter  filter.Options // limits of filters; Param and HexIDs are set by the proxy
 	Cache   result.Options
 	Fresh   response.Freshness
 	CORS    CORSOptions
-	Client  auth.ClientOptions
 	Admin   AdminOptions
 
 	// Codings are those on offer, best first. If nil, zstd, br, gzip; if empty, none.
 	Codings []result.Coding
 
-	// StartYear is the first year of /api/html.
-	StartYear int
-	// Affiliated names the fields of an author that mark affiliation. If empty, affiliated and aoi.
-	Affiliated []string
-
 	Logger    *slog.Logger // if nil, nothing is logged
 	AccessLog bool         // one line for each request, at level info
-	// Now is the clock. If nil, time.Now.
-	Now func() time.Time
-	// Zone is where days and years begin. If nil, UTC.
-	Zone *time.Location
 
-	// Language of labels where a request does not ask for another. If empty, en.
-	Language string
-	// Labels are the names of codes, and what the API says itself. If nil, codes go by themselves.
-	Labels *label.Sets
-
-	// Records is asked for persons whom the views do not have yet. If nil, nobody is.
-	Records api.Records
-	// Store tells how the store behind the views stands. If nil, nothing is told of it.
+	// Store returns how the store behind the views stands. If nil, it is not reported.
 	Store func() circuit.State
 	// Optional names the views whose source may be empty; any other is reported as
 	// degraded then.
 	Optional []string
-	// Citations is the external citation index. If nil, there is none.
-	Citations api.Citations
-	// FormattedSingle lets formatted on projects answer its table alone; off, the list
-	// follows it as a second document, as API.md has it.
-	FormattedSingle bool
-	// SpectrumOff disables /portfolio/spectrum: its list is empty.
-	SpectrumOff bool
-}
-
-// AuthOptions says who is let in (API.md: Authentication).
-type AuthOptions struct {
-	// APIKey is asked of every call under /api. If empty, nobody is asked.
-	APIKey string
-	// PortfolioKey is asked of every call under /portfolio. If empty, nobody is asked.
-	PortfolioKey string
-	Session      auth.SessionOptions
 }
 
 // Limits bounds what one request may cost. A zero field has the default named, a
@@ -119,7 +84,7 @@ type CORSOptions struct {
 
 // AdminOptions configures the operator's app.
 type AdminOptions struct {
-	// Token is asked as a bearer token. If empty, nobody is asked.
+	// Token is asked as a bearer token. If empty, none is asked.
 	Token string
 	// Hosts are the names by which the listener is asked for, beside addresses and
 	// localhost. They matter where there is no Token.
@@ -136,7 +101,7 @@ type Refresh struct {
 	Wait  bool   // answer when the jobs have run
 }
 
-// Refreshed is what came of asking for a refresh.
+// Refreshed is the outcome of a Refresh.
 type Refreshed struct {
 	Done  bool     `json:"done"`           // false: asked for, still under way
 	Views []string `json:"views"`          // the views concerned

@@ -17,14 +17,8 @@ import (
 // longestRecording is how long a trace or a profile is recorded at most.
 const longestRecording = time.Minute
 
-// leftPoll is how often a recording checks whether its client has left.
-const leftPoll = 200 * time.Millisecond
-
-// hasLeft reports whether the client of a request has closed its connection.
-func hasLeft(c *fiber.Ctx) bool {
-	conn, ok := c.Context().Conn().(*listener.Conn)
-	return ok && conn.Gone()
-}
+// recordingPoll is how often a recording checks whether its client has left.
+const recordingPoll = 200 * time.Millisecond
 
 // recordings answers /debug/pprof/profile and /debug/pprof/trace. Those of Fiber's
 // middleware would record for as long as they were asked to, even for a client that has left.
@@ -54,18 +48,11 @@ func (s *Server) record(usual time.Duration, start func(io.Writer) error, stop f
 		}
 		var out bytes.Buffer
 		if err := start(&out); err != nil {
-			return &told{problem{fiber.StatusConflict, wrongCall, "Another recording goes on."}}
+			return problem{fiber.StatusConflict, wrongCall, "Another recording goes on."}
 		}
-		end, poll := time.NewTimer(length), time.NewTicker(leftPoll)
-		defer end.Stop()
-		defer poll.Stop()
-		for going := true; going; {
-			select {
-			case <-end.C:
-				going = false
-			case <-poll.C:
-				going = !s.draining.Load() && !hasLeft(c)
-			}
+		conn, _ := c.Context().Conn().(*listener.Conn) // nil in tests without a listener
+		for end := time.Now().Add(length); time.Now().Before(end) && !s.draining.Load() && (conn == nil || !conn.Gone()); {
+			time.Sleep(min(recordingPoll, time.Until(end)))
 		}
 		stop()
 		c.Set(fiber.HeaderContentType, fiber.MIMEOctetStream)

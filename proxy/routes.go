@@ -2,8 +2,9 @@ package proxy
 
 import (
 	"bytes"
+	"encoding/hex"
 	"net/http"
-	"strconv"
+	"regexp"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -21,11 +22,7 @@ func (s *Server) routes(first *settings) {
 	s.app.Use(s.edge)
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
-	described := describe(s)
-	s.app.Get("/", described.entrance)
-	s.app.Get("/openapi.json", described.openapi)
-	s.app.Get("/openapi-3.0.json", described.openapi30)
-	s.app.Get("/docs", described.docs)
+	s.describe()
 	if s.rate != nil {
 		limit := func(c *fiber.Ctx) error { return s.settingsOf(c).limit(c) }
 		s.app.Use("/api", limit)
@@ -48,23 +45,22 @@ func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
+// escaped is an escape of a letter, a digit or one of "-._~", and perhaps of others.
+var escaped = regexp.MustCompile(`%[2-7][0-9A-Fa-f]`)
+
 // decodeUnreserved decodes letters, digits and "-._~" alone.
 func decodeUnreserved(path []byte) []byte {
-	out := make([]byte, 0, len(path))
-	for i := 0; i < len(path); i++ {
-		c := path[i]
-		if c == '%' && i+2 < len(path) {
-			n, err := strconv.ParseUint(string(path[i+1:i+3]), 16, 8)
-			switch d := byte(n); {
-			case err != nil:
-			case 'a' <= d && d <= 'z', 'A' <= d && d <= 'Z', '0' <= d && d <= '9', strings.IndexByte("-._~", d) >= 0:
-				c, i = d, i+2
-			}
+	return escaped.ReplaceAllFunc(path, func(escape []byte) []byte {
+		plain, _ := hex.DecodeString(string(escape[1:]))
+		if strings.ContainsAny(string(plain), unreserved) {
+			return plain
 		}
-		out = append(out, c)
-	}
-	return out
+		return escape
+	})
 }
+
+// unreserved are the characters that need no encoding (RFC 3986: 2.3).
+const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
 
 // refuseUnknownMethods answers methods HTTP does not know as any other that is
 // not allowed; Fiber would send plain text.

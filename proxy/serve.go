@@ -70,8 +70,8 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving 
 // bounded puts the limits on connections before a listener.
 func (s *Server) bounded(ln net.Listener) *listener.Listener {
 	return listener.New(ln, listener.Options{
-		Read: s.limits.Read, Write: s.limits.Write, HeaderBytes: s.limits.URLBytes + listener.HeaderRoom,
-		MaxConns: s.limits.Concurrency, MaxPerClient: s.limits.ClientConnections,
+		Read: s.options.Limits.Read, Write: s.options.Limits.Write, HeaderBytes: s.options.Limits.URLBytes + listener.HeaderRoom,
+		MaxConns: s.options.Limits.Concurrency, MaxPerClient: s.options.Limits.ClientConnections,
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
 	})
@@ -110,11 +110,11 @@ func (s *Server) rescue(c *listener.Conn, p *panicked) {
 // drain lets balancers see that nothing more should come here.
 func (s *Server) drain() {
 	s.draining.Store(true)
-	if s.limits.DrainDelay <= 0 {
+	if s.options.Limits.DrainDelay <= 0 {
 		return
 	}
-	s.log.Info("draining", "for", s.limits.DrainDelay)
-	time.Sleep(s.limits.DrainDelay)
+	s.log.Info("draining", "for", s.options.Limits.DrainDelay)
+	time.Sleep(s.options.Limits.DrainDelay)
 }
 
 // shutDown ends one app and returns why it did not end well. A client that has not
@@ -134,13 +134,13 @@ func (s *Server) shutDown(v *serving) error {
 		v.conns.Wait()
 	}()
 	var late <-chan time.Time
-	if s.limits.Shutdown > 0 {
-		late = time.After(s.limits.Shutdown)
+	if s.options.Limits.Shutdown > 0 {
+		late = time.After(s.options.Limits.Shutdown)
 	}
 	select {
 	case <-answered:
 	case <-late:
-		s.log.Warn("clients cut off", "address", addr, "after", s.limits.Shutdown, "connections", v.CloseAll())
+		s.log.Warn("clients cut off", "address", addr, "after", s.options.Limits.Shutdown, "connections", v.CloseAll())
 	}
 	if err != nil {
 		return fmt.Errorf("proxy: shut down %s: %w", addr, err)

@@ -7,13 +7,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"vitrine/cache/fair"
-	"vitrine/cache/origin/circuit"
 	"vitrine/cache/result"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
@@ -26,23 +24,16 @@ type Server struct {
 	settings atomic.Pointer[settings]
 	adopting sync.Mutex // guards the way to the next settings
 
-	views        Source
-	results      *result.Cache
-	planner      *response.Planner
-	popular      response.Popular
-	rate         *auth.Limiter // nil: not limited
-	guesses      *auth.Limiter // of keys; nil: not limited
-	strangers    *auth.Limiter // of users that the citation index does not have
-	limits       Limits
-	backtracking time.Duration        // of the matches of one request
-	store        func() circuit.State // nil: it is not reported
-	optional     []string             // views whose source may be empty
-	counted      sync.Once            // what authors are counted by was made
-
+	options   Options // those it was made with, defaults included; Adopt changes settings alone
 	metrics   *Metrics
 	log       *slog.Logger
-	accessLog bool
-	now       func() time.Time
+	results   *result.Cache
+	planner   *response.Planner
+	popular   response.Popular
+	rate      *auth.Limiter // nil: not limited
+	guesses   *auth.Limiter // of keys; nil: not limited
+	strangers *auth.Limiter // of users that the citation index does not have
+	counted   sync.Once     // what authors are counted by was made
 
 	draining atomic.Bool
 	close    sync.Once
@@ -69,19 +60,19 @@ func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.Reques
 // charged to and ends, where the system can tell, when the client closes its connection,
 // also if it closes only the direction it sends in: the two look the same.
 func (s *Server) context(ctx context.Context, c *fiber.Ctx) context.Context {
-	ctx = fair.With(ctx, fair.Caller{Client: s.settingsOf(c).auth.Client(c), Backtracking: pcre.NewBudget(s.backtracking)})
+	ctx = fair.With(ctx, fair.Caller{Client: s.settingsOf(c).auth.Client(c), Backtracking: pcre.NewBudget(s.options.Filter.RegexTimeout)})
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
 		ctx = conn.Watch(ctx)
 	}
 	return ctx
 }
 
-// quiet logs what the server says of single connections, which any client can make
-// it say, where it is asked for.
+// quiet logs what the HTTP server reports of single connections at level debug: any client
+// can cause such a line.
 type quiet struct{ log *slog.Logger }
 
-// Printf implements fasthttp.Logger. Of an error is told what comes before the part of
-// the request that it quotes: that may be a key.
+// Printf implements fasthttp.Logger. It cuts an error before the part of the request that
+// the error quotes: that may be a key.
 func (q quiet) Printf(format string, args ...any) {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {
@@ -97,5 +88,5 @@ func (s *Server) App() *fiber.App { return s.app }
 // AdminApp returns the operator's app.
 func (s *Server) AdminApp() *fiber.App { return s.admin }
 
-// Metrics returns the counters; the materializer's outcomes are told to it.
+// Metrics returns the counters; the materializer reports its outcomes to them.
 func (s *Server) Metrics() *Metrics { return s.metrics }

@@ -35,19 +35,14 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
 	}
-	set.env, err = api.New(api.Options{
-		Views: s.views, Filter: o.Filter, Access: o.Access, Records: o.Records, Citations: o.Citations, Strangers: s.strangers,
-		Language: o.Language, Labels: o.Labels, Now: s.now, Zone: o.Zone, Timeout: s.limits.Request,
-		StartYear: o.StartYear, Affiliated: o.Affiliated, FormattedSingle: o.FormattedSingle, SpectrumOff: o.SpectrumOff,
-	})
-	if err != nil {
+	resources := o.Options
+	resources.Views, resources.Strangers, resources.Now, resources.Timeout = s.options.Views, s.strangers, s.options.Now, s.options.Limits.Request
+	if set.env, err = api.New(resources); err != nil {
 		return nil, err
 	}
-	set.auth, err = auth.New(auth.Options{
-		APIKey: o.Auth.APIKey, PortfolioKey: o.Auth.PortfolioKey, Token: o.Admin.Token, Session: o.Auth.Session, Client: o.Client,
-		Person: set.env.Person, Guesses: s.guesses, WrongKeys: s.metrics.wrongKeys, Now: s.now,
-	})
-	if err != nil {
+	who := o.Auth
+	who.Token, who.Person, who.Guesses, who.WrongKeys, who.Now = o.Admin.Token, set.env.Person, s.guesses, s.metrics.wrongKeys, s.options.Now
+	if set.auth, err = auth.New(who); err != nil {
 		return nil, err
 	}
 	set.limit = set.auth.Limit(s.rate)
@@ -61,10 +56,10 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}
 	}
 	set.response = response.New(response.Options{
-		Views: s.views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: codings,
+		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: codings,
 		Freshness: o.Fresh, Vary: vary, CORS: set.cors != nil,
-		KeptBytes: s.limits.KeptBytes, Timeout: s.limits.Request,
-		Context: s.context, Streamed: s.metrics.streamed, Generation: generation, Adopted: adopted, Now: s.now,
+		KeptBytes: s.options.Limits.KeptBytes, Timeout: s.options.Limits.Request,
+		Context: s.context, Streamed: s.metrics.streamed, Generation: generation, Adopted: adopted, Now: s.options.Now,
 		Warm: func(ctx context.Context, shown *view.Snapshot) {
 			if err := set.env.Warm(ctx, shown, &s.counted); err != nil && ctx.Err() == nil {
 				s.log.Warn("not made before it is asked for", "view", shown.Meta().View, "error", err)
@@ -82,7 +77,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 func (s *Server) Adopt(o Options) error {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
-	next, err := s.newSettings(o, s.settings.Load().generation+1, s.now())
+	next, err := s.newSettings(o, s.settings.Load().generation+1, s.options.Now())
 	if err != nil {
 		return err
 	}

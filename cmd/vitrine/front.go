@@ -50,27 +50,29 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		return proxy.Options{}, fmt.Errorf("http.trusted_proxies: %w", err)
 	}
 	o := proxy.Options{
-		Views: p.views, Store: p.store.State, Records: p.store, Metrics: p.metrics, Access: rights,
-		Auth: proxy.AuthOptions{
+		Options: api.Options{
+			Filter: filterLimits(cfg.Limits), Access: rights, Records: p.store,
+			Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
+			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
+			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
+		},
+		Views: p.views, Store: p.store.State, Metrics: p.metrics,
+		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
+			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: trusted},
 		},
 		Limits: requestLimits(cfg.Config),
-		Filter: filterLimits(cfg.Limits),
 		Cache:  answerLimits(cfg.Config),
 		Fresh: response.Freshness{
 			MaxAge: cfg.HTTP.CacheControl.MaxAge, StaleWhileRevalidate: cfg.HTTP.CacheControl.StaleWhileRevalidate,
 			StaleIfError: cfg.HTTP.CacheControl.StaleIfError, KeyedPublic: cfg.HTTP.CacheControl.Keyed == "public",
 		},
 		CORS:    proxy.CORSOptions{Origins: cfg.HTTP.CORS.Origins, Credentials: cfg.HTTP.CORS.Credentials, MaxAge: cfg.HTTP.CORS.MaxAge},
-		Client:  auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: trusted},
 		Codings: named[result.Coding](cfg.HTTP.Compress.Codings),
 		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh},
 
-		StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
-		Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
-		Optional:        cfg.Views.Optional,
-		FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
-		Logger: log, AccessLog: cfg.Log.Requests,
+		Optional: cfg.Views.Optional,
+		Logger:   log, AccessLog: cfg.Log.Requests,
 	}
 	if p.citations != nil {
 		o.Citations = p.citations

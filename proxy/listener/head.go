@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/valyala/fasthttp"
+	"golang.org/x/net/http/httpguts"
 )
 
 // CheckHead returns why a request is refused that servers on the way here may have read
@@ -20,7 +21,7 @@ func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 		reason = "The protocol is neither HTTP/1.1 nor HTTP/1.0."
 	case found.hosts > 1 || found.hosts == 0 && proto == "HTTP/1.1":
 		reason = "The request needs one Host header."
-	case !plainHost(h.Host()):
+	case !httpguts.ValidHostHeader(string(h.Host())):
 		reason = "The Host header names no host."
 	case found.coding > 1 || found.length > 1 || found.coding+found.length > 1:
 		reason = "The request tells its length twice."
@@ -65,26 +66,13 @@ func readHead(h *fasthttp.RequestHeader) (found head, reason string) {
 			reason = "A header has no name."
 		case bytes.IndexByte(line, '\r') >= 0:
 			reason = "A header has a bare carriage return."
-		case !isToken(name):
+		case !httpguts.ValidHeaderFieldName(string(name)):
 			reason = "A header's name has a character that no name has."
 		case strings.IndexByte("hctaHCTA", first) >= 0:
 			found.count(name, value)
 		}
 	}
 	return found, reason
-}
-
-// isToken reports whether a header has only characters that names may have (RFC 9110: 5.6.2).
-func isToken(name []byte) bool {
-	for _, b := range name {
-		switch {
-		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9':
-		case strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0:
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 func (f *head) count(name, value []byte) {
@@ -106,17 +94,3 @@ func (f *head) count(name, value []byte) {
 }
 
 func equalFold(b []byte, s string) bool { return len(b) == len(s) && strings.EqualFold(string(b), s) }
-
-// plainHost reports whether a Host has only characters that hosts and ports may have
-// (RFC 3986: 3.2.2).
-func plainHost(host []byte) bool {
-	for _, b := range host {
-		switch {
-		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9':
-		case strings.IndexByte("-._~:[]%!$&'()*+,;=", b) >= 0:
-		default:
-			return false
-		}
-	}
-	return true
-}

@@ -7,7 +7,7 @@ import (
 	"vitrine/cache/view"
 )
 
-// ViewStatus is how a view stands, as /admin/views and `vitrine status --json` spell it.
+// ViewStatus is how a view stands, as /admin/views and `vitrine status --json` write it.
 type ViewStatus struct {
 	View       string     `json:"view"`
 	Generation uint64     `json:"generation"` // 0: never published
@@ -18,7 +18,7 @@ type ViewStatus struct {
 	Job JobStatus `json:"job"`
 }
 
-// ServedView is what only a server that holds the view can tell.
+// ServedView is what only a server that holds the view can report.
 type ServedView struct {
 	Mode       string     `json:"mode"` // where its rows are: memory or store; empty before it is loaded
 	Segments   int        `json:"segments"`
@@ -53,7 +53,7 @@ type JobSkip struct {
 	Reason string `json:"reason"`
 }
 
-// StatusOf is the status of a view that the store tells of.
+// StatusOf is the status of a view as the store reports it.
 func StatusOf(m origin.Meta) ViewStatus {
 	h := m.Health
 	v := ViewStatus{
@@ -69,24 +69,63 @@ func StatusOf(m origin.Meta) ViewStatus {
 	return v
 }
 
-// served is the status of a view that is served.
-func served(s view.Status) ViewStatus {
+// sourceEmpty reports whether a run of a view's job found no records in its source, also
+// where it held the view back because of that.
+func sourceEmpty(h origin.Health) bool {
+	return h.Scanned == 0 && (h.Status == origin.HealthOK || h.Status == origin.HealthHeld)
+}
+
+// servedStatus is the status of a view that is served.
+func servedStatus(s view.Status) ViewStatus {
 	v := StatusOf(s.Meta)
 	v.View, v.Rows = s.View, s.Rows
 	v.ServedView = &ServedView{
 		Mode: string(s.Mode), Segments: s.Segments, RowBytes: s.RowBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
-		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale, Missing: s.Missing,
-	}
-	if s.Err != nil {
-		v.ServedView.Error = s.Err.Error()
+		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale, Missing: s.Missing, Error: text(s.Err),
 	}
 	return v
 }
 
-// instant is nil for a time that never was.
+// StoreStatus is how the store behind the views stands, as /admin/views writes it.
+type StoreStatus struct {
+	Name    string     `json:"name"`
+	Up      bool       `json:"up"`
+	Circuit string     `json:"circuit"` // closed or open
+	Since   *time.Time `json:"since"`   // when the circuit last changed; nil: never
+	Contact *time.Time `json:"contact"` // when the store last answered
+	Opened  uint64     `json:"opened"`  // times the circuit opened
+	Refused uint64     `json:"refused"` // operations that failed at once meanwhile
+	Error   string     `json:"error,omitempty"`
+}
+
+// storeStatus is nil where the store's state is not reported.
+func (s *Server) storeStatus() *StoreStatus {
+	if s.options.Store == nil {
+		return nil
+	}
+	st := s.options.Store()
+	circuit := "closed"
+	if st.Open {
+		circuit = "open"
+	}
+	return &StoreStatus{
+		Name: st.Store, Up: !st.Open, Circuit: circuit, Since: instant(st.Since), Contact: instant(st.Contact),
+		Opened: st.Opened, Refused: st.Refused, Error: text(st.Err),
+	}
+}
+
+// instant is nil for the zero time.
 func instant(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
 	return &t
+}
+
+// text is empty for no error.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
