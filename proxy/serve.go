@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"vitrine/cache/result"
 	"vitrine/proxy/listener"
 )
 
@@ -69,9 +70,10 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving 
 
 // bounded puts the limits on connections before a listener.
 func (s *Server) bounded(ln net.Listener) *listener.Listener {
+	limits := s.options.Limits
 	return listener.New(ln, listener.Options{
-		Read: s.options.Limits.Read, Write: s.options.Limits.Write, HeaderBytes: s.options.Limits.URLBytes + listener.HeaderRoom,
-		MaxConns: s.options.Limits.Concurrency, MaxPerClient: s.options.Limits.ClientConnections,
+		Read: limits.Read, Write: limits.Write, HeaderBytes: limits.URLBytes + listener.HeaderRoom,
+		MaxConns: limits.Concurrency, MaxPerClient: limits.ClientConnections,
 		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
 		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
 	})
@@ -110,11 +112,10 @@ func (s *Server) rescue(c *listener.Conn, p *panicked) {
 // drain lets balancers see that nothing more should come here.
 func (s *Server) drain() {
 	s.draining.Store(true)
-	if s.options.Limits.DrainDelay <= 0 {
-		return
+	if delay := s.options.Limits.DrainDelay; delay > 0 {
+		s.log.Info("draining", "for", delay)
+		time.Sleep(delay)
 	}
-	s.log.Info("draining", "for", s.options.Limits.DrainDelay)
-	time.Sleep(s.options.Limits.DrainDelay)
 }
 
 // shutDown ends one app and returns why it did not end well. A client that has not
@@ -128,18 +129,13 @@ func (s *Server) shutDown(v *serving) error {
 	}
 	err := v.Close()
 	<-v.ended
-	answered := make(chan struct{})
+	grace, answered := result.WithTimeout(context.Background(), s.options.Limits.Shutdown)
 	go func() {
-		defer close(answered)
+		defer answered()
 		v.conns.Wait()
 	}()
-	var late <-chan time.Time
-	if s.options.Limits.Shutdown > 0 {
-		late = time.After(s.options.Limits.Shutdown)
-	}
-	select {
-	case <-answered:
-	case <-late:
+	<-grace.Done()
+	if errors.Is(grace.Err(), context.DeadlineExceeded) {
 		s.log.Warn("clients cut off", "address", addr, "after", s.options.Limits.Shutdown, "connections", v.CloseAll())
 	}
 	if err != nil {

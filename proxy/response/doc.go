@@ -1,12 +1,14 @@
 // Package response turns plans into responses: what will be answered, by which bytes, with
 // which headers.
 //
-//	Planner    keeps the Plan of a query string                               (plan.go)
+//	Planner    keeps the Plan of a URL                                         (plan.go)
 //	Responder  negotiates, looks for a kept answer or has one computed, sets
 //	           the headers, sends the bytes or 304                            (responder.go, headers.go)
 //	Body       an evaluated answer: an iterator of byte pieces                (body.go, envelope.go)
+//	prepared   rows that lie in memory as they are sent, compressed in blocks
+//	           that other bodies share                                        (prepared.go)
 //	stream     a body too large to keep, even compressed, is made while it is
-//	           sent; prepared rows are compressed in blocks                   (large.go, blocks.go, stream.go)
+//	           sent                                                           (evaluate.go, stream.go)
 //	Popular    a sample of the queries answered, to answer them from the next
 //	           snapshot before it is shown                                    (popular.go)
 //

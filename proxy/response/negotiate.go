@@ -11,29 +11,22 @@ import (
 // 12.5.3): the highest weight wins, and of equals the first on offer.
 func negotiate(accept string, offer []result.Coding) result.Coding {
 	best, bestWeight := result.Identity, 0.0
-	if accept == "" {
-		return best
-	}
 	for _, coding := range offer {
-		if w := weight(accept, string(coding)); w > bestWeight {
+		w, named := weightOf(accept, string(coding))
+		if !named {
+			w, _ = weightOf(accept, "*")
+		}
+		if w > bestWeight {
 			best, bestWeight = coding, w
 		}
 	}
-	if w, named := weightOf(accept, "identity"); named && w > bestWeight {
+	if w, _ := weightOf(accept, "identity"); w > bestWeight {
 		return result.Identity
 	}
 	return best
 }
 
-// weight is what a coding is worth by its own name or else by "*".
-func weight(accept, coding string) float64 {
-	if w, named := weightOf(accept, coding); named {
-		return w
-	}
-	w, _ := weightOf(accept, "*")
-	return w
-}
-
+// weightOf returns the weight of a coding, and whether the header names it.
 func weightOf(accept, coding string) (w float64, named bool) {
 	for item := range strings.SplitSeq(accept, ",") {
 		name, parameters, _ := strings.Cut(item, ";")
@@ -63,11 +56,7 @@ func quality(parameters string) float64 {
 // matches reports whether If-None-Match names a tag (RFC 9110, 13.1.2): "*", or
 // a list compared weakly.
 func matches(header, etag string) bool {
-	header = strings.TrimSpace(header)
-	if header == "" {
-		return false
-	}
-	if header == "*" {
+	if strings.TrimSpace(header) == "*" {
 		return true
 	}
 	for item := range strings.SplitSeq(header, ",") { // our tags hold no comma

@@ -1,0 +1,64 @@
+package auth_test
+
+import (
+	"strings"
+	"testing"
+
+	"vitrine/proxy/auth"
+)
+
+func TestKey(t *testing.T) {
+	key := auth.NewKey("Right")
+	for given, want := range map[string]bool{"Right": true, "right": false, "Righ": false, "Right ": false, "": false} {
+		if got := key.Is(given); got != want {
+			t.Errorf("Is(%q) = %t", given, got)
+		}
+	}
+	for text, want := range map[string]bool{
+		"Right": true, "a Right one": true, "ends in Right": true, "Right begins it": true, "RighRight": true,
+		"": false, "Righ": false, "R i g h t": false, "right": false, strings.Repeat("Righ", 1000): false, strings.Repeat("Righ", 1000) + "t": true,
+	} {
+		if got := key.In(text); got != want {
+			t.Errorf("In(%.20q) = %t", text, got)
+		}
+	}
+	none := auth.NewKey("")
+	if none.Set() || !key.Set() || none.Is("") || none.In("") || none.In("text") {
+		t.Error("an empty text makes a key")
+	}
+}
+
+// TestRedactor: keys, and what may be one by its name, do not get into the log.
+func TestRedactor(t *testing.T) {
+	r := auth.Redactor{auth.NewKey("TOPSECRET")}
+	urls := []struct{ name, path, query, want string }{
+		{"nothing to hide", "/api/activities", "limit=1&offset=2", "/api/activities?limit=1&offset=2"},
+		{"no query", "/healthz", "", "/healthz"},
+		{"empty pairs", "/api/html", "&&limit=1&", "/api/html?limit=1"},
+		{"apikey", "/api/html", "apikey=x&limit=1", "/api/html?…&limit=1"},
+		{"apikey, encoded", "/api/html", "%61pikey=x%", "/api/html?…"},
+		{"apikey, encoded twice", "/api/html", "%2561pikey=x", "/api/html?…"},
+		{"apikey, other spellings", "/api/html", "API_Key=x&x-api-key=y&ap%20ikey=z", "/api/html?…&…&…"},
+		{"other secrets", "/api/html", "access_token=x&Passwords=y&clientSecret=z&jwt=a", "/api/html?…&…&…&…"},
+		{"a key under another name", "/api/html", "q=TOPSECRET&r=1", "/api/html?…&r=1"},
+		{"a key, encoded", "/api/html", "q=%54OPSECRET", "/api/html?…"},
+		{"a key as a name", "/api/html", "TOPSECRET", "/api/html?…"},
+		{"a URL with a key in a value", "/api/html", "next=/api/html?apikey=x", "/api/html?…"},
+		{"a word that holds key", "/api/html", "keyword=x&monkey=y", "/api/html?keyword=x&monkey=y"},
+		{"a key in the path", "/api/users/TOPSECRET", "limit=1", "/api/users/…?limit=1"},
+		{"a pair in the path", "/api/apikey=x/y", "", "/api/…"},
+		{"a part of the path that is named as a secret", "/TOP/SECRET", "", "/TOP/…"},
+		{"no text", "/a\xffb", "c=\xfe", "/a\uFFFDb?c=\uFFFD"},
+	}
+	for _, tt := range urls {
+		if got := r.URL(tt.path, tt.query); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+	if got := r.URL("/a", strings.Repeat("b=c&", 10_000)); len(got) > 3000 || !strings.HasSuffix(got, "…") {
+		t.Errorf("a long query has %d bytes in the log", len(got))
+	}
+	if !r.Holds("x-TOPSECRET-y") || r.Holds("TOPSECRE") {
+		t.Error("Holds finds the key alone")
+	}
+}

@@ -1,0 +1,64 @@
+package auth_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"vitrine/proxy/auth"
+)
+
+// TestLimiter: a client has as many drops as the bucket is large, gets one back at a time,
+// and takes none from other clients.
+func TestLimiter(t *testing.T) {
+	start := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	ada, bob := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8::/64")
+	l := auth.NewLimiter(2, 4, time.Minute) // one more every 15 s
+	steps := []struct {
+		name   string
+		after  time.Duration // since start
+		client netip.Prefix
+		take   bool // or look
+		want   auth.Level
+	}{
+		{"an unknown client has all", 0, ada, false, auth.Level{Left: 2}},
+		{"the first", 0, ada, true, auth.Level{Left: 1, Full: 15 * time.Second}},
+		{"looking takes none", 0, ada, false, auth.Level{Left: 1, Full: 15 * time.Second}},
+		{"the second", 0, ada, true, auth.Level{Left: 0, Full: 30 * time.Second}},
+		{"the third has to wait", 0, ada, true, auth.Level{Wait: 15 * time.Second, Full: 30 * time.Second}},
+		{"what waits takes none", 0, ada, false, auth.Level{Wait: 15 * time.Second, Full: 30 * time.Second}},
+		{"another client", 0, bob, true, auth.Level{Left: 1, Full: 15 * time.Second}},
+		{"not quite yet", 14 * time.Second, ada, true, auth.Level{Wait: time.Second, Full: 16 * time.Second}},
+		{"a drop came back", 15 * time.Second, ada, true, auth.Level{Left: 0, Full: 30 * time.Second}},
+		{"after a long time it is full, not more", time.Hour, ada, false, auth.Level{Left: 2}},
+		{"and has two", time.Hour, ada, true, auth.Level{Left: 1, Full: 15 * time.Second}},
+	}
+	for _, s := range steps {
+		f := l.Look
+		if s.take {
+			f = l.Take
+		}
+		if got := f(s.client, start.Add(s.after)); got != s.want {
+			t.Errorf("%s: %+v, want %+v", s.name, got, s.want)
+		}
+	}
+}
+
+func TestNoLimiter(t *testing.T) {
+	for _, drops := range []int{0, -1} {
+		if l := auth.NewLimiter(10, drops, time.Second); l != nil {
+			t.Errorf("%d drops: %+v, want no limit", drops, l)
+		}
+	}
+	if auth.NewGuesses(0) != nil || auth.NewGuesses(3) == nil {
+		t.Error("guesses are limited exactly if there is a number")
+	}
+}
+
+func TestWholeSeconds(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0", time.Nanosecond: "1", time.Second: "1", 1001 * time.Millisecond: "2", time.Hour: "3600"} {
+		if got := auth.WholeSeconds(d); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package listener_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vitrine/proxy/listener"
+)
+
+// unbounded is memory that is never short.
+type unbounded struct{}
+
+func (unbounded) Acquire(int64) {}
+func (unbounded) Release(int64) {}
+func (unbounded) Short() bool   { return false }
+
+const busy = "HTTP/1.1 503 Service Unavailable\r\n\r\n"
+
+// bounds are the options of the tests.
+func bounds() listener.Options {
+	return listener.Options{
+		HeaderBytes: 4 << 10, Busy: []byte(busy), InFlight: unbounded{}, Logger: slog.New(slog.DiscardHandler),
+		Client: func(peer net.Addr) netip.Prefix {
+			addr := peer.(*net.TCPAddr).AddrPort().Addr()
+			return netip.PrefixFrom(addr, addr.BitLen())
+		},
+		Open:    prometheus.NewGauge(prometheus.GaugeOpts{Name: "open"}),
+		Refused: prometheus.NewCounter(prometheus.CounterOpts{Name: "refused"}),
+		Evicted: prometheus.NewCounter(prometheus.CounterOpts{Name: "evicted"}),
+	}
+}
+
+// value is that of a metric.
+func value(t *testing.T, m prometheus.Collector) float64 {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m)
+	found, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	metric := found[0].GetMetric()[0]
+	return metric.GetGauge().GetValue() + metric.GetCounter().GetValue()
+}
+
+// open is a listener whose connections come out of a channel.
+type open struct {
+	*listener.Listener
+	accepted chan *listener.Conn
+}
+
+func listen(t *testing.T, o listener.Options) open {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := open{listener.New(ln, o), make(chan *listener.Conn, 64)}
+	go func() {
+		defer close(l.accepted)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			l.accepted <- c
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		for c := range l.accepted {
+			c.Disconnect()
+		}
+	})
+	return l
+}
+
+// dial connects a client; closed with the test.
+func (l open) dial(t *testing.T) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestOneHeadAtATime: a connection hands on one whole head, however it arrives, and what
+// follows it only later.
+func TestOneHeadAtATime(t *testing.T) {
+	const first, second = "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n", "GET /2 HTTP/1.1\r\nHost: x\r\n\r\n"
+	long := "GET /" + strings.Repeat("x", 3<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n"
+	tests := []struct {
+		name  string
+		sends []string
+		want  []string // heads, in turn
+		fails bool     // then
+	}{
+		{"at once", []string{first}, []string{first}, false},
+		{"byte by byte", strings.Split(first, ""), []string{first}, false},
+		{"two at once", []string{first + second}, []string{first, second}, false},
+		{"one and a half", []string{first + second[:9], second[9:]}, []string{first, second}, false},
+		{"empty lines first", []string{"\r\n\r", "\n" + first + "\r\n" + second}, []string{first, second}, false},
+		{"a long one", []string{long[:100], long[100:], first}, []string{long, first}, false},
+		{"a line feed alone first", []string{"\n" + first}, []string{"\x00"}, true},
+		{"a line feed alone after an empty line", []string{"\r\n\n" + first}, []string{"\x00"}, true},
+		{"a line feed alone in a head", []string{"GET / HTTP/1.1\nHost: x\r\n\r\n"}, []string{"GET / HTTP/1.1\n"}, true},
+		{"another protocol", []string{"\x16\x03\x01"}, []string{"\x16\x03\x01"}, true},
+		{"too long a head", []string{"GET /" + strings.Repeat("x", 8<<10)}, []string{"GET /" + strings.Repeat("x", 4<<10-5)}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l := listen(t, bounds())
+			client := l.dial(t)
+			go func() {
+				for _, text := range tt.sends {
+					_, _ = io.WriteString(client, text)
+				}
+			}()
+			server := <-l.accepted
+			defer server.Disconnect()
+			for _, want := range tt.want {
+				if got := readHead(t, server, len(want)); got != want {
+					t.Fatalf("%q, want %q", got, want)
+				}
+			}
+			if tt.fails {
+				if _, err := server.Read(make([]byte, 1)); err == nil || errors.Is(err, io.EOF) {
+					t.Errorf("error %v after a head that is refused", err)
+				}
+			}
+			if long := strings.HasPrefix(tt.name, "too long"); server.URLTooLong() != long {
+				t.Errorf("the URL is too long: %t", !long)
+			}
+		})
+	}
+}
+
+// readHead reads as the server does: one byte, and then what there is.
+func readHead(t *testing.T, c *listener.Conn, size int) string {
+	t.Helper()
+	head := make([]byte, size)
+	if _, err := c.Read(head[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, head[1:]); err != nil {
+		t.Fatal(err)
+	}
+	return string(head)
+}
+
+// TestLimits: connections beyond the limits get the response for them; idle ones make room.
+func TestLimits(t *testing.T) {
+	refused := func(t *testing.T, c net.Conn) {
+		t.Helper()
+		if got, err := io.ReadAll(c); string(got) != busy || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	t.Run("of one client", func(t *testing.T) {
+		o := bounds()
+		o.MaxPerClient = 2
+		l := listen(t, o)
+		l.dial(t)
+		l.dial(t)
+		first := <-l.accepted
+		<-l.accepted
+		refused(t, l.dial(t))
+		if got := value(t, o.Refused); got != 1 {
+			t.Errorf("%g refused", got)
+		}
+		first.Disconnect()
+		first.Disconnect() // counts once
+		if got := value(t, o.Open); got != 1 {
+			t.Errorf("%g open", got)
+		}
+		l.dial(t)
+		<-l.accepted
+	})
+	t.Run("of clients that are not counted", func(t *testing.T) {
+		o := bounds()
+		o.MaxPerClient, o.Client = 1, func(net.Addr) netip.Prefix { return netip.Prefix{} }
+		l := listen(t, o)
+		for range 3 {
+			l.dial(t)
+			<-l.accepted
+		}
+	})
+	t.Run("of all, while they are idle", func(t *testing.T) {
+		o := bounds()
+		o.MaxConns = 2
+		l := listen(t, o)
+		idlest := l.dial(t)
+		<-l.accepted
+		l.dial(t)
+		<-l.accepted
+		l.dial(t)
+		<-l.accepted
+		if _, err := idlest.Read(make([]byte, 1)); err == nil {
+			t.Error("the connection that was idle for longest is open")
+		}
+		if open, evicted := value(t, o.Open), value(t, o.Evicted); open != 2 || evicted != 1 {
+			t.Errorf("%g open, %g evicted", open, evicted)
+		}
+	})
+	t.Run("of all, while they are busy", func(t *testing.T) {
+		o := bounds()
+		o.MaxConns = 1
+		l := listen(t, o)
+		client := l.dial(t)
+		const head = "GET / HTTP/1.1\r\n\r\n"
+		if _, err := io.WriteString(client, head); err != nil {
+			t.Fatal(err)
+		}
+		readHead(t, <-l.accepted, len(head)) // it is served now
+		refused(t, l.dial(t))
+	})
+}
+
+// TestClosing: a listener that closes ends the connections that wait for a request, and
+// no others.
+func TestClosing(t *testing.T) {
+	const head = "GET / HTTP/1.1\r\n\r\n"
+	l := listen(t, bounds())
+	client := l.dial(t)
+	if _, err := io.WriteString(client, head); err != nil {
+		t.Fatal(err)
+	}
+	served := <-l.accepted
+	readHead(t, served, len(head))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(served, "answer"); err != nil || !served.Sent() {
+		t.Fatalf("sending: %v", err)
+	}
+	if got := make([]byte, 6); true {
+		if _, err := io.ReadFull(client, got); err != nil || string(got) != "answer" {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	if _, err := served.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the next request: %v, want the end", err)
+	}
+	if n := l.CloseAll(); n != 1 {
+		t.Errorf("%d connections were open", n)
+	}
+}
+
+// TestWatch: the work for a request ends when its client closes the connection.
+func TestWatch(t *testing.T) {
+	l := listen(t, bounds())
+	client := l.dial(t)
+	server := <-l.accepted
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	watched := server.Watch(ctx)
+	if server.Gone() || watched.Err() != nil {
+		t.Fatal("the client has not gone")
+	}
+	if err := client.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-watched.Done()
+	if err := context.Cause(watched); !errors.Is(err, listener.ErrGone) {
+		t.Errorf("cause %v", err)
+	}
+}
+
+// TestNoReader: a client that takes nothing of a response is cut off.
+func TestNoReader(t *testing.T) {
+	o := bounds()
+	o.Write = 100 * time.Millisecond
+	l := listen(t, o)
+	l.dial(t)
+	server := <-l.accepted
+	endless := make([]byte, 64<<20) // more than the system holds
+	if n, err := server.Write(endless); err == nil || n == len(endless) {
+		t.Errorf("wrote %d bytes, %v", n, err)
+	}
+}
