@@ -200,3 +200,55 @@ func TestShare(t *testing.T) {
 		t.Errorf("Share = %v, want work's error", err)
 	}
 }
+
+// TestMany: the queue forgets clients that it has not heard of lately, and no more than
+// what it has to.
+func TestMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(1, 100)
+		use := func(client netip.Addr, d time.Duration) int {
+			ctx, turn := begin(t, q, fair.With(t.Context(), fair.Caller{Client: netip.PrefixFrom(client, 32)}))
+			defer turn.End()
+			time.Sleep(d)
+			return fair.Workers(ctx)
+		}
+		heavy, client := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("10.0.0.0")
+		use(heavy, time.Minute)
+		if got := use(heavy, 0); got != 1 {
+			t.Errorf("%d workers for a client that has used much", got)
+		}
+		for range 1 << 14 {
+			client = client.Next()
+			use(client, time.Nanosecond)
+		}
+		if got := use(heavy, 0); got != runtime.GOMAXPROCS(0) {
+			t.Errorf("%d workers for a client that is forgotten", got)
+		}
+		time.Sleep(time.Hour)
+		if got := use(client, 0); got != runtime.GOMAXPROCS(0) {
+			t.Errorf("%d workers for a client after an hour", got)
+		}
+	})
+}
+
+// TestCallers: a context says whom work is charged to.
+func TestCallers(t *testing.T) {
+	if got := fair.CallerOf(t.Context()); got.Client.IsValid() || got.Backtracking != nil {
+		t.Errorf("a caller without any: %+v", got)
+	}
+	if got := fair.CallerOf(from(t.Context(), "192.0.2.1/32")).Client.String(); got != "192.0.2.1/32" {
+		t.Errorf("caller %s", got)
+	}
+	if fair.TurnOf(t.Context()) != nil || fair.Workers(t.Context()) != runtime.GOMAXPROCS(0) {
+		t.Error("work without a queue is limited")
+	}
+	gone, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("gone")
+	cancel(cause)
+	if err := fair.TurnOf(gone).Check(gone); !errors.Is(err, cause) {
+		t.Errorf("Check without a turn = %v", err)
+	}
+	if err := fair.Share(gone, 1, func(int) error { return nil }); !errors.Is(err, cause) {
+		t.Errorf("Share without a caller = %v", err)
+	}
+}

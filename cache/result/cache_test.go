@@ -432,3 +432,50 @@ func BenchmarkHit(b *testing.B) {
 		}
 	}
 }
+
+// TestWithTimeout: a negative timeout is none.
+func TestWithTimeout(t *testing.T) {
+	for timeout, want := range map[time.Duration]bool{-1: false, 0: true, time.Hour: true} {
+		ctx, cancel := result.WithTimeout(t.Context(), timeout)
+		if _, limited := ctx.Deadline(); limited != want {
+			t.Errorf("%s: a deadline: %t", timeout, limited)
+		}
+		cancel()
+		if ctx.Err() == nil {
+			t.Errorf("%s: cancelled, but not done", timeout)
+		}
+	}
+}
+
+// TestWaiting: a load that would have to wait beyond the limit fails at once, and waiting
+// ones follow each other.
+func TestWaiting(t *testing.T) {
+	c := open(t, result.Options{Parallel: 1, Waiting: 1, Timeout: -1})
+	begun, release := make(chan struct{}, 3), make(chan struct{})
+	load := func(context.Context) (*result.Answer, error) {
+		begun <- struct{}{}
+		<-release
+		return result.NewAnswer([]byte("x"), "text/plain", 0), nil
+	}
+	errs := make(chan error, 3)
+	get := func(query string) {
+		_, _, err := c.Get(t.Context(), result.Key{Query: query}, load)
+		errs <- err
+	}
+	go get("first")
+	<-begun
+	go get("second")
+	go get("third") // one of the two waits, and the other fails
+	if err := <-errs; !errors.Is(err, rules.ErrUnavailable) {
+		t.Errorf("error %v, want %v", err, rules.ErrUnavailable)
+	}
+	close(release)
+	for range 2 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := c.Turn(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Errorf("no turn is free in the end: %v", err)
+	}
+}
