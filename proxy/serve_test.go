@@ -353,13 +353,15 @@ func TestAdminRefresh(t *testing.T) {
 }
 
 func TestAdminViewsAndMetrics(t *testing.T) {
-	s := open(t, institute(t), options(t))
+	o := options(t)
+	o.Metrics = proxy.NewMetrics()
+	s := open(t, institute(t), o)
 	s.get("/api/html")
 	s.get("/api/activities?limit=x")
 	s.get("/api/no/such/path")
-	s.Metrics().JobEnded(rules.ViewActivities, "ok", time.Second, 3, 1, 0)
-	s.Metrics().JobMissed(rules.ViewPersons, 2)
-	s.Metrics().Leading(true)
+	o.Metrics.JobEnded(rules.ViewActivities, "ok", time.Second, 3, 1, 0)
+	o.Metrics.JobMissed(rules.ViewPersons, 2)
+	o.Metrics.Leading(true)
 
 	var views struct {
 		Status, Count int

@@ -87,6 +87,3 @@ func (s *Server) App() *fiber.App { return s.app }
 
 // AdminApp returns the operator's app.
 func (s *Server) AdminApp() *fiber.App { return s.admin }
-
-// Metrics returns the counters; the materializer reports its outcomes to them.
-func (s *Server) Metrics() *Metrics { return s.metrics }
