@@ -62,7 +62,7 @@ func (s *Server) bearer(token auth.Key) fiber.Handler {
 
 // refresh runs ?view=NAME, or every job; ?full=1 builds it anew, ?force=1 publishes
 // even what would be held back, ?wait=1 answers with the outcome: 200 if all went well,
-// 500 if not. 202 says that it goes on, 409 that another instance would have to be asked.
+// 500 if not. 202 says that it goes on, 409 that another instance runs the jobs.
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		p := query.Read(c.Context().QueryArgs().All())

@@ -11,7 +11,7 @@ import (
 	"vitrine/cache/view"
 )
 
-// collector is a prometheus.Collector that reads its values whenever it is asked.
+// collector is a prometheus.Collector that reads its values at each scrape.
 type collector func(sink)
 
 // Describe implements prometheus.Collector. It sends nothing, which makes the collector

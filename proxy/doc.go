@@ -5,7 +5,7 @@
 //	listener   counts connections and gathers request headers in little memory
 //	edge       request id, panics, errors to envelopes, log, metrics            (edge.go)
 //	settings   one generation of keys, rights and labels, read once per request (settings.go)
-//	auth       who asks, and may they: client, session, API key, rate
+//	auth       the caller, and what admits it: client, session, API key, rate
 //	query, api parameters to a response.Plan: a canonical query and how to
 //	           build its body; one file per resource
 //	response   keeps plans and answers, negotiates, sets the headers, sends

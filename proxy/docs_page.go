@@ -11,8 +11,8 @@ import (
 	"vitrine/proxy/response"
 )
 
-// describedFor is how long a copy of the description may be used unasked. It
-// changes with the program only.
+// describedFor is how long a cache may use a copy of the description. It changes with
+// the program only.
 const describedFor = 5 * time.Minute
 
 // entrancePage is what a browser gets at the root.
@@ -27,10 +27,10 @@ type description struct {
 	page     openapi.Page
 }
 
-// describe installs the routes of the API's description, for programs and for people. No
-// key is asked for: what can be asked is no secret.
+// describe installs the routes of the API's description, for programs and for people. They
+// need no key: the description is no secret.
 func (s *Server) describe() {
-	// Most servers are never asked for it.
+	// Few servers need it: it is read at the first request.
 	load := sync.OnceValues(func() (description, error) {
 		d, err := openapi.Load()
 		if err != nil {
@@ -53,8 +53,8 @@ func (s *Server) describe() {
 	}
 	s.app.Get("/openapi.json", form("openapi.json", response.ContentType, func(_ *fiber.Ctx, d description) []byte { return d.document }))
 	s.app.Get("/openapi-3.0.json", form("openapi-3.0.json", response.ContentType, func(_ *fiber.Ctx, d description) []byte { return d.older }))
-	// The page may load nothing and ask only this server; its own style and script are
-	// named by their hashes.
+	// The page may load nothing and send requests to this server alone; its own style and
+	// script are named by their hashes.
 	s.app.Get("/docs", form("docs", fiber.MIMETextHTMLCharsetUTF8, func(c *fiber.Ctx, d description) []byte {
 		c.Set(fiber.HeaderContentSecurityPolicy, d.page.Policy)
 		c.Set(fiber.HeaderReferrerPolicy, "same-origin")

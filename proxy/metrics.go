@@ -72,7 +72,7 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// watch adds what is read when it is asked for. Metrics serve one server; store may be nil.
+// watch adds what is read at each scrape. Metrics serve one server; store may be nil.
 func (m *Metrics) watch(views Source, store func() circuit.State, results *result.Cache, now func() time.Time) {
 	m.registry.MustRegister(collectViews(views, now), collectResults(results))
 	if store != nil {

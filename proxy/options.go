@@ -84,9 +84,9 @@ type CORSOptions struct {
 
 // AdminOptions configures the operator's app.
 type AdminOptions struct {
-	// Token is asked as a bearer token. If empty, none is asked.
+	// Token is the bearer token that requests need. If empty, they need none.
 	Token string
-	// Hosts are the names by which the listener is asked for, beside addresses and
+	// Hosts are the names of the listener that a Host header may have, beside addresses and
 	// localhost. They matter where there is no Token.
 	Hosts []string
 	// Refresh runs jobs. If nil, there is none to run here.
@@ -103,7 +103,7 @@ type Refresh struct {
 
 // Refreshed is the outcome of a Refresh.
 type Refreshed struct {
-	Done  bool     `json:"done"`           // false: asked for, still under way
+	Done  bool     `json:"done"`           // false: the jobs are under way
 	Views []string `json:"views"`          // the views concerned
 	Runs  []JobRun `json:"runs,omitempty"` // how their jobs went, those that have run
 }

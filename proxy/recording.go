@@ -21,7 +21,7 @@ const longestRecording = time.Minute
 const recordingPoll = 200 * time.Millisecond
 
 // recordings answers /debug/pprof/profile and /debug/pprof/trace. Those of Fiber's
-// middleware would record for as long as they were asked to, even for a client that has left.
+// middleware would record for any time a client names, even for one that has left.
 func (s *Server) recordings(app *fiber.App) {
 	app.Get("/debug/pprof/profile", s.record(30*time.Second, pprof.StartCPUProfile, pprof.StopCPUProfile))
 	app.Get("/debug/pprof/trace", s.record(time.Second, trace.Start, trace.Stop))

@@ -16,7 +16,7 @@ import (
 	"vitrine/rules/access"
 )
 
-// Caller is who asks. The zero Caller is anonymous.
+// Caller is the sender of a request. The zero Caller is anonymous.
 type Caller struct {
 	Viewer access.Viewer // whose session it is
 	// PrintForm: the person wants citations as they are printed, not as they are linked.
@@ -33,8 +33,8 @@ func (c Caller) Anonymous() bool { return c.Viewer.User == "" }
 
 // Options configures an Authenticator. Person, WrongKeys and Now are needed.
 type Options struct {
-	APIKey       string // asked of every call under /api. If empty, no call needs one
-	PortfolioKey string // asked of every call under /portfolio. If empty, no call needs one
+	APIKey       string // needed by every call under /api. If empty, none is
+	PortfolioKey string // needed by every call under /portfolio. If empty, none is
 	Token        string // the operator's; it is kept out of the log
 	Session      SessionOptions
 	Client       ClientOptions
@@ -46,7 +46,7 @@ type Options struct {
 	Now       func() time.Time
 }
 
-// Authenticator decides who is let in. It is safe for concurrent use.
+// Authenticator decides which callers are admitted. It is safe for concurrent use.
 type Authenticator struct {
 	Redactor
 	options      Options
@@ -90,7 +90,7 @@ func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
 	return clientOf(addr)
 }
 
-// Admit establishes who asks and lets them in, or fails with rules.ErrPermission (API.md:
+// Admit establishes the caller of a request, or fails with rules.ErrPermission (API.md:
 // Authentication; DESIGN.md: 10, 19). A right header passes beside a wrong parameter. A
 // session passes without a key, but not with a wrong one: giving apikey also lifts the
 // session's visibility restrictions on all-activities, so it has to be right.
@@ -121,7 +121,7 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Key) (Caller, error) {
 	return Caller{}, rules.ErrPermission
 }
 
-// recognise finds whose session a request is. A user without a record in persons, such as
+// recognise finds the session of a request. A user without a record in persons, such as
 // one that has left, has none, unless the options say otherwise.
 func (a *Authenticator) recognise(c *fiber.Ctx) (Caller, error) {
 	user, brought, err := a.sessions.of(c)

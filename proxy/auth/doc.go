@@ -1,4 +1,4 @@
-// Package auth establishes who asks and whether they may: API keys, sessions, and the
+// Package auth establishes callers and what admits them: API keys, sessions, and the
 // limits on requests and on wrong keys of one client (API.md: Authentication).
 //
 //	Authenticator  a request in, a Caller or an error out (authenticator.go)

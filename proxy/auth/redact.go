@@ -18,8 +18,6 @@ type Redactor []Key
 // URL returns path and query as they came, without keys and bounded in length.
 func (s Redactor) URL(path, query string) string {
 	const most = 2048
-	args := fasthttp.AcquireArgs()
-	defer fasthttp.ReleaseArgs(args)
 	var b strings.Builder
 	b.WriteString(s.Path(path))
 	sep := byte('?')
@@ -27,7 +25,7 @@ func (s Redactor) URL(path, query string) string {
 		if pair == "" {
 			continue
 		}
-		if s.revealing(args, pair) {
+		if s.revealing(pair) {
 			pair = "…"
 		}
 		b.WriteByte(sep)
@@ -42,14 +40,12 @@ func (s Redactor) URL(path, query string) string {
 
 // Path returns a path up to the first part of it that a key may stand in.
 func (s Redactor) Path(path string) string {
-	args := fasthttp.AcquireArgs()
-	defer fasthttp.ReleaseArgs(args)
 	for from := 0; from < len(path); {
 		part := path[from:]
 		if n := strings.IndexAny(part, "/;&=?"); n >= 0 {
 			part = part[:n]
 		}
-		if s.revealing(args, part) {
+		if s.revealing(part) {
 			return path[:from] + "…"
 		}
 		from += len(part) + 1
@@ -61,12 +57,14 @@ func (s Redactor) Path(path string) string {
 }
 
 // revealing reports whether a pair of a query may give a key away: its name says so,
-// it holds another URL whose pairs do, or it holds one of the server's keys. args read
-// the pair, so that it is decoded as it is for the API, broken escapes included.
-func (s Redactor) revealing(args *fasthttp.Args, pair string) bool {
+// it holds another URL whose pairs do, or it holds one of the server's keys. The pair is
+// decoded as it is for the API, broken escapes included.
+func (s Redactor) revealing(pair string) bool {
 	if s.Holds(pair) {
 		return true
 	}
+	args := fasthttp.AcquireArgs()
+	defer fasthttp.ReleaseArgs(args)
 	args.Parse(pair)
 	for name, value := range args.All() {
 		if secretName(name) || s.Holds(utils.UnsafeString(name)) || s.Holds(utils.UnsafeString(value)) {

@@ -27,10 +27,10 @@ type SessionOptions struct {
 	// PublicKey is an Ed25519 key in PEM that verifies tokens signed with EdDSA. If
 	// empty, none are accepted.
 	PublicKey []byte
-	// Endless accepts tokens that never expire. Who finds one of those has it for good.
+	// Endless accepts tokens that never expire. A lost one is good for ever.
 	Endless bool
 	// Issuer, Audience and Type are what tokens must have as iss, aud and typ. What is
-	// empty is not asked for.
+	// empty is not required.
 	Issuer, Audience, Type string
 	// UnknownUsers lets users without a record in persons have a session, without roles.
 	UnknownUsers bool
@@ -81,7 +81,7 @@ func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 		}
 		s.keys[jwt.SigningMethodEdDSA.Alg()] = key
 	}
-	// An empty issuer is not asked for; an empty audience would be.
+	// An empty issuer is not required; an empty audience would be.
 	rules := []jwt.ParserOption{jwt.WithValidMethods(slices.Collect(maps.Keys(s.keys))), jwt.WithTimeFunc(now), jwt.WithIssuer(o.Issuer)}
 	if !o.Endless {
 		rules = append(rules, jwt.WithExpirationRequired())

@@ -30,8 +30,8 @@ func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	case found.coding > 0 && (!found.chunked || proto != "HTTP/1.1"):
 		reason = "The request has a transfer coding other than chunked."
 	}
-	// No call has a body: whatever follows one is not taken for a request. The server looks
-	// for Connection: close only where nothing else is asked for.
+	// No call has a body: what follows one is not taken for a request. The server finds
+	// Connection: close only where the header has no other option.
 	return reason, reason != "" || found.length > 0 || found.coding > 0 || found.close
 }
 

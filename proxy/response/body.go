@@ -6,11 +6,11 @@ import (
 )
 
 // Pieces are the bytes of a body as they are sent, piece after piece. A piece is valid
-// until the next is asked for; an error ends them.
+// until the next is read; an error ends them.
 type Pieces = iter.Seq2[[]byte, error]
 
-// Body is an evaluated answer whose bytes are made while Pieces are asked for. They may be
-// asked for more than once.
+// Body is an evaluated answer whose bytes are made while Pieces are read. They may be
+// read more than once.
 type Body struct {
 	Count  int
 	Pieces Pieces

@@ -18,7 +18,7 @@ const (
 )
 
 // reportIgnored sets Vitrine-Ignored: what the answer to a call does not depend on. For
-// callers who ask for strict handling that is an error; a cache must not give them the
+// callers that prefer strict handling that is an error; a cache must not give them the
 // response to others.
 func reportIgnored(c *fiber.Ctx, ignored string) error {
 	if ignored == "" {

@@ -24,7 +24,7 @@ type Plan struct {
 	// Query is canonical: of one snapshot, the same text means the same bytes.
 	Query string
 	Build Build
-	// Personal: the answer depends on who asks.
+	// Personal: the answer depends on the caller.
 	Personal bool
 	// Prepared: many rows are sent as they are prepared, not made one by one.
 	Prepared bool
@@ -111,7 +111,7 @@ func NewPlanner() (*Planner, error) {
 func (p *Planner) Close() { p.kept.Close() }
 
 // plan returns the plan of a URL by settings of a generation, and makes it where it is not
-// kept. The plan of a session depends on who asks and is made each time; so is one that
+// kept. The plan of a session depends on the caller and is made each time; so is one that
 // holds once. Errors are not kept.
 func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (Plan, error) {
 	if anonymous {

@@ -61,7 +61,7 @@ func New(o Options) *Responder {
 	return &Responder{Options: o, headers: newHeaders(o.Vary, o.Freshness), ages: ages{views: o.Views, now: o.Now}}
 }
 
-// Caller is what a Responder has to know of who asks.
+// Caller is what a Responder has to know of a caller.
 type Caller struct {
 	Anonymous bool // there is no session: the plan may be kept
 	Personal  bool // no answer may be kept for others

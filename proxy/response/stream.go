@@ -84,7 +84,7 @@ func (r *Responder) sendPieces(c *fiber.Ctx, all Pieces, size int, ended func())
 	c.Context().SetBodyStream(&reader{pieces: all, ended: func(sent int64) { ended(); observe(sent) }}, size)
 }
 
-// compressed is a body in a coding, compressed while it is asked for.
+// compressed is a body in a coding, compressed while it is read.
 func compressed(b *Body, c result.Coding) Pieces {
 	return func(yield func([]byte, error) bool) {
 		var ready bytes.Buffer
@@ -118,7 +118,7 @@ type reader struct {
 	pieces Pieces
 	next   func() ([]byte, error, bool) // nil until it is read from
 	stop   func()
-	rest   []byte // of the piece last asked for
+	rest   []byte // of the last piece
 	sent   int64
 	ended  func(sent int64) // called once with the number of bytes read or written
 }
