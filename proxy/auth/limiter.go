@@ -1,9 +1,13 @@
 package auth
 
 import (
+	"fmt"
 	"net/netip"
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/gofiber/fiber/v2"
 
 	"vitrine/rules/lru"
 )
@@ -19,12 +23,10 @@ type Limiter struct {
 	every time.Duration // a drop comes back
 
 	mu sync.Mutex
-	of *lru.Cache[netip.Prefix, bucket] // guarded by mu
+	// full is when the bucket of a client is full again: how far the client has drawn on the
+	// time to come. Guarded by mu.
+	full *lru.Cache[netip.Prefix, time.Time]
 }
-
-// bucket is how far a client has drawn on the time to come: it is full again when
-// that is past.
-type bucket struct{ until time.Time }
 
 // NewLimiter returns buckets of a size that fill at a rate of so many drops in a
 // time; nil, which lets everything pass, where there is no rate.
@@ -33,52 +35,93 @@ func NewLimiter(size, drops int, in time.Duration) *Limiter {
 		return nil
 	}
 	return &Limiter{
-		size: max(size, 1), every: max(in/time.Duration(drops), 1), of: lru.New[netip.Prefix, bucket](mostClients),
+		size: max(size, 1), every: max(in/time.Duration(drops), 1), full: lru.New[netip.Prefix, time.Time](mostClients),
 	}
 }
 
 // Level is what is in a bucket.
 type Level struct {
-	Left int
+	Left int           // drops
 	Wait time.Duration // until there is a drop again; 0 if there is one
 	Full time.Duration // until the bucket is full
 }
 
-// Take takes a drop, if there is one: where wait is not 0 there was none.
+// Take takes a drop, if there is one: where Wait is not 0 there was none.
 func (b *Limiter) Take(client netip.Prefix, now time.Time) Level {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	k := b.of.Get(client)
-	if k == nil {
-		k = b.of.Put(client, bucket{})
+	full := b.full.Get(client)
+	if full == nil {
+		full = b.full.Put(client, now)
 	}
-	if k.until.Before(now) {
-		k.until = now
+	if full.Before(now) {
+		*full = now
 	}
-	drawn := k.until.Add(b.every)
+	drawn := full.Add(b.every)
 	if room := time.Duration(b.size) * b.every; drawn.Sub(now) > room {
-		return Level{Wait: drawn.Sub(now) - room, Full: k.until.Sub(now)}
+		return Level{Wait: drawn.Sub(now) - room, Full: full.Sub(now)}
 	}
-	k.until = drawn
-	return b.levelOf(k, now)
+	*full = drawn
+	return b.level(drawn.Sub(now))
 }
 
-// Look is Take without taking: wait tells whether there is a drop.
+// Look is Take without taking: Wait tells whether there is a drop.
 func (b *Limiter) Look(client netip.Prefix, now time.Time) Level {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	k := b.of.Peek(client)
-	if k == nil {
+	full := b.full.Peek(client)
+	if full == nil {
 		return Level{Left: b.size}
 	}
-	l := b.levelOf(k, now)
+	l := b.level(max(full.Sub(now), 0))
 	if l.Left == 0 {
 		l.Wait = l.Full - time.Duration(b.size-1)*b.every
 	}
 	return l
 }
 
-func (b *Limiter) levelOf(k *bucket, now time.Time) Level {
-	full := max(k.until.Sub(now), 0)
+// level is that of a bucket which is full after so long.
+func (b *Limiter) level(full time.Duration) Level {
 	return Level{Left: b.size - int((full+b.every-1)/b.every), Full: full}
+}
+
+// The header fields of draft-ietf-httpapi-ratelimit-headers.
+const (
+	headerRateLimit       = "Ratelimit"
+	headerRateLimitPolicy = "Ratelimit-Policy"
+)
+
+// LimitError is a refusal that ends by itself.
+type LimitError struct {
+	Msg  string
+	Wait time.Duration
+}
+
+func (e *LimitError) Error() string { return fmt.Sprintf("%s: retry in %s", e.Msg, e.Wait) }
+
+// RetryAfter is how long to wait.
+func (e *LimitError) RetryAfter() time.Duration { return e.Wait }
+
+// WholeSeconds rounds up: a client that comes back then is not too early.
+func WholeSeconds(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
+}
+
+// Limit returns the middleware that bounds what one client asks for, or nil
+// without a limit. Every answer tells how much is left.
+func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
+	if rate == nil {
+		return nil
+	}
+	window := time.Duration(rate.size) * rate.every
+	policy := `"default";q=` + strconv.Itoa(rate.size) + ";w=" + WholeSeconds(window)
+	return func(c *fiber.Ctx) error {
+		l := rate.Take(a.Client(c), a.options.Now())
+		c.Set(headerRateLimitPolicy, policy)
+		c.Set(headerRateLimit, `"default";r=`+strconv.Itoa(l.Left)+";t="+WholeSeconds(l.Full))
+		if l.Wait > 0 {
+			return &LimitError{"Too many requests. Retry-After says when to go on.", l.Wait}
+		}
+		return c.Next()
+	}
 }
