@@ -178,6 +178,20 @@ func (f frame) decidedByNull() bool {
 	return false
 }
 
+// all calls check with each argument in turn, up to the first that is null or that check
+// finds wrong. If there is one, all returns false, and the value is null.
+func (f frame) all(check func(i int)) bool {
+	for i, v := range f.values {
+		if nullish(v) {
+			return false
+		}
+		if check(i); f.err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // fail records an error at the operator's place, and returns a value.
 func (f frame) fail(format string, args ...any) bson.RawValue {
 	if f.err == nil {

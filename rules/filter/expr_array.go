@@ -46,18 +46,14 @@ func elementsTrue(until bool) evaluation {
 
 func evalIntersection(f frame) bson.RawValue {
 	var common []bson.RawValue
-	for i, v := range f.values {
-		if nullish(v) {
-			return null
-		}
+	if !f.all(func(i int) {
 		elements := distinct(f.array(i))
-		if f.err != nil {
-			return null
-		}
 		if i == 0 {
 			common = elements
 		}
 		common = slices.DeleteFunc(common, func(v bson.RawValue) bool { return !contains(elements, v) })
+	}) {
+		return null
 	}
 	var b raw.Builder
 	for _, v := range common {

@@ -27,19 +27,8 @@ func (s *state) align(a, b *apd.Decimal) {
 	s.left -= 8 + max(apart, -apart)/2
 }
 
-// numbers reports whether all arguments are numbers. If not, the value is null: because
-// one is null, or because one in front of it is wrong.
-func (f frame) numbers() bool {
-	for i, v := range f.values {
-		if nullish(v) {
-			return false
-		}
-		if f.number(i); f.err != nil {
-			return false
-		}
-	}
-	return true
-}
+// numbers reports whether all arguments are numbers. If not, the value is null.
+func (f frame) numbers() bool { return f.all(func(i int) { f.number(i) }) }
 
 // arithmetic is an operation in each of the kinds of numbers.
 type arithmetic struct {

@@ -28,13 +28,8 @@ func (f frame) coerced() string {
 
 func evalConcat(f frame) bson.RawValue {
 	var b strings.Builder
-	for i, v := range f.values {
-		if nullish(v) {
-			return null
-		}
-		if b.WriteString(f.string("argument", i)); f.err != nil {
-			return null
-		}
+	if !f.all(func(i int) { b.WriteString(f.string("argument", i)) }) {
+		return null
 	}
 	return raw.NewString(b.String())
 }
