@@ -9,19 +9,7 @@ import (
 // Fold maps every character of s to one representative of its cases, so that two
 // texts match without regard to case exactly if their folded texts are equal.
 // ASCII letters fold to lower case.
-func Fold(s string) string {
-	folded := true
-	for i := range len(s) {
-		if c := s[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
-			folded = false
-			break
-		}
-	}
-	if folded {
-		return s
-	}
-	return string(AppendFold(make([]byte, 0, len(s)), s))
-}
+func Fold(s string) string { return string(AppendFold(nil, s)) }
 
 // AppendFold appends Fold(s) to dst.
 func AppendFold(dst []byte, s string) []byte {
@@ -44,8 +32,8 @@ func foldRune(r rune) rune {
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 		least = min(least, f)
 	}
-	if least < utf8.RuneSelf {
-		return foldRune(least)
+	if least < utf8.RuneSelf { // an upper-case ASCII letter
+		least += 'a' - 'A'
 	}
 	return least
 }
@@ -68,24 +56,14 @@ const common = " etaoinsrhldcumfpgwybvkxjqz"
 func newFolded(text string) folded {
 	f := folded{text: text, ascii: text != "", exotic: strings.ContainsAny(text, "ks")}
 	rarest := -1
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			f.ascii = false
-			return f
-		}
-		rank := strings.IndexByte(common, text[i])
+	for i, r := range []byte(text) {
+		f.ascii = f.ascii && r < utf8.RuneSelf
+		rank := strings.IndexByte(common, r)
 		if rank < 0 {
 			rank = len(common)
 		}
 		if rank > rarest {
-			rarest, f.rare = rank, i
-		}
-	}
-	if text != "" {
-		f.lower = text[f.rare]
-		f.upper = f.lower
-		if f.lower >= 'a' && f.lower <= 'z' {
-			f.upper -= 'a' - 'A'
+			rarest, f.rare, f.lower, f.upper = rank, i, r, byte(unicode.ToUpper(rune(r)))
 		}
 	}
 	return f
