@@ -1,0 +1,190 @@
+package pcre_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"vitrine/rules/pcre"
+)
+
+// TestCompileErrors: an expression that PCRE2 refuses is an *Error with the place.
+func TestCompileErrors(t *testing.T) {
+	tests := []struct {
+		pattern, options string
+		reason           string
+		offset           int
+	}{
+		{pattern: "a\xffb", reason: "not valid UTF-8"},
+		{pattern: "ab\x00", reason: "zero byte", offset: 2},
+		{pattern: "(a", reason: "missing closing parenthesis", offset: 2},
+		{pattern: "a)b", reason: "unmatched closing parenthesis", offset: 1},
+		{pattern: "+a", reason: "quantifier does not follow a repeatable item", offset: 1},
+		{pattern: "a|*", reason: "quantifier does not follow a repeatable item", offset: 3},
+		{pattern: "^*", reason: "quantifier does not follow a repeatable item", offset: 2},
+		{pattern: "(?i)+", reason: "quantifier does not follow a repeatable item", offset: 5},
+		{pattern: "a{65536}", reason: "number too big in a quantifier", offset: 8},
+		{pattern: "a{2,1}", reason: "numbers out of order in a quantifier", offset: 6},
+		{pattern: "(aa){3,60000}", reason: "expression is too large", offset: 13},
+		{pattern: strings.Repeat("(", 251), reason: "nested too deeply", offset: 250},
+		{pattern: "(?#", reason: "missing closing parenthesis of a comment", offset: 3},
+		{pattern: "(*NOPE)", reason: "unrecognized (*VERB)", offset: 1},
+		{pattern: "(?<1a>b)", reason: "a group name has letters", offset: 2},
+		{pattern: "(?<" + strings.Repeat("n", 33) + ">a)", reason: "at most 32 characters", offset: 37},
+		{pattern: "(?<n>a)(?<n>b)", reason: "two named groups have the same name", offset: 12},
+		{pattern: "(?y)", reason: "unrecognized character after (?", offset: 2},
+		{pattern: "(?^i-m)", reason: "no end of the options", offset: 7},
+		{pattern: "(?(?>a)b)", reason: "an assertion was expected after (?(", offset: 4},
+		{pattern: "(?(+)b)", reason: "a group name or number was expected after (?(", offset: 3},
+		{pattern: "(a)(?(1)b|c|d)", reason: "more than two branches", offset: 13},
+		{pattern: "(?<=a*)b", reason: "a look-behind is not of fixed length", offset: 7},
+		{pattern: `(?=a\K)`, reason: `\K is not allowed in look-arounds`, offset: 4},
+		{pattern: `a\`, reason: `\ at end of pattern`, offset: 2},
+		{pattern: `\y`, reason: "unrecognized character follows", offset: 2},
+		{pattern: `\N{DIGIT ONE}`, reason: `\N{name} is not supported`},
+		{pattern: `\cé`, reason: `\c must be followed by`, offset: 2},
+		{pattern: `\x{}`, reason: "a number in braces was expected", offset: 2},
+		{pattern: `\o17`, reason: "a number in braces was expected", offset: 2},
+		{pattern: `\x{d800}`, reason: "not a character code", offset: 8},
+		{pattern: `\x{110000}`, reason: "not a character code", offset: 10},
+		{pattern: `\p{Nope}`, reason: "unknown property", offset: 8},
+		{pattern: `\p`, reason: "malformed", offset: 2},
+		{pattern: `a\g`, reason: "a group name or number was expected", offset: 2},
+		{pattern: `(a)\2`, reason: "reference to a group that does not exist", offset: 3},
+		{pattern: `\k<n>a`, reason: "reference to a group that does not exist"},
+		{pattern: "[a", reason: "missing terminating ]", offset: 2},
+		{pattern: "[]", reason: "missing terminating ]", offset: 2},
+		{pattern: "[b-a]", reason: "range out of order in a character class", offset: 4},
+		{pattern: `[\d-z]`, reason: "invalid range in a character class", offset: 5},
+		{pattern: `[\B]`, reason: "escape sequence is invalid in a character class", offset: 2},
+		{pattern: "[[:nope:]]", reason: "unknown POSIX class name", offset: 9},
+		{pattern: "[[.a.]]", reason: "unknown POSIX class name or collating element", offset: 6},
+	}
+	for _, tt := range tests {
+		t.Run(tt.pattern, func(t *testing.T) {
+			_, err := pcre.Compile(tt.pattern, tt.options)
+			var fault *pcre.Error
+			if !errors.As(err, &fault) || fault.Unsupported {
+				t.Fatalf("Compile error = %v, want an *Error", err)
+			}
+			if !strings.Contains(fault.Reason, tt.reason) || fault.Offset != tt.offset {
+				t.Errorf("Compile error = %q at %d, want %q at %d", fault.Reason, fault.Offset, tt.reason, tt.offset)
+			}
+		})
+	}
+}
+
+// TestCompileUnsupported: what PCRE2 takes and no engine here has is named.
+func TestCompileUnsupported(t *testing.T) {
+	for pattern, feature := range map[string]string{
+		`a(?R)?`: "(?R", `(a)(?1)`: "(?1", `(?|a|b)`: "(?|", `\X`: `\X`, `\C`: `\C`, `a(*ACCEPT)`: "(*ACCEPT", `(*COMMIT)a`: "(*COMMIT",
+		`(?C1)a`: "(?C", `(?P>n)(?<n>a)`: "(?P>", `(?&n)(?<n>a)`: "(?&", `\g<1>(a)`: `\g<`, `[[:<:]]a`: "[[:<:]]", `(?(DEFINE)a)`: "(?(DEFINE)",
+		`(?J)(?<n>a)(?<n>b)`: "several groups of one name", `(a)(?<=\1)`: "references in look-behinds",
+	} {
+		_, err := pcre.Compile(pattern, "")
+		var fault *pcre.Error
+		if !errors.As(err, &fault) || !fault.Unsupported || fault.Reason != feature {
+			t.Errorf("Compile(%s) error = %v, want %q as unsupported", pattern, err, feature)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, tt := range []struct{ given, want string }{{"", ""}, {"xi", "ix"}, {"mm", "m"}, {"usxim", "imsux"}} {
+		re, err := pcre.Compile("a", tt.given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if re.Options() != tt.want {
+			t.Errorf("Options() = %q of %q, want %q", re.Options(), tt.given, tt.want)
+		}
+	}
+	if _, err := pcre.Compile("a", "gi"); err == nil || !strings.Contains(err.Error(), `"g"`) && !strings.Contains(err.Error(), `'g'`) {
+		t.Errorf("Compile error = %v, want the letter g refused", err)
+	}
+}
+
+// TestEngine: Go's engine judges what it can; the other one the rest.
+func TestEngine(t *testing.T) {
+	for pattern, backtracks := range map[string]bool{
+		"abc": false, "a+b*?c{2,5}": false, "^a|b$": false, `\bword\b`: false, "(?i)stra(ß|ss)e": false, `[[:alpha:]\d]+`: false,
+		`\p{Greek}+`: false, "(?m)^a$": false, "(?m)^": true, "(?m)a$": false, "a$b": true, "(?>a+)b": true, "(?>a+)": false, "a++": false, "a++b": true,
+		"(?=a)b": true, "(?<!a)b": true, `(a)\1`: true, "(a)?(?(1)b|c)": true, "a{1001}": true, "(?:a{500}){5}": true, `(*UCP)\bé`: true,
+		".*tag.*": false, ".*(?=tag).*": true,
+	} {
+		re, err := pcre.Compile(pattern, "")
+		if err != nil {
+			t.Fatalf("Compile(%s): %v", pattern, err)
+		}
+		if re.Backtracks() != backtracks {
+			t.Errorf("/%s/ backtracks: %t, want %t", pattern, re.Backtracks(), backtracks)
+		}
+	}
+}
+
+// TestSyntax lists subjects that match (yes) and that do not, by what is easily got wrong.
+func TestSyntax(t *testing.T) {
+	tests := []struct {
+		name, pattern, options string
+		yes, no                []string
+	}{
+		{"dollar before a final newline", "a$", "", []string{"a", "a\n"}, []string{"a\n\n", "ab"}},
+		{"end of the subject", `a\z`, "", []string{"a"}, []string{"a\n"}},
+		{"no line after the final newline", "^$", "m", []string{"", "a\n\nb"}, []string{"a\n"}},
+		{"dot and newline", "a.b", "", []string{"a\rb", "aéb"}, []string{"a\nb"}},
+		{"dot under s", "a.b", "s", []string{"a\nb"}, []string{"ab"}},
+		{"not a newline under s", `a\Nb`, "s", []string{"axb"}, []string{"a\nb"}},
+		{"any newline", `^\R$`, "", []string{"\r\n", "\u0085", "\u2028", "\n"}, []string{"\n\r\n", "x"}},
+		{"a newline is taken whole", `^\R\n`, "", []string{"\n\n"}, []string{"\r\n"}},
+		{"quotation", `^\Qa.b\E.c`, "", []string{"a.bxc"}, []string{"axbxc"}},
+		{"quotation without end", `\Q(a`, "", []string{"(a"}, []string{"a"}},
+		{"ignored white space", "a b # c\n d", "x", []string{"abd"}, []string{"a b"}},
+		{"white space in a class", "[a b]", "x", []string{" "}, []string{"c"}},
+		{"ignored in a class as well", "(?xx)[a b]", "", []string{"a"}, []string{" "}},
+		{"options to the end of the group", "(?:a(?i)b)c", "", []string{"aBc"}, []string{"aBC"}},
+		{"options hold in later branches", "(a(?i)b|c)d", "", []string{"Cd"}, []string{"CD"}},
+		{"options switched off", "(?^)A", "i", []string{"A"}, []string{"a"}},
+		{"lazy by default", "^(?U)a+(?=b)", "", []string{"ab"}, []string{"ac"}},
+		{"no capture", `(?n)(a)(?<x>b)\1`, "", []string{"abb"}, []string{"aba"}},
+		{"braces that are no quantifier", "a{,3}b{x}", "", []string{"a{,3}b{x}"}, []string{"ab"}},
+		{"possessive", "a*+a", "", nil, []string{"aaa"}},
+		{"atomic", "^(?>a|ab)c", "", []string{"ac"}, []string{"abc"}},
+		{"look-behind", "(?<=ab|c)d", "", []string{"abd", "cd"}, []string{"bd"}},
+		{"negative look-behind", "(?<!a)b", "", []string{"b", "cb"}, []string{"ab"}},
+		{"reference by number", `^(a|b)\1$`, "", []string{"aa"}, []string{"ab"}},
+		{"relative reference", `^(a)(b)\g{-2}$`, "", []string{"aba"}, []string{"abb"}},
+		{"reference by name", `^(?<q>["'])x\k{q}$`, "", []string{`"x"`}, []string{`"x'`}},
+		{"Python's names", `^(?P<q>a)(?P=q)$`, "", []string{"aa"}, []string{"ab"}},
+		{"reference in any case", `^(a)\1$`, "i", []string{"aA"}, []string{"ab"}},
+		{"octal and not a reference", `^\101\060$`, "", []string{"A0"}, []string{"\x01"}},
+		{"conditional", `^(\()?a(?(1)\))$`, "", []string{"a", "(a)"}, []string{"(a", "a)"}},
+		{"conditional by an assertion", `^(?(?=\d)\d{2}|[a-z]+)$`, "", []string{"12", "abc"}, []string{"1", "1a"}},
+		{"escapes", `^\t\x{e9}\xe9\o{351}\cI\e$`, "", []string{"\tééé\t\x1b"}, []string{"t"}},
+		{"ASCII classes", `^\w\s\d$`, "", []string{"a 1"}, []string{"é 1", "a\u00a01", "a ١"}},
+		{"Unicode classes", `(*UCP)^\w\s\d$`, "", []string{"é 1", "a\u00a0١"}, []string{"- 1"}},
+		{"horizontal and vertical", `^\h\v\H\V$`, "", []string{"\u00a0\u2028xx"}, []string{"\n\n\n\n"}},
+		{"POSIX classes", "^[[:upper:][:^alnum:]]+$", "", []string{"A-B"}, []string{"a", "1"}},
+		{"POSIX case is ignored", "^[[:upper:]]$", "i", []string{"a", "A"}, []string{"1"}},
+		{"bracket first", "^[]a]+$", "", []string{"]a"}, []string{"b"}},
+		{"negated bracket first", "^[^]a]+$", "", []string{"b"}, []string{"]"}},
+		{"hyphen last", "^[a-]+$", "", []string{"a-"}, []string{"b"}},
+		{"backspace in a class", `^[\b]$`, "", []string{"\b"}, []string{"b"}},
+		{"properties", `^\p{Lu}\P{Lu}\p{^Greek}\pN$`, "", []string{"Äbc1"}, []string{"äbc1", "Äbα1"}},
+		{"scripts", `^\p{greek}\p{Script=Latin}$`, "", []string{"αa"}, []string{"aα"}},
+		{"cases beyond ASCII", "^k\u00e4\u017f$", "i", []string{"KÄS", "\u212aäs"}, []string{"kas"}},
+		{"ß has one case", "ß", "i", []string{"ß", "ẞ"}, []string{"ss"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			re, err := pcre.Compile(tt.pattern, tt.options)
+			if err != nil {
+				t.Fatalf("Compile(%s): %v", tt.pattern, err)
+			}
+			for i, subject := range append(tt.yes, tt.no...) {
+				if got, err := re.MatchString(subject, nil, nil); err != nil || got != (i < len(tt.yes)) {
+					t.Errorf("/%s/%s on %q = %t, %v", tt.pattern, tt.options, subject, got, err)
+				}
+			}
+		})
+	}
+}
