@@ -31,10 +31,24 @@
 //
 // $expr evaluates the operators of the table in expr_table.go, over field paths, the
 // variables $$ROOT, $$CURRENT, $$NOW and $$REMOVE, and those of $map and $filter. raw.Field
-// is the one reading of "$a.b", for whatever else groups or sums by it. What depends on
-// no document is computed when the filter is read. What a document has that an operator
-// cannot take is an error of the filter: conditions with an expression are asked last,
-// and only of documents that the others leave open. The work on one document is bounded.
+// is the one reading of "$a.b"; groups and sums use it too. The parser computes what
+// depends on no document. A value that an operator cannot take is an error of the
+// filter: conditions with an expression are asked last, and only of documents that the
+// others leave open. The work on one document is bounded.
+//
+// # How to read it
+//
+//	filter.go           Parse, FromBSON, Filter
+//	reader.go           what the two parsers share: place, limits, first fault
+//	parse*.go           conditions (parser) and expressions (exprParser)
+//	node.go, test.go    the tree, and how it matches
+//	regex.go, key.go    expressions and their time; the canonical text
+//	query.go            a tree as a filter for a database
+//	expr.go             how expressions are evaluated
+//	expr_table.go       every operator of expressions, its arguments and its function
+//	expr_*.go           these functions
+//
+// A new operator of expressions is a line of expr_table.go and a function of a frame.
 //
 // # Promise
 //

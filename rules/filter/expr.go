@@ -54,6 +54,7 @@ type state struct {
 	binding *binding // of regular expressions; nil if unbound
 }
 
+// states are kept for the next document: an evaluation does not allocate its stacks.
 var states = sync.Pool{New: func() any { return &state{left: maxWork} }}
 
 // release gives the state back without what points into the document.
@@ -81,6 +82,7 @@ type fieldExpr struct {
 	names []string
 }
 
+// eval reads the path as raw.Field does. The first step into a document is free of work.
 func (f fieldExpr) eval(s *state) bson.RawValue {
 	from, names := s.root, f.names
 	if f.slot >= 0 {
@@ -135,6 +137,7 @@ type call struct {
 	regex *Regex // of $regexMatch; nil if it is null
 }
 
+// eval evaluates the eager arguments onto the stack, then the operator.
 func (c *call) eval(s *state) bson.RawValue {
 	base := len(s.stack)
 	for _, a := range c.args[:min(c.op.eager, len(c.args))] {
@@ -200,6 +203,7 @@ func (f frame) fail(format string, args ...any) bson.RawValue {
 	return null
 }
 
+// tooMuch records that the work on the document exceeds maxWork.
 func (f frame) tooMuch() bson.RawValue { return f.fail("takes too much work on a document") }
 
 // given reports whether a named argument was written.
@@ -263,6 +267,7 @@ func (f frame) string(what string, i int) string {
 	return raw.Text(v)
 }
 
+// null is what most operators return for an argument that is null or missing.
 var null = bson.RawValue{Type: bson.TypeNull}
 
 // orNull returns null for a missing value.

@@ -9,6 +9,7 @@ import (
 	"vitrine/rules/raw"
 )
 
+// evalIn compares the elements themselves: it does not look into arrays among them.
 func evalIn(f frame) bson.RawValue {
 	for v := range raw.Elements(f.array(1)) {
 		if raw.Compare(v, f.values[0]) == 0 {
@@ -44,6 +45,8 @@ func elementsTrue(until bool) evaluation {
 	}
 }
 
+// evalIntersection returns the common elements, sorted and distinct; null if an argument is
+// null. Without arguments the set is empty.
 func evalIntersection(f frame) bson.RawValue {
 	var common []bson.RawValue
 	if !f.all(func(i int) {
@@ -62,6 +65,7 @@ func evalIntersection(f frame) bson.RawValue {
 	return b.Finish(bson.TypeArray)
 }
 
+// evalSubset refuses null, unlike evalIntersection.
 func evalSubset(f frame) bson.RawValue {
 	part, whole := f.array(0), distinct(f.array(1))
 	for v := range raw.Elements(part) {
@@ -77,6 +81,7 @@ func distinct(array bson.RawValue) []bson.RawValue {
 	return raw.SortUnique(slices.Collect(raw.Elements(array)))
 }
 
+// evalMap replaces a missing result by null, so that the array keeps its length.
 func evalMap(f frame) bson.RawValue {
 	var b raw.Builder
 	f.each(f.args[2], func(_, v bson.RawValue) bool {
@@ -86,6 +91,7 @@ func evalMap(f frame) bson.RawValue {
 	return b.Finish(bson.TypeArray)
 }
 
+// evalFilter keeps elements in their order, up to the limit. A limit that is null is none.
 func evalFilter(f frame) bson.RawValue {
 	limit := math.MaxInt
 	if f.given(3) {

@@ -24,6 +24,8 @@ func conversion(to bson.Type) evaluation {
 	}
 }
 
+// evalConvert returns onNull for a null input, and onError where the conversion fails. Errors
+// in the arguments themselves are not caught. A target that is null makes null.
 func evalConvert(f frame) bson.RawValue {
 	input, to := f.values[0], f.values[1]
 	var target bson.Type
@@ -85,10 +87,12 @@ func convert(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) 
 	return converter(v, to)
 }
 
+// unconvertible says that there is no conversion between two types.
 func unconvertible(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	return null, fmt.Sprintf("cannot convert %s to %s", typeName(v), typeName(bson.RawValue{Type: to}))
 }
 
+// toString writes a date in UTC with milliseconds, and a decimal as it is stored.
 func toString(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	var s string
 	switch v.Type {
@@ -126,6 +130,7 @@ func formatDouble(d float64) string {
 	return strconv.FormatFloat(d, 'f', -1, 64)
 }
 
+// toInteger cuts off fractions of numbers; texts may have none.
 func toInteger(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	bits := 64
 	if to == bson.TypeInt32 {
@@ -149,6 +154,7 @@ func toInteger(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string
 	return intValue(n, to), ""
 }
 
+// toDouble refuses finite decimals that a double cannot hold.
 func toDouble(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	switch {
 	case raw.IsNumber(v.Type):
@@ -170,6 +176,7 @@ func toDouble(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string)
 // isHex reports whether a number is written in a base that MongoDB refuses.
 func isHex(s string) bool { return strings.ContainsAny(s, "xX_") }
 
+// toDecimal128 takes 15 digits of a double, as MongoDB does.
 func toDecimal128(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	switch {
 	case raw.IsNumber(v.Type):
@@ -183,6 +190,7 @@ func toDecimal128(v bson.RawValue, to bson.Type) (made bson.RawValue, reason str
 	return unconvertible(v, to)
 }
 
+// toObjectID reads 24 hexadecimal digits of either case.
 func toObjectID(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	if v.Type != bson.TypeString {
 		return unconvertible(v, to)
@@ -199,6 +207,8 @@ var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02",
 }
 
+// toDate reads whole numbers as milliseconds since 1970, texts by dateLayouts, and the
+// moment that a timestamp or an ObjectID tells.
 func toDate(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	if t, ok := moment(v); ok {
 		return intValue(t.UnixMilli(), to), ""

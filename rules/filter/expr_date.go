@@ -22,6 +22,7 @@ func (f frame) date(v bson.RawValue, zone *time.Location) time.Time {
 	return t.In(zone)
 }
 
+// moment returns the time of a date, timestamp or ObjectID, in UTC.
 func moment(v bson.RawValue) (time.Time, bool) {
 	switch {
 	case v.Type == bson.TypeDateTime:
@@ -68,6 +69,7 @@ func (f frame) zone(i int) *time.Location {
 // zoneWork is what another time zone costs, which is read from a file.
 const zoneWork = 1000
 
+// offsets are time zones such as +02, +0200 and +02:00.
 var offsets = regexp.MustCompile(`^([+-])(\d\d)(?::?(\d\d))?$`)
 
 // locate finds a time zone by its name in the database of them, or by an offset such as
@@ -95,6 +97,7 @@ func locate(name string) *time.Location {
 	return location
 }
 
+// datePart is $year and the like; the time zone is the second argument.
 func datePart(of func(time.Time) int) evaluation {
 	return func(f frame) bson.RawValue {
 		location := f.zone(1)
@@ -111,11 +114,13 @@ const (
 	utcFormat = isoFormat + "Z"
 )
 
+// evalDateToString checks format and time zone even if there is no date: what is wrong with
+// them is wrong for all documents.
 func evalDateToString(f frame) bson.RawValue {
 	format, isNull := "", f.given(1) && nullish(f.values[1])
 	if f.given(1) && !isNull {
 		format = f.string("format", 1)
-		f.formatted(format, time.Unix(0, 0).UTC()) // is wrong whatever the date is
+		f.formatted(format, time.Unix(0, 0).UTC()) // a fault of the format is one for every date
 	}
 	location := f.zone(2)
 	switch {
@@ -269,6 +274,7 @@ func dayNumber(t time.Time) int64 {
 	return floorDiv(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix(), 24*3600)
 }
 
+// floorDiv divides by a positive number and rounds towards negative infinity.
 func floorDiv(a, b int64) int64 {
 	n := a / b
 	if a%b < 0 {

@@ -61,6 +61,7 @@ func (op arithmetic) of(s *state, a, b bson.RawValue) bson.RawValue {
 	return intOf(n.Int64(), a, b)
 }
 
+// evalMultiply multiplies in the widest type of the numbers so far; without numbers it is 1.
 func evalMultiply(f frame) bson.RawValue {
 	if !f.numbers() {
 		return null
@@ -72,6 +73,7 @@ func evalMultiply(f frame) bson.RawValue {
 	return product
 }
 
+// evalSubtract takes a date from a date, in milliseconds, or milliseconds from a date.
 func evalSubtract(f frame) bson.RawValue {
 	a, b := f.values[0], f.values[1]
 	if a.Type != bson.TypeDateTime {
@@ -102,6 +104,7 @@ func (f frame) divisible() bool {
 	return f.err == nil
 }
 
+// evalDivide makes a double of integers, even if the quotient is whole.
 func evalDivide(f frame) bson.RawValue {
 	if !f.divisible() {
 		return null
@@ -115,6 +118,7 @@ func evalDivide(f frame) bson.RawValue {
 	return decimalValue(&d)
 }
 
+// evalMod gives the remainder the sign of the dividend.
 func evalMod(f frame) bson.RawValue {
 	if !f.divisible() {
 		return null
@@ -138,6 +142,7 @@ func evalMod(f frame) bson.RawValue {
 	return intOf(raw.Int(a)%n, a, b)
 }
 
+// evalAbs makes an int64 of the least int32.
 func evalAbs(f frame) bson.RawValue {
 	v := f.number(0)
 	switch v.Type {
@@ -171,6 +176,7 @@ func integral(of func(float64) float64, ofDecimal func(d, x *apd.Decimal) (apd.C
 	}
 }
 
+// evalRound rounds half to even, at a place behind the point or, if negative, before it.
 func evalRound(f frame) bson.RawValue {
 	v, place := f.number(0), 0
 	if f.err == nil && len(f.values) > 1 {
@@ -220,6 +226,7 @@ func intOf(n int64, operands ...bson.RawValue) bson.RawValue {
 	return intValue(n, t)
 }
 
+// eitherDecimal reports whether an operation is one of decimals.
 func eitherDecimal(a, b bson.RawValue) bool {
 	return a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128
 }
@@ -269,6 +276,7 @@ func decimalValue(d *apd.Decimal) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeDecimal128, Value: value}
 }
 
+// doubleValue returns a double.
 func doubleValue(d float64) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeDouble, Value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(d))}
 }

@@ -28,6 +28,7 @@ type total struct {
 // plain is the sum without it, which is right where there are infinities.
 type doubleDouble struct{ sum, lost, plain float64 }
 
+// add keeps what rounding loses (Knuth's two-sum).
 func (d *doubleDouble) add(x float64) {
 	d.plain += x
 	sum := d.sum + x
@@ -44,6 +45,7 @@ func (d *doubleDouble) parts() (sum, lost float64) {
 	return d.sum, d.lost
 }
 
+// add adds a number of any type.
 func (t *total) add(v bson.RawValue) {
 	t.n++
 	switch v.Type {
@@ -65,6 +67,7 @@ func (t *total) add(v bson.RawValue) {
 	}
 }
 
+// addInt adds in 128 bits, which no sum of a document leaves.
 func (t *total) addInt(n int64) {
 	var carry uint64
 	t.lo, carry = bits.Add64(t.lo, uint64(n), 0)
@@ -162,6 +165,7 @@ func (f frame) sum() total {
 	return t
 }
 
+// evalAvg is null if there is no number; the mean of integers is a double.
 func evalAvg(f frame) bson.RawValue {
 	t := f.sum()
 	switch {

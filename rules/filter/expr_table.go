@@ -12,7 +12,7 @@ import (
 
 // operator is an operator of expressions.
 type operator struct {
-	least, most int // how many arguments a list may have; most 0: the names alone are taken
+	least, most int // how many arguments a list may have; most 0: only a document of names
 	// names are those of the arguments where they come as a document: with ! if
 	// required, with - before those that MongoDB has and memory does not.
 	names []string
@@ -26,12 +26,16 @@ type operator struct {
 // evaluation computes an operator from its evaluated arguments.
 type evaluation func(f frame) bson.RawValue
 
+// unlimited is the number of arguments of operators that take any number.
 const unlimited = math.MaxInt
 
+// exactly is an operator of n arguments; of 0 it takes them by their names alone.
 func exactly(n int, eval evaluation) *operator { return between(n, n, eval) }
 
+// anyNumber is an operator of any number of arguments.
 func anyNumber(eval evaluation) *operator { return between(0, unlimited, eval) }
 
+// between is an operator of a number of arguments within bounds, all of them eager.
 func between(least, most int, eval evaluation) *operator {
 	return &operator{least: least, most: most, eager: unlimited, eval: eval}
 }
@@ -157,6 +161,7 @@ func logical(until bool) evaluation {
 	}
 }
 
+// evalCond evaluates only the branch that its condition chooses.
 func evalCond(f frame) bson.RawValue {
 	if raw.Truth(f.values[0]) {
 		return f.args[1].eval(f.state)

@@ -26,6 +26,7 @@ func (f frame) coerced() string {
 	return ""
 }
 
+// evalConcat takes strings only; null if one is null.
 func evalConcat(f frame) bson.RawValue {
 	var b strings.Builder
 	if !f.all(func(i int) { b.WriteString(f.string("argument", i)) }) {
@@ -47,10 +48,12 @@ func cased(from, to byte, shift int) evaluation {
 	}
 }
 
+// evalLength counts code points, not bytes.
 func evalLength(f frame) bson.RawValue {
 	return intValue(int64(utf8.RuneCountInString(f.string("argument", 0))), bson.TypeInt32)
 }
 
+// evalSubstring counts code points; beyond the end there is nothing.
 func evalSubstring(f frame) bson.RawValue {
 	s, from, n := f.coerced(), f.count("start", 1), f.count("length", 2)
 	rest := s[offset(s, from):]
@@ -69,6 +72,7 @@ func offset(s string, point int) int {
 	return len(s)
 }
 
+// evalIndexOf returns a position in code points, -1 if the second string does not occur.
 func evalIndexOf(f frame) bson.RawValue {
 	s, token := f.string("first argument", 0), f.string("second argument", 1)
 	points := utf8.RuneCountInString(s)
@@ -95,6 +99,8 @@ func evalIndexOf(f frame) bson.RawValue {
 	return intValue(int64(at), bson.TypeInt32)
 }
 
+// evalRegexMatch is false for an input or an expression that is null. The expression is bound
+// as the filter is.
 func evalRegexMatch(f frame) bson.RawValue {
 	if nullish(f.values[0]) {
 		return raw.NewBool(false)

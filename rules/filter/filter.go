@@ -47,6 +47,7 @@ type Options struct {
 	HexIDs bool
 }
 
+// withDefaults replaces what is not set.
 func (o Options) withDefaults() Options {
 	set := func(n *int, value int) {
 		if *n <= 0 {
@@ -134,6 +135,7 @@ func wellFormed(doc []byte, depth int) bool {
 	return !r.Faulty()
 }
 
+// newFilter computes the key once: it is asked for by every request.
 func newFilter(root Node) *Filter {
 	return &Filter{root: root, key: string(root.appendKey(nil))}
 }

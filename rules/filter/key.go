@@ -123,7 +123,7 @@ func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
 	return fmt.Appendf(dst, "#%d:%x", uint8(v.Type), v.Value)
 }
 
-// appendNumber appends whole numbers within 64 bits alike whatever their type.
+// appendNumber appends whole numbers within 64 bits alike for all types.
 func appendNumber(dst []byte, v bson.RawValue) []byte {
 	if n, integral, ok := raw.Truncate(v); ok && integral {
 		return strconv.AppendInt(dst, n, 10)

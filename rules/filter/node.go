@@ -171,6 +171,8 @@ func cheapFirst(nodes []Node) []Node {
 	return nodes
 }
 
+// cost estimates a condition: 0 of one that an index answers, 1000 and more of expressions,
+// which may fail.
 func cost(n Node) (most int) {
 	for _, c := range children(n) {
 		most = max(most, cost(c))

@@ -96,6 +96,7 @@ func (p *exprParser) exprs(v bson.RawValue) []expr {
 	return args
 }
 
+// documentExpr parses a document of expressions.
 func (p *exprParser) documentExpr(v bson.RawValue) expr {
 	d := composite{names: []string{}}
 	r := raw.Read(v.Value)
@@ -154,6 +155,7 @@ func (p *exprParser) operator(name string, v bson.RawValue) expr {
 	return p.fold(c, c.args)
 }
 
+// call returns an operator at the current place.
 func (p *exprParser) call(op *operator, name string, args []expr) *call {
 	return &call{op: op, name: name, args: args, place: rules.Error{Param: p.o.Param, Where: strings.Join(p.at, ".")}}
 }

@@ -56,6 +56,7 @@ func (w queryWriter) of(n Node) (doc bson.D, exact bool) {
 	return nil, false
 }
 
+// all leaves out conditions that cannot be written, which makes the query wider.
 func (w queryWriter) all(nodes []Node) (bson.D, bool) {
 	all, exact := bson.A{}, true
 	for _, n := range nodes {
@@ -74,6 +75,7 @@ func (w queryWriter) all(nodes []Node) (bson.D, bool) {
 	return bson.D{{Key: "$and", Value: all}}, exact
 }
 
+// any is everything if one of the alternatives cannot be written.
 func (w queryWriter) any(nodes []Node) (bson.D, bool) {
 	if len(nodes) == 0 {
 		return nowhere(), true
@@ -180,6 +182,7 @@ func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 	return bson.D{{Key: "$or", Value: bson.A{condition(regexp.QuoteMeta(literal), options), itself}}}, false
 }
 
+// ascii reports whether s has no other characters than those of ASCII.
 func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }

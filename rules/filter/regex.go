@@ -63,6 +63,7 @@ func bound(n Node, to *binding) Node {
 	return n
 }
 
+// allBound binds a copy of a list.
 func allBound(nodes []Node, to *binding) []Node {
 	nodes = slices.Clone(nodes)
 	for i, n := range nodes {
@@ -71,6 +72,7 @@ func allBound(nodes []Node, to *binding) []Node {
 	return nodes
 }
 
+// boundTest binds a test; most have no expression and are shared.
 func boundTest(t Test, to *binding) Test {
 	switch t := t.(type) {
 	case *Regex:
@@ -85,6 +87,7 @@ func boundTest(t Test, to *binding) Test {
 	return t
 }
 
+// bound returns a bound copy, which shares what is compiled.
 func (re *Regex) bound(to *binding) *Regex {
 	copied := *re
 	copied.binding = to

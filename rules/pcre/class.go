@@ -94,6 +94,7 @@ func spelledTable(table *unicode.RangeTable) string {
 // separators do not count in the name of a property.
 var separators = strings.NewReplacer(" ", "", "-", "", "_", "")
 
+// loose returns a property name as names are compared.
 func loose(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 // ranges returns the first and the last character of each range of a class.

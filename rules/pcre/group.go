@@ -14,8 +14,10 @@ type flags uint16
 // ignores white space in classes as well; u is (*UCP), classes by Unicode properties.
 const flagLetters = "imsxnUJXu"
 
+// has reports whether an option is in force.
 func (f flags) has(letter rune) bool { return f&f.bit(letter) != 0 }
 
+// bit is the bit of an option.
 func (flags) bit(letter rune) flags { return 1 << strings.IndexRune(flagLetters, letter) }
 
 // set switches the options with the given letters.
@@ -30,6 +32,7 @@ func (f *flags) set(letters string, on bool) {
 	}
 }
 
+// name is the syntax of the name of a group, without its length.
 const name = `[\pL_][\pL\p{Nd}_]*`
 
 var (
@@ -81,6 +84,7 @@ func (p *parser) enclosed(std, net string) shape {
 	return s.grouped()
 }
 
+// close reads and writes a closing parenthesis.
 func (p *parser) close() {
 	if !p.accept(")") {
 		p.fail("missing closing parenthesis")

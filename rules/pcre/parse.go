@@ -96,6 +96,7 @@ func (p *parser) parse() shape {
 	return all
 }
 
+// leadingVerb are the settings of a whole expression that are known here; UTF is always on.
 var leadingVerb = regexp.MustCompile(`^\(\*(UTF8?|UCP)\)`)
 
 // fail records what is wrong at the current place. It returns a shape, which means nothing.
@@ -115,6 +116,7 @@ func (p *parser) unsupported(feature string) shape {
 	return p.fail("")
 }
 
+// more reports whether the end is not reached.
 func (p *parser) more() bool { return p.pos < len(p.src) }
 
 // peek returns the byte at the position, 0 at the end.
@@ -264,6 +266,8 @@ func (p *parser) item() shape {
 var beyond = regexp.MustCompile(`^(?:\(\*(?:[a-z_]+|F|FAIL|ACCEPT|COMMIT|MARK|PRUNE|SKIP|THEN|CR|LF|CRLF|ANYCRLF|ANY|NUL|(?:BSR|LIMIT|NO|NOTEMPTY)_[A-Z_]+|NOTEMPTY)\b` +
 	`|\(\?(?:\||C|R|&|P>|\+|-?\d)|\(\?\((?:R|DEFINE\)|VERSION|[+-]\d)|\\[XC]|\\g[<']|\[\[:[<>]:\]\])`)
 
+// literal writes one character, under the i option in all its cases. Go's engine folds as
+// PCRE2 does; regexp2 gets a class of the cases.
 func (p *parser) literal(r rune) shape {
 	switch {
 	case !p.flags.has('i') || unicode.SimpleFold(r) == r:

@@ -103,6 +103,7 @@ func (re *Regexp) possible(s string) bool {
 	return strings.Contains(s, lit.text)
 }
 
+// possibleFolded is possible of a literal in any case.
 func (re *Regexp) possibleFolded(s string) bool {
 	if !re.need.start {
 		return re.folded.in(s)

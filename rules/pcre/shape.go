@@ -52,6 +52,7 @@ func (s shape) then(next shape) shape {
 	}
 }
 
+// addLength adds lengths of which one may vary.
 func addLength(a, b int) int {
 	if a < 0 || b < 0 {
 		return -1
@@ -105,6 +106,7 @@ func (s shape) grouped() shape {
 // exact reports whether Go's engine agrees with PCRE2 on a whole expression.
 func (s shape) exact() bool { return !s.foreign && !s.leading && s.states <= maxStates }
 
+// counts is {n}, {n,} or {n,m}; PCRE2 10.42 has no {,m}.
 var counts = regexp.MustCompile(`^\{(\d+)(?:(,)(\d*))?\}`)
 
 // quantifier is how often an item may occur: max is -1 if there is no bound.

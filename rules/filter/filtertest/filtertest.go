@@ -30,6 +30,7 @@ func Value(t *rapid.T) bson.RawValue {
 	return draw(t, "value", func(g Generator) bson.Raw { return g.document("holder") }).Lookup("value")
 }
 
+// draw has rapid make the choices, so that it can shrink what fails.
 func draw(t *rapid.T, label string, of func(Generator) bson.Raw) bson.Raw {
 	return rapid.Custom(func(t *rapid.T) bson.Raw {
 		return of(Generator{intn: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }})

@@ -8,6 +8,7 @@ type rule struct{ flat, nesting []string }
 // rules are those of the grammar, by name.
 var rules = parse(grammar)
 
+// parse reads the lines of a grammar.
 func parse(grammar string) map[string]rule {
 	rules := map[string]rule{}
 	for line := range strings.Lines(strings.ReplaceAll(grammar, "\n\t", " ")) {
