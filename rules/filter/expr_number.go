@@ -199,10 +199,7 @@ func evalRound(f frame) bson.RawValue {
 	case bson.TypeDecimal128:
 		return decimalValue(d)
 	case bson.TypeDouble:
-		rounded, err := strconv.ParseFloat(d.String(), 64)
-		if err != nil {
-			return v
-		}
+		rounded, _ := strconv.ParseFloat(d.String(), 64) // of fewer digits than v: it has no range error
 		return doubleValue(rounded)
 	}
 	n, err := d.Int64()

@@ -187,6 +187,8 @@ func TestFirstFault(t *testing.T) {
 		`{"a": {"$foo": 1}, "b": {"$in": 1}}`:                                                          "a.$foo: unknown operator $foo",
 		`{"a": {"$in": [{"$gt": 1}, {"$undefined": true}]}}`:                                           "a.$in.0: $in takes values, not operators",
 		`{"a": {"$mod": ["x"]}, "$where": "1"}`:                                                        "a.$mod: $mod takes numbers only",
+		`{"$expr": {"$regexMatch": {"input": "$a", "regex": "a", "options": 5}}}`:                      "$expr.$regexMatch: $regexMatch takes a string as options",
+		`{"$expr": {"$regexMatch": {"input": "$a", "regex": 5}}}`:                                      "$expr.$regexMatch: $regexMatch takes a string or a regular expression as regex",
 		`{"$text": "x", "$or": []}`:                                                                    "$text: $text needs a document",
 		`{"a": {"$regex": {"$regularExpression": {"pattern": "(", "options": "i"}}, "$options": "m"}}`: "a.$regex: options are set both in $regex and in $options",
 		`{"a": {"$all": [{"$elemMatch": {"b": {"$size": -1}}}, 1]}}`:                                   "a.$all.0.$elemMatch.b.$size: $size needs",
