@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // shape is what the parser remembers of a part of an expression besides its text.
@@ -119,7 +120,7 @@ type quantifier struct {
 func (p *parser) quantifier() (q quantifier, ok bool) {
 	q.max = -1
 	switch {
-	case p.quoted:
+	case p.quoted || !strings.ContainsRune("*+?{", rune(p.peek())):
 		return q, false
 	case p.accept("*"):
 	case p.accept("+"):
