@@ -12,10 +12,9 @@ import (
 	"vitrine/rules/filter"
 )
 
-// TestConfirmedRowsAreRemembered asks what only the matcher decides, of so many rows
-// that its word is kept, narrowed in different ways and across refreshes: the answer
-// is always the matcher's.
-func TestConfirmedRowsAreRemembered(t *testing.T) {
+// TestConfirmedRows evaluates what only the matcher decides, of many rows, narrowed in
+// different ways and across refreshes: the answer is always the matcher's.
+func TestConfirmedRows(t *testing.T) {
 	const rows = 5000
 	doc := func(i, shift int) bson.D {
 		author := func(k int) bson.D {

@@ -182,9 +182,6 @@ func (f *Filter) Root() Node { return f.root }
 // number is written) have the same key, and different filters have different keys.
 func (f *Filter) Key() string { return f.key }
 
-// KeyOf returns the canonical text of one condition, as Key does of a filter.
-func KeyOf(n Node) string { return string(n.appendKey(nil)) }
-
 // Paths returns the paths that the filter's conditions look at, each once. Those in $expr
 // are left out, and those of a filter that is not evaluated in memory.
 func (f *Filter) Paths() []string {

@@ -11,7 +11,7 @@ import (
 // derivedKey names something built on first use from a segment's rows.
 type derivedKey struct {
 	kind derivedKind
-	path string // verdicts: the condition
+	path string
 	arg  string // columns: the array unwound first
 }
 
@@ -22,11 +22,10 @@ const (
 	kindTexts
 	kindFoldedTexts
 	kindColumn
-	kindVerdicts
 	kindNames
 )
 
-// derived is a path index, its joined texts, a group column, verdicts or names.
+// derived is a path index, its joined texts, a group column or names.
 type derived interface{ memory() int64 }
 
 // derivedOf holds one derived thing. It is built once; concurrent callers wait for it.
@@ -184,7 +183,7 @@ func (b *Budget) inUse(segments []*segment) []*derivedOf {
 	var all []*derivedOf
 	seen := make(map[derivedKey]bool)
 	for d := range b.held.All() {
-		if d.key.kind != kindVerdicts && d.key.kind != kindNames && !seen[d.key] && slices.Contains(segments, d.owner) {
+		if d.key.kind != kindNames && !seen[d.key] && slices.Contains(segments, d.owner) {
 			seen[d.key] = true
 			all = append(all, d)
 		}

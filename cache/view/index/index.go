@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/bits-and-blooms/bitset"
@@ -119,7 +120,12 @@ func arrange(values []raw.Value, postings []posting) *pathIndex {
 	rankOf := make([]uint32, len(values))
 	x := &pathIndex{values: make([]distinct, len(values)), rows: make([]uint32, len(postings))}
 	var at uint32
-	for r, n := range inOrder(values) {
+	sorted := make([]uint32, len(values))
+	for n := range sorted {
+		sorted[n] = uint32(n)
+	}
+	slices.SortFunc(sorted, func(a, b uint32) int { return compareDistinct(&values[a], &values[b]) })
+	for r, n := range sorted {
 		rankOf[n] = uint32(r)
 		x.values[r] = distinct{Value: values[n], from: at, to: at}
 		at += counts[n]

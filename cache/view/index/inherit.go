@@ -15,7 +15,7 @@ const inheritTime = 2 * time.Second
 
 // inherit builds, for the segments that next adds and before they are shown, what is in
 // use of the segments before, the last used first: the first query after a fold should
-// not have to. It leaves out verdicts, since only a query brings its condition.
+// not have to.
 func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 	fresh := slices.DeleteFunc(slices.Clone(next.segments), func(seg *segment) bool {
 		return slices.Contains(before.segments, seg)
