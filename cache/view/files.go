@@ -41,34 +41,34 @@ type fileSnapshot struct {
 // readFile reads a view's file before the view is first refreshed. A file that cannot be
 // used is logged and left alone: the next writing replaces it.
 func (s *Set) readFile(v *view) {
-	if s.files.Dir == "" || v.inStore {
+	if s.o.Files.Dir == "" || s.o.Mode == Store {
 		return
 	}
-	began, path := time.Now(), snapfile.Path(s.files.Dir, v.def.Name)
+	began, path := time.Now(), snapfile.Path(s.o.Files.Dir, v.def.Name)
 	h, rows, err := snapfile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return
 	case err == nil && h.View != v.def.Name:
 		err = fmt.Errorf("%s: %w: it is of view %s", path, snapfile.ErrRefused, h.View)
-	case err == nil && h.Store != s.files.Store:
+	case err == nil && h.Store != s.o.Files.Store:
 		err = fmt.Errorf("%s: %w: it is of the store %s", path, snapfile.ErrRefused, h.Store)
 	}
 	if err != nil {
-		s.log.Warn("snapshot file not used", "view", v.def.Name, "error", err)
+		s.o.Logger.Warn("snapshot file not used", "view", v.def.Name, "error", err)
 		return
 	}
 	size := int64(0)
 	for _, row := range rows {
 		size += int64(len(row))
 	}
-	if !v.room.take(v.def.Name, size) {
-		s.log.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
+	if !s.room.take(v.def.Name, size) {
+		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
 	v.fromFile = &fileSnapshot{&Snapshot{meta: h.Meta(), memory: v.builder.Load(rows)}, h.Confirmed}
 	v.recordFile(fileState{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began})
-	s.log.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
+	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
 
@@ -129,7 +129,7 @@ func (s *Set) file(ctx context.Context) {
 		case <-s.unfiled:
 		case <-ctx.Done():
 			timer.Stop()
-			s.fileDue(time.Now().Add(s.files.Every))
+			s.fileDue(time.Now().Add(s.o.Files.Every))
 			return
 		}
 		timer.Stop()
@@ -150,7 +150,7 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 			continue
 		}
 		same := before.epoch == snap.meta.Epoch && before.generation == snap.meta.Generation
-		due := before.tried.Add(s.files.Every)
+		due := before.tried.Add(s.o.Files.Every)
 		switch {
 		case same && confirmed.Sub(before.confirmed).Abs() < rewriteAfter: // a clock may have been set back since
 			continue
@@ -159,7 +159,7 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 			continue
 		}
 		if !s.write(v, snap, confirmed, before.err == nil) {
-			wait = min(wait, s.files.Every)
+			wait = min(wait, s.o.Files.Every)
 		}
 	}
 	return wait
@@ -169,8 +169,8 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 // a row.
 func (s *Set) write(v *view, snap *Snapshot, confirmed time.Time, wasWell bool) bool {
 	began := time.Now()
-	path := snapfile.Path(s.files.Dir, v.def.Name)
-	err := snapfile.Write(path, snapfile.HeaderOf(s.files.Store, snap.meta, confirmed), snap.memory.Docs())
+	path := snapfile.Path(s.o.Files.Dir, v.def.Name)
+	err := snapfile.Write(path, snapfile.HeaderOf(s.o.Files.Store, snap.meta, confirmed), snap.memory.Docs())
 	v.mu.Lock()
 	f := fileState{epoch: snap.meta.Epoch, generation: snap.meta.Generation, confirmed: confirmed, tried: began}
 	if err != nil {
@@ -181,9 +181,9 @@ func (s *Set) write(v *view, snap *Snapshot, confirmed time.Time, wasWell bool) 
 	v.mu.Unlock()
 	switch {
 	case err == nil:
-		s.log.Debug("snapshot file written", "view", v.def.Name, "generation", snap.meta.Generation, "took", time.Since(began))
+		s.o.Logger.Debug("snapshot file written", "view", v.def.Name, "generation", snap.meta.Generation, "took", time.Since(began))
 	case wasWell:
-		s.log.Warn("snapshot file not written", "view", v.def.Name, "error", err)
+		s.o.Logger.Warn("snapshot file not written", "view", v.def.Name, "error", err)
 	}
 	return err == nil
 }

@@ -55,7 +55,7 @@ type unindexed struct {
 
 // wantIndexes requests the indexes of a view that is shown from the store, once per epoch.
 func (s *Set) wantIndexes(v *view, shown *Snapshot) {
-	if !s.indexes || shown.memory != nil {
+	if !s.o.Index || shown.memory != nil {
 		return
 	}
 	v.mu.Lock()
@@ -80,15 +80,15 @@ func (s *Set) index(ctx context.Context) {
 			return
 		case next := <-s.unindexed:
 			v, began := next.view, time.Now()
-			err := Index(ctx, v.store, []index.Definition{*v.def})
+			err := Index(ctx, s.o.Store, []index.Definition{*v.def})
 			switch {
 			case ctx.Err() != nil:
 				return
 			case err == nil:
-				s.log.Debug("view has its indexes in the store", "view", v.def.Name, "took", time.Since(began))
+				s.o.Logger.Debug("view has its indexes in the store", "view", v.def.Name, "took", time.Since(began))
 			default:
 				if !warned {
-					s.log.Warn("view not indexed in the store", "view", v.def.Name, "error", err)
+					s.o.Logger.Warn("view not indexed in the store", "view", v.def.Name, "error", err)
 				}
 				warned = true
 				v.mu.Lock()

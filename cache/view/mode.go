@@ -59,14 +59,14 @@ func (r *room) take(view string, bytes int64) bool {
 func (v *view) showStored(ctx context.Context, meta origin.Meta) *Snapshot {
 	v.builder.Drop()
 	return v.swap(ctx, &Snapshot{meta: meta, stored: &storedRows{
-		def: v.def, meta: meta, queries: v.queries, foreign: v.foreign, windows: v.builder,
+		def: v.def, meta: meta, queries: v.set.queries, foreign: v.set.o.Foreign, windows: v.builder,
 	}})
 }
 
 // follow shows the next generation of a view in the store as soon as queries on it need
 // not wait. Until then, kept answers of the generation before are served.
 func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
-	settled, err := v.queries.Settled(ctx, meta)
+	settled, err := v.set.queries.Settled(ctx, meta)
 	if errors.Is(err, origin.ErrStale) || err == nil && !settled {
 		return nil, nil // the next poll finds more
 	}
@@ -79,8 +79,8 @@ func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) 
 // moveToStore drops the rows of a view that do not fit into memory, and shows it where
 // it is stored.
 func (v *view) moveToStore(ctx context.Context, meta origin.Meta) *Snapshot {
-	v.log.Warn("view does not fit views.budget: it stays in the store", "view", v.def.Name,
-		"generation", meta.Generation, "rows", meta.Rows, "budget", v.room.limit)
+	v.set.o.Logger.Warn("view does not fit views.budget: it stays in the store", "view", v.def.Name,
+		"generation", meta.Generation, "rows", meta.Rows, "budget", v.set.room.limit)
 	return v.showStored(ctx, meta)
 }
 
@@ -89,7 +89,7 @@ func (v *view) moveToStore(ctx context.Context, meta origin.Meta) *Snapshot {
 func (s *Set) loadInTurn(ctx context.Context) {
 	rows := map[string]int{}
 	for _, name := range s.names {
-		if meta, err := s.views[name].store.Meta(ctx, name); err == nil {
+		if meta, err := s.o.Store.Meta(ctx, name); err == nil {
 			rows[name] = meta.Rows
 		}
 	}

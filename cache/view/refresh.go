@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,18 +18,10 @@ import (
 // view is one view of a Set: the current snapshot, and what its refreshing
 // goroutine needs to make the next one.
 type view struct {
-	def      *index.Definition
-	builder  *index.Builder // of the refreshing goroutine, but for Window
-	store    origin.Views
-	foreign  index.Foreign
-	budget   *index.Budget
-	patience time.Duration // how long what the store last confirmed holds
-	signal   chan struct{} // of capacity one: signals are coalesced
-	prepare  Preparer      // never nil, and never returns nil
-	inStore  bool          // its rows are never loaded
-	queries  origin.Queries
-	room     *room
-	log      *slog.Logger
+	set     *Set
+	def     *index.Definition
+	builder *index.Builder // of the refreshing goroutine, but for Window
+	signal  chan struct{}  // of capacity one: signals are coalesced
 
 	current atomic.Pointer[Snapshot]
 	// Touched by the refreshing goroutine only:
@@ -48,7 +39,7 @@ type view struct {
 // snapshot, or nil if there was nothing new. If the store does not answer, it may show a
 // snapshot from a file: then it returns an error, too.
 func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
-	meta, err := v.store.Meta(ctx, v.def.Name)
+	meta, err := v.set.o.Store.Meta(ctx, v.def.Name)
 	if err != nil {
 		err = fmt.Errorf("read meta of view %s: %w", v.def.Name, err)
 	} else {
@@ -64,7 +55,7 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	switch {
 	case meta.Generation == 0:
 		return nil, nil
-	case v.inStore && (cur == nil || cur.meta.Epoch != meta.Epoch):
+	case v.set.o.Mode == Store && (cur == nil || cur.meta.Epoch != meta.Epoch):
 		return v.showStored(ctx, meta), nil
 	case cur == nil || cur.meta.Epoch != meta.Epoch:
 		return v.load(ctx)
@@ -87,7 +78,7 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 func (v *view) load(ctx context.Context) (*Snapshot, error) {
 	rows, meta, err := v.read(ctx, 0)
 	if errors.Is(err, errTooLarge) {
-		if meta, err = v.store.Meta(ctx, v.def.Name); err == nil {
+		if meta, err = v.set.o.Store.Meta(ctx, v.def.Name); err == nil {
 			return v.moveToStore(ctx, meta), nil
 		}
 	}
@@ -117,10 +108,10 @@ func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
 		changes[i] = index.Change{ID: r.ID, Doc: r.Doc}
 	}
 	next := v.builder.Apply(changes)
-	fits := v.room.take(v.def.Name, next.RowBytes())
+	fits := v.set.room.take(v.def.Name, next.RowBytes())
 	if !fits { // without the rows that were replaced it may
 		next = v.builder.Fold()
-		fits = v.room.take(v.def.Name, next.RowBytes())
+		fits = v.set.room.take(v.def.Name, next.RowBytes())
 	}
 	if !fits {
 		return v.moveToStore(ctx, meta), nil
@@ -134,7 +125,7 @@ func (v *view) read(ctx context.Context, since uint64) ([]origin.Row, origin.Met
 	var rows []origin.Row
 	at := make(map[string]int32) // by id
 	bytes := int64(0)
-	meta, err := v.store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
+	meta, err := v.set.o.Store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
 		bytes += int64(len(r.Doc))
 		key := raw.Key(r.ID)
 		i, again := at[key]
@@ -148,7 +139,7 @@ func (v *view) read(ctx context.Context, since uint64) ([]origin.Row, origin.Met
 		default:
 			bytes -= int64(len(r.Doc))
 		}
-		if since == 0 && !v.room.take(v.def.Name, bytes) {
+		if since == 0 && !v.set.room.take(v.def.Name, bytes) {
 			return errTooLarge
 		}
 		return nil
@@ -170,10 +161,10 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	if next.memory != nil {
 		v.builder.Warm(ctx, before, next.memory)
 	}
-	shown := v.prepare(ctx, next)
+	shown := v.set.prepare(ctx, next)
 	v.current.Store(next)
 	shown()
-	v.budget.Replaced(before, next.memory)
+	v.set.budget.Replaced(before, next.memory)
 	return next
 }
 
@@ -207,7 +198,7 @@ func (v *view) status() Status {
 			st.RowBytes = snap.memory.RowBytes()
 			st.IndexPaths, st.IndexBytes = snap.memory.Indexes()
 		}
-		st.Stale = st.Err != nil || time.Since(st.Checked) > v.patience
+		st.Stale = st.Err != nil || time.Since(st.Checked) > 2*v.set.o.Poll+graceTime
 	}
 	// A run that changed nothing, or failed, makes no generation: the health of jobs comes
 	// from the newest meta, whatever is loaded.

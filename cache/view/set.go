@@ -46,20 +46,16 @@ type Options struct {
 
 // Set holds all views. Its methods are safe for concurrent use.
 type Set struct {
+	o       Options // with its defaults
+	queries origin.Queries
 	views   map[string]*view
-	names   []string
-	mode    Mode
-	poll    time.Duration
+	names   []string // of the views, in the order of definition
 	budget  *index.Budget
-	log     *slog.Logger
-	onSwap  func(*Snapshot)
-	files   Files
+	room    *room
 	unfiled chan struct{} // of capacity one: a view was swapped
 
-	indexes   bool
 	unindexed chan unindexed
-
-	preparer atomic.Pointer[Preparer]
+	preparer  atomic.Pointer[Preparer]
 }
 
 // Preparer is called with a snapshot that is about to be shown, by the goroutine that
@@ -88,7 +84,6 @@ func New(o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	room := newRoom(o.RowBudget)
 	if o.Files.Every <= 0 {
 		o.Files.Every = time.Minute
 	}
@@ -98,12 +93,10 @@ func New(o Options) (*Set, error) {
 		}
 	}
 	s := &Set{
-		views: make(map[string]*view), mode: o.Mode, poll: o.Poll, budget: index.NewBudget(o.IndexBudget, o.BulkBudget), log: o.Logger, onSwap: o.OnSwap,
-		files: o.Files, unfiled: make(chan struct{}, 1),
-		indexes: o.Index, unindexed: make(chan unindexed, len(o.Views)),
+		o: o, queries: queries, views: make(map[string]*view, len(o.Views)), budget: index.NewBudget(o.IndexBudget, o.BulkBudget),
+		room: newRoom(o.RowBudget), unfiled: make(chan struct{}, 1), unindexed: make(chan unindexed, len(o.Views)),
 	}
-	for i := range o.Views {
-		def := o.Views[i]
+	for _, def := range o.Views {
 		builder, err := index.NewBuilder(def, s.budget, o.Foreign)
 		if err != nil {
 			return nil, err
@@ -111,11 +104,7 @@ func New(o Options) (*Set, error) {
 		if s.views[def.Name] != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
-		s.views[def.Name] = &view{
-			def: &def, builder: builder, store: o.Store, foreign: o.Foreign, budget: s.budget,
-			patience: 2*o.Poll + graceTime, signal: make(chan struct{}, 1), prepare: s.prepare,
-			inStore: o.Mode == Store, queries: queries, room: room, log: o.Logger,
-		}
+		s.views[def.Name] = &view{set: s, def: &def, builder: builder, signal: make(chan struct{}, 1)}
 		s.names = append(s.names, def.Name)
 	}
 	return s, nil
@@ -129,17 +118,17 @@ const graceTime = 5 * time.Second
 // goroutines and returns nil. A view that cannot be read keeps its last snapshot
 // and is tried again at the next poll.
 func (s *Set) Run(ctx context.Context) error {
-	if s.mode == Auto {
+	if s.o.Mode == Auto {
 		s.loadInTurn(ctx)
 	}
 	var wg sync.WaitGroup
 	for _, name := range s.names {
 		wg.Go(func() { s.keep(ctx, s.views[name]) })
 	}
-	if s.files.Dir != "" {
+	if s.o.Files.Dir != "" {
 		wg.Go(func() { s.file(ctx) })
 	}
-	if s.indexes {
+	if s.o.Index {
 		wg.Go(func() { s.index(ctx) })
 	}
 	wg.Wait()
@@ -148,9 +137,9 @@ func (s *Set) Run(ctx context.Context) error {
 
 // keep refreshes one view at every poll and signal.
 func (s *Set) keep(ctx context.Context, v *view) {
-	ticker := time.NewTicker(s.poll)
+	ticker := time.NewTicker(s.o.Poll)
 	defer ticker.Stop()
-	if s.mode != Auto { // loadInTurn did
+	if s.o.Mode != Auto { // loadInTurn did
 		s.readFile(v)
 	}
 	for {
@@ -169,14 +158,14 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	swapped, err := v.refresh(ctx)
 	before := v.recordRefresh(err)
 	if swapped != nil {
-		s.log.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
+		s.o.Logger.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
 			"rows", swapped.Len(), "segments", swapped.segments(), "took", time.Since(began))
 		if n := swapped.missing(); n > 0 {
-			s.log.Warn("rows left out: the store does not have them as they were written, the next run renders them again",
+			s.o.Logger.Warn("rows left out: the store does not have them as they were written, the next run renders them again",
 				"view", v.def.Name, "rows", n)
 		}
-		if s.onSwap != nil {
-			s.onSwap(swapped)
+		if s.o.OnSwap != nil {
+			s.o.OnSwap(swapped)
 		}
 		s.wantIndexes(v, swapped)
 		select {
@@ -187,9 +176,9 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 	case err != nil && before == nil:
-		s.log.Warn("view not refreshed", "view", v.def.Name, "error", err)
+		s.o.Logger.Warn("view not refreshed", "view", v.def.Name, "error", err)
 	case err != nil:
-		s.log.Debug("view not refreshed", "view", v.def.Name, "error", err) // the first one was a warning
+		s.o.Logger.Debug("view not refreshed", "view", v.def.Name, "error", err) // the first one was a warning
 	}
 }
 
