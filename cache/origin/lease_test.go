@@ -22,7 +22,7 @@ var leaseTests = map[string]func(*testing.T, harness){
 	"a released lease is free":                    testLeaseRelease,
 	"its holder can be asked for":                 testLeaseHolder,
 	"names are independent":                       testLeaseNames,
-	"of many who try at once one succeeds":        testLeaseRace,
+	"of many attempts at once one succeeds":       testLeaseRace,
 	"name and holder must be given":               testLeaseUnnamed,
 }
 

@@ -198,7 +198,7 @@ type Publication interface {
 // run out still holds until another holder takes it.
 type Lease struct {
 	Name    string    `bson:"_id,omitempty"`
-	Holder  string    `bson:"holder"`  // who holds it, for people: host, process id, random part
+	Holder  string    `bson:"holder"`  // names the holder for people: host, process id, random part
 	Token   uint64    `bson:"token"`   // grows with every change of holder; writes carry it
 	Expires time.Time `bson:"expires"` // by the holder's clock: for people alone, nothing is decided by it
 }
@@ -216,8 +216,8 @@ type Leases interface {
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
 	// Release gives the lease back; releasing a lost lease is no error.
 	Release(ctx context.Context, l Lease) error
-	// Holder returns who took the lease last and did not give it back, which may have died
-	// since. It is empty if the lease is free, and only reads.
+	// Holder returns the holder that took the lease last and did not give it back; it may
+	// have died since. If the lease is free, it is empty. Holder only reads.
 	Holder(ctx context.Context, name string) (string, error)
 }
 

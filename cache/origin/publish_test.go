@@ -49,7 +49,7 @@ func testUnpublished(t *testing.T, h harness) {
 	}
 }
 
-// hashes returns what Hashes tells, as "id:hash", sorted.
+// hashes returns what Hashes yields, as "id:hash", sorted.
 func hashes(t *testing.T, s origin.Store) []string {
 	t.Helper()
 	list := []string{}
@@ -252,7 +252,7 @@ func testAbort(t *testing.T, h harness) {
 	same(t, "rows", rows, numberIDs([]string{before1, at("3:3", next.Generation)}))
 }
 
-// before1 is the row of a first generation, as read tells it, ids numbered.
+// before1 is the row of a first generation, as read returns it, ids numbered.
 const before1 = "1:1@1"
 
 func testAbandoned(t *testing.T, h harness) {

@@ -70,7 +70,7 @@ func testSelect(t *testing.T, h harness) {
 		}
 	}
 	for range s.Select(t.Context(), meta, origin.Query{Sort: down}) {
-		break // lets go of everything
+		break // ends the query
 	}
 }
 

@@ -25,7 +25,7 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("%s of %s in %s is damaged: import it again", id, e.Collection, e.Store)
 }
 
-// Unwrap says that it is an ErrDamagedRecord.
+// Unwrap returns ErrDamagedRecord.
 func (e *DamagedError) Unwrap() error { return ErrDamagedRecord }
 
 // Skip is a record of which no row could be made.

@@ -242,7 +242,7 @@ func publish(t *testing.T, s origin.Store, l origin.Lease, live int, rows ...ori
 	return must(p.Commit(t.Context(), live, "rules"))(t)
 }
 
-// mirror is a reader's copy of a view, kept as the contract tells a reader to.
+// mirror is a reader's copy of a view, kept as the contract asks a reader to.
 type mirror struct {
 	meta origin.Meta
 	rows map[string]origin.Row

@@ -18,7 +18,7 @@ type Part struct {
 	Name    string   // "source/activities", "views/persons"
 	Records int      // or rows, in all their versions
 	Damaged int      // of those, what is not what was written
-	IDs     []string // of damaged ones, the first origin.MaxSkips that can be told
+	IDs     []string // of damaged ones, the first origin.MaxSkips that can be read
 	Plain   int      // written by an earlier version, without a checksum
 	Err     error    // why it cannot be read at all; nil: it can
 }

@@ -14,15 +14,15 @@ func mapped(db *bbolt.DB, size int64) []byte {
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&data))), size)
 }
 
-// releaseEvery is after how many bytes read a scan lets go of the file's pages. At its end
-// it does so if there were at least a sixteenth of that.
+// releaseEvery is how many bytes a scan reads before it releases the pages of the file. At
+// its end it releases them if it has read a sixteenth of that.
 const releaseEvery = 64 << 20
 
 // inBatches calls fill in one read transaction after the other, as long as that says that
 // there is more, and hand behind each, unless it wants no more. fill returns how many
 // bytes it read: the file is mapped, so what was read counts as the process's memory, all
-// of a large store in the end, although the system's own cache has it, too. So pages that
-// were read once, one after the other, are let go.
+// of a large store in the end, although the system's own cache has it, too. So the pages,
+// which are read once, one after the other, are released.
 func (f *storeFile) inBatches(ctx context.Context, fill func(*bbolt.Tx) (read int, more bool, err error), hand func() (wanted bool, err error)) error {
 	total := 0
 	defer func() {
@@ -53,7 +53,7 @@ func (f *storeFile) inBatches(ctx context.Context, fill func(*bbolt.Tx) (read in
 
 // releasePages takes the file out of the process's resident memory.
 func (f *storeFile) releasePages() {
-	// The transaction keeps the mapping where it is. Without it nothing is let go.
+	// The transaction keeps the mapping where it is. Without it nothing is released.
 	_ = f.view(context.Background(), func(tx *bbolt.Tx) error {
 		release(mapped(f.db, tx.Size()))
 		return nil

@@ -2,5 +2,5 @@
 
 package bolt
 
-// release does nothing where a mapping cannot be let go without changing it.
+// release does nothing where a mapping cannot be released without changing it.
 func release([]byte) {}

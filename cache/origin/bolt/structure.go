@@ -41,7 +41,7 @@ const (
 	maxDepth   = 32 // far more levels than a file can have
 )
 
-// header is what one of bbolt's two meta pages says of the file, as of a transaction.
+// header is what one of bbolt's two meta pages has of the file, as of a transaction.
 type header struct{ root, freelist, pages, tx uint64 }
 
 // errCut reports a file that is shorter than its own meta page says.

@@ -37,7 +37,7 @@ func (s *Store) pin(ctx context.Context, view string, since uint64) (origin.Meta
 	return d.Meta, p, nil
 }
 
-// unpin lets go of what a reader pinned.
+// unpin ends what pin began.
 func (s *Store) unpin(view string, p *pin) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -161,7 +161,7 @@ func (s *Store) note(err error) {
 	}
 }
 
-// signal leaves word in a channel of capacity one.
+// signal fills a channel of capacity one.
 func signal(to chan<- struct{}) {
 	select {
 	case to <- struct{}{}:

@@ -201,7 +201,7 @@ func TestAwayFromTheStart(t *testing.T) {
 
 // TestHealsSoon: after a long outage an operation passes within three seconds, whether or
 // not requests ask meanwhile; a client that was refused after the store came back, and
-// tries again when it is told to, is answered. The clock is the test's own.
+// tries again when the refusal says, is answered. The clock is the test's own.
 func TestHealsSoon(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		for range 50 { // pauses are random

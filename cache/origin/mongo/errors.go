@@ -15,7 +15,7 @@ import (
 	"vitrine/rules"
 )
 
-// The server's error codes that tell what kind of trouble it is.
+// The server's error codes by which kinds of trouble are known.
 const (
 	codeNone                = 0 // a failure without a code, which no server reports
 	codeFailedToParse       = 9

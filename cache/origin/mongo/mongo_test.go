@@ -91,7 +91,7 @@ func TestOpenErrors(t *testing.T) {
 			}
 			for _, secret := range []string{"p%40ss", "p@ss"} {
 				if strings.Contains(err.Error(), secret) {
-					t.Errorf("error tells the password: %v", err)
+					t.Errorf("error contains the password: %v", err)
 				}
 			}
 		})

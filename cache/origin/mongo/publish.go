@@ -14,9 +14,9 @@ import (
 )
 
 // publication is one attempt at a view's next generation; the package comment
-// tells the protocol.
+// describes the protocol.
 //
-// One late write cannot be told from a timely one: a process that settles, sleeps
+// One late write looks like a timely one: a process that settles, sleeps
 // in the middle for longer than KeepDeltas generations and then writes a row that
 // was since taken away and whose tombstone is deleted. That row comes back until
 // the next job, which compares all hashes with the source, takes it away again.

@@ -51,7 +51,7 @@ func stagedDoc(stagedID bson.RawValue, r origin.Row, generation uint64) (bson.Ra
 // sideDoc is a row as it lies in view_NAME.
 func sideDoc(r origin.Row) (bson.Raw, error) { return encode(r.ID, r.Doc, infoOf(r, r.Generation)) }
 
-// infoOf is what viewField says of a row.
+// infoOf is the content of viewField for a row.
 func infoOf(r origin.Row, generation uint64) rowInfo {
 	return rowInfo{Generation: generation, Hash: int64(r.Hash), Gone: r.Doc == nil}
 }
@@ -76,7 +76,7 @@ func encode(id bson.RawValue, doc bson.Raw, info rowInfo) (bson.Raw, error) {
 // ofRecord reports whether a field of a stored row is the record's own, and not _id.
 func ofRecord(name string) bool { return name != "_id" && name != viewField }
 
-// errMalformedRow tells of a row that this package cannot have written.
+// errMalformedRow reports a row that this package cannot have written.
 var errMalformedRow = errors.New("malformed row in a side collection")
 
 // decode takes a row apart, whether from view_NAME or from view_staged. The row

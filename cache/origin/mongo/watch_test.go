@@ -34,7 +34,7 @@ func TestDebounce(t *testing.T) {
 		}
 		return tm
 	}
-	told := func(want ...string) {
+	reported := func(want ...string) {
 		t.Helper()
 		var got []string
 		for range want {
@@ -45,7 +45,7 @@ func TestDebounce(t *testing.T) {
 		}
 	}
 
-	// A burst is told once per collection, after it has been silent.
+	// A burst is reported once per collection, after it has been silent.
 	seen <- "a"
 	asked(10 * pause)
 	asked(pause)
@@ -53,7 +53,7 @@ func TestDebounce(t *testing.T) {
 	asked(pause)
 	seen <- "a"
 	asked(pause).fire <- time.Time{}
-	told("a", "b")
+	reported("a", "b")
 
 	// Changes of a stream that never pauses are reported all the same.
 	seen <- "c"
@@ -62,7 +62,7 @@ func TestDebounce(t *testing.T) {
 	seen <- "c"
 	asked(pause)
 	limit.fire <- time.Time{}
-	told("c")
+	reported("c")
 
 	close(seen)
 	<-done

@@ -57,7 +57,7 @@ func TestErrors(t *testing.T) {
 				t.Fatalf("Store = %v, %v; want an error with %q", s, err, tc.want)
 			}
 			if strings.Contains(err.Error(), "secret") {
-				t.Errorf("error tells the password: %v", err)
+				t.Errorf("error contains the password: %v", err)
 			}
 			if tc.kind != nil && !errors.Is(err, tc.kind) {
 				t.Errorf("error = %v, want %v", err, tc.kind)

@@ -45,7 +45,7 @@ type Watch struct {
 	seen map[string]sighting
 }
 
-// version tells one state of a lease from the next.
+// version distinguishes one state of a lease from the next.
 type version struct {
 	holder      string
 	token, beat uint64

@@ -25,7 +25,7 @@ func Time(t time.Time) time.Time { return t.Truncate(time.Millisecond).UTC() }
 
 // Next returns the time at which a generation is published at now, after the last one was
 // published at last: in a later second, so that dates of whole seconds, as HTTP has them,
-// tell the two apart, whatever the clocks of hosts say.
+// differ, whatever the clocks of hosts show.
 func Next(last, now time.Time) time.Time {
 	next := last.Truncate(time.Second).Add(time.Second)
 	if at := Time(now); at.After(next) {

@@ -231,7 +231,7 @@ func (p *Proxy) whenAwake() Fault {
 	}
 }
 
-// errCut tells pump to break the connection.
+// errCut makes pump break the connection.
 var errCut = errors.New("cut")
 
 // pump passes messages on, each as it is after the fault of the moment.
