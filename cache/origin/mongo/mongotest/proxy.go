@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -50,16 +51,18 @@ type Proxy struct {
 	listener net.Listener
 	target   string
 	fault    Fault
-	seen     func(bson.Raw) // called for each message; may be nil
-	changed  chan struct{}  // closed when the fault changes
-	conns    map[net.Conn]struct{}
+	seen     func(bson.Raw)  // called for each message; may be nil
+	changed  chan struct{}   // closed when the fault changes
+	era      context.Context // ends when connections break
+	end      context.CancelFunc
 	closed   bool
 }
 
 // NewProxy starts a proxy before a server, which ends with the test.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
-	p := &Proxy{t: t, target: hostOf(server), changed: make(chan struct{}), conns: map[net.Conn]struct{}{}}
+	p := &Proxy{t: t, target: hostOf(server), changed: make(chan struct{})}
+	p.era, p.end = context.WithCancel(context.Background())
 	p.listen("127.0.0.1:0")
 	t.Cleanup(p.close)
 	return p
@@ -124,8 +127,9 @@ func (p *Proxy) Abandon() { p.life.Add(1) }
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for c := range p.conns {
-		_ = c.Close()
+	p.end()
+	if !p.closed {
+		p.era, p.end = context.WithCancel(context.Background())
 	}
 }
 
@@ -161,13 +165,6 @@ func (p *Proxy) close() {
 	p.wg.Wait()
 }
 
-// now returns the fault of the moment, and what is closed when it changes.
-func (p *Proxy) now() (Fault, string, <-chan struct{}) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.fault, p.target, p.changed
-}
-
 // accept connects clients to the server.
 func (p *Proxy) accept(ln net.Listener) {
 	for {
@@ -181,49 +178,36 @@ func (p *Proxy) accept(ln net.Listener) {
 }
 
 func (p *Proxy) connect(client net.Conn) {
-	if !p.keep(client) {
-		return
-	}
-	defer p.drop(client)
+	defer client.Close()
+	p.mu.Lock()
+	era := p.era
+	p.mu.Unlock()
+	defer context.AfterFunc(era, func() { _ = client.Close() })()
 	f := p.whenAwake()
 	if f.Reset || f.Refuse {
 		return
 	}
-	_, target, _ := p.now()
+	p.mu.Lock()
+	target := p.target
+	p.mu.Unlock()
 	server, err := net.Dial("tcp", target)
-	if err != nil || !p.keep(server) {
+	if err != nil {
 		return
 	}
-	defer p.drop(server)
+	defer server.Close()
+	defer context.AfterFunc(era, func() { _ = server.Close() })()
 	var both sync.WaitGroup
 	both.Go(func() { p.pump(client, server, p.request) })
 	both.Go(func() { p.pump(server, client, p.reply()) })
 	both.Wait()
 }
 
-// keep records an open connection, unless the proxy has ended.
-func (p *Proxy) keep(c net.Conn) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		_ = c.Close()
-		return false
-	}
-	p.conns[c] = struct{}{}
-	return true
-}
-
-func (p *Proxy) drop(c net.Conn) {
-	_ = c.Close()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.conns, c)
-}
-
-// whenAwake waits while connections hang.
+// whenAwake waits while connections hang, and returns the fault of the moment.
 func (p *Proxy) whenAwake() Fault {
 	for {
-		f, _, changed := p.now()
+		p.mu.Lock()
+		f, changed := p.fault, p.changed
+		p.mu.Unlock()
 		if !f.Hang {
 			return f
 		}
