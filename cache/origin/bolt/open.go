@@ -166,7 +166,8 @@ func (s *Store) open() error {
 		return errors.Join(err, s.release())
 	}
 	syncFolder(dir)
-	s.sayHolder()
+	host, _ := os.Hostname()
+	_ = os.WriteFile(s.holderPath(), fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o600)
 	return nil
 }
 
@@ -301,13 +302,6 @@ func syncFolder(dir string) {
 // hint for people, read when the lock is found taken; the lock itself is the
 // database file's.
 func (f *storeFile) holderPath() string { return f.path + ".holder" }
-
-// sayHolder writes the hint.
-func (f *storeFile) sayHolder() {
-	host, _ := os.Hostname()
-	text := fmt.Sprintf("process %d on %s\n", os.Getpid(), host)
-	_ = os.WriteFile(f.holderPath(), []byte(text), 0o600)
-}
 
 // heldBy returns the hint as the end of a sentence, or nothing.
 func (f *storeFile) heldBy() string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -31,8 +32,7 @@ const flagGone = 1
 
 // versionKey returns the key of an id's version.
 func versionKey(id []byte, generation uint64) []byte {
-	key := make([]byte, 0, len(id)+generationSize)
-	return binary.BigEndian.AppendUint64(append(key, id...), generation)
+	return binary.BigEndian.AppendUint64(slices.Clip(id), generation)
 }
 
 // splitVersion is the inverse of versionKey.
@@ -153,24 +153,17 @@ func openView(tx *bbolt.Tx, view string) (b viewBuckets, ok bool) {
 	return b, true
 }
 
-// createView returns a view's buckets, creating what is missing.
-func createView(tx *bbolt.Tx, view string) (b viewBuckets, err error) {
-	b.place = placeOf(bucketViews, view)
-	if b.self, err = tx.Bucket(bucketViews).CreateBucketIfNotExists([]byte(view)); err != nil {
-		return b, err
-	}
-	if b.rows, err = b.self.CreateBucketIfNotExists(bucketRows); err != nil {
-		return b, err
-	}
-	b.index, err = b.self.CreateBucketIfNotExists(bucketIndex)
-	return b, err
-}
-
-// updateView changes a view in a write transaction, which creates it if need be.
+// updateView changes a view in a write transaction, which creates its buckets if need be.
 func (s *Store) updateView(ctx context.Context, view string, fn func(*bbolt.Tx, viewBuckets) error) error {
-	return s.update(ctx, func(tx *bbolt.Tx) error {
-		b, err := createView(tx, view)
-		if err != nil {
+	return s.update(ctx, func(tx *bbolt.Tx) (err error) {
+		b := viewBuckets{place: placeOf(bucketViews, view)}
+		if b.self, err = tx.Bucket(bucketViews).CreateBucketIfNotExists([]byte(view)); err != nil {
+			return err
+		}
+		if b.rows, err = b.self.CreateBucketIfNotExists(bucketRows); err != nil {
+			return err
+		}
+		if b.index, err = b.self.CreateBucketIfNotExists(bucketIndex); err != nil {
 			return err
 		}
 		return fn(tx, b)
