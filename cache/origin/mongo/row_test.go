@@ -1,0 +1,150 @@
+package mongo
+
+import (
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
+	"vitrine/rules/raw"
+)
+
+// marshal encodes a document.
+func marshal(t *testing.T, d bson.D) bson.Raw {
+	t.Helper()
+	doc, err := bson.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// TestRowsComeBack: a row is the same after it was stored, in either collection.
+func TestRowsComeBack(t *testing.T) {
+	for name, doc := range map[string]bson.D{
+		"a record":                    {{Key: "_id", Value: "x"}, {Key: "title", Value: "T"}},
+		"an id that is a document":    {{Key: "_id", Value: bson.D{{Key: "$gt", Value: 1}}}, {Key: "n", Value: 1}},
+		"fields like the staged ones": {{Key: "_id", Value: int32(1)}, {Key: "gen", Value: 9}, {Key: "hash", Value: 9}, {Key: "id", Value: 9}},
+		"nothing but an id":           {{Key: "_id", Value: bson.ObjectID{1}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := marshal(t, doc)
+			want := origin.Row{ID: written.Lookup("_id"), Generation: 7, Hash: 1<<64 - 2, Doc: written}
+			side, err := sideDoc(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameRow(t, side, want)
+			id, err := stagedID(stagedPrefix("things", 3), want.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			staged, err := stagedDoc(id, want, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := staged.Lookup("_id").StringValue(); !strings.HasPrefix(got, "things/0000000000000003/") {
+				t.Errorf("_id of the staged row = %q", got)
+			}
+			sameRow(t, staged, want)
+			want.Doc = nil
+			tombstone, err := sideDoc(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameRow(t, tombstone, want)
+		})
+	}
+}
+
+// sameRow decodes a stored row and compares it.
+func sameRow(t *testing.T, stored bson.Raw, want origin.Row) {
+	t.Helper()
+	got, err := decode(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.ID.Equal(want.ID) || got.Generation != want.Generation || got.Hash != want.Hash || got.Doc.String() != want.Doc.String() {
+		t.Errorf("row = %+v, want %+v", got, want)
+	}
+}
+
+// TestOwnFieldGivesWay: a record's field with the name of the store's own is not stored.
+func TestOwnFieldGivesWay(t *testing.T) {
+	doc := marshal(t, bson.D{{Key: "_id", Value: "x"}, {Key: viewField, Value: "mine"}, {Key: "n", Value: 1}})
+	side, err := sideDoc(origin.Row{ID: doc.Lookup("_id"), Generation: 1, Doc: doc})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameRow(t, side, origin.Row{ID: doc.Lookup("_id"), Generation: 1, Doc: marshal(t, bson.D{{Key: "_id", Value: "x"}, {Key: "n", Value: 1}})})
+}
+
+func TestMalformedRows(t *testing.T) {
+	for name, doc := range map[string]bson.D{
+		"without the store's field":   {{Key: "_id", Value: 1}},
+		"with another in its place":   {{Key: "_id", Value: 1}, {Key: viewField, Value: "x"}},
+		"without id":                  {{Key: viewField, Value: bson.D{{Key: "gen", Value: 1}}}},
+		"with a generation of a text": {{Key: "_id", Value: 1}, {Key: viewField, Value: bson.D{{Key: "gen", Value: "x"}}}},
+	} {
+		if r, err := decode(marshal(t, doc)); err == nil {
+			t.Errorf("%s: row %+v, want an error", name, r)
+		}
+	}
+}
+
+// TestStagedRanges: the rows of an attempt lie in its range alone, and the ids of equal
+// numbers are the same.
+func TestStagedRanges(t *testing.T) {
+	id := func(view string, attempt uint64, of any) string {
+		t.Helper()
+		staged, err := stagedID(stagedPrefix(view, attempt), marshal(t, bson.D{{Key: "v", Value: of}}).Lookup("v"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return staged.StringValue()
+	}
+	in := func(text, view string, from, to uint64) bool {
+		return text >= stagedPrefix(view, from) && text < stagedPrefix(view, to)
+	}
+	for _, attempt := range []uint64{1, 9, 10, 15, 16, 255, 256, 1 << 40} {
+		for _, of := range []any{"x", 1, bson.ObjectID{1}} {
+			staged := id("things", attempt, of)
+			if !in(staged, "things", attempt, attempt+1) || in(staged, "things", attempt+1, attempt+2) || !in(staged, "things", 0, attempt+1) {
+				t.Errorf("%q is not in the range of attempt %d alone", staged, attempt)
+			}
+			if in(staged, "thing", 0, 1<<63) || in(staged, "things_2", 0, 1<<63) {
+				t.Errorf("%q is in the range of another view", staged)
+			}
+		}
+	}
+	if id("things", 1, int32(7)) != id("things", 1, 7.0) || id("things", 1, "7") == id("things", 1, 7.0) {
+		t.Error("staged ids do not compare as the server compares ids")
+	}
+}
+
+// TestLastOfEach: of equal ids the last document counts, at the place of the first.
+func TestLastOfEach(t *testing.T) {
+	var docs []bson.Raw
+	for i, id := range []any{"a", int32(1), "b", 1.0, "a"} {
+		docs = append(docs, marshal(t, bson.D{{Key: "n", Value: i}, {Key: "_id", Value: id}}))
+	}
+	docs = append(docs, marshal(t, bson.D{{Key: "n", Value: 5}}))
+	last, err := lastOf(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for _, d := range last {
+		got = append(got, raw.Int(d.doc.Lookup("n")))
+		if first, err := d.doc.IndexErr(0); err != nil || first.Key() != "_id" || !first.Value().Equal(d.id) {
+			t.Errorf("document %s does not begin with its _id", d.doc)
+		}
+	}
+	if len(got) != 4 || got[0] != 4 || got[1] != 3 || got[2] != 2 || got[3] != 5 {
+		t.Errorf("documents %v, want 4, 3, 2 and 5", got)
+	}
+	if _, err := lastOf([]bson.Raw{marshal(t, bson.D{{Key: "_id", Value: bson.A{1}}})}); err == nil {
+		t.Error("an array as _id: no error")
+	}
+}
