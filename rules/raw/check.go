@@ -3,6 +3,7 @@ package raw
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -50,6 +51,17 @@ func (f *flaw) within(name []byte) *flaw {
 // only.
 func Check(doc []byte) error {
 	if f := check(doc, 1); f != nil {
+		return f
+	}
+	return nil
+}
+
+// CheckValue returns an error unless v is one well-formed value all the way down.
+func CheckValue(v bson.RawValue) error {
+	if Size(v.Type, v.Value) != len(v.Value) {
+		return errors.New("malformed value")
+	}
+	if f := checkValue(Element{Type: v.Type, Data: v.Value}, 0); f != nil {
 		return f
 	}
 	return nil

@@ -3,8 +3,10 @@ package idkey_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -158,6 +160,7 @@ func TestMalformed(t *testing.T) {
 		"unknown type": {Type: 0x60},
 		"short number": {Type: bson.TypeInt32, Value: []byte{1}},
 		"short string": {Type: bson.TypeString, Value: []byte{9, 0, 0, 0, 'a', 0}},
+		"bad boolean":  {Type: bson.TypeBoolean, Value: []byte{2}},
 		"bad document": {Type: bson.TypeEmbeddedDocument, Value: []byte{7, 0, 0, 0, 0x60, 0, 0}},
 	} {
 		if k, err := idkey.Of(id); err == nil {
@@ -180,3 +183,39 @@ func FuzzOf(f *testing.F) {
 		}
 	})
 }
+
+// TestStoredBytes has keys as stores have them on disk.
+func TestStoredBytes(t *testing.T) {
+	for want, v := range map[string]any{
+		"01":                          bson.MinKey{},
+		"03":                          nil,
+		"0400":                        math.NaN(),
+		"0401":                        math.Inf(-1),
+		"04027ffefdff":                -10.0,
+		"04027ffff5f9ff":              -9.5,
+		"0403":                        decimal("-0"),
+		"040467e00200":                decimal("1E-6176"),
+		"04047fff0200":                decimal("0.1"),
+		"040480000200":                int64(1),
+		"0405":                        math.Inf(1),
+		"056100ff0001":                "a\x00",
+		"06046100010480000200" + "00": bson.D{{Key: "a", Value: 1}},
+		"08000000010009":              bson.Binary{Data: []byte{9}},
+		"09010000000000000000000000":  bson.ObjectID{1},
+		"0a01":                        true,
+		"0b7fffffffffffffff":          bson.DateTime(-1),
+		"0c0000000100000000":          bson.Timestamp{T: 1},
+		"0d61006900":                  bson.Regex{Pattern: "a", Options: "i"},
+		"0e610001" + "0a" + zeros(11): bson.DBPointer{DB: "a", Pointer: bson.ObjectID{10}},
+		"0f610001":                    bson.JavaScript("a"),
+		"1061000100":                  bson.CodeWithScope{Code: "a", Scope: bson.D{}},
+		"11":                          bson.MaxKey{},
+	} {
+		if got := hex.EncodeToString(key(t, v)); got != want {
+			t.Errorf("the key of %T %v is %s, want %s", v, v, got, want)
+		}
+	}
+}
+
+// zeros returns n zero bytes in hexadecimal digits.
+func zeros(n int) string { return strings.Repeat("00", n) }
