@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc64"
 	"io"
+	"maps"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -29,15 +30,10 @@ const archiveVersion = "0.1"
 // namespace is a collection of one of an archive's databases.
 type namespace struct{ database, collection string }
 
-// prelude is what an archive says of its collections before their documents come.
-type prelude struct {
-	promised []namespace // those whose documents must follow
-}
-
-// databases returns the names of the databases that hold users' collections, sorted.
-func (p prelude) databases() []string {
+// usersDatabases returns the names of the databases that hold users' collections, sorted.
+func usersDatabases(collections []namespace) []string {
 	var names []string
-	for _, ns := range p.promised {
+	for _, ns := range collections {
 		if !isServerDatabase(ns.database) {
 			names = append(names, ns.database)
 		}
@@ -46,38 +42,31 @@ func (p prelude) databases() []string {
 	return slices.Compact(names)
 }
 
-// has reports whether the archive holds a collection of the database.
-func (p prelude) has(database string) bool {
-	return slices.ContainsFunc(p.promised, func(ns namespace) bool { return ns.database == database })
-}
-
 // isServerDatabase reports whether a database belongs to the server: its own
 // three, and the empty name under which an archive keeps the oplog.
 func isServerDatabase(name string) bool {
 	return name == "" || name == "admin" || name == "config" || name == "local"
 }
 
-// readPrelude reads an archive up to its first block.
-func readPrelude(f *frames) (prelude, error) {
-	var p prelude
-	begin := Place{File: f.file}
+// readPrelude reads an archive up to its first block, and returns the collections whose
+// documents must follow.
+func readPrelude(in *stream) (promised []namespace, err error) {
+	begin := in.place()
 	magic := make([]byte, len(archiveMagic))
-	n, err := io.ReadFull(f.in, magic)
-	f.offset += int64(n)
-	if err != nil {
-		return p, broken(begin, err)
+	if _, err := io.ReadFull(in, magic); err != nil {
+		return nil, broken(begin, err)
 	}
 	if !bytes.Equal(magic, archiveMagic) {
-		return p, broken(begin, errors.New("not an archive of mongodump"))
+		return nil, broken(begin, errors.New("not an archive of mongodump"))
 	}
 	var header struct {
 		Version string `bson:"version"`
 	}
-	if err := f.decodeNext(&header); err != nil {
-		return p, err
+	if err := in.decode(&header); err != nil {
+		return nil, err
 	}
 	if header.Version != archiveVersion {
-		return p, broken(begin, fmt.Errorf("archive version %q is not known, only %q", header.Version, archiveVersion))
+		return nil, broken(begin, fmt.Errorf("archive version %q is not known, only %q", header.Version, archiveVersion))
 	}
 	for {
 		var meta struct {
@@ -86,15 +75,15 @@ func readPrelude(f *frames) (prelude, error) {
 			Metadata   string `bson:"metadata"`
 			Type       string `bson:"type"`
 		}
-		err := f.decodeNext(&meta)
+		err := in.decode(&meta)
 		if errors.Is(err, errTerminator) {
-			return p, nil
+			return promised, nil
 		}
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		if !derived(meta.Type, meta.Metadata) {
-			p.promised = append(p.promised, namespace{meta.Database, meta.Collection})
+			promised = append(promised, namespace{meta.Database, meta.Collection})
 		}
 	}
 }
@@ -106,36 +95,30 @@ func derived(kind, metadata string) bool {
 	return kind == "view" || kind == "timeseries" || bytes.Contains([]byte(metadata), []byte(`"viewOn"`))
 }
 
-// decodeNext reads one of the archive's own documents, of which there must be
-// another, into v. A terminator is an error that wraps errTerminator.
-func (f *frames) decodeNext(v any) error {
-	doc, place, err := f.next()
-	if err == io.EOF || err == errTerminator {
-		return broken(place, err)
+// decode reads one of the archive's own documents, of which there must be another, into v.
+// The end of the file and a terminator are errors that wrap io.ErrUnexpectedEOF and
+// errTerminator.
+func (s *stream) decode(v any) error {
+	doc, place, err := s.frame()
+	if err == nil {
+		err = raw.Check(doc)
 	}
-	if err != nil {
+	if err == nil {
+		err = bson.Unmarshal(doc, v)
+	}
+	var known *BrokenFile
+	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	return decode(doc, place, v)
-}
-
-// decode reads a document of the archive itself into v.
-func decode(doc bson.Raw, place Place, v any) error {
-	if err := raw.Check(doc); err != nil {
-		return broken(place, err)
-	}
-	if err := bson.Unmarshal(doc, v); err != nil {
-		return broken(place, err)
-	}
-	return nil
+	return broken(place, err)
 }
 
 // archiveReader reads the documents of one of an archive's databases.
 type archiveReader struct {
-	frames
+	*stream
 	database string
 	only     string // the one collection to take; all if empty
-	prelude  prelude
+	promised []namespace
 	sums     map[namespace]*checksum
 	block    *checksum // of the namespace whose block is being read; nil between blocks
 	current  namespace
@@ -148,16 +131,9 @@ type checksum struct {
 }
 
 // newArchiveReader reads the prelude; documents are next.
-func newArchiveReader(file string, in io.Reader, database, only string) (*archiveReader, error) {
-	r := &archiveReader{
-		frames:   frames{file: file, in: in},
-		database: database,
-		only:     only,
-		sums:     map[namespace]*checksum{},
-	}
-	var err error
-	r.prelude, err = readPrelude(&r.frames)
-	return r, err
+func newArchiveReader(in *stream, database, only string) (*archiveReader, error) {
+	promised, err := readPrelude(in)
+	return &archiveReader{stream: in, database: database, only: only, promised: promised, sums: map[namespace]*checksum{}}, err
 }
 
 // next implements reader. Documents of other databases and reserved collections
@@ -169,7 +145,7 @@ func (r *archiveReader) next() (Document, error) {
 				return Document{}, err
 			}
 		}
-		doc, place, err := r.frames.next()
+		doc, place, err := r.frame()
 		switch {
 		case err == errTerminator:
 			r.block = nil
@@ -182,13 +158,9 @@ func (r *archiveReader) next() (Document, error) {
 			return Document{}, broken(place, fmt.Errorf("a document of %s behind its end", r.current.collection))
 		}
 		r.block.sum = crc64.Update(r.block.sum, crcTable, doc)
-		if !r.wants(r.current) {
-			continue
+		if r.wants(r.current) {
+			return wellFormed(Document{r.current.collection, doc, place})
 		}
-		if err := raw.Check(doc); err != nil {
-			return Document{}, &BadDocument{Collection: r.current.collection, Place: place, Err: err}
-		}
-		return Document{Collection: r.current.collection, Raw: doc, Place: place}, nil
 	}
 }
 
@@ -203,14 +175,9 @@ func (r *archiveReader) wants(ns namespace) bool {
 // openBlock reads a block's header. At the end of the archive it returns io.EOF,
 // if every collection has come to its end.
 func (r *archiveReader) openBlock() error {
-	doc, place, err := r.frames.next()
-	switch {
-	case err == io.EOF:
+	place := r.place()
+	if _, err := r.Peek(1); err == io.EOF {
 		return r.finish(place)
-	case err == errTerminator:
-		return broken(place, errors.New("a block without header"))
-	case err != nil:
-		return err
 	}
 	var header struct {
 		Database   string `bson:"db"`
@@ -218,7 +185,11 @@ func (r *archiveReader) openBlock() error {
 		EOF        bool   `bson:"EOF"`
 		CRC        int64  `bson:"CRC"`
 	}
-	if err := decode(doc, place, &header); err != nil {
+	err := r.decode(&header)
+	if errors.Is(err, errTerminator) {
+		return broken(place, errors.New("a block without header"))
+	}
+	if err != nil {
 		return err
 	}
 	if header.Collection == "" {
@@ -244,13 +215,8 @@ func (r *archiveReader) openBlock() error {
 
 // finish tells a whole archive, by io.EOF, from one that was cut off between two blocks.
 func (r *archiveReader) finish(end Place) error {
-	for _, ns := range r.prelude.promised {
+	for _, ns := range slices.AppendSeq(slices.Clip(r.promised), maps.Keys(r.sums)) {
 		if sum := r.sums[ns]; sum == nil || !sum.ended {
-			return broken(end, fmt.Errorf("the file is cut off: documents of %s are missing", ns.collection))
-		}
-	}
-	for ns, sum := range r.sums {
-		if !sum.ended {
 			return broken(end, fmt.Errorf("the file is cut off: documents of %s are missing", ns.collection))
 		}
 	}

@@ -12,28 +12,21 @@ import (
 )
 
 // maxFrame is how long a document may claim to be before its length is taken for
-// damage. A server's own collections exceed sound.MaxDocument by what an oplog entry
+// damage. A server's own collections exceed raw.MaxDocument by what an oplog entry
 // wraps around a document.
 const maxFrame = raw.MaxDocument + 16<<10
-
-// frames cuts a stream into BSON documents by their lengths, without looking into them.
-type frames struct {
-	file   string
-	in     io.Reader
-	offset int64
-}
 
 // errTerminator marks four bytes of 0xff where a document could begin, which is
 // how an archive ends a block.
 var errTerminator = errors.New("terminator")
 
-// next returns the next document and the place where it began. It fails with
-// io.EOF at the end of the stream, with errTerminator, or with a *BrokenFile.
-func (f *frames) next() (bson.Raw, Place, error) {
-	place := Place{File: f.file, Offset: f.offset}
+// frame returns the next BSON document, by its length alone, and the place where it
+// began. It fails with io.EOF at the end of the stream, with errTerminator, or with a
+// *BrokenFile.
+func (s *stream) frame() (bson.Raw, Place, error) {
+	place := s.place()
 	var head [4]byte
-	n, err := io.ReadFull(f.in, head[:])
-	f.offset += int64(n)
+	_, err := io.ReadFull(s, head[:])
 	if err == io.EOF {
 		return nil, place, io.EOF
 	}
@@ -49,7 +42,7 @@ func (f *frames) next() (bson.Raw, Place, error) {
 	case size > maxFrame:
 		return nil, place, broken(place, raw.TooLarge(int64(size)))
 	}
-	doc, err := f.body(append(make(bson.Raw, 0, min(int(size), trusted)), head[:]...), int(size))
+	doc, err := s.rest(append(make(bson.Raw, 0, min(int(size), trusted)), head[:]...), int(size))
 	if err != nil {
 		return nil, place, broken(place, err)
 	}
@@ -60,15 +53,14 @@ func (f *frames) next() (bson.Raw, Place, error) {
 // memory follows what is really there.
 const trusted = 256 << 10
 
-// body reads the rest of a document of which doc is the beginning.
-func (f *frames) body(doc bson.Raw, size int) (bson.Raw, error) {
+// rest reads the rest of a document of which doc is the beginning.
+func (s *stream) rest(doc bson.Raw, size int) (bson.Raw, error) {
 	for len(doc) < size {
 		if len(doc) == cap(doc) {
 			doc = slices.Grow(doc, min(len(doc), size-len(doc)))
 		}
-		n, err := io.ReadFull(f.in, doc[len(doc):min(cap(doc), size)])
+		n, err := io.ReadFull(s, doc[len(doc):min(cap(doc), size)])
 		doc = doc[:len(doc)+n]
-		f.offset += int64(n)
 		if err != nil {
 			return nil, err
 		}
@@ -78,23 +70,28 @@ func (f *frames) body(doc bson.Raw, size int) (bson.Raw, error) {
 
 // bsonReader reads a BSON file: documents, one behind the other.
 type bsonReader struct {
-	frames
+	*stream
 	collection string
 }
 
 // next implements reader.
 func (r *bsonReader) next() (Document, error) {
-	doc, place, err := r.frames.next()
+	doc, place, err := r.frame()
 	if err == errTerminator {
 		err = broken(place, fmt.Errorf("%w: length -1", errNotDocument))
 	}
 	if err != nil {
 		return Document{}, err
 	}
-	if err := raw.Check(doc); err != nil {
-		return Document{}, &BadDocument{Collection: r.collection, Place: place, Err: err}
+	return wellFormed(Document{r.collection, doc, place})
+}
+
+// wellFormed returns a document if its BSON is, else what is wrong with it.
+func wellFormed(d Document) (Document, error) {
+	if err := raw.Check(d.Raw); err != nil {
+		return Document{}, d.bad(err)
 	}
-	return Document{Collection: r.collection, Raw: doc, Place: place}, nil
+	return d, nil
 }
 
 // errNotDocument reports a length that no document can have.

@@ -2,7 +2,6 @@ package dump
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -30,17 +29,4 @@ func hashID(id bson.RawValue) (keyHash, error) {
 	}
 	sum := sha256.Sum256(key)
 	return keyHash(sum[:16]), nil
-}
-
-// deriveID returns the _id given to a document that has none: made from the
-// collection, the document and how many equal ones came before it, so that the
-// next import of the same dump finds the same documents instead of adding them
-// again.
-func deriveID(collection string, doc bson.Raw, before int) bson.ObjectID {
-	h := sha256.New()
-	h.Write([]byte(collection))
-	h.Write([]byte{0})
-	h.Write(doc)
-	h.Write(binary.BigEndian.AppendUint64(nil, uint64(before)))
-	return bson.ObjectID(h.Sum(nil)[:12])
 }

@@ -22,13 +22,12 @@ var byteOrderMark = []byte("\ufeff")
 
 // newJSONReader returns the reader for a file of documents in lines, or, if its
 // first character is a bracket, in one array.
-func newJSONReader(file, collection string, in *bufio.Reader) reader {
-	t := text{file: file, collection: collection, in: in}
+func newJSONReader(in *stream, collection string) reader {
+	t := text{stream: in, collection: collection}
 	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		in.Discard(len(byteOrderMark))
-		t.offset = int64(len(byteOrderMark))
+		_, _ = in.Discard(len(byteOrderMark)) // cannot fail for what is buffered
 	}
-	if firstCharacter(in) == '[' {
+	if firstCharacter(in.Reader) == '[' {
 		return &arrayReader{text: t, line: 1}
 	}
 	return &lineReader{text: t}
@@ -47,24 +46,21 @@ func firstCharacter(in *bufio.Reader) byte {
 
 // text is what both readers of JSON have in common.
 type text struct {
-	file, collection string
-	in               *bufio.Reader
-	offset           int64
-	buf              []byte // of the document being read; reused
+	*stream
+	collection string
+	buf        []byte // of the document being read; reused
 }
 
-// parse turns one document's text into BSON.
-func (t *text) parse(src []byte, place Place) (Document, error) {
-	doc, err := ejson.Parse(src, ejson.Options{MaxBytes: maxText, MaxDepth: raw.MaxDepth, RegexValues: true})
-	if err != nil {
-		return Document{}, t.bad(place, err)
+// parse turns one document's text into BSON, unless the text could not be read.
+func (t *text) parse(src []byte, place Place, err error) (Document, error) {
+	d := Document{Collection: t.collection, Place: place}
+	if err == nil {
+		d.Raw, err = ejson.Parse(src, ejson.Options{MaxBytes: maxText, MaxDepth: raw.MaxDepth, RegexValues: true})
 	}
-	return Document{Collection: t.collection, Raw: doc, Place: place}, nil
-}
-
-// bad is the error for the document at place.
-func (t *text) bad(place Place, err error) error {
-	return &BadDocument{Collection: t.collection, Place: place, Err: err}
+	if err != nil {
+		return Document{}, d.bad(err)
+	}
+	return d, nil
 }
 
 // lineReader reads one document a line; empty lines are passed over.
@@ -77,16 +73,17 @@ type lineReader struct {
 func (r *lineReader) next() (Document, error) {
 	for {
 		r.line++
-		place := Place{File: r.file, Line: r.line, Offset: r.offset}
+		place := r.place()
+		place.Line = r.line
 		src, err := r.readLine()
 		src = bytes.TrimSpace(src)
 		switch {
 		case err == errTextTooLong:
-			return Document{}, r.bad(place, err)
+			return r.parse(nil, place, err)
 		case err != nil && err != io.EOF:
 			return Document{}, broken(place, err)
 		case len(src) > 0:
-			return r.parse(src, place)
+			return r.parse(src, place, nil)
 		case err == io.EOF:
 			return Document{}, io.EOF
 		}
@@ -100,8 +97,7 @@ func (r *lineReader) readLine() ([]byte, error) {
 	r.buf = r.buf[:0]
 	tooLong := false
 	for {
-		part, err := r.in.ReadSlice('\n')
-		r.offset += int64(len(part))
+		part, err := r.ReadSlice('\n')
 		if err == nil && len(r.buf) == 0 && !tooLong {
 			return part, nil // the usual case, without a copy
 		}

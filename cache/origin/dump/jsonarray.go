@@ -33,35 +33,26 @@ func (r *arrayReader) next() (Document, error) {
 	r.count++
 	place := r.place()
 	place.Offset-- // c is read already
-	switch err := r.value(c); {
-	case err == errTextTooLong:
-		return Document{}, r.bad(place, err)
-	case err != nil:
+	if err = r.value(c); err != nil && err != errTextTooLong {
 		return Document{}, broken(place, err)
 	}
-	return r.parse(r.buf, place)
+	return r.parse(r.buf, place, err)
 }
 
-// place is that of the next byte.
-func (r *arrayReader) place() Place { return Place{File: r.file, Line: r.line, Offset: r.offset} }
-
-// read returns the next byte. The end of the file is never right inside an array.
-func (r *arrayReader) read() (byte, error) {
-	c, err := r.in.ReadByte()
-	if err != nil {
-		return 0, err
-	}
-	r.offset++
-	if c == '\n' {
-		r.line++
-	}
-	return c, nil
+// place returns where the next byte is.
+func (r *arrayReader) place() Place {
+	place := r.stream.place()
+	place.Line = r.line
+	return place
 }
 
 // token returns the next byte that is no white space.
 func (r *arrayReader) token() (byte, error) {
 	for {
-		c, err := r.read()
+		c, err := r.ReadByte()
+		if err == nil && c == '\n' {
+			r.line++
+		}
 		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {
 			return c, err
 		}
@@ -97,17 +88,16 @@ func (r *arrayReader) value(brace byte) error {
 	inside := nesting{depth: 1}
 	tooLong := false
 	for inside.depth > 0 {
-		if _, err := r.in.Peek(1); err != nil { // fills an empty buffer
+		if _, err := r.Peek(1); err != nil { // fills an empty buffer
 			return err
 		}
-		part, _ := r.in.Peek(r.in.Buffered())
+		part, _ := r.Peek(r.Buffered())
 		part = part[:inside.follow(part)]
 		if tooLong = tooLong || len(r.buf)+len(part) > maxText; !tooLong {
 			r.buf = append(r.buf, part...)
 		}
-		r.offset += int64(len(part))
 		r.line += bytes.Count(part, []byte{'\n'})
-		_, _ = r.in.Discard(len(part)) // cannot fail for what is buffered
+		_, _ = r.Discard(len(part)) // cannot fail for what is buffered
 	}
 	if tooLong {
 		return errTextTooLong

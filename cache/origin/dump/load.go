@@ -3,6 +3,7 @@ package dump
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -103,12 +104,18 @@ func (l *loader) collection(name string) *collection {
 	return c
 }
 
-// derive gives an _id to a document that has none.
+// derive returns the _id given to a document that has none: made from the collection,
+// the document and how many equal ones came before it, so that the next import of the
+// same dump finds the same documents instead of adding them again.
 func (c *collection) derive(doc bson.Raw) bson.ObjectID {
 	content := sha256.Sum256(doc)
-	before := c.equal[content]
+	h := sha256.New()
+	h.Write([]byte(c.tally.Collection))
+	h.Write([]byte{0})
+	h.Write(doc)
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(c.equal[content])))
 	c.equal[content]++
-	return deriveID(c.tally.Collection, doc, before)
+	return bson.ObjectID(h.Sum(nil)[:12])
 }
 
 // read reads the whole dump once and hands every good document, complete with
@@ -150,7 +157,7 @@ func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 		key, err = hashID(id)
 	}
 	if err != nil {
-		return nil, key, &BadDocument{Collection: doc.Collection, Place: doc.Place, Err: err}
+		return nil, key, doc.bad(err)
 	}
 	return stored, key, nil
 }

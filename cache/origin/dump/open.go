@@ -139,9 +139,9 @@ func (d *Dump) add(at location) error {
 // addFile adds a file after a look at its beginning. Of files in a folder,
 // Options.Collection chooses one; a file named for itself it renames.
 func (d *Dump) addFile(at location, size int64, inFolder bool) error {
-	in, err := openStream(at.fsys, at.name, nil)
+	in, err := openStream(at, nil)
 	if err != nil {
-		return at.explain(err)
+		return err
 	}
 	defer in.Close()
 	s := Source{Name: at.shown, Size: size, at: at}
@@ -176,15 +176,18 @@ func (d *Dump) addFile(at location, size int64, inFolder bool) error {
 
 // addArchive adds an archive, with the collections its prelude announces.
 func (d *Dump) addArchive(s Source, in *stream) error {
-	r, err := newArchiveReader(s.Name, in, "", "")
+	promised, err := readPrelude(in)
 	if err != nil {
 		return err
 	}
-	if s.database, err = d.chooseDatabase(s.Name, r.prelude.databases(), r.prelude.has); err != nil {
+	has := func(database string) bool {
+		return slices.ContainsFunc(promised, func(ns namespace) bool { return ns.database == database })
+	}
+	if s.database, err = d.chooseDatabase(s.Name, usersDatabases(promised), has); err != nil {
 		return err
 	}
 	s.only = d.opts.Collection
-	for _, ns := range r.prelude.promised {
+	for _, ns := range promised {
 		if ns.database != s.database || s.only != "" && s.only != ns.collection {
 			continue
 		}

@@ -15,6 +15,11 @@ type Document struct {
 	Place      Place
 }
 
+// bad returns the error for the document.
+func (d Document) bad(err error) error {
+	return &BadDocument{Collection: d.Collection, Place: d.Place, Err: err}
+}
+
 // Place is where in a dump a document begins.
 type Place struct {
 	File   string // as the caller named it

@@ -57,9 +57,9 @@ type reader interface{ next() (Document, error) }
 // read from disk.
 func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		in, err := openStream(s.at.fsys, s.at.name, count)
+		in, err := openStream(s.at, count)
 		if err != nil {
-			yield(Document{}, s.at.explain(err))
+			yield(Document{}, err)
 			return
 		}
 		defer in.Close()
@@ -87,11 +87,11 @@ func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Doc
 func (s *Source) reader(in *stream) (reader, error) {
 	switch s.format {
 	case archiveFormat:
-		return newArchiveReader(s.Name, in, s.database, s.only)
+		return newArchiveReader(in, s.database, s.only)
 	case bsonFormat:
-		return &bsonReader{frames: frames{file: s.Name, in: in}, collection: s.Collections[0]}, nil
+		return &bsonReader{in, s.Collections[0]}, nil
 	default:
-		return newJSONReader(s.Name, s.Collections[0], in.Reader), nil
+		return newJSONReader(in, s.Collections[0]), nil
 	}
 }
 

@@ -9,65 +9,74 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// readAhead is the size of the buffers in front of a file and behind its decompression.
+// readAhead is the size of the buffers in front of a file and behind its decompression,
+// in bytes.
 const readAhead = 128 << 10
 
 // stream is a file read from its beginning, decompressed if it is gzip'd.
 type stream struct {
 	*bufio.Reader
-	file fs.File
+	name    string // for people
+	file    fs.File
+	content *counting // what Reader reads: the file, or what is decompressed of it
 }
 
 // openStream opens a file and looks at its first bytes for gzip. count, if not
 // nil, is called with the number of bytes read from the file, before decompression.
-func openStream(fsys fs.FS, name string, count func(n int)) (*stream, error) {
-	file, err := fsys.Open(name)
+func openStream(at location, count func(n int)) (*stream, error) {
+	file, err := at.fsys.Open(at.name)
 	if err != nil {
-		return nil, err
+		return nil, at.explain(err)
 	}
-	plain := bufio.NewReaderSize(counting{file, count}, readAhead)
-	head, err := plain.Peek(2)
-	if err != nil && err != io.EOF {
+	s := &stream{name: at.shown, file: file}
+	s.read(&counting{Reader: file, each: count})
+	head, err := s.Peek(2)
+	if string(head) == "\x1f\x8b" {
+		var zip *gzip.Reader
+		if zip, err = gzip.NewReader(s.Reader); err != nil {
+			err = fmt.Errorf("gzip: %w", err)
+		} else {
+			s.read(&counting{Reader: zip, gzip: true})
+		}
+	}
+	if err != nil && err != io.EOF { // a shorter file has no gzip in it
 		file.Close()
-		return nil, err
+		return nil, at.explain(err)
 	}
-	if len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
-		return &stream{plain, file}, nil
-	}
-	zip, err := gzip.NewReader(plain)
-	if err != nil {
-		file.Close()
-		return nil, fmt.Errorf("gzip: %w", err)
-	}
-	return &stream{bufio.NewReaderSize(naming{zip}, readAhead), file}, nil
+	return s, nil
+}
+
+// read lets the stream continue with another content.
+func (s *stream) read(content *counting) {
+	s.content, s.Reader = content, bufio.NewReaderSize(content, readAhead)
+}
+
+// place returns where the next byte is, without its line.
+func (s *stream) place() Place {
+	return Place{File: s.name, Offset: s.content.n - int64(s.Buffered())}
 }
 
 // Close closes the file.
 func (s *stream) Close() error { return s.file.Close() }
 
-// counting reports how much was read.
+// counting counts the bytes that are read.
 type counting struct {
 	io.Reader
-	count func(n int)
+	n    int64       // bytes read so far
+	each func(n int) // called with the number of bytes of each read; may be nil
+	gzip bool        // errors arose in decompression
 }
 
-// Read reads and counts.
-func (c counting) Read(p []byte) (int, error) {
+// Read reads and counts. It says of an error, except a clean end, if it arose in
+// decompression: flate's own texts, such as "corrupt input before offset 5", speak of
+// another offset than ours.
+func (c *counting) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	if c.count != nil && n > 0 {
-		c.count(n)
+	c.n += int64(n)
+	if c.each != nil && n > 0 {
+		c.each(n)
 	}
-	return n, err
-}
-
-// naming says of an error that it arose in decompression: flate's own texts,
-// such as "corrupt input before offset 5", speak of another offset than ours.
-type naming struct{ io.Reader }
-
-// Read reads and names the error, except a clean end.
-func (r naming) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if err != nil && err != io.EOF {
+	if c.gzip && err != nil && err != io.EOF {
 		err = fmt.Errorf("gzip: %w", err)
 	}
 	return n, err
