@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
@@ -29,26 +28,23 @@ func Stored(field string, v bson.RawValue) bson.RawValue {
 // StoredRecord applies Stored to every field of a record. It returns doc itself if
 // nothing changes, which is the usual case.
 func StoredRecord(doc bson.Raw) bson.Raw {
-	elements, _ := doc.Elements() // of a broken document, what can be read
-	for i, e := range elements {
-		if holdsHTML[e.Key()] && bytes.IndexByte(e.Value().Value, '<') >= 0 {
-			return record(elements, i)
+	for e := range raw.All(doc) {
+		if holdsHTML[string(e.Key)] && bytes.IndexByte(e.Data, '<') >= 0 {
+			return rebuilt(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, Stored).Value
 		}
 	}
 	return doc
 }
 
-// record builds a record of elements. Only those from index from on may change.
-func record(elements []bson.RawElement, from int) bson.Raw {
-	b := bsoncore.NewDocumentBuilder()
-	for i, e := range elements {
-		v := e.Value()
-		if i >= from {
-			v = Stored(e.Key(), v)
-		}
-		b.AppendValue(e.Key(), bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value})
+// rebuilt returns a document or array with what replace returns for each of its values;
+// of a broken one, for those that can be read.
+func rebuilt(v bson.RawValue, replace func(name string, v bson.RawValue) bson.RawValue) bson.RawValue {
+	var b raw.Builder
+	b.Grow(len(v.Value))
+	for e := range raw.All(v.Value) {
+		b.Add(string(e.Key), replace(string(e.Key), e.Value()))
 	}
-	return bson.Raw(b.Build())
+	return b.Finish(v.Type)
 }
 
 // clean applies the allow-list to every string in a value.
@@ -61,13 +57,7 @@ func clean(v bson.RawValue) bson.RawValue {
 		s, _ := v.StringValueOK()
 		return raw.NewString(markup.Stored(s))
 	case bson.TypeArray, bson.TypeEmbeddedDocument:
-		elements, _ := bson.Raw(v.Value).Elements() // of a broken one, what can be read
-		b := bsoncore.NewDocumentBuilder()
-		for _, e := range elements {
-			kept := clean(e.Value())
-			b.AppendValue(e.Key(), bsoncore.Value{Type: bsoncore.Type(kept.Type), Data: kept.Value})
-		}
-		return bson.RawValue{Type: v.Type, Value: b.Build()}
+		return rebuilt(v, func(_ string, v bson.RawValue) bson.RawValue { return clean(v) })
 	}
 	return v
 }

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // applicants are the fields that name the applicant, best first. The field applicant is
@@ -14,7 +15,7 @@ var applicants = []string{"contact", "supervisor", "applicant"}
 
 // nameOf returns the name stored in a person object, or "".
 func nameOf(person bson.Raw) string {
-	if name := str(person, "name"); name != "" {
+	if name := raw.StringField(person, "name"); name != "" {
 		return name
 	}
 	return personName(person)
@@ -39,7 +40,7 @@ func person(v bson.RawValue, row bson.Raw) string {
 		}
 	}
 	user := userOf(v)
-	if name := resolvedPerson(row, user); name != "" {
+	if name := raw.StringField(resolved(row, "persons", "user", user), "name"); name != "" {
 		return name
 	}
 	if user == "" && isDoc {
@@ -50,9 +51,8 @@ func person(v bson.RawValue, row bson.Raw) string {
 
 // fields joins the scalars of a document.
 func fields(doc bson.Raw) string {
-	elements, _ := doc.Elements() // of a broken document, what can be read
 	var texts []string
-	for _, e := range elements {
+	for e := range raw.All(doc) { // of a broken document, what can be read
 		if text := Text(e.Value()); text != "" {
 			texts = append(texts, text)
 		}
@@ -91,7 +91,7 @@ func unit(v bson.RawValue) string {
 // names returns the names of an array's elements, or of a single value, without empty ones.
 func names(v bson.RawValue, name func(bson.RawValue) string) []string {
 	var all []string
-	for _, element := range each(v) {
+	for element := range each(v) {
 		if n := name(element); n != "" {
 			all = append(all, n)
 		}

@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/raw"
 )
 
 // Reserved is the field of a row that holds resolved names:
@@ -27,7 +28,7 @@ type organization struct{ id, name string }
 func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	d := &Directory{organizations: make(map[string]organization), persons: make(map[string]string)}
 	for _, doc := range organizations {
-		o := organization{id: Text(doc.Lookup("_id")), name: str(doc, "name")}
+		o := organization{id: Text(doc.Lookup("_id")), name: raw.StringField(doc, "name")}
 		if o.name == "" {
 			continue
 		}
@@ -40,7 +41,7 @@ func NewDirectory(organizations, persons []bson.Raw) *Directory {
 	}
 	for _, doc := range persons {
 		name := personName(doc)
-		for _, key := range []string{str(doc, "username"), Text(doc.Lookup("_id"))} {
+		for _, key := range []string{raw.StringField(doc, "username"), Text(doc.Lookup("_id"))} {
 			if _, taken := d.persons[key]; key != "" && name != "" && !taken {
 				d.persons[key] = name
 			}
@@ -51,61 +52,61 @@ func NewDirectory(organizations, persons []bson.Raw) *Directory {
 
 // personName returns a person's name for lists: first and last name, or else displayname.
 func personName(doc bson.Raw) string {
-	if name := strings.TrimSpace(str(doc, "first") + " " + str(doc, "last")); name != "" {
+	if name := strings.TrimSpace(raw.StringField(doc, "first") + " " + raw.StringField(doc, "last")); name != "" {
 		return name
 	}
-	return str(doc, "displayname")
+	return raw.StringField(doc, "displayname")
 }
 
 // Resolve returns the reserved field of a record's row, nil if the record refers
 // to nothing the directory knows.
 func (d *Directory) Resolve(record bson.Raw) bson.Raw {
-	var organizations, persons []bsoncore.Value
+	var b, organizations, persons raw.Builder
 	seen := map[string]bool{}
 	for _, field := range []string{"scholarship", "funding_organization"} {
-		for _, ref := range each(record.Lookup(field)) {
+		for ref := range each(record.Lookup(field)) {
 			text := Text(ref)
 			if o, ok := d.organizations[text]; ok && !seen[text] {
 				seen[text] = true
-				organizations = append(organizations, entry("ref", text, "id", o.id, "name", o.name))
+				organizations.Push(entry("ref", text, "id", o.id, "name", o.name))
 			}
 		}
 	}
+	if len(seen) > 0 {
+		b.Add("organizations", organizations.Finish(bson.TypeArray))
+	}
+	known := len(seen)
 	clear(seen)
 	for _, user := range users(record) {
 		if name, ok := d.persons[user]; ok && !seen[user] {
 			seen[user] = true
-			persons = append(persons, entry("user", user, "name", name))
+			persons.Push(entry("user", user, "name", name))
 		}
 	}
-	if len(organizations)+len(persons) == 0 {
+	if len(seen) > 0 {
+		b.Add("persons", persons.Finish(bson.TypeArray))
+	}
+	if known+len(seen) == 0 {
 		return nil
 	}
-	b := bsoncore.NewDocumentBuilder()
-	if len(organizations) > 0 {
-		b.AppendArray("organizations", bsoncore.BuildArray(nil, organizations...))
-	}
-	if len(persons) > 0 {
-		b.AppendArray("persons", bsoncore.BuildArray(nil, persons...))
-	}
-	return bson.Raw(b.Build())
+	return b.Document()
 }
 
 // users returns the usernames whose names a record needs: of persons stored without a
 // name, of possible applicants, and of other references.
 func users(record bson.Raw) []string {
 	var all []string
-	for _, person := range each(record.Lookup("persons")) {
+	for person := range each(record.Lookup("persons")) {
 		doc, ok := person.DocumentOK()
 		switch {
 		case !ok:
 			all = append(all, Text(person))
 		case nameOf(doc) == "":
-			all = append(all, str(doc, "user"))
+			all = append(all, raw.StringField(doc, "user"))
 		}
 	}
 	for _, field := range append([]string{"scholar", "stipendiate", "applicants"}, applicants...) {
-		for _, v := range each(record.Lookup(field)) {
+		for v := range each(record.Lookup(field)) {
 			all = append(all, userOf(v))
 		}
 	}
@@ -113,53 +114,35 @@ func users(record bson.Raw) []string {
 }
 
 // entry builds a document of strings, given as key, value pairs.
-func entry(pairs ...string) bsoncore.Value {
-	b := bsoncore.NewDocumentBuilder()
+func entry(pairs ...string) bson.RawValue {
+	var b raw.Builder
 	for i := 0; i < len(pairs); i += 2 {
-		b.AppendString(pairs[i], pairs[i+1])
+		b.Add(pairs[i], raw.NewString(pairs[i+1]))
 	}
-	return bsoncore.Value{Type: bsoncore.TypeEmbeddedDocument, Data: b.Build()}
+	return b.Finish(bson.TypeEmbeddedDocument)
 }
 
-// resolvedPerson returns the name a row has for a username, or "".
-func resolvedPerson(row bson.Raw, user string) string {
-	for _, v := range each(row.Lookup(Reserved, "persons")) {
-		if doc, ok := v.DocumentOK(); ok && str(doc, "user") == user {
-			return str(doc, "name")
+// resolved returns the entry of a list in a row's reserved field that has a text under a
+// key, nil if there is none.
+func resolved(row bson.Raw, list, key, text string) bson.Raw {
+	for v := range each(row.Lookup(Reserved, list)) {
+		if doc, ok := v.DocumentOK(); ok && raw.StringField(doc, key) == text {
+			return doc
 		}
 	}
-	return ""
-}
-
-// resolvedOrganization returns the organisation that a row has resolved for a reference.
-func resolvedOrganization(row bson.Raw, ref string) (o organization, ok bool) {
-	for _, v := range each(row.Lookup(Reserved, "organizations")) {
-		if doc, isDoc := v.DocumentOK(); isDoc && str(doc, "ref") == ref {
-			return organization{id: str(doc, "id"), name: str(doc, "name")}, true
-		}
-	}
-	return organization{}, false
+	return nil
 }
 
 // Strip returns the record without the reserved field, or the record itself if it has
-// none.
+// none or cannot be read to its end.
 func Strip(row bson.Raw) bson.Raw {
-	if row.Lookup(Reserved).IsZero() {
+	if _, ok := raw.Lookup(row, Reserved); !ok {
 		return row
 	}
-	elements, err := row.Elements()
-	if err != nil {
+	var b raw.Builder
+	b.Grow(len(row))
+	if err := b.Copy(row, func(name string) bool { return name != Reserved }); err != nil {
 		return row
 	}
-	at, dst := bsoncore.AppendDocumentStart(make([]byte, 0, len(row)))
-	for _, e := range elements {
-		if e.Key() != Reserved {
-			dst = append(dst, e...)
-		}
-	}
-	dst, err = bsoncore.AppendDocumentEnd(dst, at)
-	if err != nil {
-		return row
-	}
-	return dst
+	return b.Document()
 }

@@ -2,6 +2,7 @@ package display
 
 import (
 	"bytes"
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"vitrine/rules/ejson"
 	"vitrine/rules/label"
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // Nothing is shown for an empty value.
@@ -86,11 +88,12 @@ func link(v bson.RawValue, row bson.Raw) string {
 	if doc, ok := v.DocumentOK(); ok {
 		return markup.Escape(firstText(doc, "name", "id"))
 	}
-	o, ok := resolvedOrganization(row, ref)
-	if !ok {
+	o := resolved(row, "organizations", "ref", ref)
+	if o == nil {
 		return markup.Escape(ref)
 	}
-	return "<a href='/organizations/view/" + markup.Escape(url.PathEscape(o.id)) + "'>" + markup.Escape(o.name) + "</a>"
+	id, name := raw.StringField(o, "id"), raw.StringField(o, "name")
+	return "<a href='/organizations/view/" + markup.Escape(url.PathEscape(id)) + "'>" + markup.Escape(name) + "</a>"
 }
 
 // appendFundingNumbers joins several numbers; it writes a single one as stored.
@@ -101,18 +104,14 @@ func appendFundingNumbers(dst []byte, v bson.RawValue) []byte {
 	return appendJoined(dst, names(v, func(v bson.RawValue) string { return inert(Text(v)) }))
 }
 
+// appendJoined appends texts as one string, Nothing if there are none.
 func appendJoined(dst []byte, texts []string) []byte {
-	if len(texts) == 0 {
-		return ejson.AppendString(dst, Nothing)
-	}
-	return ejson.AppendString(dst, String(strings.Join(texts, ", ")))
+	return ejson.AppendString(dst, String(cmp.Or(strings.Join(texts, ", "), Nothing)))
 }
 
+// appendHTML appends pieces of HTML as one string, Nothing if there are none.
 func appendHTML(dst []byte, parts []string, between string) []byte {
-	if len(parts) == 0 {
-		return ejson.AppendString(dst, Nothing)
-	}
-	return ejson.AppendString(dst, strings.Join(parts, between))
+	return ejson.AppendString(dst, cmp.Or(strings.Join(parts, between), Nothing))
 }
 
 // appendPlain appends a value without a special rendering: a string as String returns

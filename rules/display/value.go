@@ -1,12 +1,14 @@
 package display
 
 import (
+	"iter"
 	"strconv"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 )
 
 // Text returns a scalar as text: ObjectIDs as their digits, dates as RFC 3339,
@@ -45,28 +47,21 @@ func Empty(v bson.RawValue) bool {
 	return false
 }
 
-// each returns the elements of an array, or a single value as the only element; nil for
+// each yields the elements of an array, or a single value as the only element; nothing for
 // an empty value.
-func each(v bson.RawValue) []bson.RawValue {
-	if Empty(v) {
-		return nil
+func each(v bson.RawValue) iter.Seq[bson.RawValue] {
+	if v.Type == bson.TypeArray {
+		return raw.Elements(v)
 	}
-	array, ok := v.ArrayOK()
-	if !ok {
-		return []bson.RawValue{v}
+	return func(yield func(bson.RawValue) bool) {
+		if !Empty(v) {
+			yield(v)
+		}
 	}
-	values, _ := array.Values() // of a broken array, what can be read
-	return values
 }
 
 // Texts returns the texts of an array's scalars, or of a single scalar.
 func Texts(v bson.RawValue) []string { return names(v, Text) }
-
-// str returns a string field, "" if there is none.
-func str(doc bson.Raw, key string) string {
-	s, _ := doc.Lookup(key).StringValueOK()
-	return s
-}
 
 // firstText returns the text of the first key that has one, or "".
 func firstText(doc bson.Raw, keys ...string) string {

@@ -3,6 +3,7 @@ package raw
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 	"unsafe"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -61,6 +62,15 @@ func (r *Reader) Next() (Element, bool) {
 
 // Faulty reports whether next ended at a fault rather than at the document's end.
 func (r *Reader) Faulty() bool { return len(r.rest) > 0 }
+
+// All yields the elements of an encoded document or array, as a Reader does.
+func All(doc []byte) iter.Seq[Element] {
+	return func(yield func(Element) bool) {
+		r := Read(doc)
+		for e, ok := r.Next(); ok && yield(e); e, ok = r.Next() {
+		}
+	}
+}
 
 // Lookup returns the first element with the given name in a document.
 func Lookup(doc []byte, name string) (Element, bool) { return lookupIn(Body(doc), name) }
@@ -202,6 +212,13 @@ func ScopedParts(b []byte) (code, scope []byte) {
 		return nil, nil
 	}
 	return textBytes(b[4:]), b[4+n:]
+}
+
+// StringField returns the string under a name in a document, "" if there is none.
+func StringField(doc bson.Raw, name string) string {
+	e, _ := Lookup(doc, name)
+	s, _ := e.Value().StringValueOK()
+	return s
 }
 
 // IsText reports whether a value holds text that regular expressions apply to.

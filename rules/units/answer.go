@@ -9,22 +9,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 )
 
 // AppendData writes a row as the JSON object {"name": …, "units": […]}, the data of a
 // response. Today is the day of now in now's location, which is the configured zone.
 // Names are German if lang is "de", and otherwise English.
 func AppendData(dst []byte, row bson.Raw, now time.Time, lang string) []byte {
-	dst = ejson.AppendString(append(dst, `{"name":`...), text(row, "name"))
+	dst = ejson.AppendString(append(dst, `{"name":`...), raw.StringField(row, "name"))
 	dst = append(dst, `,"units":[`...)
-	list, _ := row.Lookup("units").ArrayOK()
-	units, _ := list.Values() // a row that Row made is valid
-	for i, u := range units {
-		if i > 0 {
+	first := true
+	for unit := range raw.Elements(row.Lookup("units")) {
+		if !first {
 			dst = append(dst, ',')
 		}
-		unit, _ := u.DocumentOK()
-		dst = appendMembership(dst, unit, now, lang)
+		first = false
+		dst = appendMembership(dst, unit.Value, now, lang)
 	}
 	return append(dst, ']', '}')
 }
@@ -32,10 +32,9 @@ func AppendData(dst []byte, row bson.Raw, now time.Time, lang string) []byte {
 // appendMembership writes one element of units: the stored fields, then name and in_past.
 func appendMembership(dst []byte, unit bson.Raw, now time.Time, lang string) []byte {
 	membership, _ := unit.Lookup("membership").DocumentOK()
-	elements, _ := membership.Elements()
 	dst = append(dst, '{')
-	for _, e := range elements {
-		key := e.Key()
+	for e := range raw.All(membership) {
+		key := string(e.Key)
 		if key == "name" || key == "in_past" {
 			continue
 		}
@@ -49,7 +48,7 @@ func appendMembership(dst []byte, unit bson.Raw, now time.Time, lang string) []b
 
 // unitName returns a unit's name in a language, or the text for an unknown unit.
 func unitName(unit bson.Raw, lang string) string {
-	en, de := text(unit, "name"), text(unit, "name_de")
+	en, de := raw.StringField(unit, "name"), raw.StringField(unit, "name_de")
 	if lang == "de" {
 		return cmp.Or(de, en, "Einheit nicht gefunden")
 	}

@@ -3,11 +3,11 @@ package units
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/raw"
 )
 
 // Names resolves unit identifiers. It is immutable.
@@ -23,11 +23,11 @@ type names struct{ en, de string }
 func NewNames(groups []bson.Raw) *Names {
 	n := &Names{byID: make(map[string]names, len(groups))}
 	for _, g := range groups {
-		id := text(g, "id")
+		id := raw.StringField(g, "id")
 		if _, ok := n.byID[id]; id == "" || ok {
 			continue
 		}
-		n.byID[id] = names{en: text(g, "name"), de: text(g, "name_de")}
+		n.byID[id] = names{en: raw.StringField(g, "name"), de: raw.StringField(g, "name_de")}
 	}
 	return n
 }
@@ -44,72 +44,54 @@ func (n *Names) Row(person bson.Raw) (bson.Raw, error) {
 	if err := person.Validate(); err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
 	}
-	start, dst := bsoncore.AppendDocumentStart(make([]byte, 0, len(person)))
+	var row, units raw.Builder
+	row.Grow(len(person))
 	for _, key := range []string{"_id", "username"} {
-		if v, err := person.LookupErr(key); err == nil {
-			dst = bsoncore.AppendValueElement(dst, key, bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value})
+		if e, ok := raw.Lookup(person, key); ok {
+			row.Add(key, e.Value())
 		}
 	}
-	full := strings.TrimSpace(text(person, "first") + " " + text(person, "last"))
-	dst = bsoncore.AppendStringElement(dst, "name", full)
-	list, dst := bsoncore.AppendArrayElementStart(dst, "units")
-	for i, m := range memberships(person) {
-		dst = n.appendUnit(dst, strconv.Itoa(i), m)
+	full := raw.StringField(person, "first") + " " + raw.StringField(person, "last")
+	row.Add("name", raw.NewString(strings.TrimSpace(full)))
+	for _, m := range memberships(person) {
+		units.Push(n.unit(m))
 	}
-	dst, _ = bsoncore.AppendArrayEnd(dst, list)     // fails only for a start out of range
-	dst, _ = bsoncore.AppendDocumentEnd(dst, start) // likewise
-	return dst, nil
+	row.Add("units", units.Finish(bson.TypeArray))
+	return row.Document(), nil
 }
 
-// appendUnit appends one element of a row's units.
-func (n *Names) appendUnit(dst []byte, key string, membership bson.Raw) []byte {
-	unit := n.byID[text(membership, "unit")]
-	start, dst := bsoncore.AppendDocumentElementStart(dst, key)
-	dst = bsoncore.AppendDocumentElement(dst, "membership", membership)
-	dst = appendName(dst, "name", unit.en)
-	dst = appendName(dst, "name_de", unit.de)
-	dst, _ = bsoncore.AppendDocumentEnd(dst, start) // fails only for a start out of range
-	return dst
+// unit returns one element of a row's units.
+func (n *Names) unit(membership bson.RawValue) bson.RawValue {
+	unit := n.byID[raw.StringField(membership.Value, "unit")]
+	var b raw.Builder
+	b.Add("membership", membership)
+	b.Add("name", nameOf(unit.en))
+	b.Add("name_de", nameOf(unit.de))
+	return b.Finish(bson.TypeEmbeddedDocument)
 }
 
-// appendName appends a name, null for none.
-func appendName(dst []byte, key, name string) []byte {
+// nameOf returns a name as a value, null for none.
+func nameOf(name string) bson.RawValue {
 	if name == "" {
-		return bsoncore.AppendNullElement(dst, key)
+		return bson.RawValue{Type: bson.TypeNull}
 	}
-	return bsoncore.AppendStringElement(dst, key, name)
+	return raw.NewString(name)
 }
 
 // memberships returns the last stored membership of each unit, last stored first.
-func memberships(person bson.Raw) []bson.Raw {
-	list, ok := person.Lookup("units").ArrayOK()
-	if !ok {
-		return nil
-	}
-	values, _ := list.Values() // the person is valid, so is the list
-	slices.Reverse(values)
-	kept := make([]bson.Raw, 0, len(values))
-	type identifier struct {
-		t     bson.Type
-		bytes string
-	}
-	seen := make(map[identifier]bool, len(values))
-	for _, v := range values {
-		m, ok := v.DocumentOK()
-		if !ok {
+func memberships(person bson.Raw) []bson.RawValue {
+	list, _ := raw.Lookup(person, "units")
+	var kept []bson.RawValue
+	seen := map[string]bool{} // units by type and bytes
+	for _, m := range slices.Backward(slices.Collect(raw.Elements(list.Value()))) {
+		if m.Type != bson.TypeEmbeddedDocument {
 			continue
 		}
-		unit := m.Lookup("unit")
-		if id := (identifier{unit.Type, string(unit.Value)}); !seen[id] {
-			seen[id] = true
+		unit, _ := raw.Lookup(m.Value, "unit")
+		if key := raw.Key(unit.Value()); !seen[key] {
+			seen[key] = true
 			kept = append(kept, m)
 		}
 	}
 	return kept
-}
-
-// text returns a string field, "" if the field is no string.
-func text(doc bson.Raw, key string) string {
-	s, _ := doc.Lookup(key).StringValueOK()
-	return s
 }
