@@ -1,85 +1,78 @@
 // Package lru keeps values by key and knows which of them were used last.
 package lru
 
-import "iter"
+import (
+	"container/list"
+	"iter"
+)
 
 // Cache is a map whose entries are in the order of their last use. Its methods are not
 // safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	max     int // 0: any number
-	entries map[K]*entry[K, V]
-	ring    entry[K, V] // next is the entry used last, prev the one to drop first
+	entries map[K]*list.Element
+	order   list.List // of *entry[K, V]: in front the one used last, at the back the one to drop first
 }
 
+// entry is a key with its value.
 type entry[K comparable, V any] struct {
-	next, prev *entry[K, V]
-	key        K
-	value      V
+	key   K
+	value V
 }
 
 // New makes a cache of up to max entries; 0 means any number.
 func New[K comparable, V any](max int) *Cache[K, V] {
-	c := &Cache[K, V]{max: max, entries: make(map[K]*entry[K, V])}
-	c.ring.next, c.ring.prev = &c.ring, &c.ring
-	return c
+	return &Cache[K, V]{max: max, entries: make(map[K]*list.Element)}
 }
 
 // Len returns the number of entries.
 func (c *Cache[K, V]) Len() int { return len(c.entries) }
 
-// Peek returns the value of a key, nil if there is none. It is no use of it.
+// Peek returns the value of a key, nil if there is none. It does not count as a use.
 func (c *Cache[K, V]) Peek(key K) *V {
 	if e := c.entries[key]; e != nil {
-		return &e.value
+		return &e.Value.(*entry[K, V]).value
 	}
 	return nil
 }
 
 // Get is Peek, and marks the entry as used last.
 func (c *Cache[K, V]) Get(key K) *V {
-	e := c.entries[key]
-	if e == nil {
-		return nil
+	if e := c.entries[key]; e != nil {
+		c.order.MoveToFront(e)
 	}
-	e.remove()
-	e.insert(&c.ring)
-	return &e.value
+	return c.Peek(key)
 }
 
 // Put sets the value of a key, which is used last then, and returns it. If there are too
 // many entries, the one not used for longest is dropped.
-func (c *Cache[K, V]) Put(key K, value V) *V { return c.put(key, value, &c.ring) }
+func (c *Cache[K, V]) Put(key K, value V) *V { return c.put(key, value, c.order.PushFront) }
 
 // PutOldest is Put, but the entry is the first to be dropped.
-func (c *Cache[K, V]) PutOldest(key K, value V) *V { return c.put(key, value, nil) }
+func (c *Cache[K, V]) PutOldest(key K, value V) *V { return c.put(key, value, c.order.PushBack) }
 
-// put places an entry behind another; nil means behind all others.
-func (c *Cache[K, V]) put(key K, value V, behind *entry[K, V]) *V {
+// put adds an entry to the order with push.
+func (c *Cache[K, V]) put(key K, value V, push func(any) *list.Element) *V {
 	c.Remove(key)
 	if c.max > 0 && len(c.entries) >= c.max {
-		c.Remove(c.ring.prev.key)
+		oldest, _ := c.Oldest()
+		c.Remove(oldest)
 	}
-	if behind == nil {
-		behind = c.ring.prev
-	}
-	e := &entry[K, V]{key: key, value: value}
-	e.insert(behind)
-	c.entries[key] = e
-	return &e.value
+	c.entries[key] = push(&entry[K, V]{key, value})
+	return c.Peek(key)
 }
 
 // MoveBefore gives an entry a use just after that of another one.
 func (c *Cache[K, V]) MoveBefore(key, other K) {
-	if e, mark := c.entries[key], c.entries[other]; e != nil && mark != nil && e != mark {
-		e.remove()
-		e.insert(mark.prev)
+	if e, mark := c.entries[key], c.entries[other]; e != nil && mark != nil {
+		c.order.MoveBefore(e, mark)
 	}
 }
 
 // Remove drops a key.
 func (c *Cache[K, V]) Remove(key K) {
 	if e := c.entries[key]; e != nil {
-		e.remove()
+		c.order.Remove(e)
 		delete(c.entries, key)
 	}
 }
@@ -87,9 +80,9 @@ func (c *Cache[K, V]) Remove(key K) {
 // All yields the entries, the one used last first. The one just yielded may be removed.
 func (c *Cache[K, V]) All() iter.Seq2[K, *V] {
 	return func(yield func(K, *V) bool) {
-		for e := c.ring.next; e != &c.ring; {
-			next := e.next
-			if !yield(e.key, &e.value) {
+		for e := c.order.Front(); e != nil; {
+			at, next := e.Value.(*entry[K, V]), e.Next()
+			if !yield(at.key, &at.value) {
 				return
 			}
 			e = next
@@ -99,16 +92,9 @@ func (c *Cache[K, V]) All() iter.Seq2[K, *V] {
 
 // Oldest returns the entry to be dropped first, nil if there is none.
 func (c *Cache[K, V]) Oldest() (key K, value *V) {
-	if e := c.ring.prev; e != &c.ring {
-		return e.key, &e.value
+	if e := c.order.Back(); e != nil {
+		at := e.Value.(*entry[K, V])
+		return at.key, &at.value
 	}
 	return key, nil
 }
-
-// insert places an entry behind another.
-func (e *entry[K, V]) insert(behind *entry[K, V]) {
-	e.prev, e.next = behind, behind.next
-	e.prev.next, e.next.prev = e, e
-}
-
-func (e *entry[K, V]) remove() { e.prev.next, e.next.prev = e.next, e.prev }
