@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -118,42 +119,38 @@ func faultOf(b []byte) *flaw {
 		return &flaw{reason: "field name without end"}
 	}
 	kind := bson.Type(b[0])
-	f := flaw{reason: fmt.Sprintf("%s reaches beyond the document", kind)}
+	from, least := 0, int64(math.MinInt64) // what the length of a value counts from, and its least; none has
 	switch kind {
 	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol, bson.TypeDBPointer:
-		f.misfit(kind, value, 4, 1)
+		from, least = 4, 1
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		f.misfit(kind, value, 0, MinDocument)
+		least = MinDocument
 	case bson.TypeBinary:
-		if len(value) >= 4 && Length(value) < 0 {
-			f.reason = fmt.Sprintf("%s has the length %d", kind, Length(value))
-		}
-	case bson.TypeCodeWithScope:
-		if len(value) >= 4 {
-			f.reason = fmt.Sprintf("%s has the length %d", kind, Length(value))
-		}
-	case bson.TypeRegex:
+		least = 0
+	case bson.TypeCodeWithScope: // whatever its length is, the parts do not fit it
+		least = math.MaxInt64
+	}
+	f := flaw{reason: fmt.Sprintf("%s reaches beyond the document", kind)}
+	switch n := length(value); {
+	case kind == bson.TypeRegex:
 		f.reason = "regex without end"
-	default:
-		if BracketOf(kind) == BracketMissing {
-			f.reason = fmt.Sprintf("unknown type 0x%02x", byte(kind))
-		}
+	case BracketOf(kind) == BracketMissing:
+		f.reason = fmt.Sprintf("unknown type 0x%02x", byte(kind))
+	case len(value) < 4:
+	case n < least:
+		f.reason = fmt.Sprintf("%s has the length %d", kind, n)
+	case least > 0 && from+int(n) <= len(value) && value[from+int(n)-1] != 0:
+		f.reason = fmt.Sprintf("%s does not end with a zero byte", kind)
 	}
 	return f.within(name)
 }
 
-// misfit gives the reason if it is the length of a value, which counts from the given
-// place on, or the byte that this length ends at.
-func (f *flaw) misfit(kind bson.Type, value []byte, from int64, least int32) {
-	if len(value) < 4 {
-		return
+// length reads the length at the beginning of b, 0 if b is too short to have one.
+func length(b []byte) int64 {
+	if len(b) < 4 {
+		return 0
 	}
-	switch n := Length(value); {
-	case n < least:
-		f.reason = fmt.Sprintf("%s has the length %d", kind, n)
-	case from+int64(n) <= int64(len(value)) && value[from+int64(n)-1] != 0:
-		f.reason = fmt.Sprintf("%s does not end with a zero byte", kind)
-	}
+	return int64(Length(b))
 }
 
 // Length reads the length at the beginning of b.
