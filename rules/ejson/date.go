@@ -7,7 +7,7 @@ import (
 )
 
 // endOfISO is the first millisecond of the year 10000, which ISO 8601 dates of four
-// digits cannot tell; relaxed Extended JSON writes dates as such from 1970 to then.
+// digits cannot express; relaxed Extended JSON writes dates as such from 1970 to then.
 const endOfISO = 253402300800000
 
 // dateLayouts are the forms in which a date may be written, the usual ones first. A

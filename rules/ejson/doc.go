@@ -39,7 +39,7 @@
 // MongoDB does not store, becomes null.
 //
 // Writing and reading again gives the same BSON, except for what relaxed Extended
-// JSON cannot tell: an int64 that fits an int32 comes back as one, every NaN as the
+// JSON does not express: an int64 that fits an int32 comes back as one, every NaN as the
 // same NaN, the keys of array elements as "0", "1", …, and a document that looks
 // like a wrapper as what the wrapper stands for.
 //

@@ -182,7 +182,7 @@ func decodeDecimal(dst, b []byte) (kind NumberKind, digits []byte, exp int) {
 }
 
 // AppendDecimal appends a decimal128 as its standard's "scientific string", the form that
-// tells its digits and exponent from those of all equal numbers.
+// keeps the digits and the exponent of each of several equal numbers.
 func AppendDecimal(dst, b []byte) []byte {
 	var room [40]byte
 	kind, digits, exp := decodeDecimal(room[:0], b)

@@ -4,6 +4,6 @@
 // values compare, and what a number of any type is.
 //
 // Functions read documents in place: values that they return point into the document.
-// Input that is malformed ends early and never panics; Check tells whether a document
+// Input that is malformed ends early and never panics; Check reports whether a document
 // is well-formed. All functions may be called concurrently.
 package raw

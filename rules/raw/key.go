@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// AppendKey appends a value's type and bytes, which tell it from all values that are
+// AppendKey appends a value's type and bytes, which differ from those of all values that are
 // stored differently. Values of different types may still compare equal: see JoinEqual.
 func AppendKey(dst []byte, v bson.RawValue) []byte {
 	return append(append(dst, byte(v.Type)), v.Value...)

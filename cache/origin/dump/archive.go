@@ -90,7 +90,7 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 
 // derived reports whether a collection has no documents of its own in an
 // archive: a view, or a time series, whose documents come as system.buckets.
-// Archives of older tools tell a view only by its options.
+// In archives of older tools only its options show that it is a view.
 func derived(kind, metadata string) bool {
 	return kind == "view" || kind == "timeseries" || bytes.Contains([]byte(metadata), []byte(`"viewOn"`))
 }
@@ -167,7 +167,7 @@ func (r *archiveReader) next() (Document, error) {
 // crcTable is of the polynomial that mongodump uses.
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
-// wants reports whether a namespace's documents are asked for.
+// wants reports whether a namespace's documents are to be read.
 func (r *archiveReader) wants(ns namespace) bool {
 	return ns.database == r.database && (r.only == "" || r.only == ns.collection) && origin.CheckCollection(ns.collection) == nil
 }
@@ -213,7 +213,8 @@ func (r *archiveReader) openBlock() error {
 	return nil
 }
 
-// finish tells a whole archive, by io.EOF, from one that was cut off between two blocks.
+// finish returns io.EOF at the end of a whole archive, and an error if the archive was cut
+// off between two blocks.
 func (r *archiveReader) finish(end Place) error {
 	for _, ns := range slices.AppendSeq(slices.Clip(r.promised), maps.Keys(r.sums)) {
 		if sum := r.sums[ns]; sum == nil || !sum.ended {

@@ -11,8 +11,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxFrame is how long a document may claim to be before its length is taken for
-// damage. A server's own collections exceed raw.MaxDocument by what an oplog entry
+// maxFrame is the greatest length of a document, in bytes; a greater one is damage. A server's own collections exceed raw.MaxDocument by what an oplog entry
 // wraps around a document.
 const maxFrame = raw.MaxDocument + 16<<10
 

@@ -47,7 +47,7 @@ var ErrChanged = errors.New("the dump changed while it was read")
 // import killed at any moment leaves a mixture of old and new documents at
 // worst, which the next one completes.
 //
-// If ctx ends, Load stops between two batches. The report tells what was done,
+// If ctx ends, Load stops between two batches. The report says what was done,
 // also beside an error.
 func Load(ctx context.Context, store origin.Importer, d *Dump, o LoadOptions) (Report, error) {
 	if o.BatchDocs <= 0 {

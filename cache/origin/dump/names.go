@@ -18,7 +18,7 @@ const (
 	archiveFormat
 )
 
-// formatOf tells the format that a file's name promises.
+// formatOf returns the format that a file's name promises.
 func formatOf(name string) format {
 	name = strings.TrimSuffix(name, ".gz")
 	switch name[strings.LastIndexByte(name, '.')+1:] {

@@ -33,7 +33,7 @@ type Options struct {
 // Dump is everything that one import reads.
 type Dump struct {
 	Sources []Source
-	// Notes tell, a sentence each, what was passed over and why.
+	// Notes say, a sentence each, what was passed over and why.
 	Notes []string
 
 	opts  Options
@@ -207,8 +207,8 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 	return nil
 }
 
-// chooseDatabase decides which of a path's databases to import. has tells of the
-// server's own databases, too, which are taken only when asked for.
+// chooseDatabase decides which of a path's databases to import. has knows the
+// server's own databases, too, which are imported only if Options.Database names them.
 func (d *Dump) chooseDatabase(path string, users []string, has func(string) bool) (string, error) {
 	switch want := d.opts.Database; {
 	case want != "" && has(want):
@@ -236,7 +236,7 @@ func (d *Dump) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
-// sniff tells a file's format: an archive by its magic number, others by name
+// sniff finds a file's format: an archive by its magic number, others by name
 // and, where it says nothing, by the first bytes.
 func sniff(in *bufio.Reader, name string) format {
 	head, _ := in.Peek(raw.MinDocument) // what cannot be read here, fails when it is read

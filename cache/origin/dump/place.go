@@ -17,7 +17,7 @@ type Document struct {
 
 // bad returns the error for the document.
 func (d Document) bad(err error) error {
-	return &BadDocument{Collection: d.Collection, Place: d.Place, Err: err}
+	return &BadDocument{d.Collection, fault{d.Place, err}}
 }
 
 // Place is where in a dump a document begins.
@@ -27,7 +27,7 @@ type Place struct {
 	Offset int64  // in bytes from the beginning, after decompression
 }
 
-// String tells the place the way editors and compilers do, with the line if there is one.
+// String returns the place the way editors and compilers do, with the line if there is one.
 func (p Place) String() string {
 	if p.Line > 0 {
 		return fmt.Sprintf("%s: line %d", p.File, p.Line)
@@ -35,31 +35,27 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s: byte %d", p.File, p.Offset)
 }
 
-// BadDocument is the error for one document that cannot be stored. What follows
-// it in the file can still be read.
-type BadDocument struct {
-	Collection string
-	Place      Place
-	Err        error
-}
-
-// Error tells the place and what is wrong there.
-func (e *BadDocument) Error() string { return e.Place.String() + ": " + e.Err.Error() }
-
-// Unwrap returns what is wrong.
-func (e *BadDocument) Unwrap() error { return e.Err }
-
-// BrokenFile is the error for damage that makes the rest of a file unreadable.
-type BrokenFile struct {
+// fault is something wrong at a place.
+type fault struct {
 	Place Place
 	Err   error
 }
 
-// Error tells the place and what is wrong there.
-func (e *BrokenFile) Error() string { return e.Place.String() + ": " + e.Err.Error() }
+// Error returns the place and what is wrong there.
+func (f *fault) Error() string { return f.Place.String() + ": " + f.Err.Error() }
 
 // Unwrap returns what is wrong.
-func (e *BrokenFile) Unwrap() error { return e.Err }
+func (f *fault) Unwrap() error { return f.Err }
+
+// BadDocument is the error for one document that cannot be stored. What follows
+// it in the file can still be read.
+type BadDocument struct {
+	Collection string
+	fault
+}
+
+// BrokenFile is the error for damage that makes the rest of a file unreadable.
+type BrokenFile struct{ fault }
 
 // broken wraps what a reader met at a place, with a plain word for a file that
 // ends too early.
@@ -67,5 +63,5 @@ func broken(p Place, err error) *BrokenFile {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)
 	}
-	return &BrokenFile{Place: p, Err: err}
+	return &BrokenFile{fault{p, err}}
 }

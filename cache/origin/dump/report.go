@@ -40,7 +40,7 @@ type Tally struct {
 	Removed    int // deleted, because the dump does not hold them
 	// Superseded is where the first of Duplicates is.
 	Superseded Place
-	// Kept tells that nothing was deleted although asked for, because of Skipped.
+	// Kept says that nothing was deleted although asked for, because of Skipped.
 	Kept bool
 }
 
