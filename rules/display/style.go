@@ -130,7 +130,7 @@ func appendPlain(dst []byte, v bson.RawValue) []byte {
 	// In JSON these characters occur in strings only.
 	text = bytes.ReplaceAll(text, []byte("<"), []byte(`\u003c`))
 	text = bytes.ReplaceAll(text, []byte(">"), []byte(`\u003e`))
-	return ejson.AppendStringBytes(dst, text)
+	return ejson.AppendString(dst, text)
 }
 
 // String returns a stored string as the API sends it: text unchanged, markup reduced to

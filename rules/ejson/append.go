@@ -32,7 +32,7 @@ func AppendDocument(dst []byte, doc bson.Raw) []byte {
 func appendValue(dst []byte, t bson.Type, b []byte, depth int) []byte {
 	switch t {
 	case bson.TypeString:
-		return appendQuoted(dst, textOf(b))
+		return AppendString(dst, textOf(b))
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return appendElements(dst, t, b, depth)
 	case bson.TypeInt32, bson.TypeInt64:
@@ -51,23 +51,23 @@ func appendValue(dst []byte, t bson.Type, b []byte, depth int) []byte {
 		return appendBinary(dst, b)
 	case bson.TypeRegex:
 		pattern, options := raw.RegexParts(b)
-		dst = appendQuoted(append(dst, `{"$regularExpression":{"pattern":`...), pattern)
-		return append(appendQuoted(append(dst, `,"options":`...), options), `}}`...)
+		dst = AppendString(append(dst, `{"$regularExpression":{"pattern":`...), pattern)
+		return append(AppendString(append(dst, `,"options":`...), options), `}}`...)
 	case bson.TypeTimestamp:
 		seconds, ordinal := raw.Uint64(b)>>32, raw.Uint64(b)&math.MaxUint32
 		dst = strconv.AppendUint(append(dst, `{"$timestamp":{"t":`...), seconds, 10)
 		return append(strconv.AppendUint(append(dst, `,"i":`...), ordinal, 10), `}}`...)
 	case bson.TypeDBPointer:
 		id := len(b) - len(bson.ObjectID{})
-		dst = appendQuoted(append(dst, `{"$dbPointer":{"$ref":`...), b[4:id-1])
+		dst = AppendString(append(dst, `{"$dbPointer":{"$ref":`...), b[4:id-1])
 		return append(appendObjectID(append(dst, `,"$id":`...), b[id:]), `}}`...)
 	case bson.TypeSymbol:
-		return append(appendQuoted(append(dst, `{"$symbol":`...), textOf(b)), '}')
+		return append(AppendString(append(dst, `{"$symbol":`...), textOf(b)), '}')
 	case bson.TypeJavaScript:
-		return append(appendQuoted(append(dst, `{"$code":`...), textOf(b)), '}')
+		return append(AppendString(append(dst, `{"$code":`...), textOf(b)), '}')
 	case bson.TypeCodeWithScope:
 		code, scope := raw.ScopedParts(b)
-		dst = append(appendQuoted(append(dst, `{"$code":`...), code), `,"$scope":`...)
+		dst = append(AppendString(append(dst, `{"$code":`...), code), `,"$scope":`...)
 		return append(appendElements(dst, bson.TypeEmbeddedDocument, scope, depth+1), '}')
 	case bson.TypeUndefined:
 		return append(dst, `{"$undefined":true}`...)
@@ -105,7 +105,7 @@ func appendElements(dst []byte, t bson.Type, b []byte, depth int) []byte {
 			dst = append(dst, ',')
 		}
 		if closing == '}' {
-			dst = append(appendQuoted(dst, e.Key), ':')
+			dst = append(AppendString(dst, e.Key), ':')
 		}
 		if !ok { // the value cannot be read, nor what follows it
 			return append(dst, "null"+string(closing)...)

@@ -134,7 +134,7 @@ func TestAppendString(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := `"` + tc.want + `"`
 			assert.Equal(t, want, string(ejson.AppendString(nil, tc.given)))
-			assert.Equal(t, want, string(ejson.AppendStringBytes(nil, []byte(tc.given))))
+			assert.Equal(t, want, string(ejson.AppendString(nil, []byte(tc.given))))
 			assert.True(t, json.Valid([]byte(want)))
 		})
 	}
@@ -152,7 +152,7 @@ func TestAppendStringEachPosition(t *testing.T) {
 				require.NoError(t, err)
 				var wantText, gotText string
 				require.NoError(t, json.Unmarshal(want, &wantText))
-				require.NoError(t, json.Unmarshal(ejson.AppendStringBytes(nil, s), &gotText))
+				require.NoError(t, json.Unmarshal(ejson.AppendString(nil, s), &gotText))
 				require.Equal(t, wantText, gotText)
 			}
 		}

@@ -79,7 +79,7 @@ func FuzzAppend(f *testing.F) {
 		for _, text := range [][]byte{
 			ejson.AppendDocument(nil, data),
 			ejson.Append(nil, bson.RawValue{Type: bson.Type(kind), Value: data}),
-			ejson.AppendStringBytes(nil, data),
+			ejson.AppendString(nil, data),
 			ejson.AppendString(nil, string(data)),
 		} {
 			if !json.Valid(text) {

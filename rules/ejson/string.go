@@ -9,12 +9,7 @@ import (
 // characters are escaped; each byte that is not UTF-8 becomes U+FFFD. HTML and the
 // line separators U+2028 and U+2029 stay as they are: the output is JSON, not
 // script.
-func AppendString(dst []byte, s string) []byte { return appendQuoted(dst, s) }
-
-// AppendStringBytes is AppendString for a string held as bytes.
-func AppendStringBytes(dst, s []byte) []byte { return appendQuoted(dst, s) }
-
-func appendQuoted[S string | []byte](dst []byte, s S) []byte {
+func AppendString[S string | []byte](dst []byte, s S) []byte {
 	dst = append(dst, '"')
 	for {
 		n, ascii := plainRun(s)

@@ -23,7 +23,7 @@ func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 		if mark > open {
 			dst = append(dst, ',')
 		}
-		dst = append(ejson.AppendStringBytes(dst, e.Key), ':')
+		dst = append(ejson.AppendString(dst, e.Key), ':')
 		start := len(dst)
 		if string(e.Key) == "activities" {
 			dst = appendRecent(dst, e.Value(), year)
