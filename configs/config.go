@@ -84,7 +84,7 @@ type Admin struct {
 	Hosts []string `yaml:"hosts"`
 }
 
-// Auth tells how a request shows who sends it.
+// Auth says how a request shows who sends it.
 type Auth struct {
 	// Key that `/api/*` asks for, as parameter `apikey` or header `X-API-Key`. Empty: no key is needed.
 	APIKey Secret `yaml:"api_key"`
@@ -94,7 +94,7 @@ type Auth struct {
 	Session Session `yaml:"session"`
 }
 
-// Session tells how a logged-in person is recognised.
+// Session says how a logged-in person is recognised.
 type Session struct {
 	// Secret that signs session tokens (HS256), of 32 bytes or more. Empty: no such token is accepted.
 	JWTSecret Secret `yaml:"jwt_secret"`
@@ -118,7 +118,7 @@ type Session struct {
 	TrustedProxies []string `yaml:"trusted_proxies" check:"network"`
 }
 
-// Access tells who may see what.
+// Access says who may see what.
 type Access struct {
 	// Permissions of everybody, session or not: `projects.view`, `proposals.view`, `portfolio-spectrum`.
 	Anonymous []string `yaml:"anonymous" default:"portfolio-spectrum" check:"oneof:projects.view,proposals.view,portfolio-spectrum"`

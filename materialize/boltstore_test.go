@@ -53,7 +53,7 @@ func onEachStore(t *testing.T, test func(t *testing.T, store house)) {
 }
 
 // TestDamageIsRepaired: a damaged record is left out and its row stays, also if it can
-// no longer be told which record it was; a damaged row is rendered again; no row is
+// no longer be known which record it was; a damaged row is rendered again; no row is
 // rendered without a damaged record that others are made from, too.
 func TestDamageIsRepaired(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")

@@ -13,7 +13,7 @@ import (
 	"vitrine/materialize"
 )
 
-// A life of a view, told in steps: what the source looks like, and what a run finds.
+// A life of a view in steps: what the source looks like, and what a run finds.
 func TestOnlyChangedRowsAreRendered(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		s := &shouting{rules: "!", deps: []string{"marks"}}

@@ -97,7 +97,7 @@ func (s *fakeStore) Sift(ctx context.Context, collection string, want func(bson.
 			}
 			shown := bytes.Clone(d)
 			wanted := want(shown)
-			clear(shown) // whoever kept it has lost it
+			clear(shown) // a caller that kept it has lost it
 			if wanted && !yield(d, nil) {
 				return
 			}
@@ -234,7 +234,7 @@ func (s *fakeStore) Holder(context.Context, string) (string, error) {
 	return s.lease.Holder, nil
 }
 
-// steal takes the lease for somebody else, whoever holds it.
+// steal takes the lease for another instance, held or not.
 func (s *fakeStore) steal(ttl time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,7 +242,7 @@ func (s *fakeStore) steal(ttl time.Duration) {
 	s.term = ttl
 }
 
-// released reports whether nobody holds the lease.
+// released reports whether no instance holds the lease.
 func (s *fakeStore) released() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -126,7 +126,7 @@ func killOptions(s materialize.Store) materialize.Options {
 }
 
 // killChildAfter starts a child process on the store and kills it with SIGKILL when it
-// has told that many steps, or has no more to tell.
+// has reported that many steps, or has no more to report.
 func killChildAfter(t *testing.T, path string, steps int) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
@@ -159,7 +159,7 @@ func killChildAfter(t *testing.T, path string, steps int) {
 	}
 }
 
-// materializeAndWait is the child's main: it runs the job once, tells every step on
+// materializeAndWait is the child's main: it runs the job once, reports every step on
 // standard output, and waits for its end.
 func materializeAndWait(path string) int {
 	s, err := bolt.Open(path, bolt.Options{})
@@ -180,7 +180,7 @@ func materializeAndWait(path string) int {
 	return 0
 }
 
-// telling is a store that tells each step of a publication before and after it.
+// telling is a store that reports each step of a publication before and after it.
 type telling struct{ *bolt.Store }
 
 func (s telling) Begin(ctx context.Context, view string, l origin.Lease) (origin.Publication, error) {

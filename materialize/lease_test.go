@@ -112,7 +112,7 @@ func TestTwoRunnersNeverWorkAtOnce(t *testing.T) {
 }
 
 // The lease of a killed instance, which it cannot give back, is taken soon after a whole
-// term without a sign of it. The clock is the test's own, so that a time can be told.
+// term without a sign of it. The clock is the test's own, so that a time can be checked.
 func TestLeaseOfTheDeadPassesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 20 { // the pauses of who waits are random
@@ -235,17 +235,17 @@ func TestProgressIsTold(t *testing.T) {
 	store.replace("a", docs...)
 	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{idle("a")}, Batch: 1000})
 	for _, total := range []int{0, 5000} {
-		var told []materialize.Progress
-		if _, err := r.RunOnce(t.Context(), materialize.Request{}, func(p materialize.Progress) { told = append(told, p) }); err != nil {
+		var reported []materialize.Progress
+		if _, err := r.RunOnce(t.Context(), materialize.Request{}, func(p materialize.Progress) { reported = append(reported, p) }); err != nil {
 			t.Fatal(err)
 		}
 		last := materialize.Progress{View: "a", Scanned: 5000, Total: total, Changed: 5000 - total, Done: true}
-		if len(told) < 3 || told[len(told)-1] != last {
-			t.Errorf("told %v, want several with %+v as last", told, last)
+		if len(reported) < 3 || reported[len(reported)-1] != last {
+			t.Errorf("reported %v, want several with %+v as last", reported, last)
 		}
-		for i := 1; i < len(told); i++ {
-			if told[i].Scanned < told[i-1].Scanned || told[i].Changed < told[i-1].Changed {
-				t.Errorf("told %+v after %+v", told[i], told[i-1])
+		for i := 1; i < len(reported); i++ {
+			if reported[i].Scanned < reported[i-1].Scanned || reported[i].Changed < reported[i-1].Changed {
+				t.Errorf("reported %+v after %+v", reported[i], reported[i-1])
 			}
 		}
 	}

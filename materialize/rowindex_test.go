@@ -8,7 +8,7 @@ import (
 )
 
 // TestRowsAreKnownFromTheRunBefore: what a run left is not read again by the next one,
-// unless that failed, or somebody else has published meanwhile.
+// unless that failed, or another instance has published meanwhile.
 func TestRowsAreKnownFromTheRunBefore(t *testing.T) {
 	store := newFakeStore()
 	s := &shouting{rules: "!"}

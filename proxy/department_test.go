@@ -119,7 +119,7 @@ func (r *records) Find(ctx context.Context, collection string, q origin.Query) i
 	}
 }
 
-// times tells how often a collection was asked for.
+// times returns how often a collection was asked for.
 func (r *records) times(collection string) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

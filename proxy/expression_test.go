@@ -10,7 +10,7 @@ import (
 )
 
 // TestExpressionErrors: what is wrong with a filter, also if only a record brings it
-// out, is told with parameter, place and reason.
+// out, is answered with parameter, place and reason.
 func TestExpressionErrors(t *testing.T) {
 	s := shelf(t, `{"title":"moths","a":[1,2],"n":1}`, `{"n":2}`)
 	for filter, want := range map[string]string{

@@ -312,7 +312,7 @@ func memory() int {
 	return int(m.HeapAlloc + m.StackInuse)
 }
 
-// TestConnectionLimits: connections too many are told so; those that end make room.
+// TestConnectionLimits: connections beyond the limit are answered 503; those that end make room.
 func TestConnectionLimits(t *testing.T) {
 	t.Run("of one client", func(t *testing.T) {
 		o := options(t)

@@ -133,7 +133,7 @@ func TestFilterBombs(t *testing.T) {
 	}
 }
 
-// latencies asks for one thing on a connection of its own until told to stop, and
+// latencies asks for one thing on a connection of its own until it is stopped, and
 // returns how long each answer took.
 func (l *live) latencies(stop <-chan struct{}, target string, see func(response)) []time.Duration {
 	conn := l.dial()
@@ -163,7 +163,7 @@ func percentile(all []time.Duration, p int) time.Duration {
 
 // TestExpressionsBesideHits: fifty clients ask for expressions never seen before, some of
 // them catastrophic, as fast as they are answered. What is in memory is answered
-// meanwhile, and nobody gets anything worse than 503 with Retry-After. The figures are logged.
+// meanwhile, and no client gets anything worse than 503 with Retry-After. The figures are logged.
 func TestExpressionsBesideHits(t *testing.T) {
 	rows, long := 10_000, hostileFor(t, time.Second)
 	if os.Getenv("VITRINE_TEST_HOSTILE") != "" {

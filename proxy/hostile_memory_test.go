@@ -65,7 +65,7 @@ func (l *live) unread(coding, target string, n int) (conns []net.Conn, statuses 
 	return conns, statuses
 }
 
-// TestUnreadAnswers: answers that nobody reads stay within their budget, whatever their
+// TestUnreadAnswers: answers that are not read stay within their budget, whatever their
 // coding; others are answered meanwhile with the same bytes as ever, and in the end nothing is claimed.
 func TestUnreadAnswers(t *testing.T) {
 	const clients, budget = 24, 8 << 20

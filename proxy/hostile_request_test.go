@@ -166,7 +166,7 @@ func TestMalformedRequests(t *testing.T) {
 		})
 		l.write(beside, health)
 		if res := l.read(besides); res.StatusCode != 200 {
-			t.Fatalf("after %s somebody else gets %d", tt.name, res.StatusCode)
+			t.Fatalf("after %s another client gets %d", tt.name, res.StatusCode)
 		}
 	}
 	beside.Close()

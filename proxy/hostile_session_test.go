@@ -184,7 +184,7 @@ func TestUnknownUsers(t *testing.T) {
 	}
 }
 
-// TestUserHeaderTwice: which of them a proxy has written cannot be told.
+// TestUserHeaderTwice: it is unknown which of them a proxy has written.
 func TestUserHeaderTwice(t *testing.T) {
 	o := options(t)
 	o.Auth.Session = auth.SessionOptions{UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
@@ -306,7 +306,7 @@ func TestAdminTokenGuessing(t *testing.T) {
 		t.Errorf("the right key after five guesses: %d", got)
 	}
 	if got := s.admin(http.MethodGet, "/metrics", "Authorization", "Bearer operator").StatusCode; got != 200 {
-		t.Errorf("the operator beside somebody who guesses keys: %d", got)
+		t.Errorf("the operator beside a client that guesses keys: %d", got)
 	}
 	for i := range 3 {
 		if got := s.admin(http.MethodGet, "/metrics", "Authorization", fmt.Sprint("Bearer guess", i)).StatusCode; got != 403 {

@@ -88,7 +88,7 @@ func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) prox
 	return o
 }
 
-// caller is somebody who asks every endpoint.
+// caller is a client that calls every endpoint.
 type caller struct {
 	name    string
 	site    *site

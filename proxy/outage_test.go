@@ -24,7 +24,7 @@ func (u unconfirmed) Status() []view.Status {
 }
 
 // TestStoreAway: everything is served as ever, and everything says how old it is; what
-// went wrong inside is told to the operator alone.
+// went wrong inside is reported to the operator alone.
 func TestStoreAway(t *testing.T) {
 	o := options(t)
 	o.Views = unconfirmed{open(t, institute(t), options(t)).views}

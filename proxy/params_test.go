@@ -91,7 +91,7 @@ func TestPaginationIsTold(t *testing.T) {
 	s := open(t, institute(t), options(t))
 	tests := []struct {
 		target        string
-		limit, offset int // limit 0: neither is told
+		limit, offset int // limit 0: neither is in the envelope
 	}{
 		{"/api/activities", 0, 0},
 		{"/api/activities?limit=0", 0, 0},
@@ -110,7 +110,7 @@ func TestPaginationIsTold(t *testing.T) {
 			e := s.get(tt.target).envelope(t)
 			if tt.limit == 0 {
 				if e.Limit != nil || e.Offset != nil {
-					t.Errorf("told limit %v, offset %v", e.Limit, e.Offset)
+					t.Errorf("limit %v, offset %v in the envelope", e.Limit, e.Offset)
 				}
 				return
 			}

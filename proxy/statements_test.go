@@ -163,7 +163,7 @@ func everything(t testing.TB) (s *site, session []string) {
 	return s, []string{"Authorization", "Bearer " + token(t, admin, secret)}
 }
 
-// TestEveryPage: count is the number before paging, limit and offset are told, a
+// TestEveryPage: count is the number before paging, limit and offset are in the envelope, a
 // negative offset is 0, and what lies past the end is empty.
 func TestEveryPage(t *testing.T) {
 	s, session := everything(t)

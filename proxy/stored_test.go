@@ -51,7 +51,7 @@ func TestModeIsTold(t *testing.T) {
 	defer func() { viewsAre = view.Memory }()
 	s := open(t, institute(t), options(t))
 	if body := string(s.admin(http.MethodGet, "/admin/views").body); strings.Count(body, `"mode":"store"`) != len(api.Views()) {
-		t.Errorf("modes are not told: %s", body)
+		t.Errorf("modes are not reported: %s", body)
 	}
 	if text := string(s.admin(http.MethodGet, "/metrics").body); !strings.Contains(text, `vitrine_view_stored{view="activities"} 1`) {
 		t.Error("the metrics do not tell the mode")
@@ -66,7 +66,7 @@ func TestAnswerCatchesUp(t *testing.T) {
 	s := open(t, institute(t), options(t))
 	const query = "/api/search/persons?limit=1"
 	if n := *s.get(query).envelope(t).Count; n == 0 {
-		t.Fatal("there is nobody")
+		t.Fatal("there is no person")
 	}
 	for n := range 3 {
 		before := *s.get(query + "&columns[]=first").envelope(t).Count
@@ -205,7 +205,7 @@ func (e *embedded) publish(name string, rows []origin.Row, generation uint64) {
 	}
 }
 
-// Meta tells the times of the fixture.
+// Meta has the times of the fixture.
 func (e *embedded) Meta(ctx context.Context, name string) (origin.Meta, error) {
 	meta, err := e.Store.Meta(ctx, name)
 	if meta.Generation > 0 {

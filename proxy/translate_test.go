@@ -9,8 +9,8 @@ import (
 	"vitrine/rules/label"
 )
 
-// TestActivityLabelsInAnotherLanguage asks every endpoint that tells an activity's
-// type for German: labels that are known are told so, citations stay, and so do
+// TestActivityLabelsInAnotherLanguage asks every endpoint that names an activity's
+// type for German: labels that are known are translated, citations stay, and so do
 // the answers that do not ask.
 func TestActivityLabelsInAnotherLanguage(t *testing.T) {
 	row := func(text string) []byte { return []byte(text) }

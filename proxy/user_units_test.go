@@ -55,7 +55,7 @@ func TestMidnight(t *testing.T) {
 	}
 }
 
-// TestCachesForgetInTime: no cache outside is told to keep an answer longer than
+// TestCachesForgetInTime: no cache outside is allowed to keep an answer longer than
 // it holds.
 func TestCachesForgetInTime(t *testing.T) {
 	usual := "public, max-age=60, stale-while-revalidate=600, stale-if-error=3600"

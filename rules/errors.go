@@ -20,7 +20,7 @@ var (
 	ErrUnavailable = errors.New("unavailable")
 )
 
-// Error is what was wrong with a request, told so that its sender can mend it.
+// Error is what was wrong with a request, in words by which its sender can mend it.
 type Error struct {
 	// Kind is one of the sentinels above.
 	Kind error
@@ -38,7 +38,7 @@ func Wrongf(param, where, format string, args ...any) *Error {
 	return &Error{Kind: ErrWrongCall, Param: param, Where: where, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Error tells parameter, place and reason in this order, leaving out what is empty.
+// Error gives parameter, place and reason in this order, leaving out what is empty.
 func (e *Error) Error() string {
 	s := e.Reason
 	if e.Where != "" {

@@ -33,7 +33,7 @@ func TestAutoCountsLiveRows(t *testing.T) {
 	}
 }
 
-// TestOutgrownHasNoFile: the file of a view that has moved to the store is nobody's
+// TestOutgrownHasNoFile: the file of a view that has moved to the store is not used
 // worry any more.
 func TestOutgrownHasNoFile(t *testing.T) {
 	p := newPublisher(t)
@@ -54,6 +54,6 @@ func TestOutgrownHasNoFile(t *testing.T) {
 	}
 	checkModes(t, s, view.Store)
 	if st := s.Status()[0]; !st.Filed.IsZero() || st.FileErr != nil {
-		t.Errorf("a file is told of: %v, %v", st.Filed, st.FileErr)
+		t.Errorf("a file is reported: %v, %v", st.Filed, st.FileErr)
 	}
 }

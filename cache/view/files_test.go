@@ -191,7 +191,7 @@ func notUsed(t *testing.T, s *store, o view.Options) {
 	s.set(func(s *store) { s.err = nil })
 }
 
-// TestFileCannotBeWritten: views go on, and it is told.
+// TestFileCannotBeWritten: views go on, and the failure is reported.
 func TestFileCannotBeWritten(t *testing.T) {
 	s, dir := threeThings(), t.TempDir()+"/gone"
 	o := filing(dir)
@@ -208,7 +208,7 @@ func TestFileCannotBeWritten(t *testing.T) {
 	}
 	r.until(func(st view.Status) bool { return st.FileErr != nil })
 	if err := r.Status()[0].FileErr; !strings.Contains(err.Error(), "gone") {
-		t.Errorf("told: %v", err)
+		t.Errorf("reported: %v", err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -219,9 +219,9 @@ func TestFileCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestFileTellsWhenItWasConfirmed: a view that is shown, but not yet taken down as
+// TestFileSaysWhenItWasConfirmed: a view that is shown, but not yet recorded as
 // confirmed, is not written: its file would be as old as the calendar.
-func TestFileTellsWhenItWasConfirmed(t *testing.T) {
+func TestFileSaysWhenItWasConfirmed(t *testing.T) {
 	p, dir := newPublisher(t), filepath.Join(t.TempDir(), "files")
 	p.publish("slow", 5, numberedDocs(t, 5, 1)...)
 	p.publish("swift", 5, numberedDocs(t, 5, 1)...)

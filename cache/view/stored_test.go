@@ -337,7 +337,7 @@ func TestAuto(t *testing.T) {
 	})
 	checkModes(t, s, view.Store, view.Memory, view.Memory)
 	if !strings.Contains(log.String(), "does not fit") {
-		t.Errorf("nothing was told: %s", log.String())
+		t.Errorf("nothing was logged: %s", log.String())
 	}
 	before, err := s.Snapshot("growing")
 	if err != nil {

@@ -18,7 +18,7 @@ func configCommand() *cobra.Command {
 		Use:   "config",
 		Short: "Print the effective configuration, without secrets",
 		Long: "Print the configuration that flags, environment, file and defaults add up to, in this\n" +
-			"order of precedence, as YAML. A comment tells where each value that is not a default\n" +
+			"order of precedence, as YAML. A comment says where each value that is not a default\n" +
 			"came from. Secrets are left out. Settings with which serve would not start are an error.",
 	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		return errors.Join(cfg.WriteYAML(cmd.OutOrStdout()), cfg.CheckServing())

@@ -205,10 +205,10 @@ func (k *known) watch(ctx context.Context, t *testing.T, s *server) (answers int
 }
 
 // TestKilledAnywhere kills, round after round, a process that brings the views up to
-// date, or one that also serves them, wherever that hits it. Whoever reads then, or
-// read before, finds every view whole, at the round before or at the new one, and
-// never behind what he has seen; and in the end nothing tells the store from one whose
-// processes were left alone.
+// date, or one that also serves them, wherever that hits it. Every reader, then or
+// before, finds every view whole, at the round before or at the new one, and never
+// behind what it has seen; in the end the store is like one whose processes were never
+// killed.
 func TestKilledAnywhere(t *testing.T) {
 	t.Setenv("VITRINE_ACCESS_ANONYMOUS", everything)
 	t.Setenv("VITRINE_MATERIALIZE_BATCH", "10")

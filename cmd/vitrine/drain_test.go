@@ -72,7 +72,7 @@ func large(t *testing.T, dir string) {
 }
 
 // TestDrain sends SIGTERM to a server that clients hold connections to: it says first
-// that it is not ready, goes on answering and tells each client to come back elsewhere,
+// that it is not ready, goes on answering and asks each client to come back elsewhere,
 // finishes what is under way, and ends well.
 func TestDrain(t *testing.T) {
 	dir := t.TempDir()
@@ -84,7 +84,7 @@ func TestDrain(t *testing.T) {
 	if res := kept.ask("/api/activities?limit=1"); res.Close || !strings.Contains(kept.whole(res), `"count":400`) {
 		t.Fatalf("%s before the end, connection closed: %t", res.Status, res.Close)
 	}
-	streamed := stream.ask("/api/activities?full=1") // 17 MB, of which nobody reads anything yet
+	streamed := stream.ask("/api/activities?full=1") // 17 MB, of which nothing is read yet
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

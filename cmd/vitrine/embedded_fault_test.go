@@ -54,7 +54,7 @@ func TestEmbeddedStoreUnusable(t *testing.T) {
 	}
 }
 
-// TestDiskFull: a publication that finds no room is given up, told of and tried again;
+// TestDiskFull: a publication that finds no room is given up, reported and tried again;
 // what was published before is served on. With room again it goes through.
 func TestDiskFull(t *testing.T) {
 	wholeOnly(t)
@@ -101,7 +101,7 @@ func largeActivities(n int) (lines []string) {
 	return lines
 }
 
-// runFailed reports whether a log tells of a failed run of a view's job.
+// runFailed reports whether a log reports a failed run of a view's job.
 func runFailed(log, view string) bool {
 	for _, line := range strings.Split(log, "\n") {
 		var entry struct{ Msg, View, Result string }

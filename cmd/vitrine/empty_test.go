@@ -107,7 +107,7 @@ func TestEmptySource(t *testing.T) {
 	t.Run("MongoDB", func(t *testing.T) { empty(t, t.TempDir(), mongotest.Start(t)+"institute") })
 }
 
-// TestStatusOfAnotherServer: of a store that cannot be asked nothing is told by the server
+// TestStatusOfAnotherServer: of a store that does not answer nothing is reported by the server
 // of another store, also where another server answers at the admin address.
 func TestStatusOfAnotherServer(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()

@@ -18,7 +18,7 @@ import (
 
 // group is several instances on one store over the wire, whose sources are stamped.
 // Jobs run only when they are asked for, or when an instance takes the lease: so the
-// sources can be written while nobody reads them.
+// sources can be written while no process reads them.
 type group struct {
 	*known
 	t     *testing.T
@@ -88,7 +88,7 @@ func (g *group) until(what string, come func() bool) {
 	}
 }
 
-// rested waits until whoever leads has run all jobs since a moment: the last job was
+// rested waits until the leader has run all jobs since a moment: the last job was
 // begun after it, and has ended.
 func (g *group) rested(since time.Time) {
 	g.t.Helper()
@@ -109,7 +109,7 @@ func (s *server) leads() bool {
 // led waits until one of the instances leads, and returns it.
 func (g *group) led(instances ...*server) (leader *server) {
 	g.t.Helper()
-	g.until("somebody leads", func() bool {
+	g.until("an instance leads", func() bool {
 		for _, s := range instances {
 			if s.leads() {
 				leader = s

@@ -9,11 +9,11 @@ import (
 )
 
 // TestHangup closes the terminal that a server was started from: it ends in order, or
-// goes on where it was told to.
+// goes on where it was set to.
 func TestHangup(t *testing.T) {
 	t.Run("ends", func(t *testing.T) {
 		if signal.Ignored(syscall.SIGHUP) {
-			t.Skip("the test itself was told to go on")
+			t.Skip("the test itself was set to go on")
 		}
 		s := startServer(t, t.TempDir(), "--demo").ready()
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {

@@ -109,14 +109,14 @@ func indented(t *testing.T, body string) string {
 	return b.String()
 }
 
-// wantLogged checks that everything wrong with the database was told, once.
+// wantLogged checks that everything wrong with the database was logged, once.
 func wantLogged(t *testing.T, s *server) {
 	t.Helper()
-	told := map[string]int{}
+	logged := map[string]int{}
 	for line := range strings.Lines(s.logged()) {
 		var entry struct{ Level, Msg, Collection, ID, Reason string }
 		if json.Unmarshal([]byte(line), &entry) == nil && strings.HasSuffix(entry.Msg, "passed over") {
-			told[entry.Level+" "+entry.Collection+" "+entry.ID+": "+entry.Reason]++
+			logged[entry.Level+" "+entry.Collection+" "+entry.ID+": "+entry.Reason]++
 		}
 	}
 	for _, want := range []string{
@@ -129,8 +129,8 @@ func wantLogged(t *testing.T, s *server) {
 		`WARN adminFields 65a500000000000000000003: field "title" exists already`,
 		"WARN adminVocabularies 65a700000000000000000001: values holds what is not a document",
 	} {
-		if told[want] != 1 {
-			t.Errorf("told %d times: %s", told[want], want)
+		if logged[want] != 1 {
+			t.Errorf("logged %d times: %s", logged[want], want)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestStoreOutages(t *testing.T) {
 	}
 }
 
-// TestStopWhileStoreHangs: a program that waits for its store ends when it is told to.
+// TestStopWhileStoreHangs: a program that waits for its store ends on SIGTERM.
 func TestStopWhileStoreHangs(t *testing.T) {
 	t.Parallel()
 	o := startOutage(t, mongotest.Start(t))

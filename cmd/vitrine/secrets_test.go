@@ -13,7 +13,7 @@ import (
 	"vitrine/configs"
 )
 
-// canaries puts a word that nobody would write by chance into every secret setting, by
+// canaries puts a word that never occurs by chance into every secret setting, by
 // way of files, and returns the words by the setting's path.
 func canaries(t *testing.T) map[string]string {
 	t.Helper()
@@ -97,7 +97,7 @@ func TestSecretsStayIn(t *testing.T) {
 	}
 }
 
-// TestVisiblePassword: who gives the store's password on the command line is told that
+// TestVisiblePassword: an operator who gives the store's password on the command line is warned that
 // others can read it there, and the operator's listener does not add to that.
 func TestVisiblePassword(t *testing.T) {
 	var out, errs bytes.Buffer

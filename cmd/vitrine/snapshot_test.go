@@ -63,7 +63,7 @@ func TestStartWithoutStore(t *testing.T) {
 		t.Errorf("list: %d, %d bytes; with the store %d", res.StatusCode, len(got), len(want))
 	}
 	if age := res.Header.Get("Vitrine-Data-Age"); len(age) != 4 || res.Header.Get("Age") != "0" || !strings.Contains(res.Header.Get("Cache-Status"), "stale") {
-		t.Errorf("Age %q, Cache-Status %q: the file's hour is not told", age, res.Header.Get("Cache-Status"))
+		t.Errorf("Age %q, Cache-Status %q: the file's hour is not reported", age, res.Header.Get("Cache-Status"))
 	}
 	if _, body := s.get("/readyz"); !strings.Contains(body, `"state":"degraded"`) {
 		t.Errorf("readyz: %s", body)
@@ -119,7 +119,7 @@ func TestStartOsirisWithoutStore(t *testing.T) {
 }
 
 // TestStartWithNothing: without store and files the program is alive, but not ready,
-// says what it waits for, and ends when it is told to. Where the store must say who
+// says what it waits for, and ends on SIGTERM. Where the store must say who
 // may see what, it ends by itself.
 func TestStartWithNothing(t *testing.T) {
 	s := startServer(t, t.TempDir(), "--store", unreachable)

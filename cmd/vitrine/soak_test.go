@@ -33,7 +33,7 @@ var soakInstitute = stamped{activities: 300, live: true}
 
 // soaked is the main of the soaked process: the program on an embedded store, which
 // only one process can open, and beside it a writer to the same store that brings the
-// sources to each round it is told on standard input.
+// sources to each round it is sent on standard input.
 func soaked(dir string, rounds io.Reader, done, logs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()

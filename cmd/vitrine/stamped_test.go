@@ -26,7 +26,7 @@ type stamped struct {
 	live bool
 }
 
-// has tells whether an activity is there in a round: some come, some go.
+// has reports whether an activity is there in a round: some come, some go.
 func (s stamped) has(id, round int) bool {
 	return id < s.activities+round%7 && (id+round)%10 != 0
 }
@@ -149,7 +149,7 @@ func (s stamped) write(ctx context.Context, store origin.Store, round int) error
 	return err
 }
 
-// question is a request whose answer is of one round, and can be told to be whole.
+// question is a request whose answer is of one round, and can be checked to be whole.
 type question struct {
 	path string
 	view string
@@ -204,7 +204,7 @@ func roundOf(text []byte) (round int, err error) {
 	return round, nil
 }
 
-// check tells what is wrong with an answer, and of which round it is.
+// check returns what is wrong with an answer, and of which round it is.
 func (q question) check(s stamped, body []byte) (round int, err error) {
 	var e struct {
 		Status, Count int

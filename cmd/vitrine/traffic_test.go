@@ -179,7 +179,7 @@ func (c *client) plain() error {
 	return err
 }
 
-// unseen asks by a filter that nobody had before: all of a year or more.
+// unseen asks by a filter that is new: all of a year or more.
 func (c *client) unseen() error {
 	filters := []string{
 		`{"$or":[{"year":{"$gte":%d}},{"nobody":%d}]}`,

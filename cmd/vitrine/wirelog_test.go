@@ -73,7 +73,7 @@ var reading = []string{
 
 func (s sent) writes() bool { return !slices.Contains(reading, s.command) }
 
-// TestSourcesAreOnlyRead takes down everything that a materializer and a front end send
+// TestSourcesAreOnlyRead records everything that a materializer and a front end send
 // while they build, serve, refresh and answer every endpoint: what writes goes to the
 // side collections alone, and from the front end nothing does.
 func TestSourcesAreOnlyRead(t *testing.T) {
@@ -145,7 +145,7 @@ func checkWire(t *testing.T, builder, reader []sent, source, viewsDatabase strin
 		}
 	}
 	if wrote == 0 || read == 0 || len(reader) == 0 {
-		t.Errorf("%d kinds of writes to side collections, %d of reading activities, %d of a front end: not all was taken down", wrote, read, len(reader))
+		t.Errorf("%d kinds of writes to side collections, %d of reading activities, %d of a front end: not all was recorded", wrote, read, len(reader))
 	}
 	t.Logf("materializer: %v\nfront end: %v", builder, reader)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 const sampleHead = `# Vitrine: every setting with its default. Copy what you want to change; what
-# you leave out keeps its default. docs/configuration.md tells more.
+# you leave out keeps its default. docs/configuration.md says more.
 `
 
 // width is how long lines of comments may be.

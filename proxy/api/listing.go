@@ -65,7 +65,7 @@ func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[ind
 	return selected.Rows(ctx, from, to-from)
 }
 
-// rows is the list in the standard envelope. form tells it from all lists of the view with
+// rows is the list in the standard envelope. form distinguishes it from all lists of the view with
 // other rows.
 func (l listing) rows(form string, row rowFunc) response.Plan {
 	return l.plan(form, func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {

@@ -65,7 +65,7 @@ func (b *Limiter) Take(client netip.Prefix, now time.Time) Level {
 	return b.level(drawn.Sub(now))
 }
 
-// Look is Take without taking: Wait tells whether there is a drop.
+// Look is Take without taking: Wait says whether there is a drop.
 func (b *Limiter) Look(client netip.Prefix, now time.Time) Level {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +108,7 @@ func WholeSeconds(d time.Duration) string {
 }
 
 // Limit returns the middleware that bounds what one client asks for, or nil
-// without a limit. Every answer tells how much is left.
+// without a limit. Every answer says how much is left.
 func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	if rate == nil {
 		return nil

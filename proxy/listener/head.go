@@ -24,7 +24,7 @@ func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 	case !httpguts.ValidHostHeader(string(h.Host())):
 		reason = "The Host header names no host."
 	case found.coding > 1 || found.length > 1 || found.coding+found.length > 1:
-		reason = "The request tells its length twice."
+		reason = "The request gives its length twice."
 	case found.authorizations > 1:
 		reason = "The request has Authorization twice."
 	case found.coding > 0 && (!found.chunked || proto != "HTTP/1.1"):

@@ -12,7 +12,7 @@ import (
 	"vitrine/cache/view"
 )
 
-// Freshness is what Cache-Control tells caches outside. Each duration is cut to seconds.
+// Freshness is what Cache-Control allows caches outside. Each duration is cut to seconds.
 type Freshness struct {
 	MaxAge time.Duration // how long a cache may hand an answer out without asking
 	// StaleWhileRevalidate and StaleIfError are how much longer it may.

@@ -15,7 +15,7 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// documents draws documents of every BSON type that relaxed Extended JSON tells
+// documents draws documents of every BSON type that relaxed Extended JSON keeps
 // exactly: without an int64 that fits an int32 and without NaN of other bits.
 func documents() *rapid.Generator[bson.D] { return documentsOf(3) }
 

@@ -56,7 +56,7 @@ func appendRepaired[S string | []byte](dst []byte, s S) []byte {
 
 // plainRun is the length of the part of s before the first quote, backslash or
 // control character, and whether that part is ASCII. It looks at eight bytes at a
-// time: the highest bit of each byte of the masks below tells about that byte, up
+// time: the highest bit of each byte of the masks below is about that byte, up
 // to and including the first one found (the subtractions borrow only upwards).
 func plainRun[S string | []byte](s S) (n int, ascii bool) {
 	const (

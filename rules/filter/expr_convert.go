@@ -208,7 +208,7 @@ var dateLayouts = []string{
 }
 
 // toDate reads whole numbers as milliseconds since 1970, texts by dateLayouts, and the
-// moment that a timestamp or an ObjectID tells.
+// moment that a timestamp or an ObjectID holds.
 func toDate(v bson.RawValue, to bson.Type) (made bson.RawValue, reason string) {
 	if t, ok := moment(v); ok {
 		return intValue(t.UnixMilli(), to), ""

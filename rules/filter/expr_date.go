@@ -13,7 +13,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// date returns the moment that a date, timestamp or ObjectID tells, in a time zone.
+// date returns the moment that a date, timestamp or ObjectID holds, in a time zone.
 func (f frame) date(v bson.RawValue, zone *time.Location) time.Time {
 	t, ok := moment(v)
 	if !ok {

@@ -169,7 +169,7 @@ func TestOsirisFields(t *testing.T) {
 	}
 }
 
-// TestOsirisMistakes: what cannot be used is told, and as little as possible goes with it.
+// TestOsirisMistakes: what cannot be used is reported, and as little as possible goes with it.
 func TestOsirisMistakes(t *testing.T) {
 	const doc = `{"title": "On Ice", "journal": "Cold", "serial": "S1", "link": "https://a.org/"}`
 	const html = "HTML that is not allowed or not closed is left out"

@@ -250,7 +250,7 @@ func TestLoadBatches(t *testing.T) {
 	}
 }
 
-// A store that fails ends the import with its error; the report tells what is stored.
+// A store that fails ends the import with its error; the report says what is stored.
 func TestLoadStoreFails(t *testing.T) {
 	failure := errors.New("disk full")
 	for call, stored := range map[string]int{"upsert b 1": 1, "retain a": 2} {
@@ -289,7 +289,7 @@ func TestLoadCanceled(t *testing.T) {
 	}
 }
 
-// A dump that is written to while it is imported is told, not half imported in silence.
+// A dump that is written to while it is imported is reported, not half imported in silence.
 func TestLoadDumpChanges(t *testing.T) {
 	for name, changed := range map[string][]byte{
 		"shorter": numbered(t, 1), "longer": numbered(t, 1, 2, 3, 4), "other": numbered(t, 1, 7, 8),

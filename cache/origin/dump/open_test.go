@@ -134,7 +134,7 @@ func TestOpenPaths(t *testing.T) {
 	}
 }
 
-// A file that is gone when it is to be read is told by the name it was given.
+// A file that is gone when it is to be read is reported by the name it was given.
 func TestFileGone(t *testing.T) {
 	dir := writeFiles(t, files{"a.jsonl": nil})
 	path := filepath.Join(dir, "a.jsonl")
