@@ -127,6 +127,7 @@ func TestRefusals(t *testing.T) {
 		"columns=a..b":                         "columns: a..b: is not the path",
 		"columns=$a":                           "columns: $a: is not the path",
 		"columns=a,a.b":                        "columns: a.b: collides",
+		"columns=id,id.x":                      "columns: id.x: collides",
 		"columns=" + strings.Repeat("a", 257):  "is longer than 256 bytes",
 		"columns=" + strings.Repeat("a.", 16):  "has more than 16 parts",
 		"columns=" + strings.Repeat("a,", 65):  "columns: asks for more than 64",
