@@ -82,7 +82,7 @@ func printSettings(w io.Writer, stored osiris.Settings) error {
 		line("access.roles."+role, cmp.Or(strings.Join(named[string](stored.Roles[role]), ", "), "nothing"))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(stored.Visible)) {
-		line("access.types."+kind, "seen by "+cmp.Or(strings.Join(stored.Visible[kind], ", "), "nobody"))
+		line("access.types."+kind, "seen by "+cmp.Or(strings.Join(stored.Visible[kind], ", "), "no role"))
 	}
 	o := stored.Render
 	line("types", fmt.Sprintf("%d, with %d subtypes", len(o.Categories), len(o.Types)))
