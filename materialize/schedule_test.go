@@ -219,3 +219,32 @@ func TestSchedulesFollowAClockThatIsSet(t *testing.T) {
 		})
 	}
 }
+
+// A clock that is set while a job runs makes nothing missed of the time jumped over.
+func TestClockSetDuringARun(t *testing.T) {
+	for _, by := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var set atomic.Int64
+				d := newDiary()
+				r := newRunner(t, materialize.Options{
+					Store: newFakeStore(), Observer: d.observer(), Jobs: []materialize.Job{slow("slow", 30*time.Second), idle("other")},
+					Schedule: map[string]string{"slow": "@every 2m", "other": "@every 2m"},
+					Now:      func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
+				})
+				stop := started(t, r)
+				time.Sleep(15 * time.Second)
+				set.Store(int64(by))
+				time.Sleep(10 * time.Minute)
+				stop()
+				runs := map[string]int{}
+				for _, run := range d.runs {
+					runs[run.view]++
+				}
+				if runs["slow"] < 4 || runs["slow"] > 6 || runs["other"] < 4 || runs["other"] > 7 || d.missed > 1 {
+					t.Errorf("runs in 10 minutes: %v, missed %d", runs, d.missed)
+				}
+			})
+		})
+	}
+}

@@ -142,22 +142,13 @@ func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 		r.o.Before(ctx)
 	}
 
-	clock := newWallClock(r.now)
-	tasks, fullDue := r.tasks(clock.shown)
+	a := r.newAgenda()
 	for ctx.Err() == nil {
-		if by := clock.step(); by != 0 {
-			r.o.Log.WarnContext(ctx, "the clock was set: schedules are computed anew", "by", by)
-			fullDue = r.full.anew(fullDue, clock.shown)
-			for _, t := range tasks {
-				t.stepped(clock.shown, by)
-				r.reportDue(t)
-			}
+		r.enqueueFull(ctx, a)
+		for _, t := range a.tasks {
+			r.runDue(ctx, lease, a, t)
 		}
-		fullDue = r.enqueueFull(fullDue)
-		for _, t := range tasks {
-			r.runDue(ctx, lease, t)
-		}
-		timer := time.NewTimer(untilNext(r.now(), tasks, fullDue))
+		timer := time.NewTimer(a.wait(r.look(ctx, a)))
 		select {
 		case <-r.wake:
 		case <-timer.C:
@@ -175,48 +166,73 @@ func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 // now is what the clock on the wall shows, without a monotonic reading.
 func (r *Runner) now() time.Time { return r.o.Now().Round(0) }
 
-// tasks returns the jobs, each to be run at once, and when the full run is due.
-func (r *Runner) tasks(now time.Time) (tasks []*task, fullDue time.Time) {
+// agenda is what the goroutine that runs jobs has to do, and when.
+type agenda struct {
+	clock   *wallClock
+	tasks   []*task
+	fullDue time.Time // the next full run; zero: none
+}
+
+// newAgenda returns the jobs, each to be run at once, and when the full run is due.
+func (r *Runner) newAgenda() *agenda {
+	a := &agenda{clock: newWallClock(r.now)}
 	for _, job := range r.o.Jobs {
 		t := &task{job: job, schedule: r.schedules[job.View], pending: runRequest{now: true}}
 		if t.schedule != nil {
-			t.next = t.schedule.Next(now)
+			t.next = t.schedule.Next(a.clock.shown)
 		}
-		tasks = append(tasks, t)
-		r.reportDue(t)
+		a.tasks = append(a.tasks, t)
+		r.reportDue(t, a.clock.shown)
 	}
 	if r.full != nil {
-		fullDue = r.full.Next(now)
+		a.fullDue = r.full.Next(a.clock.shown)
 	}
-	return tasks, fullDue
+	return a
+}
+
+// look returns what the clock shows. If it was set since the last look, every time of the
+// agenda is computed anew. Nothing else reads the clock between two looks: a time that
+// was compared with the agenda unawares would count the hours jumped over as missed.
+func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
+	by := a.clock.step()
+	now = a.clock.shown
+	if by == 0 {
+		return now
+	}
+	r.o.Log.WarnContext(ctx, "the clock was set: schedules are computed anew", "by", by)
+	a.fullDue = r.full.anew(a.fullDue, now)
+	for _, t := range a.tasks {
+		t.stepped(now, by)
+		r.reportDue(t, now)
+	}
+	return now
 }
 
 // reportDue reports to the observer when a scheduled task runs next.
-func (r *Runner) reportDue(t *task) {
+func (r *Runner) reportDue(t *task, now time.Time) {
 	if t.schedule != nil && r.o.Observer.Due != nil {
-		now := r.now()
 		r.o.Observer.Due(t.job.View, t.due(now).Sub(now))
 	}
 }
 
-// enqueueFull requests a full run of every job if its time has come, and returns when it
-// comes next. Times that went by together are one.
-func (r *Runner) enqueueFull(due time.Time) time.Time {
-	now := r.now()
-	if due.IsZero() || due.After(now) {
-		return due
+// enqueueFull requests a full run of every job if its time has come. Times that went by
+// together are one.
+func (r *Runner) enqueueFull(ctx context.Context, a *agenda) {
+	now := r.look(ctx, a)
+	if a.fullDue.IsZero() || a.fullDue.After(now) {
+		return
 	}
 	_ = r.enqueue(r.o.Jobs, runRequest{now: true, full: true}) // leads: only the caller gives that up
-	return r.full.Next(now)
+	a.fullDue = r.full.Next(now)
 }
 
 // runDue runs a task if its time has come. Scheduled times that the run itself, or a
 // wait after an error, lets pass are missed: reported, not made up for.
-func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task) {
+func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, a *agenda, t *task) {
 	if ctx.Err() != nil {
 		return // lead drops the requests and answers the waiting callers
 	}
-	now := r.now()
+	now := r.look(ctx, a)
 	t.pending = t.pending.with(r.dequeue(t.job.View))
 	due := t.due(now)
 	if due.IsZero() || due.After(now) {
@@ -225,29 +241,29 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, t *task)
 	missed := max(t.pass(now)-1, 0)
 	request := t.pending
 	t.pending = runRequest{}
-	r.reportDue(t)
+	r.reportDue(t, now)
 	out := r.build(ctx, lease(), t.job, request.full, request.force, nil)
 	for _, waiting := range request.waiting {
 		waiting <- out
 	}
-	now = r.now()
+	now = r.look(ctx, a)
 	missed += t.pass(now)
 	if missed > 0 && r.o.Observer.Missed != nil {
 		r.o.Observer.Missed(t.job.View, missed)
 	}
 	t.finish(out, request, now)
-	r.reportDue(t)
+	r.reportDue(t, now)
 	r.log(ctx, out)
 	t.empty = r.warnOfEmpty(ctx, t.job, out, t.empty)
 }
 
-// untilNext returns how long nothing is due.
-func untilNext(now time.Time, tasks []*task, fullDue time.Time) time.Duration {
+// wait returns how long after now nothing is due.
+func (a *agenda) wait(now time.Time) time.Duration {
 	wait := recheck
-	if !fullDue.IsZero() {
-		wait = min(wait, fullDue.Sub(now))
+	if !a.fullDue.IsZero() {
+		wait = min(wait, a.fullDue.Sub(now))
 	}
-	for _, t := range tasks {
+	for _, t := range a.tasks {
 		if due := t.due(now); !due.IsZero() {
 			wait = min(wait, due.Sub(now))
 		}
