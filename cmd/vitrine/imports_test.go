@@ -25,6 +25,7 @@ var mayImport = map[string]string{
 	"proxy/auth":       "proxy/query rules",
 	"proxy/response":   "proxy/query cache rules",
 	"proxy/api":        "proxy/auth proxy/query proxy/response cache rules",
+	"proxy/lists":      "proxy/lists proxy/query proxy/response cache rules",
 	"proxy/openapi":    "",
 	"cache/citation":   "cache/fair rules",
 	"cache/fair":       "rules",

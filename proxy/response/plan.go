@@ -1,6 +1,7 @@
 package response
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -24,6 +25,11 @@ type Plan struct {
 	// Query is canonical: of one snapshot, the same text means the same bytes.
 	Query string
 	Build Build
+	// ContentType is the media type of the answer; empty: JSON.
+	ContentType string
+	// Headers are set on every answer, on 304 as well. They are part of the plan, not of the
+	// kept answer, so that equal bytes may have different ones.
+	Headers []Header
 	// Personal: the answer depends on the caller.
 	Personal bool
 	// Prepared: many rows are sent as they are prepared, not made one by one.
@@ -47,6 +53,12 @@ type Plan struct {
 
 	generation int // of the settings it was made by; Planner sets it
 }
+
+// Header is a response header; Name is in canonical form.
+type Header struct{ Name, Value string }
+
+// contentType is the media type of the plan's answer.
+func (p *Plan) contentType() string { return cmp.Or(p.ContentType, ContentType) }
 
 // build evaluates the plan and finds what it ignores of the call.
 func (p *Plan) build(ctx context.Context, s *view.Snapshot) (*Body, error) {

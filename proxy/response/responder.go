@@ -110,6 +110,9 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	age := r.ages.of(p.View)
 	SetHeader(c, fiber.HeaderAge, "0") // this is the origin, whatever the age of the data
 	SetHeader(c, HeaderDataAge, age.seconds)
+	for _, h := range p.Headers {
+		SetHeader(c, h.Name, h.Value)
+	}
 	if err := reportHandling(c, &p); err != nil {
 		return err
 	}

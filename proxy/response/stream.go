@@ -43,7 +43,7 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	if same {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
-	c.Response().Header.SetContentType(ContentType)
+	c.Response().Header.SetContentType(p.contentType())
 	size := -1
 	if key.Coding != result.Identity {
 		SetHeader(c, fiber.HeaderContentEncoding, string(key.Coding))

@@ -1,0 +1,52 @@
+package lists
+
+import (
+	"time"
+
+	"vitrine/cache/view"
+	"vitrine/rules/access"
+	"vitrine/rules/filter"
+	"vitrine/rules/label"
+)
+
+// Options configures the lists. The server sets Views, Filter, Access, Language, Labels, Now
+// and Zone: they are those of the API.
+type Options struct {
+	Enabled bool // if false, there are no lists
+	// BaseURL is what absolute URLs begin with, such as https://data.institute.example. If
+	// empty, it is the request's own.
+	BaseURL string
+	Links   Links
+	Named   []Definition
+
+	Views interface {
+		Snapshot(view string) (*view.Snapshot, error)
+	}
+	Filter   filter.Options // limits of the filters of Named
+	Access   *access.Rules  // records of types that callers without a session may not see are in no list
+	Language string         // of answers where a request asks for no other; en
+	Labels   *label.Sets    // if nil, codes are shown as they are
+	Now      func() time.Time
+	Zone     *time.Location // where days and years begin; UTC
+}
+
+// Links says where the links of items lead: templates with {id} in it. An empty one stands
+// for the default: the DOI or the item's page, the person's list, the project's list. "none"
+// is no link.
+type Links struct{ Activity, Person, Project string }
+
+// Definition is a list of the configuration.
+type Definition struct {
+	Slug     string            // its name in the URL: /lists/{slug}
+	Title    map[string]string // by language; of a language without one English, then any
+	View     string            // activities, projects, persons or events
+	Filter   string            // Extended JSON; empty: all
+	Group    string            // none, year, type, subtype or person; none
+	Style    string            // web or print; web
+	Sort     string            // year, -year, title, type or author; -year
+	PageSize int               // items of a page; 25
+	Facets   []string          // year, type, subtype, unit, person, project or topic
+	// PageURL is the page that shows the list, with {page} where its number is; empty: the
+	// list's own.
+	PageURL string
+}
