@@ -50,6 +50,8 @@ var mayImport = map[string]string{
 	"rules/spectrum":   "rules/ejson rules/raw",
 	"rules/testoutput": "",
 	"rules/units":      "rules/ejson rules/raw",
+
+	"proxy/lists/element": "",
 }
 
 // vocabulary has the errors and the names of views. Packages may import it that may

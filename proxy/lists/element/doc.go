@@ -1,0 +1,19 @@
+// Package element has the files that other sites load to show lists: the custom element
+// <vitrine-list> and the style of its markup, which whole pages of ours use as well.
+//
+//	assets/list.js, list.css ──embed──▶ Files ──▶ /lists/list.js           changes with the program
+//	releases/list.{hash}.js  ──embed──▶       └─▶ /lists/list.{hash}.js    never changes
+//
+// A page that names a file by its hash, with an integrity attribute, works until that
+// path is gone, so each release keeps its files: before one,
+//
+//	go test ./proxy/lists/element -run TestReleases -update
+//
+// copies the current ones to releases/, from where later versions go on serving them.
+//
+// The element's fragment is HTML that the server cleaned. The script parses it in a
+// document of its own and moves over nodes without scripts, so that it needs neither
+// inline script nor style and works under a strict Content-Security-Policy.
+//
+// Files returns the same files each time. It is safe for concurrent use.
+package element

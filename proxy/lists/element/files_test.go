@@ -1,0 +1,133 @@
+package element_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"flag"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/proxy/lists/element"
+)
+
+var update = flag.Bool("update", false, "copy the current files to releases/")
+
+// maxScript is the limit of the script on its way, in bytes of gzip.
+const maxScript = 8192
+
+// file returns what is served under a path.
+func file(t *testing.T, path string) element.File {
+	t.Helper()
+	all := element.Files()
+	i := slices.IndexFunc(all, func(f element.File) bool { return f.Path == path })
+	if i < 0 {
+		t.Fatalf("%s is not served", path)
+	}
+	return all[i]
+}
+
+func TestFiles(t *testing.T) {
+	hashed := regexp.MustCompile(`^/lists/list\.[0-9a-f]{12}\.(js|css)$`)
+	seen := map[string]bool{}
+	for _, f := range element.Files() {
+		if seen[f.Path] {
+			t.Errorf("%s is there twice", f.Path)
+		}
+		seen[f.Path] = true
+		stable := f.Path == element.ScriptPath || f.Path == element.StylePath
+		if !stable && !hashed.MatchString(f.Path) {
+			t.Errorf("path %s", f.Path)
+		}
+		if f.Immutable == stable || stable && f.MaxAge > time.Hour || !stable && f.MaxAge < 24*time.Hour {
+			t.Errorf("%s: immutable %v, for %v", f.Path, f.Immutable, f.MaxAge)
+		}
+		want := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}[path.Ext(f.Path)]
+		if f.Type != want || len(f.Body) == 0 {
+			t.Errorf("%s: type %q, %d bytes", f.Path, f.Type, len(f.Body))
+		}
+		sum := sha512.Sum384(f.Body)
+		if want := "sha384-" + base64.StdEncoding.EncodeToString(sum[:]); f.Integrity != want {
+			t.Errorf("%s: integrity %s, want %s", f.Path, f.Integrity, want)
+		}
+	}
+	for stable, current := range map[string]element.File{element.ScriptPath: element.Script(), element.StylePath: element.Style()} {
+		if got := file(t, stable).Body; !bytes.Equal(got, current.Body) {
+			t.Errorf("%s is not %s", stable, current.Path)
+		}
+		if got := file(t, current.Path); got.Integrity != current.Integrity {
+			t.Errorf("%s: integrity %s, want %s", current.Path, got.Integrity, current.Integrity)
+		}
+	}
+}
+
+func TestScriptSize(t *testing.T) {
+	var small bytes.Buffer
+	w, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write(element.Script().Body)
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if small.Len() > maxScript {
+		t.Errorf("list.js has %d bytes as gzip; at most %d", small.Len(), maxScript)
+	}
+	t.Logf("list.js: %d bytes, %d as gzip", len(element.Script().Body), small.Len())
+}
+
+// TestReleases: files of earlier releases are served under the names that pages have,
+// with the content they had. With -update it keeps the current files for later releases.
+func TestReleases(t *testing.T) {
+	if *update {
+		for _, f := range []element.File{element.Script(), element.Style()} {
+			if err := os.WriteFile(filepath.Join("releases", path.Base(f.Path)), f.Body, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Skip("written; build again")
+	}
+	entries, err := os.ReadDir("releases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if entry.Name() == "README.md" {
+			continue
+		}
+		body, err := os.ReadFile(filepath.Join("releases", entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := file(t, "/lists/"+entry.Name())
+		if !f.Immutable || !bytes.Equal(f.Body, body) {
+			t.Errorf("%s: immutable %v, %d bytes, want %d", f.Path, f.Immutable, len(f.Body), len(body))
+		}
+		if got := element.HashedName("list"+path.Ext(f.Path), body); got != entry.Name() {
+			t.Errorf("releases/%s was changed: its content has the name %s", entry.Name(), got)
+		}
+	}
+}
+
+// TestFilesNameNoOther: script and style load nothing from elsewhere and hold no text
+// that a strict Content-Security-Policy would refuse.
+func TestFilesNameNoOther(t *testing.T) {
+	for _, f := range []element.File{element.Script(), element.Style()} {
+		for _, word := range []string{"http://", "https://", "@import", "url(", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", ".style."} {
+			if strings.Contains(string(f.Body), word) {
+				t.Errorf("%s has %q", f.Path, word)
+			}
+		}
+	}
+}
