@@ -21,6 +21,7 @@ import (
 //	required   not empty; setScalar checks that
 //	positive   a number that is not 0
 //	share      a number up to 1
+//	page       a number up to 200
 //	collection the name of a MongoDB collection
 //	database   the name of a MongoDB database
 //	oneof:A,B  one of the words
@@ -39,6 +40,10 @@ func (k *Key) checkScalar(v reflect.Value, checks Checks) error {
 		case "share":
 			if !(v.Float() <= 1) { // nor is NaN
 				err = fmt.Errorf("want a share from 0 to 1, have %v", v)
+			}
+		case "page":
+			if v.Int() > 200 {
+				err = fmt.Errorf("may be at most 200, have %v", v)
 			}
 		case "collection":
 			err = checkName(v.String(), "a collection", "$\x00")
@@ -75,8 +80,11 @@ var forms = map[string]struct {
 	matches func(string) bool
 }{
 	"address":  {"HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress},
+	"base":     {"a web address such as https://data.example.org without a slash at its end", isBase},
+	"link":     {"none, or a web address or a path from the root with {id} in it", isLink},
 	"network":  {"an IP address or a network such as 10.0.0.0/8", isNetwork},
 	"origin":   {"an origin such as https://www.example.org without a path, or *", isOrigin},
+	"pager":    {"a web address or a path from the root with {page} in it", isPager},
 	"path":     {"a dotted path such as catalog.topics", isPath},
 	"template": {"a web address with {id} in it", isTemplate},
 	// A name of a header or cookie (RFC 9110: 5.6.2, token).
@@ -110,6 +118,27 @@ func ParseNetwork(text string) (netip.Prefix, error) {
 func isOrigin(text string) bool {
 	u, ok := webAddress(text)
 	return text == "*" || ok && text == u.Scheme+"://"+u.Host
+}
+
+// isBase accepts an address that paths are put behind.
+func isBase(text string) bool {
+	u, ok := webAddress(text)
+	return ok && text == u.Scheme+"://"+u.Host+u.EscapedPath() && !strings.HasSuffix(text, "/")
+}
+
+func isLink(text string) bool { return text == "none" || isPlace(text, "{id}") }
+
+func isPager(text string) bool { return isPlace(text, "{page}") }
+
+// isPlace accepts the template of a link in a page: a web address, or a path from the root
+// of the page's site.
+func isPlace(text, variable string) bool {
+	filled := strings.ReplaceAll(text, variable, "1")
+	if strings.HasPrefix(filled, "/") && !strings.HasPrefix(filled, "//") {
+		filled = "https://host" + filled
+	}
+	_, ok := webAddress(filled)
+	return ok && strings.Contains(text, variable) && !strings.ContainsAny(filled, " \"<>\\^`{|}")
 }
 
 func isPath(text string) bool {

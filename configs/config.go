@@ -52,6 +52,8 @@ type Config struct {
 	Affiliation Affiliation `yaml:"affiliation"`
 	// The research spectrum, at `/portfolio/spectrum`.
 	Portfolio Portfolio `yaml:"portfolio"`
+	// The public lists, at `/lists`.
+	Lists Lists `yaml:"lists"`
 	// The external citation index that `/api/citation-index` reads.
 	Citation Citation `yaml:"citation"`
 	// Names of codes, such as types and roles of projects.

@@ -58,7 +58,7 @@ func appendKeys(keys []Key, t reflect.Type, prefix string, index []int) []Key {
 		f := t.Field(i)
 		path, at := prefix+f.Tag.Get("yaml"), append(slices.Clone(index), i)
 		switch {
-		case !f.IsExported():
+		case !f.IsExported() || f.Tag.Get("yaml") == "-":
 		case f.Type.Kind() == reflect.Struct:
 			keys = appendKeys(keys, f.Type, path+".", at)
 		default:

@@ -40,6 +40,7 @@ var mayImport = map[string]string{
 	"rules/filter":     "rules/ejson rules/parallel rules/pcre rules/raw",
 	"rules/label":      "rules/raw",
 	"rules/lru":        "",
+	"rules/mark":       "rules/filter rules/raw",
 	"rules/markup":     "",
 	"rules/osiris":     "rules/access rules/label rules/raw rules/render",
 	"rules/parallel":   "",

@@ -13,22 +13,24 @@ import (
 // comments are the comments on settings and sections by dotted path.
 type comments map[string]string
 
-// fieldComments reads them from the source of the Config tree. A field without
-// one is an error.
-func fieldComments(source []byte) (comments, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), "config.go", source, parser.ParseComments)
-	if err != nil {
-		return nil, err
-	}
+// fieldComments reads them from the files with the types of the Config tree. A field
+// without one is an error.
+func fieldComments(files ...string) (comments, error) {
 	structs := make(map[string]*ast.StructType)
-	ast.Inspect(file, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.TypeSpec); ok {
-			if s, ok := spec.Type.(*ast.StructType); ok {
-				structs[spec.Name.Name] = s
-			}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
 		}
-		return true
-	})
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				if s, ok := spec.Type.(*ast.StructType); ok {
+					structs[spec.Name.Name] = s
+				}
+			}
+			return true
+		})
+	}
 	docs := make(comments)
 	return docs, docs.add(structs, "Config", "")
 }

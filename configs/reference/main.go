@@ -1,8 +1,8 @@
 // Command reference writes what people read about the configuration from the
 // comments on its fields, so that neither can drift from the code:
 //
-//	config.go ──comments──▶ docs/configuration.md       every key in a table
-//	                    └─▶ configs/vitrine.sample.yml  the defaults, with comments
+//	config.go, lists.go ──comments──▶ docs/configuration.md       every key in a table
+//	                              └─▶ configs/vitrine.sample.yml  the defaults, with comments
 //
 // Run it with `go generate ./configs`; its test fails while a file is out of date.
 package main
@@ -27,11 +27,7 @@ func main() {
 
 // generate returns the files by their path below root.
 func generate(root string) (map[string][]byte, error) {
-	source, err := os.ReadFile(filepath.Join(root, "configs", "config.go"))
-	if err != nil {
-		return nil, err
-	}
-	docs, err := fieldComments(source)
+	docs, err := fieldComments(filepath.Join(root, "configs", "config.go"), filepath.Join(root, "configs", "lists.go"))
 	if err != nil {
 		return nil, err
 	}

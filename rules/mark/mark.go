@@ -1,0 +1,33 @@
+package mark
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
+)
+
+// Field is the reserved field of a row that holds the mark. Rows of records that are not
+// public do not have it.
+const Field = "_list"
+
+// Paths of a mark, as filters, facets and sorts of lists name them.
+const (
+	Year    = Field + ".year"          // int32
+	Type    = Field + ".type"          // text, as are the others
+	Subtype = Field + ".subtype"       // a type within the type
+	Unit    = Field + ".units.id"      // the record's own units
+	In      = Field + ".in"            // these and all their ancestors
+	Person  = Field + ".persons.id"    // usernames of public persons of ours
+	ORCID   = Field + ".persons.orcid" // theirs, in the bare form
+	Project = Field + ".projects.id"   // names of public projects
+	Topic   = Field + ".topics.id"     // ids in the scholarly catalogue
+)
+
+// Of returns the mark of a row, nil if the row is not public.
+func Of(row bson.Raw) bson.Raw {
+	e, ok := raw.Lookup(row, Field)
+	if !ok || e.Type != bson.TypeEmbeddedDocument {
+		return nil
+	}
+	return bson.Raw(e.Data)
+}
