@@ -35,6 +35,7 @@ var mayImport = map[string]string{
 	"cache/view/index": "cache/fair rules",
 	"rules":            "",
 	"rules/access":     "rules/raw",
+	"rules/cite":       "rules/ejson rules/fold rules/markup rules/raw",
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
 	"rules/ejson":      "rules/raw",
 	"rules/filter":     "rules/ejson rules/parallel rules/pcre rules/raw",

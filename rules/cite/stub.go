@@ -1,0 +1,72 @@
+package cite
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/markup"
+)
+
+// Rules are compiled mapping rules for the rows of one view.
+type Rules struct{}
+
+// Load compiles mapping rules. It reports all mistakes, not just the first; each error
+// begins "name:line: key: ".
+func Load(name string, src []byte) (*Rules, error) { return &Rules{}, nil }
+
+// View returns the rules for the rows of another view (rules.ViewProjects, ViewEvents,
+// ViewPersons). Load returns those for activities.
+func (r *Rules) View(name string) *Rules { return r }
+
+// Read reads a row into an item and reuses the item's slices.
+func (r *Rules) Read(row bson.Raw, it *Item) {
+	*it = Item{Authors: it.Authors[:0], Editors: it.Editors[:0], values: it.values[:0]}
+}
+
+// Words calls add for each text by which a row is found: title, authors, venue and year.
+func (r *Rules) Words(row bson.Raw, add func(text string, title bool)) {}
+
+// Text returns the title as plain text.
+func (it *Item) Text() string { return markup.Text(it.Title) }
+
+// Links says where the links of an item lead. Activity, Person and Project are templates
+// with {id}; "" is the built-in address and "none" no link.
+type Links struct {
+	Base                      string // absolute URL of the server, without a slash at its end
+	Activity, Person, Project string
+}
+
+// ToItem returns the address of an item, "" for none. Built in are its DOI, or else its
+// page; for a project, its list.
+func (l Links) ToItem(it *Item) string { return "" }
+
+// ToPerson returns the address of a person by username, "" for none. Built in is the
+// person's list.
+func (l Links) ToPerson(user string) string { return "" }
+
+// ToProject returns the address of a project by name, "" for none. Built in is the
+// project's list.
+func (l Links) ToProject(name string) string { return "" }
+
+// ItemPage returns the address of the page of a record.
+func (l Links) ItemPage(id string) string { return l.Base + "/items/" + markup.PathSegment(id) }
+
+// AppendBibTeX appends an item as one BibTeX entry with a newline at its end, in UTF-8, or
+// with latex in ASCII as far as LaTeX has commands for its characters.
+func AppendBibTeX(dst []byte, it *Item, latex bool) []byte { return dst }
+
+// AppendRIS appends an item as one RIS record, whose lines end in CR LF.
+func AppendRIS(dst []byte, it *Item) []byte { return dst }
+
+// AppendCSL appends an item as one object of CSL-JSON.
+func AppendCSL(dst []byte, it *Item) []byte { return append(dst, "{}"...) }
+
+// AppendJSONLD appends an item as one object of schema.org without @context, safe inside
+// a script element.
+func AppendJSONLD(dst []byte, it *Item, l Links) []byte { return append(dst, "{}"...) }
+
+// AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped
+// for HTML.
+func AppendCOinS(dst []byte, it *Item) []byte { return dst }
+
+// Meta returns an item's citation_* tags in the order in which a page has them.
+func Meta(it *Item) []MetaTag { return nil }
