@@ -1,0 +1,14 @@
+// Package page makes the HTML of lists: the fragment that other sites include, the page
+// of a list, of an item, of an error, the index of lists and the start page.
+//
+// Each function takes a model and returns a document. The package knows no request, no
+// row and no clock: proxy/lists reads the records, decides every URL and fills in the
+// model. All texts of a model are plain text and are escaped here, except for Item.HTML,
+// which rules/markup has cleaned, and Item.COinS, which is escaped already.
+//
+// Documents have no inline script and no inline style, so that they work under Policy.
+// The files that pages load are those of Files; list.css, which styles the fragment, is
+// that of proxy/lists/element.
+//
+// Functions are safe for concurrent use and do not change their model.
+package page

@@ -1,0 +1,125 @@
+package page
+
+import "time"
+
+// List is a list as Fragment and Page show it.
+type List struct {
+	Title   string
+	Lang    string // of our texts: "de", or any other for English
+	Heading int    // level of the title in a fragment, 1 to 6; 0 is 2
+
+	// Base is where this server is reached: absolute, without a slash at its end. The
+	// files of a page are taken from its path.
+	Base string
+	// Self is the URL of this page of the list in canonical spelling, without a suffix.
+	// The search form of Page goes to its path, and ids of a fragment begin with it.
+	Self string
+	// Canonical is the URL that search engines are to keep; empty: Self.
+	Canonical string
+	// Reset is the list without search and filters; empty: there is nothing to reset.
+	Reset string
+
+	Count, Page, Pages, Limit int
+	First, Prev, Next, Last   string // URLs; empty where there is no such page
+	Q, Group, Sort, Style     string // those in force
+	Params                    []Param
+	Facets                    []Facet
+	Exports                   []Link // files and feeds of this list
+	Languages                 []Link // this page in other languages; Type is the language's code
+	Groups                    []Group
+	JSONLD                    []byte // one JSON value; nil: none
+
+	NoIndex    bool
+	Generation uint64
+	AsOf       time.Time
+}
+
+// Group is items under a heading, or without one where Title is empty.
+type Group struct {
+	Title string
+	Items []Item
+}
+
+// Item is one record of a list.
+type Item struct {
+	ID    string
+	Href  string // the item's page; empty: it has none
+	Lang  string // of the citation; empty: that of the list
+	HTML  string // citation, cleaned by rules/markup
+	COinS string // of rules/cite: escaped for an attribute; empty: none
+	Key   string // citation key
+	Links []Link // DOI, full text and others
+}
+
+// Facet is what a list can be narrowed by. A filter in force has its values here as
+// active ones, whether its counts were asked for or not.
+type Facet struct {
+	Name   string // the parameter
+	Label  string // empty: the text for Name in the language of the list
+	Values []FacetValue
+}
+
+// FacetValue is a value of a facet. Href adds it to the filters or, where it is active,
+// removes it.
+type FacetValue struct {
+	Value, Label, Href string
+	Count              int
+	Active             bool
+}
+
+// Link is a link. Type is its media type where that is known.
+type Link struct{ Href, Label, Type string }
+
+// Param is a parameter of a request or a meta tag. In List.Params: those in force which
+// the form of the page has no field for, such as filters; not q, sort, group and page.
+type Param struct{ Name, Value string }
+
+// Record is an item with a page of its own.
+type Record struct {
+	Title                 string // plain text
+	Lang                  string // of our texts
+	Base, Self, Canonical string // as in List
+
+	Item     Item
+	Authors  []Author
+	Fields   []Param // what else is known, such as type, year and venue: label and text
+	Abstract string  // plain text; an empty line begins a paragraph
+	BibTeX   string
+	Meta     []Param // citation_*
+	JSONLD   []byte
+	Exports  []Link
+	Lists    []Link // lists that have the item, for the way back
+
+	Languages  []Link
+	NoIndex    bool
+	Generation uint64
+	AsOf       time.Time
+}
+
+// Author is a person of a record. Href is empty where the person has no public page.
+type Author struct{ Name, Href, ORCID string }
+
+// Overview is what the index of lists and the start page show.
+type Overview struct {
+	Lang                  string
+	Base, Self, Canonical string // as in List
+	Docs                  string // URL of the API's description; empty: none
+	Sections              []Section
+	Languages             []Link
+	NoIndex               bool
+	Generation            uint64
+	AsOf                  time.Time
+}
+
+// Section is lists of a kind: named ones, views, units, topics. Title may be empty.
+type Section struct {
+	Title string
+	Lists []Entry
+}
+
+// Entry is a list in an overview.
+type Entry struct {
+	Title string
+	Href  string // of the list, without a suffix
+	Count int
+}
