@@ -40,6 +40,7 @@ var mayImport = map[string]string{
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
 	"rules/ejson":      "rules/raw",
 	"rules/filter":     "rules/ejson rules/parallel rules/pcre rules/raw",
+	"rules/fold":       "rules/markup",
 	"rules/label":      "rules/raw",
 	"rules/lru":        "",
 	"rules/mark":       "rules/filter rules/raw",
