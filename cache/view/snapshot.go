@@ -33,8 +33,17 @@ type Selection interface {
 	Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error]
 	// Group counts the rows by a field's value, as index.Selection.Group does.
 	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
+	// Search returns the rows that have all words, which fold.Terms made, the last one as the
+	// beginning of a word; an empty word counts as found. The view's Definition must have Words.
+	Search(ctx context.Context, terms []string) (Selection, error)
+	// Facet counts the rows by the values at a path, as index.Selection.Facet does. Of a view
+	// in the store a Sample may have the path's top-level field alone.
+	Facet(ctx context.Context, path string) ([]index.FacetValue, error)
 	// By returns the selection in an order, ties by _id; nil is the view's own order.
 	By(order raw.Sort) Selection
+	// ByRelevance returns the selection of Search with the rows first that have the most
+	// terms in their titles; ties are in the view's order.
+	ByRelevance() Selection
 	// Only returns the selection for a caller who reads only a few top-level fields and
 	// _id of its rows: of a view in the store no others are read.
 	Only(fields ...string) Selection
@@ -127,6 +136,18 @@ func (s resident) Rows(_ context.Context, offset, limit int) iter.Seq2[index.Row
 		}
 	}
 }
+
+// Search implements Selection.
+func (s resident) Search(ctx context.Context, terms []string) (Selection, error) {
+	found, err := s.Selection.Search(ctx, terms)
+	if err != nil {
+		return nil, err
+	}
+	return resident{found}, nil
+}
+
+// ByRelevance implements Selection.
+func (s resident) ByRelevance() Selection { return resident{s.Selection.ByRelevance()} }
 
 // By implements Selection.
 func (s resident) By(order raw.Sort) Selection { return resident{s.Selection.By(order)} }

@@ -61,6 +61,11 @@ type storedSelection struct {
 	exact  bool     // the query decides alone
 	order  bson.D
 	fields []string // the only fields to read; nil: all there are
+
+	searches [][]string // terms, of one Search after the other
+	levels   []int      // rows by how many terms of the last search are in their title
+	relevant bool       // rows come by relevance
+	level    *int       // of the only rows to yield; nil: of all
 }
 
 // counted is selection with the number of its rows.
@@ -148,7 +153,7 @@ func (s *storedSelection) By(order raw.Sort) Selection {
 		return s
 	}
 	by := *s
-	by.order = sortKeys(order)
+	by.relevant, by.order = false, sortKeys(order)
 	return &by
 }
 
@@ -166,9 +171,9 @@ func (s *storedSelection) Prepared(string) (iter.Seq[index.Run], bool) { return 
 // filter looks at.
 func (s *storedSelection) count(ctx context.Context) (n int, err error) {
 	switch {
-	case s.exact && s.query == nil:
+	case s.decided() && s.query == nil:
 		return s.rows.meta.Rows, nil
-	case s.exact:
+	case s.decided():
 		n, err = s.rows.queries.Count(ctx, s.rows.meta, s.query)
 		return n, s.moved(err)
 	}
@@ -184,7 +189,10 @@ func (s *storedSelection) count(ctx context.Context) (n int, err error) {
 
 // projection adds the fields that the filter needs to those that are wanted; nil means all.
 func (s *storedSelection) projection(wanted []string) []string {
-	if wanted == nil || s.exact {
+	if wanted == nil || len(s.searches) > 0 {
+		return nil // the rules that find the words may look anywhere
+	}
+	if s.exact {
 		return wanted
 	}
 	fields, ok := filter.Fields(s.filter)
@@ -199,32 +207,14 @@ func (s *storedSelection) projection(wanted []string) []string {
 	return fields
 }
 
-// documents yields the rows that answer a query and match the filter.
-func (s *storedSelection) documents(ctx context.Context, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
-			if err == nil && !s.exact {
-				var hit bool
-				if hit, err = filter.Match(s.filter, doc); err == nil && !hit {
-					continue
-				}
-			}
-			if err != nil {
-				yield(nil, s.moved(err))
-				return
-			}
-			if !yield(doc, nil) {
-				return
-			}
-		}
-	}
-}
-
 // page yields the documents of a page. If the query does not decide, it reads and counts
 // all rows before the page.
 func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2[bson.Raw, error] {
+	if s.relevant {
+		return s.ranked(ctx, offset, limit)
+	}
 	q := origin.Query{Filter: s.query, Sort: s.order, Projection: s.projection(s.fields)}
-	if s.exact {
+	if s.decided() {
 		q.Skip, q.Limit = int64(max(offset, 0)), int64(max(limit, 0))
 		return s.documents(ctx, q)
 	}

@@ -1,6 +1,10 @@
 package index
 
-import "vitrine/rules/raw"
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
+)
 
 // Definition declares a view.
 type Definition struct {
@@ -9,6 +13,10 @@ type Definition struct {
 	Fragments []Fragment // encoded on first use
 	Warm      []string   // paths indexed, and fragments encoded, before a snapshot is first shown
 	Searched  []string   // paths indexed, and their texts joined for expressions that ignore case, before that, too
+	// Words calls add with the texts in which words of a row are searched, and says of each
+	// whether it belongs to the title. It must be pure: it is called from several goroutines.
+	// If nil, no words are indexed and Search fails.
+	Words func(row bson.Raw, add func(text string, title bool))
 
 	places map[string]place // where its fragments are
 }

@@ -19,6 +19,8 @@ type Selection struct {
 	count int
 
 	sorted []Slot // the rows in another order than the view's; nil: in that
+
+	titles []*bitset.BitSet // per term searched, the rows with the term in their title
 }
 
 // Select evaluates a filter. The error is the context's, or that of an expression

@@ -1,0 +1,132 @@
+package view
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/fair"
+	"vitrine/cache/origin"
+	"vitrine/cache/view/index"
+	"vitrine/rules/filter"
+	"vitrine/rules/raw"
+)
+
+// Search implements Selection. It reads all rows to count those that have the words.
+func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection, error) {
+	if _, err := s.rows.def.Matcher(terms); err != nil {
+		return nil, err
+	}
+	found := *s
+	found.searches = append(slices.Clip(s.searches), terms)
+	found.size, found.levels = 0, make([]int, len(terms)+1)
+	q := origin.Query{Filter: found.query, Projection: found.projection([]string{})}
+	err := found.each(ctx, q, func(_ bson.Raw, titles int) bool {
+		found.size++
+		found.levels[titles]++
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &found, nil
+}
+
+// ByRelevance implements Selection.
+func (s *storedSelection) ByRelevance() Selection {
+	by := *s
+	by.relevant, by.order = len(s.searches) > 0, sortKeys(s.rows.def.Order)
+	return &by
+}
+
+// decided reports whether the query alone decides which rows are selected.
+func (s *storedSelection) decided() bool { return s.exact && len(s.searches) == 0 }
+
+// each calls yield with the documents that answer a query, match the filter and have the
+// words, and with how many terms of the last search are in their title, until it returns
+// false.
+func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(doc bson.Raw, titles int) bool) error {
+	matchers := make([]*index.Matcher, len(s.searches))
+	for i, terms := range s.searches {
+		var err error
+		if matchers[i], err = s.rows.def.Matcher(terms); err != nil {
+			return err
+		}
+	}
+	turn := fair.TurnOf(ctx)
+	for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
+		if err != nil {
+			return s.moved(err)
+		}
+		hit, titles := true, 0
+		if !s.exact {
+			hit, err = filter.Match(s.filter, doc)
+		}
+		for i := 0; i < len(matchers) && hit && err == nil; i++ {
+			titles, hit = matchers[i].Match(doc)
+			err = turn.Check(ctx)
+		}
+		if err != nil {
+			return s.moved(err)
+		}
+		if hit && !yield(doc, titles) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// documents yields the rows that answer a query and are selected; of those of a level, if
+// there is one.
+func (s *storedSelection) documents(ctx context.Context, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		err := s.each(ctx, q, func(doc bson.Raw, titles int) bool {
+			return s.level != nil && *s.level != titles || yield(doc, nil)
+		})
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// ranked is page by relevance. It reads the rows again for each number of terms in the
+// title that rows of the page have.
+func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		skip, left := max(offset, 0), s.size
+		if limit > 0 {
+			left = limit
+		}
+		for level, n := range slices.Backward(s.levels) {
+			if n <= skip {
+				skip -= n
+				continue
+			}
+			if left <= 0 {
+				return
+			}
+			one := *s
+			one.relevant, one.level = false, &level
+			for doc, err := range one.page(ctx, skip, left) {
+				if left--; !yield(doc, err) || err != nil {
+					return
+				}
+			}
+			skip = 0
+		}
+	}
+}
+
+// Facet implements Selection: rows are read as far as the path needs.
+func (s *storedSelection) Facet(ctx context.Context, path string) ([]index.FacetValue, error) {
+	parsed, err := raw.ParsePath(path)
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ := strings.Cut(path, ".")
+	q := origin.Query{Filter: s.query, Projection: s.projection([]string{first})}
+	return index.FacetDocs(s.documents(ctx, q), parsed)
+}
