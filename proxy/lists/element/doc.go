@@ -15,5 +15,11 @@
 // document of its own and moves over nodes without scripts, so that it needs neither
 // inline script nor style and works under a strict Content-Security-Policy.
 //
+// Of the fragment's markup (proxy/lists/page) the script knows
+//
+//	section.vl-list[data-count][data-page][data-pages]   the list; an answer without one is an error
+//	.vl-pager a[data-page]                                turns to that page of the list
+//	.vl-item, and in it .vl-citation                      a record, and what "copy citation" copies
+//
 // Files returns the same files each time. It is safe for concurrent use.
 package element
