@@ -1,0 +1,244 @@
+package params
+
+import (
+	"iter"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"vitrine/proxy/query"
+	"vitrine/rules"
+)
+
+// Query is what was asked of a list, in canonical spelling. The zero Query asks for nothing.
+type Query struct {
+	values map[string][]string // by parameter; those that are usual are absent
+}
+
+// Parse reads the names and values of a query string.
+func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
+	given := map[string][]string{}
+	for name, value := range args {
+		if _, known := lookup(string(name)); !known {
+			return Query{}, unknown(string(name))
+		}
+		given[string(name)] = append(given[string(name)], string(value))
+	}
+	q := Query{values: map[string][]string{}}
+	for _, p := range table {
+		values, err := p.read(given[p.name])
+		if err != nil {
+			return Query{}, err
+		}
+		q.set(p, values)
+	}
+	return q, nil
+}
+
+// unknown is the error of a name that is no parameter.
+func unknown(name string) error {
+	names := make([]string, len(table))
+	for i, p := range table {
+		names[i] = p.name
+	}
+	return rules.Wrongf(query.Printable(name), "", "is no parameter of lists%s", didYouMean(name, names))
+}
+
+// didYouMean returns ", did you mean X?" with the word nearest to text, or nothing if none
+// is near.
+func didYouMean(text string, words []string) string {
+	best, distance := "", len(text)/3+2
+	if len(text) > maxBytes {
+		return ""
+	}
+	for _, w := range words {
+		if d := levenshtein.ComputeDistance(strings.ToLower(text), strings.ToLower(w)); d < distance {
+			best, distance = w, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ", did you mean " + best + "?"
+}
+
+// read returns the values of a parameter in canonical spelling.
+func (p parameter) read(given []string) ([]string, error) {
+	var all []string
+	for _, text := range given {
+		values, err := p.split(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, values...)
+	}
+	switch {
+	case len(all) > 1 && !p.many:
+		return nil, rules.Wrongf(p.name, "", "takes one value, got %d", len(all))
+	case len(all) > maxValues:
+		return nil, rules.Wrongf(p.name, "", "has %d values; %d is the limit", len(all), maxValues)
+	}
+	if p.whole && len(all) > 0 {
+		all = []string{strings.Join(all, " ")}
+	}
+	var checked []string
+	for i, value := range all {
+		spelled, err := p.check(value)
+		if err != nil {
+			err.Param = p.name
+			if len(all) > 1 {
+				err.Where = "value " + strconv.Itoa(i+1)
+			}
+			return nil, err
+		}
+		if spelled != "" && !slices.Contains(checked, spelled) {
+			checked = append(checked, spelled)
+		}
+	}
+	return checked, nil
+}
+
+// split separates values at commas. A text of white space has none.
+func (p parameter) split(text string) ([]string, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	if p.whole {
+		return []string{text}, nil
+	}
+	var values []string
+	var value strings.Builder
+	for i := 0; i <= len(text); i++ {
+		switch {
+		case i == len(text) || text[i] == ',':
+			trimmed := strings.TrimSpace(value.String())
+			if trimmed == "" {
+				return nil, rules.Wrongf(p.name, "value "+strconv.Itoa(len(values)+1), "is empty")
+			}
+			values = append(values, trimmed)
+			value.Reset()
+		case text[i] == '\\':
+			if i++; i == len(text) || text[i] != ',' && text[i] != '\\' {
+				return nil, rules.Wrongf(p.name, "offset "+strconv.Itoa(i-1), `a backslash stands before a comma or another: \, or \\`)
+			}
+			value.WriteByte(text[i])
+		default:
+			value.WriteByte(text[i])
+		}
+	}
+	return values, nil
+}
+
+// set stores the checked values of a parameter.
+func (q Query) set(p parameter, values []string) {
+	if !p.order {
+		slices.Sort(values)
+	}
+	if len(values) == 0 || len(values) == 1 && values[0] == p.usual {
+		delete(q.values, p.name)
+		return
+	}
+	q.values[p.name] = values
+}
+
+// escape writes a value so that split reads it.
+var escape = strings.NewReplacer(",", `\,`, `\`, `\\`)
+
+// String returns the query in canonical spelling: names in a fixed order, values escaped.
+func (q Query) String() string {
+	var b strings.Builder
+	for _, p := range table {
+		values := q.values[p.name]
+		for i, value := range values {
+			switch {
+			case i > 0:
+				b.WriteByte(',')
+			case b.Len() > 0:
+				b.WriteByte('&')
+			}
+			if i == 0 {
+				b.WriteString(p.name + "=")
+			}
+			if !p.whole {
+				value = escape.Replace(value)
+			}
+			b.WriteString(url.QueryEscape(value))
+		}
+	}
+	return b.String()
+}
+
+// Values returns the values of a parameter, nil if there are none. They must not be changed.
+func (q Query) Values(name string) []string { return q.values[name] }
+
+// Text returns the value of a parameter that takes one: the usual one if it is not given.
+func (q Query) Text(name string) string {
+	if values := q.values[name]; len(values) > 0 {
+		return values[0]
+	}
+	p, _ := lookup(name)
+	return p.usual
+}
+
+// Number returns the value of a parameter that is a number, 0 if it is not given.
+func (q Query) Number(name string) int {
+	n, _ := strconv.Atoi(q.Text(name)) // of checked values the only error is that of none
+	return n
+}
+
+// Flag reports whether a parameter is 1.
+func (q Query) Flag(name string) bool { return q.Text(name) == "1" }
+
+// With returns the query with other values of a parameter; none take it away. Values must be
+// in canonical spelling.
+func (q Query) With(name string, values ...string) Query {
+	p, _ := lookup(name)
+	changed := Query{values: maps.Clone(q.values)}
+	if changed.values == nil {
+		changed.values = map[string][]string{}
+	}
+	changed.set(p, slices.Clone(values))
+	return changed
+}
+
+// Toggle returns the query with a value of a parameter added, or taken away if it is there,
+// from the first page on.
+func (q Query) Toggle(name, value string) Query {
+	values := slices.Clone(q.values[name])
+	if i := slices.Index(values, value); i >= 0 {
+		values = slices.Delete(values, i, i+1)
+	} else {
+		values = append(values, value)
+	}
+	return q.With(name, values...).With(Page)
+}
+
+// Only returns the query without all parameters but some.
+func (q Query) Only(names ...string) Query {
+	only := Query{values: map[string][]string{}}
+	for _, name := range names {
+		if values, ok := q.values[name]; ok {
+			only.values[name] = values
+		}
+	}
+	return only
+}
+
+// Over returns the query with the parameters that are not given taken from another.
+func (q Query) Over(usual Query) Query {
+	over := Query{values: map[string][]string{}}
+	maps.Copy(over.values, usual.values)
+	maps.Copy(over.values, q.values)
+	return over
+}
+
+// Beyond returns the query without the parameters that are as in another.
+func (q Query) Beyond(usual Query) Query {
+	beyond := Query{values: maps.Clone(q.values)}
+	maps.DeleteFunc(beyond.values, func(name string, values []string) bool { return slices.Equal(values, usual.values[name]) })
+	return beyond
+}

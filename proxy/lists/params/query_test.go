@@ -1,0 +1,139 @@
+package params_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"vitrine/proxy/lists/params"
+	"vitrine/rules"
+)
+
+// parse reads a query string as the server does.
+func parse(text string) (params.Query, error) {
+	var args fasthttp.Args
+	args.Parse(text)
+	return params.Parse(args.All())
+}
+
+func TestParseSpellsCanonically(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                            "",
+		"q=":                          "",
+		"unit=&year=&page=1&h=2":      "",
+		"deep=0&jsonld=1&latex=0":     "",
+		"limit=025&page=002":          "page=2&limit=25",
+		"unit=B&unit=A,B":             "unit=A,B",
+		"unit=B,%20A%20":              "unit=A,B",
+		"ids=b,a,b":                   "ids=b,a",
+		"year=2022..&year=2020..2020": "year=2020,2022..",
+		"year=missing,..2010":         "year=..2010,missing",
+		"year=0..2010":                "year=..2010",
+		"sort=title&q=a%09b&q=c":      "q=a+b+c&sort=title",
+		"q=Pó%C5%82cie%C5%84,x":       "q=P%C3%B3%C5%82cie%C5%84%2Cx",
+		`project=A%5C,B`:              `project=A%5C%2CB`,
+		`project=A%5C%5CB`:            `project=A%5C%5CB`,
+		"facets=type,year":            "facets=type,year",
+		"person=a%26b%3Dc":            "person=a%26b%3Dc",
+	} {
+		q, err := parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := q.String(); got != want {
+			t.Errorf("%s is spelled %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	long := strings.Repeat("x", 201)
+	for text, want := range map[string]string{
+		"yaer=2020":                              "yaer: is no parameter of lists, did you mean year?",
+		"Unit=A":                                 "Unit: is no parameter of lists, did you mean unit?",
+		"filter%5Byear%5D=2020":                  "filter[year]: is no parameter of lists",
+		"%ff%ff%ff%ff%ff%ff%ff=":                 "�: is no parameter of lists",
+		"year=20x":                               `year: want a year, a range such as 2018..2022, 2020.. or ..2010, or missing, got "20x"`,
+		"year=2020,..":                           `year: value 2: want a year, a range such as 2018..2022, 2020.. or ..2010, or missing, got ".."`,
+		"year=2022..2018":                        `year: "2022..2018" ends before it begins`,
+		"year=-5":                                `year: want a year, a range such as 2018..2022, 2020.. or ..2010, or missing, got "-5"`,
+		"year=2020,,2021":                        "year: value 2: is empty",
+		"sort=titel":                             `sort: want -year, year, title, type, author, relevance, got "titel", did you mean title?`,
+		"sort=title&sort=-year":                  "sort: takes one value, got 2",
+		"page=0":                                 `page: want a number from 1 to 1000000, got "0"`,
+		"page=1e3":                               `page: want a number from 1 to 1000000, got "1e3"`,
+		"limit=201":                              `limit: want a number from 1 to 200, got "201"`,
+		"limit=99999999999999":                   `limit: want a number from 1 to 200, got "99999999999999"`,
+		"deep=yes":                               `deep: want 0, 1, got "yes"`,
+		"h=7":                                    `h: want a number from 2 to 6, got "7"`,
+		"unit=%ff":                               "unit: is not valid UTF-8",
+		"unit=a%00b":                             "unit: has a control character",
+		"unit=a%E2%80%A8b":                       "unit: has a control character",
+		"unit=A,%1bB":                            "unit: value 2: has a control character",
+		`unit=a%5Cb`:                             `unit: offset 1: a backslash stands before a comma or another: \, or \\`,
+		"unit=" + long:                           "unit: has 201 bytes; 200 is the limit",
+		"q=" + long:                              "q: has 201 bytes; 200 is the limit",
+		"q=a+a+a+a+a+a+a+a+a+a+a+a+a":            "q: has 13 words; 12 is the limit",
+		"ids=" + strings.Repeat("a,", 500) + "a": "ids: has 501 values; 500 is the limit",
+		"lang=fr":                                `lang: want en, de, got "fr"`,
+		"style=fancy":                            `style: want web, print, got "fancy"`,
+	} {
+		_, err := parse(text)
+		if !errors.Is(err, rules.ErrWrongCall) {
+			t.Errorf("%.60s: got %v, want a wrong call", text, err)
+		} else if !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.60s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestQueryChanges(t *testing.T) {
+	q, err := parse("unit=A,B&page=3&year=2020&sort=title")
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual, err := parse("sort=title&group=year&limit=25")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		got, want string
+	}{
+		{"take away", q.Toggle(params.Unit, "A").String(), "year=2020&unit=B&sort=title"},
+		{"add", q.Toggle(params.Year, "2019").String(), "year=2019,2020&unit=A,B&sort=title"},
+		{"page", q.With(params.Page, "1").String(), "year=2020&unit=A,B&sort=title"},
+		{"only", q.Only(params.Sort, params.Limit).String(), "sort=title"},
+		{"over", q.Over(usual).String(), "year=2020&unit=A,B&sort=title&group=year&page=3&limit=25"},
+		{"beyond", q.Over(usual).Beyond(usual).String(), "year=2020&unit=A,B&page=3"},
+		{"none", params.Query{}.With(params.Unit, "A,B").String(), `unit=A%5C%2CB`},
+		{"unchanged", q.String(), "year=2020&unit=A,B&sort=title&page=3"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)
+		}
+	}
+	if q.Number(params.Page) != 3 || q.Number(params.Limit) != 0 || q.Text(params.Heading) != "2" || q.Flag(params.Deep) || !q.Flag(params.JSONLD) {
+		t.Errorf("the values of %s are not read", q)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("q=a+b&year=2018..2022,missing&unit=a%5C,b&ids=2,1&sort=title&page=3")
+	f.Add("unit=%5C%5C%5C,,x&q=%F0%9F%92%A9&year=..2010&facets=none")
+	f.Fuzz(func(t *testing.T, text string) {
+		q, err := parse(text)
+		if err != nil {
+			if !errors.Is(err, rules.ErrWrongCall) {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		spelled := q.String()
+		again, err := parse(spelled)
+		if err != nil || again.String() != spelled {
+			t.Fatalf("%q is spelled %q, and that %q (%v)", text, spelled, again, err)
+		}
+	})
+}

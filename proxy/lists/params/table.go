@@ -1,0 +1,216 @@
+package params
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"vitrine/proxy/query"
+	"vitrine/rules"
+	"vitrine/rules/label"
+)
+
+// The names of parameters.
+const (
+	Words   = "q"
+	Year    = "year"
+	Type    = "type"
+	Subtype = "subtype"
+	Unit    = "unit"
+	Deep    = "deep" // Unit means a unit with all below it
+	Person  = "person"
+	Project = "project"
+	Topic   = "topic"
+	IDs     = "ids" // these records, in this order
+	Exclude = "exclude"
+	Sort    = "sort"
+	Group   = "group"
+	Page    = "page" // from 1
+	Limit   = "limit"
+	Facets  = "facets" // which are counted
+	Lang    = "lang"
+	Style   = "style"
+	Heading = "h"
+	JSONLD  = "jsonld" // 0 leaves the data block out of HTML
+	LaTeX   = "latex"
+)
+
+// Missing is the year of records without one.
+const Missing = "missing"
+
+// None is the value of Group and Facets for no group and no facet.
+const None = "none"
+
+// Filters returns the parameters that narrow a list by what facets count.
+func Filters() []string { return []string{Year, Type, Subtype, Unit, Person, Project, Topic} }
+
+// The limits of values.
+const (
+	maxValues  = 500 // of a parameter
+	maxBytes   = 200 // of a value, of all words of q
+	maxWords   = 12
+	maxLimit   = 200
+	maxPage    = 1_000_000
+	maxHeading = 6
+)
+
+// parameter is a row of the table of parameters.
+type parameter struct {
+	name string
+	// check returns the canonical spelling of a value, or what is wrong with it.
+	check func(value string) (string, *rules.Error)
+	usual string // a value that is the same as none
+	many  bool   // takes several values
+	order bool   // the order of values matters
+	whole bool   // a value is text, not separated by commas
+}
+
+// table has the parameters in their canonical order.
+var table = []parameter{
+	{name: Words, check: words, many: true, order: true, whole: true},
+	{name: Year, check: year, many: true},
+	{name: Type, check: text, many: true},
+	{name: Subtype, check: text, many: true},
+	{name: Unit, check: text, many: true},
+	{name: Deep, check: oneOf("0", "1"), usual: "0"},
+	{name: Person, check: text, many: true},
+	{name: Project, check: text, many: true},
+	{name: Topic, check: text, many: true},
+	{name: IDs, check: text, many: true, order: true},
+	{name: Exclude, check: text, many: true},
+	{name: Sort, check: oneOf(Sorts()...)},
+	{name: Group, check: oneOf(Groups()...)},
+	{name: Page, check: number(1, maxPage), usual: "1"},
+	{name: Limit, check: number(1, maxLimit)},
+	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true},
+	{name: Lang, check: oneOf(label.Languages()...)},
+	{name: Style, check: oneOf(Styles()...)},
+	{name: Heading, check: number(2, maxHeading), usual: "2"},
+	{name: JSONLD, check: oneOf("0", "1"), usual: "1"},
+	{name: LaTeX, check: oneOf("0", "1"), usual: "0"},
+}
+
+// Sorts returns the orders of lists.
+func Sorts() []string { return []string{"-year", "year", "title", "type", "author", "relevance"} }
+
+// Groups returns what lists are grouped by.
+func Groups() []string { return []string{None, Year, Type, Subtype, Person} }
+
+// Styles returns the forms of citations.
+func Styles() []string { return []string{"web", "print"} }
+
+// lookup returns the parameter of a name.
+func lookup(name string) (parameter, bool) {
+	i := slices.IndexFunc(table, func(p parameter) bool { return p.name == name })
+	if i < 0 {
+		return parameter{}, false
+	}
+	return table[i], true
+}
+
+// wrongf returns an error that is not placed yet.
+func wrongf(format string, args ...any) *rules.Error { return rules.Wrongf("", "", format, args...) }
+
+// text accepts any value that a record may hold.
+func text(value string) (string, *rules.Error) {
+	switch {
+	case !utf8.ValidString(value):
+		return "", wrongf("is not valid UTF-8")
+	case len(value) > maxBytes:
+		return "", wrongf("has %d bytes; %d is the limit", len(value), maxBytes)
+	case strings.ContainsFunc(value, unprintable):
+		return "", wrongf("has a control character")
+	}
+	return value, nil
+}
+
+func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
+
+// words accepts what people type: white space of all kinds separates words.
+func words(value string) (string, *rules.Error) {
+	all := strings.Fields(value)
+	if len(all) > maxWords {
+		return "", wrongf("has %d words; %d is the limit", len(all), maxWords)
+	}
+	return text(strings.Join(all, " "))
+}
+
+// oneOf accepts some words.
+func oneOf(words ...string) func(string) (string, *rules.Error) {
+	return func(value string) (string, *rules.Error) {
+		if !slices.Contains(words, value) {
+			return "", wrongf("want %s, got %s%s", strings.Join(words, ", "), query.Quoted(value), didYouMean(value, words))
+		}
+		return value, nil
+	}
+}
+
+// number accepts the integers of a range, without sign and leading zeros in its spelling.
+func number(from, to int) func(string) (string, *rules.Error) {
+	return func(value string) (string, *rules.Error) {
+		n, ok := digits(value)
+		if !ok || n < from || n > to {
+			return "", wrongf("want a number from %d to %d, got %s", from, to, query.Quoted(value))
+		}
+		return strconv.Itoa(n), nil
+	}
+}
+
+// digits reads a number of up to nine digits.
+func digits(s string) (int, bool) {
+	if s == "" || len(s) > 9 || strings.Trim(s, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil
+}
+
+// year accepts a year, a range of years and Missing.
+func year(value string) (string, *rules.Error) {
+	if value == Missing {
+		return value, nil
+	}
+	from, to, ok := Years(value)
+	switch {
+	case !ok:
+		return "", wrongf("want a year, a range such as 2018..2022, 2020.. or ..2010, or missing, got %s", query.Quoted(value))
+	case from > to:
+		return "", wrongf("%s ends before it begins", query.Quoted(value))
+	case from == to:
+		return strconv.Itoa(from), nil
+	case to == lastYear:
+		return strconv.Itoa(from) + "..", nil
+	case from == firstYear:
+		return ".." + strconv.Itoa(to), nil
+	}
+	return strconv.Itoa(from) + ".." + strconv.Itoa(to), nil
+}
+
+// The ends of ranges that are open.
+const firstYear, lastYear = 0, 9999
+
+// Years reads a value of Year but Missing: the first and the last year of it.
+func Years(value string) (from, to int, ok bool) {
+	first, last, isRange := strings.Cut(value, "..")
+	if !isRange {
+		n, ok := digits(value)
+		return n, n, ok && n <= lastYear
+	}
+	from, to = firstYear, lastYear
+	if first == "" && last == "" {
+		return 0, 0, false
+	}
+	if first != "" {
+		if from, ok = digits(first); !ok {
+			return 0, 0, false
+		}
+	}
+	if last != "" {
+		if to, ok = digits(last); !ok {
+			return 0, 0, false
+		}
+	}
+	return from, to, from <= lastYear && to <= lastYear
+}
