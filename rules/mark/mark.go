@@ -12,6 +12,7 @@ const Field = "_list"
 
 // Paths of a mark, as filters, facets and sorts of lists name them.
 const (
+	Public  = Field + ".public"        // true in every mark: to select by a scalar is fast, by Field is not
 	Year    = Field + ".year"          // int32
 	Type    = Field + ".type"          // text, as are the others
 	Subtype = Field + ".subtype"       // a type within the type
