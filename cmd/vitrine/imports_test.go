@@ -43,7 +43,7 @@ var mayImport = map[string]string{
 	"rules/fold":       "rules/markup",
 	"rules/label":      "rules/raw",
 	"rules/lru":        "",
-	"rules/mark":       "rules/filter rules/raw",
+	"rules/mark":       "rules/display rules/filter rules/raw rules/units",
 	"rules/markup":     "",
 	"rules/osiris":     "rules/access rules/label rules/raw rules/render",
 	"rules/parallel":   "",

@@ -1,0 +1,246 @@
+package mark_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+	"vitrine/rules/raw"
+	"vitrine/rules/testoutput"
+)
+
+func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
+
+// public is the default of lists.public.
+const public = `{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`
+
+func parse(t testing.TB, json string) bson.Raw {
+	t.Helper()
+	doc, err := ejson.Parse([]byte(json), ejson.Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", json, err)
+	}
+	return doc
+}
+
+func all(t testing.TB, docs ...string) (list []bson.Raw) {
+	t.Helper()
+	for _, doc := range docs {
+		list = append(list, parse(t, doc))
+	}
+	return list
+}
+
+// options are those of a server without settings, on a day of 2026.
+func options(t testing.TB, public string) mark.Options {
+	t.Helper()
+	f, err := filter.Parse([]byte(public), filter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mark.Options{Public: f, Now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
+}
+
+// directory is that of a small institute.
+func directory(t testing.TB) *mark.Directory {
+	t.Helper()
+	return mark.NewDirectory(options(t, public),
+		all(t,
+			`{"_id":1,"username":"ann","first":"Ann","last":"Ada","orcid":"https://orcid.org/0000-0002-1825-009x"}`,
+			`{"_id":2,"username":"bob","last":"Bobson","orcid":"see my page"}`,
+			`{"_id":3,"username":"eve","first":"Eve","last":"Hid","hide":true}`,
+			`{"_id":4,"username":"una","first":"Una","last":"Hid","hide":"1"}`,
+			`{"_id":5,"username":"joe","last":"Draft","workflow":{"status":"in-review"}}`,
+			`{"_id":6,"username":"two","last":"First"}`, `{"_id":7,"username":"two","last":"Second","hide":1}`,
+			`{"_id":8,"username":null,"last":"Guest"}`,
+		),
+		all(t,
+			`{"id":"INST","name":"Institute","name_de":"Institut","parent":null}`,
+			`{"id":"BIO","name":"Biology","name_de":null,"parent":"INST"}`,
+			`{"id":"LAB","name":"Lab","parent":["BIO","CHEM"]}`,
+			`{"id":"CHEM","parent":"SECRET"}`,
+			`{"id":"SECRET","name":"Secret","parent":"INST","hide":true}`,
+			`{"id":"X","parent":"Y"}`, `{"id":"Y","parent":"X"}`, `{"id":"SELF","parent":"SELF"}`, `{"parent":"INST"}`,
+		),
+		all(t,
+			`{"_id":{"$oid":"245d6cb04265c77322a34969"},"name":"MOTH","title":"Moths","public":true}`,
+			`{"_id":"p2","name":"LAMP","public":true}`,
+			`{"_id":"p3","name":"DARK","title":"Dark","public":false}`,
+			`{"_id":"p4","name":"SOON","title":"Soon","public":true,"workflow":{"status":"rejected"}}`,
+			`{"_id":"p5","name":"TWIN","public":true}`, `{"_id":"p6","name":"TWIN"}`,
+		))
+}
+
+func TestMake(t *testing.T) {
+	const moths = `{"id":"MOTH","title":"Moths"}`
+	tests := []struct{ name, view, record, want string }{
+		{"nothing known", rules.ViewActivities, `{}`, `{}`},
+		{"codes and year", rules.ViewActivities, `{"type":"publication","subtype":"article","year":2021}`, `{"year":2021,"type":"publication","subtype":"article"}`},
+		{"other types", rules.ViewActivities, `{"type":["a"],"subtype":7,"year":" 2021 "}`, `{"year":2021,"subtype":"7"}`},
+		{"year of a start", rules.ViewActivities, `{"year":null,"start_date":"2019-03-01"}`, `{"year":2019}`},
+		{"year of parts", rules.ViewEvents, `{"start":{"year":"2018","month":3}}`, `{"year":2018}`},
+		{"year of a date", rules.ViewEvents, `{"start":{"$date":"2017-12-31T23:30:00Z"}}`, `{"year":2017}`},
+		{"year as a double", rules.ViewActivities, `{"year":2021.0}`, `{"year":2021}`},
+		{"no year", rules.ViewActivities, `{"year":20211,"start_date":"soon","start":{"year":{"year":2000}}}`, `{}`},
+		{"half a year", rules.ViewActivities, `{"year":2021.5}`, `{}`},
+
+		{"hidden", rules.ViewActivities, `{"hide":true}`, ``},
+		{"in review", rules.ViewActivities, `{"workflow":{"status":"in-review"}}`, ``},
+		{"verified", rules.ViewActivities, `{"hide":false,"workflow":{"status":"verified"}}`, `{}`},
+
+		{"units with ancestors", rules.ViewActivities, `{"units":["LAB","BIO","LAB"]}`,
+			`{"units":[{"id":"LAB","name":"Lab"},{"id":"BIO","name":"Biology"}],"in":["LAB","BIO","CHEM","INST"]}`},
+		{"unit as text", rules.ViewActivities, `{"units":"INST"}`, `{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"]}`},
+		{"unknown and hidden units", rules.ViewActivities, `{"units":["GONE","SECRET",null,7,{"unit":"GONE"},["BIO"],""]}`,
+			`{"units":[{"id":"GONE"},{"id":"7"}],"in":["GONE","7"]}`},
+		{"units in circles", rules.ViewActivities, `{"units":["X","SELF"]}`, `{"units":[{"id":"X"},{"id":"SELF"}],"in":["X","Y","SELF"]}`},
+		{"units of authors", rules.ViewActivities, `{"units":null,"authors":[{"units":["BIO"]},{"units":"BIO"},"x",{"units":7}]}`,
+			`{"units":[{"id":"BIO","name":"Biology"},{"id":"7"}],"in":["BIO","INST","7"]}`},
+
+		{"persons", rules.ViewActivities, `{"authors":[{"user":"ann"},{"user":null},{"last":"ann"},{"user":"bob"},{"user":"ann"}],"editors":{"user":"ann"}}`,
+			`{"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},{"id":"bob","name":"Bobson"}]}`},
+		{"hidden persons", rules.ViewActivities, `{"authors":[{"user":"eve"},{"user":"una"},{"user":"joe"},{"user":"two"},{"user":"who"},{"user":""}]}`, `{}`},
+		{"authors of other types", rules.ViewActivities, `{"authors":"bob","editors":7}`, `{"persons":[{"id":"bob","name":"Bobson"}]}`},
+
+		{"project by name", rules.ViewActivities, `{"projects":"MOTH"}`, `{"projects":[` + moths + `]}`},
+		{"projects by id", rules.ViewActivities, `{"projects":[{"$oid":"245d6cb04265c77322a34969"},"MOTH","p2"]}`, `{"projects":[` + moths + `,{"id":"LAMP","title":"LAMP"}]}`},
+		{"projects not public", rules.ViewActivities, `{"projects":["DARK","p4","TWIN","NONE",{"name":"MOTH"}]}`, `{}`},
+
+		{"topics", rules.ViewActivities, `{"catalog":{"topics":[{"id":"T1","name":"Moths","score":1},{"id":"T1"},{"name":"x"},"T2",{"id":"T3","display_name":"Lamps"}]}}`,
+			`{"topics":[{"id":"T1","name":"Moths"},{"id":"T2"},{"id":"T3","name":"Lamps"}]}`},
+		{"topics of another type", rules.ViewActivities, `{"catalog":[{"topics":7}],"topics":["speech"]}`, `{"topics":[{"id":"7"}]}`},
+
+		{"a person", rules.ViewPersons, `{"username":"ann","last":"Ada","units":[{"unit":"BIO","end":"2020-01-01"},{"unit":"LAB","end":null},{"unit":"INST","end":"2026-11-22"}]}`,
+			`{"units":[{"id":"LAB","name":"Lab"},{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["LAB","BIO","CHEM","INST"],"persons":[{"id":"ann","name":"Ada"}]}`},
+		{"a person without a name", rules.ViewPersons, `{"username":"ann","first":null}`, `{"persons":[{"id":"ann","name":"ann"}]}`},
+		{"a guest", rules.ViewPersons, `{"username":null,"last":"Guest"}`, `{}`},
+		{"a hidden person", rules.ViewPersons, `{"username":"ann","hide":1}`, ``},
+		{"a project", rules.ViewProjects, `{"public":true,"name":"MOTH","title":"Moths","persons":[{"user":"ann"},{"user":"eve"}],"start_date":"2022-01-01"}`,
+			`{"year":2022,"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],"projects":[` + moths + `]}`},
+		{"a project by chance", rules.ViewProjects, `{"public":"true","name":"MOTH"}`, ``},
+		{"an event", rules.ViewEvents, `{"type":"conference","participants":["ann","eve"]}`,
+			`{"type":"conference","persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}]}`},
+	}
+	d := directory(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			made, err := d.Make(tt.view, parse(t, tt.record))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if made != nil {
+				if err := raw.Check(made); err != nil {
+					t.Fatal(err)
+				}
+				got = string(ejson.AppendDocument(nil, made))
+			}
+			if got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestZone: days and years begin in the configured zone.
+func TestZone(t *testing.T) {
+	o := options(t, public)
+	o.Now = o.Now.In(time.FixedZone("east", 3600))
+	made, err := mark.NewDirectory(o, nil, nil, nil).Make(rules.ViewEvents, parse(t, `{"start":{"$date":"2017-12-31T23:30:00Z"}}`))
+	if year, _ := made.Lookup("year").Int32OK(); year != 2018 || err != nil {
+		t.Errorf("got %s, %v", made, err)
+	}
+}
+
+// TestUndecided: a record that the filter cannot be computed for is not public.
+func TestUndecided(t *testing.T) {
+	d := mark.NewDirectory(options(t, `{"$expr":{"$gt":[{"$toInt":"$level"},1]}}`), all(t, `{"username":"ann","level":"high"}`, `{"username":"bob","level":"2"}`), nil, nil)
+	made, err := d.Make(rules.ViewEvents, parse(t, `{"level":"high"}`))
+	if made != nil || err == nil {
+		t.Errorf("got %s, %v", made, err)
+	}
+	made, err = d.Make(rules.ViewEvents, parse(t, `{"level":"3","participants":["ann","bob"]}`))
+	if got := string(ejson.AppendDocument(nil, made)); err != nil || got != `{"persons":[{"id":"bob","name":"bob"}]}` {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// TestSmall: a mark is small, whatever the record holds.
+func TestSmall(t *testing.T) {
+	long := strings.Repeat("ä", 1000)
+	var units strings.Builder
+	for i := range 3000 {
+		units.WriteString(`"` + strings.Repeat("u", i%1500) + `",`)
+	}
+	record := parse(t, `{"type":"`+long+`","units":[`+units.String()+`"z"],"catalog":{"topics":[{"id":"T1","name":"`+long+`"}]}}`)
+	made, err := directory(t).Make(rules.ViewActivities, record)
+	if err != nil || raw.Check(made) != nil {
+		t.Fatal(err)
+	}
+	list, _ := made.Lookup("units").Array().Values()
+	if name := made.Lookup("topics", "0", "name").StringValue(); made.Lookup("type").Type != 0 || len(name) != 1000 || len(list) != 1000 {
+		t.Errorf("type %s, a name of %d bytes, %d units", made.Lookup("type"), len(name), len(list))
+	}
+}
+
+func TestOf(t *testing.T) {
+	if m := mark.Of(parse(t, `{"_id":1,"_list":{"year":2021}}`)); m.Lookup("year").Int32() != 2021 {
+		t.Errorf("got %s", m)
+	}
+	for _, row := range []string{`{"_id":1}`, `{"_list":true}`, `{"a":{"_list":{}}}`} {
+		if m := mark.Of(parse(t, row)); m != nil {
+			t.Errorf("%s has the mark %s", row, m)
+		}
+	}
+}
+
+func TestNormalORCID(t *testing.T) {
+	tests := map[string]string{
+		"0000-0002-1825-0097":                       "0000-0002-1825-0097",
+		" 000000021825009x ":                        "0000-0002-1825-009X",
+		"http://orcid.org/0000-0002-1825-0097":      "0000-0002-1825-0097",
+		"www.orcid.org/0000-0002-1825-0097":         "0000-0002-1825-0097",
+		"https://example.org/0000-0002-1825-0097":   "",
+		"javascript://orcid.org/0000-0002-1825-009": "",
+		"0000-0002-1825-009":                        "",
+		"000X-0002-1825-0097":                       "",
+		"":                                          "",
+		"０００0-0002-1825-0097":                       "",
+	}
+	for text, want := range tests {
+		if got := mark.NormalORCID(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzMake: every record has a sound mark or none, in every view and as any part of the
+// directory, and the same one each time.
+func FuzzMake(f *testing.F) {
+	f.Add([]byte(parse(f, `{"username":"ann","units":[{"unit":"A"}],"authors":[{"user":"ann","units":"A"}],"projects":[1],"id":"A","parent":"A","public":true,"name":"P","year":"2020"}`)))
+	f.Add([]byte(parse(f, `{"catalog":{"topics":[[{"id":"T"}]]},"start":{"$date":{"$numberLong":"-99999999999999999"}},"editors":{"a":1}}`)))
+	o := options(f, public)
+	f.Fuzz(func(t *testing.T, record []byte) {
+		if raw.Check(record) != nil {
+			return
+		}
+		docs := []bson.Raw{record, record}
+		d := mark.NewDirectory(o, docs, docs, docs)
+		for _, view := range mark.Views() {
+			made, err := d.Make(view, record)
+			if made != nil && raw.Check(made) != nil {
+				t.Errorf("%s: %x gives %x", view, record, []byte(made))
+			}
+			if again, _ := d.Make(view, record); string(again) != string(made) || err != nil {
+				t.Errorf("%s: %s and then %s (%v)", view, made, again, err)
+			}
+		}
+	})
+}
