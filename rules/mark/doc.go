@@ -3,17 +3,17 @@
 // The materializer writes a mark into the row of each public record of the views
 // activities, projects, persons and events, in the reserved field Field:
 //
-//	{year: int32, type: string, subtype: string,
+//	{public: true, year: int32, type: string, subtype: string,
 //	 units: [{id, name, name_de}],            the record's units
 //	 in: [unit ids],                          these and all their ancestors
 //	 persons: [{id, name, orcid}],            public persons of ours: username, "Family, Given"
 //	 projects: [{id, title}],                 public projects, by name
 //	 topics: [{id, name}]}                    assignments to the scholarly catalogue
 //
-// What is empty is absent, except that a public record always has a mark. Rows of other
-// records have no such field. So lists, counts, facets, search and exports have one rule:
-// they read rows that have a mark, and only the mark says what a row is listed under. The
-// types are fixed, whatever the record holds: a year as text becomes a number.
+// What is empty is absent. Rows of other records have no such field. So lists, counts,
+// facets, search and exports have one rule: they read rows that have a mark, and only the
+// mark says what a row is listed under. The types are fixed, whatever the record holds: a
+// year as text becomes a number.
 //
 // A record is public if Options.Public matches it. A project must also have public: true,
 // and neither a person nor a unit may have hide: true; 1, "1" and "true" hide as well,

@@ -41,6 +41,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	}
 	var b raw.Builder
 	b.Grow(512)
+	b.Add("public", raw.NewBool(true))
 	if year := d.year(record); year != 0 {
 		b.Add("year", number(year))
 	}

@@ -132,6 +132,9 @@ func TestMake(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
+			if tt.want != "" {
+				tt.want = strings.Replace(`{"public":true,`+tt.want[1:], ",}", "}", 1)
+			}
 			made, err := d.Make(tt.view, parse(t, tt.record))
 			if err != nil {
 				t.Fatal(err)
@@ -167,7 +170,7 @@ func TestUndecided(t *testing.T) {
 		t.Errorf("got %s, %v", made, err)
 	}
 	made, err = d.Make(rules.ViewEvents, parse(t, `{"level":"3","participants":["ann","bob"]}`))
-	if got := string(ejson.AppendDocument(nil, made)); err != nil || got != `{"persons":[{"id":"bob","name":"bob"}]}` {
+	if got := string(ejson.AppendDocument(nil, made)); err != nil || got != `{"public":true,"persons":[{"id":"bob","name":"bob"}]}` {
 		t.Errorf("got %s, %v", got, err)
 	}
 }

@@ -77,6 +77,10 @@ func checkTypes(t *testing.T, view string, made bson.Raw) {
 	wrong := func(e raw.Element) { t.Fatalf("%s: %s is a %s in %s", view, e.Key, e.Type, made) }
 	for e := range raw.All(made) {
 		switch name := string(e.Key); name {
+		case "public":
+			if e.Type != bson.TypeBoolean {
+				wrong(e)
+			}
 		case "year":
 			if e.Type != bson.TypeInt32 {
 				wrong(e)
