@@ -91,6 +91,12 @@ func guarded(c *fiber.Ctx, cors fiber.Handler) (err error) {
 	return c.Next()
 }
 
+// ofAnswers are the headers of an answer that its error does not have.
+var ofAnswers = []string{
+	fiber.HeaderContentEncoding, fiber.HeaderETag, fiber.HeaderLastModified,
+	fiber.HeaderLink, fiber.HeaderContentDisposition, fiber.HeaderContentSecurityPolicy,
+}
+
 // fail writes the envelope of an error. What is the server's fault is logged
 // here, once; what is the client's is only counted. That something is not to be had
 // for the moment is a warning: a client that asks again is served. Without an error it does
@@ -115,7 +121,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 			"status", p.status, "error", err.Error())
 	}
 	c.Response().ResetBody()
-	for _, name := range []string{fiber.HeaderContentEncoding, fiber.HeaderETag, fiber.HeaderLastModified} {
+	for _, name := range ofAnswers {
 		c.Response().Header.Del(name)
 	}
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {

@@ -17,6 +17,7 @@ type Answer struct {
 	ContentType string
 	Coding      Coding // of Body
 	Count       int    // records in the answer
+	Links       string // the value of its Link header, empty for none
 	Ignored     string // parts of the request that the answer ignores, as reported to the client
 	// TooLarge says that the body is too large to keep. Body is nil, and the caller
 	// makes it while sending. Remembering this saves the next attempt.
@@ -67,8 +68,8 @@ func (a *Answer) in(c Coding, least int) (*Answer, error) {
 	if len(body) >= len(a.Body) {
 		return a, nil
 	}
-	return &Answer{Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c, Count: a.Count, Ignored: a.Ignored}, nil
+	return &Answer{Body: body, ETag: tag(xxhash.Sum64(a.Body), c), ContentType: a.ContentType, Coding: c, Count: a.Count, Links: a.Links, Ignored: a.Ignored}, nil
 }
 
 // cost returns the answer's share of the budget, in bytes.
-func (a *Answer) cost() int64 { return int64(cap(a.Body)) + overhead }
+func (a *Answer) cost() int64 { return int64(cap(a.Body)+len(a.Links)) + overhead }

@@ -16,6 +16,8 @@ type Body struct {
 	Pieces Pieces
 	// Guess is how many bytes Pieces have at least, most likely; 0: not known.
 	Guess int
+	// Links is the value of the answer's Link header, where that depends on the rows.
+	Links string
 
 	size     func() int // of Pieces in bytes; nil: it is known only once they are made
 	prepared *prepared  // the rows, if they are prepared
@@ -46,7 +48,7 @@ func Join[T any](e Envelope, rows iter.Seq2[T, error], row func(dst []byte, r T)
 				return
 			}
 			if !first {
-				out = append(out, ',')
+				out = append(out, e.between...)
 			}
 			first = false
 			if out = row(out, r); len(out) < chunk {

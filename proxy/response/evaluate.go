@@ -31,7 +31,7 @@ func (r *Responder) loader(p *Plan, snapshot *view.Snapshot) result.Loader {
 			return &result.Answer{TooLarge: true}, err
 		}
 		a := result.NewAnswer(out, p.contentType(), b.Count)
-		a.Ignored = b.ignored
+		a.Ignored, a.Links = b.ignored, b.Links
 		return a, nil
 	}
 }
@@ -64,7 +64,7 @@ func (r *Responder) packer(p *Plan, snapshot *view.Snapshot, key result.Key) res
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
-		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: p.contentType(), Coding: key.Coding, Count: b.Count, Ignored: b.ignored}, nil
+		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: p.contentType(), Coding: key.Coding, Count: b.Count, Links: b.Links, Ignored: b.ignored}, nil
 	}
 }
 

@@ -50,9 +50,12 @@ func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Sec
 const headerCacheStatus = "Cache-Status"
 
 // setCaching sets Vary and Cache-Control; private says that no shared cache may have the
-// answer. None has it for longer than until the time given, if one is.
-func (r *Responder) setCaching(c *fiber.Ctx, private bool, until time.Time) {
-	if r.CORS {
+// answer. None has it for longer than until the time given, if one is. An open answer is the
+// same for all callers.
+func (r *Responder) setCaching(c *fiber.Ctx, open, private bool, until time.Time) {
+	if open {
+		c.Append(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
+	} else if r.CORS {
 		c.Append(fiber.HeaderVary, r.headers.vary) // beside what CORS has put there
 	} else {
 		SetHeader(c, fiber.HeaderVary, r.headers.vary)
@@ -75,6 +78,13 @@ func SetHeader(c *fiber.Ctx, name, value string) {
 	c.Response().Header.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }
 
+// setLinks sets the Link header of an answer.
+func setLinks(c *fiber.Ctx, links string) {
+	if links != "" {
+		SetHeader(c, fiber.HeaderLink, links)
+	}
+}
+
 // HeaderDataAge reports the seconds since the store last confirmed what an answer is made
 // from. Age does not: caches take from it how long an answer is fresh.
 const HeaderDataAge = "Vitrine-Data-Age"
@@ -84,7 +94,12 @@ const HeaderDataAge = "Vitrine-Data-Age"
 // says: of what the clock, or settings adopted since, have changed as well. What
 // If-Modified-Since asks is decided here; where it does not hold, it is taken away.
 func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, st age) {
-	published := snapshot.Meta().Published
+	published, shown := snapshot.Meta().Published, snapshot.Loaded()
+	for _, name := range p.Also {
+		if other, err := r.Views.Snapshot(name); err == nil {
+			published, shown = later(published, other.Meta().Published), later(shown, other.Loaded())
+		}
+	}
 	if !published.Equal(st.published) {
 		st.modified = pastDate(published, r.Now())
 	}
@@ -99,9 +114,16 @@ func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, 
 	}
 	// Another date is the caller's own. Until the snapshot was shown here, callers were
 	// given the one before, though this was published already.
-	if at, err := http.ParseTime(since); err != nil || !at.After(snapshot.Loaded()) {
+	if at, err := http.ParseTime(since); err != nil || !at.After(shown) {
 		c.Request().Header.Del(fiber.HeaderIfModifiedSince)
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // unchanged reports whether the caller has what it asks for (RFC 9110: 13.2.2).

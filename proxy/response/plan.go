@@ -30,6 +30,11 @@ type Plan struct {
 	// Headers are set on every answer, on 304 as well. They are part of the plan, not of the
 	// kept answer, so that equal bytes may have different ones.
 	Headers []Header
+	// Also are other views that the answer depends on.
+	Also []string
+	// Negotiated is the request header, beside those of all answers, that chose this plan;
+	// empty: none.
+	Negotiated string
 	// Personal: the answer depends on the caller.
 	Personal bool
 	// Prepared: many rows are sent as they are prepared, not made one by one.
@@ -89,10 +94,18 @@ func missing(ctx context.Context, s *view.Snapshot, paths []string) (string, err
 	return query.IgnoredPaths(all), nil
 }
 
-// key is the key of the plan's answer from a snapshot.
-func (p *Plan) key(s *view.Snapshot, coding result.Coding) result.Key {
-	meta := s.Meta()
-	return result.Key{View: p.View, Epoch: meta.Epoch, Generation: meta.Generation, Query: p.Query, Coding: coding}
+// key is the key of the plan's answer from a snapshot. Of the other views it depends on it
+// has the current generations.
+func (p *Plan) key(views Views, s *view.Snapshot, coding result.Coding) (result.Key, error) {
+	meta, query := s.Meta(), p.Query
+	for _, name := range p.Also {
+		other, err := views.Snapshot(name)
+		if err != nil {
+			return result.Key{}, err
+		}
+		query += "\x00" + other.Meta().Epoch + " " + strconv.FormatUint(other.Meta().Generation, 36)
+	}
+	return result.Key{View: p.View, Epoch: meta.Epoch, Generation: meta.Generation, Query: query, Coding: coding}, nil
 }
 
 // plannedBytes bounds the plans kept. A plan holds its filter, which is planFactor times as

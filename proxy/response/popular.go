@@ -51,8 +51,8 @@ func (r *Responder) Prepare(refresh context.Context, next *view.Snapshot) (shown
 		if q == nil || q.plan.View != next.Meta().View || q.plan.generation != r.Generation {
 			continue
 		}
-		key := q.plan.key(next, q.coding)
-		if _, done := prepared[key]; done {
+		key, err := q.plan.key(r.Views, next, q.coding)
+		if _, done := prepared[key]; done || err != nil {
 			continue
 		}
 		keep, _ := r.Results.Prepare(ctx, key, r.loader(&q.plan, next))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -66,6 +67,10 @@ type Caller struct {
 	Anonymous bool // there is no session: the plan may be kept
 	Personal  bool // no answer may be kept for others
 	Keyed     bool // the resource needs a key
+	// Open: the resource is the same for all callers, whatever they are.
+	Open bool
+	// Variant is what the plan depends on beside the URL, such as the host that is asked.
+	Variant string
 }
 
 // maxRetries bounds how often an answer is begun again because a view has gone on. A view
@@ -97,7 +102,11 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 
 // serve answers from the snapshots that are current.
 func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
-	p, err := r.Planner.plan(c.Request().RequestURI(), r.Generation, caller.Anonymous, plan) // ristretto keeps hashes only
+	url := c.Request().RequestURI() // ristretto keeps hashes only
+	if caller.Variant != "" {
+		url = append(append(slices.Clip(url), ' '), caller.Variant...)
+	}
+	p, err := r.Planner.plan(url, r.Generation, caller.Anonymous, plan)
 	if err != nil {
 		return err
 	}
@@ -106,10 +115,13 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 		return err
 	}
 	personal := p.Personal || caller.Personal
-	r.setCaching(c, personal || caller.Keyed && !r.KeyedPublic, p.Until)
+	r.setCaching(c, caller.Open, personal || caller.Keyed && !r.KeyedPublic, p.Until)
 	age := r.ages.of(p.View)
 	SetHeader(c, fiber.HeaderAge, "0") // this is the origin, whatever the age of the data
 	SetHeader(c, HeaderDataAge, age.seconds)
+	if p.Negotiated != "" {
+		c.Append(fiber.HeaderVary, p.Negotiated)
+	}
 	for _, h := range p.Headers {
 		SetHeader(c, h.Name, h.Value)
 	}
@@ -119,7 +131,10 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	if !personal {
 		r.setModified(c, &p, snapshot, age)
 	}
-	key := p.key(snapshot, negotiate(c.Get(fiber.HeaderAcceptEncoding), r.Codings))
+	key, err := p.key(r.Views, snapshot, negotiate(c.Get(fiber.HeaderAcceptEncoding), r.Codings))
+	if err != nil {
+		return err
+	}
 	if a, ok := r.Results.Lookup(key); ok && !a.TooLarge {
 		r.Popular.note(&p, key.Coding)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
@@ -185,7 +200,7 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 // External sends what read got from elsewhere: nothing for an empty text, else one object,
 // so old, and past its time if it is stale. ignored is what the call asks for and is not read.
 func (r *Responder) External(c *fiber.Ctx, ignored string, read func(context.Context) (text []byte, age time.Duration, stale bool, err error)) error {
-	r.setCaching(c, false, time.Time{})
+	r.setCaching(c, false, false, time.Time{})
 	if err := reportIgnored(c, ignored); err != nil {
 		return err
 	}
@@ -219,6 +234,7 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer) error {
 	if err := reportIgnored(c, a.Ignored); err != nil {
 		return err
 	}
+	setLinks(c, a.Links)
 	SetHeader(c, fiber.HeaderETag, a.ETag)
 	if unchanged(c, a.ETag) {
 		return c.SendStatus(fiber.StatusNotModified)

@@ -30,6 +30,7 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	if err := reportIgnored(c, b.ignored); err != nil {
 		return err
 	}
+	setLinks(c, b.Links)
 	etag, head := largeTag(key, b), c.Method() == fiber.MethodHead
 	same, acquired := unchanged(c, etag), int64(0)
 	if !same && !head {
