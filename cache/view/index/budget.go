@@ -23,9 +23,10 @@ const (
 	kindFoldedTexts
 	kindColumn
 	kindNames
+	kindWords
 )
 
-// derived is a path index, its joined texts, a group column or names.
+// derived is a path index, its joined texts, a group column, names or words.
 type derived interface{ memory() int64 }
 
 // derivedOf holds one derived thing. It is built once; concurrent callers wait for it.

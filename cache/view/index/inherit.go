@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 				return
 			}
 			if b.budget.holds(d) { // else the budget has no room for what is used as rarely
-				seg.build(d.key)
+				seg.build(b.def, d.key)
 				b.budget.rank(seg, d)
 			}
 		}
@@ -39,9 +40,13 @@ func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 }
 
 // build derives what another segment has under a key.
-func (s *segment) build(key derivedKey) {
-	if key.kind == kindColumn {
+func (s *segment) build(def *Definition, key derivedKey) {
+	switch key.kind {
+	case kindColumn:
 		s.column(key.path, key.arg)
+		return
+	case kindWords:
+		s.words(def, runtime.GOMAXPROCS(0))
 		return
 	}
 	stem, absent := strings.CutSuffix(key.path, raw.Nowhere)

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"vitrine/rules/raw"
 )
@@ -57,6 +58,9 @@ func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 		}
 		for _, path := range b.warm.searched {
 			seg.texts(path, seg.pathIndex(path), true)
+		}
+		if b.def.Words != nil {
+			seg.words(b.def, runtime.GOMAXPROCS(0))
 		}
 	}
 	if before != nil {
