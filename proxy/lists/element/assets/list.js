@@ -1,2 +1,320 @@
-// <vitrine-list>: shows a list of a Vitrine around the fragment that is already there.
-customElements.define("vitrine-list", class extends HTMLElement {});
+// <vitrine-list src="…/lists/unit/BIO" facets="year type" search copy exports>
+// What is inside the element stays until the server answers, and for good if it does not. Attributes are the
+// parameters of the list: when a script or a visitor changes one, the element asks anew. See docs/embedding.md.
+
+const here = new URL(import.meta.url);
+const filters = ["q", "year", "type", "subtype", "unit", "deep", "person", "project", "topic", "ids", "exclude", "sort"];
+const looks = ["group", "page", "limit", "h"]; // not of an export
+const formats = { BibTeX: ".bib", RIS: ".ris", "CSL JSON": ".csl.json", CSV: ".csv", "JSON-LD": ".jsonld", Atom: ".atom" };
+const patience = 15_000; // milliseconds for an answer
+const pause = 250; // milliseconds between the last key and the search
+const few = 8; // values of a facet that are shown at once
+
+const texts = {
+  en: {
+    search: "Search the list", all: "Show all", reset: "Remove filters", export: "Export", copy: "Copy citation", copied: "Citation copied.",
+    marked: "The citation is selected: copy it with the keyboard.", failed: "The list could not be updated just now.", again: "Try again",
+    year: "Year", type: "Type", subtype: "Kind", unit: "Unit", person: "Person", project: "Project", topic: "Topic",
+  },
+  de: {
+    search: "Liste durchsuchen", all: "Alle zeigen", reset: "Filter aufheben", export: "Export", copy: "Zitat kopieren", copied: "Zitat kopiert.",
+    marked: "Das Zitat ist markiert: Kopieren Sie es mit der Tastatur.", failed: "Die Liste konnte gerade nicht aktualisiert werden.", again: "Erneut versuchen",
+    year: "Jahr", type: "Art", subtype: "Unterart", unit: "Einheit", person: "Person", project: "Projekt", topic: "Thema",
+  },
+};
+
+// A page that requires Trusted Types allows this policy. Refused, nothing is parsed and the list stays.
+let trusted = (html) => html;
+try {
+  const policy = globalThis.trustedTypes?.createPolicy("vitrine-list", { createHTML: trusted });
+  if (policy) trusted = (html) => policy.createHTML(html);
+} catch { /* The page does not allow it. */ }
+
+// make returns an element. Attributes that are functions are listeners.
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|div|em|h[1-6]|i|li|mark|nav|ol|p|q|s|section|small|span|strong|su[bp]|time|u|ul|wbr)$/;
+
+// parse returns the list of an answer without anything that runs or loads. The server has cleaned
+// it; this is for a server that is not what the page takes it for.
+function parse(html, base) {
+  const list = new DOMParser().parseFromString(trusted(html), "text/html").querySelector(".vl-list");
+  if (!list) throw new Error("the answer has no list");
+  for (const element of [list, ...list.querySelectorAll("*")]) {
+    if (!harmless.test(element.localName)) element.remove();
+    for (const { name } of [...element.attributes]) if (/^on|^style$/.test(name)) element.removeAttribute(name);
+    const href = element.getAttribute("href");
+    if (href === null || href.startsWith("#")) continue;
+    const url = URL.canParse(href, base) && new URL(href, base);
+    if (url && /^(?:https?|mailto):$/.test(url.protocol)) element.setAttribute("href", url);
+    else element.removeAttribute("href");
+  }
+  return list;
+}
+
+async function load(url, signal, cache) {
+  const response = await fetch(url, { signal, cache, credentials: "omit" });
+  const text = await response.text();
+  if (response.ok) return text;
+  let message = response.statusText;
+  try { message = JSON.parse(text).msg; } catch { /* It is a proxy's page. */ }
+  throw Object.assign(new Error(message), { status: response.status });
+}
+
+class VitrineList extends HTMLElement {
+  static observedAttributes = ["src", "facets", "lang", "citation-style", "search", "copy", "exports", ...filters, ...looks];
+
+  #root; #tools; #chips; #status; #main; // parts, made when the element is first connected
+  #connection; // AbortController of what ends when the element leaves the page
+  #request; // AbortController of the request under way
+  #planned = false; // an update follows
+  #shown; // the answer that is shown, as text
+  #counts = {}; // URL and facets of the last answer with facets
+  #asked = 0; // when the server was last asked
+  #acted = false; // by the visitor: the outcome is announced
+  #turned = false; // the visitor turned the page: it gets the focus
+
+  connectedCallback() {
+    if (!this.#root) this.#build();
+    this.#connection = new AbortController();
+    document.addEventListener("visibilitychange", () => {
+      const age = Number(this.getAttribute("refresh") ?? 300); // seconds
+      if (!document.hidden && age > 0 && Date.now() - this.#asked > age * 1000) this.#update("no-cache");
+    }, { signal: this.#connection.signal });
+    this.#plan();
+  }
+
+  disconnectedCallback() {
+    this.#connection.abort();
+    this.#request?.abort();
+    this.#request = undefined;
+  }
+
+  attributeChangedCallback(name, before, after) {
+    if (!this.#root || before === after) return;
+    if (name !== "page" && name !== "lang") this.removeAttribute("page"); // it was one of another list
+    this.#plan();
+  }
+
+  get #texts() { return texts[this.#lang]; }
+  get #lang() { return /^de\b/i.test(this.closest("[lang]")?.lang || navigator.language) ? "de" : "en"; }
+
+  // #build puts the parts around what is there. A copy of an element has them already.
+  #build() {
+    const content = [...(this.querySelector(":scope > .vl-main") ?? this).childNodes];
+    this.#tools = make("div", { class: "vl-tools" });
+    this.#chips = make("div", { class: "vl-facets" });
+    this.#status = make("p", { class: "vl-status", role: "status" });
+    this.#main = make("div", { class: "vl-main", tabindex: -1, click: (event) => this.#click(event) });
+    const parts = [this.#tools, this.#chips, this.#status, this.#main];
+    if (this.hasAttribute("isolate")) {
+      this.#root = this.attachShadow({ mode: "open" });
+      this.#main.append(make("slot"));
+      parts.unshift(make("link", { rel: "stylesheet", href: new URL("list.css", here) }));
+    } else {
+      this.#root = this;
+      this.#main.append(...content);
+    }
+    this.#root.replaceChildren(...parts);
+  }
+
+  // #plan updates once for all attributes that are changed together.
+  #plan() {
+    if (this.#planned) return;
+    this.#planned = true;
+    queueMicrotask(() => {
+      this.#planned = false;
+      if (this.isConnected) this.#update("default");
+    });
+  }
+
+  // #url returns the URL of the list in a format.
+  #url(suffix, names, more = {}) {
+    const url = new URL(this.getAttribute("src"), document.baseURI);
+    url.pathname = url.pathname.replace(/\.(?:html|json)$/, "") + suffix;
+    const values = names.map((name) => [name, this.getAttribute(name)?.trim() || (name === "deep" && this.hasAttribute(name) ? "1" : "")]);
+    for (const [name, value] of [...values, ...Object.entries(more)]) if (value) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  // #update asks for the list and, where they may differ, for its facets, and shows them.
+  async #update(cache) {
+    this.#request?.abort();
+    const request = this.#request = new AbortController();
+    const timer = setTimeout(() => request.abort(new Error("no answer in time")), patience);
+    const facets = this.getAttribute("facets")?.trim().split(/[\s,]+/).join();
+    const more = { lang: this.#lang };
+    let url = this.getAttribute("src");
+    this.#asked = Date.now();
+    this.#main.setAttribute("aria-busy", "true");
+    try {
+      this.#dress();
+      url = this.#url(".html", [...filters, ...looks], { ...more, style: this.getAttribute("citation-style"), jsonld: "0" });
+      const counted = facets ? this.#url(".json", filters, { ...more, facets, limit: 1 }) : "";
+      let counts = this.#counts;
+      if (counted && (counted !== counts.url || cache === "no-cache")) {
+        counts = load(counted, request.signal, cache).then((text) => ({ url: counted, facets: JSON.parse(text).facets }), () => this.#counts);
+      }
+      const html = await load(url, request.signal, cache);
+      const list = parse(html, url);
+      counts = await counts;
+      if (this.#request !== request) return;
+      this.#counts = counts;
+      this.#dressFacets(facets ? counts.facets ?? {} : {});
+      if (html !== this.#shown) this.#show(list);
+      this.#shown = html;
+      this.#say(this.#acted ? Array.from(list.querySelectorAll(".vl-count, .vl-here"), (e) => e.textContent).join(". ") : "");
+      this.#acted = false;
+      this.#tell("vitrine-load", { url });
+    } catch (error) {
+      if (this.#request === request) this.#fail(error, url); // or else another took its place
+    } finally {
+      clearTimeout(timer);
+      if (this.#request === request) this.#main.removeAttribute("aria-busy");
+    }
+  }
+
+  // #dress makes the search box and the exports, anew only where they differ: one may be in use.
+  #dress() {
+    const t = this.#texts;
+    const wanted = [t.search, this.hasAttribute("search"), this.hasAttribute("exports")];
+    if (this.#tools.dataset.has !== String(wanted)) {
+      const links = Object.keys(formats).map((name) => make("li", {}, make("a", { href: "" }, name)));
+      this.#tools.dataset.has = wanted;
+      this.#tools.replaceChildren(
+        ...(wanted[1] ? [this.#makeSearch(t)] : []),
+        ...(wanted[2] ? [make("details", { class: "vl-exports" }, make("summary", {}, t.export), make("ul", {}, ...links))] : []),
+      );
+    }
+    const box = this.#tools.querySelector("input:not(:focus)");
+    if (box) box.value = this.getAttribute("q") ?? "";
+    for (const link of this.#tools.querySelectorAll("a")) link.href = this.#url(formats[link.textContent], filters);
+  }
+
+  #makeSearch(t) {
+    let timer;
+    const search = () => {
+      clearTimeout(timer);
+      if (box.value.trim() !== (this.getAttribute("q") ?? "")) this.#choose("q", box.value.trim());
+    };
+    const input = () => { clearTimeout(timer); timer = setTimeout(search, pause); };
+    const keydown = (event) => {
+      if (event.key !== "Enter" || event.isComposing) return;
+      event.preventDefault(); // the page may have a form around it
+      search();
+    };
+    const box = make("input", { type: "search", class: "vl-q", autocomplete: "off", enterkeyhint: "search", input, change: search, keydown });
+    return make("div", { class: "vl-search", role: "search" }, make("label", {}, make("span", {}, t.search), box));
+  }
+
+  #chosen(name) { return this.getAttribute(name)?.split(",").map((value) => value.trim()).filter(Boolean) ?? []; }
+
+  // #choose sets a parameter for the visitor.
+  #choose(name, value) {
+    this.#acted = true;
+    if (value) this.setAttribute(name, value);
+    else this.removeAttribute(name);
+  }
+
+  // #dressFacets makes the chips, of which one may have the focus.
+  #dressFacets(facets) {
+    const t = this.#texts;
+    const focus = this.#chips.querySelector(":focus");
+    const opened = Array.from(this.#chips.querySelectorAll("details[open]"), (more) => more.dataset.name);
+    const sets = [];
+    for (const [name, values] of Object.entries(facets)) {
+      const chosen = this.#chosen(name);
+      const chips = values.map(({ value, label, count }) => {
+        const own = String(value ?? "missing"), pressed = chosen.includes(own);
+        const others = chosen.filter((other) => other !== own && !other.includes(".."));
+        const click = () => this.#choose(name, (pressed ? others : [...others, own]).join());
+        return make("li", {}, make("button", { type: "button", class: "vl-chip", name, value: own, "aria-pressed": pressed, click }, label ?? own, " ", make("span", { class: "vl-n" }, count)));
+      });
+      const rest = make("ul", {}, ...chips.splice(few));
+      const more = make("details", { "data-name": name }, make("summary", {}, `${t.all} (${values.length})`), rest);
+      more.open = opened.includes(name) || rest.querySelector("[aria-pressed=true]");
+      if (values.length) sets.push(make("fieldset", { class: "vl-facet" }, make("legend", {}, t[name] ?? name), make("ul", {}, ...chips), ...(rest.firstChild ? [more] : [])));
+    }
+    const active = Object.keys(facets).filter((name) => this.#chosen(name).length);
+    if (active.length) sets.push(make("button", { type: "button", class: "vl-reset", click: () => active.forEach((name) => this.#choose(name)) }, t.reset));
+    this.#chips.replaceChildren(...sets);
+    const buttons = [...this.#chips.querySelectorAll("button")];
+    if (focus) (buttons.find(({ name, value }) => name === focus.name && value === focus.value) ?? buttons[0])?.focus({ preventScroll: true });
+  }
+
+  #show(list) {
+    const t = this.#texts;
+    for (const item of this.hasAttribute("copy") ? list.querySelectorAll(".vl-item") : []) {
+      const citation = item.querySelector(".vl-citation") ?? item;
+      const label = `${t.copy}: ${citation.textContent.trim().slice(0, 80)}`;
+      const click = () => this.#copy(citation);
+      (item.querySelector(".vl-links") ?? item).append(make("button", { type: "button", class: "vl-copy", "aria-label": label, click }, t.copy));
+    }
+    this.#main.replaceChildren(list);
+    if (!this.#turned) return;
+    this.#turned = false;
+    this.#main.focus({ preventScroll: true });
+    this.#main.scrollIntoView();
+  }
+
+  // #say announces a text. With a button it is a failure, which everybody sees.
+  #say(text, ...button) {
+    this.#status.classList.toggle("vl-failed", button.length > 0);
+    this.#status.replaceChildren(text, ...button);
+  }
+
+  // #fail leaves the list as it is and says so.
+  #fail(error, url) {
+    const t = this.#texts, { status = 0, message } = error;
+    this.#acted = this.#turned = false;
+    this.#say(`${t.failed} `, make("button", { type: "button", class: "vl-again", click: () => this.#update("default") }, t.again));
+    if (status >= 400 && status < 500) console.error(`vitrine-list: ${url}: ${message}`); // a mistake in the page
+    this.#tell("vitrine-error", { url, status, message });
+  }
+
+  #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true })); }
+
+  // #click turns the page in place, unless the server is away: then the link leads where it says.
+  #click(event) {
+    const link = event.target.closest(".vl-pager a[data-page]");
+    const elsewhere = event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+    if (!link || elsewhere || event.defaultPrevented || this.#status.matches(".vl-failed")) return;
+    event.preventDefault();
+    this.#turned = true;
+    this.#choose("page", link.dataset.page);
+  }
+
+  // #copy copies a citation with its markup; where that is not allowed, it selects it.
+  async #copy(citation) {
+    const t = this.#texts;
+    const form = (type, text) => ({ [type]: new Blob([text], { type }) });
+    try {
+      const plain = citation.textContent.replace(/\s+/g, " ").trim();
+      await navigator.clipboard.write([new ClipboardItem({ ...form("text/plain", plain), ...form("text/html", citation.outerHTML) })]);
+      this.#say(t.copied);
+    } catch {
+      getSelection().selectAllChildren(citation);
+      this.#say(document.execCommand("copy") ? t.copied : t.marked);
+    }
+  }
+}
+
+if (!customElements.get("vitrine-list")) customElements.define("vitrine-list", VitrineList);
+
+// A page of this server in an iframe says how high it is; around it, <iframe data-vitrine> follows.
+if (parent !== window && location.origin === here.origin) {
+  const root = document.documentElement;
+  new ResizeObserver(() => parent.postMessage({ vitrine: Math.ceil(root.getBoundingClientRect().height) }, "*")).observe(root);
+}
+addEventListener("message", ({ data, origin, source }) => {
+  if (origin !== here.origin || !(data?.vitrine > 0)) return;
+  for (const frame of document.querySelectorAll("iframe[data-vitrine]")) if (frame.contentWindow === source) frame.height = data.vitrine;
+});
