@@ -17,17 +17,11 @@ type File struct {
 // Files returns the files that pages load.
 func Files() []File { return nil }
 
-// Fragment returns a list as a section to include in other pages.
-func Fragment(l *List) []byte { return []byte(l.Title) }
-
 // Page returns a list as a whole page.
 func Page(l *List) []byte { return []byte(l.Title) }
 
 // Single returns the page of an item.
 func Single(r *Record) []byte { return []byte(r.Title) }
-
-// SingleFragment returns an item as an article to include in other pages.
-func SingleFragment(r *Record) []byte { return []byte(r.Title) }
 
 // Index returns the index of lists.
 func Index(o *Overview) []byte { return []byte(o.Base) }
