@@ -21,13 +21,16 @@ type List struct {
 
 	Count, Page, Pages, Limit int
 	First, Prev, Next, Last   string // URLs; empty where there is no such page
-	Q, Group, Sort, Style     string // those in force
-	Params                    []Param
-	Facets                    []Facet
-	Exports                   []Link // files and feeds of this list
-	Languages                 []Link // this page in other languages; Type is the language's code
-	Groups                    []Group
-	JSONLD                    []byte // one JSON value; nil: none
+	// What is in force. The form of Page sends q, sort and group, q even if it is empty.
+	Q, Group, Sort, Style string
+	// Sorts and Groupings are what the form offers; nil: all. With Q it offers relevance too.
+	Sorts, Groupings []string
+	Params           []Param
+	Facets           []Facet
+	Exports          []Link // files and feeds of this list
+	Languages        []Link // this page in other languages; Type is the language's code
+	Groups           []Group
+	JSONLD           []byte // one JSON value; nil: none
 
 	NoIndex    bool
 	Generation uint64
@@ -103,7 +106,6 @@ type Author struct{ Name, Href, ORCID string }
 type Overview struct {
 	Lang                  string
 	Base, Self, Canonical string // as in List
-	Docs                  string // URL of the API's description; empty: none
 	Sections              []Section
 	Languages             []Link
 	NoIndex               bool

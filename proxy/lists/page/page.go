@@ -1,35 +1,152 @@
 package page
 
-import "strconv"
+import (
+	"bytes"
+	"html/template"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"vitrine/proxy/lists/element"
+)
 
 // Policy is the Content-Security-Policy of all pages of this package. It does not restrict
 // who embeds them: they are made for iframes too.
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'"
 
-// File is a file that pages load. Its Path has a hash of its content in the name, so that
-// it can be kept for ever.
-type File struct {
-	Path string // below the server's base, such as /lists/page.0123abcd.css
-	Type string // media type
-	Body []byte
+// templates are those of the pages.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").ParseFS(embedded, "templates/*.tmpl"))
+})
+
+// document is what the templates of a page read.
+type document struct {
+	language   language
+	Root       string // what paths on this server begin with
+	Title      string
+	Canonical  string
+	NoIndex    bool
+	Prev, Next string
+	Meta       []Param
+	Alternates []Link
+	Languages  []Link
+	AsOf       time.Time
+	Styles     []string
+	Scripts    []string
+	Body       template.HTML // a fragment
+
+	// What only some pages have.
+	List       *List
+	TitleID    string
+	Action     string
+	Selects    []Facet
+	Filters    []Link
+	Facets     template.HTML
+	Record     *Record
+	Paragraphs []string
+	Overview   *Overview
+	Choices    []string
+	Snippets   []snippet
+	Text       string
+	Status     int
 }
 
-// Files returns the files that pages load.
-func Files() []File { return nil }
+// newDocument returns what all pages have.
+func newDocument(title, lang, base, self, canonical string) *document {
+	d := &document{language: languageOf(lang), Title: title, Root: rootOf(base), Canonical: canonical}
+	if canonical == "" {
+		d.Canonical = self
+	}
+	d.Styles = []string{d.Root + element.Style().Path, d.Root + files()["page.css"].Path}
+	d.Scripts = []string{d.Root + files()["page.js"].Path}
+	return d
+}
 
-// Page returns a list as a whole page.
-func Page(l *List) []byte { return []byte(l.Title) }
+// rootOf returns the path of a base. Files are taken from the host that sent the page, even
+// if it has another name than the base: the policy knows no other host.
+func rootOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(u.EscapedPath(), "/")
+}
+
+// render writes the page of a template.
+func (d *document) render(name string) []byte {
+	var b bytes.Buffer
+	if err := templates().ExecuteTemplate(&b, name, d); err != nil {
+		panic("page: " + err.Error()) // a mistake in a template
+	}
+	return withoutControls(b.Bytes())
+}
+
+// withoutControls removes control characters, which HTML does not allow and html/template leaves.
+func withoutControls(doc []byte) []byte {
+	for i, c := range doc {
+		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(doc) && doc[i+1] < 0xa0 {
+			return bytes.Map(func(r rune) rune {
+				if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+					return -1
+				}
+				return r
+			}, doc)
+		}
+	}
+	return doc
+}
+
+// Lang is the code of the page's language.
+func (d *document) Lang() string { return d.language.code() }
+
+// T is a text in the page's language.
+func (d *document) T(name string) string { return d.language.text(name) }
+
+// Number is a number as the page's language writes it.
+func (d *document) Number(n int) string { return d.language.number(n) }
+
+// Date is the day of AsOf.
+func (d *document) Date() string { return d.language.date(d.AsOf) }
+
+// selectOf returns a field with some values, whose texts are under the field's name.
+func (d *document) selectOf(name string, values []string, current string) Facet {
+	f := Facet{Name: name}
+	for _, v := range values {
+		f.Values = append(f.Values, FacetValue{Value: v, Label: d.T(name + "-" + v), Active: v == current})
+	}
+	return f
+}
 
 // Single returns the page of an item.
-func Single(r *Record) []byte { return []byte(r.Title) }
+func Single(r *Record) []byte {
+	d := newDocument(r.Title, r.Lang, r.Base, r.Self, r.Canonical)
+	d.Record, d.Meta, d.Alternates, d.Languages = r, r.Meta, typed(r.Exports), r.Languages
+	d.NoIndex, d.AsOf = r.NoIndex, r.AsOf
+	bare := *r
+	bare.Item.Href = "" // it is this page
+	d.Body = template.HTML(SingleFragment(&bare))
+	for p := range strings.SplitSeq(strings.ReplaceAll(r.Abstract, "\r\n", "\n"), "\n\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			d.Paragraphs = append(d.Paragraphs, p)
+		}
+	}
+	return d.render("item")
+}
 
-// Index returns the index of lists.
-func Index(o *Overview) []byte { return []byte(o.Base) }
-
-// Start returns the start page: the index and the builder of snippets.
-func Start(o *Overview) []byte { return []byte(o.Base) }
+// typed returns the links that have a media type.
+func typed(links []Link) (all []Link) {
+	for _, l := range links {
+		if l.Type != "" {
+			all = append(all, l)
+		}
+	}
+	return all
+}
 
 // Failure returns the page of an error. title and text are plain text.
 func Failure(status int, title, text, lang string) []byte {
-	return []byte(strconv.Itoa(status) + title + text + lang)
+	d := newDocument(title, lang, "", "", "")
+	d.Text, d.NoIndex, d.Status = text, true, status
+	return d.render("failure")
 }

@@ -1,0 +1,29 @@
+// What pages of lists do with a script, and can do without.
+
+// In an iframe: links to other sites leave it, and the page around hears how high this one is.
+if (parent !== window) {
+  for (const link of document.querySelectorAll("a[href]")) if (link.origin !== location.origin) link.target = "_top";
+  new ResizeObserver(() => {
+    const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
+    parent.postMessage({ vitrine: height, height }, "*");
+  }).observe(document.documentElement);
+}
+
+// Copy buttons; where the clipboard is out of reach, the text is selected.
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  const label = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const source = document.getElementById(button.dataset.copy);
+    let copied = true;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+    } catch {
+      getSelection().selectAllChildren(source);
+      copied = document.execCommand("copy");
+    }
+    if (!copied) return;
+    button.textContent = button.dataset.done;
+    setTimeout(() => { button.textContent = label; }, 2000);
+  });
+}

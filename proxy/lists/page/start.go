@@ -1,0 +1,66 @@
+package page
+
+import (
+	"html"
+	"strings"
+)
+
+// Index returns the index of lists.
+func Index(o *Overview) []byte {
+	d := newOverview(o, "lists")
+	return d.render("index")
+}
+
+// Start returns the start page: the index and the builder of snippets.
+func Start(o *Overview) []byte {
+	d := newOverview(o, "start")
+	d.Choices = []string{"year", "type", "subtype", "unit", "person", "project", "topic"}
+	d.Selects = []Facet{d.selectOf("group", append([]string{""}, groups...), "")}
+	for _, s := range o.Sections {
+		if len(s.Lists) > 0 {
+			d.Snippets = snippets(o.Base, s.Lists[0])
+			d.Scripts = append(d.Scripts, d.Root+files()["start.js"].Path)
+			break
+		}
+	}
+	return d.render("start")
+}
+
+// newOverview returns what the index and the start page have.
+func newOverview(o *Overview, title string) *document {
+	d := newDocument("", o.Lang, o.Base, o.Self, o.Canonical)
+	d.Title, d.Overview, d.Languages, d.NoIndex, d.AsOf = d.T(title), o, o.Languages, o.NoIndex, o.AsOf
+	return d
+}
+
+// snippet is a text that puts a list on a page.
+type snippet struct {
+	ID, Name string
+	Form     string // the text with {page} and the like in it, for the builder
+	Markup   bool   // it is HTML, in which values are escaped
+	Text     string // for the first list
+	Open     bool
+}
+
+// snippetNames has the snippets in their order; their forms are in assets/snippets.txt.
+var snippetNames = map[string]string{
+	"html": "HTML", "ssi": "Server-side include", "php": "PHP", "wordpress": "WordPress", "typo3": "TYPO3", "iframe": "iframe", "curl": "curl",
+}
+
+// snippets returns the snippets for a list.
+func snippets(base string, list Entry) (all []snippet) {
+	for part := range strings.SplitSeq("\n"+string(asset("snippets.txt")), "\n=== ") {
+		id, form, _ := strings.Cut(part, "\n")
+		if id == "" {
+			continue
+		}
+		s := snippet{ID: id, Name: snippetNames[id], Form: strings.TrimSpace(form), Markup: strings.HasPrefix(form, "<") && id != "php", Open: len(all) == 0}
+		values := []string{"{page}", list.Href, "{html}", list.Href + ".html", "{bib}", list.Href + ".bib", "{path}", strings.TrimPrefix(list.Href, base) + ".html", "{title}", list.Title, "{base}", base}
+		for i := 1; s.Markup && i < len(values); i += 2 {
+			values[i] = html.EscapeString(values[i])
+		}
+		s.Text = strings.NewReplacer(values...).Replace(s.Form)
+		all = append(all, s)
+	}
+	return all
+}
