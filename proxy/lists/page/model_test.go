@@ -1,0 +1,144 @@
+package page_test
+
+import (
+	"strings"
+	"time"
+
+	"vitrine/proxy/lists/page"
+)
+
+const base = "https://data.institute.example/vitrine"
+
+// hostile is text that must stay text wherever it stands.
+const hostile = "</title></script><script>alert(1)</script>\" onload='x()' &amp; \x00\x07\u2028\u0085\xff{{.}} ${x} --> =1+1"
+
+// long is a word that no line can hold.
+var long = strings.Repeat("Donaudampfschifffahrt", 30)
+
+var asOf = time.Date(2026, time.March, 5, 14, 30, 0, 0, time.UTC)
+
+// citation is as rules/markup leaves one.
+const citation = `<a class="colorless" href="https://doi.org/10.5555/1">Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil</a><br><small class="text-muted d-block">Nowak,&nbsp;A., <b>Małecki,&nbsp;D.</b> (2024) <i>Journal of Soil</i> 12(3):4–9</small>`
+
+const coins = `ctx_ver=Z39.88-2004&amp;rft_val_fmt=info%3Aofi%2Ffmt%3Akev%3Amtx%3Ajournal&amp;rft.atitle=Growth`
+
+var exports = []page.Link{
+	{Href: base + "/lists/unit/BIO.bib?type=article", Label: "BibTeX", Type: "application/x-bibtex"},
+	{Href: base + "/lists/unit/BIO.ris?type=article", Label: "RIS", Type: "application/x-research-info-systems"},
+	{Href: base + "/lists/unit/BIO.atom?type=article", Label: "Atom", Type: "application/atom+xml"},
+	{Href: base + "/lists/unit/BIO.csv", Label: "CSV", Type: "text/csv"},
+}
+
+func item(id, html, lang string) page.Item {
+	return page.Item{
+		ID: id, Href: base + "/items/" + id, Lang: lang, HTML: html, COinS: coins, Key: "nowak2024growth",
+		Links: []page.Link{{Href: "https://doi.org/10.5555/1", Label: "DOI"}, {Href: "https://example.org/full.pdf?a=1&b=2", Label: "PDF", Type: "application/pdf"}},
+	}
+}
+
+// plainList is a list as most are.
+func plainList() *page.List {
+	u := base + "/lists/unit/BIO"
+	return &page.List{
+		Title: "Publications of Biology", Lang: "en", Base: base, Self: u + "?type=article&page=2", Canonical: "https://www.institute.example/publications?p=2",
+		Reset: u, Count: 1234, Page: 2, Pages: 412, Limit: 3,
+		First: u + "?type=article", Prev: u + "?type=article", Next: u + "?type=article&page=3", Last: u + "?type=article&page=412",
+		Group: "year", Sort: "-year", Style: "web", Params: []page.Param{{Name: "type", Value: "article"}},
+		Facets: []page.Facet{
+			{Name: "year", Values: []page.FacetValue{
+				{Value: "2024", Label: "2024", Href: u + "?type=article&year=2024", Count: 1200}, {Value: "2023", Label: "2023", Href: u + "?type=article&year=2023", Count: 34},
+			}},
+			{Name: "type", Values: []page.FacetValue{
+				{Value: "article", Label: "Journal article", Href: u, Count: 1234, Active: true}, {Value: "book", Label: "Book", Href: u + "?type=article,book", Count: 7},
+			}},
+			{Name: "topic"},
+		},
+		Exports: exports, Languages: []page.Link{{Href: u + "?type=article&page=2&lang=de", Label: "Deutsch", Type: "de"}},
+		Groups: []page.Group{
+			{Title: "2024", Items: []page.Item{item("65f0c0ffee", citation, "en"), item("65f0c0ffef", `Ohne Links: <i>Über Böden</i>. In: Zeitschrift für Böden 7, S. 1–3.`, "de")}},
+			{Title: "2023", Items: []page.Item{item("65f0c0fff0", citation, "")}},
+		},
+		JSONLD: []byte(`{"@context":"https://schema.org","@type":"ItemList","name":"Publications of Biology"}`),
+		AsOf:   asOf, Generation: 7,
+	}
+}
+
+// germanList is an empty list in German.
+func germanList() *page.List {
+	l := plainList()
+	l.Title, l.Lang, l.Q, l.Sort, l.Count, l.Pages, l.Page, l.Groups = "Publikationen der Biologie", "de", "gibt es nicht", "relevance", 0, 0, 1, nil
+	l.First, l.Prev, l.Next, l.Last, l.JSONLD, l.NoIndex, l.Heading = "", "", "", "", nil, true, 3
+	return l
+}
+
+// hostileList has hostile values wherever a value can be one.
+func hostileList() *page.List {
+	l := plainList()
+	bad := page.Link{Href: "javascript:alert(1)//" + hostile, Label: hostile, Type: hostile}
+	l.Title, l.Q, l.Self, l.Canonical, l.Reset = hostile+long, hostile, base+"/lists/"+hostile+"?"+hostile, base+"/"+hostile, bad.Href
+	l.First, l.Prev, l.Next, l.Last = "javascript:alert(1)", "//evil.example", `/\evil.example`, "data:text/html,x"
+	l.Params = []page.Param{{Name: hostile, Value: hostile}}
+	l.Facets = []page.Facet{{Name: hostile, Label: hostile, Values: []page.FacetValue{{Value: hostile, Label: hostile + long, Href: bad.Href, Active: true}}}}
+	l.Exports, l.Languages = []page.Link{bad}, []page.Link{bad}
+	it := item(hostile, "<b>"+long+"</b>", hostile)
+	it.Key, it.Href, it.Links = hostile, bad.Href, []page.Link{bad}
+	l.Groups = []page.Group{{Title: hostile, Items: []page.Item{it, item("1", "<a href=\"/x\">عنوان</a> \u202e مقال عن التربة (2024)", "ar")}}}
+	l.JSONLD = []byte(`{"name":"</script><script>alert(1)</script><!--"}`)
+	return l
+}
+
+func plainRecord() *page.Record {
+	it := item("65f0c0ffee", citation, "en")
+	return &page.Record{
+		Title: "Growth of Bacillus in H2O & soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Item: it,
+		Authors:  []page.Author{{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"}, {Name: "Małecki, Dariusz"}},
+		Fields:   []page.Param{{Name: "Type", Value: "Journal article"}, {Name: "Year", Value: "2024"}, {Name: "Journal", Value: "Journal of Soil"}},
+		Abstract: "Soil is alive.\nAnd wet.\r\n\r\nA second paragraph.",
+		BibTeX:   "@article{nowak2024growth,\n  title = {Growth of \\textit{Bacillus} in {H\\textsubscript{2}O} \\& soil},\n  author = {Nowak, Anna and Małecki, Dariusz},\n  year = {2024},\n}\n",
+		Meta:     []page.Param{{Name: "citation_title", Value: "Growth of Bacillus in H2O & soil"}, {Name: "citation_author", Value: "Nowak, Anna"}, {Name: "citation_publication_date", Value: "2024"}},
+		JSONLD:   []byte(`{"@context":"https://schema.org","@type":"ScholarlyArticle"}`),
+		Exports:  exports, Lists: []page.Link{{Href: base + "/lists/unit/BIO", Label: "Publications of Biology"}}, AsOf: asOf,
+	}
+}
+
+func hostileRecord() *page.Record {
+	r := plainRecord()
+	r.Title, r.Self, r.Canonical, r.Abstract, r.BibTeX = hostile+long, base+"/items/"+hostile, base+"/"+hostile, hostile+"\n\n"+long, hostile+long
+	r.Authors = []page.Author{{Name: hostile, Href: "javascript:x()", ORCID: hostile}}
+	r.Fields, r.Meta = []page.Param{{Name: hostile, Value: hostile}}, []page.Param{{Name: hostile, Value: hostile}}
+	r.Item = hostileList().Groups[0].Items[0]
+	r.JSONLD = []byte(`{"name":"</script><script>alert(1)</script>"}`)
+	return r
+}
+
+func overview(lang string) *page.Overview {
+	return &page.Overview{
+		Lang: lang, Base: base, Self: base + "/", AsOf: asOf,
+		Sections: []page.Section{
+			{Title: "", Lists: []page.Entry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234}, {Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},
+			{Title: "Units", Lists: []page.Entry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321}, {Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
+			{Title: "Topics"},
+		},
+	}
+}
+
+func hostileOverview() *page.Overview {
+	o := overview(hostile)
+	o.Sections = []page.Section{{Title: hostile, Lists: []page.Entry{{Title: hostile + long, Href: "javascript:x()//" + hostile, Count: -1}}}}
+	return o
+}
+
+// documents are pages and fragments of all kinds, by the name of their golden file.
+func documents() map[string][]byte {
+	wide := plainList()
+	wide.Lang = "de"
+	return map[string][]byte{
+		"fragment": page.Fragment(plainList()), "fragment-empty": page.Fragment(germanList()), "fragment-hostile": page.Fragment(hostileList()),
+		"article": page.SingleFragment(plainRecord()), "article-hostile": page.SingleFragment(hostileRecord()),
+		"list": page.Page(plainList()), "list-german": page.Page(wide), "list-empty": page.Page(germanList()), "list-hostile": page.Page(hostileList()),
+		"item": page.Single(plainRecord()), "item-hostile": page.Single(hostileRecord()),
+		"index": page.Index(overview("de")), "start": page.Start(overview("en")), "start-hostile": page.Start(hostileOverview()),
+		"start-without-lists": page.Start(&page.Overview{Lang: "de", Base: base}),
+		"failure":             page.Failure(404, "Nicht gefunden", "Die Liste "+hostile+" gibt es nicht.", "de"),
+	}
+}

@@ -1,0 +1,206 @@
+package page_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"vitrine/proxy/lists/page"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// hashes are those in the names of files, which change with any of them.
+var hashes = regexp.MustCompile(`\.[0-9a-f]{12}\.(css|js)`)
+
+func TestGolden(t *testing.T) {
+	for name, got := range documents() {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join("testdata", name+".html")
+			got = hashes.ReplaceAll(got, []byte(".hash.$1"))
+			if *update {
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("differs from %s; see it with -update and git diff", file)
+			}
+		})
+	}
+}
+
+// TestMarkup: whatever the values, a document is what we wrote and no more: no script and
+// style but our own, no handlers, no addresses that run, ids that are one each.
+func TestMarkup(t *testing.T) {
+	for name, doc := range documents() {
+		t.Run(name, func(t *testing.T) {
+			root, err := html.Parse(bytes.NewReader(doc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids := map[string]bool{}
+			for n := range root.Descendants() {
+				if n.Type == html.ElementNode {
+					checkElement(t, n, ids)
+				}
+			}
+			for n := range root.Descendants() {
+				for _, a := range n.Attr {
+					if points := a.Key == "for" || a.Key == "aria-labelledby" || a.Key == "data-copy"; points && !ids[a.Val] {
+						t.Errorf("%s=%q points nowhere", a.Key, a.Val)
+					}
+				}
+			}
+		})
+	}
+}
+
+// ours are the elements of our documents and of citations.
+var ours = strings.Fields(`html head meta title link script body header nav main footer section article form input select option label button details summary
+	h1 h2 h3 h4 h5 h6 p div span ol ul li dl dt dd a b i em strong small sub sup u br time pre bdi`)
+
+func checkElement(t *testing.T, n *html.Node, ids map[string]bool) {
+	t.Helper()
+	if !slices.Contains(ours, n.Data) {
+		t.Errorf("element %s", n.Data)
+	}
+	attrs := map[string]string{}
+	for _, a := range n.Attr {
+		attrs[a.Key] = a.Val
+		href := a.Key == "href" || a.Key == "src" || a.Key == "action"
+		switch {
+		case strings.HasPrefix(a.Key, "on") || a.Key == "style":
+			t.Errorf("%s has the attribute %s", n.Data, a.Key)
+		case href && !strings.HasPrefix(a.Val, "https://") && (!strings.HasPrefix(a.Val, "/") || strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, `/\`)) && a.Val != "#vl-main" && a.Val != "#ZgotmplZ":
+			t.Errorf("%s leads to %q", n.Data, a.Val)
+		case strings.ContainsAny(a.Val, "\x00\x07"):
+			t.Errorf("%s has control characters", a.Key)
+		}
+	}
+	if id, ok := attrs["id"]; ok {
+		if ids[id] || !regexp.MustCompile(`^vl-[A-Za-z0-9_-]+$`).MatchString(id) {
+			t.Errorf("id %q is there twice or not valid", id)
+		}
+		ids[id] = true
+	}
+	if n.DataAtom == atom.Script && attrs["type"] != "application/ld+json" && (!regexp.MustCompile(`^(/vitrine)?/lists/[a-z]+\.[0-9a-f]{12}\.js$`).MatchString(attrs["src"]) || n.FirstChild != nil) {
+		t.Errorf("script of the type %q from %q", attrs["type"], attrs["src"])
+	}
+}
+
+// TestFragmentsInOnePage: the ids of lists do not collide, even of the same list.
+func TestFragmentsInOnePage(t *testing.T) {
+	other, filtered := plainList(), plainList()
+	other.Self = base + "/lists/unit-BIO"
+	filtered.Self += "&year=2024"
+	ids := map[string]int{}
+	for _, l := range []*page.List{plainList(), other, filtered} {
+		for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllSubmatch(page.Fragment(l), -1) {
+			if ids[string(m[1])]++; ids[string(m[1])] > 1 {
+				t.Errorf("two of %s", m[1])
+			}
+		}
+	}
+	if len(ids) != 3*5 {
+		t.Errorf("%d ids, want 15", len(ids))
+	}
+}
+
+func TestHeadings(t *testing.T) {
+	for heading, want := range map[int]string{0: "h2 h3 h3", 1: "h1 h2 h2", 2: "h2 h3 h3", 5: "h5 h6 h6", 6: "h6 h6 h6", 7: "h2 h3 h3", -1: "h2 h3 h3"} {
+		l := plainList()
+		l.Heading = heading
+		var got []string
+		for _, m := range regexp.MustCompile(`<(h\d)`).FindAllSubmatch(page.Fragment(l), -1) {
+			got = append(got, string(m[1]))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("h=%d: %v, want %s", heading, got, want)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	for _, tt := range []struct {
+		lang               string
+		count, page, items int
+		want               string
+	}{
+		{"en", 0, 1, 0, "Nothing was found."}, {"de", 0, 1, 0, "Nichts gefunden."},
+		{"en", 1, 1, 1, "1 entry"}, {"de", 1, 1, 1, "1 Eintrag"},
+		{"en", 2, 1, 2, "2 entries"}, {"de-AT", 2, 1, 2, "2 Einträge"}, {"fr", 2, 1, 2, "2 entries"},
+		{"en", 1234567, 1, 25, "1,234,567 entries, 1–25"}, {"de", 1234, 42, 25, "1.234 Einträge, 1.026–1.050"},
+		{"en", 26, 2, 1, "26 entries, 26"}, {"en", 26, 3, 0, "26 entries"}, {"en", 999, 1, 25, "999 entries, 1–25"},
+	} {
+		l := &page.List{Lang: tt.lang, Count: tt.count, Page: tt.page, Limit: 25, Groups: []page.Group{{Items: make([]page.Item, tt.items)}}}
+		if want := `<p class="vl-count">` + tt.want + `</p>`; !bytes.Contains(page.Fragment(l), []byte(want)) {
+			t.Errorf("%d of %d in %s: want %s in\n%s", tt.items, tt.count, tt.lang, want, page.Fragment(l))
+		}
+	}
+}
+
+// TestTexts: templates name no text that there is not.
+func TestTexts(t *testing.T) {
+	for name, doc := range documents() {
+		for _, m := range regexp.MustCompile(`>(?:sort|group|snip)-[a-z-]*<|>[a-z]+-[a-z]+<`).FindAll(doc, -1) {
+			t.Errorf("%s has %s", name, m)
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	names := slices.Sorted(maps.Keys(documents()))
+	for _, f := range page.Files() {
+		if !regexp.MustCompile(`^/lists/[a-z]+\.[0-9a-f]{12}\.(css|js)$`).MatchString(f.Path) || f.Type == "" || len(f.Body) == 0 {
+			t.Errorf("%s of %s, %d bytes", f.Path, f.Type, len(f.Body))
+		}
+		if !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(documents()[name], []byte("/vitrine"+f.Path)) }) {
+			t.Errorf("no page loads %s", f.Path)
+		}
+		for _, word := range []string{"http:", "https:", "@import", "url(", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("} {
+			if bytes.Contains(f.Body, []byte(word)) {
+				t.Errorf("%s has %s", f.Path, word)
+			}
+		}
+	}
+}
+
+func BenchmarkFragment(b *testing.B) {
+	l, items := plainList(), make([]page.Item, 25)
+	for i := range items {
+		items[i] = item(fmt.Sprintf("%024x", i), citation, "en")
+	}
+	l.Groups, l.JSONLD = []page.Group{{Title: "2024", Items: items}}, nil
+	b.ReportAllocs()
+	b.SetBytes(int64(len(page.Fragment(l))))
+	for b.Loop() {
+		page.Fragment(l)
+	}
+}
+
+func BenchmarkPage(b *testing.B) {
+	l := plainList()
+	values := slices.Repeat(l.Facets[0].Values, 50)
+	for i := range l.Facets {
+		l.Facets[i].Values = values
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		page.Page(l)
+	}
+}
