@@ -124,7 +124,7 @@ func TestReleases(t *testing.T) {
 // that a strict Content-Security-Policy would refuse.
 func TestFilesNameNoOther(t *testing.T) {
 	for _, f := range []element.File{element.Script(), element.Style()} {
-		for _, word := range []string{"http://", "https://", "@import", "url(", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", ".style."} {
+		for _, word := range []string{"http://", "https://", "@import", ": url(", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", ".style."} {
 			if strings.Contains(string(f.Body), word) {
 				t.Errorf("%s has %q", f.Path, word)
 			}
