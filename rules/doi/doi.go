@@ -1,0 +1,62 @@
+// Package doi reads the forms in which institutes store a DOI, and writes its address.
+package doi
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+)
+
+// Parse returns the bare DOI in s, which may begin with a resolver's address or "doi:". It
+// returns "" if s has no DOI: "10.", a registrant's number, a slash and what is no space.
+func Parse(s string) string {
+	s = Bare(s)
+	registrant, suffix, ok := strings.Cut(s, "/")
+	if !ok || suffix == "" || strings.ContainsFunc(suffix, func(r rune) bool { return r <= ' ' || r == 0x7f || unicode.IsSpace(r) }) {
+		return ""
+	}
+	number, ok := strings.CutPrefix(registrant, "10.")
+	number, subdivision, divided := strings.Cut(number, ".")
+	if !ok || len(number) < 4 || len(number) > 9 || !digits(number) {
+		return ""
+	}
+	for divided {
+		var part string
+		if part, subdivision, divided = strings.Cut(subdivision, "."); part == "" || !digits(part) {
+			return ""
+		}
+	}
+	return s
+}
+
+// digits reports whether s has digits only.
+func digits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// Bare returns s without a resolver's address or "doi:" in front, whatever the rest is.
+func Bare(s string) string {
+	s = strings.TrimSpace(s)
+	for _, prefix := range [...]string{"https://", "http://", "dx.", "doi.org/", "doi:"} {
+		if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+			s = strings.TrimSpace(s[len(prefix):])
+		}
+	}
+	return s
+}
+
+// kept undoes escapes: the brackets and signs of old DOIs stay readable.
+var kept = strings.NewReplacer("%21", "!", "%28", "(", "%29", ")", "%2A", "*")
+
+// URL returns the address of a bare DOI. It is not escaped for HTML, but has no quotes.
+func URL(doi string) string { return "https://doi.org" + Path(doi) }
+
+// Path escapes an identifier as the path of a URL.
+func Path(id string) string {
+	return kept.Replace((&url.URL{Path: "/" + id}).EscapedPath())
+}
