@@ -6,17 +6,6 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Rules are compiled mapping rules for the rows of one view.
-type Rules struct{}
-
-// Load compiles mapping rules. It reports all mistakes, not just the first; each error
-// begins "name:line: key: ".
-func Load(name string, src []byte) (*Rules, error) { return &Rules{}, nil }
-
-// View returns the rules for the rows of another view (rules.ViewProjects, ViewEvents,
-// ViewPersons). Load returns those for activities.
-func (r *Rules) View(name string) *Rules { return r }
-
 // Read reads a row into an item and reuses the item's slices.
 func (r *Rules) Read(row bson.Raw, it *Item) {
 	*it = Item{Authors: it.Authors[:0], Editors: it.Editors[:0], values: it.values[:0]}
