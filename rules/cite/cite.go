@@ -19,7 +19,7 @@ type Person struct {
 	// Literal is the whole name where there is no family name: an organisation, or a name
 	// stored as one text.
 	Literal string
-	// User and ORCID are those of a public person of the institute, else "".
+	// User and ORCID are those of a public person of the institute (package mark), else "".
 	User, ORCID string
 }
 
@@ -39,6 +39,7 @@ type Item struct {
 	ID  string // the record's _id as text
 	Key string // citation key: ASCII, stable and unique
 
+	View          string // the view of its row, such as rules.ViewActivities
 	Type, Subtype string // as stored
 	Forms         Forms
 
@@ -58,6 +59,3 @@ type Item struct {
 
 	values []bson.RawValue // of the row, by slot
 }
-
-// MetaTag is a <meta> element of an item's page; both parts are plain text.
-type MetaTag struct{ Name, Content string }

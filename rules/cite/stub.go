@@ -1,21 +1,8 @@
 package cite
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/rules/markup"
 )
-
-// Read reads a row into an item and reuses the item's slices.
-func (r *Rules) Read(row bson.Raw, it *Item) {
-	*it = Item{Authors: it.Authors[:0], Editors: it.Editors[:0], values: it.values[:0]}
-}
-
-// Words calls add for each text by which a row is found: title, authors, venue and year.
-func (r *Rules) Words(row bson.Raw, add func(text string, title bool)) {}
-
-// Text returns the title as plain text.
-func (it *Item) Text() string { return markup.Text(it.Title) }
 
 // Links says where the links of an item lead. Activity, Person and Project are templates
 // with {id}; "" is the built-in address and "none" no link.
@@ -59,3 +46,6 @@ func AppendCOinS(dst []byte, it *Item) []byte { return dst }
 
 // Meta returns an item's citation_* tags in the order in which a page has them.
 func Meta(it *Item) []MetaTag { return nil }
+
+// MetaTag is a <meta> element of an item's page; both parts are plain text.
+type MetaTag struct{ Name, Content string }

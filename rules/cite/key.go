@@ -1,0 +1,104 @@
+package cite
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cespare/xxhash/v2"
+	"golang.org/x/text/unicode/norm"
+)
+
+// unremarkable words of a title do not come into a citation key.
+var unremarkable = map[string]bool{
+	"a": true, "an": true, "the": true, "on": true, "of": true, "in": true, "to": true, "for": true, "and": true, "at": true,
+	"with": true, "from": true, "how": true, "why": true, "what": true, "is": true, "are": true, "by": true,
+	"der": true, "die": true, "das": true, "ein": true, "eine": true, "und": true, "zu": true, "zur": true, "zum": true,
+	"im": true, "von": true, "fur": true, "uber": true, "le": true, "la": true, "les": true, "un": true, "une": true,
+}
+
+// maxKeyPart bounds the length of a name or word in a citation key.
+const maxKeyPart = 24
+
+// key returns a citation key: family name, year, first remarkable word of the title, and
+// 40 bits of a hash of the _id, by which it is unique. Texts that are not in a Latin script
+// are left out.
+func key(it *Item) string {
+	var buf [3*maxKeyPart + 20]byte
+	dst := buf[:0]
+	persons := it.Authors
+	if len(persons) == 0 {
+		persons = it.Editors
+	}
+	if len(persons) > 0 {
+		name := persons[0].Family
+		if name == "" {
+			name = persons[0].Literal
+		}
+		dst, _ = appendASCII(dst, name, " ")
+	}
+	if len(dst) == 0 {
+		dst = append(dst, "item"...)
+	}
+	if it.Date.Year > 0 {
+		dst = strconv.AppendInt(dst, int64(it.Date.Year), 10)
+	}
+	for title, n := it.Text(), 0; title != "" && n < 8; n++ {
+		start := len(dst)
+		dst, title = appendASCII(dst, title, "")
+		if len(dst) > start && !unremarkable[string(dst[start:])] {
+			break
+		}
+		dst = dst[:start]
+	}
+	const digits = "abcdefghijkmnpqrstuvwxyz23456789"
+	dst = append(dst, '-')
+	for h, n := xxhash.Sum64String(it.ID), 0; n < 8; n++ {
+		dst = append(dst, digits[h&31])
+		h >>= 5
+	}
+	return string(dst)
+}
+
+// appendASCII appends the first word of a text in small letters of ASCII, and returns what
+// is behind it. The word goes on over the characters of joiners.
+func appendASCII(dst []byte, s, joiners string) (_ []byte, rest string) {
+	start := len(dst)
+	for i := 0; i < len(s); {
+		if c := s[i] | 0x20; s[i] < utf8.RuneSelf {
+			i++
+			switch {
+			case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+				if len(dst) < start+maxKeyPart {
+					dst = append(dst, c)
+				}
+			case len(dst) > start && s[i-1] != '\'' && strings.IndexByte(joiners, s[i-1]) < 0:
+				return dst, s[i:]
+			}
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if len(dst) < start+maxKeyPart-2 {
+			dst = appendLatin(dst, r, s[i:i+n])
+		}
+		i += n
+	}
+	return dst, ""
+}
+
+// undecomposed are Latin letters that do not decompose.
+var undecomposed = map[rune]string{
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ŧ': "t",
+}
+
+// appendLatin appends a letter beyond ASCII, which is s, in letters of ASCII.
+func appendLatin(dst []byte, r rune, s string) []byte {
+	if base := norm.NFKD.PropertiesString(s).Decomposition(); len(base) > 0 && base[0] < utf8.RuneSelf {
+		if c := base[0] | 0x20; c >= 'a' && c <= 'z' {
+			return append(dst, c)
+		}
+		return dst
+	}
+	return append(dst, undecomposed[unicode.ToLower(r)]...)
+}

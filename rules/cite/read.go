@@ -1,0 +1,178 @@
+package cite
+
+import (
+	"strconv"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/doi"
+	"vitrine/rules/ejson"
+	"vitrine/rules/markup"
+	"vitrine/rules/raw"
+)
+
+// Read reads a row into an item and reuses the item's slices. It passes over the fields of
+// the row once; of doubled fields the first counts.
+func (r *Rules) Read(row bson.Raw, it *Item) {
+	values := it.values[:0]
+	if cap(values) < len(r.slots) {
+		values = make([]bson.RawValue, 0, len(r.slots))
+	}
+	values = values[:len(r.slots)]
+	clear(values)
+	fields := raw.Read(row)
+	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
+		if slot, ok := r.slots[string(e.Key)]; ok && values[slot].Type == 0 {
+			values[slot] = e.Value()
+		}
+	}
+	*it = Item{Authors: it.Authors[:0], Editors: it.Editors[:0], values: values, View: r.view}
+	it.ID = clean(ejson.IDText(values[slotID]))
+	it.Type, it.Subtype = text(values[slotType]), text(values[slotSubtype])
+	k := r.kind(it)
+	it.Forms = k.Forms
+	it.fill(k)
+	it.Key = key(it)
+}
+
+// kind returns the kind of an item.
+func (r *Rules) kind(it *Item) *kind {
+	if k := r.subtypes[it.Subtype]; k != nil {
+		return k
+	}
+	if k := r.types[it.Type]; k != nil {
+		return k
+	}
+	return r.fallback
+}
+
+// fill sets the variables of an item from the values of its row.
+func (it *Item) fill(k *kind) {
+	it.Title = markup.Title(it.text(k, vTitle))
+	it.Name = it.text(k, vName)
+	users := publicPersons(it.values[slotMark])
+	it.Authors = appendPersons(it.Authors, it.value(k, vAuthors), users)
+	it.Editors = appendPersons(it.Editors, it.value(k, vEditors), users)
+	it.dates(k)
+	for _, f := range [...]struct {
+		variable int
+		to       *string
+	}{{vContainer, &it.Container}, {vSeries, &it.Series}, {vEvent, &it.Event}, {vAbstract, &it.Abstract}} {
+		*f.to = plain(it.text(k, f.variable)) // stored with the markup of titles
+	}
+	for _, f := range [...]struct {
+		variable int
+		to       *string
+	}{
+		{vVolume, &it.Volume}, {vIssue, &it.Issue}, {vPages, &it.Pages}, {vPublisher, &it.Publisher},
+		{vPlace, &it.Place}, {vEdition, &it.Edition}, {vDegree, &it.Degree}, {vVersion, &it.Version},
+		{vPMID, &it.PMID}, {vISBN, &it.ISBN}, {vISSN, &it.ISSN}, {vLanguage, &it.Language},
+	} {
+		*f.to = it.text(k, f.variable)
+	}
+	it.DOI = doi.Parse(it.text(k, vDOI))
+	if url := it.text(k, vURL); url != "" {
+		it.URL = markup.WebURL(url)
+	}
+}
+
+// value returns the first value that is not empty of those that a variable comes from.
+func (it *Item) value(k *kind, variable int) bson.RawValue {
+	for _, slot := range k.fields[variable] {
+		if v := it.values[slot]; !empty(v) {
+			return v
+		}
+	}
+	return bson.RawValue{}
+}
+
+// text returns the first text that is not empty of those that a variable comes from.
+func (it *Item) text(k *kind, variable int) string {
+	for _, slot := range k.fields[variable] {
+		if s := text(it.values[slot]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// empty reports whether a value says nothing: missing, null, an empty text, list or document.
+func empty(v bson.RawValue) bool {
+	switch v.Type {
+	case 0, bson.TypeNull, bson.TypeUndefined:
+		return true
+	case bson.TypeString:
+		return clean(raw.Text(v)) == ""
+	case bson.TypeArray, bson.TypeEmbeddedDocument:
+		return len(v.Value) <= raw.MinDocument
+	}
+	return false
+}
+
+// text returns a scalar as text, and the texts of an array with ", " between them. A dash
+// says that there is none.
+func text(v bson.RawValue) string {
+	switch v.Type {
+	case 0:
+		return ""
+	case bson.TypeString:
+		if s := clean(raw.Text(v)); s != "-" {
+			return s
+		}
+	case bson.TypeInt32, bson.TypeInt64:
+		return strconv.FormatInt(raw.Int(v), 10)
+	case bson.TypeDouble, bson.TypeDecimal128:
+		if n, whole, ok := raw.Truncate(v); ok && whole {
+			return strconv.FormatInt(n, 10)
+		}
+		if v.Type == bson.TypeDouble && !raw.IsNaN(v) {
+			return strconv.FormatFloat(raw.Double(v), 'g', -1, 64)
+		}
+	case bson.TypeObjectID:
+		return v.ObjectID().Hex()
+	case bson.TypeArray:
+		return joined(v)
+	}
+	return ""
+}
+
+// joined returns the texts of the scalars of an array.
+func joined(array bson.RawValue) string {
+	var all string
+	for e := range raw.Elements(array) {
+		if e.Type == bson.TypeArray {
+			continue
+		}
+		switch s := text(e); {
+		case all == "":
+			all = s
+		case s != "":
+			all += ", " + s
+		}
+	}
+	return all
+}
+
+// items keeps items for Words.
+var items = sync.Pool{New: func() any { return new(Item) }}
+
+// Words calls add for each text by which a row is found: title, authors, venue and year.
+func (r *Rules) Words(row bson.Raw, add func(text string, title bool)) {
+	it := items.Get().(*Item)
+	defer items.Put(it)
+	r.Read(row, it)
+	add(it.Text(), true)
+	add(it.Name, true)
+	for _, persons := range [...][]Person{it.Authors, it.Editors} {
+		for i := range persons {
+			add(persons[i].Name(), false)
+		}
+	}
+	for _, s := range [...]string{it.Container, it.Series, it.Event, it.Publisher, it.Place} {
+		add(s, false)
+	}
+	if it.Date.Year > 0 {
+		add(strconv.Itoa(it.Date.Year), false)
+	}
+}

@@ -1,0 +1,143 @@
+package cite
+
+import (
+	"html"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"vitrine/rules/markup"
+)
+
+// clean returns a stored text as one line of valid UTF-8: without control characters, with
+// one space for each run of white space, and none at its ends.
+func clean(s string) string {
+	if isClean(s) {
+		return s
+	}
+	return strings.TrimSpace(spaced(s))
+}
+
+// isClean reports whether clean would change nothing.
+func isClean(s string) bool {
+	last := byte(' ')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c < ' ' || c == 0x7f || c == ' ' && last == ' ':
+			return false
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError || unprintable(r) {
+				return false
+			}
+			i += n - 1
+		}
+		last = s[i]
+	}
+	return len(s) == 0 || last != ' '
+}
+
+// unprintable reports control characters, line separators and what is no character.
+func unprintable(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r&0xfffe == 0xfffe
+}
+
+// spaced returns a text with one space for each run of white space and control characters.
+func spaced(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	space := false
+	for _, r := range s {
+		if r == ' ' || unprintable(r) {
+			if !space {
+				b.WriteByte(' ')
+			}
+			space = true
+			continue
+		}
+		b.WriteRune(r) // U+FFFD for what is not UTF-8
+		space = false
+	}
+	return b.String()
+}
+
+// plain returns a text stored with the markup of titles without it.
+func plain(s string) string {
+	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
+		return s
+	}
+	return withoutMarkup(markup.Title(s))
+}
+
+// Text returns the title as plain text.
+func (it *Item) Text() string { return withoutMarkup(it.Title) }
+
+// withoutMarkup returns the text of a title.
+func withoutMarkup(title string) string {
+	if strings.IndexByte(title, '<') < 0 && strings.IndexByte(title, '&') < 0 {
+		return title
+	}
+	var b strings.Builder
+	for s := (scanner{rest: title}); s.next(); {
+		b.WriteString(s.text)
+	}
+	return clean(b.String())
+}
+
+// scanner goes through the HTML of a title: texts, and tags between them.
+type scanner struct {
+	rest string
+	text string // "" at a tag
+	tag  string // i, b, sub, sup; "" at a text
+	end  bool   // at an end tag
+}
+
+// next reads a text or a tag; false at the end.
+func (s *scanner) next() bool {
+	if s.rest == "" {
+		return false
+	}
+	if s.rest[0] == '<' {
+		s.text = ""
+		s.tag, s.rest, _ = strings.Cut(s.rest[1:], ">")
+		s.tag, s.end = strings.CutPrefix(s.tag, "/")
+		switch s.tag {
+		case "em":
+			s.tag = "i"
+		case "strong":
+			s.tag = "b"
+		}
+		return true
+	}
+	s.tag = ""
+	if i := strings.IndexByte(s.rest, '<'); i >= 0 {
+		s.text, s.rest = s.rest[:i], s.rest[i:]
+	} else {
+		s.text, s.rest = s.rest, ""
+	}
+	if strings.IndexByte(s.text, '&') >= 0 {
+		s.text = spaced(html.UnescapeString(s.text))
+	}
+	return true
+}
+
+// isLetter reports letters, digits, marks and apostrophes: what words are made of.
+func isLetter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '\''
+	}
+	return r == '\u2019' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+}
+
+// pageRange returns the first and the last page of a range. Other pages are one text.
+func pageRange(pages string) (first, last string) {
+	i := strings.IndexAny(pages, "-\u2013\u2014")
+	if i < 0 {
+		return pages, ""
+	}
+	first, last = strings.TrimSpace(pages[:i]), strings.TrimLeft(pages[i:], "-\u2013\u2014 ")
+	if first == "" || last == "" || strings.ContainsAny(last, "-\u2013\u2014,;") || strings.ContainsAny(first, ",;") {
+		return pages, ""
+	}
+	return first, last
+}
