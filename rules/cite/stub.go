@@ -26,10 +26,6 @@ func (l Links) ToProject(name string) string { return "" }
 // ItemPage returns the address of the page of a record.
 func (l Links) ItemPage(id string) string { return l.Base + "/items/" + markup.PathSegment(id) }
 
-// AppendBibTeX appends an item as one BibTeX entry with a newline at its end, in UTF-8, or
-// with latex in ASCII as far as LaTeX has commands for its characters.
-func AppendBibTeX(dst []byte, it *Item, latex bool) []byte { return dst }
-
 // AppendRIS appends an item as one RIS record, whose lines end in CR LF.
 func AppendRIS(dst []byte, it *Item) []byte { return dst }
 

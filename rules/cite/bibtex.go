@@ -1,0 +1,335 @@
+package cite
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// AppendBibTeX appends an item as one BibTeX entry with a newline at its end, in UTF-8, or
+// with latex in ASCII as far as LaTeX has commands for its characters.
+func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
+	b := bibtex{dst: dst, latex: latex}
+	kind := it.Forms.BibTeX
+	b.dst = append(append(append(append(append(b.dst, '@'), kind...), '{'), it.Key...), ",\n"...)
+	b.title(it.Title)
+	b.persons("author", it.Authors)
+	b.persons("editor", it.Editors)
+	names := bibtexFields[kind]
+	event, container := it.Event, it.Container
+	if names.container == "howpublished" && container == "" {
+		event, container = "", it.Event
+	}
+	b.field(names.container, container)
+	b.field("eventtitle", event)
+	if it.Date.Year > 0 {
+		b.open("year")
+		b.dst = strconv.AppendInt(b.dst, int64(it.Date.Year), 10)
+		b.close()
+	}
+	if it.Date.Month > 0 {
+		b.dst = append(append(append(b.dst, "  month = "...), bibtexMonths[it.Date.Month-1]...), ",\n"...)
+	}
+	b.field("series", it.Series)
+	b.field("volume", it.Volume)
+	b.field("number", it.Issue)
+	b.pages(it.Pages)
+	b.field(names.publisher, it.Publisher)
+	b.field("address", it.Place)
+	b.field("edition", it.Edition)
+	b.field("type", it.Degree)
+	b.field("version", it.Version)
+	b.verbatim("doi", it.DOI)
+	b.verbatim("url", it.URL)
+	b.field("isbn", it.ISBN)
+	b.field("issn", it.ISSN)
+	b.field("pmid", it.PMID)
+	b.field("language", it.Language)
+	b.field("abstract", it.Abstract)
+	return append(b.dst, "}\n"...)
+}
+
+// bibtexFields are the names that container and publisher have in an entry, by its type;
+// "" has no place there.
+var bibtexFields = func() map[string]struct{ container, publisher string } {
+	type names = struct{ container, publisher string }
+	fields := map[string]names{
+		"article":      {"journal", "publisher"},
+		"book":         {"", "publisher"},
+		"misc":         {"howpublished", "publisher"},
+		"techreport":   {"howpublished", "institution"},
+		"manual":       {"howpublished", "organization"},
+		"unpublished":  {"note", "publisher"},
+		"online":       {"organization", "publisher"},
+		"incollection": {"booktitle", "publisher"},
+	}
+	for _, kind := range [...]string{"inproceedings", "inbook", "conference"} {
+		fields[kind] = fields["incollection"]
+	}
+	for _, kind := range [...]string{"phdthesis", "mastersthesis", "thesis"} {
+		fields[kind] = names{"howpublished", "school"}
+	}
+	for _, kind := range [...]string{"proceedings", "booklet"} {
+		fields[kind] = fields["book"]
+	}
+	for _, kind := range [...]string{"dataset", "software"} {
+		fields[kind] = fields["misc"]
+	}
+	return fields
+}()
+
+// bibtexMonths are the abbreviations that every style defines.
+var bibtexMonths = [12]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
+
+// bibtex writes the fields of an entry.
+type bibtex struct {
+	dst   []byte
+	latex bool
+}
+
+// open begins a field.
+func (b *bibtex) open(name string) {
+	b.dst = append(append(append(b.dst, "  "...), name...), " = {"...)
+}
+
+// close ends a field.
+func (b *bibtex) close() { b.dst = append(b.dst, "},\n"...) }
+
+// field writes a field of text unless it is empty or has no name.
+func (b *bibtex) field(name, value string) {
+	if name == "" || value == "" {
+		return
+	}
+	b.open(name)
+	b.text(value)
+	b.close()
+}
+
+// inURL writes what would end a field, or begin a command, as in the path of a URL.
+var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", " ", "%20", "\n", "%0A", "\r", "%0D")
+
+// verbatim writes a field that is not TeX: what reads it takes it as it is.
+func (b *bibtex) verbatim(name, value string) {
+	if value == "" {
+		return
+	}
+	b.open(name)
+	b.dst = append(b.dst, inURL.Replace(value)...)
+	b.close()
+}
+
+// pages writes pages, with two hyphens for a range.
+func (b *bibtex) pages(pages string) {
+	first, last := pageRange(pages)
+	if last == "" {
+		b.field("pages", pages)
+		return
+	}
+	b.open("pages")
+	b.text(first)
+	b.dst = append(b.dst, "--"...)
+	b.text(last)
+	b.close()
+}
+
+// persons writes a list of names. Commas and " and " have a meaning there, so that parts
+// with them stand in braces, as the names of organisations do.
+func (b *bibtex) persons(name string, persons []Person) {
+	for i := range persons {
+		p := &persons[i]
+		if i == 0 {
+			b.open(name)
+		} else {
+			b.dst = append(b.dst, " and "...)
+		}
+		if p.Family == "" {
+			b.braced(p.Literal)
+			continue
+		}
+		b.namePart(p.Family)
+		if p.Given != "" {
+			b.dst = append(b.dst, ", "...)
+			b.namePart(p.Given)
+		} else if strings.IndexByte(p.Family, ' ') >= 0 && !structured(p.Family) {
+			b.dst = append(b.dst, ',') // else its first word is a given name
+		}
+	}
+	if len(persons) > 0 {
+		b.close()
+	}
+}
+
+// braced writes a text in braces of its own.
+func (b *bibtex) braced(s string) {
+	b.dst = append(b.dst, '{')
+	b.text(s)
+	b.dst = append(b.dst, '}')
+}
+
+// namePart writes a part of a name.
+func (b *bibtex) namePart(s string) {
+	if structured(s) {
+		b.braced(s)
+		return
+	}
+	b.text(s)
+}
+
+// structured reports whether a part of a name would be read as several.
+func structured(s string) bool {
+	if strings.IndexByte(s, ',') >= 0 {
+		return true
+	}
+	for word := range strings.FieldsSeq(s) {
+		if strings.EqualFold(word, "and") || strings.EqualFold(word, "others") {
+			return true
+		}
+	}
+	return false
+}
+
+// title writes the title with its markup as commands. Braces keep the capitals of words
+// that have some beyond their first letter.
+func (b *bibtex) title(title string) {
+	if title == "" {
+		return
+	}
+	b.open("title")
+	glued := false // to the text before by a sub or sup tag
+	for s := (scanner{rest: title}); s.next(); {
+		switch {
+		case s.tag == "":
+			ahead := strings.TrimPrefix(s.rest, "</")
+			b.words(s.text, glued, strings.HasPrefix(ahead, "<su") || strings.HasPrefix(ahead, "su"))
+			continue
+		case s.end:
+			b.dst = append(b.dst, '}')
+		default:
+			b.dst = append(append(append(b.dst, '\\'), titleCommands[s.tag]...), '{')
+		}
+		glued = s.tag == "sub" || s.tag == "sup"
+	}
+	b.close()
+}
+
+// titleCommands are the commands of LaTeX for the elements of titles.
+var titleCommands = map[string]string{"i": "textit", "b": "textbf", "sub": "textsubscript", "sup": "textsuperscript"}
+
+// words writes a text of a title. The first and the last word may be glued to a text before
+// and behind.
+func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
+	done := 0 // written before
+	for i := 0; i < len(s); {
+		end, capital, inner := word(s[i:])
+		if end == 0 {
+			_, n := utf8.DecodeRuneInString(s[i:])
+			i += n
+			continue
+		}
+		if inner || capital && (i == 0 && gluedStart || i+end == len(s) && gluedEnd) {
+			b.text(s[done:i])
+			b.braced(s[i : i+end])
+			done = i + end
+		}
+		i += end
+	}
+	b.text(s[done:])
+}
+
+// word returns the end of the word that s begins with, whether it has capitals, and whether
+// some are beyond its first letter.
+func word(s string) (end int, capital, inner bool) {
+	for end < len(s) {
+		if c := s[end]; c < utf8.RuneSelf {
+			if c >= 'A' && c <= 'Z' {
+				capital, inner = true, inner || end > 0
+			} else if !isLetter(rune(c)) {
+				break
+			}
+			end++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[end:])
+		if !isLetter(r) {
+			break
+		}
+		if unicode.IsUpper(r) {
+			capital, inner = true, inner || end > 0
+		}
+		end += n
+	}
+	return end, capital, inner
+}
+
+// text writes plain text, so that TeX reads the same text.
+func (b *bibtex) text(s string) {
+	if b.latex {
+		s = norm.NFC.String(s)
+	}
+	start := len(b.dst)
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c >= utf8.RuneSelf && b.latex:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			b.dst = appendLaTeX(b.dst, r)
+			i += n
+			continue
+		case texPlain[c]:
+			n := i + 1
+			for n < len(s) && texPlain[s[n]] && (!b.latex || s[n] < utf8.RuneSelf) {
+				n++
+			}
+			b.dst = append(b.dst, s[i:n]...)
+			i = n
+			continue
+		case c < ' ' || c == 0x7f:
+			b.dst = append(b.dst, ' ')
+		case ligature(b.dst[start:], c):
+			b.dst = append(append(b.dst, "{}"...), c)
+		default:
+			b.dst = append(b.dst, texEscapes[c]...)
+		}
+		i++
+	}
+}
+
+// ligature reports whether TeX would join a character with the one before.
+func ligature(before []byte, c byte) bool {
+	if len(before) == 0 {
+		return false
+	}
+	switch last := before[len(before)-1]; c {
+	case '-', '\'', ',':
+		return last == c
+	case '`':
+		return last == '`' || last == '?' || last == '!'
+	}
+	return false
+}
+
+// texEscapes are the characters that TeX does not read as themselves, where they cannot
+// be part of a ligature; the rest of ASCII in it is for such.
+var texEscapes = func() (table [utf8.RuneSelf]string) {
+	for c := range table {
+		table[c] = string(rune(c))
+	}
+	for _, c := range "$&#%_" {
+		table[c] = `\` + string(c)
+	}
+	table['\\'], table['^'], table['~'] = `\textbackslash{}`, `\textasciicircum{}`, `\textasciitilde{}`
+	table['<'], table['>'], table['|'] = `\textless{}`, `\textgreater{}`, `\textbar{}` // other characters in old fonts
+	table['{'], table['}'] = `\textbraceleft{}`, `\textbraceright{}`                   // BibTeX counts escaped braces, too
+	return table
+}()
+
+// texPlain has the bytes that stand for themselves whatever is beside them.
+var texPlain = func() (table [256]bool) {
+	for c := range table {
+		table[c] = c >= utf8.RuneSelf || c >= ' ' && c != 0x7f && texEscapes[c] == string(rune(c)) && !strings.ContainsRune("-',`", rune(c))
+	}
+	return table
+}()
