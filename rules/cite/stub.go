@@ -26,12 +26,6 @@ func (l Links) ToProject(name string) string { return "" }
 // ItemPage returns the address of the page of a record.
 func (l Links) ItemPage(id string) string { return l.Base + "/items/" + markup.PathSegment(id) }
 
-// AppendRIS appends an item as one RIS record, whose lines end in CR LF.
-func AppendRIS(dst []byte, it *Item) []byte { return dst }
-
-// AppendCSL appends an item as one object of CSL-JSON.
-func AppendCSL(dst []byte, it *Item) []byte { return append(dst, "{}"...) }
-
 // AppendJSONLD appends an item as one object of schema.org without @context, safe inside
 // a script element.
 func AppendJSONLD(dst []byte, it *Item, l Links) []byte { return append(dst, "{}"...) }
