@@ -1,0 +1,65 @@
+package cite
+
+import (
+	"strings"
+
+	"vitrine/rules"
+	"vitrine/rules/doi"
+	"vitrine/rules/markup"
+)
+
+// Links says where links lead. Activity, Person and Project are templates with {id}, the
+// _id of an activity, a username and a project's name; "" is the built-in address and NoLink
+// none.
+type Links struct {
+	Base                      string // absolute URL of the server, without a slash at its end
+	Activity, Person, Project string
+}
+
+// NoLink is the template of what has no link.
+const NoLink = "none"
+
+// ToItem returns the address of an item, "" for none. Built in is the DOI of an activity,
+// or else its page; the list of a project or a person; the page of everything else.
+func (l Links) ToItem(it *Item) string {
+	switch it.View {
+	case rules.ViewActivities:
+		if l.Activity == "" && it.DOI != "" {
+			return doi.URL(it.DOI)
+		}
+		return filled(l.Activity, it.ID, l.ItemPage(it.ID))
+	case rules.ViewPersons:
+		return l.ToPerson(it.Name)
+	case rules.ViewProjects:
+		if it.Name != "" {
+			return l.ToProject(it.Name)
+		}
+	}
+	return l.ItemPage(it.ID)
+}
+
+// ToPerson returns the address of a person by username, "" for none. Built in is the
+// person's list.
+func (l Links) ToPerson(user string) string {
+	return filled(l.Person, user, l.Base+"/lists/person/"+markup.PathSegment(user))
+}
+
+// ToProject returns the address of a project by name, "" for none. Built in is the
+// project's list.
+func (l Links) ToProject(name string) string {
+	return filled(l.Project, name, l.Base+"/lists/project/"+markup.PathSegment(name))
+}
+
+// ItemPage returns the address of the page of a record.
+func (l Links) ItemPage(id string) string { return l.Base + "/items/" + markup.PathSegment(id) }
+
+// filled returns a template with an id, or the built-in address where it is "".
+func filled(template, id, builtIn string) string {
+	switch {
+	case template == NoLink || id == "":
+		return ""
+	case template == "":
+		return builtIn
+	}
+	return strings.ReplaceAll(template, "{id}", markup.PathSegment(id))
+}
