@@ -1,0 +1,141 @@
+package cite
+
+import (
+	"net/url"
+	"strings"
+
+	"vitrine/rules/doi"
+)
+
+// MetaTag is a <meta> element of an item's page; both parts are plain text.
+type MetaTag struct{ Name, Content string }
+
+// Meta returns an item's citation_* tags, as Google Scholar reads them, in the order in
+// which a page has them.
+func Meta(it *Item) []MetaTag {
+	var tags []MetaTag
+	add := func(name, content string) {
+		if content != "" {
+			tags = append(tags, MetaTag{"citation_" + name, content})
+		}
+	}
+	add("title", it.Text())
+	for i := range it.Authors {
+		p := &it.Authors[i]
+		add("author", p.Inverted())
+		if p.ORCID != "" {
+			add("author_orcid", "https://orcid.org"+doi.Path(p.ORCID))
+		}
+	}
+	for i := range it.Editors {
+		add("editor", it.Editors[i].Inverted())
+	}
+	if it.Date.Year > 0 {
+		add("publication_date", string(it.Date.appendISO(nil, '/')))
+	}
+	add(metaContainers[it.Forms.CSL], it.Container)
+	add("conference_title", it.Event)
+	add("volume", it.Volume)
+	add("issue", it.Issue)
+	first, last := pageRange(it.Pages)
+	add("firstpage", first)
+	add("lastpage", last)
+	switch it.Forms.CSL {
+	case "thesis":
+		add("dissertation_institution", it.Publisher)
+		add("dissertation_name", it.Degree)
+	case "report":
+		add("technical_report_institution", it.Publisher)
+	default:
+		add("publisher", it.Publisher)
+	}
+	add("doi", it.DOI)
+	for isbn := range strings.SplitSeq(it.ISBN, ", ") {
+		add("isbn", isbn)
+	}
+	for issn := range strings.SplitSeq(it.ISSN, ", ") {
+		add("issn", issn)
+	}
+	add("pmid", it.PMID)
+	add("language", it.Language)
+	return tags
+}
+
+// metaContainers are the names of the tag for the container, by CSL's type.
+var metaContainers = map[string]string{
+	"article": "journal_title", "article-journal": "journal_title", "article-magazine": "journal_title", "review": "journal_title",
+	"chapter": "inbook_title", "paper-conference": "conference_title",
+}
+
+// AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped
+// for HTML.
+func AppendCOinS(dst []byte, it *Item) []byte {
+	format, genre, _ := strings.Cut(it.Forms.OpenURL, "/")
+	dst = append(append(dst, "ctx_ver=Z39.88-2004&amp;rft_val_fmt=info%3Aofi%2Ffmt%3Akev%3Amtx%3A"...), format...)
+	add := func(name, value string) {
+		if name != "" && value != "" {
+			dst = append(append(append(append(dst, "&amp;"...), name...), '='), url.QueryEscape(value)...)
+		}
+	}
+	if it.DOI != "" {
+		add("rft_id", "info:doi/"+it.DOI)
+	} else {
+		add("rft_id", it.URL)
+	}
+	names := coinsNames[format]
+	add(names.genre, genre)
+	title := names.title
+	if format == "book" && (genre == "book" || genre == "report") {
+		title = "rft.btitle"
+	}
+	add(title, it.Text())
+	add(names.container, it.Container)
+	add("rft.series", it.Series)
+	coinsPersons(it.Authors, format == "dc", add)
+	if it.Date.Year > 0 {
+		add("rft.date", string(it.Date.appendISO(nil, '-')))
+	}
+	add("rft.volume", it.Volume)
+	add("rft.issue", it.Issue)
+	first, last := pageRange(it.Pages)
+	if last == "" {
+		add("rft.pages", it.Pages)
+	} else {
+		add("rft.pages", first+"-"+last)
+		add("rft.spage", first)
+		add("rft.epage", last)
+	}
+	add(names.publisher, it.Publisher)
+	add("rft.place", it.Place)
+	add("rft.edition", it.Edition)
+	add("rft.degree", it.Degree)
+	add("rft.isbn", it.ISBN)
+	add("rft.issn", it.ISSN)
+	add("rft.language", it.Language)
+	return dst
+}
+
+// coinsNames are the keys of a format of OpenURL.
+var coinsNames = map[string]struct{ genre, title, container, publisher string }{
+	"journal":      {"rft.genre", "rft.atitle", "rft.jtitle", "rft.pub"},
+	"book":         {"rft.genre", "rft.atitle", "rft.btitle", "rft.pub"},
+	"dissertation": {"", "rft.title", "", "rft.inst"},
+	"dc":           {"rft.type", "rft.title", "rft.source", "rft.publisher"},
+}
+
+// coinsPersons adds persons: all as rft.au, the first one also in parts.
+func coinsPersons(persons []Person, dc bool, add func(name, value string)) {
+	for i := range persons {
+		p := &persons[i]
+		switch {
+		case dc:
+			add("rft.creator", p.Inverted())
+		case i == 0 && p.Family != "":
+			add("rft.aulast", p.Family)
+			add("rft.aufirst", p.Given)
+			fallthrough
+		default:
+			add("rft.au", p.Name())
+		}
+	}
+}
