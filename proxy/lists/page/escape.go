@@ -2,6 +2,7 @@ package page
 
 import (
 	"hash/fnv"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -59,6 +60,28 @@ func escape(s string) (string, int) {
 	return "", 0
 }
 
+// appendURL appends a URL for a quoted attribute. Bytes that no URL has are escaped.
+func appendURL(dst []byte, url string) []byte {
+	const digits = "0123456789ABCDEF"
+	done := 0
+	for i := 0; i < len(url); i++ {
+		c := url[i]
+		if plain[c] && !foreign[c] {
+			continue
+		}
+		dst, done = append(dst, url[done:i]...), i+1
+		if c == '&' {
+			dst = append(dst, "&amp;"...)
+		} else {
+			dst = append(dst, '%', digits[c>>4], digits[c&15])
+		}
+	}
+	return append(dst, url[done:]...)
+}
+
+// foreign tells which bytes of plain no URL has.
+var foreign = [256]bool{' ': true, '\n': true, '\t': true, '\\': true, '^': true, '`': true, '{': true, '|': true, '}': true}
+
 // appendJSON appends a JSON value for a script element, which no text of it may end.
 func appendJSON(dst, json []byte) []byte {
 	for _, c := range json {
@@ -76,6 +99,17 @@ func appendJSON(dst, json []byte) []byte {
 func linkable(href string) bool {
 	return strings.HasPrefix(href, "https://") || strings.HasPrefix(href, "http://") ||
 		strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") && !strings.HasPrefix(href, `/\`)
+}
+
+// langTag matches the names of languages that lang may have. Records have other texts there.
+var langTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
+
+// langOf returns the value of lang for an item of another language than what is around it.
+func langOf(it *Item, around string) string {
+	if it.Lang == around || !langTag.MatchString(it.Lang) {
+		return ""
+	}
+	return it.Lang
 }
 
 // appendID appends a text as a part of an id: letters, digits and "-" stay, and any other

@@ -60,6 +60,11 @@ func (f *fragment) attribute(name, value string) {
 	}
 }
 
+// href appends the attribute.
+func (f *fragment) href(url string) {
+	f.dst = append(appendURL(append(f.dst, ` href="`...), url), '"')
+}
+
 // open begins the list, which has its title as its name.
 func (f *fragment) open() {
 	f.dst = append(f.dst, `<section class="vl-list"`...)
@@ -121,9 +126,8 @@ func (f *fragment) list() {
 func (f *fragment) item(it *Item, lang string) {
 	f.dst = append(append(f.dst, `<article class="vl-item" id="`...), f.id...)
 	f.dst = append(appendID(append(f.dst, "__"...), it.ID), '"')
-	if it.Lang != lang {
-		f.attribute("lang", it.Lang)
-	}
+	other := langOf(it, lang)
+	f.attribute("lang", other)
 	f.attribute("data-id", it.ID)
 	f.attribute("data-key", it.Key)
 	f.dst = append(append(f.dst, `><div class="vl-citation" dir="auto">`...), it.HTML...)
@@ -133,7 +137,10 @@ func (f *fragment) item(it *Item, lang string) {
 		f.dst = append(f.dst, `"></span>`...)
 	}
 	if len(it.Links) > 0 || it.Href != "" {
-		f.dst = append(append(f.dst, `<p class="vl-links"`...), f.langOf(it, lang)...)
+		f.dst = append(f.dst, `<p class="vl-links"`...)
+		if other != "" {
+			f.attribute("lang", f.t.code()) // our own texts
+		}
 		f.dst = append(f.dst, '>')
 		for i := range it.Links {
 			f.link("", it.Links[i], "", 0)
@@ -146,14 +153,6 @@ func (f *fragment) item(it *Item, lang string) {
 	f.dst = append(f.dst, "</article>"...)
 }
 
-// langOf returns the attribute of our own texts in an item of another language.
-func (f *fragment) langOf(it *Item, lang string) string {
-	if it.Lang == "" || it.Lang == lang {
-		return ""
-	}
-	return ` lang="` + f.t.code() + `"`
-}
-
 // link appends a link, or its label where the address is none for a link. page is the page
 // of the list that it leads to, or 0.
 func (f *fragment) link(class string, l Link, rel string, page int) {
@@ -163,7 +162,7 @@ func (f *fragment) link(class string, l Link, rel string, page int) {
 	}
 	f.dst = append(f.dst, "<a"...)
 	f.attribute("class", class)
-	f.attribute("href", l.Href)
+	f.href(l.Href)
 	f.attribute("rel", rel)
 	f.attribute("type", l.Type)
 	if page > 0 {

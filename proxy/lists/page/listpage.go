@@ -54,7 +54,7 @@ func (d *document) facets(l *List) []byte {
 		for _, v := range facet.Values {
 			f.dst = append(f.dst, "<li><a"...)
 			if linkable(v.Href) {
-				f.attribute("href", v.Href)
+				f.href(v.Href)
 				f.attribute("rel", "nofollow")
 			}
 			if v.Active {

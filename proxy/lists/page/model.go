@@ -80,6 +80,7 @@ type Param struct{ Name, Value string }
 // Record is an item with a page of its own.
 type Record struct {
 	Title                 string // plain text
+	TitleHTML             string // the title with its inline markup, cleaned; empty: Title
 	Lang                  string // of our texts
 	Base, Self, Canonical string // as in List
 

@@ -44,6 +44,8 @@ type document struct {
 	Filters    []Link
 	Facets     template.HTML
 	Record     *Record
+	TitleHTML  template.HTML
+	TitleLang  string
 	Paragraphs []string
 	Overview   *Overview
 	Choices    []string
@@ -122,7 +124,8 @@ func (d *document) selectOf(name string, values []string, current string) Facet 
 func Single(r *Record) []byte {
 	d := newDocument(r.Title, r.Lang, r.Base, r.Self, r.Canonical)
 	d.Record, d.Meta, d.Alternates, d.Languages = r, r.Meta, typed(r.Exports), r.Languages
-	d.NoIndex, d.AsOf = r.NoIndex, r.AsOf
+	d.NoIndex, d.AsOf, d.TitleHTML = r.NoIndex, r.AsOf, template.HTML(r.TitleHTML)
+	d.TitleLang = langOf(&r.Item, r.Lang)
 	bare := *r
 	bare.Item.Href = "" // it is this page
 	d.Body = template.HTML(SingleFragment(&bare))

@@ -1,7 +1,7 @@
 // The builder of the start page: shows a list as it is chosen, and fills in the snippets.
 
 const builder = document.getElementById("vl-builder");
-const form = builder.querySelector("form");
+const form = builder.querySelector("fieldset");
 const list = document.getElementById("vl-list");
 const status = document.getElementById("vl-status");
 const years = document.getElementById("vl-years");
@@ -104,6 +104,5 @@ form.addEventListener("input", ({ target }) => {
   clearTimeout(timer);
   timer = setTimeout(update, pause);
 });
-form.addEventListener("submit", (event) => event.preventDefault());
 form.hidden = false;
 update();
