@@ -78,8 +78,8 @@ func hostileList() *page.List {
 	l.Title, l.Q, l.Self, l.Canonical, l.Reset = hostile+long, hostile, base+"/lists/"+hostile+"?"+hostile, base+"/"+hostile, bad.Href
 	l.First, l.Prev, l.Next, l.Last = "javascript:alert(1)", "//evil.example", `/\evil.example`, "data:text/html,x"
 	l.Params = []page.Param{{Name: hostile, Value: hostile}}
-	l.Facets = []page.Facet{{Name: hostile, Label: hostile, Values: []page.FacetValue{{Value: hostile, Label: hostile + long, Href: bad.Href, Active: true}}}}
-	l.Exports, l.Languages = []page.Link{bad}, []page.Link{bad}
+	l.Facets = []page.Facet{{Name: hostile, Label: hostile, Values: []page.FacetValue{{Value: hostile, Label: hostile + long, Href: base + "/" + hostile, Active: true}, {Label: hostile, Href: bad.Href}}}}
+	l.Exports, l.Languages = []page.Link{bad}, []page.Link{{Href: bad.Href, Label: hostile, Type: "de"}}
 	it := item(hostile, "<b>"+long+"</b>", hostile)
 	it.Key, it.Href, it.Links = hostile, bad.Href, []page.Link{bad}
 	l.Groups = []page.Group{{Title: hostile, Items: []page.Item{it, item("1", "<a href=\"/x\">عنوان</a> \u202e مقال عن التربة (2024)", "ar")}}}
@@ -90,7 +90,7 @@ func hostileList() *page.List {
 func plainRecord() *page.Record {
 	it := item("65f0c0ffee", citation, "en")
 	return &page.Record{
-		Title: "Growth of Bacillus in H2O & soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Item: it,
+		Title: "Growth of Bacillus in H2O & soil", TitleHTML: "Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Item: it,
 		Authors:  []page.Author{{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"}, {Name: "Małecki, Dariusz"}},
 		Fields:   []page.Param{{Name: "Type", Value: "Journal article"}, {Name: "Year", Value: "2024"}, {Name: "Journal", Value: "Journal of Soil"}},
 		Abstract: "Soil is alive.\nAnd wet.\r\n\r\nA second paragraph.",
@@ -103,6 +103,7 @@ func plainRecord() *page.Record {
 
 func hostileRecord() *page.Record {
 	r := plainRecord()
+	r.TitleHTML = ""
 	r.Title, r.Self, r.Canonical, r.Abstract, r.BibTeX = hostile+long, base+"/items/"+hostile, base+"/"+hostile, hostile+"\n\n"+long, hostile+long
 	r.Authors = []page.Author{{Name: hostile, Href: "javascript:x()", ORCID: hostile}}
 	r.Fields, r.Meta = []page.Param{{Name: hostile, Value: hostile}}, []page.Param{{Name: hostile, Value: hostile}}
