@@ -11,13 +11,14 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
+	"vitrine/cache/view/index/words"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
 
 // Search implements Selection. It reads all rows to count those that have the words.
 func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection, error) {
-	if _, err := s.rows.def.Matcher(terms); err != nil {
+	if err := s.rows.def.Searchable(); err != nil {
 		return nil, err
 	}
 	found := *s
@@ -49,12 +50,9 @@ func (s *storedSelection) decided() bool { return s.exact && len(s.searches) == 
 // words, and with how many terms of the last search are in their title, until it returns
 // false.
 func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(doc bson.Raw, titles int) bool) error {
-	matchers := make([]*index.Matcher, len(s.searches))
+	matchers := make([]*words.Matcher, len(s.searches))
 	for i, terms := range s.searches {
-		var err error
-		if matchers[i], err = s.rows.def.Matcher(terms); err != nil {
-			return err
-		}
+		matchers[i] = words.NewMatcher(terms)
 	}
 	turn := fair.TurnOf(ctx)
 	for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
@@ -66,7 +64,7 @@ func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(d
 			hit, err = filter.Match(s.filter, doc)
 		}
 		for i := 0; i < len(matchers) && hit && err == nil; i++ {
-			titles, hit = matchers[i].Match(doc)
+			titles, hit = matchers[i].Match(func(add func(string, bool)) { s.rows.def.Words(doc, add) })
 			err = turn.Check(ctx)
 		}
 		if err != nil {

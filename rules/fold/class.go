@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -9,13 +10,12 @@ import (
 type class uint8
 
 const (
-	separator  class = iota
-	letter           // a letter or digit
-	mark             // belongs to the letter before
-	hyphen           // joins parts that are words of their own
-	apostrophe       // joins parts that are seldom looked up alone
-	character        // of a script that has no blanks between words
-	ignored          // not seen, or an accent
+	separator class = iota
+	letter          // or a digit
+	mark            // belongs to the letter before
+	joiner          // a hyphen or apostrophe between parts of a compound
+	character       // of a script that has no blanks between words
+	ignored         // not seen, or an accent
 )
 
 // ascii has the classes of ASCII characters.
@@ -24,53 +24,42 @@ var ascii = func() (table [utf8.RuneSelf]class) {
 		switch r := rune(c); {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
 			table[c] = letter
-		case r == '-':
-			table[c] = hyphen
-		case r == '\'', r == '`':
-			table[c] = apostrophe
+		case r == '-', r == '\'', r == '`':
+			table[c] = joiner
 		}
 	}
 	return table
 }()
 
-// accented are the scripts whose words are looked up without their marks, and Inherited,
-// which has the marks of Latin, Greek and others.
-var accented = []*unicode.RangeTable{unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic}
+// joiners are the hyphens and apostrophes beyond ASCII.
+const joiners = "\u2010\u2012\u2013\u2212\u2018\u2019\u201b\u02b9\u02bb\u02bc\u02bd\u02be\u02bf"
 
-// unspaced are the scripts that have no blanks between words.
-var unspaced = []*unicode.RangeTable{
-	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
-}
+// accented are the scripts whose words are looked up without their marks, and Inherited,
+// which has the marks of Latin, Greek and others. unspaced are the scripts that have no
+// blanks between words.
+var (
+	accented = []*unicode.RangeTable{unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic}
+	unspaced = []*unicode.RangeTable{
+		unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+	}
+)
 
 // classOf returns the class of a character beyond ASCII.
 func classOf(r rune) class {
-	switch r {
-	case '\u2010', '\u2011', '\u2012', '\u2013', '\u2212':
-		return hyphen
-	case '\u2018', '\u2019', '\u201b', '\u02b9', '\u02bb', '\u02bc', '\u02bd', '\u02be', '\u02bf':
-		return apostrophe
-	case 'ー':
-		return character
-	case '\u0640': // lengthens Arabic words
-		return ignored
-	}
+	isMark := unicode.Is(unicode.M, r)
 	switch {
-	case unicode.Is(unicode.Cf, r):
+	case strings.ContainsRune(joiners, r):
+		return joiner
+	case r == '\u0640', unicode.Is(unicode.Cf, r), isMark && unicode.In(r, accented...): // U+0640 lengthens Arabic words
 		return ignored
-	case unicode.Is(unicode.M, r):
-		switch {
-		case unicode.In(r, accented...):
-			return ignored
-		case unicode.In(r, unspaced...):
-			return character
-		}
-		return mark
-	case !unicode.IsLetter(r) && !unicode.IsNumber(r):
-		return separator
-	case r >= '\u0e00' && unicode.In(r, unspaced...):
+	case r == 'ー', r >= '\u0e00' && unicode.In(r, unspaced...) && (isMark || unicode.IsLetter(r)):
 		return character
+	case isMark:
+		return mark
+	case unicode.IsLetter(r), unicode.IsNumber(r):
+		return letter
 	}
-	return letter
+	return separator
 }
 
 // special are letters that do not decompose, in lower case, with what they are folded to.
@@ -79,14 +68,14 @@ var special = map[rune]string{
 	'ς': "σ",
 }
 
-// appendFolded appends a letter to a part of a compound that begins at start. It drops an e
+// appendFolded appends a letter to a part, which stands at the end of dst. It drops an e
 // behind a, o or u.
-func appendFolded(dst []byte, start int, r rune) []byte {
+func appendFolded(dst, part []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
 		if r >= 'A' && r <= 'Z' {
 			r += 'a' - 'A'
 		}
-		if r == 'e' && endsInVowel(dst[start:]) {
+		if r == 'e' && endsInVowel(part) {
 			return dst
 		}
 		return append(dst, byte(r))

@@ -21,83 +21,58 @@ type FacetValue struct {
 
 // Facet counts the selected rows by the values at a path, in MongoDB's order. Arrays are
 // opened as in matching, a row counts once for each of its values, and numbers that are
-// equal are one value whatever their type. A row where nothing is, null or an empty array
-// counts nowhere.
-func (s *Selection) Facet(ctx context.Context, path string) ([]FacetValue, error) {
+// equal are one value whatever their type. Rows with nothing, null or an empty array at
+// the path are not counted.
+func (s *Selection) Facet(ctx context.Context, path string) (all []FacetValue, err error) {
 	parsed, err := raw.ParsePath(path)
 	if err != nil {
 		return nil, err
 	}
-	var all []FacetValue
+	turn := fair.TurnOf(ctx)
+	q := query{into: bitset.New(uint(s.snap.size))}
 	for i, seg := range s.snap.segments {
-		index, err := seg.requestedIndex(ctx, parsed)
-		if err != nil {
+		if q.index, err = seg.requestedIndex(ctx, parsed); err != nil {
 			return nil, err
 		}
-		if all, err = s.countValues(ctx, all, index, s.snap.bases[i], seg.rows); err != nil {
-			return nil, err
+		q.base = s.snap.bases[i]
+		values := q.index.values
+		for from, to := 0, 0; from < len(values); from = to {
+			if err := turn.Check(ctx); err != nil {
+				return nil, err
+			}
+			for to = from + 1; to < len(values) && !values[to].Missing && raw.Compare(values[from].Raw, values[to].Raw) == 0; to++ {
+			}
+			if !inFacet(values[from].Value) {
+				continue
+			}
+			if count, first := s.having(&q, from, to); count > 0 {
+				all = append(all, FacetValue{Value: values[from].Raw, Count: count, Sample: s.snap.Doc(first)})
+			}
 		}
 	}
 	return joinFacet(all), nil
 }
 
-// countValues adds the values of a segment's index that selected rows have.
-func (s *Selection) countValues(ctx context.Context, all []FacetValue, x *pathIndex, base Slot, rows []bson.Raw) ([]FacetValue, error) {
-	turn := fair.TurnOf(ctx)
-	for from := 0; from < len(x.values); {
-		if err := turn.Check(ctx); err != nil {
-			return nil, err
-		}
-		to := from + 1
-		for to < len(x.values) && x.values[to].equal(&x.values[from]) {
-			to++
-		}
-		if inFacet(x.values[from].Value) {
-			count, first := s.countHolding(x, from, to, base)
-			if count > 0 {
-				all = append(all, FacetValue{Value: x.values[from].Raw, Count: count, Sample: rows[first]})
+// having counts the selected rows that have one of some values of an index, and returns
+// one of them.
+func (s *Selection) having(q *query, from, to int) (count int, first Slot) {
+	if d := &q.index.values[from]; to == from+1 && d.dense == nil {
+		for _, row := range q.index.rows[d.from:d.to] {
+			if slot := q.base + Slot(row); s.rows.Test(uint(slot)) {
+				if count++; count == 1 {
+					first = slot
+				}
 			}
 		}
-		from = to
+		return count, first
 	}
-	return all, nil
-}
-
-// equal reports whether two values are one in a facet.
-func (d *distinct) equal(other *distinct) bool {
-	return !d.Missing && !other.Missing && raw.Compare(d.Raw, other.Raw) == 0
-}
-
-// countHolding counts the selected rows of a segment that hold one of some values of its
-// index, and returns one of them.
-func (s *Selection) countHolding(x *pathIndex, from, to int, base Slot) (count int, first uint32) {
-	d := &x.values[from]
-	if to == from+1 && d.dense != nil && base == 0 {
-		for _, row := range x.rows[d.from:d.to] {
-			if s.rows.Test(uint(row)) {
-				return int(s.rows.IntersectionCardinality(d.dense)), row
-			}
-		}
-		return 0, 0
+	q.into.ClearAll()
+	for value := from; value < to; value++ {
+		q.add(value)
 	}
-	var seen *bitset.BitSet // a row may hold several of the values
-	if to > from+1 {
-		seen = bitset.New(uint(len(x.rows)))
-	}
-	for i := from; i < to; i++ {
-		for _, row := range x.rows[x.values[i].from:x.values[i].to] {
-			if !s.rows.Test(uint(base)+uint(row)) || seen != nil && seen.Test(uint(row)) {
-				continue
-			}
-			if seen != nil {
-				seen.Set(uint(row))
-			}
-			if count++; count == 1 {
-				first = row
-			}
-		}
-	}
-	return count, first
+	q.into.InPlaceIntersection(s.rows)
+	slot, _ := q.into.NextSet(0)
+	return int(q.into.Count()), Slot(slot)
 }
 
 // FacetDocs is Facet of documents that are not in memory. It keeps the samples.
@@ -115,14 +90,10 @@ func FacetDocs(docs iter.Seq2[bson.Raw, error], path raw.Path) ([]FacetValue, er
 			}
 			return true
 		})
-		var sample bson.Raw
 		for _, v := range raw.SortUnique(values) {
 			value, fresh := known.At(v)
 			if fresh {
-				if sample == nil {
-					sample = slices.Clone(doc)
-				}
-				value.Value, value.Sample = raw.Clone(v), sample
+				value.Value, value.Sample = raw.Clone(v), slices.Clone(doc)
 			}
 			value.Count++
 		}
@@ -130,14 +101,18 @@ func FacetDocs(docs iter.Seq2[bson.Raw, error], path raw.Path) ([]FacetValue, er
 	return joinFacet(known.All), nil
 }
 
+// inFacet reports whether a facet counts a value that matching sees.
+func inFacet(v raw.Value) bool {
+	switch raw.BracketOf(v.Raw.Type) {
+	case raw.BracketMissing, raw.BracketNull, raw.BracketArray:
+		return false
+	}
+	return true
+}
+
 // joinFacet sorts the values of several sets of rows and joins those that are equal.
 func joinFacet(values []FacetValue) []FacetValue {
 	return raw.JoinEqual(values, func(v FacetValue) bson.RawValue { return v.Value }, func(into *FacetValue, from FacetValue) {
 		into.Count += from.Count
 	})
-}
-
-// inFacet reports whether a facet counts a value that matching sees.
-func inFacet(v raw.Value) bool {
-	return !v.Missing && v.Raw.Type != bson.TypeArray && v.Raw.Type != bson.TypeNull && v.Raw.Type != bson.TypeUndefined
 }

@@ -6,11 +6,9 @@ import (
 	"slices"
 
 	"github.com/bits-and-blooms/bitset"
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view/index/words"
-	"vitrine/rules/fold"
 )
 
 // wordIndex is the words of a segment's rows.
@@ -24,25 +22,23 @@ var wordsKey = derivedKey{kind: kindWords}
 // words returns the index of the segment's words.
 func (s *segment) words(def *Definition, workers int) wordIndex {
 	return derive(s, wordsKey, func() wordIndex {
-		return wordIndex{words.Build(len(s.rows), workers, func() words.Reader { return def.reader(s.rows) })}
+		return wordIndex{words.Build(len(s.rows), workers, func(row int, add func(text string, title bool)) { def.Words(s.rows[row], add) })}
 	})
 }
 
-// reader returns a reader of the words of rows.
-func (d *Definition) reader(rows []bson.Raw) words.Reader {
-	var folder fold.Folder
-	return func(row int, add func(word []byte, title bool)) {
-		d.Words(rows[row], func(text string, title bool) {
-			folder.Each(text, func(word []byte) { add(word, title) })
-		})
+// Searchable returns an error if the view declares no words.
+func (d *Definition) Searchable() error {
+	if d.Words == nil {
+		return fmt.Errorf("view %s has no words to search", d.Name)
 	}
+	return nil
 }
 
 // Search returns the selected rows that have all words, which fold.Terms made, the last
 // one as the beginning of a word. An empty word counts as found.
 func (s *Selection) Search(ctx context.Context, terms []string) (*Selection, error) {
-	if s.snap.def.Words == nil {
-		return nil, fmt.Errorf("view %s has no words to search", s.snap.def.Name)
+	if err := s.snap.def.Searchable(); err != nil {
+		return nil, err
 	}
 	found := *s
 	found.rows, found.titles = s.rows.Clone(), nil
@@ -50,20 +46,12 @@ func (s *Selection) Search(ctx context.Context, terms []string) (*Selection, err
 		if term == "" {
 			continue
 		}
-		all, title := bitset.New(uint(s.snap.size)), bitset.New(uint(s.snap.size))
-		for k, seg := range s.snap.segments {
-			if !seg.has(wordsKey) {
-				if err := seg.mayDerive(ctx); err != nil {
-					return nil, err
-				}
-			}
-			index := seg.words(s.snap.def, fair.Workers(ctx))
-			if err := index.mark(ctx, term, i == len(terms)-1, uint(s.snap.bases[k]), all, title); err != nil {
-				return nil, err
-			}
+		all, titles, err := s.snap.having(ctx, term, i == len(terms)-1)
+		if err != nil {
+			return nil, err
 		}
 		found.rows.InPlaceIntersection(all)
-		found.titles = append(found.titles, title)
+		found.titles = append(found.titles, titles)
 	}
 	found.count = int(found.rows.Count())
 	if s.sorted != nil {
@@ -72,42 +60,46 @@ func (s *Selection) Search(ctx context.Context, terms []string) (*Selection, err
 	return &found, nil
 }
 
-// mark adds the rows that have a term to a set, and to another those that have it in
-// their title.
-func (x wordIndex) mark(ctx context.Context, term string, prefix bool, base uint, all, title *bitset.BitSet) error {
+// having returns the slots whose rows have a term, and those that have it in their title.
+func (s *Snapshot) having(ctx context.Context, term string, prefix bool) (all, titles *bitset.BitSet, err error) {
 	turn := fair.TurnOf(ctx)
-	from, to := x.Find(term, prefix)
-	for word := from; word < to; word++ {
-		if (word-from)%checkEvery == 0 {
-			if err := turn.Check(ctx); err != nil {
-				return err
+	all, titles = bitset.New(uint(s.size)), bitset.New(uint(s.size))
+	for i, seg := range s.segments {
+		if !seg.has(wordsKey) {
+			if err := seg.mayDerive(ctx); err != nil {
+				return nil, nil, err
 			}
 		}
-		x.Rows(word, func(row uint32, inTitle bool) {
-			all.Set(base + uint(row))
-			if inTitle {
-				title.Set(base + uint(row))
+		x := seg.words(s.def, fair.Workers(ctx))
+		from, to := x.Find(term, prefix)
+		for word := from; word < to; word++ {
+			if (word-from)%checkEvery == 0 {
+				if err := turn.Check(ctx); err != nil {
+					return nil, nil, err
+				}
 			}
-		})
+			x.Mark(word, uint32(s.bases[i]), all.Words(), titles.Words())
+		}
 	}
-	return nil
+	return all, titles, nil
 }
 
 // ByRelevance returns the selection of Search with the rows first that have the most
 // terms in their titles. Ties are in the view's order.
 func (s *Selection) ByRelevance() *Selection {
-	by := *s
-	by.sorted = nil
-	levels := make([][]Slot, len(s.titles)+1)
-	for slot := range by.All() {
-		missing := 0
-		for _, title := range s.titles {
-			if !title.Test(uint(slot)) {
-				missing++
-			}
+	levels := []*bitset.BitSet{s.rows.Clone()} // the rows with no term in their title, with one and so on
+	for _, titles := range s.titles {
+		levels = append(levels, bitset.New(uint(s.snap.size)))
+		for n := len(levels) - 2; n >= 0; n-- {
+			levels[n+1].InPlaceUnion(levels[n].Intersection(titles))
+			levels[n].InPlaceDifference(titles)
 		}
-		levels[missing] = append(levels[missing], slot)
 	}
-	by.sorted = slices.Concat(levels...)
+	by := *s
+	by.sorted = make([]Slot, 0, s.count)
+	for _, rows := range slices.Backward(levels) {
+		level := Selection{snap: s.snap, rows: rows, count: int(rows.Count())}
+		by.sorted = slices.AppendSeq(by.sorted, level.All())
+	}
 	return &by
 }

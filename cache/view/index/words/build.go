@@ -4,124 +4,108 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"vitrine/rules/fold"
 	"vitrine/rules/parallel"
 )
 
 // buildPart is the least number of rows worth a goroutine of its own.
 const buildPart = 1024
 
-// Reader calls add with the words of a row, as often as it has them. A word is not read
-// after add has returned.
-type Reader func(row int, add func(word []byte, title bool))
-
-// Build indexes rows on up to so many goroutines, each with a reader of its own.
-func Build(rows, workers int, reader func() Reader) *Index {
+// Build indexes the words of rows on up to so many goroutines. Read calls add with the
+// texts of a row, and says of each whether it belongs to the title.
+func Build(rows, workers int, read func(row int, add func(text string, title bool))) *Index {
 	workers = max(1, min(workers, rows/buildPart))
-	parts := make([]*part, workers)
-	parallel.Split(rows, workers, func(w, from, to int) {
-		parts[w] = &part{numbers: make(map[string]uint32)}
-		parts[w].read(reader(), from, to)
-	})
+	parts := make([]part, workers)
+	parallel.Split(rows, workers, func(w, from, to int) { parts[w].read(read, from, to) })
 	return pack(parts)
 }
 
 // part is a stretch of the rows with their words.
 type part struct {
-	words    []string          // in the order in which they are first met
-	numbers  map[string]uint32 // of the words
-	last     []int             // per word, the posting noted last
-	postings []posting         // by row
+	words    []string // in the order in which they are first met
+	postings []posting
 }
 
-// posting notes that a row has the word with that number.
-type posting struct {
-	word uint32
-	row  uint32 // doubled, and one more if the word is in the title
-}
+// posting notes that a row has the word with that number. The row is doubled, and one more
+// if the word is in the title.
+type posting struct{ word, row uint32 }
 
-func (p *part) read(read Reader, from, to int) {
-	row := uint32(0)
-	add := func(word []byte, title bool) {
-		n, known := p.numbers[string(word)]
-		if !known {
-			n = uint32(len(p.words))
-			text := string(word)
-			p.words, p.last = append(p.words, text), append(p.last, -1)
-			p.numbers[text] = n
-		}
-		if at := p.last[n]; at < 0 || p.postings[at].row>>1 != row {
-			p.last[n] = len(p.postings)
-			p.postings = append(p.postings, posting{n, row << 1})
-		}
-		if title {
-			p.postings[p.last[n]].row |= 1
-		}
-	}
-	for i := from; i < to; i++ {
-		row = uint32(i)
-		read(i, add)
+func (p *part) read(read func(row int, add func(text string, title bool)), from, to int) {
+	var folder fold.Folder
+	numbers := make(map[string]uint32)
+	var last []int // per word, where its last posting is, plus one
+	for row := from; row < to; row++ {
+		read(row, func(text string, title bool) {
+			folder.Each(text, func(word []byte) {
+				n, known := numbers[string(word)]
+				if !known {
+					n = uint32(len(p.words))
+					p.words, last = append(p.words, string(word)), append(last, 0)
+					numbers[p.words[n]] = n
+				}
+				if at := last[n]; at == 0 || p.postings[at-1].row>>1 != uint32(row) {
+					p.postings = append(p.postings, posting{n, uint32(row) << 1})
+					last[n] = len(p.postings)
+				}
+				if title {
+					p.postings[last[n]-1].row |= 1
+				}
+			})
+		})
 	}
 }
 
 // pack joins the parts, whose rows follow each other.
-func pack(parts []*part) *Index {
-	var all []string
-	for _, p := range parts {
-		all = append(all, p.words...)
+func pack(parts []part) *Index {
+	var words []string
+	for i := range parts {
+		words = append(words, parts[i].words...)
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	x := &Index{starts: make([]uint32, 1, len(all)+1), ends: make([]uint32, 1, len(all)+1)}
-	size := 0
-	for _, word := range all {
-		size += len(word)
-	}
-	x.text = make([]byte, 0, size)
-	for _, word := range all {
-		x.text = append(x.text, word...)
+	slices.Sort(words)
+	words = slices.Compact(words)
+	x := &Index{starts: make([]uint32, 1, len(words)+1), ends: make([]uint32, 1, len(words)+1)}
+	rows, ends := byWord(parts, words)
+	for i, from := 0, 0; i < len(words); i++ {
+		x.text = append(x.text, words[i]...)
 		x.starts = append(x.starts, uint32(len(x.text)))
-	}
-	rows, ends := byWord(parts, all)
-	from := 0
-	var lists []byte
-	for _, end := range ends {
 		before := uint32(0)
-		for _, row := range rows[from:end] {
-			lists = binary.AppendUvarint(lists, uint64(row>>1-before)<<1|uint64(row&1))
+		for _, row := range rows[from:ends[i]] {
+			x.lists = binary.AppendUvarint(x.lists, uint64(row>>1-before)<<1|uint64(row&1))
 			before = row >> 1
 		}
-		x.ends = append(x.ends, uint32(len(lists)))
-		from = end
+		x.ends = append(x.ends, uint32(len(x.lists)))
+		from = ends[i]
 	}
-	x.lists = append(make([]byte, 0, len(lists)), lists...)
+	x.text, x.lists = slices.Concat(x.text), slices.Concat(x.lists) // without room to grow
 	return x
 }
 
 // byWord lays the rows of each of the words, which are sorted, out behind each other, and
 // returns where those of each word end.
-func byWord(parts []*part, words []string) (rows []uint32, ends []int) {
-	counts := make([]int, len(words)+1) // of word i at i+1
+func byWord(parts []part, words []string) (rows []uint32, ends []int) {
+	starts := make([]int, len(words)+1) // of the rows of word i; first their number, at i+1
 	total := 0
 	for _, p := range parts {
+		places := make([]uint32, len(p.words))
 		for n, word := range p.words {
 			at, _ := slices.BinarySearch(words, word)
-			p.last[n] = at // from here on the word's place
+			places[n] = uint32(at)
 		}
-		for _, posting := range p.postings {
-			counts[p.last[posting.word]+1]++
+		for i := range p.postings {
+			p.postings[i].word = places[p.postings[i].word]
+			starts[p.postings[i].word+1]++
 		}
 		total += len(p.postings)
 	}
 	for i := range words {
-		counts[i+1] += counts[i]
+		starts[i+1] += starts[i]
 	}
 	rows = make([]uint32, total)
 	for _, p := range parts {
 		for _, posting := range p.postings {
-			at := &counts[p.last[posting.word]]
-			rows[*at] = posting.row
-			*at++
+			rows[starts[posting.word]] = posting.row
+			starts[posting.word]++
 		}
 	}
-	return rows, counts[:len(words)]
+	return rows, starts // each is where the next began
 }

@@ -20,39 +20,30 @@ func (x *Index) Memory() int64 {
 	return int64(unsafe.Sizeof(*x)) + int64(cap(x.text)+cap(x.lists)) + 4*int64(cap(x.starts)+cap(x.ends))
 }
 
-// Len returns the number of words.
-func (x *Index) Len() int { return len(x.starts) - 1 }
-
-// word returns a word by its number.
-func (x *Index) word(i int) []byte { return x.text[x.starts[i]:x.starts[i+1]] }
-
 // Find returns the numbers of the words, from one up to another, that are the term or, if
 // prefix is true, begin with it.
 func (x *Index) Find(term string, prefix bool) (from, to int) {
-	key := unsafe.Slice(unsafe.StringData(term), len(term))
-	from = sort.Search(x.Len(), func(i int) bool { return bytes.Compare(x.word(i), key) >= 0 })
-	if !prefix {
-		if from < x.Len() && string(x.word(from)) == term {
-			return from, from + 1
-		}
-		return from, from
-	}
-	n := sort.Search(x.Len()-from, func(i int) bool { return !bytes.HasPrefix(x.word(from+i), key) })
-	return from, from + n
+	word := func(i int) []byte { return x.text[x.starts[i]:x.starts[i+1]] }
+	n, key := len(x.starts)-1, []byte(term)
+	from = sort.Search(n, func(i int) bool { return bytes.Compare(word(i), key) >= 0 })
+	to = from + sort.Search(n-from, func(i int) bool {
+		return !bytes.HasPrefix(word(from+i), key) || !prefix && len(word(from+i)) > len(key)
+	})
+	return from, to
 }
 
-// Rows calls yield with each row that has a word, in order, and whether it has the word in
-// its title.
-func (x *Index) Rows(word int, yield func(row uint32, title bool)) {
+// Mark sets the bits of the rows that have a word, counted from base, and those of the rows
+// that have it in their title.
+func (x *Index) Mark(word int, base uint32, all, titles []uint64) {
 	list := x.lists[x.ends[word]:x.ends[word+1]]
-	row := uint32(0)
-	for len(list) > 0 {
+	for row := base; len(list) > 0; {
 		step, n := uint64(list[0]), 1
 		if step >= 0x80 {
 			step, n = binary.Uvarint(list)
 		}
 		list = list[n:]
 		row += uint32(step >> 1)
-		yield(row, step&1 != 0)
+		all[row/64] |= 1 << (row % 64)
+		titles[row/64] |= step & 1 << (row % 64)
 	}
 }
