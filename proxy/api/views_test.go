@@ -1,0 +1,53 @@
+package api_test
+
+import (
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view/index"
+	"vitrine/proxy/api"
+	"vitrine/rules"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+)
+
+// TestListed: only rows with a mark have words, and only views that lists show.
+func TestListed(t *testing.T) {
+	title := func(string) func(bson.Raw, func(string, bool)) {
+		return func(row bson.Raw, add func(string, bool)) { add(row.Lookup("title").StringValue(), true) }
+	}
+	for i, def := range api.Listed(api.Views(), title) {
+		listed := slices.Contains([]string{rules.ViewActivities, rules.ViewPersons, rules.ViewProjects, rules.ViewEvents}, def.Name)
+		if (def.Words != nil) != listed || api.Listed(api.Views(), nil)[i].Words != nil {
+			t.Errorf("%s: has words: %v", def.Name, def.Words != nil)
+		}
+		if !listed {
+			continue
+		}
+		b, err := index.NewBuilder(def, index.NewBudget(1<<20, 0), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []bson.Raw
+		for _, doc := range []bson.D{
+			{{Key: "_id", Value: "shown"}, {Key: "title", Value: "Moths"}, {Key: mark.Field, Value: bson.D{{Key: "public", Value: true}}}},
+			{{Key: "_id", Value: "hidden"}, {Key: "title", Value: "Moths"}},
+			{{Key: "_id", Value: "odd"}, {Key: "title", Value: "Moths"}, {Key: mark.Field, Value: true}},
+		} {
+			row, err := bson.Marshal(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, row)
+		}
+		sel, err := b.Load(rows).Select(t.Context(), filter.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sel, err = sel.Search(t.Context(), []string{"moth"}); err != nil || sel.Count() != 1 {
+			t.Errorf("%s: Search finds %d rows, %v", def.Name, sel.Count(), err)
+		}
+	}
+}
