@@ -61,7 +61,7 @@ func TestFacesAccessible(t *testing.T) {
 			for _, name := range pages() {
 				v.do(t, chromedp.Navigate(root+name))
 				if name == "start" {
-					v.do(t, chromedp.WaitVisible(chromedp.CSS("#vl-preview .vl-item")))
+					v.do(t, chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
 				}
 				see[any](t, v, string(axe)+"; 0")
 				see[bool](t, v, violations)

@@ -24,7 +24,7 @@ func body(l *List) []byte {
 
 // SingleFragment returns an item as an article to include in other pages.
 func SingleFragment(r *Record) []byte {
-	f := fragment{t: languageOf(r.Lang), id: "vl-item"}
+	f := fragment{t: languageOf(r.Lang), id: "vl_item"}
 	f.item(&r.Item, r.Lang)
 	if len(r.JSONLD) > 0 {
 		f.dst = appendData(f.dst, r.JSONLD)

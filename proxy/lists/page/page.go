@@ -111,6 +111,9 @@ func (d *document) Number(n int) string { return d.language.number(n) }
 // Date is the day of AsOf.
 func (d *document) Date() string { return d.language.date(d.AsOf) }
 
+// HasLists reports whether there are lists to go to.
+func (d *document) HasLists() bool { return d.Overview == nil || len(d.Overview.Sections) > 0 }
+
 // selectOf returns a field with some values, whose texts are under the field's name.
 func (d *document) selectOf(name string, values []string, current string) Facet {
 	f := Facet{Name: name}

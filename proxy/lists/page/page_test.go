@@ -86,14 +86,14 @@ func checkElement(t *testing.T, n *html.Node, ids map[string]bool) {
 		switch {
 		case strings.HasPrefix(a.Key, "on") || a.Key == "style":
 			t.Errorf("%s has the attribute %s", n.Data, a.Key)
-		case href && !strings.HasPrefix(a.Val, "https://") && (!strings.HasPrefix(a.Val, "/") || strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, `/\`)) && a.Val != "#vl-main" && a.Val != "#ZgotmplZ":
+		case href && !strings.HasPrefix(a.Val, "https://") && (!strings.HasPrefix(a.Val, "/") || strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, `/\`)) && a.Val != "#vl_main" && a.Val != "#ZgotmplZ":
 			t.Errorf("%s leads to %q", n.Data, a.Val)
 		case strings.ContainsAny(a.Val, "\x00\x07"):
 			t.Errorf("%s has control characters", a.Key)
 		}
 	}
 	if id, ok := attrs["id"]; ok {
-		if ids[id] || !regexp.MustCompile(`^vl-[A-Za-z0-9_-]+$`).MatchString(id) {
+		if ids[id] || !regexp.MustCompile(`^vl[-_][A-Za-z0-9_-]+$`).MatchString(id) {
 			t.Errorf("id %q is there twice or not valid", id)
 		}
 		ids[id] = true
@@ -154,10 +154,25 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestTexts: templates name no text that there is not.
+// TestTexts: templates name no text that there is not, and pages have none without a label.
 func TestTexts(t *testing.T) {
+	files, err := filepath.Glob("templates/*.tmpl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no templates: %v", err)
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`T "([^"]*)"`).FindAllSubmatch(src, -1) {
+			if !page.HasText(string(m[1])) {
+				t.Errorf("%s: no text %s", file, m[1])
+			}
+		}
+	}
 	for name, doc := range documents() {
-		for _, m := range regexp.MustCompile(`>(?:sort|group|snip)-[a-z-]*<|>[a-z]+-[a-z]+<`).FindAll(doc, -1) {
+		for _, m := range regexp.MustCompile(`>(?:sort|group)-[a-z-]*<`).FindAll(doc, -1) {
 			t.Errorf("%s has %s", name, m)
 		}
 	}

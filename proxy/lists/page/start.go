@@ -11,9 +11,16 @@ func Index(o *Overview) []byte {
 	return d.render("index")
 }
 
-// Start returns the start page: the index and the builder of snippets.
+// Start returns the start page: the index and the builder of snippets. Without lists it
+// leads to the API alone.
 func Start(o *Overview) []byte {
+	if len(o.Sections) == 0 {
+		d := newOverview(o, "api")
+		d.Text = d.T("api-about")
+		return d.render("start")
+	}
 	d := newOverview(o, "start")
+	d.Text = d.T("about")
 	d.Choices = []string{"year", "type", "subtype", "unit", "person", "project", "topic"}
 	d.Selects = []Facet{d.selectOf("group", append([]string{""}, groups...), "")}
 	for _, s := range o.Sections {
@@ -37,7 +44,7 @@ func newOverview(o *Overview, title string) *document {
 type snippet struct {
 	ID, Name string
 	Form     string // the text with {page} and the like in it, for the builder
-	Markup   bool   // it is HTML, in which values are escaped
+	Markup   bool   // it is HTML, in which values are escaped; only such a form has the title
 	Text     string // for the first list
 	Open     bool
 }
@@ -54,7 +61,7 @@ func snippets(base string, list Entry) (all []snippet) {
 		if id == "" {
 			continue
 		}
-		s := snippet{ID: id, Name: snippetNames[id], Form: strings.TrimSpace(form), Markup: strings.HasPrefix(form, "<") && id != "php", Open: len(all) == 0}
+		s := snippet{ID: id, Name: snippetNames[id], Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}"), Open: len(all) == 0}
 		values := []string{"{page}", list.Href, "{html}", list.Href + ".html", "{bib}", list.Href + ".bib", "{path}", strings.TrimPrefix(list.Href, base) + ".html", "{title}", list.Title, "{base}", base}
 		for i := 1; s.Markup && i < len(values); i += 2 {
 			values[i] = html.EscapeString(values[i])

@@ -1,11 +1,11 @@
 // The builder of the start page: shows a list as it is chosen, and fills in the snippets.
 
-const builder = document.getElementById("vl-builder");
+const builder = document.getElementById("vl_builder");
 const form = builder.querySelector("fieldset");
-const list = document.getElementById("vl-list");
-const status = document.getElementById("vl-status");
-const years = document.getElementById("vl-years");
-const preview = document.getElementById("vl-preview");
+const list = document.getElementById("vl_list");
+const status = document.getElementById("vl_status");
+const years = document.getElementById("vl_years");
+const preview = document.getElementById("vl_preview");
 const facets = [...form.querySelectorAll("[data-facet]")];
 const counted = facets.map((field) => field.name).join();
 const shownYears = 40; // of the chart
