@@ -211,11 +211,12 @@ class VitrineList extends HTMLElement {
       event.preventDefault(); // the page may have a form around it
       search();
     };
-    const box = make("input", { type: "search", class: "vl-q", autocomplete: "off", enterkeyhint: "search", input, change: search, keydown });
+    const box = make("input", { type: "search", class: "vl-q", autocomplete: "off", maxlength: 200, enterkeyhint: "search", input, change: search, keydown });
     return make("div", { class: "vl-search", role: "search" }, make("label", {}, make("span", {}, t.search), box));
   }
 
-  #chosen(name) { return this.getAttribute(name)?.split(",").map((value) => value.trim()).filter(Boolean) ?? []; }
+  // #chosen returns the values of a parameter, as they are written: with a backslash before their own commas.
+  #chosen(name) { return (this.getAttribute(name)?.match(/(?:\\.|[^,\\])+/g) ?? []).map((value) => value.trim()).filter(Boolean); }
 
   // #choose sets a parameter for the visitor.
   #choose(name, value) {
@@ -233,10 +234,10 @@ class VitrineList extends HTMLElement {
     for (const [name, values] of Object.entries(facets)) {
       const chosen = this.#chosen(name);
       const chips = values.map(({ value, label, count }) => {
-        const own = String(value ?? "missing"), pressed = chosen.includes(own);
+        const own = String(value ?? "missing").replace(/[\\,]/g, "\\$&"), pressed = chosen.includes(own);
         const others = chosen.filter((other) => other !== own && !other.includes(".."));
         const click = () => this.#choose(name, (pressed ? others : [...others, own]).join());
-        return make("li", {}, make("button", { type: "button", class: "vl-chip", name, value: own, "aria-pressed": pressed, click }, label ?? own, " ", make("span", { class: "vl-n" }, count)));
+        return make("li", {}, make("button", { type: "button", class: "vl-chip", name, value: own, "aria-pressed": pressed, click }, label ?? value, " ", make("span", { class: "vl-n" }, count)));
       });
       const rest = make("ul", {}, ...chips.splice(few));
       const more = make("details", { "data-name": name }, make("summary", {}, `${t.all} (${values.length})`), rest);
@@ -297,7 +298,7 @@ class VitrineList extends HTMLElement {
     const t = this.#texts;
     const form = (type, text) => ({ [type]: new Blob([text], { type }) });
     try {
-      const plain = citation.textContent.replace(/\s+/g, " ").trim();
+      const plain = citation.innerText.replace(/\s+/g, " ").trim();
       await navigator.clipboard.write([new ClipboardItem({ ...form("text/plain", plain), ...form("text/html", citation.outerHTML) })]);
       this.#say(t.copied);
     } catch {
@@ -309,11 +310,7 @@ class VitrineList extends HTMLElement {
 
 if (!customElements.get("vitrine-list")) customElements.define("vitrine-list", VitrineList);
 
-// A page of this server in an iframe says how high it is; around it, <iframe data-vitrine> follows.
-if (parent !== window && location.origin === here.origin) {
-  const root = document.documentElement;
-  new ResizeObserver(() => parent.postMessage({ vitrine: Math.ceil(root.getBoundingClientRect().height) }, "*")).observe(root);
-}
+// Pages of this server say in an iframe how high they are: <iframe data-vitrine> follows.
 addEventListener("message", ({ data, origin, source }) => {
   if (origin !== here.origin || !(data?.vitrine > 0)) return;
   for (const frame of document.querySelectorAll("iframe[data-vitrine]")) if (frame.contentWindow === source) frame.height = data.vitrine;
