@@ -44,7 +44,8 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.field("version", it.Version)
 	b.verbatim("doi", it.DOI)
 	b.verbatim("url", it.URL)
-	b.field("isbn", it.ISBN)
+	isbn, _, _ := strings.Cut(it.ISBN, ", ") // biber knows one
+	b.field("isbn", isbn)
 	b.field("issn", it.ISSN)
 	b.field("pmid", it.PMID)
 	b.field("language", it.Language)
@@ -145,16 +146,17 @@ func (b *bibtex) persons(name string, persons []Person) {
 		} else {
 			b.dst = append(b.dst, " and "...)
 		}
-		if p.Family == "" {
+		switch {
+		case p.Family == "":
 			b.braced(p.Literal)
-			continue
-		}
-		b.namePart(p.Family)
-		if p.Given != "" {
-			b.dst = append(b.dst, ", "...)
-			b.namePart(p.Given)
-		} else if strings.IndexByte(p.Family, ' ') >= 0 && !structured(p.Family) {
-			b.dst = append(b.dst, ',') // else its first word is a given name
+		case p.Given == "" && strings.IndexByte(p.Family, ' ') >= 0:
+			b.braced(p.Family) // else its first word is a given name
+		default:
+			b.namePart(p.Family)
+			if p.Given != "" {
+				b.dst = append(b.dst, ", "...)
+				b.namePart(p.Given)
+			}
 		}
 	}
 	if len(persons) > 0 {
