@@ -13,6 +13,7 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
 )
@@ -84,7 +85,7 @@ func printRows(cmd *cobra.Command, rows iter.Seq2[index.Row, error]) error {
 		if err != nil {
 			return err
 		}
-		line = append(ejson.AppendDocument(line[:0], row.Doc()), '\n')
+		line = append(ejson.AppendDocument(line[:0], display.Strip(row.Doc())), '\n')
 		if _, err := w.Write(line); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
+	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -42,7 +43,7 @@ func appendRecord(dst []byte, row bson.Raw) []byte {
 	elements, _ := row.Elements() // of a broken document, what can be read
 	dst = append(dst, '{')
 	for _, e := range elements {
-		if key := e.Key(); key != "id" {
+		if key := e.Key(); key != "id" && !rules.Reserved(key) {
 			dst = append(ejson.AppendString(dst, key), ':')
 			dst = append(ejson.Append(dst, display.Stored(key, e.Value())), ',')
 		}

@@ -30,7 +30,7 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 	return func(_ context.Context, r Request) (response.Plan, error) {
 		p := r.Params
 		list := listing{view: viewName, filter: e.query.ProjectFilter(p)}.ownOnly(e, r, needed)
-		field := p.StoredField("aggregate")
+		field := p.Field("aggregate")
 		if field == "" && p.Has("full") {
 			list.order = idOrder(true)
 			return list.full("", strippedRow), nil // ignores columns, limit and offset
@@ -71,5 +71,5 @@ func unwoundPeople(field string) string {
 
 // strippedRow is a record as it is stored, without the names that were resolved for it.
 func strippedRow(dst []byte, row index.Row) []byte {
-	return ejson.AppendDocument(dst, display.StoredRecord(display.Strip(row.Doc())))
+	return ejson.AppendDocument(dst, display.StoredRecord(row.Doc()))
 }

@@ -27,7 +27,7 @@ type aggregation struct {
 // aggregation reads aggregate, aggregate_function and aggregate_value. The last
 // two mean nothing without the first.
 func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
-	if by.field = p.StoredField("aggregate"); by.field == "" {
+	if by.field = p.Field("aggregate"); by.field == "" {
 		return by, nil
 	}
 	switch by.function = strings.TrimSpace(p.Text("aggregate_function")); by.function {
@@ -38,7 +38,7 @@ func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	default:
 		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", query.Quoted(by.function))
 	}
-	if by.value = p.StoredField("aggregate_value"); by.value == "" {
+	if by.value = p.Field("aggregate_value"); by.value == "" {
 		return by, rules.Wrongf("aggregate_value", "", "is required: %s needs the path of a number", by.function)
 	}
 	return by, nil

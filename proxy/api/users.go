@@ -12,6 +12,7 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/units"
 )
@@ -38,7 +39,7 @@ func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 // Nothing of a person is rendered: every column is a stored field.
 func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	if len(columns) == 0 {
-		return ejson.AppendDocument(dst, record)
+		return ejson.AppendDocument(dst, display.Strip(record))
 	}
 	id := record.Lookup("_id")
 	dst = ejson.Append(append(dst, `{"_id":`...), id)

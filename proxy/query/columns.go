@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules/display"
+	"vitrine/rules"
 	"vitrine/rules/raw"
 )
 
@@ -52,7 +52,6 @@ func (p Params) Columns(derived ...string) Columns {
 func (p Params) StoredColumns(otherwise ...string) Columns {
 	names := p.columnNames()
 	for _, name := range names {
-		p.checkStored("columns", name)
 		if name != "id" {
 			p.addPaths(name)
 		}
@@ -108,13 +107,6 @@ func (p Params) Field(param string) string {
 	return path
 }
 
-// StoredField is Field for paths of stored fields.
-func (p Params) StoredField(param string) string {
-	path := p.Field(param)
-	p.checkStored(param, path)
-	return path
-}
-
 // checkPath bounds and validates the path of a field.
 func (p Params) checkPath(param, path string) {
 	switch {
@@ -123,6 +115,7 @@ func (p Params) checkPath(param, path string) {
 	case strings.Count(path, ".") >= maxPathParts:
 		p.refuse(param, Printable(path), "has more than %d parts", maxPathParts)
 	}
+	p.checkReserved(param, path)
 	for part := range strings.SplitSeq(path, ".") {
 		if part == "" || part[0] == '$' || strings.IndexByte(part, 0) >= 0 {
 			p.refuse(param, Printable(path), "is not the path of a stored field")
@@ -130,10 +123,10 @@ func (p Params) checkPath(param, path string) {
 	}
 }
 
-// checkStored refuses the field that holds this program's own notes in a row.
-func (p Params) checkStored(param, path string) {
-	if top, _, _ := strings.Cut(path, "."); top == display.Reserved {
-		p.refuse(param, path, "is not the path of a stored field")
+// checkReserved refuses the fields that hold this program's own notes in a row.
+func (p Params) checkReserved(param, path string) {
+	if top, _, _ := strings.Cut(path, "."); rules.Reserved(top) {
+		p.refuse(param, Printable(path), "is not the path of a stored field")
 	}
 }
 

@@ -55,7 +55,8 @@ func (r Reader) search(p Params, c cast) *filter.Filter {
 
 func (r Reader) read(p Params, c cast) *filter.Filter {
 	var f *filter.Filter
-	if text := p.Text("json"); strings.TrimSpace(text) != "" {
+	param := "json"
+	if text := p.Text(param); strings.TrimSpace(text) != "" {
 		f = p.Checked(r.fromJSON(text, c))
 	} else if tree := readBrackets(p); tree == nil {
 		return filter.All()
@@ -65,7 +66,11 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 				kid.cast = value
 			}
 		}
-		f = p.Checked(r.Compile(tree.document(p), filterParam))
+		param = filterParam
+		f = p.Checked(r.Compile(tree.document(p), param))
+	}
+	for _, path := range f.Paths() {
+		p.checkReserved(param, path)
 	}
 	p.addPaths(f.Paths()...)
 	return f

@@ -33,7 +33,6 @@ func TestParameters(t *testing.T) {
 		{"a limit below 0", "limit=-1&offset=5", func(p query.Params) any { return p.Page() }, query.Page{}},
 		{"a language", "lang=de", func(p query.Params) any { p.CheckLanguage(); return p.Language() }, "de"},
 		{"the path of a field", "a= b.c ", func(p query.Params) any { return p.Field("a") }, "b.c"},
-		{"the path of a stored field", "a=id", func(p query.Params) any { return p.StoredField("a") }, "id"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := read(tt.text)

@@ -160,7 +160,7 @@ func everything(p query.Params) error {
 	p.Flag("full")
 	p.Columns()
 	p.StoredColumns()
-	p.StoredField("aggregate")
+	p.Field("aggregate")
 	reader().Filter(p, "projects")
 	reader().ProjectFilter(p)
 	return p.Err()

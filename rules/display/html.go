@@ -25,9 +25,10 @@ func Stored(field string, v bson.RawValue) bson.RawValue {
 	return clean(v)
 }
 
-// StoredRecord applies Stored to every field of a record. It returns doc itself if
-// nothing changes, which is the usual case.
+// StoredRecord applies Stored to every field of a row, and Strip to the row. It returns
+// doc itself if nothing changes.
 func StoredRecord(doc bson.Raw) bson.Raw {
+	doc = Strip(doc)
 	for e := range raw.All(doc) {
 		if holdsHTML[string(e.Key)] && bytes.IndexByte(e.Data, '<') >= 0 {
 			return rebuilt(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, Stored).Value

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
 	"vitrine/rules/raw"
 )
 
@@ -13,7 +14,7 @@ import (
 //	{organizations: [{ref, id, name}, …], persons: [{user, name}, …]}
 //
 // ref is the reference in the record (as text), id the organisation's own _id.
-const Reserved = "_resolved"
+const Reserved = rules.FieldResolved
 
 // Directory knows the people and organisations that records refer to.
 type Directory struct {
@@ -133,16 +134,26 @@ func resolved(row bson.Raw, list, key, text string) bson.Raw {
 	return nil
 }
 
-// Strip returns the record without the reserved field, or the record itself if it has
-// none or cannot be read to its end.
+// Strip returns the record without the fields that are reserved for this program, or the
+// record itself if it has none or cannot be read to its end.
 func Strip(row bson.Raw) bson.Raw {
-	if _, ok := raw.Lookup(row, Reserved); !ok {
+	if !holdsReserved(row) {
 		return row
 	}
 	var b raw.Builder
 	b.Grow(len(row))
-	if err := b.Copy(row, func(name string) bool { return name != Reserved }); err != nil {
+	if err := b.Copy(row, func(name string) bool { return !rules.Reserved(name) }); err != nil {
 		return row
 	}
 	return b.Document()
+}
+
+// holdsReserved reports whether a record has a reserved field.
+func holdsReserved(row bson.Raw) bool {
+	for e := range raw.All(row) {
+		if rules.Reserved(string(e.Key)) {
+			return true
+		}
+	}
+	return false
 }

@@ -3,12 +3,13 @@ package mark
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
 	"vitrine/rules/raw"
 )
 
 // Field is the reserved field of a row that holds the mark. Rows of records that are not
 // public do not have it.
-const Field = "_list"
+const Field = rules.FieldList
 
 // Paths of a mark, as filters, facets and sorts of lists name them.
 const (
@@ -23,6 +24,20 @@ const (
 	Project = Field + ".projects.id"   // names of public projects
 	Topic   = Field + ".topics.id"     // ids in the scholarly catalogue
 )
+
+// Set returns a row with a mark, or without any if the mark is nil: what a record itself
+// holds under Field is none.
+func Set(row, mark bson.Raw) (bson.Raw, error) {
+	if mark != nil {
+		return raw.SetField(row, Field, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: mark})
+	}
+	if _, ok := raw.Lookup(row, Field); !ok {
+		return row, nil
+	}
+	var b raw.Builder
+	err := b.Copy(row, func(name string) bool { return name != Field })
+	return b.Document(), err
+}
 
 // Of returns the mark of a row, nil if the row is not public.
 func Of(row bson.Raw) bson.Raw {
