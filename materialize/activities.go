@@ -70,6 +70,12 @@ func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Jo
 			return func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return row(ctx, fill(record)) }, err
 		}
 	}
+	if parts := job.Part; parts != nil {
+		job.Part = func(deps Deps) func(bson.Raw) ([]byte, error) {
+			part := parts(deps)
+			return func(record bson.Raw) ([]byte, error) { return part(fill(record)) }
+		}
+	}
 	if summarize := job.Summarize; summarize != nil {
 		job.Summarize = func(ctx context.Context, in Input) iter.Seq2[bson.Raw, error] {
 			records := in.Records

@@ -19,42 +19,53 @@ import (
 type hasher struct {
 	seed   uint64
 	digest *xxhash.Digest
+	part   func(record bson.Raw) ([]byte, error) // see Job.Part; nil: nothing
 }
 
-func newHasher(fingerprint string) *hasher {
+func newHasher(fingerprint string, part func(bson.Raw) ([]byte, error)) *hasher {
 	seed := xxhash.Sum64String(fingerprint)
-	return &hasher{seed: seed, digest: xxhash.NewWithSeed(seed)}
+	return &hasher{seed: seed, digest: xxhash.NewWithSeed(seed), part: part}
 }
 
-// sum returns the hash of a record under the seed.
-func (h *hasher) sum(record bson.Raw) uint64 {
+// sum returns the hash of a record, and of what its row takes from related collections,
+// under the seed. An error is that of Job.Part, and the hash is good all the same.
+func (h *hasher) sum(record bson.Raw) (_ uint64, err error) {
 	h.digest.ResetWithSeed(h.seed)
 	h.digest.Write(record) // never fails
-	return h.digest.Sum64()
+	if h.part != nil {
+		var part []byte
+		part, err = h.part(record)
+		h.digest.Write(part)
+	}
+	return h.digest.Sum64(), err
 }
 
-// readDeps loads the collections that a job depends on and returns with them the
-// fingerprint of everything a row is made from besides its record. Documents that
-// cannot be read are given to skip, whose error ends the reading.
+// readDeps loads the collections that a job depends on, and those related to its rows, and
+// returns with them the fingerprint of everything that all rows are made from besides
+// their records. Documents that cannot be read are given to skip, whose error ends the
+// reading.
 func readDeps(ctx context.Context, store Store, job Job, skip func(bson.RawValue, error) error) (Deps, string, error) {
-	if len(job.Deps) == 0 {
-		return Deps{}, job.Fingerprint, nil
-	}
-	deps := make(Deps, len(job.Deps))
+	deps := make(Deps, len(job.Deps)+len(job.Related))
 	digest := xxhash.New()
-	for _, name := range slices.Sorted(slices.Values(job.Deps)) {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(job.Deps, job.Related)))) {
 		docs, err := readSorted(ctx, store, name, skip)
 		if err != nil {
 			return nil, "", fmt.Errorf("read dependency %s: %w", name, err)
+		}
+		deps[name] = docs
+		if !slices.Contains(job.Deps, name) {
+			continue
 		}
 		digest.WriteString(name)
 		digest.Write([]byte{0})
 		for _, d := range docs {
 			digest.Write(d) // a document starts with its length, so their border is part of the sum
 		}
-		deps[name] = docs
 	}
-	if job.Digest != nil {
+	switch {
+	case len(job.Deps) == 0:
+		return deps, job.Fingerprint, nil
+	case job.Digest != nil:
 		return deps, job.Fingerprint + " " + job.Digest(deps), nil
 	}
 	return deps, fmt.Sprintf("%s %016x", job.Fingerprint, digest.Sum64()), nil

@@ -29,6 +29,15 @@ type Job struct {
 	// Digest stands for what rows take from Deps, where that is little of them: other
 	// changes in them leave rows as they are. If nil, rows take everything.
 	Digest func(Deps) string
+	// Related are collections that each row takes a few documents of, as Part says: a
+	// change in one makes the rows stale that have it. They are among the Deps of the
+	// functions below, and held in memory during a run.
+	Related []string
+	// Part makes the function that returns what a record's row takes from Related, by its
+	// bytes. It may return more, such as what it takes from the record. Its error is listed
+	// in the view's health, the record has its row all the same. It is called by one
+	// goroutine.
+	Part func(Deps) func(record bson.Raw) ([]byte, error)
 
 	// Rows makes the function that renders rows. It is called once per run, the
 	// place to index dependencies.
@@ -40,13 +49,21 @@ type Job struct {
 	Summarize func(ctx context.Context, in Input) iter.Seq2[bson.Raw, error]
 }
 
+// partOf returns the function that the job's Part makes, nil without one.
+func (j Job) partOf(deps Deps) func(bson.Raw) ([]byte, error) {
+	if j.Part == nil {
+		return nil
+	}
+	return j.Part(deps)
+}
+
 // RowFunc renders one record's row. It is pure, is called from several goroutines
 // at once, and may return the record itself, but must not change it. A nil row
 // without an error means that the record has no row in this view. The row has the
 // record's _id.
 type RowFunc func(ctx context.Context, record bson.Raw) (bson.Raw, error)
 
-// Deps are the documents of the collections that a job depends on, by collection,
+// Deps are the documents of the collections that a job reads besides its source, by collection,
 // each in order of _id. A missing collection is an empty one.
 type Deps map[string][]bson.Raw
 

@@ -80,7 +80,7 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(batches)
-		return guarded(func() error { return b.read(ctx, b.changes(ctx, deps, newHasher(seed)), batches) })
+		return guarded(func() error { return b.read(ctx, b.changes(ctx, deps, newHasher(seed, b.job.partOf(deps))), batches) })
 	})
 	group.Go(func() error {
 		return guarded(func() error { return b.stage(ctx, pub, row, batches) })
@@ -244,7 +244,11 @@ func (b *build) compare(record bson.Raw, h *hasher) change {
 		b.skips.add(bson.RawValue{}, fmt.Errorf("no _id: %w", err))
 		return change{fresh: true}
 	}
-	c := change{hash: h.sum(record)}
+	hash, err := h.sum(record)
+	if err != nil {
+		b.skips.add(id, err)
+	}
+	c := change{hash: hash}
 	var again bool
 	c.at, again = b.index.meet(id)
 	c.old = b.index.rows[c.at]

@@ -39,7 +39,7 @@ func (r *Runner) watch(ctx context.Context) {
 func (r *Runner) changed(collection string) {
 	var jobs []Job
 	for _, job := range r.o.Jobs {
-		if job.Source == collection || slices.Contains(job.Deps, collection) {
+		if job.Source == collection || slices.Contains(job.Deps, collection) || slices.Contains(job.Related, collection) {
 			jobs = append(jobs, job)
 		}
 	}
@@ -51,7 +51,7 @@ func (r *Runner) changed(collection string) {
 func (r *Runner) collections() []string {
 	var names []string
 	for _, job := range r.o.Jobs {
-		names = append(append(names, job.Source), job.Deps...)
+		names = slices.Concat(names, []string{job.Source}, job.Deps, job.Related)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -44,10 +44,16 @@ func withConfig(cmd *cobra.Command, run func(cmd *cobra.Command, args []string, 
 }
 
 // checks are the parsers of the packages that use a setting.
-var checks = configs.Checks{"cron": func(text string) error {
-	_, err := materialize.ParseSchedule(text, nil)
-	return err
-}}
+var checks = configs.Checks{
+	"cron": func(text string) error {
+		_, err := materialize.ParseSchedule(text, nil)
+		return err
+	},
+	"filter": func(text string) error {
+		_, err := parseListFilter(text)
+		return err
+	},
+}
 
 // loadConfig reads the configuration of a command whose flags configs.AddFlags added.
 func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {

@@ -60,7 +60,9 @@ func TestEmptiedCollections(t *testing.T) {
 	}
 	restore(true)
 	for collection, views := range map[string][]string{
-		"persons": {"persons", "user_units", "projects", "proposals", "spectrum"}, "groups": {"user_units", "spectrum"},
+		"persons":       {"persons", "user_units", "activities", "projects", "proposals", "events", "spectrum"},
+		"groups":        {"persons", "user_units", "activities", "projects", "events", "spectrum"},
+		"projects":      {"projects", "activities"},
 		"organizations": {"projects", "proposals"}, "catalog_topics": {"spectrum"}, "activities": {"activities", "spectrum"},
 	} {
 		if _, err := store.Retain(t.Context(), collection, func(bson.RawValue) bool { return false }); err != nil {

@@ -21,11 +21,6 @@ const (
 	maxRead = 20000 // elements of a stored list that are read
 )
 
-// Views are the views whose rows have marks.
-func Views() []string {
-	return []string{rules.ViewActivities, rules.ViewProjects, rules.ViewPersons, rules.ViewEvents}
-}
-
 // members are the fields that name the persons of a record, by view.
 var members = map[string][]string{
 	rules.ViewActivities: {"authors", "editors"},

@@ -60,7 +60,7 @@ func TestMakeOfAnything(t *testing.T) {
 		}
 		d := mark.NewDirectory(o, docs, docs, docs)
 		for _, record := range docs {
-			for _, view := range mark.Views() {
+			for _, view := range views {
 				made, err := d.Make(view, record)
 				if err != nil || made == nil || raw.Check(made) != nil {
 					t.Fatalf("%s: %s gives %s, %v", view, record, made, err)

@@ -1,0 +1,168 @@
+package materialize_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/materialize"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+)
+
+// docOf reads a document of JSON.
+func docOf(t testing.TB, json string) bson.Raw {
+	t.Helper()
+	d, err := ejson.Parse([]byte(json), ejson.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// marked are the options of a test: a filter that it may change, and its clock.
+type marked struct {
+	public string
+	now    time.Time
+}
+
+func (o *marked) options() mark.Options {
+	f, err := filter.Parse([]byte(o.public), filter.Options{})
+	if err != nil {
+		panic(err)
+	}
+	return mark.Options{Public: f, Now: o.now}
+}
+
+// marksOf returns the marks of a view's rows by _id, "-" for rows without one.
+func marksOf(t *testing.T, store house, view string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, row := range liveRows(t, store, view) {
+		text := "-"
+		if m := mark.Of(row); m != nil {
+			text = string(ejson.AppendDocument(nil, m))
+		}
+		all[ejson.IDText(row.Lookup("_id"))] = text
+	}
+	return all
+}
+
+// TestMarksFollow: whatever makes a record public or not, or gives its mark another
+// content, is in the rows concerned after the next run, and no other row is made anew.
+func TestMarksFollow(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store house) {
+		set := func(collection string, docs ...string) {
+			var all []any
+			for _, d := range docs {
+				all = append(all, docOf(t, d))
+			}
+			store.replace(collection, all...)
+		}
+		o := &marked{public: `{"hide":{"$ne":true},"workflow.status":{"$ne":"rejected"}}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
+		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{
+			materialize.Marked(materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(m{}), nil }, "rules/1"), o.options),
+		}})
+		const (
+			byAnn = `{"_id":"1","authors":[{"user":"ann"}],"units":["LAB"]}`
+			byBob = `{"_id":"2","authors":[{"user":"bob"}],"projects":"MOTH"}`
+			alone = `{"_id":"3","year":"2021"}`
+		)
+		persons := []string{`{"_id":1,"username":"ann","last":"Ada"}`, `{"_id":2,"username":"bob","last":"Bob"}`, `{"_id":3,"username":"eve","last":"Eve"}`}
+		groups := []string{`{"_id":1,"id":"LAB","name":"Lab","parent":"INST"}`, `{"_id":2,"id":"INST","name":"Institute"}`}
+		set("activities", byAnn, byBob, alone)
+		set("persons", persons...)
+		set("groups", groups...)
+		set("projects", `{"_id":1,"name":"MOTH","title":"Moths","public":true}`)
+		tests := []struct {
+			name    string
+			change  func()
+			changed int
+			id, has string // what the mark of one row has
+		}{
+			{"at first", func() {}, 3, "1", `"persons":[{"id":"ann","name":"Ada"}]`},
+			{"nothing", func() {}, 0, "1", `"in":["LAB","INST"]`},
+			{"a record is hidden", func() { set("activities", byAnn, byBob, `{"_id":"3","year":"2021","hide":true}`) }, 1, "3", "-"},
+			{"and no longer", func() { set("activities", byAnn, byBob, alone) }, 1, "3", `{"public":true,"year":2021}`},
+			{"a record is rejected", func() { set("activities", byAnn, byBob, `{"_id":"3","workflow":{"status":"rejected"}}`) }, 1, "3", "-"},
+			{"a record brings a mark of its own", func() { set("activities", byAnn, byBob, `{"_id":"3","hide":true,"_list":{"public":true}}`) }, 1, "3", "-"},
+			{"a unit is renamed", func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor","parent":"INST"}`, groups[1]) }, 1, "1", `"units":[{"id":"LAB","name":"Labor"}]`},
+			{"a unit moves", func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor"}`, groups[1]) }, 1, "1", `"in":["LAB"]`},
+			{"a unit that no row has", func() { set("groups", `{"_id":1,"id":"LAB","name":"Labor"}`, `{"_id":2,"id":"INST"}`) }, 0, "1", `"in":["LAB"]`},
+			{"a person is hidden", func() { set("persons", persons[0], `{"_id":2,"username":"bob","last":"Bob","hide":true}`, persons[2]) }, 1, "2", `{"public":true,"projects":[{"id":"MOTH","title":"Moths"}]}`},
+			{"a person changes otherwise", func() {
+				set("persons", `{"_id":1,"username":"ann","last":"Ada","mail":"x"}`, `{"_id":2,"username":"bob","last":"Bob","hide":true}`, persons[2])
+			}, 0, "1", `"id":"ann"`},
+			{"a project is no longer public", func() { set("projects", `{"_id":1,"name":"MOTH","title":"Moths"}`) }, 1, "2", `{"public":true}`},
+			{"another rule for what is public", func() { o.public = `{"year":{"$exists":false},"authors.user":{"$ne":"bob"}}` }, 2, "2", "-"},
+		}
+		for _, tt := range tests {
+			tt.change()
+			want := materialize.Counts{Scanned: 3, Rendered: tt.changed, Changed: tt.changed}
+			result := materialize.Published
+			if tt.changed == 0 {
+				result = materialize.Unchanged
+			}
+			t.Log(tt.name)
+			wantCounts(t, once(t, r, materialize.Request{}), result, want)
+			if got := marksOf(t, store, "activities")[tt.id]; !strings.Contains(got, tt.has) {
+				t.Errorf("%s: row %s has the mark %s, want %s", tt.name, tt.id, got, tt.has)
+			}
+		}
+	})
+}
+
+// TestMarksOfPersons: the unit of a person is in the mark until the membership has ended.
+func TestMarksOfPersons(t *testing.T) {
+	store := newFakeStore()
+	store.replace("persons", member(1, "ada", "2026-11-22"), member(2, "bob", "2030-01-01"))
+	o := &marked{public: `{}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
+	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{materialize.Marked(materialize.Plain("persons"), o.options)}})
+	for _, changed := range []int{2, 0, 1, 0} {
+		if out := once(t, r, materialize.Request{}); out.Changed != changed {
+			t.Errorf("at %s: %d rows changed, want %d", o.now, out.Changed, changed)
+		}
+		o.now = o.now.Add(30 * time.Minute)
+	}
+}
+
+// TestUndecidedMark: a record for which the rule cannot be computed keeps its row, is in no
+// list, and is named in the view's health by every run.
+func TestUndecidedMark(t *testing.T) {
+	store := newFakeStore()
+	store.replace("conferences", m{{Key: "_id", Value: 1}, {Key: "level", Value: "high"}}, m{{Key: "_id", Value: 2}, {Key: "level", Value: "7"}})
+	o := &marked{public: `{"$expr":{"$gt":[{"$toInt":"$level"},1]}}`}
+	r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{materialize.Marked(materialize.Plain("events"), o.options)}})
+	for range 2 {
+		out := once(t, r, materialize.Request{})
+		if out.Skipped != 1 || len(out.Skips) != 1 || !strings.Contains(out.Skips[0].Err.Error(), "left out of lists: lists.public: ") {
+			t.Errorf("got %s, skips %v", out.Result, out.Skips)
+		}
+	}
+	rows := 0
+	for range store.views["events"].rows {
+		rows++
+	}
+	if rows != 2 {
+		t.Errorf("%d rows, want 2", rows)
+	}
+}
+
+// TestOnlySomeViewsHaveMarks: jobs of other views stay as they are.
+func TestOnlySomeViewsHaveMarks(t *testing.T) {
+	for view, marks := range map[string]bool{"persons": true, "projects": true, "events": true, "journals": false, "proposals": false, "user_units": false} {
+		job := materialize.Marked(materialize.Plain(view), (&marked{public: `{}`}).options)
+		row, err := job.Rows(materialize.Deps{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := row(context.Background(), docOf(t, `{"_id":1,"public":true}`))
+		if _, lookup := got.LookupErr(mark.Field); err != nil || (lookup == nil) != marks {
+			t.Errorf("%s: got %s, %v", view, got, err)
+		}
+	}
+}
