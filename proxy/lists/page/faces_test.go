@@ -10,34 +10,53 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// envFaces names the folder where the npm project of cmd/vitrine/testdata/faces is
-// installed.
+// envFaces turns on the tests with programs of others. It may name a folder where they are
+// installed already.
 const envFaces = "VITRINE_TEST_FACES"
 
-// installed returns the path of a file of the npm project, or skips the test.
-func installed(t *testing.T, file string) string {
+// programs returns the folder with the programs of others, which come from npm.
+func programs(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv(envFaces)
-	if dir == "" {
-		t.Skip("needs parsers from npm: .ci/run faces")
+	switch {
+	case dir == "":
+		t.Skip("needs npm and its registry: set " + envFaces + "=1")
+	case filepath.IsAbs(dir):
+		return filepath.Join(dir, "node_modules")
 	}
-	return filepath.Join(dir, "node_modules", file)
+	dir = t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../../cmd/vitrine/testdata/faces")); err != nil {
+		t.Fatal(err)
+	}
+	install := exec.CommandContext(t.Context(), "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
+	install.Dir = dir
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", install, err, out)
+	}
+	return filepath.Join(dir, "node_modules")
 }
 
-// TestFacesHTML: a validator finds nothing wrong with the documents. TestGolden holds the
-// golden files to what is written now.
-func TestFacesHTML(t *testing.T) {
+// TestFaces: programs of others find nothing wrong with the documents.
+func TestFaces(t *testing.T) {
+	modules := programs(t)
+	t.Run("valid", func(t *testing.T) { checkValid(t, filepath.Join(modules, ".bin", "html-validate")) })
+	t.Run("accessible", func(t *testing.T) { checkAccessible(t, filepath.Join(modules, "axe-core", "axe.min.js")) })
+}
+
+// checkValid runs a validator on the golden files, which TestGolden holds to what is
+// written now.
+func checkValid(t *testing.T, validator string) {
 	files, err := filepath.Glob("testdata/*.html")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no golden files: %v", err)
 	}
-	validate := exec.CommandContext(t.Context(), installed(t, ".bin/html-validate"), append([]string{"--config", "testdata/htmlvalidate.json"}, files...)...)
+	validate := exec.CommandContext(t.Context(), validator, append([]string{"--config", "testdata/htmlvalidate.json"}, files...)...)
 	if out, err := validate.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// violations runs axe, with all menus open, and returns what it finds.
+// violations runs axe, with all menus open, and keeps what it finds.
 const violations = `(() => {
 	for (const menu of document.querySelectorAll("details")) { menu.removeAttribute("name"); menu.open = true; }
 	globalThis.found = undefined;
@@ -47,10 +66,9 @@ const violations = `(() => {
 	return true;
 })()`
 
-// TestFacesAccessible: axe finds nothing to complain about in the pages, light and dark,
-// narrow and wide.
-func TestFacesAccessible(t *testing.T) {
-	axe, err := os.ReadFile(installed(t, "axe-core/axe.min.js"))
+// checkAccessible runs axe in the pages, light and dark, narrow and wide.
+func checkAccessible(t *testing.T, file string) {
+	axe, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

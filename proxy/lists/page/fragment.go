@@ -99,7 +99,7 @@ func (f *fragment) title() { f.heading(0, "vl-title", f.id+titleID, f.l.Title) }
 // list appends what is below the title.
 func (f *fragment) list() {
 	number := max(f.l.Page-1, 0)*f.l.Limit + 1
-	f.dst = append(f.dst, `<p class="vl-count">`...)
+	f.dst = append(f.dst, `<p class="vl-count" dir="auto">`...)
 	f.dst = append(appendText(f.dst, f.t.shown(f.l, f.n)), "</p>\n"...)
 	for i := range f.l.Groups {
 		g := &f.l.Groups[i]
@@ -187,7 +187,7 @@ func (f *fragment) pager() {
 	}
 	to("first", l.First, "", 1)
 	to("prev", l.Prev, "prev", l.Page-1)
-	f.dst = appendText(append(f.dst, `<span class="vl-here">`...), f.t.page(l.Page, l.Pages))
+	f.dst = appendText(append(f.dst, `<span class="vl-here" dir="auto">`...), f.t.page(l.Page, l.Pages))
 	f.dst = append(f.dst, "</span> "...)
 	to("next", l.Next, "next", l.Page+1)
 	to("last", l.Last, "", l.Pages)
