@@ -64,6 +64,9 @@ func (a *assignment) apply(c *Config) []*Error {
 	switch isMap := dst.Kind() == reflect.Map; {
 	case isMap && a.entry == "":
 		dst.Set(reflect.MakeMap(dst.Type()))
+	case a.key.fields != nil:
+		c.addSection(a.key, a.entry)
+		return nil // its settings have origins, it has none
 	case isMap:
 		v, mistakes := a.value(dst.Type().Elem(), c.checks)
 		if len(mistakes) > 0 {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,6 +67,24 @@ func (k *Key) checkScalar(v reflect.Value, checks Checks) error {
 	}
 	if (v.CanInt() && v.Int() < 0) || (v.CanFloat() && v.Float() < 0) {
 		return fmt.Errorf("may not be negative, have %v", v)
+	}
+	return nil
+}
+
+// slugs are the names that a list may have; builtIn are those of lists that there are anyway,
+// and of their parents.
+var (
+	slugs   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	builtIn = []string{"activities", "projects", "persons", "events", "unit", "person", "project", "topic", "list"}
+)
+
+// checkSlug checks the name of a list, which is a part of its address.
+func checkSlug(name string) error {
+	switch {
+	case !slugs.MatchString(name):
+		return fmt.Errorf("want a name of small letters, digits and hyphens such as bio-papers, have %q", name)
+	case slices.Contains(builtIn, name):
+		return errors.New("is the name of a list that there is anyway: choose another")
 	}
 	return nil
 }

@@ -48,6 +48,21 @@ func (c *Config) use(values bundle, name string) {
 	}
 }
 
+// addSection adds a section with its defaults to a map of sections.
+func (c *Config) addSection(k *Key, name string) {
+	sections := k.field(c)
+	if sections.IsNil() {
+		sections.Set(reflect.MakeMap(k.typ))
+	}
+	sections.SetMapIndex(reflect.ValueOf(name), reflect.New(k.typ.Elem().Elem()))
+	for _, field := range k.Section(name) {
+		if field.Default != "" {
+			c.setBuiltIn(&field, field.Default, Place{})
+			delete(c.origins, field.Path)
+		}
+	}
+}
+
 // setBuiltIn sets a value that this package itself gives, so a mistake in it is one of
 // programming.
 func (c *Config) setBuiltIn(k *Key, text string, place Place) {

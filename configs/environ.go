@@ -37,6 +37,8 @@ func (r *reader) environ(environ []string) {
 			}
 		}
 		switch {
+		case k == nil && findKey(func(k *Key) bool { return k.fields != nil && envName(k.Path) == name }) != nil:
+			r.mistake(place, "", "only a file can give this setting")
 		case k == nil:
 			r.mistake(place, "", "unknown variable"+didYouMeanVariable(name))
 		case set[k] != "":
@@ -126,6 +128,8 @@ func (k *Key) checkEntry(name string) error {
 	switch {
 	case name == "":
 		return errors.New("an entry needs a name")
+	case k.fields != nil:
+		return checkSlug(name)
 	case k.entries == nil || slices.Contains(k.entries, name):
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,7 +34,7 @@ func (r *fileReader) read() {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc, next yaml.Node
 	if err = decoder.Decode(&doc); err == nil {
-		r.section("", doc.Content[0])
+		r.section(keys, "", doc.Content[0])
 		if err = decoder.Decode(&next); err == nil {
 			r.mistake(next.Line, "", "a second document begins here; write all settings in one")
 		}
@@ -55,9 +56,9 @@ func (r *fileReader) mistake(line int, key, reason string) {
 
 func (r *fileReader) place(line int) Place { return Place{File: r.name, Line: line} }
 
-// section reads a mapping whose keys are settings and further sections; path is
-// its dotted name, empty for the whole file.
-func (r *fileReader) section(path string, node *yaml.Node) {
+// section reads a mapping whose keys are settings, of those given, and further sections;
+// path is its dotted name, empty for the whole file.
+func (r *fileReader) section(keys []Key, path string, node *yaml.Node) {
 	node = resolved(node)
 	if node.Tag == "!!null" {
 		return // a section with all its keys commented out
@@ -67,12 +68,12 @@ func (r *fileReader) section(path string, node *yaml.Node) {
 		return
 	}
 	r.eachKey(path, node, func(name, full string, line int, value *yaml.Node) {
-		if k := findKey(func(k *Key) bool { return k.Path == full }); k != nil {
-			r.value(assignment{key: k, place: r.place(line)}, k.typ, value)
-		} else if findKey(func(k *Key) bool { return strings.HasPrefix(k.Path, full+".") }) != nil {
-			r.section(full, value)
+		if i := slices.IndexFunc(keys, func(k Key) bool { return k.Path == full }); i >= 0 {
+			r.value(assignment{key: &keys[i], place: r.place(line)}, keys[i].typ, value)
+		} else if slices.ContainsFunc(keys, func(k Key) bool { return strings.HasPrefix(k.Path, full+".") }) {
+			r.section(keys, full, value)
 		} else {
-			r.mistake(line, full, "unknown key"+didYouMean(full, pathsFrom(path)))
+			r.mistake(line, full, "unknown key"+didYouMean(full, pathsFrom(keys, path)))
 		}
 	})
 }
@@ -100,9 +101,9 @@ func (r *fileReader) eachKey(path string, node *yaml.Node, do func(name, full st
 	}
 }
 
-// pathsFrom returns the dotted names of all settings and sections, those directly in a
+// pathsFrom returns the dotted names of settings and their sections, those directly in a
 // section first: as suggestions they win over equally near ones elsewhere.
-func pathsFrom(section string) []string {
+func pathsFrom(keys []Key, section string) []string {
 	var near, far []string
 	for i := range keys {
 		for path, parent := keys[i].Path, ""; path != ""; path = parent {
@@ -139,7 +140,13 @@ func (r *fileReader) value(a assignment, t reflect.Type, node *yaml.Node) {
 					r.mistake(line, full, err.Error())
 					return
 				}
-				r.value(assignment{key: a.key, place: r.place(line), entry: name}, t.Elem(), value)
+				entry := assignment{key: a.key, place: r.place(line), entry: name}
+				if a.key.fields != nil {
+					r.given = append(r.given, entry)
+					r.section(a.key.Section(name), full, value)
+					return
+				}
+				r.value(entry, t.Elem(), value)
 			})
 			return
 		}

@@ -8,10 +8,10 @@ type Lists struct {
 	Public string `yaml:"public" default:"{\"hide\": {\"$ne\": true}, \"workflow.status\": {\"$nin\": [\"rejected\", \"in-review\"]}}" check:"required filter"`
 	// Address of this server as clients see it, `https://HOST[/PATH]`, for the absolute URLs in feeds, exports and JSON-LD. Empty: the one that a request asks for.
 	BaseURL string `yaml:"base_url" check:"base"`
+	// Lists with a name of their own, at `/lists/NAME`: by name, their settings. A name has small letters, digits and hyphens. Only a file can give them.
+	Named map[string]*NamedList `yaml:"named"`
 	// Where links in lists lead.
 	Links ListLinks `yaml:"links"`
-	// Lists with a name of their own, at `/lists/NAME`. A name has small letters, digits and hyphens. Only a file can give them.
-	Named map[string]*NamedList `yaml:"-"`
 }
 
 // ListLinks are templates of links: a web address, or a path from the root of the page's site, with `{id}` in it.

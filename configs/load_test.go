@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"bytes"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -57,7 +58,8 @@ func TestGoodFiles(t *testing.T) {
 			c.Auth.Session.UserHeader, c.Auth.Session.TrustedProxies = "X-User", []string{"10.0.0.1"}
 			c.HTTP.ProxyHeader, c.HTTP.TrustedProxies = "X-Forwarded-For", []string{"10.0.0.1"}
 		},
-		"full.good.yml": wantFull,
+		"full.good.yml":  wantFull,
+		"lists.good.yml": wantLists,
 	}
 	files, err := filepath.Glob("testdata/*.good.yml")
 	if err != nil || len(files) != len(want) {
@@ -69,6 +71,46 @@ func TestGoodFiles(t *testing.T) {
 			want[filepath.Base(file)](&w)
 			same(t, load(t, inFile(file)), w)
 		})
+	}
+}
+
+func wantLists(c *Config) {
+	c.Lists.Public, c.Lists.BaseURL = `{"hide": {"$ne": true}}`, "https://data.institute.example/vitrine"
+	c.Lists.Links = ListLinks{Activity: "https://www.institute.example/pub/{id}", Person: "none"}
+	usual := NamedList{View: "activities", Group: "none", Style: "web", Sort: "-year", PageSize: 25, Facets: []string{"year", "type"}}
+	papers, people := usual, usual
+	papers.Title, papers.Filter = Titles{En: "Publications", De: "Publikationen"}, `{"type": "publication", "units": "BIO"}`
+	papers.Group, papers.Style, papers.Facets = "year", "print", []string{"year", "type", "person"}
+	papers.PageURL, papers.Links.Project = "/publications?p={page}", "/project/{id}"
+	people.View, people.Sort, people.PageSize, people.Facets = "persons", "author", 100, []string{}
+	c.Lists.Named = map[string]*NamedList{"bio-papers": &papers, "people": &people, "defaults": &usual}
+}
+
+func TestTitles(t *testing.T) {
+	both := Titles{En: "Papers", De: "Aufsätze"}
+	for _, got := range [][2]string{
+		{both.In("en"), "Papers"}, {both.In("de"), "Aufsätze"}, {Titles{De: "Aufsätze"}.In("en"), "Aufsätze"}, {Titles{En: "Papers"}.In("de"), "Papers"}, {Titles{}.In("de"), ""},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("got %q, want %q", got[0], got[1])
+		}
+	}
+}
+
+// TestSectionsComeFromFiles: no variable gives a map of sections, and its settings have
+// origins of their own.
+func TestSectionsComeFromFiles(t *testing.T) {
+	_, err := Load(Sources{Environ: []string{"VITRINE_LISTS_NAMED=a=b"}})
+	if err == nil || err.Error() != "VITRINE_LISTS_NAMED: only a file can give this setting" {
+		t.Errorf("got %v", err)
+	}
+	c := load(t, inFile("testdata/lists.good.yml"))
+	if !c.Given("lists.named.people.view") || c.Given("lists.named.people.group") {
+		t.Error("settings of a list have wrong origins")
+	}
+	var out bytes.Buffer
+	if err := c.WriteYAML(&out); err != nil || !strings.Contains(out.String(), "      view: persons # testdata/lists.good.yml:15\n      filter: \"\"\n") {
+		t.Errorf("%v: wrote\n%s", err, out.String())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 type Key struct {
 	// Path is its dotted name ("views.index_budget").
 	Path string
-	// Env is the environment variable that sets it.
+	// Env is the environment variable that sets it; empty if only a file can.
 	Env string
 	// Flag is the flag that sets it, without dashes; empty if none does.
 	Flag string
@@ -30,6 +30,10 @@ type Key struct {
 	typ     reflect.Type
 	check   string   // see checkScalar
 	entries []string // names that the entries of a map may have; nil: any
+
+	fields []Key  // of a map of sections: the settings in a section, by their path in it
+	of     *Key   // of a setting in such a section: the map
+	entry  string // and the section's name
 }
 
 // envPrefix begins the name of every environment variable.
@@ -40,6 +44,16 @@ var keys = appendKeys(nil, reflect.TypeFor[Config](), "", nil)
 
 // Keys returns all settings in the order of Config.
 func Keys() []Key { return slices.Clone(keys) }
+
+// Section returns the settings in the section of that name, of a setting that is a map of
+// sections; nil for others.
+func (k *Key) Section(name string) []Key {
+	all := slices.Clone(k.fields)
+	for i := range all {
+		all[i].Path, all[i].of, all[i].entry = k.Path+"."+name+"."+all[i].Path, k, name
+	}
+	return all
+}
 
 // findKey returns the first setting that matches; nil if there is none.
 func findKey(matches func(*Key) bool) *Key {
@@ -58,7 +72,7 @@ func appendKeys(keys []Key, t reflect.Type, prefix string, index []int) []Key {
 		f := t.Field(i)
 		path, at := prefix+f.Tag.Get("yaml"), append(slices.Clone(index), i)
 		switch {
-		case !f.IsExported() || f.Tag.Get("yaml") == "-":
+		case !f.IsExported():
 		case f.Type.Kind() == reflect.Struct:
 			keys = appendKeys(keys, f.Type, path+".", at)
 		default:
@@ -73,7 +87,7 @@ func newKey(f reflect.StructField, path string, index []int) Key {
 	flag, inverse := strings.CutSuffix(f.Tag.Get("flag"), ",inverse")
 	k := Key{
 		Path:    path,
-		Env:     envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_")),
+		Env:     envName(path),
 		Flag:    flag,
 		Type:    typeNames[f.Type],
 		Default: f.Tag.Get("default"),
@@ -84,6 +98,9 @@ func newKey(f reflect.StructField, path string, index []int) Key {
 		typ:     f.Type,
 		check:   f.Tag.Get("check"),
 	}
+	if f.Type.Kind() == reflect.Map && f.Type.Elem().Kind() == reflect.Pointer {
+		k.Type, k.Env, k.fields = "sections", "", appendKeys(nil, f.Type.Elem().Elem(), "", nil)
+	}
 	if k.Type == "" {
 		panic(fmt.Sprintf("configs: no setting can be a %s", f.Type)) // every test of the package finds it
 	}
@@ -91,6 +108,11 @@ func newKey(f reflect.StructField, path string, index []int) Key {
 		k.entries = strings.Split(names, ",")
 	}
 	return k
+}
+
+// envName returns the environment variable of a dotted name.
+func envName(path string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
 // typeNames are the types that a setting may have, with their names for people.
@@ -110,5 +132,8 @@ var typeNames = map[reflect.Type]string{
 
 // field returns the field of c that k is about.
 func (k *Key) field(c *Config) reflect.Value {
+	if k.of != nil {
+		return k.of.field(c).MapIndex(reflect.ValueOf(k.entry)).Elem().FieldByIndex(k.index)
+	}
 	return reflect.ValueOf(c).Elem().FieldByIndex(k.index)
 }

@@ -18,20 +18,25 @@ import (
 // some source gave is followed by a comment that names the source. Secrets stand as
 // empty and the comment says that they are set.
 func (c Config) WriteYAML(w io.Writer) error {
-	root := &yaml.Node{Kind: yaml.MappingNode}
-	sections := map[string]*yaml.Node{"": root}
-	for i := range keys {
-		parent, name := cutLast(keys[i].Path)
-		insert(section(sections, parent), name, c.node(&keys[i]))
-	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(root); err != nil {
+	if err := encoder.Encode(c.mapping(keys, "")); err != nil {
 		return fmt.Errorf("encode configuration: %w", err)
 	}
 	_, err := w.Write(out.Bytes())
 	return err
+}
+
+// mapping returns settings as YAML, by their names below a section.
+func (c *Config) mapping(keys []Key, path string) *yaml.Node {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	sections := map[string]*yaml.Node{path: root}
+	for i := range keys {
+		parent, name := cutLast(keys[i].Path)
+		insert(section(sections, parent), name, c.node(&keys[i]))
+	}
+	return root
 }
 
 // section returns the mapping with that dotted name, made on first use.
@@ -85,6 +90,10 @@ func (c *Config) entries(k *Key, v reflect.Value) *yaml.Node {
 	}
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if k.fields != nil {
+			insert(n, name, c.mapping(k.Section(name), k.Path+"."+name))
+			continue
+		}
 		entry := valueNode(all[name])
 		entry.LineComment = c.origins[k.Path+"."+name].String()
 		insert(n, name, entry)
@@ -101,7 +110,7 @@ func valueNode(v reflect.Value) *yaml.Node {
 			n.Content = append(n.Content, textNode(element))
 		}
 		return n
-	case map[string]string, map[string][]string:
+	case map[string]string, map[string][]string, map[string]*NamedList:
 		return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	case Secret:
 		return textNode("")

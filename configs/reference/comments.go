@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// sectionName stands for the name of a section in a map of sections.
+const sectionName = "NAME"
+
 // comments are the comments on settings and sections by dotted path.
 type comments map[string]string
 
@@ -49,8 +52,17 @@ func (docs comments) add(structs map[string]*ast.StructType, name, prefix string
 		if docs[path] = strings.Join(strings.Fields(f.Doc.Text()), " "); docs[path] == "" {
 			return fmt.Errorf("%s has no comment", path)
 		}
-		if t, ok := f.Type.(*ast.Ident); ok && structs[t.Name] != nil {
-			if err := docs.add(structs, t.Name, path+"."); err != nil {
+		below, name := path+".", ""
+		switch t := f.Type.(type) {
+		case *ast.Ident:
+			name = t.Name
+		case *ast.MapType:
+			if pointer, ok := t.Value.(*ast.StarExpr); ok {
+				below, name = below+sectionName+".", pointer.X.(*ast.Ident).Name
+			}
+		}
+		if structs[name] != nil {
+			if err := docs.add(structs, name, below); err != nil {
 				return err
 			}
 		}

@@ -62,7 +62,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range configs.Keys() {
-		for _, want := range []string{"| `" + k.Path + "` |", "`" + k.Env + "`"} {
+		for _, want := range []string{"| `" + k.Path + "` |", "`" + k.Env + "`"}[:1+min(1, len(k.Env))] {
 			if !bytes.Contains(doc, []byte(want)) {
 				t.Errorf("%s is not in the documentation", want)
 			}

@@ -20,13 +20,17 @@ func markdown(docs comments) []byte {
 	out.WriteString(intro)
 	heading(&out, "The basics", "")
 	section := ""
+	var all []configs.Key
 	for _, k := range configs.Keys() {
+		all = append(append(all, k), k.Section(sectionName)...)
+	}
+	for _, k := range all {
 		if parent := k.Path[:max(0, strings.LastIndexByte(k.Path, '.'))]; parent != section {
 			section = parent
 			heading(&out, "`"+section+"`", docs[section])
 		}
-		fmt.Fprintf(&out, "| `%s` | %s | %s | `%s`%s | %s |\n",
-			k.Path, k.Type, defaultOf(k), k.Env, flagOf(k), cell(docs[k.Path]))
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s%s | %s |\n",
+			k.Path, k.Type, defaultOf(k), envOf(k), flagOf(k), cell(docs[k.Path]))
 	}
 	return out.Bytes()
 }
@@ -44,6 +48,14 @@ func defaultOf(k configs.Key) string {
 		return "empty"
 	}
 	return "`" + cell(k.Default) + "`"
+}
+
+// envOf is the variable that sets a key; only a file sets those in a map of sections.
+func envOf(k configs.Key) string {
+	if k.Env == "" || strings.Contains(k.Path, sectionName) {
+		return "file only"
+	}
+	return "`" + k.Env + "`"
 }
 
 func flagOf(k configs.Key) string {
