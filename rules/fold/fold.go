@@ -70,7 +70,10 @@ func (f *Folder) Each(text string, yield func(word []byte)) {
 	if strings.ContainsAny(text, "<&") {
 		text = markup.Text(markup.Title(text))
 	}
-	f.text = norm.NFKD.AppendString(f.text[:0], text) // only copies ASCII
+	if !utf8.ValidString(text) { // package norm leaves what follows an invalid byte as it is
+		text = strings.ToValidUTF8(text, " ")
+	}
+	f.text = norm.NFKD.AppendString(f.text[:0], text)
 	for i := 0; i < len(f.text); {
 		r, n, class := rune(f.text[i]), 1, separator
 		if r < utf8.RuneSelf {
