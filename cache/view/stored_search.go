@@ -11,7 +11,6 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
-	"vitrine/cache/view/index/words"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -50,10 +49,6 @@ func (s *storedSelection) decided() bool { return s.exact && len(s.searches) == 
 // words, and with how many terms of the last search are in their title, until it returns
 // false.
 func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(doc bson.Raw, titles int) bool) error {
-	matchers := make([]*words.Matcher, len(s.searches))
-	for i, terms := range s.searches {
-		matchers[i] = words.NewMatcher(terms)
-	}
 	turn := fair.TurnOf(ctx)
 	for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
 		if err != nil {
@@ -63,8 +58,8 @@ func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(d
 		if !s.exact {
 			hit, err = filter.Match(s.filter, doc)
 		}
-		for i := 0; i < len(matchers) && hit && err == nil; i++ {
-			titles, hit = matchers[i].Match(func(add func(string, bool)) { s.rows.def.Words(doc, add) })
+		for i := 0; i < len(s.searches) && hit && err == nil; i++ {
+			titles, hit = s.rows.def.Match(doc, s.searches[i])
 			err = turn.Check(ctx)
 		}
 		if err != nil {

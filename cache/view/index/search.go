@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bits-and-blooms/bitset"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
 	"vitrine/cache/view/index/words"
@@ -82,6 +83,27 @@ func (s *Snapshot) having(ctx context.Context, term string, prefix bool) (all, t
 		}
 	}
 	return all, titles, nil
+}
+
+// Match decides for one row what Search decides for all: whether it has all terms, and how
+// many of them are in its title.
+func (d *Definition) Match(row bson.Raw, terms []string) (titles int, ok bool) {
+	x := words.Build(1, 1, func(_ int, add func(text string, title bool)) { d.Words(row, add) })
+	for i, term := range terms {
+		if term == "" {
+			continue
+		}
+		from, to := x.Find(term, i == len(terms)-1)
+		if from == to {
+			return 0, false
+		}
+		var all, title [1]uint64
+		for word := from; word < to; word++ {
+			x.Mark(word, 0, all[:], title[:])
+		}
+		titles += int(title[0])
+	}
+	return titles, true
 }
 
 // ByRelevance returns the selection of Search with the rows first that have the most

@@ -14,7 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
-	"vitrine/cache/view/index/words"
 	"vitrine/rules/filter"
 	"vitrine/rules/fold"
 	"vitrine/rules/raw"
@@ -188,7 +187,6 @@ func (m *model) checkSearch(sel *index.Selection, def index.Definition, terms []
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	matcher := words.NewMatcher(terms)
 	var want, ranked []string
 	titles := map[string]int{}
 	for row := range sel.Rows(0, 0) {
@@ -197,7 +195,7 @@ func (m *model) checkSearch(sel *index.Selection, def index.Definition, terms []
 		if titles[id] = n; ok {
 			want = append(want, id)
 		}
-		if got, is := matcher.Match(func(add func(string, bool)) { def.Words(row.Doc(), add) }); is != ok || got != n {
+		if got, is := def.Match(row.Doc(), terms); is != ok || got != n {
 			m.t.Errorf("%q in %s: Match = %d, %v, want %d, %v", terms, row.Doc(), got, is, n, ok)
 		}
 	}
