@@ -27,6 +27,9 @@ import (
 // browser starts the machine's Chromium, or skips the test.
 func browser(t *testing.T) context.Context {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no Chromium on this machine to look at the pages with")
@@ -173,13 +176,16 @@ func pages() (names []string) {
 	return names
 }
 
-// TestPageLooks: no page is wider than its window, light or dark, narrow or wide, and none
-// loads what the policy refuses. VITRINE_TEST_SHOTS names a folder for pictures of them.
+// TestPageLooks: no page is wider than its window, narrow or wide, and none loads what the
+// policy refuses. VITRINE_TEST_SHOTS names a folder for pictures of them, light and dark.
 func TestPageLooks(t *testing.T) {
 	chrome, shots := browser(t), os.Getenv("VITRINE_TEST_SHOTS")
-	root := serving(t, builderAnswers())
+	root, schemes := serving(t, builderAnswers()), []string{"light"}
+	if shots != "" {
+		schemes = append(schemes, "dark")
+	}
 	for _, width := range []int64{390, 1280} {
-		for _, scheme := range []string{"light", "dark"} {
+		for _, scheme := range schemes {
 			v := newTab(t, chrome, width, scheme)
 			for _, name := range pages() {
 				v.do(t, chromedp.Navigate(root+name))
