@@ -15,7 +15,8 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	dst = cslPersons(dst, "author", it.Authors)
 	dst = cslPersons(dst, "editor", it.Editors)
 	dst = cslDate(dst, "issued", it.Date, Date{})
-	if it.Event != "" || it.Forms.CSL == "event" {
+	held := it.Forms.CSL == "speech" || it.Forms.CSL == "event"
+	if held {
 		dst = cslDate(dst, "event-date", it.Date, it.End)
 	}
 	for _, f := range [...][2]string{
@@ -24,7 +25,7 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	} {
 		dst = member(dst, f[0], f[1])
 	}
-	if it.Event != "" {
+	if held {
 		dst = member(dst, "event-place", it.Place)
 	} else {
 		dst = member(dst, "publisher-place", it.Place)

@@ -10,15 +10,16 @@ import (
 	"vitrine/rules/raw"
 )
 
-// dates sets when a work appeared or took place. The stored year counts before the start,
-// which then adds month and day if it is in the same year.
+// dates sets when a work appeared or took place. The stored year and month count before the
+// start, which adds what they leave open.
 func (it *Item) dates(k *kind) {
 	start, end := date(it.value(k, vStart)), date(it.value(k, vEnd))
 	it.Date = date(it.value(k, vYear))
 	if it.Date.Month == 0 {
 		it.Date = newDate(it.Date.Year, number(it.value(k, vMonth)), number(it.value(k, vDay)))
 	}
-	if it.Date.Year == 0 || it.Date.Month == 0 && it.Date.Year == start.Year {
+	d := it.Date
+	if d.Year == 0 || d.Year == start.Year && (d.Month == 0 || d.Month == start.Month && d.Day == 0) {
 		it.Date = start
 	}
 	if it.Date.before(end) {

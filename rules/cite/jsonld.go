@@ -18,6 +18,8 @@ func AppendJSONLD(dst []byte, it *Item, l Links) []byte {
 	dst = member(dst, "url", l.ToItem(it))
 	if it.DOI != "" {
 		dst = member(dst, "sameAs", doi.URL(it.DOI))
+	} else {
+		dst = member(dst, "sameAs", it.URL)
 	}
 	switch it.Forms.Schema {
 	case "ResearchProject":

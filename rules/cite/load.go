@@ -50,7 +50,7 @@ func (l *loader) errorf(n *yaml.Node, path, format string, args ...any) {
 // file reads the sections in the order in which they depend on each other.
 func (l *loader) file(n *yaml.Node, r *Rules) {
 	top := make(map[string]*yaml.Node)
-	sections := []string{"fields", "kinds", "subtypes", "types", "views"}
+	sections := []string{"fields", "kinds", "subtypes", "types", "views", "degrees"}
 	l.entries(n, "file", func(key string, n *yaml.Node, path string) {
 		if !slices.Contains(sections, key) {
 			l.errorf(n, key, "unknown section; there are %s", strings.Join(sections, ", "))
@@ -68,6 +68,9 @@ func (l *loader) file(n *yaml.Node, r *Rules) {
 	l.entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) { l.kinds[key] = l.kind(n, path) })
 	r.subtypes, r.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
 	r.views = l.codes(top["views"], "views")
+	if err := top["degrees"].Decode(&r.degrees); err != nil {
+		l.errorf(top["degrees"], "degrees", "expected codes and names")
+	}
 	for view := range r.views {
 		if _, ok := rules.ViewNamed(view); !ok {
 			l.errorf(top["views"], "views."+view, "there is no such view")

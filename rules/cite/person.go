@@ -40,8 +40,9 @@ func publicPersons(mark bson.RawValue) bson.RawValue {
 }
 
 // appendPersons appends the persons of a stored list. Texts in it are names, and a text
-// instead of a list is one name.
-func appendPersons(dst []Person, v, public bson.RawValue) []Person {
+// instead of a list is one name. Members of a project are listed for themselves: those
+// with a username that is not public are left out. The authors of a work are named.
+func appendPersons(dst []Person, v, public bson.RawValue, members bool) []Person {
 	switch v.Type {
 	case bson.TypeString:
 		return appendName(dst, clean(raw.Text(v)))
@@ -52,7 +53,7 @@ func appendPersons(dst []Person, v, public bson.RawValue) []Person {
 			case bson.TypeString:
 				dst = appendName(dst, clean(raw.Text(e.Value())))
 			case bson.TypeEmbeddedDocument:
-				dst = appendPerson(dst, e.Data, public)
+				dst = appendPerson(dst, e.Data, public, members)
 			}
 		}
 	}
@@ -74,7 +75,7 @@ func appendName(dst []Person, name string) []Person {
 }
 
 // appendPerson appends a person stored as a document.
-func appendPerson(dst []Person, doc []byte, public bson.RawValue) []Person {
+func appendPerson(dst []Person, doc []byte, public bson.RawValue, member bool) []Person {
 	var p Person
 	fields := raw.Read(doc)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
@@ -92,15 +93,18 @@ func appendPerson(dst []Person, doc []byte, public bson.RawValue) []Person {
 			p.User = raw.Text(e.Value())
 		}
 	}
+	known := p.User != ""
 	name := p.identify(public)
 	switch {
+	case member && known && p.User == "":
+		return dst
 	case p.Family != "":
 		p.Literal = ""
 	case p.Given != "":
 		p.Given, p.Literal = "", p.Given
 	case name != "":
-		if known := appendName(dst, name); known[len(dst)].Family != "" {
-			p.Literal, p.Family, p.Given = "", known[len(dst)].Family, known[len(dst)].Given
+		if named := appendName(dst, name)[len(dst)]; named.Family != "" {
+			p.Literal, p.Family, p.Given = "", named.Family, named.Given
 		}
 	}
 	if p.Family == "" && p.Literal == "" {

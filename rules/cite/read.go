@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
 	"vitrine/rules/doi"
 	"vitrine/rules/ejson"
 	"vitrine/rules/markup"
@@ -33,6 +34,9 @@ func (r *Rules) Read(row bson.Raw, it *Item) {
 	k := r.kind(it)
 	it.Forms = k.Forms
 	it.fill(k)
+	if name, ok := r.degrees[it.Degree]; ok {
+		it.Degree = name
+	}
 	it.Key = key(it)
 }
 
@@ -52,8 +56,9 @@ func (it *Item) fill(k *kind) {
 	it.Title = markup.Title(it.text(k, vTitle))
 	it.Name = it.text(k, vName)
 	users := publicPersons(it.values[slotMark])
-	it.Authors = appendPersons(it.Authors, it.value(k, vAuthors), users)
-	it.Editors = appendPersons(it.Editors, it.value(k, vEditors), users)
+	members := it.View != rules.ViewActivities
+	it.Authors = appendPersons(it.Authors, it.value(k, vAuthors), users, members)
+	it.Editors = appendPersons(it.Editors, it.value(k, vEditors), users, members)
 	it.dates(k)
 	for _, f := range [...]struct {
 		variable int

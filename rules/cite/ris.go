@@ -66,8 +66,8 @@ func risLine(dst []byte, tag, value string) []byte {
 func risPersons(dst []byte, tag string, persons []Person) []byte {
 	for i := range persons {
 		p := persons[i]
-		if p.Family != "" {
-			p.Family, p.Given = strings.ReplaceAll(p.Family, ",", ""), strings.ReplaceAll(p.Given, ",", "")
+		if family := strings.ReplaceAll(p.Family, ",", ""); family != "" {
+			p.Family, p.Given = family, strings.ReplaceAll(p.Given, ",", "")
 		}
 		dst = risLine(dst, tag, p.Inverted())
 	}

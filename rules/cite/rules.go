@@ -11,6 +11,7 @@ type Rules struct {
 	slots                  map[string]int // of stored fields, in Item.values
 	subtypes, types, views map[string]*kind
 	fallback               *kind
+	degrees                map[string]string // names of codes
 }
 
 // kind is a kind of work: what the formats call it, and the slots that its variables come

@@ -34,7 +34,10 @@ func isClean(s string) bool {
 		}
 		last = s[i]
 	}
-	return len(s) == 0 || last != ' '
+	if last < utf8.RuneSelf && (s == "" || s[0] < utf8.RuneSelf) {
+		return s == "" || last != ' '
+	}
+	return len(strings.TrimSpace(s)) == len(s) // other spaces stay inside
 }
 
 // unprintable reports control characters, line separators and what is no character.
