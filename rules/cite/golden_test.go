@@ -1,0 +1,121 @@
+package cite_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"vitrine/rules"
+	"vitrine/rules/cite"
+)
+
+// examples are records of each kind with what a good record holds.
+var examples = []struct{ view, row string }{
+	{rules.ViewActivities, `{"_id": "article", "type": "publication", "subtype": "article", "title": "Moths & <i>Noctua pronuba</i> in H<sub>2</sub>O", "authors": [{"first": "Zofia", "last": "Wójtowicz", "user": "wjt"}, {"first": "Ann", "last": "van den Akker"}], "year": 2021, "month": 8, "start_date": "2021-08-02", "end_date": "2021-08-02", "journal": "Moth & Blossom", "volume": 7, "issue": "2", "pages": "45-67", "doi": "https://doi.org/10.5555/hins.2021.1", "pubmed": 30000000, "issn": ["9710-9977", "9721-2237"], "link": "https://journals.example/1", "language": "en", "_list": {"persons": [{"id": "wjt", "name": "Wójtowicz, Zofia", "orcid": "0000-0002-1825-0097"}]}}`},
+	{rules.ViewActivities, `{"_id": "chapter", "type": "publication", "subtype": "chapter", "title": "The COVID-19 lamp", "authors": [{"first": "Jo", "last": "Ohm"}], "editors": [{"first": "Eve", "last": "Winter"}], "year": 2022, "book": "The Lamp and the Moth", "publisher": "Umbra Verlag", "city": "Halden", "isbn": "978-3-16-148410-0", "pages": "17", "series": "Night Books", "edition": "2"}`},
+	{rules.ViewActivities, `{"_id": "thesis", "type": "publication", "subtype": "dissertation", "title": "Über Eulen", "authors": [{"first": "Jo", "last": "Ohm"}], "year": "2019", "publisher": "Universität Halden", "thesis": "doctor"}`},
+	{rules.ViewActivities, `{"_id": "talk", "type": "lecture", "subtype": "keynote", "title": "Why ice?", "authors": [{"first": "Cid", "last": "Kalt"}], "start": {"year": 2023, "month": 5, "day": 4}, "end": {"year": 2023, "month": 5, "day": 6}, "conference": "Cold Days", "location": "Kiel"}`},
+	{rules.ViewActivities, `{"_id": "dataset", "type": "software", "subtype": "dataset", "title": "Counts", "authors": ["The Night Group"], "year": 2020, "version": "2.8", "software_venue": "data.example", "link": "https://data.example/1"}`},
+	{rules.ViewActivities, `{"_id": "unknown", "type": "garden", "title": null, "authors": null}`},
+	{rules.ViewProjects, `{"_id": "project", "name": "OWLNET", "acronym": "OWLNET", "title": "A listening network for owls", "type": "scholarship", "start_date": "2015-04-01", "end_date": "2019-12-31", "year": 2015, "persons": [{"user": "wjt", "name": "Zofia Wójtowicz", "role": "PI"}, {"user": "hidden", "name": "Cid Kalt"}], "_list": {"persons": [{"id": "wjt", "name": "Wójtowicz, Zofia"}]}}`},
+	{rules.ViewEvents, `{"_id": "event", "title": "Moths 2015", "title_full": "First Night of Moths", "start": "2015-06-12", "end": "2015-06-14", "location": "Halden", "type": "conference", "url": "https://meetings.example/1"}`},
+	{rules.ViewPersons, `{"_id": "person", "username": "wjt", "displayname": "Zofia Wójtowicz", "type": "x"}`},
+}
+
+// TestGolden compares every format of the examples with testdata/faces.golden; with
+// CITE_UPDATE=1 it writes the file.
+func TestGolden(t *testing.T) {
+	var out strings.Builder
+	links := cite.Links{Base: "https://data.institute.example"}
+	for _, e := range examples {
+		it := read(t, e.view, e.row)
+		fmt.Fprintf(&out, "== %s\n%s%s%s%s\n%s\n%s\n", it.ID, cite.AppendBibTeX(nil, it, false), cite.AppendBibTeX(nil, it, true),
+			strings.ReplaceAll(string(cite.AppendRIS(nil, it)), "\r", ""), cite.AppendCSL(nil, it), cite.AppendJSONLD(nil, it, links), cite.AppendCOinS(nil, it))
+		for _, tag := range cite.Meta(it) {
+			fmt.Fprintf(&out, "%s: %s\n", tag.Name, tag.Content)
+		}
+		fmt.Fprintf(&out, "-> %s\n", links.ToItem(it))
+	}
+	const file = "testdata/faces.golden"
+	if os.Getenv("CITE_UPDATE") != "" {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), out.String())
+}
+
+func TestLinks(t *testing.T) {
+	activity := &cite.Item{View: rules.ViewActivities, ID: "a/b", DOI: "10.1234/x(1)<2>"}
+	without := &cite.Item{View: rules.ViewActivities, ID: "a/b"}
+	project := &cite.Item{View: rules.ViewProjects, ID: "p", Name: "N&N"}
+	for _, tt := range []struct {
+		name string
+		l    cite.Links
+		want [5]string // activity, activity without DOI, project, person, hidden person
+	}{
+		{"built in", cite.Links{Base: "https://x.org"}, [5]string{"https://doi.org/10.1234/x(1)%3C2%3E", "https://x.org/items/a%2Fb", "https://x.org/lists/project/N&N", "https://x.org/lists/person/u%3Fv", ""}},
+		{"none", cite.Links{Base: "https://x.org", Activity: "none", Person: "none", Project: "none"}, [5]string{}},
+		{
+			"templates", cite.Links{Activity: "https://y.org/pub/{id}", Person: "/p?u={id}#{id}", Project: "/q/{id}"},
+			[5]string{"https://y.org/pub/a%2Fb", "https://y.org/pub/a%2Fb", "/q/N&N", "/p?u=u%3Fv#u%3Fv", ""},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, [5]string{
+				tt.l.ToItem(activity), tt.l.ToItem(without), tt.l.ToItem(project), tt.l.ToPerson("u?v"), tt.l.ToPerson(""),
+			})
+		})
+	}
+}
+
+func TestWords(t *testing.T) {
+	var titles, others []string
+	builtIn(t).Words(doc(t, examples[0].row), func(text string, title bool) {
+		switch {
+		case title && text != "":
+			titles = append(titles, text)
+		case text != "":
+			others = append(others, text)
+		}
+	})
+	assert.Equal(t, []string{"Moths & Noctua pronuba in H2O"}, titles)
+	assert.Equal(t, []string{"Zofia Wójtowicz", "Ann van den Akker", "Moth & Blossom", "2021"}, others)
+}
+
+func TestLoad(t *testing.T) {
+	const kind = `{csl: book, bibtex: book, ris: BOOK, schema: Book, openurl: book/book}`
+	file := func(fields, kinds, rest string) string {
+		return "fields: " + fields + "\nkinds:\n  other: " + kinds + "\n" + rest
+	}
+	const rest = "subtypes: {}\ntypes: {}\nviews: {activities: other}\ndegrees: {}\n"
+	for _, tt := range []struct{ name, src, want string }{
+		{"empty", "", "f.yaml: the file is empty"},
+		{"no YAML", "a: [", "f.yaml: yaml: "},
+		{"no mapping", "[]", "f.yaml:1: file: expected keys and values"},
+		{"missing section", "fields: {}\n", "f.yaml:1: kinds: is missing"},
+		{"unknown section", file("{}", kind, rest+"x: {}\n"), "f.yaml:8: x: unknown section; there are fields"},
+		{"unknown variable", file("{titel: [a]}", kind, rest), "f.yaml:1: fields.titel: unknown variable; there are title, "},
+		{"no list", file("{title: {a: b}}", kind, rest), "f.yaml:1: fields.title: expected a list of stored fields"},
+		{"path", file("{title: [a.b]}", kind, rest), `f.yaml:1: fields.title: "a.b" is not the name of a field`},
+		{"twice", file("{}", kind, "subtypes: {a: other, a: other}\ntypes: {}\nviews: {activities: other}\ndegrees: {}"), "f.yaml:4: subtypes.a: given twice"},
+		{"shape", file("{}", strings.Replace(kind, "BOOK", "book", 1), rest), `f.yaml:3: kinds.other.ris: "book" is not such a name`},
+		{"missing form", file("{}", strings.Replace(kind, "ris: BOOK, ", "", 1), rest), "f.yaml:3: kinds.other.ris: is missing"},
+		{"unknown key", file("{}", strings.Replace(kind, "ris", "isi", 1), rest), "f.yaml:3: kinds.other.isi: unknown key"},
+		{"unknown kind", file("{}", kind, "subtypes: {}\ntypes:\n  a: nothing\nviews: {activities: other}\ndegrees: {}"), `f.yaml:6: types.a: unknown kind "nothing"`},
+		{"unknown view", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {activities: other, people: other}\ndegrees: {}"), "views.people: there is no such view"},
+		{"no activities", file("{}", kind, "subtypes: {}\ntypes: {}\nviews: {}\ndegrees: []"), "f.yaml:7: degrees: expected codes and names\nf.yaml:6: views.activities: is missing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := cite.Load("f.yaml", []byte(tt.src))
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	_, err := cite.Load("f.yaml", []byte(file("{}", kind, rest)))
+	require.NoError(t, err)
+}

@@ -1,0 +1,221 @@
+package cite_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+
+	"vitrine/rules/cite"
+)
+
+// values are texts that some format could read as more than text.
+var values = rapid.OneOf(
+	rapid.String(),
+	rapid.StringOf(rapid.RuneFrom([]rune("aBé \\{}$&#%_^~\"'`-,?!<>|\n\r\t\u2028–“”ł|="))),
+	rapid.SampledFrom([]string{"Ann", "de la Cruz", "O'Neill", "BERT", "A and B", "ER  - ", "</script>", "<i>E. coli</i>", "H<sub>2</sub>O", "&lt;b&gt;", "&#10;x", "2021", "\xff\xfe"}),
+)
+
+// records are records of any fields.
+var records = rapid.Custom(func(t *rapid.T) bson.D {
+	value := rapid.OneOf(
+		rapid.Map(values, func(s string) any { return s }),
+		rapid.SampledFrom([]any{nil, int32(2020), int64(7), 20.5, true, bson.A{"a", int32(1), nil}, bson.D{{Key: "year", Value: 2021}}, bson.DateTime(0)}),
+	)
+	person := rapid.Custom(func(t *rapid.T) any {
+		return bson.D{{Key: "first", Value: value.Draw(t, "first")}, {Key: "last", Value: value.Draw(t, "last")}, {Key: "user", Value: "u"}}
+	})
+	d := bson.D{{Key: "_id", Value: values.Draw(t, "id")}}
+	for _, field := range []string{
+		"title", "year", "month", "day", "start_date", "end_date", "journal", "book", "volume", "issue", "pages", "doi", "link", "issn",
+		"isbn", "publisher", "conference", "location", "abstract", "series", "degree", "version", "language", "edition",
+	} {
+		if rapid.Bool().Draw(t, "has "+field) {
+			d = append(d, bson.E{Key: field, Value: value.Draw(t, field)})
+		}
+	}
+	subtype := rapid.SampledFrom([]any{"article", "chapter", "thesis", "lecture", "software", "workshop", "preprint", 4, "?"}).Draw(t, "subtype")
+	return append(d, bson.E{Key: "subtype", Value: subtype},
+		bson.E{Key: "authors", Value: rapid.SliceOfN(rapid.OneOf(person, value), 0, 4).Draw(t, "authors")},
+		bson.E{Key: "editors", Value: value.Draw(t, "editors")},
+		bson.E{Key: "_list", Value: bson.D{{Key: "persons", Value: bson.A{bson.D{{Key: "id", Value: "u"}, {Key: "orcid", Value: "0000-0001"}}}}}})
+})
+
+// TestFacesOfAnyRecord reads back what every format says of random records.
+func TestFacesOfAnyRecord(t *testing.T) {
+	r := builtIn(t)
+	rapid.Check(t, func(t *rapid.T) {
+		row, err := bson.Marshal(records.Draw(t, "record"))
+		require.NoError(t, err)
+		var it cite.Item
+		r.Read(row, &it)
+		checkFaces(t, &it)
+	})
+}
+
+// FuzzFaces reads back what every format says of any bytes.
+func FuzzFaces(f *testing.F) {
+	for _, src := range hostile {
+		f.Add([]byte(doc(f, src)))
+	}
+	r := builtIn(f)
+	f.Fuzz(func(t *testing.T, row []byte) {
+		var it cite.Item
+		for _, view := range []string{"activities", "projects", "events", "persons"} {
+			r.View(view).Read(row, &it)
+			checkFaces(t, &it)
+		}
+	})
+}
+
+// checkFaces reads an item back from every format.
+func checkFaces(t require.TestingT, it *cite.Item) {
+	require.Regexp(t, `^[a-z0-9]+-[a-z2-9]{8}$`, it.Key)
+	for _, s := range []string{it.ID, it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text()} {
+		require.True(t, utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl), "%q", s)
+	}
+	for _, latex := range []bool{false, true} {
+		checkBibTeX(t, it, latex)
+	}
+	checkRIS(t, it)
+	checkCSL(t, it)
+	checkJSONLD(t, it)
+	checkCOinS(t, it)
+	checkMeta(t, it)
+}
+
+func checkBibTeX(t require.TestingT, it *cite.Item, latex bool) {
+	src := string(cite.AppendBibTeX(nil, it, latex))
+	e, err := readBibTeX(src)
+	require.NoError(t, err, src)
+	form := func(s string) string { return s }
+	if latex {
+		form = norm.NFC.String
+	}
+	require.Equal(t, it.Key, e.key)
+	require.Equal(t, form(it.Text()), form(strings.TrimSpace(tex(e.fields["title"]))), src)
+	require.Equal(t, yearText(it), e.fields["year"])
+	names := readNames(e.fields["author"])
+	if len(it.Authors) == 0 {
+		names = nil
+	}
+	require.Len(t, names, len(it.Authors), src)
+	for i, p := range it.Authors {
+		require.Equal(t, [2]string{form(p.Family + p.Literal), form(p.Given)}, [2]string{form(names[i][0]), form(names[i][1])}, src)
+	}
+}
+
+var risShape = regexp.MustCompile(`^[A-Z][A-Z0-9]  - `)
+
+func checkRIS(t require.TestingT, it *cite.Item) {
+	src := string(cite.AppendRIS(nil, it))
+	lines := strings.Split(strings.TrimSuffix(src, "\r\n\r\n"), "\r\n")
+	found := make(map[string][]string)
+	for _, line := range lines {
+		require.Regexp(t, risShape, line)
+		require.NotContains(t, line, "\n")
+		found[line[:2]] = append(found[line[:2]], line[6:])
+	}
+	require.Equal(t, "TY", lines[0][:2])
+	require.Equal(t, "ER  - ", lines[len(lines)-1])
+	require.Len(t, found["TY"], 1)
+	require.Len(t, found["ER"], 1)
+	require.Equal(t, it.Text(), strings.Join(found["TI"], ""))
+	require.Len(t, found["AU"], len(it.Authors))
+	if it.Date.Year > 0 {
+		require.Equal(t, []string{fmt.Sprintf("%04d", it.Date.Year)}, found["PY"])
+	}
+}
+
+func checkCSL(t require.TestingT, it *cite.Item) {
+	var e struct {
+		ID, Type, Title string
+		Author          []struct{ Family, Given, Literal string }
+		Issued          struct {
+			Parts [][]int `json:"date-parts"`
+		}
+	}
+	src := cite.AppendCSL(nil, it)
+	require.NoError(t, json.Unmarshal(src, &e), "%s", src)
+	require.Equal(t, it.Key, e.ID)
+	if !strings.ContainsAny(it.Text(), "<>") {
+		untagged := regexp.MustCompile(`</?(i|b|sub|sup)>`).ReplaceAllString(e.Title, "")
+		require.Equal(t, it.Text(), strings.Join(strings.FieldsFunc(untagged, func(r rune) bool { return r == ' ' }), " "))
+	}
+	require.Len(t, e.Author, len(it.Authors))
+	for i, p := range it.Authors {
+		require.Equal(t, p.Family+"|"+p.Given+"|"+p.Literal, e.Author[i].Family+"|"+e.Author[i].Given+"|"+e.Author[i].Literal)
+	}
+	if it.Date.Year > 0 {
+		require.Equal(t, it.Date.Year, e.Issued.Parts[0][0])
+	}
+}
+
+func checkJSONLD(t require.TestingT, it *cite.Item) {
+	src := cite.AppendJSONLD(nil, it, cite.Links{Base: "https://data.institute.example"})
+	var e struct{ Name string }
+	require.NoError(t, json.Unmarshal(src, &e), "%s", src)
+	require.Equal(t, it.Text(), e.Name)
+	require.NotContains(t, string(src), "<")
+}
+
+func checkCOinS(t require.TestingT, it *cite.Item) {
+	src := string(cite.AppendCOinS(nil, it))
+	require.NotRegexp(t, `[<>"'\s]`, src)
+	query, err := url.ParseQuery(html.UnescapeString(src))
+	require.NoError(t, err)
+	require.Equal(t, it.Text(), query.Get("rft.atitle")+query.Get("rft.title")+bookTitle(it, query))
+}
+
+// bookTitle is the title of a book; rft.btitle is the container of a chapter.
+func bookTitle(it *cite.Item, query url.Values) string {
+	if it.Forms.OpenURL == "book/book" || it.Forms.OpenURL == "book/report" {
+		return query.Get("rft.btitle")
+	}
+	return ""
+}
+
+func checkMeta(t require.TestingT, it *cite.Item) {
+	count := make(map[string]int)
+	for _, tag := range cite.Meta(it) {
+		require.NotEmpty(t, tag.Content)
+		count[tag.Name]++
+		if tag.Name == "citation_title" {
+			require.Equal(t, it.Text(), tag.Content)
+		}
+	}
+	require.Equal(t, len(it.Authors), count["citation_author"])
+}
+
+func yearText(it *cite.Item) string {
+	if it.Date.Year == 0 {
+		return ""
+	}
+	return strconv.Itoa(it.Date.Year)
+}
+
+// TestKeys: keys are unique, and the same at every reading.
+func TestKeys(t *testing.T) {
+	r := builtIn(t)
+	seen := make(map[string]string)
+	var it, again cite.Item
+	for _, row := range append(demoRows(t, "activities"), instituteRows(t, "activities")...) {
+		r.Read(row, &it)
+		r.Read(row, &again)
+		assert.Equal(t, it.Key, again.Key)
+		assert.Empty(t, seen[it.Key])
+		seen[it.Key] = it.ID
+	}
+}

@@ -1,0 +1,162 @@
+package cite_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// entry is an entry of BibTeX as a strict reader sees it: values without the braces around
+// them, still TeX.
+type entry struct {
+	kind, key string
+	fields    map[string]string
+}
+
+// readBibTeX reads one entry in the form that AppendBibTeX writes.
+func readBibTeX(src string) (entry, error) {
+	e := entry{fields: make(map[string]string)}
+	head, rest, ok := strings.Cut(src, ",\n")
+	kind, key, ok2 := strings.Cut(head, "{")
+	if !ok || !ok2 || !strings.HasPrefix(kind, "@") {
+		return e, errors.New("no head")
+	}
+	e.kind, e.key = kind[1:], key
+	for rest != "}\n" {
+		name, value, ok := strings.Cut(rest, " = ")
+		if !ok || !strings.HasPrefix(name, "  ") {
+			return e, fmt.Errorf("no field at %q", rest)
+		}
+		end := strings.Index(value, ",")
+		if value[0] == '{' {
+			if end = closing(value); end < 0 {
+				return e, fmt.Errorf("unbalanced: %q", value)
+			}
+			e.fields[name[2:]] = value[1 : end-1]
+		} else {
+			e.fields[name[2:]] = value[:end]
+		}
+		if rest, ok = strings.CutPrefix(value[end:], ",\n"); !ok {
+			return e, fmt.Errorf("no end of field at %q", value[end:])
+		}
+	}
+	return e, nil
+}
+
+// closing returns the offset behind the brace that closes the one s begins with, counting
+// escaped braces as BibTeX does; -1 for none.
+func closing(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// readNames splits a list of names and returns each as family and given name.
+func readNames(s string) (names [][2]string) {
+	for _, name := range splitOutside(s, " and ") {
+		parts := append(splitOutside(name, ", "), "")
+		names = append(names, [2]string{tex(parts[0]), tex(parts[1])})
+	}
+	return names
+}
+
+// splitOutside splits a text at a separator outside of braces.
+func splitOutside(s, separator string) (parts []string) {
+	start, depth := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '{':
+			depth++
+		case s[i] == '}':
+			depth--
+		case depth == 0 && strings.HasPrefix(s[i:], separator):
+			parts = append(parts, s[start:i])
+			start = i + len(separator)
+			i = start - 1
+		}
+	}
+	return append(parts, s[start:])
+}
+
+// commands are those of LaTeX that stand for one text.
+var commands = func() map[string]string {
+	table := map[string]string{
+		"textbackslash": `\`, "textasciicircum": "^", "textasciitilde": "~", "textbraceleft": "{", "textbraceright": "}",
+		"textless": "<", "textgreater": ">", "textbar": "|", "textit": "", "textbf": "", "textsubscript": "", "textsuperscript": "",
+	}
+	words := strings.Fields(symbols)
+	for i := 0; i < len(words); i += 2 {
+		table[words[i]] = words[i+1]
+	}
+	return table
+}()
+
+// symbols are commands and the characters they stand for.
+const symbols = `ss ß ae æ AE Æ oe œ OE Œ o ø O Ø l ł L Ł dj đ DJ Đ dh ð DH Ð th þ TH Þ i ı ng ŋ NG Ŋ textendash – textemdash — textquoteleft ‘ ` +
+	`textquoteright ’ textquotedblleft “ textquotedblright ” quotesinglbase ‚ quotedblbase „ guillemotleft « guillemotright » ` +
+	`guilsinglleft ‹ guilsinglright › textellipsis … textexclamdown ¡ textquestiondown ¿ textsection § textparagraph ¶ textdagger † ` +
+	`textdaggerdbl ‡ textbullet • textperiodcentered · textcopyright © textregistered ® texttrademark ™ textsterling £ texteuro € ` +
+	`textdegree ° textpm ± texttimes × textdiv ÷ leq ≤ geq ≥ neq ≠ approx ≈ infty ∞ textrightarrow → textleftarrow ← leftrightarrow ↔ ` +
+	`in ∈ surd √ sum ∑ partial ∂ textmu µ alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ` +
+	`ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ ` +
+	`Omega Ω`
+
+// accents are the combining characters of the accents of LaTeX.
+var accents = map[string]string{
+	"`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", `"`: "\u0308", "r": "\u030a", "v": "\u030c", "c": "\u0327", "k": "\u0328",
+	".": "\u0307", "=": "\u0304", "u": "\u0306", "H": "\u030b", "d": "\u0323", "b": "\u0331",
+}
+
+// tex returns the text that TeX reads.
+func tex(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		c := s[i]
+		i++
+		switch c {
+		case '{', '}':
+		case '$':
+			if strings.HasPrefix(s[i:], "-$") {
+				out.WriteString("−")
+				i += 2
+			}
+		case '~':
+			out.WriteString("\u00a0")
+		case '\\':
+			n := 1
+			for letter := s[i] | 0x20; letter >= 'a' && letter <= 'z' && i+n < len(s) && (s[i+n]|0x20 >= 'a' && s[i+n]|0x20 <= 'z'); {
+				n++
+			}
+			name := s[i : i+n]
+			i += n
+			if mark, ok := accents[name]; ok && i < len(s) && s[i] == '{' {
+				end := i + closing(s[i:])
+				out.WriteString(norm.NFC.String(tex(s[i:end]) + mark))
+				i = end
+			} else if text, ok := commands[name]; ok {
+				out.WriteString(text)
+			} else if strings.Contains("$&#%_", name) {
+				out.WriteString(name)
+			} else {
+				out.WriteString("unknown command \\" + name)
+			}
+		default:
+			if i < len(s) && s[i] == c && strings.IndexByte("-'`,", c) >= 0 || i < len(s) && s[i] == '`' && (c == '?' || c == '!') {
+				out.WriteString("ligature")
+			}
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
+}
