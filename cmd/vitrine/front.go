@@ -10,6 +10,8 @@ import (
 	"os"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
 	"vitrine/cache/view/index"
@@ -24,6 +26,14 @@ import (
 
 // viewsOf declares the views, adjusted to the configuration.
 func viewsOf(cfg configs.Config) []index.Definition { return api.Views(cfg.Catalog.TopicsPath + ".id") }
+
+// listed declares the views with what public lists need, if there are any.
+func (p *program) listed(cfg configs.Config) []index.Definition {
+	if !cfg.Lists.Enabled {
+		return viewsOf(cfg)
+	}
+	return api.Listed(viewsOf(cfg), func(view string) func(bson.Raw, func(string, bool)) { return p.cite.View(view).Words })
+}
 
 // proxyOptions copies what the front end needs out of the configuration and the
 // other parts.

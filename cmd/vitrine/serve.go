@@ -22,9 +22,11 @@ import (
 	"vitrine/cmd/vitrine/internal/asynclog"
 	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
+	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
+	"vitrine/rules/cite"
 )
 
 // serveCommand runs the server.
@@ -106,6 +108,7 @@ type program struct {
 	institute *institute
 	settings  settings // of the start
 	log       *slog.Logger
+	cite      *cite.Rules // for records in public lists
 	views     *view.Set
 	runner    *materialize.Runner // nil with --no-materialize
 	metrics   *proxy.Metrics
@@ -170,10 +173,13 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.settings, err = p.institute.settings(ctx); err != nil {
 		return nil, err
 	}
+	if p.cite, err = cite.Load(rulesfile.Cite()); err != nil {
+		return nil, err
+	}
 	p.views, err = view.New(view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a user that only reads
-		Views: viewsOf(cfg), Poll: cfg.Views.Poll,
+		Views: p.listed(cfg), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: readThrough(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
 		OnSwap: func(*view.Snapshot) { p.swapped() },
