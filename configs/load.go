@@ -60,7 +60,7 @@ func Load(s Sources) (Config, error) {
 // read gathers what all sources give, the weakest first.
 func (s Sources) read() *reader {
 	r := &reader{}
-	if name := s.file(); name != "" {
+	if name := s.File(); name != "" {
 		(&fileReader{r, name}).read()
 	}
 	r.environ(s.Environ)
@@ -70,8 +70,8 @@ func (s Sources) read() *reader {
 	return r
 }
 
-// file returns the name of the configuration file, empty if there is none.
-func (s Sources) file() string {
+// File returns the name of the configuration file, empty if there is none.
+func (s Sources) File() string {
 	if s.Flags != nil && s.Flags.Changed(FlagConfig) {
 		return s.Flags.Lookup(FlagConfig).Value.String()
 	}

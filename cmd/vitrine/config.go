@@ -55,9 +55,14 @@ var checks = configs.Checks{
 	},
 }
 
+// sourcesOf returns where the configuration of a command comes from.
+func sourcesOf(cmd *cobra.Command, demo bool) configs.Sources {
+	return configs.Sources{Demo: demo, Environ: os.Environ(), Flags: cmd.Flags(), Checks: checks}
+}
+
 // loadConfig reads the configuration of a command whose flags configs.AddFlags added.
 func loadConfig(cmd *cobra.Command, demo bool) (configs.Config, error) {
-	cfg, err := configs.Load(configs.Sources{Demo: demo, Environ: os.Environ(), Flags: cmd.Flags(), Checks: checks})
+	cfg, err := configs.Load(sourcesOf(cmd, demo))
 	if err != nil {
 		return cfg, fmt.Errorf("configuration:\n%w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"vitrine/cache/origin"
@@ -30,6 +31,7 @@ type institute struct {
 	given    configs.Config
 	database *osirisdb.Follower // nil: the configuration says everything
 	zone     *time.Location
+	lists    atomic.Pointer[lists] // of the configuration as it was last read
 	rules    *render.Rules
 	labels   *label.Sets // built in, those of the rules included
 	ownNames *label.Sets // of the site's own file; nil if there is none
@@ -52,6 +54,11 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 		return nil, err
 	}
 	i.labels = i.labels.With(i.rules.Labels())
+	l, err := newLists(cfg.Lists)
+	if err != nil {
+		return nil, err
+	}
+	i.lists.Store(l)
 	return i, nil
 }
 
@@ -65,8 +72,10 @@ type settings struct {
 // settings returns the current settings. It fails if the database cannot be read: the
 // configuration alone could show what the institute has hidden.
 func (i *institute) settings(ctx context.Context) (settings, error) {
+	cfg := i.given
+	cfg.Lists = i.lists.Load().Lists
 	if i.database == nil {
-		return settings{Config: i.given, labels: i.labels.With(i.ownNames)}, nil
+		return settings{Config: cfg, labels: i.labels.With(i.ownNames)}, nil
 	}
 	stored, err := i.database.Answers(ctx)
 	if err != nil {
@@ -74,7 +83,7 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 	}
 	rules, _ := i.rulesOf(stored) // a run of activities reports the faults
 	return settings{
-		Config: complete(i.given, stored, i.sealed),
+		Config: complete(cfg, stored, i.sealed),
 		labels: i.labels.With(rules.Labels()).With(stored.Labels).With(i.ownNames),
 		member: []string{osiris.Everybody},
 	}, nil

@@ -41,7 +41,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // endings are the signals that end the program in order: SIGTERM, SIGINT, and SIGHUP,
-// which comes when the terminal is closed, unless it is ignored as under nohup.
+// which comes when the terminal is closed, unless it is ignored as under nohup, or asks a
+// server to read its configuration file again.
 func endings() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

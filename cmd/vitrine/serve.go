@@ -56,7 +56,9 @@ func serveCommand() *cobra.Command {
 				flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 				os.Exit(code)
 			})()
-			return serve(cmd.Context(), cfg, demo, log, cmd.OutOrStdout(), stderr.Dropped)
+			file, stop := watchFile(sourcesOf(cmd, demo))
+			defer stop()
+			return serve(cmd.Context(), cfg, demo, file, log, cmd.OutOrStdout(), stderr.Dropped)
 		},
 	}
 	configs.AddFlags(cmd.Flags())
@@ -67,7 +69,7 @@ func serveCommand() *cobra.Command {
 // serve runs the program until ctx ends, and returns nil after everything was
 // drained, stopped and closed. It opens the listeners first, so that a port in use is
 // reported before any work is done. dropped counts the log lines that were dropped.
-func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger, out io.Writer, dropped func() float64) (err error) {
+func serve(ctx context.Context, cfg configs.Config, demo bool, file *configFile, log *slog.Logger, out io.Writer, dropped func() float64) (err error) {
 	public, admin, err := listen(cfg)
 	if err != nil {
 		return err
@@ -93,6 +95,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
+	p.file = file
 	p.metrics.WatchLog(dropped)
 	warnOfKeys(cfg, log)
 	log.Info("listening", "address", public.Addr().String(), "admin", addrOf(admin), "store", store.Name())
@@ -106,7 +109,8 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 type program struct {
 	store     *circuit.Store
 	institute *institute
-	settings  settings // of the start
+	settings  settings    // of the start
+	file      *configFile // nil if there is none
 	log       *slog.Logger
 	cite      *cite.Rules // for records in public lists
 	views     *view.Set
@@ -227,6 +231,9 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	parts.Go(func() error { return p.views.Run(behind) })
 	if p.institute.database != nil {
 		parts.Go(func() error { return osirisdb.Follow(behind, p.log, p.settings, p.institute.settings, p.adopt) })
+	}
+	if p.file != nil {
+		parts.Go(func() error { return p.follow(behind, p.file) })
 	}
 	if p.runner != nil {
 		parts.Go(func() error { return p.runner.Run(behind) })

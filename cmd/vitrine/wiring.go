@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -21,9 +20,6 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/configs"
 	"vitrine/materialize"
-	"vitrine/rules"
-	"vitrine/rules/filter"
-	"vitrine/rules/mark"
 )
 
 // openStore opens the configured store. It creates an embedded one that does not exist,
@@ -110,46 +106,13 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 		Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete, Fingerprint: activities.Fingerprint,
 		Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
 	})
-	marked, err := marking(cfg, i.zone)
-	if err != nil {
-		return nil, err
-	}
-	jobs := materialize.Jobs(i.filled(marked(activities)), i.filled(spectrum), cfg.Views.Optional)
+	jobs := materialize.Jobs(i.filled(i.marked(activities)), i.filled(spectrum), cfg.Views.Optional)
 	for n, job := range jobs {
 		if job.View != activities.View {
-			jobs[n] = marked(job)
+			jobs[n] = i.marked(job)
 		}
 	}
 	return jobs, nil
-}
-
-// marking returns a function that makes jobs mark the public records.
-func marking(cfg configs.Config, zone *time.Location) (func(materialize.Job) materialize.Job, error) {
-	if !cfg.Lists.Enabled {
-		return func(job materialize.Job) materialize.Job { return job }, nil
-	}
-	public, err := parseListFilter(cfg.Lists.Public)
-	if err != nil {
-		return nil, fmt.Errorf("lists.public: %w", err)
-	}
-	return func(job materialize.Job) materialize.Job {
-		return materialize.Marked(job, func() mark.Options {
-			return mark.Options{Public: public, Topics: cfg.Catalog.TopicsPath, Now: time.Now().In(zone)}
-		})
-	}, nil
-}
-
-// parseListFilter reads a filter of the configuration of lists. Rows are made, and answers
-// kept, whatever the time is, so it may not depend on that.
-func parseListFilter(text string) (*filter.Filter, error) {
-	f, err := filter.Parse([]byte(text), filter.Options{HexIDs: true})
-	if err == nil && !f.Until().IsZero() {
-		return nil, errors.New("may not use $$NOW")
-	}
-	if wrong := (*rules.Error)(nil); errors.As(err, &wrong) {
-		err = &rules.Error{Kind: wrong.Kind, Where: wrong.Where, Reason: wrong.Reason} // the caller names the setting
-	}
-	return f, err
 }
 
 // catalogueFile returns a function that reads the topic catalogue from a file of JSON, an

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/configs"
+	"vitrine/materialize"
+	"vitrine/rules/ejson"
+	"vitrine/rules/mark"
+)
+
+// writeFile writes a configuration file and returns its name.
+func writeFile(t *testing.T, dir, content string) string {
+	t.Helper()
+	name := filepath.Join(dir, "vitrine.yml")
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// public returns the ids of the activities that are public.
+func (r *running) public() string {
+	r.t.Helper()
+	r.checked()
+	if _, err := r.program.runner.Refresh(r.t.Context(), materialize.Request{Views: []string{"activities"}}); err != nil {
+		r.t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	_, err := r.store.Rows(r.t.Context(), "activities", 0, func(row origin.Row) error {
+		ids[ejson.IDText(row.ID)] = mark.Of(row.Doc) != nil
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var all []string
+	for _, id := range []string{"a1", "a2", "a3"} {
+		if ids[id] {
+			all = append(all, id)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// TestReloadedLists: what is public follows the configuration file, all of it or nothing.
+func TestReloadedLists(t *testing.T) {
+	r := runProgram(t)
+	dir := t.TempDir()
+	tests := []struct{ name, file, public, wrong string }{
+		{"the defaults", "", "a1 a2 a3", ""},
+		{"a rule", "lists:\n  public: '{\"title\": {\"$ne\": \"First\"}}'\n", "a2 a3", ""},
+		{"a filter that is none", "lists:\n  public: '{\"title\": {\"$in\": 7}}'\n", "a2 a3", "vitrine.yml:2: lists.public: title.$in: "},
+		{"a filter by the clock", "lists:\n  public: '{\"$expr\": {\"$gt\": [\"$$NOW\", \"$day\"]}}'\n", "a2 a3", "vitrine.yml:2: lists.public: may not use $$NOW"},
+		{"a mistake elsewhere", "lists:\n  public: '{}'\n  named: {papers: {view: personen}}\n", "a2 a3", "vitrine.yml:3: lists.named.papers.view: "},
+		{"a filter of a list", "lists:\n  named:\n    papers:\n      filter: '{\"a\": {\"$lt\": 1, \"$foo\": 2}}'\n", "a2 a3", "vitrine.yml:4: lists.named.papers.filter: a.$foo: "},
+		{"no lists", "lists: {enabled: false}\n", "", ""},
+		{"lists again", "lists:\n  named: {papers: {}}\n", "a1 a2 a3", ""},
+	}
+	for _, tt := range tests {
+		name := writeFile(t, dir, tt.file)
+		err := r.program.reload(t.Context(), func() (configs.Config, error) {
+			return configs.Load(configs.Sources{Environ: []string{"VITRINE_CONFIG=" + name}, Checks: checks})
+		})
+		if tt.wrong == "" && err != nil || tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong)) {
+			t.Errorf("%s: got %v, want %s", tt.name, err, tt.wrong)
+		}
+		if got := r.public(); got != tt.public {
+			t.Errorf("%s: public are %q, want %q", tt.name, got, tt.public)
+		}
+	}
+}
+
+// TestHangupReloads sends SIGHUP to a server with a configuration file: it reads the file
+// again, and a bad one costs a line in the log.
+func TestHangupReloads(t *testing.T) {
+	dir := t.TempDir()
+	file := writeFile(t, dir, "store: bolt://v.db\n")
+	writeDump(t, dir)
+	s := startServer(t, dir, "--config", file).ready()
+	for _, step := range []struct{ content, logged string }{
+		{"lists: {public: '{'}\n", `"msg":"configuration not reloaded, all settings stay"`},
+		{"lists: {named: {papers: {group: year}}}\n", `"msg":"lists reloaded"`},
+	} {
+		writeFile(t, dir, step.content)
+		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		for !strings.Contains(s.logged(), step.logged) {
+			select {
+			case <-s.eof:
+				t.Fatalf("ended before it logged %s", step.logged)
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		if status, body := s.get("/api/activities?limit=1"); status != http.StatusOK {
+			t.Errorf("after SIGHUP: %d %s", status, body)
+		}
+	}
+	if n := strings.Count(s.logged(), `"level":"ERROR"`); n != 1 {
+		t.Errorf("%d errors in the log, want 1", n)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
+	}
+}
+
+// writeDump makes a store with one activity in a folder.
+func writeDump(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "activities.jsonl"), []byte(`{"_id":"a1","title":"First"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
+}
