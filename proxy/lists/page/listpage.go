@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// sorts and groups are what the form of a list offers where the list does not say it.
+// sorts and groups are what the form of a list offers.
 var (
 	sorts  = []string{"-year", "year", "title", "type", "author"}
 	groups = []string{"none", "year", "type", "subtype", "person"}
@@ -17,7 +17,7 @@ func Page(l *List) []byte {
 	if l.Page > 1 {
 		d.Title += " · " + d.language.page(l.Page, l.Pages)
 	}
-	d.List, d.Alternates, d.Languages = l, typed(l.Exports), l.Languages
+	d.List, d.Alternates, d.Languages = l, l.Exports, l.Languages
 	d.NoIndex, d.AsOf = l.NoIndex, l.AsOf
 	if linkable(l.Prev) {
 		d.Prev = l.Prev
@@ -29,7 +29,10 @@ func Page(l *List) []byte {
 	if self, err := url.Parse(l.Self); err == nil {
 		d.Action = self.EscapedPath()
 	}
-	d.Selects = []Facet{d.selectOf("sort", l.sorts(), l.Sort), d.selectOf("group", orDefault(l.Groupings, groups), l.Group)}
+	d.Selects = []Facet{d.selectOf("sort", sorts, l.Sort), d.selectOf("group", groups, l.Group)}
+	if l.Q != "" {
+		d.Selects[0] = d.selectOf("sort", append([]string{"relevance"}, sorts...), l.Sort)
+	}
 	for _, f := range l.Facets {
 		for _, v := range f.Values {
 			if v.Active {
@@ -67,23 +70,6 @@ func (d *document) facets(l *List) []byte {
 		f.dst = append(f.dst, "</ul></details>\n"...)
 	}
 	return f.dst
-}
-
-// sorts returns the orders that the form offers.
-func (l *List) sorts() []string {
-	offered := orDefault(l.Sorts, sorts)
-	if l.Q != "" {
-		return append([]string{"relevance"}, offered...)
-	}
-	return offered
-}
-
-// orDefault returns values, or those of usual if there are none.
-func orDefault(values, usual []string) []string {
-	if len(values) == 0 {
-		return usual
-	}
-	return values
 }
 
 // facetLabel returns the name of a facet for people.

@@ -23,14 +23,12 @@ type List struct {
 	First, Prev, Next, Last   string // URLs; empty where there is no such page
 	// What is in force. The form of Page sends q, sort and group, q even if it is empty.
 	Q, Group, Sort, Style string
-	// Sorts and Groupings are what the form offers; nil: all. With Q it offers relevance too.
-	Sorts, Groupings []string
-	Params           []Param
-	Facets           []Facet
-	Exports          []Link // files and feeds of this list
-	Languages        []Link // this page in other languages; Type is the language's code
-	Groups           []Group
-	JSONLD           []byte // one JSON value; nil: none
+	Params                []Param
+	Facets                []Facet
+	Exports               []Link // files and feeds of this list
+	Languages             []Link // this page in other languages; Type is the language's code
+	Groups                []Group
+	JSONLD                []byte // one JSON value; nil: none
 
 	NoIndex    bool
 	Generation uint64

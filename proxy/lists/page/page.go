@@ -111,9 +111,6 @@ func (d *document) Number(n int) string { return d.language.number(n) }
 // Date is the day of AsOf.
 func (d *document) Date() string { return d.language.date(d.AsOf) }
 
-// HasLists reports whether there are lists to go to.
-func (d *document) HasLists() bool { return d.Overview == nil || len(d.Overview.Sections) > 0 }
-
 // selectOf returns a field with some values, whose texts are under the field's name.
 func (d *document) selectOf(name string, values []string, current string) Facet {
 	f := Facet{Name: name}
@@ -126,7 +123,7 @@ func (d *document) selectOf(name string, values []string, current string) Facet 
 // Single returns the page of an item.
 func Single(r *Record) []byte {
 	d := newDocument(r.Title, r.Lang, r.Base, r.Self, r.Canonical)
-	d.Record, d.Meta, d.Alternates, d.Languages = r, r.Meta, typed(r.Exports), r.Languages
+	d.Record, d.Meta, d.Alternates, d.Languages = r, r.Meta, r.Exports, r.Languages
 	d.NoIndex, d.AsOf, d.TitleHTML = r.NoIndex, r.AsOf, template.HTML(r.TitleHTML)
 	d.TitleLang = langOf(&r.Item, r.Lang)
 	bare := *r
@@ -138,16 +135,6 @@ func Single(r *Record) []byte {
 		}
 	}
 	return d.render("item")
-}
-
-// typed returns the links that have a media type.
-func typed(links []Link) (all []Link) {
-	for _, l := range links {
-		if l.Type != "" {
-			all = append(all, l)
-		}
-	}
-	return all
 }
 
 // Failure returns the page of an error. title and text are plain text.

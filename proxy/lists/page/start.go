@@ -11,14 +11,8 @@ func Index(o *Overview) []byte {
 	return d.render("index")
 }
 
-// Start returns the start page: the index and the builder of snippets. Without lists it
-// leads to the API alone.
+// Start returns the start page: the index and the builder of snippets.
 func Start(o *Overview) []byte {
-	if len(o.Sections) == 0 {
-		d := newOverview(o, "api")
-		d.Text = d.T("api-about")
-		return d.render("start")
-	}
 	d := newOverview(o, "start")
 	d.Text = d.T("about")
 	d.Choices = []string{"year", "type", "subtype", "unit", "person", "project", "topic"}

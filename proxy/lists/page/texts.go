@@ -3,7 +3,10 @@ package page
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // language is one of those that our texts are written in, and a column of their table.
@@ -25,69 +28,25 @@ func languageOf(code string) language {
 // code returns the value for the attribute lang.
 func (l language) code() string { return [...]string{"en", "de"}[l] }
 
-// text returns a text of the table, or its name where there is none.
+// text returns a text, or its name where there is none.
 func (l language) text(name string) string {
-	if text, ok := table[name]; ok {
+	if text, ok := table()[name]; ok {
 		return text[l]
 	}
 	return name
 }
 
 // table has our texts, by name.
-var table = map[string][2]string{
-	"abstract":  {"Abstract", "Zusammenfassung"},
-	"any":       {"any", "alle"},
-	"apply":     {"Show", "Anzeigen"},
-	"as-of":     {"As of ", "Stand: "},
-	"authors":   {"People", "Personen"},
-	"bibtex":    {"BibTeX", "BibTeX"},
-	"copied":    {"Copied", "Kopiert"},
-	"copy":      {"Copy", "Kopieren"},
-	"details":   {"Details", "Details"},
-	"empty":     {"Nothing was found.", "Nichts gefunden."},
-	"export":    {"Export", "Export"},
-	"failed":    {"The list cannot be loaded now.", "Die Liste lässt sich gerade nicht laden."},
-	"filters":   {"Filters in use", "Aktive Filter"},
-	"first":     {"First", "Erste"},
-	"group":     {"Group by", "Gruppieren nach"},
-	"home":      {"Start", "Startseite"},
-	"languages": {"Languages", "Sprachen"},
-	"last":      {"Last", "Letzte"},
-	"limit":     {"Number of entries", "Anzahl"},
-	"lists":     {"All lists", "Alle Listen"},
-	"next":      {"Next", "Nächste"},
-	"pages":     {"Pages", "Seiten"},
-	"part-of":   {"In these lists", "In diesen Listen"},
-	"places":    {"Overview", "Übersicht"},
-	"prev":      {"Previous", "Vorige"},
-	"remove":    {"remove", "entfernen"},
-	"reset":     {"Reset all", "Alle zurücksetzen"},
-	"search":    {"Search", "Suche"},
-	"skip":      {"Skip to the content", "Zum Inhalt springen"},
-	"sort":      {"Sort by", "Sortieren nach"},
-
-	"start":     {"Public lists", "Öffentliche Listen"},
-	"about":     {"Publications, projects, people and events as lists for your own pages: as HTML, in a page of their own, as a feed, or as a file for a reference manager.", "Publikationen, Projekte, Personen und Veranstaltungen als Listen für die eigenen Seiten: als HTML, als ganze Seite, als Feed oder als Datei für die Literaturverwaltung."},
-	"api":       {"Vitrine", "Vitrine"},
-	"api-about": {"The read API of a research institute.", "Die Lese-API eines Forschungsinstituts."},
-	"builder":   {"Put a list on a page", "Eine Liste einbinden"},
-	"choose":    {"Choose a list and what is in it. The snippets below change with it.", "Liste und Inhalt auswählen. Die Schnipsel darunter ändern sich mit."},
-	"list":      {"List", "Liste"},
-	"words":     {"Words", "Wörter"},
-	"preview":   {"Preview", "Vorschau"},
-	"years":     {"Entries per year", "Einträge pro Jahr"},
-	"snippets":  {"Snippets", "Schnipsel"},
-	"docs":      {"Documentation of the API", "Dokumentation der API"},
-	"programs":  {"For programs", "Für Programme"},
-
-	"year": {"Year", "Jahr"}, "type": {"Type", "Art"}, "subtype": {"Kind", "Unterart"}, "unit": {"Unit", "Einheit"},
-	"person": {"Person", "Person"}, "project": {"Project", "Projekt"}, "topic": {"Topic", "Thema"},
-
-	"sort-year": {"Year, oldest first", "Jahr, älteste zuerst"}, "sort--year": {"Year, newest first", "Jahr, neueste zuerst"},
-	"sort-title": {"Title", "Titel"}, "sort-type": {"Type", "Art"}, "sort-author": {"Author", "Name"}, "sort-relevance": {"Relevance", "Relevanz"},
-	"group-": {"as in the list", "wie in der Liste"}, "group-none": {"nothing", "nichts"}, "group-year": {"Year", "Jahr"}, "group-type": {"Type", "Art"},
-	"group-subtype": {"Kind", "Unterart"}, "group-person": {"Person", "Person"},
-}
+var table = sync.OnceValue(func() (all map[string][2]string) {
+	src, err := embedded.ReadFile("templates/texts.yaml")
+	if err == nil {
+		err = yaml.Unmarshal(src, &all)
+	}
+	if err != nil {
+		panic("page: texts: " + err.Error())
+	}
+	return all
+})
 
 // number writes a count with its digits in groups of three.
 func (l language) number(n int) string {
