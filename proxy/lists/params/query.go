@@ -152,24 +152,30 @@ var escape = strings.NewReplacer(",", `\,`, `\`, `\\`)
 func (q Query) String() string {
 	var b strings.Builder
 	for _, p := range table {
-		values := q.values[p.name]
-		for i, value := range values {
-			switch {
-			case i > 0:
-				b.WriteByte(',')
-			case b.Len() > 0:
+		if value := q.Spelled(p.name); value != "" {
+			if b.Len() > 0 {
 				b.WriteByte('&')
 			}
-			if i == 0 {
-				b.WriteString(p.name + "=")
-			}
-			if !p.whole {
-				value = escape.Replace(value)
-			}
-			b.WriteString(url.QueryEscape(value))
+			b.WriteString(p.name + "=" + separators.Replace(url.QueryEscape(value)))
 		}
 	}
 	return b.String()
+}
+
+// separators writes what a query may have as it is (RFC 3986: 3.4).
+var separators = strings.NewReplacer("%2C", ",", "%3A", ":")
+
+// Spelled returns the values of a parameter as a form sends them; empty if it is not given.
+func (q Query) Spelled(name string) string {
+	values := q.values[name]
+	if p, _ := lookup(name); p.whole {
+		return strings.Join(values, " ")
+	}
+	escaped := make([]string, len(values))
+	for i, value := range values {
+		escaped[i] = escape.Replace(value)
+	}
+	return strings.Join(escaped, ",")
 }
 
 // Values returns the values of a parameter, nil if there are none. They must not be changed.

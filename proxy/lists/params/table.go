@@ -40,6 +40,9 @@ const (
 // Missing is the year of records without one.
 const Missing = "missing"
 
+// Relevance is the value of Sort for the best hits of Words first.
+const Relevance = "relevance"
+
 // None is the value of Group and Facets for no group and no facet.
 const None = "none"
 
@@ -93,7 +96,9 @@ var table = []parameter{
 }
 
 // Sorts returns the orders of lists.
-func Sorts() []string { return []string{"-year", "year", "title", "type", "author", "relevance"} }
+func Sorts() []string {
+	return []string{"year", "-year", "title", "-title", "type", "-type", "author", "-author", Relevance}
+}
 
 // Groups returns what lists are grouped by.
 func Groups() []string { return []string{None, Year, Type, Subtype, Person} }
