@@ -1,0 +1,177 @@
+package selection
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/proxy/lists/params"
+	"vitrine/rules"
+	"vitrine/rules/display"
+	"vitrine/rules/fold"
+	"vitrine/rules/label"
+	"vitrine/rules/mark"
+	"vitrine/rules/raw"
+)
+
+// Facet is how many items a list would have by each value of a filter.
+type Facet struct {
+	Name   string
+	Values []Value
+}
+
+// Value is a value of a facet. One that is chosen is active.
+type Value struct {
+	Value  string `json:"value"`
+	Label  string `json:"label"`
+	Count  int    `json:"count"`
+	Active bool   `json:"-"`
+}
+
+// mostValues is how many values a facet has at most, beside those that are active. The rest
+// have the fewest items.
+const mostValues = 100
+
+// Facets counts what was asked for, each facet under all filters but its own. With chosen
+// they have the chosen values of other filters as well.
+func (l *Selection) Facets(ctx context.Context, chosen bool) ([]Facet, error) {
+	var all []Facet
+	names := slices.DeleteFunc(slices.Clone(l.query.Values(params.Facets)), func(name string) bool { return name == params.None })
+	for _, name := range params.Filters() {
+		if chosen && l.chosen[name] != nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		values, err := l.Values(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(l.query.Values(params.Facets), name) {
+			values = slices.DeleteFunc(values, func(v Value) bool { return !v.Active })
+		}
+		all = append(all, Facet{name, values})
+	}
+	return all, nil
+}
+
+// Values counts the rows by the values of a filter in their natural order: years from the
+// last on, all others by count and then by label.
+func (l *Selection) Values(ctx context.Context, name string) ([]Value, error) {
+	selected, err := l.Selected(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := selected.Facet(ctx, l.pathOf(name))
+	if err != nil {
+		return nil, err
+	}
+	chosen, counted := l.query.Values(name), 0
+	var all []Value
+	for _, v := range found {
+		text := display.Text(v.Value)
+		all = append(all, Value{text, l.Label(name, text, v.Sample), v.Count, slices.Contains(chosen, text)})
+		counted += v.Count
+	}
+	if name == params.Year {
+		slices.Reverse(all)
+		if rest := selected.Count() - counted; rest > 0 {
+			all = append(all, Value{params.Missing, l.without(name), rest, slices.Contains(chosen, params.Missing)})
+		}
+	} else {
+		slices.SortStableFunc(all, func(a, b Value) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), slices.Compare(fold.Words(a.Label), fold.Words(b.Label)))
+		})
+		n := 0
+		all = slices.DeleteFunc(all, func(v Value) bool { n++; return n > mostValues && !v.Active })
+	}
+	for _, value := range chosen { // ranges of years, and what no row has
+		if !slices.ContainsFunc(all, func(v Value) bool { return v.Value == value }) {
+			all = append(all, Value{value, strings.ReplaceAll(value, "..", "–"), within(all, name, value), true})
+		}
+	}
+	return all, nil
+}
+
+// within counts the items in a range of years.
+func within(all []Value, name, value string) (count int) {
+	from, to, ok := params.Years(value)
+	for _, v := range all {
+		if year, _, single := params.Years(v.Value); name == params.Year && ok && single && from <= year && year <= to {
+			count += v.Count
+		}
+	}
+	return count
+}
+
+// labelSets are the labels of types, by view.
+var labelSets = map[string]string{rules.ViewActivities: label.ActivityType, rules.ViewProjects: label.ProjectType}
+
+// Label returns the name of a filter's value in the language of the answer. Names of what
+// has a record are those of the mark of a row that has the value.
+func (l *Selection) Label(name, value string, row bson.Raw) string {
+	lang, about := l.query.Text(params.Lang), mark.Of(row)
+	switch name {
+	case params.Type:
+		return l.o.Labels.Label(labelSets[l.about.View], value, lang)
+	case params.Subtype:
+		kind, _ := about.Lookup("type").StringValueOK()
+		if text, ok := l.o.Labels.Lookup(label.ActivitySubtype, kind+"/"+value, lang); ok {
+			return text
+		}
+	case params.Unit, params.Person, params.Project, params.Topic:
+		if text := NameOf(Known(about, name, value), lang); text != "" {
+			return text
+		}
+	}
+	return value
+}
+
+// Known returns what a mark has of a unit, person, project or topic; empty if it has nothing.
+func Known(about bson.Raw, kind, id string) bson.Raw {
+	for v := range raw.Elements(about.Lookup(kind + "s")) {
+		one, _ := v.DocumentOK()
+		for _, field := range []string{"id", "orcid"} {
+			if text, _ := one.Lookup(field).StringValueOK(); text == id {
+				return one
+			}
+		}
+	}
+	return nil
+}
+
+// NameOf is the name of what Known found, in a language; empty if it has none.
+func NameOf(one bson.Raw, lang string) string {
+	for _, field := range []string{"name_" + lang, "name", "title", "name_de"} {
+		if text, _ := one.Lookup(field).StringValueOK(); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// without is the title of what has no value of a filter.
+func (l *Selection) without(name string) string {
+	if name == params.Year {
+		return Text("No year", l.query.Text(params.Lang))
+	}
+	return Text("Other", l.query.Text(params.Lang))
+}
+
+// german has our texts by their English wording.
+var german = map[string]string{
+	"Activities": "Aktivitäten", "Projects": "Projekte", "Events": "Veranstaltungen", "Lists": "Listen", "Units": "Einheiten", "Topics": "Themen",
+	"No year": "Ohne Jahr", "Other": "Sonstige", "Type": "Art", "Year": "Jahr", "Published in": "Erschienen in", "Publisher": "Verlag",
+	"Everything": "Alles", "Not found": "Nicht gefunden",
+}
+
+// Text returns one of our texts in a language.
+func Text(english, lang string) string {
+	if found, ok := german[english]; ok && lang == "de" {
+		return found
+	}
+	return english
+}

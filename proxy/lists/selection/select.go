@@ -1,0 +1,164 @@
+package selection
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/query"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+	"vitrine/rules/fold"
+	"vitrine/rules/label"
+	"vitrine/rules/mark"
+)
+
+// Options are what selections of all lists have in common.
+type Options struct {
+	Reader query.Reader
+	Public *filter.Filter // the rows that lists show
+	Labels *label.Sets
+}
+
+// About is what a list selects from.
+type About struct {
+	View     string
+	Where    *filter.Filter
+	Kind, ID string // a parameter and its value that all rows have; empty: none
+	Sorted   bool   // an order was asked for
+}
+
+// Selection is the rows of a list that a query asks for. It is immutable.
+type Selection struct {
+	o      Options
+	about  About
+	query  params.Query
+	always *filter.Filter            // what no facet changes
+	chosen map[string]*filter.Filter // by parameter
+	snap   *view.Snapshot            // nil until On
+}
+
+// New returns a selection by a query that has all parameters that are in force.
+func New(o Options, about About, q params.Query) (*Selection, error) {
+	l := &Selection{o: o, about: about, query: q}
+	return l, l.compile()
+}
+
+// On returns the selection of the rows of a snapshot.
+func (l *Selection) On(snap *view.Snapshot) *Selection {
+	on := *l
+	on.snap = snap
+	return &on
+}
+
+// compile makes the filters.
+func (l *Selection) compile() error {
+	var parts bson.D
+	for _, operator := range []struct{ param, name string }{{params.IDs, "$in"}, {params.Exclude, "$nin"}} {
+		if texts := l.query.Values(operator.param); len(texts) > 0 {
+			parts = append(parts, bson.E{Key: "$and", Value: bson.A{IDs(operator.name, texts)}})
+		}
+	}
+	all := bson.A{bson.D{}}
+	for _, part := range parts {
+		all = append(all, bson.D{part})
+	}
+	if l.about.Kind != "" {
+		all = append(all, l.among(l.about.Kind, []string{l.about.ID}))
+	}
+	always, err := l.o.Reader.Compile(bson.D{{Key: "$and", Value: all}}, "")
+	if err != nil {
+		return err
+	}
+	l.always, l.chosen = filter.And(l.o.Public, l.about.Where, always), map[string]*filter.Filter{}
+	for _, name := range params.Filters() {
+		if values := l.query.Values(name); len(values) > 0 {
+			if l.chosen[name], err = l.o.Reader.Compile(l.among(name, values), name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// orcid is what an ORCID looks like.
+var orcid = regexp.MustCompile(`^\d{4}-\d{4}-\d{4}-\d{3}[\dX]$`)
+
+// pathOf is where marks have what a filter compares.
+func (l *Selection) pathOf(name string) string {
+	if name == params.Unit && l.query.Flag(params.Deep) {
+		return mark.In
+	}
+	return Paths[name]
+}
+
+// among selects the rows with one of some values of a filter.
+func (l *Selection) among(name string, values []string) bson.D {
+	if name == params.Year {
+		return years(values)
+	}
+	one := bson.D{{Key: l.pathOf(name), Value: bson.D{{Key: "$in", Value: values}}}}
+	if name != params.Person || !slices.ContainsFunc(values, orcid.MatchString) {
+		return one
+	}
+	return bson.D{{Key: "$or", Value: bson.A{one, bson.D{{Key: mark.ORCID, Value: bson.D{{Key: "$in", Value: values}}}}}}}
+}
+
+// years selects the rows of years and ranges of them.
+func years(values []string) bson.D {
+	var any bson.A
+	for _, value := range values {
+		if value == params.Missing {
+			any = append(any, without(mark.Year))
+			continue
+		}
+		from, to, _ := params.Years(value) // checked when it was read
+		any = append(any, bson.D{{Key: mark.Year, Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lte", Value: to}}}})
+	}
+	return bson.D{{Key: "$or", Value: any}}
+}
+
+// without selects the rows that have nothing at a path.
+func without(path string) bson.D { return bson.D{{Key: path, Value: nil}} }
+
+// Selected selects the rows of the listing, as if a filter were not chosen, that further
+// filters select as well.
+func (l *Selection) Selected(ctx context.Context, except string, further ...*filter.Filter) (view.Selection, error) {
+	filters := append([]*filter.Filter{l.always}, further...)
+	for name, chosen := range l.chosen {
+		if name != except {
+			filters = append(filters, chosen)
+		}
+	}
+	selected, err := l.snap.Select(ctx, filter.And(filters...))
+	if terms := fold.Terms(l.query.Text(params.Words)); err == nil && len(terms) > 0 {
+		return selected.Search(ctx, terms)
+	}
+	return selected, err
+}
+
+// IDText is the _id of a row as URLs have it.
+func IDText(row bson.Raw) string { return ejson.IDText(row.Lookup("_id")) }
+
+// IDs selects records by their _id, which URLs have as text whatever its type is.
+func IDs(operator string, texts []string) bson.D {
+	var all bson.A
+	for _, text := range texts {
+		all = append(all, text) // of 24 hexadecimal digits, the ObjectID as well
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			all = append(all, n)
+		}
+	}
+	return bson.D{{Key: "_id", Value: bson.D{{Key: operator, Value: all}}}}
+}
+
+// Paths are where marks have what facets count and filters compare.
+var Paths = map[string]string{
+	params.Year: mark.Year, params.Type: mark.Type, params.Subtype: mark.Subtype, params.Unit: mark.Unit,
+	params.Person: mark.Person, params.Project: mark.Project, params.Topic: mark.Topic,
+}
