@@ -5,6 +5,7 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/rules/access"
+	"vitrine/rules/cite"
 	"vitrine/rules/filter"
 	"vitrine/rules/label"
 )
@@ -18,6 +19,7 @@ type Options struct {
 	BaseURL string
 	Links   Links
 	Named   []Definition
+	Cite    *cite.Rules // how rows are read as bibliographic items; needed
 
 	Views interface {
 		Snapshot(view string) (*view.Snapshot, error)
@@ -43,10 +45,11 @@ type Definition struct {
 	Filter   string            // Extended JSON; empty: all
 	Group    string            // none, year, type, subtype or person; none
 	Style    string            // web or print; web
-	Sort     string            // year, -year, title, type or author; -year
+	Sort     string            // one of params.Sorts; -year
 	PageSize int               // items of a page; 25
 	Facets   []string          // year, type, subtype, unit, person, project or topic
 	// PageURL is the page that shows the list, with {page} where its number is; empty: the
 	// list's own.
 	PageURL string
+	Links   Links // instead of Options.Links, each that is not empty
 }

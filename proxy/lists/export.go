@@ -1,0 +1,172 @@
+package lists
+
+import (
+	"context"
+	"encoding/csv"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/response"
+	"vitrine/rules/cite"
+	"vitrine/rules/ejson"
+	"vitrine/rules/mark"
+)
+
+// itemBytes is about how long an item is in an export.
+const itemBytes = 400
+
+// exported is the body of an export: its items one after the other, between two texts.
+func (l *listing) exported(ctx context.Context, head, between, tail string, write func(dst []byte, it *item) []byte) (*response.Body, error) {
+	if _, err := l.heading(ctx); err != nil {
+		return nil, err
+	}
+	count, _, err := l.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	body := response.Join(response.Around(count, []byte(head), between, []byte(tail)), l.items(ctx), write)
+	if l.q.Number(params.Limit) == 0 {
+		body.Guess = count * itemBytes
+	}
+	return body, nil
+}
+
+func (l *listing) bibTeX(ctx context.Context) (*response.Body, error) {
+	latex := l.q.Flag(params.LaTeX)
+	return l.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) })
+}
+
+func (l *listing) ris(ctx context.Context) (*response.Body, error) {
+	return l.exported(ctx, "", "\r\n", "", func(dst []byte, it *item) []byte { return cite.AppendRIS(dst, &it.Item) })
+}
+
+func (l *listing) csl(ctx context.Context) (*response.Body, error) {
+	return l.exported(ctx, "[", ",\n", "]\n", func(dst []byte, it *item) []byte { return cite.AppendCSL(dst, &it.Item) })
+}
+
+// jsonLD is the data of an item, or of a list as an ItemList.
+func (l *listing) jsonLD(ctx context.Context) (*response.Body, error) {
+	title, err := l.heading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if l.kind == items {
+		return l.exported(ctx, schema, "", "}\n", func(dst []byte, it *item) []byte {
+			data := cite.AppendJSONLD(nil, &it.Item, l.links)
+			return append(append(dst, ','), data[1:len(data)-1]...)
+		})
+	}
+	count, _, err := l.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.exported(ctx, listHead(title, count), ",\n", "]}\n", l.appendListItem)
+}
+
+// schema begins a document of schema.org.
+const schema = `{"@context":"https://schema.org"`
+
+// listHead begins an ItemList.
+func listHead(title string, count int) string {
+	return schema + `,"@type":"ItemList","name":` + string(ejson.AppendString(nil, title)) + `,"numberOfItems":` + strconv.Itoa(count) + `,"itemListElement":[`
+}
+
+// appendListItem writes an item with its place in the list.
+func (l *listing) appendListItem(dst []byte, it *item) []byte {
+	dst = strconv.AppendInt(append(dst, `{"@type":"ListItem","position":`...), int64(it.place), 10)
+	return append(cite.AppendJSONLD(append(dst, `,"item":`...), &it.Item, l.links), '}')
+}
+
+// columns are those of a table, in their order.
+var columns = []struct {
+	name string
+	of   func(l *listing, it *item) string
+}{
+	{"id", func(_ *listing, it *item) string { return it.ID }},
+	{"key", func(_ *listing, it *item) string { return it.Key }},
+	{"type", func(l *listing, it *item) string { return l.Label(params.Type, it.Type, it.row) }},
+	{"subtype", func(l *listing, it *item) string { return l.Label(params.Subtype, it.Subtype, it.row) }},
+	{"year", func(_ *listing, it *item) string { return yearOf(it) }},
+	{"date", func(_ *listing, it *item) string { return isoDate(it.Date) }},
+	{"end", func(_ *listing, it *item) string { return isoDate(it.End) }},
+	{"authors", func(_ *listing, it *item) string { return names(it.Authors) }},
+	{"editors", func(_ *listing, it *item) string { return names(it.Editors) }},
+	{"title", func(_ *listing, it *item) string { return it.Text() }},
+	{"container", func(_ *listing, it *item) string { return it.Container }},
+	{"volume", func(_ *listing, it *item) string { return it.Volume }},
+	{"issue", func(_ *listing, it *item) string { return it.Issue }},
+	{"pages", func(_ *listing, it *item) string { return it.Pages }},
+	{"publisher", func(_ *listing, it *item) string { return it.Publisher }},
+	{"event", func(_ *listing, it *item) string { return it.Event }},
+	{"doi", func(_ *listing, it *item) string { return it.DOI }},
+	{"isbn", func(_ *listing, it *item) string { return it.ISBN }},
+	{"issn", func(_ *listing, it *item) string { return it.ISSN }},
+	{"url", func(_ *listing, it *item) string { return it.URL }},
+	{"page", func(l *listing, it *item) string { return l.own(it) }},
+}
+
+// csv is a table with a header row. It begins with a byte order mark, without which Excel
+// takes UTF-8 for another encoding.
+func (l *listing) csv(ctx context.Context) (*response.Body, error) {
+	cells, t := make([]string, len(columns)), newTable()
+	for i, c := range columns {
+		cells[i] = c.name
+	}
+	return l.exported(ctx, string(t.append([]byte("\ufeff"), cells)), "", "", func(dst []byte, it *item) []byte {
+		for i, c := range columns {
+			cells[i] = c.of(l, it)
+		}
+		return t.append(dst, cells)
+	})
+}
+
+// table writes rows of CSV.
+type table struct {
+	dst []byte
+	csv *csv.Writer
+}
+
+func newTable() *table {
+	t := &table{}
+	t.csv = csv.NewWriter(t)
+	t.csv.UseCRLF = true
+	return t
+}
+
+// Write implements io.Writer.
+func (t *table) Write(p []byte) (int, error) {
+	t.dst = append(t.dst, p...)
+	return len(p), nil
+}
+
+// append writes a row. A cell that a spreadsheet would compute begins with an apostrophe.
+func (t *table) append(dst []byte, cells []string) []byte {
+	for i, cell := range cells {
+		if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+			cells[i] = "'" + cell
+		}
+	}
+	t.dst = dst
+	_ = t.csv.Write(cells) // to memory; the comma is a valid one
+	t.csv.Flush()
+	return t.dst
+}
+
+// yearOf is the year of an item, as lists have it; empty if it has none.
+func yearOf(it *item) string {
+	if year, ok := mark.Of(it.row).Lookup("year").Int32OK(); ok {
+		return strconv.Itoa(int(year))
+	}
+	return ""
+}
+
+// names lists persons in one text.
+func names(all []cite.Person) string {
+	texts := make([]string, len(all))
+	for i, p := range all {
+		texts[i] = name(p)
+	}
+	return strings.Join(texts, "; ")
+}

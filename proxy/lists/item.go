@@ -1,0 +1,168 @@
+package lists
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/lists/params"
+	"vitrine/rules"
+	"vitrine/rules/cite"
+	"vitrine/rules/display"
+	"vitrine/rules/doi"
+	"vitrine/rules/mark"
+	"vitrine/rules/markup"
+	"vitrine/rules/raw"
+)
+
+// item is a row on its way out.
+type item struct {
+	cite.Item
+	row   bson.Raw
+	group string
+	place int // in the list, from 1 on
+}
+
+// items yields the items of the listing's page. It yields the same one each time, read anew.
+func (l *listing) items(ctx context.Context) iter.Seq2[*item, error] {
+	return func(yield func(*item, error) bool) {
+		it, rules := &item{}, l.lists.cite[l.view]
+		number, limit := l.q.Number(params.Page), l.q.Number(params.Limit)
+		if limit == 0 && number > 1 {
+			return // everything is on the first page
+		}
+		it.place = (number - 1) * limit
+		for e, err := range l.Entries(ctx, (number-1)*limit, limit) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			it.row, it.group, it.place = e.Doc(), e.Group, it.place+1
+			rules.Read(it.row, &it.Item)
+			if !yield(it, nil) {
+				return
+			}
+		}
+	}
+}
+
+// users are the public persons of ours that a row names.
+func users(row bson.Raw) (all []string) {
+	for v := range raw.Elements(mark.Of(row).Lookup("persons")) {
+		one, _ := v.DocumentOK()
+		id, _ := one.Lookup("id").StringValueOK()
+		all = append(all, id)
+	}
+	return all
+}
+
+// citation is the HTML of an item: the stored citation of an activity, whose links lead
+// where those of the list do, and of all others their title and what places them in time.
+func (l *listing) citation(it *item) string {
+	form := l.q.Text(params.Style)
+	if stored := display.Text(it.row.Lookup("rendered", form)); l.view == rules.ViewActivities && stored != "" {
+		public := users(it.row)
+		return markup.Relink(stored, func(kind markup.LinkKind, id string) string {
+			switch {
+			case kind == markup.LinkActivity && id == it.ID:
+				return l.links.ToItem(&it.Item)
+			case kind == markup.LinkActivity:
+				return l.links.ToItem(&cite.Item{ID: id})
+			case slices.Contains(public, id):
+				return l.links.ToPerson(id)
+			}
+			return ""
+		})
+	}
+	title, href := it.Title, l.itemLink(it)
+	if title == "" {
+		title = markup.Escape(it.Name)
+	}
+	if href != "" && form != "print" {
+		title = `<a href="` + markup.Escape(href) + `">` + title + `</a>`
+	}
+	for _, more := range []string{it.Event, it.Place, it.Publisher, period(it.Date, it.End)} {
+		if more != "" {
+			title += ", " + markup.Escape(more)
+		}
+	}
+	return title
+}
+
+// itemLink is where the title of an item leads.
+func (l *listing) itemLink(it *item) string {
+	switch l.view {
+	case rules.ViewPersons:
+		for _, user := range users(it.row) {
+			return l.links.ToPerson(user)
+		}
+		return ""
+	case rules.ViewProjects:
+		return l.links.ToProject(it.Name)
+	}
+	return l.links.ToItem(&it.Item)
+}
+
+// period writes the time of an item: its days as ISO 8601 has them.
+func period(from, to cite.Date) string {
+	if to.Year == 0 || to == from {
+		return isoDate(from)
+	}
+	return isoDate(from) + " – " + isoDate(to)
+}
+
+// isoDate writes a date as far as it is known.
+func isoDate(d cite.Date) string {
+	two := func(n int) string { return "-" + strconv.Itoa(100 + n)[1:] }
+	switch {
+	case d.Year == 0:
+		return ""
+	case d.Month == 0:
+		return strconv.Itoa(d.Year)
+	case d.Day == 0:
+		return strconv.Itoa(d.Year) + two(d.Month)
+	}
+	return strconv.Itoa(d.Year) + two(d.Month) + two(d.Day)
+}
+
+// own is the address of an item's page; empty if it has none.
+func (l *listing) own(it *item) string {
+	if l.view == rules.ViewPersons || markup.PathSegment(it.ID) == "" {
+		return ""
+	}
+	return l.links.ItemPage(it.ID)
+}
+
+// outside are the links of an item to where it is published.
+func outside(it *item) (all []page.Link) {
+	if it.DOI != "" {
+		all = append(all, page.Link{Href: doi.URL(it.DOI), Label: "DOI"})
+	}
+	if it.URL != "" {
+		all = append(all, page.Link{Href: it.URL, Label: "URL"})
+	}
+	return all
+}
+
+// shown is an item as a page shows it.
+func (l *listing) shown(it *item) page.Item {
+	return page.Item{
+		ID: it.ID, Key: it.Key, Href: l.own(it), Lang: it.Language, HTML: l.citation(it), Links: outside(it),
+		COinS: string(cite.AppendCOinS(nil, &it.Item)),
+	}
+}
+
+// name is a person's name as lists have it: the family name first.
+func name(p cite.Person) string {
+	switch {
+	case p.Family == "":
+		return p.Literal
+	case p.Given == "":
+		return p.Family
+	}
+	return p.Family + ", " + p.Given
+}

@@ -1,0 +1,91 @@
+package lists
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/query"
+	"vitrine/rules"
+	"vitrine/rules/access"
+	"vitrine/rules/cite"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+)
+
+// Lists plans answers by one generation of settings. It is safe for concurrent use.
+type Lists struct {
+	o      Options // with their defaults
+	reader query.Reader
+	cite   map[string]*cite.Rules    // by view
+	public *filter.Filter            // the rows that lists show
+	where  map[string]*filter.Filter // of the lists of the configuration, by slug
+}
+
+// New returns Lists. Errors name the option at fault.
+func New(o Options) (*Lists, error) {
+	if !o.Enabled {
+		return &Lists{}, nil
+	}
+	if o.Cite == nil {
+		return nil, errors.New("lists: Options.Cite is missing")
+	}
+	o.Zone, o.Language = cmp.Or(o.Zone, time.UTC), cmp.Or(o.Language, "en")
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Filter.Foreign = false
+	l := &Lists{o: o, reader: query.Reader{Limits: o.Filter, Now: o.Now}, cite: map[string]*cite.Rules{}}
+	for _, view := range views {
+		l.cite[view] = o.Cite.View(view)
+	}
+	shown := bson.D{{Key: mark.Public, Value: true}}
+	if o.Access != nil {
+		shown = append(shown, o.Access.Visible(access.Viewer{})...)
+	}
+	var err error
+	if l.public, err = l.reader.Compile(shown, ""); err != nil {
+		return nil, fmt.Errorf("lists: %w", err)
+	}
+	l.where = map[string]*filter.Filter{}
+	for _, d := range o.Named {
+		if l.where[d.Slug], err = l.check(d); err != nil {
+			return nil, fmt.Errorf("lists.named.%s: %w", d.Slug, err)
+		}
+	}
+	return l, nil
+}
+
+// Enabled reports whether there are lists.
+func (l *Lists) Enabled() bool { return l.o.Enabled }
+
+// Failure is the page of an error, in the language of answers.
+func (l *Lists) Failure(status int, msg string) []byte {
+	return page.Failure(status, http.StatusText(status), msg, l.o.Language)
+}
+
+// views are those that lists show.
+var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
+
+// slugs is what a named list may be called: no other list and no file is called so.
+var slugs = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// check reads the filter of a list of the configuration, which has checked the rest.
+func (l *Lists) check(d Definition) (*filter.Filter, error) {
+	if !slugs.MatchString(d.Slug) || slices.Contains(append(slices.Clone(views), kinds...), d.Slug) {
+		return nil, rules.Wrongf("", "", "is no name for a list: want small letters, digits and hyphens, and none of the lists that are always there")
+	}
+	if d.Filter == "" {
+		return filter.All(), nil
+	}
+	o := l.o.Filter
+	o.Param, o.HexIDs = "filter", true
+	return filter.Parse([]byte(d.Filter), o)
+}
