@@ -27,11 +27,30 @@ func newCORS(o CORSOptions) (fiber.Handler, error) {
 		AllowOrigins: strings.Join(o.Origins, ","),
 		AllowMethods: "GET,HEAD",
 		AllowHeaders: "X-API-Key,Authorization,If-None-Match,If-Modified-Since,Prefer,X-Request-Id",
-		ExposeHeaders: "ETag,Last-Modified,Age," + response.HeaderDataAge + "," + response.HeaderIgnored + "," + response.HeaderRestricted +
+		ExposeHeaders: "ETag,Last-Modified,Age,Link," + response.HeaderDataAge + "," + response.HeaderIgnored + "," + response.HeaderRestricted +
 			",Preference-Applied,X-Request-Id,Cache-Status,Server-Timing,RateLimit,RateLimit-Policy,Retry-After",
 		AllowCredentials: o.Credentials,
 		MaxAge:           int(o.MaxAge / time.Second),
 	}), nil
+}
+
+// openCORS lets the scripts of all sites read what all callers are given alike.
+var openCORS = must(newCORS(CORSOptions{Origins: []string{"*"}, MaxAge: time.Hour}))
+
+func must(handler fiber.Handler, err error) fiber.Handler {
+	if err != nil {
+		panic(err)
+	}
+	return handler
+}
+
+// corsOf is the middleware of a path; nil: no other site's scripts may read answers. Lists
+// are for the pages of others, whatever is configured for the API.
+func (s *settings) corsOf(path string) fiber.Handler {
+	if isList(path) {
+		return openCORS
+	}
+	return s.cors
 }
 
 func checkOrigin(origin string, o CORSOptions) error {

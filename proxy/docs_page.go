@@ -61,6 +61,9 @@ func (s *Server) describe() {
 		return d.page.HTML
 	}))
 	s.app.Get("/", func(c *fiber.Ctx) error { // where to go from here, as a page for a browser
+		if s.settingsOf(c).lists.Enabled() && c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
+			return s.list(c)
+		}
 		c.Append(fiber.HeaderVary, fiber.HeaderAccept)
 		c.Set(fiber.HeaderLink, `<openapi.json>; rel="service-desc", <docs>; rel="service-doc"`)
 		if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {

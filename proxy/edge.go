@@ -15,6 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2/utils"
 
 	"vitrine/proxy/listener"
+	"vitrine/proxy/lists/page"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -35,7 +36,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 		err = checkHead(c)
 	}
 	if err == nil {
-		err = guarded(c, set.cors)
+		err = guarded(c, set.corsOf(c.Path()))
 	}
 	if err := s.fail(c, err); err != nil {
 		return err
@@ -127,7 +128,12 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if p.status == fiber.StatusServiceUnavailable || p.status == fiber.StatusTooManyRequests {
 		c.Set(fiber.HeaderRetryAfter, retryAfter(err))
 	}
-	return sendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg))
+	if err := sendUnkept(c.Status(p.status), response.Failure(p.status, p.name, p.msg)); err != nil || !readsPage(c) {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	c.Set(fiber.HeaderContentSecurityPolicy, page.Policy)
+	return c.Send(s.settingsOf(c).lists.Failure(p.status, p.msg))
 }
 
 // setHeaders sets what every response has, errors included: nosniff, and the request's id.

@@ -15,6 +15,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/listener"
+	"vitrine/proxy/lists"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 )
@@ -69,6 +70,8 @@ func classify(err error) problem {
 		return classifyHTTP(fromFiber)
 	case errors.Is(err, rules.ErrWrongCall):
 		return problem{http.StatusBadRequest, wrongCall, reason("The request cannot be answered.")}
+	case errors.Is(err, lists.ErrFormat):
+		return problem{http.StatusNotImplemented, wrongCall, "oEmbed is answered in JSON alone."}
 	case errors.Is(err, rules.ErrPermission):
 		return problem{http.StatusForbidden, permissionDenied, "A valid API key is needed for this request."}
 	case errors.Is(err, rules.ErrNotFound):

@@ -19,6 +19,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	viewindex "vitrine/cache/view/index"
 	"vitrine/proxy"
 	"vitrine/proxy/api"
 	"vitrine/rules"
@@ -164,10 +165,16 @@ func open(t testing.TB, s *store, o proxy.Options) *site {
 // openIndexed is open with a budget for indexes.
 func openIndexed(t testing.TB, s *store, o proxy.Options, budget int64) *site {
 	t.Helper()
+	return openViews(t, s, o, api.Views(), budget)
+}
+
+// openViews is openIndexed with views of the caller.
+func openViews(t testing.TB, s *store, o proxy.Options, defs []viewindex.Definition, budget int64) *site {
+	t.Helper()
 	s.complete()
 	loaded := make(chan struct{}, 64)
 	views, err := view.New(view.Options{
-		Store: s.behind(t), Mode: viewsAre, Views: api.Views(), Poll: time.Hour, IndexBudget: budget,
+		Store: s.behind(t), Mode: viewsAre, Views: defs, Poll: time.Hour, IndexBudget: budget,
 		OnSwap: func(*view.Snapshot) { loaded <- struct{}{} },
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -65,7 +66,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		if route.Method != http.MethodGet {
 			continue
 		}
-		path := strings.ReplaceAll(route.Path, "/:id", "/{id}")
+		path := regexp.MustCompile("/:([a-z]+)").ReplaceAllString(route.Path, "/{$1}")
 		if !slices.Contains(routes, path) {
 			routes = append(routes, path)
 		}

@@ -11,6 +11,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/lists"
 	"vitrine/proxy/response"
 )
 
@@ -28,6 +29,7 @@ type Options struct {
 	// Options is what the resources plan with. The server sets Timeout and Strangers of it
 	// itself.
 	api.Options
+	Lists   lists.Options // the server sets what is the API's as well
 	Views   Source
 	Metrics *Metrics     // if nil, the server makes its own
 	Auth    auth.Options // keys, sessions and clients; the server sets the rest
@@ -134,6 +136,11 @@ func (e *NotLeadingError) Error() string {
 		return "No instance runs the jobs at the moment; nothing was done."
 	}
 	return "The jobs are run by " + e.Holder + ": ask that instance; nothing was done here."
+}
+
+// restricted reports whether callers need a key, or may have a session.
+func (o *Options) restricted() bool {
+	return o.Auth.APIKey != "" || o.Auth.PortfolioKey != "" || len(o.Auth.Session.Vary()) > 0
 }
 
 func (l Limits) withDefaults() Limits {

@@ -27,7 +27,12 @@ func (s *Server) routes(first *settings) {
 		limit := func(c *fiber.Ctx) error { return s.settingsOf(c).limit(c) }
 		s.app.Use("/api", limit)
 		s.app.Use("/portfolio", limit)
+		s.app.Use("/lists", limit)
+		s.app.Use("/items", limit)
+		s.app.Use("/oembed", limit)
+		s.app.Use("/sitemap.xml", limit)
 	}
+	s.listRoutes()
 	s.app.Get("/api/citation-index", s.citationIndex)
 	for path := range first.routes {
 		s.app.Get(path, s.answer(path))

@@ -11,6 +11,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/lists"
 	"vitrine/proxy/response"
 )
 
@@ -21,6 +22,7 @@ type settings struct {
 	generation int
 	auth       *auth.Authenticator
 	env        *api.Env
+	lists      *lists.Lists
 	routes     map[string]api.Handler // by path
 	response   *response.Responder
 	cors       fiber.Handler // nil: no other site's scripts may read answers
@@ -35,9 +37,18 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
 	}
+	if set.cors == nil && !o.restricted() {
+		set.cors = openCORS
+	}
 	resources := o.Options
 	resources.Views, resources.Strangers, resources.Now, resources.Timeout = s.options.Views, s.strangers, s.options.Now, s.options.Limits.Request
 	if set.env, err = api.New(resources); err != nil {
+		return nil, err
+	}
+	public := o.Lists
+	public.Views, public.Filter, public.Access, public.Now = s.options.Views, o.Filter, o.Access, s.options.Now
+	public.Language, public.Labels, public.Zone = o.Language, o.Labels, o.Zone
+	if set.lists, err = lists.New(public); err != nil {
 		return nil, err
 	}
 	who := o.Auth

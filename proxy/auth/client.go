@@ -39,6 +39,15 @@ func (o ClientOptions) addrOf(c *fiber.Ctx) netip.Addr {
 	return addr
 }
 
+// Scheme is how a client reaches this server: https where the connection, or a trusted proxy,
+// says so.
+func (a *Authenticator) Scheme(c *fiber.Ctx) string {
+	if c.Secure() || within(a.options.Client.TrustedProxies, peerAddr(c.Context().RemoteAddr())) && strings.EqualFold(c.Get(fiber.HeaderXForwardedProto), "https") {
+		return "https"
+	}
+	return "http"
+}
+
 func within(networks []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })
 }

@@ -19,7 +19,7 @@ var spec embed.FS
 // their paths.
 var parts = []string{
 	"api", "shared", "activities", "lists", "projects", "search",
-	"persons", "events", "external", "portfolio", "service",
+	"persons", "events", "external", "portfolio", "public", "service",
 }
 
 // Description is the OpenAPI document.

@@ -180,6 +180,9 @@ func (r *Responder) compute(c *fiber.Ctx, plan Plan, snapshot *view.Snapshot, ke
 	return r.stream(ctx, c, p, snapshot, key)
 }
 
+// Forever is how long a cache may use a copy of what never changes.
+const Forever = 365 * 24 * time.Hour
+
 // Static sends an answer that changes with the program only, in the coding the client
 // likes best.
 func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxAge time.Duration) error {
@@ -193,7 +196,11 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 		return err
 	}
 	c.Append(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	SetHeader(c, fiber.HeaderCacheControl, "public, max-age="+seconds(maxAge))
+	control := "public, max-age=" + seconds(maxAge)
+	if maxAge >= Forever {
+		control += ", immutable"
+	}
+	SetHeader(c, fiber.HeaderCacheControl, control)
 	return r.send(c, a)
 }
 

@@ -110,7 +110,7 @@ func (c *Checker) check(a Answer) error {
 	if err := checkHeaders(response, a.Header); err != nil || bodiless {
 		return err
 	}
-	if media := response.Content["application/json"]; media != nil {
+	if media := response.Content["application/json"]; media != nil && strings.HasPrefix(cmp.Or(a.Header.Get("Content-Type"), "application/json"), "application/json") {
 		return c.documents(media.Schema, query, a.Body)
 	}
 	return checkMediaType(response, a.Header)

@@ -1,0 +1,70 @@
+package proxy
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"vitrine/proxy/lists"
+	"vitrine/proxy/lists/element"
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/response"
+	"vitrine/rules"
+)
+
+// listRoutes installs the public lists. They need no key and know no session.
+func (s *Server) listRoutes() {
+	for _, path := range []string{"/lists", "/lists.json", "/lists/:list", "/lists/:kind/:id", "/items/:id", "/oembed", "/sitemap.xml"} {
+		s.app.Get(path, s.list)
+	}
+}
+
+// listFile returns the file of a path that pages load, ours or those of other sites.
+func listFile(path string) (file page.File, maxAge time.Duration, ok bool) {
+	for _, f := range element.Files() {
+		if f.Path == path {
+			return page.File{Path: f.Path, Type: f.Type, Body: f.Body}, f.MaxAge, true
+		}
+	}
+	for _, f := range page.Files() {
+		if f.Path == path {
+			return f, response.Forever, true
+		}
+	}
+	return page.File{}, 0, false
+}
+
+// isList reports whether a path is one of listRoutes.
+func isList(path string) bool {
+	return path == "/lists" || path == "/lists.json" || path == "/oembed" || path == "/sitemap.xml" || strings.HasPrefix(path, "/lists/") || strings.HasPrefix(path, "/items/")
+}
+
+// list answers a list or an item in one of its faces.
+func (s *Server) list(c *fiber.Ctx) error {
+	set := s.settingsOf(c)
+	if !set.lists.Enabled() {
+		return &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lists here."}
+	}
+	if f, maxAge, ok := listFile(c.Path()); ok {
+		return set.response.Static(c, f.Path, f.Type, f.Body, maxAge)
+	}
+	base, err := set.lists.Base(set.auth.Scheme(c), c.Get(fiber.HeaderHost))
+	if err != nil {
+		return err
+	}
+	accepted := c.Accepts(lists.Offers()...)
+	who := response.Caller{Anonymous: true, Open: true, Variant: base + " " + accepted}
+	return set.response.Serve(c, who, func() (response.Plan, error) {
+		return set.lists.Plan(c.UserContext(), lists.Request{
+			Path: string(c.Context().URI().PathOriginal()), Args: c.Context().QueryArgs().All(), Accept: accepted, Base: base,
+		})
+	})
+}
+
+// readsPage reports whether the client of a request that fails is a person who asked for the
+// page of a list.
+func readsPage(c *fiber.Ctx) bool {
+	return isList(c.Path()) && lists.IsPage(string(c.Context().URI().PathOriginal())) &&
+		strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML)
+}

@@ -1,0 +1,199 @@
+package proxy_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	viewindex "vitrine/cache/view/index"
+	rulesfile "vitrine/configs/rules"
+	"vitrine/proxy"
+	"vitrine/proxy/api"
+	"vitrine/proxy/lists"
+	"vitrine/rules"
+	"vitrine/rules/cite"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+	"vitrine/rules/raw"
+)
+
+// collections are the source collections of the views that lists show.
+var collections = map[string]string{
+	rules.ViewActivities: "activities", rules.ViewProjects: "projects", rules.ViewEvents: "conferences", rules.ViewPersons: "persons",
+}
+
+// citeRules are the built-in mapping rules.
+func citeRules(t testing.TB) *cite.Rules {
+	t.Helper()
+	r, err := cite.Load(rulesfile.Cite())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// marked returns the rows of a view with the marks that the materializer writes.
+func marked(t testing.TB, d *mark.Directory, view string, docs []bson.Raw) (rows []bson.Raw) {
+	t.Helper()
+	for _, doc := range docs {
+		made, err := d.Make(view, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made != nil {
+			if doc, err = raw.SetField(doc, mark.Field, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: made}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows = append(rows, doc)
+	}
+	return rows
+}
+
+// listStore is a store of records as the materializer marks them; change may add to those
+// of a collection.
+func listStore(t testing.TB, change func(collection string, docs []bson.Raw) []bson.Raw) *store {
+	t.Helper()
+	docs := map[string][]bson.Raw{}
+	for _, name := range []string{"activities", "projects", "conferences", "persons", "groups"} {
+		docs[name] = documents(t, filepath.Join("..", "configs", "demo", name+".jsonl"))
+		if change != nil {
+			docs[name] = change(name, docs[name])
+		}
+	}
+	public, err := filter.Parse([]byte(`{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`), filter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := mark.NewDirectory(mark.Options{Public: public, Now: published}, docs["persons"], docs["groups"], docs["projects"])
+	s := newStore()
+	for view, name := range collections {
+		s.publish(view, marked(t, d, view, docs[name])...)
+	}
+	return s
+}
+
+// listOptions are options with lists.
+func listOptions(t testing.TB) proxy.Options {
+	t.Helper()
+	o := options(t)
+	o.Lists = lists.Options{Enabled: true, Cite: citeRules(t), BaseURL: "https://data.example"}
+	return o
+}
+
+// listViews are the views with what lists need.
+func listViews(t testing.TB) []viewindex.Definition {
+	return api.Listed(api.Views(), func(view string) func(bson.Raw, func(string, bool)) { return citeRules(t).View(view).Words })
+}
+
+// openLists serves the demo's records as lists.
+func openLists(t testing.TB, change func(collection string, docs []bson.Raw) []bson.Raw) *site {
+	t.Helper()
+	return openViews(t, listStore(t, change), listOptions(t), listViews(t), 0)
+}
+
+// listAnswer is a list as JSON.
+type listAnswer struct {
+	Title string `json:"title"`
+	Count int    `json:"count"`
+	Page  int    `json:"page"`
+	Pages int    `json:"pages"`
+	Limit int    `json:"limit"`
+	Items []struct {
+		ID      string            `json:"id"`
+		HTML    string            `json:"html"`
+		Title   string            `json:"title"`
+		Year    *int              `json:"year"`
+		Type    string            `json:"type"`
+		Subtype string            `json:"subtype"`
+		Group   string            `json:"group"`
+		Links   map[string]string `json:"links"`
+		Key     string            `json:"cite_key"`
+		Authors []struct{ Name, ID, ORCID string }
+	} `json:"items"`
+	Facets map[string][]struct {
+		Value, Label string
+		Count        int
+	} `json:"facets"`
+	Self  string            `json:"self"`
+	Links map[string]string `json:"links"`
+}
+
+// list reads a list.
+func (s *site) list(target string) (l listAnswer) {
+	s.t.Helper()
+	res := s.get(target)
+	if res.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s: status %d: %s", target, res.StatusCode, res.body)
+	}
+	if err := json.Unmarshal(res.body, &l); err != nil {
+		s.t.Fatalf("%s: %v", target, err)
+	}
+	return l
+}
+
+// builtIn are lists of the demo, one of each kind.
+var builtIn = []string{
+	"/lists/activities", "/lists/projects", "/lists/events", "/lists/unit/MOTH", "/lists/person/ekoyyild",
+	"/lists/person/0000-0009-3666-8279", "/lists/topic/T90015",
+}
+
+// counters count the items of each face that has all of them.
+var counters = map[string]func(body string) int{
+	".bib":      func(body string) int { return strings.Count("\n"+body, "\n@") },
+	".ris":      func(body string) int { return strings.Count(body, "\nER  -") },
+	".csl.json": func(body string) int { var all []any; _ = json.Unmarshal([]byte(body), &all); return len(all) },
+	".csv": func(body string) int {
+		rows, _ := csv.NewReader(strings.NewReader(body)).ReadAll()
+		return len(rows) - 1
+	},
+	".jsonld": func(body string) int {
+		var doc struct {
+			Items []any `json:"itemListElement"`
+		}
+		_ = json.Unmarshal([]byte(body), &doc)
+		return len(doc.Items)
+	},
+}
+
+// TestListFacesAgree: each face of each list has the same items.
+func TestListFacesAgree(t *testing.T) {
+	s := openLists(t, nil)
+	for _, list := range builtIn {
+		all := s.list(list + ".json?facets=year,type,unit")
+		if all.Count == 0 || len(all.Items) != min(all.Count, 25) || all.Title == "" {
+			t.Errorf("%s: %d of %d items, title %q", list, len(all.Items), all.Count, all.Title)
+		}
+		for _, facet := range []string{"year", "type"} {
+			sum := 0
+			for _, v := range all.Facets[facet] {
+				sum += v.Count
+			}
+			if facet == "year" && sum != all.Count {
+				t.Errorf("%s: the years have %d of %d items", list, sum, all.Count)
+			}
+		}
+		for suffix, count := range counters {
+			res := s.get(list + suffix)
+			if res.StatusCode != http.StatusOK {
+				t.Errorf("%s%s: status %d: %s", list, suffix, res.StatusCode, res.body)
+			} else if got := count(string(res.body)); got != all.Count {
+				t.Errorf("%s%s has %d items, want %d", list, suffix, got, all.Count)
+			}
+		}
+		for suffix, mark := range map[string]string{".atom": "<entry>", ".rss": "<item>", ".feed.json": `"content_html"`, ".html?limit=200": "<article ", "?limit=200": "<article "} {
+			want := min(all.Count, 50)
+			if strings.Contains(suffix, "limit") {
+				want = min(all.Count, 200)
+			}
+			if got := strings.Count(string(s.get(list+suffix, "Accept", "text/html").body), mark); got != want {
+				t.Errorf("%s%s has %d items, want %d", list, suffix, got, want)
+			}
+		}
+	}
+}
