@@ -17,7 +17,7 @@ func Build(rows, workers int, read func(row int, add func(text string, title boo
 	workers = max(1, min(workers, rows/buildPart))
 	parts := make([]part, workers)
 	parallel.Split(rows, workers, func(w, from, to int) { parts[w].read(read, from, to) })
-	return pack(parts)
+	return pack(parts, rows)
 }
 
 // part is a stretch of the rows with their words.
@@ -55,25 +55,36 @@ func (p *part) read(read func(row int, add func(text string, title bool)), from,
 	}
 }
 
-// pack joins the parts, whose rows follow each other.
-func pack(parts []part) *Index {
+// denseShare is the share of the rows, one in so many, from which a word has sets.
+const denseShare = 32
+
+// pack joins the parts, whose rows follow each other; n is how many there are.
+func pack(parts []part, n int) *Index {
 	var words []string
 	for i := range parts {
 		words = append(words, parts[i].words...)
 	}
 	slices.Sort(words)
 	words = slices.Compact(words)
-	x := &Index{starts: make([]uint32, 1, len(words)+1), ends: make([]uint32, 1, len(words)+1)}
+	x := &Index{starts: make([]uint32, 1, len(words)+1), ends: make([]uint32, 1, len(words)+1), dense: make(map[int]rowSets)}
 	rows, ends := byWord(parts, words)
 	for i, from := 0, 0; i < len(words); i++ {
 		x.text = append(x.text, words[i]...)
 		x.starts = append(x.starts, uint32(len(x.text)))
+		list := len(x.lists)
 		before := uint32(0)
 		for _, row := range rows[from:ends[i]] {
 			x.lists = binary.AppendUvarint(x.lists, uint64(row>>1-before)<<1|uint64(row&1))
 			before = row >> 1
 		}
 		x.ends = append(x.ends, uint32(len(x.lists)))
+		if ends[i]-from > max(n/denseShare, 64) {
+			sets := rowSets{make([]uint64, n/64+1), make([]uint64, n/64+1)}
+			x.Mark(i, 0, sets.all, sets.titles)
+			x.dense[i] = sets
+			x.lists = x.lists[:list]
+			x.ends[i+1] = uint32(list)
+		}
 		from = ends[i]
 	}
 	x.text, x.lists = slices.Concat(x.text), slices.Concat(x.lists) // without room to grow

@@ -11,13 +11,22 @@ import (
 type Index struct {
 	text   []byte   // the words, sorted, one after the other
 	starts []uint32 // word i is text[starts[i]:starts[i+1]]
-	lists  []byte   // the words' rows, one list after the other
+	lists  []byte   // the rows of words, one list after the other
 	ends   []uint32 // the list of word i is lists[ends[i]:ends[i+1]]
+	dense  map[int]rowSets
 }
+
+// rowSets are the rows that have a word, and those that have it in their title. Words of
+// many rows have sets in place of a list.
+type rowSets struct{ all, titles []uint64 }
 
 // Memory returns the bytes that the index holds.
 func (x *Index) Memory() int64 {
-	return int64(unsafe.Sizeof(*x)) + int64(cap(x.text)+cap(x.lists)) + 4*int64(cap(x.starts)+cap(x.ends))
+	bytes := int64(unsafe.Sizeof(*x)) + int64(cap(x.text)+cap(x.lists)) + 4*int64(cap(x.starts)+cap(x.ends))
+	for _, sets := range x.dense {
+		bytes += 8*int64(len(sets.all)+len(sets.titles)) + 128
+	}
+	return bytes
 }
 
 // Find returns the numbers of the words, from one up to another, that are the term or, if
@@ -35,6 +44,11 @@ func (x *Index) Find(term string, prefix bool) (from, to int) {
 // Mark sets the bits of the rows that have a word, counted from base, and those of the rows
 // that have it in their title.
 func (x *Index) Mark(word int, base uint32, all, titles []uint64) {
+	if sets, ok := x.dense[word]; ok {
+		unite(all, sets.all, base)
+		unite(titles, sets.titles, base)
+		return
+	}
 	list := x.lists[x.ends[word]:x.ends[word+1]]
 	for row := base; len(list) > 0; {
 		step, n := uint64(list[0]), 1
@@ -45,5 +59,16 @@ func (x *Index) Mark(word int, base uint32, all, titles []uint64) {
 		row += uint32(step >> 1)
 		all[row/64] |= 1 << (row % 64)
 		titles[row/64] |= step & 1 << (row % 64)
+	}
+}
+
+// unite adds a set to another, in which its bits are counted from base.
+func unite(into, set []uint64, base uint32) {
+	into = into[base/64:]
+	for i, bits := range set {
+		into[i] |= bits << (base % 64)
+		if over := bits >> (64 - base%64); over != 0 {
+			into[i+1] |= over
+		}
 	}
 }
