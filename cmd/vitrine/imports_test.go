@@ -50,7 +50,7 @@ var mayImport = map[string]string{
 	"rules/parallel":   "",
 	"rules/pcre":       "",
 	"rules/raw":        "",
-	"rules/render":     "rules/label rules/markup rules/raw",
+	"rules/render":     "rules/doi rules/label rules/markup rules/raw",
 	"rules/similar":    "rules/parallel",
 	"rules/spectrum":   "rules/ejson rules/raw",
 	"rules/testoutput": "",

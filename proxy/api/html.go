@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"net/url"
-	"regexp"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,6 +10,7 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/doi"
 	"vitrine/rules/ejson"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
@@ -68,11 +67,11 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 // externalLink is the first there is of DOI, PubMed and stored URL (API.md:
 // html, 3; DESIGN.md: 8); "" for none. It links to http and https only.
 func externalLink(row bson.Raw) string {
-	if doi := doiPrefix.ReplaceAllString(identifier(row.Lookup("doi")), ""); doi != "" {
-		return "https://doi.org" + pathOf(doi)
+	if id := doi.Bare(identifier(row.Lookup("doi"))); id != "" {
+		return doi.URL(id)
 	}
 	if id := identifier(row.Lookup("pubmed")); id != "" {
-		return "https://pubmed.ncbi.nlm.nih.gov" + pathOf(id) + "/"
+		return "https://pubmed.ncbi.nlm.nih.gov" + doi.Path(id) + "/"
 	}
 	return markup.WebURL(identifier(row.Lookup("link")))
 }
@@ -87,16 +86,4 @@ func identifier(v bson.RawValue) string {
 		return string(ejson.Append(nil, v))
 	}
 	return ""
-}
-
-// doiPrefix matches what institutes store in front of a DOI.
-var doiPrefix = regexp.MustCompile(`(?i)^(?:https?://(?:dx\.)?doi\.org/|doi:)\s*`)
-
-// keptInPath undoes escapes: the brackets and signs of old DOIs stay readable.
-var keptInPath = strings.NewReplacer("%21", "!", "%28", "(", "%29", ")", "%2A", "*")
-
-// pathOf escapes an identifier as the path of a URL. Quotes are escaped, too, since the
-// link ends in an attribute.
-func pathOf(id string) string {
-	return keptInPath.Replace((&url.URL{Path: "/" + id}).EscapedPath())
 }

@@ -185,7 +185,10 @@ func structured(s string) bool {
 	if strings.IndexByte(s, ',') >= 0 {
 		return true
 	}
-	for word := range strings.FieldsSeq(s) {
+	if len(s) > len("others") && strings.IndexByte(s, ' ') < 0 {
+		return false
+	}
+	for word := range strings.SplitSeq(s, " ") {
 		if strings.EqualFold(word, "and") || strings.EqualFold(word, "others") {
 			return true
 		}

@@ -58,7 +58,7 @@ func newDate(year, month, day int) Date {
 		return Date{}
 	case month < 1 || month > 12:
 		return Date{Year: year}
-	case day < 1 || day > time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day():
+	case day < 1 || day > 28 && day > time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day():
 		return Date{Year: year, Month: month}
 	}
 	return Date{year, month, day}
@@ -86,8 +86,10 @@ func date(v bson.RawValue) Date {
 
 // textDate reads a date from text.
 func textDate(s string) Date {
-	if i := strings.IndexAny(s, "T "); i > 0 {
-		s = s[:i]
+	if len(s) > len("2021-08-01") {
+		if i := strings.IndexAny(s, "T "); i > 0 {
+			s = s[:i]
+		}
 	}
 	var parts [3]int
 	for i := range parts {

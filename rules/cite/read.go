@@ -2,6 +2,7 @@ package cite
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -108,7 +109,7 @@ func empty(v bson.RawValue) bool {
 	case 0, bson.TypeNull, bson.TypeUndefined:
 		return true
 	case bson.TypeString:
-		return clean(raw.Text(v)) == ""
+		return strings.TrimSpace(raw.Text(v)) == ""
 	case bson.TypeArray, bson.TypeEmbeddedDocument:
 		return len(v.Value) <= raw.MinDocument
 	}

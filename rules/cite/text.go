@@ -22,10 +22,15 @@ func clean(s string) string {
 func isClean(s string) bool {
 	last := byte(' ')
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c < ' ' || c == 0x7f || c == ' ' && last == ' ':
+		c := s[i]
+		if c > ' ' && c < 0x7f {
+			last = c
+			continue
+		}
+		if c < utf8.RuneSelf && (c != ' ' || last == ' ') {
 			return false
-		case c >= utf8.RuneSelf:
+		}
+		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError || unprintable(r) {
 				return false

@@ -39,11 +39,19 @@ func digits(s string) bool {
 	return true
 }
 
+// prefixes are what institutes store in front of a DOI.
+var prefixes = []string{
+	"https://dx.doi.org/", "http://dx.doi.org/", "https://doi.org/", "http://doi.org/", "dx.doi.org/", "doi.org/", "doi:",
+}
+
 // Bare returns s without a resolver's address or "doi:" in front, whatever the rest is.
 func Bare(s string) string {
 	s = strings.TrimSpace(s)
-	for _, prefix := range [...]string{"https://", "http://", "dx.", "doi.org/", "doi:"} {
-		if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+	if strings.HasPrefix(s, "10.") {
+		return s
+	}
+	for _, prefix := range prefixes {
+		if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
 			s = strings.TrimSpace(s[len(prefix):])
 		}
 	}

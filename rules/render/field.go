@@ -1,11 +1,11 @@
 package render
 
 import (
-	"regexp"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/doi"
 	"vitrine/rules/markup"
 )
 
@@ -174,26 +174,9 @@ func urlField(s source) *field {
 	return linkField(address, address)
 }
 
-// doiShape is a DOI without the resolver's address: prefix, slash, suffix.
-var doiShape = regexp.MustCompile(`^10\.[0-9]{4,9}(\.[0-9]+)*/[^\s\x00-\x1f]+$`)
-
-// doi returns the bare DOI in s, which may begin with a resolver's address or "doi:". It
-// returns "" if s has no DOI.
-func doi(s string) string {
-	for _, prefix := range [...]string{"https://", "http://", "dx.", "doi.org/", "doi:"} {
-		if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
-			s = strings.TrimSpace(s[len(prefix):])
-		}
-	}
-	if !doiShape.MatchString(s) {
-		return ""
-	}
-	return s
-}
-
 // doiField is a DOI, bare or as URL; anything else is empty.
 func doiField(s source) *field {
-	id := func(p *page) string { return doi(text(s.value(p))) }
+	id := func(p *page) string { return doi.Parse(text(s.value(p))) }
 	return linkField(func(p *page) string {
 		prefix, suffix, ok := strings.Cut(id(p), "/")
 		if !ok {
