@@ -66,6 +66,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
 		},
+		Lists: listOptions(cfg.Lists, p.cite),
 		Views: p.views, Store: p.store.State, Metrics: p.metrics,
 		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
