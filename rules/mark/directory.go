@@ -48,12 +48,12 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 	d := &Directory{o: o, topics: strings.Split(o.Topics, "."),
 		persons: map[string]bson.RawValue{}, units: map[string]unit{}, projects: map[string]bson.RawValue{}}
 	for _, doc := range persons {
-		add(d.persons, identifier(doc.Lookup("username")), d.entryOf(rules.ViewPersons, doc, personEntry))
+		add(d.persons, identifier(valueOf(doc, "username")), d.entryOf(rules.ViewPersons, doc, personEntry))
 	}
 	for _, doc := range projects {
 		entry := d.entryOf(rules.ViewProjects, doc, projectEntry)
-		add(d.projects, identifier(doc.Lookup("name")), entry)
-		add(d.projects, identifier(doc.Lookup("_id")), entry)
+		add(d.projects, identifier(valueOf(doc, "name")), entry)
+		add(d.projects, identifier(valueOf(doc, "_id")), entry)
 	}
 	for _, doc := range groups {
 		d.addUnit(doc)
@@ -83,15 +83,15 @@ func (d *Directory) entryOf(view string, doc bson.Raw, entry func(bson.Raw) bson
 
 // addUnit adds a unit. Of units with one id the first counts, unless another one is hidden.
 func (d *Directory) addUnit(doc bson.Raw) {
-	id := identifier(doc.Lookup("id"))
+	id := identifier(valueOf(doc, "id"))
 	u, known := d.units[id]
 	if !known {
-		u.entry = entry("id", id, "name", text(doc.Lookup("name")), "name_de", text(doc.Lookup("name_de")))
-		for parent := range each(doc.Lookup("parent")) {
+		u.entry = entry("id", id, "name", text(valueOf(doc, "name")), "name_de", text(valueOf(doc, "name_de")))
+		for parent := range each(valueOf(doc, "parent")) {
 			u.parents = append(u.parents, identifier(parent))
 		}
 	}
-	if truth(doc.Lookup("hide")) {
+	if truth(valueOf(doc, "hide")) {
 		u.entry = bson.RawValue{}
 	}
 	if id != "" {
@@ -122,9 +122,9 @@ func (d *Directory) ancestors(id string) []string {
 // cannot be decided for it: the record is not.
 func (d *Directory) Public(view string, record bson.Raw) (bool, error) {
 	switch {
-	case view == rules.ViewPersons && truth(record.Lookup("hide")):
+	case view == rules.ViewPersons && truth(valueOf(record, "hide")):
 		return false, nil
-	case view == rules.ViewProjects && !is(record.Lookup("public"), true):
+	case view == rules.ViewProjects && !is(valueOf(record, "public"), true):
 		return false, nil
 	case d.o.Public == nil:
 		return true, nil
@@ -134,23 +134,23 @@ func (d *Directory) Public(view string, record bson.Raw) (bool, error) {
 
 // personEntry is the entry of a person in marks; the zero value without a username.
 func personEntry(doc bson.Raw) bson.RawValue {
-	user := identifier(doc.Lookup("username"))
+	user := identifier(valueOf(doc, "username"))
 	if user == "" {
 		return bson.RawValue{}
 	}
-	family, given := text(doc.Lookup("last")), text(doc.Lookup("first"))
+	family, given := text(valueOf(doc, "last")), text(valueOf(doc, "first"))
 	name := strings.Trim(family+", "+given, ", ")
 	for _, other := range []string{"formalname", "displayname", "username"} {
 		if name == "" {
 			name = text(doc.Lookup(other))
 		}
 	}
-	return entry("id", user, "name", name, "orcid", NormalORCID(text(doc.Lookup("orcid"))))
+	return entry("id", user, "name", name, "orcid", NormalORCID(text(valueOf(doc, "orcid"))))
 }
 
 // projectEntry is the entry of a project in marks; the zero value without a name.
 func projectEntry(doc bson.Raw) bson.RawValue {
-	name, title := identifier(doc.Lookup("name")), text(doc.Lookup("title"))
+	name, title := identifier(valueOf(doc, "name")), text(valueOf(doc, "title"))
 	if name == "" {
 		return bson.RawValue{}
 	}

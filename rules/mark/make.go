@@ -41,7 +41,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 		b.Add("year", number(year))
 	}
 	for _, field := range []string{"type", "subtype"} {
-		if code := identifier(record.Lookup(field)); code != "" {
+		if code := identifier(valueOf(record, field)); code != "" {
 			b.Add(field, raw.NewString(code))
 		}
 	}
@@ -55,7 +55,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 // year returns the year of a record, 0 if none is known.
 func (d *Directory) year(record bson.Raw) int32 {
 	for _, field := range []string{"year", "start_date", "start"} {
-		if year := yearOf(record.Lookup(field), d.o.Now.Location()); year != 0 {
+		if year := yearOf(valueOf(record, field), d.o.Now.Location()); year != 0 {
 			return year
 		}
 	}
@@ -75,7 +75,7 @@ func yearOf(v bson.RawValue, zone *time.Location) int32 {
 	case bson.TypeDateTime:
 		year = int64(time.UnixMilli(int64(raw.Uint64(v.Value))).In(zone).Year())
 	case bson.TypeEmbeddedDocument:
-		if part := bson.Raw(v.Value).Lookup("year"); part.Type != bson.TypeEmbeddedDocument {
+		if part := valueOf(v.Value, "year"); part.Type != bson.TypeEmbeddedDocument {
 			return yearOf(part, zone)
 		}
 	default:
@@ -91,13 +91,13 @@ func yearOf(v bson.RawValue, zone *time.Location) int32 {
 
 // unitsOf returns the units of a record, each once, as far as they are not hidden.
 func (d *Directory) unitsOf(view string, record bson.Raw) []string {
-	own := d.namesOf(record.Lookup("units"), view == rules.ViewPersons)
+	own := d.namesOf(valueOf(record, "units"), view == rules.ViewPersons)
 	if len(own) > 0 || view != rules.ViewActivities {
 		return own
 	}
-	for author := range each(record.Lookup("authors")) {
+	for author := range each(valueOf(record, "authors")) {
 		if doc, ok := author.DocumentOK(); ok {
-			own = append(own, d.namesOf(doc.Lookup("units"), false)...)
+			own = append(own, d.namesOf(valueOf(doc, "units"), false)...)
 		}
 	}
 	return own
@@ -110,11 +110,11 @@ func (d *Directory) namesOf(stored bson.RawValue, memberships bool) (ids []strin
 		doc, isDoc := v.DocumentOK()
 		id := identifier(v)
 		if isDoc {
-			if id = identifier(doc.Lookup("unit")); id == "" {
-				id = identifier(doc.Lookup("id"))
+			if id = identifier(valueOf(doc, "unit")); id == "" {
+				id = identifier(valueOf(doc, "id"))
 			}
 		}
-		past := memberships && isDoc && units.InPast(doc.Lookup("end"), d.o.Now)
+		past := memberships && isDoc && units.InPast(valueOf(doc, "end"), d.o.Now)
 		if u, known := d.units[id]; id != "" && !past && !(known && u.entry.IsZero()) {
 			ids = append(ids, id)
 		}
@@ -156,10 +156,10 @@ func (d *Directory) personsOf(view string, record bson.Raw) (entries []bson.RawV
 		return found(nil, personEntry(record))
 	}
 	for _, field := range members[view] {
-		for v := range each(record.Lookup(field)) {
+		for v := range each(valueOf(record, field)) {
 			user := identifier(v)
 			if doc, ok := v.DocumentOK(); ok {
-				user = identifier(doc.Lookup("user"))
+				user = identifier(valueOf(doc, "user"))
 			}
 			entries = found(entries, d.persons[user])
 		}
@@ -172,7 +172,7 @@ func (d *Directory) projectsOf(view string, record bson.Raw) (entries []bson.Raw
 	if view == rules.ViewProjects {
 		return found(nil, projectEntry(record))
 	}
-	for v := range each(record.Lookup("projects")) {
+	for v := range each(valueOf(record, "projects")) {
 		entries = found(entries, d.projects[identifier(v)])
 	}
 	return entries
@@ -186,14 +186,14 @@ func (d *Directory) topicsOf(record bson.Raw) (entries []bson.RawValue) {
 		doc, _ := v.DocumentOK()
 		id := identifier(v)
 		if doc != nil {
-			id = identifier(doc.Lookup("id"))
+			id = identifier(valueOf(doc, "id"))
 		}
 		if id == "" || slices.Contains(ids, id) || len(ids) == maxList {
 			continue
 		}
-		name := text(doc.Lookup("name"))
+		name := text(valueOf(doc, "name"))
 		if name == "" {
-			name = text(doc.Lookup("display_name"))
+			name = text(valueOf(doc, "display_name"))
 		}
 		ids, entries = append(ids, id), append(entries, entry("id", id, "name", name))
 	}
@@ -234,6 +234,12 @@ func each(v bson.RawValue) iter.Seq[bson.RawValue] {
 			}
 		}
 	}
+}
+
+// valueOf returns the value of a field, the zero value if there is none.
+func valueOf(doc bson.Raw, field string) bson.RawValue {
+	e, _ := raw.Lookup(doc, field)
+	return e.Value()
 }
 
 // identifier returns a scalar as text; "" for what identifies nothing.
