@@ -82,8 +82,15 @@ func (l *Selection) Values(ctx context.Context, name string) ([]Value, error) {
 			all = append(all, Value{params.Missing, l.without(name), rest, slices.Contains(chosen, params.Missing)})
 		}
 	} else {
+		keys := make(map[string]string, len(all)) // labels as they are sorted, by value
+		for _, v := range all {
+			keys[v.Value] = strings.Join(fold.Words(v.Label), " ")
+		}
 		slices.SortStableFunc(all, func(a, b Value) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), slices.Compare(fold.Words(a.Label), fold.Words(b.Label)))
+			if a.Count != b.Count {
+				return cmp.Compare(b.Count, a.Count)
+			}
+			return cmp.Compare(keys[a.Value], keys[b.Value])
 		})
 		n := 0
 		all = slices.DeleteFunc(all, func(v Value) bool { n++; return n > mostValues && !v.Active })

@@ -33,7 +33,8 @@ type About struct {
 	Sorted   bool   // an order was asked for
 }
 
-// Selection is the rows of a list that a query asks for. It is immutable.
+// Selection is the rows of a list that a query asks for. It is immutable but for what On
+// returns, which is for one goroutine.
 type Selection struct {
 	o      Options
 	about  About
@@ -41,6 +42,7 @@ type Selection struct {
 	always *filter.Filter            // what no facet changes
 	chosen map[string]*filter.Filter // by parameter
 	snap   *view.Snapshot            // nil until On
+	whole  view.Selection            // all rows selected, as soon as they are asked for
 }
 
 // New returns a selection by a query that has all parameters that are in force.
@@ -52,7 +54,7 @@ func New(o Options, about About, q params.Query) (*Selection, error) {
 // On returns the selection of the rows of a snapshot.
 func (l *Selection) On(snap *view.Snapshot) *Selection {
 	on := *l
-	on.snap = snap
+	on.snap, on.whole = snap, nil
 	return &on
 }
 
@@ -129,6 +131,10 @@ func without(path string) bson.D { return bson.D{{Key: path, Value: nil}} }
 // Selected selects the rows of the listing, as if a filter were not chosen, that further
 // filters select as well.
 func (l *Selection) Selected(ctx context.Context, except string, further ...*filter.Filter) (view.Selection, error) {
+	whole := len(further) == 0 && l.chosen[except] == nil
+	if whole && l.whole != nil {
+		return l.whole, nil // for another facet
+	}
 	filters := append([]*filter.Filter{l.always}, further...)
 	for name, chosen := range l.chosen {
 		if name != except {
@@ -137,7 +143,10 @@ func (l *Selection) Selected(ctx context.Context, except string, further ...*fil
 	}
 	selected, err := l.snap.Select(ctx, filter.And(filters...))
 	if terms := fold.Terms(l.query.Text(params.Words)); err == nil && len(terms) > 0 {
-		return selected.Search(ctx, terms)
+		selected, err = selected.Search(ctx, terms)
+	}
+	if whole && err == nil {
+		l.whole = selected
 	}
 	return selected, err
 }
