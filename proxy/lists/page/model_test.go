@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -118,7 +119,8 @@ func overview(lang string) *page.Overview {
 		Sections: []page.Section{
 			{Title: "", Lists: []page.Entry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234}, {Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},
 			{Title: "Units", Lists: []page.Entry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321}, {Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
-			{Title: "Topics"},
+			{Title: "Topics", Lists: slices.Repeat([]page.Entry{{Title: "Soil", Href: base + "/lists/topic/soil", Count: 3}}, 13)},
+			{Title: "Nothing"},
 		},
 	}
 }
