@@ -244,6 +244,7 @@ func TestDriveEnds(t *testing.T) {
 	}{
 		{"a context that has ended", ended, load.Job{Duration: time.Hour}, 0, 0},
 		{"no time", t.Context(), load.Job{Duration: -1}, 0, 0},
+		{"an instant that has passed", t.Context(), load.Job{Duration: 1}, 1, 3},
 		{"requests due after the end", t.Context(), load.Job{Duration: 50 * time.Millisecond, Conns: 4, Rate: 1}, 0, 1},
 		{"all paths asked by more connections", t.Context(), load.Job{Duration: time.Hour, Conns: 9, Once: true}, 3, 3},
 	}
