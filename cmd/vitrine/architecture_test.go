@@ -31,6 +31,7 @@ func TestArchitecture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the packages are compiled for it")
 	}
+	t.Parallel()
 	for _, p := range listPackages(t) {
 		t.Run(p.ImportPath, func(t *testing.T) {
 			if len(p.GoFiles) > maxFiles {

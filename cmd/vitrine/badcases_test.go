@@ -30,6 +30,7 @@ func osirisConfig(t *testing.T) configs.Config {
 // TestBadSettings spoils every field of what an OSIRIS database says about itself, too:
 // rights, types, labels, keys. Whatever it means then, it is served.
 func TestBadSettings(t *testing.T) {
+	t.Parallel()
 	good := demoCollections(t, os.DirFS(filepath.Join("testdata", "osiris")), ".")
 	r := runConfigured(t, osirisConfig(t), func(r *running) {
 		for collection, docs := range good {
@@ -52,6 +53,7 @@ func TestBadSettings(t *testing.T) {
 
 // TestBadInstitute spoils records of a real institute, where they are at hand.
 func TestBadInstitute(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(longEnv) == "" {
 		t.Skip(longEnv + " is not set")
 	}
@@ -180,6 +182,7 @@ func TestStatusListsSkipped(t *testing.T) {
 // TestImportSpoiled imports a dump of spoiled records: without --skip-bad it stops
 // before anything is written, with it what can be read is stored.
 func TestImportSpoiled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	records, unusable := spoil("activities", demoCollections(t, demo.FS(), ".")["activities"])
 	var file []byte

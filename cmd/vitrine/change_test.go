@@ -149,6 +149,7 @@ func (r *running) refreshed(generation int) {
 // TestChangesShowUp changes, adds and deletes source records: each shows after
 // the next job, and only what changed was rendered.
 func TestChangesShowUp(t *testing.T) {
+	t.Parallel()
 	r := runProgram(t)
 	if got := r.titles(); len(got) != 3 || got["a1"] != "First" {
 		t.Fatalf("at start: %v", got)
@@ -175,6 +176,7 @@ func TestChangesShowUp(t *testing.T) {
 
 // TestRefreshTellsTheOutcome asks for refreshes that go well, are held back and forced.
 func TestRefreshTellsTheOutcome(t *testing.T) {
+	t.Parallel()
 	r := runProgram(t)
 	refresh := func(query string, wantStatus int, want string) {
 		t.Helper()
@@ -196,6 +198,7 @@ func TestRefreshTellsTheOutcome(t *testing.T) {
 // TestRefreshElsewhere: an instance that does not run the jobs says who does, whatever it
 // is asked for, and does nothing.
 func TestRefreshElsewhere(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`)
 	uri := "bolt://" + dir + "/v.db"

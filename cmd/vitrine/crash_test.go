@@ -45,6 +45,7 @@ func crashRounds(t *testing.T, env string, few int) int {
 // materializes and serves: the store stays whole, and in the end the same is
 // served as by a program that was never disturbed.
 func TestKilledServer(t *testing.T) {
+	t.Parallel()
 	undisturbed := startServer(t, t.TempDir(), "--demo").ready()
 	_, want := undisturbed.get("/api/all-activities")
 	undisturbed.kill()
@@ -210,10 +211,13 @@ func (k *known) watch(ctx context.Context, t *testing.T, s *server) (answers int
 // behind what it has seen; in the end the store is like one whose processes were never
 // killed.
 func TestKilledAnywhere(t *testing.T) {
-	t.Setenv("VITRINE_ACCESS_ANONYMOUS", everything)
-	t.Setenv("VITRINE_MATERIALIZE_BATCH", "10")
-	t.Setenv("VITRINE_MATERIALIZE_MAX_SHRINK", "0.5")
-	dir, k := t.TempDir(), newKnown(stamped{activities: 60})
+	t.Parallel()
+	dir, spared, k := t.TempDir(), t.TempDir(), newKnown(stamped{activities: 60})
+	for _, d := range []string{dir, spared} {
+		set(d, "VITRINE_ACCESS_ANONYMOUS", everything)
+		set(d, "VITRINE_MATERIALIZE_BATCH", "10")
+		set(d, "VITRINE_MATERIALIZE_MAX_SHRINK", "0.5")
+	}
 	uri := "bolt://" + dir + "/v.db"
 	rounds := crashRounds(t, crashEnv, 10)
 	var tally struct{ killed, ended, answers, before, between, after int }
@@ -253,7 +257,6 @@ func TestKilledAnywhere(t *testing.T) {
 	t.Logf("%d rounds: %d processes killed, %d had ended before; %d rounds before any view was published, %d between, %d after all; %d answers, all whole",
 		rounds, tally.killed, tally.ended, tally.before, tally.between, tally.after, tally.answers)
 
-	spared := t.TempDir()
 	withStore(t, "bolt://"+spared+"/v.db", func(store origin.Store) {
 		if err := k.institute.write(t.Context(), store, rounds); err != nil {
 			t.Fatal(err)

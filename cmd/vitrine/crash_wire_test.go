@@ -14,6 +14,7 @@ import (
 // all three are never shown half a view nor an older one than before; the lease passes
 // on; and who wakes up publishes nothing.
 func TestKilledOverTheWire(t *testing.T) {
+	t.Parallel()
 	g := newGroup(t, stamped{activities: 40})
 	a := g.instance()
 	began := time.Now()

@@ -75,10 +75,11 @@ func large(t *testing.T, dir string) {
 // that it is not ready, goes on answering and asks each client to come back elsewhere,
 // finishes what is under way, and ends well.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	large(t, dir)
-	t.Setenv("VITRINE_SHUTDOWN_DELAY", "2s")
-	t.Setenv("VITRINE_SHUTDOWN_GRACE", "60s")
+	set(dir, "VITRINE_SHUTDOWN_DELAY", "2s")
+	set(dir, "VITRINE_SHUTDOWN_GRACE", "60s")
 	s := startServer(t, dir, "--store", "bolt://v.db").ready()
 	kept, stream := s.dial(), s.dial()
 	if res := kept.ask("/api/activities?limit=1"); res.Close || !strings.Contains(kept.whole(res), `"count":400`) {
@@ -128,10 +129,11 @@ func TestDrain(t *testing.T) {
 // TestDrainDoesNotWaitForEver: who does not take his answer is cut off, and the exit
 // code is that of a clean end.
 func TestDrainDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	large(t, dir)
-	t.Setenv("VITRINE_SHUTDOWN_DELAY", "0")
-	t.Setenv("VITRINE_SHUTDOWN_GRACE", "300ms")
+	set(dir, "VITRINE_SHUTDOWN_DELAY", "0")
+	set(dir, "VITRINE_SHUTDOWN_GRACE", "300ms")
 	s := startServer(t, dir, "--store", "bolt://v.db").ready()
 	stuck := s.dial()
 	stuck.ask("/api/activities?full=1")

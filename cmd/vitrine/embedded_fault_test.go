@@ -32,6 +32,7 @@ func limitFiles(most string) {
 // TestEmbeddedStoreUnusable: a store that cannot be opened ends the start with an
 // error that names it, and is left as it was.
 func TestEmbeddedStoreUnusable(t *testing.T) {
+	t.Parallel()
 	for name, put := range map[string]func(path string) error{
 		"something else": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("no store ", 2000)), 0o600) },
 		"cut off":        func(path string) error { return os.WriteFile(path, []byte{0, 1, 2}, 0o600) },
@@ -58,6 +59,7 @@ func TestEmbeddedStoreUnusable(t *testing.T) {
 // what was published before is served on. With room again it goes through.
 func TestDiskFull(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "activities.jsonl"), largeActivities(3)...)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
@@ -69,11 +71,9 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	t.Setenv(sizeEnv, strconv.FormatInt(info.Size(), 10))
+	set(dir, sizeEnv, strconv.FormatInt(info.Size(), 10))
 	s := startServer(t, dir, "--store", "bolt://v.db").ready()
-	if err := os.Unsetenv(sizeEnv); err != nil {
-		t.Fatal(err)
-	}
+	environments.Delete(dir) // what is started from here on has room
 	for !runFailed(s.logged(), "activities") {
 		<-time.After(10 * time.Millisecond)
 	}

@@ -15,6 +15,7 @@ import (
 // TestEmptiedCollections: whichever collection is emptied, every view stays as it was and
 // those that are made from it say why, until the collection is back.
 func TestEmptiedCollections(t *testing.T) {
+	t.Parallel()
 	cfg := configs.Default()
 	cfg.Store = configs.URI("bolt://" + t.TempDir() + "/v.db")
 	store, err := openStore(t.Context(), cfg)

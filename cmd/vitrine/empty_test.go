@@ -14,6 +14,7 @@ import (
 // TestNoStore: on a path where no store is, or an empty file, every command that needs
 // one ends with an error that says what makes one, and leaves the path as it was.
 func TestNoStore(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "bad.jsonl"), `{"_id":1}`, `{"_id":2,}`)
 	write(t, filepath.Join(dir, "good.jsonl"), `{"_id":1}`)
@@ -68,6 +69,7 @@ func TestNoStore(t *testing.T) {
 // TestEmptySource: records that are not there are warned of by collection, and the
 // server is degraded; where they may be missing it is not. The same on both stores.
 func TestEmptySource(t *testing.T) {
+	t.Parallel()
 	empty := func(t *testing.T, dir, uri string) {
 		write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
 		vitrine(t, dir, "import", "--store", uri, "things.jsonl")
@@ -97,7 +99,7 @@ func TestEmptySource(t *testing.T) {
 			t.Errorf("status: %s", out)
 		}
 		s.stop()
-		t.Setenv("VITRINE_VIEWS_OPTIONAL", "activities,persons,projects,proposals,journals,events,user_units,spectrum,deadlines")
+		set(dir, "VITRINE_VIEWS_OPTIONAL", "activities,persons,projects,proposals,journals,events,user_units,spectrum,deadlines")
 		s = startServer(t, dir, "--store", uri).ready()
 		if _, body := s.get("/readyz"); strings.Contains(body, "degraded") {
 			t.Errorf("readyz: %s", body)
@@ -110,12 +112,15 @@ func TestEmptySource(t *testing.T) {
 // TestStatusOfAnotherServer: of a store that does not answer nothing is reported by the server
 // of another store, also where another server answers at the admin address.
 func TestStatusOfAnotherServer(t *testing.T) {
+	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "things.jsonl")
 	vitrine(t, other, "import", "--store", "bolt://v.db", filepath.Join(dir, "things.jsonl"))
 	s, _ := startServer(t, dir, "--store", "bolt://v.db").ready(), startServer(t, other, "--store", "bolt://v.db").ready()
-	t.Setenv("VITRINE_ADMIN_LISTEN", strings.TrimPrefix(s.admin, "http://"))
+	for _, d := range []string{dir, other} {
+		set(d, "VITRINE_ADMIN_LISTEN", strings.TrimPrefix(s.admin, "http://"))
+	}
 	for name, call := range map[string]struct{ dir, store string }{
 		"away":                     {dir, unreachable + "?serverSelectionTimeoutMS=100&connectTimeoutMS=100"},
 		"in use, of the same name": {other, "bolt://v.db"},

@@ -11,6 +11,7 @@ import (
 // TestHangup closes the terminal that a server was started from: it ends in order, or
 // goes on where it was set to.
 func TestHangup(t *testing.T) {
+	t.Parallel()
 	t.Run("ends", func(t *testing.T) {
 		if signal.Ignored(syscall.SIGHUP) {
 			t.Skip("the test itself was set to go on")

@@ -18,6 +18,7 @@ func importResult(t *testing.T, store string, args ...string) (code int, stdout,
 }
 
 func TestImportCommand(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)

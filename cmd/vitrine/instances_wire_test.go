@@ -15,6 +15,7 @@ import (
 // come to the same generation of every view and to the same bytes under the same tags:
 // after each of several changes, and after who made them was killed.
 func TestManyInstances(t *testing.T) {
+	t.Parallel()
 	g := newGroup(t, stamped{activities: 40})
 	builders := []*server{g.instance(), g.instance()}
 	all := slices.Clone(builders)
@@ -90,6 +91,7 @@ func getCoded(t testing.TB, url, coding string) (*http.Response, string) {
 // while the views change. No request is lost, none is sent twice, and every answer is
 // whole.
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	g := newGroup(t, stamped{activities: 40})
 	builder := g.instance()
 	var fronts []*server

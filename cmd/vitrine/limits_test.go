@@ -8,14 +8,16 @@ import (
 
 // TestZeroIsNoLimit: what the configuration turns off has no other limit in its place.
 func TestZeroIsNoLimit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
 	for _, name := range []string{
 		"LIMITS_FILTER_BYTES", "LIMITS_FILTER_DEPTH", "LIMITS_FILTER_NODES", "LIMITS_REGEX_BYTES", "LIMITS_REGEX_TIMEOUT",
 		"LIMITS_REQUEST_TIMEOUT", "LIMITS_READ_TIMEOUT", "LIMITS_WRITE_TIMEOUT", "LIMITS_SEND_TIMEOUT", "LIMITS_IDLE_TIMEOUT",
 		"LIMITS_CONCURRENCY", "LIMITS_CLIENT_CONNECTIONS", "LIMITS_KEY_FAILURES", "CACHE_MAX_ENTRY", "HTTP_COMPRESS_MIN_BYTES",
 	} {
-		t.Setenv("VITRINE_"+name, "0")
+		set(dir, "VITRINE_"+name, "0")
 	}
-	s := startServer(t, t.TempDir(), "--demo").ready()
+	s := startServer(t, dir, "--demo").ready()
 	_, all := s.get("/api/activities")
 	for name, filter := range map[string]string{
 		"long":       `{"title":{"$nin":["` + strings.Repeat("x", 40_000) + `"]}}`,

@@ -12,6 +12,7 @@ import (
 // TestJobsRunAfterLoading: a process that starts on a store with views shows all of
 // them before it runs a job, so that no request waits for both.
 func TestJobsRunAfterLoading(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir+"/activities.jsonl", `{"_id":"a","title":"A","type":"lecture"}`, `{"_id":"b","title":"B","type":"lecture"}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")

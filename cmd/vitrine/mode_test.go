@@ -9,10 +9,12 @@ import (
 // TestServeModes serves the demo institute from memory, from the store, and as far as
 // it fits in memory: the answers are the same, byte by byte.
 func TestServeModes(t *testing.T) {
-	t.Setenv("VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
-	t.Setenv("VITRINE_VIEWS_BUDGET", "600KiB")
+	t.Parallel()
 	serve := func(mode string) *server {
-		return startServer(t, t.TempDir(), "--demo", "--views-mode", mode).ready()
+		dir := t.TempDir()
+		set(dir, "VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
+		set(dir, "VITRINE_VIEWS_BUDGET", "600KiB")
+		return startServer(t, dir, "--demo", "--views-mode", mode).ready()
 	}
 	memory, store, auto := serve("memory"), serve("store"), serve("auto")
 	for _, path := range []string{

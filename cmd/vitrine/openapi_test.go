@@ -15,6 +15,7 @@ import (
 // gives as an example, and more of each kind, and holds the answers against it.
 func TestDemoAnswersAsDescribed(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	s := startServer(t, t.TempDir(), "--demo").ready()
 	_, document := s.get("/openapi.json")
 	checker, err := openapitest.New([]byte(document))

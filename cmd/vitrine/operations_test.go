@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,8 +19,9 @@ var (
 // exported lists the program's own metrics, as a running server gives them.
 func exported(t *testing.T) []string {
 	t.Helper()
-	t.Setenv("VITRINE_VIEWS_SNAPSHOT", filepath.Join(t.TempDir(), "files"))
-	s := startServer(t, t.TempDir(), "--demo").ready()
+	dir := t.TempDir()
+	set(dir, snapshots, "files")
+	s := startServer(t, dir, "--demo").ready()
 	s.get("/api/html?limit=1")
 	names := map[string]bool{}
 	_, text := fetch(t, http.MethodGet, s.admin+"/metrics")
@@ -39,6 +39,7 @@ func exported(t *testing.T) []string {
 // TestOperations holds docs/operations.md and the alert rules to the program: every
 // metric is explained, no other is named, and every alert says what to do.
 func TestOperations(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 // TestOsirisLabels: the database's own labels are there from the first request on, in every
 // language, whether this process materializes or not.
 func TestOsirisLabels(t *testing.T) {
+	t.Parallel()
 	dir := importOsiris(t)
 	write(t, filepath.Join(dir, "activities.jsonl"), `{"_id":"z","type":"lecture","subtype":"keynote","title":"Unheard of","year":2030}`)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
@@ -34,6 +35,7 @@ func TestOsirisLabels(t *testing.T) {
 // TestOsirisFilled: an activity that OSIRIS has not rendered has what it sets there, in lists
 // as in the spectrum.
 func TestOsirisFilled(t *testing.T) {
+	t.Parallel()
 	dir := importOsiris(t)
 	write(t, filepath.Join(dir, "activities.jsonl"), `{"_id":"z","type":"publication","subtype":"article","title":"New","year":2030,"month":2,`+
 		`"authors":[{"last":"Frost","user":"ada","aoi":true,"position":"first"}],"openalex":{"topics":[{"id":"T1","name":"Polar Ice","score":0.5}]}}`)

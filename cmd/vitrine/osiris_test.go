@@ -58,6 +58,7 @@ func importOsiris(t *testing.T) (dir string) {
 
 // TestOsirisDatabase serves the database with the preset and nothing else.
 func TestOsirisDatabase(t *testing.T) {
+	t.Parallel()
 	dir := importOsiris(t)
 	s := startServer(t, dir, "--store", "bolt://v.db", "--preset", "osiris").ready()
 	for path, want := range map[string]int{
@@ -136,14 +137,16 @@ func wantLogged(t *testing.T, s *server) {
 }
 
 func TestOsirisCommand(t *testing.T) {
+	t.Parallel()
 	dir := importOsiris(t)
 	golden(t, "osiris.txt", vitrine(t, dir, "osiris", "--store", "bolt://v.db"))
 }
 
 // TestOsirisSessions: roles of persons bring rights, and let see types of activities.
 func TestOsirisSessions(t *testing.T) {
+	t.Parallel()
 	dir := importOsiris(t)
-	t.Setenv("VITRINE_AUTH_SESSION_JWT_SECRET", "secret")
+	set(dir, "VITRINE_AUTH_SESSION_JWT_SECRET", "secret")
 	s := startServer(t, dir, "--store", "bolt://v.db", "--preset", "osiris").ready()
 	const editorial = "65b000000000000000000005"
 	for user, sees := range map[string]bool{
@@ -167,6 +170,7 @@ func TestOsirisSessions(t *testing.T) {
 
 // TestOsirisPrecedence: the configuration comes first where it says something.
 func TestOsirisPrecedence(t *testing.T) {
+	t.Parallel()
 	dir := importOsiris(t)
 	write(t, filepath.Join(dir, "vitrine.yml"),
 		"store: bolt://v.db", "preset: osiris", "language: en", "start_year: 2022",
@@ -190,6 +194,7 @@ func TestOsirisPrecedence(t *testing.T) {
 }
 
 func TestCompleted(t *testing.T) {
+	t.Parallel()
 	off := false
 	said := osiris.Settings{
 		StartYear: 1999, Language: "de", APIKey: osiris.Key{Text: "k"}, PortfolioKey: osiris.Key{Sealed: true}, Portfolio: &off,
@@ -240,6 +245,7 @@ func TestCompleted(t *testing.T) {
 
 // TestOsirisChanges: what changes in the database takes effect while the program runs.
 func TestOsirisChanges(t *testing.T) {
+	t.Parallel()
 	r := runOsiris(t)
 	if got := r.since(); got != 2 {
 		t.Fatalf("%d publications to begin with, want 2", got)
@@ -282,6 +288,7 @@ func TestOsirisChanges(t *testing.T) {
 
 // TestOsirisTemplatesChange: new templates render all rows anew, other settings none.
 func TestOsirisTemplatesChange(t *testing.T) {
+	t.Parallel()
 	r := runOsiris(t)
 	if got, want := r.prints(), "(2021) First./(2020) Second."; got != want {
 		t.Errorf("without templates: got %q, want %q", got, want)

@@ -33,14 +33,13 @@ views: {optional: [persons, projects, proposals, journals, events, deadlines, us
 materialize: {lease: 3s, watch: false, schedule: {activities: "@every 1s"}}
 `
 
-// startOutage serves 40 activities.
-func startOutage(t *testing.T, uri string, args ...string) *outage {
+// startOutage serves 40 activities by a program that is started in a folder.
+func startOutage(t *testing.T, dir, uri string, args ...string) *outage {
 	t.Helper()
 	o := &outage{network: mongotest.NewProxy(t, uri), direct: reach(t, uri)}
 	for range 40 {
 		o.add(t)
 	}
-	dir := t.TempDir()
 	write(t, filepath.Join(dir, "v.yml"), outageConfig)
 	o.start(t, dir, args...)
 	return o

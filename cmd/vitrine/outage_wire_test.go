@@ -38,7 +38,7 @@ func TestStoreOutages(t *testing.T) {
 			t.Parallel()
 			files := t.TempDir()
 			ferret := mongotest.StartIn(t, files)
-			o := startOutage(t, ferret.URI)
+			o := startOutage(t, t.TempDir(), ferret.URI)
 			o.untilServed(t)
 			o.ready()
 			o.until(t, "")
@@ -74,7 +74,7 @@ func TestStoreOutages(t *testing.T) {
 // TestStopWhileStoreHangs: a program that waits for its store ends on SIGTERM.
 func TestStopWhileStoreHangs(t *testing.T) {
 	t.Parallel()
-	o := startOutage(t, mongotest.Start(t))
+	o := startOutage(t, t.TempDir(), mongotest.Start(t))
 	o.untilServed(t)
 	o.ready()
 	o.network.Set(mongotest.Fault{Hang: true})
@@ -96,7 +96,7 @@ func TestRandomOutages(t *testing.T) {
 		t.Fatalf("%s: %v", outagesEnv, err)
 	}
 	t.Parallel()
-	o := startOutage(t, mongotest.Start(t))
+	o := startOutage(t, t.TempDir(), mongotest.Start(t))
 	o.untilServed(t)
 	o.ready()
 	rng := rand.New(rand.NewPCG(11, 13))
@@ -137,9 +137,11 @@ func TestRandomOutages(t *testing.T) {
 // TestStartWhileStoreAway kills a program, takes its store away and starts it again: it
 // serves from its snapshot files, and catches up when the store is back.
 func TestStartWhileStoreAway(t *testing.T) {
+	t.Parallel()
 	uri := mongotest.Start(t)
-	t.Setenv(snapshots, "files")
-	o := startOutage(t, uri)
+	dir := t.TempDir()
+	set(dir, snapshots, "files")
+	o := startOutage(t, dir, uri)
 	o.untilServed(t)
 	o.ready()
 	for _, name := range []string{"activities", "spectrum"} { // files are written one by one
@@ -219,9 +221,10 @@ func corrupted(message []byte) []byte {
 // TestLooksWhenTheStoreIsBack: a front end that hardly ever looks loads its views as
 // soon as the store is there.
 func TestLooksWhenTheStoreIsBack(t *testing.T) {
+	t.Parallel()
 	uri := mongotest.Start(t)
-	t.Setenv("VITRINE_VIEWS_POLL", "1h")
 	dir := t.TempDir()
+	set(dir, "VITRINE_VIEWS_POLL", "1h")
 	vitrine(t, dir, "materialize", "--store", uri+"institute")
 	network := mongotest.NewProxy(t, uri)
 	network.Set(mongotest.Fault{Refuse: true})

@@ -57,11 +57,25 @@ func wholeOnly(t *testing.T) {
 	}
 }
 
+// environments are the lines that set adds to the environment of commands, by their folder.
+var environments sync.Map // of []string
+
+// set sets an environment variable for the commands that are started in a folder. Unlike
+// t.Setenv it lets tests run in parallel.
+func set(dir, name, value string) {
+	before, _ := environments.Load(dir)
+	lines, _ := before.([]string)
+	environments.Store(dir, append(lines, name+"="+value))
+}
+
 // command prepares a child process of the program in a folder.
 func command(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), runEnv+"=1")
+	if lines, ok := environments.Load(dir); ok {
+		cmd.Env = append(cmd.Env, lines.([]string)...)
+	}
 	return cmd
 }
 

@@ -100,6 +100,7 @@ func TestSecretsStayIn(t *testing.T) {
 // TestVisiblePassword: an operator who gives the store's password on the command line is warned that
 // others can read it there, and the operator's listener does not add to that.
 func TestVisiblePassword(t *testing.T) {
+	t.Parallel()
 	var out, errs bytes.Buffer
 	run(t.Context(), []string{"materialize", "--store", "mongodb://a:canary-password@127.0.0.1:1/x?serverSelectionTimeoutMS=100"}, &out, &errs)
 	if text := errs.String(); !strings.Contains(text, "VITRINE_STORE_FILE") || strings.Contains(text, "canary") {

@@ -34,6 +34,7 @@ func decode(t testing.TB, body string) (e envelope) {
 
 // TestServeDemo is the README's first command, and what a newcomer tries next.
 func TestServeDemo(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, t.TempDir(), "--demo").ready()
 	tests := []struct {
 		path  string
@@ -72,6 +73,7 @@ func TestServeDemo(t *testing.T) {
 // TestTour: what the demo prints to try comes when the log of the start is over, and what
 // it and the README show a newcomer first are records as most are.
 func TestTour(t *testing.T) {
+	t.Parallel()
 	cmd := command(t.TempDir(), "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -130,6 +132,7 @@ func TestTour(t *testing.T) {
 }
 
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
 	vitrine(t, dir, "import", "--store", "bolt://one.db", "things.jsonl")

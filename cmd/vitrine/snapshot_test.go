@@ -22,7 +22,7 @@ const unreachable = "mongodb://127.0.0.1:1/institute"
 // have left them, and returns what the demo answers.
 func leftBy(t *testing.T, dir, store string) (list string) {
 	t.Helper()
-	t.Setenv(snapshots, "files")
+	set(dir, snapshots, "files")
 	s := startServer(t, dir, "--demo").ready()
 	_, list = s.get("/api/all-activities")
 	if code := s.stop(); code != 0 {
@@ -55,6 +55,7 @@ func handOver(t *testing.T, dir, store string, least int) {
 // TestStartWithoutStore: with snapshot files a front end starts though the store cannot
 // be reached, serves, and says so.
 func TestStartWithoutStore(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	want := leftBy(t, dir, unreachable)
 	s := startServer(t, dir, "--store", unreachable).ready()
@@ -83,13 +84,14 @@ func TestStartWithoutStore(t *testing.T) {
 // TestStartOsirisWithoutStore: rights, keys and labels that the database said are kept
 // beside the views, so no caller sees more without it than with it.
 func TestStartOsirisWithoutStore(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	dump, err := filepath.Abs("testdata/osiris")
 	if err != nil {
 		t.Fatal(err)
 	}
 	vitrine(t, dir, "import", "--store", "bolt://v.db", dump)
-	t.Setenv(snapshots, "files")
+	set(dir, snapshots, "files")
 	type answer struct {
 		status int
 		body   string
@@ -122,6 +124,7 @@ func TestStartOsirisWithoutStore(t *testing.T) {
 // says what it waits for, and ends on SIGTERM. Where the store must say who
 // may see what, it ends by itself.
 func TestStartWithNothing(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, t.TempDir(), "--store", unreachable)
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/activities": 503} {
 		res, body := ask(t, s.base+path)
@@ -132,8 +135,9 @@ func TestStartWithNothing(t *testing.T) {
 	if code := s.stop(); code != 0 {
 		t.Errorf("SIGTERM: exit code %d\n%s", code, s.logged())
 	}
-	t.Setenv(snapshots, "files")
-	cmd := command(t.TempDir(), "serve", "--store", unreachable, "--preset", "osiris", "--listen", "127.0.0.1:0", "--admin-listen", "")
+	dir := t.TempDir()
+	set(dir, snapshots, "files")
+	cmd := command(dir, "serve", "--store", unreachable, "--preset", "osiris", "--listen", "127.0.0.1:0", "--admin-listen", "")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "away") {
 		t.Errorf("without rights: %v\n%s", err, out)
@@ -142,6 +146,7 @@ func TestStartWithNothing(t *testing.T) {
 
 // TestForeignSnapshotFile: what another store left is not served.
 func TestForeignSnapshotFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	leftBy(t, dir, "mongodb://127.0.0.1:1/another")
 	s := startServer(t, dir, "--store", unreachable)
@@ -159,13 +164,14 @@ func TestForeignSnapshotFile(t *testing.T) {
 // TestKilledWhileFiling kills a server that writes its files all the time; whatever is
 // left, the next start serves the same.
 func TestKilledWhileFiling(t *testing.T) {
+	t.Parallel()
 	rounds := 6
 	if testing.Short() {
 		rounds = 2
 	}
-	t.Setenv(snapshots, "files")
-	t.Setenv("VITRINE_VIEWS_SNAPSHOT_EVERY", "1ms")
 	dir := t.TempDir()
+	set(dir, snapshots, "files")
+	set(dir, "VITRINE_VIEWS_SNAPSHOT_EVERY", "1ms")
 	s := startServer(t, dir, "--demo").ready()
 	_, want := s.get("/api/all-activities")
 	rng := rand.New(rand.NewPCG(7, 9))

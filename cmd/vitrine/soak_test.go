@@ -87,6 +87,7 @@ func soak(ctx context.Context, dir string, rounds io.Reader, done io.Writer, log
 // every few seconds and are refreshed all the while, and clients of all sorts ask. No
 // answer may be wrong, and nothing may grow.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	length, every := 4*time.Second, 400*time.Millisecond
 	if text := os.Getenv(soakEnv); text != "" {
 		var err error

@@ -252,8 +252,9 @@ func (q question) check(s stamped, body []byte) (round int, err error) {
 
 // TestStampedQuestions: an institute that nothing happens to answers every question.
 func TestStampedQuestions(t *testing.T) {
-	t.Setenv("VITRINE_ACCESS_ANONYMOUS", everything)
+	t.Parallel()
 	s, dir := stamped{activities: 40}, t.TempDir()
+	set(dir, "VITRINE_ACCESS_ANONYMOUS", everything)
 	for _, round := range []int{3, 4} {
 		withStore(t, "bolt://"+dir+"/v.db", func(store origin.Store) {
 			if err := s.write(t.Context(), store, round); err != nil {

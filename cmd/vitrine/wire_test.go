@@ -14,14 +14,15 @@ import (
 // reads, and by one whose views stay in the server, and compares with the same
 // records in the embedded store, byte by byte.
 func TestServeOverTheWire(t *testing.T) {
+	t.Parallel()
 	uri := mongotest.Start(t) + "institute" // skips where no such server is wanted
 	dir := t.TempDir()
-	someDemo(t, dir)
+	someDemo(t, dir, 200)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "dump")
 	vitrine(t, dir, "import", "--store", uri, "--batch", "50", "dump")
 
-	t.Setenv("VITRINE_MONGO_BATCH", "50")
-	t.Setenv("VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
+	set(dir, "VITRINE_MONGO_BATCH", "50")
+	set(dir, "VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
 	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
 	builder := startServer(t, dir, "--store", uri).ready()
 	reader := startServer(t, dir, "--store", uri, "--no-materialize").ready()
@@ -65,8 +66,8 @@ func TestServeOverTheWire(t *testing.T) {
 	}
 }
 
-// someDemo writes a dump of the demo institute with 200 activities.
-func someDemo(t *testing.T, dir string) {
+// someDemo writes a dump of the first records of each collection of the demo institute.
+func someDemo(t *testing.T, dir string, records int) {
 	t.Helper()
 	if err := os.Mkdir(filepath.Join(dir, "dump"), 0o755); err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func someDemo(t *testing.T, dir string) {
 		"activities", "persons", "groups", "projects", "proposals", "journals", "conferences", "deadlines", "organizations", "catalog_topics",
 	} {
 		name := collection + ".jsonl"
-		write(t, filepath.Join(dir, "dump", name), demoLines(t, name, 200)...)
+		write(t, filepath.Join(dir, "dump", name), demoLines(t, name, records)...)
 	}
 }
 

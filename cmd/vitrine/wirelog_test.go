@@ -77,20 +77,22 @@ func (s sent) writes() bool { return !slices.Contains(reading, s.command) }
 // while they build, serve, refresh and answer every endpoint: what writes goes to the
 // side collections alone, and from the front end nothing does.
 func TestSourcesAreOnlyRead(t *testing.T) {
+	t.Parallel()
 	uri := mongotest.Start(t) // skips where no such server is wanted
-	dir := t.TempDir()
-	someDemo(t, dir)
-	t.Setenv("VITRINE_MONGO_BATCH", "50")
-	t.Setenv("VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
 	for _, tt := range []struct{ name, viewsDatabase, mode string }{
 		{"one database", "", "memory"},
 		{"views in another database", "institute_views", "memory"},
 		{"views stay in the store", "institute_shown", "store"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			viewsDatabase := tt.viewsDatabase
-			t.Setenv("VITRINE_VIEWS_DATABASE", viewsDatabase)
-			t.Setenv("VITRINE_VIEWS_MODE", tt.mode)
+			dir, viewsDatabase := t.TempDir(), tt.viewsDatabase
+			someDemo(t, dir, 40)
+			for name, value := range map[string]string{
+				"MONGO_BATCH": "50", "ACCESS_ANONYMOUS": "projects.view,proposals.view,portfolio-spectrum",
+				"VIEWS_DATABASE": viewsDatabase, "VIEWS_MODE": tt.mode,
+			} {
+				set(dir, "VITRINE_"+name, value)
+			}
 			source := "institute_" + tt.mode + fmt.Sprint(len(viewsDatabase))
 			vitrine(t, dir, "import", "--store", uri+source, "--batch", "50", "dump")
 			builderLog, builderURI := record(t, uri)

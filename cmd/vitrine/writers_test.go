@@ -104,27 +104,30 @@ func sources(t *testing.T, uri string) map[string]string {
 // as import has left them.
 func TestOnlyImportWrites(t *testing.T) {
 	wholeOnly(t)
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
 		dir := t.TempDir()
-		someDemo(t, dir)
+		someDemo(t, dir, 40)
 		uri := "bolt://" + filepath.Join(dir, "v.db")
 		vitrine(t, dir, "import", "--store", uri, "dump")
 		before := sources(t, uri)
-		t.Setenv(storeEnv, uri)
+		set(dir, storeEnv, uri)
 		callEverything(t, dir)
 		if after := sources(t, uri); len(before) != 10 || !maps.Equal(before, after) {
 			t.Errorf("before\n%v\nafter\n%v", before, after)
 		}
 	})
 	t.Run("MongoDB", func(t *testing.T) {
+		t.Parallel()
 		uri := mongotest.Start(t) // skips where no such server is wanted
 		dir := t.TempDir()
-		someDemo(t, dir)
+		someDemo(t, dir, 40)
 		vitrine(t, dir, "import", "--store", uri+"institute", "--batch", "50", "dump")
 		before := sources(t, uri+"institute")
 		log, watched := record(t, uri)
-		t.Setenv(storeEnv, watched+"institute")
-		t.Setenv("VITRINE_MONGO_BATCH", "50")
+		set(dir, storeEnv, watched+"institute")
+		set(dir, "VITRINE_MONGO_BATCH", "50")
 		callEverything(t, dir)
 		for _, s := range log.all() {
 			if s.writes() && !strings.HasPrefix(s.collection, "view_") {
@@ -140,6 +143,7 @@ func TestOnlyImportWrites(t *testing.T) {
 // TestDemoInContainers: with what docker-compose.yml gives a container the demo ends with
 // an error before it touches anything; the image alone gives it no store, and it runs.
 func TestDemoInContainers(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docker-compose.yml")
 	if err != nil {
 		t.Fatal(err)
@@ -177,6 +181,7 @@ func TestDemoInContainers(t *testing.T) {
 
 // TestDemoFollowsNoLink: where the demo's own file is a link to a store, that store is not filled.
 func TestDemoFollowsNoLink(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "persons.jsonl"), []byte(`{"_id": 1}`), 0o600); err != nil {
 		t.Fatal(err)
