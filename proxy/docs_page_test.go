@@ -170,6 +170,7 @@ const flaws = `(() => {
 
 // TestPageInABrowser looks at the page as a reader does, on a screen and on a phone.
 func TestPageInABrowser(t *testing.T) {
+	t.Parallel()
 	chrome := browser(t)
 	o := options(t)
 	o.Auth.APIKey = "Right"
@@ -194,6 +195,7 @@ func TestPageInABrowser(t *testing.T) {
 
 // TestPageTries: a form of the page asks the API, with the key that was entered.
 func TestPageTries(t *testing.T) {
+	t.Parallel()
 	chrome := browser(t)
 	o := options(t)
 	o.Auth.APIKey = "Right"
@@ -239,6 +241,7 @@ func text(t *testing.T, tab *visit, selector string) string {
 
 // TestPageFinds: the contents show what has the words looked for.
 func TestPageFinds(t *testing.T) {
+	t.Parallel()
 	chrome := browser(t)
 	base := serving(t, open(t, institute(t), options(t)))
 	tab := newTab(t, chrome, 1280)
@@ -255,6 +258,7 @@ func TestPageFinds(t *testing.T) {
 
 // TestPageWithoutScript: everything can be read; nothing is there that would not work.
 func TestPageWithoutScript(t *testing.T) {
+	t.Parallel()
 	chrome := browser(t)
 	base := serving(t, open(t, institute(t), options(t)))
 	tab := newTab(t, chrome, 1280)
