@@ -76,13 +76,15 @@ const documentLoader = async url => {
   if (!/^https?:\/\/schema\.org\/?$/.test(url)) throw new Error(`context ${url}`)
   return { document: context, documentUrl: url }
 }
-const source = JSON.parse(read('list.jsonld'))
-const [expanded] = [await jsonld.expand(source, { documentLoader })]
 const value = (node, property) => node[`https://schema.org/${property}`]?.[0]?.['@value']
-same('list.jsonld', expanded.map(node => ({
+const nodes = (node, property) => node[`https://schema.org/${property}`] ?? []
+const expanded = await jsonld.expand(JSON.parse(read('list.jsonld')), { documentLoader })
+const works = nodes(expanded[0] ?? {}, 'itemListElement').length
+  ? nodes(expanded[0], 'itemListElement').map(entry => nodes(entry, 'item')[0]) : expanded
+same('list.jsonld', works.map(node => ({
   title: value(node, 'name'),
   year: (value(node, 'datePublished') ?? value(node, 'startDate') ?? value(node, 'foundingDate') ?? '').slice(0, 4),
-  authors: (source['@graph'] ? ['author', 'performer', 'member'] : []).flatMap(p => node[`https://schema.org/${p}`] ?? [])
+  authors: ['author', 'performer', 'member'].flatMap(property => nodes(node, property))
     .map(p => name(value(p, 'familyName') ?? value(p, 'name')) + '|' + name(value(p, 'givenName'))),
 })))
 if (failures > 0) {
