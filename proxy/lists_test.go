@@ -197,3 +197,6 @@ func TestListFacesAgree(t *testing.T) {
 		}
 	}
 }
+
+// jsonOf decodes an answer.
+func jsonOf(body []byte, into any) error { return json.Unmarshal(body, into) }

@@ -81,6 +81,9 @@ func (l *listing) rss(ctx context.Context) (*response.Body, error) {
 	}
 	doc := (&feeds.Rss{Feed: f}).RssFeed()
 	doc.Language, doc.ManagingEditor = l.q.Text(params.Lang), ""
+	for _, item := range doc.Items {
+		item.Author = "" // has to be an address of mail
+	}
 	text, err := feeds.ToXML(doc)
 	return written(f, text, err)
 }

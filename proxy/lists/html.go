@@ -154,13 +154,13 @@ func (l *listing) canonicalURL() string {
 	}
 	named := *l
 	named.list = &canonical
-	return named.url("", l.asked.With(params.Heading).With(params.JSONLD))
+	return named.url("", l.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style))
 }
 
 // exports are the files and feeds of the list, of all pages.
 func (l *listing) exports() (all []page.Link) {
 	for _, f := range faces() {
-		if f.label != "" {
+		if f.label != "" && !(l.kind == items && f.isFeed()) {
 			all = append(all, page.Link{Href: l.export(f), Label: f.label, Type: f.mediaType()})
 		}
 	}

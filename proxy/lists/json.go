@@ -56,9 +56,9 @@ type jsonFacets []selection.Facet
 func (f jsonFacets) MarshalJSON() ([]byte, error) {
 	var members [][]byte
 	for _, one := range f {
-		values, err := json.Marshal(append([]selection.Value{}, one.Values...))
+		values, err := encoded(append([]selection.Value{}, one.Values...))
 		if err != nil {
-			return nil, fmt.Errorf("lists: write a facet: %w", err)
+			return nil, err
 		}
 		members = append(members, append([]byte(`"`+one.Name+`":`), values...))
 	}
@@ -126,15 +126,24 @@ func (l *listing) json(ctx context.Context) (*response.Body, error) {
 	return body, err
 }
 
-// jsonBody is a document of JSON. HTML in it stays as it is: it is no script.
-func jsonBody(doc any, count int) (*response.Body, error) {
+// encoded is a value as JSON. HTML in it stays as it is: it is no script.
+func encoded(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(doc); err != nil {
+	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("lists: write JSON: %w", err)
 	}
-	body := response.Bytes(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// jsonBody is a document of JSON.
+func jsonBody(doc any, count int) (*response.Body, error) {
+	text, err := encoded(doc)
+	if err != nil {
+		return nil, err
+	}
+	body := response.Bytes(text)
 	body.Count = count
 	return body, nil
 }

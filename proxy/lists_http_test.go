@@ -1,0 +1,197 @@
+package proxy_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// TestListRefusals: what cannot be answered is a 400 or 404 that says why.
+func TestListRefusals(t *testing.T) {
+	s := openLists(t, nil)
+	for target, want := range map[string]string{
+		"/lists/activities?yaer=2020":           "400 yaer: is no parameter of lists, did you mean year?",
+		"/lists/activities.bib?year=20x":        "400 year: want a year",
+		"/lists/activities.json?page=0":         "400 page: want a number from 1",
+		"/lists/activities?limit=201":           "400 limit: want a number from 1 to 200",
+		"/lists/activities?sort=relevance":      "400 sort: relevance needs q",
+		"/lists/activities?sort=titel":          "400 sort: want",
+		"/lists.json?q=moth":                    "400 ",
+		"/items/nix":                            "404 ",
+		"/items/nix.bib":                        "404 ",
+		"/lists/nix":                            "404 ",
+		"/lists/unit/NIX.csv":                   "404 ",
+		"/lists/persons":                        "404 ",
+		"/lists/unit/%ff":                       "404 ",
+		"/oembed?url=https://elsewhere.example": "404 ",
+		"/oembed?url=https://data.example/lists/activities&maxwidth=x": "400 maxwidth: want",
+		"/oembed?url=https://data.example/lists/activities&format=xml": "501 ",
+		"/sitemap.xml?part=2":   "404 ",
+		"/sitemap.xml?part=one": "400 part: ",
+	} {
+		res := s.get(target)
+		e := res.envelope(t)
+		if status, msg, _ := strings.Cut(want, " "); http.StatusText(res.StatusCode) == "" || !strings.HasPrefix(res.Status, status) || !strings.HasPrefix(e.Msg, msg) {
+			t.Errorf("%s: %s: %s, want %s", target, res.Status, e.Msg, want)
+		}
+	}
+	page := s.get("/lists/nix", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+	if page.StatusCode != 404 || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") || !strings.Contains(string(page.body), "There is no list") {
+		t.Errorf("a browser gets %s %s", page.Status, page.body)
+	}
+}
+
+// TestListHosts: without a base_url an answer has the host that was asked, each its own,
+// and a hostile one is refused.
+func TestListHosts(t *testing.T) {
+	o := listOptions(t)
+	o.Lists.BaseURL = ""
+	s := openViews(t, listStore(t, nil), o, listViews(t), 0)
+	for host, want := range map[string]string{
+		"one.example": "http://one.example/lists/activities.json", "Two.Example:8080": "http://two.example:8080/lists/activities.json", "[::1]:80": "http://[::1]:80/lists/activities.json",
+		`"><script>`: "", "a b": "", "x/y": "", strings.Repeat("a", 4096): "", "user@host": "", "host:port": "",
+	} {
+		for range 2 { // the second answer is a kept one
+			req := httptest.NewRequest(http.MethodGet, "/lists/activities.json", nil)
+			req.Host = host
+			res, err := s.App().Test(req, -1)
+			if err != nil {
+				continue // the client does not send such a name
+			}
+			var l listAnswer
+			answer := s.send(req)
+			if want == "" {
+				if res.StatusCode != http.StatusBadRequest || strings.Contains(string(answer.body), "<script") {
+					t.Errorf("host %.20q: status %d: %s", host, res.StatusCode, answer.body)
+				}
+				continue
+			}
+			if err := jsonOf(answer.body, &l); err != nil || l.Self != want {
+				t.Errorf("host %q: self is %q, want %q (%v)", host, l.Self, want, err)
+			}
+		}
+	}
+}
+
+// TestListHTTP: lists are negotiated, kept, revalidated, compressed and open to all sites.
+func TestListHTTP(t *testing.T) {
+	s := openLists(t, nil)
+	for accept, kind := range map[string]string{
+		"": "text/html", "*/*": "text/html", "text/html,application/xml;q=0.9,*/*;q=0.8": "text/html", "application/json": "application/json",
+		"application/x-bibtex, text/html;q=0.5": "application/x-bibtex", "image/png": "text/html", "application/atom+xml": "application/atom+xml",
+	} {
+		res := s.get("/lists/activities?limit=1", "Accept", accept)
+		if got := res.Header.Get("Content-Type"); !strings.HasPrefix(got, kind) || !strings.Contains(res.Header.Get("Vary"), "Accept,") && !strings.HasSuffix(res.Header.Get("Vary"), "Accept") {
+			t.Errorf("Accept %q: %s, Vary %q, want %s", accept, got, res.Header.Get("Vary"), kind)
+		}
+	}
+	for _, target := range []string{"/lists/activities.html", "/lists/activities.json", "/lists/activities.bib", "/lists/activities", "/lists", "/sitemap.xml", "/lists/list.js", "/lists/activities.atom"} {
+		res := s.get(target)
+		etag := res.Header.Get("ETag")
+		if res.StatusCode != 200 || etag == "" {
+			t.Fatalf("%s: %s, ETag %q", target, res.Status, etag)
+		}
+		if again := s.get(target, "If-None-Match", etag); again.StatusCode != http.StatusNotModified || len(again.body) > 0 {
+			t.Errorf("%s with its tag: %s", target, again.Status)
+		}
+		if head := s.do(http.MethodHead, target); head.StatusCode != 200 || len(head.body) > 0 || head.Header.Get("ETag") != etag {
+			t.Errorf("HEAD %s: %s, tag %s, want %s", target, head.Status, head.Header.Get("ETag"), etag)
+		}
+		packed := s.get(target, "Accept-Encoding", "gzip")
+		if packed.Header.Get("Content-Encoding") != "gzip" || plain(t, packed) != string(res.body) {
+			t.Errorf("%s is not the same compressed", target)
+		}
+		open := s.get(target, "Origin", "https://elsewhere.example")
+		if open.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(open.Header.Get("Access-Control-Expose-Headers"), "Link") {
+			t.Errorf("%s: CORS %v", target, open.Header)
+		}
+	}
+	if res := s.do(http.MethodOptions, "/lists/activities.json", "Origin", "https://elsewhere.example", "Access-Control-Request-Method", "GET"); res.StatusCode != http.StatusNoContent || res.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("OPTIONS: %s %v", res.Status, res.Header)
+	}
+	if a, b := s.list("/lists/activities.json?year=2020&unit=MOTH,ECHO").Self, s.list("/lists/activities.json?unit=ECHO&sort=-year&unit=MOTH&year=2020&page=1").Self; a != b {
+		t.Errorf("equal questions are %s and %s", a, b)
+	}
+	if res := s.get("/lists/activities.json?unit=ECHO&sort=-year&unit=MOTH&year=2020"); res.Header.Get("Cache-Status") != "vitrine; hit" {
+		t.Errorf("an equal question is %s", res.Header.Get("Cache-Status"))
+	}
+	if got := s.list("/lists/activities.json?page=1000"); len(got.Items) != 0 || got.Links["prev"] == "" || got.Links["next"] != "" {
+		t.Errorf("beyond the end: %d items, %v", len(got.Items), got.Links)
+	}
+}
+
+// TestListsDisabled: without lists there is nothing at their paths.
+func TestListsDisabled(t *testing.T) {
+	s := open(t, institute(t), options(t))
+	for _, target := range []string{"/lists", "/lists/activities.json", "/items/x", "/sitemap.xml", "/lists/list.js", "/oembed"} {
+		if got := s.get(target).StatusCode; got != http.StatusNotFound {
+			t.Errorf("%s: status %d", target, got)
+		}
+	}
+}
+
+// TestListQuestions: order, groups, ids and facets are as asked for.
+func TestListQuestions(t *testing.T) {
+	s := openLists(t, func(collection string, docs []bson.Raw) []bson.Raw { return withHidden(t)(collection, docs) })
+	all := s.list("/lists/activities.json?limit=200")
+	for i := 1; i < len(all.Items); i++ {
+		if a, b := all.Items[i-1].Year, all.Items[i].Year; a == nil || b == nil || *a < *b {
+			t.Fatalf("item %d is not in the order of years", i)
+		}
+	}
+	ids := []string{all.Items[5].ID, all.Items[2].ID, "nix", all.Items[9].ID}
+	given := s.list("/lists/activities.json?ids=" + strings.Join(ids, ","))
+	if given.Count != 3 || given.Items[0].ID != ids[0] || given.Items[1].ID != ids[1] || given.Items[2].ID != ids[3] {
+		t.Errorf("ids give %v", given.Items)
+	}
+	if got := s.list("/lists/activities.json?exclude=" + ids[0]).Count; got != all.Count-1 {
+		t.Errorf("without one there are %d of %d", got, all.Count)
+	}
+	facets := s.list("/lists/activities.json?facets=type,unit,person&limit=1").Facets
+	for name, values := range facets {
+		for _, v := range values[:min(3, len(values))] {
+			if got := s.list("/lists/activities.json?" + name + "=" + v.Value).Count; got != v.Count {
+				t.Errorf("%s=%s has %d items, its facet says %d", name, v.Value, got, v.Count)
+			}
+		}
+	}
+	seen, pages := 0, s.list("/lists/unit/MOTH.json?group=person&limit=50").Pages
+	for page := range pages {
+		l := s.list("/lists/unit/MOTH.json?group=person&limit=50&page=" + string(rune('1'+page)))
+		for _, item := range l.Items {
+			if seen++; item.Group == "" {
+				t.Errorf("an item has no group")
+			}
+		}
+	}
+	if seen < s.list("/lists/unit/MOTH.json").Count || seen > pages*50 {
+		t.Errorf("groups by person have %d entries on %d pages", seen, pages)
+	}
+	deep, flat := s.list("/lists/unit/HINS.json?deep=1").Count, s.list("/lists/unit/HINS.json").Count
+	if deep < flat {
+		t.Errorf("a unit with all below it has %d items, itself %d", deep, flat)
+	}
+	if a, b := s.list("/lists/activities.json?q=Polcien").Count, s.list("/lists/activities.json?q=P%C3%B3%C5%82cie%C5%84").Count; a == 0 || a != b {
+		t.Errorf("Polcien finds %d, Półcień %d", a, b)
+	}
+	if got := s.list("/lists/activities.json?q=moths+lamp&sort=relevance"); got.Count > 0 && len(got.Items) == 0 {
+		t.Error("nothing is shown by relevance")
+	}
+	for _, sort := range []string{"title", "-title", "author", "type", "year"} {
+		if got := s.list("/lists/activities.json?sort=" + sort); got.Count != all.Count || len(got.Items) != 25 {
+			t.Errorf("sort=%s has %d of %d items", sort, len(got.Items), got.Count)
+		}
+	}
+	item := s.get("/items/" + all.Items[0].ID)
+	for _, want := range []string{`rel="cite-as"`, `rel="describedby"; type="application/x-bibtex"`, `rel="collection"`, `rel="type"`, `rel="canonical"`} {
+		if !strings.Contains(item.Header.Get("Link"), want) {
+			t.Errorf("the links of an item lack %s: %s", want, item.Header.Get("Link"))
+		}
+	}
+	if !strings.Contains(string(item.body), `name="citation_title"`) {
+		t.Error("the page of an item has no citation_title")
+	}
+}
