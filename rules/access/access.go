@@ -1,7 +1,7 @@
 // Package access decides which data a person may see. It turns the roles of a
 // person into permissions, and the activity types hidden from these roles into a
 // filter that is joined to the caller's own (API.md: Authentication; DESIGN.md,
-// decision 10).
+// decision 10). Fields names the fields that are left out of records.
 //
 // It knows no request, no session and no store: the caller authenticates the
 // person and passes a Viewer. A *Rules is read-only after New and safe for
@@ -19,16 +19,17 @@ import (
 // A Permission is a right that configuration grants to roles, by its name.
 type Permission string
 
-// The permissions of API.md.
+// The permissions of API.md, and that to see hidden fields.
 const (
 	ProjectsView      Permission = "projects.view"
 	ProposalsView     Permission = "proposals.view"
 	PortfolioSpectrum Permission = "portfolio-spectrum"
+	FieldsHidden      Permission = "fields.hidden"
 )
 
 // Permissions returns every permission that configuration may name.
 func Permissions() []Permission {
-	return []Permission{ProjectsView, ProposalsView, PortfolioSpectrum}
+	return []Permission{ProjectsView, ProposalsView, PortfolioSpectrum, FieldsHidden}
 }
 
 // Options assigns rights to roles. The zero value grants nothing and hides nothing.
