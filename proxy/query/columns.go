@@ -121,6 +121,9 @@ func (p Params) checkPath(param, path string) {
 			p.refuse(param, Printable(path), "is not the path of a stored field")
 		}
 	}
+	if reason := p.hidden.Refusal(path); reason != "" {
+		p.refuse(param, Printable(path), "%s", reason)
+	}
 }
 
 // checkReserved refuses the fields that hold this program's own notes in a row.

@@ -48,16 +48,16 @@ func (r Reader) search(p Params, c cast) *filter.Filter {
 	if text == "" {
 		return r.read(p, c)
 	}
-	return p.Checked(r.Compile(bson.D{{Key: "title", Value: bson.D{
+	return p.Checked(compile(bson.D{{Key: "title", Value: bson.D{
 		{Key: "$regex", Value: text}, {Key: "$options", Value: "i"},
-	}}}, "search"))
+	}}}, r.callers(p, "search")))
 }
 
 func (r Reader) read(p Params, c cast) *filter.Filter {
 	var f *filter.Filter
 	param := "json"
 	if text := p.Text(param); strings.TrimSpace(text) != "" {
-		f = p.Checked(r.fromJSON(text, c))
+		f = p.Checked(fromJSON(text, c, r.callers(p, param)))
 	} else if tree := readBrackets(p); tree == nil {
 		return filter.All()
 	} else {
@@ -67,7 +67,7 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 			}
 		}
 		param = filterParam
-		f = p.Checked(r.Compile(tree.document(p), param))
+		f = p.Checked(compile(tree.document(p), r.callers(p, param)))
 	}
 	for _, path := range f.Paths() {
 		p.checkReserved(param, path)
@@ -76,8 +76,7 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 	return f
 }
 
-func (r Reader) fromJSON(text string, c cast) (*filter.Filter, error) {
-	o := r.options("json")
+func fromJSON(text string, c cast, o filter.Options) (*filter.Filter, error) {
 	if c.field == "" {
 		return filter.Parse([]byte(text), o)
 	}
@@ -96,11 +95,26 @@ func (r Reader) fromJSON(text string, c cast) (*filter.Filter, error) {
 // Compile turns a query made by this program into a filter. param is the parameter it
 // came from; empty for none.
 func (r Reader) Compile(d bson.D, param string) (*filter.Filter, error) {
+	return compile(d, r.options(param))
+}
+
+func compile(d bson.D, o filter.Options) (*filter.Filter, error) {
 	doc, err := bson.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("filter: encode: %w", err)
 	}
-	return filter.FromBSON(doc, r.options(param))
+	return filter.FromBSON(doc, o)
+}
+
+// callers are the options of a filter that a caller wrote. What only the database
+// evaluates would be evaluated on whole records, so callers who may not see some of their
+// fields cannot have it.
+func (r Reader) callers(p Params, param string) filter.Options {
+	o := r.options(param)
+	if p.hidden != nil {
+		o.Refusal, o.Foreign = p.hidden.Refusal, false
+	}
+	return o
 }
 
 func (r Reader) options(param string) filter.Options {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"vitrine/rules"
+	"vitrine/rules/access"
 	"vitrine/rules/label"
 )
 
@@ -19,7 +20,8 @@ type pair struct{ name, brackets, value string }
 // parameter returns the zero value and records the error, which Err returns: a handler
 // reads what it needs and checks once. Params records which parts are read, too; see usage.
 type Params struct {
-	pairs []pair
+	pairs  []pair
+	hidden *access.Fields // which no parameter may name
 	*usage
 }
 
@@ -33,7 +35,14 @@ func Read(args iter.Seq2[[]byte, []byte]) Params {
 		}
 		pairs = append(pairs, p)
 	}
-	return Params{pairs, &usage{}}
+	return Params{pairs, nil, &usage{}}
+}
+
+// Hiding returns the parameters of a caller who may not see some fields: it is an error if
+// one of them names such a field.
+func (p Params) Hiding(hidden *access.Fields) Params {
+	p.hidden = hidden
+	return p
 }
 
 // of yields what was given for a parameter, with or without brackets.
@@ -141,7 +150,7 @@ const langParam = "lang"
 // CheckLanguage refuses a lang that no label has, also where an answer has no labels:
 // every endpoint accepts the same languages.
 func (p Params) CheckLanguage() {
-	unrecorded := Params{p.pairs, &usage{}} // an answer without labels does not read lang
+	unrecorded := Params{p.pairs, nil, &usage{}} // an answer without labels does not read lang
 	lang := unrecorded.Text(langParam)
 	p.Fail(unrecorded.err)
 	if lang != "" && !label.Known(lang) {

@@ -40,6 +40,9 @@ type Options struct {
 	// Foreign accepts filters that are not evaluated in memory, as a ForeignNode; if
 	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
 	Foreign bool
+	// Refusal returns why a filter may not name a path, "" if it may. The parts of a path
+	// may be positions in arrays and lists. If nil, a filter may name every path.
+	Refusal func(path string) (reason string)
 	// Now is what $$NOW means, in whole seconds; the present if zero.
 	Now time.Time
 	// HexIDs lets a string of 24 hexadecimal digits compared with "_id" by $eq, $ne,

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -84,6 +85,9 @@ func (p *parser) logical(name string, v bson.RawValue, top bool) (nodes []Node) 
 // field parses the condition on a path: an operator document, a regular
 // expression, or a value that must be equal.
 func (p *parser) field(name string, v bson.RawValue) Node {
+	if p.o.Refusal != nil {
+		p.checkPath(p.fieldPath())
+	}
 	path, err := raw.ParsePath(name)
 	switch fault, ok := err.(*rules.Error); {
 	case ok:
@@ -95,6 +99,13 @@ func (p *parser) field(name string, v bson.RawValue) Node {
 		return &Leaf{path, p.regexValue(v)}
 	}
 	return p.equality(path, v)
+}
+
+// fieldPath returns the path from the whole document to the field at the current place,
+// positions in lists among its parts.
+func (p *parser) fieldPath() string {
+	operator := func(part string) bool { return strings.HasPrefix(part, "$") }
+	return strings.Join(slices.DeleteFunc(slices.Clone(p.at), operator), ".")
 }
 
 // isOperatorDocument reports whether a value is a document of operators: its first

@@ -58,6 +58,9 @@ func (p *exprParser) fieldReference(s string) expr {
 		}
 		path = rest
 	}
+	if p.o.Refusal != nil {
+		p.checkPath(path)
+	}
 	field.names = strings.Split(path, ".")
 	for _, name := range field.names {
 		if name == "" || name[0] == '$' || strings.IndexByte(name, 0) >= 0 {

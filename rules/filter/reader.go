@@ -39,6 +39,13 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
+// checkPath refuses a path that Options.Refusal refuses.
+func (r *reader) checkPath(path string) {
+	if reason := r.o.Refusal(path); reason != "" {
+		r.fail("%s", reason)
+	}
+}
+
 // notInMemory records that something is valid but not evaluated here. Parsing
 // goes on, so that a filter reported as such is valid in all its other parts.
 func (r *reader) notInMemory(what string) {
