@@ -17,6 +17,9 @@ type Files struct {
 	Dir   string        // the folder; empty: nothing is kept
 	Store string        // the store's name; files of another store are not used
 	Every time.Duration // least time between two writings of one view; 0 means 1 minute
+	// Stripped names the fields that Options.Strip takes from rows. A file whose rows lack
+	// others is not used.
+	Stripped string
 }
 
 // fileState is what the file of a view holds.
@@ -53,20 +56,26 @@ func (s *Set) readFile(v *view) {
 		err = fmt.Errorf("%s: %w: it is of view %s", path, snapfile.ErrRefused, h.View)
 	case err == nil && h.Store != s.o.Files.Store:
 		err = fmt.Errorf("%s: %w: it is of the store %s", path, snapfile.ErrRefused, h.Store)
+	case err == nil && h.Stripped != "" && h.Stripped != s.o.Files.Stripped:
+		err = fmt.Errorf("%s: %w: its records lack other fields (%s)", path, snapfile.ErrRefused, h.Stripped)
 	}
 	if err != nil {
 		s.o.Logger.Warn("snapshot file not used", "view", v.def.Name, "error", err)
 		return
 	}
 	size := int64(0)
-	for _, row := range rows {
-		size += int64(len(row))
+	v.stripped = h.Stripped != ""
+	for i, row := range rows {
+		if h.Stripped == "" {
+			rows[i] = v.strip(row)
+		}
+		size += int64(len(rows[i]))
 	}
 	if !s.room.take(v.def.Name, size) {
 		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
-	v.fromFile = &fileSnapshot{&Snapshot{meta: h.Meta(), memory: v.builder.Load(rows)}, h.Confirmed}
+	v.fromFile = &fileSnapshot{v.resident(h.Meta(), v.builder.Load(rows)), h.Confirmed}
 	v.recordFile(fileState{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began})
 	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
@@ -170,7 +179,11 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 func (s *Set) write(v *view, snap *Snapshot, confirmed time.Time, wasWell bool) bool {
 	began := time.Now()
 	path := snapfile.Path(s.o.Files.Dir, v.def.Name)
-	err := snapfile.Write(path, snapfile.HeaderOf(s.o.Files.Store, snap.meta, confirmed), snap.memory.Docs())
+	h := snapfile.HeaderOf(s.o.Files.Store, snap.meta, confirmed)
+	if snap.whole != nil {
+		h.Stripped = s.o.Files.Stripped
+	}
+	err := snapfile.Write(path, h, snap.memory.Docs())
 	v.mu.Lock()
 	f := fileState{epoch: snap.meta.Epoch, generation: snap.meta.Generation, confirmed: confirmed, tried: began}
 	if err != nil {

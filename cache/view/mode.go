@@ -7,7 +7,10 @@ import (
 	"slices"
 	"sync"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
+	"vitrine/cache/view/index"
 )
 
 // Mode says where the rows of a view are when a request reads them.
@@ -58,9 +61,36 @@ func (r *room) take(view string, bytes int64) bool {
 // showStored shows the view where it is stored, at a generation.
 func (v *view) showStored(ctx context.Context, meta origin.Meta) *Snapshot {
 	v.builder.Drop()
-	return v.swap(ctx, &Snapshot{meta: meta, stored: &storedRows{
-		def: v.def, meta: meta, queries: v.set.queries, foreign: v.set.o.Foreign, windows: v.builder,
-	}})
+	next := &Snapshot{meta: meta, stored: v.storedRows(meta)}
+	if strip := v.set.o.Strip; strip != nil {
+		next.whole, next.stored.strip = v.storedRows(meta), strip
+	}
+	return v.swap(ctx, next)
+}
+
+// storedRows returns the rows of a generation where they are stored, with all fields.
+func (v *view) storedRows(meta origin.Meta) *storedRows {
+	return &storedRows{def: v.def, meta: meta, queries: v.set.queries, foreign: v.set.o.Foreign, windows: v.builder}
+}
+
+// resident returns the snapshot of rows that are in memory.
+func (v *view) resident(meta origin.Meta, rows *index.Snapshot) *Snapshot {
+	s := &Snapshot{meta: meta, memory: rows}
+	if v.stripped {
+		s.whole = v.storedRows(meta)
+	}
+	return s
+}
+
+// strip takes from a row what only whole snapshots show.
+func (v *view) strip(row bson.Raw) bson.Raw {
+	strip := v.set.o.Strip
+	if strip == nil || row == nil {
+		return row
+	}
+	rest := strip(row)
+	v.stripped = v.stripped || len(rest) != len(row)
+	return rest
 }
 
 // follow shows the next generation of a view in the store as soon as queries on it need

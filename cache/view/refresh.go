@@ -26,6 +26,7 @@ type view struct {
 	current atomic.Pointer[Snapshot]
 	// Touched by the refreshing goroutine only:
 	fromFile *fileSnapshot // from a file, until the first refresh; nil: none
+	stripped bool          // some row in memory lacks fields, or has lacked some
 
 	mu      sync.Mutex  // guards the rest
 	newest  origin.Meta // the newest that the store returned
@@ -85,13 +86,14 @@ func (v *view) load(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.stripped = false
 	docs := make([]bson.Raw, 0, len(rows))
 	for _, r := range rows {
 		if r.Doc != nil {
-			docs = append(docs, r.Doc)
+			docs = append(docs, v.strip(r.Doc))
 		}
 	}
-	return v.swap(ctx, &Snapshot{meta: meta, memory: v.builder.Load(docs)}), nil
+	return v.swap(ctx, v.resident(meta, v.builder.Load(docs))), nil
 }
 
 // delta reads what changed since the builder's last snapshot and applies it.
@@ -105,7 +107,7 @@ func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
 	}
 	changes := make([]index.Change, len(rows))
 	for i, r := range rows {
-		changes[i] = index.Change{ID: r.ID, Doc: r.Doc}
+		changes[i] = index.Change{ID: r.ID, Doc: v.strip(r.Doc)}
 	}
 	next := v.builder.Apply(changes)
 	fits := v.set.room.take(v.def.Name, next.RowBytes())
@@ -116,7 +118,7 @@ func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
 	if !fits {
 		return v.moveToStore(ctx, meta), nil
 	}
-	return v.swap(ctx, &Snapshot{meta: meta, memory: next}), nil
+	return v.swap(ctx, v.resident(meta, next)), nil
 }
 
 // read collects the rows after a generation, the newest version of each id, in the

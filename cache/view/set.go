@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
 	"vitrine/cache/view/snapfile"
@@ -34,6 +36,9 @@ type Options struct {
 	// BulkBudget bounds the bytes of bulky fragments kept by all views; 0 means 64 MiB,
 	// a negative value means that none are kept.
 	BulkBudget int64
+	// Strip takes from a row what only Snapshot.Whole shows, and returns the row itself if
+	// there is nothing to take. If nil, all snapshots are whole.
+	Strip func(row bson.Raw) bson.Raw
 	// Files is where snapshots are kept on disk.
 	Files Files
 	// Foreign evaluates what memory does not. If nil, such filters are refused.

@@ -20,6 +20,7 @@ type Snapshot struct {
 	loaded time.Time
 	memory *index.Snapshot // nil: the rows stay in the store
 	stored *storedRows     // nil: they are in memory
+	whole  *storedRows     // the rows before they were stripped; nil: they are as they were
 }
 
 // Selection is the rows of a snapshot that a filter selects. It is immutable.
@@ -57,6 +58,15 @@ func (s *Snapshot) Meta() origin.Meta { return s.meta }
 
 // Loaded returns when this snapshot was made.
 func (s *Snapshot) Loaded() time.Time { return s.loaded }
+
+// Whole returns the snapshot with all fields of its rows. If rows lack some, they are read
+// from the store; a store that answers no queries gives no more than the snapshot has.
+func (s *Snapshot) Whole() *Snapshot {
+	if s.whole == nil || s.whole.queries == nil {
+		return s
+	}
+	return &Snapshot{meta: s.meta, loaded: s.loaded, stored: s.whole}
+}
 
 // Len returns the number of rows.
 func (s *Snapshot) Len() int {

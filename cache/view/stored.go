@@ -48,7 +48,8 @@ type storedRows struct {
 	meta    origin.Meta
 	queries origin.Queries
 	foreign index.Foreign
-	windows *index.Builder // makes the small snapshots that rows are read from
+	windows *index.Builder          // makes the small snapshots that rows are read from
+	strip   func(bson.Raw) bson.Raw // Options.Strip; nil: rows are whole
 }
 
 // storedSelection reads a selection's rows from the store. What the query does not

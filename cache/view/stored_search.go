@@ -54,6 +54,9 @@ func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(d
 		if err != nil {
 			return s.moved(err)
 		}
+		if s.rows.strip != nil {
+			doc = s.rows.strip(doc)
+		}
 		hit, titles := true, 0
 		if !s.exact {
 			hit, err = filter.Match(s.filter, doc)

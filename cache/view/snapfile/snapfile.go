@@ -52,6 +52,7 @@ type Header struct {
 	Pruned     uint64    `bson:"pruned"`
 	Checked    time.Time `bson:"checked"`   // when a job last completed
 	Confirmed  time.Time `bson:"confirmed"` // when the store last confirmed the generation
+	Stripped   string    `bson:"stripped"`  // the fields that the rows lack; empty: they are whole
 }
 
 // HeaderOf is the header for a view's rows at a generation.
