@@ -152,7 +152,7 @@ func TestBrokenOff(t *testing.T) {
 
 // behind returns what views are made of: the store, or its twin.
 func (s *store) behind(t testing.TB) origin.Views {
-	if viewsAre == view.Memory {
+	if viewsAre == view.Memory && !s.twinned {
 		return s
 	}
 	db, err := bolt.Open(filepath.Join(t.TempDir(), "twin.db"), bolt.Options{})

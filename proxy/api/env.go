@@ -32,7 +32,8 @@ type Options struct {
 		Snapshot(view string) (*view.Snapshot, error)
 	}
 	Filter    filter.Options // limits of filters
-	Access    *access.Rules  // if nil, nothing is granted and nothing hidden
+	Access    *access.Rules  // if nil, nothing is granted and no record hidden
+	Hidden    *access.Fields // what rows lack, as view.Options.Strip has them do; nil: nothing
 	Records   Records        // if nil, persons that the views do not have are not looked up
 	Citations Citations      // if nil, there is no citation index
 	Strangers *auth.Limiter  // of unknown users of the citation index, see Strangers
@@ -65,6 +66,7 @@ type Request struct {
 	auth.Caller
 	Params query.Params
 	ID     string // the last part of the path as sent, with its escapes; empty where it has none
+	whole  bool   // the caller sees hidden fields
 }
 
 // Handler turns a request into a plan for its answer, or an error. Without a session the

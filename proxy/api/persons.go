@@ -10,7 +10,6 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/proxy/auth"
-	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/label"
@@ -33,8 +32,8 @@ func identifierOf(r Request) string {
 // view does not have from the stored record, if there is one (DESIGN.md: 20). If there is
 // none, the error's message is in a language. It looks nothing up for a request with a
 // parameter that cannot be read.
-func (e *Env) personRow(ctx context.Context, p query.Params, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
-	if err := p.Err(); err != nil {
+func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang string, absent func(context.Context, bson.Raw) (bson.Raw, error)) (bson.Raw, error) {
+	if err := r.Params.Err(); err != nil {
 		return nil, err
 	}
 	if len(id) > maxIdentifier {
@@ -43,6 +42,9 @@ func (e *Env) personRow(ctx context.Context, p query.Params, viewName, id, lang 
 	snapshot, err := e.o.Views.Snapshot(viewName)
 	if err != nil {
 		return nil, err
+	}
+	if r.whole {
+		snapshot = snapshot.Whole()
 	}
 	ctx, cancel := e.deadline(ctx)
 	defer cancel()
@@ -56,6 +58,9 @@ func (e *Env) personRow(ctx context.Context, p query.Params, viewName, id, lang 
 		return nil, err
 	case record == nil:
 		return nil, e.userNotFound(lang)
+	}
+	if !r.whole {
+		record = e.o.Hidden.Strip(record)
 	}
 	return absent(ctx, record)
 }

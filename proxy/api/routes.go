@@ -65,18 +65,26 @@ func (e *Env) Routes() map[string]Handler {
 		all["/api/search/"+name] = e.search(of)
 	}
 	for path, handler := range all {
-		all[path] = checked(handler)
+		all[path] = e.checked(handler)
 	}
 	return all
 }
 
 // checked returns a handler that answers the first parameter that cannot be read with its
-// error.
-func checked(handler Handler) Handler {
+// error, and whose plans have hidden fields for the callers who may see them.
+func (e *Env) checked(handler Handler) Handler {
 	return func(ctx context.Context, r Request) (response.Plan, error) {
+		if hidden := e.o.Hidden; hidden != nil {
+			if r.whole = e.o.Access.May(r.Viewer, access.FieldsHidden); !r.whole {
+				r.Params = r.Params.Hiding(hidden)
+			}
+		}
 		r.Params.CheckLanguage()
 		plan, err := handler(ctx, r)
 		plan.Ignored, plan.Paths = r.Params.Ignored(), r.Params.Paths()
+		if r.whole {
+			plan.Whole, plan.Personal, plan.Query = true, true, "whole\x00"+plan.Query
+		}
 		return plan, cmp.Or(r.Params.Err(), err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang, columns := identifierOf(r), e.languageOf(r.Params), r.Params.Columns(renderedColumns...)
 	asStored := func(_ context.Context, record bson.Raw) (bson.Raw, error) { return record, nil }
-	record, err := e.personRow(ctx, r.Params, rules.ViewPersons, id, lang, asStored)
+	record, err := e.personRow(ctx, r, rules.ViewPersons, id, lang, asStored)
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -56,7 +56,7 @@ func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 // answer holds for the day on which it is given.
 func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 	id, lang := identifierOf(r), e.languageOf(r.Params)
-	row, err := e.personRow(ctx, r.Params, rules.ViewUserUnits, id, lang, e.unitsOf)
+	row, err := e.personRow(ctx, r, rules.ViewUserUnits, id, lang, e.unitsOf)
 	if err != nil {
 		return response.Plan{}, err
 	}

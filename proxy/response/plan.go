@@ -39,6 +39,8 @@ type Plan struct {
 	Personal bool
 	// Prepared: many rows are sent as they are prepared, not made one by one.
 	Prepared bool
+	// Whole: the caller sees the rows with their hidden fields. The plan is personal, too.
+	Whole bool
 	// Once: the plan is for this request only, because it depends on the path, the
 	// moment or what was found.
 	Once bool

@@ -35,7 +35,7 @@ type Popular struct {
 
 // note may remember a query that was answered.
 func (h *Popular) note(p *Plan, coding result.Coding) {
-	if n := rand.Uint32(); n%sampleShare == 0 && !p.Once {
+	if n := rand.Uint32(); n%sampleShare == 0 && !p.Once && !p.Whole {
 		h.sample[n/sampleShare%sampleSize].Store(&popularQuery{*p, coding})
 	}
 }

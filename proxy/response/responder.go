@@ -114,6 +114,9 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	if err != nil {
 		return err
 	}
+	if p.Whole {
+		snapshot = snapshot.Whole()
+	}
 	personal := p.Personal || caller.Personal
 	r.setCaching(c, caller.Open, personal || caller.Keyed && !r.KeyedPublic, p.Until)
 	age := r.ages.of(p.View)
