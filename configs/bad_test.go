@@ -107,7 +107,7 @@ var badFiles = map[string][]string{
 		`words.bad.yml:1: preset: want osiris, have "osirs", did you mean osiris?`,
 		`words.bad.yml:2: language: want en or de, have "fr"`,
 		`words.bad.yml:3: views.mode: want memory, store or auto, have "ram"`,
-		`words.bad.yml:4: access.anonymous: want projects.view, proposals.view or portfolio-spectrum, have "project.view", did you mean projects.view?`,
+		`words.bad.yml:4: access.anonymous: want projects.view, proposals.view, portfolio-spectrum or fields.hidden, have "project.view", did you mean projects.view?`,
 		`words.bad.yml:4: access.anonymous: may not be empty`,
 		`words.bad.yml:5: log.level: want debug, info, warn or error, have "warning", did you mean warn?`,
 	},

@@ -122,12 +122,14 @@ type Session struct {
 
 // Access says who may see what.
 type Access struct {
-	// Permissions of everybody, session or not: `projects.view`, `proposals.view`, `portfolio-spectrum`.
-	Anonymous []string `yaml:"anonymous" default:"portfolio-spectrum" check:"oneof:projects.view,proposals.view,portfolio-spectrum"`
+	// Permissions of everybody, session or not: `projects.view`, `proposals.view`, `portfolio-spectrum`, `fields.hidden`.
+	Anonymous []string `yaml:"anonymous" default:"portfolio-spectrum" check:"oneof:projects.view,proposals.view,portfolio-spectrum,fields.hidden"`
 	// Permissions of a person with a role, by role.
-	Roles map[string][]string `yaml:"roles" default:"admin=projects.view, proposals.view, portfolio-spectrum" check:"oneof:projects.view,proposals.view,portfolio-spectrum"`
+	Roles map[string][]string `yaml:"roles" default:"admin=projects.view, proposals.view, portfolio-spectrum, fields.hidden" check:"oneof:projects.view,proposals.view,portfolio-spectrum,fields.hidden"`
 	// Activity types that only some may see: by type, the roles that may. Others see such an activity only if it is their own. A type that is not listed is seen by all.
 	Types map[string][]string `yaml:"types"`
+	// Fields that only callers with the permission `fields.hidden` see. A path hides its field at every depth and through arrays: `mail` each `mail`, `authors.mail` that of authors; capitals do not matter, and `*` at the end of a name is any rest. Others get records without these fields, and status 400 if they name one. The default is how people are reached and what identifies them in private, under the names that OSIRIS, LDAP and others use. Empty: nothing is hidden.
+	HiddenFields []string `yaml:"hidden_fields" default:"mail, mail_*, email, email_*, e_mail, telephone, phone, phone_*, mobile, fax, private_*, password, birthday, birthdate, date_of_birth, internal_id" check:"field"`
 }
 
 // Views are the prepared rows that answers come from. Many databases have no deadlines,

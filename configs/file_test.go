@@ -58,7 +58,7 @@ func TestFileMistakes(t *testing.T) {
 	tests := []struct{ name, content, want string }{
 		{"a line in a list", "affiliation:\n  fields:\n    - aoi\n    - a..b\n", `:4: affiliation.fields: want a dotted path such as catalog.topics, have "a..b"`},
 		{"an empty element", "affiliation: {fields: [aoi, '']}\n", ":1: affiliation.fields: may not be empty"},
-		{"an entry of a map", "access:\n  roles:\n    editor: [edit]\n", `:3: access.roles.editor: want projects.view, proposals.view or portfolio-spectrum, have "edit"`},
+		{"an entry of a map", "access:\n  roles:\n    editor: [edit]\n", `:3: access.roles.editor: want projects.view, proposals.view, portfolio-spectrum or fields.hidden, have "edit"`},
 		{"a map for a list in a map", "access: {roles: {editor: {a: b}}}\n", ":1: access.roles.editor: want a list, have keys with values"},
 		{"a number as a key", "1: 2\n", ":1: 1: unknown key"},
 		{"a list as a key", "? [a]\n: b\n", ":1: want keys with values, have a list as a key"},

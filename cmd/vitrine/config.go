@@ -10,6 +10,7 @@ import (
 
 	"vitrine/configs"
 	"vitrine/materialize"
+	"vitrine/rules/access"
 )
 
 // configCommand prints the effective configuration and the origin of each value.
@@ -51,6 +52,10 @@ var checks = configs.Checks{
 	},
 	"filter": func(text string) error {
 		_, err := parseListFilter(text)
+		return err
+	},
+	"field": func(text string) error {
+		_, err := access.NewFields([]string{text})
 		return err
 	},
 }

@@ -61,7 +61,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 	}
 	o := proxy.Options{
 		Options: api.Options{
-			Filter: filterLimits(cfg.Limits), Access: rights, Records: p.store,
+			Filter: filterLimits(cfg.Limits), Access: rights, Hidden: p.institute.hidden, Records: p.store,
 			Zone: p.institute.zone, Language: cfg.Language, Labels: cfg.labels,
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
+	"vitrine/rules/access"
 	"vitrine/rules/label"
 	"vitrine/rules/osiris"
 	"vitrine/rules/render"
@@ -33,9 +35,10 @@ type institute struct {
 	zone     *time.Location
 	lists    atomic.Pointer[lists] // of the configuration as it was last read
 	rules    *render.Rules
-	labels   *label.Sets // built in, those of the rules included
-	ownNames *label.Sets // of the site's own file; nil if there is none
-	sealed   string      // a key that no caller can know
+	labels   *label.Sets    // built in, those of the rules included
+	ownNames *label.Sets    // of the site's own file; nil if there is none
+	sealed   string         // a key that no caller can know
+	hidden   *access.Fields // nil: none, or every caller may see them
 }
 
 // newInstitute reads the files that the configuration names.
@@ -46,6 +49,11 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	}
 	if i.zone, err = cfg.Location(); err != nil {
 		return nil, err
+	}
+	if !slices.Contains(cfg.Access.Anonymous, string(access.FieldsHidden)) {
+		if i.hidden, err = access.NewFields(cfg.Access.HiddenFields); err != nil {
+			return nil, fmt.Errorf("access.hidden_fields: %w", err)
+		}
 	}
 	if i.rules, err = loadRules(cfg.Rules); err != nil {
 		return nil, err
@@ -100,7 +108,7 @@ func (i *institute) rulesOf(stored osiris.Settings) (*render.Rules, []render.Fau
 
 // rendering returns the rules and options that activities are rendered by.
 func (i *institute) rendering(stored osiris.Settings) *osirisdb.Rendering {
-	r := &osirisdb.Rendering{Rules: i.rules}
+	r := &osirisdb.Rendering{Rules: i.rules, Hidden: i.hidden}
 	cfg := i.given
 	if i.database != nil {
 		cfg = complete(cfg, stored, i.sealed)

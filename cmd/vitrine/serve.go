@@ -180,15 +180,18 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.cite, err = cite.Load(rulesfile.Cite()); err != nil {
 		return nil, err
 	}
-	p.views, err = view.New(view.Options{
+	o := view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a user that only reads
 		Views: p.listed(cfg), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: readThrough(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
 		OnSwap: func(*view.Snapshot) { p.swapped() },
-	})
-	if err != nil {
+	}
+	if hidden := p.institute.hidden; hidden != nil {
+		o.Strip, o.Files.Stripped = hidden.Strip, hidden.String()
+	}
+	if p.views, err = view.New(o); err != nil {
 		return nil, err
 	}
 	if cfg.Materialize.Enabled {
@@ -204,11 +207,11 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.citations, err = newCitations(cfg.Citation); err != nil {
 		return nil, err
 	}
-	o, err := p.proxyOptions(p.settings, log)
+	served, err := p.proxyOptions(p.settings, log)
 	if err != nil {
 		return nil, err
 	}
-	p.server, err = proxy.New(o)
+	p.server, err = proxy.New(served)
 	return p, err
 }
 

@@ -106,6 +106,9 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 		Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete, Fingerprint: activities.Fingerprint,
 		Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
 	})
+	if i.hidden != nil { // summaries are shown to all
+		spectrum = materialize.Filled(spectrum, i.hidden.Strip, "hidden "+i.hidden.String())
+	}
 	jobs := materialize.Jobs(i.filled(i.marked(activities)), i.filled(spectrum), cfg.Views.Optional)
 	for n, job := range jobs {
 		if job.View != activities.View {

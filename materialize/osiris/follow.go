@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/materialize"
+	"vitrine/rules/access"
 	"vitrine/rules/osiris"
 	"vitrine/rules/render"
 )
@@ -56,16 +57,17 @@ type Rendering struct {
 	Rules   *render.Rules
 	Options render.Options
 	Faults  []render.Fault // of the settings that the rules were completed by
+	Hidden  *access.Fields // which no rule sees: what is rendered is shown to all
 }
 
 // Complete is the materialize.RenderFunc of a rendering.
 func (r *Rendering) Complete(record bson.Raw) (bson.Raw, error) {
-	return r.Rules.Complete(record, r.Options)
+	return r.Rules.Complete(r.Hidden.Strip(record), r.Options)
 }
 
 // Fingerprint stands for everything that the outcome of Complete depends on.
 func (r *Rendering) Fingerprint() string {
-	return fmt.Sprint(r.Rules.Fingerprint(), " ", r.Options.Language, " ", r.Options.Affiliated, " ", r.Options.Zone)
+	return fmt.Sprint(r.Rules.Fingerprint(), " ", r.Options.Language, " ", r.Options.Affiliated, " ", r.Options.Zone, " ", r.Hidden)
 }
 
 // Activities returns the job of activities that are rendered by the database's settings,
