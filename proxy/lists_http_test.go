@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -193,5 +194,20 @@ func TestListQuestions(t *testing.T) {
 	}
 	if !strings.Contains(string(item.body), `name="citation_title"`) {
 		t.Error("the page of an item has no citation_title")
+	}
+}
+
+// TestOEmbedAddresses: only what leads to a list or an item here is embedded.
+func TestOEmbedAddresses(t *testing.T) {
+	s := openLists(t, nil)
+	for address, want := range map[string]int{
+		"https://data.example/lists/activities?year=2020": 200, "/lists/unit/MOTH": 200, "https://data.example/lists/activities.html": 200,
+		"https://data.example.evil.example/lists/activities": 404, "//evil.example/lists/activities": 404, "https://evil.example/lists/activities": 404,
+		"javascript:alert(1)": 404, "": 404, "/api/activities": 404, "https://data.example/lists/activities?yaer=1": 400,
+	} {
+		res := s.get("/oembed?maxwidth=300&url=" + url.QueryEscape(address))
+		if res.StatusCode != want || want == 200 && !strings.Contains(string(res.body), `width=\"300\"`) && !strings.Contains(string(res.body), `\u003ciframe`) {
+			t.Errorf("%s: %s %s", address, res.Status, res.body)
+		}
 	}
 }

@@ -79,9 +79,9 @@ func size(name, value string, most int) (int, error) {
 
 // embedded returns the list or item of an address of this server.
 func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, error) {
-	rest, ours := strings.CutPrefix(address, base+"/")
-	u, err := url.Parse("/" + rest)
-	if err != nil || !ours {
+	path, ours := strings.CutPrefix(address, base)
+	u, err := url.Parse(path) // of another host, where the rest begins with two strokes
+	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
 		return nil, notFound("url is no address of a list here.")
 	}
 	parts, err := partsOf(u.EscapedPath())
