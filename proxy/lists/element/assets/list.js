@@ -23,12 +23,9 @@ const texts = {
   },
 };
 
-// A page that requires Trusted Types allows this policy. Refused, nothing is parsed and the list stays.
-let trusted = (html) => html;
-try {
-  const policy = globalThis.trustedTypes?.createPolicy("vitrine-list", { createHTML: trusted });
-  if (policy) trusted = (html) => policy.createHTML(html);
-} catch { /* The page does not allow it. */ }
+// A page that requires Trusted Types allows this policy. If it does not, nothing is parsed and the list stays.
+let policy = { createHTML: (html) => html };
+try { policy = globalThis.trustedTypes?.createPolicy("vitrine-list", policy) ?? policy; } catch { /* It does not. */ }
 
 // make returns an element. Attributes that are functions are listeners.
 function make(tag, attributes = {}, ...children) {
@@ -46,7 +43,7 @@ const harmless = /^(?:a|abbr|article|b|bdi|br|cite|code|d[dlt]|div|em|h[1-6]|i|l
 // parse returns the list of an answer without anything that runs or loads. The server has cleaned
 // it; this is for a server that is not what the page takes it for.
 function parse(html, base) {
-  const list = new DOMParser().parseFromString(trusted(html), "text/html").querySelector(".vl-list");
+  const list = new DOMParser().parseFromString(policy.createHTML(html), "text/html").querySelector(".vl-list");
   if (!list) throw new Error("the answer has no list");
   for (const element of [list, ...list.querySelectorAll("*")]) {
     if (!harmless.test(element.localName)) element.remove();
@@ -64,9 +61,7 @@ async function load(url, signal, cache) {
   const response = await fetch(url, { signal, cache, credentials: "omit" });
   const text = await response.text();
   if (response.ok) return text;
-  let message = response.statusText;
-  try { message = JSON.parse(text).msg; } catch { /* It is a proxy's page. */ }
-  throw Object.assign(new Error(message), { status: response.status });
+  throw Object.assign(new Error(text.slice(0, 500)), { status: response.status });
 }
 
 class VitrineList extends HTMLElement {
@@ -75,7 +70,7 @@ class VitrineList extends HTMLElement {
   #root; #tools; #chips; #status; #main; // parts, made when the element is first connected
   #connection; // AbortController of what ends when the element leaves the page
   #request; // AbortController of the request under way
-  #planned = false; // an update follows
+  #planned; // promise of the update that follows
   #shown; // the answer that is shown, as text
   #counts = {}; // URL and facets of the last answer with facets
   #asked = 0; // when the server was last asked
@@ -100,12 +95,13 @@ class VitrineList extends HTMLElement {
 
   attributeChangedCallback(name, before, after) {
     if (!this.#root || before === after) return;
+    if (name === "copy") this.#shown = undefined; // to be made anew
     if (name !== "page" && name !== "lang") this.removeAttribute("page"); // it was one of another list
     this.#plan();
   }
 
-  get #texts() { return texts[this.#lang]; }
   get #lang() { return /^de\b/i.test(this.closest("[lang]")?.lang || navigator.language) ? "de" : "en"; }
+  get #texts() { return texts[this.#lang]; }
 
   // #build puts the parts around what is there. A copy of an element has them already.
   #build() {
@@ -114,25 +110,18 @@ class VitrineList extends HTMLElement {
     this.#chips = make("div", { class: "vl-facets" });
     this.#status = make("p", { class: "vl-status", role: "status" });
     this.#main = make("div", { class: "vl-main", tabindex: -1, click: (event) => this.#click(event) });
-    const parts = [this.#tools, this.#chips, this.#status, this.#main];
-    if (this.hasAttribute("isolate")) {
-      this.#root = this.attachShadow({ mode: "open" });
-      this.#main.append(make("slot"));
-      parts.unshift(make("link", { rel: "stylesheet", href: new URL("list.css", here) }));
-    } else {
-      this.#root = this;
-      this.#main.append(...content);
-    }
-    this.#root.replaceChildren(...parts);
+    const isolated = this.hasAttribute("isolate");
+    const style = isolated ? [make("link", { rel: "stylesheet", href: new URL("list.css", here) })] : [];
+    this.#root = isolated ? this.attachShadow({ mode: "open" }) : this;
+    this.#main.append(...(isolated ? [make("slot")] : content));
+    this.#root.replaceChildren(...style, this.#tools, this.#chips, this.#status, this.#main);
   }
 
   // #plan updates once for all attributes that are changed together.
   #plan() {
-    if (this.#planned) return;
-    this.#planned = true;
-    queueMicrotask(() => {
-      this.#planned = false;
-      if (this.isConnected) this.#update("default");
+    this.#planned ??= Promise.resolve().then(() => {
+      this.#planned = undefined;
+      if (this.isConnected && this.hasAttribute("src")) this.#update("default");
     });
   }
 
@@ -151,24 +140,22 @@ class VitrineList extends HTMLElement {
     const request = this.#request = new AbortController();
     const timer = setTimeout(() => request.abort(new Error("no answer in time")), patience);
     const facets = this.getAttribute("facets")?.trim().split(/[\s,]+/).join();
-    const more = { lang: this.#lang };
     let url = this.getAttribute("src");
     this.#asked = Date.now();
     this.#main.setAttribute("aria-busy", "true");
     try {
       this.#dress();
-      url = this.#url(".html", [...filters, ...looks], { ...more, style: this.getAttribute("citation-style"), jsonld: "0" });
-      const counted = facets ? this.#url(".json", filters, { ...more, facets, limit: 1 }) : "";
-      let counts = this.#counts;
-      if (counted && (counted !== counts.url || cache === "no-cache")) {
-        counts = load(counted, request.signal, cache).then((text) => ({ url: counted, facets: JSON.parse(text).facets }), () => this.#counts);
-      }
+      url = this.#url(".html", [...filters, ...looks], { lang: this.#lang, style: this.getAttribute("citation-style"), jsonld: "0" });
+      const counted = facets ? this.#url(".json", filters, { lang: this.#lang, facets, limit: 1 }) : "";
+      const known = !counted || counted === this.#counts.url && cache !== "no-cache";
+      const counts = known ? this.#counts
+        : load(counted, request.signal, cache).then((text) => ({ url: counted, facets: JSON.parse(text).facets }), () => this.#counts);
       const html = await load(url, request.signal, cache);
       const list = parse(html, url);
-      counts = await counts;
+      const found = await counts;
       if (this.#request !== request) return;
-      this.#counts = counts;
-      this.#dressFacets(facets ? counts.facets ?? {} : {});
+      this.#counts = found;
+      this.#dressFacets(facets ? found.facets ?? {} : {});
       if (html !== this.#shown) this.#show(list);
       this.#shown = html;
       this.#say(this.#acted ? Array.from(list.querySelectorAll(".vl-count, .vl-here"), (e) => e.textContent).join(". ") : "");
@@ -228,7 +215,7 @@ class VitrineList extends HTMLElement {
   // #dressFacets makes the chips, of which one may have the focus.
   #dressFacets(facets) {
     const t = this.#texts;
-    const focus = this.#chips.querySelector(":focus");
+    const focus = this.#chips.querySelector("button:focus");
     const opened = Array.from(this.#chips.querySelectorAll("details[open]"), (more) => more.dataset.name);
     const sets = [];
     for (const [name, values] of Object.entries(facets)) {
