@@ -113,7 +113,7 @@ func pageOf(json string) (origin.Query, error) {
 
 // cases lists all cases, those with a Supply of 0 included.
 func (v *vocabulary) cases() []Case {
-	return slices.Concat(v.lists(), v.filters(), v.modes(), v.people(), v.projects())
+	return slices.Concat(v.lists(), v.filters(), v.modes(), v.people(), v.projects(), v.publicLists())
 }
 
 // lists are the lists of activities that portals ask for over and over.
