@@ -66,6 +66,12 @@ func listStore(t testing.TB, change func(collection string, docs []bson.Raw) []b
 			docs[name] = change(name, docs[name])
 		}
 	}
+	return publicStore(t, docs)
+}
+
+// publicStore is a store of the records of collections as the materializer marks them.
+func publicStore(t testing.TB, docs map[string][]bson.Raw) *store {
+	t.Helper()
 	public, err := filter.Parse([]byte(`{"hide": {"$ne": true}, "workflow.status": {"$nin": ["rejected", "in-review"]}}`), filter.Options{})
 	if err != nil {
 		t.Fatal(err)

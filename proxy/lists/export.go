@@ -26,6 +26,8 @@ func (l *listing) exported(ctx context.Context, head, between, tail string, writ
 	if err != nil {
 		return nil, err
 	}
+	// A long export is read while it is sent, when the work for the request has ended.
+	ctx = context.WithoutCancel(ctx)
 	body := response.Join(response.Around(count, []byte(head), between, []byte(tail)), l.items(ctx), write)
 	if l.q.Number(params.Limit) == 0 {
 		body.Guess = count * itemBytes
