@@ -1,10 +1,13 @@
 package mark
 
 import (
+	"encoding/binary"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
@@ -63,6 +66,40 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 		d.units[id] = u
 	}
 	return d
+}
+
+// Digest stands for all that Make depends on besides the record. Two directories of one
+// process that have the same digest make the same marks.
+func (d *Directory) Digest() uint64 {
+	h := xxhash.New()
+	var scratch [4]byte
+	count := func(n int) { h.Write(binary.LittleEndian.AppendUint32(scratch[:0], uint32(n))) }
+	add := func(s string) {
+		count(len(s))
+		h.WriteString(s)
+	}
+	add(d.o.Now.Format("2006-01-02 -0700 ") + d.o.Now.Location().String())
+	add(d.o.Topics)
+	if d.o.Public != nil {
+		add(d.o.Public.Key())
+	}
+	for _, entries := range []map[string]bson.RawValue{d.persons, d.projects} {
+		count(len(entries))
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			add(key)
+			add(string(entries[key].Value))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.units)) {
+		u := d.units[id]
+		add(id)
+		add(string(u.entry.Value))
+		count(len(u.ancestors))
+		for _, above := range u.ancestors {
+			add(above)
+		}
+	}
+	return h.Sum64()
 }
 
 // add adds the entry of a record. A record that is not public takes another of the same

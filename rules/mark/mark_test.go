@@ -165,6 +165,57 @@ func TestZone(t *testing.T) {
 	}
 }
 
+// TestDigest: the digest is another one whenever a mark can be another one, and stays when
+// something changes that no mark has.
+func TestDigest(t *testing.T) {
+	type given struct{ person, group, project, public, topics string }
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	digest := func(change func(*given), now time.Time) uint64 {
+		g := given{person: `{"username":"ann","last":"Ada"}`, group: `{"id":"LAB","name":"Lab","parent":"BIO"}`, project: `{"name":"MOTH","public":true}`, public: public}
+		change(&g)
+		o := options(t, g.public)
+		o.Topics, o.Now = g.topics, now
+		return mark.NewDirectory(o, all(t, g.person), all(t, g.group, `{"id":"BIO"}`), all(t, g.project)).Digest()
+	}
+	before := digest(func(*given) {}, now)
+	tests := []struct {
+		name   string
+		change func(*given)
+		now    time.Time
+		same   bool
+	}{
+		{name: "nothing", same: true},
+		{name: "later that day", now: now.Add(12*time.Hour - 1), same: true},
+		{name: "fields that no mark has", change: func(g *given) { g.person = `{"mail":"a","username":"ann","last":"Ada"}` }, same: true},
+		{name: "another spelling of the filter", change: func(g *given) { g.public = " " + public }, same: true},
+		{name: "the default said", change: func(g *given) { g.topics = "catalog.topics" }, same: true},
+		{name: "the next day", now: now.Add(12 * time.Hour)},
+		{name: "another zone", now: now.In(time.FixedZone("", 3600))},
+		{name: "another filter", change: func(g *given) { g.public = `{"hide":{"$ne":true}}` }},
+		{name: "other topics", change: func(g *given) { g.topics = "topics" }},
+		{name: "a hidden person", change: func(g *given) { g.person = `{"username":"ann","last":"Ada","hide":true}` }},
+		{name: "a renamed person", change: func(g *given) { g.person = `{"username":"ann","last":"Abe"}` }},
+		{name: "another user", change: func(g *given) { g.person = `{"username":"anna","last":"Ada"}` }},
+		{name: "an unpublished project", change: func(g *given) { g.project = `{"name":"MOTH"}` }},
+		{name: "a project's title", change: func(g *given) { g.project = `{"name":"MOTH","title":"Moths","public":true}` }},
+		{name: "a project's id", change: func(g *given) { g.project = `{"_id":1,"name":"MOTH","public":true}` }},
+		{name: "a hidden unit", change: func(g *given) { g.group = `{"id":"LAB","name":"Lab","parent":"BIO","hide":true}` }},
+		{name: "a renamed unit", change: func(g *given) { g.group = `{"id":"LAB","name_de":"Lab","parent":"BIO"}` }},
+		{name: "a unit that moved", change: func(g *given) { g.group = `{"id":"LAB","name":"Lab"}` }},
+	}
+	for _, tt := range tests {
+		if tt.change == nil {
+			tt.change = func(*given) {}
+		}
+		if tt.now.IsZero() {
+			tt.now = now
+		}
+		if same := digest(tt.change, tt.now) == before; same != tt.same {
+			t.Errorf("%s: the same digest: %t, want %t", tt.name, same, tt.same)
+		}
+	}
+}
+
 // TestUndecided: a record that the filter cannot be computed for is not public.
 func TestUndecided(t *testing.T) {
 	d := mark.NewDirectory(options(t, `{"$expr":{"$gt":[{"$toInt":"$level"},1]}}`), all(t, `{"username":"ann","level":"high"}`, `{"username":"bob","level":"2"}`), nil, nil)
