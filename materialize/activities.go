@@ -71,9 +71,9 @@ func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Jo
 		}
 	}
 	if parts := job.Part; parts != nil {
-		job.Part = func(deps Deps) func(bson.Raw) ([]byte, error) {
-			part := parts(deps)
-			return func(record bson.Raw) ([]byte, error) { return part(fill(record)) }
+		job.Part = func(deps Deps) (func(bson.Raw) ([]byte, error), uint64) {
+			part, digest := parts(deps)
+			return func(record bson.Raw) ([]byte, error) { return part(fill(record)) }, digest
 		}
 	}
 	if summarize := job.Summarize; summarize != nil {

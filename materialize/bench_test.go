@@ -60,3 +60,32 @@ func BenchmarkIncrementalHundredChanged(b *testing.B) {
 		}
 	}
 }
+
+// An incremental run that finds 10,000 activities with marks unchanged.
+func BenchmarkMarkedUnchanged(b *testing.B) {
+	store := newFakeStore()
+	var activities, persons, groups []any
+	for i := range 10_000 {
+		activities = append(activities, docOf(b, fmt.Sprintf(`{"_id":"%d","type":"publication","title":"Moths","abstract":%q,"year":2021,"units":["u%d","u%d"],
+			"authors":[{"last":"A"},{"last":"B","user":"p%d"},{"last":"C","user":"p%d"}],"catalog":{"topics":[{"id":"T1","name":"Moths"},{"id":"T2","name":"Lamps"}]}}`,
+			i, strings.Repeat("the text of an abstract ", 60), i%40, i%30, i%300, i%200)))
+	}
+	for i := range 300 {
+		persons = append(persons, docOf(b, fmt.Sprintf(`{"_id":%d,"username":"p%d","first":"P","last":"%d"}`, i, i, i)))
+	}
+	for i := range 40 {
+		groups = append(groups, docOf(b, fmt.Sprintf(`{"_id":%d,"id":"u%d","name":"Unit %d","parent":"u%d"}`, i, i, i, i/3)))
+	}
+	store.replace("activities", activities...)
+	store.replace("persons", persons...)
+	store.replace("groups", groups...)
+	o := &marked{public: `{"hide":{"$ne":true},"workflow.status":{"$nin":["rejected","in-review"]}}`}
+	r := newRunner(b, materialize.Options{Store: store, Jobs: []materialize.Job{markedJob(o)}})
+	once(b, r, materialize.Request{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if out := once(b, r, materialize.Request{}); out.Changed != 0 {
+			b.Fatalf("%+v", out.Counts)
+		}
+	}
+}

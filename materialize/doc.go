@@ -10,6 +10,8 @@
 //  2. Load id and hash of every row that is published now.
 //  3. Scan the source. A record's hash covers its BSON, the fingerprint of the
 //     rules and the collections its row depends on; equal hash, nothing to do.
+//     What its row takes of related collections is part of it, too, and is only
+//     computed again if the record, or anything in those that rows show, has changed.
 //  4. Render what changed on all cores, batch by batch, and put it aside.
 //  5. Put a tombstone for every row whose record is gone.
 //  6. Commit, which is the moment readers change over. If nothing changed there is

@@ -20,18 +20,34 @@ type hasher struct {
 	seed   uint64
 	digest *xxhash.Digest
 	part   func(record bson.Raw) ([]byte, error) // see Job.Part; nil: nothing
+	parts  uint64                                // seed of plain hashes: stands for what part reads besides the record, too
 }
 
-func newHasher(fingerprint string, part func(bson.Raw) ([]byte, error)) *hasher {
-	seed := xxhash.Sum64String(fingerprint)
-	return &hasher{seed: seed, digest: xxhash.NewWithSeed(seed), part: part}
+func newHasher(fingerprint string, job Job, deps Deps) *hasher {
+	h := &hasher{seed: xxhash.Sum64String(fingerprint), digest: xxhash.New()}
+	if job.Part != nil {
+		h.part, h.parts = job.Part(deps)
+		h.parts ^= h.seed
+	}
+	return h
+}
+
+// plain returns the hash of a record alone. While it stays the same, so does sum. It is 0
+// for jobs without Part, whose sum costs no more.
+func (h *hasher) plain(record bson.Raw) uint64 {
+	if h.part == nil {
+		return 0
+	}
+	h.digest.ResetWithSeed(h.parts)
+	h.digest.Write(record) // never fails
+	return h.digest.Sum64()
 }
 
 // sum returns the hash of a record, and of what its row takes from related collections,
 // under the seed. An error is that of Job.Part, and the hash is good all the same.
 func (h *hasher) sum(record bson.Raw) (_ uint64, err error) {
 	h.digest.ResetWithSeed(h.seed)
-	h.digest.Write(record) // never fails
+	h.digest.Write(record)
 	if h.part != nil {
 		var part []byte
 		part, err = h.part(record)

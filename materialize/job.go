@@ -36,8 +36,10 @@ type Job struct {
 	// Part makes the function that returns what a record's row takes from Related, by its
 	// bytes. It may return more, such as what it takes from the record. Its error is listed
 	// in the view's health, the record has its row all the same. It is called by one
-	// goroutine.
-	Part func(Deps) func(record bson.Raw) ([]byte, error)
+	// goroutine, and not for a record that was the same in the last run under the same
+	// digest, unless it returned an error. So digest stands for all that part depends on
+	// besides the record and Fingerprint: what it reads of Related, options, the day.
+	Part func(Deps) (part func(record bson.Raw) ([]byte, error), digest uint64)
 
 	// Rows makes the function that renders rows. It is called once per run, the
 	// place to index dependencies.
@@ -47,14 +49,6 @@ type Job struct {
 	// and must yield equal rows for equal input. The sequence that it returns
 	// ends with the first error.
 	Summarize func(ctx context.Context, in Input) iter.Seq2[bson.Raw, error]
-}
-
-// partOf returns the function that the job's Part makes, nil without one.
-func (j Job) partOf(deps Deps) func(bson.Raw) ([]byte, error) {
-	if j.Part == nil {
-		return nil
-	}
-	return j.Part(deps)
 }
 
 // RowFunc renders one record's row. It is pure, is called from several goroutines

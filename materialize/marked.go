@@ -30,7 +30,7 @@ func Marked(job Job, options func() mark.Options) Job {
 	directory := func(deps Deps) *mark.Directory {
 		return mark.NewDirectory(options(), deps["persons"], deps["groups"], deps["projects"])
 	}
-	job.Part = func(deps Deps) func(bson.Raw) ([]byte, error) {
+	job.Part = func(deps Deps) (func(bson.Raw) ([]byte, error), uint64) {
 		d := directory(deps)
 		return func(record bson.Raw) ([]byte, error) {
 			made, err := d.Make(job.View, record)
@@ -38,7 +38,7 @@ func Marked(job Job, options func() mark.Options) Job {
 				return nil, fmt.Errorf("left out of lists: lists.public: %w", err)
 			}
 			return made, nil
-		}
+		}, d.Digest()
 	}
 	rows := job.Rows
 	job.Rows = func(deps Deps) (RowFunc, error) {

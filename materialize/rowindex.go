@@ -27,17 +27,18 @@ type rowIndex struct {
 
 // published is one row as the store has it.
 type published struct {
-	hash uint64 // of what it was made from
-	sum  uint64 // of the row itself; only known to full runs
-	met  uint32 // the last run that saw its record
-	live bool   // there is such a row; otherwise its record was met, and gave none
+	hash  uint64 // of what it was made from
+	plain uint64 // the plain hash of a record whose hash is hash, without an error; 0: not known
+	sum   uint64 // of the row itself; only known to full runs
+	met   uint32 // the last run that saw its record
+	live  bool   // there is such a row; otherwise its record was met, and gave none
 }
 
 // rowUpdate is the change of one row by a run.
 type rowUpdate struct {
-	at   int
-	hash uint64
-	live bool // false: the row was removed
+	at          int
+	hash, plain uint64
+	live        bool // false: the row was removed
 }
 
 // orLoad returns the index if it is of the generation of meta, else a new one from the
@@ -56,7 +57,8 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 // rows that were removed.
 func (k *rowIndex) after(changes []rowUpdate, meta origin.Meta) *rowIndex {
 	for _, c := range changes {
-		k.rows[c.at].hash, k.rows[c.at].live = c.hash, c.live
+		row := &k.rows[c.at]
+		row.hash, row.plain, row.live = c.hash, c.plain, c.live
 	}
 	k.meta, k.live = meta, 0
 	for i := range k.rows {

@@ -33,6 +33,7 @@ type change struct {
 	id     bson.RawValue
 	record bson.Raw
 	hash   uint64
+	plain  uint64    // see published
 	at     int       // the record's place in the index
 	old    published // the row published for the record
 	was    bool      // whether there is one
@@ -66,21 +67,24 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 			return "", err
 		}
 	}
+	seed := fingerprint
+	if b.job.Summarize != nil {
+		seed = "" // a summary's rows hold all they were made from: equal rows are up to date
+	}
+	// The hasher takes options before the rows do: if they change in between, rows are newer
+	// than their hashes, and the next run makes them again.
+	h := newHasher(seed, b.job, deps)
 	row := asStored
 	if b.job.Rows != nil {
 		if row, err = b.job.Rows(deps); err != nil {
 			return "", fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
 		}
 	}
-	seed := fingerprint
-	if b.job.Summarize != nil {
-		seed = "" // a summary's rows hold all they were made from: equal rows are up to date
-	}
 	batches := make(chan batch, 1)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(batches)
-		return guarded(func() error { return b.read(ctx, b.changes(ctx, deps, newHasher(seed, b.job.partOf(deps))), batches) })
+		return guarded(func() error { return b.read(ctx, b.changes(ctx, deps, h), batches) })
 	})
 	group.Go(func() error {
 		return guarded(func() error { return b.stage(ctx, pub, row, batches) })
@@ -244,15 +248,19 @@ func (b *build) compare(record bson.Raw, h *hasher) change {
 		b.skips.add(bson.RawValue{}, fmt.Errorf("no _id: %w", err))
 		return change{fresh: true}
 	}
-	hash, err := h.sum(record)
-	if err != nil {
-		b.skips.add(id, err)
-	}
-	c := change{hash: hash}
+	c := change{plain: h.plain(record)}
 	var again bool
 	c.at, again = b.index.meet(id)
 	c.old = b.index.rows[c.at]
 	c.was = c.old.live
+	if c.plain != 0 && c.plain == c.old.plain {
+		c.hash = c.old.hash
+	} else if c.hash, err = h.sum(record); err != nil {
+		b.skips.add(id, err)
+		c.plain = 0 // the next run lists the error, too
+	} else if c.was && c.hash == c.old.hash {
+		b.index.rows[c.at].plain = c.plain
+	}
 	c.fresh = again || c.was && !b.full && c.old.hash == c.hash
 	return c
 }
@@ -302,7 +310,7 @@ func (b *build) rows(changes []change) []origin.Row {
 				b.added++
 			}
 			b.counts.Changed++
-			b.updates = append(b.updates, rowUpdate{at: c.at, hash: c.hash, live: true})
+			b.updates = append(b.updates, rowUpdate{at: c.at, hash: c.hash, plain: c.plain, live: true})
 			rows = append(rows, origin.Row{ID: c.id, Hash: c.hash, Doc: c.row})
 		}
 	}
