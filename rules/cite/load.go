@@ -1,7 +1,6 @@
 package cite
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,86 +10,74 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules"
+	"vitrine/rules/yamlfile"
 )
 
 // Load compiles mapping rules. It reports all mistakes, not just the first; each error
 // begins "name:line: key: ".
 func Load(name string, src []byte) (*Rules, error) {
-	var file yaml.Node
-	if err := yaml.Unmarshal(src, &file); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(file.Content) == 0 {
+	reader, top, err := yamlfile.Open(name, src)
+	switch {
+	case err != nil:
+		return nil, err
+	case top == nil:
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
-	l := &loader{name: name, slots: baseSlots(), kinds: make(map[string]*kind)}
+	l := &loader{Reader: reader, slots: baseSlots(), kinds: make(map[string]*kind)}
 	r := &Rules{view: rules.ViewActivities, views: make(map[string]*kind)}
-	l.file(file.Content[0], r)
-	if len(l.errs) > 0 {
-		return nil, errors.Join(l.errs...)
+	l.file(top, r)
+	if err := l.Err(); err != nil {
+		return nil, err
 	}
 	r.slots, r.fallback = l.slots, r.views[r.view]
 	return r, nil
 }
 
-// loader reads one file and gathers its mistakes.
+// loader reads one file.
 type loader struct {
-	name   string
+	*yamlfile.Reader
 	slots  map[string]int
 	fields [variables][]int // what kinds inherit
 	kinds  map[string]*kind
-	errs   []error
-}
-
-// errorf records a mistake at a node, under the path of its key.
-func (l *loader) errorf(n *yaml.Node, path, format string, args ...any) {
-	l.errs = append(l.errs, fmt.Errorf("%s:%d: %s: %s", l.name, n.Line, path, fmt.Sprintf(format, args...)))
 }
 
 // file reads the sections in the order in which they depend on each other.
 func (l *loader) file(n *yaml.Node, r *Rules) {
-	top := make(map[string]*yaml.Node)
 	sections := []string{"fields", "kinds", "subtypes", "types", "views", "degrees"}
-	l.entries(n, "file", func(key string, n *yaml.Node, path string) {
-		if !slices.Contains(sections, key) {
-			l.errorf(n, key, "unknown section; there are %s", strings.Join(sections, ", "))
-			return
-		}
-		top[key] = n
-	})
+	top := l.Mapping(n, "", sections...)
 	for _, key := range sections {
 		if top[key] == nil {
-			l.errorf(n, key, "is missing")
+			l.Errorf(n, key, "is missing")
 			return
 		}
 	}
 	l.variables(top["fields"], "fields", &l.fields)
-	l.entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) { l.kinds[key] = l.kind(n, path) })
+	l.Entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) { l.kinds[key] = l.kind(n, path) })
 	r.subtypes, r.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
 	r.views = l.codes(top["views"], "views")
 	if err := top["degrees"].Decode(&r.degrees); err != nil {
-		l.errorf(top["degrees"], "degrees", "expected codes and names")
+		l.Errorf(top["degrees"], "degrees", "expected codes and names")
 	}
 	for view := range r.views {
 		if _, ok := rules.ViewNamed(view); !ok {
-			l.errorf(top["views"], "views."+view, "there is no such view")
+			l.Errorf(top["views"], "views."+view, "there is no such view")
 		}
 	}
 	if r.views[r.view] == nil {
-		l.errorf(top["views"], "views."+r.view, "is missing")
+		l.Errorf(top["views"], "views."+r.view, "is missing")
 	}
 }
 
 // variables reads which stored fields the variables of an item come from.
 func (l *loader) variables(n *yaml.Node, path string, fields *[variables][]int) {
-	l.entries(n, path, func(key string, n *yaml.Node, path string) {
+	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		v := slices.Index(variableNames[:], key)
 		var names []string
 		switch {
 		case v < 0:
-			l.errorf(n, path, "unknown variable; there are %s", strings.Join(variableNames[:], ", "))
+			l.Errorf(n, path, "unknown variable; there are %s", strings.Join(variableNames[:], ", "))
 		case n.Decode(&names) != nil:
-			l.errorf(n, path, "expected a list of stored fields")
+			l.Errorf(n, path, "expected a list of stored fields")
 		default:
 			fields[v] = nil
 			for _, name := range names {
@@ -103,7 +90,7 @@ func (l *loader) variables(n *yaml.Node, path string, fields *[variables][]int) 
 // slot returns the slot of a stored field.
 func (l *loader) slot(n *yaml.Node, path, name string) int {
 	if name == "" || strings.ContainsAny(name, ".$\x00") {
-		l.errorf(n, path, "%q is not the name of a field of records", name)
+		l.Errorf(n, path, "%q is not the name of a field of records", name)
 	}
 	slot, ok := l.slots[name]
 	if !ok {
@@ -129,22 +116,22 @@ var forms = map[string]struct {
 func (l *loader) kind(n *yaml.Node, path string) *kind {
 	k := &kind{fields: l.fields}
 	known := append(slices.Sorted(maps.Keys(forms)), "fields")
-	l.entries(n, path, func(key string, n *yaml.Node, path string) {
+	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		form, ok := forms[key]
 		switch {
 		case key == "fields":
 			l.variables(n, path, &k.fields)
 		case !ok:
-			l.errorf(n, path, "unknown key; there are %s", strings.Join(known, ", "))
+			l.Errorf(n, path, "unknown key; there are %s", strings.Join(known, ", "))
 		case !form.shape.MatchString(n.Value):
-			l.errorf(n, path, "%q is not such a name: it has to match %s", n.Value, form.shape)
+			l.Errorf(n, path, "%q is not such a name: it has to match %s", n.Value, form.shape)
 		default:
 			*form.of(&k.Forms) = n.Value
 		}
 	})
 	for _, key := range slices.Sorted(maps.Keys(forms)) {
 		if *forms[key].of(&k.Forms) == "" {
-			l.errorf(n, path+"."+key, "is missing")
+			l.Errorf(n, path+"."+key, "is missing")
 		}
 	}
 	return k
@@ -153,33 +140,12 @@ func (l *loader) kind(n *yaml.Node, path string) *kind {
 // codes reads which kinds stored codes mean.
 func (l *loader) codes(n *yaml.Node, path string) map[string]*kind {
 	codes := make(map[string]*kind)
-	l.entries(n, path, func(key string, n *yaml.Node, path string) {
+	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		k, ok := l.kinds[n.Value]
 		if !ok {
-			l.errorf(n, path, "unknown kind %q", n.Value)
+			l.Errorf(n, path, "unknown kind %q", n.Value)
 		}
 		codes[key] = k
 	})
 	return codes
-}
-
-// entries calls fn for each key of a mapping.
-func (l *loader) entries(n *yaml.Node, path string, fn func(key string, n *yaml.Node, path string)) {
-	if n.Kind != yaml.MappingNode {
-		l.errorf(n, path, "expected keys and values")
-		return
-	}
-	seen := make(map[string]bool)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if value.Kind == yaml.AliasNode {
-			value = value.Alias
-		}
-		if seen[key.Value] {
-			l.errorf(key, path+"."+key.Value, "given twice")
-			continue
-		}
-		seen[key.Value] = true
-		fn(key.Value, value, path+"."+key.Value)
-	}
 }

@@ -1,12 +1,12 @@
 package label
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"vitrine/rules/yamlfile"
 )
 
 // Parse reads a file of label sets:
@@ -19,38 +19,29 @@ import (
 // all mistakes, not only the first: unknown sets and languages, repeated codes,
 // labels that are empty or no text.
 func Parse(name string, src []byte) (*Sets, error) {
-	var file yaml.Node
-	if err := yaml.Unmarshal(src, &file); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	reader, top, err := yamlfile.Open(name, src)
+	if err != nil {
+		return nil, err
 	}
-	l := &loader{name: name, sets: map[string]map[string]Name{}}
-	if len(file.Content) > 0 {
-		l.entries(file.Content[0], "", l.set)
+	l := &loader{Reader: reader, sets: map[string]map[string]Name{}}
+	if top != nil {
+		l.entries(top, "", l.set)
 	}
-	if len(l.errs) > 0 {
-		return nil, errors.Join(l.errs...)
+	if err := l.Err(); err != nil {
+		return nil, err
 	}
 	return New(l.sets), nil
 }
 
-// loader reads one file and collects its mistakes.
+// loader reads one file.
 type loader struct {
-	name string
+	*yamlfile.Reader
 	sets map[string]map[string]Name
-	errs []error
-}
-
-func (l *loader) wrong(n *yaml.Node, path, format string, args ...any) {
-	at := ""
-	if path != "" {
-		at = path + ": "
-	}
-	l.errs = append(l.errs, fmt.Errorf("%s:%d: %s%s", l.name, n.Line, at, fmt.Sprintf(format, args...)))
 }
 
 func (l *loader) set(name string, n *yaml.Node, path string) {
 	if !slices.Contains(names, name) {
-		l.wrong(n, path, "unknown set; there are %s", strings.Join(names, ", "))
+		l.Errorf(n, path, "unknown set; there are %s", strings.Join(names, ", "))
 		return
 	}
 	set := map[string]Name{}
@@ -71,7 +62,7 @@ func (l *loader) label(n *yaml.Node, path string) (name Name) {
 		case "de":
 			name.DE = l.text(n, path)
 		default:
-			l.wrong(n, path, "unknown language; there are %s", strings.Join(Languages(), ", "))
+			l.Errorf(n, path, "unknown language; there are %s", strings.Join(Languages(), ", "))
 		}
 	})
 	return name
@@ -80,35 +71,14 @@ func (l *loader) label(n *yaml.Node, path string) (name Name) {
 func (l *loader) text(n *yaml.Node, path string) string {
 	text := strings.TrimSpace(n.Value)
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" || text == "" {
-		l.wrong(n, path, "a label is text and not empty")
+		l.Errorf(n, path, "a label is text and not empty")
 	}
 	return text
 }
 
 // entries calls fn for each key of a mapping. Null is an empty mapping.
 func (l *loader) entries(n *yaml.Node, path string, fn func(key string, n *yaml.Node, path string)) {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		return
-	}
-	if n.Kind != yaml.MappingNode {
-		l.wrong(n, path, "expected keys and values")
-		return
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if value.Kind == yaml.AliasNode {
-			value = value.Alias
-		}
-		at := key.Value
-		if path != "" {
-			at = path + "." + key.Value
-		}
-		if seen[key.Value] {
-			l.wrong(key, at, "given twice")
-			continue
-		}
-		seen[key.Value] = true
-		fn(key.Value, value, at)
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
+		l.Entries(n, path, fn)
 	}
 }

@@ -1,27 +1,28 @@
 package render
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"vitrine/rules/yamlfile"
 )
 
 // Parse loads a rules file (docs/rendering.md). It reports all mistakes, not just the
 // first: unknown keys, fields, formats, labels and kinds, templates that do not parse,
 // markup that is not allowed or not closed. Each error begins "name:line: key: ".
 func Parse(name string, src []byte) (*Rules, error) {
-	var file yaml.Node
-	if err := yaml.Unmarshal(src, &file); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(file.Content) == 0 {
+	reader, top, err := yamlfile.Open(name, src)
+	switch {
+	case err != nil:
+		return nil, err
+	case top == nil:
 		return nil, fmt.Errorf("%s: the rules file is empty", name)
 	}
 	l := &loader{
-		name: name,
+		Reader: reader,
 		rules: &Rules{
 			slots: make(map[string]int), types: make(map[string]*activityType),
 			userSlots: []int{slotAuthors, slotEditors}, fingerprint: fingerprint(src),
@@ -31,46 +32,40 @@ func Parse(name string, src []byte) (*Rules, error) {
 	for slot, field := range baseNames {
 		l.rules.slots[field] = slot
 	}
-	l.file(file.Content[0])
-	if len(l.errs) > 0 {
-		return nil, errors.Join(l.errs...)
+	l.file(top)
+	if err := l.Err(); err != nil {
+		return nil, err
 	}
 	return l.rules, nil
 }
 
-// loader reads one rules file and gathers its mistakes.
+// loader reads one rules file.
 type loader struct {
-	name  string
+	*yamlfile.Reader
 	rules *Rules
 	vocabulary
-	errs []error
-}
-
-// errorf records a mistake in the file, with the line of n and the path of the key.
-func (l *loader) errorf(n *yaml.Node, path, format string, args ...any) {
-	l.errs = append(l.errs, fmt.Errorf("%s:%d: %s: %s", l.name, n.Line, path, fmt.Sprintf(format, args...)))
 }
 
 // file reads the sections in the order in which they depend on each other,
 // whatever their order in the file.
 func (l *loader) file(n *yaml.Node) {
-	top := l.mapping(n, "", "fields", "labels", "icon", "templates", "types")
+	top := l.Mapping(n, "", "fields", "labels", "icon", "templates", "types")
 	if fields, ok := top["fields"]; ok {
-		l.entries(fields, "fields", l.field)
+		l.Entries(fields, "fields", l.field)
 	}
 	if labels, ok := top["labels"]; ok {
-		l.entries(labels, "labels", func(key string, n *yaml.Node, path string) { l.labels[key] = l.label(n, path) })
+		l.Entries(labels, "labels", func(key string, n *yaml.Node, path string) { l.labels[key] = l.label(n, path) })
 	}
 	base := subtype{icon: l.icon(top["icon"], "icon", "circle")}
 	l.templates(top["templates"], "templates", &base)
 	for _, out := range [...]output{outPrint, outWeb, outPortfolio, outTitle, outAuthors, outEditors} {
 		if base.templates[out] == nil {
-			l.errorf(n, "templates", "%s is missing", outputNames[out])
+			l.Errorf(n, "templates", "%s is missing", outputNames[out])
 		}
 	}
 	l.rules.fallback = &activityType{fallback: &base}
 	if types, ok := top["types"]; ok {
-		l.entries(types, "types", func(id string, n *yaml.Node, path string) { l.activityType(id, n, path, base) })
+		l.Entries(types, "types", func(id string, n *yaml.Node, path string) { l.activityType(id, n, path, base) })
 	}
 }
 
@@ -79,10 +74,10 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 	kind, ok := kinds[n.Value]
 	switch _, taken := l.fields[path]; {
 	case !ok:
-		l.errorf(n, at, "unknown kind %q", n.Value)
+		l.Errorf(n, at, "unknown kind %q", n.Value)
 		return
 	case taken:
-		l.errorf(n, at, "field %q is built in", path)
+		l.Errorf(n, at, "field %q is built in", path)
 		return
 	}
 	l.fields[path] = kind(l.rules.source(path))
@@ -90,13 +85,13 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 
 // activityType reads a type. base is what the type inherits from the whole file.
 func (l *loader) activityType(id string, n *yaml.Node, path string, base subtype) {
-	keys := l.mapping(n, path, "label", "icon", "templates", "subtypes")
+	keys := l.Mapping(n, path, "label", "icon", "templates", "subtypes")
 	t := &activityType{label: l.label(keys["label"], path+".label"), subtypes: make(map[string]*subtype)}
 	base.icon = l.icon(keys["icon"], path+".icon", base.icon)
 	l.templates(keys["templates"], path+".templates", &base)
 	t.fallback = &base
 	if subtypes, ok := keys["subtypes"]; ok {
-		l.entries(subtypes, path+".subtypes", func(id string, n *yaml.Node, path string) {
+		l.Entries(subtypes, path+".subtypes", func(id string, n *yaml.Node, path string) {
 			t.subtypes[id] = l.subtype(n, path, base)
 		})
 	}
@@ -105,7 +100,7 @@ func (l *loader) activityType(id string, n *yaml.Node, path string, base subtype
 
 // subtype reads a subtype. base is what it inherits from its type.
 func (l *loader) subtype(n *yaml.Node, path string, base subtype) *subtype {
-	keys := l.mapping(n, path, "label", "icon", "templates")
+	keys := l.Mapping(n, path, "label", "icon", "templates")
 	base.label = l.label(keys["label"], path+".label")
 	base.icon = l.icon(keys["icon"], path+".icon", base.icon)
 	l.templates(keys["templates"], path+".templates", &base)
@@ -117,14 +112,14 @@ func (l *loader) templates(n *yaml.Node, path string, s *subtype) {
 	if n == nil {
 		return
 	}
-	l.entries(n, path, func(key string, n *yaml.Node, path string) {
+	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		out := slices.Index(outputNames[:], key)
 		if out < 0 {
-			l.errorf(n, path, "unknown template; there are %s", strings.Join(outputNames[:], ", "))
+			l.Errorf(n, path, "unknown template; there are %s", strings.Join(outputNames[:], ", "))
 			return
 		}
 		if n.Kind != yaml.ScalarNode {
-			l.errorf(n, path, "a template is text")
+			l.Errorf(n, path, "a template is text")
 			return
 		}
 		nodes, err := parseTemplate(strings.TrimSpace(n.Value))
@@ -132,7 +127,7 @@ func (l *loader) templates(n *yaml.Node, path string, s *subtype) {
 			s.templates[out], err = l.compile(nodes)
 		}
 		if err != nil {
-			l.errorf(n, path, "%v", err)
+			l.Errorf(n, path, "%v", err)
 		}
 	})
 }
@@ -149,14 +144,14 @@ func (l *loader) label(n *yaml.Node, path string) (label [languages]string) {
 		}
 		return label
 	}
-	keys := l.mapping(n, path, languageCodes[:]...)
+	keys := l.Mapping(n, path, languageCodes[:]...)
 	for lang, code := range languageCodes {
 		text, ok := keys[code]
 		switch {
 		case !ok:
 			label[lang] = label[english]
 		case text.Kind != yaml.ScalarNode:
-			l.errorf(text, path+"."+code, "a label is text")
+			l.Errorf(text, path+"."+code, "a label is text")
 		default:
 			label[lang] = text.Value
 		}
@@ -170,49 +165,7 @@ func (l *loader) icon(n *yaml.Node, path, inherited string) string {
 		return inherited
 	}
 	if n.Value == "" || className(n.Value) != n.Value {
-		l.errorf(n, path, "%q is not an icon's name", n.Value)
+		l.Errorf(n, path, "%q is not an icon's name", n.Value)
 	}
 	return n.Value
-}
-
-// entries calls fn for each key of a mapping.
-func (l *loader) entries(n *yaml.Node, path string, fn func(key string, n *yaml.Node, path string)) {
-	if n.Kind != yaml.MappingNode {
-		l.errorf(n, path, "expected keys and values")
-		return
-	}
-	seen := make(map[string]bool)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if value.Kind == yaml.AliasNode {
-			value = value.Alias
-		}
-		if seen[key.Value] {
-			l.errorf(key, join(path, key.Value), "given twice")
-			continue
-		}
-		seen[key.Value] = true
-		fn(key.Value, value, join(path, key.Value))
-	}
-}
-
-// mapping returns the values of a mapping that may have only the known keys.
-func (l *loader) mapping(n *yaml.Node, path string, known ...string) map[string]*yaml.Node {
-	found := make(map[string]*yaml.Node)
-	l.entries(n, path, func(key string, n *yaml.Node, path string) {
-		if !slices.Contains(known, key) {
-			l.errorf(n, path, "unknown key; there are %s", strings.Join(known, ", "))
-			return
-		}
-		found[key] = n
-	})
-	return found
-}
-
-// join returns the path of a key below another path.
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }

@@ -1,0 +1,83 @@
+// Package yamlfile reads files of rules: mappings in YAML whose mistakes a person has to find.
+//
+// A Reader collects all mistakes of a file instead of ending at the first. Each error begins
+// with the file's name, the line and the path of the key.
+package yamlfile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Reader reads one file. It is for one goroutine.
+type Reader struct {
+	name string
+	errs []error
+}
+
+// Open returns a Reader of a file and its top node, nil if the file is empty. name is the
+// file's name in errors.
+func Open(name string, src []byte) (*Reader, *yaml.Node, error) {
+	var file yaml.Node
+	if err := yaml.Unmarshal(src, &file); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	r := &Reader{name: name}
+	if len(file.Content) == 0 {
+		return r, nil, nil
+	}
+	return r, file.Content[0], nil
+}
+
+// Err returns the mistakes so far, nil if there are none.
+func (r *Reader) Err() error { return errors.Join(r.errs...) }
+
+// Errorf records a mistake at a node. path is that of its key, "" for the file.
+func (r *Reader) Errorf(n *yaml.Node, path, format string, args ...any) {
+	if path != "" {
+		path += ": "
+	}
+	r.errs = append(r.errs, fmt.Errorf("%s:%d: %s%s", r.name, n.Line, path, fmt.Sprintf(format, args...)))
+}
+
+// Entries calls fn with each key of a mapping, its value and its path. path is that of the
+// mapping.
+func (r *Reader) Entries(n *yaml.Node, path string, fn func(key string, n *yaml.Node, path string)) {
+	if n.Kind != yaml.MappingNode {
+		r.Errorf(n, path, "expected keys and values")
+		return
+	}
+	seen := make(map[string]bool)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value, at := n.Content[i], n.Content[i+1], n.Content[i].Value
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		if path != "" {
+			at = path + "." + at
+		}
+		if seen[key.Value] {
+			r.Errorf(key, at, "given twice")
+			continue
+		}
+		seen[key.Value] = true
+		fn(key.Value, value, at)
+	}
+}
+
+// Mapping returns the values of a mapping that may have only the known keys.
+func (r *Reader) Mapping(n *yaml.Node, path string, known ...string) map[string]*yaml.Node {
+	found := make(map[string]*yaml.Node)
+	r.Entries(n, path, func(key string, n *yaml.Node, path string) {
+		if !slices.Contains(known, key) {
+			r.Errorf(n, path, "unknown key; there are %s", strings.Join(known, ", "))
+			return
+		}
+		found[key] = n
+	})
+	return found
+}
