@@ -91,8 +91,8 @@ var columns = []struct {
 	{"type", func(l *listing, it *item) string { return l.Label(params.Type, it.Type, it.row) }},
 	{"subtype", func(l *listing, it *item) string { return l.Label(params.Subtype, it.Subtype, it.row) }},
 	{"year", func(_ *listing, it *item) string { return yearOf(it) }},
-	{"date", func(_ *listing, it *item) string { return isoDate(it.Date) }},
-	{"end", func(_ *listing, it *item) string { return isoDate(it.End) }},
+	{"date", func(_ *listing, it *item) string { return it.Date.String() }},
+	{"end", func(_ *listing, it *item) string { return it.End.String() }},
 	{"authors", func(_ *listing, it *item) string { return names(it.Authors) }},
 	{"editors", func(_ *listing, it *item) string { return names(it.Editors) }},
 	{"title", func(_ *listing, it *item) string { return it.Text() }},
@@ -168,7 +168,7 @@ func yearOf(it *item) string {
 func names(all []cite.Person) string {
 	texts := make([]string, len(all))
 	for i, p := range all {
-		texts[i] = name(p)
+		texts[i] = p.Inverted()
 	}
 	return strings.Join(texts, "; ")
 }

@@ -215,7 +215,7 @@ func (l *listing) recordOf(it *item) *page.Record {
 		m.Canonical = l.links.ToItem(&it.Item) // the site's own page of the record
 	}
 	for _, p := range it.Authors {
-		author := page.Author{Name: name(p), ORCID: p.ORCID}
+		author := page.Author{Name: p.Inverted(), ORCID: p.ORCID}
 		if p.User != "" {
 			author.Href = l.links.ToPerson(p.User)
 		}
@@ -287,7 +287,7 @@ func (l *listing) signposts(it *item, m *page.Record) string {
 	}
 	for i, p := range it.Authors {
 		if p.ORCID != "" && i < mostSignposts {
-			link("https://orcid.org/"+p.ORCID, "author", "")
+			link(p.ORCIDPage(), "author", "")
 		}
 	}
 	for _, e := range m.Exports {

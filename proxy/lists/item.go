@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -107,26 +106,12 @@ func (l *listing) itemLink(it *item) string {
 	return l.links.ToItem(&it.Item)
 }
 
-// period writes the time of an item: its days as ISO 8601 has them.
+// period returns the date of an item, or its first and last day.
 func period(from, to cite.Date) string {
 	if to.Year == 0 || to == from {
-		return isoDate(from)
+		return from.String()
 	}
-	return isoDate(from) + " – " + isoDate(to)
-}
-
-// isoDate writes a date as far as it is known.
-func isoDate(d cite.Date) string {
-	two := func(n int) string { return "-" + strconv.Itoa(100 + n)[1:] }
-	switch {
-	case d.Year == 0:
-		return ""
-	case d.Month == 0:
-		return strconv.Itoa(d.Year)
-	case d.Day == 0:
-		return strconv.Itoa(d.Year) + two(d.Month)
-	}
-	return strconv.Itoa(d.Year) + two(d.Month) + two(d.Day)
+	return from.String() + " – " + to.String()
 }
 
 // own is the address of an item's page; empty if it has none.
@@ -154,15 +139,4 @@ func (l *listing) shown(it *item) page.Item {
 		ID: it.ID, Key: it.Key, Href: l.own(it), Lang: it.Language, HTML: l.citation(it), Links: outside(it),
 		COinS: string(cite.AppendCOinS(nil, &it.Item)),
 	}
-}
-
-// name is a person's name as lists have it: the family name first.
-func name(p cite.Person) string {
-	switch {
-	case p.Family == "":
-		return p.Literal
-	case p.Given == "":
-		return p.Family
-	}
-	return p.Family + ", " + p.Given
 }

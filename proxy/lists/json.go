@@ -75,7 +75,7 @@ func (l *listing) jsonOf(it *item) jsonItem {
 		one.Year = nil
 	}
 	for _, p := range it.Authors {
-		one.Authors = append(one.Authors, jsonAuthor{name(p), p.User, p.ORCID})
+		one.Authors = append(one.Authors, jsonAuthor{p.Inverted(), p.User, p.ORCID})
 	}
 	for _, link := range append(outside(it), page.Link{Href: l.own(it), Label: "page"}) {
 		if link.Href != "" {

@@ -18,12 +18,12 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.title(it.Title)
 	b.persons("author", it.Authors)
 	b.persons("editor", it.Editors)
-	names := bibtexFields[kind]
 	event, container := it.Event, it.Container
-	if names.container == "howpublished" && container == "" {
+	containerName, publisherName := bibtexNames(kind)
+	if containerName == "howpublished" && container == "" {
 		event, container = "", it.Event
 	}
-	b.field(names.container, container)
+	b.field(containerName, container)
 	b.field("eventtitle", event)
 	if it.Date.Year > 0 {
 		b.open("year")
@@ -37,7 +37,7 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.field("volume", it.Volume)
 	b.field("number", it.Issue)
 	b.pages(it.Pages)
-	b.field(names.publisher, it.Publisher)
+	b.field(publisherName, it.Publisher)
 	b.field("address", it.Place)
 	b.field("edition", it.Edition)
 	b.field("type", it.Degree)
@@ -53,34 +53,31 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	return append(b.dst, "}\n"...)
 }
 
-// bibtexFields are the names that container and publisher have in an entry, by its type;
-// "" has no place there.
-var bibtexFields = func() map[string]struct{ container, publisher string } {
-	type names = struct{ container, publisher string }
-	fields := map[string]names{
-		"article":      {"journal", "publisher"},
-		"book":         {"", "publisher"},
-		"misc":         {"howpublished", "publisher"},
-		"techreport":   {"howpublished", "institution"},
-		"manual":       {"howpublished", "organization"},
-		"unpublished":  {"note", "publisher"},
-		"online":       {"organization", "publisher"},
-		"incollection": {"booktitle", "publisher"},
+// bibtexNames returns the names of the fields for container and publisher in an entry of a
+// type, "" where the entry has no such field.
+func bibtexNames(kind string) (container, publisher string) {
+	switch kind {
+	case "article":
+		return "journal", "publisher"
+	case "book", "proceedings", "booklet":
+		return "", "publisher"
+	case "misc", "dataset", "software":
+		return "howpublished", "publisher"
+	case "techreport":
+		return "howpublished", "institution"
+	case "manual":
+		return "howpublished", "organization"
+	case "phdthesis", "mastersthesis", "thesis":
+		return "howpublished", "school"
+	case "unpublished":
+		return "note", "publisher"
+	case "online":
+		return "organization", "publisher"
+	case "incollection", "inproceedings", "inbook", "conference":
+		return "booktitle", "publisher"
 	}
-	for _, kind := range [...]string{"inproceedings", "inbook", "conference"} {
-		fields[kind] = fields["incollection"]
-	}
-	for _, kind := range [...]string{"phdthesis", "mastersthesis", "thesis"} {
-		fields[kind] = names{"howpublished", "school"}
-	}
-	for _, kind := range [...]string{"proceedings", "booklet"} {
-		fields[kind] = fields["book"]
-	}
-	for _, kind := range [...]string{"dataset", "software"} {
-		fields[kind] = fields["misc"]
-	}
-	return fields
-}()
+	return "", ""
+}
 
 // bibtexMonths are the abbreviations that every style defines.
 var bibtexMonths = [12]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}

@@ -38,6 +38,14 @@ func (d Date) before(e Date) bool {
 	return d.Day < e.Day
 }
 
+// String returns a date as far as it is known, as ISO 8601 writes it; "" for no date.
+func (d Date) String() string {
+	if d.Year == 0 {
+		return ""
+	}
+	return string(d.appendISO(nil, '-'))
+}
+
 // appendISO appends "2021-08-01", "2021-08" or "2021" with sep between the parts.
 func (d Date) appendISO(dst []byte, sep byte) []byte {
 	year := strconv.Itoa(d.Year)

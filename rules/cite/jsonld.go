@@ -137,7 +137,7 @@ func schemaPersons(dst []byte, name, class string, persons []Person, l Links) []
 			dst = append(append(append(dst, `{"@type":"`...), class...), '"')
 		}
 		if p.ORCID != "" {
-			dst = member(dst, "@id", "https://orcid.org"+doi.Path(p.ORCID))
+			dst = member(dst, "@id", p.ORCIDPage())
 		}
 		dst = member(dst, "name", p.Name())
 		dst = member(member(dst, "givenName", p.Given), "familyName", p.Family)

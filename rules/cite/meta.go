@@ -3,8 +3,6 @@ package cite
 import (
 	"net/url"
 	"strings"
-
-	"vitrine/rules/doi"
 )
 
 // MetaTag is a <meta> element of an item's page; both parts are plain text.
@@ -24,7 +22,7 @@ func Meta(it *Item) []MetaTag {
 		p := &it.Authors[i]
 		add("author", p.Inverted())
 		if p.ORCID != "" {
-			add("author_orcid", "https://orcid.org"+doi.Path(p.ORCID))
+			add("author_orcid", p.ORCIDPage())
 		}
 	}
 	for i := range it.Editors {
@@ -92,9 +90,7 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 	add(names.container, it.Container)
 	add("rft.series", it.Series)
 	coinsPersons(it.Authors, format == "dc", add)
-	if it.Date.Year > 0 {
-		add("rft.date", string(it.Date.appendISO(nil, '-')))
-	}
+	add("rft.date", it.Date.String())
 	add("rft.volume", it.Volume)
 	add("rft.issue", it.Issue)
 	first, last := pageRange(it.Pages)

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/doi"
 	"vitrine/rules/raw"
 )
 
@@ -29,6 +30,9 @@ func (p *Person) Inverted() string {
 	}
 	return p.Family + ", " + p.Given
 }
+
+// ORCIDPage returns the address of a person's page at orcid.org.
+func (p *Person) ORCIDPage() string { return "https://orcid.org" + doi.Path(p.ORCID) }
 
 // publicPersons returns the persons of a mark, as stored there.
 func publicPersons(mark bson.RawValue) bson.RawValue {
