@@ -1,8 +1,8 @@
 package proxy
 
 import (
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -21,18 +21,13 @@ func (s *Server) listRoutes() {
 }
 
 // listFile returns the file of a path that pages load, ours or those of other sites.
-func listFile(path string) (file page.File, maxAge time.Duration, ok bool) {
-	for _, f := range element.Files() {
+func listFile(path string) (element.File, bool) {
+	for _, f := range slices.Concat(element.Files(), page.Files()) {
 		if f.Path == path {
-			return page.File{Path: f.Path, Type: f.Type, Body: f.Body}, f.MaxAge, true
+			return f, true
 		}
 	}
-	for _, f := range page.Files() {
-		if f.Path == path {
-			return f, response.Forever, true
-		}
-	}
-	return page.File{}, 0, false
+	return element.File{}, false
 }
 
 // isList reports whether a path is one of listRoutes.
@@ -46,8 +41,8 @@ func (s *Server) list(c *fiber.Ctx) error {
 	if !set.lists.Enabled() {
 		return &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lists here."}
 	}
-	if f, maxAge, ok := listFile(c.Path()); ok {
-		return set.response.Static(c, f.Path, f.Type, f.Body, maxAge)
+	if f, ok := listFile(c.Path()); ok {
+		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
 	base, err := set.lists.Base(set.auth.Scheme(c), c.Get(fiber.HeaderHost))
 	if err != nil {

@@ -83,7 +83,7 @@ var load = sync.OnceValue(func() *catalogue {
 // latter.
 func (c *catalogue) addCurrent(name string) File {
 	body := read("assets/" + name)
-	hashed := newFile(hashedName(name, body), body, hashedFor)
+	hashed := Hashed(name, body)
 	c.files = append(c.files, newFile(name, body, stableFor), hashed)
 	return hashed
 }
@@ -92,6 +92,9 @@ func (c *catalogue) addCurrent(name string) File {
 func (c *catalogue) has(path string) bool {
 	return slices.ContainsFunc(c.files, func(f File) bool { return f.Path == path })
 }
+
+// Hashed returns a file that the path names by content.
+func Hashed(name string, body []byte) File { return newFile(hashedName(name, body), body, hashedFor) }
 
 func newFile(name string, body []byte, maxAge time.Duration) File {
 	sum := sha512.Sum384(body)

@@ -1,11 +1,10 @@
 package page
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
-	"path"
 	"sync"
+
+	"vitrine/proxy/lists/element"
 )
 
 // page.css is the style of what is around a list in our own pages; the list itself has the
@@ -15,29 +14,17 @@ import (
 //go:embed assets templates
 var embedded embed.FS
 
-// File is a file that pages load. Its Path has a hash of its content in the name, so that
-// it can be kept for ever.
-type File struct {
-	Path string // below the server's base, such as /lists/page.0123456789ab.css
-	Type string // media type
-	Body []byte // not to be changed
-}
-
 // Files returns the files that pages load beside those of proxy/lists/element.
-func Files() []File {
+func Files() []element.File {
 	loaded := files()
-	return []File{loaded["page.css"], loaded["page.js"], loaded["start.js"]}
+	return []element.File{loaded["page.css"], loaded["page.js"], loaded["start.js"]}
 }
 
 // files are the files that pages load, by name.
-var files = sync.OnceValue(func() map[string]File {
-	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
-	all := map[string]File{}
+var files = sync.OnceValue(func() map[string]element.File {
+	all := map[string]element.File{}
 	for _, name := range []string{"page.css", "page.js", "start.js"} {
-		body := asset(name)
-		sum, ext := sha256.Sum256(body), path.Ext(name)
-		hashed := "/lists/" + name[:len(name)-len(ext)] + "." + hex.EncodeToString(sum[:6]) + ext
-		all[name] = File{Path: hashed, Type: types[ext], Body: body}
+		all[name] = element.Hashed(name, asset(name))
 	}
 	return all
 })
