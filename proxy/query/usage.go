@@ -114,17 +114,23 @@ func escaped(text string) string {
 
 // hint returns " (did you mean X?)" with the nearest of words, or nothing if none is near.
 func hint(text string, words []string, before string) string {
-	best, distance := "", len(text)/3+1
 	if len(text) > 4*mostIgnored {
 		return "" // no name is as long
 	}
-	for _, word := range words {
-		if d := levenshtein.ComputeDistance(strings.ToLower(text), strings.ToLower(word)); d < distance {
-			best, distance = word, d
-		}
-	}
+	best := Nearest(text, words, len(text)/3+1)
 	if best == "" {
 		return ""
 	}
 	return " (did you mean " + before + escaped(best) + "?)"
+}
+
+// Nearest returns the word that fewer edits than limit make of text, and the fewest of all
+// words, in either case of letters; "" if there is none.
+func Nearest(text string, words []string, limit int) (best string) {
+	for _, word := range words {
+		if d := levenshtein.ComputeDistance(strings.ToLower(text), strings.ToLower(word)); d < limit {
+			best, limit = word, d
+		}
+	}
+	return best
 }

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
-
 	"vitrine/proxy/query"
 	"vitrine/rules"
 )
@@ -51,15 +49,10 @@ func unknown(name string) error {
 // didYouMean returns ", did you mean X?" with the word nearest to text, or nothing if none
 // is near.
 func didYouMean(text string, words []string) string {
-	best, distance := "", len(text)/3+2
 	if len(text) > maxBytes {
 		return ""
 	}
-	for _, w := range words {
-		if d := levenshtein.ComputeDistance(strings.ToLower(text), strings.ToLower(w)); d < distance {
-			best, distance = w, d
-		}
-	}
+	best := query.Nearest(text, words, len(text)/3+2)
 	if best == "" {
 		return ""
 	}
