@@ -1,10 +1,12 @@
 package proxy_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 
 	"vitrine/proxy"
 	"vitrine/proxy/auth"
+	"vitrine/proxy/lists"
 	"vitrine/rules"
 	"vitrine/rules/access"
 )
@@ -50,8 +53,8 @@ func matrixStore(t testing.TB) *store {
 		`{"_id":"q1","name":"Q1","title":"A","persons":[{"user":"linda"}]}`,
 		`{"_id":"q2","name":"Q2","title":"B","created_by":"vera"}`)...)
 	s.publish(rules.ViewActivities, parse(t,
-		`{"_id":"a1","type":"publication","title":"World","year":2020,"authors":[{"affiliated":true}],"spectrum":[{"display_name":"Soil","score":1}],"rendered":{"web":"a1"}}`,
-		`{"_id":"a2","type":"review","title":"Secret","rendered":{"web":"a2","users":["vera's friend"]}}`,
+		`{"_id":"a1","type":"publication","title":"World","year":2020,"authors":[{"affiliated":true}],"spectrum":[{"display_name":"Soil","score":1}],"rendered":{"web":"a1"},"_list":{"public":true,"year":2020,"type":"publication","units":[{"id":"BIO"}]}}`,
+		`{"_id":"a2","type":"review","title":"Secret","rendered":{"web":"a2","users":["vera's friend"]},"_list":{"public":true,"type":"review"}}`,
 		`{"_id":"a3","type":"review","title":"Hers","rendered":{"web":"a3","users":["linda"]}}`)...)
 	s.publish(rules.ViewPersons, parse(t,
 		`{"_id":"u1","username":"linda"}`,
@@ -78,6 +81,7 @@ func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) prox
 	}
 	o := options(t)
 	o.Access, o.Citations = rights, &index{}
+	o.Lists = lists.Options{Enabled: true, Cite: citeRules(t), BaseURL: "https://data.example"}
 	o.Auth.Session = auth.SessionOptions{
 		Secret: secret, Cookie: "vitrine_session",
 		UserHeader: "X-Remote-User", TrustedProxies: []netip.Prefix{netip.MustParsePrefix(proxies)},
@@ -199,6 +203,36 @@ func TestPermissionMatrix(t *testing.T) {
 	}
 }
 
+// public are endpoints that know no callers.
+var public = []string{
+	"/lists", "/lists.json", "/lists/activities.json", "/lists/unit/BIO", "/items/a1.json", "/items/a2.json",
+	"/oembed?url=https://data.example/lists/unit/BIO", "/sitemap.xml",
+}
+
+// TestPublicEndpointsKnowNoCallers asks them as every caller: the answers are the same, and
+// any cache may keep them.
+func TestPublicEndpointsKnowNoCallers(t *testing.T) {
+	all := callers(t)
+	for _, target := range public {
+		want := all[0].ask(target)
+		wantStatus := http.StatusOK
+		if strings.HasPrefix(target, "/items/a2") { // of a type that is restricted
+			wantStatus = http.StatusNotFound
+		}
+		if control := want.Header.Get("Cache-Control"); want.StatusCode != wantStatus || wantStatus == http.StatusOK && !strings.HasPrefix(control, "public") {
+			t.Fatalf("%s: status %d, Cache-Control %q: %.300s", target, want.StatusCode, control, want.body)
+		}
+		for _, who := range all {
+			if who.key != "" {
+				continue // a parameter that no list has
+			}
+			if got := who.ask(target); got.StatusCode != want.StatusCode || !bytes.Equal(got.body, want.body) {
+				t.Errorf("%s, %s: status %d, %.300s", target, who.name, got.StatusCode, got.body)
+			}
+		}
+	}
+}
+
 // fromViews: other endpoints answer the same to everybody.
 func fromViews(target string) bool {
 	return !strings.HasPrefix(target, "/api/citation-index") && (strings.HasPrefix(target, "/api/") || strings.HasPrefix(target, "/portfolio/"))
@@ -257,8 +291,12 @@ func TestMatrixIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := map[string]bool{}
+	targets := slices.Clone(public)
 	for _, row := range matrix {
-		path, _, _ := strings.Cut(row.target, "?")
+		targets = append(targets, row.target)
+	}
+	for _, target := range targets {
+		path, _, _ := strings.Cut(target, "?")
 		rows[c.Template(path)] = true
 	}
 	for _, path := range c.Paths() {
