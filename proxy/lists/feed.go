@@ -1,17 +1,22 @@
 package lists
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gorilla/feeds"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
 	"vitrine/rules/display"
+	"vitrine/rules/markup"
 )
 
 // urn is an identifier that stays the same whatever address the server has.
@@ -21,47 +26,98 @@ func urn(name string) string {
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// feed reads the newest items.
+// feed reads the newest items. It was updated when the last one of them was, whenever its
+// view was published: readers take a later time for news.
 func (l *listing) feed(ctx context.Context) (*feeds.Feed, error) {
 	title, err := l.heading(ctx)
 	if err != nil {
 		return nil, err
 	}
+	published := l.snap.Meta().Published.UTC().Truncate(time.Second)
 	f := &feeds.Feed{
 		Id: urn(l.path + "?" + l.asked.String()), Title: title, Link: &feeds.Link{Href: l.canonicalURL()}, Description: title,
-		Author:  &feeds.Author{Name: title}, // of items without one, as Atom needs
-		Updated: l.snap.Meta().Published.UTC().Truncate(time.Second),
+		Author: &feeds.Author{Name: title}, // of items without one, as Atom needs
 	}
 	for it, err := range l.items(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		one := &feeds.Item{
-			Id: urn(l.view + "/" + it.ID), IsPermaLink: "false", Title: it.Text(), Content: l.citation(it), Created: it.known(f.Updated),
-			Link: &feeds.Link{Href: l.own(it)},
-		}
-		if one.Link.Href == "" {
-			one.Link.Href = l.itemLink(it)
-		}
-		if len(it.Authors) > 0 {
-			one.Author = &feeds.Author{Name: names(it.Authors)}
+		one := l.feedItem(it, published)
+		for _, at := range []time.Time{one.Created, one.Updated} {
+			if at.After(f.Updated) {
+				f.Updated = at
+			}
 		}
 		f.Items = append(f.Items, one)
+	}
+	if len(f.Items) == 0 {
+		f.Updated = published
 	}
 	return f, nil
 }
 
-// known is when an item came to be known: the day of its record, or else its own.
-func (it *item) known(otherwise time.Time) time.Time {
-	day, _, _ := strings.Cut(display.Text(it.row.Lookup("created")), "T")
-	if at, err := time.Parse(time.DateOnly, day); err == nil {
-		return at
+// feedItem is an item of a feed.
+func (l *listing) feedItem(it *item, published time.Time) *feeds.Item {
+	title := cmp.Or(it.Text(), it.Name, it.ID)
+	one := &feeds.Item{
+		Id: urn(l.view + "/" + it.ID), IsPermaLink: "false", Title: title,
+		Content: cmp.Or(xmlText(l.citation(it)), markup.Escape(title)),
+		Link:    &feeds.Link{Href: cmp.Or(l.own(it), l.itemLink(it))},
 	}
-	if it.Date.Year < 1 || it.Date.Year > 9999 {
-		return otherwise
+	one.Created, one.Updated = it.times(published)
+	if len(it.Authors) > 0 {
+		one.Author = &feeds.Author{Name: names(it.Authors)}
 	}
-	return time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, time.UTC)
+	return one
 }
+
+// times are when an item came to be known and when it was last changed, zero if it was not.
+// It is known since its record was made, or else since its own day. A time to come is none.
+func (it *item) times(published time.Time) (created, updated time.Time) {
+	past := func(at time.Time) bool { return at.Year() >= 1000 && !at.After(published) }
+	made := []time.Time{day(it.row.Lookup("created"))}
+	if id, ok := it.row.Lookup("_id").ObjectIDOK(); ok {
+		made = append(made, id.Timestamp().UTC())
+	}
+	made = append(made, time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, time.UTC))
+	created = time.Unix(0, 0).UTC() // the same each time, as Atom needs one
+	if i := slices.IndexFunc(made, past); i >= 0 {
+		created = made[i]
+	}
+	if updated = day(it.row.Lookup("updated")); !past(updated) || updated.Before(created) {
+		updated = time.Time{}
+	}
+	return created, updated
+}
+
+// day reads the day that a text begins with; zero if it begins with none.
+func day(v bson.RawValue) time.Time {
+	text := display.Text(v)
+	at, err := time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// xmlText replaces what XML cannot have. The encoder does so itself but in CDATA sections.
+func xmlText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0xfffe || r == 0xffff {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+// atomFeed is an Atom feed with both of its links.
+type atomFeed struct {
+	Links []feeds.AtomLink `xml:"link"` // instead of Link
+	*feeds.AtomFeed
+}
+
+// FeedXml implements feeds.XmlFeed.
+func (f *atomFeed) FeedXml() any { return f }
 
 func (l *listing) atom(ctx context.Context) (*response.Body, error) {
 	f, err := l.feed(ctx)
@@ -70,7 +126,10 @@ func (l *listing) atom(ctx context.Context) (*response.Body, error) {
 	}
 	doc := (&feeds.Atom{Feed: f}).AtomFeed()
 	doc.Id = f.Id
-	text, err := feeds.ToXML(doc)
+	text, err := feeds.ToXML(&atomFeed{[]feeds.AtomLink{
+		{Href: l.url(l.face.suffix, l.asked), Rel: "self", Type: l.face.mediaType()},
+		{Href: f.Link.Href, Rel: "alternate", Type: "text/html"},
+	}, doc})
 	return written(f, text, err)
 }
 
@@ -88,6 +147,12 @@ func (l *listing) rss(ctx context.Context) (*response.Body, error) {
 	return written(f, text, err)
 }
 
+// feedJSON is a JSON feed that has its items even if there are none.
+type feedJSON struct {
+	*feeds.JSONFeed
+	Items []*feeds.JSONItem `json:"items"`
+}
+
 func (l *listing) jsonFeed(ctx context.Context) (*response.Body, error) {
 	f, err := l.feed(ctx)
 	if err != nil {
@@ -95,8 +160,7 @@ func (l *listing) jsonFeed(ctx context.Context) (*response.Body, error) {
 	}
 	doc := (&feeds.JSON{Feed: f}).JSONFeed()
 	doc.FeedUrl, doc.Language = l.url(l.face.suffix, l.asked), l.q.Text(params.Lang)
-	text, err := doc.ToJSON()
-	return written(f, text, err)
+	return jsonBody(feedJSON{doc, append([]*feeds.JSONItem{}, doc.Items...)}, len(f.Items))
 }
 
 // written is the body of a feed.

@@ -1,0 +1,131 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/ejson"
+)
+
+// atomDoc is what tests read of an Atom feed.
+type atomDoc struct {
+	Updated time.Time `xml:"updated"`
+	Links   []struct {
+		Rel  string `xml:"rel,attr"`
+		Href string `xml:"href,attr"`
+	} `xml:"link"`
+	Entries []struct {
+		ID      string    `xml:"id"`
+		Title   string    `xml:"title"`
+		Updated time.Time `xml:"updated"`
+		Content string    `xml:"content"`
+	} `xml:"entry"`
+}
+
+// hostileForXML are texts that break careless XML.
+var hostileForXML = []string{"a\x01b\x0b", "\ufffe\uffff", "]]>", "<![CDATA[ ]]]]>", "<script>&lt;", "\u2028\u2029", "\xff\xed\xa0\x80", "<!-- --", "&#0;&#xFFFE;", "'\"&"}
+
+// TestFeedsOfHostileRecords: feeds of any records are well-formed, and have each item once
+// and with a title.
+func TestFeedsOfHostileRecords(t *testing.T) {
+	s := openLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
+		if collection != "activities" {
+			return docs
+		}
+		docs = nil
+		for i, text := range hostileForXML {
+			doc, err := bson.Marshal(bson.D{
+				{Key: "_id", Value: i}, {Key: "type", Value: "publication"}, {Key: "title", Value: text}, {Key: "year", Value: 2020},
+				{Key: "authors", Value: bson.A{bson.D{{Key: "last", Value: text}, {Key: "first", Value: text}}}},
+				{Key: "rendered", Value: bson.D{{Key: "web", Value: text}, {Key: "print", Value: text}}},
+				{Key: "created", Value: text}, {Key: "updated", Value: i},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs = append(docs, doc)
+		}
+		return docs
+	})
+	for _, suffix := range []string{".atom", ".rss", ".atom?style=print", ".rss?style=print", ".rss?lang=de"} {
+		body := string(s.get("/lists/activities" + suffix).body)
+		for d := xml.NewDecoder(strings.NewReader(body)); ; {
+			if token, err := d.Token(); token == nil {
+				if err.Error() != "EOF" {
+					t.Errorf("%s: %v", suffix, err)
+				}
+				break
+			}
+		}
+		if got := strings.Count(body, "<entry>") + strings.Count(body, "<item>"); got != len(hostileForXML) {
+			t.Errorf("%s has %d items, want %d", suffix, got, len(hostileForXML))
+		}
+		if strings.Contains(body, "<title></title>") {
+			t.Errorf("%s has an item without a title", suffix)
+		}
+	}
+}
+
+// TestAtom: a feed says where it is and when it last had news, which are no later than the
+// publication of its view, whatever days the records have.
+func TestAtom(t *testing.T) {
+	texts := []string{
+		`{"_id":"a","title":"Created","type":"publication","year":2020,"created":"2021-02-03"}`,
+		`{"_id":"b","title":"Changed","type":"publication","year":2020,"created":"2021-02-03","updated":"2022-03-04"}`,
+		`{"_id":"c","title":"To come","type":"publication","year":2090,"created":"2091-01-01","updated":"2092-01-01"}`,
+		`{"_id":{"$oid":"600000000000000000000000"},"title":"ObjectID","type":"publication","year":2019}`,
+		`{"_id":"e","title":"Own day","type":"publication","year":2018,"month":5,"day":6}`,
+		`{"_id":"f","title":"Changed before","type":"publication","year":2020,"created":{"$date":"2021-02-03T04:05:06Z"},"updated":"2001-01-01"}`,
+		`{"_id":"g","title":"None","type":"publication","year":"1","created":["2021-02-03"]}`,
+	}
+	want := map[string]string{
+		"Created": "2021-02-03", "Changed": "2022-03-04", "To come": "1970-01-01", "ObjectID": "2021-01-14", "Own day": "2018-05-06", "Changed before": "2021-02-03",
+		"None": "1970-01-01",
+	}
+	s := openLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
+		if collection != "activities" {
+			return docs
+		}
+		docs = nil
+		for _, text := range texts {
+			doc, err := ejson.Parse([]byte(text), ejson.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs = append(docs, doc)
+		}
+		return docs
+	})
+	var feed atomDoc
+	if err := xml.Unmarshal(s.get("/lists/activities.atom?lang=de").body, &feed); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range feed.Entries {
+		if got := e.Updated.Format(time.DateOnly); got != want[e.Title] {
+			t.Errorf("%s was updated on %s, want %s", e.Title, got, want[e.Title])
+		}
+	}
+	if got := feed.Updated.Format(time.DateOnly); got != "2022-03-04" || len(feed.Entries) != len(want) {
+		t.Errorf("%d entries, updated on %s", len(feed.Entries), got)
+	}
+	links := map[string]string{}
+	for _, link := range feed.Links {
+		links[link.Rel] = link.Href
+	}
+	if links["self"] != "https://data.example/lists/activities.atom?lang=de" || links["alternate"] == "" || len(links) != 2 {
+		t.Errorf("links %v", feed.Links)
+	}
+	var empty atomDoc
+	if err := xml.Unmarshal(s.get("/lists/activities.atom?year=1500").body, &empty); err != nil || !empty.Updated.Equal(published) {
+		t.Errorf("an empty feed was updated at %v (%v)", empty.Updated, err)
+	}
+	var doc map[string]json.RawMessage
+	if err := json.Unmarshal(s.get("/lists/activities.feed.json?year=1500").body, &doc); err != nil || string(doc["items"]) != "[]" {
+		t.Errorf("the items of an empty feed are %s (%v)", doc["items"], err)
+	}
+}
