@@ -39,7 +39,7 @@ var badFiles = map[string][]string{
 		`lists.bad.yml:3: lists.links.activity: want none, or a web address or a path from the root with {id} in it, have "https://www.institute.example/pub/"`,
 		`lists.bad.yml:3: lists.links.person: want none, or a web address or a path from the root with {id} in it, have "javascript:{id}"`,
 		`lists.bad.yml:5: lists.named.Bio: want a name of small letters, digits and hyphens such as bio-papers, have "Bio"`,
-		`lists.bad.yml:6: lists.named.unit: is the name of a list that there is anyway: choose another`,
+		`lists.bad.yml:6: lists.named.unit: is the name of a built-in list: choose another`,
 		`lists.bad.yml:8: lists.named.papers.titel: unknown key, did you mean lists.named.papers.title?`,
 		`lists.bad.yml:9: lists.named.papers.title.fr: unknown key, did you mean lists.named.papers.title.en?`,
 		`lists.bad.yml:10: lists.named.papers.view: want activities, projects, persons or events, have "proposals"`,

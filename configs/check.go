@@ -71,8 +71,8 @@ func (k *Key) checkScalar(v reflect.Value, checks Checks) error {
 	return nil
 }
 
-// slugs are the names that a list may have; builtIn are those of lists that there are anyway,
-// and of their parents.
+// slugs matches the names that a list may have. builtIn are the names of built-in lists and of
+// the folders below /lists, which it may not have.
 var (
 	slugs   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 	builtIn = []string{"activities", "projects", "persons", "events", "unit", "person", "project", "topic", "list"}
@@ -84,7 +84,7 @@ func checkSlug(name string) error {
 	case !slugs.MatchString(name):
 		return fmt.Errorf("want a name of small letters, digits and hyphens such as bio-papers, have %q", name)
 	case slices.Contains(builtIn, name):
-		return errors.New("is the name of a list that there is anyway: choose another")
+		return errors.New("is the name of a built-in list: choose another")
 	}
 	return nil
 }

@@ -2,11 +2,11 @@ package configs
 
 // Lists are the public lists. They show records that Public matches, and nothing else.
 type Lists struct {
-	// Whether there are lists. Off: `/`, `/lists` and `/items` are not found.
+	// Whether there are lists. Off: `/lists` and `/items` are not found, and `/` has no start page.
 	Enabled bool `yaml:"enabled" default:"true"`
 	// Which records are public: a filter, by which rows are marked when they are made. Projects must also have `public: true`, and persons must not have `hide: true`.
 	Public string `yaml:"public" default:"{\"hide\": {\"$ne\": true}, \"workflow.status\": {\"$nin\": [\"rejected\", \"in-review\"]}}" check:"required filter"`
-	// Address of this server as clients see it, `https://HOST[/PATH]`, for the absolute URLs in feeds, exports and JSON-LD. Empty: the one that a request asks for.
+	// Address of this server as clients see it, `https://HOST[/PATH]`, for the absolute URLs in feeds, exports and JSON-LD. Empty: the address that the request was sent to.
 	BaseURL string `yaml:"base_url" check:"base"`
 	// Lists with a name of their own, at `/lists/NAME`: by name, their settings. A name has small letters, digits and hyphens. Only a file can give them.
 	Named map[string]*NamedList `yaml:"named"`
@@ -26,23 +26,23 @@ type ListLinks struct {
 
 // NamedList is a list with a name of its own.
 type NamedList struct {
-	// What the list is called, by language.
+	// Title of the list, by language.
 	Title Titles `yaml:"title"`
-	// Whose rows are listed: `activities`, `projects`, `persons` or `events`.
+	// View that is listed: `activities`, `projects`, `persons` or `events`.
 	View string `yaml:"view" default:"activities" check:"required oneof:activities,projects,persons,events"`
-	// Which of the public records are listed: a filter, as those of the API. Empty: all.
+	// Filter that selects among the public records, as the API reads it. Empty: all.
 	Filter string `yaml:"filter" check:"filter"`
-	// What entries are grouped by where a request does not say: `none`, `year`, `type`, `subtype` or `person`.
+	// Default grouping of entries: `none`, `year`, `type`, `subtype` or `person`.
 	Group string `yaml:"group" default:"none" check:"required oneof:none,year,type,subtype,person"`
 	// Which citation of an activity is shown: `web`, with links, or `print`.
 	Style string `yaml:"style" default:"web" check:"required oneof:web,print"`
-	// Order where a request does not ask for one: `year`, `title`, `type` or `author`, downwards with a `-` before it.
+	// Default order: `year`, `title`, `type` or `author`; a `-` in front reverses it.
 	Sort string `yaml:"sort" default:"-year" check:"required oneof:year,-year,title,-title,type,-type,author,-author"`
-	// Entries on a page, up to 200, where a request does not say how many.
+	// Default number of entries on a page, up to 200.
 	PageSize int `yaml:"page_size" default:"25" check:"positive page"`
 	// Facets that are shown, in this order: `year`, `type`, `subtype`, `unit`, `person`, `project`, `topic`.
 	Facets []string `yaml:"facets" default:"year, type" check:"oneof:year,type,subtype,unit,person,project,topic"`
-	// Address of the page that the list is on, with `{page}` in it: the links of the pager lead there. Empty: to the list itself.
+	// Address of the page that shows the list, with `{page}` in it: the links of the pager lead there. Empty: they lead to the list itself.
 	PageURL string `yaml:"page_url" check:"pager"`
 	// Where links in this list lead, instead of `lists.links`.
 	Links ListLinks `yaml:"links"`
