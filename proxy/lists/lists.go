@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -56,7 +54,7 @@ func New(o Options) (*Lists, error) {
 	}
 	l.where = map[string]*filter.Filter{}
 	for _, d := range o.Named {
-		if l.where[d.Slug], err = l.check(d); err != nil {
+		if l.where[d.Slug], err = l.filterOf(d); err != nil {
 			return nil, fmt.Errorf("lists.named.%s: %w", d.Slug, err)
 		}
 	}
@@ -74,14 +72,8 @@ func (l *Lists) Failure(status int, msg string) []byte {
 // views are those that lists show.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
 
-// slugs is what a named list may be called: no other list and no file is called so.
-var slugs = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
-// check reads the filter of a list of the configuration, which has checked the rest.
-func (l *Lists) check(d Definition) (*filter.Filter, error) {
-	if !slugs.MatchString(d.Slug) || slices.Contains(append(slices.Clone(views), kinds...), d.Slug) {
-		return nil, rules.Wrongf("", "", "is no name for a list: want small letters, digits and hyphens, and none of the lists that are always there")
-	}
+// filterOf reads the filter of a list of the configuration. Package configs checks the rest.
+func (l *Lists) filterOf(d Definition) (*filter.Filter, error) {
 	if d.Filter == "" {
 		return filter.All(), nil
 	}
