@@ -171,8 +171,9 @@ func (l *Selection) without(name string) string {
 // german has our texts by their English wording.
 var german = map[string]string{
 	"Activities": "Aktivitäten", "Projects": "Projekte", "Events": "Veranstaltungen", "Lists": "Listen", "Units": "Einheiten", "Topics": "Themen",
-	"No year": "Ohne Jahr", "Other": "Sonstige", "Type": "Art", "Year": "Jahr", "Published in": "Erschienen in", "Publisher": "Verlag",
-	"Everything": "Alles", "Not found": "Nicht gefunden",
+	"No year": "Ohne Jahr", "Other": "Sonstige", "Type": "Art", "Published in": "Erschienen in", "Publisher": "Verlag",
+	"Everything": "Alles", "People": "Personen", "Date": "Datum", "Event": "Veranstaltung", "Place": "Ort", "Volume": "Band",
+	"Issue": "Heft", "Pages": "Seiten",
 }
 
 // Text returns one of our texts in a language.
