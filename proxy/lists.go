@@ -57,8 +57,8 @@ func (s *Server) list(c *fiber.Ctx) error {
 	})
 }
 
-// readsPage reports whether the client of a request that fails is a person who asked for the
-// page of a list.
+// readsPage reports whether a browser asked for the page of a list, so that an error is a page
+// too.
 func readsPage(c *fiber.Ctx) bool {
 	return isList(c.Path()) && lists.IsPage(string(c.Context().URI().PathOriginal())) &&
 		strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML)

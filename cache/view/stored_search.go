@@ -75,8 +75,8 @@ func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(d
 	return nil
 }
 
-// documents yields the rows that answer a query and are selected; of those of a level, if
-// there is one.
+// documents yields the selected rows that answer a query; with a level, only those of that
+// level.
 func (s *storedSelection) documents(ctx context.Context, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		err := s.each(ctx, q, func(doc bson.Raw, titles int) bool {

@@ -56,8 +56,8 @@ func (i *institute) marked(job materialize.Job) materialize.Job {
 	})
 }
 
-// reload reads the configuration again and makes its lists the current ones, the other
-// settings stay. If anything in it is wrong, everything stays.
+// reload reads the configuration again and adopts its lists. Other settings keep their
+// values. If anything in the configuration is wrong, nothing changes.
 func (p *program) reload(ctx context.Context, load func() (configs.Config, error)) error {
 	cfg, err := load()
 	if err != nil {
@@ -88,8 +88,8 @@ type configFile struct {
 	signals chan os.Signal // each asks for it to be read
 }
 
-// watchFile makes SIGHUP ask for the configuration to be read again, where it has a file.
-// It is nil for others, which SIGHUP ends.
+// watchFile makes SIGHUP ask for the configuration to be read again. It returns nil if the
+// configuration has no file: then SIGHUP ends the process.
 func watchFile(s configs.Sources) (_ *configFile, stop func()) {
 	if s.File() == "" {
 		return nil, func() {}

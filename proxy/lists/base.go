@@ -7,12 +7,12 @@ import (
 	"vitrine/rules"
 )
 
-// hosts is what a Host header may be: a name, or an address in brackets, and a port.
+// hosts matches the Host headers that are accepted: a name, or an address in brackets, and a
+// port.
 var hosts = regexp.MustCompile(`^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_.-]{1,255})(?::[0-9]{1,5})?$`)
 
 // Base returns what the URLs of an answer begin with: the configured address, or else that
-// of the request. A Host header is text of the client that the answer repeats, so that one
-// that names no host is refused.
+// of the request. The answer repeats the Host header, so one that names no host is refused.
 func (l *Lists) Base(scheme, host string) (string, error) {
 	switch {
 	case l.o.BaseURL != "":

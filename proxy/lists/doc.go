@@ -1,4 +1,4 @@
-// Package lists plans the answers of the public lists: of what they show, in which face
-// and by which parameters. It knows no server: like proxy/api it makes a response.Plan of
-// a request, and package response sends it.
+// Package lists plans the answers of the public lists. A request names a list or an item,
+// a face, which is its format, and parameters. The package knows no server: like proxy/api
+// it makes a response.Plan of a request, and package response sends it.
 package lists

@@ -26,8 +26,8 @@ func urn(name string) string {
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// feed reads the newest items. It was updated when the last one of them was, whenever its
-// view was published: readers take a later time for news.
+// feed reads the newest items. The feed is as new as the newest of them, not as its view:
+// feed readers report a later time as news.
 func (l *listing) feed(ctx context.Context) (*feeds.Feed, error) {
 	title, err := l.heading(ctx)
 	if err != nil {
@@ -71,8 +71,8 @@ func (l *listing) feedItem(it *item, published time.Time) *feeds.Item {
 	return one
 }
 
-// times are when an item came to be known and when it was last changed, zero if it was not.
-// It is known since its record was made, or else since its own day. A time to come is none.
+// times returns when an item was created and when it was last changed, zero if it was not.
+// It was created with its record, or else on its own day. Times in the future do not count.
 func (it *item) times(published time.Time) (created, updated time.Time) {
 	past := func(at time.Time) bool { return at.Year() >= 1000 && !at.After(published) }
 	made := []time.Time{day(it.row.Lookup("created"))}
@@ -130,7 +130,7 @@ func (l *listing) atom(ctx context.Context) (*response.Body, error) {
 		{Href: l.url(l.face.suffix, l.asked), Rel: "self", Type: l.face.mediaType()},
 		{Href: f.Link.Href, Rel: "alternate", Type: "text/html"},
 	}, doc})
-	return written(f, text, err)
+	return feedBody(f, text, err)
 }
 
 func (l *listing) rss(ctx context.Context) (*response.Body, error) {
@@ -144,7 +144,7 @@ func (l *listing) rss(ctx context.Context) (*response.Body, error) {
 		item.Author = "" // has to be an address of mail
 	}
 	text, err := feeds.ToXML(doc)
-	return written(f, text, err)
+	return feedBody(f, text, err)
 }
 
 // feedJSON is a JSON feed that has its items even if there are none.
@@ -163,8 +163,8 @@ func (l *listing) jsonFeed(ctx context.Context) (*response.Body, error) {
 	return jsonBody(feedJSON{doc, append([]*feeds.JSONItem{}, doc.Items...)}, len(f.Items))
 }
 
-// written is the body of a feed.
-func written(f *feeds.Feed, text string, err error) (*response.Body, error) {
+// feedBody returns the body of a feed.
+func feedBody(f *feeds.Feed, text string, err error) (*response.Body, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lists: write a feed: %w", err)
 	}

@@ -18,7 +18,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// item is a row on its way out.
+// item is a row of a list, read as a bibliographic item.
 type item struct {
 	cite.Item
 	row   bson.Raw
@@ -26,7 +26,7 @@ type item struct {
 	place int // in the list, from 1 on
 }
 
-// items yields the items of the listing's page. It yields the same one each time, read anew.
+// items yields the items of the listing's page. It reuses one item for all of them.
 func (l *listing) items(ctx context.Context) iter.Seq2[*item, error] {
 	return func(yield func(*item, error) bool) {
 		it, rules := &item{}, l.lists.cite[l.view]
@@ -49,7 +49,7 @@ func (l *listing) items(ctx context.Context) iter.Seq2[*item, error] {
 	}
 }
 
-// users are the public persons of ours that a row names.
+// users returns the usernames of the public persons of the institute that a row names.
 func users(row bson.Raw) (all []string) {
 	for v := range raw.Elements(mark.Of(row).Lookup("persons")) {
 		one, _ := v.DocumentOK()
@@ -59,8 +59,8 @@ func users(row bson.Raw) (all []string) {
 	return all
 }
 
-// citation is the HTML of an item: the stored citation of an activity, whose links lead
-// where those of the list do, and of all others their title and what places them in time.
+// citation returns the HTML of an item. For an activity it is the stored citation, with the
+// links of the list. Other items have their title, event, place, publisher and dates.
 func (l *listing) citation(it *item) string {
 	form := l.q.Text(params.Style)
 	if stored := display.Text(it.row.Lookup("rendered", form)); l.view == rules.ViewActivities && stored != "" {
@@ -92,7 +92,7 @@ func (l *listing) citation(it *item) string {
 	return title
 }
 
-// itemLink is where the title of an item leads.
+// itemLink returns the address that the title of an item links to, "" for none.
 func (l *listing) itemLink(it *item) string {
 	switch l.view {
 	case rules.ViewPersons:
@@ -114,7 +114,7 @@ func period(from, to cite.Date) string {
 	return from.String() + " – " + to.String()
 }
 
-// own is the address of an item's page; empty if it has none.
+// own returns the address of an item's page, "" if it has none.
 func (l *listing) own(it *item) string {
 	if l.view == rules.ViewPersons || markup.PathSegment(it.ID) == "" {
 		return ""
@@ -122,7 +122,7 @@ func (l *listing) own(it *item) string {
 	return l.links.ItemPage(it.ID)
 }
 
-// outside are the links of an item to where it is published.
+// outside returns the links of an item to its publication elsewhere.
 func outside(it *item) (all []page.Link) {
 	if it.DOI != "" {
 		all = append(all, page.Link{Href: doi.URL(it.DOI), Label: "DOI"})
@@ -133,7 +133,7 @@ func outside(it *item) (all []page.Link) {
 	return all
 }
 
-// shown is an item as a page shows it.
+// shown returns an item as package page shows it.
 func (l *listing) shown(it *item) page.Item {
 	return page.Item{
 		ID: it.ID, Key: it.Key, Href: l.own(it), Lang: it.Language, HTML: l.citation(it), Links: outside(it),

@@ -14,7 +14,7 @@ import (
 	"vitrine/proxy/response"
 )
 
-// jsonList is a list, and with Item alone of its items a single one.
+// jsonList is a list, or a single item as a list of one.
 type jsonList struct {
 	Title string `json:"title"`
 	Count int    `json:"count"`
@@ -65,7 +65,7 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 	return append(append([]byte{'{'}, bytes.Join(members, []byte{','})...), '}'), nil
 }
 
-// jsonOf is an item for programs.
+// jsonOf returns an item for programs.
 func (l *listing) jsonOf(it *item) jsonItem {
 	one := jsonItem{
 		ID: it.ID, HTML: l.citation(it), Title: it.Text(), Authors: []jsonAuthor{}, Year: json.RawMessage(yearOf(it)), Type: it.Type, Subtype: it.Subtype,
@@ -126,7 +126,7 @@ func (l *listing) json(ctx context.Context) (*response.Body, error) {
 	return body, err
 }
 
-// encoded is a value as JSON. HTML in it stays as it is: it is no script.
+// encoded returns a value as JSON. HTML stays unescaped, since the answer is no script.
 func encoded(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -137,7 +137,7 @@ func encoded(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// jsonBody is a document of JSON.
+// jsonBody returns the body of a JSON document.
 func jsonBody(doc any, count int) (*response.Body, error) {
 	text, err := encoded(doc)
 	if err != nil {

@@ -106,10 +106,10 @@ func (b *bibtex) field(name, value string) {
 	b.close()
 }
 
-// inURL writes what would end a field, or begin a command, as in the path of a URL.
+// inURL escapes what would end a field or begin a command, as URLs do.
 var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", " ", "%20", "\n", "%0A", "\r", "%0D")
 
-// verbatim writes a field that is not TeX: what reads it takes it as it is.
+// verbatim writes a field that is not TeX: readers take its text as it is.
 func (b *bibtex) verbatim(name, value string) {
 	if value == "" {
 		return

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// unremarkable words of a title do not come into a citation key.
+// unremarkable are the words that a citation key skips in a title.
 var unremarkable = map[string]bool{
 	"a": true, "an": true, "the": true, "on": true, "of": true, "in": true, "to": true, "for": true, "and": true, "at": true,
 	"with": true, "from": true, "how": true, "why": true, "what": true, "is": true, "are": true, "by": true,

@@ -42,7 +42,7 @@ type Selection struct {
 	always *filter.Filter            // what no facet changes
 	chosen map[string]*filter.Filter // by parameter
 	snap   *view.Snapshot            // nil until On
-	whole  view.Selection            // all rows selected, as soon as they are asked for
+	whole  view.Selection            // all selected rows, once Selected has found them
 }
 
 // New returns a selection by a query that has all parameters that are in force.

@@ -26,8 +26,8 @@ type part struct {
 	postings []posting
 }
 
-// posting notes that a row has the word with that number. The row is doubled, and one more
-// if the word is in the title.
+// posting records that a row has a word, by the word's number. row is twice the number of
+// the row, plus one if the word is in the title.
 type posting struct{ word, row uint32 }
 
 func (p *part) read(read func(row int, add func(text string, title bool)), from, to int) {
@@ -91,8 +91,8 @@ func pack(parts []part, n int) *Index {
 	return x
 }
 
-// byWord lays the rows of each of the words, which are sorted, out behind each other, and
-// returns where those of each word end.
+// byWord returns the rows of all words, which are sorted, one word after the other, and where
+// those of each word end.
 func byWord(parts []part, words []string) (rows []uint32, ends []int) {
 	starts := make([]int, len(words)+1) // of the rows of word i; first their number, at i+1
 	total := 0
