@@ -231,7 +231,7 @@ func TestTriggersAreCoalesced(t *testing.T) {
 		stop := started(t, r)
 		time.Sleep(time.Minute)
 		for i := range 10 {
-			if err := r.Trigger(materialize.Request{Views: []string{"a"}, Full: i == 3}); err != nil {
+			if err := r.Trigger(materialize.Request{Views: []string{"a"}, Full: i == 0}); err != nil {
 				t.Error(err)
 			}
 		}
