@@ -40,10 +40,11 @@ type Directory struct {
 type unit struct {
 	entry     bson.RawValue // zero: hidden
 	parents   []string
-	ancestors []string // visible ones, the unit itself included
+	ancestors []bson.RawValue // ids of visible ones, the unit itself included
 }
 
-// NewDirectory reads the documents of the collections persons, groups and projects.
+// NewDirectory reads the documents of the collections persons, groups and projects. The
+// directory keeps pointing into them, so they must not change afterwards.
 func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 	if o.Topics == "" {
 		o.Topics = "catalog.topics"
@@ -96,7 +97,7 @@ func (d *Directory) Digest() uint64 {
 		add(string(u.entry.Value))
 		count(len(u.ancestors))
 		for _, above := range u.ancestors {
-			add(above)
+			add(string(above.Value))
 		}
 	}
 	return h.Sum64()
@@ -138,13 +139,12 @@ func (d *Directory) addUnit(doc bson.Raw) {
 
 // ancestors returns a unit and those above it, without hidden ones. Units that are each
 // other's parents end the climb.
-func (d *Directory) ancestors(id string) []string {
-	var visible []string
+func (d *Directory) ancestors(id string) (visible []bson.RawValue) {
 	climbed := []string{id}
 	for i := 0; i < len(climbed); i++ {
 		u, known := d.units[climbed[i]]
 		if known && !u.entry.IsZero() {
-			visible = append(visible, climbed[i])
+			visible = append(visible, raw.NewString(climbed[i]))
 		}
 		for _, parent := range u.parents {
 			if !slices.Contains(climbed, parent) {
@@ -199,10 +199,15 @@ func projectEntry(doc bson.Raw) bson.RawValue {
 
 // entry builds a document of the texts that are not empty, given as key, value pairs.
 func entry(pairs ...string) bson.RawValue {
+	size := 5
+	for _, s := range pairs {
+		size += len(s) + 4
+	}
 	var b raw.Builder
+	b.Grow(size)
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			b.Add(pairs[i], raw.NewString(pairs[i+1]))
+			b.AddString(pairs[i], pairs[i+1])
 		}
 	}
 	return b.Finish(bson.TypeEmbeddedDocument)

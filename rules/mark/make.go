@@ -42,7 +42,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	}
 	for _, field := range []string{"type", "subtype"} {
 		if code := identifier(valueOf(record, field)); code != "" {
-			b.Add(field, raw.NewString(code))
+			b.AddString(field, code)
 		}
 	}
 	d.addUnits(&b, d.unitsOf(view, record))
@@ -68,7 +68,7 @@ func yearOf(v bson.RawValue, zone *time.Location) int32 {
 	var year int64
 	switch v.Type {
 	case bson.TypeString:
-		s := strings.TrimSpace(display.Text(v))
+		s := strings.TrimSpace(scalar(v))
 		for year = 0; s != "" && s[0] >= '0' && s[0] <= '9' && year <= 9999; s = s[1:] {
 			year = year*10 + int64(s[0]-'0')
 		}
@@ -124,8 +124,8 @@ func (d *Directory) namesOf(stored bson.RawValue, memberships bool) (ids []strin
 
 // addUnits adds the units, and them with their ancestors.
 func (d *Directory) addUnits(b *raw.Builder, ids []string) {
-	var entries []bson.RawValue
-	var own, in []string
+	n := min(len(ids), maxList)
+	own, entries, in := make([]string, 0, n), make([]bson.RawValue, 0, n), make([]bson.RawValue, 0, 2*n)
 	for _, id := range ids {
 		if slices.Contains(own, id) || len(own) == maxList {
 			continue
@@ -133,21 +133,17 @@ func (d *Directory) addUnits(b *raw.Builder, ids []string) {
 		own = append(own, id)
 		u, known := d.units[id]
 		if !known {
-			u = unit{entry: entry("id", id), ancestors: []string{id}}
+			u = unit{entry: entry("id", id), ancestors: []bson.RawValue{raw.NewString(id)}}
 		}
 		entries = append(entries, u.entry)
 		for _, above := range u.ancestors {
-			if !slices.Contains(in, above) {
+			if !slices.ContainsFunc(in, above.Equal) {
 				in = append(in, above)
 			}
 		}
 	}
 	addList(b, "units", entries)
-	var names []bson.RawValue
-	for _, id := range in {
-		names = append(names, raw.NewString(id))
-	}
-	addList(b, "in", names)
+	addList(b, "in", in)
 }
 
 // personsOf returns the entries of a record's public persons of ours.
@@ -210,14 +206,9 @@ func found(entries []bson.RawValue, e bson.RawValue) []bson.RawValue {
 
 // addList adds an array of values, unless there are none.
 func addList(b *raw.Builder, name string, values []bson.RawValue) {
-	if len(values) == 0 {
-		return
+	if len(values) > 0 {
+		b.AddArray(name, values)
 	}
-	var list raw.Builder
-	for _, v := range values {
-		list.Push(v)
-	}
-	b.Add(name, list.Finish(bson.TypeArray))
 }
 
 // each yields the elements of an array, or a single value.
@@ -244,7 +235,7 @@ func valueOf(doc bson.Raw, field string) bson.RawValue {
 
 // identifier returns a scalar as text; "" for what identifies nothing.
 func identifier(v bson.RawValue) string {
-	if s := display.Text(v); v.Type != bson.TypeBoolean && len(s) <= maxText {
+	if s := scalar(v); v.Type != bson.TypeBoolean && len(s) <= maxText {
 		return s
 	}
 	return ""
@@ -252,7 +243,7 @@ func identifier(v bson.RawValue) string {
 
 // text returns a scalar as text without blanks around it, cut to maxText.
 func text(v bson.RawValue) string {
-	s := strings.TrimSpace(display.Text(v))
+	s := strings.TrimSpace(scalar(v))
 	if len(s) <= maxText {
 		return s
 	}
@@ -261,6 +252,14 @@ func text(v bson.RawValue) string {
 		s = s[:len(s)-1]
 	}
 	return s
+}
+
+// scalar returns a scalar as text, which is valid as long as the value is.
+func scalar(v bson.RawValue) string {
+	if v.Type == bson.TypeString {
+		return raw.Text(v) // most are text, which needs no copy
+	}
+	return display.Text(v)
 }
 
 // number returns an int32 as a value.

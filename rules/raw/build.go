@@ -31,6 +31,25 @@ func (b *Builder) Add(name string, v bson.RawValue) {
 	b.buf = append(b.buf, v.Value...)
 }
 
+// AddString adds a string with a name, to a document.
+func (b *Builder) AddString(name, s string) {
+	b.Add(name, bson.RawValue{Type: bson.TypeString})
+	b.buf = binary.LittleEndian.AppendUint32(b.buf, uint32(len(s)+1))
+	b.buf = append(append(b.buf, s...), 0)
+}
+
+// AddArray adds an array of values with a name, to a document.
+func (b *Builder) AddArray(name string, values []bson.RawValue) {
+	b.Add(name, bson.RawValue{Type: bson.TypeArray})
+	start := len(b.buf)
+	b.buf = append(b.buf, 0, 0, 0, 0)
+	for i, v := range values {
+		b.Add(strconv.Itoa(i), v)
+	}
+	b.buf = append(b.buf, 0)
+	binary.LittleEndian.PutUint32(b.buf[start:], uint32(len(b.buf)-start))
+}
+
 // Copy adds the elements of a document whose names keep accepts. The error is that the
 // document cannot be read to its end.
 func (b *Builder) Copy(doc bson.Raw, keep func(name string) bool) error {

@@ -1,7 +1,9 @@
 package raw_test
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -56,6 +58,28 @@ func TestEditsOfBrokenDocuments(t *testing.T) {
 		}
 		if _, err := raw.ID(d); !errors.Is(err, raw.ErrNoID) {
 			t.Errorf("ID of %s: %v", name, err)
+		}
+	}
+}
+
+// TestBuilderNests: strings and arrays that a Builder writes in place are those that it
+// adds as values.
+func TestBuilderNests(t *testing.T) {
+	for _, texts := range [][]string{{}, {""}, {"a", "b\x00c", "ä"}, slices.Repeat([]string{"x"}, 120)} {
+		var got, want, list raw.Builder
+		var values []bson.RawValue
+		for _, s := range texts {
+			values = append(values, raw.NewString(s))
+			list.Push(raw.NewString(s))
+			got.AddString(s, s)
+			want.Add(s, raw.NewString(s))
+		}
+		got.AddArray("list", values)
+		got.AddString("last", "z")
+		want.Add("list", list.Finish(bson.TypeArray))
+		want.Add("last", raw.NewString("z"))
+		if g, w := got.Document(), want.Document(); !bytes.Equal(g, w) {
+			t.Errorf("got  % x\nwant % x", []byte(g), []byte(w))
 		}
 	}
 }
