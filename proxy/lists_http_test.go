@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/proxy/lists/element"
+	"vitrine/proxy/lists/page"
 )
 
 // TestListRefusals: what cannot be answered is a 400 or 404 that says why.
@@ -121,6 +124,25 @@ func TestListHTTP(t *testing.T) {
 	}
 	if got := s.list("/lists/activities.json?page=1000"); len(got.Items) != 0 || got.Links["prev"] == "" || got.Links["next"] != "" {
 		t.Errorf("beyond the end: %d items, %v", len(got.Items), got.Links)
+	}
+}
+
+// TestListFilesStay: a file that its path names by content never changes; all others may.
+func TestListFilesStay(t *testing.T) {
+	s := openLists(t, nil)
+	want := map[string]bool{}
+	for _, f := range element.Files() {
+		want[f.Path] = f.Immutable
+	}
+	for _, f := range page.Files() {
+		want[f.Path] = true
+	}
+	for path, immutable := range want {
+		res := s.get(path)
+		control := res.Header.Get("Cache-Control")
+		if res.StatusCode != http.StatusOK || strings.HasSuffix(control, ", immutable") != immutable || immutable && !strings.Contains(control, "max-age=31536000") {
+			t.Errorf("%s: %s, Cache-Control %q", path, res.Status, control)
+		}
 	}
 }
 
