@@ -90,6 +90,16 @@ func (f *Folder) Each(text string, yield func(word []byte)) {
 	f.next(0, separator)
 }
 
+// AppendKey appends what sorts a text by its words: those of terms, folded, each followed by
+// a blank. It appends nothing for a text without words.
+func (f *Folder) AppendKey(dst []byte, text string) []byte {
+	terms := f.terms
+	f.terms = true
+	f.Each(text, func(word []byte) { dst = append(append(dst, word...), ' ') })
+	f.terms = terms
+	return dst
+}
+
 // next adds a character to what is at hand, or yields that first.
 func (f *Folder) next(r rune, class class) {
 	if class != character && len(f.run) > 0 {

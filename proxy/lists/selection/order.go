@@ -76,20 +76,25 @@ type level struct {
 	titled    bool // the parts are groups with titles
 }
 
+// reader yields up to limit rows of a part, all if it is 0, from an offset on in an order.
+type reader func(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error]
+
 // order returns how the listing is divided, and the order within each part. Rows of a view
 // are in the order of its stored years, which the records may have in any type, so that
 // lists by year are divided by those of the marks.
-func (l *Selection) order() (levels []level, within func(view.Selection) view.Selection) {
+func (l *Selection) order() (levels []level, within reader) {
 	sort, group := l.query.Text(params.Sort), l.query.Text(params.Group)
 	if group != params.None {
 		levels = append(levels, level{group, group != params.Year || sort == params.Year, true})
 	}
 	field, down := strings.CutPrefix(sort, "-")
 	if field == params.Relevance {
-		return levels, view.Selection.ByRelevance
+		return levels, func(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
+			return part.ByRelevance().Rows(ctx, offset, limit)
+		}
 	}
 	if path, ok := sortPaths[field]; ok {
-		return levels, func(s view.Selection) view.Selection { return s.By(raw.Sort{{Path: path, Desc: down}}) }
+		return levels, l.byText(path, down)
 	}
 	if field == params.Type {
 		if group != field {
@@ -104,11 +109,10 @@ func (l *Selection) order() (levels []level, within func(view.Selection) view.Se
 	for _, path := range dayPaths[l.about.View] {
 		days = append(days, raw.SortField{Path: path, Desc: down})
 	}
-	return levels, func(s view.Selection) view.Selection { return s.By(days) }
+	return levels, func(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
+		return part.By(days).Rows(ctx, offset, limit)
+	}
 }
-
-// sortPaths are the paths of orders that compare row by row.
-var sortPaths = map[string]raw.Path{"title": mustPath("title"), "author": mustPath("authors.0.last")}
 
 // dayPaths are the paths by which rows of one year are ordered, by view.
 var dayPaths = map[string][]raw.Path{
@@ -128,7 +132,7 @@ func mustPath(text string) raw.Path {
 // walk yields entries. It skips as many as are to be skipped without reading them.
 type walk struct {
 	*Selection
-	within     func(view.Selection) view.Selection
+	within     reader
 	skip, left int // left is negative without a limit
 	yield      func(Entry, error) bool
 }
@@ -187,7 +191,7 @@ func (w *walk) below(ctx context.Context, levels []level, so []*filter.Filter, g
 
 // rows yields the rows of a part.
 func (w *walk) rows(ctx context.Context, selected view.Selection, group string) (more bool, err error) {
-	for row, err := range w.within(selected).Rows(ctx, w.skip, max(w.left, 0)) {
+	for row, err := range w.within(ctx, selected, w.skip, max(w.left, 0)) {
 		if w.left == 0 || err != nil {
 			return false, err
 		}
