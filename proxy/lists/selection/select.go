@@ -60,15 +60,11 @@ func (l *Selection) On(snap *view.Snapshot) *Selection {
 
 // compile makes the filters.
 func (l *Selection) compile() error {
-	var parts bson.D
+	all := bson.A{bson.D{}}
 	for _, operator := range []struct{ param, name string }{{params.IDs, "$in"}, {params.Exclude, "$nin"}} {
 		if texts := l.query.Values(operator.param); len(texts) > 0 {
-			parts = append(parts, bson.E{Key: "$and", Value: bson.A{IDs(operator.name, texts)}})
+			all = append(all, IDs(operator.name, texts))
 		}
-	}
-	all := bson.A{bson.D{}}
-	for _, part := range parts {
-		all = append(all, bson.D{part})
 	}
 	if l.about.Kind != "" {
 		all = append(all, l.among(l.about.Kind, []string{l.about.ID}))
