@@ -1,6 +1,8 @@
 package proxy_test
 
 import (
+	"crypto/sha512"
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -230,6 +232,24 @@ func TestOEmbedAddresses(t *testing.T) {
 		res := s.get("/oembed?maxwidth=300&url=" + url.QueryEscape(address))
 		if res.StatusCode != want || want == 200 && !strings.Contains(string(res.body), `width=\"300\"`) && !strings.Contains(string(res.body), `\u003ciframe`) {
 			t.Errorf("%s: %s %s", address, res.Status, res.body)
+		}
+	}
+}
+
+// TestElementFiles: the index says where the element's files are under paths that never change.
+func TestElementFiles(t *testing.T) {
+	s := openLists(t, nil)
+	var index struct {
+		Element []struct{ Href, Integrity string }
+	}
+	if err := jsonOf(s.get("/lists.json").body, &index); err != nil || len(index.Element) != 2 {
+		t.Fatalf("%+v, %v", index, err)
+	}
+	for _, f := range index.Element {
+		res := s.get(strings.TrimPrefix(f.Href, "https://data.example"))
+		sum := sha512.Sum384(res.body)
+		if want := "sha384-" + base64.StdEncoding.EncodeToString(sum[:]); f.Integrity != want || !strings.HasSuffix(res.Header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: integrity %s, want %s; %s", f.Href, f.Integrity, want, res.Header.Get("Cache-Control"))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/lists/element"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
@@ -53,7 +54,7 @@ func (l *Lists) overview(base string, start bool, f face, q params.Query) (respo
 		switch {
 		case f.suffix == ".json":
 			return jsonBody(map[string]any{
-				"sections": jsonSections(o.Sections), "generation": o.Generation, "as_of": o.AsOf.UTC(), "self": o.Self,
+				"sections": jsonSections(o.Sections), "element": elementFiles(base), "generation": o.Generation, "as_of": o.AsOf.UTC(), "self": o.Self,
 			}, 0)
 		case start:
 			return response.Bytes(page.Start(o)), nil
@@ -136,6 +137,14 @@ func jsonSections(all []page.Section) (sections []map[string]any) {
 		sections = append(sections, map[string]any{"title": s.Title, "lists": lists})
 	}
 	return sections
+}
+
+// elementFiles are the script and the style of the element, under paths that never change.
+func elementFiles(base string) (files []map[string]string) {
+	for _, f := range []element.File{element.Script(), element.Style()} {
+		files = append(files, map[string]string{"href": base + f.Path, "integrity": f.Integrity})
+	}
+	return files
 }
 
 // mostURLs is how many addresses a sitemap may have (sitemaps.org).
