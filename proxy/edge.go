@@ -52,7 +52,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 // measured refuses a URL that is longer than it may be. The server's buffer, which
 // has room for headers too, would let it pass.
 func (s *Server) measured(c *fiber.Ctx) error {
-	if n := len(c.Request().RequestURI()); n > s.options.Limits.URLBytes {
+	if n := len(c.Request().Header.RequestURI()); n > s.options.Limits.URLBytes {
 		return fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, s.options.Limits.URLBytes))
 	}
 	return nil

@@ -2,6 +2,7 @@ package lists
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/url"
 	"strings"
@@ -52,6 +53,10 @@ func (l *Lists) Plan(ctx context.Context, r Request) (response.Plan, error) {
 		p, err = l.overview(r.Base, name == "", f, q)
 	} else {
 		p, err = l.plan(ctx, r.Base, parts, f, q)
+	}
+	if !open && parts[0] == "items" && errors.Is(err, rules.ErrNotFound) { // the suffix may belong to the id
+		parts[last], open = name+f.suffix, true
+		p, err = l.plan(ctx, r.Base, parts, negotiated(r.Accept), q)
 	}
 	if open {
 		p.Negotiated = "Accept"

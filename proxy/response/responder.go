@@ -102,7 +102,7 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 
 // serve answers from the snapshots that are current.
 func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
-	url := c.Request().RequestURI() // ristretto keeps hashes only
+	url := c.Request().Header.RequestURI() // as sent: that of the request decodes %2F. ristretto keeps hashes only
 	if caller.Variant != "" {
 		url = append(append(slices.Clip(url), ' '), caller.Variant...)
 	}

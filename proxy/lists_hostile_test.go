@@ -1,0 +1,84 @@
+package proxy_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/url"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// withActivities adds activities to those of the demo.
+func withActivities(t testing.TB, more ...bson.D) func(string, []bson.Raw) []bson.Raw {
+	return func(collection string, docs []bson.Raw) []bson.Raw {
+		for _, d := range more {
+			if collection == "activities" {
+				raw, err := bson.Marshal(d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				docs = append(docs, raw)
+			}
+		}
+		return docs
+	}
+}
+
+// article is an activity of an id.
+func article(id any, title string) bson.D {
+	return bson.D{
+		{Key: "_id", Value: id}, {Key: "type", Value: "publication"}, {Key: "subtype", Value: "article"}, {Key: "title", Value: title}, {Key: "year", Value: 2021},
+		{Key: "rendered", Value: bson.D{{Key: "web", Value: "<a href='/activities/view/x'>" + title + "</a>"}, {Key: "print", Value: title}}},
+	}
+}
+
+// TestItemAddresses: an item has its page at the address that lists give it, whatever
+// characters its id has.
+func TestItemAddresses(t *testing.T) {
+	ids := []any{"a/b", "a/../b", "\"><script>x</script>", "ü ä", "a%2Fb", "a,b", `a\b`, "a?b#c", 12345, int64(1) << 40, "x.json", "x.csl.json", "ids"}
+	var records []bson.D
+	for _, id := range ids {
+		records = append(records, article(id, "Xyzzy"))
+	}
+	s := openLists(t, withActivities(t, records...))
+	got := s.list("/lists/activities.json?q=xyzzy&limit=200")
+	if len(got.Items) != len(ids) {
+		t.Errorf("%d items, want %d", len(got.Items), len(ids))
+	}
+	for _, it := range got.Items {
+		address, err := url.Parse(it.Links["page"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, suffix := range []string{"", ".json", ".csl.json", ".bib"} {
+			if res := s.get(address.EscapedPath() + suffix); res.StatusCode != 200 {
+				t.Errorf("%s%s of %q: %s", address.EscapedPath(), suffix, it.ID, res.Status)
+			}
+		}
+		if one := s.list(address.EscapedPath() + ".json"); len(one.Items) != 1 || one.Items[0].ID != it.ID {
+			t.Errorf("%s.json is not %q: %v", address.EscapedPath(), it.ID, one.Items)
+		}
+	}
+}
+
+// TestFeedsAreXML: characters that XML may not have do not spoil a feed.
+func TestFeedsAreXML(t *testing.T) {
+	s := openLists(t, withActivities(t, article("hostile", "Xyzzy \x00\x01\x08\x1b\x7f\u0085\u2028\ufffe\uffff ]]> end")))
+	for _, target := range []string{"/lists/activities.atom?q=xyzzy", "/lists/activities.rss?q=xyzzy"} {
+		body := s.get(target).body
+		if bytes.ContainsRune(body, '\ufffe') || bytes.ContainsRune(body, '\uffff') {
+			t.Errorf("%s has what is no character", target)
+		}
+		d := xml.NewDecoder(bytes.NewReader(body))
+		for {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", target, err)
+			}
+		}
+	}
+}
