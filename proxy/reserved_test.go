@@ -46,6 +46,8 @@ func TestReservedFields(t *testing.T) {
 	}
 	for _, target := range []string{
 		"/api/activities?columns=_list.type", "/api/activities?aggregate=_list.type", "/api/activities?filter[_list.type]=reserved", "/api/activities?json=" + url.QueryEscape(`{"$or":[{"_list":{"$exists":true}}]}`),
+		"/api/activities?json=" + url.QueryEscape(`{"$expr":{"$eq":["$_list.type","reserved"]}}`), "/api/activities?json=" + url.QueryEscape(`{"$or":[{"$expr":{"$gt":["$$ROOT._list",1]}}]}`),
+		"/api/activities?json=" + url.QueryEscape(`{"$nor":[{"year":1},{"_resolved.persons":1}]}`), "/api/search/persons?json=" + url.QueryEscape(`{"$expr":{"$ne":["$$CURRENT._resolved.persons.name",[]]}}`),
 		"/api/users/ann?columns=_list", "/api/projects?columns=_list", "/api/projects?filter[_resolved.persons.name]=reserved", "/api/projects?aggregate=_list.persons.name",
 		"/api/search/persons?columns=_list.persons", "/api/search/activities?aggregate=_list.type", "/api/search/activities?json=" + url.QueryEscape(`{"_list":{"$elemMatch":{"public":true}}}`),
 	} {

@@ -115,22 +115,29 @@ func (p Params) checkPath(param, path string) {
 	case strings.Count(path, ".") >= maxPathParts:
 		p.refuse(param, Printable(path), "has more than %d parts", maxPathParts)
 	}
-	p.checkReserved(param, path)
 	for part := range strings.SplitSeq(path, ".") {
 		if part == "" || part[0] == '$' || strings.IndexByte(part, 0) >= 0 {
 			p.refuse(param, Printable(path), "is not the path of a stored field")
 		}
 	}
-	if reason := p.hidden.Refusal(path); reason != "" {
+	if reason := p.refusal(path); reason != "" {
 		p.refuse(param, Printable(path), "%s", reason)
 	}
 }
 
-// checkReserved refuses the fields that hold this program's own notes in a row.
-func (p Params) checkReserved(param, path string) {
-	if top, _, _ := strings.Cut(path, "."); rules.Reserved(top) {
-		p.refuse(param, Printable(path), "is not the path of a stored field")
+// refusal returns why the caller may not name a path, "" if it may: the fields that hold
+// this program's own notes in a row are for no caller, others may be hidden. Positions in the
+// lists of a filter may stand before the path.
+func (p Params) refusal(path string) string {
+	for part := range strings.SplitSeq(path, ".") {
+		if rules.Reserved(part) {
+			return "is not the path of a stored field"
+		}
+		if strings.Trim(part, "0123456789") != "" {
+			break
+		}
 	}
+	return p.hidden.Refusal(path)
 }
 
 // projectionOf shows one path.

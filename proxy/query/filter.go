@@ -69,9 +69,6 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 		param = filterParam
 		f = p.Checked(compile(tree.document(p), r.callers(p, param)))
 	}
-	for _, path := range f.Paths() {
-		p.checkReserved(param, path)
-	}
 	p.addPaths(f.Paths()...)
 	return f
 }
@@ -111,8 +108,9 @@ func compile(d bson.D, o filter.Options) (*filter.Filter, error) {
 // fields cannot have it.
 func (r Reader) callers(p Params, param string) filter.Options {
 	o := r.options(param)
+	o.Refusal = p.refusal
 	if p.hidden != nil {
-		o.Refusal, o.Foreign = p.hidden.Refusal, false
+		o.Foreign = false
 	}
 	return o
 }
