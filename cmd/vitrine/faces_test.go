@@ -29,7 +29,8 @@ type cited struct {
 
 // TestFaces has the exports of the demo's list of activities read by the parsers of
 // testdata/faces. They have to find each public record once, in the same order in all of
-// them, with the title, the authors and the year that it is stored with.
+// them, with the title, the authors and the year that it is stored with. Feeds have to be
+// well-formed and have the newest items of the list.
 func TestFaces(t *testing.T) {
 	if os.Getenv(envFaces) == "" {
 		t.Skip("needs npm and its registry: set " + envFaces + "=1")
@@ -41,7 +42,8 @@ func TestFaces(t *testing.T) {
 	s := startServer(t, t.TempDir(), "--demo").ready()
 	for name, path := range map[string]string{
 		"list.bib": "activities.bib", "list.latex.bib": "activities.bib?latex=1", "list.ris": "activities.ris",
-		"list.csl.json": "activities.csl.json", "list.jsonld": "activities.jsonld",
+		"list.csl.json": "activities.csl.json", "list.jsonld": "activities.jsonld", "list.csv": "activities.csv", "list.json": "activities.json?limit=50",
+		"list.atom": "activities.atom", "list.rss": "activities.rss", "list.feed.json": "activities.feed.json",
 	} {
 		status, body := s.get("/lists/" + path)
 		if status != http.StatusOK {
@@ -58,7 +60,7 @@ func TestFaces(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "expected.json"), expected, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, call := range []string{"npm install --ignore-scripts --no-audit --no-fund --no-package-lock", "node check.mjs ."} {
+	for _, call := range []string{"xmllint --noout list.atom list.rss", "npm install --ignore-scripts --no-audit --no-fund --no-package-lock", "node check.mjs .", "node feeds.mjs ."} {
 		words := strings.Fields(call)
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 		cmd.Dir = dir
