@@ -57,6 +57,7 @@ func printTour(w io.Writer, public, admin string) {
 	for _, path := range tour {
 		fmt.Fprintf(w, "  curl -g '%s%s'\n", base, path)
 	}
+	fmt.Fprintf(w, "Lists for web pages, to see and to embed:\n  %s/\n", base)
 	fmt.Fprintf(w, "All of the API, to read and to try:\n  %s/docs\n", base)
 	if admin != "" {
 		fmt.Fprintf(w, "For the operator:\n  curl http://%s/metrics\n  curl http://%s/admin/views\n", admin, admin)
