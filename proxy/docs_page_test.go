@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -18,34 +16,9 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-)
 
-// browser starts the machine's Chromium, or skips the test.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	var path string
-	for _, name := range []string{"chromium", "chromium-headless-shell", "headless-shell", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("no Chromium on this machine to look at the page with")
-	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path))
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // which root cannot have
-	}
-	started, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(started)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return ctx
-}
+	"vitrine/proxy/browsertest"
+)
 
 // visit is a tab, and what it did.
 type visit struct {
@@ -171,7 +144,7 @@ const flaws = `(() => {
 // TestPageInABrowser looks at the page as a reader does, on a screen and on a phone.
 func TestPageInABrowser(t *testing.T) {
 	t.Parallel()
-	chrome := browser(t)
+	chrome := browsertest.Start(t)
 	o := options(t)
 	o.Auth.APIKey = "Right"
 	base := serving(t, open(t, institute(t), o))
@@ -196,7 +169,7 @@ func TestPageInABrowser(t *testing.T) {
 // TestPageTries: a form of the page asks the API, with the key that was entered.
 func TestPageTries(t *testing.T) {
 	t.Parallel()
-	chrome := browser(t)
+	chrome := browsertest.Start(t)
 	o := options(t)
 	o.Auth.APIKey = "Right"
 	base := serving(t, open(t, institute(t), o))
@@ -242,7 +215,7 @@ func text(t *testing.T, tab *visit, selector string) string {
 // TestPageFinds: the contents show what has the words looked for.
 func TestPageFinds(t *testing.T) {
 	t.Parallel()
-	chrome := browser(t)
+	chrome := browsertest.Start(t)
 	base := serving(t, open(t, institute(t), options(t)))
 	tab := newTab(t, chrome, 1280)
 	tab.do(t, chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#find"), "Membership in_past"))
@@ -259,7 +232,7 @@ func TestPageFinds(t *testing.T) {
 // TestPageWithoutScript: everything can be read; nothing is there that would not work.
 func TestPageWithoutScript(t *testing.T) {
 	t.Parallel()
-	chrome := browser(t)
+	chrome := browsertest.Start(t)
 	base := serving(t, open(t, institute(t), options(t)))
 	tab := newTab(t, chrome, 1280)
 	instruct(t, tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

@@ -92,7 +92,7 @@ func probes() []string {
 			}
 		}
 	}
-	for _, target := range []string{"users/ada", "users/66c000000000000000000011", "users/adam", "users/new", "users/nobody", "user-units/ada", "user-units/new"} {
+	for _, target := range []string{"users/ada", "users/66c000000000000000000011", "users/adam", "users/new", "users/unknown", "user-units/ada", "user-units/new"} {
 		add("/api/" + target)
 		for _, path := range paths {
 			add("/api/"+target+"?columns[]=%s", path)

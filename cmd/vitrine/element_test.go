@@ -17,6 +17,8 @@ import (
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"vitrine/proxy/browsertest"
 )
 
 // fullElement is an element with everything that it can do.
@@ -82,7 +84,7 @@ func shoot(v *tab, name string) {
 
 // TestPageElement shows the element to visitors of several kinds of pages.
 func TestPageElement(t *testing.T) {
-	chrome, data := browser(t), listHost(t).base
+	chrome, data := browsertest.Start(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
 		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "copies": elementCopies,
 		"refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
@@ -143,7 +145,7 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 // visitor too, and the links of the pager lead where they say.
 func TestPageElementKeepsTheList(t *testing.T) {
 	data := listHost(t)
-	v := newTab(t, browser(t), 1280)
+	v := newTab(t, browsertest.Start(t), 1280)
 	v.open(website(t, data.base, fullElement))
 	v.await(listShown)
 	first := eval[string](v, listItems)
@@ -366,7 +368,7 @@ const violations = `(async () => {
 // in its states, light and dark, narrow and wide.
 func TestFacesElementAccessible(t *testing.T) {
 	source := axe(t)
-	data, chrome := listHost(t).base, browser(t)
+	data, chrome := listHost(t).base, browsertest.Start(t)
 	pages := map[string]string{
 		"element":  fullElement,
 		"isolated": strings.Replace(fullElement, "search", "isolate search", 1),

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,32 +19,18 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"vitrine/proxy/browsertest"
 	"vitrine/proxy/lists/element"
 	"vitrine/proxy/lists/page"
 )
 
-// browser starts the machine's Chromium, or skips the test.
+// browser starts Chromium, or skips the test.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes its time")
 	}
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no Chromium on this machine to look at the pages with")
-	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path))
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // which root cannot have
-	}
-	started, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(started)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return ctx
+	return browsertest.Start(t)
 }
 
 // tab is a tab of the browser, and what its pages complained about.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"vitrine/proxy/browsertest"
 )
 
 // envFaces turns on the tests with programs of others. It may name a folder where they are
@@ -72,7 +74,7 @@ func checkAccessible(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chrome, root := browser(t), serving(t, builderAnswers())
+	chrome, root := browsertest.Start(t), serving(t, builderAnswers())
 	for _, width := range []int64{390, 1280} {
 		for _, scheme := range []string{"light", "dark"} {
 			v := newTab(t, chrome, width, scheme)
