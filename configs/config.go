@@ -352,10 +352,12 @@ type Log struct {
 	Requests bool `yaml:"requests" default:"true"`
 }
 
-// Rules is about how activities are rendered.
+// Rules is about how activities are rendered and records are cited.
 type Rules struct {
 	// File with the rendering rules. Empty: the built-in ones.
 	File string `yaml:"file"`
+	// File with the mapping rules, by which public lists read records as citations. Empty: the built-in ones.
+	CiteFile string `yaml:"cite_file"`
 }
 
 // Shutdown is the way down after SIGTERM.

@@ -18,6 +18,7 @@ import (
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/rules/access"
+	"vitrine/rules/cite"
 	"vitrine/rules/label"
 	"vitrine/rules/osiris"
 	"vitrine/rules/render"
@@ -203,13 +204,30 @@ func loadLabels(cfg configs.Labels) (builtIn, own *label.Sets, err error) {
 
 // loadRules reads the rendering rules: the configured file, or the built-in ones.
 func loadRules(cfg configs.Rules) (*render.Rules, error) {
-	name, src := rulesfile.Default()
-	if cfg.File != "" {
-		var err error
-		if src, err = os.ReadFile(cfg.File); err != nil {
-			return nil, fmt.Errorf("rules.file: %w", err)
-		}
-		name = cfg.File
+	name, src, err := readRules("rules.file", cfg.File, rulesfile.Default)
+	if err != nil {
+		return nil, err
 	}
 	return render.Parse(name, src)
+}
+
+// loadCite reads the mapping rules: the configured file, or the built-in ones.
+func loadCite(cfg configs.Rules) (*cite.Rules, error) {
+	name, src, err := readRules("rules.cite_file", cfg.CiteFile, rulesfile.Cite)
+	if err != nil {
+		return nil, err
+	}
+	return cite.Load(name, src)
+}
+
+// readRules reads the file that a setting names, or returns what is built in without one.
+func readRules(setting, file string, builtIn func() (string, []byte)) (name string, src []byte, err error) {
+	if file == "" {
+		name, src = builtIn()
+		return name, src, nil
+	}
+	if src, err = os.ReadFile(file); err != nil {
+		return "", nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	return file, src, nil
 }

@@ -22,7 +22,6 @@ import (
 	"vitrine/cmd/vitrine/internal/asynclog"
 	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
-	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
@@ -177,7 +176,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.settings, err = p.institute.settings(ctx); err != nil {
 		return nil, err
 	}
-	if p.cite, err = cite.Load(rulesfile.Cite()); err != nil {
+	if p.cite, err = loadCite(cfg.Rules); err != nil {
 		return nil, err
 	}
 	o := view.Options{

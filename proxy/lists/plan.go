@@ -113,8 +113,9 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f face, q
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		return f.build(ls.on(snap), ctx)
 	}
+	query := []string{"list", base, about.path, f.suffix, ls.asked.String(), l.o.Cite.Fingerprint}
 	return response.Plan{
-		View: about.view, Also: about.also(), Query: "list\x00" + base + "\x00" + about.path + "\x00" + f.suffix + "\x00" + ls.asked.String(),
+		View: about.view, Also: about.also(), Query: strings.Join(query, "\x00"),
 		Build: build, ContentType: f.media, Headers: ls.headers(),
 	}, nil
 }

@@ -5,8 +5,10 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules"
@@ -24,7 +26,9 @@ func Load(name string, src []byte) (*Rules, error) {
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
 	l := &loader{Reader: reader, slots: baseSlots(), kinds: make(map[string]*kind)}
-	r := &Rules{view: rules.ViewActivities, views: make(map[string]*kind)}
+	r := &Rules{
+		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36), view: rules.ViewActivities, views: make(map[string]*kind),
+	}
 	l.file(top, r)
 	if err := l.Err(); err != nil {
 		return nil, err

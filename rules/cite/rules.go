@@ -7,6 +7,9 @@ import (
 
 // Rules are compiled mapping rules for the rows of one view.
 type Rules struct {
+	// Fingerprint is of the file: other rules have another one.
+	Fingerprint string
+
 	view                   string
 	slots                  map[string]int // of stored fields, in Item.values
 	subtypes, types, views map[string]*kind
