@@ -170,6 +170,19 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	return next
 }
 
+// warmWords builds the words of the first snapshot, which is shown without them. It
+// returns false if there is no snapshot yet.
+func (v *view) warmWords() bool {
+	first := v.current.Load()
+	if first == nil {
+		return false
+	}
+	if first.memory != nil {
+		v.builder.WarmWords(first.memory)
+	}
+	return true
+}
+
 func (v *view) recordMeta(meta origin.Meta) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

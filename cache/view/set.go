@@ -147,8 +147,11 @@ func (s *Set) keep(ctx context.Context, v *view) {
 	if s.o.Mode != Auto { // loadInTurn did
 		s.readFile(v)
 	}
-	for {
+	for searchable := false; ; {
 		s.refresh(ctx, v)
+		if !searchable && ctx.Err() == nil {
+			searchable = v.warmWords()
+		}
 		select {
 		case <-ctx.Done():
 			return

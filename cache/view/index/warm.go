@@ -47,7 +47,8 @@ func splitWarm(def *Definition) (w warmth, err error) {
 }
 
 // Warm builds the fragments and indexes of a snapshot that is about to be shown: those
-// of the definition, and those in use of the snapshot before, which may be nil.
+// of the definition, and those in use of the snapshot before. If there is none, clients
+// wait for the snapshot: its words are left to WarmWords.
 func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 	for _, seg := range next.segments {
 		for _, kind := range b.warm.fragments {
@@ -59,11 +60,19 @@ func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 		for _, path := range b.warm.searched {
 			seg.texts(path, seg.pathIndex(path), true)
 		}
-		if b.def.Words != nil {
-			seg.words(b.def, runtime.GOMAXPROCS(0))
-		}
 	}
 	if before != nil {
+		b.WarmWords(next)
 		b.inherit(ctx, before, next)
+	}
+}
+
+// WarmWords builds the words of a snapshot's rows. Searches wait for what it builds.
+func (b *Builder) WarmWords(s *Snapshot) {
+	if b.def.Words == nil {
+		return
+	}
+	for _, seg := range s.segments {
+		seg.words(b.def, runtime.GOMAXPROCS(0))
 	}
 }
