@@ -42,13 +42,14 @@ func benchCommand() *cobra.Command {
 		Short: "Measure the front end: answers, start, refresh, memory",
 		Long: `Measure the front end: how many answers a second it gives and how long each takes,
 against a bare Fiber handler that sends the same bytes and against the same question
-to the store; how soon it starts, how it refreshes under load, what memory it needs.
+to a MongoDB-compatible server (--against); how soon it starts, how it refreshes under
+load, what memory it needs.
 
 What is measured: dumps as import takes them, the demo institute (--demo), or else
-the configured store. With --size its activities are multiplied to that many, or to
-each of several numbers in turn, in embedded stores of their own; the configured
-store itself is only read. Front end, bare handler and load run in three processes.
-Requests are not logged unless --logged is given.`,
+what the configured store holds, which is only read. With --size its activities are
+multiplied to that many, or to each of several numbers in turn. The records are copied
+into embedded stores of their own. Front end, bare handler and load run in three
+processes. Requests are not logged unless --logged is given.`,
 		Example: `  vitrine bench --demo --quick
   vitrine bench --size 7519,100000 --svg plots dumps/institute
   vitrine bench --size 100000 --cases filter,levenshtein --rounds 7 dumps/institute`,
@@ -64,8 +65,7 @@ Requests are not logged unless --logged is given.`,
 	flags.IntVar(&f.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")
 	flags.DurationVar(&f.Duration, "duration", time.Second, "how long each side is driven per round")
 	flags.IntVar(&f.Conns, "conns", 16, "`NUMBER` of connections at a time for cached answers")
-	flags.StringVar(&f.Against, "against", "", "`URI` of a MongoDB-compatible server to copy the activities to and ask the same")
-	flags.StringVar(&f.Profiles, "profiles", "", "write a profile of the front end for each case to `FOLDER`")
+	flags.StringVar(&f.Against, "against", "", "`URI` of a MongoDB-compatible server to copy the activities of the first size to and ask the same")
 	flags.BoolVar(&f.logged, "logged", false, "let the front end log every request, as it does by default (the lines are thrown away)")
 	flags.BoolVar(&f.quick, "quick", false, "one short round of everything: does it run?")
 	f.reportFlags.flags(cmd)
@@ -104,55 +104,42 @@ func (f reportFlags) show(cmd *cobra.Command, r report.Report) error {
 		}
 	}
 	if f.markdown != "" {
-		if err := fillMarkdown(f.markdown, r); err != nil {
+		doc, err := os.ReadFile(f.markdown)
+		if err != nil {
+			return err
+		}
+		filled, err := report.Fill(string(doc), r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.markdown, err)
+		}
+		if err := os.WriteFile(f.markdown, []byte(filled), 0o644); err != nil {
 			return err
 		}
 	}
 	if f.json {
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetIndent("", " ")
-		return e.Encode(r)
+		return printJSON(cmd.OutOrStdout(), r)
 	}
 	return report.WriteTable(cmd.OutOrStdout(), r)
 }
 
-// fillMarkdown brings a document's tables up to date.
-func fillMarkdown(name string, r report.Report) error {
-	doc, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	if doc, err = report.Fill(doc, r); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return os.WriteFile(name, doc, 0o644)
-}
-
-// benchDrawCommand draws reports that were printed as JSON, so that sizes and steps can be
-// measured one by one.
+// benchDrawCommand shows a report again that was printed as JSON.
 func benchDrawCommand() *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "draw REPORT.json…",
-		Short: "Print and draw reports written with --json, as one",
-		Long: `Print and draw reports written with --json, as one. Where two have measured the
-same, the first one named counts.`,
-		Example: `  vitrine bench draw --svg docs/performance --markdown docs/performance.md docs/performance/*.json`,
-		Args:    cobra.MinimumNArgs(1),
+		Use:     "draw REPORT.json",
+		Short:   "Print and draw a report written with --json",
+		Example: `  vitrine bench draw --svg docs/performance --markdown docs/performance.md docs/performance/report.json`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			var whole report.Report
-			for _, name := range files {
-				text, err := os.ReadFile(name)
-				if err != nil {
-					return err
-				}
-				var one report.Report
-				if err := json.Unmarshal(text, &one); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				whole.Join(one)
+			text, err := os.ReadFile(files[0])
+			if err != nil {
+				return err
 			}
-			return f.show(cmd, whole)
+			var r report.Report
+			if err := json.Unmarshal(text, &r); err != nil {
+				return fmt.Errorf("%s: %w", files[0], err)
+			}
+			return f.show(cmd, r)
 		},
 	}
 	f.flags(cmd)

@@ -46,16 +46,20 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Pro
 			other := cfg
 			other.Store = configs.URI(uri)
 			other.Mongo.Timeout = questionTime
-			if uri == cfg.Store.Reveal() {
-				return openExisting(ctx, other) // measured in place
-			}
 			return openStore(ctx, other)
 		},
-		Seed:  benchSeed(cfg, f, dumps),
-		Store: cfg.Store.Reveal(),
+		Seed: func(ctx context.Context, into origin.Store) error {
+			switch {
+			case f.demo:
+				return loadDemo(ctx, into)
+			case len(dumps) > 0:
+				return loadDump(ctx, into, dumps)
+			}
+			return copyStore(ctx, cfg, into)
+		},
 		Build: func(ctx context.Context, store origin.Store) error { return buildViews(ctx, cfg, store) },
-		Serving: func(uri, profile string) process.Command {
-			c := role("serve", fmt.Sprintf("--logged=%t", f.logged), "--profile", profile)
+		Serving: func(uri string) process.Command {
+			c := role("serve", fmt.Sprintf("--logged=%t", f.logged))
 			if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
 				c.Args = append(c.Args, "--"+configs.FlagConfig, file)
 			}
@@ -64,20 +68,6 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Pro
 		},
 		Bare: role("bare"),
 	}, nil
-}
-
-// benchSeed returns what fills an empty store with the institute; nil where the
-// configured store is to be measured in place.
-func benchSeed(cfg configs.Config, f benchFlags, dumps []string) func(context.Context, origin.Store) error {
-	switch {
-	case f.demo:
-		return loadDemo
-	case len(dumps) > 0:
-		return func(ctx context.Context, into origin.Store) error { return loadDump(ctx, into, dumps) }
-	case len(f.Sizes) > 0:
-		return func(ctx context.Context, into origin.Store) error { return copyStore(ctx, cfg, into) }
-	}
-	return nil
 }
 
 // loadDump fills a store from dumps.

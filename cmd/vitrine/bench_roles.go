@@ -20,7 +20,6 @@ import (
 // and beside it the service for the measurement.
 func benchServeCommand() *cobra.Command {
 	var logged bool
-	var profile string
 	cmd := &cobra.Command{
 		Use: "serve", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -28,12 +27,11 @@ func benchServeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return benchServe(cmd.Context(), undisturbed(cfg), logged, profile)
+			return benchServe(cmd.Context(), undisturbed(cfg), logged)
 		},
 	}
 	configs.AddFlags(cmd.Flags(), "store")
 	cmd.Flags().BoolVar(&logged, "logged", false, "")
-	cmd.Flags().StringVar(&profile, "profile", "", "")
 	return cmd
 }
 
@@ -48,15 +46,8 @@ func undisturbed(cfg configs.Config) configs.Config {
 	return cfg
 }
 
-// benchServe serves until the parent hangs up or ctx ends. A profile that is begun
-// here is ended by the parent.
-func benchServe(ctx context.Context, cfg configs.Config, logged bool, profile string) (err error) {
-	var profiler process.Profiler
-	if profile != "" {
-		if err := profiler.Profile(profile, nil); err != nil {
-			return err
-		}
-	}
+// benchServe serves until the parent hangs up or ctx ends.
+func benchServe(ctx context.Context, cfg configs.Config, logged bool) (err error) {
 	log := discard()
 	if cfg.Log.Requests = logged; logged {
 		log = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -78,7 +69,7 @@ func benchServe(ctx context.Context, cfg configs.Config, logged bool, profile st
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	service := process.NewServing(ctx, &profiler, process.Options{
+	service := process.NewServing(ctx, process.Options{
 		Addr: public.Addr().String(), Views: p.views, Store: store,
 		Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
 	})

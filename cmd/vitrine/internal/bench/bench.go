@@ -1,11 +1,11 @@
 // Package bench measures a front end: what it answers per second and how long each
 // answer takes, against the least that could send the same bytes and against the
-// same question to the store; how soon it starts, how it refreshes, and what memory
-// it needs.
+// same question to a MongoDB-compatible server; how soon it starts, how it refreshes,
+// and what memory it needs.
 //
 //	a dump, the demo, a store ──▶ multiply ──▶ embedded store ──▶ serving process ◀──HTTP── this process
 //	                                              │                bare process    ◀──HTTP──┘
-//	                                              └──the same queries, through origin.Find
+//	                                              └──copies──▶ other server ◀──the same queries──┘
 //
 // The serving process is the program as `serve` runs it. The bare process holds a Fiber
 // handler that sends bytes copied from it. This process asks both over loopback in turns
@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"time"
@@ -47,8 +46,9 @@ type Options struct {
 	Duration time.Duration // per side and round; 0 means 1 s
 	Rounds   int           // 0 means 5
 	Changes  int           // records changed per refresh; 0 means 100
-	Against  string        // URI of a MongoDB-compatible server to ask the same; may be empty
-	Profiles string        // folder for a profile of the serving process for each step; may be empty
+	// Against is the URI of a MongoDB-compatible server that is asked the same with the
+	// first of the sizes; may be empty.
+	Against string
 	// Progress, if set, is called before each step.
 	Progress func(step string)
 }
@@ -57,16 +57,12 @@ type Options struct {
 // views are built, and how it starts itself again.
 type Program struct {
 	Open func(ctx context.Context, uri string) (origin.Store, error)
-	// Seed fills an empty store with the institute. If nil, Store is measured in
-	// place and none of its records is changed.
-	Seed  func(ctx context.Context, into origin.Store) error
-	Store string // URI; only where Seed is nil
+	// Seed fills an empty store with the institute.
+	Seed func(ctx context.Context, into origin.Store) error
 	// Build builds all views of a store.
-	Build func(ctx context.Context, store origin.Store) error
-	// Serving says how to start the process that serves a store. If profile is not
-	// empty, the process writes a profile to that file from its first moment on.
-	Serving func(store, profile string) process.Command
-	Bare    process.Command // runs process.Bare
+	Build   func(ctx context.Context, store origin.Store) error
+	Serving func(store string) process.Command // runs process.Serving
+	Bare    process.Command                    // runs process.Bare
 }
 
 // Run measures. What was measured before an error is in the report.
@@ -80,17 +76,13 @@ func Run(ctx context.Context, o Options) (report.Report, error) {
 	if err := o.checkCases(); err != nil {
 		return all, err
 	}
-	if o.Profiles != "" {
-		if err := os.MkdirAll(o.Profiles, 0o755); err != nil {
-			return all, err
-		}
-	}
 	if len(o.Sizes) == 0 {
 		o.Sizes = []int{0}
 	}
 	var failed []error
 	for _, size := range o.Sizes {
-		b := &bench{Options: o, size: size, asked: map[string][]report.Asked{}}
+		b := &bench{Options: o, size: size, asked: map[string]*report.Asked{}}
+		o.Against = "" // the larger sizes would take hours there
 		err := b.measure(ctx)
 		all.Runs = append(all.Runs, b.run)
 		if err != nil {
@@ -121,27 +113,21 @@ type bench struct {
 	Options
 	size int // activities; 0: as they are
 
-	uri      string // of the store that is served
-	words    *vocabulary
-	asked    map[string][]report.Asked // by case, of the stores
-	serving  *process.Process
-	bare     *process.Process
-	mostHeld func() int64 // ends the watch over the serving process's memory, in bytes
-	front    string       // HOST:PORT of the serving process
-	back     string       // of the bare one
-	run      report.Run
+	uri     string // of the store that is served
+	words   *vocabulary
+	scan    time.Duration            // to read all activities from the store
+	asked   map[string]*report.Asked // by case, of the other server
+	serving *process.Process
+	bare    *process.Process
+	front   string // HOST:PORT of the serving process
+	back    string // of the bare one
+	run     report.Run
 }
 
 // measure takes the steps of one run.
 func (b *bench) measure(ctx context.Context) (err error) {
 	if err := b.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare: %w", err)
-	}
-	if err := b.askOther(ctx); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		b.note("the other server was left out: %v", err)
 	}
 	defer func() { err = errors.Join(err, b.stop()) }()
 	if err := b.start(ctx); err != nil {
@@ -189,31 +175,25 @@ func (b *bench) start(ctx context.Context) (err error) {
 
 // startServing starts the serving process and takes the time until it is ready.
 func (b *bench) startServing(ctx context.Context) (err error) {
-	if b.serving, err = process.Start(ctx, b.Program.Serving(b.uri, b.profile(stepStart))); err != nil {
+	if b.serving, err = process.Start(ctx, b.Program.Serving(b.uri)); err != nil {
 		return err
 	}
-	b.mostHeld = process.Watch(b.serving.ID)
 	if err := b.serving.Call("Address", nil, &b.front); err != nil {
 		return err
 	}
 	if err := waitReady(ctx, b.front); err != nil {
 		return err
 	}
-	b.run.Starts = append(b.run.Starts, report.Start{Ready: time.Since(b.serving.Began)})
-	return errors.Join(
-		b.serving.Call("Profile", "", nil),
-		b.serving.Call("Settle", nil, nil),
-	)
+	b.run.Starts = append(b.run.Starts, time.Since(b.serving.Began))
+	return b.serving.Call("Settle", nil, nil)
 }
 
 // stop ends the processes that are running.
 func (b *bench) stop() (err error) {
-	if b.bare != nil {
-		err = b.bare.Close()
-	}
-	if b.serving != nil {
-		b.mostHeld()
-		err = errors.Join(err, b.serving.Close())
+	for _, p := range []*process.Process{b.bare, b.serving} {
+		if p != nil {
+			err = errors.Join(err, p.Close())
+		}
 	}
 	b.bare, b.serving = nil, nil
 	return err
@@ -230,31 +210,10 @@ func (b *bench) memory(end bool) error {
 		return err
 	}
 	if end {
-		m := b.run.Memory
-		m.After, m.Indexes, m.Most = now.Loaded, now.Indexes, b.mostHeld()
+		b.run.Memory.After, b.run.Memory.Indexes = now.Loaded, now.Indexes
 		return nil
 	}
 	err := b.serving.Call("Memory", true, &settled)
 	b.run.Memory = &report.Memory{Rows: now.Rows, Loaded: now.Loaded, Settled: settled.Loaded}
 	return err
-}
-
-// profiled takes a step of the serving process, under a profile if one is wanted.
-func (b *bench) profiled(step string, take func() error) error {
-	file := b.profile(step)
-	if file == "" {
-		return take()
-	}
-	if err := b.serving.Call("Profile", file, nil); err != nil {
-		return err
-	}
-	return errors.Join(take(), b.serving.Call("Profile", "", nil))
-}
-
-// profile is the file for a step's profile; "" if none is wanted.
-func (b *bench) profile(step string) string {
-	if b.Profiles == "" {
-		return ""
-	}
-	return filepath.Join(b.Profiles, fmt.Sprintf("%s-%d.prof", step, b.run.Rows))
 }

@@ -273,7 +273,7 @@ func (s *source) Find(_ context.Context, _ string, q origin.Query) iter.Seq2[bso
 	}
 }
 
-func TestAskStore(t *testing.T) {
+func TestAskCases(t *testing.T) {
 	failed := errors.New("gone")
 	tests := []struct {
 		name    string
@@ -284,26 +284,26 @@ func TestAskStore(t *testing.T) {
 		{"answers", nil, false, false},
 		{"a query it does not know", fmt.Errorf("x: %w", origin.ErrUnsupported), true, false},
 		{"a query it takes for wrong", fmt.Errorf("x: %w", rules.ErrWrongCall), true, false},
-		{"a store that fails", failed, false, true},
+		{"a server that fails", failed, false, true},
 	}
 	for _, tt := range tests {
 		s := &source{err: tt.err}
-		b := &bench{words: words(t), asked: map[string][]report.Asked{}}
+		b := &bench{words: words(t), asked: map[string]*report.Asked{}}
 		b.Cases, b.Progress = []string{"filter-in"}, func(string) {}
-		if err := b.askStore(t.Context(), asking{kind: report.Embedded, store: s}); (err != nil) != tt.wrong {
+		if err := b.askCases(t.Context(), s, nil); (err != nil) != tt.wrong {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if tt.wrong {
 			continue
 		}
 		asked := b.asked["filter-in"]
-		if len(asked) != 1 || asked[0].Store != report.Embedded || (asked[0].Error != "") != tt.refused {
+		if asked == nil || (asked.Error != "") != tt.refused {
 			t.Errorf("%s: %+v", tt.name, asked)
 		}
 		if q := s.queries[0]; q.Limit != pageSize || len(q.Sort) != 2 || q.Filter == nil {
 			t.Errorf("%s: asked %+v", tt.name, q)
 		}
-		if n := len(s.queries); !tt.refused && n != storeTimes {
+		if n := len(s.queries); !tt.refused && n != serverTimes {
 			t.Errorf("%s: asked %d times", tt.name, n)
 		}
 	}

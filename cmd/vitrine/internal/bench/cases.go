@@ -30,11 +30,11 @@ type Case struct {
 	Revalidate bool
 	// Conns is how many connections ask at a time; 0 means Options.Conns.
 	Conns int
-	// Query is the n-th question as a store takes it; nil if it cannot.
+	// Query is the n-th question as another server is asked it; nil if it is not.
 	Query func(n int) (origin.Query, error)
 	// Collection is the one that Query is about; if empty, activities.
 	Collection string
-	// Index lists the paths that an index must be on for a store to answer the query
+	// Index lists the paths that an index must be on for a server to answer the query
 	// without looking at every document; none if there is no way around that.
 	Index []string
 }
@@ -91,12 +91,12 @@ func newestFirst() bson.D { return bson.D{{Key: "year", Value: -1}, {Key: "_id",
 // always asks the same path.
 func always(path string) func(int) string { return func(int) string { return path } }
 
-// same asks the store the same question each time.
+// same asks the server the same question each time.
 func same(q origin.Query) func(int) (origin.Query, error) {
 	return func(int) (origin.Query, error) { return q, nil }
 }
 
-// page is a page of activities, newest first, as a store is asked for it. Without fields
+// page is a page of activities, newest first, as a server is asked for it. Without fields
 // it has those that the default row of a list is made from.
 func page(fields ...string) origin.Query {
 	return origin.Query{Sort: newestFirst(), Limit: pageSize, Projection: append(fields, "rendered", "year")}
@@ -140,33 +140,28 @@ func (v *vocabulary) lists() []Case {
 func (v *vocabulary) modes() []Case {
 	const columns, groups = listPath + "&columns[]=title&columns[]=year&columns[]=doi", "/api/activities?aggregate=authors.user"
 	const all = "/api/all-activities"
-	whole := func(name, title, path, coding string, query func(int) (origin.Query, error)) Case {
-		c := Case{Name: name, Title: title, Path: always(path), Supply: 1, Conns: wholeConns, Query: query}
-		if coding != "" {
-			c.Header = map[string]string{"Accept-Encoding": coding}
-		}
-		return c
+	whole := func(name, title, path, coding string) Case {
+		return Case{Name: name, Title: title, Path: always(path), Supply: 1, Conns: wholeConns, Header: map[string]string{"Accept-Encoding": coding}}
 	}
 	columnsFresh := v.fresh("columns-fresh", "three columns of a filter never seen", columns, v.ranges())
 	groupsFresh := v.fresh("aggregate-fresh", "activities by author of a filter never seen", groups, v.ranges())
-	groupsFresh.Query = nil // the interface of stores does not group
-	every := same(origin.Query{})
+	groupsFresh.Query = nil // stores do not group
 	return []Case{
 		{Name: "columns", Title: "three columns, cached", Path: always(columns), Supply: 1, Query: same(page("title", "doi")), Index: []string{"year"}},
 		columnsFresh,
 		{Name: "aggregate", Title: "activities by author, cached", Path: always(groups), Supply: 1},
 		groupsFresh,
-		whole("html", "all publications as HTML", "/api/html", "", nil),
+		whole("html", "all publications as HTML", "/api/html", "identity"),
 		{Name: "html-50", Title: "50 publications as HTML, cached", Path: always("/api/html?limit=50"), Supply: 1},
-		whole("all", "all activities for tables", all, "", every),
-		whole("all-gzip", "all activities for tables, gzip", all, "gzip", nil),
-		whole("all-zstd", "all activities for tables, zstd", all, "zstd", nil),
-		whole("full", "all activities in full", "/api/activities?full=1", "", every),
+		whole("all", "all activities for tables", all, "identity"),
+		whole("all-gzip", "all activities for tables, gzip", all, "gzip"),
+		whole("all-zstd", "all activities for tables, zstd", all, "zstd"),
+		whole("full", "all activities in full", "/api/activities?full=1", "identity"),
 	}
 }
 
-// each asks for the words of a list in turn. If field is not empty, a store is asked for
-// the documents of a collection that have the word there.
+// each asks for the words of a list in turn. If field is not empty, the other server is
+// asked for the documents of a collection that have the word there.
 func (v *vocabulary) each(name, title, list, path, collection, field string) Case {
 	words := v.words[list]
 	c := Case{
@@ -214,19 +209,16 @@ func (v *vocabulary) people() []Case {
 
 // projects are the endpoints about projects, journals, events and searches.
 func (v *vocabulary) projects() []Case {
-	search := func(what string, fields ...string) Case {
-		return Case{Name: "search-" + what, Title: "20 " + what + " found by search, cached", Supply: 1, Path: always("/api/search/" + what + "?limit=20"),
-			Collection: what, Query: same(origin.Query{Limit: pageSize, Projection: fields})}
+	search := func(what string) Case {
+		return Case{Name: "search-" + what, Title: "20 " + what + " found by search, cached", Supply: 1, Path: always("/api/search/" + what + "?limit=20")}
 	}
 	return []Case{
-		{Name: "projects", Title: "first page of projects, cached", Supply: 1, Path: always("/api/projects?limit=20"),
-			Collection: collectionProjects, Query: same(origin.Query{Sort: newestFirst(), Limit: pageSize})},
+		{Name: "projects", Title: "first page of projects, cached", Supply: 1, Path: always("/api/projects?limit=20")},
 		v.each("funding", "projects by funding number", "numbers", "/api/projects-by-funding-number?number=", collectionProjects, "funding_number"),
-		search("proposals", "name", "title", "type"),
-		search("journals", "journal", "issn", "publisher"),
-		search("persons", "first", "last", "username"),
-		{Name: "events", Title: "all events, cached", Supply: 1, Path: always("/api/events"),
-			Collection: "conferences", Query: same(origin.Query{Sort: bson.D{{Key: "start", Value: -1}, {Key: "_id", Value: 1}}})},
+		search("proposals"),
+		search("journals"),
+		search("persons"),
+		{Name: "events", Title: "all events, cached", Supply: 1, Path: always("/api/events")},
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -15,36 +14,24 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cmd/vitrine/internal/bench/multiply"
-	"vitrine/cmd/vitrine/internal/bench/process"
-	"vitrine/cmd/vitrine/internal/bench/report"
 )
 
-const (
-	// scanMost is how many activities the embedded store is asked to look through.
-	scanMost = 200_000
-	// fillBatch is how many activities are made and stored at once.
-	fillBatch = 4000
-)
+// fillBatch is how many activities are made and stored at once.
+const fillBatch = 4000
 
-// prepare makes the store, reads the vocabulary from it, and asks it the questions
-// of the cases: an embedded store belongs to the serving process afterwards.
+// prepare makes the store, unless an earlier measurement has, reads the vocabulary from it,
+// and asks the other server about its records: the store itself belongs to the serving
+// process afterwards.
 func (b *bench) prepare(ctx context.Context) (err error) {
-	b.uri = b.Program.Store
-	file, made := b.file(), true
-	if b.Program.Seed != nil {
-		b.uri = "bolt://" + file
-		_, err := os.Stat(file)
-		made = err == nil
-	}
+	file := b.file()
+	b.uri, b.run.Store = "bolt://"+file, "bolt://"+filepath.Base(file) // the same on every machine
+	_, missing := os.Stat(file)
 	store, err := b.Program.Open(ctx, b.uri)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if b.run.Store = store.Name(); b.Program.Seed != nil {
-		b.run.Store = "bolt://" + filepath.Base(file) // the same on every machine
-	}
-	if !made {
+	if missing != nil {
 		if err := b.fill(ctx, store); err != nil {
 			return errors.Join(err, os.Remove(file)) // half a store must not be taken for a whole one
 		}
@@ -57,14 +44,15 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	if b.words.rows == 0 {
 		return fmt.Errorf("%s has no activities", store.Name())
 	}
-	switch {
-	case !strings.HasPrefix(b.uri, "bolt://"):
-		return b.askStore(ctx, asking{kind: report.InPlace, store: store})
-	case b.words.rows > scanMost:
-		b.note("the embedded store was not asked: to sort what it finds among so many records takes minutes a question")
-		return nil
+	began := time.Now()
+	if err := Copy(ctx, store, collectionActivities, fillBatch, func([]bson.Raw) error { return nil }); err != nil {
+		return err
 	}
-	return b.askStore(ctx, asking{kind: report.Embedded, store: store, indexed: []string{"_id"}})
+	b.scan = time.Since(began)
+	if err := b.askOther(ctx, store); err != nil {
+		b.note("the other server was left out: %v", err)
+	}
+	return ctx.Err()
 }
 
 // file is where the store of a size lies. Its records are changed while it is measured:
@@ -80,8 +68,6 @@ func (b *bench) file() string {
 // fill makes the institute, multiplies its activities, and builds the views.
 func (b *bench) fill(ctx context.Context, store origin.Store) error {
 	b.Progress("filling " + store.Name())
-	mostHeld := process.Watch(os.Getpid())
-	defer mostHeld()
 	began := time.Now()
 	if err := b.Program.Seed(ctx, store); err != nil {
 		return err
@@ -97,7 +83,7 @@ func (b *bench) fill(ctx context.Context, store origin.Store) error {
 	if err := b.Program.Build(ctx, store); err != nil {
 		return err
 	}
-	b.run.Build, b.run.BuildMost = time.Since(began), mostHeld()
+	b.run.Build = time.Since(began)
 	return nil
 }
 

@@ -32,33 +32,18 @@ func (b *bench) refresh(ctx context.Context) error {
 	if !b.wants(stepRefresh) {
 		return nil
 	}
-	if b.Program.Seed == nil {
-		b.note("refresh was left out: the records of a store that is measured in place are not changed")
-		return nil
-	}
-	b.Progress("refresh: scan")
-	var scan time.Duration
-	if err := b.serving.Call("Scan", nil, &scan); err != nil {
-		return err
-	}
 	serial := int(time.Now().Unix()) // another one than at an earlier measurement of the same store
 	var rounds []refreshed
-	err := b.profiled(stepRefresh, func() error {
-		for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
-			b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
-			one, err := b.refreshOnce(ctx, n, serial+n)
-			if err != nil {
-				return err
-			}
-			rounds = append(rounds, one)
+	for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
+		b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
+		one, err := b.refreshOnce(ctx, n, serial+n)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return err
+		rounds = append(rounds, one)
 	}
 	b.run.Refresh = refreshOf(rounds)
-	b.run.Refresh.Changed, b.run.Refresh.Rate, b.run.Refresh.Scan = b.Changes, pace, scan
+	b.run.Refresh.Changed, b.run.Refresh.Rate, b.run.Refresh.Scan = b.Changes, pace, b.scan
 	return nil
 }
 

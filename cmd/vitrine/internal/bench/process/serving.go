@@ -1,13 +1,9 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
-	"runtime/pprof"
-	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -17,7 +13,6 @@ import (
 	"vitrine/cmd/vitrine/internal/bench/multiply"
 	"vitrine/cmd/vitrine/internal/bench/report"
 	"vitrine/rules"
-	"vitrine/rules/filter"
 )
 
 // activities is the source collection of rules.ViewActivities.
@@ -39,42 +34,16 @@ type Options struct {
 // serving process itself can change an embedded store and see when a snapshot is shown.
 type Serving struct {
 	endpoint
-	*Profiler
 	o       Options
 	ctx     context.Context
 	started time.Time
 }
 
 // NewServing returns a service that stops waiting for anything when ctx ends: calls of a
-// parent bring no context of their own. The profiler may be at work already.
-func NewServing(ctx context.Context, p *Profiler, o Options) *Serving {
+// parent bring no context of their own.
+func NewServing(ctx context.Context, o Options) *Serving {
 	// Stores keep times in milliseconds: a job of this same one must not seem earlier.
-	return &Serving{endpoint: endpoint{o.Addr}, Profiler: p, o: o, ctx: ctx, started: time.Now().Truncate(time.Millisecond)}
-}
-
-// Profiler writes profiles of the processors' time, one after the other. The zero value is
-// idle.
-type Profiler struct {
-	mu   sync.Mutex // guards file
-	file *os.File   // being written; nil: none
-}
-
-// Profile ends the profile that is being written, and begins one in a file unless the path
-// is empty.
-func (p *Profiler) Profile(path string, _ *None) (err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.file != nil {
-		pprof.StopCPUProfile()
-		err, p.file = p.file.Close(), nil
-	}
-	if path == "" || err != nil {
-		return err
-	}
-	if p.file, err = os.Create(path); err != nil {
-		return err
-	}
-	return pprof.StartCPUProfile(p.file)
+	return &Serving{endpoint: endpoint{o.Addr}, o: o, ctx: ctx, started: time.Now().Truncate(time.Millisecond)}
 }
 
 // Memory replies the memory of the process as Loaded, and the size of the views. If collect
@@ -84,7 +53,7 @@ func (s *Serving) Memory(collect bool, reply *report.Memory) error {
 	if collect {
 		debug.FreeOSMemory()
 	}
-	reply.Loaded = memoryOf(os.Getpid())
+	reply.Loaded = memoryOf()
 	for _, st := range s.o.Views.Status() {
 		reply.Rows += st.RowBytes
 		reply.Indexes += st.IndexBytes
@@ -109,18 +78,6 @@ func (s *Serving) Settle(None, *None) error {
 	})
 }
 
-// Scan replies how long it takes to read all activities from the store.
-func (s *Serving) Scan(_ None, reply *time.Duration) error {
-	began := time.Now()
-	for _, err := range s.o.Store.Scan(s.ctx, activities) {
-		if err != nil {
-			return err
-		}
-	}
-	*reply = time.Since(began)
-	return nil
-}
-
 // Change says what to change: Count records, spread over all, to what differs by
 // Serial, which must not have been used on the store before.
 type Change struct{ Count, Serial int }
@@ -138,7 +95,7 @@ func (s *Serving) Change(c Change, reply *Changed) error {
 	if err != nil {
 		return err
 	}
-	edited, err := s.edit(before, c)
+	edited, err := s.edit(before.Meta().Rows/max(c.Count, 1), c)
 	if err != nil {
 		return err
 	}
@@ -162,47 +119,20 @@ func (s *Serving) Change(c Change, reply *Changed) error {
 	})
 }
 
-// edit reads records, evenly spread over a snapshot, and returns them changed.
-func (s *Serving) edit(snapshot *view.Snapshot, c Change) ([]bson.Raw, error) {
-	selected, err := snapshot.Select(s.ctx, filter.All())
-	if err != nil {
-		return nil, err
-	}
-	step := max(selected.Count()/max(c.Count, 1), 1)
-	edited, at := make([]bson.Raw, 0, c.Count), 0
-	for row, err := range selected.Rows(s.ctx, 0, 0) {
+// edit reads every so many records of the store, and returns them changed.
+func (s *Serving) edit(every int, c Change) (edited []bson.Raw, err error) {
+	scanned := 0
+	picked := func(bson.Raw) bool { scanned++; return scanned%max(every, 1) == 0 && scanned/max(every, 1) <= c.Count }
+	for record, err := range s.o.Store.Sift(s.ctx, activities, picked) {
+		if err == nil {
+			record, err = multiply.Edit(record, c.Serial)
+		}
 		if err != nil {
 			return nil, err
-		}
-		if at++; at%step != 0 {
-			continue
-		}
-		if len(edited) == c.Count {
-			break
-		}
-		id := row.Doc().Lookup("_id")
-		record, err := s.record(id)
-		if err == nil {
-			record, err = multiply.Edit(bytes.Clone(record), c.Serial)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("activity %s: %w", id, err)
 		}
 		edited = append(edited, record)
 	}
 	return edited, nil
-}
-
-// record reads an activity by its _id.
-func (s *Serving) record(id bson.RawValue) (bson.Raw, error) {
-	byID, err := bson.Marshal(bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}})
-	if err != nil {
-		return nil, err
-	}
-	for record, err := range s.o.Store.Find(s.ctx, activities, origin.Query{Filter: byID}) {
-		return record, err
-	}
-	return nil, fmt.Errorf("activity %s: %w", id, origin.ErrNotFound)
 }
 
 // until polls a condition until it is true, fails, or the service's context ends.

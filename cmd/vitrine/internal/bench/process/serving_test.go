@@ -3,7 +3,6 @@ package process_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -65,7 +64,7 @@ func newHouse(t *testing.T) (*house, *process.Serving) {
 			t.Error(err)
 		}
 	})
-	return h, process.NewServing(ctx, &process.Profiler{}, process.Options{Addr: "here:1", Views: h.views, Store: store, Trigger: h.publish})
+	return h, process.NewServing(ctx, process.Options{Addr: "here:1", Views: h.views, Store: store, Trigger: h.publish})
 }
 
 // publish is the job.
@@ -146,24 +145,6 @@ func (h *house) edited(t *testing.T, serial int) (n int) {
 		}
 	}
 	return n
-}
-
-func TestProfile(t *testing.T) {
-	_, s := newHouse(t)
-	files := []string{filepath.Join(t.TempDir(), "cpu.prof"), filepath.Join(t.TempDir(), "cpu2.prof")}
-	for _, path := range append(files, "", "") { // a second one ends the first, and no path ends the last
-		if err := s.Profile(path, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, file := range files {
-		if st, err := os.Stat(file); err != nil || st.Size() == 0 {
-			t.Errorf("%v, %v", st, err)
-		}
-	}
-	if err := s.Profile(filepath.Join(t.TempDir(), "missing", "cpu.prof"), nil); err == nil {
-		t.Error("a profile in a folder that does not exist: no error")
-	}
 }
 
 func TestAddress(t *testing.T) {

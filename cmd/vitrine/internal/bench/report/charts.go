@@ -1,9 +1,17 @@
 package report
 
 import (
+	_ "embed"
+	"html/template"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Draw writes a report's charts into a folder. Each compares all numbers of activities
@@ -13,10 +21,14 @@ func Draw(dir string, r Report) error {
 		return err
 	}
 	for name, c := range r.charts() {
-		if len(c.rows) == 0 {
+		if len(c.Rows) == 0 {
 			continue // its steps were left out
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+".svg"), []byte(c.svg()), 0o644); err != nil {
+		svg, err := c.svg()
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name+".svg"), []byte(svg), 0o644)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -25,93 +37,194 @@ func Draw(dir string, r Report) error {
 
 // charts returns the charts by the names of their files.
 func (r Report) charts() map[string]*chart {
-	charts := map[string]*chart{
-		"ratio": {
-			title:       "Requests per second against a bare handler that sends the same bytes",
-			description: "For each case that is not a new question every time: the front end's rate as a share of the bare handler's, median and range of the rounds.",
-			unit:        "share of the bare handler's rate; 1 is as fast", marks: []mark{{0.85, "bar: 0.85"}},
-		},
-		"ratio-fresh": {
-			title:       "Questions never asked before: requests per second against a bare handler",
-			description: "For each case whose questions are all new: the front end's rate as a share of the bare handler's, median and range of the rounds.",
-			unit:        "share of the bare handler's rate", log: true,
-		},
-		"fresh": {
-			title:       "Questions never asked before, one at a time: p50, with a line to p99",
-			description: "For each kind of question the median time of an answer and the time that 99 of 100 stay within.",
-			unit:        "milliseconds", log: true, marks: []mark{{1, "bar: 1 ms"}, {15, "regex, title: 15 ms"}},
-		},
-		"stores": {
-			title:       "The same question to a store: how many times as long it takes",
-			description: "For each case the time of the embedded store, or of another server, as a multiple of the front end's median.",
-			unit:        "times the front end's median", log: true, marks: []mark{{50, "50"}, {500, "500"}},
-		},
-		"sizes": {
-			title:       "Start and refresh by the number of activities",
-			description: "Times from the start of the process until it is ready, and from a job's start until its change is stored and visible.",
-			unit:        "milliseconds", log: true,
-		},
-		"memory": {
-			title:       "Memory of the serving process by the number of activities",
-			description: "Resident memory, and what of it is the process's own, when ready, after a collection and at most; with the bar of three times the BSON and 100 MB.",
-			unit:        "MB", log: true,
-		},
-	}
+	ratio := &chart{Title: "Requests per second against a bare handler that sends the same bytes",
+		Unit: "share of the bare handler's rate, median and range of the rounds; 1 is as fast", Marks: []mark{{0.85, "bar: 0.85"}}}
+	fresh := &chart{Title: "Questions never asked before, one at a time: p50, with a line to p99",
+		Unit: "milliseconds", log: true, Marks: []mark{{1, "bar: 1 ms"}, {15, "regex, title: 15 ms"}}}
+	sizes := &chart{Title: "Start and refresh by the number of activities", Unit: "milliseconds", log: true}
+	memory := &chart{Title: "Memory of the serving process by the number of activities", Unit: "MB", log: true}
 	for i := range r.Runs {
 		m := &r.Runs[i]
-		rows := grouped(m.Rows)
+		series := grouped(m.Rows) + " activities"
 		for _, x := range m.Results {
-			x.chart(charts, rows+" activities")
-			for _, c := range m.storeColumns() {
-				if a := x.asked(c.kind); a != nil && a.Error == "" {
-					charts["stores"].add(c.head+", "+rows, x.Name, point{x: a.Factor})
-				}
+			if !x.Fresh && x.Bare != nil {
+				ratio.add(series, x.Name, x.Bare.Ratio, x.Bare.Low, x.Bare.High)
+			}
+			if x.Fresh && x.Conns == 1 {
+				fresh.add(series, x.Name, milliseconds(x.P50), milliseconds(x.P50), milliseconds(x.P99))
 			}
 		}
-		m.chartOnce(charts, rows+" activities")
-	}
-	return charts
-}
-
-// chart adds a case to the charts of cases.
-func (r *Result) chart(charts map[string]*chart, series string) {
-	into := "ratio"
-	if r.Fresh {
-		into = "ratio-fresh"
-	}
-	if b := r.Bare; b != nil {
-		charts[into].add(series, r.Name, point{x: b.Ratio, low: b.Low, high: b.High})
-	}
-	if r.Fresh && r.Conns == 1 {
-		charts["fresh"].add(series, r.Name, point{x: milliseconds(r.P50), low: milliseconds(r.P50), high: milliseconds(r.P99)})
-	}
-}
-
-// chartOnce adds what exists once for a number of activities.
-func (m *Run) chartOnce(charts map[string]*chart, series string) {
-	took := func(row string, d time.Duration) {
-		if d > 0 {
-			charts["sizes"].add(series, row, point{x: milliseconds(d)})
+		took := func(row string, d time.Duration) { sizes.add(series, row, milliseconds(d), 0, 0) }
+		took("start to ready", MedianOf(m.Starts))
+		took("all views built", m.Build)
+		if f := m.Refresh; f != nil {
+			took("refresh, visible", f.Visible)
+			took("refresh, published", f.Publish)
+			took("scan alone", f.Scan)
+		}
+		if held := m.Memory; held != nil {
+			bytes := func(row string, n int64) { memory.add(series, row, float64(n)/1e6, 0, 0) }
+			bytes("BSON of all views", held.Rows)
+			bytes("resident when ready", held.Loaded.Resident)
+			bytes("own, when ready", held.Loaded.Anonymous)
+			bytes("own, after a collection", held.Settled.Anonymous)
+			bytes("resident at most", held.After.Peak)
+			bytes("bar when ready: 3 × + 100 MB", held.bar())
 		}
 	}
-	took("start to ready", m.Start())
-	took("all views built", m.Build)
-	if r := m.Refresh; r != nil {
-		took("refresh, visible", r.Visible)
-		took("refresh, stored", r.Publish)
-		took("scan alone", r.Scan)
-	}
-	if m.Memory == nil || m.Memory.Rows == 0 {
-		return
-	}
-	held := func(row string, bytes int64) { charts["memory"].add(series, row, point{x: float64(bytes) / 1e6}) }
-	held("BSON of all views", m.Memory.Rows)
-	held("resident when ready", m.Memory.Loaded.Resident)
-	held("own, when ready", m.Memory.Loaded.Anonymous)
-	held("own, after a collection", m.Memory.Settled.Anonymous)
-	held("own, at most", m.Memory.Most)
-	held("bar: 3 × + 100 MB", m.Memory.bar())
+	return map[string]*chart{"ratio": ratio, "fresh": fresh, "sizes": sizes, "memory": memory}
 }
 
 // milliseconds is the unit of charts.
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// chart shows values in labelled rows along one axis. Series differ by shape and colour.
+// Its exported names are those that the drawing, a template, uses.
+type chart struct {
+	Title  string
+	Unit   string // the label of the axis
+	Marks  []mark
+	Rows   []string
+	Series []series
+	log    bool // in powers of ten; otherwise from 0 on
+
+	low, high float64 // the ends of the axis; their exponents if log
+	Left      float64 // where the axis begins, in pixels
+}
+
+// mark is a value to compare with, such as a bar.
+type mark struct {
+	At    float64
+	Label string
+}
+
+// series is points of one shape and colour. It has a line of its own in each row.
+type series struct {
+	Name   string
+	Points []point
+}
+
+// point is the place of a series' shape, in the row of that index. A line shows its range
+// from Low to High.
+type point struct {
+	Row           int
+	At, Low, High float64
+}
+
+// add adds a point to a row of a series, unless it is 0: then it was not measured. The range
+// of low to high is empty where both are 0. add makes rows and series that the chart does
+// not have.
+func (c *chart) add(name, row string, at, low, high float64) {
+	if at <= 0 {
+		return
+	}
+	p := point{slices.Index(c.Rows, row), at, low, high}
+	if p.Row < 0 {
+		p.Row, c.Rows = len(c.Rows), append(c.Rows, row)
+	}
+	if high == 0 {
+		p.Low, p.High = at, at
+	}
+	i := slices.IndexFunc(c.Series, func(s series) bool { return s.Name == name })
+	if i < 0 {
+		i, c.Series = len(c.Series), append(c.Series, series{Name: name})
+	}
+	c.Series[i].Points = append(c.Series[i].Points, p)
+}
+
+//go:embed chart.svg
+var drawingSource string
+
+// drawing draws a chart. html/template escapes what stands in it.
+var drawing = template.Must(template.New("chart").Parse(drawingSource))
+
+// svg draws the chart.
+func (c *chart) svg() (string, error) {
+	c.span()
+	for _, row := range c.Rows {
+		c.Left = max(c.Left, 26+6.6*float64(utf8.RuneCountInString(row))) // an average letter has 6.6 pixels
+	}
+	var b strings.Builder
+	err := drawing.Execute(&b, c)
+	return b.String(), err
+}
+
+// span makes the axis reach all values.
+func (c *chart) span() {
+	var values []float64
+	for _, m := range c.Marks {
+		values = append(values, m.At)
+	}
+	for _, s := range c.Series {
+		for _, p := range s.Points {
+			values = append(values, p.At, p.Low, p.High)
+		}
+	}
+	c.low, c.high = 0, 1.05*slices.Max(values)
+	if c.log {
+		values = slices.DeleteFunc(values, func(v float64) bool { return v <= 0 })
+		c.low, c.high = math.Floor(math.Log10(slices.Min(values))), math.Ceil(math.Log10(slices.Max(values)))
+		c.high = max(c.high, c.low+1)
+	}
+}
+
+// Ticks returns powers of ten, or four to eight multiples of a power of two.
+func (c *chart) Ticks() (ticks []float64) {
+	if c.log {
+		for e := c.low; e <= c.high; e++ {
+			ticks = append(ticks, math.Pow(10, e))
+		}
+		return ticks
+	}
+	step := math.Exp2(math.Floor(math.Log2(c.high)) - 2)
+	for v := 0.0; v <= c.high; v += step {
+		ticks = append(ticks, v)
+	}
+	return ticks
+}
+
+// The places in a drawing, in pixels.
+
+// Width is that of the whole drawing.
+func (c *chart) Width() int { return 860 }
+
+// Height is that of the whole drawing.
+func (c *chart) Height() int { return c.Bottom() + 46 }
+
+// Right is where the axis ends.
+func (c *chart) Right() float64 { return float64(c.Width() - 46) }
+
+// Middle is halfway along the axis.
+func (c *chart) Middle() float64 { return (c.Left + c.Right()) / 2 }
+
+// Top is above the first row and below the legend.
+func (c *chart) Top() int { return 46 + 18*len(c.Series) }
+
+// Bottom is below the last row.
+func (c *chart) Bottom() int { return c.RowTop(len(c.Rows)) }
+
+// Legend is the line of a series in the legend.
+func (c *chart) Legend(series int) int { return 42 + 18*series }
+
+// RowTop is above a row.
+func (c *chart) RowTop(row int) int { return c.Top() + row*(9*len(c.Series)+10) }
+
+// RowMiddle is halfway down a row.
+func (c *chart) RowMiddle(row int) int { return (c.RowTop(row) + c.RowTop(row+1)) / 2 }
+
+// Y is the line of a series in a row.
+func (c *chart) Y(row, series int) int { return c.RowTop(row) + 10 + 9*series }
+
+// X is a value's place on the axis. Values at or below 0 are at its beginning.
+func (c *chart) X(v float64) float64 {
+	if c.log {
+		v = math.Log10(max(v, math.Pow(10, c.low)))
+	}
+	return math.Round(10*(c.Left+(v-c.low)/(c.high-c.low)*(c.Right()-c.Left))) / 10
+}
+
+// Style is the number of a series' colour and shape, of which there are four.
+func (c *chart) Style(series int) int { return series % 4 }
+
+// Number prints a value to at most four decimals.
+func (c *chart) Number(v float64) string { return humanize.CommafWithDigits(math.Round(v*1e4)/1e4, 4) }

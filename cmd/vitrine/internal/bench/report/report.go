@@ -1,7 +1,7 @@
 // Package report holds the figures that package bench measures, compares them with the
 // bars of the design, and shows them.
 //
-//	bench.Run ──▶ Report ──▶ JSON ──▶ Report.Join (several reports as one)
+//	bench.Run ──▶ Report ◀──▶ JSON
 //	                │
 //	                ├──▶ WriteTable, Fill   tables in Markdown, on a terminal or in a document
 //	                └──▶ Draw               charts as SVG
@@ -11,7 +11,6 @@
 package report
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -35,24 +34,17 @@ type Machine struct {
 
 // Run is the measurement of one store.
 type Run struct {
-	Store string        `json:"store"`
-	Rows  int           `json:"rows"`     // activities
-	BSON  int64         `json:"bson"`     // of the activities, in the source collection
-	Fill  time.Duration `json:"fill_ns"`  // to make and store the records; 0: an earlier run did
-	Build time.Duration `json:"build_ns"` // to build all views from nothing; 0: an earlier run did
-	// BuildMost is the most anonymous memory of the process that filled and built.
-	BuildMost int64    `json:"build_most"`
-	Starts    []Start  `json:"starts"`  // from a store whose views are built
-	Memory    *Memory  `json:"memory"`  // nil: not chosen
-	Results   []Result `json:"results"` // one for each case
-	Refresh   *Refresh `json:"refresh"` // nil: not chosen, or not possible
-	Notes     []string `json:"notes"`   // what was left out, and why
-	Against   string   `json:"against"` // the other server; empty: none
-}
-
-// Start is one start of the serving process.
-type Start struct {
-	Ready time.Duration `json:"ready_ns"` // from the start of the process to 200 from /readyz
+	Store   string          `json:"store"`
+	Rows    int             `json:"rows"`      // activities
+	BSON    int64           `json:"bson"`      // of the activities, in the source collection
+	Fill    time.Duration   `json:"fill_ns"`   // to make and store the records; 0: an earlier run did
+	Build   time.Duration   `json:"build_ns"`  // to build all views from nothing; 0: an earlier run did
+	Starts  []time.Duration `json:"starts_ns"` // from the start of a process until /readyz answers 200; the views were built before
+	Memory  *Memory         `json:"memory"`    // nil: not chosen
+	Results []Result        `json:"results"`   // one for each case
+	Refresh *Refresh        `json:"refresh"`   // nil: not chosen
+	Notes   []string        `json:"notes"`     // what was left out, and why
+	Against string          `json:"against"`   // the other server; empty: none
 }
 
 // Memory is the memory of the serving process.
@@ -62,7 +54,6 @@ type Memory struct {
 	Loaded  Held  `json:"loaded"`      // when every view was loaded and every job had run
 	Settled Held  `json:"settled"`     // then, after a garbage collection
 	After   Held  `json:"after"`       // after all cases, as it was
-	Most    int64 `json:"most"`        // anonymous at any time since the start
 }
 
 // Held is the memory of a process at one time. Figures of the operating system are 0 where
@@ -87,8 +78,8 @@ type Result struct {
 	First time.Duration `json:"first_ns"` // of the very first request: what it needs is built
 	Seen  int           `json:"requests"` // of all rounds
 
-	Bare   *Bare   `json:"bare"`   // nil: the answer is too long to be held
-	Stores []Asked `json:"stores"` // the same question, asked of stores
+	Bare  *Bare  `json:"bare"`            // nil: the answer is too long to be held
+	Other *Asked `json:"other,omitempty"` // nil: no other server was asked
 }
 
 // Bare compares with the bare handler, which sent the same bytes.
@@ -101,22 +92,14 @@ type Bare struct {
 // spread is the distance of the rounds from the ratio.
 func (b *Bare) spread() float64 { return (b.High - b.Low) / 2 }
 
-// Kinds of stores, for Asked.Store.
-const (
-	Embedded = "scan"    // the embedded store that is served
-	InPlace  = "source"  // the configured server that is served
-	Other    = "against" // a MongoDB-compatible server with copies of the records
-)
-
-// The work of a store for an answer, for Asked.By.
+// The work of a server for an answer, for Asked.By.
 const (
 	ByIndex = "index"
 	ByScan  = "scan"
 )
 
-// Asked is a store's time for the question of a case.
+// Asked is the time of a MongoDB-compatible server for the question of a case.
 type Asked struct {
-	Store  string        `json:"store"` // Embedded, InPlace or Other
 	P50    time.Duration `json:"p50_ns"`
 	Factor float64       `json:"factor"` // the time as a multiple of the front end's median
 	By     string        `json:"by"`     // ByIndex or ByScan
@@ -138,29 +121,12 @@ type Refresh struct {
 	Rounds    int           `json:"rounds"`
 }
 
-// find returns the first element for which is holds; nil if there is none.
-func find[T any](all []T, is func(*T) bool) *T {
-	for i := range all {
-		if is(&all[i]) {
-			return &all[i]
-		}
-	}
-	return nil
-}
-
-// asked returns a store's time; nil if it has none.
-func (r *Result) asked(kind string) *Asked {
-	return find(r.Stores, func(a *Asked) bool { return a.Store == kind })
-}
-
 // Result returns a case's result; nil if it was not measured.
 func (m *Run) Result(name string) *Result {
-	return find(m.Results, func(r *Result) bool { return r.Name == name })
-}
-
-// Start is the median time until the serving process was ready.
-func (m *Run) Start() time.Duration {
-	return Median(m.Starts, func(s Start) time.Duration { return s.Ready })
+	if i := slices.IndexFunc(m.Results, func(r Result) bool { return r.Name == name }); i >= 0 {
+		return &m.Results[i]
+	}
+	return nil
 }
 
 // Median returns the median of a figure.
@@ -181,51 +147,4 @@ func MedianOf[T float64 | time.Duration | int64](figures []T) T {
 	}
 	sorted := slices.Sorted(slices.Values(figures))
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}
-
-// Join adds to a report the figures that another one has beside it: other numbers of
-// activities, and of the same number other cases, stores and steps. It replaces nothing.
-// The machine and the time are those of the first report.
-func (r *Report) Join(other Report) {
-	if len(r.Runs) == 0 {
-		*r = other
-		return
-	}
-	for _, m := range other.Runs {
-		if same := find(r.Runs, func(have *Run) bool { return have.Rows == m.Rows }); same != nil {
-			same.join(m)
-		} else {
-			r.Runs = append(r.Runs, m)
-		}
-	}
-	slices.SortStableFunc(r.Runs, func(a, b Run) int { return a.Rows - b.Rows })
-}
-
-// join adds the figures that m lacks.
-func (m *Run) join(other Run) {
-	for _, r := range other.Results {
-		have := m.Result(r.Name)
-		if have == nil {
-			m.Results = append(m.Results, r)
-			continue
-		}
-		for _, a := range r.Stores {
-			if have.asked(a.Store) == nil {
-				have.Stores = append(have.Stores, a)
-			}
-		}
-	}
-	m.Against = cmp.Or(m.Against, other.Against)
-	if m.Fill == 0 {
-		m.Fill, m.Build, m.BuildMost = other.Fill, other.Build, other.BuildMost
-	}
-	if len(m.Starts) < len(other.Starts) {
-		m.Starts = other.Starts
-	}
-	m.Memory, m.Refresh = cmp.Or(m.Memory, other.Memory), cmp.Or(m.Refresh, other.Refresh)
-	for _, note := range other.Notes {
-		if !slices.Contains(m.Notes, note) {
-			m.Notes = append(m.Notes, note)
-		}
-	}
 }

@@ -1,12 +1,12 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -15,11 +15,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Marks in a document: the text between the two lines is replaced.
-const (
-	markBegin = "<!-- vitrine bench: %s -->\n"
-	markEnd   = "<!-- end -->\n"
-)
+// dash stands for a figure that was not measured.
+const dash = "–"
 
 // sections are the parts of a report in Markdown, by the names in a document's marks.
 var sections = []struct {
@@ -45,25 +42,21 @@ func WriteTable(w io.Writer, r Report) error {
 //	…
 //	<!-- end -->
 //
-// It is an error if the document has none of them.
-func Fill(doc []byte, r Report) ([]byte, error) {
-	filled := 0
+// It is an error if the document has none of them, or one without an end.
+func Fill(doc string, r Report) (string, error) {
+	filled := doc
 	for _, s := range sections {
-		before, rest, ok := bytes.Cut(doc, fmt.Appendf(nil, markBegin, s.name))
-		if !ok {
-			continue
+		section := regexp.MustCompile(`(?s)(<!-- vitrine bench: ` + s.name + " -->\n).*?(<!-- end -->\n)|<!-- vitrine bench: " + s.name)
+		text := "${1}\n" + strings.ReplaceAll(s.text(r), "$", "$$") + "\n${2}"
+		if found := section.FindStringSubmatch(filled); found != nil && found[2] == "" {
+			return "", fmt.Errorf("section %q of the document has no end: a line <!-- end -->", s.name)
 		}
-		_, after, ok := bytes.Cut(rest, []byte(markEnd))
-		if !ok {
-			return nil, fmt.Errorf("section %q of the document has no end: %s is missing", s.name, strings.TrimSpace(markEnd))
-		}
-		doc = slices.Concat(before, fmt.Appendf(nil, markBegin, s.name), []byte("\n"+s.text(r)+"\n"+markEnd), after)
-		filled++
+		filled = section.ReplaceAllString(filled, text)
 	}
-	if filled == 0 {
-		return nil, errors.New("the document has no section for figures: a line such as " + strings.TrimSpace(fmt.Sprintf(markBegin, "goals")))
+	if !strings.Contains(doc, "<!-- vitrine bench: ") {
+		return "", errors.New("the document has no section for figures: a line such as <!-- vitrine bench: goals -->")
 	}
-	return doc, nil
+	return filled, nil
 }
 
 // table returns a table in Markdown; the first columns are text, the others figures.
@@ -88,14 +81,13 @@ func (r Report) sentence() string {
 func (r Report) goalsTable() string {
 	var rows [][]string
 	for _, g := range Goals(r) {
-		activities := dash
-		if g.Rows > 0 {
-			activities = grouped(g.Rows)
+		met := "**no**"
+		if g.Met {
+			met = "yes"
 		}
-		rows = append(rows, []string{g.What, g.Bar, g.Figure, g.verdict(), activities, g.How})
+		rows = append(rows, []string{g.What, g.Bar, g.Figure, met, grouped(g.Rows)})
 	}
-	head := []string{"what", "bar", "measured", "met", "activities", "by what"}
-	return table(head, len(head), rows)
+	return table([]string{"what", "bar", "measured", "met", "activities"}, 4, rows)
 }
 
 // caseTables has a table of cases for each number of activities.
@@ -107,39 +99,28 @@ func (r Report) caseTables() string {
 	return strings.Join(parts, "\n")
 }
 
-// storeColumn is a kind of store, and the head of its column.
-type storeColumn struct{ kind, head string }
-
-// storeColumns are the kinds of stores that any case of the run asked.
-func (m *Run) storeColumns() []storeColumn {
-	return slices.DeleteFunc([]storeColumn{
-		{Embedded, "embedded store"}, {InPlace, "the store itself"}, {Other, "other server"},
-	}, func(c storeColumn) bool {
-		return !slices.ContainsFunc(m.Results, func(r Result) bool { return r.asked(c.kind) != nil })
-	})
-}
-
-// caseTable has a line for each case, with columns for the stores that were asked.
+// caseTable has a line for each case, with columns for the other server if one was asked.
 func (m *Run) caseTable() string {
 	head := []string{"case", "what is asked", "at a time", "bytes", "requests/s", "p50", "p99", "first", "bare handler", "±"}
-	columns := m.storeColumns()
-	for _, c := range columns {
-		head = append(head, c.head, "×")
+	if m.Against != "" {
+		head = append(head, "other server", "×")
 	}
 	var rows [][]string
 	for _, r := range m.Results {
-		row := []string{r.Name, strings.ReplaceAll(r.Title, "$", `\$`), grouped(r.Conns), grouped(int(r.Bytes)), rate(r.Rate), short(r.P50), short(r.P99), short(r.First)}
-		b := cmp.Or(r.Bare, &Bare{})
-		row = append(row, given(r.Bare != nil, "%s", ratio(b.Ratio)), given(r.Bare != nil, "%s", ratio(b.spread())))
-		for _, c := range columns {
-			row = append(row, r.asked(c.kind).cells()...)
+		row := []string{r.Name, strings.ReplaceAll(r.Title, "$", `\$`), grouped(r.Conns), grouped(int(r.Bytes)),
+			number(r.Rate), short(r.P50), short(r.P99), short(r.First), dash, dash}
+		if r.Bare != nil {
+			row[8], row[9] = number(r.Bare.Ratio), number(r.Bare.spread())
+		}
+		if m.Against != "" {
+			row = append(row, r.Other.cells()...)
 		}
 		rows = append(rows, row)
 	}
 	return table(head, 2, rows)
 }
 
-// cells are a store's time, how it found the answer, and the factor.
+// cells are the other server's time, how it found the answer, and the factor.
 func (a *Asked) cells() []string {
 	switch {
 	case a == nil:
@@ -147,7 +128,7 @@ func (a *Asked) cells() []string {
 	case a.Error != "":
 		return []string{"refused", dash}
 	}
-	return []string{short(a.P50) + " (" + a.By + ")", rate(a.Factor)}
+	return []string{short(a.P50) + " (" + a.By + ")", number(a.Factor)}
 }
 
 // sizesTable has the figures that exist once for each number of activities. Figures
@@ -177,23 +158,23 @@ func (r Report) sizesTable() string {
 // same order.
 func (m *Run) figures() [][2]string {
 	mem, ref := cmp.Or(m.Memory, &Memory{}), cmp.Or(m.Refresh, &Refresh{})
+	held := func(h Held) string { return size(h.Resident) + " (" + size(h.Anonymous) + ")" }
 	return [][2]string{
 		{"records made and stored", short(m.Fill)},
 		{"all views built", short(m.Build)},
-		{"most memory while building, the process's own", size(m.BuildMost)},
-		{"start to ready, median (of)", given(len(m.Starts) > 0, "%s (%d)", short(m.Start()), len(m.Starts))},
+		{"start to ready", short(MedianOf(m.Starts))},
 		{"BSON of all views", size(mem.Rows)},
-		{"memory when ready: resident (the process's own)", size(mem.Loaded.Resident) + " (" + size(mem.Loaded.Anonymous) + ")"},
-		{"… after a collection", size(mem.Settled.Resident) + " (" + size(mem.Settled.Anonymous) + ")"},
-		{"… in the end", size(mem.After.Resident) + " (" + size(mem.After.Anonymous) + ")"},
-		{"… at most", size(mem.After.Peak) + " (" + size(mem.Most) + ")"},
+		{"memory when ready: resident (the process's own)", held(mem.Loaded)},
+		{"… after a collection", held(mem.Settled)},
+		{"… in the end", held(mem.After)},
+		{"… at most", size(mem.After.Peak)},
 		{"path indexes in the end", size(mem.Indexes)},
 		{"a scan of all activities", short(ref.Scan)},
 		{"refresh: job start to published", short(ref.Publish)},
 		{"… to visible", short(ref.Visible)},
 		{"traffic: p50, p99 steady", short(ref.SteadyP50) + ", " + short(ref.SteadyP99)},
 		{"… meanwhile", short(ref.P50) + ", " + short(ref.P99)},
-		{"… p99, meanwhile against steady", given(ref.Rounds > 0, "%.2f ×", ref.Ratio)},
+		{"… p99, meanwhile against steady", measured(ref.Ratio, number(ref.Ratio)+" ×")},
 	}
 }
 
@@ -208,72 +189,37 @@ func (r Report) notes() string {
 	return b.String()
 }
 
-// dash stands for a figure that was not measured.
-const dash = "–"
-
-// given formats figures if they were measured.
-func given(measured bool, format string, figures ...any) string {
-	if !measured {
+// measured returns the text of a figure, or a dash for 0.
+func measured[T float64 | time.Duration | int64](figure T, text string) string {
+	if figure == 0 {
 		return dash
 	}
-	return fmt.Sprintf(format, figures...)
+	return text
 }
 
-// short prints a duration to about three digits.
+// short prints a duration to three digits.
 func short(d time.Duration) string {
 	step := time.Microsecond
-	switch {
-	case d == 0:
-		return dash
-	case d >= 10*time.Second:
-		step = 100 * time.Millisecond
-	case d >= time.Second:
-		step = 10 * time.Millisecond
-	case d >= 100*time.Millisecond:
-		step = time.Millisecond
-	case d >= time.Millisecond:
-		step = 10 * time.Microsecond
+	for step*1000 <= d {
+		step *= 10
 	}
-	return d.Round(step).String()
+	return measured(d, d.Round(step).String())
 }
 
-// rate prints a figure to about three digits.
-func rate(f float64) string {
+// size prints bytes.
+func size(n int64) string { return measured(n, number(float64(n)/1e6)+" MB") }
+
+// number prints a figure to three digits; to two below 1, and all before the point above a
+// thousand.
+func number(f float64) string {
 	switch {
 	case f >= 1000:
-		return grouped(int(f + 0.5))
-	case f >= 100:
-		return fmt.Sprintf("%.0f", f)
-	case f >= 10:
-		return fmt.Sprintf("%.1f", f)
+		return grouped(int(math.Round(f)))
+	case f < 1:
+		return fmt.Sprintf("%.2g", f)
 	}
-	return fmt.Sprintf("%.2f", f)
-}
-
-// ratio prints a share of a bare handler's rate.
-func ratio(f float64) string {
-	if f < 0.1 {
-		return fmt.Sprintf("%.3f", f)
-	}
-	return fmt.Sprintf("%.2f", f)
+	return fmt.Sprintf("%.3g", f)
 }
 
 // grouped prints a number with commas between its thousands.
 func grouped(n int) string { return humanize.Comma(int64(n)) }
-
-// size prints bytes.
-func size(n int64) string {
-	switch mb := float64(n) / 1e6; {
-	case n == 0:
-		return dash
-	case mb >= 10_000:
-		return fmt.Sprintf("%.1f GB", mb/1000)
-	case mb >= 100:
-		return fmt.Sprintf("%.0f MB", mb)
-	default:
-		return fmt.Sprintf("%.1f MB", mb)
-	}
-}
-
-// number prints a value to at most four decimals.
-func number(v float64) string { return humanize.CommafWithDigits(math.Round(v*1e4)/1e4, 4) }
