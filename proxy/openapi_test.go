@@ -19,11 +19,7 @@ import (
 
 // description is what the answers of this package's tests are held against.
 var description = sync.OnceValues(func() (*openapitest.Checker, error) {
-	d, err := openapi.Load()
-	if err != nil {
-		return nil, err
-	}
-	return openapitest.New(d.JSON())
+	return openapitest.New(openapi.Load().JSON)
 })
 
 // checked remembers by their hash the answers that were found as described, so

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -22,60 +21,44 @@ var parts = []string{
 	"persons", "events", "external", "portfolio", "public", "service",
 }
 
-// Description is the OpenAPI document.
+// Description is the OpenAPI document in its forms. It must not be changed.
 type Description struct {
-	root   *yaml.Node // one mapping, its keys in order
-	json   []byte     // the document in the terms of OpenAPI 3.1
-	json30 []byte     // the same in the terms of 3.0
+	JSON   []byte // OpenAPI 3.1
+	JSON30 []byte // the same in the terms of 3.0, for tools that read nothing newer
+	Page   Page
 }
 
-// Load reads the description that is built into the program. An error is a
-// mistake in one of its files, which it names.
-func Load() (*Description, error) {
+// Load reads the description that is built into the program. A mistake in one of its files
+// is a panic that names the file: every test that loads it finds it.
+func Load() *Description {
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, name := range parts {
 		file := path.Join("spec", name+".yaml")
 		text, err := spec.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("openapi: %w", err)
-		}
-		part, err := parse(text)
 		if err == nil {
-			err = merge(root, part, mergeDepth)
+			err = merge(root, parse(text), mergeDepth)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("openapi: %s: %w", file, err)
+			panic(fmt.Errorf("openapi: %s: %w", file, err))
 		}
 	}
 	if err := extend(root); err != nil {
-		return nil, fmt.Errorf("openapi: %w", err)
+		panic(fmt.Errorf("openapi: %w", err))
 	}
-	d := &Description{root: root}
-	var err error
-	if d.json, err = appendJSON(nil, root); err != nil {
-		return nil, fmt.Errorf("openapi: %w", err)
-	}
-	copied, err := parse(d.json) // JSON is YAML
-	if err == nil {
-		older(copied)
-		d.json30, err = appendJSON(nil, copied)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("openapi: 3.0: %w", err)
-	}
-	return d, nil
+	d := &Description{JSON: appendJSON(nil, root), Page: newPage(root)}
+	copied := parse(d.JSON) // JSON is YAML
+	older(copied)
+	d.JSON30 = appendJSON(nil, copied)
+	return d
 }
 
 // parse reads one YAML document.
-func parse(text []byte) (*yaml.Node, error) {
+func parse(text []byte) *yaml.Node {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, err
+		panic(fmt.Errorf("openapi: %w", err))
 	}
-	if doc.Kind != yaml.DocumentNode {
-		return nil, errors.New("is empty")
-	}
-	return doc.Content[0], nil
+	return doc.Content[0]
 }
 
 // extend replaces every schema that extends a base by one that has both their
@@ -150,66 +133,37 @@ func merge(into, from *yaml.Node, depth int) error {
 	return nil
 }
 
-// JSON returns the document. The bytes are the caller's.
-func (d *Description) JSON() []byte { return bytes.Clone(d.json) }
-
-// JSON30 returns the document in the terms of OpenAPI 3.0, for tools that read
-// nothing newer. The bytes are the caller's.
-func (d *Description) JSON30() []byte { return bytes.Clone(d.json30) }
-
 // appendJSON writes a YAML node as JSON, keys in the order in which they stand.
-func appendJSON(dst []byte, n *yaml.Node) ([]byte, error) {
+func appendJSON(dst []byte, n *yaml.Node) []byte {
 	switch n.Kind {
 	case yaml.AliasNode:
 		return appendJSON(dst, n.Alias)
 	case yaml.MappingNode:
-		return appendObject(dst, n)
+		dst = append(dst, '{')
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			dst = append(appendValue(dst, n.Content[i].Value), ':')
+			dst = append(appendJSON(dst, n.Content[i+1]), ',')
+		}
+		return append(bytes.TrimSuffix(dst, []byte{','}), '}')
 	case yaml.SequenceNode:
 		dst = append(dst, '[')
-		for i, item := range n.Content {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			var err error
-			if dst, err = appendJSON(dst, item); err != nil {
-				return nil, err
-			}
+		for _, item := range n.Content {
+			dst = append(appendJSON(dst, item), ',')
 		}
-		return append(dst, ']'), nil
-	default:
-		var v any
-		if err := n.Decode(&v); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n.Line, err)
-		}
-		return appendValue(dst, v)
+		return append(bytes.TrimSuffix(dst, []byte{','}), ']')
 	}
-}
-
-// appendObject writes a mapping as an object.
-func appendObject(dst []byte, n *yaml.Node) ([]byte, error) {
-	dst = append(dst, '{')
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		var err error
-		if dst, err = appendValue(dst, n.Content[i].Value); err != nil {
-			return nil, err
-		}
-		if dst, err = appendJSON(append(dst, ':'), n.Content[i+1]); err != nil {
-			return nil, err
-		}
+	var v any
+	if err := n.Decode(&v); err != nil {
+		panic(fmt.Errorf("openapi: line %d: %w", n.Line, err))
 	}
-	return append(dst, '}'), nil
+	return appendValue(dst, v)
 }
 
 // appendValue writes a scalar. Examples are full of markup, which stays readable.
-func appendValue(dst []byte, v any) ([]byte, error) {
+func appendValue(dst []byte, v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
+	_ = e.Encode(v) // a scalar of YAML is one of JSON
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

@@ -105,10 +105,7 @@ func (n node) json() string {
 	if n.Node == nil {
 		return ""
 	}
-	plain, err := appendJSON(nil, n.Node)
-	if err != nil {
-		return "" // it has been written before, as part of the whole
-	}
+	plain := appendJSON(nil, n.Node)
 	if len(plain) < 60 {
 		return string(plain)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -12,19 +13,13 @@ import (
 	"vitrine/proxy/openapi/openapitest"
 )
 
-func load(t testing.TB) *openapi.Description {
-	t.Helper()
-	d, err := openapi.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
+// load reads the description once for all tests.
+var load = sync.OnceValue(openapi.Load)
 
 // TestValid: the documents are OpenAPI 3.1 and 3.0, examples included.
 func TestValid(t *testing.T) {
-	d := load(t)
-	for version, text := range map[string][]byte{"3.1.": d.JSON(), "3.0.": d.JSON30()} {
+	d := load()
+	for version, text := range map[string][]byte{"3.1.": d.JSON, "3.0.": d.JSON30} {
 		doc, err := openapi3.NewLoader().LoadFromData(text)
 		if err != nil {
 			t.Fatal(version, err)
@@ -41,7 +36,7 @@ func TestValid(t *testing.T) {
 // TestModes: every mode has an example of its name, and the last mode is for all
 // that the others are not for.
 func TestModes(t *testing.T) {
-	checker, err := openapitest.New(load(t).JSON())
+	checker, err := openapitest.New(load().JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +125,7 @@ func document(t testing.TB) (doc struct {
 	} `json:"components"`
 }) {
 	t.Helper()
-	if err := json.Unmarshal(load(t).JSON(), &doc); err != nil {
+	if err := json.Unmarshal(load().JSON, &doc); err != nil {
 		t.Fatal(err)
 	}
 	return doc
@@ -140,8 +135,8 @@ func document(t testing.TB) (doc struct {
 // by itself, rows of lists have a name, and nothing has a list of types but null
 // beside one.
 func TestGenerable(t *testing.T) {
-	d := load(t)
-	for version, text := range map[string][]byte{"3.1": d.JSON(), "3.0": d.JSON30()} {
+	d := load()
+	for version, text := range map[string][]byte{"3.1": d.JSON, "3.0": d.JSON30} {
 		var doc struct {
 			Components struct{ Schemas map[string]map[string]any }
 		}

@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+
+	"go.yaml.in/yaml/v3"
 )
 
 //go:embed page/page.tmpl
@@ -26,22 +28,18 @@ type Page struct {
 	Policy string
 }
 
-// Page renders the description.
-func (d *Description) Page() (Page, error) {
-	t, err := template.New("page").Parse(pageTemplate)
-	if err != nil {
-		return Page{}, fmt.Errorf("openapi: page: %w", err)
-	}
+// newPage renders a description.
+func newPage(root *yaml.Node) Page {
 	var b bytes.Buffer
-	err = t.Execute(&b, struct {
+	err := template.Must(template.New("page").Parse(pageTemplate)).Execute(&b, struct {
 		API    node
 		Style  template.CSS
 		Script template.JS
-	}{node{d.root, d.root}, template.CSS(pageStyle), template.JS(pageScript)})
+	}{node{root, root}, template.CSS(pageStyle), template.JS(pageScript)})
 	if err != nil {
-		return Page{}, fmt.Errorf("openapi: page: %w", err)
+		panic(fmt.Errorf("openapi: page: %w", err))
 	}
-	return Page{HTML: b.Bytes(), Policy: policy(pageStyle, pageScript)}, nil
+	return Page{HTML: b.Bytes(), Policy: policy(pageStyle, pageScript)}
 }
 
 // policy returns the Content-Security-Policy of a page with that style and script.

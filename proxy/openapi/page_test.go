@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/proxy/openapi"
 	"vitrine/rules/testoutput"
 )
 
@@ -17,11 +18,8 @@ func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 // TestPageTellsEverything: what the document describes stands on the page.
 func TestPageTellsEverything(t *testing.T) {
-	d := load(t)
-	page, err := d.Page()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := load()
+	page := d.Page
 	var doc struct {
 		Tags  []struct{ Name string }
 		Paths map[string]struct {
@@ -39,7 +37,7 @@ func TestPageTellsEverything(t *testing.T) {
 			Parameters map[string]struct{ Name string }
 		}
 	}
-	if err := json.Unmarshal(d.JSON(), &doc); err != nil {
+	if err := json.Unmarshal(d.JSON, &doc); err != nil {
 		t.Fatal(err)
 	}
 	text := string(page.HTML)
@@ -66,10 +64,7 @@ func TestPageTellsEverything(t *testing.T) {
 
 // TestPolicyNamesStyleAndScript: their hashes are those of what the page holds.
 func TestPolicyNamesStyleAndScript(t *testing.T) {
-	page, err := load(t).Page()
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := load().Page
 	for _, element := range []string{"style", "script"} {
 		all := regexp.MustCompile(`(?s)<`+element+`>(.*?)</`+element+`>`).FindAllSubmatch(page.HTML, -1)
 		if len(all) != 1 {
@@ -84,13 +79,11 @@ func TestPolicyNamesStyleAndScript(t *testing.T) {
 
 // TestSamePage: the description is the same each time it is read.
 func TestSamePage(t *testing.T) {
-	first, second := load(t), load(t)
-	if string(first.JSON()) != string(second.JSON()) {
+	first, second := openapi.Load(), openapi.Load()
+	if string(first.JSON) != string(second.JSON) || string(first.JSON30) != string(second.JSON30) {
 		t.Error("two documents")
 	}
-	a, errA := first.Page()
-	b, errB := second.Page()
-	if errA != nil || errB != nil || string(a.HTML) != string(b.HTML) {
-		t.Errorf("two pages: %v, %v", errA, errB)
+	if string(first.Page.HTML) != string(second.Page.HTML) {
+		t.Error("two pages")
 	}
 }

@@ -10,11 +10,7 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	d, err := openapi.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := openapitest.New(d.JSON())
+	c, err := openapitest.New(openapi.Load().JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
