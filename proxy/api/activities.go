@@ -6,11 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
-	"vitrine/rules/display"
-	"vitrine/rules/ejson"
 )
 
 // activities answers GET /api/activities. Of its modes aggregate comes before
@@ -23,10 +20,10 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	switch {
 	case field != "":
 		p.MarkUnused("full", "columns", "lang")
-		return list.groups("activities", field, unwound(field)), nil
+		return list.groups("activities", field, unwound(field, "authors")), nil
 	case full:
 		p.MarkUnused("columns", "lang")
-		return list.full(fragFull, fullRow), nil
+		return list.full(fragFull), nil
 	case len(columns) > 0:
 		return list.rows("activities columns "+columns.Key()+in.key(), in.rows(rowOf(columns))), nil
 	default:
@@ -50,16 +47,13 @@ func appendListRest(dst []byte, row bson.Raw) []byte {
 	return append(appendYear(appendRendered(dst, row, "subtype", ""), row, ""), '}')
 }
 
-// fullRow is a record as it is stored.
-func fullRow(dst []byte, row index.Row) []byte {
-	return ejson.AppendDocument(dst, display.StoredRecord(row.Doc()))
-}
-
-// unwound names the array that is unwound before grouping: authors, where the
-// field's name contains it (API.md: activities, 3); "" for none.
-func unwound(field string) string {
-	if strings.Contains(field, "authors") {
-		return "authors"
+// unwound names the array that is unwound before grouping: the first that the field's name
+// contains (API.md: activities, 3; projects, 5); "" for none.
+func unwound(field string, arrays ...string) string {
+	for _, array := range arrays {
+		if strings.Contains(field, array) {
+			return array
+		}
 	}
 	return ""
 }

@@ -27,9 +27,7 @@ type listing struct {
 	// restricted names the permission that the caller lacks to see all; empty: the list is
 	// whole.
 	restricted string
-	// light: joining the rows from fragments twice, the first time to count their bytes,
-	// costs less than to send them without a length.
-	light bool
+	light      bool // the rows are joined from fragments, see response.Body
 }
 
 // rowFunc appends a row of a snapshot.
@@ -68,11 +66,9 @@ func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[ind
 // rows is the list in the standard envelope. form distinguishes it from all lists of the view with
 // other rows.
 func (l listing) rows(form string, row rowFunc) response.Plan {
-	return l.plan(form, func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
+	return l.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		b := response.Join(response.List(selected.Count(), l.page), l.cut(ctx, selected), row)
-		if _, resident := s.Resident(); l.light && resident {
-			b.Measured()
-		}
+		b.Light = l.light
 		return b, nil
 	})
 }
@@ -81,10 +77,10 @@ func (l listing) rows(form string, row rowFunc) response.Plan {
 // prepare all of them.
 const manyFull = 8
 
-// full is the list of stored records in Extended JSON, the count at the end. row writes
-// few of them; many, for clients that synchronise, are prepared as the fragment of that
+// full is the list of stored records in Extended JSON, the count at the end. Few are written
+// one by one; many, for clients that synchronise, are prepared as the fragment of that
 // name, if there is one.
-func (l listing) full(prepared string, row rowFunc) response.Plan {
+func (l listing) full(prepared string) response.Plan {
 	p := l.plan("full", func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		count := selected.Count()
 		envelope := response.Full(count, l.page)
@@ -93,7 +89,9 @@ func (l listing) full(prepared string, row rowFunc) response.Plan {
 				return response.JoinRuns(envelope, runs), nil
 			}
 		}
-		return response.Join(envelope, l.cut(ctx, selected), row), nil
+		return response.Join(envelope, l.cut(ctx, selected), func(dst []byte, row index.Row) []byte {
+			return ejson.AppendDocument(dst, display.StoredRecord(row.Doc()))
+		}), nil
 	})
 	p.Prepared = prepared != ""
 	return p

@@ -3,14 +3,11 @@ package api
 import (
 	"context"
 	"slices"
-	"strings"
 
-	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules/access"
 	"vitrine/rules/display"
-	"vitrine/rules/ejson"
 )
 
 // projectColumns are the columns of a request that names none (API.md: projects, 1).
@@ -33,11 +30,11 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 		field := p.Field("aggregate")
 		if field == "" && p.Has("full") {
 			list.order = idOrder(true)
-			return list.full("", strippedRow), nil // ignores columns, limit and offset
+			return list.full(""), nil // ignores columns, limit and offset
 		}
 		list.page = p.Page()
 		if field != "" {
-			return list.groups("projects", field, unwoundPeople(field)), nil
+			return list.groups("projects", field, unwound(field, "persons", "collaborators")), nil
 		}
 		row := recordRow{columns: p.StoredColumns(projectColumns()...), style: e.styleOf(p)}
 		row.ownID = slices.ContainsFunc(row.columns, func(c query.Column) bool { return c.Name == "id" && c.Whole() })
@@ -56,20 +53,4 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 		return nil
 	}
 	return &display.Style{Labels: e.o.Labels, Lang: lang}
-}
-
-// unwoundPeople names the array that is unwound before grouping: persons, or else
-// collaborators, where the field's name contains it (API.md: projects, 5); "" for none.
-func unwoundPeople(field string) string {
-	for _, array := range []string{"persons", "collaborators"} {
-		if strings.Contains(field, array) {
-			return array
-		}
-	}
-	return ""
-}
-
-// strippedRow is a record as it is stored, without the names that were resolved for it.
-func strippedRow(dst []byte, row index.Row) []byte {
-	return ejson.AppendDocument(dst, display.StoredRecord(row.Doc()))
 }

@@ -29,7 +29,7 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 	if err != nil {
 		return response.Plan{}, err
 	}
-	table := projectTable{e, activities, display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}}
+	table := projectTable{activities, display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}}
 	list.page = query.Page{}
 	form := "formatted " + table.style.Lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
 	plan := list.plan(form, table.body)
@@ -54,36 +54,19 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 
 // projectTable makes the display table.
 type projectTable struct {
-	env        *Env
 	activities *view.Snapshot // of which each row counts those of its project
 	style      display.Style  // of the request's language
 }
 
-// body makes the rows of the table one after the other.
+// body makes the rows of the table.
 func (t projectTable) body(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-	count, err := t.counter(ctx)
+	counts, err := t.counts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	type line struct {
-		project    bson.Raw
-		activities int
-	}
-	lines := func(yield func(line, error) bool) {
-		for row, err := range selected.Rows(ctx, 0, 0) {
-			var l line
-			if err == nil {
-				l.project = row.Doc()
-				// Rows may be made while they are sent, when the request's time is over.
-				l.activities, err = count(context.WithoutCancel(ctx), l.project.Lookup("name"))
-			}
-			if !yield(l, err) || err != nil {
-				return
-			}
-		}
-	}
-	return response.Join(response.List(selected.Count(), query.Page{}), lines, func(dst []byte, l line) []byte {
-		return t.append(dst, l.project, l.activities)
+	return response.Join(response.List(selected.Count(), query.Page{}), selected.Rows(ctx, 0, 0), func(dst []byte, row index.Row) []byte {
+		doc := row.Doc()
+		return t.append(dst, doc, countOf(counts, doc.Lookup("name")))
 	}), nil
 }
 
@@ -116,77 +99,21 @@ func (t projectTable) append(dst []byte, doc bson.Raw, activities int) []byte {
 	return append(dst, '}')
 }
 
-// activityCounter counts the activities whose projects hold the name of a project, in an
-// array or alone.
-type activityCounter func(ctx context.Context, name bson.RawValue) (int, error)
-
-// counter returns how activities are counted: by a look into the index for each name,
-// or, of a view in the store, by reading the names of all activities once.
-func (t projectTable) counter(ctx context.Context) (activityCounter, error) {
-	count := t.selected
-	if _, resident := t.activities.Resident(); !resident {
-		var err error
-		if count, err = t.readCounts(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return func(ctx context.Context, name bson.RawValue) (int, error) {
-		if display.Empty(name) {
-			return 0, nil
-		}
-		return count(ctx, name)
-	}, nil
-}
-
-// selected is the activityCounter of a view in memory.
-func (t projectTable) selected(ctx context.Context, name bson.RawValue) (int, error) {
-	f, err := t.env.query.Compile(condition("projects", "$eq", name), "")
-	if err != nil {
-		return 0, err
-	}
-	found, err := t.activities.Select(ctx, f)
-	if err != nil {
-		return 0, err
-	}
-	return found.Count(), nil
-}
-
-// readCounts returns the activityCounter of a view in the store.
-func (t projectTable) readCounts(ctx context.Context) (activityCounter, error) {
+// counts counts the activities by the projects that they name, in an array or alone, sorted by
+// name.
+func (t projectTable) counts(ctx context.Context) ([]index.FacetValue, error) {
 	all, err := t.activities.Select(ctx, filter.All())
 	if err != nil {
 		return nil, err
 	}
-	var found raw.Groups[index.Group]
-	for row, err := range all.Only("projects").Rows(ctx, 0, 0) {
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range distinctAt(row.Doc(), mustPath("projects")) {
-			group, fresh := found.At(name)
-			if fresh {
-				group.Value = raw.Clone(name)
-			}
-			group.Count++
-		}
-	}
-	names := raw.JoinEqual(found.All, func(g index.Group) bson.RawValue { return g.Value }, func(into *index.Group, from index.Group) { into.Count += from.Count })
-	return func(_ context.Context, name bson.RawValue) (int, error) {
-		at, known := slices.BinarySearchFunc(names, name, func(g index.Group, name bson.RawValue) int { return raw.Compare(g.Value, name) })
-		if !known {
-			return 0, nil
-		}
-		return names[at].Count, nil
-	}, nil
+	return all.Facet(ctx, "projects")
 }
 
-// distinctAt returns the values at a path, each once.
-func distinctAt(doc bson.Raw, path raw.Path) (values []bson.RawValue) {
-	raw.Walk(doc, path, func(v raw.Value) bool {
-		if !v.Missing {
-			values = append(values, v.Raw)
-		}
-		return true
-	})
-	return raw.SortUnique(values)
+// countOf returns the count of a name, 0 if no activity has it.
+func countOf(counts []index.FacetValue, name bson.RawValue) int {
+	at, known := slices.BinarySearchFunc(counts, name, func(v index.FacetValue, name bson.RawValue) int { return raw.Compare(v.Value, name) })
+	if !known || display.Empty(name) {
+		return 0
+	}
+	return counts[at].Count
 }

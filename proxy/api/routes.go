@@ -107,7 +107,7 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once
 func countAuthors(ctx context.Context, s *view.Snapshot) error {
 	every, err := s.Select(ctx, filter.All())
 	if err == nil {
-		_, err = every.Group(ctx, "authors.user", unwound("authors.user"))
+		_, err = every.Group(ctx, "authors.user", "authors")
 	}
 	return err
 }

@@ -16,12 +16,14 @@ type Body struct {
 	Pieces Pieces
 	// Guess is how many bytes Pieces have at least, most likely; 0: not known.
 	Guess int
+	// Light: the pieces cost less to make twice, the first time to count their bytes, than
+	// to send without a length.
+	Light bool
 	// Links is the value of the answer's Link header, where that depends on the rows.
 	Links string
 
-	size     func() int // of Pieces in bytes; nil: it is known only once they are made
-	prepared *prepared  // the rows, if they are prepared
-	ignored  string     // the paths that no record has, as Vitrine-Ignored lists them
+	prepared *prepared // the rows, if they are prepared
+	ignored  string    // the paths that no record has, as Vitrine-Ignored lists them
 }
 
 // chunk is about how much of a body is joined at a time, in bytes.
@@ -77,20 +79,22 @@ func Bytes(text []byte) *Body {
 	return &Body{Count: 1, Pieces: func(yield func([]byte, error) bool) { yield(text, nil) }}
 }
 
-// Measured is for bodies whose bytes cost less to make than to send without a length:
-// they are made once more to count them.
-func (b *Body) Measured() *Body {
-	b.size = func() int {
-		n := 0
-		for piece, err := range b.Pieces {
-			if err != nil {
-				return -1 // sending them ends with it, too
-			}
-			n += len(piece)
-		}
-		return n
+// size returns how many bytes the pieces have; -1: it is known only once they are made, or
+// making them fails, with which sending them ends, too.
+func (b *Body) size() (n int) {
+	switch {
+	case b.prepared != nil:
+		return b.prepared.size()
+	case !b.Light:
+		return -1
 	}
-	return b
+	for piece, err := range b.Pieces {
+		if err != nil {
+			return -1
+		}
+		n += len(piece)
+	}
+	return n
 }
 
 // Then writes another document behind the body.

@@ -43,9 +43,6 @@ func appendPage(b []byte, g query.Page) []byte {
 	return strconv.AppendInt(append(b, `,"offset":`...), int64(g.Offset), 10)
 }
 
-// Empty is the body of a list without rows.
-func Empty(g query.Page) *Body { return JoinRange(List(0, g), 0, 0, nil) }
-
 // Single is the body of an answer whose data is one object.
 func Single(object func(dst []byte) []byte) *Body {
 	e := Envelope{1, []byte(`{"status":200,"count":1,"data":`), []byte{'}'}, ","}

@@ -21,7 +21,7 @@ func (r *Responder) loader(p *Plan, snapshot *view.Snapshot) result.Loader {
 		}
 		size := r.KeptBytes
 		if b.prepared != nil {
-			size = b.size()
+			size = b.prepared.size()
 		}
 		if max(size, b.Guess) > r.KeptBytes {
 			return &result.Answer{TooLarge: true}, nil

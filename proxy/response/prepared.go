@@ -21,7 +21,7 @@ type prepared struct {
 // chunk, or larger where the memory of the rows can be sent as it is.
 func JoinRuns(e Envelope, runs iter.Seq[index.Run]) *Body {
 	p := &prepared{e, runs}
-	return &Body{Count: e.count, prepared: p, size: p.size, Pieces: p.pieces}
+	return &Body{Count: e.count, prepared: p, Pieces: p.pieces}
 }
 
 // size returns how many bytes the pieces have.

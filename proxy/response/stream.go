@@ -17,8 +17,9 @@ import (
 // where too much waits to be sent.
 func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key) error {
 	var b *Body
+	_, resident := snapshot.Resident()
 	err := r.Results.Turn(ctx, func(ctx context.Context) (err error) {
-		if _, resident := snapshot.Resident(); !resident {
+		if !resident {
 			ctx = context.WithoutCancel(ctx) // rows are read while they are sent, as long as that takes
 		}
 		b, err = p.build(ctx, snapshot)
@@ -48,7 +49,7 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	size := -1
 	if key.Coding != result.Identity {
 		SetHeader(c, fiber.HeaderContentEncoding, string(key.Coding))
-	} else if b.size != nil {
+	} else if resident { // rows in the store are read once
 		size = b.size()
 	}
 	if size < 0 && head {
