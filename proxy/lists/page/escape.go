@@ -1,97 +1,47 @@
 package page
 
 import (
+	"fmt"
 	"hash/fnv"
+	"html"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// appendText appends plain text for an element's content or a quoted attribute. Control
-// characters, which HTML does not allow, are dropped, and bytes that are no UTF-8 replaced.
-func appendText(dst []byte, s string) []byte {
-	done := 0
-	for i := 0; i < len(s); i++ {
-		if plain[s[i]] {
-			continue
-		}
-		to, size := escape(s[i:])
-		if size > 0 {
-			dst = append(append(dst, s[done:i]...), to...)
-			done = i + size
-		}
-		if s[i] >= utf8.RuneSelf {
-			_, size = utf8.DecodeRuneInString(s[i:])
-			i += size - 1
-		}
-	}
-	return append(dst, s[done:]...)
-}
+// text returns plain text for an element's content or a quoted attribute.
+func text(s string) string { return html.EscapeString(strings.Map(writable, s)) }
 
-// plain tells which bytes stand for themselves wherever they are.
-var plain = func() (t [256]bool) {
-	for c := range t {
-		t[c] = c >= ' ' && c < 0x7f && strings.IndexByte(`&<>"'`, byte(c)) < 0 || c == '\n' || c == '\t'
-	}
-	return t
-}()
-
-// escape returns what the character at the start of s becomes, and its bytes; 0 if it stays.
-func escape(s string) (string, int) {
-	switch s[0] {
-	case '&':
-		return "&amp;", 1
-	case '<':
-		return "&lt;", 1
-	case '>':
-		return "&gt;", 1
-	case '"':
-		return "&#34;", 1
-	case '\'':
-		return "&#39;", 1
-	}
-	switch r, size := utf8.DecodeRuneInString(s); {
+// writable drops control characters, which HTML does not allow, and replaces what is no
+// character.
+func writable(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t':
+		return r
 	case r < ' ' || r == 0x7f:
-		return "", size
-	case r == utf8.RuneError && size == 1, r < 0xa0, r&0xfffe == 0xfffe, r >= 0xfdd0 && r <= 0xfdef: // no characters
-		return "\uFFFD", size
+		return -1
+	case unicode.IsControl(r), unicode.Is(unicode.Noncharacter_Code_Point, r):
+		return utf8.RuneError
 	}
-	return "", 0
+	return r
 }
 
-// appendURL appends a URL for a quoted attribute. Bytes that no URL has are escaped.
-func appendURL(dst []byte, url string) []byte {
-	const digits = "0123456789ABCDEF"
-	done := 0
-	for i := 0; i < len(url); i++ {
-		c := url[i]
-		if plain[c] && !foreign[c] {
-			continue
-		}
-		dst, done = append(dst, url[done:i]...), i+1
-		if c == '&' {
-			dst = append(dst, "&amp;"...)
-		} else {
-			dst = append(dst, '%', digits[c>>4], digits[c&15])
+// address returns a URL for a quoted attribute. Bytes that no URL has are escaped.
+func address(url string) string {
+	var b strings.Builder
+	for _, c := range []byte(url) {
+		switch {
+		case c == '&':
+			b.WriteString("&amp;")
+		case c <= ' ' || c >= 0x7f || strings.IndexByte("\"'<>\\^`{|}", c) >= 0:
+			fmt.Fprintf(&b, "%%%02X", c)
+		default:
+			b.WriteByte(c)
 		}
 	}
-	return append(dst, url[done:]...)
-}
-
-// foreign tells which bytes of plain no URL has.
-var foreign = [256]bool{' ': true, '\n': true, '\t': true, '\\': true, '^': true, '`': true, '{': true, '|': true, '}': true}
-
-// appendJSON appends a JSON value for a script element, which no text of it may end.
-func appendJSON(dst, json []byte) []byte {
-	for _, c := range json {
-		if c == '<' { // only strings have one
-			dst = append(dst, `\u003c`...)
-			continue
-		}
-		dst = append(dst, c)
-	}
-	return dst
+	return b.String()
 }
 
 // linkable reports whether an address may be one of a link: those of our models may, others
@@ -112,30 +62,29 @@ func langOf(it *Item, around string) string {
 	return it.Lang
 }
 
-// appendID appends a text as a part of an id: letters, digits and "-" stay, and any other
-// byte becomes "_" and its two hexadecimal digits, so that different texts stay different.
-func appendID(dst []byte, s string) []byte {
-	const digits = "0123456789abcdef"
-	for i := 0; i < len(s); i++ {
-		c := s[i]
+// idOf returns a text as a part of an id: letters, digits and "-" stay, and any other byte
+// becomes "_" and its two hexadecimal digits, so that different texts stay different.
+func idOf(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
 		if c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
-			dst = append(dst, c)
+			b.WriteByte(c)
 		} else {
-			dst = append(dst, '_', digits[c>>4], digits[c&15])
+			fmt.Fprintf(&b, "_%02x", c)
 		}
 	}
-	return dst
+	return b.String()
 }
 
 // listID returns what the ids of a list begin with. Lists at different URLs can be in one
 // page, and the same list with other parameters too.
 func listID(l *List) string {
 	path, query, _ := strings.Cut(strings.TrimPrefix(l.Self, l.Base), "?")
-	id := appendID([]byte("vl-"), strings.TrimPrefix(strings.TrimPrefix(path, "/"), "lists/"))
+	id := "vl-" + idOf(strings.TrimPrefix(strings.TrimPrefix(path, "/"), "lists/"))
 	if query != "" {
 		h := fnv.New32a()
 		h.Write([]byte(query))
-		id = strconv.AppendUint(append(id, "_q"...), uint64(h.Sum32()), 36)
+		id += "_q" + strconv.FormatUint(uint64(h.Sum32()), 36)
 	}
-	return string(id)
+	return id
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"html/template"
 	"net/url"
 )
@@ -36,46 +37,15 @@ func Page(l *List) []byte {
 	for _, f := range l.Facets {
 		for _, v := range f.Values {
 			if v.Active {
-				d.Filters = append(d.Filters, Link{Href: v.Href, Label: d.facetLabel(f) + ": " + v.Label})
+				d.Filters = append(d.Filters, Link{Href: v.Href, Label: f.label(d.language) + ": " + v.Label})
 			}
 		}
 	}
-	d.Facets, d.Body = template.HTML(d.facets(l)), template.HTML(body(l))
+	menus := fragment{l: l, t: d.language}
+	menus.facets()
+	d.Facets, d.Body = template.HTML(menus.String()), template.HTML(body(l))
 	return d.render("list")
 }
 
-// facets returns the facets of a list as menus. It does without templates: a list of an
-// institute has hundreds of values, and templates would take longer than all else.
-func (d *document) facets(l *List) []byte {
-	f := fragment{t: d.language}
-	for _, facet := range l.Facets {
-		if len(facet.Values) == 0 {
-			continue
-		}
-		f.dst = appendText(append(f.dst, `<details name="vl-filters"><summary>`...), d.facetLabel(facet))
-		f.dst = append(f.dst, "</summary>\n<ul class=\"vl-chips\">\n"...)
-		for _, v := range facet.Values {
-			f.dst = append(f.dst, "<li><a"...)
-			if linkable(v.Href) {
-				f.href(v.Href)
-				f.attribute("rel", "nofollow")
-			}
-			if v.Active {
-				f.attribute("aria-current", "true")
-			}
-			f.dst = appendText(append(f.dst, '>'), v.Label)
-			f.dst = append(append(f.dst, ` <span class="vl-n">`...), d.Number(v.Count)...)
-			f.dst = append(f.dst, "</span></a></li>\n"...)
-		}
-		f.dst = append(f.dst, "</ul></details>\n"...)
-	}
-	return f.dst
-}
-
-// facetLabel returns the name of a facet for people.
-func (d *document) facetLabel(f Facet) string {
-	if f.Label != "" {
-		return f.Label
-	}
-	return d.T(f.Name)
-}
+// label returns the name of a facet for people.
+func (f Facet) label(in language) string { return cmp.Or(f.Label, in.text(f.Name)) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"vitrine/proxy/lists/element"
 )
@@ -86,17 +87,16 @@ func (d *document) render(name string) []byte {
 
 // withoutControls removes control characters, which HTML does not allow and html/template leaves.
 func withoutControls(doc []byte) []byte {
-	for i, c := range doc {
-		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(doc) && doc[i+1] < 0xa0 {
-			return bytes.Map(func(r rune) rune {
-				if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-					return -1
-				}
-				return r
-			}, doc)
-		}
+	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+	if !bytes.ContainsFunc(doc, control) {
+		return doc
 	}
-	return doc
+	return bytes.Map(func(r rune) rune {
+		if control(r) {
+			return -1
+		}
+		return r
+	}, doc)
 }
 
 // Lang is the code of the page's language.
