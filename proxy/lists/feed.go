@@ -58,7 +58,7 @@ func (l *listing) feed(ctx context.Context) (*feeds.Feed, error) {
 
 // feedItem is an item of a feed.
 func (l *listing) feedItem(it *item, published time.Time) *feeds.Item {
-	title := cmp.Or(it.Text(), it.Name, it.ID)
+	title := it.title()
 	one := &feeds.Item{
 		Id: urn(l.view + "/" + it.ID), IsPermaLink: "false", Title: title,
 		Content: cmp.Or(xmlText(l.citation(it)), markup.Escape(title)),

@@ -78,12 +78,9 @@ func (l *listing) model(ctx context.Context) (*page.List, error) {
 		return nil, err
 	}
 	m := &page.List{
-		Title: title, Lang: l.q.Text(params.Lang), Heading: l.q.Number(params.Heading),
-		Base: l.base, Self: l.url("", l.asked.With(params.Heading).With(params.JSONLD)), Canonical: l.canonicalURL(),
+		Head: l.head(title, l.asked.With(params.Heading).With(params.JSONLD), l.canonicalURL()), Heading: l.q.Number(params.Heading),
 		Page: l.q.Number(params.Page), Limit: l.q.Number(params.Limit), Q: l.q.Text(params.Words),
 		Group: l.q.Text(params.Group), Sort: l.q.Text(params.Sort), Style: l.q.Text(params.Style),
-		Exports: l.exports(), Languages: l.languages(),
-		Generation: l.snap.Meta().Generation, AsOf: l.snap.Meta().Published,
 	}
 	if narrowed := l.asked.Only(append(params.Filters(), params.Words, params.IDs, params.Exclude)...); narrowed.String() != "" {
 		m.Reset = l.url("", l.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
@@ -116,6 +113,15 @@ func (l *listing) model(ctx context.Context) (*page.List, error) {
 		m.JSONLD = append(append([]byte(listHead(title, m.Count)), data...), "]}"...)
 	}
 	return m, nil
+}
+
+// head is what the page of a list or an item has in common with others. Its own parameters
+// are asked.
+func (l *listing) head(title string, asked params.Query, canonical string) page.Head {
+	return page.Head{
+		Title: title, Lang: l.q.Text(params.Lang), Base: l.base, Self: l.url("", asked), Canonical: canonical,
+		Exports: l.exports(), Languages: l.languages(), AsOf: l.snap.Meta().Published,
+	}
 }
 
 // pages returns how many records and how many pages the list has.
@@ -205,11 +211,9 @@ func (l *listing) record(ctx context.Context, write func(*page.Record) []byte) (
 
 // recordOf is what the page of an item shows.
 func (l *listing) recordOf(it *item) *page.Record {
-	lang, meta := l.q.Text(params.Lang), l.snap.Meta()
 	m := &page.Record{
-		Title: cmp.Or(it.Text(), it.Name, it.ID), Lang: lang, Base: l.base, Self: l.url("", l.asked.Only(params.Lang, params.Style)), Canonical: l.url("", params.Query{}),
-		Item: l.shown(it), Abstract: it.Abstract, BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)),
-		Exports: l.exports(), Lists: l.collections(it), Languages: l.languages(), Generation: meta.Generation, AsOf: meta.Published,
+		Head: l.head(it.title(), l.asked.Only(params.Lang, params.Style), l.url("", params.Query{})),
+		Item: l.shown(it), Abstract: it.Abstract, BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: l.collections(it),
 	}
 	if l.links.Activity != "" && l.links.Activity != params.None && l.view == rules.ViewActivities {
 		m.Canonical = l.links.ToItem(&it.Item) // the site's own page of the record
@@ -229,7 +233,7 @@ func (l *listing) recordOf(it *item) *page.Record {
 		{Name: "ISBN", Value: it.ISBN}, {Name: "ISSN", Value: it.ISSN},
 	} {
 		if f.Value != "" {
-			m.Fields = append(m.Fields, page.Param{Name: selection.Text(f.Name, lang), Value: f.Value})
+			m.Fields = append(m.Fields, page.Param{Name: selection.Text(f.Name, m.Lang), Value: f.Value})
 		}
 	}
 	for _, tag := range cite.Meta(&it.Item) {

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -25,6 +26,9 @@ type item struct {
 	group string
 	place int // in the list, from 1 on
 }
+
+// title is the title of an item as plain text; what else it is called by, without one.
+func (it *item) title() string { return cmp.Or(it.Text(), it.Name, it.ID) }
 
 // items yields the items of the listing's page. It reuses one item for all of them.
 func (l *listing) items(ctx context.Context) iter.Seq2[*item, error] {

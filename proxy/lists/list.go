@@ -159,7 +159,7 @@ func (l *listing) heading(ctx context.Context) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			return cmp.Or(it.Text(), it.Name, it.ID), nil
+			return it.title(), nil
 		}
 		return "", notFound("There is no such item.")
 	}

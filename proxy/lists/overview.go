@@ -49,12 +49,11 @@ func (l *Lists) overview(base string, start bool, f face, q params.Query) (respo
 		if err != nil {
 			return nil, err
 		}
-		o.Lang, o.Base, o.Self, o.Canonical = lang, base, base+path, base+path
-		o.Generation, o.AsOf = snap.Meta().Generation, snap.Meta().Published
+		o.Head = page.Head{Lang: lang, Base: base, Self: base + path, AsOf: snap.Meta().Published}
 		switch {
 		case f.suffix == ".json":
 			return jsonBody(map[string]any{
-				"sections": jsonSections(o.Sections), "element": elementFiles(base), "generation": o.Generation, "as_of": o.AsOf.UTC(), "self": o.Self,
+				"sections": jsonSections(o.Sections), "element": elementFiles(base), "generation": snap.Meta().Generation, "as_of": o.AsOf.UTC(), "self": o.Self,
 			}, 0)
 		case start:
 			return response.Bytes(page.Start(o)), nil

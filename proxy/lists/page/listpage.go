@@ -14,12 +14,11 @@ var (
 
 // Page returns a list as a whole page.
 func Page(l *List) []byte {
-	d := newDocument(l.Title, l.Lang, l.Base, l.Self, l.Canonical)
+	d := newDocument(l.Head)
 	if l.Page > 1 {
 		d.Title += " · " + d.language.page(l.Page, l.Pages)
 	}
-	d.List, d.Alternates, d.Languages = l, l.Exports, l.Languages
-	d.NoIndex, d.AsOf = l.NoIndex, l.AsOf
+	d.List = l
 	if linkable(l.Prev) {
 		d.Prev = l.Prev
 	}

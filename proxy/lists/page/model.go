@@ -2,20 +2,28 @@ package page
 
 import "time"
 
-// List is a list as Fragment and Page show it.
-type List struct {
-	Title   string
-	Lang    string // of our texts: "de", or any other for English
-	Heading int    // level of the title in a fragment, 1 to 6; 0 is 2
-
+// Head is what all pages have.
+type Head struct {
+	Title string // plain text
+	Lang  string // of our texts: "de", or any other for English
 	// Base is where this server is reached: absolute, without a slash at its end. The
 	// files of a page are taken from its path.
 	Base string
-	// Self is the URL of this page of the list in canonical spelling, without a suffix.
-	// The search form of Page goes to its path, and ids of a fragment begin with it.
+	// Self is the URL of this page in canonical spelling, without a suffix.
 	Self string
 	// Canonical is the URL that search engines are to keep; empty: Self.
 	Canonical string
+	Exports   []Link // what the page shows, as files and feeds
+	Languages []Link // this page in other languages; Type is the language's code
+	NoIndex   bool
+	AsOf      time.Time
+}
+
+// List is a list as Fragment and Page show it. The search form of Page goes to the path of
+// Self, and ids of a fragment begin with it.
+type List struct {
+	Head
+	Heading int // level of the title in a fragment, 1 to 6; 0 is 2
 	// Reset is the list without search and filters; empty: there is nothing to reset.
 	Reset string
 
@@ -25,14 +33,8 @@ type List struct {
 	Q, Group, Sort, Style string
 	Params                []Param
 	Facets                []Facet
-	Exports               []Link // files and feeds of this list
-	Languages             []Link // this page in other languages; Type is the language's code
 	Groups                []Group
 	JSONLD                []byte // one JSON value; nil: none
-
-	NoIndex    bool
-	Generation uint64
-	AsOf       time.Time
 }
 
 // Group is items under a heading, or without one where Title is empty.
@@ -77,39 +79,25 @@ type Param struct{ Name, Value string }
 
 // Record is an item with a page of its own.
 type Record struct {
-	Title                 string // plain text
-	TitleHTML             string // the title with its inline markup, cleaned; empty: Title
-	Lang                  string // of our texts
-	Base, Self, Canonical string // as in List
-
-	Item     Item
-	Authors  []Author
-	Fields   []Param // what else is known, such as type, year and venue: label and text
-	Abstract string  // plain text; an empty line begins a paragraph
-	BibTeX   string
-	Meta     []Param // citation_*
-	JSONLD   []byte
-	Exports  []Link
-	Lists    []Link // lists that have the item, for the way back
-
-	Languages  []Link
-	NoIndex    bool
-	Generation uint64
-	AsOf       time.Time
+	Head
+	TitleHTML string // the title with its inline markup, cleaned; empty: Title
+	Item      Item
+	Authors   []Author
+	Fields    []Param // what else is known, such as type, year and venue: label and text
+	Abstract  string  // plain text; an empty line begins a paragraph
+	BibTeX    string
+	Meta      []Param // citation_*
+	JSONLD    []byte
+	Lists     []Link // lists that have the item, for the way back
 }
 
 // Author is a person of a record. Href is empty where the person has no public page.
 type Author struct{ Name, Href, ORCID string }
 
-// Overview is what the index of lists and the start page show.
+// Overview is what the index of lists and the start page show. Their titles are ours.
 type Overview struct {
-	Lang                  string
-	Base, Self, Canonical string // as in List
-	Sections              []Section
-	Languages             []Link
-	NoIndex               bool
-	Generation            uint64
-	AsOf                  time.Time
+	Head
+	Sections []Section
 }
 
 // Section is lists of a kind: named ones, views, units, topics. Title may be empty.

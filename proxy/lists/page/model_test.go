@@ -41,7 +41,10 @@ func item(id, html, lang string) page.Item {
 func plainList() *page.List {
 	u := base + "/lists/unit/BIO"
 	return &page.List{
-		Title: "Publications of Biology", Lang: "en", Base: base, Self: u + "?type=article&page=2", Canonical: "https://www.institute.example/publications?p=2",
+		Head: page.Head{
+			Title: "Publications of Biology", Lang: "en", Base: base, Self: u + "?type=article&page=2", Canonical: "https://www.institute.example/publications?p=2",
+			Exports: exports, Languages: []page.Link{{Href: u + "?type=article&page=2&lang=de", Label: "Deutsch", Type: "de"}}, AsOf: asOf,
+		},
 		Reset: u, Count: 1234, Page: 2, Pages: 412, Limit: 3,
 		First: u + "?type=article", Prev: u + "?type=article", Next: u + "?type=article&page=3", Last: u + "?type=article&page=412",
 		Group: "year", Sort: "-year", Style: "web", Params: []page.Param{{Name: "type", Value: "article"}},
@@ -54,13 +57,11 @@ func plainList() *page.List {
 			}},
 			{Name: "topic"},
 		},
-		Exports: exports, Languages: []page.Link{{Href: u + "?type=article&page=2&lang=de", Label: "Deutsch", Type: "de"}},
 		Groups: []page.Group{
 			{Title: "2024", Items: []page.Item{item("65f0c0ffee", citation, "en"), item("65f0c0ffef", `Ohne Links: <i>Über Böden</i>. In: Zeitschrift für Böden 7, S. 1–3.`, "de")}},
 			{Title: "2023", Items: []page.Item{item("65f0c0fff0", citation, "")}},
 		},
 		JSONLD: []byte(`{"@context":"https://schema.org","@type":"ItemList","name":"Publications of Biology"}`),
-		AsOf:   asOf, Generation: 7,
 	}
 }
 
@@ -91,14 +92,15 @@ func hostileList() *page.List {
 func plainRecord() *page.Record {
 	it := item("65f0c0ffee", citation, "en")
 	return &page.Record{
-		Title: "Growth of Bacillus in H2O & soil", TitleHTML: "Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Item: it,
+		Head:      page.Head{Title: "Growth of Bacillus in H2O & soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Exports: exports, AsOf: asOf},
+		TitleHTML: "Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil", Item: it,
 		Authors:  []page.Author{{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"}, {Name: "Małecki, Dariusz"}},
 		Fields:   []page.Param{{Name: "Type", Value: "Journal article"}, {Name: "Year", Value: "2024"}, {Name: "Journal", Value: "Journal of Soil"}},
 		Abstract: "Soil is alive.\nAnd wet.\r\n\r\nA second paragraph.",
 		BibTeX:   "@article{nowak2024growth,\n  title = {Growth of \\textit{Bacillus} in {H\\textsubscript{2}O} \\& soil},\n  author = {Nowak, Anna and Małecki, Dariusz},\n  year = {2024},\n}\n",
 		Meta:     []page.Param{{Name: "citation_title", Value: "Growth of Bacillus in H2O & soil"}, {Name: "citation_author", Value: "Nowak, Anna"}, {Name: "citation_publication_date", Value: "2024"}},
 		JSONLD:   []byte(`{"@context":"https://schema.org","@type":"ScholarlyArticle"}`),
-		Exports:  exports, Lists: []page.Link{{Href: base + "/lists/unit/BIO", Label: "Publications of Biology"}}, AsOf: asOf,
+		Lists:    []page.Link{{Href: base + "/lists/unit/BIO", Label: "Publications of Biology"}},
 	}
 }
 
@@ -115,7 +117,7 @@ func hostileRecord() *page.Record {
 
 func overview(lang string) *page.Overview {
 	return &page.Overview{
-		Lang: lang, Base: base, Self: base + "/", AsOf: asOf,
+		Head: page.Head{Lang: lang, Base: base, Self: base + "/", AsOf: asOf},
 		Sections: []page.Section{
 			{Title: "", Lists: []page.Entry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234}, {Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},
 			{Title: "Units", Lists: []page.Entry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321}, {Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
@@ -141,7 +143,7 @@ func documents() map[string][]byte {
 		"list": page.Page(plainList()), "list-german": page.Page(wide), "list-empty": page.Page(germanList()), "list-hostile": page.Page(hostileList()),
 		"item": page.Single(plainRecord()), "item-hostile": page.Single(hostileRecord()),
 		"index": page.Index(overview("de")), "start": page.Start(overview("en")), "start-hostile": page.Start(hostileOverview()),
-		"start-without-lists": page.Start(&page.Overview{Lang: "de", Base: base}),
+		"start-without-lists": page.Start(&page.Overview{Head: page.Head{Lang: "de", Base: base}}),
 		"failure":             page.Failure(404, "Nicht gefunden", "Die Liste "+hostile+" gibt es nicht.", "de"),
 	}
 }

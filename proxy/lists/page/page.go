@@ -2,11 +2,11 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"html/template"
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 
 	"vitrine/proxy/lists/element"
@@ -23,16 +23,11 @@ var templates = sync.OnceValue(func() *template.Template {
 
 // document is what the templates of a page read.
 type document struct {
+	Head
 	language   language
 	Root       string // what paths on this server begin with
-	Title      string
-	Canonical  string
-	NoIndex    bool
 	Prev, Next string
 	Meta       []Param
-	Alternates []Link
-	Languages  []Link
-	AsOf       time.Time
 	Styles     []string
 	Scripts    []string
 	Body       template.HTML // a fragment
@@ -56,11 +51,9 @@ type document struct {
 }
 
 // newDocument returns what all pages have.
-func newDocument(title, lang, base, self, canonical string) *document {
-	d := &document{language: languageOf(lang), Title: title, Root: rootOf(base), Canonical: canonical}
-	if canonical == "" {
-		d.Canonical = self
-	}
+func newDocument(h Head) *document {
+	d := &document{Head: h, language: languageOf(h.Lang), Root: rootOf(h.Base)}
+	d.Lang, d.Canonical = d.language.code(), cmp.Or(h.Canonical, h.Self)
 	d.Styles = []string{d.Root + element.Style().Path, d.Root + files()["page.css"].Path}
 	d.Scripts = []string{d.Root + files()["page.js"].Path}
 	return d
@@ -99,9 +92,6 @@ func withoutControls(doc []byte) []byte {
 	}, doc)
 }
 
-// Lang is the code of the page's language.
-func (d *document) Lang() string { return d.language.code() }
-
 // T is a text in the page's language.
 func (d *document) T(name string) string { return d.language.text(name) }
 
@@ -122,10 +112,8 @@ func (d *document) selectOf(name string, values []string, current string) Facet 
 
 // Single returns the page of an item.
 func Single(r *Record) []byte {
-	d := newDocument(r.Title, r.Lang, r.Base, r.Self, r.Canonical)
-	d.Record, d.Meta, d.Alternates, d.Languages = r, r.Meta, r.Exports, r.Languages
-	d.NoIndex, d.AsOf, d.TitleHTML = r.NoIndex, r.AsOf, template.HTML(r.TitleHTML)
-	d.TitleLang = langOf(&r.Item, r.Lang)
+	d := newDocument(r.Head)
+	d.Record, d.Meta, d.TitleHTML, d.TitleLang = r, r.Meta, template.HTML(r.TitleHTML), langOf(&r.Item, r.Lang)
 	bare := *r
 	bare.Item.Href = "" // it is this page
 	d.Body = template.HTML(SingleFragment(&bare))
@@ -139,7 +127,7 @@ func Single(r *Record) []byte {
 
 // Failure returns the page of an error. title and text are plain text.
 func Failure(status int, title, text, lang string) []byte {
-	d := newDocument(title, lang, "", "", "")
-	d.Text, d.NoIndex, d.Status = text, true, status
+	d := newDocument(Head{Title: title, Lang: lang, NoIndex: true})
+	d.Text, d.Status = text, status
 	return d.render("failure")
 }

@@ -7,8 +7,7 @@ import (
 
 // Index returns the index of lists.
 func Index(o *Overview) []byte {
-	d := newOverview(o, "lists")
-	return d.render("index")
+	return newOverview(o, "lists").render("index")
 }
 
 // Start returns the start page: the index and the builder of snippets.
@@ -29,8 +28,8 @@ func Start(o *Overview) []byte {
 
 // newOverview returns what the index and the start page have.
 func newOverview(o *Overview, title string) *document {
-	d := newDocument("", o.Lang, o.Base, o.Self, o.Canonical)
-	d.Title, d.Overview, d.Languages, d.NoIndex, d.AsOf = d.T(title), o, o.Languages, o.NoIndex, o.AsOf
+	d := newDocument(o.Head)
+	d.Title, d.Overview = d.T(title), o
 	return d
 }
 
