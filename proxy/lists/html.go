@@ -10,6 +10,7 @@ import (
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/cite"
@@ -186,14 +187,11 @@ func (l *listing) export(f face) string {
 func (l *listing) languages() (all []page.Link) {
 	for _, lang := range label.Languages() {
 		if lang != l.q.Text(params.Lang) {
-			all = append(all, page.Link{Href: l.url("", l.asked.With(params.Lang, lang).Beyond(l.usual)), Label: languageNames[lang], Type: lang})
+			all = append(all, page.Link{Href: l.url("", l.asked.With(params.Lang, lang).Beyond(l.usual)), Label: texts.In(lang).T("language"), Type: lang})
 		}
 	}
 	return all
 }
-
-// languageNames are the names of languages in themselves.
-var languageNames = map[string]string{"en": "English", "de": "Deutsch"}
 
 // record is the HTML of a single item.
 func (l *listing) record(ctx context.Context, write func(*page.Record) []byte) (*response.Body, error) {
@@ -225,15 +223,16 @@ func (l *listing) recordOf(it *item) *page.Record {
 		}
 		m.Authors = append(m.Authors, author)
 	}
+	ours := texts.In(m.Lang)
 	for _, f := range []page.Param{
-		{Name: "Type", Value: cmp.Or(l.Label(params.Subtype, it.Subtype, it.row), l.Label(params.Type, it.Type, it.row))},
-		{Name: "Date", Value: cmp.Or(period(it.Date, it.End), yearOf(it))},
-		{Name: "Published in", Value: it.Container}, {Name: "Event", Value: it.Event}, {Name: "Place", Value: it.Place},
-		{Name: "Publisher", Value: it.Publisher}, {Name: "Volume", Value: it.Volume}, {Name: "Issue", Value: it.Issue}, {Name: "Pages", Value: it.Pages},
+		{Name: "type", Value: cmp.Or(l.Label(params.Subtype, it.Subtype, it.row), l.Label(params.Type, it.Type, it.row))},
+		{Name: "date", Value: cmp.Or(period(it.Date, it.End), yearOf(it))},
+		{Name: "container", Value: it.Container}, {Name: "event", Value: it.Event}, {Name: "place", Value: it.Place},
+		{Name: "publisher", Value: it.Publisher}, {Name: "volume", Value: it.Volume}, {Name: "issue", Value: it.Issue}, {Name: "pages", Value: it.Pages},
 		{Name: "ISBN", Value: it.ISBN}, {Name: "ISSN", Value: it.ISSN},
 	} {
 		if f.Value != "" {
-			m.Fields = append(m.Fields, page.Param{Name: selection.Text(f.Name, m.Lang), Value: f.Value})
+			m.Fields = append(m.Fields, page.Param{Name: ours.T(f.Name), Value: f.Value})
 		}
 	}
 	for _, tag := range cite.Meta(&it.Item) {
@@ -249,7 +248,7 @@ func (l *listing) recordOf(it *item) *page.Record {
 // collections are the lists that have an item: of its view, and of what its mark names.
 func (l *listing) collections(it *item) []page.Link {
 	lang := l.q.Text(params.Lang)
-	all := []page.Link{{Href: l.base + "/lists/" + l.view, Label: viewTitles[l.view][lang]}}
+	all := []page.Link{{Href: l.base + "/lists/" + l.view, Label: texts.In(lang).T(l.view)}}
 	for _, kind := range kinds {
 		for v := range raw.Elements(mark.Of(it.row).Lookup(kind + "s")) {
 			one, _ := v.DocumentOK()

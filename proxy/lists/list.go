@@ -12,6 +12,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
 	"vitrine/rules/cite"
 	"vitrine/rules/filter"
@@ -28,7 +29,7 @@ type list struct {
 	id      string // of what the list is about
 	where   *filter.Filter
 	usual   params.Query
-	title   map[string]string // by language; nil: that of the record
+	title   map[string]string // by language; nil: that of the record or the view
 	links   cite.Links
 	pageURL string
 }
@@ -54,7 +55,7 @@ func (l *Lists) find(parts []string) (*list, error) {
 		if facets == nil {
 			facets = []string{params.Year, params.Type, params.Unit}
 		}
-		return l.newList(list{view: view, title: viewTitles[view]}, facets, parts...), nil
+		return l.newList(list{view: view}, facets, parts...), nil
 	case len(parts) == 1:
 		i := slices.IndexFunc(l.o.Named, func(d Definition) bool { return d.Slug == parts[0] })
 		if i < 0 {
@@ -137,23 +138,16 @@ func (l *Lists) item(ctx context.Context, parts []string) (*list, error) {
 	return nil, notFound("There is no such item.")
 }
 
-// viewTitles are the titles of lists of whole views.
-var viewTitles = map[string]map[string]string{
-	rules.ViewActivities: both("Activities"), rules.ViewProjects: both("Projects"), rules.ViewEvents: both("Events"), rules.ViewPersons: both("People"),
-}
-
-// both is one of our texts in all languages.
-func both(english string) map[string]string {
-	return map[string]string{"en": english, "de": selection.Text(english, "de")}
-}
-
 // heading returns the title of a list. That of a unit, person, project or topic is in the
 // mark of a public record that names it; without one there is no such list.
 func (l *listing) heading(ctx context.Context) (string, error) {
 	lang := l.q.Text(params.Lang)
 	switch l.kind {
 	case "":
-		return cmp.Or(l.title[lang], l.title["en"], l.title["de"], l.path), nil
+		if l.title == nil {
+			return texts.In(lang).T(l.view), nil
+		}
+		return cmp.Or(l.title[lang], l.title["en"], l.path), nil
 	case items:
 		for it, err := range l.items(ctx) {
 			if err != nil {

@@ -40,7 +40,7 @@ type Links struct{ Activity, Person, Project string }
 // Definition is a list of the configuration.
 type Definition struct {
 	Slug     string            // its name in the URL: /lists/{slug}
-	Title    map[string]string // by language; of a language without one English, then any
+	Title    map[string]string // by language; of a language without one English
 	View     string            // activities, projects, persons or events
 	Filter   string            // Extended JSON; empty: all
 	Group    string            // none, year, type, subtype or person; none

@@ -13,13 +13,14 @@ import (
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 )
 
 // all returns the list of everything in a view, to count in and to read from.
 func (l *Lists) all(ctx context.Context, view, base string, q params.Query) (*listing, error) {
-	everything := l.newList(list{view: view, title: viewTitles[view]}, nil, view)
+	everything := l.newList(list{view: view}, nil, view)
 	ls, err := l.listing(everything, base, faces()[0], q)
 	if err != nil {
 		return nil, err
@@ -73,8 +74,8 @@ func (l *Lists) overview(base string, start bool, f face, q params.Query) (respo
 // sections are the lists there are: those of the configuration, of whole views, of units and
 // topics.
 func (l *Lists) sections(ctx context.Context, base string, q params.Query) (*page.Overview, error) {
-	lang := q.Text(params.Lang)
-	named, whole := page.Section{Title: selection.Text("Lists", lang)}, page.Section{Title: selection.Text("Everything", lang)}
+	ours := texts.In(q.Text(params.Lang))
+	named, whole := page.Section{Title: ours.T("named")}, page.Section{Title: ours.T("everything")}
 	for _, d := range l.o.Named {
 		ls, err := l.listing(l.named(d), base, faces()[0], q)
 		if err != nil {
@@ -100,14 +101,14 @@ func (l *Lists) sections(ctx context.Context, base string, q params.Query) (*pag
 		activities = cmp.Or(activities, ls)
 	}
 	all := []page.Section{named, whole}
-	for _, kind := range []struct{ name, title string }{{params.Unit, "Units"}, {params.Topic, "Topics"}} {
-		values, err := activities.Values(ctx, kind.name)
+	for _, kind := range []string{params.Unit, params.Topic} {
+		values, err := activities.Values(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
-		section := page.Section{Title: selection.Text(kind.title, lang)}
+		section := page.Section{Title: ours.T(kind + "s")}
 		for _, v := range values {
-			one := l.newList(list{}, nil, kind.name, v.Value)
+			one := l.newList(list{}, nil, kind, v.Value)
 			section.Lists = append(section.Lists, page.Entry{Title: v.Label, Href: base + one.path, Count: v.Count})
 		}
 		all = append(all, section)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"vitrine/proxy/lists/texts"
 )
 
 // Fragment returns a list as a section to include in other pages. Its ids begin with the
@@ -23,7 +25,7 @@ func body(l *List) []byte {
 
 // SingleFragment returns an item as an article to include in other pages.
 func SingleFragment(r *Record) []byte {
-	f := fragment{t: languageOf(r.Lang), id: "vl_item"}
+	f := fragment{t: texts.In(r.Lang), id: "vl_item"}
 	f.item(&r.Item, r.Lang)
 	f.data(r.JSONLD)
 	return f.Bytes()
@@ -34,7 +36,7 @@ func SingleFragment(r *Record) []byte {
 type fragment struct {
 	bytes.Buffer
 	l  *List
-	t  language
+	t  texts.Language
 	id string // what its ids begin with
 }
 
@@ -43,8 +45,8 @@ const titleID = "_title"
 
 // newFragment begins the section of a list, which has its title as its name.
 func newFragment(l *List) *fragment {
-	f := &fragment{l: l, t: languageOf(l.Lang), id: listID(l)}
-	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.code()), attribute("aria-labelledby", f.id+titleID),
+	f := &fragment{l: l, t: texts.In(l.Lang), id: listID(l)}
+	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), attribute("aria-labelledby", f.id+titleID),
 		attribute("data-count", strconv.Itoa(l.Count)), attribute("data-page", strconv.Itoa(l.Page)), attribute("data-pages", strconv.Itoa(l.Pages)), ">\n")
 	return f
 }
@@ -80,7 +82,7 @@ func (f *fragment) list() []byte {
 	for _, g := range f.l.Groups {
 		shown += len(g.Items)
 	}
-	f.write(`<p class="vl-count" dir="auto">`, text(f.t.shown(f.l, shown)), "</p>\n")
+	f.write(`<p class="vl-count" dir="auto">`, text(f.shown(shown)), "</p>\n")
 	number := max(f.l.Page-1, 0)*f.l.Limit + 1
 	for _, g := range f.l.Groups {
 		if g.Title != "" {
@@ -101,6 +103,21 @@ func (f *fragment) list() []byte {
 	return f.Bytes()
 }
 
+// shown says which entries of how many a page of a list has.
+func (f *fragment) shown(items int) string {
+	list, l := f.l, f.t
+	switch first := max(list.Page-1, 0)*list.Limit + 1; {
+	case list.Count == 0:
+		return l.T("empty")
+	case items == 0 || items >= list.Count:
+		return l.Entries(list.Count)
+	case items == 1:
+		return l.Entries(list.Count) + ", " + l.Number(first)
+	default:
+		return l.Entries(list.Count) + ", " + l.Number(first) + "–" + l.Number(first+items-1)
+	}
+}
+
 // item writes a record.
 func (f *fragment) item(it *Item, lang string) {
 	other := langOf(it, lang)
@@ -112,14 +129,14 @@ func (f *fragment) item(it *Item, lang string) {
 	if len(it.Links) > 0 || it.Href != "" {
 		own := "" // our texts are in the language of the list
 		if other != "" {
-			own = f.t.code()
+			own = f.t.Code()
 		}
 		f.write(`<p class="vl-links"`, attribute("lang", own), ">")
 		for _, link := range it.Links {
 			f.link(link, "")
 		}
 		if it.Href != "" {
-			f.link(Link{Href: it.Href, Label: f.t.text("details")}, ` class="vl-more"`)
+			f.link(Link{Href: it.Href, Label: f.t.T("details")}, ` class="vl-more"`)
 		}
 		f.write("</p>")
 	}
@@ -143,15 +160,15 @@ func (f *fragment) pager() {
 	if l.Pages < 2 {
 		return
 	}
-	f.write(`<nav class="vl-pager"`, attribute("aria-label", f.t.text("pages")+": "+l.Title), ">")
+	f.write(`<nav class="vl-pager"`, attribute("aria-label", f.t.T("pages")+": "+l.Title), ">")
 	to := func(name, href, rel string, page int) {
 		if href != "" {
-			f.link(Link{Href: href, Label: f.t.text(name)}, ` class="vl-`+name+`"`, rel, ` data-page="`, strconv.Itoa(page), `"`)
+			f.link(Link{Href: href, Label: f.t.T(name)}, ` class="vl-`+name+`"`, rel, ` data-page="`, strconv.Itoa(page), `"`)
 		}
 	}
 	to("first", l.First, "", 1)
 	to("prev", l.Prev, ` rel="prev"`, l.Page-1)
-	f.write(`<span class="vl-here" dir="auto">`, text(f.t.page(l.Page, l.Pages)), "</span> ")
+	f.write(`<span class="vl-here" dir="auto">`, text(f.t.Page(l.Page, l.Pages)), "</span> ")
 	to("next", l.Next, ` rel="next"`, l.Page+1)
 	to("last", l.Last, "", l.Pages)
 	f.write("</nav>\n")
@@ -179,7 +196,7 @@ func (f *fragment) facets() {
 			if v.Active {
 				f.write(` aria-current="true"`)
 			}
-			f.write(">", text(v.Label), ` <span class="vl-n">`, f.t.number(v.Count), "</span></a></li>\n")
+			f.write(">", text(v.Label), ` <span class="vl-n">`, f.t.Number(v.Count), "</span></a></li>\n")
 		}
 		f.write("</ul></details>\n")
 	}

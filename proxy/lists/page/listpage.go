@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"html/template"
 	"net/url"
+
+	"vitrine/proxy/lists/texts"
 )
 
 // sorts and groups are what the form of a list offers.
@@ -16,7 +18,7 @@ var (
 func Page(l *List) []byte {
 	d := newDocument(l.Head)
 	if l.Page > 1 {
-		d.Title += " · " + d.language.page(l.Page, l.Pages)
+		d.Title += " · " + d.Page(l.Page, l.Pages)
 	}
 	d.List = l
 	if linkable(l.Prev) {
@@ -36,15 +38,15 @@ func Page(l *List) []byte {
 	for _, f := range l.Facets {
 		for _, v := range f.Values {
 			if v.Active {
-				d.Filters = append(d.Filters, Link{Href: v.Href, Label: f.label(d.language) + ": " + v.Label})
+				d.Filters = append(d.Filters, Link{Href: v.Href, Label: f.label(d.Language) + ": " + v.Label})
 			}
 		}
 	}
-	menus := fragment{l: l, t: d.language}
+	menus := fragment{l: l, t: d.Language}
 	menus.facets()
 	d.Facets, d.Body = template.HTML(menus.String()), template.HTML(body(l))
 	return d.render("list")
 }
 
 // label returns the name of a facet for people.
-func (f Facet) label(in language) string { return cmp.Or(f.Label, in.text(f.Name)) }
+func (f Facet) label(in texts.Language) string { return cmp.Or(f.Label, in.T(f.Name)) }

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"vitrine/proxy/lists/element"
+	"vitrine/proxy/lists/texts"
 )
 
 // Policy is the Content-Security-Policy of all pages of this package. It does not restrict
@@ -24,7 +25,7 @@ var templates = sync.OnceValue(func() *template.Template {
 // document is what the templates of a page read.
 type document struct {
 	Head
-	language   language
+	texts.Language
 	Root       string // what paths on this server begin with
 	Prev, Next string
 	Meta       []Param
@@ -52,8 +53,8 @@ type document struct {
 
 // newDocument returns what all pages have.
 func newDocument(h Head) *document {
-	d := &document{Head: h, language: languageOf(h.Lang), Root: rootOf(h.Base)}
-	d.Lang, d.Canonical = d.language.code(), cmp.Or(h.Canonical, h.Self)
+	d := &document{Head: h, Language: texts.In(h.Lang), Root: rootOf(h.Base)}
+	d.Lang, d.Canonical = d.Code(), cmp.Or(h.Canonical, h.Self)
 	d.Styles = []string{d.Root + element.Style().Path, d.Root + files()["page.css"].Path}
 	d.Scripts = []string{d.Root + files()["page.js"].Path}
 	return d
@@ -91,15 +92,6 @@ func withoutControls(doc []byte) []byte {
 		return r
 	}, doc)
 }
-
-// T is a text in the page's language.
-func (d *document) T(name string) string { return d.language.text(name) }
-
-// Number is a number as the page's language writes it.
-func (d *document) Number(n int) string { return d.language.number(n) }
-
-// Date is the day of AsOf.
-func (d *document) Date() string { return d.language.date(d.AsOf) }
 
 // selectOf returns a field with some values, whose texts are under the field's name.
 func (d *document) selectOf(name string, values []string, current string) Facet {

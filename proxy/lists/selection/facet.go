@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
 	"vitrine/rules/display"
 	"vitrine/rules/fold"
@@ -162,24 +163,9 @@ func NameOf(one bson.Raw, lang string) string {
 
 // without is the title of what has no value of a filter.
 func (l *Selection) without(name string) string {
+	ours := texts.In(l.query.Text(params.Lang))
 	if name == params.Year {
-		return Text("No year", l.query.Text(params.Lang))
+		return ours.T("no-year")
 	}
-	return Text("Other", l.query.Text(params.Lang))
-}
-
-// german has our texts by their English wording.
-var german = map[string]string{
-	"Activities": "Aktivitäten", "Projects": "Projekte", "Events": "Veranstaltungen", "Lists": "Listen", "Units": "Einheiten", "Topics": "Themen",
-	"No year": "Ohne Jahr", "Other": "Sonstige", "Type": "Art", "Published in": "Erschienen in", "Publisher": "Verlag",
-	"Everything": "Alles", "People": "Personen", "Date": "Datum", "Event": "Veranstaltung", "Place": "Ort", "Volume": "Band",
-	"Issue": "Heft", "Pages": "Seiten",
-}
-
-// Text returns one of our texts in a language.
-func Text(english, lang string) string {
-	if found, ok := german[english]; ok && lang == "de" {
-		return found
-	}
-	return english
+	return ours.T("other")
 }
