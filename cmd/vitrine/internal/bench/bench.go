@@ -49,7 +49,7 @@ type Options struct {
 	// Against is the URI of a MongoDB-compatible server that is asked the same with the
 	// first of the sizes; may be empty.
 	Against string
-	// Progress, if set, is called before each step.
+	// Progress is called before each step.
 	Progress func(step string)
 }
 
@@ -69,9 +69,6 @@ type Program struct {
 func Run(ctx context.Context, o Options) (report.Report, error) {
 	o.Conns, o.Duration = cmp.Or(max(o.Conns, 0), 16), cmp.Or(max(o.Duration, 0), time.Second)
 	o.Rounds, o.Changes = cmp.Or(max(o.Rounds, 0), 5), cmp.Or(max(o.Changes, 0), 100)
-	if o.Progress == nil {
-		o.Progress = func(string) {}
-	}
 	all := report.Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
 	if err := o.checkCases(); err != nil {
 		return all, err
@@ -181,7 +178,7 @@ func (b *bench) startServing(ctx context.Context) (err error) {
 	if err := b.serving.Call("Address", nil, &b.front); err != nil {
 		return err
 	}
-	if err := waitReady(ctx, b.front); err != nil {
+	if err := waitReady(b.front); err != nil {
 		return err
 	}
 	b.run.Starts = append(b.run.Starts, time.Since(b.serving.Began))

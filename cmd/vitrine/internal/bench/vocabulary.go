@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,26 +42,26 @@ const sampled = 8000
 
 // collect reads a store. rows, if known, is how many activities it has.
 func collect(ctx context.Context, store origin.Source, rows int) (*vocabulary, error) {
-	v, found := &vocabulary{words: map[string][]string{}}, lists{}
+	v := &vocabulary{words: map[string][]string{}}
 	step := max(rows/sampled, 1)
 	readers := map[string]func(bson.Raw){
 		collectionActivities: func(record bson.Raw) {
 			if v.rows%step == 0 {
-				found.activity(record)
+				v.activity(record)
 			}
 			v.rows++
 			v.bytes += int64(len(record))
 		},
 		collectionPersons: func(record bson.Raw) {
-			found.add("persons", text(record, "username"))
+			v.add("persons", raw.StringField(record, "username"))
 			if id, ok := record.Lookup("_id").ObjectIDOK(); ok {
-				found.add("ids", id.Hex())
+				v.add("ids", id.Hex())
 			}
 		},
 		collectionProjects: func(record bson.Raw) {
-			number := text(record, "funding_number")
+			number := raw.StringField(record, "funding_number")
 			if !strings.Contains(number, ",") { // would be taken for two
-				found.add("numbers", number)
+				v.add("numbers", number)
 			}
 		},
 	}
@@ -73,83 +73,68 @@ func collect(ctx context.Context, store origin.Source, rows int) (*vocabulary, e
 			read(record)
 		}
 	}
-	for list, words := range found {
-		v.words[list] = slices.Sorted(maps.Keys(words))
+	for list, words := range v.words {
+		slices.Sort(words)
+		v.words[list] = slices.Compact(words)
 	}
 	return v, nil
 }
 
-// lists collects texts by the name of their list; the empty text is none.
-type lists map[string]map[string]struct{}
-
-// add adds a text to a list.
-func (l lists) add(list, text string) {
-	if text == "" {
-		return
+// add adds a text to a list, unless it is empty.
+func (v *vocabulary) add(list, text string) {
+	if text != "" {
+		v.words[list] = append(v.words[list], text)
 	}
-	if l[list] == nil {
-		l[list] = map[string]struct{}{}
-	}
-	l[list][text] = struct{}{}
 }
 
 // activity adds the words of one record.
-func (l lists) activity(record bson.Raw) {
-	l.add("types", text(record, "type"))
-	if day := text(record, "start_date"); len(day) == len("2006-01-02") {
-		l.add("days", day)
+func (v *vocabulary) activity(record bson.Raw) {
+	v.add("types", raw.StringField(record, "type"))
+	if day := raw.StringField(record, "start_date"); len(day) == len("2006-01-02") {
+		v.add("days", day)
 	}
 	for unit := range raw.Elements(record.Lookup("units")) {
 		name, _ := unit.StringValueOK()
-		l.add("units", name)
+		v.add("units", name)
 	}
-	for author := range raw.Elements(record.Lookup("authors")) {
-		if doc, ok := author.DocumentOK(); ok {
-			l.add("users", text(doc, "user"))
-			l.add("positions", text(doc, "position"))
+	each := func(array string, fields map[string]string) {
+		for element := range raw.Elements(record.Lookup(array)) {
+			for field, list := range fields {
+				text, _ := raw.Field(element, []string{field}).StringValueOK()
+				v.add(list, text)
+			}
 		}
 	}
-	for entry := range raw.Elements(record.Lookup("spectrum")) {
-		if doc, ok := entry.DocumentOK(); ok {
-			l.add("spectra", text(doc, "display_name"))
-		}
-	}
-	l.title(text(record, "title"))
+	each("authors", map[string]string{"user": "users", "position": "positions"})
+	each("spectrum", map[string]string{"display_name": "spectra"})
+	v.title(raw.StringField(record, "title"))
 }
 
 // title adds a title, its beginnings, and what finds it by two words.
-func (l lists) title(title string) {
+func (v *vocabulary) title(title string) {
 	if strings.ContainsAny(title, "<&") {
 		return
 	}
-	l.add("titles", title)
+	v.add("titles", title)
 	runes := []rune(title)
 	for n := 6; n <= min(len(runes), 18); n += 3 {
-		l.add("prefixes", string(runes[:n]))
+		v.add("prefixes", string(runes[:n]))
 	}
 	words := strings.Fields(title)
 	for i := 1; i < len(words); i++ {
-		if !searchable(words[i-1]) || !searchable(words[i]) {
+		if !searchable.MatchString(words[i-1]) || !searchable.MatchString(words[i]) {
 			continue
 		}
 		first, second := strings.ToLower(words[i-1]), strings.ToLower(words[i])
 		for cut := range 3 {
-			l.add("infixes", first+" "+second[:len(second)-cut])
+			v.add("infixes", first+" "+second[:len(second)-cut])
 		}
 		for cut := range 2 {
-			l.add("patterns", first[:4]+"[a-z]* "+second[:4-cut])
+			v.add("patterns", first[:4]+"[a-z]* "+second[:4-cut])
 		}
 	}
 }
 
-// searchable reports whether a word is long enough to look for and means nothing to a
-// regular expression.
-func searchable(word string) bool {
-	return len(word) >= 5 && !strings.ContainsFunc(word, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
-}
-
-// text returns a string field; "" for anything else.
-func text(record bson.Raw, field string) string {
-	s, _ := record.Lookup(field).StringValueOK()
-	return s
-}
+// searchable matches words that are long enough to look for and mean nothing to a regular
+// expression.
+var searchable = regexp.MustCompile(`^[A-Za-z]{5,}$`)

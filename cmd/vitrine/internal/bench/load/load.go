@@ -64,73 +64,75 @@ func Drive(ctx context.Context, job Job) (Sample, error) {
 	if len(job.Paths) == 0 {
 		return Sample{}, errors.New("load: a job without paths")
 	}
+	d := &driver{Job: job, began: time.Now()}
 	if ctx.Err() != nil || job.Duration <= 0 {
-		return Sample{Began: time.Now()}, nil
+		return Sample{Began: d.began}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, job.Duration)
 	defer cancel()
-	job.Conns, job.Status = max(job.Conns, 1), max(job.Status, fasthttp.StatusOK)
-	client := &fasthttp.HostClient{
-		Addr: job.Addr, MaxConns: job.Conns, ReadBufferSize: 64 << 10,
+	d.Conns, d.Status = max(job.Conns, 1), max(job.Status, fasthttp.StatusOK)
+	d.client = &fasthttp.HostClient{
+		Addr: job.Addr, MaxConns: d.Conns, ReadBufferSize: 64 << 10,
 		StreamResponseBody: true, MaxResponseBodySize: prefetched,
 		ReadTimeout: 5 * time.Minute, MaxIdleConnDuration: time.Minute,
 	}
-	defer client.CloseIdleConnections()
-	var asked atomic.Int64
+	defer d.client.CloseIdleConnections()
 	var group errgroup.Group
-	workers, began := make([]worker, job.Conns), time.Now()
-	for i := range workers {
-		w := &workers[i]
-		*w = worker{client: client, job: &job, asked: &asked, began: began, buffer: make([]byte, readSize)}
-		group.Go(func() error { return w.run(ctx) })
+	samples := make([]Sample, d.Conns)
+	for i := range samples {
+		group.Go(func() error { return d.run(ctx, &samples[i]) })
 	}
 	err := group.Wait()
-	s := Sample{Began: began, Elapsed: time.Since(began)}
-	for _, w := range workers {
-		s.Requests = append(s.Requests, w.Requests...)
-		s.Bytes += w.Bytes
-		s.Hits += w.Hits
+	all := Sample{Began: d.began, Elapsed: time.Since(d.began)}
+	for _, s := range samples {
+		all.Requests = append(all.Requests, s.Requests...)
+		all.Bytes += s.Bytes
+		all.Hits += s.Hits
 	}
-	return s, err
+	return all, err
 }
 
-// worker asks over one connection at a time.
-type worker struct {
+// driver is a job under way.
+type driver struct {
+	Job
 	client *fasthttp.HostClient
-	job    *Job
-	asked  *atomic.Int64 // requests that all workers have begun
-	began  time.Time     // of the job
-	buffer []byte        // for bodies
-	Sample               // of this worker's requests
+	began  time.Time
+	asked  atomic.Int64 // requests that have begun
 }
 
-// run asks until ctx ends, the paths run out, or a request fails. A request in flight when
-// ctx ends is finished and counted: leaving it out would favour slow answers.
-func (w *worker) run(ctx context.Context) error {
+// run asks over one connection at a time until ctx ends, the paths run out, or a request
+// fails. A request in flight when ctx ends is finished and counted: leaving it out would
+// favour slow answers.
+func (d *driver) run(ctx context.Context, s *Sample) error {
 	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(res)
-	for name, value := range w.job.Header {
+	for name, value := range d.Header {
 		req.Header.Set(name, value)
 	}
-	last := ""
-	for ctx.Err() == nil || w.asked.Load() == 0 {
-		n := int(w.asked.Add(1) - 1)
-		if w.job.Once && n >= len(w.job.Paths) {
+	last, buffer := "", make([]byte, readSize)
+	for ctx.Err() == nil || d.asked.Load() == 0 {
+		n := int(d.asked.Add(1) - 1)
+		if d.Once && n >= len(d.Paths) {
 			return nil
 		}
-		began, ok := w.wait(ctx, n)
+		began, ok := d.wait(ctx, n)
 		if !ok {
 			return nil
 		}
-		if path := w.job.Paths[n%len(w.job.Paths)]; path != last {
-			req.SetRequestURI("http://" + w.job.Addr + path)
+		if path := d.Paths[n%len(d.Paths)]; path != last {
+			req.SetRequestURI("http://" + d.Addr + path)
 			last = path
 		}
-		if err := w.ask(req, res); err != nil {
+		read, err := d.ask(req, res, buffer)
+		if err != nil {
 			return fmt.Errorf("GET %s: %w", req.URI(), err)
 		}
-		w.Requests = append(w.Requests, Request{At: began.Sub(w.began), Took: time.Since(began)})
+		s.Requests = append(s.Requests, Request{At: began.Sub(d.began), Took: time.Since(began)})
+		s.Bytes += read
+		if bytes.HasSuffix(res.Header.Peek("Cache-Status"), []byte("hit")) { // RFC 9211
+			s.Hits++
+		}
 	}
 	return nil
 }
@@ -138,11 +140,11 @@ func (w *worker) run(ctx context.Context) error {
 // wait returns when the n-th request is due, and from when its time counts; false if ctx
 // ends first. The timer wakes a worker a little late, which is not the server's fault: such
 // a request counts from now. The server has delayed a worker that comes late.
-func (w *worker) wait(ctx context.Context, n int) (began time.Time, ok bool) {
-	if w.job.Rate == 0 {
+func (d *driver) wait(ctx context.Context, n int) (began time.Time, ok bool) {
+	if d.Rate == 0 {
 		return time.Now(), true
 	}
-	due := w.began.Add(time.Duration(n) * time.Second / time.Duration(w.job.Rate))
+	due := d.began.Add(time.Duration(n) * time.Second / time.Duration(d.Rate))
 	left := time.Until(due)
 	if left < 0 {
 		return due, true
@@ -157,43 +159,32 @@ func (w *worker) wait(ctx context.Context, n int) (began time.Time, ok bool) {
 	}
 }
 
-// ask sends a request and reads the answer to its end.
-func (w *worker) ask(req *fasthttp.Request, res *fasthttp.Response) error {
-	if err := w.client.Do(req, res); err != nil {
-		return err
+// ask sends a request, reads the answer to its end, and returns the length of its body.
+func (d *driver) ask(req *fasthttp.Request, res *fasthttp.Response, buffer []byte) (n int64, err error) {
+	if err := d.client.Do(req, res); err != nil {
+		return 0, err
 	}
-	last, n, err := w.read(res)
+	if res.StatusCode() != d.Status {
+		return 0, fmt.Errorf("status %d: %.200s", res.StatusCode(), res.Body())
+	}
+	if res.BodyStream() == nil {
+		return int64(len(res.Body())), nil
+	}
+	n, err = io.CopyBuffer(discard{}, res.BodyStream(), buffer)
+	if err == nil {
+		err = res.CloseBodyStream()
+	}
 	if err != nil {
-		return fmt.Errorf("body: %w", err)
+		return n, fmt.Errorf("body: %w", err)
 	}
-	if res.StatusCode() != w.job.Status {
-		return fmt.Errorf("status %d: %.200s", res.StatusCode(), last)
-	}
-	w.Bytes += n
-	if bytes.HasSuffix(res.Header.Peek("Cache-Status"), []byte("hit")) { // RFC 9211
-		w.Hits++
-	}
-	return nil
+	return n, nil
 }
 
-// read reads a body to its end and returns its length and what was read last.
-func (w *worker) read(res *fasthttp.Response) (last []byte, n int64, err error) {
-	stream := res.BodyStream()
-	if stream == nil {
-		return res.Body(), int64(len(res.Body())), nil
-	}
-	for err == nil {
-		var got int
-		if got, err = stream.Read(w.buffer); got > 0 {
-			last, n = w.buffer[:got], n+int64(got)
-		}
-	}
-	closed := res.CloseBodyStream()
-	if err != io.EOF {
-		return last, n, err // says more than an error of closing
-	}
-	return last, n, closed
-}
+// discard drops what is read. Unlike io.Discard it leaves the size of the pieces to the
+// reader.
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // Rate returns requests per second.
 func (s Sample) Rate() float64 {

@@ -11,11 +11,9 @@
 package multiply
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -23,6 +21,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // seed keeps this package's random numbers apart from others.
@@ -42,77 +42,42 @@ func New(records []bson.Raw) (*Multiplier, error) {
 	if len(records) == 0 {
 		return nil, errors.New("multiply: there are no activities to start from")
 	}
-	users, units, words := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for i, raw := range records {
-		var record bson.D
-		if err := bson.Unmarshal(raw, &record); err != nil {
+	m := &Multiplier{records: records}
+	for i, record := range records {
+		if err := raw.Check(record); err != nil {
 			return nil, fmt.Errorf("multiply: activity %d: %w", i, err)
 		}
-		addUnits(units, record)
-		for _, author := range authors(record) {
-			users[get[string](author, "user")] = true
-			addUnits(units, author)
+		m.units = appendTexts(m.units, record.Lookup("units"))
+		for author := range raw.Elements(record.Lookup("authors")) {
+			m.users = append(m.users, userOf(author))
+			m.units = appendTexts(m.units, raw.Field(author, []string{"units"}))
 		}
-		for word := range strings.FieldsSeq(get[string](record, "title")) {
+		for word := range strings.FieldsSeq(raw.StringField(record, "title")) {
 			if plain(word) {
-				words[word] = true
+				m.words = append(m.words, word)
 			}
 		}
 	}
-	return &Multiplier{records: records, users: sorted(users), units: sorted(units), words: sorted(words)}, nil
+	for _, all := range []*[]string{&m.users, &m.units, &m.words} {
+		slices.Sort(*all)
+		*all = slices.DeleteFunc(slices.Compact(*all), func(text string) bool { return text == "" })
+	}
+	return m, nil
 }
 
-// addUnits adds the units of a record or of an author.
-func addUnits(units map[string]bool, doc bson.D) {
-	for _, unit := range get[bson.A](doc, "units") {
-		name, _ := unit.(string)
-		units[name] = true
+// appendTexts appends the texts of an array.
+func appendTexts(all []string, array bson.RawValue) []string {
+	for element := range raw.Elements(array) {
+		text, _ := element.StringValueOK()
+		all = append(all, text)
 	}
+	return all
 }
 
-// sorted returns the texts of a set but the empty one.
-func sorted(set map[string]bool) []string {
-	delete(set, "")
-	return slices.Sorted(maps.Keys(set))
-}
-
-// At returns the i-th activity, counted from 0.
-func (m *Multiplier) At(i int) (bson.Raw, error) {
-	if i < len(m.records) {
-		return m.records[i], nil
-	}
-	v := &variation{m: m, serial: i, dice: rand.New(rand.NewPCG(seed, uint64(i))), users: map[string]string{}, texts: map[string]string{}}
-	raw, err := changed(m.records[i%len(m.records)], v.apply)
-	if err != nil {
-		return nil, fmt.Errorf("multiply: activity %d: %w", i, err)
-	}
-	return raw, nil
-}
-
-// editionMark stands before the number that Edit gives a title.
-const editionMark = ", edition "
-
-// Edit returns a record with a corrected title: with the serial number at its end, and
-// without what was rendered from the old one.
-func Edit(raw bson.Raw, serial int) (bson.Raw, error) {
-	edited, err := changed(raw, func(record bson.D) bson.D {
-		title, _, _ := strings.Cut(get[string](record, "title"), editionMark)
-		put(record, "title", title+editionMark+strconv.Itoa(serial))
-		return withoutRendered(record)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("multiply: edit: %w", err)
-	}
-	return edited, nil
-}
-
-// changed applies a change to a copy of a record.
-func changed(raw bson.Raw, change func(bson.D) bson.D) (bson.Raw, error) {
-	var record bson.D
-	if err := bson.Unmarshal(raw, &record); err != nil {
-		return nil, err
-	}
-	return bson.Marshal(change(record))
+// userOf returns an author's username; "" without one.
+func userOf(author bson.RawValue) string {
+	user, _ := raw.Field(author, []string{"user"}).StringValueOK()
+	return user
 }
 
 // plain reports whether a word may stand in any title: letters and hyphens only,
@@ -122,45 +87,43 @@ func plain(word string) bool {
 	return len(word) > 3 && strings.Trim(word, letters) == ""
 }
 
-// field returns a field of a record; nil if it has none of that name.
-func field(record bson.D, name string) *bson.E {
-	for i := range record {
-		if record[i].Key == name {
-			return &record[i]
-		}
+// At returns the i-th activity, counted from 0.
+func (m *Multiplier) At(i int) (bson.Raw, error) {
+	from := m.records[i%len(m.records)]
+	if i < len(m.records) {
+		return from, nil
 	}
-	return nil
+	v := &variation{Multiplier: m, serial: i, dice: rand.New(rand.NewPCG(seed, uint64(i))), renamed: map[string]string{}}
+	varied, err := v.of(from)
+	if err != nil {
+		return nil, fmt.Errorf("multiply: activity %d: %w", i, err)
+	}
+	return varied, nil
 }
 
-// get returns a field's value of a type; the zero value where there is none.
-func get[T any](record bson.D, name string) (v T) {
-	if e := field(record, name); e != nil {
-		v, _ = e.Value.(T)
+// Edit returns a record with a corrected title: with the serial number at its end, and
+// without what was rendered from the old one.
+func Edit(record bson.Raw, serial int) (bson.Raw, error) {
+	const mark = ", edition "
+	title, _, _ := strings.Cut(raw.StringField(record, "title"), mark)
+	edited, err := raw.SetField(record, "title", raw.NewString(title+mark+strconv.Itoa(serial)))
+	if err == nil {
+		edited, err = withoutRendered(edited)
 	}
-	return v
-}
-
-// put replaces the value of a field, if the record has it.
-func put(record bson.D, name string, v any) {
-	if e := field(record, name); e != nil {
-		e.Value = v
+	if err != nil {
+		return nil, fmt.Errorf("multiply: edit: %w", err)
 	}
+	return edited, nil
 }
 
 // withoutRendered returns a record without the field rendered, for the materializer to
 // make anew.
-func withoutRendered(record bson.D) bson.D {
-	return slices.DeleteFunc(record, func(e bson.E) bool { return e.Key == "rendered" })
-}
-
-// authors returns the documents among a record's authors.
-func authors(record bson.D) (all []bson.D) {
-	for _, element := range get[bson.A](record, "authors") {
-		if d, ok := element.(bson.D); ok {
-			all = append(all, d)
-		}
+func withoutRendered(record bson.Raw) (bson.Raw, error) {
+	var d bson.D
+	if err := bson.Unmarshal(record, &d); err != nil {
+		return nil, err
 	}
-	return all
+	return bson.Marshal(slices.DeleteFunc(d, func(e bson.E) bool { return e.Key == "rendered" }))
 }
 
 // Years that variations stay within: what a portal lists.
@@ -168,144 +131,128 @@ const firstYear, lastYear = 1980, 2026
 
 // variation is what makes one activity differ from the record it is made from.
 type variation struct {
-	m      *Multiplier
+	*Multiplier
 	serial int
 	dice   *rand.Rand
 
 	years   int               // added to every year
-	units   int               // places by which units are shifted
-	users   map[string]string // replacements of users
-	texts   map[string]string // replacements in rendered texts
-	changed bool              // of the title: rendered texts must follow
+	shift   int               // places by which units are shifted
+	renamed map[string]string // replacements of users
+	texts   *strings.Replacer // of what else stands in texts: title, id, year, profiles
 }
 
-// apply changes a record, which it owns.
-func (v *variation) apply(record bson.D) bson.D {
-	v.years, v.units = v.dice.IntN(20)-15, v.dice.IntN(len(v.m.units)+1)
-	id := newID(v.serial)
-	if old := get[bson.ObjectID](record, "_id"); !old.IsZero() {
-		v.texts[old.Hex()] = id.Hex()
+// of returns the variation of a record.
+func (v *variation) of(record bson.Raw) (bson.Raw, error) {
+	var d bson.D
+	if err := bson.Unmarshal(record, &d); err != nil {
+		return nil, err
 	}
-	put(record, "_id", id)
-	v.year(record)
-	v.title(record)
-	for _, author := range authors(record) {
-		if user := get[string](author, "user"); user != "" {
-			put(author, "user", v.user(user))
-		}
-		v.shiftUnits(author)
+	id := bson.ObjectID{0x76, 0x69, 0x74, 0x72} // ids ascend with the serial number, as ObjectIDs do with time
+	binary.BigEndian.PutUint64(id[4:], uint64(v.serial))
+	title := raw.StringField(record, "title")
+	fresh := v.title(title)
+	texts := []string{title, fresh}
+	if title == "" {
+		texts = nil
 	}
-	v.shiftUnits(record)
-	if doi := get[string](record, "doi"); doi != "" {
-		put(record, "doi", doi+"."+strconv.FormatInt(int64(v.serial), 36))
+	if old, ok := record.Lookup("_id").ObjectIDOK(); ok {
+		texts = append(texts, old.Hex(), id.Hex())
 	}
-	return v.rendered(record)
-}
-
-// newID returns the id of the i-th activity. Ids ascend with i, as ObjectIDs do with time.
-func newID(i int) bson.ObjectID {
-	id := bson.ObjectID{0x76, 0x69, 0x74, 0x72}
-	binary.BigEndian.PutUint64(id[4:], uint64(i))
-	return id
-}
-
-// year moves the record in time. Years that are not numbers stay as they are.
-func (v *variation) year(record bson.D) {
-	year := int(get[int32](record, "year")) + int(get[int64](record, "year")) + int(get[float64](record, "year"))
-	if n := get[float64](record, "year"); year == 0 || n != math.Trunc(n) {
-		return
+	year, isYear := record.Lookup("year").AsFloat64OK()
+	if isYear = isYear && year > 0 && year == math.Trunc(year); isYear {
+		moved := min(max(int(year)+v.dice.IntN(20)-15, firstYear), lastYear)
+		v.years = moved - int(year)
+		texts = append(texts, fmt.Sprintf("(%.0f)", year), fmt.Sprintf("(%d)", moved))
 	}
-	v.years = min(max(year+v.years, firstYear), lastYear) - year
-	put(record, "year", int32(year+v.years))
-	v.texts["("+strconv.Itoa(year)+")"] = "(" + strconv.Itoa(year+v.years) + ")"
-	for _, field := range []string{"start_date", "end_date"} {
-		if day := get[string](record, field); day != "" {
-			put(record, field, v.moveYear(day))
+	for author := range raw.Elements(record.Lookup("authors")) {
+		if old := userOf(author); old != "" {
+			texts = append(texts, "/profile/"+old+"'", "/profile/"+v.user(old)+"'")
 		}
 	}
-}
-
-// moveYear moves a text that begins with a year, such as a day or a quarter.
-func (v *variation) moveYear(text string) string {
-	year, err := strconv.Atoi(text[:min(len(text), 4)])
-	if err != nil || year < 1000 {
-		return text
+	v.shift, v.texts = v.dice.IntN(len(v.units)+1), strings.NewReplacer(texts...)
+	for i := range d {
+		switch e := &d[i]; {
+		case e.Key == "_id":
+			e.Value = id
+		case e.Key == "year" && isYear:
+			e.Value = int32(int(year) + v.years)
+		default:
+			e.Value = v.change(e.Key, e.Value)
+		}
 	}
-	return strconv.Itoa(year+v.years) + text[4:]
+	varied, err := bson.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	// A rendering without the new title has the old one in other letters, escaped ones.
+	if web, ok := bson.Raw(varied).Lookup("rendered", "web").StringValueOK(); ok && fresh != title && !strings.Contains(web, fresh) {
+		return withoutRendered(varied)
+	}
+	return varied, nil
 }
 
-// title exchanges one to three words.
-func (v *variation) title(record bson.D) {
-	title := get[string](record, "title")
-	words := strings.Fields(title)
-	if len(words) == 0 || len(v.m.words) == 0 {
-		return
+// change returns what a field's value, or an element of it, becomes. What it does not
+// know stays as it is.
+func (v *variation) change(field string, value any) any {
+	switch value := value.(type) {
+	case bson.D:
+		for i := range value {
+			value[i].Value = v.change(value[i].Key, value[i].Value)
+		}
+	case bson.A:
+		for i := range value {
+			value[i] = v.change(field, value[i])
+		}
+	case string:
+		return v.text(field, value)
+	}
+	return value
+}
+
+// text returns what a text becomes.
+func (v *variation) text(field, old string) string {
+	switch {
+	case old == "":
+		return ""
+	case field == "user" || field == "users":
+		return v.user(old)
+	case field == "units":
+		if at, ok := slices.BinarySearch(v.units, old); ok { // shifted, different ones stay different
+			return v.units[(at+v.shift)%len(v.units)]
+		}
+	case field == "start_date" || field == "end_date" || field == "quarter":
+		if year, err := strconv.Atoi(old[:min(len(old), 4)]); err == nil && year >= 1000 {
+			return strconv.Itoa(year+v.years) + old[4:]
+		}
+	case field == "doi":
+		return old + "." + strconv.FormatInt(int64(v.serial), 36)
+	}
+	return v.texts.Replace(old)
+}
+
+// title returns a title with one to three words exchanged.
+func (v *variation) title(old string) string {
+	words := strings.Fields(old)
+	if len(words) == 0 || len(v.words) == 0 {
+		return old
 	}
 	for range 1 + v.dice.IntN(3) {
 		if at := v.dice.IntN(len(words)); plain(words[at]) || len(words) == 1 {
-			words[at] = v.m.words[v.dice.IntN(len(v.m.words))]
+			words[at] = v.words[v.dice.IntN(len(v.words))]
 		}
 	}
-	if fresh := strings.Join(words, " "); fresh != title {
-		v.texts[title], v.changed = fresh, true
-		put(record, "title", fresh)
-	}
+	return strings.Join(words, " ")
 }
 
 // user returns the replacement of a user throughout the record: every other user's own.
 func (v *variation) user(old string) string {
-	if fresh, ok := v.users[old]; ok {
+	if fresh, ok := v.renamed[old]; ok {
 		return fresh
 	}
 	fresh := old
-	if v.dice.IntN(2) == 0 {
-		fresh = v.m.users[v.dice.IntN(len(v.m.users))]
+	if len(v.users) > 0 && v.dice.IntN(2) == 0 {
+		fresh = v.users[v.dice.IntN(len(v.users))]
 	}
-	v.users[old] = fresh
-	v.texts["/profile/"+old+"'"] = "/profile/" + fresh + "'"
+	v.renamed[old] = fresh
 	return fresh
-}
-
-// shiftUnits shifts the units of a document within the list of all, so that different
-// ones stay different.
-func (v *variation) shiftUnits(doc bson.D) {
-	units := get[bson.A](doc, "units")
-	for i, unit := range units {
-		name, _ := unit.(string)
-		if at, ok := slices.BinarySearch(v.m.units, name); ok {
-			units[i] = v.m.units[(at+v.units)%len(v.m.units)]
-		}
-	}
-}
-
-// rendered adapts the rendered texts, or leaves them out where they do not hold the new
-// title: the old one was escaped, or is not what was rendered.
-func (v *variation) rendered(record bson.D) bson.D {
-	rendered := get[bson.D](record, "rendered")
-	if rendered == nil {
-		return record
-	}
-	var pairs []string // the longest first
-	for _, old := range slices.SortedFunc(maps.Keys(v.texts), func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) }) {
-		pairs = append(pairs, old, v.texts[old])
-	}
-	replace := strings.NewReplacer(pairs...)
-	for i, e := range rendered {
-		switch old := e.Value.(type) {
-		case string:
-			rendered[i].Value = replace.Replace(old)
-		case bson.A:
-			for j, user := range old {
-				name, _ := user.(string)
-				if fresh, ok := v.users[name]; ok {
-					old[j] = fresh
-				}
-			}
-		}
-	}
-	put(rendered, "quarter", v.moveYear(get[string](rendered, "quarter")))
-	if v.changed && !strings.Contains(get[string](rendered, "web"), get[string](record, "title")) {
-		return withoutRendered(record)
-	}
-	return record
 }

@@ -1,16 +1,15 @@
 package process
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
 )
 
 // mostHeld is the longest answer that a bare server holds, in bytes.
@@ -84,52 +83,41 @@ func (s *Bare) Close() error { return errors.Join(s.app.Shutdown(), <-s.served) 
 
 // Copy asks a front end and sends its answer from now on, if that is not too long.
 func (s *Bare) Copy(r Request, reply *Answer) error {
-	req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(req)
-	defer fasthttp.ReleaseResponse(res)
-	req.SetRequestURI("http://" + r.Addr + r.Path)
+	req, err := http.NewRequest(http.MethodGet, "http://"+r.Addr+r.Path, nil)
+	if err != nil {
+		return err
+	}
 	for name, value := range r.Header {
 		req.Header.Set(name, value)
 	}
-	client := &fasthttp.Client{ReadBufferSize: 64 << 10, StreamResponseBody: true, MaxResponseBodySize: mostHeld}
-	defer client.CloseIdleConnections()
+	transport := &http.Transport{DisableCompression: true} // the bytes are copied as they come
+	defer transport.CloseIdleConnections()
 	began := time.Now()
-	if err := client.Do(req, res); err != nil {
-		return fmt.Errorf("GET %s: %w", req.URI(), err)
-	}
-	body, held, err := read(res)
+	res, err := transport.RoundTrip(req)
 	if err != nil {
-		return fmt.Errorf("GET %s: body: %w", req.URI(), err)
+		return err
+	}
+	defer res.Body.Close()
+	a := &prepared{
+		status: res.StatusCode, contentType: res.Header.Get("Content-Type"),
+		encoding: res.Header.Get("Content-Encoding"), etag: res.Header.Get("ETag"),
+	}
+	if res.ContentLength <= mostHeld {
+		a.body, err = io.ReadAll(io.LimitReader(res.Body, mostHeld+1))
+	}
+	rest, failed := io.Copy(io.Discard, res.Body)
+	if err = errors.Join(err, failed); err != nil {
+		return fmt.Errorf("GET %s: body: %w", req.URL, err)
 	}
 	took := time.Since(began)
-	a := &prepared{
-		status:      res.StatusCode(),
-		contentType: string(res.Header.ContentType()),
-		encoding:    string(res.Header.ContentEncoding()),
-		etag:        string(res.Header.Peek(fiber.HeaderETag)),
-		body:        body,
+	if a.status != http.StatusOK && a.status != http.StatusNotModified {
+		return fmt.Errorf("GET %s: status %d: %.200s", req.URL, a.status, a.body)
 	}
-	if a.status != fiber.StatusOK && a.status != fiber.StatusNotModified {
-		return fmt.Errorf("GET %s: status %d: %.200s", req.URI(), a.status, body)
+	held := rest == 0 && len(a.body) <= mostHeld
+	if !held {
+		a.body = nil
 	}
 	s.sent.Store(a)
 	*reply = Answer{ETag: a.etag, Took: took, Held: held}
 	return nil
-}
-
-// read reads a body to its end, and keeps one that may be held.
-func read(res *fasthttp.Response) (body []byte, held bool, err error) {
-	stream := res.BodyStream()
-	if stream == nil {
-		return bytes.Clone(res.Body()), true, nil
-	}
-	defer func() { err = errors.Join(err, res.CloseBodyStream()) }()
-	if res.Header.ContentLength() <= mostHeld {
-		body, err = io.ReadAll(io.LimitReader(stream, mostHeld+1))
-		if err != nil || len(body) <= mostHeld {
-			return body, true, err // a stream that has ended must not be read again: it would wait for more
-		}
-	}
-	_, err = io.Copy(io.Discard, stream)
-	return nil, false, err
 }
