@@ -126,7 +126,7 @@ func itemsOf(t reflect.Type, text string, place Place) (items []item) {
 // checkEntry checks the name of an entry of a map.
 func (k *Key) checkEntry(name string) error {
 	switch {
-	case name == "":
+	case strings.TrimSpace(name) == "":
 		return errors.New("an entry needs a name")
 	case k.fields != nil:
 		return checkSlug(name)

@@ -68,12 +68,9 @@ func summary(t testing.TB, catalogue, activities []bson.Raw) []bson.Raw {
 // departmentOptions are those of the department's golden answers.
 func departmentOptions(t testing.TB) proxy.Options {
 	t.Helper()
-	rights, err := access.New(access.Options{
+	rights := access.New(access.Options{
 		Anonymous: []access.Permission{access.PortfolioSpectrum},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := options(t)
 	o.Access = rights
 	o.Labels = label.New(map[string]map[string]label.Name{

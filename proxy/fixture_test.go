@@ -147,10 +147,7 @@ type site struct {
 // options are those of the golden answers.
 func options(t testing.TB) proxy.Options {
 	t.Helper()
-	rights, err := access.New(access.Options{Restricted: map[string][]string{"review": {"admin"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rights := access.New(access.Options{Restricted: map[string][]string{"review": {"admin"}}})
 	return proxy.Options{
 		Options: api.Options{Access: rights, StartYear: 2000, Now: func() time.Time { return published }},
 		Cache:   result.Options{Budget: 8 << 20, BlockBudget: 8 << 20},

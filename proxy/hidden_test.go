@@ -82,13 +82,10 @@ func secretive(t testing.TB, secret string) *store {
 // hiding are options under which adam alone sees hidden fields.
 func hiding(t testing.TB, secret string) proxy.Options {
 	t.Helper()
-	rights, err := access.New(access.Options{
+	rights := access.New(access.Options{
 		Anonymous: []access.Permission{access.ProjectsView, access.ProposalsView, access.PortfolioSpectrum},
 		Roles:     map[string][]access.Permission{"admin": {access.FieldsHidden}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	source := &records{}
 	source.set("groups", parse(t, `{"_id":"g","id":"SOIL","name":"Soil"}`)...)
 	source.set("persons", parse(t, strings.ReplaceAll(

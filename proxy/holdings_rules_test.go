@@ -183,10 +183,7 @@ func TestSearch(t *testing.T) {
 // has created is seen, joined to whatever filter the caller has.
 func TestOwnOnly(t *testing.T) {
 	o := holdingsOptions(t)
-	rights, err := access.New(access.Options{Roles: map[string][]access.Permission{"reader": {access.ProjectsView}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rights := access.New(access.Options{Roles: map[string][]access.Permission{"reader": {access.ProjectsView}}})
 	secret := []byte("0123456789abcdef0123456789abcdef")
 	o.Access = rights
 	o.Auth.APIKey = "right"

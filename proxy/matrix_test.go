@@ -72,13 +72,10 @@ func matrixStore(t testing.TB) *store {
 func matrixOptions(t testing.TB, secret []byte, keyed bool, proxies string) proxy.Options {
 	t.Helper()
 	all := access.Permissions()
-	rights, err := access.New(access.Options{
+	rights := access.New(access.Options{
 		Roles:      map[string][]access.Permission{"viewer": all, "admin": all},
 		Restricted: map[string][]string{"review": {"admin"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := options(t)
 	o.Access, o.Citations = rights, &index{}
 	o.Lists = lists.Options{Enabled: true, Cite: citeRules(t), BaseURL: "https://data.example"}

@@ -119,10 +119,7 @@ func TestSpectrumWithout(t *testing.T) {
 func TestSpectrumAccess(t *testing.T) {
 	secret := []byte("session secret")
 	rights := func(o access.Options) *access.Rules {
-		r, err := access.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := access.New(o)
 		return r
 	}
 	head := rights(access.Options{Roles: map[string][]access.Permission{"head": {access.PortfolioSpectrum}}})

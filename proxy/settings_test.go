@@ -55,10 +55,7 @@ func TestAdoptRights(t *testing.T) {
 		t.Errorf("label: got %q", got)
 	}
 
-	rights, err := access.New(access.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rights := access.New(access.Options{})
 	if *s.get("/portfolio/spectrum").envelope(t).Count == 0 {
 		t.Fatal("no topics to begin with")
 	}

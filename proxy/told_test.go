@@ -90,10 +90,7 @@ func TestUnknownPathsAreTold(t *testing.T) {
 // TestCutListsSaySo: a list that the lack of a permission cuts names the permission.
 func TestCutListsSaySo(t *testing.T) {
 	o := options(t)
-	rights, err := access.New(access.Options{Anonymous: []access.Permission{access.ProjectsView}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rights := access.New(access.Options{Anonymous: []access.Permission{access.ProjectsView}})
 	o.Access = rights
 	s := open(t, institute(t), o)
 	for target, want := range map[string]string{

@@ -42,15 +42,12 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 	for role, names := range cfg.Access.Roles {
 		roles[role] = named[access.Permission](names)
 	}
-	rights, err := access.New(access.Options{
+	rights := access.New(access.Options{
 		Anonymous:  named[access.Permission](cfg.Access.Anonymous),
 		Roles:      roles,
 		Member:     cfg.member,
 		Restricted: cfg.Access.Types,
 	})
-	if err != nil {
-		return proxy.Options{}, fmt.Errorf("access: %w", err)
-	}
 	session, err := sessionOptions(cfg.Auth.Session)
 	if err != nil {
 		return proxy.Options{}, err

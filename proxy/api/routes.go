@@ -24,13 +24,9 @@ func New(o Options) (*Env, error) {
 	if len(o.Affiliated) == 0 {
 		o.Affiliated = []string{"affiliated", "aoi"}
 	}
-	var err error
-	if o.Access == nil {
-		if o.Access, err = access.New(access.Options{}); err != nil {
-			return nil, err
-		}
-	}
+	o.Access = cmp.Or(o.Access, access.New(access.Options{}))
 	e := &Env{o: o, query: query.Reader{Limits: o.Filter, Now: o.Now}, persons: newPersonLookup(o.Records, o.Now)}
+	var err error
 	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
 		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
 	}

@@ -4,14 +4,13 @@
 // decision 10). Fields names the fields that are left out of records.
 //
 // It knows no request, no session and no store: the caller authenticates the
-// person and passes a Viewer. A *Rules is read-only after New and safe for
+// person and passes a Viewer. A *Rules is read-only and safe for
 // concurrent use.
 package access
 
 import (
-	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -53,70 +52,30 @@ type Viewer struct {
 
 // Rules answers questions about rights.
 type Rules struct {
-	anonymous  []Permission
-	roles      map[string][]Permission
-	member     []string
-	restricted map[string][]string
-	types      []string // the keys of restricted, sorted, so that filters are canonical
+	Options
+	types []string // the keys of Restricted, sorted, so that filters are canonical
 }
 
-// New checks and copies the options. An unknown permission or an empty role or
-// type name is an error: a typing mistake must not silently take a right away.
-func New(o Options) (*Rules, error) {
-	r := &Rules{
-		anonymous:  slices.Clone(o.Anonymous),
-		roles:      make(map[string][]Permission, len(o.Roles)),
-		member:     slices.Clone(o.Member),
-		restricted: make(map[string][]string, len(o.Restricted)),
-	}
-	if err := checkPermissions("anonymous", o.Anonymous); err != nil {
-		return nil, err
-	}
-	for role, permissions := range o.Roles {
-		if err := checkPermissions("role "+role, permissions); err != nil {
-			return nil, err
-		}
-		if strings.TrimSpace(role) == "" {
-			return nil, fmt.Errorf("access: a role has no name")
-		}
-		r.roles[role] = slices.Clone(permissions)
-	}
-	for kind, roles := range o.Restricted {
-		if strings.TrimSpace(kind) == "" {
-			return nil, fmt.Errorf("access: a restricted activity type has no name")
-		}
-		r.restricted[kind] = slices.Clone(roles)
-		r.types = append(r.types, kind)
-	}
-	slices.Sort(r.types)
-	return r, nil
-}
-
-func checkPermissions(owner string, permissions []Permission) error {
-	for _, p := range permissions {
-		if !slices.Contains(Permissions(), p) {
-			return fmt.Errorf("access: %s: unknown permission %q, want one of %v", owner, p, Permissions())
-		}
-	}
-	return nil
-}
+// New returns the rules of options, which must not change any more. That they name known
+// permissions is for the reader of the configuration to check.
+func New(o Options) *Rules { return &Rules{o, slices.Sorted(maps.Keys(o.Restricted))} }
 
 // May reports whether v has the permission, by a role or as every caller does.
 func (r *Rules) May(v Viewer, p Permission) bool {
-	if slices.Contains(r.anonymous, p) {
+	if slices.Contains(r.Anonymous, p) {
 		return true
 	}
 	return slices.ContainsFunc(r.rolesOf(v), func(role string) bool {
-		return slices.Contains(r.roles[role], p)
+		return slices.Contains(r.Roles[role], p)
 	})
 }
 
 // rolesOf returns a viewer's own roles and, with a session, those of every member.
 func (r *Rules) rolesOf(v Viewer) []string {
-	if v.User == "" || len(r.member) == 0 {
+	if v.User == "" || len(r.Member) == 0 {
 		return v.Roles
 	}
-	return slices.Concat(v.Roles, r.member)
+	return slices.Concat(v.Roles, r.Member)
 }
 
 // Hidden returns the activity types none of v's roles may see, sorted.
@@ -125,7 +84,7 @@ func (r *Rules) Hidden(v Viewer) []string {
 	roles := r.rolesOf(v)
 	for _, kind := range r.types {
 		seen := slices.ContainsFunc(roles, func(role string) bool {
-			return slices.Contains(r.restricted[kind], role)
+			return slices.Contains(r.Restricted[kind], role)
 		})
 		if !seen {
 			hidden = append(hidden, kind)
