@@ -138,11 +138,6 @@ func (e *NotLeadingError) Error() string {
 	return "The jobs are run by " + e.Holder + ": ask that instance; nothing was done here."
 }
 
-// restricted reports whether callers need a key, or may have a session.
-func (o *Options) restricted() bool {
-	return o.Auth.APIKey != "" || o.Auth.PortfolioKey != "" || len(o.Auth.Session.Vary()) > 0
-}
-
 func (l Limits) withDefaults() Limits {
 	l.URLBytes = cmp.Or(l.URLBytes, 64<<10)
 	l.BodyBytes = cmp.Or(l.BodyBytes, 64<<10)

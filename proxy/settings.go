@@ -37,7 +37,8 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	if set.cors, err = newCORS(o.CORS); err != nil {
 		return nil, err
 	}
-	if set.cors == nil && !o.restricted() {
+	vary := o.Auth.Vary()
+	if set.cors == nil && len(vary) == 0 {
 		set.cors = openCORS
 	}
 	resources := o.Options
@@ -58,10 +59,6 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	}
 	set.limit = set.auth.Limit(s.rate)
 	set.routes = set.env.Routes()
-	vary := o.Auth.Session.Vary()
-	if o.Auth.APIKey != "" || o.Auth.PortfolioKey != "" {
-		vary = append([]string{"X-API-Key"}, vary...)
-	}
 	codings := slices.Clone(o.Codings)
 	if o.Codings == nil {
 		codings = []result.Coding{result.Zstd, result.Brotli, result.Gzip}

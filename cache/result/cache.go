@@ -26,8 +26,6 @@ type Options struct {
 	// Timeout bounds one load, waiting for its turn included. If it is 0, 20 s; if it is
 	// negative, there is no bound.
 	Timeout time.Duration
-	// MaxAge bounds how long an answer stays in memory. If it is 0, 30 min.
-	MaxAge time.Duration
 	// MinCoded is the size in bytes from which a body is compressed. If it is 0, 1,024:
 	// a smaller body fits in one packet anyway.
 	MinCoded int
@@ -40,12 +38,14 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Timeout = cmp.Or(o.Timeout, 20*time.Second)
-	o.MaxAge = cmp.Or(o.MaxAge, 30*time.Minute)
 	o.MinCoded = cmp.Or(o.MinCoded, 1024)
 	o.Parallel = cmp.Or(o.Parallel, 2*runtime.GOMAXPROCS(0))
 	o.Waiting = cmp.Or(o.Waiting, 1000)
 	return o
 }
+
+// maxAge bounds how long an answer stays in memory.
+const maxAge = 30 * time.Minute
 
 // WithTimeout returns a context that ends after d, or, if d is negative, with ctx alone.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
@@ -192,7 +192,7 @@ func (c *Cache) store(key Key, a *Answer) {
 	if found, ok := kept.Get(place); ok && found.epoch == key.Epoch && found.generation > key.Generation {
 		return
 	}
-	if !kept.SetWithTTL(place, entry{key.Epoch, key.Generation, a}, a.cost(), c.options.MaxAge) && kept != nil {
+	if !kept.SetWithTTL(place, entry{key.Epoch, key.Generation, a}, a.cost(), maxAge) && kept != nil {
 		c.stats.rejected.Add(1)
 	}
 	kept.Wait()

@@ -73,11 +73,3 @@ type Request struct {
 // plan depends on nothing but the parameters, unless it is for once. A handler need not
 // check Request.Params.Err, except before it looks something up: Routes does.
 type Handler func(ctx context.Context, r Request) (response.Plan, error)
-
-// deadline returns a context for a look-up.
-func (e *Env) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.o.Timeout < 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, e.o.Timeout)
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/result"
 	"vitrine/cache/view"
 	"vitrine/proxy/auth"
 	"vitrine/rules"
@@ -46,7 +47,7 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 	if r.whole {
 		snapshot = snapshot.Whole()
 	}
-	ctx, cancel := e.deadline(ctx)
+	ctx, cancel := result.WithTimeout(ctx, e.o.Timeout)
 	defer cancel()
 	row, err := e.firstRow(ctx, snapshot, identified(id))
 	if err != nil || row != nil {
@@ -83,7 +84,7 @@ func (e *Env) userNotFound(lang string) error {
 // without one has no roles. Citations are in the print form if the user's
 // display_activities says so (API.md: all-activities, 2).
 func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known bool, err error) {
-	ctx, cancel := e.deadline(ctx)
+	ctx, cancel := result.WithTimeout(ctx, e.o.Timeout)
 	defer cancel()
 	snapshot, err := e.o.Views.Snapshot(rules.ViewPersons)
 	if err != nil {

@@ -92,9 +92,6 @@ func (t *tally) mean() any {
 	if t.count == 0 {
 		return nil
 	}
-	if !t.mixed {
-		return float64(t.integers) / float64(t.count)
-	}
 	return (float64(t.integers) + t.reals) / float64(t.count)
 }
 

@@ -26,13 +26,8 @@ func (e *Env) user(ctx context.Context, r Request) (response.Plan, error) {
 	if err != nil {
 		return response.Plan{}, err
 	}
-	build := func(context.Context, *view.Snapshot) (*response.Body, error) {
-		return response.Single(func(dst []byte) []byte { return appendUser(dst, record, columns) }), nil
-	}
-	return response.Plan{
-		View: rules.ViewPersons, Query: "user\x00" + id + "\x00" + version(record) + "\x00" + columns.Key(),
-		Build: build, Once: true,
-	}, nil
+	query := "user\x00" + id + "\x00" + version(record) + "\x00" + columns.Key()
+	return single(rules.ViewPersons, query, func(dst []byte) []byte { return appendUser(dst, record, columns) }), nil
 }
 
 // appendUser writes a person's record, or _id, the columns and id.
@@ -61,14 +56,16 @@ func (e *Env) userUnits(ctx context.Context, r Request) (response.Plan, error) {
 		return response.Plan{}, err
 	}
 	now := e.o.Now().In(e.o.Zone)
-	build := func(context.Context, *view.Snapshot) (*response.Body, error) {
-		return response.Single(func(dst []byte) []byte { return units.AppendData(dst, row, now, lang) }), nil
-	}
-	return response.Plan{
-		View:  rules.ViewUserUnits,
-		Query: "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly) + "\x00" + version(row) + "\x00" + id,
-		Build: build, Once: true, Until: nextDay(now),
-	}, nil
+	query := "user-units\x00" + lang + "\x00" + now.Format(time.DateOnly) + "\x00" + version(row) + "\x00" + id
+	p := single(rules.ViewUserUnits, query, func(dst []byte) []byte { return units.AppendData(dst, row, now, lang) })
+	p.Until = time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())
+	return p, nil
+}
+
+// single plans the answer for one person, whose data is one object.
+func single(viewName, query string, object func(dst []byte) []byte) response.Plan {
+	build := func(context.Context, *view.Snapshot) (*response.Body, error) { return response.Single(object), nil }
+	return response.Plan{View: viewName, Query: query, Build: build, Once: true}
 }
 
 // unitsOf makes the row of the user_units view from a person's record, as its job
@@ -79,9 +76,4 @@ func (e *Env) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
 		return nil, fmt.Errorf("units of a new person: %w: %w", rules.ErrUnavailable, err)
 	}
 	return units.NewNames(groups).Row(person)
-}
-
-// nextDay returns when the day after now begins in now's location.
-func nextDay(now time.Time) time.Time {
-	return time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())
 }

@@ -46,6 +46,17 @@ type Options struct {
 	Now       func() time.Time
 }
 
+// Vary names the request headers that callers are known by; none: all callers are alike.
+func (o Options) Vary() (names []string) {
+	if o.APIKey != "" || o.PortfolioKey != "" {
+		names = append(names, headerKey)
+	}
+	return append(names, o.Session.vary()...)
+}
+
+// headerKey carries an API key.
+const headerKey = "X-API-Key"
+
 // Authenticator decides which callers are admitted. It is safe for concurrent use.
 type Authenticator struct {
 	Redactor
@@ -99,7 +110,7 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Key) (Caller, error) {
 	if err != nil || !key.set && caller.Anonymous() {
 		return caller, err
 	}
-	header, param := c.Get("X-API-Key"), ""
+	header, param := c.Get(headerKey), ""
 	for name, value := range c.Context().QueryArgs().All() {
 		switch rest, found := strings.CutPrefix(string(name), query.KeyParam); {
 		case found && rest == "":

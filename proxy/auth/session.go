@@ -41,8 +41,8 @@ type SessionOptions struct {
 	TrustedProxies []netip.Prefix
 }
 
-// Vary names the request headers that a session may come from.
-func (o SessionOptions) Vary() (names []string) {
+// vary names the request headers that a session may come from.
+func (o SessionOptions) vary() (names []string) {
 	if len(o.Secret)+len(o.PublicKey) > 0 {
 		names = append(names, fiber.HeaderAuthorization)
 		if o.Cookie != "" {

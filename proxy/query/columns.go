@@ -39,23 +39,24 @@ func (p Params) Columns(derived ...string) Columns {
 	if len(names) > 1 {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "id" })
 	}
+	p.addStored(names, derived...)
+	return p.columns(names)
+}
+
+// addStored records the columns that are stored fields.
+func (p Params) addStored(names []string, derived ...string) {
 	for _, name := range names {
 		if name != "id" && !slices.Contains(derived, name) {
 			p.addPaths(name)
 		}
 	}
-	return p.columns(names)
 }
 
 // StoredColumns reads columns[] as paths of stored fields, the given ones where there are
 // none.
 func (p Params) StoredColumns(otherwise ...string) Columns {
 	names := p.columnNames()
-	for _, name := range names {
-		if name != "id" {
-			p.addPaths(name)
-		}
-	}
+	p.addStored(names)
 	if len(names) == 0 {
 		names = otherwise
 	}

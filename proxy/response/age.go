@@ -70,19 +70,23 @@ func pastDate(t, now time.Time) string {
 // streamed is the outcome of an answer that is made while it goes out.
 const streamed result.Outcome = "streamed"
 
-// cacheStatuses are the values of Cache-Status (RFC 9211), from a view that the store
-// confirmed, and from a stale one. A Hit of Get is one, too: the request looked first.
-var cacheStatuses = map[result.Outcome]struct{ fresh, stale string }{
-	result.Hit:    {"vitrine; hit", "vitrine; hit; detail=stale"},
-	result.Shared: {"vitrine; fwd=miss; collapsed", "vitrine; fwd=miss; collapsed; detail=stale"},
-	result.Loaded: {"vitrine; fwd=miss; stored", "vitrine; fwd=miss; stored; detail=stale"},
-	streamed:      {"vitrine; fwd=bypass; detail=streamed", "vitrine; fwd=bypass; detail=streamed-stale"},
-}
-
-// cacheStatus returns the Cache-Status of an answer.
+// cacheStatus returns the Cache-Status of an answer (RFC 9211). A Hit of Get is one, too: the
+// request looked first.
 func cacheStatus(o result.Outcome, stale bool) string {
-	if stale {
-		return cacheStatuses[o].stale
+	status := "vitrine; hit"
+	switch o {
+	case result.Shared:
+		status = "vitrine; fwd=miss; collapsed"
+	case result.Loaded:
+		status = "vitrine; fwd=miss; stored"
+	case streamed:
+		if stale {
+			return "vitrine; fwd=bypass; detail=streamed-stale"
+		}
+		return "vitrine; fwd=bypass; detail=streamed"
 	}
-	return cacheStatuses[o].fresh
+	if stale {
+		status += "; detail=stale"
+	}
+	return status
 }
