@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -16,22 +17,7 @@ import (
 // benchFlags are the flags of bench beside those of the configuration.
 type benchFlags struct {
 	bench.Options
-	demo, quick, logged bool
-	reportFlags
-}
-
-// reportFlags select the forms of a report beside the table.
-type reportFlags struct {
-	json          bool
-	svg, markdown string
-}
-
-// flags adds the flags to a command.
-func (f *reportFlags) flags(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.BoolVar(&f.json, "json", false, "print JSON")
-	flags.StringVar(&f.svg, "svg", "", "draw plots into `FOLDER`")
-	flags.StringVar(&f.markdown, "markdown", "", "bring the tables between the marks of a Markdown `FILE` up to date")
+	demo, quick, logged, json bool
 }
 
 // benchCommand measures; its children are the processes under measurement, and draw.
@@ -51,7 +37,7 @@ multiplied to that many, or to each of several numbers in turn. The records are 
 into embedded stores of their own. Front end, bare handler and load run in three
 processes. Requests are not logged unless --logged is given.`,
 		Example: `  vitrine bench --demo --quick
-  vitrine bench --size 7519,100000 --svg plots dumps/institute
+  vitrine bench --size 7519,100000 dumps/institute
   vitrine bench --size 100000 --cases filter,levenshtein --rounds 7 dumps/institute`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, paths []string) error { return runBench(cmd, f, paths) },
@@ -68,7 +54,7 @@ processes. Requests are not logged unless --logged is given.`,
 	flags.StringVar(&f.Against, "against", "", "`URI` of a MongoDB-compatible server to copy the activities of the first size to and ask the same")
 	flags.BoolVar(&f.logged, "logged", false, "let the front end log every request, as it does by default (the lines are thrown away)")
 	flags.BoolVar(&f.quick, "quick", false, "one short round of everything: does it run?")
-	f.reportFlags.flags(cmd)
+	flags.BoolVar(&f.json, "json", false, "print JSON")
 	cmd.AddCommand(benchServeCommand(), benchBareCommand(), benchDrawCommand())
 	return cmd
 }
@@ -90,58 +76,31 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	}
 	f.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Now().Format(time.TimeOnly), step) }
 	measured, err := bench.Run(cmd.Context(), f.Options)
-	if shown := f.show(cmd, measured); err == nil {
-		err = shown
+	if f.json { // also beside an error
+		return errors.Join(err, printJSON(cmd.OutOrStdout(), measured))
 	}
-	return err
+	return errors.Join(err, report.WriteTable(cmd.OutOrStdout(), measured))
 }
 
-// show prints and draws what was measured, also beside an error.
-func (f reportFlags) show(cmd *cobra.Command, r report.Report) error {
-	if f.svg != "" {
-		if err := report.Draw(f.svg, r); err != nil {
-			return err
-		}
-	}
-	if f.markdown != "" {
-		doc, err := os.ReadFile(f.markdown)
-		if err != nil {
-			return err
-		}
-		filled, err := report.Fill(string(doc), r)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.markdown, err)
-		}
-		if err := os.WriteFile(f.markdown, []byte(filled), 0o644); err != nil {
-			return err
-		}
-	}
-	if f.json {
-		return printJSON(cmd.OutOrStdout(), r)
-	}
-	return report.WriteTable(cmd.OutOrStdout(), r)
-}
-
-// benchDrawCommand shows a report again that was printed as JSON.
+// benchDrawCommand brings a document up to date with a report that was printed as JSON.
 func benchDrawCommand() *cobra.Command {
-	var f reportFlags
-	cmd := &cobra.Command{
-		Use:     "draw REPORT.json",
-		Short:   "Print and draw a report written with --json",
-		Example: `  vitrine bench draw --svg docs/performance --markdown docs/performance.md docs/performance/report.json`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			text, err := os.ReadFile(files[0])
+	return &cobra.Command{
+		Use:   "draw REPORT.json DOCUMENT.md",
+		Short: "Bring a document's tables and plots up to date with a report written with --json",
+		Long: `Replace the tables between the marks of a Markdown document by those of a report
+written with --json, and draw its plots into the folder of the document's name.`,
+		Example: `  vitrine bench draw docs/performance/report.json docs/performance.md`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := os.ReadFile(args[0])
 			if err != nil {
 				return err
 			}
 			var r report.Report
 			if err := json.Unmarshal(text, &r); err != nil {
-				return fmt.Errorf("%s: %w", files[0], err)
+				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			return f.show(cmd, r)
+			return report.Update(args[1], r)
 		},
 	}
-	f.flags(cmd)
-	return cmd
 }

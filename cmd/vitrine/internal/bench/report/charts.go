@@ -9,14 +9,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 )
 
-// Draw writes a report's charts into a folder. Each compares all numbers of activities
+// draw writes a report's charts into a folder. Each compares all numbers of activities
 // that were measured.
-func Draw(dir string, r Report) error {
+func draw(dir string, r Report) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -69,7 +68,7 @@ func (r Report) charts() map[string]*chart {
 			bytes("own, when ready", held.Loaded.Anonymous)
 			bytes("own, after a collection", held.Settled.Anonymous)
 			bytes("resident at most", held.After.Peak)
-			bytes("bar when ready: 3 × + 100 MB", held.bar())
+			bytes("bar when ready: 3 × + 100 MB", 3*held.Rows+100e6)
 		}
 	}
 	return map[string]*chart{"ratio": ratio, "fresh": fresh, "sizes": sizes, "memory": memory}
@@ -89,7 +88,6 @@ type chart struct {
 	log    bool // in powers of ten; otherwise from 0 on
 
 	low, high float64 // the ends of the axis; their exponents if log
-	Left      float64 // where the axis begins, in pixels
 }
 
 // mark is a value to compare with, such as a bar.
@@ -141,9 +139,6 @@ var drawing = template.Must(template.New("chart").Parse(drawingSource))
 // svg draws the chart.
 func (c *chart) svg() (string, error) {
 	c.span()
-	for _, row := range c.Rows {
-		c.Left = max(c.Left, 26+6.6*float64(utf8.RuneCountInString(row))) // an average letter has 6.6 pixels
-	}
 	var b strings.Builder
 	err := drawing.Execute(&b, c)
 	return b.String(), err
@@ -185,20 +180,14 @@ func (c *chart) Ticks() (ticks []float64) {
 
 // The places in a drawing, in pixels.
 
-// Width is that of the whole drawing.
-func (c *chart) Width() int { return 860 }
-
-// Height is that of the whole drawing.
-func (c *chart) Height() int { return c.Bottom() + 46 }
-
-// Right is where the axis ends.
-func (c *chart) Right() float64 { return float64(c.Width() - 46) }
-
-// Middle is halfway along the axis.
-func (c *chart) Middle() float64 { return (c.Left + c.Right()) / 2 }
+// The axis begins behind the longest label of a row; the drawing has a width of 860.
+const axisLeft, axisRight = 210, 814
 
 // Top is above the first row and below the legend.
 func (c *chart) Top() int { return 46 + 18*len(c.Series) }
+
+// Height is that of the whole drawing.
+func (c *chart) Height() int { return c.Bottom() + 46 }
 
 // Bottom is below the last row.
 func (c *chart) Bottom() int { return c.RowTop(len(c.Rows)) }
@@ -220,7 +209,7 @@ func (c *chart) X(v float64) float64 {
 	if c.log {
 		v = math.Log10(max(v, math.Pow(10, c.low)))
 	}
-	return math.Round(10*(c.Left+(v-c.low)/(c.high-c.low)*(c.Right()-c.Left))) / 10
+	return math.Round(10*(axisLeft+(v-c.low)/(c.high-c.low)*(axisRight-axisLeft))) / 10
 }
 
 // Style is the number of a series' colour and shape, of which there are four.

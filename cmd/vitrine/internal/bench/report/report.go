@@ -1,10 +1,9 @@
-// Package report holds the figures that package bench measures, compares them with the
-// bars of the design, and shows them.
+// Package report holds the figures that package bench measures, and shows them.
 //
 //	bench.Run ──▶ Report ◀──▶ JSON
 //	                │
-//	                ├──▶ WriteTable, Fill   tables in Markdown, on a terminal or in a document
-//	                └──▶ Draw               charts as SVG
+//	                ├──▶ WriteTable   tables for a terminal
+//	                └──▶ Update       a Markdown document with the same tables, and its charts as SVG
 //
 // JSON keeps durations in nanoseconds and sizes in bytes. The same report always gives the
 // same text and the same drawings, so that both can be kept under version control.
@@ -119,14 +118,6 @@ type Refresh struct {
 	P99       time.Duration `json:"p99_ns"`
 	Ratio     float64       `json:"p99_ratio"` // round by round
 	Rounds    int           `json:"rounds"`
-}
-
-// Result returns a case's result; nil if it was not measured.
-func (m *Run) Result(name string) *Result {
-	if i := slices.IndexFunc(m.Results, func(r Result) bool { return r.Name == name }); i >= 0 {
-		return &m.Results[i]
-	}
-	return nil
 }
 
 // Median returns the median of a figure.

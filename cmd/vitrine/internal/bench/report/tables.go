@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -23,7 +23,7 @@ var sections = []struct {
 	name string
 	text func(Report) string
 }{
-	{"machine", Report.sentence}, {"cases", Report.caseTables}, {"sizes", Report.sizesTable}, {"notes", Report.notes}, {"goals", Report.goalsTable},
+	{"machine", Report.sentence}, {"cases", Report.caseTables}, {"sizes", Report.sizesTable}, {"notes", Report.notes},
 }
 
 // WriteTable prints all sections of a report, the columns of their tables lined up.
@@ -35,26 +35,46 @@ func WriteTable(w io.Writer, r Report) error {
 	return tw.Flush()
 }
 
-// Fill returns a Markdown document with its marked sections replaced by those of a
-// report:
+// Update brings a Markdown document up to date. Its marked sections are replaced by those
+// of a report:
 //
-//	<!-- vitrine bench: goals -->
+//	<!-- vitrine bench: sizes -->
 //	…
 //	<!-- end -->
 //
-// It is an error if the document has none of them, or one without an end.
-func Fill(doc string, r Report) (string, error) {
+// The charts are drawn into the folder that has the document's name without .md. It is an
+// error if the document has no section, or one without an end.
+func Update(document string, r Report) error {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	filled, err := fill(string(text), r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", document, err)
+	}
+	if err := os.WriteFile(document, []byte(filled), 0o644); err != nil {
+		return err
+	}
+	return draw(strings.TrimSuffix(document, ".md"), r)
+}
+
+// fill replaces the marked sections of a document.
+func fill(doc string, r Report) (string, error) {
 	filled := doc
 	for _, s := range sections {
-		section := regexp.MustCompile(`(?s)(<!-- vitrine bench: ` + s.name + " -->\n).*?(<!-- end -->\n)|<!-- vitrine bench: " + s.name)
-		text := "${1}\n" + strings.ReplaceAll(s.text(r), "$", "$$") + "\n${2}"
-		if found := section.FindStringSubmatch(filled); found != nil && found[2] == "" {
-			return "", fmt.Errorf("section %q of the document has no end: a line <!-- end -->", s.name)
+		mark := "<!-- vitrine bench: " + s.name + " -->\n"
+		before, rest, found := strings.Cut(filled, mark)
+		_, after, ended := strings.Cut(rest, "<!-- end -->\n")
+		if found && !ended {
+			return "", fmt.Errorf("section %q has no end: a line <!-- end -->", s.name)
 		}
-		filled = section.ReplaceAllString(filled, text)
+		if found {
+			filled = before + mark + "\n" + s.text(r) + "\n<!-- end -->\n" + after
+		}
 	}
-	if !strings.Contains(doc, "<!-- vitrine bench: ") {
-		return "", errors.New("the document has no section for figures: a line such as <!-- vitrine bench: goals -->")
+	if filled == doc && !strings.Contains(doc, "<!-- vitrine bench: ") {
+		return "", errors.New("there is no section for figures: a line such as <!-- vitrine bench: sizes -->")
 	}
 	return filled, nil
 }
@@ -75,19 +95,6 @@ func (r Report) sentence() string {
 	m := r.Machine
 	return fmt.Sprintf("Measured on %s: %s, %d in use, %s, %s; medians of %d rounds of %s a side.\n",
 		r.Began.Format(time.DateOnly), m.Processor, m.Processors, m.System, m.Go, r.Rounds, r.Each)
-}
-
-// goalsTable shows the design's bars and the figures beside them.
-func (r Report) goalsTable() string {
-	var rows [][]string
-	for _, g := range Goals(r) {
-		met := "**no**"
-		if g.Met {
-			met = "yes"
-		}
-		rows = append(rows, []string{g.What, g.Bar, g.Figure, met, grouped(g.Rows)})
-	}
-	return table([]string{"what", "bar", "measured", "met", "activities"}, 4, rows)
 }
 
 // caseTables has a table of cases for each number of activities.

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSizesTable checks that a figure which no run has has no line, and that the others
+// have a dash where they were not measured.
+func TestSizesTable(t *testing.T) {
+	r := Report{Runs: []Run{
+		{Rows: 10, Fill: time.Second},
+		{Rows: 20_000, Refresh: &Refresh{Scan: time.Millisecond, Rounds: 2, Ratio: 1.5}},
+	}}
+	want := `|  | 10 | 20,000 |
+| --- | ---: | ---: |
+| records made and stored | 1s | – |
+| a scan of all activities | – | 1ms |
+| … p99, meanwhile against steady | – | 1.5 × |
+`
+	if got := r.sizesTable(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestCaseTable checks that the other server has its columns if it was asked.
+func TestCaseTable(t *testing.T) {
+	m := Run{Results: []Result{
+		{Name: "list", Title: "$in", Conns: 16, Bytes: 1234, Rate: 99.5, P50: 1e6, P99: 2e6, First: 3e6, Bare: &Bare{Ratio: 0.5, Low: 0.4, High: 0.5}},
+		{Name: "html"},
+	}}
+	want := `| case | what is asked | at a time | bytes | requests/s | p50 | p99 | first | bare handler | ± |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| list | \$in | 16 | 1,234 | 99.5 | 1ms | 2ms | 3ms | 0.5 | 0.05 |
+| html |  | 0 | 0 | 0 | – | – | – | – | – |
+`
+	if got := m.caseTable(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	m.Against = "elsewhere"
+	m.Results = append(m.Results, Result{Name: "filter-or"})
+	m.Results[0].Other, m.Results[1].Other = &Asked{P50: 2e6, Factor: 2, By: ByScan}, &Asked{Error: "no such operator"}
+	for _, line := range []string{"| 0.05 | 2ms (scan) | 2 |\n", "| – | refused | – |\n", "| – | – | – |\n", "| ± | other server | × |\n"} {
+		if got := m.caseTable(); !strings.Contains(got, line) {
+			t.Errorf("no %q in\n%s", line, got)
+		}
+	}
+}
