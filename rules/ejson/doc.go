@@ -33,7 +33,7 @@
 // # Writing
 //
 // Append and AppendDocument write relaxed Extended JSON onto a buffer and allocate
-// nothing else. Their output is valid JSON whatever bytes they are given: a value
+// nothing else, but for decimals. Their output is valid JSON whatever bytes they are given: a value
 // that cannot be read is written as null and ends the document it stands in,
 // bytes that are no UTF-8 become U+FFFD, and nesting beyond 200 levels, which
 // MongoDB does not store, becomes null.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -53,48 +54,36 @@ func putDouble(dst []byte, f float64) []byte {
 // it has neither fraction nor exponent. If there is none (!ok), a digit is missing
 // at n.
 func scanNumber(b []byte) (n int, integer, ok bool) {
-	if len(b) > 0 && b[0] == '-' {
-		n = 1
-	}
-	whole := countDigits(b[n:])
-	if whole == 0 {
-		return n, false, false
-	}
-	if b[n] == '0' {
-		whole = 1 // what follows a leading zero is not part of the number
-	}
-	n += whole
-	integer = true
-	if n < len(b) && b[n] == '.' {
-		integer = false
-		n++
-		fraction := countDigits(b[n:])
-		if fraction == 0 {
-			return n, false, false
-		}
-		n += fraction
-	}
-	if n < len(b) && (b[n] == 'e' || b[n] == 'E') {
-		integer = false
-		n++
-		if n < len(b) && (b[n] == '+' || b[n] == '-') {
+	skip := func(any string) bool {
+		found := n < len(b) && strings.IndexByte(any, b[n]) >= 0
+		if found {
 			n++
 		}
-		exponent := countDigits(b[n:])
-		if exponent == 0 {
+		return found
+	}
+	digits := func() bool {
+		start := n
+		for n < len(b) && '0' <= b[n] && b[n] <= '9' {
+			n++
+		}
+		return n > start
+	}
+	skip("-")
+	if !skip("0") && !digits() { // what follows a leading zero is not part of the number
+		return n, false, false
+	}
+	integer = true
+	if skip(".") {
+		if integer = false; !digits() {
 			return n, false, false
 		}
-		n += exponent
 	}
-	return n, integer, true
-}
-
-// countDigits is the number of digits that b starts with.
-func countDigits(b []byte) int {
-	for i, c := range b {
-		if c < '0' || c > '9' {
-			return i
+	if skip("eE") {
+		integer = false
+		skip("+-")
+		if !digits() {
+			return n, false, false
 		}
 	}
-	return len(b)
+	return n, integer, true
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"math/bits"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -39,8 +38,7 @@ func NumberOf(v bson.RawValue) Number {
 	case bson.TypeDouble:
 		return numberOfDouble(Double(v))
 	case bson.TypeDecimal128:
-		kind, digits, exp := decodeDecimal(nil, v.Value)
-		return finite(kind, digits, len(digits)+exp)
+		return numberOfDecimal(decimalOf(v.Value))
 	}
 	return numberOfInt(Int(v))
 }
@@ -81,14 +79,11 @@ func numberOfDouble(f float64) Number {
 	return finite(kind, append(mantissa[:1], mantissa[2:]...), exp+1)
 }
 
-// finite removes the outer zeros of ±0.digits × 10^exp. Other kinds have no digits.
+// finite removes the outer zeros of ±0.digits × 10^exp.
 func finite(kind NumberKind, digits []byte, exp int) Number {
 	trimmed := bytes.TrimLeft(digits, "0")
 	exp -= len(digits) - len(trimmed)
-	switch {
-	case kind == NumberNaN || kind == NumberNegInf || kind == NumberPosInf:
-		return Number{Kind: kind}
-	case len(trimmed) == 0:
+	if len(trimmed) == 0 {
 		return Number{Kind: NumberZero}
 	}
 	return Number{kind, bytes.TrimRight(trimmed, "0"), exp}
@@ -133,93 +128,46 @@ func (n Number) truncate() (whole int64, integral, ok bool) {
 	return whole, integral, true
 }
 
-// The layout of a decimal128 in binary integer encoding (IEEE 754-2008).
+// The largest coefficient of a decimal128, 10^34 - 1, is decimalMaxHigh·2^64 + decimalMaxLow.
 const (
-	decimalBias    = 6176
-	decimalMaxHigh = 0x1ed09bead87c0 // 10^34 - 1 is decimalMaxHigh·2^64 + decimalMaxLow
+	decimalMaxHigh = 0x1ed09bead87c0
 	decimalMaxLow  = 0x378d8e63ffffffff
-
-	tenTo17 = 100_000_000_000_000_000 // coefficients are taken apart into twice 17 digits
 )
 
-// decodeDecimal takes a decimal128 apart into its sign (a kind that is never NumberZero),
-// the decimal digits of its coefficient, which it appends to dst, and its exponent. A
-// coefficient of more than 34 digits is not canonical and means zero, as are all those
-// that begin with 11 after the sign, which have the exponent two bits further on.
-func decodeDecimal(dst, b []byte) (kind NumberKind, digits []byte, exp int) {
+// decimalOf returns a decimal128, NaN if b is too short. A coefficient of more than 34 digits
+// is not canonical and means zero, as the driver sees only of those that begin with 11 after
+// the sign.
+func decimalOf(b []byte) bson.Decimal128 {
 	if len(b) < 16 {
-		return NumberNaN, nil, 0
+		return bson.NewDecimal128(0x1f<<58, 0)
 	}
 	lo, hi := Uint64(b), Uint64(b[8:])
-	negative := hi>>63 == 1
-	switch special := hi >> 58 & 0x1f; {
-	case special == 0x1f:
-		return NumberNaN, nil, 0
-	case special == 0x1e && negative:
-		return NumberNegInf, nil, 0
-	case special == 0x1e:
-		return NumberPosInf, nil, 0
+	const coefficient = 1<<49 - 1
+	if top := hi & coefficient; hi>>61&3 != 3 && (top > decimalMaxHigh || top == decimalMaxHigh && lo > decimalMaxLow) {
+		hi, lo = hi&^coefficient, 0
 	}
-	kind, exp = NumberPositive, int(hi>>49&0x3fff)-decimalBias
-	if negative {
+	return bson.NewDecimal128(hi, lo)
+}
+
+// numberOfDecimal returns a decimal128 as a Number.
+func numberOfDecimal(d bson.Decimal128) Number {
+	coefficient, exp, _ := d.BigInt() // an error of those that have none
+	switch {
+	case d.IsNaN():
+		return Number{Kind: NumberNaN}
+	case d.IsInf() < 0:
+		return Number{Kind: NumberNegInf}
+	case d.IsInf() > 0:
+		return Number{Kind: NumberPosInf}
+	}
+	kind := NumberPositive
+	if coefficient.Sign() < 0 {
 		kind = NumberNegative
 	}
-	if hi>>61&3 == 3 {
-		exp, lo, hi = int(hi>>47&0x3fff)-decimalBias, 0, 0
-	}
-	hi &= 1<<49 - 1
-	if hi > decimalMaxHigh || hi == decimalMaxHigh && lo > decimalMaxLow {
-		hi, lo = 0, 0
-	}
-	upper, lower := bits.Div64(hi, lo, tenTo17)
-	if upper == 0 {
-		return kind, strconv.AppendUint(dst, lower, 10), exp
-	}
-	dst = strconv.AppendUint(dst, upper, 10)
-	n := len(dst)
-	dst = strconv.AppendUint(dst, lower+tenTo17, 10) // with a digit in front that keeps the zeros
-	return kind, append(dst[:n], dst[n+1:]...), exp
+	digits := coefficient.Abs(coefficient).Append(nil, 10)
+	return finite(kind, digits, len(digits)+exp)
 }
 
 // AppendDecimal appends a decimal128 as its standard's "scientific string", the form that
 // keeps the digits and the exponent of each of several equal numbers.
-func AppendDecimal(dst, b []byte) []byte {
-	var room [40]byte
-	kind, digits, exp := decodeDecimal(room[:0], b)
-	if kind == NumberNaN {
-		return append(dst, "NaN"...)
-	}
-	if kind < NumberZero {
-		dst = append(dst, '-')
-	}
-	if len(digits) == 0 {
-		return append(dst, "Infinity"...)
-	}
-	return appendScientific(dst, digits, exp)
-}
-
-// appendScientific appends digits·10^exp, with an exponent only if it is positive or the
-// number smaller than 10^-6.
-func appendScientific(dst, digits []byte, exp int) []byte {
-	first := exp + len(digits) - 1 // the power of ten of the first digit
-	switch {
-	case exp > 0 || first < -6:
-		dst = append(dst, digits[0])
-		if len(digits) > 1 {
-			dst = append(append(dst, '.'), digits[1:]...)
-		}
-		dst = append(dst, 'E')
-		if first >= 0 {
-			dst = append(dst, '+')
-		}
-		return strconv.AppendInt(dst, int64(first), 10)
-	case exp == 0:
-		return append(dst, digits...)
-	case first >= 0:
-		point := len(digits) + exp
-		dst = append(append(dst, digits[:point]...), '.')
-		return append(dst, digits[point:]...)
-	}
-	dst = append(append(dst, "0."...), "00000"[:-first-1]...)
-	return append(dst, digits...)
-}
+func AppendDecimal(dst, b []byte) []byte { return append(dst, decimalOf(b).String()...) }

@@ -115,13 +115,13 @@ func TestCheck(t *testing.T) {
 		"bytes behind":    {append(doc(t, `{}`), 0), "length does not fit the document"},
 		"no end":          {bson.Raw{5, 0, 0, 0, 1}, "document does not end with a zero byte"},
 		"unknown type":    {bson.Raw("\x08\x00\x00\x00\x42a\x00\x00"), `field "a": unknown type 0x42`},
-		"cut off":         {bson.Raw("\x0a\x00\x00\x00\x10a\x00\x01\x00\x00"), `field "a": 32-bit integer reaches beyond the document`},
+		"cut off":         {bson.Raw("\x0a\x00\x00\x00\x10a\x00\x01\x00\x00"), `field "a": 32-bit integer is cut off or malformed`},
 		"boolean":         {bson.Raw("\x09\x00\x00\x00\x08a\x00\x02\x00"), `field "a": boolean is neither 0 nor 1`},
-		"string of none":  {bson.Raw("\x0d\x00\x00\x00\x02a\x00\x00\x00\x00\x00\x00\x00"), `field "a": string has the length 0`},
+		"string of none":  {bson.Raw("\x0d\x00\x00\x00\x02a\x00\x00\x00\x00\x00\x00\x00"), `field "a": string is cut off or malformed`},
 		"below":           {bson.Raw("\x11\x00\x00\x00\x03a\x00\x09\x00\x00\x00\x08b\x00\x02\x00\x00"), `field "a.b": boolean is neither 0 nor 1`},
 		"field name":      {bson.Raw("\x08\x00\x00\x00\x0aabc"), "document does not end with a zero byte"},
-		"regex":           {bson.Raw("\x0a\x00\x00\x00\x0ba\x00xy\x00"), `field "a": regex without end`},
-		"negative binary": {bson.Raw("\x0d\x00\x00\x00\x05a\x00\xff\xff\xff\xff\x00\x00"), `field "a": binary has the length -1`},
+		"regex":           {bson.Raw("\x0a\x00\x00\x00\x0ba\x00xy\x00"), `field "a": regex is cut off or malformed`},
+		"negative binary": {bson.Raw("\x0d\x00\x00\x00\x05a\x00\xff\xff\xff\xff\x00\x00"), `field "a": binary is cut off or malformed`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
