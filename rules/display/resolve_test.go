@@ -1,6 +1,7 @@
 package display_test
 
 import (
+	"encoding/json"
 	"os"
 	"testing"
 
@@ -85,8 +86,8 @@ func FuzzAppend(f *testing.F) {
 			return
 		}
 		out := display.Style{}.Append(nil, field, doc.Lookup("v"), doc)
-		if _, err := ejson.ParseValue(out, ejson.Options{}); err != nil {
-			t.Errorf("no JSON: %s (%v)", out, err)
+		if !json.Valid(out) {
+			t.Errorf("no JSON: %s", out)
 		}
 		_ = display.NewDirectory([]bson.Raw{doc}, []bson.Raw{doc}).Resolve(doc)
 		_ = display.Strip(doc)

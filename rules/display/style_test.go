@@ -1,6 +1,7 @@
 package display_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -175,11 +176,11 @@ func TestAppendIsSafe(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		out, err := ejson.ParseValue(s.Append(nil, field, bson.Raw(row).Lookup(field), row), ejson.Options{})
-		if err != nil {
+		var html string
+		if err := json.Unmarshal(s.Append(nil, field, bson.Raw(row).Lookup(field), row), &html); err != nil {
 			t.Fatal(err)
 		}
-		if html := out.StringValue(); markup.Clean(html) != html {
+		if markup.Clean(html) != html {
 			t.Errorf("%q would be cleaned to %q", html, markup.Clean(html))
 		}
 	})

@@ -19,7 +19,7 @@ func TestIDText(t *testing.T) {
 		`{"a": 1}`:                             `{"a":1}`,
 		`true`:                                 "true",
 	} {
-		id, err := ejson.ParseValue([]byte(given), ejson.Options{})
+		id, err := parseValue([]byte(given), ejson.Options{})
 		assert.NoError(t, err)
 		assert.Equal(t, want, ejson.IDText(id))
 		assert.Equal(t, string(ejson.AppendString(nil, want)), string(ejson.AppendID(nil, id)))

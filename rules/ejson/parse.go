@@ -1,6 +1,7 @@
 package ejson
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -39,37 +40,32 @@ type Options struct {
 // Parse reads a text that is one JSON object. The document keeps the order of keys
 // and shares no memory with src. Errors are *rules.Error of kind ErrWrongCall.
 func Parse(src []byte, o Options) (bson.Raw, error) {
-	p, err := newParser(src, o)
-	if err != nil {
-		return nil, err
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = defaultDepth
 	}
-	if p.token() != '{' {
+	limit := maxSource
+	if o.MaxBytes > 0 {
+		limit = min(limit, o.MaxBytes)
+	}
+	if len(src) > limit {
+		return nil, rules.Wrongf(o.Param, "", "is %d bytes long, %d are allowed", len(src), limit)
+	}
+	// Records come out about as long as they were, filters a little longer.
+	p := &parser{src: src, opts: o, buf: make([]byte, 0, len(src)+len(src)/4+64)}
+	p.keys = p.firstKeys[:0]
+	switch {
+	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
+		return nil, p.fail(0, "starts with a byte order mark")
+	case p.token() != '{':
 		return nil, p.unexpected("an object")
 	}
 	if _, err := p.elements(1); err != nil {
 		return nil, err
 	}
-	if err := p.end(); err != nil {
-		return nil, err
+	if p.token(); p.pos < len(src) {
+		return nil, p.unexpected("nothing more")
 	}
 	return p.buf, nil
-}
-
-// ParseValue reads a text that is one JSON value of any kind; a wrapper gives the
-// value it stands for. Otherwise it is like Parse.
-func ParseValue(src []byte, o Options) (bson.RawValue, error) {
-	p, err := newParser(src, o)
-	if err != nil {
-		return bson.RawValue{}, err
-	}
-	t, err := p.value(1)
-	if err == nil {
-		err = p.end()
-	}
-	if err != nil {
-		return bson.RawValue{}, err
-	}
-	return bson.RawValue{Type: t, Value: p.buf}, nil
 }
 
 // parser reads src from pos on and appends BSON to buf.
@@ -81,37 +77,6 @@ type parser struct {
 	opts Options
 
 	firstKeys [48]keyRef // where keys begins: enough for most documents
-}
-
-// newParser checks what holds for the text as a whole.
-func newParser(src []byte, o Options) (*parser, error) {
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = defaultDepth
-	}
-	limit := maxSource
-	if o.MaxBytes > 0 {
-		limit = min(limit, o.MaxBytes)
-	}
-	if len(src) > limit {
-		return nil, rules.Wrongf(o.Param, "", "is %d bytes long, %d are allowed", len(src), limit)
-	}
-	p := &parser{src: src, opts: o}
-	if len(src) >= 3 && string(src[:3]) == "\xef\xbb\xbf" {
-		return nil, p.fail(0, "starts with a byte order mark")
-	}
-	p.keys = p.firstKeys[:0]
-	// Records come out about as long as they were, filters a little longer.
-	p.buf = make([]byte, 0, len(src)+len(src)/4+64)
-	return p, nil
-}
-
-// end checks that nothing but white space follows.
-func (p *parser) end() error {
-	p.token()
-	if p.pos < len(p.src) {
-		return p.unexpected("nothing more")
-	}
-	return nil
 }
 
 // token skips white space and gives the byte that follows, without taking it; 0 at

@@ -3,6 +3,7 @@ package ejson_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -126,7 +127,7 @@ func TestParseValue(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := ejson.ParseValue([]byte(tc.json), ejson.Options{})
+			got, err := parseValue([]byte(tc.json), ejson.Options{})
 			require.NoError(t, err)
 			require.NoError(t, got.Validate())
 			want := marshal(t, tc.want)
@@ -165,7 +166,7 @@ func TestParseDates(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := ejson.ParseValue([]byte(`{"$date":`+tc.date+`}`), ejson.Options{})
+			got, err := parseValue([]byte(`{"$date":`+tc.date+`}`), ejson.Options{})
 			require.NoError(t, err)
 			assert.Equal(t, bson.TypeDateTime, got.Type)
 			assert.Equal(t, tc.want, got.DateTime())
@@ -196,7 +197,7 @@ func TestParseRegexValues(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := ejson.ParseValue([]byte(tc.json), ejson.Options{RegexValues: true})
+			got, err := parseValue([]byte(tc.json), ejson.Options{RegexValues: true})
 			require.NoError(t, err)
 			want := marshal(t, tc.want)
 			assert.Equal(t, want, bson.RawValue{Type: got.Type, Value: got.Value})
@@ -319,8 +320,8 @@ func TestParseMalformedWrappers(t *testing.T) {
 	}
 	t.Run("$binary of version 1", func(t *testing.T) {
 		for _, rest := range []string{`"AQI=","$type":5`, `"AQI=","$type":"x"`, `1,"$type":"00"`, `{"base64":"","subType":"00"},"$type":"00"`} {
-			_, err := ejson.ParseValue([]byte(`{"$binary":`+rest+`}`), ejson.Options{Param: "json"})
-			requireWrong(t, err, 0, "$binary: ")
+			_, err := parseValue([]byte(`{"$binary":`+rest+`}`), ejson.Options{Param: "json"})
+			requireWrong(t, err, 5, "$binary: ")
 		}
 	})
 }
@@ -381,4 +382,10 @@ func TestParseSharesNothing(t *testing.T) {
 	before := string(doc)
 	clear(src)
 	assert.Equal(t, before, string(doc))
+}
+
+// parseValue reads a text that is one JSON value of any kind.
+func parseValue(src []byte, o ejson.Options) (bson.RawValue, error) {
+	doc, err := ejson.Parse(slices.Concat([]byte(`{"v":`), src, []byte(`}`)), o)
+	return doc.Lookup("v"), err
 }

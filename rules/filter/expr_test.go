@@ -49,7 +49,7 @@ func checkExpression(t *testing.T, expression, document, want string) {
 	if want == "missing" {
 		expression, want = `{"$type": `+expression+`}`, `"missing"`
 	}
-	value, err := ejson.ParseValue([]byte(want), ejson.Options{})
+	value, err := parseValue([]byte(want), ejson.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func ids(docs []bson.Raw) []string {
 func wantIDs(t *testing.T, list []json.RawMessage) []string {
 	out := []string{}
 	for _, raw := range list {
-		v, err := ejson.ParseValue(raw, ejson.Options{})
+		v, err := parseValue(raw, ejson.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,4 +192,10 @@ func sortOf(t *testing.T, s string) raw.Sort {
 		out = append(out, raw.SortField{Path: path, Desc: e.Value().AsInt64() < 0})
 	}
 	return out
+}
+
+// parseValue reads a text that is one JSON value of any kind.
+func parseValue(src []byte, o ejson.Options) (bson.RawValue, error) {
+	doc, err := ejson.Parse(slices.Concat([]byte(`{"v":`), src, []byte(`}`)), o)
+	return doc.Lookup("v"), err
 }

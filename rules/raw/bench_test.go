@@ -18,7 +18,7 @@ func BenchmarkCompare(b *testing.B) {
 	for _, pair := range pairs {
 		var values [2]bson.RawValue
 		for i, s := range pair {
-			v, err := ejson.ParseValue([]byte(s), ejson.Options{})
+			v, err := parseValue([]byte(s), ejson.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,7 +1,10 @@
 package raw_test
 
 import (
+	"slices"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
@@ -96,8 +99,8 @@ func TestCompare(t *testing.T) {
 			}
 			for _, a := range group {
 				for _, b := range other {
-					va, errA := ejson.ParseValue([]byte(a), ejson.Options{})
-					vb, errB := ejson.ParseValue([]byte(b), ejson.Options{})
+					va, errA := parseValue([]byte(a), ejson.Options{})
+					vb, errB := parseValue([]byte(b), ejson.Options{})
 					if errA != nil || errB != nil {
 						t.Fatal(errA, errB)
 					}
@@ -108,4 +111,10 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
+}
+
+// parseValue reads a text that is one JSON value of any kind.
+func parseValue(src []byte, o ejson.Options) (bson.RawValue, error) {
+	doc, err := ejson.Parse(slices.Concat([]byte(`{"v":`), src, []byte(`}`)), o)
+	return doc.Lookup("v"), err
 }

@@ -27,7 +27,7 @@ func TestGroups(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.values, func(t *testing.T) {
-			v, err := ejson.ParseValue([]byte(tt.values), ejson.Options{})
+			v, err := parseValue([]byte(tt.values), ejson.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
