@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/dlclark/regexp2/v2"
 )
@@ -16,7 +17,6 @@ type Regexp struct {
 	options string
 	// What every match must contain, searched for first.
 	need    literalNeed
-	folded  folded
 	std     *regexp.Regexp  // Go's engine, if it can express the pattern and is needed
 	backing *regexp2.Regexp // otherwise the backtracking engine
 }
@@ -42,8 +42,8 @@ func Compile(source, options string) (*Regexp, error) {
 	tree, err := syntax.Parse(std, syntax.Perl)
 	if err != nil {
 		s.foreign = true // Go refuses nested repetitions above 1000, which the other engine takes
-	} else if re.need = literalOf(tree, s); re.need.fold {
-		re.folded = newFolded(re.need.text)
+	} else {
+		re.need = literalOf(tree, s)
 	}
 	switch {
 	case re.need.whole:
@@ -90,9 +90,12 @@ func (re *Regexp) MatchString(s string, budget *Budget, pause func() error) (boo
 // possible reports whether s has the literal that every match needs, in its place.
 func (re *Regexp) possible(s string) bool {
 	lit := &re.need
+	if lit.fold {
+		var room [512]byte // enough for most texts
+		folded := AppendFold(room[:0], s)
+		s = unsafe.String(unsafe.SliceData(folded), len(folded))
+	}
 	switch {
-	case lit.fold:
-		return re.possibleFolded(s)
 	case lit.start && lit.end:
 		return s == lit.text || len(s) == len(lit.text)+1 && s[:len(lit.text)] == lit.text && s[len(lit.text)] == '\n'
 	case lit.start:
@@ -101,15 +104,6 @@ func (re *Regexp) possible(s string) bool {
 		return strings.HasSuffix(s, lit.text) || strings.HasSuffix(strings.TrimSuffix(s, "\n"), lit.text)
 	}
 	return strings.Contains(s, lit.text)
-}
-
-// possibleFolded is possible of a literal in any case.
-func (re *Regexp) possibleFolded(s string) bool {
-	if !re.need.start {
-		return re.folded.in(s)
-	}
-	n := re.folded.prefixLen(s)
-	return n >= 0 && (!re.need.end || n == len(s) || s[n:] == "\n")
 }
 
 // Literal returns a text that every match contains, "" if there is none. If fold is
