@@ -39,7 +39,7 @@ func newTab(t *testing.T, browser context.Context, width int64) *visit {
 		t.Fatal(err)
 	}
 	var giveUp context.CancelFunc // what is waited for may never come
-	v.Context, giveUp = context.WithTimeout(tab, time.Minute)
+	v.Context, giveUp = context.WithTimeout(tab, 5*time.Minute)
 	t.Cleanup(giveUp)
 	instruct(t, v, network.Enable, network.EnableParams{})
 	instruct(t, v, log.Enable, cdp.Empty{})

@@ -234,7 +234,7 @@ func (l *live) assail(a attacker, request string) (int, error) {
 		return 0, err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		return 0, err
 	}
 	_, _ = io.WriteString(conn, request) // the server may have had enough before the end

@@ -184,7 +184,7 @@ func TestWrongHeadsAtOnce(t *testing.T) {
 		health + "GET /healthz HTTP/1.1\r\nHost: x\n",
 	} {
 		conn := l.dial()
-		if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		r := bufio.NewReader(conn)
@@ -207,7 +207,7 @@ func (l *live) exchange(t *testing.T, request string) (first response, rest stri
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	go func() { // the server may answer, and close, before it has read it all

@@ -126,7 +126,7 @@ func varnish(t *testing.T, daemon, origin string) string {
 		<-ended
 		http.DefaultClient.CloseIdleConnections()
 	})
-	for deadline := time.After(time.Minute); ; {
+	for deadline := time.After(5 * time.Minute); ; {
 		res, err := http.Get("http://" + addr + "/healthz")
 		if err == nil {
 			_ = res.Body.Close()

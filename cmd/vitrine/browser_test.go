@@ -34,7 +34,7 @@ func newTab(t *testing.T, browser context.Context, width int64) *tab {
 		t.Fatal(err)
 	}
 	var giveUp context.CancelFunc // what is waited for may never come
-	v.Context, giveUp = context.WithTimeout(ctx, time.Minute)
+	v.Context, giveUp = context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(giveUp)
 	call(v, log.Enable, cdp.Empty{})
 	call(v, runtime.Enable, cdp.Empty{})

@@ -81,7 +81,7 @@ func (g *group) refresh(leader *server) {
 func (g *group) until(what string, come func() bool) {
 	g.t.Helper()
 	for began := time.Now(); !come(); {
-		if time.Since(began) > time.Minute {
+		if time.Since(began) > 10*time.Minute {
 			g.t.Fatalf("waited in vain until %s", what)
 		}
 		<-time.After(20 * time.Millisecond)

@@ -78,7 +78,7 @@ func (u *unread) readTo(msg string, entry any) {
 // ask wants an answer to a request whose line in the log is long.
 func (u *unread) ask() {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(u.t.Context(), time.Minute) // a server that blocks never answers
+	ctx, cancel := context.WithTimeout(u.t.Context(), 5*time.Minute) // a server that blocks never answers
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.base+"/docs?x="+strings.Repeat("x", 2000), nil)
 	if err != nil {

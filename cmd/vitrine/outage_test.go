@@ -81,8 +81,8 @@ func (o *outage) add(t *testing.T) {
 // listed is a list that shows every activity.
 const listed = "/api/activities?columns[]=title"
 
-// patient is a client that takes a minute for hanging.
-var patient = &http.Client{Timeout: time.Minute}
+// patient is a client that takes five minutes for hanging.
+var patient = &http.Client{Timeout: 5 * time.Minute}
 
 // ask gets a URL.
 func ask(t *testing.T, url string) (*http.Response, string) {

@@ -23,6 +23,8 @@ func TestServeOverTheWire(t *testing.T) {
 
 	set(dir, "VITRINE_MONGO_BATCH", "50")
 	set(dir, "VITRINE_ACCESS_ANONYMOUS", "projects.view,proposals.view,portfolio-spectrum")
+	set(dir, "VITRINE_LIMITS_REQUEST_TIMEOUT", "10m") // the server scans, and late on a busy machine is not wrong
+	set(dir, "VITRINE_MONGO_TIMEOUT", "5m")
 	embedded := startServer(t, dir, "--store", "bolt://v.db").ready()
 	builder := startServer(t, dir, "--store", uri).ready()
 	reader := startServer(t, dir, "--store", uri, "--no-materialize").ready()
@@ -57,7 +59,7 @@ func TestServeOverTheWire(t *testing.T) {
 		_, want := embedded.get(path)
 		for name, s := range map[string]*server{"materializing": builder, "reading": reader, "storing": stored} {
 			if status, got := s.get(path); status != 200 || got != want {
-				t.Errorf("%s, %s instance: status %d, %d bytes; embedded %d bytes", path, name, status, len(got), len(want))
+				t.Errorf("%s, %s instance: status %d, %d bytes; embedded %d bytes:\n%.200s", path, name, status, len(got), len(want), got)
 			}
 		}
 	}

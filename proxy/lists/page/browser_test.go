@@ -51,7 +51,7 @@ func newTab(t *testing.T, browser context.Context, width int64, scheme string) *
 		t.Fatal(err)
 	}
 	var giveUp context.CancelFunc // what is waited for may never come
-	v.Context, giveUp = context.WithTimeout(ctx, time.Minute)
+	v.Context, giveUp = context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(giveUp)
 	instruct(t, v, log.Enable, cdp.Empty{})
 	instruct(t, v, runtime.Enable, cdp.Empty{})
