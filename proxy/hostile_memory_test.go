@@ -206,6 +206,9 @@ func TestUnwoundRowsStream(t *testing.T) {
 // TestSlowPackingStreams: an answer that takes too long to compress as a whole is sent
 // while it is compressed, not refused when the request's time is over.
 func TestSlowPackingStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to a whole run: the race detector makes all of it slow, not the packing alone")
+	}
 	o := options(t)
 	o.Limits.KeptBytes, o.Limits.Request = 8<<20, time.Second
 	s := open(t, collaborations(t, 8, 3000, 5, 4), o)

@@ -46,6 +46,9 @@ func withHidden(t testing.TB) func(string, []bson.Raw) []bson.Raw {
 // TestHiddenRecordsAreNowhere: what is hidden, rejected, in review, of a type that only some
 // may see, or a hidden person, is in no face, no facet, no search and no sitemap.
 func TestHiddenRecordsAreNowhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to a whole run: asks one thing after the other")
+	}
 	s := openLists(t, withHidden(t))
 	without := openLists(t, nil)
 	suffixes := []string{"", ".html", ".json", ".jsonld", ".bib", ".ris", ".csl.json", ".csv", ".atom", ".rss", ".feed.json"}

@@ -30,6 +30,7 @@ func osirisConfig(t *testing.T) configs.Config {
 // TestBadSettings spoils every field of what an OSIRIS database says about itself, too:
 // rights, types, labels, keys. Whatever it means then, it is served.
 func TestBadSettings(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	good := demoCollections(t, os.DirFS(filepath.Join("testdata", "osiris")), ".")
 	r := runConfigured(t, osirisConfig(t), func(r *running) {
@@ -126,6 +127,7 @@ func TestBadShapes(t *testing.T) {
 // TestStatusListsSkipped lets the operator see who was left out, in every place and
 // in one spelling.
 func TestStatusListsSkipped(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := t.TempDir()
 	cfg := configs.Default()

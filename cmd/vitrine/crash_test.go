@@ -211,6 +211,7 @@ func (k *known) watch(ctx context.Context, t *testing.T, s *server) (answers int
 // behind what it has seen; in the end the store is like one whose processes were never
 // killed.
 func TestKilledAnywhere(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir, spared, k := t.TempDir(), t.TempDir(), newKnown(stamped{activities: 60})
 	for _, d := range []string{dir, spared} {

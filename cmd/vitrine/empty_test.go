@@ -14,6 +14,7 @@ import (
 // TestNoStore: on a path where no store is, or an empty file, every command that needs
 // one ends with an error that says what makes one, and leaves the path as it was.
 func TestNoStore(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "bad.jsonl"), `{"_id":1}`, `{"_id":2,}`)
@@ -69,6 +70,7 @@ func TestNoStore(t *testing.T) {
 // TestEmptySource: records that are not there are warned of by collection, and the
 // server is degraded; where they may be missing it is not. The same on both stores.
 func TestEmptySource(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	empty := func(t *testing.T, dir, uri string) {
 		write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
@@ -112,6 +114,7 @@ func TestEmptySource(t *testing.T) {
 // TestStatusOfAnotherServer: of a store that does not answer nothing is reported by the server
 // of another store, also where another server answers at the admin address.
 func TestStatusOfAnotherServer(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)

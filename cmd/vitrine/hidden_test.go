@@ -32,6 +32,7 @@ func secretRecords() (persons, activities string) {
 // nor has a citation whose rule names them, nor a snapshot file; an admin and the
 // operator's commands see them.
 func TestHiddenByDefault(t *testing.T) {
+	wholeOnly(t)
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		t.Helper()

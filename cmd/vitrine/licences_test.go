@@ -106,6 +106,7 @@ func TestLicences(t *testing.T) {
 // TestSBOM: the program names the modules that it is made of. What a test binary is made
 // of is more, so it is held against its own list.
 func TestSBOM(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	var bill struct {
 		BomFormat, SpecVersion string

@@ -8,6 +8,7 @@ import (
 
 // TestZeroIsNoLimit: what the configuration turns off has no other limit in its place.
 func TestZeroIsNoLimit(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{

@@ -11,6 +11,7 @@ import (
 // TestOsirisLabels: the database's own labels are there from the first request on, in every
 // language, whether this process materializes or not.
 func TestOsirisLabels(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := importOsiris(t)
 	write(t, filepath.Join(dir, "activities.jsonl"), `{"_id":"z","type":"lecture","subtype":"keynote","title":"Unheard of","year":2030}`)
@@ -35,6 +36,7 @@ func TestOsirisLabels(t *testing.T) {
 // TestOsirisFilled: an activity that OSIRIS has not rendered has what it sets there, in lists
 // as in the spectrum.
 func TestOsirisFilled(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := importOsiris(t)
 	write(t, filepath.Join(dir, "activities.jsonl"), `{"_id":"z","type":"publication","subtype":"article","title":"New","year":2030,"month":2,`+

@@ -58,6 +58,7 @@ func importOsiris(t *testing.T) (dir string) {
 
 // TestOsirisDatabase serves the database with the preset and nothing else.
 func TestOsirisDatabase(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := importOsiris(t)
 	s := startServer(t, dir, "--store", "bolt://v.db", "--preset", "osiris").ready()
@@ -137,6 +138,7 @@ func wantLogged(t *testing.T, s *server) {
 }
 
 func TestOsirisCommand(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := importOsiris(t)
 	golden(t, "osiris.txt", vitrine(t, dir, "osiris", "--store", "bolt://v.db"))

@@ -36,6 +36,7 @@ func canaries(t *testing.T) map[string]string {
 
 // TestSecretsStayIn looks for secrets in everything that the program says to anybody.
 func TestSecretsStayIn(t *testing.T) {
+	wholeOnly(t)
 	words := canaries(t)
 	const password = "canary-password"
 	words["store"] = password
@@ -100,6 +101,7 @@ func TestSecretsStayIn(t *testing.T) {
 // TestVisiblePassword: an operator who gives the store's password on the command line is warned that
 // others can read it there, and the operator's listener does not add to that.
 func TestVisiblePassword(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	var out, errs bytes.Buffer
 	run(t.Context(), []string{"materialize", "--store", "mongodb://a:canary-password@127.0.0.1:1/x?serverSelectionTimeoutMS=100"}, &out, &errs)
@@ -114,6 +116,7 @@ func TestVisiblePassword(t *testing.T) {
 
 // TestSecretFlags: no setting that is secret can be given as a flag.
 func TestSecretFlags(t *testing.T) {
+	wholeOnly(t)
 	for _, key := range configs.Keys() {
 		if key.Secret && key.Flag != "" {
 			t.Errorf("%s is secret and has the flag --%s", key.Path, key.Flag)

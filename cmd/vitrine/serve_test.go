@@ -73,6 +73,7 @@ func TestServeDemo(t *testing.T) {
 // TestTour: what the demo prints to try comes when the log of the start is over, and what
 // it and the README show a newcomer first are records as most are.
 func TestTour(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	cmd := command(t.TempDir(), "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
 	stdout, err := cmd.StdoutPipe()
@@ -132,6 +133,7 @@ func TestTour(t *testing.T) {
 }
 
 func TestServeRefuses(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)

@@ -84,6 +84,7 @@ func TestStartWithoutStore(t *testing.T) {
 // TestStartOsirisWithoutStore: rights, keys and labels that the database said are kept
 // beside the views, so no caller sees more without it than with it.
 func TestStartOsirisWithoutStore(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := t.TempDir()
 	dump, err := filepath.Abs("testdata/osiris")
@@ -124,6 +125,7 @@ func TestStartOsirisWithoutStore(t *testing.T) {
 // says what it waits for, and ends on SIGTERM. Where the store must say who
 // may see what, it ends by itself.
 func TestStartWithNothing(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	s := startServer(t, t.TempDir(), "--store", unreachable)
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/activities": 503} {
@@ -146,6 +148,7 @@ func TestStartWithNothing(t *testing.T) {
 
 // TestForeignSnapshotFile: what another store left is not served.
 func TestForeignSnapshotFile(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	dir := t.TempDir()
 	leftBy(t, dir, "mongodb://127.0.0.1:1/another")
@@ -164,6 +167,7 @@ func TestForeignSnapshotFile(t *testing.T) {
 // TestKilledWhileFiling kills a server that writes its files all the time; whatever is
 // left, the next start serves the same.
 func TestKilledWhileFiling(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	rounds := 6
 	if testing.Short() {

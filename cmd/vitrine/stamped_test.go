@@ -252,6 +252,7 @@ func (q question) check(s stamped, body []byte) (round int, err error) {
 
 // TestStampedQuestions: an institute that nothing happens to answers every question.
 func TestStampedQuestions(t *testing.T) {
+	wholeOnly(t)
 	t.Parallel()
 	s, dir := stamped{activities: 40}, t.TempDir()
 	set(dir, "VITRINE_ACCESS_ANONYMOUS", everything)

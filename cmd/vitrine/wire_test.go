@@ -9,7 +9,7 @@ import (
 	"vitrine/configs/demo"
 )
 
-// TestServeOverTheWire serves the demo institute's first 200 activities from a
+// TestServeOverTheWire serves the demo institute's first 60 activities from a
 // MongoDB-compatible server, by one process that materializes and one that only
 // reads, and by one whose views stay in the server, and compares with the same
 // records in the embedded store, byte by byte.
@@ -17,7 +17,7 @@ func TestServeOverTheWire(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.Start(t) + "institute" // skips where no such server is wanted
 	dir := t.TempDir()
-	someDemo(t, dir, 200)
+	someDemo(t, dir, 60)
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "dump")
 	vitrine(t, dir, "import", "--store", uri, "--batch", "50", "dump")
 

@@ -86,7 +86,7 @@ func TestSourcesAreOnlyRead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir, viewsDatabase := t.TempDir(), tt.viewsDatabase
-			someDemo(t, dir, 40)
+			someDemo(t, dir, 20)
 			for name, value := range map[string]string{
 				"MONGO_BATCH": "50", "ACCESS_ANONYMOUS": "projects.view,proposals.view,portfolio-spectrum",
 				"VIEWS_DATABASE": viewsDatabase, "VIEWS_MODE": tt.mode,

@@ -108,7 +108,7 @@ func TestOnlyImportWrites(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		someDemo(t, dir, 40)
+		someDemo(t, dir, 20)
 		uri := "bolt://" + filepath.Join(dir, "v.db")
 		vitrine(t, dir, "import", "--store", uri, "dump")
 		before := sources(t, uri)
@@ -122,7 +122,7 @@ func TestOnlyImportWrites(t *testing.T) {
 		t.Parallel()
 		uri := mongotest.Start(t) // skips where no such server is wanted
 		dir := t.TempDir()
-		someDemo(t, dir, 40)
+		someDemo(t, dir, 20)
 		vitrine(t, dir, "import", "--store", uri+"institute", "--batch", "50", "dump")
 		before := sources(t, uri+"institute")
 		log, watched := record(t, uri)
