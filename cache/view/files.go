@@ -65,11 +65,11 @@ func (s *Set) readFile(v *view) {
 	}
 	size := int64(0)
 	v.stripped = h.Stripped != ""
-	for i, row := range rows {
-		if h.Stripped == "" {
-			rows[i] = v.strip(row)
-		}
-		size += int64(len(rows[i]))
+	if h.Stripped == "" {
+		v.strip(rows)
+	}
+	for _, row := range rows {
+		size += int64(len(row))
 	}
 	if !s.room.take(v.def.Name, size) {
 		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
+	"vitrine/rules/parallel"
 )
 
 // Mode says where the rows of a view are when a request reads them.
@@ -82,15 +85,29 @@ func (v *view) resident(meta origin.Meta, rows *index.Snapshot) *Snapshot {
 	return s
 }
 
-// strip takes from a row what only whole snapshots show.
-func (v *view) strip(row bson.Raw) bson.Raw {
+// stripPart is the least number of rows worth a goroutine of its own.
+const stripPart = 1024
+
+// strip takes from rows what only whole snapshots show. Rows may be nil.
+func (v *view) strip(rows []bson.Raw) {
 	strip := v.set.o.Strip
-	if strip == nil || row == nil {
-		return row
+	if strip == nil {
+		return
 	}
-	rest := strip(row)
-	v.stripped = v.stripped || len(rest) != len(row)
-	return rest
+	var stripped atomic.Bool
+	workers := min(runtime.GOMAXPROCS(0), len(rows)/stripPart)
+	parallel.Split(len(rows), workers, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			if rows[i] == nil {
+				continue
+			}
+			if rest := strip(rows[i]); len(rest) != len(rows[i]) {
+				rows[i] = rest
+				stripped.Store(true)
+			}
+		}
+	})
+	v.stripped = v.stripped || stripped.Load()
 }
 
 // follow shows the next generation of a view in the store as soon as queries on it need

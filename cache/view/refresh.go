@@ -90,9 +90,10 @@ func (v *view) load(ctx context.Context) (*Snapshot, error) {
 	docs := make([]bson.Raw, 0, len(rows))
 	for _, r := range rows {
 		if r.Doc != nil {
-			docs = append(docs, v.strip(r.Doc))
+			docs = append(docs, r.Doc)
 		}
 	}
+	v.strip(docs)
 	return v.swap(ctx, v.resident(meta, v.builder.Load(docs))), nil
 }
 
@@ -105,9 +106,14 @@ func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
 	if meta.Epoch != from.Epoch {
 		return nil, origin.ErrStale
 	}
+	docs := make([]bson.Raw, len(rows))
+	for i, r := range rows {
+		docs[i] = r.Doc
+	}
+	v.strip(docs)
 	changes := make([]index.Change, len(rows))
 	for i, r := range rows {
-		changes[i] = index.Change{ID: r.ID, Doc: v.strip(r.Doc)}
+		changes[i] = index.Change{ID: r.ID, Doc: docs[i]}
 	}
 	next := v.builder.Apply(changes)
 	fits := v.set.room.take(v.def.Name, next.RowBytes())

@@ -37,7 +37,8 @@ type Options struct {
 	// a negative value means that none are kept.
 	BulkBudget int64
 	// Strip takes from a row what only Snapshot.Whole shows, and returns the row itself if
-	// there is nothing to take. If nil, all snapshots are whole.
+	// there is nothing to take. It is called from several goroutines. If nil, all snapshots
+	// are whole.
 	Strip func(row bson.Raw) bson.Raw
 	// Files is where snapshots are kept on disk.
 	Files Files
