@@ -33,25 +33,28 @@ func WalkWhole(doc bson.Raw, p Path, yield func(Value) bool) bool {
 
 // walkDocument follows parts through sub-documents. b is a document's body.
 func walkDocument(b []byte, parts []part, spread bool, yield func(Value) bool) bool {
-	for i := range parts {
-		e, ok := lookupIn(b, parts[i].name)
-		if !ok {
-			break
-		}
-		rest := parts[i+1:]
-		switch {
-		case e.Type == bson.TypeArray && len(rest) > 0:
-			return walkArray(e.Data, rest, spread, yield)
-		case e.Type == bson.TypeArray && spread:
-			return walkLeafArray(e, yield)
-		case len(rest) == 0:
-			return yield(Value{Raw: e.Value()})
-		case e.Type != bson.TypeEmbeddedDocument:
-			return yield(Value{Missing: true})
-		}
-		b = Body(e.Data)
+	if len(parts) == 0 {
+		return yield(Value{Missing: true})
 	}
-	return yield(Value{Missing: true})
+	e, _ := lookupIn(b, parts[0].name)
+	return walkField(e, parts[1:], spread, yield)
+}
+
+// walkField continues a path below a field; the zero Element is a missing one.
+func walkField(e Element, rest []part, spread bool, yield func(Value) bool) bool {
+	switch {
+	case e.Type == 0:
+		return yield(Value{Missing: true})
+	case e.Type == bson.TypeArray && len(rest) > 0:
+		return walkArray(e.Data, rest, spread, yield)
+	case e.Type == bson.TypeArray && spread:
+		return walkLeafArray(e, yield)
+	case len(rest) == 0:
+		return yield(Value{Raw: e.Value()})
+	case e.Type != bson.TypeEmbeddedDocument:
+		return yield(Value{Missing: true})
+	}
+	return walkDocument(Body(e.Data), rest, spread, yield)
 }
 
 // walkLeafArray yields the elements of the array that a path ends at, then the

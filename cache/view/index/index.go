@@ -48,28 +48,57 @@ func (x *pathIndex) memory() int64 { return x.bytes }
 
 // pathIndex returns the segment's index of a path that rows have.
 func (s *segment) pathIndex(path raw.Path) *pathIndex {
-	return derive(s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
-		return buildIndex(s.rows, path, runtime.GOMAXPROCS(0))
+	return derive(s, indexKey(path), func() *pathIndex {
+		return buildIndexes(s.rows, []raw.Path{path}, runtime.GOMAXPROCS(0))[0]
 	})
 }
+
+// pathIndexes is pathIndex for several paths. It builds what is missing in one pass over
+// the rows.
+func (s *segment) pathIndexes(paths []raw.Path) {
+	missing := slices.DeleteFunc(slices.Clone(paths), func(path raw.Path) bool { return s.has(indexKey(path)) })
+	if len(missing) > 0 {
+		for i, x := range buildIndexes(s.rows, missing, runtime.GOMAXPROCS(0)) {
+			derive(s, indexKey(missing[i]), func() *pathIndex { return x })
+		}
+	}
+	for _, path := range paths {
+		s.pathIndex(path) // counts as used
+	}
+}
+
+// indexKey is what a segment keeps the index of a path under.
+func indexKey(path raw.Path) derivedKey { return derivedKey{kind: kindIndex, path: path.String()} }
 
 // indexPart is the least number of rows worth a goroutine of its own.
 const indexPart = 4096
 
-// buildIndex indexes rows by what Walk reaches at path. Each of the workers, of which
+// buildIndexes indexes rows by what Walk reaches at each path. Each of the workers, of which
 // there are at most so many, indexes a stretch of the rows, and the parts are merged.
-func buildIndex(rows []bson.Raw, path raw.Path, workers int) *pathIndex {
+func buildIndexes(rows []bson.Raw, paths []raw.Path, workers int) []*pathIndex {
 	workers = max(1, min(workers, len(rows)/indexPart))
-	parts := make([]*pathIndex, workers)
-	parallel.Split(len(rows), workers, func(w, from, to int) { parts[w] = indexStretch(rows, path, from, to) })
-	x := parts[0]
-	for _, part := range parts[1:] {
-		x = merge(x, part)
-	}
+	together := raw.NewPaths(paths)
+	parts := make([][]*pathIndex, workers)
+	parallel.Split(len(rows), workers, func(w, from, to int) {
+		parts[w] = indexStretch(rows, together, len(paths), from, to)
+	})
+	all := parts[0]
+	parallel.Split(len(paths), min(workers, len(paths)), func(_, from, to int) {
+		for i := from; i < to; i++ {
+			for _, part := range parts[1:] {
+				all[i] = merge(all[i], part[i])
+			}
+			all[i].finish(len(rows))
+		}
+	})
+	return all
+}
+
+// finish completes the index of n rows.
+func (x *pathIndex) finish(n int) {
 	x.findTexts()
 	x.bytes = int64(len(x.values))*int64(unsafe.Sizeof(distinct{})) + int64(len(x.rows))*4 + 128
-	x.makeDense(len(rows))
-	return x
+	x.makeDense(n)
 }
 
 // makeDense gives the values that many of n rows hold their sets.
@@ -90,25 +119,40 @@ func (x *pathIndex) makeDense(n int) {
 // posting notes that a row holds the value with that number.
 type posting struct{ value, row uint32 }
 
-// indexStretch indexes rows[from:to] on one goroutine.
-func indexStretch(rows []bson.Raw, path raw.Path, from, to int) *pathIndex {
-	known := newNumbering()
-	var last []uint32 // per value, one more than the last row noted
-	postings := make([]posting, 0, to-from)
-	for row := from; row < to; row++ {
-		raw.Walk(rows[row], path, func(v raw.Value) bool {
-			n, fresh := known.of(v)
-			if fresh {
-				last = append(last, 0)
-			}
-			if last[n] != uint32(row)+1 {
-				last[n] = uint32(row) + 1
-				postings = append(postings, posting{n, uint32(row)})
-			}
-			return true
-		})
+// postings are those of one path.
+type postings struct {
+	known *numbering
+	last  []uint32 // per value, one more than the last row noted
+	all   []posting
+}
+
+// add notes that a row holds a value.
+func (p *postings) add(v raw.Value, row uint32) {
+	n, fresh := p.known.of(v)
+	if fresh {
+		p.last = append(p.last, 0)
 	}
-	return arrange(known.values, postings)
+	if p.last[n] != row+1 {
+		p.last[n] = row + 1
+		p.all = append(p.all, posting{n, row})
+	}
+}
+
+// indexStretch indexes rows[from:to] by n paths on one goroutine.
+func indexStretch(rows []bson.Raw, paths raw.Paths, n, from, to int) []*pathIndex {
+	found := make([]postings, n)
+	for i := range found {
+		found[i] = postings{known: newNumbering(), all: make([]posting, 0, to-from)}
+	}
+	for row := from; row < to; row++ {
+		paths.Walk(rows[row], func(path int, v raw.Value) { found[path].add(v, uint32(row)) })
+	}
+	indexes := make([]*pathIndex, n)
+	for i := range found {
+		indexes[i] = arrange(found[i].known.values, found[i].all)
+		found[i] = postings{} // not needed while the next is arranged
+	}
+	return indexes
 }
 
 // arrange sorts values and lays their rows out behind each other.

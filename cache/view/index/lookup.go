@@ -176,14 +176,14 @@ func (s *segment) existing(path raw.Path, open bool) raw.Path {
 // requestedIndex is pathIndex for the path of a request. Indexing many rows takes long,
 // so it needs a costly turn.
 func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex, error) {
-	if !s.has(derivedKey{kind: kindIndex, path: path.String()}) {
+	if !s.has(indexKey(path)) {
 		if err := s.mayDerive(ctx); err != nil {
 			return nil, err
 		}
 		path = s.existing(path, false)
 	}
-	return derive(s, derivedKey{kind: kindIndex, path: path.String()}, func() *pathIndex {
-		return buildIndex(s.rows, path, fair.Workers(ctx))
+	return derive(s, indexKey(path), func() *pathIndex {
+		return buildIndexes(s.rows, []raw.Path{path}, fair.Workers(ctx))[0]
 	}), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"vitrine/rules/raw"
 )
@@ -54,9 +55,7 @@ func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 		for _, kind := range b.warm.fragments {
 			next.prepared(seg, kind)
 		}
-		for _, path := range b.warm.paths {
-			seg.pathIndex(path)
-		}
+		seg.pathIndexes(slices.Concat(b.warm.paths, b.warm.searched))
 		for _, path := range b.warm.searched {
 			seg.texts(path, seg.pathIndex(path), true)
 		}
