@@ -57,7 +57,12 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Pro
 			}
 			return copyStore(ctx, cfg, into)
 		},
-		Build: func(ctx context.Context, store origin.Store) error { return buildViews(ctx, cfg, store) },
+		Build: func(ctx context.Context, store origin.Store) error {
+			embedded := cfg
+			embedded.Store = "bolt://" // whose lease is free at once
+			_, err := buildViews(ctx, embedded, store, discard(), materialize.Request{}, nil)
+			return err
+		},
 		Serving: func(uri string) process.Command {
 			c := role("serve", fmt.Sprintf("--logged=%t", f.logged))
 			if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
@@ -94,26 +99,6 @@ func copyStore(ctx context.Context, cfg configs.Config, into origin.Store) (err 
 			_, err := into.Upsert(ctx, name, docs)
 			return err
 		}))
-	}
-	return err
-}
-
-// buildViews runs all jobs once.
-func buildViews(ctx context.Context, cfg configs.Config, store origin.Store) error {
-	cfg.Store = "bolt://" // whose lease is free at once
-	inst, err := newInstitute(cfg, store, discard())
-	if err != nil {
-		return err
-	}
-	runner, err := newRunner(ctx, cfg, store, inst, materialize.Options{Log: discard()})
-	if err != nil {
-		return err
-	}
-	outcomes, err := runner.RunOnce(ctx, materialize.Request{}, nil)
-	for _, o := range outcomes {
-		if o.Err != nil {
-			err = errors.Join(err, fmt.Errorf("view %s: %s: %w", o.View, o.Result, o.Err))
-		}
 	}
 	return err
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -20,8 +22,10 @@ import (
 	"vitrine/proxy"
 	"vitrine/proxy/api"
 	"vitrine/proxy/auth"
+	proxylists "vitrine/proxy/lists"
 	"vitrine/proxy/response"
 	"vitrine/rules/access"
+	"vitrine/rules/cite"
 )
 
 // viewsOf declares the views, adjusted to the configuration.
@@ -86,6 +90,19 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		o.Citations = p.citations
 	}
 	return o, nil
+}
+
+// listOptions copies what the public lists need out of the configuration.
+func listOptions(cfg configs.Lists, rules *cite.Rules) proxylists.Options {
+	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Links: proxylists.Links(cfg.Links), Cite: rules}
+	for _, slug := range slices.Sorted(maps.Keys(cfg.Named)) {
+		l := cfg.Named[slug]
+		o.Named = append(o.Named, proxylists.Definition{
+			Slug: slug, Title: map[string]string{"en": l.Title.In("en"), "de": l.Title.In("de")}, View: l.View, Filter: l.Filter,
+			Group: l.Group, Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: proxylists.Links(l.Links),
+		})
+	}
+	return o
 }
 
 // adminHosts returns the names by which clients may address the operator's listener.

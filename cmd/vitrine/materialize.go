@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -36,8 +38,7 @@ func materializeCommand() *cobra.Command {
 	return cmd
 }
 
-// runMaterialize runs the jobs and prints their outcomes, also those before an error. A job
-// that publishes nothing new because it failed or was held back is an error.
+// runMaterialize builds the views and prints the outcomes of their jobs.
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) (err error) {
 	progress := rowProgress(cmd.ErrOrStderr())
 	log, _ := detachLog(cmd, cfg.Log) // a log that is not read must not delay processes that wait for the lease
@@ -50,18 +51,27 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	warnOfDamage(store, log)
+	outcomes, err := buildViews(cmd.Context(), cfg, store, log, q, progress)
+	printOutcomes(cmd.OutOrStdout(), outcomes)
+	return err
+}
+
+// buildViews runs the jobs once and returns their outcomes, also those before an error. A
+// view that was built but not published, because its run failed or was held back, is an
+// error that does not keep the others from being built. Where rows may stay in the store,
+// it gets the indexes by which they are selected.
+func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log *slog.Logger, q materialize.Request, progress func(materialize.Progress)) ([]materialize.Outcome, error) {
 	inst, err := newInstitute(cfg, store, log)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	runner, err := newRunner(cmd.Context(), cfg, store, inst, materialize.Options{Log: log})
+	runner, err := newRunner(ctx, cfg, store, inst, materialize.Options{Log: log})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	outcomes, err := runner.RunOnce(cmd.Context(), q, progress)
-	printOutcomes(cmd.OutOrStdout(), outcomes)
+	outcomes, err := runner.RunOnce(ctx, q, progress)
 	if err != nil {
-		return err
+		return outcomes, err
 	}
 	for _, o := range outcomes {
 		if o.Result != materialize.Published && o.Result != materialize.Unchanged {
@@ -69,9 +79,9 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 		}
 	}
 	if view.Mode(cfg.Views.Mode) != view.Memory {
-		err = errors.Join(err, view.Index(cmd.Context(), store, viewsOf(cfg)))
+		err = errors.Join(err, view.Index(ctx, store, viewsOf(cfg)))
 	}
-	return err
+	return outcomes, err
 }
 
 // printOutcomes writes one line per view, and nothing if no view was built.
