@@ -3,7 +3,6 @@ package cite
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -19,11 +18,11 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.persons("author", it.Authors)
 	b.persons("editor", it.Editors)
 	event, container := it.Event, it.Container
-	containerName, publisherName := bibtexNames(kind)
-	if containerName == "howpublished" && container == "" {
+	names := bibtexNames[kind]
+	if names.container == "howpublished" && container == "" {
 		event, container = "", it.Event
 	}
-	b.field(containerName, container)
+	b.field(names.container, container)
 	b.field("eventtitle", event)
 	if it.Date.Year > 0 {
 		b.open("year")
@@ -37,7 +36,7 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.field("volume", it.Volume)
 	b.field("number", it.Issue)
 	b.pages(it.Pages)
-	b.field(publisherName, it.Publisher)
+	b.field(names.publisher, it.Publisher)
 	b.field("address", it.Place)
 	b.field("edition", it.Edition)
 	b.field("type", it.Degree)
@@ -53,30 +52,15 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	return append(b.dst, "}\n"...)
 }
 
-// bibtexNames returns the names of the fields for container and publisher in an entry of a
+// bibtexNames are the names of the fields for container and publisher in an entry of a
 // type, "" where the entry has no such field.
-func bibtexNames(kind string) (container, publisher string) {
-	switch kind {
-	case "article":
-		return "journal", "publisher"
-	case "book", "proceedings", "booklet":
-		return "", "publisher"
-	case "misc", "dataset", "software":
-		return "howpublished", "publisher"
-	case "techreport":
-		return "howpublished", "institution"
-	case "manual":
-		return "howpublished", "organization"
-	case "phdthesis", "mastersthesis", "thesis":
-		return "howpublished", "school"
-	case "unpublished":
-		return "note", "publisher"
-	case "online":
-		return "organization", "publisher"
-	case "incollection", "inproceedings", "inbook", "conference":
-		return "booktitle", "publisher"
-	}
-	return "", ""
+var bibtexNames = map[string]struct{ container, publisher string }{
+	"article": {"journal", "publisher"}, "book": {"", "publisher"}, "proceedings": {"", "publisher"}, "booklet": {"", "publisher"},
+	"misc": {"howpublished", "publisher"}, "dataset": {"howpublished", "publisher"}, "software": {"howpublished", "publisher"},
+	"techreport": {"howpublished", "institution"}, "manual": {"howpublished", "organization"}, "thesis": {"howpublished", "school"},
+	"phdthesis": {"howpublished", "school"}, "mastersthesis": {"howpublished", "school"},
+	"unpublished": {"note", "publisher"}, "online": {"organization", "publisher"}, "conference": {"booktitle", "publisher"},
+	"incollection": {"booktitle", "publisher"}, "inproceedings": {"booktitle", "publisher"}, "inbook": {"booktitle", "publisher"},
 }
 
 // bibtexMonths are the abbreviations that every style defines.
@@ -185,8 +169,10 @@ func structured(s string) bool {
 	if len(s) > len("others") && strings.IndexByte(s, ' ') < 0 {
 		return false
 	}
-	for word := range strings.SplitSeq(s, " ") {
-		if strings.EqualFold(word, "and") || strings.EqualFold(word, "others") {
+	for more := true; more; {
+		var word string
+		word, s, more = strings.Cut(s, " ")
+		if word != "" && (word[0]|0x20 == 'a' || word[0]|0x20 == 'o') && (strings.EqualFold(word, "and") || strings.EqualFold(word, "others")) {
 			return true
 		}
 	}
@@ -227,8 +213,7 @@ func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 	for i := 0; i < len(s); {
 		end, capital, inner := word(s[i:])
 		if end == 0 {
-			_, n := utf8.DecodeRuneInString(s[i:])
-			i += n
+			i++ // within a character beyond ASCII no word begins, either
 			continue
 		}
 		if inner || capital && (i == 0 && gluedStart || i+end == len(s) && gluedEnd) {
@@ -245,20 +230,15 @@ func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 // some are beyond its first letter.
 func word(s string) (end int, capital, inner bool) {
 	for end < len(s) {
-		if c := s[end]; c < utf8.RuneSelf {
-			if c >= 'A' && c <= 'Z' {
-				capital, inner = true, inner || end > 0
-			} else if !isLetter(rune(c)) {
-				break
-			}
-			end++
-			continue
+		r, n, class := rune(s[end]), 1, letters[s[end]]
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[end:])
+			class = classOf(r)
 		}
-		r, n := utf8.DecodeRuneInString(s[end:])
-		if !isLetter(r) {
+		if class == noLetter {
 			break
 		}
-		if unicode.IsUpper(r) {
+		if class == capitalLetter {
 			capital, inner = true, inner || end > 0
 		}
 		end += n
@@ -271,23 +251,24 @@ func (b *bibtex) text(s string) {
 	if b.latex {
 		s = norm.NFC.String(s)
 	}
-	start := len(b.dst)
+	plain, start := &texPlain, len(b.dst)
+	if b.latex {
+		plain = &latexPlain
+	}
 	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c >= utf8.RuneSelf && b.latex:
+		n := i
+		for n < len(s) && plain[s[n]] {
+			n++
+		}
+		b.dst = append(b.dst, s[i:n]...)
+		if i = n; i == len(s) {
+			return
+		}
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
 			r, n := utf8.DecodeRuneInString(s[i:])
 			b.dst = appendLaTeX(b.dst, r)
-			i += n
-			continue
-		case texPlain[c]:
-			n := i + 1
-			for n < len(s) && texPlain[s[n]] && (!b.latex || s[n] < utf8.RuneSelf) {
-				n++
-			}
-			b.dst = append(b.dst, s[i:n]...)
-			i = n
-			continue
+			i += n - 1
 		case c < ' ' || c == 0x7f:
 			b.dst = append(b.dst, ' ')
 		case ligature(b.dst[start:], c):
@@ -328,10 +309,11 @@ var texEscapes = func() (table [utf8.RuneSelf]string) {
 	return table
 }()
 
-// texPlain has the bytes that stand for themselves whatever is beside them.
-var texPlain = func() (table [256]bool) {
-	for c := range table {
-		table[c] = c >= utf8.RuneSelf || c >= ' ' && c != 0x7f && texEscapes[c] == string(rune(c)) && !strings.ContainsRune("-',`", rune(c))
+// texPlain and latexPlain have the bytes that stand for themselves whatever is beside them.
+var texPlain, latexPlain = func() (tex, latex [256]bool) {
+	for c := range tex {
+		latex[c] = c >= ' ' && c < 0x7f && texEscapes[c] == string(rune(c)) && !strings.ContainsRune("-',`", rune(c))
+		tex[c] = latex[c] || c >= utf8.RuneSelf
 	}
-	return table
+	return tex, latex
 }()

@@ -100,18 +100,22 @@ func textDate(s string) Date {
 		}
 	}
 	var parts [3]int
-	for i := range parts {
-		part, rest, more := strings.Cut(s, "-")
-		n, err := strconv.ParseUint(part, 10, 16)
-		if err != nil || len(part) > 4 || i == 0 && len(part) != 4 {
+	part, digits := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9' && digits < 4:
+			parts[part] = 10*parts[part] + int(c-'0')
+			digits++
+		case c == '-' && part < 2 && (digits == 4 || digits > 0 && part > 0):
+			part, digits = part+1, 0
+		default:
 			return Date{}
 		}
-		parts[i], s = int(n), rest
-		if !more {
-			return newDate(parts[0], parts[1], parts[2])
-		}
 	}
-	return Date{}
+	if digits == 0 || part == 0 && digits < 4 {
+		return Date{}
+	}
+	return newDate(parts[0], parts[1], parts[2])
 }
 
 // number returns a whole number, also one stored as text; 0 for everything else.

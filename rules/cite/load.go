@@ -25,7 +25,7 @@ func Load(name string, src []byte) (*Rules, error) {
 	case top == nil:
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
-	l := &loader{Reader: reader, slots: baseSlots(), kinds: make(map[string]*kind)}
+	l := &loader{Reader: reader, slots: newSlots(), fields: make([][]int, len(variables)), kinds: make(map[string]*kind)}
 	r := &Rules{
 		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36), view: rules.ViewActivities, views: make(map[string]*kind),
 	}
@@ -40,8 +40,8 @@ func Load(name string, src []byte) (*Rules, error) {
 // loader reads one file.
 type loader struct {
 	*yamlfile.Reader
-	slots  map[string]int
-	fields [variables][]int // what kinds inherit
+	slots  *slots
+	fields [][]int // what kinds inherit
 	kinds  map[string]*kind
 }
 
@@ -55,7 +55,7 @@ func (l *loader) file(n *yaml.Node, r *Rules) {
 			return
 		}
 	}
-	l.variables(top["fields"], "fields", &l.fields)
+	l.variables(top["fields"], "fields", l.fields)
 	l.Entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) { l.kinds[key] = l.kind(n, path) })
 	r.subtypes, r.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
 	r.views = l.codes(top["views"], "views")
@@ -73,35 +73,30 @@ func (l *loader) file(n *yaml.Node, r *Rules) {
 }
 
 // variables reads which stored fields the variables of an item come from.
-func (l *loader) variables(n *yaml.Node, path string, fields *[variables][]int) {
+func (l *loader) variables(n *yaml.Node, path string, fields [][]int) {
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
-		v := slices.Index(variableNames[:], key)
+		known := make([]string, len(variables))
+		for v := range variables {
+			known[v] = variables[v].name
+		}
+		v := slices.Index(known, key)
 		var names []string
 		switch {
 		case v < 0:
-			l.Errorf(n, path, "unknown variable; there are %s", strings.Join(variableNames[:], ", "))
+			l.Errorf(n, path, "unknown variable; there are %s", strings.Join(known, ", "))
+			return
 		case n.Decode(&names) != nil:
 			l.Errorf(n, path, "expected a list of stored fields")
-		default:
-			fields[v] = nil
-			for _, name := range names {
-				fields[v] = append(fields[v], l.slot(n, path, name))
+			return
+		}
+		fields[v] = nil
+		for _, name := range names {
+			if name == "" || strings.ContainsAny(name, ".$\x00") {
+				l.Errorf(n, path, "%q is not the name of a field of records", name)
 			}
+			fields[v] = append(fields[v], l.slots.add(name))
 		}
 	})
-}
-
-// slot returns the slot of a stored field.
-func (l *loader) slot(n *yaml.Node, path, name string) int {
-	if name == "" || strings.ContainsAny(name, ".$\x00") {
-		l.Errorf(n, path, "%q is not the name of a field of records", name)
-	}
-	slot, ok := l.slots[name]
-	if !ok {
-		slot = len(l.slots)
-		l.slots[name] = slot
-	}
-	return slot
 }
 
 // forms have the shape of names in the formats, which are written unescaped.
@@ -118,13 +113,13 @@ var forms = map[string]struct {
 
 // kind reads a kind of work.
 func (l *loader) kind(n *yaml.Node, path string) *kind {
-	k := &kind{fields: l.fields}
+	k := &kind{fields: slices.Clone(l.fields)}
 	known := append(slices.Sorted(maps.Keys(forms)), "fields")
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
 		form, ok := forms[key]
 		switch {
 		case key == "fields":
-			l.variables(n, path, &k.fields)
+			l.variables(n, path, k.fields)
 		case !ok:
 			l.Errorf(n, path, "unknown key; there are %s", strings.Join(known, ", "))
 		case !form.shape.MatchString(n.Value):

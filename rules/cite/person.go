@@ -10,25 +10,20 @@ import (
 )
 
 // Name returns the whole name of a person, the given name first.
-func (p *Person) Name() string {
-	switch {
-	case p.Family == "":
-		return p.Literal
-	case p.Given == "":
-		return p.Family
-	}
-	return p.Given + " " + p.Family
-}
+func (p *Person) Name() string { return p.whole(p.Given, " ", p.Family) }
 
 // Inverted returns the whole name of a person, the family name first.
-func (p *Person) Inverted() string {
+func (p *Person) Inverted() string { return p.whole(p.Family, ", ", p.Given) }
+
+// whole returns the whole name of a person, whose two parts are first and last.
+func (p *Person) whole(first, separator, last string) string {
 	switch {
 	case p.Family == "":
 		return p.Literal
 	case p.Given == "":
 		return p.Family
 	}
-	return p.Family + ", " + p.Given
+	return first + separator + last
 }
 
 // ORCIDPage returns the address of a person's page at orcid.org.

@@ -17,19 +17,19 @@ import (
 // Read reads a row into an item and reuses the item's slices. It passes over the fields of
 // the row once; of doubled fields the first counts.
 func (r *Rules) Read(row bson.Raw, it *Item) {
-	values := it.values[:0]
-	if cap(values) < len(r.slots) {
-		values = make([]bson.RawValue, 0, len(r.slots))
+	authors, editors, values := it.Authors[:0], it.Editors[:0], it.values
+	if len(values) != len(r.slots.names) {
+		values = make([]bson.RawValue, len(r.slots.names))
 	}
-	values = values[:len(r.slots)]
+	*it = Item{} // by itself: a literal with the slices would be made elsewhere and copied
+	it.View, it.Authors, it.Editors, it.values = r.view, authors, editors, values
 	clear(values)
 	fields := raw.Read(row)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
-		if slot, ok := r.slots[string(e.Key)]; ok && values[slot].Type == 0 {
+		if slot := r.slots.find(e.Key); slot >= 0 && values[slot].Type == 0 {
 			values[slot] = e.Value()
 		}
 	}
-	*it = Item{Authors: it.Authors[:0], Editors: it.Editors[:0], values: values, View: r.view}
 	it.ID = clean(ejson.IDText(values[slotID]))
 	it.Type, it.Subtype = text(values[slotType]), text(values[slotSubtype])
 	k := r.kind(it)
@@ -61,25 +61,19 @@ func (it *Item) fill(k *kind) {
 	it.Authors = appendPersons(it.Authors, it.value(k, vAuthors), users, members)
 	it.Editors = appendPersons(it.Editors, it.value(k, vEditors), users, members)
 	it.dates(k)
-	for _, f := range [...]struct {
-		variable int
-		to       *string
-	}{{vContainer, &it.Container}, {vSeries, &it.Series}, {vEvent, &it.Event}, {vAbstract, &it.Abstract}} {
-		*f.to = plain(it.text(k, f.variable)) // stored with the markup of titles
-	}
-	for _, f := range [...]struct {
-		variable int
-		to       *string
-	}{
-		{vVolume, &it.Volume}, {vIssue, &it.Issue}, {vPages, &it.Pages}, {vPublisher, &it.Publisher},
-		{vPlace, &it.Place}, {vEdition, &it.Edition}, {vDegree, &it.Degree}, {vVersion, &it.Version},
-		{vPMID, &it.PMID}, {vISBN, &it.ISBN}, {vISSN, &it.ISSN}, {vLanguage, &it.Language},
-	} {
-		*f.to = it.text(k, f.variable)
-	}
 	it.DOI = doi.Parse(it.text(k, vDOI))
 	if url := it.text(k, vURL); url != "" {
 		it.URL = markup.WebURL(url)
+	}
+	for v := texts; v < len(variables); v++ {
+		s := it.text(k, v)
+		if s == "" {
+			continue
+		}
+		if variables[v].marked {
+			s = plain(s)
+		}
+		*variables[v].of(it) = s
 	}
 }
 
@@ -96,8 +90,10 @@ func (it *Item) value(k *kind, variable int) bson.RawValue {
 // text returns the first text that is not empty of those that a variable comes from.
 func (it *Item) text(k *kind, variable int) string {
 	for _, slot := range k.fields[variable] {
-		if s := text(it.values[slot]); s != "" {
-			return s
+		if v := &it.values[slot]; v.Type != 0 {
+			if s := text(*v); s != "" {
+				return s
+			}
 		}
 	}
 	return ""
