@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -206,3 +207,34 @@ func TestListFacesAgree(t *testing.T) {
 
 // jsonOf decodes an answer.
 func jsonOf(body []byte, into any) error { return json.Unmarshal(body, into) }
+
+// TestStreamedExports: what is made in parts on several processors is what is made as a
+// whole, whatever the number of parts.
+func TestStreamedExports(t *testing.T) {
+	many := func(collection string, docs []bson.Raw) []bson.Raw {
+		all := docs
+		for i := 0; collection == "activities" && len(all) < 1000; i++ {
+			changed, err := raw.SetField(docs[i%len(docs)], "_id", raw.NewString("<copy> "+strconv.Itoa(i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, changed)
+		}
+		return all
+	}
+	store := listStore(t, many)
+	whole := openViews(t, store, listOptions(t), listViews(t), 0)
+	o := listOptions(t)
+	o.Limits.KeptBytes = 1
+	parts := openViews(t, store, o, listViews(t), 0)
+	for _, target := range []string{
+		"/lists/activities.bib", "/lists/activities.bib?latex=1&group=person", "/lists/activities.ris", "/lists/activities.csl.json", "/lists/activities.jsonld",
+		"/lists/activities.csv?sort=title", "/lists/activities.bib?limit=1", "/lists/activities.ris?limit=128", "/lists/activities.ris?limit=129&page=2",
+		"/lists/activities.csl.json?year=1000",
+	} {
+		want, got := whole.get(target), parts.get(target)
+		if want.StatusCode != http.StatusOK || got.StatusCode != http.StatusOK || string(got.body) != string(want.body) {
+			t.Errorf("%s: %d bytes in parts (%d), %d as a whole (%d)", target, len(got.body), got.StatusCode, len(want.body), want.StatusCode)
+		}
+	}
+}

@@ -17,8 +17,16 @@ import (
 // itemBytes is about how long an item is in an export.
 const itemBytes = 400
 
+// write appends an item to dst.
+type write = func(dst []byte, it *item) []byte
+
 // exported is the body of an export: its items one after the other, between two texts.
-func (l *listing) exported(ctx context.Context, head, between, tail string, write func(dst []byte, it *item) []byte) (*response.Body, error) {
+func (l *listing) exported(ctx context.Context, head, between, tail string, write write) (*response.Body, error) {
+	return l.exportedBy(ctx, head, between, tail, func() func([]byte, *item) []byte { return write })
+}
+
+// exportedBy is exported with a func to append items for each of several goroutines.
+func (l *listing) exportedBy(ctx context.Context, head, between, tail string, writer func() write) (*response.Body, error) {
 	if _, err := l.heading(ctx); err != nil {
 		return nil, err
 	}
@@ -28,7 +36,14 @@ func (l *listing) exported(ctx context.Context, head, between, tail string, writ
 	}
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
-	body := response.Join(response.Around(count, []byte(head), between, []byte(tail)), l.items(ctx), write)
+	around := response.Around(count, []byte(head), between, []byte(tail))
+	body := response.JoinCostly(around, l.entries(ctx), func() func([]byte, entry) []byte {
+		it, write := &item{}, writer()
+		return func(dst []byte, e entry) []byte {
+			l.read(e, it)
+			return write(dst, it)
+		}
+	})
 	if l.q.Number(params.Limit) == 0 {
 		body.Guess = count * itemBytes
 	}
@@ -112,15 +127,19 @@ var columns = []struct {
 // csv is a table with a header row. It begins with a byte order mark, without which Excel
 // takes UTF-8 for another encoding.
 func (l *listing) csv(ctx context.Context) (*response.Body, error) {
-	cells, t := make([]string, len(columns)), newTable()
+	names := make([]string, len(columns))
 	for i, c := range columns {
-		cells[i] = c.name
+		names[i] = c.name
 	}
-	return l.exported(ctx, string(t.append([]byte("\ufeff"), cells)), "", "", func(dst []byte, it *item) []byte {
-		for i, c := range columns {
-			cells[i] = c.of(l, it)
+	head := newTable().append([]byte("\ufeff"), names)
+	return l.exportedBy(ctx, string(head), "", "", func() write {
+		cells, t := make([]string, len(columns)), newTable()
+		return func(dst []byte, it *item) []byte {
+			for i, c := range columns {
+				cells[i] = c.of(l, it)
+			}
+			return t.append(dst, cells)
 		}
-		return t.append(dst, cells)
 	})
 }
 

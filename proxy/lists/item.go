@@ -19,34 +19,58 @@ import (
 	"vitrine/rules/raw"
 )
 
-// item is a row of a list, read as a bibliographic item.
-type item struct {
-	cite.Item
+// entry is a row at its place in a list.
+type entry struct {
 	row   bson.Raw
 	group string
-	place int // in the list, from 1 on
+	place int // from 1 on
+}
+
+// item is an entry of a list, read as a bibliographic item.
+type item struct {
+	cite.Item
+	entry
 }
 
 // title is the title of an item as plain text; what else it is called by, without one.
 func (it *item) title() string { return cmp.Or(it.Text(), it.Name, it.ID) }
 
+// read reads an entry.
+func (l *listing) read(e entry, it *item) {
+	it.entry = e
+	l.lists.cite[l.view].Read(e.row, &it.Item)
+}
+
 // items yields the items of the listing's page. It reuses one item for all of them.
 func (l *listing) items(ctx context.Context) iter.Seq2[*item, error] {
 	return func(yield func(*item, error) bool) {
-		it, rules := &item{}, l.lists.cite[l.view]
+		it := &item{}
+		for e, err := range l.entries(ctx) {
+			if err == nil {
+				l.read(e, it)
+			}
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}
+
+// entries yields the entries of the listing's page.
+func (l *listing) entries(ctx context.Context) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
 		number, limit := l.q.Number(params.Page), l.q.Number(params.Limit)
 		if limit == 0 && number > 1 {
 			return // everything is on the first page
 		}
-		it.place = (number - 1) * limit
-		for e, err := range l.Entries(ctx, (number-1)*limit, limit) {
+		place := (number - 1) * limit
+		for e, err := range l.Entries(ctx, place, limit) {
 			if err != nil {
-				yield(nil, err)
+				yield(entry{}, err)
 				return
 			}
-			it.row, it.group, it.place = e.Doc(), e.Group, it.place+1
-			rules.Read(it.row, &it.Item)
-			if !yield(it, nil) {
+			place++
+			if !yield(entry{e.Doc(), e.Group, place}, nil) {
 				return
 			}
 		}

@@ -23,6 +23,7 @@ type Body struct {
 	Links string
 
 	prepared *prepared // the rows, if they are prepared
+	parts    parts     // the pieces, if they may be made at the same time
 	ignored  string    // the paths that no record has, as Vitrine-Ignored lists them
 }
 

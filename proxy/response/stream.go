@@ -55,7 +55,11 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	if size < 0 && head {
 		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
 	}
-	r.sendPieces(c, r.coded(b, key.Coding), size, func() { r.Results.InFlight().Release(acquired) })
+	pieces := r.coded(b, key.Coding)
+	if b.parts != nil && key.Coding == result.Identity {
+		pieces = r.made(context.WithoutCancel(ctx), b.parts) // the rest of the work for the request ends here
+	}
+	r.sendPieces(c, pieces, size, func() { r.Results.InFlight().Release(acquired) })
 	return nil
 }
 
@@ -71,11 +75,15 @@ func (r *Responder) acquire(b *Body, coding result.Coding) (result.Coding, int64
 	if joint(b, coding) {
 		needed = 2 * streamBytes // blocks are compressed by turns
 	}
+	plain := int64(streamBytes)
+	if b.parts != nil {
+		plain += int64(partsAhead() * streamBytes)
+	}
 	if coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
 		return coding, needed
 	}
-	if r.Results.InFlight().TryAcquirePiece(streamBytes) {
-		return result.Identity, streamBytes
+	if r.Results.InFlight().TryAcquirePiece(plain) {
+		return result.Identity, plain
 	}
 	return coding, 0
 }
@@ -113,9 +121,8 @@ func compressed(b *Body, c result.Coding) Pieces {
 	}
 }
 
-// reader hands pieces to a connection, which reads where the length is unknown and
-// has them written where it is known: then they are not copied. It holds one piece,
-// whatever the size of the whole, and needs no goroutine. Its owner closes it.
+// reader hands pieces to a connection, which has them written without a copy, or reads
+// them. It holds one piece, whatever the size of the whole. Its owner closes it.
 type reader struct {
 	pieces Pieces
 	next   func() ([]byte, error, bool) // nil until it is read from
@@ -145,6 +152,10 @@ func (s *reader) Read(p []byte) (int, error) {
 	s.sent += int64(n)
 	return n, nil
 }
+
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: pieces are sent as they are also
+// where the length is unknown, instead of in parts of 4 kB.
+func (s *reader) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo implements io.WriterTo for readers that were not read from.
 func (s *reader) WriteTo(w io.Writer) (int64, error) {
