@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/rangetable"
 )
 
 // Sets of characters are written as the content of a class in Go's syntax, and Go's
@@ -73,21 +75,13 @@ func propertySet(name string) (string, bool) {
 // spelledTable returns the set of a Unicode table.
 func spelledTable(table *unicode.RangeTable) string {
 	var all []rune
-	add := func(lo, hi, stride rune) {
-		if stride == 1 {
-			all = append(all, lo, hi)
-			return
+	rangetable.Visit(table, func(r rune) {
+		if n := len(all); n > 0 && all[n-1] == r-1 {
+			all[n-1] = r
+		} else {
+			all = append(all, r, r)
 		}
-		for ; lo <= hi; lo += stride {
-			all = append(all, lo, lo)
-		}
-	}
-	for _, r := range table.R16 {
-		add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-	}
-	for _, r := range table.R32 {
-		add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-	}
+	})
 	return spelled(all)
 }
 

@@ -42,23 +42,19 @@ func (s shape) then(next shape) shape {
 	if next.size == 0 {
 		return s
 	}
+	length := s.length + next.length
+	if s.length < 0 || next.length < 0 {
+		length = -1
+	}
 	return shape{
 		least:   s.least + next.least,
-		length:  addLength(s.length, next.length),
+		length:  length,
 		size:    s.size + next.size,
 		states:  s.states + next.states,
 		final:   next.final,
 		leading: s.leading && next.least == 0 || next.leading,
 		foreign: s.foreign || s.final || next.foreign,
 	}
-}
-
-// addLength adds lengths of which one may vary.
-func addLength(a, b int) int {
-	if a < 0 || b < 0 {
-		return -1
-	}
-	return a + b
 }
 
 // or returns the shape of alternatives with another one.

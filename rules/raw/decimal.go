@@ -112,14 +112,13 @@ func (n Number) truncate() (whole int64, integral, ok bool) {
 	if n.Exp > 19 { // digits of the largest int64
 		return 0, integral, false
 	}
-	var room [20]byte
-	digits := append(room[:0], '+')
-	if n.Kind == NumberNegative {
-		digits[0] = '-'
+	digits := make([]byte, n.Exp)
+	for i := range digits {
+		digits[i] = '0'
 	}
-	digits = append(digits, n.Digits[:min(n.Exp, len(n.Digits))]...)
-	for len(digits) <= n.Exp {
-		digits = append(digits, '0')
+	copy(digits, n.Digits)
+	if n.Kind == NumberNegative {
+		digits = append([]byte{'-'}, digits...)
 	}
 	whole, err := strconv.ParseInt(string(digits), 10, 64)
 	if err != nil {

@@ -49,20 +49,6 @@ func PutID(doc bson.Raw, id bson.RawValue) (bson.Raw, error) {
 	return b.Document(), err
 }
 
-// IDFirst returns the document with its _id, if it has one, before all other fields:
-// itself where it is there.
-func IDFirst(doc bson.Raw) (bson.Raw, error) {
-	r := Read(doc)
-	if first, ok := r.Next(); ok && string(first.Key) == "_id" {
-		return doc, nil
-	}
-	id, err := ID(doc)
-	if err != nil {
-		return doc, nil
-	}
-	return PutID(doc, id)
-}
-
 // checkID refuses the types that MongoDB refuses for an _id: equality with one of
 // them would mean more than that one document.
 func checkID(id bson.RawValue) error {

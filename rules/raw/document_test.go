@@ -24,9 +24,6 @@ func TestEdits(t *testing.T) {
 		{"set in nothing", `{}`, func(d bson.Raw) (bson.Raw, error) { return raw.SetField(d, "b", two) }, `{"b":2}`},
 		{"put an _id", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) }, `{"_id":2,"a":1}`},
 		{"put another _id", `{"a": 1, "_id": 7}`, func(d bson.Raw) (bson.Raw, error) { return raw.PutID(d, two) }, `{"_id":2,"a":1}`},
-		{"_id first", `{"a": 1, "_id": 7, "b": 2}`, raw.IDFirst, `{"_id":7,"a":1,"b":2}`},
-		{"_id first already", `{"_id": 7, "a": 1}`, raw.IDFirst, `{"_id":7,"a":1}`},
-		{"no _id", `{"a": 1}`, raw.IDFirst, `{"a":1}`},
 		{"project", `{"a": 1, "_id": 7, "b": 2}`, func(d bson.Raw) (bson.Raw, error) { return raw.Project(d, []string{"b"}) }, `{"_id":7,"b":2}`},
 		{"project nothing", `{"a": 1}`, func(d bson.Raw) (bson.Raw, error) { return raw.Project(d, nil) }, `{}`},
 	}

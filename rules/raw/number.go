@@ -64,19 +64,14 @@ func compareNumbers(a, b bson.RawValue) int {
 
 // compareIntDouble orders an integer and a double without rounding the integer.
 func compareIntDouble(i int64, d float64) int {
-	switch {
-	case math.IsNaN(d):
-		return 1
-	case d >= 1<<63:
-		return -1
-	case d < -1<<63:
-		return 1
-	}
-	whole := math.Trunc(d)
-	if c := cmp.Compare(i, int64(whole)); c != 0 {
+	c := cmp.Compare(float64(i), d) // rounding never turns the order round, but may make equal
+	if c != 0 {
 		return c
 	}
-	return cmp.Compare(whole, d)
+	if d == 1<<63 { // more than any int64
+		return -1
+	}
+	return cmp.Compare(i, int64(d))
 }
 
 // Truncate returns a number's integral part as an int64, and whether the number

@@ -106,8 +106,7 @@ func (s *stream) decode(v any) error {
 	if err == nil {
 		err = bson.Unmarshal(doc, v)
 	}
-	var known *BrokenFile
-	if err == nil || errors.As(err, &known) {
+	if _, known := errors.AsType[*BrokenFile](err); err == nil || known {
 		return err
 	}
 	return broken(place, err)

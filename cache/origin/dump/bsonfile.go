@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -41,7 +40,15 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 	case size > maxFrame:
 		return nil, place, broken(place, raw.TooLarge(int64(size)))
 	}
-	doc, err := s.rest(append(make(bson.Raw, 0, min(int(size), trusted)), head[:]...), int(size))
+	doc := make(bson.Raw, min(size, trusted))
+	copy(doc, head[:])
+	if _, err = io.ReadFull(s, doc[len(head):]); err == nil && size > trusted {
+		var rest []byte
+		rest, err = io.ReadAll(io.LimitReader(s, int64(size-trusted)))
+		if doc = append(doc, rest...); err == nil && len(doc) < int(size) {
+			err = io.ErrUnexpectedEOF
+		}
+	}
 	if err != nil {
 		return nil, place, broken(place, err)
 	}
@@ -51,21 +58,6 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 // trusted is how many bytes are allocated on the word of a length alone; beyond,
 // memory follows what is really there.
 const trusted = 256 << 10
-
-// rest reads the rest of a document of which doc is the beginning.
-func (s *stream) rest(doc bson.Raw, size int) (bson.Raw, error) {
-	for len(doc) < size {
-		if len(doc) == cap(doc) {
-			doc = slices.Grow(doc, min(len(doc), size-len(doc)))
-		}
-		n, err := io.ReadFull(s, doc[len(doc):min(cap(doc), size)])
-		doc = doc[:len(doc)+n]
-		if err != nil {
-			return nil, err
-		}
-	}
-	return doc, nil
-}
 
 // bsonReader reads a BSON file: documents, one behind the other.
 type bsonReader struct {

@@ -164,8 +164,8 @@ func (l *loader) identify(doc Document) (bson.Raw, keyHash, error) {
 
 // passOver counts a bad document, or returns the error that ends the reading.
 func (l *loader) passOver(err error) error {
-	var bad *BadDocument
-	if !l.opts.SkipBad || !errors.As(err, &bad) {
+	bad, ok := errors.AsType[*BadDocument](err)
+	if !l.opts.SkipBad || !ok {
 		return err
 	}
 	l.collection(bad.Collection).tally.Skipped++

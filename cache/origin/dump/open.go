@@ -3,6 +3,7 @@ package dump
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,21 +215,13 @@ func (d *Dump) chooseDatabase(path string, users []string, has func(string) bool
 	case want != "" && has(want):
 		return want, nil
 	case want != "":
-		return "", fmt.Errorf("%s: holds no database %q, but %s", path, want, orNone(users))
+		return "", fmt.Errorf("%s: holds no database %q, but %s", path, want, cmp.Or(strings.Join(users, ", "), "none"))
 	case len(users) == 1:
 		return users[0], nil
 	case len(users) == 0:
 		return "", fmt.Errorf("%s: holds no database but the server's own", path)
 	}
 	return "", fmt.Errorf("%s: holds several databases, name one of %s", path, strings.Join(users, ", "))
-}
-
-// orNone lists names for a message.
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }
 
 // note records something passed over.

@@ -40,8 +40,7 @@ func (l location) below(entry string) location {
 
 // explain puts the location's name for people into a file system's error.
 func (l location) explain(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s %s: %w", at.Op, l.shown, at.Err)
 	}
 	return fmt.Errorf("%s: %w", l.shown, err)
@@ -76,7 +75,8 @@ func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Doc
 			if ctx.Err() != nil {
 				doc, err = Document{}, ctx.Err()
 			}
-			if !yield(doc, err) || err != nil && !passable(err) {
+			_, passable := errors.AsType[*BadDocument](err)
+			if !yield(doc, err) || err != nil && !passable {
 				return
 			}
 		}
@@ -93,10 +93,4 @@ func (s *Source) reader(in *stream) (reader, error) {
 	default:
 		return newJSONReader(in, s.Collections[0]), nil
 	}
-}
-
-// passable reports whether reading can go on after err.
-func passable(err error) bool {
-	var bad *BadDocument
-	return errors.As(err, &bad)
 }

@@ -64,8 +64,8 @@ func storeError(err error) error {
 // queryError is storeError for an operation whose filter or sort comes from outside:
 // what the server says against it is a wrong call, with the reason that it gives.
 func queryError(err error) error {
-	var refused driver.CommandError
-	if !errors.As(err, &refused) || unanswered(err) || hasCode(err, ownCodes) {
+	refused, ok := errors.AsType[driver.CommandError](err)
+	if !ok || unanswered(err) || hasCode(err, ownCodes) {
 		return storeError(err)
 	}
 	return fmt.Errorf("%w: %w", rules.Wrongf("", "", "%.*s", maxReason, printable(refused.Message)), err)
@@ -91,32 +91,23 @@ func unanswered(err error) bool {
 	if driver.IsTimeout(err) || driver.IsNetworkError(err) || hasCode(err, []int{codeNone}) {
 		return true
 	}
-	var server driver.ServerError
-	var unmarshalled driver.MarshalError
-	var invalid driver.InvalidArgumentError
-	return !errors.As(err, &server) && !errors.As(err, &unmarshalled) && !errors.As(err, &invalid) &&
-		!errors.Is(err, xdriver.ErrDocumentTooLarge)
+	_, server := errors.AsType[driver.ServerError](err)
+	_, unmarshalled := errors.AsType[driver.MarshalError](err)
+	_, invalid := errors.AsType[driver.InvalidArgumentError](err)
+	return !server && !unmarshalled && !invalid && !errors.Is(err, xdriver.ErrDocumentTooLarge)
 }
 
 // hasCode reports whether a server's error has one of the codes.
 func hasCode(err error, codes []int) bool {
-	var server driver.ServerError
-	if !errors.As(err, &server) {
-		return false
-	}
-	for _, code := range codes {
-		if server.HasErrorCode(code) {
-			return true
-		}
-	}
-	return false
+	server, ok := errors.AsType[driver.ServerError](err)
+	return ok && slices.ContainsFunc(codes, server.HasErrorCode)
 }
 
 // onlyDuplicates returns the indexes at which a bulk write of so many documents met ids
 // that exist, and whether that was all that went wrong.
 func onlyDuplicates(err error, documents int) (indexes []int, ok bool) {
-	var bulk driver.BulkWriteException
-	if !errors.As(err, &bulk) || bulk.WriteConcernError != nil {
+	bulk, ok := errors.AsType[driver.BulkWriteException](err)
+	if !ok || bulk.WriteConcernError != nil {
 		return nil, false
 	}
 	for _, e := range bulk.WriteErrors {

@@ -75,7 +75,7 @@ func lastOf(docs []bson.Raw) ([]document, error) {
 		var key []byte
 		doc, id, err := raw.WithID(doc)
 		if err == nil {
-			doc, err = raw.IDFirst(doc) // as the server does; the driver takes a first key with $ for an operator
+			doc, err = raw.PutID(doc, id) // in front, as the server does; the driver takes a first key with $ for an operator
 		}
 		if err == nil {
 			key, err = idkey.Of(id)
@@ -90,8 +90,8 @@ func lastOf(docs []bson.Raw) ([]document, error) {
 
 // bulkError says which document was the first that the server refused, and how many were.
 func bulkError(err error, docs []document) error {
-	var bulk driver.BulkWriteException
-	if !errors.As(err, &bulk) || len(bulk.WriteErrors) == 0 {
+	bulk, ok := errors.AsType[driver.BulkWriteException](err)
+	if !ok || len(bulk.WriteErrors) == 0 {
 		return err
 	}
 	first := bulk.WriteErrors[0].Index

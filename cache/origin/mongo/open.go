@@ -153,7 +153,10 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
 	s.records = records{s.client.Database(database, sourceOptions), o.BatchSize}
-	own := s.client.Database(o.ViewsDatabase, viewsOptions())
+	// Readers of views see only what a majority has, or a failover could take back a
+	// generation that they have read, and give its number to another.
+	own := s.client.Database(o.ViewsDatabase, options.Database().SetWriteConcern(durable()).
+		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary()))
 	s.leases = leases{side(own, "lease", o.BatchSize), leasedoc.NewWatch(o.Elapsed), o.Now}
 	s.views = views{
 		db: own, metas: side(own, "meta", o.BatchSize), staged: side(own, "staged", o.BatchSize),
@@ -193,14 +196,6 @@ func (o Options) sourceOptions() (*options.DatabaseOptionsBuilder, error) {
 		return nil, fmt.Errorf("read preference %q: %w", o.ReadPreference, err)
 	}
 	return d.SetReadPreference(preference), nil
-}
-
-// viewsOptions are those of the database with the side collections. Readers see
-// only what a majority has, or a failover could take back a generation that they
-// have read, and give its number to another.
-func viewsOptions() *options.DatabaseOptionsBuilder {
-	return options.Database().SetWriteConcern(durable()).
-		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary())
 }
 
 // Name returns the store's URI without user, password and options.

@@ -45,16 +45,10 @@ type Watch struct {
 	seen map[string]sighting
 }
 
-// version distinguishes one state of a lease from the next.
-type version struct {
-	holder      string
-	token, beat uint64
-	expires     int64 // Unix milliseconds; versions of the program without a beat change it alone
-}
-
-// sighting is a version and when it was first read.
+// sighting is a lease and when it was first read so. Each renewal changes it: those by
+// versions of the program without a beat just Expires.
 type sighting struct {
-	version
+	Doc
 	at time.Duration
 }
 
@@ -76,10 +70,9 @@ func (w *Watch) Check(d Doc, holder string, term time.Duration) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := version{d.Holder, d.Token, d.Beat, d.Expires.UnixMilli()}
 	first, ok := w.seen[d.Name]
-	if !ok || first.version != now {
-		first = sighting{now, w.elapsed()}
+	if !ok || first.Doc != d {
+		first = sighting{d, w.elapsed()}
 		w.seen[d.Name] = first
 	}
 	term = cmp.Or(d.Term, term)
