@@ -78,14 +78,15 @@ func (r Report) charts() map[string]*chart {
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // chart shows values in labelled rows along one axis. Series differ by shape and colour.
-// Its exported names are those that the drawing, a template, uses.
+// The drawing, a template, uses what is exported; places are in pixels.
 type chart struct {
 	Title  string
 	Unit   string // the label of the axis
 	Marks  []mark
-	Rows   []string
-	Series []series
-	log    bool // in powers of ten; otherwise from 0 on
+	Rows   []row
+	Series []string
+	Ticks  []float64 // values that the axis names
+	log    bool      // in powers of ten; otherwise from 0 on
 
 	low, high float64 // the ends of the axis; their exponents if log
 }
@@ -96,38 +97,43 @@ type mark struct {
 	Label string
 }
 
-// series is points of one shape and colour. It has a line of its own in each row.
-type series struct {
-	Name   string
+// row has a point of each series that has a value there.
+type row struct {
+	Label  string
+	Top    int
 	Points []point
 }
 
-// point is the place of a series' shape, in the row of that index. A line shows its range
-// from Low to High.
+// point is a value of a series. A line shows its range from Low to High.
 type point struct {
-	Row           int
+	Series        int
 	At, Low, High float64
 }
 
-// add adds a point to a row of a series, unless it is 0: then it was not measured. The range
-// of low to high is empty where both are 0. add makes rows and series that the chart does
-// not have.
-func (c *chart) add(name, row string, at, low, high float64) {
+// A drawing has these places, and room for four series in a row.
+const (
+	axisLeft, axisRight = 210, 814
+	rowsTop, rowHeight  = 64, 46
+)
+
+// add adds a point to a row, unless it is 0: then it was not measured. The range of low to
+// high is empty where both are 0. add makes rows and series that the chart does not have.
+func (c *chart) add(series, label string, at, low, high float64) {
 	if at <= 0 {
 		return
 	}
-	p := point{slices.Index(c.Rows, row), at, low, high}
-	if p.Row < 0 {
-		p.Row, c.Rows = len(c.Rows), append(c.Rows, row)
+	p := point{slices.Index(c.Series, series), at, low, high}
+	if p.Series < 0 {
+		p.Series, c.Series = len(c.Series), append(c.Series, series)
 	}
 	if high == 0 {
 		p.Low, p.High = at, at
 	}
-	i := slices.IndexFunc(c.Series, func(s series) bool { return s.Name == name })
+	i := slices.IndexFunc(c.Rows, func(r row) bool { return r.Label == label })
 	if i < 0 {
-		i, c.Series = len(c.Series), append(c.Series, series{Name: name})
+		i, c.Rows = len(c.Rows), append(c.Rows, row{Label: label, Top: c.Bottom()})
 	}
-	c.Series[i].Points = append(c.Series[i].Points, p)
+	c.Rows[i].Points = append(c.Rows[i].Points, p)
 }
 
 //go:embed chart.svg
@@ -144,65 +150,46 @@ func (c *chart) svg() (string, error) {
 	return b.String(), err
 }
 
-// span makes the axis reach all values.
+// span makes the axis reach all values, and name powers of ten, or four to eight multiples
+// of a power of two.
 func (c *chart) span() {
 	var values []float64
 	for _, m := range c.Marks {
 		values = append(values, m.At)
 	}
-	for _, s := range c.Series {
-		for _, p := range s.Points {
+	for _, r := range c.Rows {
+		for _, p := range r.Points {
 			values = append(values, p.At, p.Low, p.High)
 		}
 	}
-	c.low, c.high = 0, 1.05*slices.Max(values)
+	c.Ticks = nil
 	if c.log {
 		values = slices.DeleteFunc(values, func(v float64) bool { return v <= 0 })
 		c.low, c.high = math.Floor(math.Log10(slices.Min(values))), math.Ceil(math.Log10(slices.Max(values)))
 		c.high = max(c.high, c.low+1)
-	}
-}
-
-// Ticks returns powers of ten, or four to eight multiples of a power of two.
-func (c *chart) Ticks() (ticks []float64) {
-	if c.log {
 		for e := c.low; e <= c.high; e++ {
-			ticks = append(ticks, math.Pow(10, e))
+			c.Ticks = append(c.Ticks, math.Pow(10, e))
 		}
-		return ticks
+		return
 	}
+	c.low, c.high = 0, 1.05*slices.Max(values)
 	step := math.Exp2(math.Floor(math.Log2(c.high)) - 2)
 	for v := 0.0; v <= c.high; v += step {
-		ticks = append(ticks, v)
+		c.Ticks = append(c.Ticks, v)
 	}
-	return ticks
 }
 
-// The places in a drawing, in pixels.
-
-// The axis begins behind the longest label of a row; the drawing has a width of 860.
-const axisLeft, axisRight = 210, 814
-
-// Top is above the first row and below the legend.
-func (c *chart) Top() int { return 46 + 18*len(c.Series) }
-
-// Height is that of the whole drawing.
+// Height is that of the drawing.
 func (c *chart) Height() int { return c.Bottom() + 46 }
 
 // Bottom is below the last row.
-func (c *chart) Bottom() int { return c.RowTop(len(c.Rows)) }
+func (c *chart) Bottom() int { return rowsTop + rowHeight*len(c.Rows) }
 
-// Legend is the line of a series in the legend.
-func (c *chart) Legend(series int) int { return 42 + 18*series }
+// Legend is the place of a series in the legend.
+func (c *chart) Legend(series int) int { return 21 + 170*series }
 
-// RowTop is above a row.
-func (c *chart) RowTop(row int) int { return c.Top() + row*(9*len(c.Series)+10) }
-
-// RowMiddle is halfway down a row.
-func (c *chart) RowMiddle(row int) int { return (c.RowTop(row) + c.RowTop(row+1)) / 2 }
-
-// Y is the line of a series in a row.
-func (c *chart) Y(row, series int) int { return c.RowTop(row) + 10 + 9*series }
+// Line is the place of a series in a row.
+func (c *chart) Line(series int) int { return 10 + 9*c.Style(series) }
 
 // X is a value's place on the axis. Values at or below 0 are at its beginning.
 func (c *chart) X(v float64) float64 {

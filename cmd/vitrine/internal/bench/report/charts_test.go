@@ -12,20 +12,19 @@ import (
 
 func TestCharts(t *testing.T) {
 	marks := []mark{{At: 3, Label: "three"}}
-	of := func(name string, points ...point) series { return series{Name: name, Points: points} }
 	tests := []struct {
 		name  string
 		chart chart
 		want  []string // in the drawing
 	}{
 		{"from zero", chart{Title: "A <b> & c", Unit: "of it", Marks: marks,
-			Rows: []string{"one", "<script>"}, Series: []series{of("first", point{At: 1, Low: 0.5, High: 2})}},
+			Rows: []row{{Label: "one", Points: []point{{At: 1, Low: 0.5, High: 2}}}, {Label: "<script>"}}, Series: []string{"first"}},
 			[]string{"A &lt;b&gt; &amp; c", ">one<", ">&lt;script&gt;<", ">three<", ">of it<", "<title>1</title></use>", ">0.5<"}},
-		{"in powers of ten", chart{Title: "T", log: true, Rows: []string{"x", "zero"}, Series: []series{
-			of("p50", point{At: 0.05}, point{Row: 1}), of("p99", point{At: 1234, Low: 1234, High: 2000}, point{Row: 1, At: 7})}},
+		{"in powers of ten", chart{Title: "T", log: true, Series: []string{"p50", "p99"}, Rows: []row{
+			{Points: []point{{At: 0.05}, {Series: 1, At: 1234, Low: 1234, High: 2000}}}, {Points: []point{{Series: 1, At: 7}}}}},
 			[]string{">0.01<", ">10,000<", ">p99<", ">1,234<", "color:var(--s0)", "color:var(--s1)"}},
-		{"one value in powers of ten", chart{Title: "T", log: true, Rows: []string{"x"}, Series: []series{of("a", point{At: 10})}}, []string{">10<", ">100<"}},
-		{"more series than colours", chart{Title: "T", Rows: []string{"x"}, Series: slices.Repeat([]series{of("a", point{At: 10})}, 5)}, []string{"color:var(--s3)"}},
+		{"one value in powers of ten", chart{Title: "T", log: true, Rows: []row{{Points: []point{{At: 10}}}}}, []string{">10<", ">100<"}},
+		{"more series than colours", chart{Title: "T", Rows: []row{{Points: []point{{At: 1}}}}, Series: []string{"a", "b", "c", "d", "e"}}, []string{"color:var(--s3)", ">e<"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,11 +55,11 @@ func TestAdd(t *testing.T) {
 	c.add("small", "all", 2, 0, 0)
 	c.add("large", "all", 3, 1, 4)
 	c.add("large", "list", 4, 0, 0)
-	want := []series{
-		{"small", []point{{At: 1, Low: 1, High: 1}, {Row: 1, At: 2, Low: 2, High: 2}}},
-		{"large", []point{{Row: 1, At: 3, Low: 1, High: 4}, {At: 4, Low: 4, High: 4}}},
+	want := []row{
+		{"list", 64, []point{{At: 1, Low: 1, High: 1}, {Series: 1, At: 4, Low: 4, High: 4}}},
+		{"all", 110, []point{{At: 2, Low: 2, High: 2}, {Series: 1, At: 3, Low: 1, High: 4}}},
 	}
-	if !reflect.DeepEqual(c.Series, want) || !slices.Equal(c.Rows, []string{"list", "all"}) {
+	if !reflect.DeepEqual(c.Rows, want) || !slices.Equal(c.Series, []string{"small", "large"}) {
 		t.Errorf("rows %v, series %v", c.Rows, c.Series)
 	}
 }
