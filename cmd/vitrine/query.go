@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/configs"
@@ -35,7 +37,12 @@ func queryCommand() *cobra.Command {
 				return err
 			}
 		}
-		snap, err := loadView(cmd, cfg, name)
+		store, err := openExisting(cmd.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }() // only then: it evaluates what memory does not
+		snap, err := loadView(cmd.Context(), cfg, store, name)
 		if err != nil {
 			return err
 		}
@@ -56,19 +63,15 @@ func queryCommand() *cobra.Command {
 	return cmd
 }
 
-// loadView loads the view with that name from the store.
-func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snapshot, err error) {
-	store, err := openExisting(cmd.Context(), cfg)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+// loadView loads the view with that name into memory, whatever views.mode says: a server
+// whose views stay in the store gives the same rows.
+func loadView(ctx context.Context, cfg configs.Config, store origin.Store, name string) (*view.Snapshot, error) {
 	var known []string
 	for _, def := range viewsOf(cfg) {
 		known = append(known, def.Name)
 		if def.Name == name {
-			snap, err := view.Load(cmd.Context(), view.Options{Store: store, Foreign: readThrough(cfg, store)}, def)
-			if unloaded := (*rules.Error)(nil); errors.As(err, &unloaded) {
+			snap, err := view.Load(ctx, view.Options{Store: store, Foreign: readThrough(cfg, store)}, def)
+			if unloaded := (*rules.Error)(nil); errors.As(err, &unloaded) { // it is worded for clients of a server
 				return nil, fmt.Errorf("view %s was never built: run vitrine materialize", name)
 			}
 			return snap, err
@@ -77,7 +80,8 @@ func loadView(cmd *cobra.Command, cfg configs.Config, name string) (_ *view.Snap
 	return nil, fmt.Errorf("view %s: %w; there are %s", name, rules.ErrNotFound, strings.Join(known, ", "))
 }
 
-// printRows writes each row as relaxed Extended JSON.
+// printRows writes each row as relaxed Extended JSON, without the fields that this program
+// adds for itself.
 func printRows(cmd *cobra.Command, rows iter.Seq2[index.Row, error]) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	var line []byte
