@@ -74,6 +74,7 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	if err != nil {
 		return err
 	}
+	// Steps go to standard error, so that a report can be redirected to a file.
 	f.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Now().Format(time.TimeOnly), step) }
 	measured, err := bench.Run(cmd.Context(), f.Options)
 	if f.json { // also beside an error

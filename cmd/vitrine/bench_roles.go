@@ -50,7 +50,7 @@ func undisturbed(cfg configs.Config) configs.Config {
 func benchServe(ctx context.Context, cfg configs.Config, logged bool) (err error) {
 	log := discard()
 	if cfg.Log.Requests = logged; logged {
-		log = slog.New(slog.NewTextHandler(io.Discard, nil))
+		log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what formatting costs counts, the writing does not
 	}
 	public, _, err := listen(cfg)
 	if err != nil {
@@ -69,6 +69,7 @@ func benchServe(ctx context.Context, cfg configs.Config, logged bool) (err error
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	// The service has the store, not the circuit before it: it must not fail with requests.
 	service := process.NewServing(ctx, process.Options{
 		Addr: public.Addr().String(), Views: p.views, Store: store,
 		Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },

@@ -85,7 +85,7 @@ func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 			fmt.Fprintf(w, "damaged: %s: %d more\n", p.Name, more)
 		}
 	}
-	slices.Sort(advice)
+	slices.Sort(advice) // parts with the same damage have the same advice: it is given once
 	for _, text := range slices.Compact(advice) {
 		fmt.Fprintln(w, text)
 	}

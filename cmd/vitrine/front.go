@@ -86,7 +86,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		Optional: cfg.Views.Optional,
 		Logger:   log, AccessLog: cfg.Log.Requests,
 	}
-	if p.citations != nil {
+	if p.citations != nil { // a nil client in the interface would not be nil
 		o.Citations = p.citations
 	}
 	return o, nil
@@ -105,7 +105,9 @@ func listOptions(cfg configs.Lists, rules *cite.Rules) proxylists.Options {
 	return o
 }
 
-// adminHosts returns the names by which clients may address the operator's listener.
+// adminHosts returns the names by which clients may address the operator's listener, beside
+// addresses and localhost, which it always accepts: others may be a page's that had its name
+// resolved to this machine.
 func adminHosts(cfg configs.Admin) []string {
 	host, _, err := net.SplitHostPort(cfg.Listen)
 	if err != nil || host == "" {

@@ -40,7 +40,7 @@ func materializeCommand() *cobra.Command {
 
 // runMaterialize builds the views and prints the outcomes of their jobs.
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) (err error) {
-	progress := rowProgress(cmd.ErrOrStderr())
+	progress := rowProgress(cmd.ErrOrStderr()) // before the log hides whether that is a terminal
 	log, _ := detachLog(cmd, cfg.Log) // a log that is not read must not delay processes that wait for the lease
 	warnOfVisible(cmd, log)
 	store, err := openExisting(cmd.Context(), cfg)
@@ -112,7 +112,7 @@ func rowProgress(w io.Writer) func(materialize.Progress) {
 		if shown != p.View {
 			shown, bar = p.View, newBar(w, int64(max(p.Total, -1)), p.View, progressbar.OptionShowCount())
 		}
-		if p.Scanned > bar.GetMax() {
+		if p.Scanned > bar.GetMax() { // the total is that of the run before
 			bar.ChangeMax(p.Scanned)
 		}
 		_ = bar.Set(p.Scanned)

@@ -55,6 +55,8 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 	}
 	_, faults := rules.WithOsiris(stored.Render)
 	stored.Warnings = append(stored.Warnings, osiris.Faults(faults)...)
+	// Faults of templates were found apart from those of other records: of one record they
+	// belong together.
 	slices.SortStableFunc(stored.Warnings, func(a, b osiris.Warning) int {
 		return cmp.Or(cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.ID, b.ID))
 	})

@@ -48,9 +48,11 @@ func serveCommand() *cobra.Command {
 				return err
 			}
 			log, stderr := detachLog(cmd, cfg.Log)
-			cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil))
+			cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil)) // the tour must not wait for a reader either
 			slog.SetDefault(log) // for libraries
 			warnOfVisible(cmd, log)
+			// Started before anything is opened: also a store that does not open must not keep the
+			// process after a signal.
 			defer enforceShutdown(cmd.Context(), cfg.Shutdown, log, func(code int) {
 				flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 				os.Exit(code)

@@ -63,6 +63,7 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 	switch {
 	case asked != nil:
 		return nil, nil, fmt.Errorf("%w, and the admin listener of a server reports nothing: %w", err, asked)
+	// The port may be that of any server on this machine: its views say nothing of this store.
 	case store == nil || store.Name != name:
 		return nil, nil, fmt.Errorf("%w, and the server at %s serves another store", err, cfg.Admin.Listen)
 	}

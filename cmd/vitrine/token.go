@@ -23,6 +23,8 @@ func tokenCommand() *cobra.Command {
     http://localhost:8080/api/all-activities?page=my-activities`,
 	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		session := cfg.Auth.Session
+		// An empty --secret is refused, not replaced: a script whose variable is unset must not
+		// get a token that this configuration accepts.
 		if !cmd.Flags().Changed("secret") {
 			secret = session.JWTSecret.Reveal()
 		}
