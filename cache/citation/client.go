@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -75,9 +76,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Client queries the index. Close it when done.
+// Client queries the index, and nothing else outside. Close it when done.
 type Client struct {
-	fetch     *fetcher
+	base      *url.URL
+	http      *http.Client
+	pace      *pace
+	maxBytes  int64 // of a page
 	profiles  *store[Profile]
 	documents *store[Document]
 }
@@ -93,11 +97,15 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("citation: base URL %q: want http(s)://host with at most a path", base.Redacted())
 	}
 	o = o.withDefaults()
-	return &Client{
-		fetch:     newFetcher(base, o),
+	c := &Client{
+		base:      base,
+		pace:      &pace{interval: o.MinInterval, backoff: o.Backoff, now: o.Now, wait: o.Wait},
+		maxBytes:  o.MaxBytes,
 		profiles:  newStore[Profile](o),
 		documents: newStore[Document](o),
-	}, nil
+	}
+	c.http = &http.Client{CheckRedirect: c.redirect, Transport: newTransport(o.Timeout)}
+	return c, nil
 }
 
 // Close cancels running requests and waits for them. Later calls return kept answers or
@@ -105,7 +113,7 @@ func New(o Options) (*Client, error) {
 func (c *Client) Close() {
 	c.profiles.close()
 	c.documents.close()
-	c.fetch.close()
+	c.http.CloseIdleConnections()
 }
 
 // Profile returns the profile of a user of the index. It is at most Lifetime old, or
@@ -142,7 +150,7 @@ func (c *Client) Document(ctx context.Context, user, doc string) (Document, erro
 func ask[V any](ctx context.Context, c *Client, s *store[V], key, query string, parse func(context.Context, *goquery.Document) (V, error)) (V, error) {
 	return s.get(ctx, key, func(ctx context.Context) (answer V, err error) {
 		user, _, _ := strings.Cut(key, ":")
-		page, err := c.fetch.page(ctx, query, c.Knows(user))
+		page, err := c.page(ctx, query, c.Knows(user))
 		if err != nil {
 			return answer, err
 		}

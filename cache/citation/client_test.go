@@ -177,9 +177,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
-	fetch := newFetcher(nil, Options{}.withDefaults())
-	defer fetch.close()
-	if transport := fetch.client.Transport.(*http.Transport); transport.Proxy != nil {
+	if transport := newTransport(time.Second); transport.Proxy != nil {
 		t.Error("the transport asks for a proxy")
 	}
 }
@@ -339,8 +337,8 @@ func TestRefusalWhileWaiting(t *testing.T) {
 	if _, err := client.Profile(t.Context(), "first"); err != nil {
 		t.Fatal(err)
 	}
-	client.fetch.pace.wait = func(ctx context.Context, d time.Duration) error {
-		client.fetch.pace.observe(true, 0)
+	client.pace.wait = func(ctx context.Context, d time.Duration) error {
+		client.pace.observe(true, 0)
 		return clock.wait(ctx, d)
 	}
 	if _, err := client.Profile(t.Context(), "second"); !errors.Is(err, ErrBlocked) {
@@ -373,8 +371,8 @@ func TestMadeUpUsers(t *testing.T) {
 	if _, err := client.Profile(t.Context(), "real"); err != nil {
 		t.Fatal(err)
 	}
-	clock.forward(24 * time.Hour)                                                      // the default of Lifetime
-	client.fetch.pace.wait = func(context.Context, time.Duration) error { return nil } // time stands still
+	clock.forward(24 * time.Hour)                                                // the default of Lifetime
+	client.pace.wait = func(context.Context, time.Duration) error { return nil } // time stands still
 	var refused error
 	for i := 0; refused == nil; i++ {
 		_, refused = client.Profile(t.Context(), fmt.Sprint("madeup", i))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -24,38 +23,22 @@ const (
 	maxRetryAfter = 24 * time.Hour
 )
 
-// fetcher gets pages from the index and from nowhere else.
-type fetcher struct {
-	base     *url.URL
-	client   *http.Client
-	pace     *pace
-	maxBytes int64
-}
-
-func newFetcher(base *url.URL, o Options) *fetcher {
-	f := &fetcher{
-		base:     base,
-		pace:     &pace{interval: o.MinInterval, backoff: o.Backoff, now: o.Now, wait: o.Wait},
-		maxBytes: o.MaxBytes,
-	}
-	f.client = &http.Client{CheckRedirect: f.redirect, Transport: &http.Transport{ // Proxy stays nil: the environment's is ignored
-		TLSHandshakeTimeout:    o.Timeout,
+// newTransport returns a transport that takes no proxy from the environment.
+func newTransport(timeout time.Duration) *http.Transport {
+	return &http.Transport{
+		TLSHandshakeTimeout:    timeout,
 		MaxResponseHeaderBytes: 64 << 10,
 		MaxConnsPerHost:        2,
 		IdleConnTimeout:        time.Minute,
 		ForceAttemptHTTP2:      true,
-	}}
-	return f
+	}
 }
-
-// close closes idle connections.
-func (f *fetcher) close() { f.client.CloseIdleConnections() }
 
 // redirect follows redirects within the index only. A redirect elsewhere asks for
 // consent, a log-in or a captcha, so it is a refusal.
-func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
-	same := strings.EqualFold(r.URL.Host, f.base.Host) && r.URL.User == nil &&
-		(r.URL.Scheme == f.base.Scheme || r.URL.Scheme == "https")
+func (c *Client) redirect(r *http.Request, via []*http.Request) error {
+	same := strings.EqualFold(r.URL.Host, c.base.Host) && r.URL.User == nil &&
+		(r.URL.Scheme == c.base.Scheme || r.URL.Scheme == "https")
 	switch {
 	case !same:
 		return fmt.Errorf("%w: redirected to %s", ErrBlocked, r.URL.Host)
@@ -64,7 +47,7 @@ func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 	}
 	// A redirect is one more request at the index's pace. Without a turn for it the
 	// query has failed, not merely been postponed: hence no errUnasked.
-	if err := f.pace.turn(r.Context(), true); err != nil {
+	if err := c.pace.turn(r.Context(), true); err != nil {
 		return fmt.Errorf("%w: redirected: %s", ErrUnavailable, err)
 	}
 	return nil
@@ -72,18 +55,18 @@ func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 
 // page fetches and parses the page for a query string. It does not escape the query: its
 // parts have passed check. known says that the index has answered for this user before.
-func (f *fetcher) page(ctx context.Context, query string, known bool) (*goquery.Document, error) {
-	if err := f.pace.turn(ctx, known); err != nil {
+func (c *Client) page(ctx context.Context, query string, known bool) (*goquery.Document, error) {
+	if err := c.pace.turn(ctx, known); err != nil {
 		return nil, err
 	}
-	page, after, err := f.request(ctx, query)
-	f.pace.observe(errors.Is(err, ErrBlocked), after)
+	page, after, err := c.request(ctx, query)
+	c.pace.observe(errors.Is(err, ErrBlocked), after)
 	return page, err
 }
 
 // request is page without its pace; after is the response's Retry-After.
-func (f *fetcher) request(ctx context.Context, query string) (page *goquery.Document, after time.Duration, err error) {
-	u := *f.base
+func (c *Client) request(ctx context.Context, query string) (page *goquery.Document, after time.Duration, err error) {
+	u := *c.base
 	u.Path, u.RawPath, u.RawQuery = strings.TrimSuffix(u.Path, "/")+"/citations", "", query
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -93,7 +76,7 @@ func (f *fetcher) request(ctx context.Context, query string) (page *goquery.Docu
 	r.Header.Set("Accept", "text/html")
 	r.Header.Set("Accept-Language", "de")
 
-	answer, err := f.client.Do(r)
+	answer, err := c.http.Do(r)
 	if err != nil {
 		if errors.Is(err, rules.ErrUnavailable) { // from redirect
 			return nil, 0, err
@@ -104,7 +87,7 @@ func (f *fetcher) request(ctx context.Context, query string) (page *goquery.Docu
 	if err := statusError(answer.StatusCode); err != nil {
 		return nil, retryAfter(answer.Header), fmt.Errorf("%w: status %d", err, answer.StatusCode)
 	}
-	page, err = f.read(answer)
+	page, err = c.read(answer)
 	return page, 0, err
 }
 
@@ -131,13 +114,13 @@ func retryAfter(h http.Header) time.Duration {
 }
 
 // read parses a page of bounded size.
-func (f *fetcher) read(answer *http.Response) (*goquery.Document, error) {
-	body, err := io.ReadAll(io.LimitReader(answer.Body, f.maxBytes+1))
+func (c *Client) read(answer *http.Response) (*goquery.Document, error) {
+	body, err := io.ReadAll(io.LimitReader(answer.Body, c.maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: read page: %w", ErrUnavailable, err)
 	}
-	if int64(len(body)) > f.maxBytes {
-		return nil, fmt.Errorf("%w: page larger than %d bytes", ErrUnavailable, f.maxBytes)
+	if int64(len(body)) > c.maxBytes {
+		return nil, fmt.Errorf("%w: page larger than %d bytes", ErrUnavailable, c.maxBytes)
 	}
 	page, err := parsePage(answer.Request.Context(), body, answer.Header.Get("Content-Type"))
 	if err != nil {
