@@ -47,42 +47,33 @@ type Level struct {
 }
 
 // Take takes a drop, if there is one: where Wait is not 0 there was none.
-func (b *Limiter) Take(client netip.Prefix, now time.Time) Level {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	full := b.full.Get(client)
-	if full == nil {
-		full = b.full.Put(client, now)
-	}
-	if full.Before(now) {
-		*full = now
-	}
-	drawn := full.Add(b.every)
-	if room := time.Duration(b.size) * b.every; drawn.Sub(now) > room {
-		return Level{Wait: drawn.Sub(now) - room, Full: full.Sub(now)}
-	}
-	*full = drawn
-	return b.level(drawn.Sub(now))
-}
+func (b *Limiter) Take(client netip.Prefix, now time.Time) Level { return b.level(client, now, true) }
 
 // Look is Take without taking: Wait says whether there is a drop.
-func (b *Limiter) Look(client netip.Prefix, now time.Time) Level {
+func (b *Limiter) Look(client netip.Prefix, now time.Time) Level { return b.level(client, now, false) }
+
+func (b *Limiter) level(client netip.Prefix, now time.Time, take bool) Level {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	full := b.full.Peek(client)
-	if full == nil {
-		return Level{Left: b.size}
+	look := b.full.Peek
+	if take {
+		look = b.full.Get // keeps a client in memory, also one that has to wait
 	}
-	l := b.level(max(full.Sub(now), 0))
-	if l.Left == 0 {
-		l.Wait = l.Full - time.Duration(b.size-1)*b.every
+	full, until := look(client), time.Duration(0)
+	if full != nil {
+		until = max(full.Sub(now), 0)
 	}
-	return l
-}
-
-// level is that of a bucket which is full after so long.
-func (b *Limiter) level(full time.Duration) Level {
-	return Level{Left: b.size - int((full+b.every-1)/b.every), Full: full}
+	if wait := until - time.Duration(b.size-1)*b.every; wait > 0 {
+		return Level{Wait: wait, Full: until}
+	}
+	if take {
+		until += b.every
+		if full == nil {
+			full = b.full.Put(client, now)
+		}
+		*full = now.Add(until)
+	}
+	return Level{Left: b.size - int((until+b.every-1)/b.every), Full: until}
 }
 
 // The header fields of draft-ietf-httpapi-ratelimit-headers.

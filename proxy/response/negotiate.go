@@ -16,6 +16,9 @@ func negotiate(accept string, offer []result.Coding) result.Coding {
 		if !named {
 			w, _ = weightOf(accept, "*")
 		}
+		if w == 1 {
+			return coding // nothing weighs more; most clients end here
+		}
 		if w > bestWeight {
 			best, bestWeight = coding, w
 		}
