@@ -100,10 +100,10 @@ var forms = map[string]struct {
 }{
 	"address":  {"HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress},
 	"base":     {"a web address such as https://data.example.org without a slash at its end", isBase},
-	"link":     {"none, or a web address or a path from the root with {id} in it", isLink},
+	"link":     {"none, or a web address or a path from the root with {id} in it", func(text string) bool { return text == "none" || isPlace(text, "{id}") }},
 	"network":  {"an IP address or a network such as 10.0.0.0/8", isNetwork},
 	"origin":   {"an origin such as https://www.example.org without a path, or *", isOrigin},
-	"pager":    {"a web address or a path from the root with {page} in it", isPager},
+	"pager":    {"a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }},
 	"path":     {"a dotted path such as catalog.topics", isPath},
 	"template": {"a web address with {id} in it", isTemplate},
 	// A name of a header or cookie (RFC 9110: 5.6.2, token).
@@ -144,10 +144,6 @@ func isBase(text string) bool {
 	u, ok := webAddress(text)
 	return ok && text == u.Scheme+"://"+u.Host+u.EscapedPath() && !strings.HasSuffix(text, "/")
 }
-
-func isLink(text string) bool { return text == "none" || isPlace(text, "{id}") }
-
-func isPager(text string) bool { return isPlace(text, "{page}") }
 
 // isPlace accepts the template of a link in a page: a web address, or a path from the root
 // of the page's site.
