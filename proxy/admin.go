@@ -28,12 +28,13 @@ func (s *Server) newAdmin(o AdminOptions) *fiber.App {
 		}
 		return s.fail(c, err)
 	})
+	// Fiber calls what is installed first: the guards stand before all that they guard.
 	app.Use(guardAdmin(o))
 	if token := auth.NewKey(o.Token); token.Set() {
 		app.Use(s.bearer(token))
 	}
 	app.Get("/debug/pprof/cmdline", func(*fiber.Ctx) error { return fiber.ErrNotFound }) // it may hold the store's password
-	s.recordings(app)
+	s.recordings(app)                                                                    // before pprof, whose own recordings they replace
 	app.Use(pprof.New())
 	app.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
 	app.Get("/admin/views", s.adminViews)

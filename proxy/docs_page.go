@@ -40,6 +40,7 @@ func (s *Server) describe() {
 		if s.settingsOf(c).lists.Enabled() && c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {
 			return s.list(c)
 		}
+		// One address for programs and people: caches must keep both answers.
 		c.Append(fiber.HeaderVary, fiber.HeaderAccept)
 		c.Set(fiber.HeaderLink, `<openapi.json>; rel="service-desc", <docs>; rel="service-doc"`)
 		if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextHTML) == fiber.MIMETextHTML {

@@ -30,7 +30,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	defer s.metrics.inFlight.Dec()
 	set := s.settings.Load()
 	c.Context().SetUserValue(settingsKey{}, set)
-	s.setHeaders(c)
+	s.setHeaders(c) // before anything can fail: errors have an id, too
 	err := s.measured(c)
 	if err == nil {
 		err = checkHead(c)
@@ -121,6 +121,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		s.log.Log(c.UserContext(), level, "request failed", "id", idOf(c), "path", strings.Clone(query.Printable(s.settingsOf(c).auth.Path(c.Path()))),
 			"status", p.status, "error", err.Error())
 	}
+	// A handler may have begun its answer before it failed: nothing of that goes out.
 	c.Response().ResetBody()
 	for _, name := range ofAnswers {
 		c.Response().Header.Del(name)

@@ -59,6 +59,8 @@ func classify(err error) problem {
 		}
 		return otherwise
 	}
+	// An error may be of several kinds, and the first that matches counts: work that ended
+	// because its client has gone is unavailable, too, and must not be logged as a failure.
 	switch {
 	case errors.As(err, &own):
 		return own

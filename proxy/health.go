@@ -35,6 +35,8 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	case !s.options.Views.Ready():
 		return notReady(c, fmt.Sprintf("Loading %s.", strings.Join(s.unloaded(), ", ")))
 	}
+	// A 503 would take away every instance at once when the store fails, and with them the
+	// answers that they can still give.
 	views, msg := s.degraded()
 	if len(views) == 0 {
 		return s.healthz(c)

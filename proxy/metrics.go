@@ -110,7 +110,7 @@ func (m *Metrics) JobDue(view string, in time.Duration) { m.jobDue.Store(view, t
 // none due.
 func (m *Metrics) Leading(leads bool) {
 	m.leading.Set(truth(leads))
-	m.jobDue.Clear()
+	m.jobDue.Clear() // the leader reports them anew
 }
 
 // classes are the labels of statuses by their first digit.

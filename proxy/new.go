@@ -49,6 +49,7 @@ func New(o Options) (*Server, error) {
 		s.Close()
 		return nil, err
 	}
+	// The settings are looked up for each snapshot: those adopted meanwhile prepare it.
 	o.Views.Prepare(func(ctx context.Context, next *view.Snapshot) (shown func()) {
 		return s.settings.Load().response.Prepare(ctx, next)
 	})

@@ -23,6 +23,7 @@ func (s *Server) routes(first *settings) {
 	s.app.Get("/healthz", s.healthz)
 	s.app.Get("/readyz", s.readyz)
 	s.describe()
+	// What comes before is not limited: balancers ask often, and the description is made once.
 	if s.rate != nil {
 		limit := func(c *fiber.Ctx) error { return s.settingsOf(c).limit(c) }
 		s.app.Use("/api", limit)
@@ -93,6 +94,8 @@ func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
 // answer is the handler of a resource: it admits the caller and has the plan answered.
 func (s *Server) answer(path string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
+		// A caller who is refused learns nothing of the resource: the caller is admitted before a
+		// parameter is read.
 		set := s.settingsOf(c)
 		key := set.auth.KeyOf(path)
 		caller, err := set.auth.Admit(c, key)

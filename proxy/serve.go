@@ -35,6 +35,7 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	<-ctx.Done()
 
 	s.drain()
+	// The operator's app is the last: its metrics show how the public one ends.
 	var all error
 	for _, app := range served {
 		all = errors.Join(all, s.shutDown(app))
@@ -122,6 +123,7 @@ func (s *Server) drain() {
 // taken its answer by then is cut off, which is no fault of the server's.
 func (s *Server) shutDown(v *serving) error {
 	addr := v.Addr().String()
+	// A listener that has failed by itself says why; once Close was called it only says so.
 	select {
 	case err := <-v.ended:
 		return fmt.Errorf("proxy: serve %s: %w", addr, err)

@@ -38,6 +38,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		return nil, err
 	}
 	vary := o.Auth.Vary()
+	// Where all callers are alike, a page of another site learns no more than any caller.
 	if set.cors == nil && len(vary) == 0 {
 		set.cors = openCORS
 	}
@@ -85,6 +86,8 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 func (s *Server) Adopt(o Options) error {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
+	// The generation becomes part of the keys of plans and answers: those of the settings
+	// before are not found any more, and nothing has to be dropped.
 	next, err := s.newSettings(o, s.settings.Load().generation+1, s.options.Now())
 	if err != nil {
 		return err

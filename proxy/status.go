@@ -14,6 +14,7 @@ type ViewStatus struct {
 	Epoch      string     `json:"epoch"`
 	Rows       int        `json:"rows"`
 	Published  *time.Time `json:"published"` // when the generation was committed; nil: never
+	// ServedView is nil in what the store alone reports.
 	*ServedView
 	Job JobStatus `json:"job"`
 }
