@@ -41,7 +41,7 @@ func materializeCommand() *cobra.Command {
 // runMaterialize builds the views and prints the outcomes of their jobs.
 func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Request) (err error) {
 	progress := rowProgress(cmd.ErrOrStderr()) // before the log hides whether that is a terminal
-	log, _ := detachLog(cmd, cfg.Log) // a log that is not read must not delay processes that wait for the lease
+	log, _ := detachLog(cmd, cfg.Log)          // a log that is not read must not delay processes that wait for the lease
 	warnOfVisible(cmd, log)
 	store, err := openExisting(cmd.Context(), cfg)
 	if errors.Is(err, origin.ErrLocked) {

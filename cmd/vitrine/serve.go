@@ -49,7 +49,7 @@ func serveCommand() *cobra.Command {
 			}
 			log, stderr := detachLog(cmd, cfg.Log)
 			cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil)) // the tour must not wait for a reader either
-			slog.SetDefault(log) // for libraries
+			slog.SetDefault(log)                             // for libraries
 			warnOfVisible(cmd, log)
 			// Started before anything is opened: also a store that does not open must not keep the
 			// process after a signal.
