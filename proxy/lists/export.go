@@ -20,13 +20,12 @@ const itemBytes = 400
 // write appends an item to dst.
 type write = func(dst []byte, it *item) []byte
 
-// exported is the body of an export: its items one after the other, between two texts.
-func (l *listing) exported(ctx context.Context, head, between, tail string, write write) (*response.Body, error) {
-	return l.exportedBy(ctx, head, between, tail, func() func([]byte, *item) []byte { return write })
-}
+// shared returns a func for exported, where goroutines may share what appends items.
+func shared(one write) func() write { return func() write { return one } }
 
-// exportedBy is exported with a func to append items for each of several goroutines.
-func (l *listing) exportedBy(ctx context.Context, head, between, tail string, writer func() write) (*response.Body, error) {
+// exported is the body of an export: its items one after the other, between two texts.
+// Each call of writer returns what appends items for one goroutine.
+func (l *listing) exported(ctx context.Context, head, between, tail string, writer func() write) (*response.Body, error) {
 	if _, err := l.heading(ctx); err != nil {
 		return nil, err
 	}
@@ -37,10 +36,10 @@ func (l *listing) exportedBy(ctx context.Context, head, between, tail string, wr
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
 	around := response.Around(count, []byte(head), between, []byte(tail))
-	body := response.JoinCostly(around, l.entries(ctx), func() func([]byte, entry) []byte {
-		it, write := &item{}, writer()
+	body := response.JoinCostly(around, entries(ctx, l), func() func([]byte, entry) []byte {
+		it, rules, write := &item{}, l.lists.cite[l.view], writer()
 		return func(dst []byte, e entry) []byte {
-			l.read(e, it)
+			it.read(e, rules)
 			return write(dst, it)
 		}
 	})
@@ -52,15 +51,15 @@ func (l *listing) exportedBy(ctx context.Context, head, between, tail string, wr
 
 func (l *listing) bibTeX(ctx context.Context) (*response.Body, error) {
 	latex := l.q.Flag(params.LaTeX)
-	return l.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) })
+	return l.exported(ctx, "", "\n", "", shared(func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) }))
 }
 
 func (l *listing) ris(ctx context.Context) (*response.Body, error) {
-	return l.exported(ctx, "", "\r\n", "", func(dst []byte, it *item) []byte { return cite.AppendRIS(dst, &it.Item) })
+	return l.exported(ctx, "", "\r\n", "", shared(func(dst []byte, it *item) []byte { return cite.AppendRIS(dst, &it.Item) }))
 }
 
 func (l *listing) csl(ctx context.Context) (*response.Body, error) {
-	return l.exported(ctx, "[", ",\n", "]\n", func(dst []byte, it *item) []byte { return cite.AppendCSL(dst, &it.Item) })
+	return l.exported(ctx, "[", ",\n", "]\n", shared(func(dst []byte, it *item) []byte { return cite.AppendCSL(dst, &it.Item) }))
 }
 
 // jsonLD is the data of an item, or of a list as an ItemList.
@@ -70,16 +69,16 @@ func (l *listing) jsonLD(ctx context.Context) (*response.Body, error) {
 		return nil, err
 	}
 	if l.kind == items {
-		return l.exported(ctx, schema, "", "}\n", func(dst []byte, it *item) []byte {
+		return l.exported(ctx, schema, "", "}\n", shared(func(dst []byte, it *item) []byte {
 			data := cite.AppendJSONLD(nil, &it.Item, l.links)
 			return append(append(dst, ','), data[1:len(data)-1]...)
-		})
+		}))
 	}
 	count, _, err := l.Size(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return l.exported(ctx, listHead(title, count), ",\n", "]}\n", l.appendListItem)
+	return l.exported(ctx, listHead(title, count), ",\n", "]}\n", shared(l.appendListItem))
 }
 
 // schema begins a document of schema.org.
@@ -132,7 +131,7 @@ func (l *listing) csv(ctx context.Context) (*response.Body, error) {
 		names[i] = c.name
 	}
 	head := newTable().append([]byte("\ufeff"), names)
-	return l.exportedBy(ctx, string(head), "", "", func() write {
+	return l.exported(ctx, string(head), "", "", func() write {
 		cells, t := make([]string, len(columns)), newTable()
 		return func(dst []byte, it *item) []byte {
 			for i, c := range columns {

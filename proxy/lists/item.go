@@ -35,19 +35,19 @@ type item struct {
 // title is the title of an item as plain text; what else it is called by, without one.
 func (it *item) title() string { return cmp.Or(it.Text(), it.Name, it.ID) }
 
-// read reads an entry.
-func (l *listing) read(e entry, it *item) {
+// read reads an entry by mapping rules.
+func (it *item) read(e entry, rules *cite.Rules) {
 	it.entry = e
-	l.lists.cite[l.view].Read(e.row, &it.Item)
+	rules.Read(e.row, &it.Item)
 }
 
 // items yields the items of the listing's page. It reuses one item for all of them.
 func (l *listing) items(ctx context.Context) iter.Seq2[*item, error] {
 	return func(yield func(*item, error) bool) {
-		it := &item{}
-		for e, err := range l.entries(ctx) {
+		it, rules := &item{}, l.lists.cite[l.view]
+		for e, err := range entries(ctx, l) {
 			if err == nil {
-				l.read(e, it)
+				it.read(e, rules)
 			}
 			if !yield(it, err) {
 				return
@@ -56,8 +56,8 @@ func (l *listing) items(ctx context.Context) iter.Seq2[*item, error] {
 	}
 }
 
-// entries yields the entries of the listing's page.
-func (l *listing) entries(ctx context.Context) iter.Seq2[entry, error] {
+// entries yields the entries of a listing's page.
+func entries(ctx context.Context, l *listing) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		number, limit := l.q.Number(params.Page), l.q.Number(params.Limit)
 		if limit == 0 && number > 1 {
