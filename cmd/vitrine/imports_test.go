@@ -36,7 +36,7 @@ var mayImport = map[string]string{
 	"cache/view/index": "cache/fair rules",
 	"rules":            "",
 	"rules/access":     "rules/raw",
-	"rules/cite":       "rules/doi rules/ejson rules/mark rules/markup rules/raw rules/yamlfile",
+	"rules/cite":       "rules/doi rules/ejson rules/fold rules/mark rules/markup rules/raw rules/yamlfile",
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
 	"rules/doi":        "",
 	"rules/ejson":      "rules/raw",

@@ -3,11 +3,12 @@ package cite
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/text/unicode/norm"
+
+	"vitrine/rules/fold"
 )
 
 // unremarkable are the words that a citation key skips in a title.
@@ -87,11 +88,6 @@ func appendASCII(dst []byte, s, joiners string) (_ []byte, rest string) {
 	return dst, ""
 }
 
-// undecomposed are Latin letters that do not decompose.
-var undecomposed = map[rune]string{
-	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ŧ': "t",
-}
-
 // appendLatin appends a letter beyond ASCII, which is s, in letters of ASCII.
 func appendLatin(dst []byte, r rune, s string) []byte {
 	if base := norm.NFKD.PropertiesString(s).Decomposition(); len(base) > 0 && base[0] < utf8.RuneSelf {
@@ -100,5 +96,5 @@ func appendLatin(dst []byte, r rune, s string) []byte {
 		}
 		return dst
 	}
-	return append(dst, undecomposed[unicode.ToLower(r)]...)
+	return append(dst, fold.Latin(r)...)
 }

@@ -62,11 +62,14 @@ func classOf(r rune) class {
 	return separator
 }
 
-// special are letters that do not decompose, in lower case, with what they are folded to.
-var special = map[rune]string{
-	'ß': "ss", 'æ': "a", 'œ': "o", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ŧ': "t",
-	'ς': "σ",
+// latin are Latin letters that do not decompose, in lower case.
+var latin = map[rune]string{
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ŧ': "t",
 }
+
+// Latin returns a Latin letter beyond ASCII that does not decompose in small letters of
+// ASCII, such as ss for ß; "" for all other characters.
+func Latin(r rune) string { return latin[unicode.ToLower(r)] }
 
 // appendFolded appends a letter to a part, which stands at the end of dst. It drops an e
 // behind a, o or u.
@@ -80,9 +83,11 @@ func appendFolded(dst, part []byte, r rune) []byte {
 		}
 		return append(dst, byte(r))
 	}
-	r = unicode.ToLower(r)
-	if folded, ok := special[r]; ok {
-		return append(dst, folded...)
+	if letters := Latin(r); letters != "" {
+		return append(dst, strings.TrimSuffix(letters, "e")...) // it is behind a or o
+	}
+	if r = unicode.ToLower(r); r == 'ς' {
+		r = 'σ'
 	}
 	return utf8.AppendRune(dst, r)
 }
