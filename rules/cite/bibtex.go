@@ -3,6 +3,7 @@ package cite
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -22,8 +23,7 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	if names.container == "howpublished" && container == "" {
 		event, container = "", it.Event
 	}
-	b.field(names.container, container)
-	b.field("eventtitle", event)
+	b.fields(names.container, container, "eventtitle", event)
 	if it.Date.Year > 0 {
 		b.open("year")
 		b.dst = strconv.AppendInt(b.dst, int64(it.Date.Year), 10)
@@ -32,23 +32,13 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	if it.Date.Month > 0 {
 		b.dst = append(append(append(b.dst, "  month = "...), bibtexMonths[it.Date.Month-1]...), ",\n"...)
 	}
-	b.field("series", it.Series)
-	b.field("volume", it.Volume)
-	b.field("number", it.Issue)
+	b.fields("series", it.Series, "volume", it.Volume, "number", it.Issue)
 	b.pages(it.Pages)
-	b.field(names.publisher, it.Publisher)
-	b.field("address", it.Place)
-	b.field("edition", it.Edition)
-	b.field("type", it.Degree)
-	b.field("version", it.Version)
+	b.fields(names.publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
 	b.verbatim("doi", it.DOI)
 	b.verbatim("url", it.URL)
 	isbn, _, _ := strings.Cut(it.ISBN, ", ") // biber knows one
-	b.field("isbn", isbn)
-	b.field("issn", it.ISSN)
-	b.field("pmid", it.PMID)
-	b.field("language", it.Language)
-	b.field("abstract", it.Abstract)
+	b.fields("isbn", isbn, "issn", it.ISSN, "pmid", it.PMID, "language", it.Language, "abstract", it.Abstract)
 	return append(b.dst, "}\n"...)
 }
 
@@ -80,14 +70,16 @@ func (b *bibtex) open(name string) {
 // close ends a field.
 func (b *bibtex) close() { b.dst = append(b.dst, "},\n"...) }
 
-// field writes a field of text unless it is empty or has no name.
-func (b *bibtex) field(name, value string) {
-	if name == "" || value == "" {
-		return
+// fields writes fields of text, given as names and values. What is empty or has no name is
+// left out.
+func (b *bibtex) fields(pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i] != "" && pairs[i+1] != "" {
+			b.open(pairs[i])
+			b.text(pairs[i+1])
+			b.close()
+		}
 	}
-	b.open(name)
-	b.text(value)
-	b.close()
 }
 
 // inURL escapes what would end a field or begin a command, as URLs do.
@@ -107,7 +99,7 @@ func (b *bibtex) verbatim(name, value string) {
 func (b *bibtex) pages(pages string) {
 	first, last := pageRange(pages)
 	if last == "" {
-		b.field("pages", pages)
+		b.fields("pages", pages)
 		return
 	}
 	b.open("pages")
@@ -230,15 +222,20 @@ func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 // some are beyond its first letter.
 func word(s string) (end int, capital, inner bool) {
 	for end < len(s) {
-		r, n, class := rune(s[end]), 1, letters[s[end]]
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(s[end:])
-			class = classOf(r)
+		if c := s[end]; c < utf8.RuneSelf {
+			if c >= 'A' && c <= 'Z' {
+				capital, inner = true, inner || end > 0
+			} else if !isLetter(rune(c)) {
+				break
+			}
+			end++
+			continue
 		}
-		if class == noLetter {
+		r, n := utf8.DecodeRuneInString(s[end:])
+		if !isLetter(r) {
 			break
 		}
-		if class == capitalLetter {
+		if unicode.IsUpper(r) {
 			capital, inner = true, inner || end > 0
 		}
 		end += n

@@ -9,47 +9,50 @@ import (
 // AppendCSL appends an item as one object of CSL-JSON.
 func AppendCSL(dst []byte, it *Item) []byte {
 	dst = ejson.AppendString(append(dst, `{"id":`...), it.Key)
-	dst = member(dst, "citation-key", it.Key)
-	dst = member(dst, "type", it.Forms.CSL)
-	dst = member(dst, "title", cslTitle(it.Title))
-	dst = cslPersons(dst, "author", it.Authors)
-	dst = cslPersons(dst, "editor", it.Editors)
+	dst = members(dst, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslTitle(it.Title))
+	dst = list(dst, "author", it.Authors, cslPerson)
+	dst = list(dst, "editor", it.Editors, cslPerson)
 	dst = cslDate(dst, "issued", it.Date, Date{})
-	held := it.Forms.CSL == "speech" || it.Forms.CSL == "event"
-	if held {
+	place := "publisher-place"
+	if it.Forms.CSL == "speech" || it.Forms.CSL == "event" {
 		dst = cslDate(dst, "event-date", it.Date, it.End)
+		place = "event-place"
 	}
-	for _, f := range [...][2]string{
-		{"container-title", it.Container}, {"collection-title", it.Series}, {"event-title", it.Event},
-		{"volume", it.Volume}, {"issue", it.Issue}, {"page", it.Pages}, {"publisher", it.Publisher},
-	} {
-		dst = member(dst, f[0], f[1])
-	}
-	if held {
-		dst = member(dst, "event-place", it.Place)
-	} else {
-		dst = member(dst, "publisher-place", it.Place)
-	}
-	for _, f := range [...][2]string{
-		{"edition", it.Edition}, {"genre", it.Degree}, {"version", it.Version}, {"DOI", it.DOI}, {"PMID", it.PMID},
-		{"ISBN", it.ISBN}, {"ISSN", it.ISSN}, {"URL", it.URL}, {"language", it.Language}, {"abstract", it.Abstract},
-	} {
-		dst = member(dst, f[0], f[1])
-	}
+	dst = members(dst,
+		"container-title", it.Container, "collection-title", it.Series, "event-title", it.Event, "volume", it.Volume, "issue", it.Issue,
+		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
+		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language, "abstract", it.Abstract)
 	return append(dst, '}')
 }
 
-// member appends a member behind others, unless its value is empty.
-func member(dst []byte, name, value string) []byte {
-	if value == "" {
-		return dst
+// members appends members behind others, given as names and values, unless a value is empty.
+func members(dst []byte, pairs ...string) []byte {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			dst = ejson.AppendString(open(dst, pairs[i]), pairs[i+1])
+		}
 	}
-	return ejson.AppendString(open(dst, name), value)
+	return dst
 }
 
 // open appends the name of a member behind others.
 func open(dst []byte, name string) []byte {
 	return append(append(append(dst, `,"`...), name...), `":`...)
+}
+
+// list appends a member with persons, each as one appends it, unless there are none.
+func list(dst []byte, name string, persons []Person, one func(dst []byte, p *Person) []byte) []byte {
+	if len(persons) == 0 {
+		return dst
+	}
+	dst = append(open(dst, name), '[')
+	for i := range persons {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = one(dst, &persons[i])
+	}
+	return append(dst, ']')
 }
 
 // cslTitle returns a title with the elements of HTML that CSL knows, which stand in plain
@@ -75,26 +78,13 @@ func cslTitle(title string) string {
 	return string(text)
 }
 
-// cslPersons appends a list of names unless it is empty.
-func cslPersons(dst []byte, name string, persons []Person) []byte {
-	for i := range persons {
-		p := &persons[i]
-		if i == 0 {
-			dst = append(open(dst, name), '[')
-		} else {
-			dst = append(dst, ',')
-		}
-		if p.Family == "" {
-			dst = append(ejson.AppendString(append(dst, `{"literal":`...), p.Literal), '}')
-			continue
-		}
-		dst = ejson.AppendString(append(dst, `{"family":`...), p.Family)
-		dst = append(member(dst, "given", p.Given), '}')
+// cslPerson appends a name.
+func cslPerson(dst []byte, p *Person) []byte {
+	if p.Family == "" {
+		return append(ejson.AppendString(append(dst, `{"literal":`...), p.Literal), '}')
 	}
-	if len(persons) > 0 {
-		dst = append(dst, ']')
-	}
-	return dst
+	dst = ejson.AppendString(append(dst, `{"family":`...), p.Family)
+	return append(members(dst, "given", p.Given), '}')
 }
 
 // cslDate appends a date or a range unless it is empty.

@@ -25,7 +25,7 @@ func Load(name string, src []byte) (*Rules, error) {
 	case top == nil:
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
-	l := &loader{Reader: reader, slots: newSlots(), fields: make([][]int, len(variables)), kinds: make(map[string]*kind)}
+	l := &loader{Reader: reader, slots: baseSlots(), fields: make([][]int, len(variables)), kinds: make(map[string]*kind)}
 	r := &Rules{
 		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36), view: rules.ViewActivities, views: make(map[string]*kind),
 	}
@@ -40,7 +40,7 @@ func Load(name string, src []byte) (*Rules, error) {
 // loader reads one file.
 type loader struct {
 	*yamlfile.Reader
-	slots  *slots
+	slots  map[string]int
 	fields [][]int // what kinds inherit
 	kinds  map[string]*kind
 }
@@ -94,7 +94,10 @@ func (l *loader) variables(n *yaml.Node, path string, fields [][]int) {
 			if name == "" || strings.ContainsAny(name, ".$\x00") {
 				l.Errorf(n, path, "%q is not the name of a field of records", name)
 			}
-			fields[v] = append(fields[v], l.slots.add(name))
+			if _, ok := l.slots[name]; !ok {
+				l.slots[name] = len(l.slots)
+			}
+			fields[v] = append(fields[v], l.slots[name])
 		}
 	})
 }

@@ -12,9 +12,11 @@ type MetaTag struct{ Name, Content string }
 // which a page has them.
 func Meta(it *Item) []MetaTag {
 	var tags []MetaTag
-	add := func(name, content string) {
-		if content != "" {
-			tags = append(tags, MetaTag{"citation_" + name, content})
+	add := func(pairs ...string) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i+1] != "" {
+				tags = append(tags, MetaTag{"citation_" + pairs[i], pairs[i+1]})
+			}
 		}
 	}
 	add("title", it.Text())
@@ -31,17 +33,12 @@ func Meta(it *Item) []MetaTag {
 	if it.Date.Year > 0 {
 		add("publication_date", string(it.Date.appendISO(nil, '/')))
 	}
-	add(metaContainers[it.Forms.CSL], it.Container)
-	add("conference_title", it.Event)
-	add("volume", it.Volume)
-	add("issue", it.Issue)
 	first, last := pageRange(it.Pages)
-	add("firstpage", first)
-	add("lastpage", last)
+	add(metaContainers[it.Forms.CSL], it.Container, "conference_title", it.Event, "volume", it.Volume, "issue", it.Issue,
+		"firstpage", first, "lastpage", last)
 	switch it.Forms.CSL {
 	case "thesis":
-		add("dissertation_institution", it.Publisher)
-		add("dissertation_name", it.Degree)
+		add("dissertation_institution", it.Publisher, "dissertation_name", it.Degree)
 	case "report":
 		add("technical_report_institution", it.Publisher)
 	default:
@@ -54,8 +51,7 @@ func Meta(it *Item) []MetaTag {
 	for issn := range strings.SplitSeq(it.ISSN, ", ") {
 		add("issn", issn)
 	}
-	add("pmid", it.PMID)
-	add("language", it.Language)
+	add("pmid", it.PMID, "language", it.Language)
 	return tags
 }
 
@@ -70,9 +66,11 @@ var metaContainers = map[string]string{
 func AppendCOinS(dst []byte, it *Item) []byte {
 	format, genre, _ := strings.Cut(it.Forms.OpenURL, "/")
 	dst = append(append(dst, "ctx_ver=Z39.88-2004&amp;rft_val_fmt=info%3Aofi%2Ffmt%3Akev%3Amtx%3A"...), format...)
-	add := func(name, value string) {
-		if name != "" && value != "" {
-			dst = append(append(append(append(dst, "&amp;"...), name...), '='), url.QueryEscape(value)...)
+	add := func(pairs ...string) {
+		for i := 0; i < len(pairs); i += 2 {
+			if name, value := pairs[i], pairs[i+1]; name != "" && value != "" {
+				dst = append(append(append(append(dst, "&amp;"...), name...), '='), url.QueryEscape(value)...)
+			}
 		}
 	}
 	if it.DOI != "" {
@@ -81,33 +79,21 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 		add("rft_id", it.URL)
 	}
 	names := coinsNames[format]
-	add(names.genre, genre)
 	title := names.title
 	if format == "book" && (genre == "book" || genre == "report") {
 		title = "rft.btitle"
 	}
-	add(title, it.Text())
-	add(names.container, it.Container)
-	add("rft.series", it.Series)
+	add(names.genre, genre, title, it.Text(), names.container, it.Container, "rft.series", it.Series)
 	coinsPersons(it.Authors, format == "dc", add)
-	add("rft.date", it.Date.String())
-	add("rft.volume", it.Volume)
-	add("rft.issue", it.Issue)
+	add("rft.date", it.Date.String(), "rft.volume", it.Volume, "rft.issue", it.Issue)
 	first, last := pageRange(it.Pages)
 	if last == "" {
 		add("rft.pages", it.Pages)
 	} else {
-		add("rft.pages", first+"-"+last)
-		add("rft.spage", first)
-		add("rft.epage", last)
+		add("rft.pages", first+"-"+last, "rft.spage", first, "rft.epage", last)
 	}
-	add(names.publisher, it.Publisher)
-	add("rft.place", it.Place)
-	add("rft.edition", it.Edition)
-	add("rft.degree", it.Degree)
-	add("rft.isbn", it.ISBN)
-	add("rft.issn", it.ISSN)
-	add("rft.language", it.Language)
+	add(names.publisher, it.Publisher, "rft.place", it.Place, "rft.edition", it.Edition, "rft.degree", it.Degree,
+		"rft.isbn", it.ISBN, "rft.issn", it.ISSN, "rft.language", it.Language)
 	return dst
 }
 
@@ -120,15 +106,14 @@ var coinsNames = map[string]struct{ genre, title, container, publisher string }{
 }
 
 // coinsPersons adds persons: all as rft.au, the first one also in parts.
-func coinsPersons(persons []Person, dc bool, add func(name, value string)) {
+func coinsPersons(persons []Person, dc bool, add func(pairs ...string)) {
 	for i := range persons {
 		p := &persons[i]
 		switch {
 		case dc:
 			add("rft.creator", p.Inverted())
 		case i == 0 && p.Family != "":
-			add("rft.aulast", p.Family)
-			add("rft.aufirst", p.Given)
+			add("rft.aulast", p.Family, "rft.aufirst", p.Given)
 			fallthrough
 		default:
 			add("rft.au", p.Name())

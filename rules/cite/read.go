@@ -18,15 +18,15 @@ import (
 // the row once; of doubled fields the first counts.
 func (r *Rules) Read(row bson.Raw, it *Item) {
 	authors, editors, values := it.Authors[:0], it.Editors[:0], it.values
-	if len(values) != len(r.slots.names) {
-		values = make([]bson.RawValue, len(r.slots.names))
+	if len(values) != len(r.slots) {
+		values = make([]bson.RawValue, len(r.slots))
 	}
 	*it = Item{} // by itself: a literal with the slices would be made elsewhere and copied
 	it.View, it.Authors, it.Editors, it.values = r.view, authors, editors, values
 	clear(values)
 	fields := raw.Read(row)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
-		if slot := r.slots.find(e.Key); slot >= 0 && values[slot].Type == 0 {
+		if slot, ok := r.slots[string(e.Key)]; ok && values[slot].Type == 0 {
 			values[slot] = e.Value()
 		}
 	}

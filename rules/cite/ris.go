@@ -1,6 +1,7 @@
 package cite
 
 import (
+	"cmp"
 	"strings"
 
 	"vitrine/rules/doi"
@@ -8,57 +9,37 @@ import (
 
 // AppendRIS appends an item as one RIS record, whose lines end in CR LF.
 func AppendRIS(dst []byte, it *Item) []byte {
-	dst = risLine(dst, "TY", it.Forms.RIS)
-	dst = risLine(dst, "ID", it.Key)
+	dst = risLines(dst, "TY", it.Forms.RIS, "ID", it.Key)
 	dst = risPersons(dst, "AU", it.Authors)
 	dst = risPersons(dst, "ED", it.Editors)
-	dst = risLine(dst, "TI", it.Text())
-	container := it.Container
-	if container == "" {
-		container = it.Event
-	}
-	dst = risLine(dst, "T2", container)
-	dst = risLine(dst, "T3", it.Series)
+	dst = risLines(dst, "TI", it.Text(), "T2", cmp.Or(it.Container, it.Event), "T3", it.Series)
 	if it.Date.Year > 0 {
-		dst = Date{Year: it.Date.Year}.appendISO(append(dst, "PY  - "...), '/')
-		dst = it.Date.appendISO(append(dst, "\r\nDA  - "...), '/')
-		dst = append(dst, "///"[:4-it.Date.parts()]...) // year/month/day/other
+		var buf [len("2021/08/01")]byte
+		date := it.Date.appendISO(buf[:0], '/')
+		dst = append(append(append(dst, "PY  - "...), date[:4]...), "\r\nDA  - "...)
+		dst = append(append(dst, date...), "///"[(len(date)-4)/3:]...) // year/month/day/other
 		dst = append(dst, "\r\n"...)
 	}
-	dst = risLine(dst, "VL", it.Volume)
-	dst = risLine(dst, "IS", it.Issue)
 	first, last := pageRange(it.Pages)
-	dst = risLine(dst, "SP", first)
-	dst = risLine(dst, "EP", last)
-	dst = risLine(dst, "PB", it.Publisher)
-	dst = risLine(dst, "CY", it.Place)
-	edition := it.Edition
-	if edition == "" {
-		edition = it.Version
+	link := it.URL
+	if link == "" && it.DOI != "" {
+		link = doi.URL(it.DOI)
 	}
-	dst = risLine(dst, "ET", edition)
-	dst = risLine(dst, "M3", it.Degree)
-	dst = risLine(dst, "SN", it.ISBN)
-	dst = risLine(dst, "SN", it.ISSN)
-	dst = risLine(dst, "DO", it.DOI)
-	switch {
-	case it.URL != "":
-		dst = risLine(dst, "UR", it.URL)
-	case it.DOI != "":
-		dst = risLine(dst, "UR", doi.URL(it.DOI))
-	}
-	dst = risLine(dst, "AN", it.PMID)
-	dst = risLine(dst, "LA", it.Language)
-	dst = risLine(dst, "AB", it.Abstract)
+	dst = risLines(dst,
+		"VL", it.Volume, "IS", it.Issue, "SP", first, "EP", last, "PB", it.Publisher, "CY", it.Place,
+		"ET", cmp.Or(it.Edition, it.Version), "M3", it.Degree, "SN", it.ISBN, "SN", it.ISSN, "DO", it.DOI, "UR", link,
+		"AN", it.PMID, "LA", it.Language, "AB", it.Abstract)
 	return append(dst, "ER  - \r\n\r\n"...)
 }
 
-// risLine appends a line. A value never becomes a line of its own.
-func risLine(dst []byte, tag, value string) []byte {
-	if value == "" {
-		return dst
+// risLines appends lines, given as tags and values. A value never becomes a line of its own.
+func risLines(dst []byte, pairs ...string) []byte {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			dst = append(append(append(append(dst, pairs[i]...), "  - "...), clean(pairs[i+1])...), "\r\n"...)
+		}
 	}
-	return append(append(append(append(dst, tag...), "  - "...), clean(value)...), "\r\n"...)
+	return dst
 }
 
 // risPersons appends a line for each person. The format cannot have a comma in a part of a
@@ -69,18 +50,7 @@ func risPersons(dst []byte, tag string, persons []Person) []byte {
 		if family := strings.ReplaceAll(p.Family, ",", ""); family != "" {
 			p.Family, p.Given = family, strings.ReplaceAll(p.Given, ",", "")
 		}
-		dst = risLine(dst, tag, p.Inverted())
+		dst = risLines(dst, tag, p.Inverted())
 	}
 	return dst
-}
-
-// parts returns how much of a date is known: 1 for a year alone to 3 for a day.
-func (d Date) parts() int {
-	switch {
-	case d.Month == 0:
-		return 1
-	case d.Day == 0:
-		return 2
-	}
-	return 3
 }

@@ -11,7 +11,7 @@ type Rules struct {
 	Fingerprint string
 
 	view                   string
-	slots                  *slots
+	slots                  map[string]int // of stored fields, in Item.values
 	subtypes, types, views map[string]*kind
 	fallback               *kind
 	degrees                map[string]string // names of codes
@@ -75,50 +75,9 @@ const (
 	slotMark
 )
 
-// slots number the stored fields that rules read: their places in Item.values.
-type slots struct {
-	names   []string
-	buckets [128][]int // the slots of names by their bucket
-}
-
-// newSlots returns the slots of the fields that are read whatever the file says.
-func newSlots() *slots {
-	s := &slots{}
-	for _, name := range [...]string{slotID: "_id", slotType: "type", slotSubtype: "subtype", slotMark: mark.Field} {
-		s.add(name)
-	}
-	return s
-}
-
-// add returns the slot of a field, a new one if it has none.
-func (s *slots) add(name string) int {
-	slot := s.find([]byte(name))
-	if slot < 0 {
-		slot = len(s.names)
-		s.names = append(s.names, name)
-		bucket := &s.buckets[bucketOf([]byte(name))]
-		*bucket = append(*bucket, slot)
-	}
-	return slot
-}
-
-// find returns the slot of a field, -1 for none. Rows have many fields that no rule reads;
-// a look-up in a map would take a fifth of the time of reading a row.
-func (s *slots) find(name []byte) int {
-	for _, slot := range s.buckets[bucketOf(name)] {
-		if s.names[slot] == string(name) {
-			return slot
-		}
-	}
-	return -1
-}
-
-// bucketOf returns the bucket of a name.
-func bucketOf(name []byte) int {
-	if len(name) == 0 {
-		return 0
-	}
-	return (len(name)*31 ^ int(name[0])*7 ^ int(name[len(name)-1])) & 127
+// baseSlots returns the slots of these fields by name.
+func baseSlots() map[string]int {
+	return map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark}
 }
 
 // View returns the rules for the rows of another view, such as rules.ViewProjects. Load

@@ -20,28 +20,8 @@ func clean(s string) string {
 
 // isClean reports whether clean would change nothing.
 func isClean(s string) bool {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x80 * ones
-	)
-	i, last := 0, byte(' ')
-	for ; i+8 <= len(s); i += 8 { // eight bytes at a time, as far as they are ASCII
-		x := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		if (x|(x+ones)|^(x+0x60*ones))&highs != 0 { // some byte is not from ' ' to '~'
-			break
-		}
-		spaces := ^((x ^ ' '*ones) + 0x7f*ones) & highs
-		before := uint64(0)
-		if last == ' ' {
-			before = 0x80
-		}
-		if spaces&(spaces<<8|before) != 0 {
-			return false
-		}
-		last = s[i+7]
-	}
-	for ; i < len(s); i++ {
+	last := byte(' ')
+	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c > ' ' && c < 0x7f {
 			last = c
@@ -149,34 +129,12 @@ func (s *scanner) next() bool {
 	return true
 }
 
-// letterClass is what a character is in a word.
-type letterClass uint8
-
-const (
-	noLetter letterClass = iota
-	letter               // a digit, mark or apostrophe, too
-	capitalLetter
-)
-
-// letters are the classes of ASCII characters.
-var letters = func() (table [256]letterClass) {
-	for c := range utf8.RuneSelf {
-		if table[c] = classOf(rune(c)); c == '\'' {
-			table[c] = letter
-		}
+// isLetter reports letters, digits, marks and apostrophes: what words are made of.
+func isLetter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '\''
 	}
-	return table
-}()
-
-// classOf returns the class of a character.
-func classOf(r rune) letterClass {
-	switch {
-	case unicode.IsUpper(r):
-		return capitalLetter
-	case r == '\u2019' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r):
-		return letter
-	}
-	return noLetter
+	return r == '\u2019' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
 // pageRange returns the first and the last page of a range. Other pages are one text.
