@@ -154,7 +154,7 @@ func TestStatusListsSkipped(t *testing.T) {
 	const listed = `"skips": [
         {
           "id": "bad",
-          "reason": "malformed record: field \"units.a\": embedded document reaches beyond the document"`
+          "reason": "malformed record: field \"units.a\": embedded document is cut off or malformed"`
 	if !strings.Contains(fromStore, listed) || !strings.Contains(fromStore, `"skipped": 1`) {
 		t.Errorf("status of the store: %s", fromStore)
 	}
