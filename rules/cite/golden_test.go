@@ -85,7 +85,7 @@ func TestWords(t *testing.T) {
 		}
 	})
 	assert.Equal(t, []string{"Moths & Noctua pronuba in H2O"}, titles)
-	assert.Equal(t, []string{"Zofia Wójtowicz", "Ann van den Akker", "Moth & Blossom", "2021"}, others)
+	assert.Equal(t, []string{"Zofia", "Wójtowicz", "Ann", "van den Akker", "Moth & Blossom", "2021"}, others)
 }
 
 func TestLoad(t *testing.T) {

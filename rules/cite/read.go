@@ -168,7 +168,13 @@ func (r *Rules) Words(row bson.Raw, add func(text string, title bool)) {
 	add(it.Name, true)
 	for _, persons := range [...][]Person{it.Authors, it.Editors} {
 		for i := range persons {
-			add(persons[i].Name(), false)
+			p := &persons[i]
+			if p.Family == "" {
+				add(p.Literal, false)
+				continue
+			}
+			add(p.Given, false)
+			add(p.Family, false)
 		}
 	}
 	for _, s := range [...]string{it.Container, it.Series, it.Event, it.Publisher, it.Place} {

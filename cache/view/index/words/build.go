@@ -30,28 +30,38 @@ type part struct {
 // the row, plus one if the word is in the title.
 type posting struct{ word, row uint32 }
 
+// usualWords is about how many words a row has.
+const usualWords = 24
+
 func (p *part) read(read func(row int, add func(text string, title bool)), from, to int) {
+	p.postings = make([]posting, 0, (to-from)*usualWords)
 	var folder fold.Folder
 	numbers := make(map[string]uint32)
 	var last []int // per word, where its last posting is, plus one
-	for row := from; row < to; row++ {
-		read(row, func(text string, title bool) {
-			folder.Each(text, func(word []byte) {
-				n, known := numbers[string(word)]
-				if !known {
-					n = uint32(len(p.words))
-					p.words, last = append(p.words, string(word)), append(last, 0)
-					numbers[p.words[n]] = n
-				}
-				if at := last[n]; at == 0 || p.postings[at-1].row>>1 != uint32(row) {
-					p.postings = append(p.postings, posting{n, uint32(row) << 1})
-					last[n] = len(p.postings)
-				}
-				if title {
-					p.postings[last[n]-1].row |= 1
-				}
-			})
-		})
+	var row uint32
+	var inTitle bool
+	note := func(word []byte) {
+		n, known := numbers[string(word)]
+		if !known {
+			n = uint32(len(p.words))
+			p.words, last = append(p.words, string(word)), append(last, 0)
+			numbers[p.words[n]] = n
+		}
+		if at := last[n]; at == 0 || p.postings[at-1].row>>1 != row {
+			p.postings = append(p.postings, posting{n, row << 1})
+			last[n] = len(p.postings)
+		}
+		if inTitle {
+			p.postings[last[n]-1].row |= 1
+		}
+	}
+	add := func(text string, title bool) {
+		inTitle = title
+		folder.Each(text, note)
+	}
+	for i := from; i < to; i++ {
+		row = uint32(i)
+		read(i, add)
 	}
 }
 
