@@ -37,6 +37,8 @@ type Selection interface {
 	// Search returns the rows that have all words, which fold.Terms made, the last one as the
 	// beginning of a word; an empty word counts as found. The view's Definition must have Words.
 	Search(ctx context.Context, terms []string) (Selection, error)
+	// Narrow returns the rows that a filter selects, too.
+	Narrow(ctx context.Context, f *filter.Filter) (Selection, error)
 	// Facet counts the rows by the values at a path, as index.Selection.Facet does. Of a view
 	// in the store a Sample may have the path's top-level field alone.
 	Facet(ctx context.Context, path string) ([]index.FacetValue, error)
@@ -154,6 +156,15 @@ func (s resident) Search(ctx context.Context, terms []string) (Selection, error)
 		return nil, err
 	}
 	return resident{found}, nil
+}
+
+// Narrow implements Selection.
+func (s resident) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
+	narrow, err := s.Selection.Narrow(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return resident{narrow}, nil
 }
 
 // ByRelevance implements Selection.

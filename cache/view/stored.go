@@ -87,11 +87,17 @@ func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSe
 	if err != nil {
 		return nil, err
 	}
-	sel := &storedSelection{rows: s, filter: node, order: sortKeys(s.def.Order)}
-	if sel.query, sel.exact = filter.Query(node, hiddenField); len(sel.query) <= len(emptyDocument) {
-		sel.query = nil
-	}
+	sel := &storedSelection{rows: s, order: sortKeys(s.def.Order)}
+	sel.by(node)
 	return sel, nil
+}
+
+// by makes the selection that of a filter.
+func (s *storedSelection) by(node filter.Node) {
+	s.filter = node
+	if s.query, s.exact = filter.Query(node, hiddenField); len(s.query) <= len(emptyDocument) {
+		s.query = nil
+	}
 }
 
 var emptyDocument = bson.Raw{5, 0, 0, 0, 0}

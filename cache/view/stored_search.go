@@ -22,17 +22,39 @@ func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection
 	}
 	found := *s
 	found.searches = append(slices.Clip(s.searches), terms)
-	found.size, found.levels = 0, make([]int, len(terms)+1)
-	q := origin.Query{Filter: found.query, Projection: found.projection([]string{})}
-	err := found.each(ctx, q, func(_ bson.Raw, titles int) bool {
-		found.size++
-		found.levels[titles]++
-		return true
-	})
-	if err != nil {
+	if err := found.recount(ctx); err != nil {
 		return nil, err
 	}
 	return &found, nil
+}
+
+// Narrow implements Selection.
+func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
+	node, err := s.rows.resolve(ctx, fair.Bound(ctx, f).Root())
+	if err != nil {
+		return nil, err
+	}
+	narrow := *s
+	narrow.by(&filter.AndNode{Nodes: []filter.Node{s.filter, node}})
+	if err := narrow.recount(ctx); err != nil {
+		return nil, err
+	}
+	return &narrow, nil
+}
+
+// recount counts the rows of a new selection, those that have the words by level.
+func (s *storedSelection) recount(ctx context.Context) (err error) {
+	if len(s.searches) == 0 {
+		s.size, err = s.count(ctx)
+		return err
+	}
+	s.size, s.levels = 0, make([]int, len(s.searches[len(s.searches)-1])+1)
+	q := origin.Query{Filter: s.query, Projection: s.projection([]string{})}
+	return s.each(ctx, q, func(_ bson.Raw, titles int) bool {
+		s.size++
+		s.levels[titles]++
+		return true
+	})
 }
 
 // ByRelevance implements Selection.

@@ -54,10 +54,7 @@ func (s *Selection) Search(ctx context.Context, terms []string) (*Selection, err
 		found.rows.InPlaceIntersection(all)
 		found.titles = append(found.titles, titles)
 	}
-	found.count = int(found.rows.Count())
-	if s.sorted != nil {
-		found.sorted = slices.DeleteFunc(slices.Clone(s.sorted), func(slot Slot) bool { return !found.rows.Test(uint(slot)) })
-	}
+	found.retain()
 	return &found, nil
 }
 

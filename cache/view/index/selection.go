@@ -34,6 +34,28 @@ func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Selection, er
 	return &Selection{snap: s, rows: rows, count: int(rows.Count())}, nil
 }
 
+// Narrow returns the rows of the selection that a filter selects, too. Its error is that of
+// Select.
+func (s *Selection) Narrow(ctx context.Context, f *filter.Filter) (*Selection, error) {
+	rows, err := s.snap.eval(ctx, fair.Bound(ctx, f).Root(), s.rows)
+	if err != nil {
+		return nil, err
+	}
+	rows.InPlaceIntersection(s.rows)
+	narrow := *s
+	narrow.rows = rows
+	narrow.retain()
+	return &narrow, nil
+}
+
+// retain brings the count and the order up to date with rows, of which some were removed.
+func (s *Selection) retain() {
+	s.count = int(s.rows.Count())
+	if s.sorted != nil {
+		s.sorted = slices.DeleteFunc(slices.Clone(s.sorted), func(slot Slot) bool { return !s.rows.Test(uint(slot)) })
+	}
+}
+
 // Count returns the number of rows selected.
 func (s *Selection) Count() int { return s.count }
 

@@ -57,7 +57,7 @@ func (l *Selection) parts(ctx context.Context, selected view.Selection, name str
 	if err != nil {
 		return nil, err
 	}
-	rest, err := l.Selected(ctx, "", where)
+	rest, err := selected.Narrow(ctx, where)
 	if err != nil || rest.Count() == 0 {
 		return all, err
 	}
@@ -149,19 +149,18 @@ func (l *Selection) Entries(ctx context.Context, offset, limit int) iter.Seq2[En
 		if limit == 0 {
 			w.left = -1
 		}
-		if _, err := w.below(ctx, levels, nil, ""); err != nil {
+		selected, err := l.Selected(ctx, "")
+		if err == nil {
+			_, err = w.below(ctx, selected, levels, "")
+		}
+		if err != nil {
 			yield(Entry{}, err)
 		}
 	}
 }
 
-// below yields the entries that the filters so far select, and reports whether more are
-// wanted.
-func (w *walk) below(ctx context.Context, levels []level, so []*filter.Filter, group string) (more bool, err error) {
-	selected, err := w.Selected(ctx, "", so...)
-	if err != nil {
-		return false, err
-	}
+// below yields the entries of selected rows, and reports whether more are wanted.
+func (w *walk) below(ctx context.Context, selected view.Selection, levels []level, group string) (more bool, err error) {
 	if len(levels) == 0 {
 		return w.rows(ctx, selected, group)
 	}
@@ -182,7 +181,11 @@ func (w *walk) below(ctx context.Context, levels []level, so []*filter.Filter, g
 		if err != nil {
 			return false, err
 		}
-		if more, err := w.below(ctx, levels[1:], append(slices.Clip(so), where), title); !more || err != nil {
+		part, err := selected.Narrow(ctx, where)
+		if err != nil {
+			return false, err
+		}
+		if more, err := w.below(ctx, part, levels[1:], title); !more || err != nil {
 			return false, err
 		}
 	}

@@ -124,14 +124,13 @@ func years(values []string) bson.D {
 // without selects the rows that have nothing at a path.
 func without(path string) bson.D { return bson.D{{Key: path, Value: nil}} }
 
-// Selected selects the rows of the listing, as if a filter were not chosen, that further
-// filters select as well.
-func (l *Selection) Selected(ctx context.Context, except string, further ...*filter.Filter) (view.Selection, error) {
-	whole := len(further) == 0 && l.chosen[except] == nil
+// Selected selects the rows of the listing, as if a filter were not chosen.
+func (l *Selection) Selected(ctx context.Context, except string) (view.Selection, error) {
+	whole := l.chosen[except] == nil
 	if whole && l.whole != nil {
 		return l.whole, nil // for another facet
 	}
-	filters := append([]*filter.Filter{l.always}, further...)
+	filters := []*filter.Filter{l.always}
 	for name, chosen := range l.chosen {
 		if name != except {
 			filters = append(filters, chosen)
