@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -165,6 +166,9 @@ func (l *Lists) listing(about *list, base string, f face, q params.Query) (*list
 	return &listing{Selection: selected, list: about, lists: l, face: f, base: base, asked: asked, q: q}, err
 }
 
+// notInNames matches what names of files do not have here.
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
+
 // headers are those of the answer.
 func (l *listing) headers() (all []response.Header) {
 	if l.face.suffix == "" {
@@ -174,12 +178,8 @@ func (l *listing) headers() (all []response.Header) {
 		all = append(all, response.Header{Name: "X-Robots-Tag", Value: "noindex"})
 	}
 	if l.face.label != "" || l.face.isFeed() {
-		name := strings.Trim(strings.Map(func(r rune) rune {
-			if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
-				return r
-			}
-			return '-'
-		}, strings.TrimPrefix(strings.TrimPrefix(l.path, "/lists/"), "/items/")), "-")
+		_, name, _ := strings.Cut(l.path[1:], "/")
+		name = strings.Trim(notInNames.ReplaceAllString(name, "-"), "-")
 		all = append(all, response.Header{Name: "Content-Disposition", Value: `inline; filename="` + name + l.face.suffix + `"`})
 	}
 	return all

@@ -48,50 +48,30 @@ type File struct {
 	Integrity string        // the value for the integrity attribute of a link to it
 }
 
-// Files returns every file that is served, in the order of their paths. Callers must not
-// change the slice.
-func Files() []File { return load().files }
-
 // Script returns the current script under its hashed path.
-func Script() File { return load().script }
+var Script = sync.OnceValue(func() File { return Hashed("list.js", read("assets/list.js")) })
 
 // Style returns the current style sheet under its hashed path.
-func Style() File { return load().style }
+var Style = sync.OnceValue(func() File { return Hashed("list.css", read("assets/list.css")) })
 
-// catalogue is what there is to serve.
-type catalogue struct {
-	files         []File
-	script, style File
-}
-
-// load reads the embedded files once.
-var load = sync.OnceValue(func() *catalogue {
-	c := new(catalogue)
-	c.script = c.addCurrent("list.js")
-	c.style = c.addCurrent("list.css")
-	for _, entry := range entries("releases") {
-		body := read("releases/" + entry)
-		if _, served := mediaTypes[path.Ext(entry)]; served && !c.has("/lists/"+entry) {
-			c.files = append(c.files, newFile(entry, body, hashedFor))
+// Files returns every file that is served, in the order of their paths. Callers must not
+// change the slice.
+var Files = sync.OnceValue(func() []File {
+	all := []File{Script(), Style(), newFile("list.js", read("assets/list.js"), stableFor), newFile("list.css", read("assets/list.css"), stableFor)}
+	released, err := embedded.ReadDir("releases")
+	if err != nil {
+		panic("element: " + err.Error())
+	}
+	for _, entry := range released {
+		file := newFile(entry.Name(), read("releases/"+entry.Name()), hashedFor)
+		current := file.Path == all[0].Path || file.Path == all[1].Path // a release may be the current one
+		if file.Type != "" && !current {
+			all = append(all, file)
 		}
 	}
-	slices.SortFunc(c.files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	return c
+	slices.SortFunc(all, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	return all
 })
-
-// addCurrent adds a file under its stable path and under its hashed one, and returns the
-// latter.
-func (c *catalogue) addCurrent(name string) File {
-	body := read("assets/" + name)
-	hashed := Hashed(name, body)
-	c.files = append(c.files, newFile(name, body, stableFor), hashed)
-	return hashed
-}
-
-// has reports whether there is a file with a path. A current file may be a release too.
-func (c *catalogue) has(path string) bool {
-	return slices.ContainsFunc(c.files, func(f File) bool { return f.Path == path })
-}
 
 // Hashed returns a file that the path names by content.
 func Hashed(name string, body []byte) File { return newFile(hashedName(name, body), body, hashedFor) }
@@ -122,17 +102,4 @@ func read(name string) []byte {
 		panic("element: " + err.Error())
 	}
 	return body
-}
-
-// entries returns the names of the files in an embedded folder.
-func entries(folder string) []string {
-	list, err := embedded.ReadDir(folder)
-	if err != nil {
-		panic("element: " + err.Error())
-	}
-	names := make([]string, len(list))
-	for i, entry := range list {
-		names[i] = entry.Name()
-	}
-	return names
 }
