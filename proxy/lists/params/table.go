@@ -165,11 +165,8 @@ func number(from, to int) func(string) (string, *rules.Error) {
 
 // digits reads a number of up to nine digits.
 func digits(s string) (int, bool) {
-	if s == "" || len(s) > 9 || strings.Trim(s, "0123456789") != "" {
-		return 0, false
-	}
-	n, err := strconv.Atoi(s)
-	return n, err == nil
+	n, err := strconv.ParseUint(s, 10, 32)
+	return int(n), err == nil && len(s) <= 9
 }
 
 // year accepts a year, a range of years and Missing.
@@ -200,22 +197,14 @@ const firstYear, lastYear = 0, 9999
 func Years(value string) (from, to int, ok bool) {
 	first, last, isRange := strings.Cut(value, "..")
 	if !isRange {
-		n, ok := digits(value)
-		return n, n, ok && n <= lastYear
+		last = first
 	}
-	from, to = firstYear, lastYear
-	if first == "" && last == "" {
-		return 0, 0, false
+	from, to, ok = firstYear, lastYear, first != "" || last != ""
+	if first != "" && ok {
+		from, ok = digits(first)
 	}
-	if first != "" {
-		if from, ok = digits(first); !ok {
-			return 0, 0, false
-		}
+	if last != "" && ok {
+		to, ok = digits(last)
 	}
-	if last != "" {
-		if to, ok = digits(last); !ok {
-			return 0, 0, false
-		}
-	}
-	return from, to, from <= lastYear && to <= lastYear
+	return from, to, ok && from <= lastYear && to <= lastYear
 }

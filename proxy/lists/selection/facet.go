@@ -12,7 +12,6 @@ import (
 	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
 	"vitrine/rules/display"
-	"vitrine/rules/fold"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
@@ -66,16 +65,19 @@ func (l *Selection) Values(ctx context.Context, name string) ([]Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := selected.Facet(ctx, l.pathOf(name))
+	found, err := l.counted(ctx, selected, name, l.pathOf(name))
 	if err != nil {
 		return nil, err
 	}
+	if name != params.Year {
+		slices.SortStableFunc(found, func(a, b part) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key)) })
+	}
 	chosen, counted := l.query.Values(name), 0
 	var all []Value
-	for _, v := range found {
-		text := display.Text(v.Value)
-		all = append(all, Value{text, l.Label(name, text, v.Sample), v.Count, slices.Contains(chosen, text)})
-		counted += v.Count
+	for _, p := range found {
+		text := display.Text(p.value)
+		all = append(all, Value{text, p.label, p.count, slices.Contains(chosen, text)})
+		counted += p.count
 	}
 	if name == params.Year {
 		slices.Reverse(all)
@@ -83,16 +85,6 @@ func (l *Selection) Values(ctx context.Context, name string) ([]Value, error) {
 			all = append(all, Value{params.Missing, l.without(name), rest, slices.Contains(chosen, params.Missing)})
 		}
 	} else {
-		keys := make(map[string]string, len(all)) // labels as they are sorted, by value
-		for _, v := range all {
-			keys[v.Value] = strings.Join(fold.Words(v.Label), " ")
-		}
-		slices.SortStableFunc(all, func(a, b Value) int {
-			if a.Count != b.Count {
-				return cmp.Compare(b.Count, a.Count)
-			}
-			return cmp.Compare(keys[a.Value], keys[b.Value])
-		})
 		n := 0
 		all = slices.DeleteFunc(all, func(v Value) bool { n++; return n > mostValues && !v.Active })
 	}

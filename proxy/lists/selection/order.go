@@ -34,17 +34,23 @@ type part struct {
 	count      int
 }
 
-// parts divide a selection by the values at the path of a filter, in the order of their
-// labels. What has no value comes last.
-func (l *Selection) parts(ctx context.Context, selected view.Selection, name string, ascending bool) ([]part, error) {
-	found, err := selected.Facet(ctx, Paths[name])
-	if err != nil {
-		return nil, err
-	}
+// counted returns the parts of a selection by the values at a path of a filter.
+func (l *Selection) counted(ctx context.Context, selected view.Selection, name, path string) ([]part, error) {
+	found, err := selected.Facet(ctx, path)
 	all := make([]part, 0, len(found)+1)
 	for _, v := range found {
 		label := l.Label(name, display.Text(v.Value), v.Sample)
 		all = append(all, part{label, strings.Join(fold.Words(label), " "), v.Value, v.Count})
+	}
+	return all, err
+}
+
+// parts divide a selection by the values of a filter, in the order of their labels. What has
+// no value comes last.
+func (l *Selection) parts(ctx context.Context, selected view.Selection, name string, ascending bool) ([]part, error) {
+	all, err := l.counted(ctx, selected, name, Paths[name])
+	if err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(all, func(a, b part) int {
 		if ascending {
@@ -52,8 +58,8 @@ func (l *Selection) parts(ctx context.Context, selected view.Selection, name str
 		}
 		return cmp.Compare(b.key, a.key)
 	})
-	null := bson.RawValue{Type: bson.TypeNull}
-	where, err := l.having(name, null)
+	missing := part{label: l.without(name), value: bson.RawValue{Type: bson.TypeNull}}
+	where, err := l.having(name, missing.value)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +67,8 @@ func (l *Selection) parts(ctx context.Context, selected view.Selection, name str
 	if err != nil || rest.Count() == 0 {
 		return all, err
 	}
-	return append(all, part{label: l.without(name), value: null, count: rest.Count()}), nil
+	missing.count = rest.Count()
+	return append(all, missing), nil
 }
 
 // having selects the rows of a part.

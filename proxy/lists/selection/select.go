@@ -47,8 +47,30 @@ type Selection struct {
 
 // New returns a selection by a query that has all parameters that are in force.
 func New(o Options, about About, q params.Query) (*Selection, error) {
-	l := &Selection{o: o, about: about, query: q}
-	return l, l.compile()
+	l := &Selection{o: o, about: about, query: q, chosen: map[string]*filter.Filter{}}
+	all := bson.A{bson.D{}}
+	if texts := q.Values(params.IDs); len(texts) > 0 {
+		all = append(all, IDs("$in", texts))
+	}
+	if texts := q.Values(params.Exclude); len(texts) > 0 {
+		all = append(all, IDs("$nin", texts))
+	}
+	if about.Kind != "" {
+		all = append(all, l.among(about.Kind, []string{about.ID}))
+	}
+	always, err := o.Reader.Compile(bson.D{{Key: "$and", Value: all}}, "")
+	if err != nil {
+		return nil, err
+	}
+	l.always = filter.And(o.Public, about.Where, always)
+	for _, name := range params.Filters() {
+		if values := q.Values(name); len(values) > 0 {
+			if l.chosen[name], err = o.Reader.Compile(l.among(name, values), name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l, nil
 }
 
 // On returns the selection of the rows of a snapshot.
@@ -56,32 +78,6 @@ func (l *Selection) On(snap *view.Snapshot) *Selection {
 	on := *l
 	on.snap, on.whole = snap, nil
 	return &on
-}
-
-// compile makes the filters.
-func (l *Selection) compile() error {
-	all := bson.A{bson.D{}}
-	for _, operator := range []struct{ param, name string }{{params.IDs, "$in"}, {params.Exclude, "$nin"}} {
-		if texts := l.query.Values(operator.param); len(texts) > 0 {
-			all = append(all, IDs(operator.name, texts))
-		}
-	}
-	if l.about.Kind != "" {
-		all = append(all, l.among(l.about.Kind, []string{l.about.ID}))
-	}
-	always, err := l.o.Reader.Compile(bson.D{{Key: "$and", Value: all}}, "")
-	if err != nil {
-		return err
-	}
-	l.always, l.chosen = filter.And(l.o.Public, l.about.Where, always), map[string]*filter.Filter{}
-	for _, name := range params.Filters() {
-		if values := l.query.Values(name); len(values) > 0 {
-			if l.chosen[name], err = l.o.Reader.Compile(l.among(name, values), name); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // orcid is what an ORCID looks like.
