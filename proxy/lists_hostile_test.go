@@ -6,9 +6,12 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/ejson"
 )
 
 // withActivities adds activities to those of the demo.
@@ -38,7 +41,8 @@ func article(id any, title string) bson.D {
 // TestItemAddresses: an item has its page at the address that lists give it, whatever
 // characters its id has.
 func TestItemAddresses(t *testing.T) {
-	ids := []any{"a/b", "a/../b", "\"><script>x</script>", "ü ä", "a%2Fb", "a,b", `a\b`, "a?b#c", 12345, int64(1) << 40, "x.json", "x.csl.json", "ids"}
+	ids := []any{"a/b", "a/../b", "\"><script>x</script>", "ü ä", "a%2Fb", "a,b", `a\b`, "a?b#c", 12345, int64(1) << 40, "x.json", "x.csl.json", "x", "x.html", "ids",
+		1.5, true, bson.NewDateTimeFromTime(published), bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.D{{Key: "a", Value: 1}}, "a\nb\x00\u0085"}
 	var records []bson.D
 	for _, id := range ids {
 		records = append(records, article(id, "Xyzzy"))
@@ -60,6 +64,41 @@ func TestItemAddresses(t *testing.T) {
 		}
 		if one := s.list(address.EscapedPath() + ".json"); len(one.Items) != 1 || one.Items[0].ID != it.ID {
 			t.Errorf("%s.json is not %q: %v", address.EscapedPath(), it.ID, one.Items)
+		}
+	}
+	for _, none := range []string{`{"$regularExpression":{"pattern":".","options":""}}`, `{"$regex":"."}`, `{"$ne":1}`, `"a/b"`, "1.50", "null", "{"} {
+		if res := s.get("/items/" + url.PathEscape(none)); res.StatusCode != 404 {
+			t.Errorf("%s: %s", none, res.Status)
+		}
+	}
+}
+
+// TestListAddresses: lists of persons and projects are at the addresses that others give
+// them, even if those end like a format.
+func TestListAddresses(t *testing.T) {
+	s := openLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
+		more := map[string]string{
+			"activities": `{"_id":"dots","type":"publication","title":"Xyzzy","year":2021,"authors":[{"last":"Dot","first":"D","user":"dot.json"}],"projects":["p.feed.json"],"units":["u.html"]}`,
+			"persons":    `{"_id":"dot","username":"dot.json","first":"D","last":"Dot"}`,
+			"projects":   `{"_id":"p","name":"p.feed.json","title":"P","public":true}`,
+			"groups":     `{"_id":"u","id":"u.html","name":"U"}`,
+		}[collection]
+		if more == "" {
+			return docs
+		}
+		doc, err := ejson.Parse([]byte(more), ejson.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(docs, doc)
+	})
+	page := string(s.get("/items/dots").body)
+	for _, address := range []string{"/lists/person/dot%2Ejson", "/lists/project/p.feed%2Ejson", "/lists/unit/u%2Ehtml"} {
+		if !strings.Contains(page, address) {
+			t.Errorf("the item does not lead to %s", address)
+		}
+		if got := s.list(address + ".json"); got.Count != 1 || !strings.HasPrefix(got.Self, "https://data.example"+address+".json") {
+			t.Errorf("%s has %d items and is at %s", address, got.Count, got.Self)
 		}
 	}
 }

@@ -52,9 +52,10 @@ func (f face) isFeed() bool {
 	return slices.Contains([]string{".atom", ".rss", ".feed.json"}, f.suffix)
 }
 
-// split separates the last part of a path from the suffix of a face: of those it ends with,
-// the longest. What is not in the table belongs to the name.
-func split(last string) (name string, of face) {
+// split separates a path from the suffix of a face: of those it ends with, the longest. What
+// is not in the table belongs to the last name, which has at least one character.
+func split(path string) (name string, of face) {
+	last := path[strings.LastIndexByte(path, '/')+1:]
 	all := faces()
 	of = all[0]
 	for _, f := range all[1:] {
@@ -62,7 +63,7 @@ func split(last string) (name string, of face) {
 			of = f
 		}
 	}
-	return strings.TrimSuffix(last, of.suffix), of
+	return strings.TrimSuffix(path, of.suffix), of
 }
 
 // IsPage reports whether a path has no suffix of a face.

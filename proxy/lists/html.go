@@ -17,7 +17,6 @@ import (
 	"vitrine/rules/doi"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
-	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
 
@@ -252,8 +251,8 @@ func (l *listing) collections(it *item) []page.Link {
 	for _, kind := range kinds {
 		for v := range raw.Elements(mark.Of(it.row).Lookup(kind + "s")) {
 			one, _ := v.DocumentOK()
-			if id, _ := one.Lookup("id").StringValueOK(); markup.PathSegment(id) != "" {
-				all = append(all, page.Link{Href: l.base + "/lists/" + kind + "/" + markup.PathSegment(id), Label: cmp.Or(selection.NameOf(one, lang), id)})
+			if id, _ := one.Lookup("id").StringValueOK(); cite.Segment(id) != "" {
+				all = append(all, page.Link{Href: l.base + "/lists/" + kind + "/" + cite.Segment(id), Label: cmp.Or(selection.NameOf(one, lang), id)})
 			}
 		}
 	}

@@ -144,7 +144,7 @@ func period(from, to cite.Date) string {
 
 // own returns the address of an item's page, "" if it has none.
 func (l *listing) own(it *item) string {
-	if l.view == rules.ViewPersons || markup.PathSegment(it.ID) == "" {
+	if l.view == rules.ViewPersons || cite.Segment(it.ID) == "" {
 		return ""
 	}
 	return l.links.ItemPage(it.ID)

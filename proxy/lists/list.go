@@ -77,7 +77,7 @@ func (l *Lists) find(parts []string) (*list, error) {
 // newList completes a list of the program.
 func (l *Lists) newList(about list, facets []string, parts ...string) *list {
 	for i, part := range parts {
-		parts[i] = markup.PathSegment(part)
+		parts[i] = cite.Segment(part)
 	}
 	about.path, about.where = "/lists/"+strings.Join(parts, "/"), filter.All()
 	about.usual = l.usualOf(Definition{Facets: facets})
@@ -121,10 +121,10 @@ func (l *Lists) item(ctx context.Context, parts []string) (*list, error) {
 	}
 	where, err := l.reader.Compile(selection.IDs("$in", parts), "")
 	if err != nil {
-		return nil, err
+		return nil, notFound("There is no such item.")
 	}
 	one := l.newList(list{kind: items, id: parts[0]}, nil)
-	one.path, one.where = "/items/"+markup.PathSegment(parts[0]), where
+	one.path, one.where = "/items/"+cite.Segment(parts[0]), where
 	for _, one.view = range views[:3] {
 		snapshot, err := l.o.Views.Snapshot(one.view)
 		if err != nil {
@@ -181,7 +181,7 @@ func (l *listing) heading(ctx context.Context) (string, error) {
 			if row != nil {
 				one := selection.Known(mark.Of(row), l.kind, l.id)
 				if id, ok := one.Lookup("id").StringValueOK(); ok {
-					l.canonical = "/lists/" + l.kind + "/" + markup.PathSegment(id) // of a person by ORCID, too
+					l.canonical = "/lists/" + l.kind + "/" + cite.Segment(id) // of a person by ORCID, too
 				}
 				return cmp.Or(selection.NameOf(one, lang), l.id), nil
 			}

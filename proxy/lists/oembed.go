@@ -84,11 +84,10 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
 		return nil, notFound("url is no address of a list here.")
 	}
-	parts, err := partsOf(u.EscapedPath())
+	parts, _, err := partsOf(u.EscapedPath())
 	if err != nil {
 		return nil, err
 	}
-	parts[len(parts)-1], _ = split(parts[len(parts)-1])
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return nil, rules.Wrongf("url", "", "its query cannot be read")

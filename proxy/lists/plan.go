@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"vitrine/cache/view"
@@ -28,7 +27,7 @@ type Request struct {
 
 // Plan returns the plan of a request's answer.
 func (l *Lists) Plan(ctx context.Context, r Request) (response.Plan, error) {
-	parts, err := partsOf(r.Path)
+	parts, f, err := partsOf(r.Path)
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -39,9 +38,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (response.Plan, error) {
 		return l.sitemap(r)
 	}
 	last := len(parts) - 1
-	name, f := split(parts[last])
-	parts[last] = name
-	open := f.suffix == ""
+	name, open := parts[last], f.suffix == ""
 	if open {
 		f = negotiated(r.Accept)
 	}
@@ -65,18 +62,17 @@ func (l *Lists) Plan(ctx context.Context, r Request) (response.Plan, error) {
 	return p, err
 }
 
-// partsOf returns the decoded parts of a path, at least one. A slash at its end does not
-// count.
-func partsOf(path string) ([]string, error) {
-	parts := strings.Split(strings.TrimPrefix(strings.TrimSuffix(path, "/"), "/"), "/")
+// partsOf returns the decoded parts of a path, at least one, and the face that its suffix
+// names. A slash at its end does not count.
+func partsOf(path string) (parts []string, f face, err error) {
+	path, f = split(strings.TrimPrefix(strings.TrimSuffix(path, "/"), "/"))
+	parts = strings.Split(path, "/")
 	for i, part := range parts {
-		decoded, err := url.PathUnescape(part)
-		if err != nil || !utf8.ValidString(decoded) || strings.ContainsFunc(decoded, unicode.IsControl) {
-			return nil, notFound("The path cannot be read.")
+		if parts[i], err = url.PathUnescape(part); err != nil || !utf8.ValidString(parts[i]) {
+			return nil, f, notFound("The path cannot be read.")
 		}
-		parts[i] = decoded
 	}
-	return parts, nil
+	return parts, f, nil
 }
 
 // listing is a list as a request asks for it.

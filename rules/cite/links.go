@@ -1,6 +1,7 @@
 package cite
 
 import (
+	"regexp"
 	"strings"
 
 	"vitrine/rules"
@@ -41,17 +42,26 @@ func (l Links) ToItem(it *Item) string {
 // ToPerson returns the address of a person by username, "" for none. Built in is the
 // person's list.
 func (l Links) ToPerson(user string) string {
-	return filled(l.Person, user, l.Base+"/lists/person/"+markup.PathSegment(user))
+	return filled(l.Person, user, l.Base+"/lists/person/"+Segment(user))
 }
 
 // ToProject returns the address of a project by name, "" for none. Built in is the
 // project's list.
 func (l Links) ToProject(name string) string {
-	return filled(l.Project, name, l.Base+"/lists/project/"+markup.PathSegment(name))
+	return filled(l.Project, name, l.Base+"/lists/project/"+Segment(name))
 }
 
 // ItemPage returns the address of the page of a record.
-func (l Links) ItemPage(id string) string { return l.Base + "/items/" + markup.PathSegment(id) }
+func (l Links) ItemPage(id string) string { return l.Base + "/items/" + Segment(id) }
+
+// format matches what ends the path of a list or an item in one of its formats.
+var format = regexp.MustCompile(`\.(html|json|jsonld|bib|ris|csv|atom|rss)$`)
+
+// Segment returns an id as the last segment of the path of a list or an item, "" if it can be
+// none. An id that ends like a format has the dot of it escaped.
+func Segment(id string) string {
+	return format.ReplaceAllString(markup.PathSegment(id), "%2E$1")
+}
 
 // filled returns a template with an id, or the built-in address where it is "".
 func filled(template, id, builtIn string) string {

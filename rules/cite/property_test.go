@@ -83,7 +83,7 @@ func FuzzFaces(f *testing.F) {
 // checkFaces reads an item back from every format.
 func checkFaces(t require.TestingT, it *cite.Item) {
 	require.Regexp(t, `^[a-z0-9]+-[a-z2-9]{8}$`, it.Key)
-	for _, s := range []string{it.ID, it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text()} {
+	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text()} {
 		require.True(t, utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl), "%q", s)
 	}
 	for _, latex := range []bool{false, true} {

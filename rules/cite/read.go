@@ -30,7 +30,7 @@ func (r *Rules) Read(row bson.Raw, it *Item) {
 			values[slot] = e.Value()
 		}
 	}
-	it.ID = clean(ejson.IDText(values[slotID]))
+	it.ID = strings.ToValidUTF8(ejson.IDText(values[slotID]), "\uFFFD") // control characters and blanks are part of it
 	it.Type, it.Subtype = text(values[slotType]), text(values[slotSubtype])
 	k := r.kind(it)
 	it.Forms = k.Forms

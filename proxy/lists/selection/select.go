@@ -4,7 +4,6 @@ import (
 	"context"
 	"regexp"
 	"slices"
-	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -150,8 +149,9 @@ func IDs(operator string, texts []string) bson.D {
 	var all bson.A
 	for _, text := range texts {
 		all = append(all, text) // of 24 hexadecimal digits, the ObjectID as well
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			all = append(all, n)
+		doc, err := ejson.Parse([]byte(`{"_id":`+text+`}`), ejson.Options{})
+		if v := doc.Lookup("_id"); err == nil && v.Type != bson.TypeRegex && ejson.IDText(v) == text { // what else an _id may be
+			all = append(all, v)
 		}
 	}
 	return bson.D{{Key: "_id", Value: bson.D{{Key: operator, Value: all}}}}
