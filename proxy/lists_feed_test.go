@@ -71,7 +71,7 @@ func TestFeedsOfHostileRecords(t *testing.T) {
 	}
 }
 
-// TestAtom: a feed says where it is and when it last had news, which are no later than the
+// TestAtom: a feed, of RSS too, says where it is and when it last had news, which are no later than the
 // publication of its view, whatever days the records have.
 func TestAtom(t *testing.T) {
 	texts := []string{
@@ -119,6 +119,10 @@ func TestAtom(t *testing.T) {
 	}
 	if links["self"] != "https://data.example/lists/activities.atom?lang=de" || links["alternate"] == "" || len(links) != 2 {
 		t.Errorf("links %v", feed.Links)
+	}
+	rss := string(s.get("/lists/activities.rss?lang=de").body)
+	if want := `<atom:link href="https://data.example/lists/activities.rss?lang=de" rel="self" type="application/rss+xml"></atom:link>`; strings.Count(rss, want) != 1 || !strings.Contains(rss, `xmlns:atom="http://www.w3.org/2005/Atom"`) {
+		t.Errorf("RSS lacks %s: %.500s", want, rss)
 	}
 	var empty atomDoc
 	if err := xml.Unmarshal(s.get("/lists/activities.atom?year=1500").body, &empty); err != nil || !empty.Updated.Equal(published) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha1"
+	"encoding/xml"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,6 +134,25 @@ func (l *listing) atom(ctx context.Context) (*response.Body, error) {
 	return feedBody(f, text, err)
 }
 
+// rssFeed is an RSS feed that has its own address.
+type rssFeed struct {
+	XMLName   xml.Name `xml:"rss"`
+	Version   string   `xml:"version,attr"`
+	Content   string   `xml:"xmlns:content,attr"`
+	Namespace string   `xml:"xmlns:atom,attr"`
+	Channel   struct {
+		*feeds.RssFeed
+		Self struct {
+			Href string `xml:"href,attr"`
+			Rel  string `xml:"rel,attr"`
+			Type string `xml:"type,attr"`
+		} `xml:"atom:link"`
+	}
+}
+
+// FeedXml implements feeds.XmlFeed.
+func (f *rssFeed) FeedXml() any { return f }
+
 func (l *listing) rss(ctx context.Context) (*response.Body, error) {
 	f, err := l.feed(ctx)
 	if err != nil {
@@ -143,7 +163,10 @@ func (l *listing) rss(ctx context.Context) (*response.Body, error) {
 	for _, item := range doc.Items {
 		item.Author = "" // has to be an address of mail
 	}
-	text, err := feeds.ToXML(doc)
+	whole := rssFeed{Version: "2.0", Content: "http://purl.org/rss/1.0/modules/content/", Namespace: "http://www.w3.org/2005/Atom"}
+	whole.Channel.RssFeed = doc
+	whole.Channel.Self.Href, whole.Channel.Self.Rel, whole.Channel.Self.Type = l.url(l.face.suffix, l.asked), "self", l.face.mediaType()
+	text, err := feeds.ToXML(&whole)
 	return feedBody(f, text, err)
 }
 

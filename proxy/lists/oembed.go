@@ -51,7 +51,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 			return nil, err
 		}
 		address := now.url("", now.asked)
-		frame := fmt.Sprintf(`<iframe src="%s" title="%s" width="%d" height="%d" loading="lazy" style="border:0;max-width:100%%"></iframe>`,
+		frame := fmt.Sprintf(`<iframe data-vitrine src="%s" title="%s" width="%d" height="%d" loading="lazy" style="border:0;max-width:100%%"></iframe>`,
 			markup.Escape(address), markup.Escape(title), width, height)
 		text, err := json.Marshal(map[string]any{
 			"version": "1.0", "type": "rich", "title": title, "html": frame, "width": width, "height": height,

@@ -47,12 +47,12 @@ func unknown(name string) error {
 }
 
 // didYouMean returns ", did you mean X?" with the word nearest to text, or nothing if none
-// is near.
+// is near: a word that has nothing of the text is not.
 func didYouMean(text string, words []string) string {
 	if len(text) > maxBytes {
 		return ""
 	}
-	best := query.Nearest(text, words, len(text)/3+2)
+	best := query.Nearest(text, words, min(len(text)/3+2, len(text)))
 	if best == "" {
 		return ""
 	}
