@@ -26,7 +26,7 @@ func Marked(job Job, options func() mark.Options) Job {
 	if job.Related = related[job.View]; job.Related == nil {
 		return job
 	}
-	job.Fingerprint += " marked/1"
+	job.Fingerprint += " marked/2"
 	directory := func(deps Deps) *mark.Directory {
 		return mark.NewDirectory(options(), deps["persons"], deps["groups"], deps["projects"])
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +82,7 @@ func TestListAddresses(t *testing.T) {
 			"activities": `{"_id":"dots","type":"publication","title":"Xyzzy","year":2021,"authors":[{"last":"Dot","first":"D","user":"dot.json"}],"projects":["p.feed.json"],"units":["u.html"]}`,
 			"persons":    `{"_id":"dot","username":"dot.json","first":"D","last":"Dot"}`,
 			"projects":   `{"_id":"p","name":"p.feed.json","title":"P","public":true}`,
-			"groups":     `{"_id":"u","id":"u.html","name":"U"}`,
+			"groups":     `{"_id":"u","id":"u.html","name":"U","parent":"above"}`,
 		}[collection]
 		if more == "" {
 			return docs
@@ -89,6 +90,13 @@ func TestListAddresses(t *testing.T) {
 		doc, err := ejson.Parse([]byte(more), ejson.Options{})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if collection == "groups" {
+			above, err := bson.Marshal(bson.D{{Key: "id", Value: "above"}, {Key: "name", Value: "All Above"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs = append(docs, above)
 		}
 		return append(docs, doc)
 	})
@@ -100,6 +108,10 @@ func TestListAddresses(t *testing.T) {
 		if got := s.list(address + ".json"); got.Count != 1 || !strings.HasPrefix(got.Self, "https://data.example"+address+".json") {
 			t.Errorf("%s has %d items and is at %s", address, got.Count, got.Self)
 		}
+	}
+	// A unit that only has units below it has its name.
+	if got := s.list("/lists/unit/above.json?deep=1&facets=unit"); got.Title != "All Above" || !slices.ContainsFunc(got.Facets["unit"], func(v facetValue) bool { return v.Label == "All Above" }) {
+		t.Errorf("the unit above is called %q, its facet %v", got.Title, got.Facets["unit"])
 	}
 }
 

@@ -104,6 +104,12 @@ func openLists(t testing.TB, change func(collection string, docs []bson.Raw) []b
 	return openViews(t, listStore(t, change), listOptions(t), listViews(t), 0)
 }
 
+// facetValue is a value of a facet as JSON.
+type facetValue struct {
+	Value, Label string
+	Count        int
+}
+
 // listAnswer is a list as JSON.
 type listAnswer struct {
 	Title string `json:"title"`
@@ -123,12 +129,9 @@ type listAnswer struct {
 		Key     string            `json:"cite_key"`
 		Authors []struct{ Name, ID, ORCID string }
 	} `json:"items"`
-	Facets map[string][]struct {
-		Value, Label string
-		Count        int
-	} `json:"facets"`
-	Self  string            `json:"self"`
-	Links map[string]string `json:"links"`
+	Facets map[string][]facetValue `json:"facets"`
+	Self   string                  `json:"self"`
+	Links  map[string]string       `json:"links"`
 }
 
 // list reads a list.

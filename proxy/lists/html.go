@@ -249,9 +249,8 @@ func (l *listing) collections(it *item) []page.Link {
 	lang := l.q.Text(params.Lang)
 	all := []page.Link{{Href: l.base + "/lists/" + l.view, Label: texts.In(lang).T(l.view)}}
 	for _, kind := range kinds {
-		for v := range raw.Elements(mark.Of(it.row).Lookup(kind + "s")) {
-			one, _ := v.DocumentOK()
-			if id, _ := one.Lookup("id").StringValueOK(); cite.Segment(id) != "" {
+		for one := range mark.Entries(mark.Of(it.row), kind+"s") {
+			if id := raw.StringField(one, "id"); cite.Segment(id) != "" {
 				all = append(all, page.Link{Href: l.base + "/lists/" + kind + "/" + cite.Segment(id), Label: cmp.Or(selection.NameOf(one, lang), id)})
 			}
 		}

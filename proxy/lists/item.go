@@ -79,10 +79,8 @@ func entries(ctx context.Context, l *listing) iter.Seq2[entry, error] {
 
 // users returns the usernames of the public persons of the institute that a row names.
 func users(row bson.Raw) (all []string) {
-	for v := range raw.Elements(mark.Of(row).Lookup("persons")) {
-		one, _ := v.DocumentOK()
-		id, _ := one.Lookup("id").StringValueOK()
-		all = append(all, id)
+	for one := range mark.Entries(mark.Of(row), "persons") {
+		all = append(all, raw.StringField(one, "id"))
 	}
 	return all
 }

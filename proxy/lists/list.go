@@ -18,6 +18,7 @@ import (
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // list is what a URL names: rows of a view, and how they are shown unless a request says
@@ -180,7 +181,7 @@ func (l *listing) heading(ctx context.Context) (string, error) {
 			}
 			if row != nil {
 				one := selection.Known(mark.Of(row), l.kind, l.id)
-				if id, ok := one.Lookup("id").StringValueOK(); ok {
+				if id := raw.StringField(one, "id"); id != "" {
 					l.canonical = "/lists/" + l.kind + "/" + cite.Segment(id) // of a person by ORCID, too
 				}
 				return cmp.Or(selection.NameOf(one, lang), l.id), nil

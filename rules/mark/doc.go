@@ -6,6 +6,7 @@
 //	{public: true, year: int32, type: string, subtype: string,
 //	 units: [{id, name, name_de}],            the record's units
 //	 in: [unit ids],                          these and all their ancestors
+//	 above: [{id, name, name_de}],            the ancestors that are none of the record's units
 //	 persons: [{id, name, orcid}],            public persons of ours: username, "Family, Given"
 //	 projects: [{id, title}],                 public projects, by name
 //	 topics: [{id, name}]}                    assignments to the scholarly catalogue

@@ -122,10 +122,11 @@ func (d *Directory) namesOf(stored bson.RawValue, memberships bool) (ids []strin
 	return ids
 }
 
-// addUnits adds the units, and them with their ancestors.
+// addUnits adds the units, them with their ancestors, and the names of these.
 func (d *Directory) addUnits(b *raw.Builder, ids []string) {
 	n := min(len(ids), maxList)
 	own, entries, in := make([]string, 0, n), make([]bson.RawValue, 0, n), make([]bson.RawValue, 0, 2*n)
+	var others []bson.RawValue // entries of ancestors that are not among the record's own units
 	for _, id := range ids {
 		if slices.Contains(own, id) || len(own) == maxList {
 			continue
@@ -144,6 +145,12 @@ func (d *Directory) addUnits(b *raw.Builder, ids []string) {
 	}
 	addList(b, "units", entries)
 	addList(b, "in", in)
+	for _, id := range in {
+		if text := raw.Text(id); !slices.Contains(own, text) {
+			others = append(others, d.units[text].entry)
+		}
+	}
+	addList(b, "above", others)
 }
 
 // personsOf returns the entries of a record's public persons of ours.

@@ -1,6 +1,8 @@
 package mark
 
 import (
+	"iter"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
@@ -37,6 +39,17 @@ func Set(row, mark bson.Raw) (bson.Raw, error) {
 	var b raw.Builder
 	err := b.Copy(row, func(name string) bool { return name != Field })
 	return b.Document(), err
+}
+
+// Entries yields the entries of a list of a mark.
+func Entries(mark bson.Raw, list string) iter.Seq[bson.Raw] {
+	return func(yield func(bson.Raw) bool) {
+		for v := range raw.Elements(valueOf(mark, list)) {
+			if one, ok := v.DocumentOK(); ok && !yield(one) {
+				return
+			}
+		}
+	}
 }
 
 // Of returns the mark of a row, nil if the row is not public.

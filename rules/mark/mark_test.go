@@ -99,13 +99,13 @@ func TestMake(t *testing.T) {
 		{"verified", rules.ViewActivities, `{"hide":false,"workflow":{"status":"verified"}}`, `{}`},
 
 		{"units with ancestors", rules.ViewActivities, `{"units":["LAB","BIO","LAB"]}`,
-			`{"units":[{"id":"LAB","name":"Lab"},{"id":"BIO","name":"Biology"}],"in":["LAB","BIO","CHEM","INST"]}`},
+			`{"units":[{"id":"LAB","name":"Lab"},{"id":"BIO","name":"Biology"}],"in":["LAB","BIO","CHEM","INST"],"above":[{"id":"CHEM"},{"id":"INST","name":"Institute","name_de":"Institut"}]}`},
 		{"unit as text", rules.ViewActivities, `{"units":"INST"}`, `{"units":[{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["INST"]}`},
 		{"unknown and hidden units", rules.ViewActivities, `{"units":["GONE","SECRET",null,7,{"unit":"GONE"},["BIO"],""]}`,
 			`{"units":[{"id":"GONE"},{"id":"7"}],"in":["GONE","7"]}`},
-		{"units in circles", rules.ViewActivities, `{"units":["X","SELF"]}`, `{"units":[{"id":"X"},{"id":"SELF"}],"in":["X","Y","SELF"]}`},
+		{"units in circles", rules.ViewActivities, `{"units":["X","SELF"]}`, `{"units":[{"id":"X"},{"id":"SELF"}],"in":["X","Y","SELF"],"above":[{"id":"Y"}]}`},
 		{"units of authors", rules.ViewActivities, `{"units":null,"authors":[{"units":["BIO"]},{"units":"BIO"},"x",{"units":7}]}`,
-			`{"units":[{"id":"BIO","name":"Biology"},{"id":"7"}],"in":["BIO","INST","7"]}`},
+			`{"units":[{"id":"BIO","name":"Biology"},{"id":"7"}],"in":["BIO","INST","7"],"above":[{"id":"INST","name":"Institute","name_de":"Institut"}]}`},
 
 		{"persons", rules.ViewActivities, `{"authors":[{"user":"ann"},{"user":null},{"last":"ann"},{"user":"bob"},{"user":"ann"}],"editors":{"user":"ann"}}`,
 			`{"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"},{"id":"bob","name":"Bobson"}]}`},
@@ -121,7 +121,7 @@ func TestMake(t *testing.T) {
 		{"topics of another type", rules.ViewActivities, `{"catalog":[{"topics":7}],"topics":["speech"]}`, `{"topics":[{"id":"7"}]}`},
 
 		{"a person", rules.ViewPersons, `{"username":"ann","last":"Ada","units":[{"unit":"BIO","end":"2020-01-01"},{"unit":"LAB","end":null},{"unit":"INST","end":"2026-11-22"}]}`,
-			`{"units":[{"id":"LAB","name":"Lab"},{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["LAB","BIO","CHEM","INST"],"persons":[{"id":"ann","name":"Ada"}]}`},
+			`{"units":[{"id":"LAB","name":"Lab"},{"id":"INST","name":"Institute","name_de":"Institut"}],"in":["LAB","BIO","CHEM","INST"],"above":[{"id":"BIO","name":"Biology"},{"id":"CHEM"}],"persons":[{"id":"ann","name":"Ada"}]}`},
 		{"a person without a name", rules.ViewPersons, `{"username":"ann","first":null}`, `{"persons":[{"id":"ann","name":"ann"}]}`},
 		{"a guest", rules.ViewPersons, `{"username":null,"last":"Guest"}`, `{}`},
 		{"a hidden person", rules.ViewPersons, `{"username":"ann","hide":1}`, ``},

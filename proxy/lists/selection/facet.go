@@ -132,10 +132,9 @@ func (l *Selection) Label(name, value string, row bson.Raw) string {
 
 // Known returns what a mark has of a unit, person, project or topic; empty if it has nothing.
 func Known(about bson.Raw, kind, id string) bson.Raw {
-	for v := range raw.Elements(about.Lookup(kind + "s")) {
-		one, _ := v.DocumentOK()
-		for _, field := range []string{"id", "orcid"} {
-			if text, _ := one.Lookup(field).StringValueOK(); text == id {
+	for _, list := range []string{kind + "s", map[string]string{params.Unit: "above"}[kind]} {
+		for one := range mark.Entries(about, list) {
+			if raw.StringField(one, "id") == id || raw.StringField(one, "orcid") == id {
 				return one
 			}
 		}
@@ -146,7 +145,7 @@ func Known(about bson.Raw, kind, id string) bson.Raw {
 // NameOf is the name of what Known found, in a language; empty if it has none.
 func NameOf(one bson.Raw, lang string) string {
 	for _, field := range []string{"name_" + lang, "name", "title", "name_de"} {
-		if text, _ := one.Lookup(field).StringValueOK(); text != "" {
+		if text := raw.StringField(one, field); text != "" {
 			return text
 		}
 	}
