@@ -22,7 +22,7 @@ var hiddenRecords = map[string][]string{
 		`{"_id":"hide-2","workflow":{"status":"rejected"},"type":"publication","title":"Xyzzyqua","year":1902,"units":["XyzzyquaUnit"],"authors":[]}`,
 		`{"_id":"hide-3","workflow":{"status":"in-review"},"type":"XyzzyquaType","title":"Xyzzyqua","year":1903,"authors":[]}`,
 		`{"_id":"hide-4","type":"review","title":"Xyzzyqua","year":1904,"units":["XyzzyquaUnit"],"authors":[{"last":"Xyzzyqua","user":"xyzzyquauser"}],"rendered":{"web":"Xyzzyqua"}}`,
-		`{"_id":"shown-1","type":"publication","subtype":"article","title":"Plugh","year":"1999","authors":[{"last":"Nowak","first":"N","user":"xyzzyquauser"}],"units":["MOTH"],"rendered":{"web":"<a href='/activities/view/shown-1'>Plugh</a> by <a href='/profile/xyzzyquauser'>Nowak, N.</a>"}}`,
+		`{"_id":"shown-1","type":"publication","subtype":"article","title":"Plugh","year":"1999","authors":[{"last":"Nowak","first":"N","user":"xyzzyquauser"}],"units":["MOTH"],"rendered":{"web":"<a href='/activities/view/shown-1'>Plugh</a> by <a href='/profile/xyzzyquauser'>Nowak, N.</a>, see <a href='/activities/view/hide-1'>that</a> and <a href='/activities/view/shown-1'>this</a>"}}`,
 	},
 	"projects":    {`{"_id":"hide-5","name":"XyzzyquaProject","title":"Xyzzyqua","public":false,"year":1905}`, `{"_id":"hide-6","name":"XyzzyquaTwo","title":"Xyzzyqua","public":true,"hide":true,"year":1906}`},
 	"conferences": {`{"_id":"hide-7","title":"Xyzzyqua","hide":true,"start":"1907-01-01"}`},
@@ -94,9 +94,9 @@ func TestHiddenRecordsAreNowhere(t *testing.T) {
 			t.Errorf("%s has %d items, want %d", list, got, want)
 		}
 	}
-	// A name in a citation stays; there is no link to its list. A year that is text counts as the number.
+	// A name in a citation stays, and what leads to a hidden record; there is no link to them. A year that is text counts as the number.
 	one := s.list("/lists/activities.json?year=1999&q=plugh")
-	if one.Count != 1 || !strings.Contains(one.Items[0].HTML, "by Nowak, N.") || !strings.Contains(one.Items[0].HTML, "href='https://data.example/items/shown-1'") {
+	if one.Count != 1 || !strings.Contains(one.Items[0].HTML, "by Nowak, N., see that and <a") || !strings.Contains(one.Items[0].HTML, "href='https://data.example/items/shown-1'") {
 		text, _ := json.Marshal(one.Items)
 		t.Errorf("the public record is %s", text)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,6 +50,12 @@ func TestListRefusals(t *testing.T) {
 	page := s.get("/lists/nix", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
 	if page.StatusCode != 404 || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") || !strings.Contains(string(page.body), "There is no list") {
 		t.Errorf("a browser gets %s %s", page.Status, page.body)
+	}
+	o := listOptions(t)
+	o.Lists.BaseURL = "https://data.example/vitrine"
+	below := openViews(t, listStore(t, nil), o, listViews(t), 0).get("/lists/nix", "Accept", "text/html")
+	if links := regexp.MustCompile(`(?:href|src)="/`).FindAll(below.body, -1); len(links) == 0 || len(links) != strings.Count(string(below.body), `="/vitrine/`) {
+		t.Errorf("the page of an error below a path leads elsewhere: %s", below.body)
 	}
 }
 

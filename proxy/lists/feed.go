@@ -43,7 +43,11 @@ func (l *listing) feed(ctx context.Context) (*feeds.Feed, error) {
 		if err != nil {
 			return nil, err
 		}
-		one := l.feedItem(it, published)
+		html, err := l.citation(ctx, it)
+		if err != nil {
+			return nil, err
+		}
+		one := l.feedItem(it, html, published)
 		for _, at := range []time.Time{one.Created, one.Updated} {
 			if at.After(f.Updated) {
 				f.Updated = at
@@ -57,12 +61,12 @@ func (l *listing) feed(ctx context.Context) (*feeds.Feed, error) {
 	return f, nil
 }
 
-// feedItem is an item of a feed.
-func (l *listing) feedItem(it *item, published time.Time) *feeds.Item {
+// feedItem is an item of a feed, with its citation.
+func (l *listing) feedItem(it *item, html string, published time.Time) *feeds.Item {
 	title := it.title()
 	one := &feeds.Item{
 		Id: urn(l.view + "/" + it.ID), IsPermaLink: "false", Title: title,
-		Content: cmp.Or(xmlText(l.citation(it)), markup.Escape(title)),
+		Content: cmp.Or(xmlText(html), markup.Escape(title)),
 		Link:    &feeds.Link{Href: cmp.Or(l.own(it), l.itemLink(it))},
 	}
 	one.Created, one.Updated = it.times(published)

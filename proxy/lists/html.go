@@ -103,7 +103,11 @@ func (l *listing) model(ctx context.Context) (*page.List, error) {
 			m.Groups = append(m.Groups, page.Group{Title: it.group})
 		}
 		last := &m.Groups[len(m.Groups)-1]
-		last.Items = append(last.Items, l.shown(it))
+		shown, err := l.shown(ctx, it)
+		if err != nil {
+			return nil, err
+		}
+		last.Items = append(last.Items, shown)
 		if len(data) > 0 {
 			data = append(data, ',')
 		}
@@ -198,7 +202,11 @@ func (l *listing) record(ctx context.Context, write func(*page.Record) []byte) (
 		if err != nil {
 			return nil, err
 		}
-		m := l.recordOf(it)
+		shown, err := l.shown(ctx, it)
+		if err != nil {
+			return nil, err
+		}
+		m := l.recordOf(it, shown)
 		body := response.Bytes(write(m))
 		body.Links = l.signposts(it, m)
 		return body, nil
@@ -207,10 +215,10 @@ func (l *listing) record(ctx context.Context, write func(*page.Record) []byte) (
 }
 
 // recordOf is what the page of an item shows.
-func (l *listing) recordOf(it *item) *page.Record {
+func (l *listing) recordOf(it *item, shown page.Item) *page.Record {
 	m := &page.Record{
 		Head: l.head(it.title(), l.asked.Only(params.Lang, params.Style), l.url("", params.Query{})),
-		Item: l.shown(it), Abstract: it.Abstract, BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: l.collections(it),
+		Item: shown, Abstract: it.Abstract, BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: l.collections(it),
 	}
 	if l.links.Activity != "" && l.links.Activity != params.None && l.view == rules.ViewActivities {
 		m.Canonical = l.links.ToItem(&it.Item) // the site's own page of the record

@@ -87,21 +87,28 @@ func users(row bson.Raw) (all []string) {
 
 // citation returns the HTML of an item. For an activity it is the stored citation, with the
 // links of the list. Other items have their title, event, place, publisher and dates.
-func (l *listing) citation(it *item) string {
+func (l *listing) citation(ctx context.Context, it *item) (string, error) {
 	form := l.q.Text(params.Style)
 	if stored := display.Text(it.row.Lookup("rendered", form)); l.view == rules.ViewActivities && stored != "" {
-		public := users(it.row)
-		return markup.Relink(stored, func(kind markup.LinkKind, id string) string {
+		public, failed := users(it.row), error(nil)
+		html := markup.Relink(stored, func(kind markup.LinkKind, id string) string {
 			switch {
 			case kind == markup.LinkActivity && id == it.ID:
 				return l.links.ToItem(&it.Item)
 			case kind == markup.LinkActivity:
-				return l.links.ToItem(&cite.Item{ID: id})
+				shown, err := l.lists.shows(ctx, l.snap, id)
+				if err != nil {
+					failed = err
+				}
+				if shown {
+					return l.links.ToItem(&cite.Item{ID: id})
+				}
 			case slices.Contains(public, id):
 				return l.links.ToPerson(id)
 			}
 			return ""
 		})
+		return html, failed
 	}
 	title, href := it.Title, l.itemLink(it)
 	if title == "" {
@@ -115,7 +122,7 @@ func (l *listing) citation(it *item) string {
 			title += ", " + markup.Escape(more)
 		}
 	}
-	return title
+	return title, nil
 }
 
 // itemLink returns the address that the title of an item links to, "" for none.
@@ -160,9 +167,10 @@ func outside(it *item) (all []page.Link) {
 }
 
 // shown returns an item as package page shows it.
-func (l *listing) shown(it *item) page.Item {
+func (l *listing) shown(ctx context.Context, it *item) (page.Item, error) {
+	html, err := l.citation(ctx, it)
 	return page.Item{
-		ID: it.ID, Key: it.Key, Href: l.own(it), Lang: it.Language, HTML: l.citation(it), Links: outside(it),
+		ID: it.ID, Key: it.Key, Href: l.own(it), Lang: it.Language, HTML: html, Links: outside(it),
 		COinS: string(cite.AppendCOinS(nil, &it.Item)),
-	}
+	}, err
 }

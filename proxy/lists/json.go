@@ -66,9 +66,10 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 }
 
 // jsonOf returns an item for programs.
-func (l *listing) jsonOf(it *item) jsonItem {
+func (l *listing) jsonOf(ctx context.Context, it *item) (jsonItem, error) {
+	html, err := l.citation(ctx, it)
 	one := jsonItem{
-		ID: it.ID, HTML: l.citation(it), Title: it.Text(), Authors: []jsonAuthor{}, Year: json.RawMessage(yearOf(it)), Type: it.Type, Subtype: it.Subtype,
+		ID: it.ID, HTML: html, Title: it.Text(), Authors: []jsonAuthor{}, Year: json.RawMessage(yearOf(it)), Type: it.Type, Subtype: it.Subtype,
 		Group: it.group, Links: map[string]string{}, Key: it.Key,
 	}
 	if len(one.Year) == 0 {
@@ -82,7 +83,7 @@ func (l *listing) jsonOf(it *item) jsonItem {
 			one.Links[strings.ToLower(link.Label)] = link.Href
 		}
 	}
-	return one
+	return one, err
 }
 
 // json is a list or an item for programs.
@@ -106,7 +107,11 @@ func (l *listing) json(ctx context.Context) (*response.Body, error) {
 		if err != nil {
 			return nil, err
 		}
-		doc.Items = append(doc.Items, l.jsonOf(it))
+		one, err := l.jsonOf(ctx, it)
+		if err != nil {
+			return nil, err
+		}
+		doc.Items = append(doc.Items, one)
 	}
 	first, prev, next, last := l.pager(doc.Pages, l.numbered(l.face.suffix))
 	for rel, href := range map[string]string{"first": first, "prev": prev, "next": next, "last": last, "page": l.canonicalURL()} {

@@ -131,12 +131,22 @@ func (l *Lists) item(ctx context.Context, parts []string) (*list, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := snapshot.First(ctx, filter.And(l.public, where))
-		if found != nil || err != nil {
+		shown, err := l.shows(ctx, snapshot, parts[0])
+		if shown || err != nil {
 			return one, err
 		}
 	}
 	return nil, notFound("There is no such item.")
+}
+
+// shows reports whether lists show the record of an id in a view.
+func (l *Lists) shows(ctx context.Context, snap *view.Snapshot, id string) (bool, error) {
+	where, err := l.reader.Compile(selection.IDs("$in", []string{id}), "")
+	if err != nil {
+		return false, nil // no record has such an id
+	}
+	row, err := snap.First(ctx, filter.And(l.public, where))
+	return row != nil, err
 }
 
 // heading returns the title of a list. That of a unit, person, project or topic is in the

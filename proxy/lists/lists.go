@@ -64,9 +64,10 @@ func New(o Options) (*Lists, error) {
 // Enabled reports whether there are lists.
 func (l *Lists) Enabled() bool { return l.o.Enabled }
 
-// Failure is the page of an error, in the language of answers.
-func (l *Lists) Failure(status int, msg string) []byte {
-	return page.Failure(status, http.StatusText(status), msg, l.o.Language)
+// Failure is the page of an error, in the language of answers. Its links begin with a base
+// as Lists.Base returns it; empty: with the path alone.
+func (l *Lists) Failure(base string, status int, msg string) []byte {
+	return page.Failure(status, page.Head{Title: http.StatusText(status), Lang: l.o.Language, Base: base}, msg)
 }
 
 // views are those that lists show.

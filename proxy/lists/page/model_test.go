@@ -144,6 +144,6 @@ func documents() map[string][]byte {
 		"item": page.Single(plainRecord()), "item-hostile": page.Single(hostileRecord()),
 		"index": page.Index(overview("de")), "start": page.Start(overview("en")), "start-hostile": page.Start(hostileOverview()),
 		"start-without-lists": page.Start(&page.Overview{Head: page.Head{Lang: "de", Base: base}}),
-		"failure":             page.Failure(404, "Nicht gefunden", "Die Liste "+hostile+" gibt es nicht.", "de"),
+		"failure":             page.Failure(404, page.Head{Title: "Nicht gefunden", Lang: "de"}, "Die Liste "+hostile+" gibt es nicht."),
 	}
 }

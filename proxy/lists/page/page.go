@@ -117,9 +117,11 @@ func Single(r *Record) []byte {
 	return d.render("item")
 }
 
-// Failure returns the page of an error. title and text are plain text.
-func Failure(status int, title, text, lang string) []byte {
-	d := newDocument(Head{Title: title, Lang: lang, NoIndex: true})
+// Failure returns the page of an error. Of a head it needs the title, Lang and Base; text is
+// plain text.
+func Failure(status int, h Head, text string) []byte {
+	d := newDocument(h)
+	d.NoIndex = true
 	d.Text, d.Status = text, status
 	return d.render("failure")
 }
