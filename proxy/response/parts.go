@@ -77,9 +77,9 @@ type piece struct {
 var errUnmade = errors.New("response: a part of the answer could not be made")
 
 // made makes parts on all processors, and yields them in their order. Each takes a turn of
-// its own, so that other work waits no longer for a long stream than for short requests.
-// What began without a turn would end in the middle of an answer, so that a part which gets
-// none, because too much waits for one, is made all the same.
+// its own, so that other work waits no longer for a long stream than for short requests. An
+// answer that has begun is not cut off where too much waits for a turn: the part is made
+// without one.
 func (r *Responder) made(ctx context.Context, all parts) Pieces {
 	return func(yield func([]byte, error) bool) {
 		var work parallel.Group
@@ -107,7 +107,7 @@ func (r *Responder) made(ctx context.Context, all parts) Pieces {
 				work.Go(func() {
 					defer close(p.made)
 					one := func(context.Context) error { p.text, p.err = part(p.text[:0]), nil; return nil }
-					if r.Results.Turn(ctx, one) != nil {
+					if r.Results.Turn(ctx, one) != nil && ctx.Err() == nil {
 						_ = one(ctx)
 					}
 				})
