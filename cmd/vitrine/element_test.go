@@ -86,11 +86,21 @@ func shoot(v *tab, name string) {
 func TestPageElement(t *testing.T) {
 	chrome, data := browsertest.Start(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
-		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "copies": elementCopies,
+		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "same": elementsOfOneList, "copies": elementCopies,
 		"refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
 	} {
 		t.Run(name, func(t *testing.T) { see(t, chrome, data) })
 	}
+}
+
+// elementsOfOneList: ids are there once each, even if two elements show one list.
+func elementsOfOneList(t *testing.T, chrome context.Context, data string) {
+	v := newTab(t, chrome, 1280)
+	v.open(website(t, data, strings.Repeat(`<vitrine-list src="DATA/lists/activities" limit="2"></vitrine-list>`, 3)))
+	v.await(`document.querySelectorAll(".vl-main > .vl-list").length === 3 && !document.querySelector("[aria-busy]")`)
+	v.want(`String(new Set(Array.from(document.querySelectorAll("[id]"), (e) => e.id)).size - document.querySelectorAll("[id]").length)`, "0")
+	v.want(`String(Array.from(document.querySelectorAll(".vl-list"), (e) => e.contains(document.getElementById(e.getAttribute("aria-labelledby")))))`, "true,true,true")
+	v.wantNoComplaint()
 }
 
 // elementVisit is a visitor's way through a list.

@@ -246,11 +246,22 @@ class VitrineList extends HTMLElement {
       const click = () => this.#copy(citation);
       (item.querySelector(".vl-links") ?? item).append(make("button", { type: "button", class: "vl-copy", "aria-label": label, click }, t.copy));
     }
+    this.#rename(list);
     this.#main.replaceChildren(list);
     if (!this.#turned) return;
     this.#turned = false;
     this.#main.focus({ preventScroll: true });
     this.#main.scrollIntoView();
+  }
+
+  // #rename gives the list ids of its own where the page has it once more. All of them begin with the list's.
+  #rename(list) {
+    const { id } = list;
+    let own = id;
+    for (let n = 2; id && [...document.querySelectorAll(`#${CSS.escape(own)}`)].some((element) => !this.contains(element)); n++) own = `${id}_${n}`;
+    for (const element of [list, ...list.querySelectorAll("[id]")]) {
+      for (const at of element.attributes) if (/^(?:id|aria-labelledby)$/.test(at.name)) at.value = at.value.replace(id, own);
+    }
   }
 
   // #say announces a text. With a button it is a failure, which everybody sees.
