@@ -102,7 +102,8 @@ var forms = map[string]struct {
 	"base":     {"a web address such as https://data.example.org without a slash at its end", isBase},
 	"link":     {"none, or a web address or a path from the root with {id} in it", func(text string) bool { return text == "none" || isPlace(text, "{id}") }},
 	"network":  {"an IP address or a network such as 10.0.0.0/8", isNetwork},
-	"origin":   {"an origin such as https://www.example.org without a path, or *", isOrigin},
+	"origin":   {"an origin such as https://www.example.org without a path", isOrigin},
+	"origins":  {"an origin such as https://www.example.org without a path, or *", func(text string) bool { return text == "*" || isOrigin(text) }},
 	"pager":    {"a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }},
 	"path":     {"a dotted path such as catalog.topics", isPath},
 	"template": {"a web address with {id} in it", isTemplate},
@@ -136,7 +137,7 @@ func ParseNetwork(text string) (netip.Prefix, error) {
 
 func isOrigin(text string) bool {
 	u, ok := webAddress(text)
-	return text == "*" || ok && text == u.Scheme+"://"+u.Host
+	return ok && text == u.Scheme+"://"+u.Host
 }
 
 // isBase accepts an address that paths are put behind.

@@ -36,6 +36,8 @@ func TestChecks(t *testing.T) {
 			"proxy": network, "10.0.0.0/33": network, "10.0.0.1,proxy": network, "10.0.0": network}},
 		{"http.cors.origins", "* https://a.example http://localhost:3000 https://a.example,https://b.example", map[string]string{
 			"a.example": origin, "ftp://a.example": origin, "https://a.example/": origin, "https://a.example?x": origin, "https://": origin, "null": origin}},
+		{"citation.url", "https://scholar.google.com http://localhost:3000", map[string]string{
+			"*": strings.TrimSuffix(origin, ", or *"), "https://a.example/path": strings.TrimSuffix(origin, ", or *")}},
 		{"catalog.topics_path", "topics catalog.topics a.0.b", map[string]string{
 			"": "may not be empty", ".a": path, "a.": path, "a..b": path, "a.$b": path, "$a": path}},
 		{"catalog.url", "https://openalex.org/{id} http://h/?id={id}#x", map[string]string{

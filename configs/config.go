@@ -265,7 +265,7 @@ type HTTP struct {
 // CORS lets pages of other sites read answers in the browser.
 type CORS struct {
 	// Sites that may, as `https://HOST[:PORT]`; `*` is all of them. Empty: none, but all where neither a key nor a session is configured. Lists are open to all in any case.
-	Origins []string `yaml:"origins" check:"origin"`
+	Origins []string `yaml:"origins" check:"origins"`
 	// Whether the cookies that such pages send along count as a session; not together with `*`.
 	Credentials bool `yaml:"credentials" default:"false"`
 	// How long a browser may remember the permission.
