@@ -48,6 +48,8 @@ type Options struct {
 	Logger *slog.Logger
 	// OnSwap, if set, is called after a snapshot became current.
 	OnSwap func(*Snapshot)
+	// OnLoaded, if set, is called once, when every view is loaded and has its words.
+	OnLoaded func()
 }
 
 // Set holds all views. Its methods are safe for concurrent use.
@@ -62,6 +64,7 @@ type Set struct {
 
 	unindexed chan unindexed
 	preparer  atomic.Pointer[Preparer]
+	loaded    atomic.Int32 // views that have their first snapshot and its words
 }
 
 // Preparer is called with a snapshot that is about to be shown, by the goroutine that
@@ -152,6 +155,9 @@ func (s *Set) keep(ctx context.Context, v *view) {
 		s.refresh(ctx, v)
 		if !searchable && ctx.Err() == nil {
 			searchable = v.warmWords()
+			if searchable && int(s.loaded.Add(1)) == len(s.views) && s.o.OnLoaded != nil {
+				s.o.OnLoaded()
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -26,7 +26,8 @@ func TestWordsOfTheFirstSnapshot(t *testing.T) {
 	}}
 	s := newStore()
 	s.publish([]bson.D{thing("a", 2020, "Moth"), thing("b", 2021, "Lamp"), {{Key: "_id", Value: "c"}, {Key: "title", Value: 1}}})
-	r := run(t, s, view.Options{Poll: time.Hour, Views: []index.Definition{def}})
+	loaded := make(chan int64, 2)
+	r := run(t, s, view.Options{Poll: time.Hour, Views: []index.Definition{def}, OnLoaded: func() { loaded <- read.Load() }})
 	search := func(snap *view.Snapshot) {
 		every, err := snap.Select(t.Context(), filter.All())
 		if err != nil {
@@ -47,6 +48,9 @@ func TestWordsOfTheFirstSnapshot(t *testing.T) {
 	}
 	close(shown)
 	searches.Wait()
+	if n := <-loaded; n != 3 {
+		t.Errorf("the view counts as loaded with the words of %d rows", n)
+	}
 	s.publish([]bson.D{thing("b", 2021, "Candle")})
 	snap = r.next()
 	if read.Load() != 4 {

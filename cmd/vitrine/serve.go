@@ -121,20 +121,21 @@ type program struct {
 	server    *proxy.Server
 	collector *memory.Collector
 	runs      atomic.Int64 // jobs that have ended
-	onLoaded  func()       // gives memory back to the system, the first time it is called
 	onSettled func()       // called when the log of a start is over, and maybe again
 }
 
-// swapped is called when a view shows a new snapshot. As soon as every view is loaded it
-// gives back the memory that loading took beside them: the collector alone would keep it
-// for a long time. The live memory then, and after every refresh, determines how often the
-// collector has to run.
+// swapped is called when a view shows a new snapshot. The live memory then determines how
+// often the collector has to run.
 func (p *program) swapped() {
-	if p.views.Ready() {
-		p.onLoaded()
-	}
 	p.collector.Adjust()
 	p.settle()
+}
+
+// loaded is called when every view is loaded. It gives back the memory that loading took
+// beside them: the collector alone would keep it for a long time.
+func (p *program) loaded() {
+	debug.FreeOSMemory()
+	p.collector.Adjust()
 }
 
 // settle calls onSettled as soon as every view is loaded and its job has run: the start
@@ -160,7 +161,7 @@ func (p *program) storeChanged(back bool) {
 func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log *slog.Logger) (p *program, err error) {
 	p = &program{
 		log: log, metrics: proxy.NewMetrics(), collector: memory.NewCollector(cfg.Memory.Garbage),
-		onLoaded: sync.OnceFunc(debug.FreeOSMemory), onSettled: func() {},
+		onSettled: func() {},
 	}
 	store := circuit.New(opened, circuit.Options{Log: log, OnChange: p.storeChanged})
 	p.store = store
@@ -187,7 +188,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 		Views: p.listed(cfg), Poll: cfg.Views.Poll,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: readThrough(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
-		OnSwap: func(*view.Snapshot) { p.swapped() },
+		OnSwap: func(*view.Snapshot) { p.swapped() }, OnLoaded: p.loaded,
 	}
 	if hidden := p.institute.hidden; hidden != nil {
 		o.Strip, o.Files.Stripped = hidden.Strip, hidden.String()
