@@ -6,100 +6,27 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"vitrine/proxy/browsertest"
 )
 
-// visit is a tab, and what it did.
-type visit struct {
-	context.Context
-
-	mu         sync.Mutex // guards the rest
-	asked      []string   // URLs requested
-	complaints []string
-}
-
-// newTab opens a tab of some width.
-func newTab(t *testing.T, browser context.Context, width int64) *visit {
-	t.Helper()
-	tab, closeTab := chromedp.NewContext(browser)
-	t.Cleanup(closeTab)
-	v := &visit{Context: tab}
-	if err := chromedp.Listen(tab, v.note); err != nil {
-		t.Fatal(err)
-	}
-	var giveUp context.CancelFunc // what is waited for may never come
-	v.Context, giveUp = context.WithTimeout(tab, 5*time.Minute)
-	t.Cleanup(giveUp)
-	instruct(t, v, network.Enable, network.EnableParams{})
-	instruct(t, v, log.Enable, cdp.Empty{})
-	instruct(t, v, runtime.Enable, cdp.Empty{})
-	v.do(t, chromedp.EmulateViewport(width, 900))
-	return v
-}
-
-// note keeps what the page asked for and complained about.
-func (v *visit) note(event any) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	switch e := event.(type) {
-	case *network.EventRequestWillBeSent:
-		v.asked = append(v.asked, e.Request.URL)
-	case *runtime.EventConsoleAPICalled:
-		v.complaints = append(v.complaints, "console: "+string(e.Type))
-	case *runtime.EventExceptionThrown:
-		v.complaints = append(v.complaints, "exception: "+e.ExceptionDetails.Text)
-	case *log.EventEntryAdded:
-		v.complaints = append(v.complaints, string(e.Entry.Source)+": "+e.Entry.Text)
-	}
-}
-
-// outcome returns the requests that went elsewhere, and the complaints.
-func (v *visit) outcome(base string) (elsewhere, complaints []string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, url := range v.asked {
-		if !strings.HasPrefix(url, base) && !strings.HasPrefix(url, "data:") {
-			elsewhere = append(elsewhere, url)
-		}
-	}
-	return elsewhere, slices.Clone(v.complaints)
-}
-
-// do runs actions in the tab.
-func (v *visit) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	if err := chromedp.Do(v, actions...); err != nil {
-		t.Fatal(err)
-	}
+// elsewhere returns the URLs that a tab requested of other sites.
+func elsewhere(tab *browsertest.Tab, base string) []string {
+	return slices.DeleteFunc(tab.Requests(), func(url string) bool { return strings.HasPrefix(url, base) || strings.HasPrefix(url, "data:") })
 }
 
 // see runs an action that finds something out.
-func see[T any](t *testing.T, v *visit, action chromedp.Action[T]) T {
+func see[T any](t *testing.T, v *browsertest.Tab, action chromedp.Action[T]) T {
 	t.Helper()
 	found, err := chromedp.Run(v, action)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return found
-}
-
-// instruct sends the tab a command of the browser's protocol.
-func instruct[P, R any](t *testing.T, v *visit, command cdp.Command[P, R], params P) {
-	t.Helper()
-	if _, err := chromedp.Call(v, command, params); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // serving serves a site on a listener until the test ends, and returns its URL.
@@ -150,8 +77,8 @@ func TestPageInABrowser(t *testing.T) {
 	base := serving(t, open(t, institute(t), o))
 	for _, width := range []int64{1280, 390} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			tab := newTab(t, chrome, width)
-			tab.do(t, chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(chromedp.CSS("#activities form.try")))
+			tab := browsertest.Open(t, chrome, width)
+			tab.Do(t, chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(chromedp.CSS("#activities form.try")))
 			if found := see(t, tab, chromedp.Evaluate[[]string](flaws)); len(found) > 0 {
 				t.Errorf("flaws: %s", strings.Join(found, "; "))
 			}
@@ -159,7 +86,7 @@ func TestPageInABrowser(t *testing.T) {
 			if wide := width > 880; contents != wide {
 				t.Errorf("the contents are open: %v", contents)
 			}
-			if elsewhere, complaints := tab.outcome(base); len(elsewhere)+len(complaints) > 0 {
+			if elsewhere, complaints := elsewhere(tab, base), tab.Complaints(); len(elsewhere)+len(complaints) > 0 {
 				t.Errorf("asked elsewhere: %v, complaints: %v", elsewhere, complaints)
 			}
 		})
@@ -173,11 +100,11 @@ func TestPageTries(t *testing.T) {
 	o := options(t)
 	o.Auth.APIKey = "Right"
 	base := serving(t, open(t, institute(t), o))
-	tab := newTab(t, chrome, 1280)
-	tab.do(t, chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#key"), "Right"))
+	tab := browsertest.Open(t, chrome, 1280)
+	tab.Do(t, chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#key"), "Right"))
 
 	const list = "#activities form.try "
-	tab.do(t,
+	tab.Do(t,
 		chromedp.SendKeys(chromedp.CSS(list+`[name="columns[]"]`), "title, year"),
 		chromedp.SendKeys(chromedp.CSS(list+`[name="filter"]`), "filter[type]=lecture"),
 		chromedp.SendKeys(chromedp.CSS(list+`[name="limit"]`), "1"),
@@ -193,7 +120,7 @@ func TestPageTries(t *testing.T) {
 	}
 
 	const person = "#user form.try "
-	tab.do(t,
+	tab.Do(t,
 		chromedp.SendKeys(chromedp.CSS(person+`[name="id"]`), "a b/c"),
 		chromedp.Click(chromedp.CSS(person+"button")),
 		chromedp.WaitVisible(chromedp.CSS(person+".status.bad")),
@@ -201,13 +128,13 @@ func TestPageTries(t *testing.T) {
 	if url, status := text(t, tab, person+".url"), text(t, tab, person+".status"); url != "/api/users/a%20b%2Fc" || !strings.HasPrefix(status, "404 ") {
 		t.Errorf("url %q, status %q", url, status)
 	}
-	if elsewhere, _ := tab.outcome(base); len(elsewhere) > 0 {
+	if elsewhere := elsewhere(tab, base); len(elsewhere) > 0 {
 		t.Errorf("asked elsewhere: %v", elsewhere)
 	}
 }
 
 // text is what an element says.
-func text(t *testing.T, tab *visit, selector string) string {
+func text(t *testing.T, tab *browsertest.Tab, selector string) string {
 	t.Helper()
 	return see(t, tab, chromedp.Text(chromedp.CSS(selector)))
 }
@@ -217,13 +144,13 @@ func TestPageFinds(t *testing.T) {
 	t.Parallel()
 	chrome := browsertest.Start(t)
 	base := serving(t, open(t, institute(t), options(t)))
-	tab := newTab(t, chrome, 1280)
-	tab.do(t, chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#find"), "Membership in_past"))
+	tab := browsertest.Open(t, chrome, 1280)
+	tab.Do(t, chromedp.Navigate(base+"/docs"), chromedp.SendKeys(chromedp.CSS("#find"), "Membership in_past"))
 	const shown = `[...document.querySelectorAll("#contents li:not([hidden]) a")].map((a) => a.textContent).join(" ")`
 	if found := see(t, tab, chromedp.Evaluate[string](shown)); found != "/api/user-units/{id}" {
 		t.Errorf("found %q", found)
 	}
-	tab.do(t, chromedp.SendKeys(chromedp.CSS("#find"), " xyzzy"))
+	tab.Do(t, chromedp.SendKeys(chromedp.CSS("#find"), " xyzzy"))
 	if got := text(t, tab, "#unfound"); got != "Nothing has that." {
 		t.Errorf("says %q", got)
 	}
@@ -234,9 +161,9 @@ func TestPageWithoutScript(t *testing.T) {
 	t.Parallel()
 	chrome := browsertest.Start(t)
 	base := serving(t, open(t, institute(t), options(t)))
-	tab := newTab(t, chrome, 1280)
-	instruct(t, tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	tab.do(t, chromedp.Navigate(base+"/docs"))
+	tab := browsertest.Open(t, chrome, 1280)
+	browsertest.Call(t, tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	tab.Do(t, chromedp.Navigate(base+"/docs"))
 	read := text(t, tab, "main")
 	for want, stands := range map[string]bool{"/api/activities": true, "/portfolio/spectrum": true, "Fields": true, "Try it": false} {
 		if got := strings.Contains(read, want); got != stands {

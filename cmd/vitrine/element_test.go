@@ -185,7 +185,7 @@ func elementWithoutAnswer(t *testing.T, chrome context.Context, data string) {
 func elementWithoutScript(t *testing.T, chrome context.Context, data string) {
 	_, fragment := fetch(t, http.MethodGet, data+"/lists/activities.html?limit=5")
 	v := newTab(t, chrome, 1280)
-	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	browsertest.Call(t, v.Tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities" search>`+fragment+`</vitrine-list>`))
 	if got := eval[string](v, `String(document.querySelectorAll("vitrine-list > .vl-list .vl-citation").length)`); got != "5" {
 		t.Errorf("%s records are shown", got)
@@ -233,7 +233,7 @@ func elementCopies(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	page := website(t, data, fullElement)
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
-		call(v, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
+		browsertest.Call(t, v.Tab, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
 			Permission: &cdpbrowser.PermissionDescriptor{Name: name},
 			Setting:    cdpbrowser.PermissionSettingGranted, Origin: page,
 		})
@@ -316,10 +316,8 @@ func elementExplains(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities?colour=red"></vitrine-list>`))
 	v.await(`document.querySelector(".vl-failed")`)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if told := strings.Join(v.complaints, "\n"); !strings.Contains(told, "vitrine-list: http") || !strings.Contains(told, "colour") {
-		t.Errorf("the console says\n%s", told)
+	if said := strings.Join(v.Complaints(), "\n"); !strings.Contains(said, "vitrine-list: http") || !strings.Contains(said, "colour") {
+		t.Errorf("the console says\n%s", said)
 	}
 }
 
@@ -388,7 +386,7 @@ func TestFacesElementAccessible(t *testing.T) {
 	for _, width := range []int64{390, 1280} {
 		for _, scheme := range []string{"light", "dark"} {
 			v := newTab(t, chrome, width)
-			call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+			browsertest.Call(t, v.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 			for name, body := range pages {
 				v.open(website(t, data, body))
 				v.await(`(document.querySelector("vitrine-list").shadowRoot ?? document).querySelector(".vl-main > .vl-list, .vl-failed") && !document.querySelector("[aria-busy]")`)

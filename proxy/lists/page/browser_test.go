@@ -9,14 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"vitrine/proxy/browsertest"
@@ -33,64 +28,23 @@ func browser(t *testing.T) context.Context {
 	return browsertest.Start(t)
 }
 
-// tab is a tab of the browser, and what its pages complained about.
-type tab struct {
-	context.Context
-
-	mu         sync.Mutex // guards complaints
-	complaints []string
-}
+// tab is a tab of the browser.
+type tab struct{ *browsertest.Tab }
 
 // newTab opens a tab of some width with a colour scheme.
 func newTab(t *testing.T, browser context.Context, width int64, scheme string) *tab {
 	t.Helper()
-	ctx, closeTab := chromedp.NewContext(browser)
-	t.Cleanup(closeTab)
-	v := &tab{Context: ctx}
-	if err := chromedp.Listen(ctx, v.note); err != nil {
-		t.Fatal(err)
-	}
-	var giveUp context.CancelFunc // what is waited for may never come
-	v.Context, giveUp = context.WithTimeout(ctx, 5*time.Minute)
-	t.Cleanup(giveUp)
-	instruct(t, v, log.Enable, cdp.Empty{})
-	instruct(t, v, runtime.Enable, cdp.Empty{})
-	instruct(t, v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	v.do(t, chromedp.EmulateViewport(width, 900))
+	v := &tab{browsertest.Open(t, browser, width)}
+	browsertest.Call(t, v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	return v
 }
 
-// note keeps what a page complains about.
-func (v *tab) note(event any) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		v.complaints = append(v.complaints, "console: "+string(e.Type))
-	case *runtime.EventExceptionThrown:
-		v.complaints = append(v.complaints, "exception: "+e.ExceptionDetails.Text)
-	case *log.EventEntryAdded:
-		if strings.Contains(e.Entry.Text, "404") {
-			return // the list of a hostile address
-		}
-		v.complaints = append(v.complaints, string(e.Entry.Source)+": "+e.Entry.Text+" "+e.Entry.URL)
-	}
-}
-
-// calm fails the test if a page complained.
+// calm fails the test if a page complained; a list of a hostile address may be not found.
 func (v *tab) calm(t *testing.T) {
 	t.Helper()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.complaints) > 0 {
-		t.Errorf("complaints: %s", strings.Join(v.complaints, "\n"))
-	}
-}
-
-func (v *tab) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	if err := chromedp.Do(v, actions...); err != nil {
-		t.Fatal(err)
+	all := slices.DeleteFunc(v.Complaints(), func(text string) bool { return strings.Contains(text, "404") })
+	if len(all) > 0 {
+		t.Errorf("complaints: %s", strings.Join(all, "\n"))
 	}
 }
 
@@ -102,16 +56,6 @@ func see[T any](t *testing.T, v *tab, expression string) T {
 		t.Fatalf("%s: %v", expression, err)
 	}
 	return found
-}
-
-// instruct sends the tab a command of the browser's protocol.
-func instruct[P, R any](t *testing.T, v *tab, command cdp.Command[P, R], params P) R {
-	t.Helper()
-	result, err := chromedp.Call(v, command, params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
 }
 
 // serving serves the documents and files under the path of the base, each document under
@@ -173,9 +117,9 @@ func TestPageLooks(t *testing.T) {
 		for _, scheme := range schemes {
 			v := newTab(t, chrome, width, scheme)
 			for _, name := range pages() {
-				v.do(t, chromedp.Navigate(root+name))
+				v.Do(t, chromedp.Navigate(root+name))
 				if name == "start" {
-					v.do(t, chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
+					v.Do(t, chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
 				}
 				if wide := see[int](t, v, `document.documentElement.scrollWidth - innerWidth`); wide > 0 {
 					t.Errorf("%s at %d is too wide by %d", name, width, wide)
@@ -234,7 +178,7 @@ func await(t *testing.T, v *tab, expression string) {
 // and says so when the server fails.
 func TestPageBuilder(t *testing.T) {
 	v := newTab(t, browser(t), 1280, "light")
-	v.do(t, chromedp.Navigate(serving(t, builderAnswers())+"start"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
+	v.Do(t, chromedp.Navigate(serving(t, builderAnswers())+"start"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
 	if got, want := see[string](t, v, `document.querySelector("#vl_years ol").innerText.replace(/\s+/g, " ")`), "3 2019 40 2022 12 2024"; got != want {
 		t.Errorf("years %q, want %q", got, want)
 	}
@@ -273,7 +217,7 @@ func TestPageBuilder(t *testing.T) {
 // TestPageCopies: the button copies the text before it; without a clipboard it selects it.
 func TestPageCopies(t *testing.T) {
 	v := newTab(t, browser(t), 1280, "light")
-	v.do(t, chromedp.Navigate(serving(t, nil)+"item"), chromedp.Click(chromedp.CSS("button[data-copy]")))
+	v.Do(t, chromedp.Navigate(serving(t, nil)+"item"), chromedp.Click(chromedp.CSS("button[data-copy]")))
 	await(t, v, `document.querySelector("button[data-copy]").textContent === "Copied" || getSelection().toString().startsWith("@article{nowak2024growth")`)
 	v.calm(t)
 }
@@ -282,8 +226,8 @@ func TestPageCopies(t *testing.T) {
 // nothing is there that would not work.
 func TestPageWithoutScript(t *testing.T) {
 	v := newTab(t, browser(t), 1280, "light")
-	instruct(t, v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	v.do(t, chromedp.Navigate(serving(t, nil)+"start"))
+	browsertest.Call(t, v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	v.Do(t, chromedp.Navigate(serving(t, nil)+"start"))
 	read, err := chromedp.Run(v, chromedp.Text(chromedp.CSS("body")))
 	if err != nil {
 		t.Fatal(err)
@@ -306,7 +250,7 @@ func TestPageInFrame(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<!DOCTYPE html><title>Around</title><script>heights = []; onmessage = (e) => { if (e.data.vitrine) heights.push(e.data.height) }</script><iframe src="/vitrine/list" width="700" height="300"></iframe>`)
 	}})
-	v.do(t, chromedp.Navigate(strings.TrimSuffix(root, "vitrine/")+"around"))
+	v.Do(t, chromedp.Navigate(strings.TrimSuffix(root, "vitrine/")+"around"))
 	await(t, v, `heights.length > 0`)
 	const frame = `document.querySelector("iframe").contentDocument`
 	if got := see[string](t, v, frame+`.querySelector("a[href^='https://doi.org']").target + "," + `+frame+`.querySelector("a[href='/vitrine/lists']").target`); got != "_top," {

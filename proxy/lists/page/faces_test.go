@@ -79,9 +79,9 @@ func checkAccessible(t *testing.T, file string) {
 		for _, scheme := range []string{"light", "dark"} {
 			v := newTab(t, chrome, width, scheme)
 			for _, name := range pages() {
-				v.do(t, chromedp.Navigate(root+name))
+				v.Do(t, chromedp.Navigate(root+name))
 				if name == "start" {
-					v.do(t, chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
+					v.Do(t, chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
 				}
 				see[any](t, v, string(axe)+"; 0")
 				see[bool](t, v, violations)
