@@ -311,7 +311,7 @@ func elementCleans(t *testing.T, chrome context.Context, data string) {
 	v.want(listCount, "1 entry")
 }
 
-// elementExplains: a mistake in the page is told in the console.
+// elementExplains: the console reports a mistake in the page.
 func elementExplains(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities?colour=red"></vitrine-list>`))

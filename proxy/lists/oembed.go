@@ -80,7 +80,7 @@ func size(name, value string, most int) (int, error) {
 // embedded returns the list or item of an address of this server.
 func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, error) {
 	path, ours := strings.CutPrefix(address, base)
-	u, err := url.Parse(path) // of another host, where the rest begins with two strokes
+	u, err := url.Parse(path) // a rest that begins with two slashes has a host
 	if err != nil || !ours && strings.Contains(address, "://") || !strings.HasPrefix(path, "/") || u.Host != "" {
 		return nil, notFound("url is no address of a list here.")
 	}

@@ -82,10 +82,10 @@ type listing struct {
 	lists *Lists
 	face  face
 	base  string
-	q     params.Query // all that is in force
-	asked params.Query // what is not usual, in canonical spelling
+	q     params.Query // all parameters, those of the list where the request gives none
+	asked params.Query // the request's own parameters where they differ from the list's, in canonical spelling
 
-	// What the plan's Build finds.
+	// Set when the plan's Build runs.
 	snap      *view.Snapshot
 	canonical string // the path under which the list is to be known; empty: its own
 }

@@ -12,7 +12,7 @@ import (
 	"vitrine/rules"
 )
 
-// Query is what was asked of a list, in canonical spelling. The zero Query asks for nothing.
+// Query holds the parameters of a request for a list, in canonical spelling. The zero Query has none.
 type Query struct {
 	values map[string][]string // by parameter; those that are usual are absent
 }

@@ -38,8 +38,8 @@ type Selection struct {
 	o      Options
 	about  About
 	query  params.Query
-	always *filter.Filter            // what no facet changes
-	chosen map[string]*filter.Filter // by parameter
+	always *filter.Filter            // applies to every facet
+	chosen map[string]*filter.Filter // the request's filters by parameter; a facet does without its own
 	snap   *view.Snapshot            // nil until On
 	whole  view.Selection            // all selected rows, once Selected has found them
 }
