@@ -3,6 +3,7 @@ package proxy
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -20,15 +21,14 @@ func (s *Server) listRoutes() {
 	}
 }
 
-// listFile returns the file of a path that pages load, ours or those of other sites.
-func listFile(path string) (element.File, bool) {
+// listFiles are the files that pages load, ours or those of other sites, by path.
+var listFiles = sync.OnceValue(func() map[string]element.File {
+	all := map[string]element.File{}
 	for _, f := range slices.Concat(element.Files(), page.Files()) {
-		if f.Path == path {
-			return f, true
-		}
+		all[f.Path] = f
 	}
-	return element.File{}, false
-}
+	return all
+})
 
 // isList reports whether a path is one of listRoutes.
 func isList(path string) bool {
@@ -41,7 +41,7 @@ func (s *Server) list(c *fiber.Ctx) error {
 	if !set.lists.Enabled() {
 		return &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lists here."}
 	}
-	if f, ok := listFile(c.Path()); ok {
+	if f, ok := listFiles()[c.Path()]; ok {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
 	base, err := set.lists.Base(set.auth.Scheme(c), c.Get(fiber.HeaderHost))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
@@ -28,11 +29,13 @@ var shown = []string{params.Sort, params.Group, params.Page, params.Limit, param
 // exported are the parameters of faces that programs read.
 var exported = []string{params.Sort, params.Page, params.Limit}
 
-// faces has the faces in the order in which clients without a preference get them. It is a
-// function because the faces name each other.
-func faces() []face {
+// faces are in the order in which clients without a preference get them. They are set at
+// the start of the program because they name each other.
+var faces []face
+
+func init() {
 	feed := []string{params.Lang, params.Style}
-	return []face{
+	faces = []face{
 		{"", "text/html; charset=utf-8", "", append([]string{params.JSONLD}, shown...), false, (*listing).page},
 		{".json", response.ContentType, "JSON", shown, false, (*listing).json},
 		{".html", "text/html; charset=utf-8", "", append([]string{params.Heading, params.JSONLD}, shown...), false, (*listing).fragment},
@@ -56,9 +59,8 @@ func (f face) isFeed() bool {
 // is not in the table belongs to the last name, which has at least one character.
 func split(path string) (name string, of face) {
 	last := path[strings.LastIndexByte(path, '/')+1:]
-	all := faces()
-	of = all[0]
-	for _, f := range all[1:] {
+	of = faces[0]
+	for _, f := range faces[1:] {
 		if len(f.suffix) > len(of.suffix) && len(last) > len(f.suffix) && strings.HasSuffix(last, f.suffix) {
 			of = f
 		}
@@ -73,20 +75,19 @@ func IsPage(path string) bool {
 }
 
 // Offers returns the media types among which Accept chooses at a URL without a suffix, the
-// preferred one first.
-func Offers() (all []string) {
-	for _, f := range faces() {
+// preferred one first. They are shared.
+var Offers = sync.OnceValue(func() (all []string) {
+	for _, f := range faces {
 		if f.suffix != ".html" {
 			all = append(all, f.mediaType())
 		}
 	}
 	return all
-}
+})
 
 // negotiated returns the face that a client accepts; the page if it accepts none.
 func negotiated(accepted string) face {
-	all := faces()
-	return all[max(slices.IndexFunc(all, func(f face) bool { return f.mediaType() == accepted }), 0)]
+	return faces[max(slices.IndexFunc(faces, func(f face) bool { return f.mediaType() == accepted }), 0)]
 }
 
 // mediaType is the media type of the face without its parameters.

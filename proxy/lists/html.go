@@ -169,7 +169,7 @@ func (l *listing) canonicalURL() string {
 
 // exports are the files and feeds of the list, of all pages.
 func (l *listing) exports() (all []page.Link) {
-	for _, f := range faces() {
+	for _, f := range faces {
 		if f.label != "" && !(l.kind == items && f.isFeed()) {
 			all = append(all, page.Link{Href: l.export(f), Label: f.label, Type: f.mediaType()})
 		}

@@ -119,7 +119,7 @@ func (l *listing) json(ctx context.Context) (*response.Body, error) {
 			doc.Links[rel] = href
 		}
 	}
-	for _, f := range faces() {
+	for _, f := range faces {
 		if f.label != "" && f.suffix != l.face.suffix {
 			doc.Links[strings.TrimPrefix(f.suffix, ".")] = l.export(f)
 		}

@@ -108,5 +108,5 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	if err != nil {
 		return nil, err
 	}
-	return l.listing(about, base, faces()[0], q)
+	return l.listing(about, base, faces[0], q)
 }

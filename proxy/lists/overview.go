@@ -21,7 +21,7 @@ import (
 // all returns the list of everything in a view, to count in and to read from.
 func (l *Lists) all(ctx context.Context, view, base string, q params.Query) (*listing, error) {
 	everything := l.newList(list{view: view}, nil, view)
-	ls, err := l.listing(everything, base, faces()[0], q)
+	ls, err := l.listing(everything, base, faces[0], q)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (l *Lists) overview(base string, start bool, f face, q params.Query) (respo
 		path = "/"
 	}
 	if f.suffix != "" && f.suffix != ".json" {
-		f = faces()[0]
+		f = faces[0]
 	}
 	lang := cmp.Or(q.Text(params.Lang), l.o.Language)
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
@@ -77,7 +77,7 @@ func (l *Lists) sections(ctx context.Context, base string, q params.Query) (*pag
 	ours := texts.In(q.Text(params.Lang))
 	named, whole := page.Section{Title: ours.T("named")}, page.Section{Title: ours.T("everything")}
 	for _, d := range l.o.Named {
-		ls, err := l.listing(l.named(d), base, faces()[0], q)
+		ls, err := l.listing(l.named(d), base, faces[0], q)
 		if err != nil {
 			return nil, err
 		}
