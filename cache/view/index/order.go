@@ -39,56 +39,69 @@ func (r *ranking) compare(a, b int32) int {
 }
 
 // sorted returns the positions of the rows in their order.
-//
-// Most orders begin with a number (a year, a count), and stores hand out rows by _id,
-// which is what ties are broken by. So rows are sorted by that number first, the others
-// as they came, and only stretches of the same number that turn out not to be in order
-// are compared row by row.
 func (r *ranking) sorted() []int32 {
-	lead, ok := r.leads()
+	r.sort(r.at, 0)
+	return r.at
+}
+
+// sort puts rows in order that are equal in the fields before a given one.
+//
+// Most orders begin with numbers (a year, a month), and stores hand out rows by _id,
+// which is what ties are broken by. So rows are sorted by one number after the other, those
+// with the same as they came, and only stretches of the same numbers that turn out not to be
+// in order are compared row by row.
+func (r *ranking) sort(at []int32, field int) {
+	lead, ok := r.leads(at, field)
 	if !ok {
-		slices.SortFunc(r.at, r.compare)
-		return r.at
+		slices.SortFunc(at, r.compare)
+		return
 	}
 	slices.SortFunc(lead, func(a, b leading) int {
 		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.at, b.at))
 	})
 	for i, l := range lead {
-		r.at[i] = l.at
+		at[i] = l.at
 	}
 	for from := 0; from < len(lead); {
 		to := from + 1
 		for to < len(lead) && lead[to].number == lead[from].number {
 			to++
 		}
-		if !slices.IsSortedFunc(r.at[from:to], r.compare) {
-			slices.SortFunc(r.at[from:to], r.compare)
+		switch same := at[from:to]; {
+		case field+2 < len(r.order) && r.equal(same, field):
+			r.sort(same, field+1)
+		case !slices.IsSortedFunc(same, r.compare):
+			slices.SortFunc(same, r.compare)
 		}
 		from = to
 	}
-	return r.at
 }
 
-// leading is a row with a number for the first field of the order: rows with different
-// numbers are in the order of these.
+// equal reports whether rows are equal in a field.
+func (r *ranking) equal(at []int32, field int) bool {
+	return !slices.ContainsFunc(at[1:], func(row int32) bool { return raw.Compare(r.of(at[0])[field], r.of(row)[field]) != 0 })
+}
+
+// leading is a row with a number for a field of the order: rows with different numbers are
+// in the order of these.
 type leading struct {
 	number float64
 	at     int32
 }
 
-// leads returns the rows' leading numbers, or false if the first field's values
-// do not all have one.
-func (r *ranking) leads() (lead []leading, ok bool) {
-	lead = make([]leading, len(r.at))
-	for i := range lead {
-		number, ok := approximate(r.of(int32(i))[0])
+// leads returns the numbers of rows for a field, or false if the field's values do not all
+// have one.
+func (r *ranking) leads(at []int32, field int) (lead []leading, ok bool) {
+	lead = make([]leading, len(at))
+	for i, row := range at {
+		number, ok := approximate(r.of(row)[field])
 		if !ok {
 			return nil, false
 		}
-		if r.order[0].Desc {
+		if r.order[field].Desc {
 			number = -number
 		}
-		lead[i] = leading{number, int32(i)}
+		lead[i] = leading{number, row}
 	}
 	return lead, true
 }

@@ -11,8 +11,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// TestOrder: rows of any values stand in the view's order, ties by _id, however they
-// came. Every pair is compared as MongoDB compares documents.
+// TestOrder: rows of any values stand in the view's order, which is of one field or of two,
+// ties by _id, however they came. Every pair is compared as MongoDB compares documents.
 func TestOrder(t *testing.T) {
 	const big = 1 << 60 // beside it, whole numbers are no longer told apart as float64
 	half, err := bson.ParseDecimal128("0.5")
@@ -29,11 +29,15 @@ func TestOrder(t *testing.T) {
 			docs := make([]bson.D, 500)
 			for i, id := range rand.Perm(len(docs)) {
 				docs[i] = bson.D{{Key: "_id", Value: int32(id)}}
-				if n := rand.IntN(len(pool) + 1); n < len(pool) {
-					docs[i] = append(docs[i], bson.E{Key: "n", Value: pool[n]})
+				for _, key := range []string{"n", "m"} {
+					if n := rand.IntN(len(pool) + 1); n < len(pool) {
+						docs[i] = append(docs[i], bson.E{Key: key, Value: pool[n]})
+					}
 				}
 			}
-			checkOrder(t, docs, orderOf(t, "n", descending))
+			order := orderOf(t, "n", descending)
+			checkOrder(t, docs, order)
+			checkOrder(t, docs, append(order, orderOf(t, "m", !descending)...))
 		}
 	}
 }
