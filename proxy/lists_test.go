@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -95,7 +96,7 @@ func listOptions(t testing.TB) proxy.Options {
 
 // listViews are the views with what lists need.
 func listViews(t testing.TB) []viewindex.Definition {
-	return api.Listed(api.Views(), func(view string) func(bson.Raw, func(string, bool)) { return citeRules(t).View(view).Words })
+	return lists.Views(api.Views(), citeRules(t))
 }
 
 // openLists serves the demo's records as lists.
@@ -239,5 +240,37 @@ func TestStreamedExports(t *testing.T) {
 		if want.StatusCode != http.StatusOK || got.StatusCode != http.StatusOK || string(got.body) != string(want.body) {
 			t.Errorf("%s: %d bytes in parts (%d), %d as a whole (%d)", target, len(got.body), got.StatusCode, len(want.body), want.StatusCode)
 		}
+	}
+}
+
+// TestPreparedEntries: entries in BibTeX that are prepared for a whole view are those that
+// are made for a request, in every order, from one version of the rows to the next, and
+// whether memory for them is at hand or not.
+func TestPreparedEntries(t *testing.T) {
+	s := openLists(t, nil)
+	compare := func() {
+		t.Helper()
+		for _, sort := range []string{"", "&sort=title", "&sort=-year", "&group=person", "&group=type"} {
+			prepared := string(s.get("/lists/activities.bib?" + sort).body)
+			var made []string
+			for len(made) == 0 || made[len(made)-1] != "" {
+				page := s.get(fmt.Sprintf("/lists/activities.bib?limit=200&page=%d%s", len(made)+1, sort))
+				made = append(made, string(page.body))
+			}
+			if pages := strings.Join(made[:len(made)-1], "\n"); prepared != pages || strings.Count(pages, "\n@") < 500 {
+				t.Errorf("%s: %d bytes are prepared, %d made", sort, len(prepared), len(pages))
+			}
+		}
+	}
+	compare()
+	first := s.store.rows[rules.ViewActivities][0].Doc
+	changed, err := raw.SetField(first, "title", raw.NewString("Quite another title"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.refresh(rules.ViewActivities, changed)
+	compare()
+	if !strings.Contains(string(s.get("/lists/activities.bib").body), "Quite another title") {
+		t.Error("the change is not shown")
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/origin"
 	"vitrine/cache/result"
 	"vitrine/cache/view/index"
@@ -36,7 +34,7 @@ func (p *program) listed(cfg configs.Config) []index.Definition {
 	if !cfg.Lists.Enabled {
 		return viewsOf(cfg)
 	}
-	return api.Listed(viewsOf(cfg), func(view string) func(bson.Raw, func(string, bool)) { return p.cite.View(view).Words })
+	return proxylists.Views(viewsOf(cfg), p.cite)
 }
 
 // proxyOptions copies what the front end needs out of the configuration and the

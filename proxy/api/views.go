@@ -1,11 +1,8 @@
 package api
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/view/index"
 	"vitrine/rules"
-	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
 
@@ -36,33 +33,6 @@ func Views(warm ...string) []index.Definition {
 	for i := range views {
 		if v, _ := rules.ViewNamed(views[i].Name); v.Order != "" {
 			views[i].Order = raw.Sort{{Path: mustPath(v.Order), Desc: true}}
-		}
-	}
-	return views
-}
-
-// Listed adds to the definitions of views what public lists need: the words of public rows,
-// and the indexes of what lists of activities select and count by. words returns the
-// function that reads the texts of a view's rows (see index.Definition). If it is nil, rows
-// are not searched.
-func Listed(views []index.Definition, words func(view string) func(row bson.Raw, add func(text string, title bool))) []index.Definition {
-	for i := range views {
-		switch views[i].Name {
-		case rules.ViewActivities:
-			views[i].Warm = append(views[i].Warm,
-				mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic)
-		case rules.ViewProjects, rules.ViewPersons, rules.ViewEvents:
-		default:
-			continue
-		}
-		if words == nil {
-			continue
-		}
-		read := words(views[i].Name)
-		views[i].Words = func(row bson.Raw, add func(text string, title bool)) {
-			if mark.Of(row) != nil {
-				read(row, add)
-			}
 		}
 	}
 	return views

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
+	"vitrine/rules"
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
 	"vitrine/rules/mark"
@@ -26,6 +27,17 @@ func shared(one write) func() write { return func() write { return one } }
 // exported is the body of an export: its items one after the other, between two texts.
 // Each call of writer returns what appends items for one goroutine.
 func (l *listing) exported(ctx context.Context, head, between, tail string, writer func() write) (*response.Body, error) {
+	return joined(ctx, l, head, between, tail, func() func([]byte, entry) []byte {
+		it, rules, write := &item{}, l.lists.cite[l.view], writer()
+		return func(dst []byte, e entry) []byte {
+			it.read(e, rules)
+			return write(dst, it)
+		}
+	})
+}
+
+// joined is exported with what appends entries as they are.
+func joined(ctx context.Context, l *listing, head, between, tail string, writer func() func([]byte, entry) []byte) (*response.Body, error) {
 	if _, err := l.heading(ctx); err != nil {
 		return nil, err
 	}
@@ -36,21 +48,29 @@ func (l *listing) exported(ctx context.Context, head, between, tail string, writ
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
 	around := response.Around(count, []byte(head), between, []byte(tail))
-	body := response.JoinCostly(around, entries(ctx, l), func() func([]byte, entry) []byte {
-		it, rules, write := &item{}, l.lists.cite[l.view], writer()
-		return func(dst []byte, e entry) []byte {
-			it.read(e, rules)
-			return write(dst, it)
-		}
-	})
+	body := response.JoinCostly(around, entries(ctx, l), writer)
 	if l.q.Number(params.Limit) == 0 {
 		body.Guess = count * itemBytes
 	}
 	return body, nil
 }
 
+// bibTeX is made of prepared entries where it has most rows of a view in memory: they are
+// prepared for all of a view's rows at once.
 func (l *listing) bibTeX(ctx context.Context) (*response.Body, error) {
 	latex := l.q.Flag(params.LaTeX)
+	rows, resident := l.snap.Resident()
+	if resident && !latex && l.view == rules.ViewActivities && l.q.Number(params.Limit) == 0 {
+		count, _, err := l.Size(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if 2*count > rows.Len() {
+			return joined(ctx, l, "", "\n", "", func() func([]byte, entry) []byte {
+				return func(dst []byte, e entry) []byte { return e.from.AppendFragment(dst, fragBibTeX) }
+			})
+		}
+	}
 	return l.exported(ctx, "", "\n", "", shared(func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) }))
 }
 

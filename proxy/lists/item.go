@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules"
@@ -21,6 +22,7 @@ import (
 
 // entry is a row at its place in a list.
 type entry struct {
+	from  index.Row
 	row   bson.Raw
 	group string
 	place int // from 1 on
@@ -70,7 +72,7 @@ func entries(ctx context.Context, l *listing) iter.Seq2[entry, error] {
 				return
 			}
 			place++
-			if !yield(entry{e.Doc(), e.Group, place}, nil) {
+			if !yield(entry{e.Row, e.Doc(), e.Group, place}, nil) {
 				return
 			}
 		}

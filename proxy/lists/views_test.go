@@ -1,4 +1,4 @@
-package api_test
+package lists_test
 
 import (
 	"slices"
@@ -7,20 +7,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
+	configrules "vitrine/configs/rules"
 	"vitrine/proxy/api"
+	"vitrine/proxy/lists"
 	"vitrine/rules"
+	"vitrine/rules/cite"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 )
 
-// TestListed: only rows with a mark have words, and only views that lists show.
-func TestListed(t *testing.T) {
-	title := func(string) func(bson.Raw, func(string, bool)) {
-		return func(row bson.Raw, add func(string, bool)) { add(row.Lookup("title").StringValue(), true) }
+// TestViews: only rows with a mark have words, and only views that lists show.
+func TestViews(t *testing.T) {
+	mapping, err := cite.Load(configrules.Cite())
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, def := range api.Listed(api.Views(), title) {
+	for _, def := range lists.Views(api.Views(), mapping) {
 		listed := slices.Contains([]string{rules.ViewActivities, rules.ViewPersons, rules.ViewProjects, rules.ViewEvents}, def.Name)
-		if (def.Words != nil) != listed || api.Listed(api.Views(), nil)[i].Words != nil {
+		if (def.Words != nil) != listed {
 			t.Errorf("%s: has words: %v", def.Name, def.Words != nil)
 		}
 		if !listed {
@@ -32,9 +36,9 @@ func TestListed(t *testing.T) {
 		}
 		var rows []bson.Raw
 		for _, doc := range []bson.D{
-			{{Key: "_id", Value: "shown"}, {Key: "title", Value: "Moths"}, {Key: mark.Field, Value: bson.D{{Key: "public", Value: true}}}},
-			{{Key: "_id", Value: "hidden"}, {Key: "title", Value: "Moths"}},
-			{{Key: "_id", Value: "odd"}, {Key: "title", Value: "Moths"}, {Key: mark.Field, Value: true}},
+			{{Key: "_id", Value: "shown"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"}, {Key: "title", Value: "Moths"}, {Key: mark.Field, Value: bson.D{{Key: "public", Value: true}}}},
+			{{Key: "_id", Value: "hidden"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"}, {Key: "title", Value: "Moths"}},
+			{{Key: "_id", Value: "odd"}, {Key: "displayname", Value: "Moths"}, {Key: "name", Value: "Moths"}, {Key: "title", Value: "Moths"}, {Key: mark.Field, Value: true}},
 		} {
 			row, err := bson.Marshal(doc)
 			if err != nil {

@@ -19,7 +19,7 @@ type Fragment struct {
 	Parts []Fragment
 	// Bulky fragments are about as large as their rows. They are measured on first use
 	// and kept as far as the budget allows; the others are encoded each time. They have
-	// no parts, and only Selection.Runs returns them.
+	// no parts, and only Selection.Runs and Row.AppendFragment return them.
 	Bulky bool
 }
 

@@ -20,6 +20,15 @@ func (r Row) Doc() bson.Raw { return r.Snap.Doc(r.Slot) }
 // Fragment returns the row's prepared piece of that name.
 func (r Row) Fragment(name string) []byte { return r.Snap.Fragment(r.Slot, name) }
 
+// AppendFragment appends the row's piece of that name to dst. Unlike Fragment it is for
+// bulky ones, which are encoded anew where they are not kept. The name is that of a whole
+// fragment.
+func (r Row) AppendFragment(dst []byte, name string) []byte {
+	seg, local := r.Snap.locate(r.Slot)
+	kind := r.Snap.whole(name)
+	return Run{seg, r.Snap.prepared(seg, kind), &r.Snap.def.Fragments[kind], local, local + 1}.Append(dst)
+}
+
 // Rows yields up to limit selected rows after skipping offset; a limit of 0 or less
 // means all. They come in the view's order, or in that of By.
 func (s *Selection) Rows(offset, limit int) iter.Seq[Row] {
