@@ -18,6 +18,9 @@ import (
 // TestSearchWhereverRowsAre asks a view in memory and the same in the store for words and
 // facets.
 func TestSearchWhereverRowsAre(t *testing.T) {
+	if testing.Short() {
+		t.Skip("asks one thing after the other")
+	}
 	p := newPublisher(t)
 	dice := rand.New(rand.NewPCG(5, 5))
 	one := func(of ...any) any { return of[dice.IntN(len(of))] }

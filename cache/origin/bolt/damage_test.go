@@ -132,6 +132,9 @@ type damaged struct {
 // written, no operation panics or hangs, and every error names the file.
 func TestRandomDamage(t *testing.T) {
 	rounds := 26
+	if testing.Short() {
+		rounds = 5
+	}
 	if n, err := strconv.Atoi(os.Getenv(envDamage)); err == nil {
 		rounds = n
 	}

@@ -67,6 +67,9 @@ func scan(t testing.TB, s origin.Source, collection string) map[string]bson.Raw 
 
 // The made-up institute arrives complete, and a second time changes nothing.
 func TestLoadInstitute(t *testing.T) {
+	if testing.Short() {
+		t.Skip("imports 12,000 records several times")
+	}
 	folder := shared(t, "data/institute")
 	s := openBolt(t, filepath.Join(t.TempDir(), "store.db"))
 	defer s.Close()

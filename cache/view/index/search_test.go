@@ -102,7 +102,10 @@ func newest(docs []bson.D, away []any) []index.Change {
 // TestSearchAndFacetAgreeWithRows: what indexes say is what reading each row says, through
 // loads, refreshes, folds and deletions.
 func TestSearchAndFacetAgreeWithRows(t *testing.T) {
-	for seed, size := range []struct{ ids, rounds int }{{40, 14}, {30, 14}, {2500, 2}} { // those of several goroutines, too
+	for seed, size := range []struct{ ids, rounds int }{{40, 14}, {2500, 2}, {30, 14}} { // those of several goroutines, too
+		if seed == 2 && testing.Short() {
+			break
+		}
 		m := &model{t, rand.New(rand.NewPCG(uint64(seed), 1)), map[int]bson.Raw{}}
 		def := index.Definition{Name: "things", Order: orderOf(t, "year", true), Words: texts}
 		b, err := index.NewBuilder(def, index.NewBudget(256<<20, 0), nil)
