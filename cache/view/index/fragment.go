@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Fragment is a prepared piece of JSON that responses are joined from.
+// Fragment is a prepared piece of text, mostly JSON, that responses are joined from.
 type Fragment struct {
 	Name string
 	// Encode appends the row's piece to dst and returns it. It must be pure: it is
