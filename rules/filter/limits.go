@@ -1,0 +1,81 @@
+package filter
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/pcre"
+	"vitrine/rules/raw"
+)
+
+// Options are the limits of a filter and the names in its errors. The zero value
+// takes the defaults.
+type Options struct {
+	// Param is the request parameter that errors name; "json" if empty.
+	Param string
+	// MaxBytes is the longest JSON text; 32768 if 0. BSON may be eight times as
+	// long, as it spells out array indexes and widths.
+	MaxBytes int
+	// MaxDepth is how deep operators and values may nest; 32 if 0.
+	MaxDepth int
+	// MaxNodes is how many conditions a filter may have; 1000 if 0. Values in lists
+	// count apart: ten times as many are allowed.
+	MaxNodes int
+	// MaxPattern is the longest regular expression in bytes; 1000 if 0.
+	MaxPattern int
+	// RegexTimeout bounds one match of the backtracking engine; 200 ms if 0. A filter
+	// that is bound to a Budget has that instead.
+	RegexTimeout time.Duration
+	// Foreign accepts filters that are not evaluated in memory, as a ForeignNode; if
+	// false they are refused with ErrNotInMemory. HexIDs does not reach into them.
+	Foreign bool
+	// Refusal returns why a filter may not name a path, "" if it may. The parts of a path
+	// may be positions in arrays and lists. If nil, a filter may name every path.
+	Refusal func(path string) (reason string)
+	// Now is what $$NOW means, in whole seconds; the present if zero.
+	Now time.Time
+	// HexIDs lets a string of 24 hexadecimal digits compared with "_id" by $eq, $ne,
+	// $in, $nin or a range also match the ObjectID it spells (DESIGN.md: What API.md leaves open, 5).
+	HexIDs bool
+}
+
+// withDefaults replaces what is not set.
+func (o Options) withDefaults() Options {
+	set := func(n *int, value int) {
+		if *n <= 0 {
+			*n = value
+		}
+	}
+	if o.Param == "" {
+		o.Param = "json"
+	}
+	set(&o.MaxBytes, 32768)
+	set(&o.MaxDepth, 32)
+	set(&o.MaxNodes, 1000)
+	set(&o.MaxPattern, 1000)
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	o.Now = o.Now.Truncate(time.Second)
+	if o.RegexTimeout <= 0 {
+		o.RegexTimeout = pcre.DefaultBudget
+	}
+	return o
+}
+
+// wellFormed reports whether a document can be read to its end within a depth.
+func wellFormed(doc []byte, depth int) bool {
+	b := raw.Body(doc)
+	if b == nil || len(b)+5 != len(doc) || doc[len(doc)-1] != 0 || depth <= 0 {
+		return false
+	}
+	r := raw.Read(doc)
+	for e, ok := r.Next(); ok; e, ok = r.Next() {
+		nested := e.Type == bson.TypeEmbeddedDocument || e.Type == bson.TypeArray
+		if nested && !wellFormed(e.Data, depth-1) {
+			return false
+		}
+	}
+	return !r.Faulty()
+}
