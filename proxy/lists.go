@@ -44,13 +44,13 @@ func (s *Server) list(c *fiber.Ctx) error {
 	if f, ok := listFiles()[c.Path()]; ok {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
-	base, err := set.lists.Base(set.auth.Scheme(c), c.Get(fiber.HeaderHost))
-	if err != nil {
-		return err
-	}
-	accepted := c.Accepts(lists.Offers()...)
-	who := response.Caller{Anonymous: true, Open: true, Variant: base + " " + accepted}
+	scheme, host, accepted := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(lists.Offers()...)
+	who := response.Caller{Anonymous: true, Open: true, Variant: scheme + "://" + host + " " + accepted}
 	return set.response.Serve(c, who, func() (response.Plan, error) {
+		base, err := set.lists.Base(scheme, host)
+		if err != nil {
+			return response.Plan{}, err
+		}
 		return set.lists.Plan(c.UserContext(), lists.Request{
 			Path: string(c.Context().URI().PathOriginal()), Args: c.Context().QueryArgs().All(), Accept: accepted, Base: base,
 		})
