@@ -111,12 +111,11 @@ func (b *bench) index(ctx context.Context, other server) ([]string, error) {
 // time on the path than on one that no document has and no index can be on.
 func indexUsed(ctx context.Context, store origin.Source, collection, path string) (bool, error) {
 	miss := func(path string) (time.Duration, error) {
-		q, err := equal(path, "vitrine bench: no document has this")
+		filter, err := bson.Marshal(bson.D{{Key: path, Value: "vitrine bench: no document has this"}})
 		if err != nil {
 			return 0, err
 		}
-		q.Limit = 1
-		return timeOf(ctx, store, collection, q)
+		return timeOf(ctx, store, collection, origin.Query{Filter: filter, Limit: 1})
 	}
 	scan, err := miss("vitrine_bench_nothing")
 	if err != nil {
@@ -161,7 +160,7 @@ func askTimes(ctx context.Context, other origin.Source, c Case) (time.Duration, 
 		if err != nil {
 			return 0, err
 		}
-		took, err := timeOf(ctx, other, copied+cmp.Or(c.Collection, collectionActivities), q)
+		took, err := timeOf(ctx, other, copied+cmp.Or(c.Server.Collection, collectionActivities), q)
 		if err != nil {
 			return 0, err
 		}

@@ -80,7 +80,7 @@ func TestCases(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
-		if got := c.Collection; got != tt.collection && (got != "" || tt.collection != collectionActivities) {
+		if got := c.Server.Collection; got != tt.collection && (got != "" || tt.collection != collectionActivities) {
 			t.Errorf("%s: collection %q", tt.name, got)
 		}
 		var want bson.Raw

@@ -92,18 +92,21 @@ func pause(ctx context.Context, d time.Duration) error {
 // newInTen is how many of ten requests are new.
 const newInTen = 1
 
+// newFilters are the cases whose filters the new ones have.
+var newFilters = []string{"filter-equality", "filter-range", "filter-in"}
+
 // traffic spells what a portal's visitors request in a round: mostly popular pages, in
 // between new ones.
 func (v *vocabulary) traffic(round int) []string {
 	popular := v.popular()
-	kinds := slices.DeleteFunc(v.kinds()[:3], func(k kind) bool { return k.supply == 0 })
+	kinds := slices.DeleteFunc(v.cases(), func(c Case) bool { return !slices.Contains(newFilters, c.Name) || c.filter.supply == 0 })
 	paths := make([]string, pace*int(refreshTime/time.Second))
 	fresh := round * len(paths) / 10 * newInTen
 	for i := range paths {
 		paths[i] = popular[i*7%len(popular)]
 		if i%10 < newInTen && len(kinds) > 0 {
 			k := kinds[fresh%len(kinds)]
-			filter := k.filter(fresh / len(kinds) % k.supply)
+			filter := k.filter.at(fresh / len(kinds) % k.filter.supply)
 			paths[i] = fmt.Sprintf("/api/activities?limit=10&offset=%d&json=%s", fresh%7, url.QueryEscape(filter))
 			fresh++
 		}
@@ -121,9 +124,9 @@ func (v *vocabulary) popular() []string {
 		paths = append(paths, fmt.Sprintf("%s&offset=%d", listPath, page*pageSize))
 	}
 	for _, f := range [][2]string{{"type", "types"}, {"units", "units"}, {"authors.user", "users"}} {
-		words := v.quoted(f[1])
+		words := v.words[f[1]]
 		for _, word := range words[:min(len(words), 15)] {
-			paths = append(paths, listPath+"&json="+url.QueryEscape(fmt.Sprintf(`{%q:%s}`, f[0], word)))
+			paths = append(paths, listPath+"&json="+url.QueryEscape(fmt.Sprintf(`{%q:%s}`, f[0], quote(word))))
 		}
 	}
 	return paths
