@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc64"
 	"io"
-	"maps"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -112,16 +111,8 @@ func (s *stream) decode(v any) error {
 	return broken(place, err)
 }
 
-// archiveReader reads the documents of one of an archive's databases.
-type archiveReader struct {
-	*stream
-	database string
-	only     string // the one collection to take; all if empty
-	promised []namespace
-	sums     map[namespace]*checksum
-	block    *checksum // of the namespace whose block is being read; nil between blocks
-	current  namespace
-}
+// crcTable is of the polynomial that mongodump uses.
+var crcTable = crc64.MakeTable(crc64.ECMA)
 
 // checksum is a namespace's running CRC-64 and whether its end has come.
 type checksum struct {
@@ -129,96 +120,94 @@ type checksum struct {
 	ended bool
 }
 
-// newArchiveReader reads the prelude; documents are next.
-func newArchiveReader(in *stream, database, only string) (*archiveReader, error) {
+// readArchive reads the documents of one of an archive's databases. Those of others and
+// of reserved collections count towards the checksums and are passed over.
+func (s *Source) readArchive(in *stream, take takeFunc) error {
 	promised, err := readPrelude(in)
-	return &archiveReader{stream: in, database: database, only: only, promised: promised, sums: map[namespace]*checksum{}}, err
-}
-
-// next implements reader. Documents of other databases and reserved collections
-// count towards the checksums and are passed over.
-func (r *archiveReader) next() (Document, error) {
-	for {
-		if r.block == nil {
-			if err := r.openBlock(); err != nil {
-				return Document{}, err
-			}
+	sums := map[namespace]*checksum{}
+	for _, ns := range promised {
+		sums[ns] = &checksum{}
+	}
+	for err == nil {
+		place := in.place()
+		if _, end := in.Peek(1); end == io.EOF {
+			return wholeArchive(place, sums)
 		}
-		doc, place, err := r.frame()
-		switch {
-		case err == errTerminator:
-			r.block = nil
-			continue
-		case err == io.EOF:
-			return Document{}, broken(place, io.ErrUnexpectedEOF)
-		case err != nil:
-			return Document{}, err
-		case r.block.ended:
-			return Document{}, broken(place, fmt.Errorf("a document of %s behind its end", r.current.collection))
-		}
-		r.block.sum = crc64.Update(r.block.sum, crcTable, doc)
-		if r.wants(r.current) {
-			return wellFormed(Document{r.current.collection, doc, place})
+		var ns namespace
+		if ns, err = readHeader(in, sums); err == nil {
+			err = s.readBlock(in, ns, sums[ns], take)
 		}
 	}
+	return err
 }
 
-// crcTable is of the polynomial that mongodump uses.
-var crcTable = crc64.MakeTable(crc64.ECMA)
-
-// wants reports whether a namespace's documents are to be read.
-func (r *archiveReader) wants(ns namespace) bool {
-	return ns.database == r.database && (r.only == "" || r.only == ns.collection) && origin.CheckCollection(ns.collection) == nil
-}
-
-// openBlock reads a block's header. At the end of the archive it returns io.EOF,
-// if every collection has come to its end.
-func (r *archiveReader) openBlock() error {
-	place := r.place()
-	if _, err := r.Peek(1); err == io.EOF {
-		return r.finish(place)
-	}
+// readHeader reads the header of a block and returns whose it is.
+func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err error) {
+	place := in.place()
 	var header struct {
 		Database   string `bson:"db"`
 		Collection string `bson:"collection"`
 		EOF        bool   `bson:"EOF"`
 		CRC        int64  `bson:"CRC"`
 	}
-	err := r.decode(&header)
-	if errors.Is(err, errTerminator) {
-		return broken(place, errors.New("a block without header"))
-	}
-	if err != nil {
-		return err
-	}
-	if header.Collection == "" {
-		return broken(place, errors.New("a block's header names no collection"))
-	}
-	r.current = namespace{header.Database, header.Collection}
-	sum := r.sums[r.current]
+	err = in.decode(&header)
+	ns = namespace{header.Database, header.Collection}
+	sum := sums[ns]
 	if sum == nil {
 		sum = &checksum{}
-		r.sums[r.current] = sum
+		sums[ns] = sum
 	}
-	if sum.ended {
-		return broken(place, fmt.Errorf("a block of %s behind its end", header.Collection))
-	}
-	if header.EOF && int64(sum.sum) != header.CRC {
-		return broken(place, fmt.Errorf("checksum of %s is %016x, the archive says %016x",
-			header.Collection, sum.sum, uint64(header.CRC)))
+	switch {
+	case errors.Is(err, errTerminator):
+		return ns, broken(place, errors.New("a block without header"))
+	case err != nil:
+		return ns, err
+	case ns.collection == "":
+		return ns, broken(place, errors.New("a block's header names no collection"))
+	case sum.ended:
+		return ns, broken(place, fmt.Errorf("a block of %s behind its end", ns.collection))
+	case header.EOF && int64(sum.sum) != header.CRC:
+		return ns, broken(place, fmt.Errorf("checksum of %s is %016x, the archive says %016x", ns.collection, sum.sum, uint64(header.CRC)))
 	}
 	sum.ended = header.EOF
-	r.block = sum
-	return nil
+	return ns, nil
 }
 
-// finish returns io.EOF at the end of a whole archive, and an error if the archive was cut
-// off between two blocks.
-func (r *archiveReader) finish(end Place) error {
-	for _, ns := range slices.AppendSeq(slices.Clip(r.promised), maps.Keys(r.sums)) {
-		if sum := r.sums[ns]; sum == nil || !sum.ended {
-			return broken(end, fmt.Errorf("the file is cut off: documents of %s are missing", ns.collection))
+// readBlock reads a block's documents.
+func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFunc) error {
+	wanted := ns.database == s.database && (s.only == "" || s.only == ns.collection) && origin.CheckCollection(ns.collection) == nil
+	for {
+		doc, place, err := in.frame()
+		switch {
+		case err == errTerminator:
+			return nil
+		case err == io.EOF:
+			return broken(place, err)
+		case err != nil:
+			return err
+		case sum.ended:
+			return broken(place, fmt.Errorf("a document of %s behind its end", ns.collection))
+		}
+		sum.sum = crc64.Update(sum.sum, crcTable, doc)
+		if !wanted {
+			continue
+		}
+		if err := take(wellFormed(Document{ns.collection, doc, place})); err != nil {
+			return err
 		}
 	}
-	return io.EOF
+}
+
+// wholeArchive returns an error if the archive was cut off between two blocks.
+func wholeArchive(end Place, sums map[namespace]*checksum) error {
+	var missing []string
+	for ns, sum := range sums {
+		if !sum.ended {
+			missing = append(missing, ns.collection)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return broken(end, fmt.Errorf("the file is cut off: documents of %s are missing", slices.Min(missing)))
 }

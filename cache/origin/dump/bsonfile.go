@@ -10,8 +10,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// maxFrame is the greatest length of a document, in bytes; a greater one is damage. A server's own collections exceed raw.MaxDocument by what an oplog entry
-// wraps around a document.
+// maxFrame is the greatest length of a document, in bytes; a greater one is damage. A
+// server's own collections exceed raw.MaxDocument by what an oplog entry wraps around a
+// document.
 const maxFrame = raw.MaxDocument + 16<<10
 
 // errTerminator marks four bytes of 0xff where a document could begin, which is
@@ -59,22 +60,22 @@ func (s *stream) frame() (bson.Raw, Place, error) {
 // memory follows what is really there.
 const trusted = 256 << 10
 
-// bsonReader reads a BSON file: documents, one behind the other.
-type bsonReader struct {
-	*stream
-	collection string
-}
-
-// next implements reader.
-func (r *bsonReader) next() (Document, error) {
-	doc, place, err := r.frame()
-	if err == errTerminator {
-		err = broken(place, fmt.Errorf("%w: length -1", errNotDocument))
+// readBSON reads a BSON file: documents, one behind the other.
+func (s *Source) readBSON(in *stream, take takeFunc) error {
+	for {
+		doc, place, err := in.frame()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err == errTerminator:
+			return broken(place, fmt.Errorf("%w: length -1", errNotDocument))
+		case err == nil:
+			err = take(wellFormed(Document{s.Collections[0], doc, place}))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return Document{}, err
-	}
-	return wellFormed(Document{r.collection, doc, place})
 }
 
 // wellFormed returns a document if its BSON is, else what is wrong with it.

@@ -20,17 +20,16 @@ var errTextTooLong = fmt.Errorf("more than %d bytes of JSON in one document", ma
 // byteOrderMark is what some editors put in front of UTF-8.
 var byteOrderMark = []byte("\ufeff")
 
-// newJSONReader returns the reader for a file of documents in lines, or, if its
-// first character is a bracket, in one array.
-func newJSONReader(in *stream, collection string) reader {
-	t := text{stream: in, collection: collection}
+// readJSON reads documents in lines, or, if the first character is a bracket, in one array.
+func (s *Source) readJSON(in *stream, take takeFunc) error {
+	t := text{stream: in, collection: s.Collections[0], line: 1}
 	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
 		_, _ = in.Discard(len(byteOrderMark)) // cannot fail for what is buffered
 	}
 	if firstCharacter(in.Reader) == '[' {
-		return &arrayReader{text: t, line: 1}
+		return t.readArray(take)
 	}
-	return &lineReader{text: t}
+	return t.readLines(take)
 }
 
 // firstCharacter returns the first byte that is no white space, as far as the
@@ -44,73 +43,169 @@ func firstCharacter(in *bufio.Reader) byte {
 	return 0
 }
 
-// text is what both readers of JSON have in common.
+// text is a file of JSON. It is read up to where each document ends, and the rest is left
+// to the parser.
 type text struct {
 	*stream
 	collection string
+	line       int    // of the next byte
 	buf        []byte // of the document being read; reused
 }
 
-// parse turns one document's text into BSON, unless the text could not be read.
-func (t *text) parse(src []byte, place Place, err error) (Document, error) {
-	d := Document{Collection: t.collection, Place: place}
+// place returns where the next byte is.
+func (t *text) place() Place {
+	place := t.stream.place()
+	place.Line = t.line
+	return place
+}
+
+// readLines reads one document a line; empty lines are passed over.
+func (t *text) readLines(take takeFunc) error {
+	for {
+		place := t.place()
+		err := t.gather(lineEnd)
+		if err != nil && err != io.EOF && err != errTextTooLong {
+			return broken(place, err)
+		}
+		if t.buf = bytes.TrimSpace(t.buf); len(t.buf) > 0 || err == errTextTooLong {
+			if err := take(t.parse(place, err)); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// lineEnd finds the end of a line: where it is, or how far src reaches.
+func lineEnd(src []byte) (n int, end bool) {
+	if i := bytes.IndexByte(src, '\n'); i >= 0 {
+		return i + 1, true
+	}
+	return len(src), false
+}
+
+// readArray reads the documents of one array.
+func (t *text) readArray(take takeFunc) error {
+	_, err := t.token() // the bracket
+	for first := true; err == nil; first = false {
+		var c byte
+		where := "in the array"
+		if c, err = t.token(); c == ']' {
+			return t.finish()
+		}
+		begins := first
+		if c == ',' && !first {
+			begins, where = true, "where a document should begin"
+			c, err = t.token()
+		}
+		if err == nil && (c != '{' || !begins) {
+			err = fmt.Errorf("unexpected %q %s", c, where)
+		}
+		if err != nil {
+			break
+		}
+		_ = t.UnreadByte() // cannot fail behind a read
+		place := t.place()
+		var inside nesting
+		if err = t.gather(inside.follow); err != nil && err != errTextTooLong {
+			return broken(place, err)
+		}
+		if err = take(t.parse(place, err)); err != nil {
+			return err
+		}
+	}
+	return broken(t.place(), err)
+}
+
+// token returns the next byte that is no white space.
+func (t *text) token() (byte, error) {
+	for {
+		c, err := t.ReadByte()
+		if err == nil && c == '\n' {
+			t.line++
+		}
+		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c, err
+		}
+	}
+}
+
+// finish checks that nothing follows the array.
+func (t *text) finish() error {
+	place := t.place()
+	c, err := t.token()
+	if err == io.EOF {
+		return nil
+	}
 	if err == nil {
-		d.Raw, err = ejson.Parse(src, ejson.Options{MaxBytes: maxText, MaxDepth: raw.MaxDepth, RegexValues: true})
+		err = fmt.Errorf("unexpected %q behind the array", c)
+	}
+	return broken(place, err)
+}
+
+// nesting is where in a document's text a reader is.
+type nesting struct {
+	depth           int // of objects and arrays
+	quoted, escaped bool
+}
+
+// follow finds the end of the outermost object as lineEnd does that of a line.
+func (n *nesting) follow(src []byte) (int, bool) {
+	for i, c := range src {
+		switch {
+		case n.escaped:
+			n.escaped = false
+		case n.quoted && c == '\\':
+			n.escaped = true
+		case c == '"':
+			n.quoted = !n.quoted
+		case n.quoted:
+		case c == '{' || c == '[':
+			n.depth++
+		case c == '}' || c == ']':
+			if n.depth--; n.depth == 0 {
+				return i + 1, true
+			}
+		}
+	}
+	return len(src), false
+}
+
+// gather reads a document's text into buf, up to the end that find finds. Of one longer
+// than maxText nothing is kept, and reading goes on behind it.
+func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {
+	t.buf = t.buf[:0]
+	tooLong := false
+	for end := false; !end && err == nil; {
+		if _, err = t.Peek(1); err != nil { // fills an empty buffer
+			break
+		}
+		part, _ := t.Peek(t.Buffered())
+		var n int
+		n, end = find(part)
+		part = part[:n]
+		if tooLong = tooLong || len(t.buf)+n > maxText; !tooLong {
+			t.buf = append(t.buf, part...)
+		}
+		t.line += bytes.Count(part, []byte{'\n'})
+		_, _ = t.Discard(n) // cannot fail for what is buffered
+	}
+	if tooLong && (err == nil || err == io.EOF) {
+		t.buf, err = t.buf[:0], errTextTooLong
+	}
+	return err
+}
+
+// parse turns the text in buf into a document, unless it is too long.
+func (t *text) parse(place Place, err error) (Document, error) {
+	d := Document{Collection: t.collection, Place: place}
+	if err != errTextTooLong {
+		d.Raw, err = ejson.Parse(t.buf, ejson.Options{MaxBytes: maxText, MaxDepth: raw.MaxDepth, RegexValues: true})
 	}
 	if err != nil {
 		return Document{}, d.bad(err)
 	}
 	return d, nil
-}
-
-// lineReader reads one document a line; empty lines are passed over.
-type lineReader struct {
-	text
-	line int
-}
-
-// next implements reader.
-func (r *lineReader) next() (Document, error) {
-	for {
-		r.line++
-		place := r.place()
-		place.Line = r.line
-		src, err := r.readLine()
-		src = bytes.TrimSpace(src)
-		switch {
-		case err == errTextTooLong:
-			return r.parse(nil, place, err)
-		case err != nil && err != io.EOF:
-			return Document{}, broken(place, err)
-		case len(src) > 0:
-			return r.parse(src, place, nil)
-		case err == io.EOF:
-			return Document{}, io.EOF
-		}
-	}
-}
-
-// readLine returns the next line, which stays valid until the next call; the
-// last one comes with io.EOF if no newline ends it. Of a line longer than
-// maxText nothing is kept, and reading goes on behind it.
-func (r *lineReader) readLine() ([]byte, error) {
-	r.buf = r.buf[:0]
-	tooLong := false
-	for {
-		part, err := r.ReadSlice('\n')
-		if err == nil && len(r.buf) == 0 && !tooLong {
-			return part, nil // the usual case, without a copy
-		}
-		if tooLong = tooLong || len(r.buf)+len(part) > maxText; !tooLong {
-			r.buf = append(r.buf, part...)
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case tooLong && (err == nil || err == io.EOF):
-			return nil, errTextTooLong
-		default:
-			return r.buf, err
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"path"
@@ -46,9 +45,11 @@ func (l location) explain(err error) error {
 	return fmt.Errorf("%s: %w", l.shown, err)
 }
 
-// reader takes documents off a file. After io.EOF or an error that is no
-// *BadDocument it is not asked again.
-type reader interface{ next() (Document, error) }
+// takeFunc takes a document, or a *BadDocument. Its own error ends the reading.
+type takeFunc func(Document, error) error
+
+// errStopped ends a reading of which no more is wanted.
+var errStopped = errors.New("stopped")
 
 // Documents reads the file from its beginning and yields each document with its
 // collection and place. A *BadDocument concerns one document, and the loop may go
@@ -62,35 +63,24 @@ func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Doc
 			return
 		}
 		defer in.Close()
-		r, err := s.reader(in)
-		if err != nil {
-			yield(Document{}, err)
-			return
+		read := s.readJSON
+		switch s.format {
+		case archiveFormat:
+			read = s.readArchive
+		case bsonFormat:
+			read = s.readBSON
 		}
-		for {
-			doc, err := r.next()
-			if err == io.EOF {
-				return
-			}
+		err = read(in, func(d Document, err error) error {
 			if ctx.Err() != nil {
-				doc, err = Document{}, ctx.Err()
+				return ctx.Err()
 			}
-			_, passable := errors.AsType[*BadDocument](err)
-			if !yield(doc, err) || err != nil && !passable {
-				return
+			if !yield(d, err) {
+				return errStopped
 			}
+			return nil
+		})
+		if err != nil && err != errStopped {
+			yield(Document{}, err)
 		}
-	}
-}
-
-// reader returns the reader for the file's format.
-func (s *Source) reader(in *stream) (reader, error) {
-	switch s.format {
-	case archiveFormat:
-		return newArchiveReader(in, s.database, s.only)
-	case bsonFormat:
-		return &bsonReader{in, s.Collections[0]}, nil
-	default:
-		return newJSONReader(in, s.Collections[0]), nil
 	}
 }
