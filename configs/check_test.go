@@ -82,7 +82,7 @@ func TestChecks(t *testing.T) {
 
 // TestEmptyTurnsOff gives every setting that may be empty as empty.
 func TestEmptyTurnsOff(t *testing.T) {
-	for _, k := range Keys() {
+	for _, k := range keys {
 		c, err := Load(Sources{Environ: []string{k.Env + "="}})
 		if needed := strings.Contains(k.check, "required") || strings.Contains(k.check, "positive"); (err != nil) != needed {
 			t.Errorf("%s: %v, want an error: %t", k.Path, err, needed)

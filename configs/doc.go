@@ -19,9 +19,9 @@
 // a setting, Load calls that one (Checks), so that a text has one meaning.
 //
 // The comments on the fields of Config are the reference: docs/configuration.md
-// and vitrine.sample.yml are made from them (package configs/reference).
+// and vitrine.sample.yml are made from them (reference_test.go).
 //
 // Secrets have a type of their own and print as "[set]", wherever they end up.
 package configs
 
-//go:generate go run ./reference
+//go:generate go test . -run TestFilesAreUpToDate -update

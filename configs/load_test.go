@@ -36,7 +36,7 @@ func load(t *testing.T, s Sources) Config {
 // same compares two configurations without their origins.
 func same(t *testing.T, got, want Config) {
 	t.Helper()
-	for _, k := range Keys() {
+	for _, k := range keys {
 		g, w := k.field(&got).Interface(), k.field(&want).Interface()
 		empty := k.field(&got).Kind() == reflect.Slice && k.field(&got).Len()+k.field(&want).Len() == 0
 		if !empty && !reflect.DeepEqual(g, w) {

@@ -12,7 +12,7 @@ func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 func TestKeys(t *testing.T) {
 	env, path, flag := map[string]string{}, map[string]bool{}, map[string]bool{}
-	for _, k := range Keys() {
+	for _, k := range keys {
 		if other := env[k.Env]; other != "" {
 			t.Errorf("%s and %s share the variable %s", k.Path, other, k.Env)
 		}
@@ -46,7 +46,7 @@ func TestKeys(t *testing.T) {
 // TestDefaultsPassTheirChecks lays every default over itself, as text.
 func TestDefaultsPassTheirChecks(t *testing.T) {
 	var environ []string
-	for _, k := range Keys() {
+	for _, k := range keys {
 		if !k.Secret {
 			environ = append(environ, k.Env+"="+k.Default)
 		}

@@ -1,0 +1,259 @@
+package configs
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the reference and the sample anew")
+
+// What people read about the configuration is made from the comments on its fields, so that
+// neither can drift from the code:
+//
+//	config.go, lists.go ──comments──▶ docs/configuration.md       every key in a table
+//	                              └─▶ configs/vitrine.sample.yml  the defaults, with comments
+const (
+	referenceFile = "../docs/configuration.md"
+	sampleFile    = "vitrine.sample.yml"
+)
+
+func TestFilesAreUpToDate(t *testing.T) {
+	docs, err := fieldComments("config.go", "lists.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	intro, err := os.ReadFile("testdata/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := commentedSample(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]byte{referenceFile: markdown(intro, docs), sampleFile: sample} {
+		if *update {
+			if err := os.WriteFile(name, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is out of date: run go generate ./configs (%v)", name, err)
+		}
+	}
+}
+
+func TestSampleEqualsDefaults(t *testing.T) {
+	got, err := Load(Sources{Environ: []string{"VITRINE_CONFIG=" + sampleFile}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	var gotYAML, wantYAML bytes.Buffer
+	if err := want.WriteYAML(&wantYAML); err != nil {
+		t.Fatal(err)
+	}
+	if err := got.WriteYAML(&gotYAML); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := withoutComments(gotYAML.String()), wantYAML.String(); got != want {
+		t.Errorf("the sample says\n%s\nwant\n%s", got, want)
+	}
+}
+
+// withoutComments drops the origins that WriteYAML puts after values.
+func withoutComments(yaml string) string {
+	var out strings.Builder
+	for line := range strings.Lines(yaml) {
+		line, _, _ = strings.Cut(strings.TrimSuffix(line, "\n"), " # ")
+		out.WriteString(line + "\n")
+	}
+	return out.String()
+}
+
+func TestEveryKeyIsDocumented(t *testing.T) {
+	doc, err := os.ReadFile(referenceFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		for _, want := range []string{"| `" + k.Path + "` |", "`" + k.Env + "`"}[:1+min(1, len(k.Env))] {
+			if !bytes.Contains(doc, []byte(want)) {
+				t.Errorf("%s is not in the documentation", want)
+			}
+		}
+	}
+}
+
+// sectionName stands for the name of a section in a map of sections.
+const sectionName = "NAME"
+
+// comments are the comments on settings and sections by dotted path.
+type comments map[string]string
+
+// fieldComments reads them from the files with the types of the Config tree. A field
+// without one is an error.
+func fieldComments(files ...string) (comments, error) {
+	structs := make(map[string]*ast.StructType)
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				if s, ok := spec.Type.(*ast.StructType); ok {
+					structs[spec.Name.Name] = s
+				}
+			}
+			return true
+		})
+	}
+	docs := make(comments)
+	return docs, docs.add(structs, "Config", "")
+}
+
+// add adds the comments on the fields of one struct, and of those in it.
+func (docs comments) add(structs map[string]*ast.StructType, name, prefix string) error {
+	for _, f := range structs[name].Fields.List {
+		if f.Tag == nil {
+			continue // not a setting
+		}
+		tag, err := strconv.Unquote(f.Tag.Value)
+		if err != nil {
+			return err
+		}
+		path := prefix + reflect.StructTag(tag).Get("yaml")
+		if docs[path] = strings.Join(strings.Fields(f.Doc.Text()), " "); docs[path] == "" {
+			return fmt.Errorf("%s has no comment", path)
+		}
+		below, name := path+".", ""
+		switch t := f.Type.(type) {
+		case *ast.Ident:
+			name = t.Name
+		case *ast.MapType:
+			if pointer, ok := t.Value.(*ast.StarExpr); ok {
+				below, name = below+sectionName+".", pointer.X.(*ast.Ident).Name
+			}
+		}
+		if structs[name] != nil {
+			if err := docs.add(structs, name, below); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// markdown returns the reference: a table per section.
+func markdown(intro []byte, docs comments) []byte {
+	var out bytes.Buffer
+	out.Write(intro)
+	heading(&out, "The basics", "")
+	section := ""
+	var all []Key
+	for _, k := range keys {
+		all = append(append(all, k), k.Section(sectionName)...)
+	}
+	for _, k := range all {
+		if parent := k.Path[:max(0, strings.LastIndexByte(k.Path, '.'))]; parent != section {
+			section = parent
+			heading(&out, "`"+section+"`", docs[section])
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s%s | %s |\n",
+			k.Path, k.Type, defaultOf(k), envOf(k), flagOf(k), cell(docs[k.Path]))
+	}
+	return out.Bytes()
+}
+
+func heading(out *bytes.Buffer, title, doc string) {
+	fmt.Fprintf(out, "\n## %s\n\n", title)
+	if doc != "" {
+		fmt.Fprintf(out, "%s\n\n", doc)
+	}
+	out.WriteString("| key | type | default | environment, flag | effect |\n| --- | --- | --- | --- | --- |\n")
+}
+
+func defaultOf(k Key) string {
+	if k.Default == "" {
+		return "empty"
+	}
+	return "`" + cell(k.Default) + "`"
+}
+
+// envOf is the variable that sets a key; only a file sets those in a map of sections.
+func envOf(k Key) string {
+	if k.Env == "" || strings.Contains(k.Path, sectionName) {
+		return "file only"
+	}
+	return "`" + k.Env + "`"
+}
+
+func flagOf(k Key) string {
+	if k.Flag == "" {
+		return ""
+	}
+	return ", `--" + k.Flag + "`"
+}
+
+// cell makes text fit into a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+const sampleHead = `# Vitrine: every setting with its default. Copy what you want to change; what
+# you leave out keeps its default. docs/configuration.md says more.
+`
+
+// width is how long lines of comments may be.
+const width = 90
+
+// commentedSample returns the default configuration with a comment above every key.
+func commentedSample(docs comments) ([]byte, error) {
+	var yaml, out bytes.Buffer
+	if err := Default().WriteYAML(&yaml); err != nil {
+		return nil, err
+	}
+	out.WriteString(sampleHead)
+	var path []string // of the line at hand
+	for line := range strings.Lines(yaml.String()) {
+		name, _, _ := strings.Cut(strings.TrimLeft(line, " "), ":")
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		path = append(path[:len(indent)/2], name)
+		if doc := docs[strings.Join(path, ".")]; doc != "" {
+			if indent == "" {
+				out.WriteByte('\n')
+			}
+			wrap(&out, indent+"# ", strings.ReplaceAll(doc, "`", ""))
+		}
+		out.WriteString(line)
+	}
+	return out.Bytes(), nil
+}
+
+// wrap writes text in lines that begin with prefix.
+func wrap(out *bytes.Buffer, prefix, text string) {
+	used := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case used == 0:
+			out.WriteString(prefix)
+			used = len(prefix)
+		case used+1+len(word) > width:
+			out.WriteString("\n" + prefix)
+			used = len(prefix)
+		default:
+			out.WriteByte(' ')
+			used++
+		}
+		out.WriteString(word)
+		used += len(word)
+	}
+	out.WriteByte('\n')
+}
