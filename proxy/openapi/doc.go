@@ -1,13 +1,15 @@
 // Package openapi describes the API: an OpenAPI 3.1 document for programs, and
 // the same as a page for people.
 //
-//	spec/*.yaml ──merge, extend──▶ Description ──▶ JSON, served at /openapi.json
-//	                                           ├─▶ the same as OpenAPI 3.0, served at /openapi-3.0.json
-//	                                           └─▶ Page, served at /docs
+//	spec/*.yaml ──merge, extend──▶ served/openapi.json      at /openapi.json
+//	                           ├─▶ served/openapi-3.0.json  at /openapi-3.0.json: the same as OpenAPI 3.0
+//	                           └─▶ served/docs.html         at /docs
 //
-// The document is written by hand, one file for each group of endpoints, and kept
-// true by tests: openapitest checks answers against it, recorded ones and those of
-// a running program, and what a schema does not list may not be answered.
+// The description is written by hand in spec, one file for each group of endpoints. `go
+// generate` makes the served files of it, which a test compares with spec (build_test.go), so
+// that the program has nothing to build. Other tests keep it true: openapitest checks
+// answers against it, recorded ones and those of a running program, and what a schema does
+// not list may not be answered.
 //
 // Generators of clients make types of it. So that these are whole, a schema stands
 // by itself: instead of allOf it extends one of the bases, whose members are copied
@@ -23,3 +25,5 @@
 //
 // A Description is immutable and safe for concurrent use.
 package openapi
+
+//go:generate go test . -run TestServedFilesAreUpToDate -update

@@ -2,17 +2,17 @@ package openapi
 
 import (
 	"bytes"
-	"embed"
 	"encoding/json"
+	"flag"
 	"fmt"
-	"path"
+	"html/template"
+	"os"
+	"path/filepath"
 	"slices"
+	"testing"
 
 	"go.yaml.in/yaml/v3"
 )
-
-//go:embed spec/*.yaml
-var spec embed.FS
 
 // parts are the files of the description, in the order in which a reader meets
 // their paths.
@@ -21,35 +21,76 @@ var parts = []string{
 	"persons", "events", "external", "portfolio", "public", "service",
 }
 
-// Description is the OpenAPI document in its forms. It must not be changed.
-type Description struct {
-	JSON   []byte // OpenAPI 3.1
-	JSON30 []byte // the same in the terms of 3.0, for tools that read nothing newer
-	Page   Page
+// update writes the served files anew.
+var update = flag.Bool("update", false, "write the served files anew")
+
+// TestServedFilesAreUpToDate: what is served is what the description in spec says.
+func TestServedFilesAreUpToDate(t *testing.T) {
+	for name, want := range build(t) {
+		if *update {
+			if err := os.WriteFile(filepath.FromSlash(name), want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(filepath.FromSlash(name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is out of date: run go generate ./proxy/openapi (%v)", name, err)
+		}
+	}
 }
 
-// Load reads the description that is built into the program. A mistake in one of its files
-// is a panic that names the file: every test that loads it finds it.
-func Load() *Description {
+// build makes the served files of those in spec, by name.
+func build(t *testing.T) map[string][]byte {
+	t.Helper()
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, name := range parts {
-		file := path.Join("spec", name+".yaml")
-		text, err := spec.ReadFile(file)
+		path := filepath.Join("spec", name+".yaml")
+		text, err := os.ReadFile(path)
 		if err == nil {
 			err = merge(root, parse(text), mergeDepth)
 		}
 		if err != nil {
-			panic(fmt.Errorf("openapi: %s: %w", file, err))
+			t.Fatalf("%s: %v", path, err)
 		}
 	}
 	if err := extend(root); err != nil {
-		panic(fmt.Errorf("openapi: %w", err))
+		t.Fatal(err)
 	}
-	d := &Description{JSON: appendJSON(nil, root), Page: newPage(root)}
-	copied := parse(d.JSON) // JSON is YAML
+	whole := appendJSON(nil, root)
+	copied := parse(whole) // JSON is YAML
 	older(copied)
-	d.JSON30 = appendJSON(nil, copied)
-	return d
+	return map[string][]byte{
+		"served/openapi.json": indented(t, whole), "served/openapi-3.0.json": indented(t, appendJSON(nil, copied)),
+		"served/docs.html": page(t, root),
+	}
+}
+
+// indented returns JSON with a line for each member.
+func indented(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", " "); err != nil {
+		t.Fatal(err)
+	}
+	return append(b.Bytes(), '\n')
+}
+
+// page renders a description for people.
+func page(t *testing.T, root *yaml.Node) []byte {
+	t.Helper()
+	layout, err := template.ParseFiles("page/page.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	err = layout.Execute(&b, struct {
+		API    node
+		Style  template.CSS
+		Script template.JS
+	}{node{root, root}, template.CSS(file("page/style.css")), template.JS(file("page/script.js"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // parse reads one YAML document.
