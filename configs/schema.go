@@ -42,6 +42,9 @@ const envPrefix = "VITRINE_"
 // keys are all settings in the order of Config.
 var keys = appendKeys(nil, reflect.TypeFor[Config](), "", nil)
 
+// Keys returns all settings in the order of Config.
+func Keys() []Key { return slices.Clone(keys) }
+
 // Section returns the settings in the section of that name, of a setting that is a map of
 // sections; nil for others.
 func (k *Key) Section(name string) []Key {
