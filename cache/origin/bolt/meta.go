@@ -9,32 +9,98 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/internal/metadoc"
+	"vitrine/cache/origin/internal/registry"
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// metaDoc is a view's meta as stored, with what only this store needs to know.
-type metaDoc struct {
-	origin.Meta `bson:",inline"`
-	Attempt     uint64 `bson:"attempt"` // counts publications begun; only the latest may write
-	Settled     uint64 `bson:"settled"` // versions superseded up to this generation are pruned
-	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
+// table is a registry.Table in the file.
+type table[D any, P interface {
+	*D
+	Revise() uint64
+}] struct {
+	*storeFile
+	read func(tx *bbolt.Tx, name string) (D, error)
+	// place returns where the document of a name is kept, and makes room for it.
+	place func(tx *bbolt.Tx, name string) (bucket *bbolt.Bucket, key []byte, in place, err error)
 }
 
-// Meta implements origin.Views.
-func (s *Store) Meta(ctx context.Context, view string) (origin.Meta, error) {
-	d, err := s.meta(ctx, view)
-	wrap.Error(&err, "meta of view %s", view)
-	return d.Meta, err
-}
-
-// meta reads a view's meta in a transaction of its own.
-func (s *Store) meta(ctx context.Context, view string) (d metaDoc, err error) {
-	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		d, err = s.readMeta(tx, view)
+// Read implements registry.Table.
+func (t table[D, P]) Read(ctx context.Context, name string) (d D, err error) {
+	err = t.view(ctx, func(tx *bbolt.Tx) error {
+		d, err = t.read(tx, name)
 		return err
 	})
 	return d, err
+}
+
+// Update implements registry.Table.
+func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) error) (d D, err error) {
+	err = t.update(ctx, func(tx *bbolt.Tx) error {
+		d, err = t.read(tx, name)
+		if err == nil {
+			err = change(&d)
+		}
+		if err != nil {
+			return err
+		}
+		P(&d).Revise()
+		doc, err := bson.Marshal(d)
+		if err != nil {
+			return err
+		}
+		bucket, key, in, err := t.place(tx, name)
+		if err != nil {
+			return err
+		}
+		return bucket.Put(key, in.seal(key, doc))
+	})
+	return d, err
+}
+
+// leases is the place of leases.
+var leases = placeOf(bucketLeases, "")
+
+// readLease returns the lease of that name, without a holder if there never was one or it
+// is damaged: one process has the file open, so that the holder before is none any more.
+func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
+	key := []byte(name)
+	if doc, _, bad := leases.open(key, bytes.Clone(tx.Bucket(bucketLeases).Get(key)), 0); bad == nil {
+		err = bson.Unmarshal(doc, &d)
+	}
+	d.Name = name // not in what earlier versions wrote
+	return d, err
+}
+
+// placeLease returns where a lease is kept.
+func placeLease(tx *bbolt.Tx, name string) (*bbolt.Bucket, []byte, place, error) {
+	return tx.Bucket(bucketLeases), []byte(name), leases, nil
+}
+
+// readMeta returns a view's meta; a view that is not there has only a name.
+func (s *Store) readMeta(tx *bbolt.Tx, view string) (d registry.View, err error) {
+	d.View = view
+	if err := s.damaged[viewPath(view)]; err != nil {
+		return d, fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
+	}
+	b, ok := openView(tx, view)
+	if !ok {
+		return d, nil
+	}
+	if doc := b.self.Get(keyMeta); doc != nil {
+		if doc, _, err = b.place.open(keyMeta, bytes.Clone(doc), 0); err == nil {
+			err = bson.Unmarshal(doc, &d)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
+		}
+	}
+	return d, err
+}
+
+// placeMeta returns where a view's meta is kept.
+func placeMeta(tx *bbolt.Tx, view string) (*bbolt.Bucket, []byte, place, error) {
+	b, err := createView(tx, view)
+	return b.self, keyMeta, b.place, err
 }
 
 // Metas implements origin.Views.
@@ -51,58 +117,4 @@ func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 		})
 	})
 	return metas, err
-}
-
-// SetHealth implements origin.Views.
-func (s *Store) SetHealth(ctx context.Context, view string, lease origin.Lease, h origin.Health) (err error) {
-	defer wrap.Error(&err, "set health of view %s", view)
-	if err := origin.CheckView(view); err != nil {
-		return err
-	}
-	return s.updateMeta(ctx, view, func(tx *bbolt.Tx, d *metaDoc) error {
-		d.Health = metadoc.Storable(h)
-		if h.Status == origin.HealthOK {
-			d.Checked = metadoc.Time(s.now())
-		}
-		return checkLease(tx, lease)
-	})
-}
-
-// updateMeta changes a view's meta in one transaction, creating the view if need be.
-func (s *Store) updateMeta(ctx context.Context, view string, change func(tx *bbolt.Tx, d *metaDoc) error) error {
-	return s.updateView(ctx, view, func(tx *bbolt.Tx, b viewBuckets) error {
-		d, err := s.readMeta(tx, view)
-		if err != nil {
-			return err
-		}
-		if err := change(tx, &d); err != nil {
-			return err
-		}
-		raw, err := bson.Marshal(d)
-		if err != nil {
-			return err
-		}
-		return b.self.Put(keyMeta, b.place.seal(keyMeta, raw))
-	})
-}
-
-// readMeta returns a view's meta; a view that is not there has only a name.
-func (s *Store) readMeta(tx *bbolt.Tx, view string) (d metaDoc, err error) {
-	d.View = view
-	if err := s.damaged[viewPath(view)]; err != nil {
-		return d, fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
-	}
-	b, ok := openView(tx, view)
-	if !ok {
-		return d, nil
-	}
-	if raw := b.self.Get(keyMeta); raw != nil {
-		if raw, _, err = b.place.open(keyMeta, bytes.Clone(raw), 0); err == nil {
-			err = bson.Unmarshal(raw, &d)
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
-		}
-	}
-	return d, err
 }

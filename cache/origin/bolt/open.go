@@ -55,7 +55,7 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/internal/leasedoc"
+	"vitrine/cache/origin/internal/registry"
 	"vitrine/cache/origin/internal/wrap"
 )
 
@@ -75,10 +75,11 @@ type Options struct {
 type Store struct {
 	storeFile
 	records
+	*registry.Leases
+	*registry.Views
 
+	metas registry.Table[registry.View]
 	keep  uint64
-	now   func() time.Time
-	watch *leasedoc.Watch
 
 	mu   sync.Mutex                   // guards pins; held when taking a pin and when deciding what to prune
 	pins map[string]map[*pin]struct{} // readers under way, by view
@@ -122,10 +123,16 @@ func Open(path string, o Options) (*Store, error) {
 		return nil, errors.New("embedded store: no path given")
 	}
 	s := newStore(path)
-	s.keep, s.now, s.watch = cmp.Or(o.KeepDeltas, 1000), o.Now, leasedoc.NewWatch(o.Elapsed)
-	if s.now == nil {
-		s.now = time.Now
+	s.keep = cmp.Or(o.KeepDeltas, 1000)
+	if o.Now == nil {
+		o.Now = time.Now
 	}
+	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{&s.storeFile, readLease, placeLease}, o.Now, o.Elapsed)
+	s.metas = table[registry.View, *registry.View]{&s.storeFile, s.readMeta, placeMeta}
+	s.Views = registry.NewViews(s.metas, s.Leases, registry.Rows{
+		Prepare: func(context.Context, registry.View) (uint64, error) { return 0, nil },
+		Put:     s.put, Settle: s.prune, Discard: s.discard,
+	})
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", s.Name(), err)
 	}

@@ -1,162 +1,205 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
-	"crypto/rand"
-	"errors"
+	"encoding/binary"
 	"math"
 
 	bbolt "go.etcd.io/bbolt"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/batch"
-	"vitrine/cache/origin/internal/metadoc"
+	"vitrine/cache/origin/internal/registry"
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// publication is the one that began last; any later Begin fences it off.
-type publication struct {
-	store      *Store
-	view       string
-	lease      origin.Lease
-	attempt    uint64
-	generation uint64
-	done       bool // committed or aborted
-}
-
-// errDone reports the use of a publication after its end.
-var errDone = errors.New("publication is over")
-
-// Begin implements origin.Views. It fences off earlier publications, discards what they
-// left above the committed generation and prunes what a killed one no longer could.
-func (s *Store) Begin(ctx context.Context, view string, lease origin.Lease) (_ origin.Publication, err error) {
-	defer wrap.Error(&err, "begin publication of view %s", view)
-	if err := origin.CheckView(view); err != nil {
-		return nil, err
-	}
-	p := &publication{store: s, view: view, lease: lease}
-	err = s.updateMeta(ctx, view, func(tx *bbolt.Tx, d *metaDoc) error {
-		d.Attempt++
-		p.attempt, p.generation = d.Attempt, d.Generation+1
-		return checkLease(tx, lease)
-	})
-	if err == nil {
-		err = p.discard(ctx)
-	}
-	if err == nil {
-		err = s.prune(ctx, view)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// Put implements origin.Publication.
-func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
-	defer wrap.Error(&err, "put rows of view %s", p.view)
-	for part := range batch.Of(rows, writeDocs, writeBytes, func(r origin.Row) int { return len(r.Doc) }) {
-		if err := p.update(ctx, p.view, func(_ *bbolt.Tx, b viewBuckets) error { return p.put(b, part) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // put writes versions of the generation under preparation.
-func (p *publication) put(b viewBuckets, rows []origin.Row) error {
-	for _, r := range rows {
-		if err := r.Check(); err != nil {
-			return err
-		}
-		id, err := storableKey(r.ID)
+func (s *Store) put(ctx context.Context, d registry.View, rows []origin.Row) error {
+	for part := range batch.Of(rows, writeDocs, writeBytes, func(r origin.Row) int { return len(r.Doc) }) {
+		err := s.updateAttempt(ctx, d, func(b viewBuckets) error {
+			for _, r := range part {
+				id, err := storableKey(r.ID)
+				if err != nil {
+					return err
+				}
+				value, flags := encodeRow(r)
+				key := versionKey(id, d.Next())
+				if err := b.rows.Put(key, b.place.seal(key, value)); err != nil {
+					return err
+				}
+				if err := b.index.Put(indexKey(id, d.Next()), []byte{flags}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
-			return err
-		}
-		value, flags := encodeRow(r)
-		key := versionKey(id, p.generation)
-		if err := b.rows.Put(key, b.place.seal(key, value)); err != nil {
-			return err
-		}
-		if err := b.index.Put(indexKey(id, p.generation), []byte{flags}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// update is updateView for the publication, which must be the newest.
-func (p *publication) update(ctx context.Context, view string, fn func(*bbolt.Tx, viewBuckets) error) error {
-	if p.done {
-		return errDone
-	}
-	return p.store.updateView(ctx, view, func(tx *bbolt.Tx, b viewBuckets) error {
-		d, err := p.store.readMeta(tx, view)
+// updateAttempt changes the rows of a view as long as no later publication has begun.
+func (s *Store) updateAttempt(ctx context.Context, d registry.View, fn func(viewBuckets) error) error {
+	return s.update(ctx, func(tx *bbolt.Tx) error {
+		now, err := s.readMeta(tx, d.View)
+		if err == nil && now.Attempt != d.Attempt {
+			err = origin.ErrFenced
+		}
+		b, _ := openView(tx, d.View) // there, or there would be no attempt
 		if err == nil {
-			err = p.check(tx, d)
+			err = fn(b)
 		}
-		if err != nil {
-			return err
-		}
-		return fn(tx, b)
+		return err
 	})
-}
-
-// check returns origin.ErrFenced unless this publication is the newest, under the newest lease.
-func (p *publication) check(tx *bbolt.Tx, d metaDoc) error {
-	if d.Attempt != p.attempt || d.Generation+1 != p.generation {
-		return origin.ErrFenced
-	}
-	return checkLease(tx, p.lease)
-}
-
-// Commit implements origin.Publication. Once the generation is moved on it is
-// published, so that trouble with pruning afterwards, or ctx ending there, is no
-// error of Commit: the next Begin prunes again.
-func (p *publication) Commit(ctx context.Context, rows int, rules string) (meta origin.Meta, err error) {
-	defer wrap.Error(&err, "commit view %s", p.view)
-	if p.done {
-		return origin.Meta{}, errDone
-	}
-	err = p.store.updateMeta(ctx, p.view, func(tx *bbolt.Tx, d *metaDoc) error {
-		if err := p.check(tx, *d); err != nil {
-			return err
-		}
-		if d.Epoch == "" {
-			d.Epoch = rand.Text()
-		}
-		d.Generation, d.Rows, d.Rules = p.generation, rows, rules
-		d.Published = metadoc.Next(d.Published, p.store.now())
-		meta = d.Meta
-		return nil
-	})
-	if err != nil {
-		return origin.Meta{}, err
-	}
-	p.done = true
-	if p.store.prune(ctx, p.view) == nil {
-		if pruned, err := p.store.meta(ctx, p.view); err == nil {
-			meta.Pruned = pruned.Pruned
-		}
-	}
-	return meta, nil
-}
-
-// Abort implements origin.Publication.
-func (p *publication) Abort(ctx context.Context) (err error) {
-	defer wrap.Error(&err, "abort publication of view %s", p.view)
-	if p.done {
-		return nil
-	}
-	err = p.discard(ctx)
-	if errors.Is(err, origin.ErrFenced) { // a newer publication has cleared up already
-		err = nil
-	}
-	p.done = err == nil
-	return err
 }
 
 // discard deletes all versions above the committed generation.
-func (p *publication) discard(ctx context.Context) error {
-	return p.store.deletePicked(ctx, p.view, p.generation-1, math.MaxUint64, own, p.update)
+func (s *Store) discard(ctx context.Context, d registry.View) error {
+	return s.deletePicked(ctx, d, d.Generation, math.MaxUint64, own)
+}
+
+// prune deletes what no reader can ask for any more: versions that a later one
+// superseded, and tombstones older than the deltas that are kept. It runs at
+// Begin and after Commit, under the publisher's lease, hence never twice at a
+// time for one view; whatever it deletes was decided by committed generations,
+// which do not change, so that it may be killed and repeated anywhere.
+func (s *Store) prune(ctx context.Context, view registry.View, _ origin.Lease) (err error) {
+	defer wrap.Error(&err, "prune view %s", view.View)
+	d, settled, swept, err := s.pruneLimits(ctx, view.View)
+	if err == nil {
+		err = s.deletePicked(ctx, d, d.Settled, settled, older)
+	}
+	if err == nil {
+		err = s.deletePicked(ctx, d, d.Swept, swept, tombstone)
+	}
+	if err == nil && (settled != d.Settled || swept != d.Swept) {
+		_, err = s.metas.Update(ctx, d.View, func(d *registry.View) error {
+			d.Settled, d.Swept = max(d.Settled, settled), max(d.Swept, swept)
+			return nil
+		})
+	}
+	return err
+}
+
+// pruneLimits decides what to prune and, before anything is deleted, records how far
+// deltas reach from now on: versions superseded up to generation settled, tombstones up to
+// swept. The lock keeps readers from starting in between.
+func (s *Store) pruneLimits(ctx context.Context, view string) (d registry.View, settled, swept uint64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d, err = s.metas.Read(ctx, view); err != nil {
+		return d, 0, 0, err
+	}
+	settled = d.Generation
+	if d.Generation > s.keep {
+		swept = d.Generation - s.keep
+	}
+	for p := range s.pins[view] {
+		settled = min(settled, p.at)
+		if p.since > 0 {
+			swept = min(swept, p.since)
+		}
+	}
+	if swept > d.Pruned {
+		d, err = s.metas.Update(ctx, view, func(d *registry.View) error {
+			d.Pruned = swept
+			return nil
+		})
+	}
+	settled = max(settled, d.Settled)
+	// A tombstone may go only after the versions before it, or they would live again.
+	return d, settled, max(d.Swept, min(max(swept, d.Pruned), settled)), err
+}
+
+// deletePicked deletes what pick finds for each index entry of the generations
+// (from, to], in bounded steps. Finding is done in read transactions: a write costs a sync
+// even if it turns out that there is nothing to delete.
+func (s *Store) deletePicked(ctx context.Context, d registry.View, from, to uint64, pick pickFunc) error {
+	next := binary.BigEndian.AppendUint64(nil, from+1)
+	for next != nil {
+		var doomed [][]byte
+		err := s.view(ctx, func(tx *bbolt.Tx) error {
+			b, _ := openView(tx, d.View)
+			doomed, next = findDoomed(b, next, to, pick)
+			return nil
+		})
+		if err == nil && len(doomed) > 0 {
+			err = s.updateAttempt(ctx, d, func(b viewBuckets) error { return deleteVersions(b, doomed) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findDoomed goes through index entries from next on and collects what to delete. rest is
+// where to go on; nil at the end.
+func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed [][]byte, rest []byte) {
+	cursor := b.index.Cursor()
+	seen := 0
+	for key, flags := cursor.Seek(next); key != nil; key, flags = cursor.Next() {
+		if _, generation := splitIndex(key); generation > to {
+			break
+		}
+		if seen++; seen > writeDocs || len(doomed) >= writeDocs {
+			return doomed, bytes.Clone(key)
+		}
+		doomed = pick(b, key, flags, doomed)
+	}
+	return doomed, nil
+}
+
+// deleteVersions deletes versions given by their keys in the index.
+func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
+	for _, key := range indexKeys {
+		id, generation := splitIndex(key)
+		if err := b.rows.Delete(versionKey(id, generation)); err != nil {
+			return err
+		}
+		if err := b.index.Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own picks the version of the entry itself.
+func own(_ viewBuckets, key, _ []byte, doomed [][]byte) [][]byte {
+	return append(doomed, bytes.Clone(key))
+}
+
+// pickFunc appends the index keys of versions to delete on account of one index entry.
+type pickFunc func(b viewBuckets, key, flags []byte, doomed [][]byte) [][]byte
+
+// older picks all versions of the entry's id before the entry's own.
+func older(b viewBuckets, key, _ []byte, doomed [][]byte) [][]byte {
+	id, generation := splitIndex(key)
+	cursor := b.rows.Cursor()
+	if own, _ := cursor.Seek(versionKey(id, generation)); !bytes.Equal(own, versionKey(id, generation)) {
+		return doomed // a damaged entry supersedes nothing
+	}
+	for before, _ := cursor.Prev(); before != nil; before, _ = cursor.Prev() {
+		other, generation := splitVersion(before)
+		if !bytes.Equal(other, id) {
+			break
+		}
+		doomed = append(doomed, indexKey(id, generation))
+	}
+	return doomed
+}
+
+// tombstone picks the entry itself if it is one, which the version it is of must confirm.
+func tombstone(b viewBuckets, key, flags []byte, doomed [][]byte) [][]byte {
+	if len(flags) != 1 || flags[0]&flagGone == 0 {
+		return doomed
+	}
+	version := versionKey(splitIndex(key))
+	if row, err := decodeRow(b.place, version, b.rows.Get(version)); err != nil || row.Doc != nil {
+		return doomed
+	}
+	return append(doomed, bytes.Clone(key))
 }

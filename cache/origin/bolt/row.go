@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -153,19 +152,14 @@ func openView(tx *bbolt.Tx, view string) (b viewBuckets, ok bool) {
 	return b, true
 }
 
-// updateView changes a view in a write transaction, which creates its buckets if need be.
-func (s *Store) updateView(ctx context.Context, view string, fn func(*bbolt.Tx, viewBuckets) error) error {
-	return s.update(ctx, func(tx *bbolt.Tx) (err error) {
-		b := viewBuckets{place: placeOf(bucketViews, view)}
-		if b.self, err = tx.Bucket(bucketViews).CreateBucketIfNotExists([]byte(view)); err != nil {
-			return err
-		}
-		if b.rows, err = b.self.CreateBucketIfNotExists(bucketRows); err != nil {
-			return err
-		}
-		if b.index, err = b.self.CreateBucketIfNotExists(bucketIndex); err != nil {
-			return err
-		}
-		return fn(tx, b)
-	})
+// createView returns a view's buckets in a write transaction, which makes them if need be.
+func createView(tx *bbolt.Tx, view string) (b viewBuckets, err error) {
+	b.place = placeOf(bucketViews, view)
+	if b.self, err = tx.Bucket(bucketViews).CreateBucketIfNotExists([]byte(view)); err != nil {
+		return b, err
+	}
+	if b.rows, err = b.self.CreateBucketIfNotExists(bucketRows); err == nil {
+		b.index, err = b.self.CreateBucketIfNotExists(bucketIndex)
+	}
+	return b, err
 }

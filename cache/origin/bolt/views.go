@@ -22,7 +22,7 @@ type pin struct{ since, at uint64 }
 func (s *Store) pin(ctx context.Context, view string, since uint64) (origin.Meta, *pin, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d, err := s.meta(ctx, view)
+	d, err := s.metas.Read(ctx, view)
 	if err == nil {
 		err = d.Reaches(since)
 	}

@@ -52,9 +52,6 @@ func side(db *driver.Database, name string, batch int) collection {
 // is is the filter for the document with an _id.
 func is(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
-// set is the update that sets fields.
-func set(fields any) bson.D { return bson.D{{Key: "$set", Value: fields}} }
-
 // findOne returns the document that a filter finds.
 func (c collection) findOne(ctx context.Context, filter bson.D, o ...options.Lister[options.FindOneOptions]) (doc bson.Raw, err error) {
 	defer answered(&err, storeError)
@@ -73,19 +70,12 @@ func (c collection) read(ctx context.Context, id string, into any) error {
 	return err
 }
 
-// findAndUpdate changes the document that a filter finds and decodes what became of it;
-// origin.ErrNotFound if there is none and upsert does not ask for one.
-func (c collection) findAndUpdate(ctx context.Context, filter, update bson.D, upsert bool, into any) (err error) {
+// replace replaces the document that a filter finds, or inserts one if there is none and
+// upsert asks for it, and reports whether it did.
+func (c collection) replace(ctx context.Context, filter bson.D, doc any, upsert bool) (replaced bool, err error) {
 	defer answered(&err, storeError)
-	o := options.FindOneAndUpdate().SetReturnDocument(options.After).SetUpsert(upsert)
-	return c.inner.FindOneAndUpdate(ctx, filter, update, o).Decode(into)
-}
-
-// updateOne changes the document that a filter finds and reports whether there was one.
-func (c collection) updateOne(ctx context.Context, filter, update bson.D) (matched bool, err error) {
-	defer answered(&err, storeError)
-	result, err := c.inner.UpdateOne(ctx, filter, update)
-	return err == nil && result.MatchedCount > 0, err
+	result, err := c.inner.ReplaceOne(ctx, filter, doc, options.Replace().SetUpsert(upsert))
+	return err == nil && result.MatchedCount+result.UpsertedCount > 0, err
 }
 
 // deleteMany deletes what a filter finds and returns how much that was.

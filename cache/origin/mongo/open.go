@@ -19,9 +19,9 @@
 //
 // Begin counts up meta.attempt, which fences off all earlier publications, and
 // prepare writes every row to view_staged under that attempt's number. Commit is
-// one findAndModify of meta, on condition that generation and attempt are still
-// those of Begin and no newer lease token was seen; it sets the new generation and
-// staged: attempt. That is the moment readers change over. Settle then folds the
+// one replacement of meta, on condition that it is still as it was read a moment
+// before, with the generation and the attempt of Begin and no newer lease token; it
+// sets the new generation and staged: attempt. That is the moment readers change over. Settle then folds the
 // staged rows into view_NAME, deletes each from view_staged only after that, and
 // ends with staged: 0. A killed publisher leaves either an uncommitted attempt,
 // which no reader sees and the next Begin deletes, or a committed one, which readers
@@ -58,7 +58,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/internal/leasedoc"
+	"vitrine/cache/origin/internal/registry"
 	"vitrine/cache/origin/internal/wrap"
 )
 
@@ -110,7 +110,7 @@ func (o Options) withDefaults() Options {
 // Store is the MongoDB origin.Store.
 type Store struct {
 	records
-	leases
+	*registry.Leases
 	views
 
 	name    string // the URI without user, password and options
@@ -157,11 +157,14 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	// generation that they have read, and give its number to another.
 	own := s.client.Database(o.ViewsDatabase, options.Database().SetWriteConcern(durable()).
 		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary()))
-	s.leases = leases{side(own, "lease", o.BatchSize), leasedoc.NewWatch(o.Elapsed), o.Now}
-	s.views = views{
-		db: own, metas: side(own, "meta", o.BatchSize), staged: side(own, "staged", o.BatchSize),
-		leases: s.leases, keep: o.KeepDeltas,
+	leases, metas := side(own, "lease", o.BatchSize), side(own, "meta", o.BatchSize)
+	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{leases}, o.Now, o.Elapsed)
+	v := &s.views
+	*v = views{
+		table: table[registry.View, *registry.View]{metas}, leases: s.Leases,
+		db: own, metas: metas, staged: side(own, "staged", o.BatchSize), keep: o.KeepDeltas,
 	}
+	v.Views = registry.NewViews(v.table, s.Leases, registry.Rows{Prepare: v.prepare, Put: v.stage, Settle: v.settle, Discard: v.discard})
 	return s, nil
 }
 

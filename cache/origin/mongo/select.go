@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/registry"
 	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules/raw"
 )
@@ -141,8 +142,8 @@ func (v *views) Settled(ctx context.Context, at origin.Meta) (_ bool, err error)
 }
 
 // readAt reads a view's meta; origin.ErrStale unless it is at a generation.
-func (v *views) readAt(ctx context.Context, at origin.Meta) (metaDoc, error) {
-	d, err := v.read(ctx, at.View)
+func (v *views) readAt(ctx context.Context, at origin.Meta) (registry.View, error) {
+	d, err := v.Read(ctx, at.View)
 	if err == nil {
 		err = d.Is(at)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/batch"
+	"vitrine/cache/origin/internal/registry"
 )
 
 // stagedRange finds the staged rows of a view's attempts in [from, to).
@@ -20,7 +21,8 @@ func stagedRange(view string, from, to uint64) bson.D {
 }
 
 // stage writes rows to view_staged; of equal ids the last counts.
-func (v *views) stage(ctx context.Context, prefix string, generation uint64, rows []origin.Row) error {
+func (v *views) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
+	prefix := stagedPrefix(d.View, d.Attempt)
 	for part := range batch.Of(rows, v.staged.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
 		last := lastOfEach{}
 		for _, r := range part {
@@ -28,7 +30,7 @@ func (v *views) stage(ctx context.Context, prefix string, generation uint64, row
 			if err != nil {
 				return err
 			}
-			doc, err := stagedDoc(id, r, generation)
+			doc, err := stagedDoc(id, r, d.Next())
 			if err != nil {
 				return err
 			}
@@ -62,9 +64,9 @@ func (v *views) insertStaged(ctx context.Context, rows []document) error {
 	return err
 }
 
-// discard deletes the staged rows of attempts before the given one. They can never
+// unstage deletes the staged rows of attempts before the given one. They can never
 // be committed any more; where one of them was, it is settled.
-func (v *views) discard(ctx context.Context, view string, before uint64) error {
+func (v *views) unstage(ctx context.Context, view string, before uint64) error {
 	o := options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(v.staged.batch))
 	for {
 		var ids []bson.RawValue
@@ -87,9 +89,12 @@ func (v *views) discard(ctx context.Context, view string, before uint64) error {
 // collection. It may be killed and repeated anywhere, and even run twice at a
 // time: a row is deleted from view_staged only after it was folded in, and folding
 // it in again finds a version that is not older and leaves it.
-func (v *views) settle(ctx context.Context, d metaDoc, lease origin.Lease) error {
-	for d.Staged != 0 {
-		if err := v.leases.check(ctx, lease); err != nil {
+func (v *views) settle(ctx context.Context, d registry.View, lease origin.Lease) error {
+	if d.Staged == 0 {
+		return v.prune(ctx, d)
+	}
+	for {
+		if err := v.leases.Check(ctx, lease); err != nil {
 			return err
 		}
 		ids, rows, err := v.stagedBatch(ctx, stagedRange(d.View, d.Staged, d.Staged+1))
@@ -106,9 +111,16 @@ func (v *views) settle(ctx context.Context, d metaDoc, lease origin.Lease) error
 			return err
 		}
 	}
-	mine := bson.D{{Key: "_id", Value: d.View}, {Key: "staged", Value: d.Staged}}
-	_, err := v.metas.updateOne(ctx, mine, set(bson.D{{Key: "staged", Value: int64(0)}}))
-	return err
+	_, err := v.table.Update(ctx, d.View, func(now *registry.View) error {
+		if now.Staged == d.Staged {
+			now.Staged = 0
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return v.prune(ctx, d)
 }
 
 // stagedBatch reads as many staged rows as one write command should take.

@@ -9,6 +9,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
+	"vitrine/cache/origin/internal/registry"
 	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules/raw"
 )
@@ -67,7 +68,7 @@ func mapKey(id bson.RawValue) string {
 // changes brings a reader from generation since to that of the meta it returns: it
 // reads at the current meta, then what was published meanwhile, until nothing was.
 func (v *views) changes(ctx context.Context, view string, since uint64, o *options.FindOptionsBuilder, fn func(origin.Row) error) (origin.Meta, error) {
-	d, err := v.read(ctx, view)
+	d, err := v.Read(ctx, view)
 	if err == nil {
 		err = d.Reaches(since)
 	}
@@ -75,8 +76,8 @@ func (v *views) changes(ctx context.Context, view string, since uint64, o *optio
 		if err := v.pass(ctx, d, from, o, fn); err != nil {
 			return origin.Meta{}, err
 		}
-		var next metaDoc
-		if next, err = v.read(ctx, view); err != nil {
+		var next registry.View
+		if next, err = v.Read(ctx, view); err != nil {
 			break
 		}
 		// Judged after reading: a tombstone deleted while we read may have escaped us.
@@ -91,7 +92,7 @@ func (v *views) changes(ctx context.Context, view string, since uint64, o *optio
 // pass hands on the rows that changed after generation from, all live ones if it
 // is 0: first those staged by the current generation, as long as it is not
 // settled, then those of the view's collection that no staged one replaces.
-func (v *views) pass(ctx context.Context, d metaDoc, from uint64, o *options.FindOptionsBuilder, fn func(origin.Row) error) error {
+func (v *views) pass(ctx context.Context, d registry.View, from uint64, o *options.FindOptionsBuilder, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {
 		for r, err := range v.staged.rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), o) {

@@ -1,5 +1,4 @@
-// Package metadoc has the rules for what both stores write into a view's meta.
-package metadoc
+package registry
 
 import (
 	"slices"
@@ -9,9 +8,9 @@ import (
 	"vitrine/cache/origin"
 )
 
-// Storable returns h as a document may hold it: text is valid UTF-8, though an error may
+// storable returns h as a document may hold it: text is valid UTF-8, though an error may
 // quote a record that is not, and there are at most origin.MaxSkips records.
-func Storable(h origin.Health) origin.Health {
+func storable(h origin.Health) origin.Health {
 	h.Error = strings.ToValidUTF8(h.Error, "?")
 	h.Skips = slices.Clone(h.Skips[:min(len(h.Skips), origin.MaxSkips)])
 	for i, s := range h.Skips {
@@ -20,15 +19,15 @@ func Storable(h origin.Health) origin.Health {
 	return h
 }
 
-// Time returns t as it comes back from the store.
-func Time(t time.Time) time.Time { return t.Truncate(time.Millisecond).UTC() }
+// storedTime returns t as it comes back from the store.
+func storedTime(t time.Time) time.Time { return t.Truncate(time.Millisecond).UTC() }
 
-// Next returns the time at which a generation is published at now, after the last one was
+// nextTime returns the time at which a generation is published at now, after the last one was
 // published at last: in a later second, so that dates of whole seconds, as HTTP has them,
 // differ, whatever the clocks of hosts show.
-func Next(last, now time.Time) time.Time {
+func nextTime(last, now time.Time) time.Time {
 	next := last.Truncate(time.Second).Add(time.Second)
-	if at := Time(now); at.After(next) {
+	if at := storedTime(now); at.After(next) {
 		return at
 	}
 	return next

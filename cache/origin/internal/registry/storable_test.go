@@ -1,4 +1,4 @@
-package metadoc_test
+package registry
 
 import (
 	"reflect"
@@ -9,15 +9,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cache/origin/internal/metadoc"
 )
 
 // TestStored: a meta comes back from BSON as it was made storable.
 func TestStored(t *testing.T) {
-	at := metadoc.Time(time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.FixedZone("", 3600)))
+	at := storedTime(time.Date(2024, 2, 29, 12, 0, 0, 123456789, time.FixedZone("", 3600)))
 	meta := origin.Meta{
 		View: "persons", Epoch: "e", Generation: 7, Rows: 3, Rules: "r", Published: at, Pruned: 2, Checked: at,
-		Health: metadoc.Storable(origin.Health{
+		Health: storable(origin.Health{
 			Status: origin.HealthHeld, Error: "not \xff text", Started: at, Took: 1500 * time.Microsecond,
 			Scanned: 4, Changed: 3, Removed: 2, Skipped: 1, Skips: []origin.Skip{{ID: "x", Reason: "has \xff in it"}},
 			Counts: []origin.Count{{Records: 2, Peaks: []origin.Peak{{Hour: at, Records: 3}}}, {Collection: "some.records"}},
@@ -47,7 +46,7 @@ func TestStorableLeavesItsArgument(t *testing.T) {
 	for i := range h.Skips {
 		h.Skips[i].Reason = strings.Repeat("x", 1000)
 	}
-	if got := metadoc.Storable(h); len(got.Skips) != origin.MaxSkips || len(got.Skips[0].Reason) != origin.MaxSkipText {
+	if got := storable(h); len(got.Skips) != origin.MaxSkips || len(got.Skips[0].Reason) != origin.MaxSkipText {
 		t.Errorf("%d skips of %d bytes", len(got.Skips), len(got.Skips[0].Reason))
 	}
 	if len(h.Skips) != origin.MaxSkips+5 || len(h.Skips[0].Reason) != 1000 {
@@ -68,7 +67,7 @@ func TestNext(t *testing.T) {
 		{"in the next second", last.Add(time.Second), last.Add(time.Second)},
 		{"finer than a store's times", last.Add(time.Hour + time.Microsecond), last.Add(time.Hour)},
 	} {
-		if got := metadoc.Next(last, c.now); !got.Equal(c.want) {
+		if got := nextTime(last, c.now); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -1,0 +1,153 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/wrap"
+)
+
+// Lease is a lease as stored. It outlives its holders, because the next one's token counts
+// on from it; a free lease has no holder.
+type Lease struct {
+	origin.Lease `bson:",inline"`
+	Revised      `bson:",inline"`
+	Term         time.Duration `bson:"term"` // nanoseconds; 0: written by a version that had none
+}
+
+// take returns the lease as it is once holder has taken or renewed it at now.
+func (d Lease) take(holder string, now time.Time, term time.Duration) Lease {
+	if d.Holder != holder {
+		d.Holder, d.Token = holder, d.Token+1
+	}
+	d.Term, d.Expires = term, storedTime(now.Add(term))
+	return d
+}
+
+// is returns origin.ErrFenced unless l is this lease. One that has run out stays valid until
+// another holder takes it: until then there is no conflict.
+func (d Lease) is(l origin.Lease) error {
+	if d.Token != l.Token || d.Holder != l.Holder || l.Token == 0 {
+		return origin.ErrFenced
+	}
+	return nil
+}
+
+// Leases implements origin.Leases on a table.
+//
+// Clocks of hosts may differ by hours and may be set at any time, so no instance compares
+// its clock with a time that another one wrote. A holder changes the lease at every
+// renewal. An instance that wants the lease remembers what it last read; the lease has run
+// out when it has stayed the same for its whole term by the monotonic clock of the instance
+// that waits. The holder counts the same term from before it asked for the renewal, so it
+// always gives up before another instance takes the lease.
+type Leases struct {
+	table   Table[Lease]
+	now     func() time.Time
+	elapsed func() time.Duration
+
+	mu   sync.Mutex // guards seen
+	seen map[string]sighting
+}
+
+// sighting is a lease and when it was first read so.
+type sighting struct {
+	Lease
+	at time.Duration
+}
+
+// NewLeases returns leases kept in a table. now is the clock shown to people; elapsed is a
+// monotonic clock, and nil means the process's own.
+func NewLeases(table Table[Lease], now func() time.Time, elapsed func() time.Duration) *Leases {
+	if elapsed == nil {
+		start := time.Now()
+		elapsed = func() time.Duration { return time.Since(start) }
+	}
+	return &Leases{table: table, now: now, elapsed: elapsed, seen: map[string]sighting{}}
+}
+
+// Acquire implements origin.Leases.
+func (s *Leases) Acquire(ctx context.Context, name, holder string, ttl time.Duration) (_ origin.Lease, err error) {
+	defer wrap.Error(&err, "acquire lease %s", name)
+	if name == "" || holder == "" {
+		return origin.Lease{}, errors.New("name and holder must be given")
+	}
+	d, err := s.table.Update(ctx, name, func(d *Lease) error {
+		d.Name = name
+		if err := s.free(*d, holder, ttl); err != nil {
+			return err
+		}
+		*d = d.take(holder, s.now(), ttl)
+		return nil
+	})
+	return d.Lease, err
+}
+
+// free returns nil if holder may take the lease that d was just read of, and an
+// origin.ErrLeaseHeld otherwise. A lease written without a term has the one given.
+func (s *Leases) free(d Lease, holder string, term time.Duration) error {
+	if d.Holder == "" || d.Holder == holder {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first, ok := s.seen[d.Name]
+	if !ok || first.Lease != d {
+		first = sighting{d, s.elapsed()}
+		s.seen[d.Name] = first
+	}
+	term = cmp.Or(d.Term, term)
+	if s.elapsed()-first.at >= term {
+		return nil
+	}
+	return fmt.Errorf("%w: %s, until %s by its own clock; it passes on when it has not been renewed for %s",
+		origin.ErrLeaseHeld, d.Holder, d.Expires.Format(time.RFC3339), term)
+}
+
+// Renew implements origin.Leases.
+func (s *Leases) Renew(ctx context.Context, l origin.Lease, ttl time.Duration) (_ origin.Lease, err error) {
+	defer wrap.Error(&err, "renew lease %s", l.Name)
+	d, err := s.table.Update(ctx, l.Name, func(d *Lease) error {
+		err := d.is(l)
+		*d = d.take(l.Holder, s.now(), ttl)
+		return err
+	})
+	return d.Lease, err
+}
+
+// Release implements origin.Leases.
+func (s *Leases) Release(ctx context.Context, l origin.Lease) (err error) {
+	defer wrap.Error(&err, "release lease %s", l.Name)
+	_, err = s.table.Update(ctx, l.Name, func(d *Lease) error {
+		err := d.is(l)
+		d.Holder, d.Expires = "", time.Time{}
+		return err
+	})
+	if errors.Is(err, origin.ErrFenced) {
+		return nil
+	}
+	return err
+}
+
+// Holder implements origin.Leases.
+func (s *Leases) Holder(ctx context.Context, name string) (_ string, err error) {
+	defer wrap.Error(&err, "read lease %s", name)
+	d, err := s.table.Read(ctx, name)
+	return d.Holder, err
+}
+
+// Check returns origin.ErrFenced unless l is the newest of its name. It can be lost the
+// moment after: what must not happen then is prevented by conditions on the view's meta,
+// this only stops a writer early.
+func (s *Leases) Check(ctx context.Context, l origin.Lease) error {
+	d, err := s.table.Read(ctx, l.Name)
+	if err != nil {
+		return err
+	}
+	return d.is(l)
+}

@@ -1,0 +1,116 @@
+package registry
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/internal/wrap"
+)
+
+// publication is one attempt at a view's next generation. Any later Begin fences it off.
+type publication struct {
+	views *Views
+	lease origin.Lease
+	begun View // as of Begin; Attempt is ours
+	put   bool // there are rows
+	done  bool // committed or aborted
+}
+
+// errDone reports the use of a publication after its end.
+var errDone = errors.New("publication is over")
+
+// newest returns origin.ErrFenced unless this publication can be committed.
+func (p *publication) newest(d *View) error {
+	if d.Attempt != p.begun.Attempt || d.Generation != p.begun.Generation {
+		return origin.ErrFenced
+	}
+	return nil
+}
+
+// Put implements origin.Publication.
+func (p *publication) Put(ctx context.Context, rows []origin.Row) (err error) {
+	defer wrap.Error(&err, "put rows of view %s", p.begun.View)
+	if p.done {
+		return errDone
+	}
+	for _, r := range rows {
+		if err := r.Check(); err != nil {
+			return err
+		}
+	}
+	p.put = p.put || len(rows) > 0
+	return p.views.rows.Put(ctx, p.begun, rows)
+}
+
+// Commit implements origin.Publication. Once the meta is moved on the generation is
+// published, so that trouble with settling afterwards, or ctx ending there, is no error of
+// Commit: the next Begin settles it.
+func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ origin.Meta, err error) {
+	defer wrap.Error(&err, "commit view %s", p.begun.View)
+	if p.done {
+		return origin.Meta{}, errDone
+	}
+	d, err := p.views.fence(ctx, p.begun.View, p.lease, func(d *View) error {
+		if err := p.newest(d); err != nil {
+			return err
+		}
+		if d.Generation == 0 {
+			d.Epoch = rand.Text()
+			if d.Floor > 0 { // from generations of an earlier life no delta leads here
+				d.Pruned = d.Next()
+			}
+		}
+		if p.put {
+			d.Staged = d.Attempt
+		}
+		d.Generation, d.Rows, d.Rules = d.Next(), rows, rules
+		d.Published = nextTime(d.Published, p.views.now())
+		return nil
+	})
+	if err != nil && !errors.Is(err, origin.ErrFenced) && p.committed(ctx, &d) {
+		err = nil
+	}
+	if err != nil {
+		return origin.Meta{}, err
+	}
+	p.done = true
+	if p.views.rows.Settle(ctx, d, p.lease) == nil {
+		if settled, err := p.views.Read(ctx, p.begun.View); err == nil {
+			d.Pruned = settled.Pruned
+		}
+	}
+	return d.Meta, nil
+}
+
+// committed reads the meta and reports whether a commit went through of which the answer
+// was lost.
+func (p *publication) committed(ctx context.Context, d *View) bool {
+	stored, err := p.views.Read(ctx, p.begun.View)
+	*d = stored
+	return err == nil && d.Attempt == p.begun.Attempt && d.Generation == p.begun.Next()
+}
+
+// Abort implements origin.Publication. Before anything is deleted the attempt is counted
+// up: a commit of ours that is still on its way, its answer lost, then comes too late. If
+// it came before, the rows are published and stay.
+func (p *publication) Abort(ctx context.Context) (err error) {
+	defer wrap.Error(&err, "abort publication of view %s", p.begun.View)
+	if p.done {
+		return nil
+	}
+	d, err := p.views.table.Update(ctx, p.begun.View, func(d *View) error {
+		err := p.newest(d)
+		d.Attempt++
+		return err
+	})
+	if err == nil {
+		err = p.views.rows.Discard(ctx, d)
+	}
+	if errors.Is(err, origin.ErrFenced) { // a newer publication has cleared up already
+		err = nil
+	}
+	p.done = err == nil
+	return err
+}
