@@ -14,12 +14,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"vitrine/proxy/openapi"
-	"vitrine/proxy/openapi/openapitest"
 )
 
 // description is what the answers of this package's tests are held against.
-var description = sync.OnceValues(func() (*openapitest.Checker, error) {
-	return openapitest.New(openapi.Load().JSON)
+var description = sync.OnceValues(func() (*checker, error) {
+	return newChecker(openapi.Load().JSON)
 })
 
 // checked remembers by their hash the answers that were found as described, so
@@ -45,7 +44,7 @@ func described(t testing.TB, req *http.Request, res response) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Check(openapitest.Answer{Method: req.Method, Target: target, Status: res.StatusCode, Header: res.Header, Body: res.body})
+	err = c.Check(checkedAnswer{Method: req.Method, Target: target, Status: res.StatusCode, Header: res.Header, Body: res.body})
 	if err != nil {
 		t.Errorf("not as described: %v\n%.2000s", err, res.body)
 	}
@@ -105,7 +104,7 @@ func TestRecordedAnswersAreDescribed(t *testing.T) {
 
 // recordedPath is the described path whose answers are recorded under a name: the
 // one whose words the name begins with, the longest of several.
-func recordedPath(c *openapitest.Checker, name string) string {
+func recordedPath(c *checker, name string) string {
 	named := map[string]string{"user": "/api/users/{id}", "user_units": "/api/user-units/{id}", "funding_number": "/api/projects-by-funding-number"}
 	for _, path := range c.Paths() {
 		path := path
@@ -198,4 +197,74 @@ func TestPageFetchesNothing(t *testing.T) {
 			t.Errorf("the page lacks %s", path)
 		}
 	}
+}
+
+// TestModes: every mode has an example of its name, and the last mode is for all
+// that the others are not for.
+func TestModes(t *testing.T) {
+	checker, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := modesOf(t)
+	for path, item := range doc.Paths {
+		media := item.Get.Responses["200"].Content["application/json"]
+		if path == "/docs" || path == "/sitemap.xml" || strings.HasPrefix(path, "/openapi") {
+			continue
+		}
+		if len(media.Examples) == 0 {
+			t.Errorf("%s has no example", path)
+		}
+		modes := doc.Components.Schemas[strings.TrimPrefix(media.Schema.Ref, "#/components/schemas/")].AnyOf
+		for i, mode := range modes {
+			if _, ok := media.Examples[mode.Mode]; !ok {
+				t.Errorf("%s: mode %q has no example", path, mode.Mode)
+			}
+			if last := i == len(modes)-1; last != (mode.When == nil) {
+				t.Errorf("%s: mode %q: x-when = %v", path, mode.Mode, mode.When)
+			}
+			if err := checker.Check(checkedAnswer{Target: path + asks(mode), Status: 200, Body: media.Examples[mode.Mode].Value}); err != nil {
+				t.Errorf("example of mode %s: %v", mode.Mode, err)
+			}
+		}
+	}
+}
+
+// asks is a query of a mode. Without user some answers are empty.
+func asks(m mode) string {
+	query := "?user=x"
+	for name := range m.When {
+		query += "&" + name + "=x"
+	}
+	return query
+}
+
+type mode struct {
+	Mode string            `json:"x-mode"`
+	When map[string]string `json:"x-when"`
+}
+
+// modesOf reads the modes of the description, and their examples.
+func modesOf(t testing.TB) (doc struct {
+	Paths map[string]struct {
+		Get struct {
+			Responses map[string]struct {
+				Content map[string]struct {
+					Schema struct {
+						Ref string `json:"$ref"`
+					}
+					Examples map[string]struct{ Value json.RawMessage }
+				}
+			}
+		}
+	}
+	Components struct {
+		Schemas map[string]struct{ AnyOf []mode }
+	}
+}) {
+	t.Helper()
+	if err := json.Unmarshal(openapi.Load().JSON, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }

@@ -132,6 +132,11 @@ func TestTour(t *testing.T) {
 	}
 }
 
+// encoded is a call as it is written for people, as it is sent.
+func encoded(call string) string {
+	return strings.NewReplacer(" ", "%20", `"`, "%22", "{", "%7B", "}", "%7D", "^", "%5E").Replace(call)
+}
+
 func TestServeRefuses(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()

@@ -3,6 +3,7 @@ package main
 import (
 	"compress/gzip"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -320,9 +321,29 @@ func (c *client) leave() error {
 	return res.Body.Close() // before its end: the connection is closed, too
 }
 
+// The calls that a server answers and those that it refuses, one on each line.
+var (
+	//go:embed testdata/calls/right.txt
+	rightCalls string
+	//go:embed testdata/calls/wrong.txt
+	wrongCalls string
+)
+
+// moreCalls are whole lists, and every person.
+func moreCalls(t *testing.T, s *server) []string {
+	t.Helper()
+	calls := strings.Fields(rightCalls)
+	_, body := s.get("/api/search/persons?columns[]=username")
+	for _, person := range decode(t, body).Data {
+		id := person["id"].(string)
+		calls = append(calls, "/api/users/"+id, "/api/user-units/"+id, "/api/user-units/"+id+"?lang=de")
+	}
+	return calls
+}
+
 // bad asks what is refused.
 func (c *client) bad() error {
-	calls := append(wrongCalls(), "/api/activities?json=%7B%22$where%22%3A1%7D", "/api/activities?filter[%24x]=1",
+	calls := append(strings.Fields(wrongCalls), "/api/activities?json=%7B%22$where%22%3A1%7D", "/api/activities?filter[%24x]=1",
 		"/api/activities?json="+strings.Repeat("%5B", 3000), "/%00", "/api/users/"+strings.Repeat("x", 5000))
 	path := calls[c.rng.IntN(len(calls))]
 	res, body, err := c.ask(http.MethodGet, path)

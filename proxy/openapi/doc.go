@@ -7,9 +7,9 @@
 //
 // The description is written by hand in spec, one file for each group of endpoints. `go
 // generate` makes the served files of it, which a test compares with spec (build_test.go), so
-// that the program has nothing to build. Other tests keep it true: openapitest checks
-// answers against it, recorded ones and those of a running program, and what a schema does
-// not list may not be answered.
+// that the program has nothing to build. The tests of package
+// proxy keep it true: they check answers against it, recorded ones and those of a running
+// program, and what a schema does not list may not be answered.
 //
 // Generators of clients make types of it. So that these are whole, a schema stands
 // by itself: instead of allOf it extends one of the bases, whose members are copied

@@ -1,4 +1,4 @@
-package openapitest
+package proxy_test
 
 import (
 	"bytes"
@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,11 +20,19 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// A checker compares answers of the API with its description. A test passes an answer with the
+// request that it answers:
+//
+//	path ──▶ operation ──▶ response for the status ──▶ schema of the mode ──▶ the body is valid, or why not
+//
+// Which mode a request has is read from the description too (x-when; see package openapi), so
+// that a row of one mode cannot pass as a row of another.
+
 // location is the name under which the schemas know their document.
 const location = "https://vitrine.invalid/openapi.json"
 
-// Answer is an answer of the API, and the request that it answers.
-type Answer struct {
+// checkedAnswer is an answer of the API, and the request that it answers.
+type checkedAnswer struct {
 	Method string // GET where empty
 	Target string // path and query, as sent
 	Status int
@@ -29,17 +40,17 @@ type Answer struct {
 	Body   []byte      // decoded
 }
 
-// Checker knows one description. It is safe for concurrent use.
-type Checker struct {
+// checker knows one description. It is safe for concurrent use.
+type checker struct {
 	document *openapi3.T // with its references resolved
 
 	mu       sync.Mutex // guards compiler
 	compiler *jsonschema.Compiler
 }
 
-// New reads a description.
-func New(document []byte) (*Checker, error) {
-	c := &Checker{compiler: jsonschema.NewCompiler()}
+// newChecker reads a description.
+func newChecker(document []byte) (*checker, error) {
+	c := &checker{compiler: jsonschema.NewCompiler()}
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
 		return nil, fmt.Errorf("description: %w", err)
@@ -55,10 +66,10 @@ func New(document []byte) (*Checker, error) {
 }
 
 // Paths returns the described paths, sorted.
-func (c *Checker) Paths() []string { return c.document.Paths.Keys() }
+func (c *checker) Paths() []string { return c.document.Paths.Keys() }
 
 // Check returns why an answer is not as described, or nil.
-func (c *Checker) Check(a Answer) error {
+func (c *checker) Check(a checkedAnswer) error {
 	if err := c.check(a); err != nil {
 		return fmt.Errorf("%.200s: status %d: %w", a.Target, a.Status, err)
 	}
@@ -67,7 +78,7 @@ func (c *Checker) Check(a Answer) error {
 
 // CheckAnyMode returns why a body is not the answer of any mode of a described
 // path, or nil: for answers whose request is not known.
-func (c *Checker) CheckAnyMode(template string, status int, body []byte) error {
+func (c *checker) CheckAnyMode(template string, status int, body []byte) error {
 	response := describedResponse(c.document.Paths.Value(template).Get, status)
 	if response == nil {
 		return fmt.Errorf("%s: status %d is not described", template, status)
@@ -81,7 +92,7 @@ func (c *Checker) CheckAnyMode(template string, status int, body []byte) error {
 // check is Check without the request in its error. An answer to an unknown path or method
 // has to refuse the request; any other has to be of a described status, and what its
 // response says of body, headers and media type.
-func (c *Checker) check(a Answer) error {
+func (c *checker) check(a checkedAnswer) error {
 	if a.Method == http.MethodOptions && a.Status == http.StatusNoContent {
 		return nil // the answer to a browser's question, whatever the path
 	}
@@ -117,7 +128,7 @@ func (c *Checker) check(a Answer) error {
 }
 
 // Template returns the described path that a path is one of, "" if there is none.
-func (c *Checker) Template(path string) string {
+func (c *checker) Template(path string) string {
 	if path != "/" {
 		path = strings.TrimSuffix(path, "/")
 	}
@@ -181,7 +192,7 @@ func checkHeaders(response *openapi3.Response, header http.Header) error {
 
 // documents validates a body, which in one mode is two documents, each in its own
 // (API.md: projects, 7).
-func (c *Checker) documents(schema *openapi3.SchemaRef, q query, body []byte) error {
+func (c *checker) documents(schema *openapi3.SchemaRef, q query, body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	for i := 1; ; i++ {
 		var document json.RawMessage
@@ -221,7 +232,7 @@ func branch(schema *openapi3.SchemaRef, q query) (at, next string) {
 
 // valid validates a document against the schema that a reference leads to. The compiler
 // keeps what it has compiled.
-func (c *Checker) valid(ref string, body []byte) error {
+func (c *checker) valid(ref string, body []byte) error {
 	c.mu.Lock()
 	schema, err := c.compiler.Compile(location + ref)
 	c.mu.Unlock()
@@ -233,4 +244,67 @@ func (c *Checker) valid(ref string, body []byte) error {
 		return fmt.Errorf("no JSON: %w", err)
 	}
 	return schema.Validate(document)
+}
+
+// query is a query string as the API reads it: values by the name in front of brackets
+// (name=a, name[]=a, name[0]=a), and what cannot be unescaped as it stands.
+type query map[string][]string
+
+// readQuery reads the text behind the question mark.
+func readQuery(text string) query {
+	q := query{}
+	for pair := range strings.SplitSeq(text, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		name, _, _ = strings.Cut(unescaped(name), "[")
+		q[name] = append(q[name], unescaped(value))
+	}
+	return q
+}
+
+// unescaped returns a text without escapes, or as it stands if an escape is malformed.
+func unescaped(text string) string {
+	if value, err := url.QueryUnescape(text); err == nil {
+		return value
+	}
+	return text
+}
+
+// without leaves a parameter out.
+func (q query) without(name string) query {
+	rest := maps.Clone(q)
+	delete(rest, name)
+	return rest
+}
+
+// meets reports whether every parameter is in the state that x-when asks for.
+func (q query) meets(when any) bool {
+	states, _ := when.(map[string]any)
+	for name, state := range states {
+		values := q[name]
+		filled := slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, ", \t\n") != "" })
+		met := false
+		switch state {
+		case "present":
+			met = len(values) > 0
+		case "filled":
+			met = filled
+		case "empty":
+			met = !filled
+		case "on":
+			met = len(values) > 0 && !off(values[len(values)-1])
+		}
+		if !met {
+			return false
+		}
+	}
+	return true
+}
+
+// off reports whether the value of a flag switches it off.
+func off(flag string) bool {
+	switch strings.ToLower(strings.TrimSpace(flag)) {
+	case "0", "false", "no", "off":
+		return true
+	}
+	return false
 }
