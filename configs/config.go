@@ -70,8 +70,6 @@ type Config struct {
 	// origins holds the place of each value that is not a default, by dotted path;
 	// entries of a map have a path of their own.
 	origins map[string]Place
-	// checks are those of Sources; nil after Load.
-	checks Checks
 }
 
 // Admin is the operator's listener.

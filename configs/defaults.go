@@ -23,12 +23,13 @@ var presets = map[string]bundle{
 // Default returns the configuration of a start without any settings.
 func Default() Config {
 	var c Config
-	for i := range keys {
-		if k := &keys[i]; k.Default != "" || k.typ.Kind() == reflect.Map {
-			c.setBuiltIn(k, k.Default, Place{})
+	values := bundle{}
+	for _, k := range keys {
+		if k.Default != "" || k.typ.Kind() == reflect.Map {
+			values[k.Path] = k.Default
 		}
 	}
-	c.origins = nil
+	c.use(values, "")
 	return c
 }
 
@@ -39,36 +40,15 @@ func Demo() Config {
 	return c
 }
 
-// use lays a bundle with that name over c.
+// use lays a bundle with that name over c. A mistake in it is one of programming.
 func (c *Config) use(values bundle, name string) {
+	r := &reader{c: c}
 	for i := range keys {
 		if text, ok := values[keys[i].Path]; ok {
-			c.setBuiltIn(&keys[i], text, Place{Built: name})
+			place := Place{Built: name}
+			r.apply(given{&keys[i], r.node(&keys[i], text, place), place})
 		}
 	}
-}
-
-// addSection adds a section with its defaults to a map of sections.
-func (c *Config) addSection(k *Key, name string) {
-	sections := k.field(c)
-	if sections.IsNil() {
-		sections.Set(reflect.MakeMap(k.typ))
-	}
-	sections.SetMapIndex(reflect.ValueOf(name), reflect.New(k.typ.Elem().Elem()))
-	for _, field := range k.Section(name) {
-		if field.Default != "" {
-			c.setBuiltIn(&field, field.Default, Place{})
-			delete(c.origins, field.Path)
-		}
-	}
-}
-
-// setBuiltIn sets a value that this package itself gives, so a mistake in it is one of
-// programming.
-func (c *Config) setBuiltIn(k *Key, text string, place Place) {
-	var r reader
-	r.text(k, text, place)
-	r.apply(c)
 	if len(r.mistakes) > 0 {
 		panic(fmt.Sprint("configs: built-in value: ", r.mistakes[0]))
 	}

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Variables with the prefix that are no settings.
@@ -16,9 +18,9 @@ const (
 	envTesting = envPrefix + "TEST_"  // begins variables of the test suite
 )
 
-// environ reads the settings in the environment, given as os.Environ gives
+// environ returns the settings in the environment, given as os.Environ gives
 // it. A secret may be in a file that VITRINE_…_FILE names.
-func (r *reader) environ(environ []string) {
+func (r *reader) environ(environ []string) (all []given) {
 	set := make(map[*Key]string) // the variable that set it
 	for _, variable := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(variable, "=")
@@ -45,9 +47,10 @@ func (r *reader) environ(environ []string) {
 			r.mistake(place, k.Path, "given twice, also by "+set[k])
 		default:
 			set[k] = name
-			r.text(k, text, place)
+			all = append(all, given{k, r.node(k, text, place), place})
 		}
 	}
+	return all
 }
 
 // didYouMeanVariable is didYouMean for variables. They share the prefix, which must
@@ -74,18 +77,17 @@ func (k *Key) readSecret(file string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), err
 }
 
-// text reads the value of a key where everything is text: a list as
+// node reads the value of a key where everything is text: a list as
 // "a, b", a map as "key=value, key=value". A part without "=" belongs to the
 // value before it, so that lists in maps ("admin=a, b") and commas in cron specs
 // need no quoting. Empty text is an empty value.
-func (r *reader) text(k *Key, text string, place Place) {
+func (r *reader) node(k *Key, text string, place Place) *yaml.Node {
 	if k.typ.Kind() != reflect.Map {
-		r.given = append(r.given, assignment{key: k, place: place, items: itemsOf(k.typ, text, place)})
-		return
+		return nodeOf(k.typ, text)
 	}
+	entries := &yaml.Node{Kind: yaml.MappingNode}
 	if strings.TrimSpace(text) == "" {
-		r.given = append(r.given, assignment{key: k, place: place})
-		return
+		return entries
 	}
 	var names, values []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -97,37 +99,41 @@ func (r *reader) text(k *Key, text string, place Place) {
 			values[len(values)-1] += "," + part
 		default:
 			r.mistake(place, k.Path, fmt.Sprintf("want key=value, …, have %q", text))
-			return
+			return entries
 		}
 	}
 	for i, name := range names {
-		if err := k.checkEntry(name); err != nil {
-			r.mistake(place, k.Path+"."+name, err.Error())
+		if name == "" {
+			r.mistake(place, k.Path+".", errNameless.Error())
 			continue
 		}
-		items := itemsOf(k.typ.Elem(), strings.TrimSpace(values[i]), place)
-		r.given = append(r.given, assignment{key: k, place: place, entry: name, items: items})
+		entries.Content = append(entries.Content, textNode(name), nodeOf(k.typ.Elem(), strings.TrimSpace(values[i])))
 	}
+	return entries
 }
 
-// itemsOf returns the items of a text for a scalar or a list of type t.
-func itemsOf(t reflect.Type, text string, place Place) (items []item) {
+// nodeOf reads a text for a scalar or a list of type t.
+func nodeOf(t reflect.Type, text string) *yaml.Node {
 	if t.Kind() != reflect.Slice {
-		return []item{{text: text, place: place}}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: textTag, Value: text}
 	}
+	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part != "" {
-			items = append(items, item{text: part, place: place})
+			list.Content = append(list.Content, nodeOf(t.Elem(), part))
 		}
 	}
-	return items
+	return list
 }
+
+// errNameless is the mistake of an entry of a map without a name.
+var errNameless = errors.New("an entry needs a name")
 
 // checkEntry checks the name of an entry of a map.
 func (k *Key) checkEntry(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return errors.New("an entry needs a name")
+		return errNameless
 	case k.fields != nil:
 		return checkSlug(name)
 	case k.entries == nil || slices.Contains(k.entries, name):

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
+	"go.yaml.in/yaml/v3"
 )
 
 // Place is where a value was given. One of File, Env, Flag and Built is set.
@@ -38,6 +39,12 @@ func (p Place) String() string {
 	default:
 		return p.Built
 	}
+}
+
+// line returns the place of a node in the same source.
+func (p Place) line(node *yaml.Node) Place {
+	p.Line = node.Line
+	return p
 }
 
 // Error is one mistake in the configuration. Its text never holds a secret.

@@ -27,8 +27,8 @@ func AddFlags(fs *pflag.FlagSet, paths ...string) {
 	}
 }
 
-// flags reads the flags that were given. A flag that no key has is of the command itself.
-func (r *reader) flags(fs *pflag.FlagSet) {
+// flags returns the settings that flags give. A flag that no key has is of the command itself.
+func (r *reader) flags(fs *pflag.FlagSet) (all []given) {
 	fs.Visit(func(f *pflag.Flag) {
 		k := findKey(func(k *Key) bool { return k.Flag == f.Name })
 		if k == nil {
@@ -38,6 +38,8 @@ func (r *reader) flags(fs *pflag.FlagSet) {
 		if k.inverse {
 			text = strconv.FormatBool(text == "false")
 		}
-		r.text(k, text, Place{Flag: f.Name})
+		place := Place{Flag: f.Name}
+		all = append(all, given{k, r.node(k, text, place), place})
 	})
+	return all
 }

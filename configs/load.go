@@ -33,41 +33,40 @@ type Checks map[string]func(text string) error
 // Load returns the configuration that the sources add up to, checked. All
 // mistakes come back at once, each an *Error, joined and sorted by place.
 func Load(s Sources) (Config, error) {
-	r := s.read()
 	c := Default()
 	if s.Demo {
 		c = Demo()
 	}
-	c.checks = s.Checks
+	r := &reader{c: &c, checks: s.Checks}
+	all := s.read(r)
 	// The preset is a layer below the given values but its name is one of them, so
 	// it is found first.
-	for i := range r.given {
-		if r.given[i].key.Path == "preset" {
-			r.given[i].apply(&c) // a mistake in it is reported below
+	found := &reader{c: &c} // a mistake in it is reported below
+	for _, g := range all {
+		if g.key.Path == "preset" {
+			found.apply(g)
 		}
 	}
 	c.use(presets[c.Preset], "preset "+c.Preset)
 
-	r.apply(&c)
+	r.apply(all...)
 	mistakes := append(r.mistakes, c.contradictions()...)
 	if s.Demo && c.Given("store") {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
-	c.checks = nil
 	return c, joined(mistakes)
 }
 
 // read gathers what all sources give, the weakest first.
-func (s Sources) read() *reader {
-	r := &reader{}
+func (s Sources) read(r *reader) (all []given) {
 	if name := s.File(); name != "" {
-		(&fileReader{r, name}).read()
+		all = r.file(name)
 	}
-	r.environ(s.Environ)
+	all = append(all, r.environ(s.Environ)...)
 	if s.Flags != nil {
-		r.flags(s.Flags)
+		all = append(all, r.flags(s.Flags)...)
 	}
-	return r
+	return all
 }
 
 // File returns the name of the configuration file, empty if there is none.
@@ -117,8 +116,7 @@ func (c Config) Location() (*time.Location, error) { return time.LoadLocation(c.
 // ("access.roles.admin"), rather than the defaults or a preset. It is true for every entry
 // of a map that is set to be empty.
 func (c Config) Given(path string) bool {
-	parent, _ := cutLast(path)
-	for _, p := range []string{path, parent} {
+	for _, p := range []string{path, parentOf(path)} {
 		if place, ok := c.origins[p]; ok && place.Built == "" {
 			return true
 		}

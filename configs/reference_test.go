@@ -161,7 +161,11 @@ func markdown(intro []byte, docs comments) []byte {
 	section := ""
 	var all []Key
 	for _, k := range keys {
-		all = append(append(all, k), k.Section(sectionName)...)
+		all = append(all, k)
+		for _, field := range k.fields {
+			field.Path = k.Path + "." + sectionName + "." + field.Path
+			all = append(all, field)
+		}
 	}
 	for _, k := range all {
 		if parent := k.Path[:max(0, strings.LastIndexByte(k.Path, '.'))]; parent != section {

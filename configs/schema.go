@@ -31,9 +31,7 @@ type Key struct {
 	check   string   // see checkScalar
 	entries []string // names that the entries of a map may have; nil: any
 
-	fields []Key  // of a map of sections: the settings in a section, by their path in it
-	of     *Key   // of a setting in such a section: the map
-	entry  string // and the section's name
+	fields []Key // of a map of sections: the settings in a section, by their path in it
 }
 
 // envPrefix begins the name of every environment variable.
@@ -44,16 +42,6 @@ var keys = appendKeys(nil, reflect.TypeFor[Config](), "", nil)
 
 // Keys returns all settings in the order of Config.
 func Keys() []Key { return slices.Clone(keys) }
-
-// Section returns the settings in the section of that name, of a setting that is a map of
-// sections; nil for others.
-func (k *Key) Section(name string) []Key {
-	all := slices.Clone(k.fields)
-	for i := range all {
-		all[i].Path, all[i].of, all[i].entry = k.Path+"."+name+"."+all[i].Path, k, name
-	}
-	return all
-}
 
 // findKey returns the first setting that matches; nil if there is none.
 func findKey(matches func(*Key) bool) *Key {
@@ -131,9 +119,4 @@ var typeNames = map[reflect.Type]string{
 }
 
 // field returns the field of c that k is about.
-func (k *Key) field(c *Config) reflect.Value {
-	if k.of != nil {
-		return k.of.field(c).MapIndex(reflect.ValueOf(k.entry)).Elem().FieldByIndex(k.index)
-	}
-	return reflect.ValueOf(c).Elem().FieldByIndex(k.index)
-}
+func (k *Key) field(c *Config) reflect.Value { return reflect.ValueOf(c).Elem().FieldByIndex(k.index) }

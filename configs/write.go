@@ -21,49 +21,46 @@ func (c Config) WriteYAML(w io.Writer) error {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(c.mapping(keys, "")); err != nil {
+	if err := encoder.Encode(c.node(reflect.ValueOf(c), reflect.ValueOf(Default()), "")); err != nil {
 		return fmt.Errorf("encode configuration: %w", err)
 	}
 	_, err := w.Write(out.Bytes())
 	return err
 }
 
-// mapping returns settings as YAML, by their names below a section.
-func (c *Config) mapping(keys []Key, path string) *yaml.Node {
-	root := &yaml.Node{Kind: yaml.MappingNode}
-	sections := map[string]*yaml.Node{path: root}
-	for i := range keys {
-		parent, name := cutLast(keys[i].Path)
-		insert(section(sections, parent), name, c.node(&keys[i]))
+// node returns a value as YAML: a setting with its origin as a comment, a section, or a map
+// that is not empty with the entries in their order. Entries that the defaults have and the
+// map has not are written as empty: read again, they would come back.
+func (c *Config) node(v, defaults reflect.Value, path string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	insert := func(name string, value, defaults reflect.Value) {
+		n.Content = append(n.Content, textNode(name), c.node(value, defaults, joinPath(path, name)))
 	}
-	return root
-}
-
-// section returns the mapping with that dotted name, made on first use.
-func section(sections map[string]*yaml.Node, path string) *yaml.Node {
-	if node := sections[path]; node != nil {
-		return node
+	switch {
+	case v.Kind() == reflect.Pointer:
+		return c.node(v.Elem(), v.Elem(), path)
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				insert(f.Tag.Get("yaml"), v.Field(i), defaults.Field(i))
+			}
+		}
+		return n
+	case v.Kind() == reflect.Map && v.Len() > 0:
+		all := map[string]reflect.Value{}
+		for _, name := range defaults.MapKeys() {
+			all[name.String()] = reflect.Zero(v.Type().Elem())
+		}
+		for _, name := range v.MapKeys() {
+			all[name.String()] = v.MapIndex(name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			insert(name, all[name], all[name])
+		}
+		return n
 	}
-	node := &yaml.Node{Kind: yaml.MappingNode}
-	sections[path] = node
-	parent, name := cutLast(path)
-	insert(section(sections, parent), name, node)
-	return node
-}
-
-func insert(mapping *yaml.Node, name string, value *yaml.Node) {
-	mapping.Content = append(mapping.Content, textNode(name), value)
-}
-
-// node returns the value of a key with its origin as a comment; of a map that is not
-// empty, each entry with its own.
-func (c *Config) node(k *Key) *yaml.Node {
-	v := k.field(c)
-	if v.Kind() == reflect.Map && v.Len() > 0 {
-		return c.entries(k, v)
-	}
-	n := valueNode(v)
-	n.LineComment = c.origins[k.Path].String()
+	n = valueNode(v)
+	n.LineComment = c.origins[path].String()
 	switch v := v.Interface().(type) {
 	case Secret:
 		if v != "" {
@@ -73,30 +70,6 @@ func (c *Config) node(k *Key) *yaml.Node {
 		if v.public() != v.Reveal() {
 			n.LineComment = "credentials not shown; " + n.LineComment
 		}
-	}
-	return n
-}
-
-// entries returns the entries of a map, sorted. Those that the defaults have and the map
-// has not are written as empty: read again, they would come back.
-func (c *Config) entries(k *Key, v reflect.Value) *yaml.Node {
-	defaults := Default()
-	all := map[string]reflect.Value{}
-	for _, key := range k.field(&defaults).MapKeys() {
-		all[key.String()] = reflect.Zero(k.typ.Elem())
-	}
-	for _, key := range v.MapKeys() {
-		all[key.String()] = v.MapIndex(key)
-	}
-	n := &yaml.Node{Kind: yaml.MappingNode}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if k.fields != nil {
-			insert(n, name, c.mapping(k.Section(name), k.Path+"."+name))
-			continue
-		}
-		entry := valueNode(all[name])
-		entry.LineComment = c.origins[k.Path+"."+name].String()
-		insert(n, name, entry)
 	}
 	return n
 }

@@ -1,0 +1,195 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// given is the value that a source gives a setting: a node of a YAML file, or what text says
+// as a node whose scalars have the tag textTag.
+type given struct {
+	key   *Key
+	node  *yaml.Node
+	place Place
+}
+
+// textTag is the tag of a scalar from where everything is text.
+const textTag = "!text"
+
+// reader lays values over a configuration, and collects what is wrong with them.
+type reader struct {
+	c        *Config
+	checks   Checks
+	mistakes []*Error
+}
+
+// mistake adds a mistake.
+func (r *reader) mistake(place Place, path, reason string) {
+	r.mistakes = append(r.mistakes, &Error{Place: place, Key: path, Reason: reason})
+}
+
+// apply sets values, the weakest first.
+func (r *reader) apply(all ...given) {
+	for _, g := range all {
+		r.set(g.key.field(r.c), g.key, g.key.Path, g.node, g.place)
+	}
+}
+
+// set reads a value for a setting, or for the entry of a map that has the path, and reports
+// whether it is right; dst keeps what it had if not.
+func (r *reader) set(dst reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
+	node = resolved(node)
+	null, v, right := node.Tag == "!!null", reflect.New(dst.Type()).Elem(), true
+	switch dst.Kind() {
+	case reflect.Map:
+		return r.setMap(dst, k, path, node, place)
+	case reflect.Slice:
+		if !null && node.Kind != yaml.SequenceNode {
+			r.mistake(place.line(node), path, "want a list, have "+kindName(node))
+			return false
+		}
+		v.Set(reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content)))
+		for i, element := range node.Content {
+			right = r.setScalar(v.Index(i), k, path, element, place) && right
+		}
+	default:
+		right = r.setScalar(v, k, path, node, place)
+	}
+	if right {
+		dst.Set(v)
+		r.c.record(path, place)
+	}
+	return right
+}
+
+// setMap lays entries over those of a map. An empty map clears what the defaults hold.
+func (r *reader) setMap(dst reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
+	if dst.IsNil() || len(node.Content) == 0 {
+		dst.Set(reflect.MakeMap(dst.Type()))
+	}
+	switch {
+	case node.Tag != "!!null" && node.Kind != yaml.MappingNode:
+		r.mistake(place, path, "want keys with values, have "+kindName(node))
+		return false
+	case len(node.Content) == 0:
+		for before := range r.c.origins { // and with it what its entries were
+			if strings.HasPrefix(before, path+".") {
+				delete(r.c.origins, before)
+			}
+		}
+		r.c.record(path, place)
+		return true
+	}
+	r.eachKey(place, path, node, func(name, full string, place Place, value *yaml.Node) {
+		if err := k.checkEntry(name); err != nil {
+			r.mistake(place, full, err.Error())
+			return
+		}
+		entry := reflect.New(dst.Type().Elem()).Elem()
+		if k.fields != nil {
+			entry = reflect.New(dst.Type().Elem().Elem())
+			r.setSection(entry.Elem(), k, full, place, value)
+		} else if !r.set(entry, k, full, value, place) {
+			return
+		}
+		dst.SetMapIndex(reflect.ValueOf(name), entry)
+	})
+	return true
+}
+
+// setSection reads a section in a map of sections over its defaults.
+func (r *reader) setSection(dst reflect.Value, k *Key, path string, place Place, node *yaml.Node) {
+	for i := range k.fields {
+		if field := &k.fields[i]; field.Default != "" {
+			r.set(dst.FieldByIndex(field.index), field, path+"."+field.Path, r.node(field, field.Default, Place{}), Place{})
+		}
+	}
+	r.section(k.fields, path+".", path, place, node, func(g given) {
+		r.set(dst.FieldByIndex(g.key.index), g.key, path+"."+g.key.Path, g.node, g.place)
+	})
+}
+
+// record records the origin of a value, unless it is a default.
+func (c *Config) record(path string, place Place) {
+	if place == (Place{}) {
+		return
+	}
+	if c.origins == nil {
+		c.origins = make(map[string]Place)
+	}
+	c.origins[path] = place
+}
+
+// setScalar reads and checks one scalar. An empty one is the zero value.
+func (r *reader) setScalar(v reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
+	node = resolved(node)
+	place = place.line(node)
+	if node.Kind != yaml.ScalarNode {
+		r.mistake(place, path, "want a single value, have "+kindName(node))
+		return false
+	}
+	required := k.typ.Kind() == reflect.Slice || slices.Contains(strings.Fields(k.check), "required")
+	var err error
+	switch empty := node.Value == "" || node.ShortTag() == "!!null"; {
+	case !empty:
+		err = parseScalar(v, node)
+	case v.Kind() == reflect.String && required:
+		err = errors.New("may not be empty")
+	case v.Kind() == reflect.String:
+		return true
+	}
+	if err == nil {
+		err = k.checkScalar(v, r.checks)
+	}
+	if err != nil {
+		r.mistake(place, path, err.Error())
+	}
+	return err == nil
+}
+
+// parseScalar reads a scalar that is not empty into v by v's type.
+func parseScalar(v reflect.Value, node *yaml.Node) (err error) {
+	text, tag := node.Value, node.ShortTag()
+	// is reports whether the scalar may be read as one of the tags.
+	is := func(tags ...string) bool { return tag == textTag || slices.Contains(tags, tag) }
+	want, tags := "", []string{"!!int"}
+	switch p := v.Addr().Interface().(type) {
+	case *bool:
+		want, tags = "true or false", []string{"!!bool"}
+		*p, err = strconv.ParseBool(text)
+	case *int:
+		want = "a whole number"
+		*p, err = strconv.Atoi(text)
+	case *float64:
+		want, tags = "a number", []string{"!!int", "!!float"}
+		*p, err = strconv.ParseFloat(text, 64)
+	case *time.Duration:
+		want, tags = "a duration such as 30s or 2h", []string{"!!int", "!!str"}
+		*p, err = time.ParseDuration(text)
+	case *Size:
+		want, tags = "a size such as 512MB or 64KiB", []string{"!!int", "!!str"}
+		*p, err = parseSize(text)
+	default:
+		// Numbers and dates are text as they are written: a key made of digits needs no
+		// quotes. The reason names no value, which may be secret.
+		if !is("!!str", "!!int", "!!float", "!!timestamp") {
+			return errors.New("want text; put it in quotes")
+		}
+		v.SetString(text)
+		return nil
+	}
+	switch {
+	case err == nil && is(tags...):
+		return nil
+	case tag == "!!str" && !is(tags...):
+		return fmt.Errorf("want %s, have the text %q", want, text)
+	}
+	return fmt.Errorf("want %s, have %q", want, text)
+}
