@@ -3,8 +3,8 @@ package raw
 import (
 	"bytes"
 	"cmp"
-	"math"
 	"strconv"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -32,61 +32,47 @@ type Number struct {
 	Exp    int    // 0 where Digits is empty
 }
 
-// NumberOf returns the exact value of a number of any type.
-func NumberOf(v bson.RawValue) Number {
-	switch v.Type {
-	case bson.TypeDouble:
-		return numberOfDouble(Double(v))
-	case bson.TypeDecimal128:
-		return numberOfDecimal(decimalOf(v.Value))
-	}
-	return numberOfInt(Int(v))
-}
-
-// numberOfInt returns an integer as a Number.
-func numberOfInt(i int64) Number {
-	kind, magnitude := NumberPositive, uint64(i)
-	if i < 0 {
-		kind, magnitude = NumberNegative, -magnitude // right for the smallest integer, too
-	}
-	digits := strconv.AppendUint(nil, magnitude, 10)
-	return finite(kind, digits, len(digits))
-}
-
 // maxDoubleDigits is how many significant digits the longest exact decimal expansion of a
 // double has, less the one before the point.
 const maxDoubleDigits = 766
 
-// numberOfDouble returns the exact decimal expansion of a double.
-func numberOfDouble(f float64) Number {
-	switch {
-	case math.IsNaN(f):
-		return Number{Kind: NumberNaN}
-	case math.IsInf(f, -1):
-		return Number{Kind: NumberNegInf}
-	case math.IsInf(f, 1):
-		return Number{Kind: NumberPosInf}
-	case f == math.Trunc(f) && math.Abs(f) < 1<<63:
-		return numberOfInt(int64(f)) // the usual case, many times faster than the next lines
+// NumberOf returns the exact value of a number of any type.
+func NumberOf(v bson.RawValue) Number {
+	if v.Type == bson.TypeDecimal128 {
+		return parseNumber(decimalOf(v.Value).String())
 	}
-	kind := NumberPositive
-	if f < 0 {
-		kind = NumberNegative
+	if n, whole, ok := Truncate(v); whole && ok { // many times faster for a double
+		return parseNumber(strconv.FormatInt(n, 10))
 	}
-	text := strconv.AppendFloat(nil, math.Abs(f), 'e', maxDoubleDigits, 64) // d.ddd…e±dd
-	mantissa, power, _ := bytes.Cut(text, []byte{'e'})
-	exp, _ := strconv.Atoi(string(power)) // strconv wrote it
-	return finite(kind, append(mantissa[:1], mantissa[2:]...), exp+1)
+	return parseNumber(strconv.FormatFloat(Double(v), 'e', maxDoubleDigits, 64))
 }
 
-// finite removes the outer zeros of ±0.digits × 10^exp.
-func finite(kind NumberKind, digits []byte, exp int) Number {
-	trimmed := bytes.TrimLeft(digits, "0")
-	exp -= len(digits) - len(trimmed)
-	if len(trimmed) == 0 {
+// parseNumber reads a number as strconv and the driver write it.
+func parseNumber(text string) Number {
+	switch text {
+	case "NaN":
+		return Number{Kind: NumberNaN}
+	case "-Inf", "-Infinity":
+		return Number{Kind: NumberNegInf}
+	case "+Inf", "Infinity":
+		return Number{Kind: NumberPosInf}
+	}
+	kind := NumberPositive
+	if text[0] == '-' {
+		kind, text = NumberNegative, text[1:]
+	}
+	exp := 0
+	if e := strings.IndexAny(text, "eE"); e >= 0 {
+		exp, _ = strconv.Atoi(text[e+1:])
+		text = text[:e]
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
 		return Number{Kind: NumberZero}
 	}
-	return Number{kind, bytes.TrimRight(trimmed, "0"), exp}
+	exp += len(digits) - len(fraction)
+	return Number{kind, []byte(strings.TrimRight(digits, "0")), exp}
 }
 
 // Compare orders two numbers: -1, 0 or 1.
@@ -112,15 +98,11 @@ func (n Number) truncate() (whole int64, integral, ok bool) {
 	if n.Exp > 19 { // digits of the largest int64
 		return 0, integral, false
 	}
-	digits := make([]byte, n.Exp)
-	for i := range digits {
-		digits[i] = '0'
-	}
-	copy(digits, n.Digits)
+	text := string(n.Digits[:min(len(n.Digits), n.Exp)]) + strings.Repeat("0", max(n.Exp-len(n.Digits), 0))
 	if n.Kind == NumberNegative {
-		digits = append([]byte{'-'}, digits...)
+		text = "-" + text
 	}
-	whole, err := strconv.ParseInt(string(digits), 10, 64)
+	whole, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0, integral, false
 	}
@@ -146,25 +128,6 @@ func decimalOf(b []byte) bson.Decimal128 {
 		hi, lo = hi&^coefficient, 0
 	}
 	return bson.NewDecimal128(hi, lo)
-}
-
-// numberOfDecimal returns a decimal128 as a Number.
-func numberOfDecimal(d bson.Decimal128) Number {
-	coefficient, exp, _ := d.BigInt() // an error of those that have none
-	switch {
-	case d.IsNaN():
-		return Number{Kind: NumberNaN}
-	case d.IsInf() < 0:
-		return Number{Kind: NumberNegInf}
-	case d.IsInf() > 0:
-		return Number{Kind: NumberPosInf}
-	}
-	kind := NumberPositive
-	if coefficient.Sign() < 0 {
-		kind = NumberNegative
-	}
-	digits := coefficient.Abs(coefficient).Append(nil, 10)
-	return finite(kind, digits, len(digits)+exp)
 }
 
 // AppendDecimal appends a decimal128 as its standard's "scientific string", the form that
