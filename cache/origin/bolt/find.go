@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -50,7 +51,8 @@ func paged(q origin.Query, yield func(bson.Raw, error) bool) takeFunc {
 
 // find hands the documents that match to take, in order.
 func (r *records) find(ctx context.Context, collection string, q origin.Query, take takeFunc) error {
-	b := scanBatch{}
+	var only []byte
+	var match func(bson.Raw) (bool, error)
 	if q.Filter != nil {
 		f, err := filter.FromBSON(q.Filter, filter.Options{})
 		if errors.Is(err, filter.ErrNotInMemory) {
@@ -59,14 +61,14 @@ func (r *records) find(ctx context.Context, collection string, q origin.Query, t
 		if err != nil {
 			return err
 		}
-		b.match, b.only = f.Match, onlyKey(q.Filter)
+		only, match = onlyKey(q.Filter), f.Match
 	}
 	order, err := sortOrder(q.Sort)
 	if err != nil {
 		return err
 	}
 	var all []bson.Raw
-	for doc, err := range r.scan(ctx, collection, b, giveWay) {
+	for doc, err := range r.scan(ctx, collection, only, match, runtime.Gosched) {
 		switch {
 		case errors.Is(err, origin.ErrDamagedRecord):
 		case err != nil:

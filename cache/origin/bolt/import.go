@@ -2,9 +2,12 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -87,56 +90,35 @@ func (r *records) Retain(ctx context.Context, collection string, keep func(id bs
 		return 0, err
 	}
 	defer wrap.Error(&err, "delete documents of %s", collection)
-	var after []byte
-	for more := true; more; {
-		var keys [][]byte
-		var ids []bson.RawValue
-		if keys, ids, err = r.nextIDs(ctx, collection, after); err != nil {
-			return removed, err
+	type stored struct {
+		key []byte
+		id  bson.RawValue // zero of a damaged record: what the dump has was stored anew before
+	}
+	all := inBatches(ctx, r.storeFile, r.entries(collection, nil), runtime.Gosched, func(b *chunk[stored], e entry) error {
+		id, _ := idOf(e.value, e.key)
+		b.add(stored{bytes.Clone(e.key), id}, 0)
+		return nil
+	})
+	var refused [][]byte
+	for doc, err := range all {
+		if err != nil {
+			return 0, err
 		}
-		if more = len(keys) == writeDocs; more {
-			after = keys[len(keys)-1]
+		if doc.id.IsZero() || !keep(doc.id) {
+			refused = append(refused, doc.key)
 		}
-		refused := keys[:0]
-		for i, key := range keys { // keep is foreign code, and runs outside of transactions
-			if ids[i].IsZero() || !keep(ids[i]) {
-				refused = append(refused, key)
+	}
+	for part := range slices.Chunk(refused, writeDocs) {
+		err := r.update(ctx, func(tx *bbolt.Tx) (err error) {
+			for _, key := range part {
+				err = cmp.Or(err, tx.Bucket(bucketSource).Bucket([]byte(collection)).Delete(key))
 			}
-		}
-		if len(refused) == 0 {
-			continue
-		}
-		err := r.update(ctx, func(tx *bbolt.Tx) error {
-			bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
-			for _, key := range refused {
-				if err := bucket.Delete(key); err != nil {
-					return err
-				}
-			}
-			return nil
+			return err
 		})
 		if err != nil {
 			return removed, err
 		}
-		removed += len(refused)
+		removed += len(part)
 	}
 	return removed, nil
-}
-
-// nextIDs reads the next keys and ids of a collection, at most writeDocs. The id of a
-// damaged record is zero: what the dump has was stored anew before.
-func (r *records) nextIDs(ctx context.Context, collection string, after []byte) (keys [][]byte, ids []bson.RawValue, err error) {
-	err = r.view(ctx, func(tx *bbolt.Tx) error {
-		bucket, err := r.collection(tx, collection)
-		if bucket == nil {
-			return err
-		}
-		cursor := bucket.Cursor()
-		for key, doc := seekAfter(cursor, after); key != nil && len(keys) < writeDocs; key, doc = cursor.Next() {
-			id, _ := idOf(doc, key)
-			ids, keys = append(ids, id), append(keys, bytes.Clone(key))
-		}
-		return nil
-	})
-	return keys, ids, err
 }

@@ -15,41 +15,10 @@ func mapped(db *bbolt.DB, size int64) []byte {
 }
 
 // releaseEvery is how many bytes a scan reads before it releases the pages of the file. At
-// its end it releases them if it has read a sixteenth of that.
+// its end it releases them if it has read a sixteenth of that. The file is mapped, so what
+// was read counts as the process's memory, all of a large store in the end, although the
+// system's own cache has it, too.
 const releaseEvery = 64 << 20
-
-// inBatches calls fill in one read transaction after the other, as long as that says that
-// there is more, and hand behind each, unless it wants no more. fill returns how many
-// bytes it read: the file is mapped, so what was read counts as the process's memory, all
-// of a large store in the end, although the system's own cache has it, too. So the pages,
-// which are read once, one after the other, are released.
-func (f *storeFile) inBatches(ctx context.Context, fill func(*bbolt.Tx) (read int, more bool, err error), hand func() (wanted bool, err error)) error {
-	total := 0
-	defer func() {
-		if total >= releaseEvery/16 {
-			f.releasePages()
-		}
-	}()
-	for more := true; more; {
-		err := f.view(ctx, func(tx *bbolt.Tx) (err error) {
-			var read int
-			read, more, err = fill(tx)
-			total += read
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if total >= releaseEvery {
-			f.releasePages()
-			total = 0
-		}
-		if wanted, err := hand(); err != nil || !wanted {
-			return err
-		}
-	}
-	return nil
-}
 
 // releasePages takes the file out of the process's resident memory.
 func (f *storeFile) releasePages() {

@@ -94,16 +94,22 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 // hands on those that match.
 func (s *Store) match(ctx context.Context, view string, p *pin, f *filter.Filter, take takeFunc) error {
 	turn := fair.TurnOf(ctx)
-	return s.eachRow(ctx, view, rowBatch{pin: *p, decode: decodeRow}, func(r origin.Row) (bool, error) {
-		if err := turn.Check(ctx); err != nil {
-			return false, err
+	for r, err := range s.eachRow(ctx, view, *p, decodeRow) {
+		if err == nil {
+			err = turn.Check(ctx)
 		}
-		ok, err := f.Match(r.Doc)
-		if err != nil || !ok {
-			return true, err
+		matches, more := false, true
+		if err == nil {
+			matches, err = f.Match(r.Doc)
 		}
-		return take(r.Doc)
-	})
+		if err == nil && matches {
+			more, err = take(r.Doc)
+		}
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
 
 // fetch reads rows by their keys, in the given order.

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -15,48 +16,144 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// A read transaction sees at most this many documents, or this many bytes, before
+// A read transaction sees at most this many entries, or finds this many bytes, before
 // it ends and what it found is handed on.
 const (
 	batchDocs  = 512
 	batchBytes = 4 << 20
 )
 
-// Scan implements origin.Source. Documents come in the order of their _id; those of a
-// batch that are damaged come behind it.
+// chunk is what one read transaction found.
+type chunk[T any] struct {
+	found []T
+	size  int // bytes of what was found
+}
+
+// add adds an item of so many bytes.
+func (b *chunk[T]) add(item T, size int) {
+	b.found, b.size = append(b.found, item), b.size+size
+}
+
+// entry is a key and its value, and the key from which they were found.
+type entry struct{ at, key, value []byte }
+
+// entriesFunc yields entries within a transaction, those found from a key on; nil is the
+// first.
+type entriesFunc func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error
+
+// inBatches yields what take finds in entries, which it sees inside a read transaction, as
+// the file's own memory. Behind each batch it calls pause.
+func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pause func(), take func(*chunk[T], entry) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var from []byte
+		read := 0
+		defer func() {
+			if read >= releaseEvery/16 {
+				f.releasePages()
+			}
+		}()
+		for b, more := (chunk[T]{}), true; more; pause() {
+			b.found, b.size, more = b.found[:0], 0, false
+			err := f.view(ctx, func(tx *bbolt.Tx) (err error) {
+				seen := 0
+				failed := entries(tx, from, func(e entry) bool {
+					read += len(e.value)
+					err = take(&b, e)
+					if seen++; seen >= batchDocs || b.size >= batchBytes {
+						from, more = append(bytes.Clone(e.at), 0), true // the smallest key behind this one
+					}
+					return err == nil && !more
+				})
+				return cmp.Or(failed, err)
+			})
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			if read >= releaseEvery {
+				f.releasePages()
+				read = 0
+			}
+			for _, item := range b.found {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Scan implements origin.Source. Documents come in the order of their _id.
 func (r *records) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	return r.scan(ctx, collection, scanBatch{}, rest)
+	return r.scan(ctx, collection, nil, nil, rest())
 }
 
 // Sift implements origin.Source.
 func (r *records) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return r.scan(ctx, collection, scanBatch{match: func(doc bson.Raw) (bool, error) { return want(doc), nil }}, rest)
+	return r.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, rest())
 }
 
-// scan yields documents batch by batch. pause is called behind each batch with what it
-// returned the time before.
-func (r *records) scan(ctx context.Context, collection string, b scanBatch, pause func(time.Time) time.Time) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		b, rested := b, time.Now()
-		err := r.inBatches(ctx, func(tx *bbolt.Tx) (int, bool, error) {
-			return r.readBatch(tx, collection, &b)
-		}, func() (bool, error) {
-			for _, doc := range b.docs {
-				if !yield(doc, nil) {
-					return false, nil
+// record is a document, or what is wrong with it.
+type record struct {
+	doc     bson.Raw
+	damaged error
+}
+
+// scan yields documents batch by batch: the one under a key, unless that is nil, and those
+// that match accepts; nil accepts all. match sees them as take of inBatches does: it may
+// neither keep them nor call the store.
+func (r *records) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
+	in := placeOf(bucketSource, collection)
+	found := inBatches(ctx, r.storeFile, r.entries(collection, only), pause, func(b *chunk[record], e entry) error {
+		if match != nil {
+			if doc, _, bad := in.open(e.key, e.value, 0); bad == nil {
+				if ok, err := match(doc); err != nil || !ok {
+					return err
 				}
 			}
-			for _, damaged := range b.damaged {
-				if !yield(nil, damaged) {
-					return false, nil
-				}
-			}
-			rested = pause(rested)
-			return true, nil
-		})
-		if err != nil {
-			yield(nil, fmt.Errorf("scan %s: %w", collection, err))
 		}
+		own := bytes.Clone(e.value) // and checked as that: the file can change meanwhile
+		if doc, _, bad := in.open(e.key, own, 0); bad == nil {
+			b.add(record{doc: doc}, len(doc))
+		} else {
+			id, _ := idOf(own, e.key)
+			b.add(record{damaged: &origin.DamagedError{Store: r.Name(), Collection: collection, ID: id}}, 0)
+		}
+		return nil
+	})
+	return func(yield func(bson.Raw, error) bool) {
+		for rec, err := range found {
+			if err != nil {
+				rec.damaged = fmt.Errorf("scan %s: %w", collection, err)
+			}
+			if !yield(rec.doc, rec.damaged) {
+				return
+			}
+		}
+	}
+}
+
+// entries yields the entries of a collection, or the one under a key, unless that is nil.
+func (r *records) entries(collection string, only []byte) entriesFunc {
+	return func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
+		if err := r.damaged[string(bucketSource)+"/"+collection]; err != nil {
+			return fmt.Errorf("%s: %w: %w", r.Name(), origin.ErrDamaged, err)
+		}
+		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
+		if bucket == nil {
+			return nil
+		}
+		if only != nil {
+			from = only
+		}
+		cursor := bucket.Cursor()
+		key, value := cursor.Seek(from)
+		for ; key != nil && (only == nil || bytes.Equal(key, only)); key, value = cursor.Next() {
+			if !yield(entry{key, key, value}) {
+				break
+			}
+		}
+		return nil
 	}
 }
 
@@ -68,91 +165,17 @@ const (
 	nap     = 100 * time.Microsecond // what the system's timers make of it is up to a millisecond
 )
 
-// rest lets others run. It takes and returns when the scan last waited.
-func rest(last time.Time) time.Time {
-	if time.Since(last) < stretch {
-		runtime.Gosched()
-		return last
-	}
-	time.Sleep(nap)
-	return time.Now()
-}
-
-// giveWay only yields to goroutines that are ready: a request waits for the result.
-func giveWay(last time.Time) time.Time {
-	runtime.Gosched()
-	return last
-}
-
-// scanBatch is what one read transaction of a scan found and where the next goes on.
-type scanBatch struct {
-	// match accepts documents; nil accepts all. It sees them inside a read transaction, as
-	// the file's own memory: it may neither keep them nor call the store.
-	match   func(bson.Raw) (bool, error)
-	only    []byte // the key of the only document to read; nil: all
-	docs    []bson.Raw
-	damaged []error
-	after   []byte // key of the last document seen; nil at the start
-}
-
-// readBatch fills b with the next documents. It returns the bytes that it read and whether
-// there may be more.
-func (r *records) readBatch(tx *bbolt.Tx, collection string, b *scanBatch) (read int, more bool, err error) {
-	b.docs, b.damaged = b.docs[:0], b.damaged[:0]
-	bucket, err := r.collection(tx, collection)
-	if bucket == nil {
-		return 0, false, err
-	}
-	in, cursor := placeOf(bucketSource, collection), bucket.Cursor()
-	key, sealed := seekAfter(cursor, b.after)
-	if b.only != nil {
-		key, sealed = cursor.Seek(b.only)
-	}
-	for seen, size := 0, 0; key != nil && (b.only == nil || bytes.Equal(key, b.only)); key, sealed = cursor.Next() {
-		read += len(sealed)
-		ok := true
-		if b.match != nil {
-			if doc, _, bad := in.open(key, sealed, 0); bad == nil {
-				if ok, err = b.match(doc); err != nil {
-					return read, false, err
-				}
-			}
+// rest returns what lets others run behind each batch of a scan.
+func rest() func() {
+	last := time.Now() // when the scan last waited
+	return func() {
+		if time.Since(last) < stretch {
+			runtime.Gosched()
+			return
 		}
-		if ok {
-			own := bytes.Clone(sealed) // and checked as that: the file can change meanwhile
-			if doc, _, bad := in.open(key, own, 0); bad == nil {
-				b.docs = append(b.docs, doc)
-				size += len(doc)
-			} else {
-				id, _ := idOf(own, key)
-				b.damaged = append(b.damaged, &origin.DamagedError{Store: r.Name(), Collection: collection, ID: id})
-			}
-		}
-		if seen++; seen >= batchDocs || size >= batchBytes {
-			b.after = bytes.Clone(key)
-			return read, true, nil
-		}
+		time.Sleep(nap)
+		last = time.Now()
 	}
-	return read, false, nil
-}
-
-// seekAfter moves to the first key behind the given one, or to the first of all.
-func seekAfter(c *bbolt.Cursor, after []byte) (key, value []byte) {
-	if after == nil {
-		return c.First()
-	}
-	if key, value = c.Seek(after); key != nil && bytes.Equal(key, after) {
-		return c.Next()
-	}
-	return key, value
-}
-
-// collection returns a source collection, nil if it is not there.
-func (r *records) collection(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
-	if err := r.damaged[string(bucketSource)+"/"+name]; err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", r.Name(), origin.ErrDamaged, err)
-	}
-	return tx.Bucket(bucketSource).Bucket([]byte(name)), nil
 }
 
 // Collections implements origin.Source.

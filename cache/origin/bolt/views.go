@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"iter"
 	"math"
+	"runtime"
 
 	bbolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -67,109 +69,78 @@ func (s *Store) rows(ctx context.Context, view string, since uint64, decode deco
 	if since >= p.at {
 		return meta, nil
 	}
-	return meta, s.eachRow(ctx, view, rowBatch{pin: *p, decode: decode}, func(r origin.Row) (bool, error) { return true, fn(r) })
-}
-
-// eachRow reads a published view batch by batch, until take wants no more.
-func (s *Store) eachRow(ctx context.Context, view string, b rowBatch, take takeRow) error {
-	if b.at == 0 {
-		return nil
+	for row, err := range s.eachRow(ctx, view, *p, decode) {
+		if err == nil {
+			err = fn(row)
+		}
+		if err != nil {
+			return meta, err
+		}
 	}
-	return s.inBatches(ctx, func(tx *bbolt.Tx) (int, bool, error) {
-		b.rows, b.size = b.rows[:0], 0
-		buckets, _ := openView(tx, view) // there, or its generation would be 0
-		fill := fillLive
-		if b.since > 0 {
-			fill = fillDelta
-		}
-		more := fill(buckets, &b)
-		return b.size, more, nil
-	}, func() (bool, error) {
-		for _, row := range b.rows {
-			if wanted, err := take(row); err != nil || !wanted {
-				return false, err
-			}
-		}
-		return true, nil
-	})
+	return meta, nil
 }
-
-// takeRow takes a row; false when no more are wanted.
-type takeRow func(origin.Row) (wanted bool, err error)
 
 // decodeFunc copies out of a stored version what the reader wants. Its error is
 // errDamaged.
 type decodeFunc func(p place, key, sealed []byte) (origin.Row, error)
 
-// rowBatch is what one read transaction found and where the next goes on.
-type rowBatch struct {
-	pin
-	decode decodeFunc
-	rows   []origin.Row
-	size   int    // of the values in rows
-	next   []byte // where to go on; nil at the start
-}
-
-// add appends a version, unless it is damaged, and reports whether the batch is full.
-func (b *rowBatch) add(p place, key, sealed []byte) (full bool) {
-	b.size += len(sealed)
-	if row, err := b.decode(p, key, sealed); err == nil {
-		b.rows = append(b.rows, row)
+// eachRow yields the rows of a view that a reader wants, but for damaged ones.
+func (s *Store) eachRow(ctx context.Context, view string, p pin, decode decodeFunc) iter.Seq2[origin.Row, error] {
+	entries, in := p.live, placeOf(bucketViews, view)
+	if p.since > 0 {
+		entries = p.delta
 	}
-	return len(b.rows) >= batchDocs || b.size >= batchBytes
+	return inBatches(ctx, &s.storeFile, func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
+		if b, ok := openView(tx, view); ok {
+			entries(b, from, yield)
+		}
+		return nil
+	}, runtime.Gosched, func(b *chunk[origin.Row], e entry) error {
+		if row, err := decode(in, e.key, e.value); err == nil {
+			b.add(row, len(e.value))
+		}
+		return nil
+	})
 }
 
-// fillLive reads the live rows at the pinned generation: of each id the last
-// version not above it, unless that is a tombstone.
-func fillLive(view viewBuckets, b *rowBatch) (more bool) {
+// live yields the live rows at the pinned generation: of each id the last version not above
+// it, unless that is a tombstone.
+func (p pin) live(view viewBuckets, from []byte, yield func(entry) bool) {
 	cursor := view.rows.Cursor()
-	key, value := cursor.Seek(b.next)
-	for key != nil {
+	var last entry // of the versions of an id, as far as they were read
+	for key, value := cursor.Seek(from); ; key, value = cursor.Next() {
 		id, generation := splitVersion(key)
-		at, found := key, value
-		if generation > b.at {
-			found = nil
-		}
-		for key, value = cursor.Next(); key != nil; key, value = cursor.Next() {
-			other, generation := splitVersion(key)
-			if !bytes.Equal(other, id) {
-				break
+		if before, _ := splitVersion(last.key); last.key != nil && (key == nil || !bytes.Equal(before, id)) {
+			if gone := len(last.value) > 0 && last.value[0]&flagGone != 0; !gone && !yield(last) {
+				return
 			}
-			if generation <= b.at {
-				at, found = key, value
-			}
+			last = entry{}
 		}
-		if found == nil || (len(found) > 0 && found[0]&flagGone != 0) {
-			continue
+		if key == nil {
+			return
 		}
-		if b.add(view.place, at, found) {
-			b.next = bytes.Clone(key)
-			return key != nil
+		if generation <= p.at {
+			last = entry{key, key, value}
 		}
 	}
-	return false
 }
 
-// fillDelta reads the versions after since, up to the pinned generation.
-func fillDelta(view viewBuckets, b *rowBatch) (more bool) {
-	if b.next == nil {
-		b.next = binary.BigEndian.AppendUint64(nil, b.since+1)
+// delta yields the versions after since, up to the pinned generation.
+func (p pin) delta(view viewBuckets, from []byte, yield func(entry) bool) {
+	if from == nil {
+		from = binary.BigEndian.AppendUint64(nil, p.since+1)
 	}
 	cursor := view.index.Cursor()
-	for key, _ := cursor.Seek(b.next); key != nil; key, _ = cursor.Next() {
+	for key, _ := cursor.Seek(from); key != nil; key, _ = cursor.Next() {
 		id, generation := splitIndex(key)
-		if generation > b.at {
-			return false
+		if generation > p.at {
+			return
 		}
-		if superseded(view.rows, id, generation, b.at) {
-			continue
-		}
-		if version := versionKey(id, generation); b.add(view.place, version, view.rows.Get(version)) {
-			b.next = append(bytes.Clone(key), 0) // the smallest key behind this one
-			return true
+		version := versionKey(id, generation)
+		if !superseded(view.rows, id, generation, p.at) && !yield(entry{key, version, view.rows.Get(version)}) {
+			return
 		}
 	}
-	return false
 }
 
 // superseded reports whether an id has a version after generation, up to at.
