@@ -2,7 +2,6 @@ package materialize
 
 import (
 	"context"
-	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -64,33 +63,10 @@ func withRendered(render RenderFunc) RowFunc {
 // its outcome depends on beside the record.
 func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Job {
 	job.Fingerprint += " filled/1 " + fingerprint
-	if rows := job.Rows; rows != nil {
-		job.Rows = func(deps Deps) (RowFunc, error) {
-			row, err := rows(deps)
-			return func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return row(ctx, fill(record)) }, err
-		}
-	}
-	if parts := job.Part; parts != nil {
-		job.Part = func(deps Deps) (func(bson.Raw) ([]byte, error), uint64) {
-			part, digest := parts(deps)
-			return func(record bson.Raw) ([]byte, error) { return part(fill(record)) }, digest
-		}
-	}
-	if summarize := job.Summarize; summarize != nil {
-		job.Summarize = func(ctx context.Context, in Input) iter.Seq2[bson.Raw, error] {
-			records := in.Records
-			in.Records = func(yield func(bson.Raw, error) bool) {
-				for record, err := range records {
-					if err == nil {
-						record = fill(record)
-					}
-					if !yield(record, err) {
-						return
-					}
-				}
-			}
-			return summarize(ctx, in)
-		}
+	if inner := job.fill; inner != nil {
+		job.fill = func(record bson.Raw) bson.Raw { return inner(fill(record)) }
+	} else {
+		job.fill = fill
 	}
 	return job
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"vitrine/cache/origin"
@@ -24,7 +25,7 @@ type build struct {
 	workers   int
 	batch     int                 // records or rows handed on together
 	progress  func(Progress)      // nil: not reported
-	published func(m origin.Meta) // called as soon as readers can see a new generation; may be nil
+	published func(m origin.Meta) // called as soon as readers can see a new generation
 
 	counts  Counts
 	total   int         // rows published when the run started
@@ -53,7 +54,7 @@ func (b *build) run(ctx context.Context) Outcome {
 	}
 	out.Skipped, out.Skips = b.skips.list()
 	switch {
-	case err == nil && result == Published && b.published != nil:
+	case err == nil && result == Published:
 		out.Err = guarded(func() error { b.published(meta); return nil })
 	case err == nil:
 	case ctx.Err() != nil:
@@ -130,7 +131,10 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err != nil {
 		return meta, Failed, err
 	}
-	b.counts.Removed = b.left + b.index.vanished()
+	b.counts.Removed = b.left
+	for range b.index.vanished() {
+		b.counts.Removed++
+	}
 	rows := b.index.live + b.added - b.counts.Removed
 	if err := b.guard.rows(b.index.live, b.counts.Removed, rows); err != nil {
 		return meta, Held, err
@@ -164,25 +168,16 @@ func abort(ctx context.Context, pub origin.Publication) {
 
 // removeVanished puts a tombstone for every row whose record is gone.
 func (b *build) removeVanished(ctx context.Context, pub origin.Publication) error {
-	rows := make([]origin.Row, 0, b.batch)
-	flush := func() error {
-		if len(rows) == 0 {
-			return nil
-		}
-		if err := pub.Put(ctx, rows); err != nil {
+	var rows []origin.Row
+	for id := range b.index.vanished() {
+		rows = append(rows, origin.Row{ID: id})
+	}
+	for batch := range slices.Chunk(rows, b.batch) {
+		if err := pub.Put(ctx, batch); err != nil {
 			return fmt.Errorf("remove rows of view %s: %w", b.job.View, err)
 		}
-		rows = make([]origin.Row, 0, b.batch)
-		return nil
 	}
-	for id := range b.index.vanishedIDs() {
-		if rows = append(rows, origin.Row{ID: id}); len(rows) == b.batch {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	return flush()
+	return nil
 }
 
 // reportProgress calls progress, if it is set.

@@ -18,13 +18,14 @@ import (
 // have in common: fingerprint and dependencies. It is used by one goroutine.
 type hasher struct {
 	seed   uint64
+	seen   func(record bson.Raw) bson.Raw // see Job.seen
 	digest *xxhash.Digest
 	part   func(record bson.Raw) ([]byte, error) // see Job.Part; nil: nothing
 	parts  uint64                                // seed of plain hashes: stands for what part reads besides the record, too
 }
 
 func newHasher(fingerprint string, job Job, deps Deps) *hasher {
-	h := &hasher{seed: xxhash.Sum64String(fingerprint), digest: xxhash.New()}
+	h := &hasher{seen: job.seen, seed: xxhash.Sum64String(fingerprint), digest: xxhash.New()}
 	if job.Part != nil {
 		h.part, h.parts = job.Part(deps)
 		h.parts ^= h.seed
@@ -50,7 +51,7 @@ func (h *hasher) sum(record bson.Raw) (_ uint64, err error) {
 	h.digest.Write(record)
 	if h.part != nil {
 		var part []byte
-		part, err = h.part(record)
+		part, err = h.part(h.seen(record))
 		h.digest.Write(part)
 	}
 	return h.digest.Sum64(), err

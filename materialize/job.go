@@ -49,6 +49,16 @@ type Job struct {
 	// and must yield equal rows for equal input. The sequence that it returns
 	// ends with the first error.
 	Summarize func(ctx context.Context, in Input) iter.Seq2[bson.Raw, error]
+
+	fill func(record bson.Raw) bson.Raw // what the functions above see of a record; nil: all of it
+}
+
+// seen is a record as the functions of a job see it.
+func (j *Job) seen(record bson.Raw) bson.Raw {
+	if j.fill == nil {
+		return record
+	}
+	return j.fill(record)
 }
 
 // RowFunc renders one record's row. It is pure, is called from several goroutines

@@ -3,36 +3,34 @@ package materialize
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/rules/ejson"
+	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
 )
 
-// renderBatch fills in row or err of every change of a batch, on up to the given
-// number of goroutines, which it waits for. When ctx ends it returns early.
-func renderBatch(ctx context.Context, batch []change, row RowFunc, workers int) {
+// render fills in row or err of every change of a batch, on up to the configured number of
+// goroutines, which it waits for. When ctx ends it returns early.
+func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(workers, len(batch)) {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(batch)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				c := &batch[i]
-				c.err = guarded(func() error { return c.render(ctx, row) })
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Split(len(batch), min(b.workers, len(batch)), func(int, int, int) {
+		for i := next.Add(1) - 1; i < int64(len(batch)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+			c := &batch[i]
+			c.err = guarded(func() error { return c.render(ctx, b.job.seen, row) })
+		}
+	})
 }
 
 // render makes the row of one record. What no reader could use is an error, in the
 // record as in the row: stored, it would stop the whole view instead of one record.
-func (c *change) render(ctx context.Context, row RowFunc) error {
+func (c *change) render(ctx context.Context, seen func(bson.Raw) bson.Raw, row RowFunc) error {
 	if err := raw.Check(c.record); err != nil {
 		return fmt.Errorf("malformed record: %w", err)
 	}
-	r, err := row(ctx, c.record)
+	r, err := row(ctx, seen(c.record))
 	if err != nil || r == nil {
 		return err
 	}

@@ -141,19 +141,8 @@ func (k *rowIndex) meet(id bson.RawValue) (at int, again bool) {
 // gone reports whether a published row's record was not met.
 func (k *rowIndex) gone(row published) bool { return row.live && row.met != k.run && !k.keepAll }
 
-// vanished counts the published rows whose record is gone.
-func (k *rowIndex) vanished() int {
-	n := 0
-	for _, row := range k.rows {
-		if k.gone(row) {
-			n++
-		}
-	}
-	return n
-}
-
-// vanishedIDs yields the ids that vanished counts.
-func (k *rowIndex) vanishedIDs() iter.Seq[bson.RawValue] {
+// vanished yields the ids of the published rows whose record is gone.
+func (k *rowIndex) vanished() iter.Seq[bson.RawValue] {
 	return func(yield func(bson.RawValue) bool) {
 		for key, i := range k.at {
 			if k.gone(k.rows[i]) && !yield(raw.KeyValue(key)) {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -87,9 +88,7 @@ type Options struct {
 // Observer follows a Runner. Each of its funcs is called by one goroutine at a time, may
 // be nil, and should return quickly.
 type Observer struct {
-	// Started is called when a run of a view's job begins.
-	Started func(view string)
-	// Finished is called with its outcome, once for every Started.
+	// Finished is called with the outcome of every run.
 	Finished func(Outcome)
 	// Missed is called with the number of a view's scheduled times that passed while its
 	// job was still running, or waiting after an error: they are not made up for.
@@ -128,7 +127,27 @@ func (o Options) defaults() Options {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	o.Before, o.OnPublish = orNone(o.Before), orNone(o.OnPublish)
+	b := &o.Observer
+	b.Finished, b.Missed = orNone(b.Finished), orNone2(b.Missed)
+	b.Due, b.Leading = orNone2(b.Due), orNone(b.Leading)
 	return o
+}
+
+// orNone returns a func, or one that does nothing instead of nil.
+func orNone[A any](f func(A)) func(A) {
+	if f == nil {
+		return func(A) {}
+	}
+	return f
+}
+
+// orNone2 is orNone of funcs with two arguments.
+func orNone2[A, B any](f func(A, B)) func(A, B) {
+	if f == nil {
+		return func(A, B) {}
+	}
+	return f
 }
 
 // Runner runs jobs under the store's lease, on schedules or once. Its methods are
@@ -201,42 +220,24 @@ func (r *Runner) Run(ctx context.Context) error {
 
 // jobs returns the jobs of views in the order in which they run; all for none.
 func (r *Runner) jobs(views []string) ([]Job, error) {
-	if len(views) == 0 {
-		return r.o.Jobs, nil
-	}
-	wanted := make(map[string]bool, len(views))
-	for _, view := range views {
-		wanted[view] = true
-	}
+	var all []string
 	var jobs []Job
 	for _, job := range r.o.Jobs {
-		if wanted[job.View] {
+		all = append(all, job.View)
+		if len(views) == 0 || slices.Contains(views, job.View) {
 			jobs = append(jobs, job)
-			delete(wanted, job.View)
 		}
 	}
 	for _, view := range views {
-		if wanted[view] {
-			return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknownView, view, strings.Join(r.views(), ", "))
+		if !slices.Contains(all, view) {
+			return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknownView, view, strings.Join(all, ", "))
 		}
 	}
 	return jobs, nil
 }
 
-// views are the names of the views with a job, in the order in which they are built.
-func (r *Runner) views() []string {
-	names := make([]string, len(r.o.Jobs))
-	for i, job := range r.o.Jobs {
-		names[i] = job.View
-	}
-	return names
-}
-
 // build runs one job once and reports it to the observer.
 func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, force bool, progress func(Progress)) Outcome {
-	if r.o.Observer.Started != nil {
-		r.o.Observer.Started(job.View)
-	}
 	b := &build{
 		job: job, store: r.o.Store, lease: lease, full: full, workers: r.o.Workers, batch: r.o.Batch,
 		guard:    shrinkGuard{max: r.o.MaxShrink, forced: force, now: r.now()},
@@ -247,8 +248,6 @@ func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, f
 	if b.kept != nil {
 		r.kept[job.View] = b.kept
 	}
-	if r.o.Observer.Finished != nil {
-		r.o.Observer.Finished(out)
-	}
+	r.o.Observer.Finished(out)
 	return out
 }

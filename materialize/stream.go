@@ -194,6 +194,7 @@ func (b *build) readable(records iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw,
 					b.skips.add(record.Lookup("_id"), fmt.Errorf("malformed record: %w", bad))
 					continue
 				}
+				record = b.job.seen(record)
 			}
 			if !yield(record, err) {
 				return
@@ -275,7 +276,7 @@ func (c change) of(record bson.Raw) change {
 // stage renders batches and puts their rows aside.
 func (b *build) stage(ctx context.Context, pub origin.Publication, row RowFunc, batches <-chan batch) error {
 	for next := range batches {
-		renderBatch(ctx, next.changes, row, b.workers)
+		b.render(ctx, next.changes, row)
 		if ctx.Err() != nil {
 			return context.Cause(ctx) // what was not rendered is no row left out
 		}

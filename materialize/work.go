@@ -75,13 +75,6 @@ func Leader(ctx context.Context, leases origin.Leases) (string, error) {
 	return leases.Holder(ctx, leaseName)
 }
 
-// Leading reports whether this Runner holds the lease and works on schedule.
-func (r *Runner) Leading() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.leading
-}
-
 // enqueue leaves a request for a run of each job and wakes the goroutine that runs them.
 // The channels, one for each job if there are any, get the outcomes.
 func (r *Runner) enqueue(jobs []Job, request runRequest, outcomes ...chan Outcome) error {
@@ -124,9 +117,7 @@ func (r *Runner) lead(leading bool) {
 	}
 	clear(r.requests)
 	r.mu.Unlock()
-	if r.o.Observer.Leading != nil {
-		r.o.Observer.Leading(leading)
-	}
+	r.o.Observer.Leading(leading)
 }
 
 // work runs jobs, one after another, until ctx ends: each at once, then as scheduled
@@ -138,9 +129,7 @@ func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
 	defer watching.Wait()
 	r.lead(true)
 	defer r.lead(false)
-	if r.o.Before != nil {
-		r.o.Before(ctx)
-	}
+	r.o.Before(ctx)
 
 	a := r.newAgenda()
 	for ctx.Err() == nil {
@@ -210,7 +199,7 @@ func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
 
 // reportDue reports to the observer when a scheduled task runs next.
 func (r *Runner) reportDue(t *task, now time.Time) {
-	if t.schedule != nil && r.o.Observer.Due != nil {
+	if t.schedule != nil {
 		r.o.Observer.Due(t.job.View, t.due(now).Sub(now))
 	}
 }
@@ -248,7 +237,7 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, a *agend
 	}
 	now = r.look(ctx, a)
 	missed += t.pass(now)
-	if missed > 0 && r.o.Observer.Missed != nil {
+	if missed > 0 {
 		r.o.Observer.Missed(t.job.View, missed)
 	}
 	t.finish(out, request, now)
