@@ -45,7 +45,7 @@ type Definition struct {
 	Filter   string            // Extended JSON; empty: all
 	Group    string            // none, year, type, subtype or person; none
 	Style    string            // web or print; web
-	Sort     string            // one of params.Sorts; -year
+	Sort     string            // year, title, type or author, with - in front from the last on; -year
 	PageSize int               // items of a page; 25
 	Facets   []string          // year, type, subtype, unit, person, project or topic
 	// PageURL is the page that shows the list, with {page} where its number is; empty: the

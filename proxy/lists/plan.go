@@ -153,7 +153,7 @@ func (l *Lists) listing(about *list, base string, f face, q params.Query) (*list
 		about.usual = about.usual.With(params.Facets, params.None)
 	}
 	asked := q.Only(append(reads, f.reads...)...).Beyond(about.usual)
-	rows := selection.About{View: about.view, Where: about.where, Sorted: len(asked.Values(params.Sort)) > 0}
+	rows := selection.About{View: about.view, Where: about.where, Sorted: len(asked[params.Sort]) > 0}
 	if about.kind != items {
 		rows.Kind, rows.ID = about.kind, about.id
 	}

@@ -12,25 +12,24 @@ import (
 	"vitrine/rules"
 )
 
-// Query holds the parameters of a request for a list, in canonical spelling. The zero Query has none.
-type Query struct {
-	values map[string][]string // by parameter; those that are usual are absent
-}
+// Query holds the values of a request's parameters by name, in canonical spelling; those that
+// are usual are absent.
+type Query map[string][]string
 
 // Parse reads the names and values of a query string.
 func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	given := map[string][]string{}
 	for name, value := range args {
 		if _, known := lookup(string(name)); !known {
-			return Query{}, unknown(string(name))
+			return nil, unknown(string(name))
 		}
 		given[string(name)] = append(given[string(name)], string(value))
 	}
-	q := Query{values: map[string][]string{}}
+	q := Query{}
 	for _, p := range table {
 		values, err := p.read(given[p.name])
 		if err != nil {
-			return Query{}, err
+			return nil, err
 		}
 		q.set(p, values)
 	}
@@ -39,9 +38,9 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 
 // unknown is the error of a name that is no parameter.
 func unknown(name string) error {
-	names := make([]string, len(table))
-	for i, p := range table {
-		names[i] = p.name
+	var names []string
+	for _, p := range table {
+		names = append(names, p.name)
 	}
 	return rules.Wrongf(query.Printable(name), "", "is no parameter of lists%s", didYouMean(name, names))
 }
@@ -52,11 +51,10 @@ func didYouMean(text string, words []string) string {
 	if len(text) > maxBytes {
 		return ""
 	}
-	best := query.Nearest(text, words, min(len(text)/3+2, len(text)))
-	if best == "" {
-		return ""
+	if best := query.Nearest(text, words, min(len(text)/3+2, len(text))); best != "" {
+		return ", did you mean " + best + "?"
 	}
-	return ", did you mean " + best + "?"
+	return ""
 }
 
 // read returns the values of a parameter in canonical spelling.
@@ -132,10 +130,10 @@ func (q Query) set(p parameter, values []string) {
 		slices.Sort(values)
 	}
 	if len(values) == 0 || len(values) == 1 && values[0] == p.usual {
-		delete(q.values, p.name)
+		delete(q, p.name)
 		return
 	}
-	q.values[p.name] = values
+	q[p.name] = values
 }
 
 // escape writes a value so that split reads it.
@@ -160,23 +158,19 @@ var separators = strings.NewReplacer("%2C", ",", "%3A", ":")
 
 // Spelled returns the values of a parameter as a form sends them; empty if it is not given.
 func (q Query) Spelled(name string) string {
-	values := q.values[name]
 	if p, _ := lookup(name); p.whole {
-		return strings.Join(values, " ")
+		return q.Text(name)
 	}
-	escaped := make([]string, len(values))
-	for i, value := range values {
+	escaped := slices.Clone(q[name])
+	for i, value := range escaped {
 		escaped[i] = escape.Replace(value)
 	}
 	return strings.Join(escaped, ",")
 }
 
-// Values returns the values of a parameter, nil if there are none. They must not be changed.
-func (q Query) Values(name string) []string { return q.values[name] }
-
 // Text returns the value of a parameter that takes one: the usual one if it is not given.
 func (q Query) Text(name string) string {
-	if values := q.values[name]; len(values) > 0 {
+	if values := q[name]; len(values) > 0 {
 		return values[0]
 	}
 	p, _ := lookup(name)
@@ -196,10 +190,7 @@ func (q Query) Flag(name string) bool { return q.Text(name) == "1" }
 // in canonical spelling.
 func (q Query) With(name string, values ...string) Query {
 	p, _ := lookup(name)
-	changed := Query{values: maps.Clone(q.values)}
-	if changed.values == nil {
-		changed.values = map[string][]string{}
-	}
+	changed := Query{}.Over(q)
 	changed.set(p, slices.Clone(values))
 	return changed
 }
@@ -207,7 +198,7 @@ func (q Query) With(name string, values ...string) Query {
 // Toggle returns the query with a value of a parameter added, or taken away if it is there,
 // from the first page on.
 func (q Query) Toggle(name, value string) Query {
-	values := slices.Clone(q.values[name])
+	values := slices.Clone(q[name])
 	if i := slices.Index(values, value); i >= 0 {
 		values = slices.Delete(values, i, i+1)
 	} else {
@@ -218,10 +209,10 @@ func (q Query) Toggle(name, value string) Query {
 
 // Only returns the query without all parameters but some.
 func (q Query) Only(names ...string) Query {
-	only := Query{values: map[string][]string{}}
+	only := Query{}
 	for _, name := range names {
-		if values, ok := q.values[name]; ok {
-			only.values[name] = values
+		if values, ok := q[name]; ok {
+			only[name] = values
 		}
 	}
 	return only
@@ -229,15 +220,15 @@ func (q Query) Only(names ...string) Query {
 
 // Over returns the query with the parameters that are not given taken from another.
 func (q Query) Over(usual Query) Query {
-	over := Query{values: map[string][]string{}}
-	maps.Copy(over.values, usual.values)
-	maps.Copy(over.values, q.values)
+	over := Query{}
+	maps.Copy(over, usual)
+	maps.Copy(over, q)
 	return over
 }
 
 // Beyond returns the query without the parameters that are as in another.
 func (q Query) Beyond(usual Query) Query {
-	beyond := Query{values: maps.Clone(q.values)}
-	maps.DeleteFunc(beyond.values, func(name string, values []string) bool { return slices.Equal(values, usual.values[name]) })
+	beyond := Query{}.Over(q)
+	maps.DeleteFunc(beyond, func(name string, values []string) bool { return slices.Equal(values, usual[name]) })
 	return beyond
 }

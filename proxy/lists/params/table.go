@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,26 +38,21 @@ const (
 	LaTeX   = "latex"
 )
 
-// Missing is the year of records without one.
-const Missing = "missing"
-
-// Relevance is the value of Sort for the best hits of Words first.
-const Relevance = "relevance"
-
-// None is the value of Group and Facets for no group and no facet.
-const None = "none"
+// Values with a meaning of their own.
+const (
+	Missing   = "missing"   // the year of records without one
+	Relevance = "relevance" // as Sort: the best hits of Words first
+	None      = "none"      // as Group and Facets: no group, no facet
+)
 
 // Filters returns the parameters that narrow a list by what facets count.
 func Filters() []string { return []string{Year, Type, Subtype, Unit, Person, Project, Topic} }
 
 // The limits of values.
 const (
-	maxValues  = 500 // of a parameter
-	maxBytes   = 200 // of a value, of all words of q
-	maxWords   = 12
-	maxLimit   = 200
-	maxPage    = 1_000_000
-	maxHeading = 6
+	maxValues = 500 // of a parameter
+	maxBytes  = 200 // of a value, of all words of q
+	maxWords  = 12
 )
 
 // parameter is a row of the table of parameters.
@@ -83,28 +79,17 @@ var table = []parameter{
 	{name: Topic, check: text, many: true},
 	{name: IDs, check: text, many: true, order: true},
 	{name: Exclude, check: text, many: true},
-	{name: Sort, check: oneOf(Sorts()...)},
-	{name: Group, check: oneOf(Groups()...)},
-	{name: Page, check: number(1, maxPage), usual: "1"},
-	{name: Limit, check: number(1, maxLimit)},
+	{name: Sort, check: oneOf("year", "-year", "title", "-title", "type", "-type", "author", "-author", Relevance)},
+	{name: Group, check: oneOf(None, Year, Type, Subtype, Person)},
+	{name: Page, check: number(1, 1_000_000), usual: "1"},
+	{name: Limit, check: number(1, 200)},
 	{name: Facets, check: oneOf(append(Filters(), None)...), many: true, order: true},
 	{name: Lang, check: oneOf(label.Languages()...)},
-	{name: Style, check: oneOf(Styles()...)},
-	{name: Heading, check: number(2, maxHeading), usual: "2"},
+	{name: Style, check: oneOf("web", "print")},
+	{name: Heading, check: number(2, 6), usual: "2"},
 	{name: JSONLD, check: oneOf("0", "1"), usual: "1"},
 	{name: LaTeX, check: oneOf("0", "1"), usual: "0"},
 }
-
-// Sorts returns the orders of lists.
-func Sorts() []string {
-	return []string{"year", "-year", "title", "-title", "type", "-type", "author", "-author", Relevance}
-}
-
-// Groups returns what lists are grouped by.
-func Groups() []string { return []string{None, Year, Type, Subtype, Person} }
-
-// Styles returns the forms of citations.
-func Styles() []string { return []string{"web", "print"} }
 
 // lookup returns the parameter of a name.
 func lookup(name string) (parameter, bool) {
@@ -175,23 +160,24 @@ func year(value string) (string, *rules.Error) {
 		return value, nil
 	}
 	from, to, ok := Years(value)
+	first, last := strconv.Itoa(from), strconv.Itoa(to)
 	switch {
 	case !ok:
 		return "", wrongf("want a year, a range such as 2018..2022, 2020.. or ..2010, or missing, got %s", query.Quoted(value))
 	case from > to:
 		return "", wrongf("%s ends before it begins", query.Quoted(value))
 	case from == to:
-		return strconv.Itoa(from), nil
+		return first, nil
 	case to == lastYear:
-		return strconv.Itoa(from) + "..", nil
-	case from == firstYear:
-		return ".." + strconv.Itoa(to), nil
+		last = ""
+	case from == 0:
+		first = ""
 	}
-	return strconv.Itoa(from) + ".." + strconv.Itoa(to), nil
+	return first + ".." + last, nil
 }
 
-// The ends of ranges that are open.
-const firstYear, lastYear = 0, 9999
+// lastYear is the end of a range that is open; such a one begins with the year 0.
+const lastYear = 9999
 
 // Years reads a value of Year but Missing: the first and the last year of it.
 func Years(value string) (from, to int, ok bool) {
@@ -199,12 +185,7 @@ func Years(value string) (from, to int, ok bool) {
 	if !isRange {
 		last = first
 	}
-	from, to, ok = firstYear, lastYear, first != "" || last != ""
-	if first != "" && ok {
-		from, ok = digits(first)
-	}
-	if last != "" && ok {
-		to, ok = digits(last)
-	}
-	return from, to, ok && from <= lastYear && to <= lastYear
+	from, begins := digits(cmp.Or(first, "0"))
+	to, ends := digits(cmp.Or(last, strconv.Itoa(lastYear)))
+	return from, to, first+last != "" && begins && ends && max(from, to) <= lastYear
 }

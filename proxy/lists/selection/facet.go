@@ -39,7 +39,7 @@ const mostValues = 100
 // they have the chosen values of other filters as well.
 func (l *Selection) Facets(ctx context.Context, chosen bool) ([]Facet, error) {
 	var all []Facet
-	names := slices.DeleteFunc(slices.Clone(l.query.Values(params.Facets)), func(name string) bool { return name == params.None })
+	names := slices.DeleteFunc(slices.Clone(l.query[params.Facets]), func(name string) bool { return name == params.None })
 	for _, name := range params.Filters() {
 		if chosen && l.chosen[name] != nil && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -50,7 +50,7 @@ func (l *Selection) Facets(ctx context.Context, chosen bool) ([]Facet, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(l.query.Values(params.Facets), name) {
+		if !slices.Contains(l.query[params.Facets], name) {
 			values = slices.DeleteFunc(values, func(v Value) bool { return !v.Active })
 		}
 		all = append(all, Facet{name, values})
@@ -72,7 +72,7 @@ func (l *Selection) Values(ctx context.Context, name string) ([]Value, error) {
 	if name != params.Year {
 		slices.SortStableFunc(found, func(a, b part) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key)) })
 	}
-	chosen, counted := l.query.Values(name), 0
+	chosen, counted := l.query[name], 0
 	var all []Value
 	for _, p := range found {
 		text := display.Text(p.value)

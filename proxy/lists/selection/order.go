@@ -147,7 +147,7 @@ type walk struct {
 // Entries yields up to limit of the listing's entries from an offset on; all of them if the
 // limit is 0.
 func (l *Selection) Entries(ctx context.Context, offset, limit int) iter.Seq2[Entry, error] {
-	if asked := l.query.Values(params.IDs); len(asked) > 0 && !l.about.Sorted {
+	if asked := l.query[params.IDs]; len(asked) > 0 && !l.about.Sorted {
 		return l.asGiven(ctx, asked, offset, limit)
 	}
 	levels, within := l.order()

@@ -48,10 +48,10 @@ type Selection struct {
 func New(o Options, about About, q params.Query) (*Selection, error) {
 	l := &Selection{o: o, about: about, query: q, chosen: map[string]*filter.Filter{}}
 	all := bson.A{bson.D{}}
-	if texts := q.Values(params.IDs); len(texts) > 0 {
+	if texts := q[params.IDs]; len(texts) > 0 {
 		all = append(all, IDs("$in", texts))
 	}
-	if texts := q.Values(params.Exclude); len(texts) > 0 {
+	if texts := q[params.Exclude]; len(texts) > 0 {
 		all = append(all, IDs("$nin", texts))
 	}
 	if about.Kind != "" {
@@ -63,7 +63,7 @@ func New(o Options, about About, q params.Query) (*Selection, error) {
 	}
 	l.always = filter.And(o.Public, about.Where, always)
 	for _, name := range params.Filters() {
-		if values := q.Values(name); len(values) > 0 {
+		if values := q[name]; len(values) > 0 {
 			if l.chosen[name], err = o.Reader.Compile(l.among(name, values), name); err != nil {
 				return nil, err
 			}
