@@ -49,7 +49,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	}
 	public := o.Lists
 	public.Views, public.Filter, public.Access, public.Now = s.options.Views, o.Filter, o.Access, s.options.Now
-	public.Language, public.Labels, public.Zone = o.Language, o.Labels, o.Zone
+	public.Language, public.Labels = o.Language, o.Labels
 	if set.lists, err = lists.New(public); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"strconv"
@@ -12,7 +13,6 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
-	"vitrine/rules/mark"
 )
 
 // itemBytes is about how long an item is in an export.
@@ -21,192 +21,115 @@ const itemBytes = 400
 // write appends an item to dst.
 type write = func(dst []byte, it *item) []byte
 
-// shared returns a func for exported, where goroutines may share what appends items.
-func shared(one write) func() write { return func() write { return one } }
-
 // exported is the body of an export: its items one after the other, between two texts.
-// Each call of writer returns what appends items for one goroutine.
-func (l *listing) exported(ctx context.Context, head, between, tail string, writer func() write) (*response.Body, error) {
-	return joined(ctx, l, head, between, tail, func() func([]byte, entry) []byte {
-		it, rules, write := &item{}, l.lists.cite[l.view], writer()
-		return func(dst []byte, e entry) []byte {
-			it.read(e, rules)
-			return write(dst, it)
-		}
-	})
+// Goroutines may share what appends items.
+func (a *answer) exported(ctx context.Context, head, between, tail string, one write) (*response.Body, error) {
+	return joined(ctx, a, head, between, tail, a.writer(func() write { return one }))
+}
+
+// writer returns what appends entries, as items, for one goroutine each.
+func (a *answer) writer(one func() write) func() func([]byte, entry) []byte {
+	return func() func([]byte, entry) []byte {
+		it, write := &item{}, one()
+		return func(dst []byte, e entry) []byte { return write(dst, a.read(e, it)) }
+	}
 }
 
 // joined is exported with what appends entries as they are.
-func joined(ctx context.Context, l *listing, head, between, tail string, writer func() func([]byte, entry) []byte) (*response.Body, error) {
-	if _, err := l.heading(ctx); err != nil {
-		return nil, err
-	}
-	count, _, err := l.Size(ctx)
-	if err != nil {
-		return nil, err
-	}
+func joined(ctx context.Context, a *answer, head, between, tail string, writer func() func([]byte, entry) []byte) (*response.Body, error) {
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
-	around := response.Around(count, []byte(head), between, []byte(tail))
-	body := response.JoinCostly(around, entries(ctx, l), writer)
-	if l.q.Number(params.Limit) == 0 {
-		body.Guess = count * itemBytes
+	body := response.JoinCostly(response.Around(a.count, []byte(head), between, []byte(tail)), a.entries(ctx), writer)
+	if a.q.Number(params.Limit) == 0 {
+		body.Guess = a.count * itemBytes
 	}
 	return body, nil
 }
 
 // bibTeX is made of prepared entries where it has most rows of a view in memory: they are
 // prepared for all of a view's rows at once.
-func (l *listing) bibTeX(ctx context.Context) (*response.Body, error) {
-	latex := l.q.Flag(params.LaTeX)
-	rows, resident := l.snap.Resident()
-	if resident && !latex && l.view == rules.ViewActivities && l.q.Number(params.Limit) == 0 {
-		count, _, err := l.Size(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if 2*count > rows.Len() {
-			return joined(ctx, l, "", "\n", "", func() func([]byte, entry) []byte {
-				return func(dst []byte, e entry) []byte { return e.from.AppendFragment(dst, fragBibTeX) }
-			})
-		}
+func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
+	latex := a.q.Flag(params.LaTeX)
+	rows, resident := a.snap.Resident()
+	if resident && !latex && a.View == rules.ViewActivities && a.q.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
+		return joined(ctx, a, "", "\n", "", func() func([]byte, entry) []byte {
+			return func(dst []byte, e entry) []byte { return e.AppendFragment(dst, fragBibTeX) }
+		})
 	}
-	return l.exported(ctx, "", "\n", "", shared(func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) }))
+	return a.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) })
 }
 
-func (l *listing) ris(ctx context.Context) (*response.Body, error) {
-	return l.exported(ctx, "", "\r\n", "", shared(func(dst []byte, it *item) []byte { return cite.AppendRIS(dst, &it.Item) }))
+func ris(ctx context.Context, a *answer) (*response.Body, error) {
+	return a.exported(ctx, "", "\r\n", "", func(dst []byte, it *item) []byte { return cite.AppendRIS(dst, &it.Item) })
 }
 
-func (l *listing) csl(ctx context.Context) (*response.Body, error) {
-	return l.exported(ctx, "[", ",\n", "]\n", shared(func(dst []byte, it *item) []byte { return cite.AppendCSL(dst, &it.Item) }))
+func csl(ctx context.Context, a *answer) (*response.Body, error) {
+	return a.exported(ctx, "[", ",\n", "]\n", func(dst []byte, it *item) []byte { return cite.AppendCSL(dst, &it.Item) })
 }
 
 // jsonLD is the data of an item, or of a list as an ItemList.
-func (l *listing) jsonLD(ctx context.Context) (*response.Body, error) {
-	title, err := l.heading(ctx)
-	if err != nil {
-		return nil, err
+func jsonLD(ctx context.Context, a *answer) (*response.Body, error) {
+	if a.kind == items {
+		return a.exported(ctx, "", "", "\n", a.appendSchema)
 	}
-	if l.kind == items {
-		return l.exported(ctx, schema, "", "}\n", shared(func(dst []byte, it *item) []byte {
-			data := cite.AppendJSONLD(nil, &it.Item, l.links)
-			return append(append(dst, ','), data[1:len(data)-1]...)
-		}))
-	}
-	count, _, err := l.Size(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return l.exported(ctx, listHead(title, count), ",\n", "]}\n", shared(l.appendListItem))
+	return a.exported(ctx, a.listHead(), ",\n", "]}\n", a.appendListItem)
 }
 
 // schema begins a document of schema.org.
-const schema = `{"@context":"https://schema.org"`
+const schema = `{"@context":"https://schema.org",`
+
+// appendSchema writes an item as a document of schema.org.
+func (a *answer) appendSchema(dst []byte, it *item) []byte {
+	return append(append(dst, schema...), cite.AppendJSONLD(nil, &it.Item, a.links)[1:]...)
+}
 
 // listHead begins an ItemList.
-func listHead(title string, count int) string {
-	return schema + `,"@type":"ItemList","name":` + string(ejson.AppendString(nil, title)) + `,"numberOfItems":` + strconv.Itoa(count) + `,"itemListElement":[`
+func (a *answer) listHead() string {
+	return schema + `"@type":"ItemList","name":` + string(ejson.AppendString(nil, a.title)) + `,"numberOfItems":` + strconv.Itoa(a.count) + `,"itemListElement":[`
 }
 
 // appendListItem writes an item with its place in the list.
-func (l *listing) appendListItem(dst []byte, it *item) []byte {
+func (a *answer) appendListItem(dst []byte, it *item) []byte {
 	dst = strconv.AppendInt(append(dst, `{"@type":"ListItem","position":`...), int64(it.place), 10)
-	return append(cite.AppendJSONLD(append(dst, `,"item":`...), &it.Item, l.links), '}')
+	return append(cite.AppendJSONLD(append(dst, `,"item":`...), &it.Item, a.links), '}')
 }
 
-// columns are those of a table, in their order.
-var columns = []struct {
-	name string
-	of   func(l *listing, it *item) string
-}{
-	{"id", func(_ *listing, it *item) string { return it.ID }},
-	{"key", func(_ *listing, it *item) string { return it.Key }},
-	{"type", func(l *listing, it *item) string { return l.Label(params.Type, it.Type, it.row) }},
-	{"subtype", func(l *listing, it *item) string { return l.Label(params.Subtype, it.Subtype, it.row) }},
-	{"year", func(_ *listing, it *item) string { return yearOf(it) }},
-	{"date", func(_ *listing, it *item) string { return it.Date.String() }},
-	{"end", func(_ *listing, it *item) string { return it.End.String() }},
-	{"authors", func(_ *listing, it *item) string { return names(it.Authors) }},
-	{"editors", func(_ *listing, it *item) string { return names(it.Editors) }},
-	{"title", func(_ *listing, it *item) string { return it.Text() }},
-	{"container", func(_ *listing, it *item) string { return it.Container }},
-	{"volume", func(_ *listing, it *item) string { return it.Volume }},
-	{"issue", func(_ *listing, it *item) string { return it.Issue }},
-	{"pages", func(_ *listing, it *item) string { return it.Pages }},
-	{"publisher", func(_ *listing, it *item) string { return it.Publisher }},
-	{"event", func(_ *listing, it *item) string { return it.Event }},
-	{"doi", func(_ *listing, it *item) string { return it.DOI }},
-	{"isbn", func(_ *listing, it *item) string { return it.ISBN }},
-	{"issn", func(_ *listing, it *item) string { return it.ISSN }},
-	{"url", func(_ *listing, it *item) string { return it.URL }},
-	{"page", func(l *listing, it *item) string { return l.own(it) }},
-}
-
-// csv is a table with a header row. It begins with a byte order mark, without which Excel
-// takes UTF-8 for another encoding.
-func (l *listing) csv(ctx context.Context) (*response.Body, error) {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.name
+// columns are the names and cells of a row of a table.
+func (a *answer) columns(it *item) [][2]string {
+	return [][2]string{
+		{"id", it.ID}, {"key", it.Key}, {"type", a.Label(params.Type, it.Type, it.row)}, {"subtype", a.Label(params.Subtype, it.Subtype, it.row)},
+		{"year", it.year()}, {"date", it.Date.String()}, {"end", it.End.String()}, {"authors", names(it.Authors)}, {"editors", names(it.Editors)},
+		{"title", it.Text()}, {"container", it.Container}, {"volume", it.Volume}, {"issue", it.Issue}, {"pages", it.Pages},
+		{"publisher", it.Publisher}, {"event", it.Event}, {"doi", it.DOI}, {"isbn", it.ISBN}, {"issn", it.ISSN}, {"url", it.URL}, {"page", a.own(it)},
 	}
-	head := newTable().append([]byte("\ufeff"), names)
-	return l.exported(ctx, string(head), "", "", func() write {
-		cells, t := make([]string, len(columns)), newTable()
-		return func(dst []byte, it *item) []byte {
-			for i, c := range columns {
-				cells[i] = c.of(l, it)
+}
+
+// csvTable is a table with a header row. It begins with a byte order mark, without which
+// Excel takes UTF-8 for another encoding.
+func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
+	head := a.tableWriter(0)([]byte("\ufeff"), &item{})
+	return joined(ctx, a, string(head), "", "", a.writer(func() write { return a.tableWriter(1) }))
+}
+
+// tableWriter returns what appends rows of CSV for one goroutine: the names of columns, or
+// their cells. A cell that a spreadsheet would compute begins with an apostrophe.
+func (a *answer) tableWriter(part int) write {
+	var row bytes.Buffer
+	var cells []string
+	w := csv.NewWriter(&row)
+	w.UseCRLF = true
+	return func(dst []byte, it *item) []byte {
+		row.Reset()
+		cells = cells[:0]
+		for _, column := range a.columns(it) {
+			cell := column[part]
+			if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+				cell = "'" + cell
 			}
-			return t.append(dst, cells)
+			cells = append(cells, cell)
 		}
-	})
-}
-
-// table writes rows of CSV.
-type table struct {
-	dst []byte
-	csv *csv.Writer
-}
-
-func newTable() *table {
-	t := &table{}
-	t.csv = csv.NewWriter(t)
-	t.csv.UseCRLF = true
-	return t
-}
-
-// Write implements io.Writer.
-func (t *table) Write(p []byte) (int, error) {
-	t.dst = append(t.dst, p...)
-	return len(p), nil
-}
-
-// append writes a row. A cell that a spreadsheet would compute begins with an apostrophe.
-func (t *table) append(dst []byte, cells []string) []byte {
-	for i, cell := range cells {
-		if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
-			cells[i] = "'" + cell
-		}
+		_ = w.Write(cells) // to memory; the comma is a valid one
+		w.Flush()
+		return append(dst, row.Bytes()...)
 	}
-	t.dst = dst
-	_ = t.csv.Write(cells) // to memory; the comma is a valid one
-	t.csv.Flush()
-	return t.dst
-}
-
-// yearOf is the year of an item, as lists have it; empty if it has none.
-func yearOf(it *item) string {
-	if year, ok := mark.Of(it.row).Lookup("year").Int32OK(); ok {
-		return strconv.Itoa(int(year))
-	}
-	return ""
-}
-
-// names lists persons in one text.
-func names(all []cite.Person) string {
-	texts := make([]string, len(all))
-	for i, p := range all {
-		texts[i] = p.Inverted()
-	}
-	return strings.Join(texts, "; ")
 }

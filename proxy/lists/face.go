@@ -17,42 +17,36 @@ type face struct {
 	label  string // for people; empty: it is not offered to them
 	// reads are the parameters that the face depends on beside the filters.
 	reads []string
-	// whole: all items are answered unless a limit is given.
-	whole bool
-	// build makes the body of the face.
-	build func(l *listing, ctx context.Context) (*response.Body, error)
+	// usual are parameters that the face has instead of the list's, if a request gives none.
+	usual params.Query
+	feed  bool // it shows what is new
+	build func(context.Context, *answer) (*response.Body, error)
 }
-
-// shown are the parameters of faces that show items as people read them.
-var shown = []string{params.Sort, params.Group, params.Page, params.Limit, params.Facets, params.Lang, params.Style}
-
-// exported are the parameters of faces that programs read.
-var exported = []string{params.Sort, params.Page, params.Limit}
 
 // faces are in the order in which clients without a preference get them. They are set at
 // the start of the program because they name each other.
 var faces []face
 
 func init() {
+	shown := []string{params.Sort, params.Group, params.Page, params.Limit, params.Facets, params.Lang, params.Style}
+	read := []string{params.Sort, params.Page, params.Limit} // by programs
 	feed := []string{params.Lang, params.Style}
+	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}
+	newest := params.Query{params.Sort: {"-year"}, params.Group: {params.None}, params.Limit: {"50"}}
+	bare := params.Query{params.Facets: {params.None}}
 	faces = []face{
-		{"", "text/html; charset=utf-8", "", append([]string{params.JSONLD}, shown...), false, (*listing).page},
-		{".json", response.ContentType, "JSON", shown, false, (*listing).json},
-		{".html", "text/html; charset=utf-8", "", append([]string{params.Heading, params.JSONLD}, shown...), false, (*listing).fragment},
-		{".bib", "application/x-bibtex; charset=utf-8", "BibTeX", append([]string{params.LaTeX}, exported...), true, (*listing).bibTeX},
-		{".ris", "application/x-research-info-systems; charset=utf-8", "RIS", exported, true, (*listing).ris},
-		{".csl.json", "application/vnd.citationstyles.csl+json", "CSL-JSON", exported, true, (*listing).csl},
-		{".csv", "text/csv; charset=utf-8; header=present", "CSV", append([]string{params.Lang}, exported...), true, (*listing).csv},
-		{".jsonld", "application/ld+json", "JSON-LD", append([]string{params.Lang}, exported...), true, (*listing).jsonLD},
-		{".atom", "application/atom+xml; charset=utf-8", "Atom", feed, false, (*listing).atom},
-		{".rss", "application/rss+xml; charset=utf-8", "RSS", feed, false, (*listing).rss},
-		{".feed.json", "application/feed+json", "", feed, false, (*listing).jsonFeed},
+		{"", "text/html; charset=utf-8", "", append([]string{params.JSONLD}, shown...), nil, false, paged(htmlPage)},
+		{".json", response.ContentType, "JSON", shown, nil, false, paged(jsonDocument)},
+		{".html", "text/html; charset=utf-8", "", append([]string{params.Heading, params.JSONLD}, shown...), bare, false, paged(htmlFragment)},
+		{".bib", "application/x-bibtex; charset=utf-8", "BibTeX", append([]string{params.LaTeX}, read...), all, false, bibTeX},
+		{".ris", "application/x-research-info-systems; charset=utf-8", "RIS", read, all, false, ris},
+		{".csl.json", "application/vnd.citationstyles.csl+json", "CSL-JSON", read, all, false, csl},
+		{".csv", "text/csv; charset=utf-8; header=present", "CSV", append([]string{params.Lang}, read...), all, false, csvTable},
+		{".jsonld", "application/ld+json", "JSON-LD", append([]string{params.Lang}, read...), all, false, jsonLD},
+		{".atom", "application/atom+xml; charset=utf-8", "Atom", feed, newest, true, paged(atom)},
+		{".rss", "application/rss+xml; charset=utf-8", "RSS", feed, newest, true, paged(rss)},
+		{".feed.json", "application/feed+json", "", feed, newest, true, paged(jsonFeed)},
 	}
-}
-
-// isFeed reports whether a face shows what is new.
-func (f face) isFeed() bool {
-	return slices.Contains([]string{".atom", ".rss", ".feed.json"}, f.suffix)
 }
 
 // split separates a path from the suffix of a face: of those it ends with, the longest. What

@@ -27,53 +27,32 @@ func urn(name string) string {
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// feed reads the newest items. The feed is as new as the newest of them, not as its view:
-// feed readers report a later time as news.
-func (l *listing) feed(ctx context.Context) (*feeds.Feed, error) {
-	title, err := l.heading(ctx)
-	if err != nil {
-		return nil, err
-	}
-	published := l.snap.Meta().Published.UTC().Truncate(time.Second)
+// newest is the feed of the newest items. It is as new as the newest of them, not as its
+// view: feed readers report a later time as news.
+func (a *answer) newest() *feeds.Feed {
+	published := a.snap.Meta().Published.UTC().Truncate(time.Second)
 	f := &feeds.Feed{
-		Id: urn(l.path + "?" + l.asked.String()), Title: title, Link: &feeds.Link{Href: l.canonicalURL()}, Description: title,
-		Author: &feeds.Author{Name: title}, // of items without one, as Atom needs
+		Id: urn(a.path + "?" + a.asked.String()), Title: a.title, Link: &feeds.Link{Href: a.canonicalURL()}, Description: a.title,
+		Author: &feeds.Author{Name: a.title}, // of items without one, as Atom needs
 	}
-	for it, err := range l.items(ctx) {
-		if err != nil {
-			return nil, err
+	for _, it := range a.items {
+		title := it.title()
+		one := &feeds.Item{
+			Id: urn(a.View + "/" + it.ID), IsPermaLink: "false", Title: title,
+			Content: cmp.Or(strings.Map(xmlRune, it.html), markup.Escape(title)),
+			Link:    &feeds.Link{Href: cmp.Or(a.own(it), a.itemLink(it))},
 		}
-		html, err := l.citation(ctx, it)
-		if err != nil {
-			return nil, err
+		one.Created, one.Updated = it.times(published)
+		if len(it.Authors) > 0 {
+			one.Author = &feeds.Author{Name: names(it.Authors)}
 		}
-		one := l.feedItem(it, html, published)
-		for _, at := range []time.Time{one.Created, one.Updated} {
-			if at.After(f.Updated) {
-				f.Updated = at
-			}
-		}
+		f.Updated = slices.MaxFunc([]time.Time{f.Updated, one.Created, one.Updated}, time.Time.Compare)
 		f.Items = append(f.Items, one)
 	}
 	if len(f.Items) == 0 {
 		f.Updated = published
 	}
-	return f, nil
-}
-
-// feedItem is an item of a feed, with its citation.
-func (l *listing) feedItem(it *item, html string, published time.Time) *feeds.Item {
-	title := it.title()
-	one := &feeds.Item{
-		Id: urn(l.view + "/" + it.ID), IsPermaLink: "false", Title: title,
-		Content: cmp.Or(xmlText(html), markup.Escape(title)),
-		Link:    &feeds.Link{Href: cmp.Or(l.own(it), l.itemLink(it))},
-	}
-	one.Created, one.Updated = it.times(published)
-	if len(it.Authors) > 0 {
-		one.Author = &feeds.Author{Name: names(it.Authors)}
-	}
-	return one
+	return f
 }
 
 // times returns when an item was created and when it was last changed, zero if it was not.
@@ -98,44 +77,35 @@ func (it *item) times(published time.Time) (created, updated time.Time) {
 // day reads the day that a text begins with; zero if it begins with none.
 func day(v bson.RawValue) time.Time {
 	text := display.Text(v)
-	at, err := time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
-	if err != nil {
-		return time.Time{}
-	}
+	at, _ := time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
 	return at
 }
 
-// xmlText replaces what XML cannot have. The encoder does so itself but in CDATA sections.
-func xmlText(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0xfffe || r == 0xffff {
-			return utf8.RuneError
-		}
-		return r
-	}, text)
+// xmlRune replaces what XML cannot have. The encoder does so itself but in CDATA sections.
+func xmlRune(r rune) rune {
+	if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0xfffe || r == 0xffff {
+		return utf8.RuneError
+	}
+	return r
 }
 
-// atomFeed is an Atom feed with both of its links.
-type atomFeed struct {
-	Links []feeds.AtomLink `xml:"link"` // instead of Link
-	*feeds.AtomFeed
-}
+// document is a feed as XML, which has more than the library writes.
+type document struct{ any }
 
 // FeedXml implements feeds.XmlFeed.
-func (f *atomFeed) FeedXml() any { return f }
+func (d document) FeedXml() any { return d.any }
 
-func (l *listing) atom(ctx context.Context) (*response.Body, error) {
-	f, err := l.feed(ctx)
-	if err != nil {
-		return nil, err
-	}
+func atom(_ context.Context, a *answer) (*response.Body, error) {
+	f := a.newest()
 	doc := (&feeds.Atom{Feed: f}).AtomFeed()
 	doc.Id = f.Id
-	text, err := feeds.ToXML(&atomFeed{[]feeds.AtomLink{
-		{Href: l.url(l.face.suffix, l.asked), Rel: "self", Type: l.face.mediaType()},
+	return a.feedBody(struct {
+		Links []feeds.AtomLink `xml:"link"` // instead of Link: the feed's own as well
+		*feeds.AtomFeed
+	}{[]feeds.AtomLink{
+		{Href: a.url(a.face.suffix, a.asked), Rel: "self", Type: a.face.mediaType()},
 		{Href: f.Link.Href, Rel: "alternate", Type: "text/html"},
 	}, doc})
-	return feedBody(f, text, err)
 }
 
 // rssFeed is an RSS feed that has its own address.
@@ -154,48 +124,29 @@ type rssFeed struct {
 	}
 }
 
-// FeedXml implements feeds.XmlFeed.
-func (f *rssFeed) FeedXml() any { return f }
-
-func (l *listing) rss(ctx context.Context) (*response.Body, error) {
-	f, err := l.feed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	doc := (&feeds.Rss{Feed: f}).RssFeed()
-	doc.Language, doc.ManagingEditor = l.q.Text(params.Lang), ""
+func rss(_ context.Context, a *answer) (*response.Body, error) {
+	doc := (&feeds.Rss{Feed: a.newest()}).RssFeed()
+	doc.Language, doc.ManagingEditor = a.q.Text(params.Lang), ""
 	for _, item := range doc.Items {
 		item.Author = "" // has to be an address of mail
 	}
 	whole := rssFeed{Version: "2.0", Content: "http://purl.org/rss/1.0/modules/content/", Namespace: "http://www.w3.org/2005/Atom"}
 	whole.Channel.RssFeed = doc
-	whole.Channel.Self.Href, whole.Channel.Self.Rel, whole.Channel.Self.Type = l.url(l.face.suffix, l.asked), "self", l.face.mediaType()
-	text, err := feeds.ToXML(&whole)
-	return feedBody(f, text, err)
+	whole.Channel.Self.Href, whole.Channel.Self.Rel, whole.Channel.Self.Type = a.url(a.face.suffix, a.asked), "self", a.face.mediaType()
+	return a.feedBody(whole)
 }
 
-// feedJSON is a JSON feed that has its items even if there are none.
-type feedJSON struct {
-	*feeds.JSONFeed
-	Items []*feeds.JSONItem `json:"items"`
+// feedBody returns the body of a feed in XML.
+func (a *answer) feedBody(doc any) (*response.Body, error) {
+	text, err := feeds.ToXML(document{doc})
+	return bodyOf([]byte(text), len(a.items), ""), err
 }
 
-func (l *listing) jsonFeed(ctx context.Context) (*response.Body, error) {
-	f, err := l.feed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	doc := (&feeds.JSON{Feed: f}).JSONFeed()
-	doc.FeedUrl, doc.Language = l.url(l.face.suffix, l.asked), l.q.Text(params.Lang)
-	return jsonBody(feedJSON{doc, append([]*feeds.JSONItem{}, doc.Items...)}, len(f.Items))
-}
-
-// feedBody returns the body of a feed.
-func feedBody(f *feeds.Feed, text string, err error) (*response.Body, error) {
-	if err != nil {
-		return nil, fmt.Errorf("lists: write a feed: %w", err)
-	}
-	body := response.Bytes([]byte(text))
-	body.Count = len(f.Items)
-	return body, nil
+func jsonFeed(_ context.Context, a *answer) (*response.Body, error) {
+	doc := (&feeds.JSON{Feed: a.newest()}).JSONFeed()
+	doc.FeedUrl, doc.Language = a.url(a.face.suffix, a.asked), a.q.Text(params.Lang)
+	return jsonBody(struct {
+		*feeds.JSONFeed
+		Items []*feeds.JSONItem `json:"items"` // there even if it is empty
+	}{doc, append([]*feeds.JSONItem{}, doc.Items...)}, len(a.items), "")
 }

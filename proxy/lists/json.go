@@ -16,12 +16,11 @@ import (
 
 // jsonList is a list, or a single item as a list of one.
 type jsonList struct {
-	Title string `json:"title"`
-	Count int    `json:"count"`
-	Page  int    `json:"page"`
-	Pages int    `json:"pages"`
-	Limit int    `json:"limit"`
-
+	Title      string            `json:"title"`
+	Count      int               `json:"count"`
+	Page       int               `json:"page"`
+	Pages      int               `json:"pages"`
+	Limit      int               `json:"limit"`
 	Items      []jsonItem        `json:"items"`
 	Facets     jsonFacets        `json:"facets"`
 	Generation uint64            `json:"generation"`
@@ -66,69 +65,51 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 }
 
 // jsonOf returns an item for programs.
-func (l *listing) jsonOf(ctx context.Context, it *item) (jsonItem, error) {
-	html, err := l.citation(ctx, it)
+func (a *answer) jsonOf(it *item) jsonItem {
 	one := jsonItem{
-		ID: it.ID, HTML: html, Title: it.Text(), Authors: []jsonAuthor{}, Year: json.RawMessage(yearOf(it)), Type: it.Type, Subtype: it.Subtype,
-		Group: it.group, Links: map[string]string{}, Key: it.Key,
+		ID: it.ID, HTML: it.html, Title: it.Text(), Authors: []jsonAuthor{}, Type: it.Type, Subtype: it.Subtype,
+		Group: it.Group, Links: map[string]string{}, Key: it.Key,
 	}
-	if len(one.Year) == 0 {
-		one.Year = nil
+	if year := it.year(); year != "" {
+		one.Year = json.RawMessage(year)
 	}
 	for _, p := range it.Authors {
 		one.Authors = append(one.Authors, jsonAuthor{p.Inverted(), p.User, p.ORCID})
 	}
-	for _, link := range append(outside(it), page.Link{Href: l.own(it), Label: "page"}) {
+	for _, link := range append(it.outside(), page.Link{Href: a.own(it), Label: "page"}) {
 		if link.Href != "" {
 			one.Links[strings.ToLower(link.Label)] = link.Href
 		}
 	}
-	return one, err
+	return one
 }
 
-// json is a list or an item for programs.
-func (l *listing) json(ctx context.Context) (*response.Body, error) {
-	meta := l.snap.Meta()
-	doc := jsonList{
-		Page: l.q.Number(params.Page), Limit: l.q.Number(params.Limit), Items: []jsonItem{},
-		Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: l.url(l.face.suffix, l.asked), Links: map[string]string{},
-	}
-	var err error
-	if doc.Title, err = l.heading(ctx); err == nil {
-		doc.Count, doc.Pages, err = l.pages(ctx)
-	}
-	if err == nil {
-		doc.Facets, err = l.Facets(ctx, false)
-	}
+// jsonDocument is a list or an item for programs.
+func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
+	facets, err := a.Facets(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	for it, err := range l.items(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		one, err := l.jsonOf(ctx, it)
-		if err != nil {
-			return nil, err
-		}
-		doc.Items = append(doc.Items, one)
+	meta := a.snap.Meta()
+	doc := jsonList{
+		Title: a.title, Count: a.count, Page: a.q.Number(params.Page), Pages: a.pages, Limit: a.q.Number(params.Limit), Items: []jsonItem{},
+		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.url(a.face.suffix, a.asked), Links: map[string]string{},
 	}
-	first, prev, next, last := l.pager(doc.Pages, l.numbered(l.face.suffix))
-	for rel, href := range map[string]string{"first": first, "prev": prev, "next": next, "last": last, "page": l.canonicalURL()} {
+	for _, it := range a.items {
+		doc.Items = append(doc.Items, a.jsonOf(it))
+	}
+	first, prev, next, last := a.pager(a.numbered(a.face.suffix))
+	for rel, href := range map[string]string{"first": first, "prev": prev, "next": next, "last": last, "page": a.canonicalURL()} {
 		if href != "" {
 			doc.Links[rel] = href
 		}
 	}
 	for _, f := range faces {
-		if f.label != "" && f.suffix != l.face.suffix {
-			doc.Links[strings.TrimPrefix(f.suffix, ".")] = l.export(f)
+		if f.label != "" && f.suffix != a.face.suffix {
+			doc.Links[strings.TrimPrefix(f.suffix, ".")] = a.export(f)
 		}
 	}
-	body, err := jsonBody(doc, doc.Count)
-	if err == nil {
-		body.Links = "<" + doc.Links["page"] + `>; rel="canonical"`
-	}
-	return body, err
+	return jsonBody(doc, a.count, `<`+a.canonicalURL()+`>; rel="canonical"`)
 }
 
 // encoded returns a value as JSON. HTML stays unescaped, since the answer is no script.
@@ -143,12 +124,14 @@ func encoded(v any) ([]byte, error) {
 }
 
 // jsonBody returns the body of a JSON document.
-func jsonBody(doc any, count int) (*response.Body, error) {
+func jsonBody(doc any, count int, links string) (*response.Body, error) {
 	text, err := encoded(doc)
-	if err != nil {
-		return nil, err
-	}
+	return bodyOf(text, count, links), err
+}
+
+// bodyOf returns a body of one text, with its number of items and its links.
+func bodyOf(text []byte, count int, links string) *response.Body {
 	body := response.Bytes(text)
-	body.Count = count
-	return body, nil
+	body.Count, body.Links = count, links
+	return body
 }

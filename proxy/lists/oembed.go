@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -20,9 +19,6 @@ import (
 // ErrFormat is the error of a call that wants oEmbed in another format than JSON.
 var ErrFormat = errors.New("lists: oEmbed is answered in JSON alone")
 
-// The size of an embedded list in pixels, unless less is asked for.
-const embeddedWidth, embeddedHeight = 720, 800
-
 // oEmbed plans /oembed?url=…: how the page of a list or an item is embedded (oembed.com).
 func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	given := map[string]string{}
@@ -32,49 +28,34 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 	if format := given["format"]; format != "" && format != "json" {
 		return response.Plan{}, ErrFormat
 	}
-	width, err := size("maxwidth", given["maxwidth"], embeddedWidth)
-	if err != nil {
-		return response.Plan{}, err
-	}
-	height, err := size("maxheight", given["maxheight"], embeddedHeight)
-	if err != nil {
-		return response.Plan{}, err
+	size := map[string]int{"maxwidth": 720, "maxheight": 800} // in pixels, unless less is asked for
+	for _, name := range []string{"maxwidth", "maxheight"} {
+		if value := given[name]; value != "" {
+			n, err := strconv.ParseUint(value, 10, 31)
+			if err != nil || n == 0 {
+				return response.Plan{}, rules.Wrongf(name, "", "want a number of pixels, got %s", query.Quoted(value))
+			}
+			size[name] = min(int(n), size[name])
+		}
 	}
 	ls, err := l.embedded(ctx, r.Base, given["url"])
 	if err != nil {
 		return response.Plan{}, err
 	}
-	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
-		now := ls.on(snap)
-		title, err := now.heading(ctx)
-		if err != nil {
-			return nil, err
-		}
-		address := now.url("", now.asked)
+	width, height := size["maxwidth"], size["maxheight"]
+	build := ls.build(func(_ context.Context, a *answer) (*response.Body, error) {
 		frame := fmt.Sprintf(`<iframe data-vitrine src="%s" title="%s" width="%d" height="%d" loading="lazy" style="border:0;max-width:100%%"></iframe>`,
-			markup.Escape(address), markup.Escape(title), width, height)
+			markup.Escape(a.url("", a.asked)), markup.Escape(a.title), width, height)
 		text, err := json.Marshal(map[string]any{
-			"version": "1.0", "type": "rich", "title": title, "html": frame, "width": width, "height": height,
+			"version": "1.0", "type": "rich", "title": a.title, "html": frame, "width": width, "height": height,
 			"provider_name": "Vitrine", "provider_url": r.Base + "/",
 		})
 		return response.Bytes(text), err
-	}
+	})
 	return response.Plan{
-		View: ls.view, Also: ls.also(), Build: build,
+		View: ls.View, Also: ls.also(), Build: build,
 		Query: fmt.Sprintf("oembed\x00%s\x00%s\x00%s\x00%d\x00%d", r.Base, ls.path, ls.asked, width, height),
 	}, nil
-}
-
-// size reads how large an embedded page may be.
-func size(name, value string, most int) (int, error) {
-	if value == "" {
-		return most, nil
-	}
-	n, err := strconv.ParseUint(value, 10, 31)
-	if err != nil || n == 0 {
-		return 0, rules.Wrongf(name, "", "want a number of pixels, got %s", query.Quoted(value))
-	}
-	return min(int(n), most), nil
 }
 
 // embedded returns the list or item of an address of this server.
@@ -104,7 +85,7 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	if err != nil {
 		return nil, err
 	}
-	about, err := l.about(ctx, parts)
+	about, err := l.find(ctx, parts)
 	if err != nil {
 		return nil, err
 	}

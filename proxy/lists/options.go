@@ -10,8 +10,8 @@ import (
 	"vitrine/rules/label"
 )
 
-// Options configures the lists. The server sets Views, Filter, Access, Language, Labels, Now
-// and Zone: they are those of the API.
+// Options configures the lists. The server sets Views, Filter, Access, Language, Labels
+// and Now: they are those of the API.
 type Options struct {
 	Enabled bool // if false, there are no lists
 	// BaseURL is what absolute URLs begin with, such as https://data.institute.example. If
@@ -29,7 +29,6 @@ type Options struct {
 	Language string         // of answers where a request asks for no other; en
 	Labels   *label.Sets    // if nil, codes are shown as they are
 	Now      func() time.Time
-	Zone     *time.Location // where days and years begin; UTC
 }
 
 // Links says where the links of items lead: templates with {id} in it. An empty one stands

@@ -6,15 +6,16 @@ import (
 	"iter"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
-	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/cite"
 )
 
 // Request is a call, copied out of the server's buffers.
@@ -52,7 +53,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (response.Plan, error) {
 	} else {
 		p, err = l.plan(ctx, r.Base, parts, f, q)
 	}
-	if !open && parts[0] == "items" && errors.Is(err, rules.ErrNotFound) { // the suffix may belong to the id
+	if !open && parts[0] == items && errors.Is(err, rules.ErrNotFound) { // the suffix may belong to the id
 		parts[last], open = name+f.suffix, true
 		p, err = l.plan(ctx, r.Base, parts, negotiated(r.Accept), q)
 	}
@@ -75,31 +76,20 @@ func partsOf(path string) (parts []string, f face, err error) {
 	return parts, f, nil
 }
 
-// listing is a list as a request asks for it.
+// listing is a list as a request asks for it. It is immutable.
 type listing struct {
-	*selection.Selection // of the plan's snapshot, once there is one
 	*list
 	lists *Lists
 	face  face
 	base  string
+	links cite.Links   // those of the list
 	q     params.Query // all parameters, those of the list where the request gives none
 	asked params.Query // the request's own parameters where they differ from the list's, in canonical spelling
-
-	// Set when the plan's Build runs.
-	snap      *view.Snapshot
-	canonical string // the path under which the list is to be known; empty: its own
-}
-
-// on returns the listing of a snapshot.
-func (l *listing) on(snap *view.Snapshot) *listing {
-	now := *l
-	now.snap, now.Selection = snap, l.Selection.On(snap)
-	return &now
 }
 
 // plan plans the answer for a list or an item.
 func (l *Lists) plan(ctx context.Context, base string, parts []string, f face, q params.Query) (response.Plan, error) {
-	about, err := l.about(ctx, parts)
+	about, err := l.find(ctx, parts)
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -107,59 +97,43 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f face, q
 	if err != nil {
 		return response.Plan{}, err
 	}
-	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
-		return f.build(ls.on(snap), ctx)
-	}
-	query := []string{"list", base, about.path, f.suffix, ls.asked.String(), l.o.Cite.Fingerprint}
 	return response.Plan{
-		View: about.view, Also: about.also(), Query: strings.Join(query, "\x00"),
-		Build: build, ContentType: f.media, Headers: ls.headers(),
+		View: about.View, Also: about.also(), Build: ls.build(f.build), ContentType: f.media, Headers: ls.headers(),
+		Query: strings.Join([]string{"list", base, about.path, f.suffix, ls.asked.String(), l.o.Cite.Fingerprint}, "\x00"),
 	}, nil
 }
 
-// newest is how many items a feed has at most.
-const newest = "50"
-
-// about returns the list or the item of a path.
-func (l *Lists) about(ctx context.Context, parts []string) (*list, error) {
-	switch parts[0] {
-	case "lists":
-		return l.find(parts[1:])
-	case "items":
-		return l.item(ctx, parts[1:])
+// build returns what answers the listing from a snapshot.
+func (l *listing) build(write func(context.Context, *answer) (*response.Body, error)) response.Build {
+	return func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
+		a, err := l.on(ctx, snap)
+		if err != nil {
+			return nil, err
+		}
+		return write(ctx, a)
 	}
-	return nil, notFound("There is nothing at this path.")
 }
+
+// narrowing are the parameters that say what is in a list.
+var narrowing = append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
 
 // listing reads what a request asks of a list.
 func (l *Lists) listing(about *list, base string, f face, q params.Query) (*listing, error) {
-	about.links.Base = base
-	reads := append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
+	reads := slices.Concat(narrowing, f.reads)
 	if about.kind == items {
-		if others := q.Beyond(q.Only(params.Lang, params.Style, params.Heading, params.JSONLD, params.LaTeX)); others.String() != "" {
+		if others := q.Beyond(q.Only(params.Lang, params.Style, params.Heading, params.JSONLD, params.LaTeX)); len(others) > 0 {
 			return nil, rules.Wrongf(strings.Split(others.String(), "=")[0], "", "is no parameter of an item")
 		}
-		reads = nil
+		reads = f.reads
 	}
 	if q.Text(params.Sort) == params.Relevance && q.Text(params.Words) == "" {
 		return nil, rules.Wrongf(params.Sort, "", "relevance needs q")
 	}
-	switch {
-	case f.isFeed():
-		about.usual = about.usual.With(params.Sort, "-year").With(params.Group, params.None).With(params.Limit, newest)
-	case f.whole:
-		about.usual = about.usual.With(params.Limit).With(params.Group, params.None)
-	case f.suffix == ".html":
-		about.usual = about.usual.With(params.Facets, params.None)
-	}
-	asked := q.Only(append(reads, f.reads...)...).Beyond(about.usual)
-	rows := selection.About{View: about.view, Where: about.where, Sorted: len(asked[params.Sort]) > 0}
-	if about.kind != items {
-		rows.Kind, rows.ID = about.kind, about.id
-	}
-	q = asked.Over(about.usual)
-	selected, err := selection.New(selection.Options{Reader: l.reader, Public: l.public, Labels: l.o.Labels}, rows, q)
-	return &listing{Selection: selected, list: about, lists: l, face: f, base: base, asked: asked, q: q}, err
+	usual := f.usual.Over(about.usual)
+	asked := q.Only(reads...).Beyond(usual)
+	links := about.links
+	links.Base = base
+	return &listing{list: about, lists: l, face: f, base: base, links: links, q: asked.Over(usual), asked: asked}, nil
 }
 
 // notInNames matches what names of files do not have here.
@@ -173,7 +147,7 @@ func (l *listing) headers() (all []response.Header) {
 	if l.face.suffix != ".json" {
 		all = append(all, response.Header{Name: "X-Robots-Tag", Value: "noindex"})
 	}
-	if l.face.label != "" || l.face.isFeed() {
+	if l.face.suffix != ".html" {
 		_, name, _ := strings.Cut(l.path[1:], "/")
 		name = strings.Trim(notInNames.ReplaceAllString(name, "-"), "-")
 		all = append(all, response.Header{Name: "Content-Disposition", Value: `inline; filename="` + name + l.face.suffix + `"`})
@@ -181,22 +155,13 @@ func (l *listing) headers() (all []response.Header) {
 	return all
 }
 
-// also are the views beside its own that a list depends on: those that know what it is about.
-func (l *list) also() []string {
-	switch l.kind {
-	case params.Unit, params.Person:
-		return []string{rules.ViewPersons}
-	case params.Project:
-		return []string{rules.ViewProjects}
+// address appends parameters to the address of a page.
+func address(page string, q params.Query) string {
+	if text := q.String(); text != "" {
+		page += "?" + text
 	}
-	return nil
+	return page
 }
 
 // url returns the address of the list in a face.
-func (l *listing) url(suffix string, q params.Query) string {
-	address := l.base + l.path + suffix
-	if text := q.String(); text != "" {
-		address += "?" + text
-	}
-	return address
-}
+func (l *listing) url(suffix string, q params.Query) string { return address(l.base+l.path+suffix, q) }

@@ -102,13 +102,13 @@ type Overview struct {
 
 // Section is lists of a kind: named ones, views, units, topics. Title may be empty.
 type Section struct {
-	Title string
-	Lists []Entry
+	Lists []Entry `json:"lists"`
+	Title string  `json:"title"`
 }
 
 // Entry is a list in an overview.
 type Entry struct {
-	Title string
-	Href  string // of the list, without a suffix
-	Count int
+	Count int    `json:"count"`
+	Href  string `json:"href"` // of the list, without a suffix
+	Title string `json:"title"`
 }

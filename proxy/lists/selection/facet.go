@@ -8,10 +8,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
 	"vitrine/rules/display"
+	"vitrine/rules/fold"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
@@ -29,6 +31,9 @@ type Value struct {
 	Label  string `json:"label"`
 	Count  int    `json:"count"`
 	Active bool   `json:"-"`
+
+	key  string        // the label as it is sorted
+	mark bson.RawValue // as marks have it; null: the rows without one
 }
 
 // mostValues is how many values a facet has at most, beside those that are active. The rest
@@ -39,7 +44,7 @@ const mostValues = 100
 // they have the chosen values of other filters as well.
 func (l *Selection) Facets(ctx context.Context, chosen bool) ([]Facet, error) {
 	var all []Facet
-	names := slices.DeleteFunc(slices.Clone(l.query[params.Facets]), func(name string) bool { return name == params.None })
+	names := slices.DeleteFunc(slices.Clone(l.Query[params.Facets]), func(name string) bool { return name == params.None })
 	for _, name := range params.Filters() {
 		if chosen && l.chosen[name] != nil && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -50,7 +55,7 @@ func (l *Selection) Facets(ctx context.Context, chosen bool) ([]Facet, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(l.query[params.Facets], name) {
+		if !slices.Contains(l.Query[params.Facets], name) {
 			values = slices.DeleteFunc(values, func(v Value) bool { return !v.Active })
 		}
 		all = append(all, Facet{name, values})
@@ -65,35 +70,43 @@ func (l *Selection) Values(ctx context.Context, name string) ([]Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := l.counted(ctx, selected, name, l.pathOf(name))
+	all, err := l.counted(ctx, selected, name, l.pathOf(name))
 	if err != nil {
 		return nil, err
 	}
-	if name != params.Year {
-		slices.SortStableFunc(found, func(a, b part) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key)) })
-	}
-	chosen, counted := l.query[name], 0
-	var all []Value
-	for _, p := range found {
-		text := display.Text(p.value)
-		all = append(all, Value{text, p.label, p.count, slices.Contains(chosen, text)})
-		counted += p.count
-	}
+	chosen := l.Query[name]
 	if name == params.Year {
 		slices.Reverse(all)
-		if rest := selected.Count() - counted; rest > 0 {
-			all = append(all, Value{params.Missing, l.without(name), rest, slices.Contains(chosen, params.Missing)})
+		rest := selected.Count()
+		for _, v := range all {
+			rest -= v.Count
+		}
+		if rest > 0 {
+			all = append(all, Value{Value: params.Missing, Label: l.without(name), Count: rest, Active: slices.Contains(chosen, params.Missing)})
 		}
 	} else {
+		slices.SortStableFunc(all, func(a, b Value) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.key, b.key)) })
 		n := 0
 		all = slices.DeleteFunc(all, func(v Value) bool { n++; return n > mostValues && !v.Active })
 	}
 	for _, value := range chosen { // ranges of years, and what no row has
 		if !slices.ContainsFunc(all, func(v Value) bool { return v.Value == value }) {
-			all = append(all, Value{value, strings.ReplaceAll(value, "..", "–"), within(all, name, value), true})
+			all = append(all, Value{Value: value, Label: strings.ReplaceAll(value, "..", "–"), Count: within(all, name, value), Active: true})
 		}
 	}
 	return all, nil
+}
+
+// counted returns the values at a path of a filter in a selection, in MongoDB's order.
+func (l *Selection) counted(ctx context.Context, selected view.Selection, name, path string) ([]Value, error) {
+	found, err := selected.Facet(ctx, path)
+	all := make([]Value, 0, len(found)+1)
+	for _, v := range found {
+		text := display.Text(v.Value)
+		label := l.Label(name, text, v.Sample)
+		all = append(all, Value{text, label, v.Count, slices.Contains(l.Query[name], text), strings.Join(fold.Words(label), " "), v.Value})
+	}
+	return all, err
 }
 
 // within counts the items in a range of years.
@@ -113,13 +126,13 @@ var labelSets = map[string]string{rules.ViewActivities: label.ActivityType, rule
 // Label returns the name of a filter's value in the language of the answer. Names of what
 // has a record are those of the mark of a row that has the value.
 func (l *Selection) Label(name, value string, row bson.Raw) string {
-	lang, about := l.query.Text(params.Lang), mark.Of(row)
+	lang, about := l.Query.Text(params.Lang), mark.Of(row)
 	switch name {
 	case params.Type:
-		return l.o.Labels.Label(labelSets[l.about.View], value, lang)
+		return l.Labels.Label(labelSets[l.View], value, lang)
 	case params.Subtype:
 		kind, _ := about.Lookup("type").StringValueOK()
-		if text, ok := l.o.Labels.Lookup(label.ActivitySubtype, kind+"/"+value, lang); ok {
+		if text, ok := l.Labels.Lookup(label.ActivitySubtype, kind+"/"+value, lang); ok {
 			return text
 		}
 	case params.Unit, params.Person, params.Project, params.Topic:
@@ -154,7 +167,7 @@ func NameOf(one bson.Raw, lang string) string {
 
 // without is the title of what has no value of a filter.
 func (l *Selection) without(name string) string {
-	ours := texts.In(l.query.Text(params.Lang))
+	ours := texts.In(l.Query.Text(params.Lang))
 	if name == params.Year {
 		return ours.T("no-year")
 	}

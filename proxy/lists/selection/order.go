@@ -14,9 +14,6 @@ import (
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/query"
 	"vitrine/rules"
-	"vitrine/rules/display"
-	"vitrine/rules/filter"
-	"vitrine/rules/fold"
 	"vitrine/rules/raw"
 )
 
@@ -27,53 +24,35 @@ type Entry struct {
 	Group string // the title of its group; empty: the list has no groups
 }
 
-// part is the rows with one value of what a list is divided by.
-type part struct {
-	label, key string        // key is the label as it is sorted
-	value      bson.RawValue // null: the rows without one
-	count      int
-}
-
-// counted returns the parts of a selection by the values at a path of a filter.
-func (l *Selection) counted(ctx context.Context, selected view.Selection, name, path string) ([]part, error) {
-	found, err := selected.Facet(ctx, path)
-	all := make([]part, 0, len(found)+1)
-	for _, v := range found {
-		label := l.Label(name, display.Text(v.Value), v.Sample)
-		all = append(all, part{label, strings.Join(fold.Words(label), " "), v.Value, v.Count})
-	}
-	return all, err
-}
-
 // parts divide a selection by the values of a filter, in the order of their labels. What has
 // no value comes last.
-func (l *Selection) parts(ctx context.Context, selected view.Selection, name string, ascending bool) ([]part, error) {
+func (l *Selection) parts(ctx context.Context, selected view.Selection, name string, ascending bool) ([]Value, error) {
 	all, err := l.counted(ctx, selected, name, Paths[name])
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(all, func(a, b part) int {
+	slices.SortStableFunc(all, func(a, b Value) int {
 		if ascending {
 			return cmp.Compare(a.key, b.key)
 		}
 		return cmp.Compare(b.key, a.key)
 	})
-	missing := part{label: l.without(name), value: bson.RawValue{Type: bson.TypeNull}}
-	where, err := l.having(name, missing.value)
-	if err != nil {
-		return nil, err
-	}
-	rest, err := selected.Narrow(ctx, where)
+	missing := Value{Label: l.without(name), mark: bson.RawValue{Type: bson.TypeNull}}
+	rest, err := l.part(ctx, selected, name, missing)
 	if err != nil || rest.Count() == 0 {
 		return all, err
 	}
-	missing.count = rest.Count()
+	missing.Count = rest.Count()
 	return append(all, missing), nil
 }
 
-// having selects the rows of a part.
-func (l *Selection) having(name string, value bson.RawValue) (*filter.Filter, error) {
-	return l.o.Reader.Compile(bson.D{{Key: Paths[name], Value: value}}, "")
+// part narrows a selection to the rows with a value of a filter.
+func (l *Selection) part(ctx context.Context, selected view.Selection, name string, v Value) (view.Selection, error) {
+	where, err := l.Reader.Compile(bson.D{{Key: Paths[name], Value: v.mark}}, "")
+	if err != nil {
+		return nil, err
+	}
+	return selected.Narrow(ctx, where)
 }
 
 // level is how a list, or each part of it, is divided.
@@ -83,42 +62,42 @@ type level struct {
 	titled    bool // the parts are groups with titles
 }
 
-// reader yields up to limit rows of a part, all if it is 0, from an offset on in an order.
-type reader func(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error]
-
-// order returns how the listing is divided, and the order within each part. Rows of a view
-// are in the order of its stored years, which the records may have in any type, so that
-// lists by year are divided by those of the marks.
-func (l *Selection) order() (levels []level, within reader) {
-	sort, group := l.query.Text(params.Sort), l.query.Text(params.Group)
+// levels returns how the listing is divided. Rows of a view are in the order of its stored
+// years, which the records may have in any type, so that lists by year are divided by those
+// of the marks.
+func (l *Selection) levels() (all []level) {
+	group := l.Query.Text(params.Group)
+	field, down := strings.CutPrefix(l.Query.Text(params.Sort), "-")
 	if group != params.None {
-		levels = append(levels, level{group, group != params.Year || sort == params.Year, true})
+		all = append(all, level{group, group != params.Year || field == params.Year && !down, true})
 	}
-	field, down := strings.CutPrefix(sort, "-")
-	if field == params.Relevance {
-		return levels, func(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
-			return part.ByRelevance().Rows(ctx, offset, limit)
-		}
+	if _, byText := sortPaths[field]; byText || field == params.Relevance {
+		return all
 	}
-	if path, ok := sortPaths[field]; ok {
-		return levels, l.byText(path, down)
-	}
-	if field == params.Type {
-		if group != field {
-			levels = append(levels, level{field, !down, false})
-		}
-		down = true
+	if field == params.Type && group != field {
+		all = append(all, level{field, !down, false})
 	}
 	if group != params.Year {
-		levels = append(levels, level{params.Year, !down, false})
+		all = append(all, level{params.Year, field == params.Year && !down, false})
+	}
+	return all
+}
+
+// rows yields up to limit rows of a part, all if it is 0, from an offset on: in the order of
+// the listing.
+func (l *Selection) rows(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
+	field, down := strings.CutPrefix(l.Query.Text(params.Sort), "-")
+	if field == params.Relevance {
+		return part.ByRelevance().Rows(ctx, offset, limit)
+	}
+	if path, ok := sortPaths[field]; ok {
+		return l.byText(ctx, part, path, down, query.Page{Limit: limit, Offset: offset})
 	}
 	days := raw.Sort{}
-	for _, path := range dayPaths[l.about.View] {
-		days = append(days, raw.SortField{Path: path, Desc: down})
+	for _, path := range dayPaths[l.View] {
+		days = append(days, raw.SortField{Path: path, Desc: down || field == params.Type})
 	}
-	return levels, func(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
-		return part.By(days).Rows(ctx, offset, limit)
-	}
+	return part.By(days).Rows(ctx, offset, limit)
 }
 
 // dayPaths are the paths by which rows of one year are ordered, by view.
@@ -139,7 +118,6 @@ func mustPath(text string) raw.Path {
 // walk yields entries. It skips as many as are to be skipped without reading them.
 type walk struct {
 	*Selection
-	within     reader
 	skip, left int // left is negative without a limit
 	yield      func(Entry, error) bool
 }
@@ -147,18 +125,15 @@ type walk struct {
 // Entries yields up to limit of the listing's entries from an offset on; all of them if the
 // limit is 0.
 func (l *Selection) Entries(ctx context.Context, offset, limit int) iter.Seq2[Entry, error] {
-	if asked := l.query[params.IDs]; len(asked) > 0 && !l.about.Sorted {
-		return l.asGiven(ctx, asked, offset, limit)
-	}
-	levels, within := l.order()
 	return func(yield func(Entry, error) bool) {
-		w := walk{l, within, offset, limit, yield}
-		if limit == 0 {
-			w.left = -1
-		}
+		w := walk{l, offset, cmp.Or(limit, -1), yield}
 		selected, err := l.Selected(ctx, "")
-		if err == nil {
-			_, err = w.below(ctx, selected, levels, "")
+		switch {
+		case err != nil:
+		case len(l.Query[params.IDs]) > 0 && !l.Sorted:
+			err = w.asGiven(ctx, selected)
+		default:
+			_, err = w.below(ctx, selected, l.levels(), "")
 		}
 		if err != nil {
 			yield(Entry{}, err)
@@ -169,39 +144,34 @@ func (l *Selection) Entries(ctx context.Context, offset, limit int) iter.Seq2[En
 // below yields the entries of selected rows, and reports whether more are wanted.
 func (w *walk) below(ctx context.Context, selected view.Selection, levels []level, group string) (more bool, err error) {
 	if len(levels) == 0 {
-		return w.rows(ctx, selected, group)
+		return w.entries(ctx, selected, group)
 	}
 	parts, err := w.parts(ctx, selected, levels[0].name, levels[0].ascending)
 	if err != nil {
 		return false, err
 	}
 	for _, p := range parts {
-		if w.skip >= p.count {
-			w.skip -= p.count
+		if w.skip >= p.Count {
+			w.skip -= p.Count
 			continue
 		}
-		title := group
 		if levels[0].titled {
-			title = p.label
+			group = p.Label
 		}
-		where, err := w.having(levels[0].name, p.value)
+		part, err := w.part(ctx, selected, levels[0].name, p)
 		if err != nil {
 			return false, err
 		}
-		part, err := selected.Narrow(ctx, where)
-		if err != nil {
-			return false, err
-		}
-		if more, err := w.below(ctx, part, levels[1:], title); !more || err != nil {
+		if more, err := w.below(ctx, part, levels[1:], group); !more || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// rows yields the rows of a part.
-func (w *walk) rows(ctx context.Context, selected view.Selection, group string) (more bool, err error) {
-	for row, err := range w.within(ctx, selected, w.skip, max(w.left, 0)) {
+// entries yields the rows of a part.
+func (w *walk) entries(ctx context.Context, part view.Selection, group string) (more bool, err error) {
+	for row, err := range w.rows(ctx, part, w.skip, max(w.left, 0)) {
 		if w.left == 0 || err != nil {
 			return false, err
 		}
@@ -210,34 +180,33 @@ func (w *walk) rows(ctx context.Context, selected view.Selection, group string) 
 			return false, nil
 		}
 	}
-	w.skip = max(w.skip-selected.Count(), 0)
+	w.skip = max(w.skip-part.Count(), 0)
 	return w.left != 0, nil
 }
 
-// asGiven yields the records of ids in that order.
-func (l *Selection) asGiven(ctx context.Context, asked []string, offset, limit int) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		selected, err := l.Selected(ctx, "")
-		if err != nil {
-			yield(Entry{}, err)
-			return
-		}
-		found := map[string]index.Row{}
-		for row, err := range selected.Rows(ctx, 0, 0) {
-			if err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			found[IDText(row.Doc())] = row
-		}
-		there := slices.DeleteFunc(slices.Clone(asked), func(id string) bool { _, ok := found[id]; return !ok })
-		from, to := query.Page{Limit: limit, Offset: offset}.Cut(len(there))
-		for _, id := range there[from:to] {
-			if !yield(Entry{Row: found[id]}, nil) {
-				return
-			}
+// asGiven yields the selected records in the order of the ids that were asked for.
+func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
+	found, err := byKey(ctx, selected, IDText)
+	there := slices.DeleteFunc(slices.Clone(w.Query[params.IDs]), func(id string) bool { _, ok := found[id]; return !ok })
+	from, to := query.Page{Limit: max(w.left, 0), Offset: w.skip}.Cut(len(there))
+	for _, id := range there[from:to] {
+		if !w.yield(Entry{Row: found[id]}, nil) {
+			break
 		}
 	}
+	return err
+}
+
+// byKey reads the selected rows, by a key of each. With an error there are none.
+func byKey(ctx context.Context, selected view.Selection, key func(bson.Raw) string) (map[string]index.Row, error) {
+	found := map[string]index.Row{}
+	for row, err := range selected.Rows(ctx, 0, 0) {
+		if err != nil {
+			return nil, err
+		}
+		found[key(row.Doc())] = row
+	}
+	return found, nil
 }
 
 // Size returns how many records and how many entries the listing has.
@@ -246,16 +215,13 @@ func (l *Selection) Size(ctx context.Context) (records, entries int, err error) 
 	if err != nil {
 		return 0, 0, err
 	}
-	records, entries = selected.Count(), selected.Count()
-	if l.query.Text(params.Group) == params.Person {
-		parts, err := l.parts(ctx, selected, params.Person, true)
-		if err != nil {
-			return 0, 0, err
-		}
-		entries = 0
-		for _, p := range parts {
-			entries += p.count
-		}
+	records = selected.Count()
+	if l.Query.Text(params.Group) != params.Person {
+		return records, records, nil
 	}
-	return records, entries, nil
+	parts, err := l.parts(ctx, selected, params.Person, true)
+	for _, p := range parts {
+		entries += p.Count
+	}
+	return records, entries, err
 }

@@ -17,54 +17,49 @@ import (
 	"vitrine/rules/mark"
 )
 
-// Options are what selections of all lists have in common.
-type Options struct {
+// Question is what a request asks of a list.
+type Question struct {
 	Reader query.Reader
-	Public *filter.Filter // the rows that lists show
 	Labels *label.Sets
-}
+	Public *filter.Filter // the rows that lists show
 
-// About is what a list selects from.
-type About struct {
 	View     string
-	Where    *filter.Filter
-	Kind, ID string // a parameter and its value that all rows have; empty: none
-	Sorted   bool   // an order was asked for
+	Where    *filter.Filter // the rows of the list
+	Kind, ID string         // a parameter and its value that all rows have; empty: none
+	Query    params.Query   // all parameters that are in force
+	Sorted   bool           // an order was asked for
 }
 
-// Selection is the rows of a list that a query asks for. It is immutable but for what On
-// returns, which is for one goroutine.
+// Selection is the rows of a snapshot that a question asks for. It is for one goroutine.
 type Selection struct {
-	o      Options
-	about  About
-	query  params.Query
+	Question
+	snap   *view.Snapshot
 	always *filter.Filter            // applies to every facet
-	chosen map[string]*filter.Filter // the request's filters by parameter; a facet does without its own
-	snap   *view.Snapshot            // nil until On
+	chosen map[string]*filter.Filter // the filters of Query by parameter; a facet does without its own
 	whole  view.Selection            // all selected rows, once Selected has found them
 }
 
-// New returns a selection by a query that has all parameters that are in force.
-func New(o Options, about About, q params.Query) (*Selection, error) {
-	l := &Selection{o: o, about: about, query: q, chosen: map[string]*filter.Filter{}}
+// On returns the selection of the rows of a snapshot.
+func (q Question) On(snap *view.Snapshot) (*Selection, error) {
+	l := &Selection{Question: q, snap: snap, chosen: map[string]*filter.Filter{}}
 	all := bson.A{bson.D{}}
-	if texts := q[params.IDs]; len(texts) > 0 {
+	if texts := q.Query[params.IDs]; len(texts) > 0 {
 		all = append(all, IDs("$in", texts))
 	}
-	if texts := q[params.Exclude]; len(texts) > 0 {
+	if texts := q.Query[params.Exclude]; len(texts) > 0 {
 		all = append(all, IDs("$nin", texts))
 	}
-	if about.Kind != "" {
-		all = append(all, l.among(about.Kind, []string{about.ID}))
+	if q.Kind != "" {
+		all = append(all, l.among(q.Kind, []string{q.ID}))
 	}
-	always, err := o.Reader.Compile(bson.D{{Key: "$and", Value: all}}, "")
+	always, err := q.Reader.Compile(bson.D{{Key: "$and", Value: all}}, "")
 	if err != nil {
 		return nil, err
 	}
-	l.always = filter.And(o.Public, about.Where, always)
+	l.always = filter.And(q.Public, q.Where, always)
 	for _, name := range params.Filters() {
-		if values := q[name]; len(values) > 0 {
-			if l.chosen[name], err = o.Reader.Compile(l.among(name, values), name); err != nil {
+		if values := q.Query[name]; len(values) > 0 {
+			if l.chosen[name], err = q.Reader.Compile(l.among(name, values), name); err != nil {
 				return nil, err
 			}
 		}
@@ -72,19 +67,12 @@ func New(o Options, about About, q params.Query) (*Selection, error) {
 	return l, nil
 }
 
-// On returns the selection of the rows of a snapshot.
-func (l *Selection) On(snap *view.Snapshot) *Selection {
-	on := *l
-	on.snap, on.whole = snap, nil
-	return &on
-}
-
 // orcid is what an ORCID looks like.
 var orcid = regexp.MustCompile(`^\d{4}-\d{4}-\d{4}-\d{3}[\dX]$`)
 
 // pathOf is where marks have what a filter compares.
 func (l *Selection) pathOf(name string) string {
-	if name == params.Unit && l.query.Flag(params.Deep) {
+	if name == params.Unit && l.Query.Flag(params.Deep) {
 		return mark.In
 	}
 	return Paths[name]
@@ -107,7 +95,7 @@ func years(values []string) bson.D {
 	var any bson.A
 	for _, value := range values {
 		if value == params.Missing {
-			any = append(any, without(mark.Year))
+			any = append(any, bson.D{{Key: mark.Year, Value: nil}})
 			continue
 		}
 		from, to, _ := params.Years(value) // checked when it was read
@@ -115,9 +103,6 @@ func years(values []string) bson.D {
 	}
 	return bson.D{{Key: "$or", Value: any}}
 }
-
-// without selects the rows that have nothing at a path.
-func without(path string) bson.D { return bson.D{{Key: path, Value: nil}} }
 
 // Selected selects the rows of the listing, as if a filter were not chosen.
 func (l *Selection) Selected(ctx context.Context, except string) (view.Selection, error) {
@@ -132,7 +117,7 @@ func (l *Selection) Selected(ctx context.Context, except string) (view.Selection
 		}
 	}
 	selected, err := l.snap.Select(ctx, filter.And(filters...))
-	if terms := fold.Terms(l.query.Text(params.Words)); err == nil && len(terms) > 0 {
+	if terms := fold.Terms(l.Query.Text(params.Words)); err == nil && len(terms) > 0 {
 		selected, err = selected.Search(ctx, terms)
 	}
 	if whole && err == nil {

@@ -33,40 +33,36 @@ type sorted struct {
 	at  int    // its place in the order of the view
 }
 
-// byText reads rows in the order of a text as readers see it: case and accents do not count.
-// Rows without one come last in both directions. Rows with equal texts stay in the order of
-// the view.
-func (l *Selection) byText(path raw.Path, down bool) reader {
-	return func(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
-		return func(yield func(index.Row, error) bool) {
-			keys, rows, err := l.keyed(ctx, part, path)
-			if err != nil {
-				yield(index.Row{}, err)
-				return
+// byText reads a page of rows in the order of a text as readers see it: case and accents do
+// not count. Rows without one come last in both directions. Rows with equal texts stay in the
+// order of the view.
+func (l *Selection) byText(ctx context.Context, part view.Selection, path raw.Path, down bool, page query.Page) iter.Seq2[index.Row, error] {
+	return func(yield func(index.Row, error) bool) {
+		keys, rows, err := l.keyed(ctx, part, path)
+		slices.SortFunc(keys, func(a, b sorted) int {
+			c := bytes.Compare(a.key, b.key)
+			if down {
+				c = -c
 			}
-			slices.SortFunc(keys, func(a, b sorted) int {
-				c := bytes.Compare(a.key, b.key)
-				if down {
-					c = -c
-				}
-				if len(a.key) == 0 || len(b.key) == 0 {
-					c = min(len(b.key), 1) - min(len(a.key), 1)
-				}
-				return cmp.Or(c, a.at-b.at)
-			})
-			from, to := query.Page{Limit: limit, Offset: offset}.Cut(len(keys))
-			for some := range slices.Chunk(keys[from:to], batch) {
-				found, err := rows(some)
-				if err != nil {
-					yield(index.Row{}, err)
+			if len(a.key) == 0 || len(b.key) == 0 {
+				c = min(len(b.key), 1) - min(len(a.key), 1)
+			}
+			return cmp.Or(c, a.at-b.at)
+		})
+		from, to := page.Cut(len(keys))
+		for some := range slices.Chunk(keys[from:to], batch) {
+			var found []index.Row
+			if found, err = rows(some); err != nil {
+				break
+			}
+			for _, row := range found {
+				if !yield(row, nil) {
 					return
 				}
-				for _, row := range found {
-					if !yield(row, nil) {
-						return
-					}
-				}
 			}
+		}
+		if err != nil {
+			yield(index.Row{}, err)
 		}
 	}
 }
@@ -96,25 +92,24 @@ func (l *Selection) keyed(ctx context.Context, part view.Selection, path raw.Pat
 			ids = append(ids, bson.RawValue{Type: id.Type, Value: bytes.Clone(id.Value)})
 		}
 	}
-	return all, func(some []sorted) ([]index.Row, error) {
+	return all, func(some []sorted) (found []index.Row, err error) {
 		if !resident {
 			return l.stored(ctx, some, ids)
 		}
-		found := make([]index.Row, len(some))
-		for i, one := range some {
-			found[i] = rows[one.at]
+		for _, one := range some {
+			found = append(found, rows[one.at])
 		}
 		return found, nil
 	}, nil
 }
 
 // stored reads rows by their ids from the store.
-func (l *Selection) stored(ctx context.Context, some []sorted, ids []bson.RawValue) ([]index.Row, error) {
-	wanted, places := make(bson.A, len(some)), make(map[string]int, len(some))
+func (l *Selection) stored(ctx context.Context, some []sorted, ids []bson.RawValue) (rows []index.Row, err error) {
+	wanted := make(bson.A, len(some))
 	for i, one := range some {
-		wanted[i], places[idKey(ids[one.at])] = ids[one.at], i
+		wanted[i] = ids[one.at]
 	}
-	where, err := l.o.Reader.Compile(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: wanted}}}}, "")
+	where, err := l.Reader.Compile(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: wanted}}}}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -122,16 +117,13 @@ func (l *Selection) stored(ctx context.Context, some []sorted, ids []bson.RawVal
 	if err != nil {
 		return nil, err
 	}
-	found := make([]index.Row, len(some))
-	for row, err := range selected.Rows(ctx, 0, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if i, ok := places[idKey(row.Doc().Lookup("_id"))]; ok {
-			found[i] = row
+	found, err := byKey(ctx, selected, func(doc bson.Raw) string { return idKey(doc.Lookup("_id")) })
+	for _, one := range some {
+		if row, ok := found[idKey(ids[one.at])]; ok {
+			rows = append(rows, row)
 		}
 	}
-	return slices.DeleteFunc(found, func(row index.Row) bool { return row.Snap == nil }), nil
+	return rows, err
 }
 
 // idKey is an _id as a key of a map.

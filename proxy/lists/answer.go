@@ -1,0 +1,150 @@
+package lists
+
+import (
+	"cmp"
+	"context"
+	"iter"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/lists/texts"
+	"vitrine/proxy/response"
+	"vitrine/rules/cite"
+	"vitrine/rules/filter"
+	"vitrine/rules/mark"
+	"vitrine/rules/markup"
+	"vitrine/rules/raw"
+)
+
+// answer is what a listing has in a snapshot. Faces write it. It is for one goroutine.
+type answer struct {
+	*listing
+	*selection.Selection
+	snap      *view.Snapshot
+	title     string
+	canonical string // the path under which the list is to be known
+	count     int    // of records
+	pages     int
+	items     []*item // of the page; nil where the face reads them while it writes
+}
+
+// on reads a listing in a snapshot, but not its items.
+func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) {
+	a := &answer{listing: l, snap: snap, canonical: l.path}
+	rows := selection.Question{
+		Reader: l.lists.reader, Labels: l.lists.o.Labels, Public: l.lists.public,
+		View: l.View, Where: l.where, Kind: l.kind, ID: l.id, Query: l.q, Sorted: len(l.asked[params.Sort]) > 0,
+	}
+	if l.kind == items {
+		rows.Kind = ""
+	}
+	var err error
+	if a.Selection, err = rows.On(snap); err != nil {
+		return nil, err
+	}
+	if a.title, err = a.heading(ctx); err != nil {
+		return nil, err
+	}
+	entries, limit := 0, max(l.q.Number(params.Limit), 1)
+	a.count, entries, err = a.Size(ctx)
+	a.pages = max((entries+limit-1)/limit, 1)
+	return a, err
+}
+
+// paged returns what builds the body of a face from the items of a page.
+func paged(write func(context.Context, *answer) (*response.Body, error)) func(context.Context, *answer) (*response.Body, error) {
+	return func(ctx context.Context, a *answer) (*response.Body, error) {
+		for e, err := range a.entries(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			it := a.read(e, &item{})
+			if it.html, err = a.citation(ctx, it); err != nil {
+				return nil, err
+			}
+			a.items = append(a.items, it)
+		}
+		return write(ctx, a)
+	}
+}
+
+// entry is a row at its place in a list.
+type entry struct {
+	selection.Entry
+	place int // from 1 on
+}
+
+// entries yields the entries of the page.
+func (a *answer) entries(ctx context.Context) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		number, limit := a.q.Number(params.Page), a.q.Number(params.Limit)
+		if limit == 0 && number > 1 {
+			return // everything is on the first page
+		}
+		place := (number - 1) * limit
+		for e, err := range a.Entries(ctx, place, limit) {
+			place++
+			if !yield(entry{e, place}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// heading returns the title of the list. That of a unit, person, project or topic is in the
+// mark of a public record that names it; without one there is no such list.
+func (a *answer) heading(ctx context.Context) (string, error) {
+	lang := a.q.Text(params.Lang)
+	switch {
+	case a.kind == items:
+		for e, err := range a.entries(ctx) {
+			if err != nil {
+				return "", err
+			}
+			return a.read(e, &item{}).title(), nil
+		}
+		return "", notFound("There is no such item.")
+	case a.kind == "" && a.Title == nil:
+		return texts.In(lang).T(a.list.View), nil
+	case a.kind == "":
+		return cmp.Or(a.Title[lang], a.Title["en"], a.path), nil
+	}
+	one, err := a.known(ctx)
+	if err != nil {
+		return "", err
+	}
+	if id := raw.StringField(one, "id"); id != "" {
+		a.canonical = "/lists/" + a.kind + "/" + cite.Segment(id) // of a person by ORCID, too
+	}
+	return cmp.Or(selection.NameOf(one, lang), a.id), nil
+}
+
+// alsoPaths are where marks have what a list is about, besides selection.Paths.
+var alsoPaths = map[string]string{params.Unit: mark.In, params.Person: mark.ORCID}
+
+// known returns what a mark has of what the list is about: in its own view, or in another
+// that knows it.
+func (a *answer) known(ctx context.Context) (bson.Raw, error) {
+	for _, path := range []string{selection.Paths[a.kind], cmp.Or(alsoPaths[a.kind], selection.Paths[a.kind])} {
+		where, err := a.Reader.Compile(bson.D{{Key: path, Value: a.id}}, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range append([]string{""}, a.also()...) {
+			snap := a.snap
+			if name != "" {
+				if snap, err = a.lists.o.Views.Snapshot(name); err != nil {
+					return nil, err
+				}
+			}
+			row, err := snap.First(ctx, filter.And(a.Public, where))
+			if row != nil || err != nil {
+				return selection.Known(mark.Of(row), a.kind, a.id), err
+			}
+		}
+	}
+	return nil, notFound("No public record knows " + markup.PathSegment(a.id) + ".")
+}

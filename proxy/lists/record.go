@@ -1,0 +1,105 @@
+package lists
+
+import (
+	"cmp"
+	"strings"
+
+	"vitrine/proxy/lists/page"
+	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
+	"vitrine/proxy/lists/texts"
+	"vitrine/proxy/response"
+	"vitrine/rules"
+	"vitrine/rules/cite"
+	"vitrine/rules/doi"
+	"vitrine/rules/mark"
+	"vitrine/rules/raw"
+)
+
+// record is the HTML of a single item.
+func (a *answer) record(write func(*page.Record) []byte) *response.Body {
+	it := a.items[0]
+	m := &page.Record{
+		Head: a.head(a.asked.Only(params.Lang, params.Style), a.url("", nil)),
+		Item: a.shown(it), Abstract: it.Abstract, BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: a.collections(it),
+	}
+	if a.links.Activity != "" && a.links.Activity != params.None && a.View == rules.ViewActivities {
+		m.Canonical = a.links.ToItem(&it.Item) // the site's own page of the record
+	}
+	for _, p := range it.Authors {
+		m.Authors = append(m.Authors, page.Author{Name: p.Inverted(), ORCID: p.ORCID, Href: a.links.ToPerson(p.User)})
+	}
+	ours := texts.In(m.Lang)
+	for _, f := range []page.Param{
+		{Name: "type", Value: cmp.Or(a.Label(params.Subtype, it.Subtype, it.row), a.Label(params.Type, it.Type, it.row))},
+		{Name: "date", Value: cmp.Or(it.period(), it.year())},
+		{Name: "container", Value: it.Container}, {Name: "event", Value: it.Event}, {Name: "place", Value: it.Place},
+		{Name: "publisher", Value: it.Publisher}, {Name: "volume", Value: it.Volume}, {Name: "issue", Value: it.Issue}, {Name: "pages", Value: it.Pages},
+		{Name: "ISBN", Value: it.ISBN}, {Name: "ISSN", Value: it.ISSN},
+	} {
+		if f.Value != "" {
+			m.Fields = append(m.Fields, page.Param{Name: ours.T(f.Name), Value: f.Value})
+		}
+	}
+	for _, tag := range cite.Meta(&it.Item) {
+		m.Meta = append(m.Meta, page.Param{Name: tag.Name, Value: tag.Content})
+	}
+	if a.q.Flag(params.JSONLD) {
+		m.JSONLD = a.appendSchema(nil, it)
+	}
+	return bodyOf(write(m), 1, a.signposts(it, m))
+}
+
+// collections are the lists that have an item: of its view, and of what its mark names.
+func (a *answer) collections(it *item) []page.Link {
+	lang := a.q.Text(params.Lang)
+	all := []page.Link{{Href: a.base + "/lists/" + a.View, Label: texts.In(lang).T(a.View)}}
+	for _, kind := range kinds {
+		for one := range mark.Entries(mark.Of(it.row), kind+"s") {
+			if id := raw.StringField(one, "id"); cite.Segment(id) != "" {
+				all = append(all, page.Link{Href: a.base + "/lists/" + kind + "/" + cite.Segment(id), Label: cmp.Or(selection.NameOf(one, lang), id)})
+			}
+		}
+	}
+	return all
+}
+
+// mostSignposts is how many links of a kind a header has at most.
+const mostSignposts = 20
+
+// signposts are the links that lead programs from an item's page (signposting.org/FAIR).
+func (a *answer) signposts(it *item, m *page.Record) string {
+	all := []page.Link{{Href: m.Canonical, Label: "canonical"}, {Href: m.Self, Label: "cite-as"}, {Href: "https://schema.org/AboutPage", Label: "type"}}
+	if it.DOI != "" {
+		all[1].Href = doi.URL(it.DOI)
+	}
+	if it.Forms.Schema != "" {
+		all = append(all, page.Link{Href: "https://schema.org/" + it.Forms.Schema, Label: "type"})
+	}
+	for _, p := range it.Authors[:min(len(it.Authors), mostSignposts)] {
+		if p.ORCID != "" {
+			all = append(all, page.Link{Href: p.ORCIDPage(), Label: "author"})
+		}
+	}
+	for _, e := range m.Exports {
+		all = append(all, page.Link{Href: e.Href, Label: "describedby", Type: e.Type})
+	}
+	for _, c := range m.Lists[:min(len(m.Lists), mostSignposts)] {
+		all = append(all, page.Link{Href: c.Href, Label: "collection", Type: "text/html"})
+	}
+	var links []string
+	for _, l := range all {
+		if l.Href == "" {
+			continue
+		}
+		link := "<" + targets.Replace(l.Href) + `>; rel="` + l.Label + `"`
+		if l.Type != "" {
+			link += `; type="` + l.Type + `"`
+		}
+		links = append(links, link)
+	}
+	return strings.Join(links, ", ")
+}
+
+// targets writes an address so that it ends no link and no header.
+var targets = strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", `"`, "%22", "\r", "", "\n", "")
