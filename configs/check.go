@@ -17,7 +17,7 @@ import (
 )
 
 // checkScalar checks a value that was read for k, or one element of it. Texts are not
-// empty. Numbers may never be negative. The tag "check" holds words of which each is one of
+// empty. Numbers may never be negative. Key.Check holds words of which each is one of
 //
 //	required   not empty; setScalar checks that
 //	positive   a number that is not 0
@@ -30,7 +30,7 @@ import (
 //
 // or has an entry in forms or in the checks of the caller of Load.
 func (k *Key) checkScalar(v reflect.Value, checks Checks) error {
-	for check := range strings.FieldsSeq(k.check) {
+	for check := range strings.FieldsSeq(k.Check) {
 		var err error
 		switch name, words, _ := strings.Cut(check, ":"); name {
 		case "required":

@@ -84,7 +84,7 @@ func TestChecks(t *testing.T) {
 func TestEmptyTurnsOff(t *testing.T) {
 	for _, k := range keys {
 		c, err := Load(Sources{Environ: []string{k.Env + "="}})
-		if needed := strings.Contains(k.check, "required") || strings.Contains(k.check, "positive"); (err != nil) != needed {
+		if needed := strings.Contains(k.Check, "required") || strings.Contains(k.Check, "positive"); (err != nil) != needed {
 			t.Errorf("%s: %v, want an error: %t", k.Path, err, needed)
 		}
 		v := k.field(&c)

@@ -12,14 +12,14 @@
 // to mend. A configuration returned by Load is read-only and may be shared between
 // goroutines.
 //
-// One list of keys, made from the fields of Config and their tags (Keys), is what every
-// source is read by: file, environment and flags become assignments of texts to keys.
-// Defaults are tags, and the values of presets and of the demo are tables; both are written
+// settings.yaml describes every setting once: name, meaning, default, bounds and flag. Every
+// source is read by it, file, environment and flags becoming nodes of YAML that one walk sets.
+// Defaults, and the values of presets and of the demo, which are tables, are written
 // as the environment gives them, and read like it. Where another package has the parser of
 // a setting, Load calls that one (Checks), so that a text has one meaning.
 //
-// The comments on the fields of Config are the reference: docs/configuration.md
-// and vitrine.sample.yml are made from them (reference_test.go).
+// docs/configuration.md and vitrine.sample.yml are made from settings.yaml
+// (reference_test.go).
 //
 // Secrets have a type of their own and print as "[set]", wherever they end up.
 package configs

@@ -136,8 +136,8 @@ func (k *Key) checkEntry(name string) error {
 		return errNameless
 	case k.fields != nil:
 		return checkSlug(name)
-	case k.entries == nil || slices.Contains(k.entries, name):
+	case k.Entries == nil || slices.Contains(k.Entries, name):
 		return nil
 	}
-	return fmt.Errorf("unknown key%s", didYouMean(name, k.entries))
+	return fmt.Errorf("unknown key%s", didYouMean(name, k.Entries))
 }

@@ -20,9 +20,9 @@ func AddFlags(fs *pflag.FlagSet, paths ...string) {
 		switch {
 		case k.Flag == "" || len(paths) > 0 && !slices.Contains(paths, k.Path):
 		case k.typ.Kind() == reflect.Bool:
-			fs.Bool(k.Flag, false, k.usage)
+			fs.Bool(k.Flag, false, k.Usage)
 		default:
-			fs.String(k.Flag, k.Default, k.usage)
+			fs.String(k.Flag, k.Default, k.Usage)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func (r *reader) flags(fs *pflag.FlagSet) (all []given) {
 			return
 		}
 		text := f.Value.String()
-		if k.inverse {
+		if k.Inverse {
 			text = strconv.FormatBool(text == "false")
 		}
 		place := Place{Flag: f.Name}

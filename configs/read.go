@@ -135,7 +135,7 @@ func (r *reader) setScalar(v reflect.Value, k *Key, path string, node *yaml.Node
 		r.mistake(place, path, "want a single value, have "+kindName(node))
 		return false
 	}
-	required := k.typ.Kind() == reflect.Slice || slices.Contains(strings.Fields(k.check), "required")
+	required := k.typ.Kind() == reflect.Slice || slices.Contains(strings.Fields(k.Check), "required")
 	var err error
 	switch empty := node.Value == "" || node.ShortTag() == "!!null"; {
 	case !empty:

@@ -4,32 +4,30 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 )
 
 var update = flag.Bool("update", false, "write the reference and the sample anew")
 
-// What people read about the configuration is made from the comments on its fields, so that
+// What people read about the configuration is made from the description of its settings, so that
 // neither can drift from the code:
 //
-//	config.go, lists.go ──comments──▶ docs/configuration.md       every key in a table
-//	                              └─▶ configs/vitrine.sample.yml  the defaults, with comments
+//	settings.yaml ─┬─▶ docs/configuration.md       every key in a table
+//	               └─▶ configs/vitrine.sample.yml  the defaults, with comments
 const (
 	referenceFile = "../docs/configuration.md"
 	sampleFile    = "vitrine.sample.yml"
 )
 
 func TestFilesAreUpToDate(t *testing.T) {
-	docs, err := fieldComments("config.go", "lists.go")
-	if err != nil {
-		t.Fatal(err)
+	docs := comments{}
+	docs.add(sections, "")
+	for path, doc := range docs {
+		if doc == "" {
+			t.Errorf("%s has no comment", path)
+		}
 	}
 	intro, err := os.ReadFile("testdata/reference.md")
 	if err != nil {
@@ -99,58 +97,16 @@ const sectionName = "NAME"
 // comments are the comments on settings and sections by dotted path.
 type comments map[string]string
 
-// fieldComments reads them from the files with the types of the Config tree. A field
-// without one is an error.
-func fieldComments(files ...string) (comments, error) {
-	structs := make(map[string]*ast.StructType)
-	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			return nil, err
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.TypeSpec); ok {
-				if s, ok := spec.Type.(*ast.StructType); ok {
-					structs[spec.Name.Name] = s
-				}
-			}
-			return true
-		})
-	}
-	docs := make(comments)
-	return docs, docs.add(structs, "Config", "")
-}
-
-// add adds the comments on the fields of one struct, and of those in it.
-func (docs comments) add(structs map[string]*ast.StructType, name, prefix string) error {
-	for _, f := range structs[name].Fields.List {
-		if f.Tag == nil {
-			continue // not a setting
-		}
-		tag, err := strconv.Unquote(f.Tag.Value)
-		if err != nil {
-			return err
-		}
-		path := prefix + reflect.StructTag(tag).Get("yaml")
-		if docs[path] = strings.Join(strings.Fields(f.Doc.Text()), " "); docs[path] == "" {
-			return fmt.Errorf("%s has no comment", path)
-		}
-		below, name := path+".", ""
-		switch t := f.Type.(type) {
-		case *ast.Ident:
-			name = t.Name
-		case *ast.MapType:
-			if pointer, ok := t.Value.(*ast.StarExpr); ok {
-				below, name = below+sectionName+".", pointer.X.(*ast.Ident).Name
-			}
-		}
-		if structs[name] != nil {
-			if err := docs.add(structs, name, below); err != nil {
-				return err
-			}
+// add adds the comments on settings, and those in them.
+func (docs comments) add(settings []Key, prefix string) {
+	for _, k := range settings {
+		docs[prefix+k.Path] = k.Doc
+		if k.fields != nil {
+			docs.add(k.Settings, prefix+k.Path+"."+sectionName+".")
+		} else {
+			docs.add(k.Settings, prefix)
 		}
 	}
-	return nil
 }
 
 // markdown returns the reference: a table per section.

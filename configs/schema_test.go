@@ -2,6 +2,7 @@ package configs
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q is no path of its own", k.Path)
 		}
 		path[k.Path] = true
-		if k.Flag != "" && (flag[k.Flag] || k.usage == "") {
+		if k.Flag != "" && (flag[k.Flag] || k.Usage == "") {
 			t.Errorf("--%s has no usage, or two keys", k.Flag)
 		}
 		flag[k.Flag] = true
@@ -41,6 +42,31 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s could be a setting or the file of a secret", key)
 		}
 	}
+}
+
+// TestEveryFieldIsASetting: settings.yaml describes every field of a configuration.
+func TestEveryFieldIsASetting(t *testing.T) {
+	var count func(settings []Key, of reflect.Type)
+	count = func(settings []Key, of reflect.Type) {
+		fields := 0
+		for _, f := range reflect.VisibleFields(of) {
+			if f.IsExported() {
+				fields++
+			}
+		}
+		if len(settings) != fields {
+			t.Errorf("%s has %d fields and %d settings", of, fields, len(settings))
+		}
+		for _, k := range settings {
+			switch {
+			case k.fields != nil:
+				count(k.Settings, k.typ.Elem().Elem())
+			case k.typ.Kind() == reflect.Struct:
+				count(k.Settings, k.typ)
+			}
+		}
+	}
+	count(sections, reflect.TypeFor[Config]())
 }
 
 // TestDefaultsPassTheirChecks lays every default over itself, as text.

@@ -21,31 +21,36 @@ func (c Config) WriteYAML(w io.Writer) error {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(c.node(reflect.ValueOf(c), reflect.ValueOf(Default()), "")); err != nil {
+	if err := encoder.Encode(c.section(sections, reflect.ValueOf(c), reflect.ValueOf(Default()), "")); err != nil {
 		return fmt.Errorf("encode configuration: %w", err)
 	}
 	_, err := w.Write(out.Bytes())
 	return err
 }
 
-// node returns a value as YAML: a setting with its origin as a comment, a section, or a map
-// that is not empty with the entries in their order. Entries that the defaults have and the
-// map has not are written as empty: read again, they would come back.
-func (c *Config) node(v, defaults reflect.Value, path string) *yaml.Node {
+// section returns settings, whose fields are in a struct, and those in sections below as YAML.
+func (c *Config) section(settings []Key, v, defaults reflect.Value, prefix string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
-	insert := func(name string, value, defaults reflect.Value) {
-		n.Content = append(n.Content, textNode(name), c.node(value, defaults, joinPath(path, name)))
+	for i := range settings {
+		k := &settings[i]
+		var value *yaml.Node
+		if k.typ.Kind() == reflect.Struct {
+			value = c.section(k.Settings, v, defaults, prefix)
+		} else {
+			value = c.node(k, v.FieldByIndex(k.index), defaults.FieldByIndex(k.index), prefix+k.Path)
+		}
+		n.Content = append(n.Content, textNode(k.Name), value)
 	}
+	return n
+}
+
+// node returns the value of a setting with its origin as a comment, or a map that is not
+// empty with its entries in their order. Entries that the defaults have and the map has not
+// are written as empty: read again, they would come back.
+func (c *Config) node(k *Key, v, defaults reflect.Value, path string) *yaml.Node {
 	switch {
 	case v.Kind() == reflect.Pointer:
-		return c.node(v.Elem(), v.Elem(), path)
-	case v.Kind() == reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() {
-				insert(f.Tag.Get("yaml"), v.Field(i), defaults.Field(i))
-			}
-		}
-		return n
+		return c.section(k.Settings, v.Elem(), v.Elem(), path+".")
 	case v.Kind() == reflect.Map && v.Len() > 0:
 		all := map[string]reflect.Value{}
 		for _, name := range defaults.MapKeys() {
@@ -54,12 +59,13 @@ func (c *Config) node(v, defaults reflect.Value, path string) *yaml.Node {
 		for _, name := range v.MapKeys() {
 			all[name.String()] = v.MapIndex(name)
 		}
+		n := &yaml.Node{Kind: yaml.MappingNode}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			insert(name, all[name], all[name])
+			n.Content = append(n.Content, textNode(name), c.node(k, all[name], all[name], path+"."+name))
 		}
 		return n
 	}
-	n = valueNode(v)
+	n := valueNode(v)
 	n.LineComment = c.origins[path].String()
 	switch v := v.Interface().(type) {
 	case Secret:
