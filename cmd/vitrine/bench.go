@@ -23,25 +23,9 @@ type benchFlags struct {
 // benchCommand measures; its children are the processes under measurement, and draw.
 func benchCommand() *cobra.Command {
 	var f benchFlags
-	cmd := &cobra.Command{
-		Use:   "bench [flags] [DUMP…]",
-		Short: "Measure the front end: answers, start, refresh, memory",
-		Long: `Measure the front end: how many answers a second it gives and how long each takes,
-against a bare Fiber handler that sends the same bytes and against the same question
-to a MongoDB-compatible server (--against); how soon it starts, how it refreshes under
-load, what memory it needs.
-
-What is measured: dumps as import takes them, the demo institute (--demo), or else
-what the configured store holds, which is only read. With --size its activities are
-multiplied to that many, or to each of several numbers in turn. The records are copied
-into embedded stores of their own. Front end, bare handler and load run in three
-processes. Requests are not logged unless --logged is given.`,
-		Example: `  vitrine bench --demo --quick
-  vitrine bench --size 7519,100000 dumps/institute
-  vitrine bench --size 100000 --cases filter,levenshtein --rounds 7 dumps/institute`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, paths []string) error { return runBench(cmd, f, paths) },
-	}
+	cmd := newCommand("bench")
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, paths []string) error { return runBench(cmd, f, paths) }
 	configs.AddFlags(cmd.Flags(), "store")
 	flags := cmd.Flags()
 	flags.BoolVar(&f.demo, "demo", false, "measure with the demo institute")
@@ -85,23 +69,18 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 
 // benchDrawCommand brings a document up to date with a report that was printed as JSON.
 func benchDrawCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "draw REPORT.json DOCUMENT.md",
-		Short: "Bring a document's tables and plots up to date with a report written with --json",
-		Long: `Replace the tables between the marks of a Markdown document by those of a report
-written with --json, and draw its plots into the folder of the document's name.`,
-		Example: `  vitrine bench draw docs/performance/report.json docs/performance.md`,
-		Args:    cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			text, err := os.ReadFile(args[0])
-			if err != nil {
-				return err
-			}
-			var r report.Report
-			if err := json.Unmarshal(text, &r); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			return report.Update(args[1], r)
-		},
+	cmd := newCommand("bench draw")
+	cmd.Args = cobra.ExactArgs(2)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		text, err := os.ReadFile(args[0])
+		if err != nil {
+			return err
+		}
+		var r report.Report
+		if err := json.Unmarshal(text, &r); err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		return report.Update(args[1], r)
 	}
+	return cmd
 }

@@ -20,17 +20,10 @@ import (
 // and beside it the service for the measurement.
 func benchServeCommand() *cobra.Command {
 	var logged bool
-	cmd := &cobra.Command{
-		Use: "serve", Hidden: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, false)
-			if err != nil {
-				return err
-			}
-			return benchServe(cmd.Context(), undisturbed(cfg), logged)
-		},
-	}
-	configs.AddFlags(cmd.Flags(), "store")
+	cmd := withConfig("bench serve", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+		return benchServe(cmd.Context(), undisturbed(cfg), logged)
+	}, "store")
+	cmd.Hidden = true
 	cmd.Flags().BoolVar(&logged, "logged", false, "")
 	return cmd
 }
@@ -82,17 +75,17 @@ func benchServe(ctx context.Context, cfg configs.Config, logged bool) (err error
 
 // benchBareCommand is the process with the bare handler.
 func benchBareCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "bare", Hidden: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			s, err := process.StartBare()
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, s.Close()) }()
-			return process.Serve(cmd.Context(), os.Stdin, os.Stdout, s)
-		},
+	cmd := newCommand("bench bare")
+	cmd.Hidden = true
+	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		s, err := process.StartBare()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		return process.Serve(cmd.Context(), os.Stdin, os.Stdout, s)
 	}
+	return cmd
 }
 
 // discard returns a logger for what is not under measurement.

@@ -17,13 +17,7 @@ import (
 
 // checkCommand examines an embedded store for damage.
 func checkCommand() *cobra.Command {
-	return withConfig(&cobra.Command{
-		Use:   "check",
-		Short: "Examine an embedded store and say what to do if it is damaged",
-		Long: "Examine every page, record and row of an embedded store. Nothing is changed. The store may\n" +
-			"not be open elsewhere: stop the server, or check a copy. If anything is damaged, what to do\n" +
-			"is printed and the exit code is not zero.",
-	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+	return withConfig("check", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		store := cfg.Store.Reveal()
 		path, ok := strings.CutPrefix(store, "bolt://")
 		if !ok {

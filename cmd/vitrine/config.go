@@ -15,24 +15,15 @@ import (
 
 // configCommand prints the effective configuration and the origin of each value.
 func configCommand() *cobra.Command {
-	return withConfig(&cobra.Command{
-		Use:   "config",
-		Short: "Print the effective configuration, without secrets",
-		Long: "Print the configuration that flags, environment, file and defaults add up to, in this\n" +
-			"order of precedence, as YAML. A comment says where each value that is not a default\n" +
-			"came from. Secrets are left out. Settings with which serve would not start are an error.",
-	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+	return withConfig("config", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		return errors.Join(cfg.WriteYAML(cmd.OutOrStdout()), cfg.CheckServing())
 	})
 }
 
-// withConfig completes a command that runs with a configuration: it adds the flags of the
-// settings with those dotted paths, or of all without paths. A command that does not say
-// what arguments it takes takes none.
-func withConfig(cmd *cobra.Command, run func(cmd *cobra.Command, args []string, cfg configs.Config) error, settings ...string) *cobra.Command {
-	if cmd.Args == nil {
-		cmd.Args = cobra.NoArgs
-	}
+// withConfig returns the command of that name, which runs with a configuration: it has the
+// flags of the settings with those dotted paths, or of all without paths.
+func withConfig(name string, run func(cmd *cobra.Command, args []string, cfg configs.Config) error, settings ...string) *cobra.Command {
+	cmd := newCommand(name)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cfg, err := loadConfig(cmd, false)
 		if err != nil {

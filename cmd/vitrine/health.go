@@ -14,10 +14,7 @@ import (
 // healthCommand is the container's health check: an image without a shell has no other
 // program that can send a request.
 func healthCommand() *cobra.Command {
-	return withConfig(&cobra.Command{
-		Use:   "health",
-		Short: "Ask a running server whether it is alive; exit 1 if not",
-	}, func(_ *cobra.Command, _ []string, cfg configs.Config) error {
+	return withConfig("health", func(_ *cobra.Command, _ []string, cfg configs.Config) error {
 		client := http.Client{Timeout: 2 * time.Second}
 		res, err := client.Get("http://" + reachable(cfg.Listen) + "/healthz")
 		if err != nil {

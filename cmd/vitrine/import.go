@@ -25,25 +25,11 @@ type importFlags struct {
 // importCommand loads dumps into the source collections.
 func importCommand() *cobra.Command {
 	var f importFlags
-	cmd := withConfig(&cobra.Command{
-		Use:   "import [flags] PATH…",
-		Short: "Load dumps into the source collections",
-		Long: `Load dumps into the source collections: files of Extended JSON, one document a
-line (activities.jsonl.gz becomes the collection activities), BSON files and
-folders as mongodump writes them, mongodump's --archive files, folders of any of
-these, and - for standard input. Gzip is recognised by itself.
-
-Everything is read and checked before anything is written: a malformed document
-stops the import with file, line and reason, and leaves the store as it was.
-Documents are stored by _id; running an import again repairs an interrupted one.
-An embedded store that the import was to make, and its folders, are removed again where it fails.`,
-		Example: `  vitrine import --store bolt://data/vitrine.db dumps/institute
-  mongodump --archive --db osiris | vitrine import --store bolt://data/vitrine.db -`,
-		Args: cobra.MinimumNArgs(1),
-	}, func(cmd *cobra.Command, paths []string, cfg configs.Config) error {
+	cmd := withConfig("import", func(cmd *cobra.Command, paths []string, cfg configs.Config) error {
 		f.dump.Stdin = cmd.InOrStdin()
 		return runImport(cmd, cfg, f, paths)
 	}, "store")
+	cmd.Args = cobra.MinimumNArgs(1)
 	flags := cmd.Flags()
 	flags.BoolVar(&f.load.Drop, "drop", false, "delete what the dump does not hold from the imported collections, after everything is stored")
 	flags.BoolVar(&f.load.SkipBad, "skip-bad", false, "pass over malformed documents, count and list them")

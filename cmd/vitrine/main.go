@@ -7,14 +7,17 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	_ "time/tzdata" // time zones on images that have none
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 )
 
 func main() {
@@ -51,13 +54,28 @@ func endings() []os.Signal {
 	return signals
 }
 
-func rootCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "vitrine",
-		Short:         "A research institute's read API, answered from memory",
-		SilenceErrors: true, // run prints them, once
-		SilenceUsage:  true,
+//go:embed help.yaml
+var helpSource []byte
+
+// helpTexts are the texts of the commands by their names, which those of their parents
+// precede.
+var helpTexts = sync.OnceValue(func() (all map[string]struct{ Use, Short, Long, Example string }) {
+	if err := yaml.Unmarshal(helpSource, &all); err != nil {
+		panic(fmt.Errorf("help.yaml: %w", err)) // every test of a command finds it
 	}
+	return all
+})
+
+// newCommand returns the command of that name, without arguments.
+func newCommand(name string) *cobra.Command {
+	h := helpTexts()[name]
+	return &cobra.Command{Use: h.Use, Short: h.Short, Long: h.Long, Example: h.Example, Args: cobra.NoArgs}
+}
+
+func rootCommand() *cobra.Command {
+	root := newCommand("vitrine")
+	root.Args = nil                                    // names of commands
+	root.SilenceErrors, root.SilenceUsage = true, true // run prints errors, once
 	root.AddCommand(
 		serveCommand(),
 		importCommand(),

@@ -23,13 +23,7 @@ import (
 // materializeCommand builds the views once.
 func materializeCommand() *cobra.Command {
 	var q materialize.Request
-	cmd := withConfig(&cobra.Command{
-		Use:   "materialize",
-		Short: "Build the views once and exit",
-		Long: "Build the views once and exit: all, or those named with --view. Only records that changed\n" +
-			"are rendered; --full renders all of them and publishes what differs from the stored rows.\n" +
-			"A run that would take away too many rows is held back unless forced.",
-	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+	cmd := withConfig("materialize", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		return runMaterialize(cmd, cfg, q)
 	}, "store", "preset", "log.level", "log.format")
 	cmd.Flags().StringArrayVar(&q.Views, "view", nil, "`NAME` of a view to build; may be repeated")

@@ -21,13 +21,7 @@ import (
 
 // osirisCommand prints the settings that an OSIRIS database stores.
 func osirisCommand() *cobra.Command {
-	return withConfig(&cobra.Command{
-		Use:   "osiris",
-		Short: "Print what an OSIRIS database says about itself, and what is wrong with it",
-		Long: "Print the settings, rights and templates that an OSIRIS database brings along, without its\n" +
-			"keys, and every record or part of one that cannot be used. The configuration, which comes\n" +
-			"first where it says something, is not looked at but for the store.",
-	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+	return withConfig("osiris", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		stored, err := readOsiris(cmd.Context(), cfg)
 		if err != nil {
 			return err

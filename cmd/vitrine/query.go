@@ -25,12 +25,7 @@ func queryCommand() *cobra.Command {
 	var name string
 	var offset, limit int
 	var count bool
-	cmd := withConfig(&cobra.Command{
-		Use:     "query [FILTER]",
-		Short:   "Print the rows of a view that a filter selects, one JSON document a line",
-		Example: `  vitrine query --store bolt://data/vitrine.db --limit 3 '{"year": {"$gte": 2024}}'`,
-		Args:    cobra.MaximumNArgs(1),
-	}, func(cmd *cobra.Command, args []string, cfg configs.Config) (err error) {
+	cmd := withConfig("query", func(cmd *cobra.Command, args []string, cfg configs.Config) (err error) {
 		f := filter.All()
 		if len(args) == 1 {
 			if f, err = filter.Parse([]byte(args[0]), filter.Options{Param: "filter", HexIDs: true, Foreign: true}); err != nil {
@@ -56,6 +51,7 @@ func queryCommand() *cobra.Command {
 		}
 		return printRows(cmd, sel.Rows(cmd.Context(), offset, limit))
 	}, "store")
+	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.Flags().StringVar(&name, "view", rules.ViewActivities, "`NAME` of the view")
 	cmd.Flags().IntVar(&offset, "offset", 0, "`NUMBER` of rows to pass over")
 	cmd.Flags().IntVar(&limit, "limit", 0, "`NUMBER` of rows to print; 0: all")

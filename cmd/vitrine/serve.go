@@ -31,36 +31,28 @@ import (
 // serveCommand runs the server.
 func serveCommand() *cobra.Command {
 	var demo bool
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Serve the API, and build the views unless --no-materialize",
-		Long: "Serve the API. Unless --no-materialize is given the views are built here too, at start and\n" +
-			"then on their schedules; of several such processes on one store one builds at a time.\n\n" +
-			"--demo needs nothing: it fills a store of its own, data/demo.db, with a made-up institute and\n" +
-			"serves that. A store that is given beside it is an error, and is not opened.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd, demo)
-			if err == nil {
-				err = cfg.CheckServing()
-			}
-			if err != nil {
-				return err
-			}
-			log, stderr := detachLog(cmd, cfg.Log)
-			cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil)) // the tour must not wait for a reader either
-			slog.SetDefault(log)                             // for libraries
-			warnOfVisible(cmd, log)
-			// Started before anything is opened: also a store that does not open must not keep the
-			// process after a signal.
-			defer enforceShutdown(cmd.Context(), cfg.Shutdown, log, func(code int) {
-				flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
-				os.Exit(code)
-			})()
-			file, stop := watchFile(sourcesOf(cmd, demo))
-			defer stop()
-			return serve(cmd.Context(), cfg, demo, file, log, cmd.OutOrStdout(), stderr.Dropped)
-		},
+	cmd := newCommand("serve")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := loadConfig(cmd, demo)
+		if err == nil {
+			err = cfg.CheckServing()
+		}
+		if err != nil {
+			return err
+		}
+		log, stderr := detachLog(cmd, cfg.Log)
+		cmd.SetOut(asynclog.New(cmd.OutOrStdout(), nil)) // the tour must not wait for a reader either
+		slog.SetDefault(log)                             // for libraries
+		warnOfVisible(cmd, log)
+		// Started before anything is opened: also a store that does not open must not keep the
+		// process after a signal.
+		defer enforceShutdown(cmd.Context(), cfg.Shutdown, log, func(code int) {
+			flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
+			os.Exit(code)
+		})()
+		file, stop := watchFile(sourcesOf(cmd, demo))
+		defer stop()
+		return serve(cmd.Context(), cfg, demo, file, log, cmd.OutOrStdout(), stderr.Dropped)
 	}
 	configs.AddFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&demo, "demo", false, "serve a made-up institute")

@@ -23,10 +23,7 @@ import (
 // statusCommand prints the state of every view.
 func statusCommand() *cobra.Command {
 	var asJSON bool
-	cmd := withConfig(&cobra.Command{
-		Use:   "status",
-		Short: "Show how every view stands",
-	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+	cmd := withConfig("status", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		views, store, err := readStatus(cmd.Context(), cfg)
 		if err != nil {
 			return err

@@ -15,13 +15,7 @@ import (
 func tokenCommand() *cobra.Command {
 	var user, secret string
 	var life time.Duration
-	cmd := withConfig(&cobra.Command{
-		Use:   "token --user NAME [--secret S]",
-		Short: "Print a session token, to try what a logged-in person sees",
-		Example: `  export VITRINE_AUTH_SESSION_JWT_SECRET_FILE=/run/secrets/jwt
-  curl -H "Authorization: Bearer $(vitrine token --user ada)" \
-    http://localhost:8080/api/all-activities?page=my-activities`,
-	}, func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+	cmd := withConfig("token", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
 		session := cfg.Auth.Session
 		// An empty --secret is refused, not replaced: a script whose variable is unset must not
 		// get a token that this configuration accepts.

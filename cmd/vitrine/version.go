@@ -15,22 +15,18 @@ var version, commit string
 // versionCommand prints the version, or the bill of materials.
 func versionCommand() *cobra.Command {
 	var sbom bool
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, and what the program is made of",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			info, ok := debug.ReadBuildInfo()
-			if !ok {
-				info = &debug.BuildInfo{}
-			}
-			if sbom {
-				return writeSBOM(cmd.OutOrStdout(), info)
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vitrine %s %s %s %s/%s\n",
-				buildVersion(info), buildCommit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
+	cmd := newCommand("version")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		info, ok := debug.ReadBuildInfo()
+		if !ok {
+			info = &debug.BuildInfo{}
+		}
+		if sbom {
+			return writeSBOM(cmd.OutOrStdout(), info)
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "vitrine %s %s %s %s/%s\n",
+			buildVersion(info), buildCommit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return err
 	}
 	cmd.Flags().BoolVar(&sbom, "sbom", false, "print every module that is linked in, as CycloneDX JSON")
 	return cmd
