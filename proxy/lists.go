@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"slices"
+	"maps"
 	"strings"
 	"sync"
 
@@ -23,8 +23,8 @@ func (s *Server) listRoutes() {
 
 // listFiles are the files that pages load, ours or those of other sites, by path.
 var listFiles = sync.OnceValue(func() map[string]element.File {
-	all := map[string]element.File{}
-	for _, f := range slices.Concat(element.Files(), page.Files()) {
+	all := maps.Clone(element.Files())
+	for _, f := range page.Files() {
 		all[f.Path] = f
 	}
 	return all

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,23 +25,21 @@ const maxScript = 8192
 // file returns what is served under a path.
 func file(t *testing.T, path string) element.File {
 	t.Helper()
-	all := element.Files()
-	i := slices.IndexFunc(all, func(f element.File) bool { return f.Path == path })
-	if i < 0 {
+	f, ok := element.Files()[path]
+	if !ok {
 		t.Fatalf("%s is not served", path)
 	}
-	return all[i]
+	return f
 }
 
 func TestFiles(t *testing.T) {
 	hashed := regexp.MustCompile(`^/lists/list\.[0-9a-f]{12}\.(js|css)$`)
-	seen := map[string]bool{}
-	for _, f := range element.Files() {
-		if seen[f.Path] {
-			t.Errorf("%s is there twice", f.Path)
+	current := map[string]element.File{"/lists/list.js": element.Script(), "/lists/list.css": element.Style()}
+	for served, f := range element.Files() {
+		if f.Path != served {
+			t.Errorf("%s is served under %s", f.Path, served)
 		}
-		seen[f.Path] = true
-		stable := f.Path == element.ScriptPath || f.Path == element.StylePath
+		_, stable := current[f.Path]
 		if !stable && !hashed.MatchString(f.Path) {
 			t.Errorf("path %s", f.Path)
 		}
@@ -58,7 +55,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: integrity %s, want %s", f.Path, f.Integrity, want)
 		}
 	}
-	for stable, current := range map[string]element.File{element.ScriptPath: element.Script(), element.StylePath: element.Style()} {
+	for stable, current := range current {
 		if got := file(t, stable).Body; !bytes.Equal(got, current.Body) {
 			t.Errorf("%s is not %s", stable, current.Path)
 		}

@@ -14,14 +14,9 @@ import (
 //go:embed assets templates
 var embedded embed.FS
 
-// Files returns the files that pages load beside those of proxy/lists/element.
-func Files() []element.File {
-	loaded := files()
-	return []element.File{loaded["page.css"], loaded["page.js"], loaded["start.js"]}
-}
-
-// files are the files that pages load, by name.
-var files = sync.OnceValue(func() map[string]element.File {
+// Files are the files that pages load beside those of proxy/lists/element, by name. Callers
+// must not change the map.
+var Files = sync.OnceValue(func() map[string]element.File {
 	all := map[string]element.File{}
 	for _, name := range []string{"page.css", "page.js", "start.js"} {
 		all[name] = element.Hashed(name, asset(name))

@@ -55,8 +55,8 @@ type document struct {
 func newDocument(h Head) *document {
 	d := &document{Head: h, Language: texts.In(h.Lang), Root: rootOf(h.Base)}
 	d.Lang, d.Canonical = d.Code(), cmp.Or(h.Canonical, h.Self)
-	d.Styles = []string{d.Root + element.Style().Path, d.Root + files()["page.css"].Path}
-	d.Scripts = []string{d.Root + files()["page.js"].Path}
+	d.Styles = []string{d.Root + element.Style().Path, d.Root + Files()["page.css"].Path}
+	d.Scripts = []string{d.Root + Files()["page.js"].Path}
 	return d
 }
 

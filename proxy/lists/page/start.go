@@ -19,7 +19,7 @@ func Start(o *Overview) []byte {
 	for _, s := range o.Sections {
 		if len(s.Lists) > 0 {
 			d.Snippets = snippets(o.Base, s.Lists[0])
-			d.Scripts = append(d.Scripts, d.Root+files()["start.js"].Path)
+			d.Scripts = append(d.Scripts, d.Root+Files()["start.js"].Path)
 			break
 		}
 	}
@@ -42,19 +42,13 @@ type snippet struct {
 	Open     bool
 }
 
-// snippetNames has the snippets in their order; their forms are in assets/snippets.txt.
-var snippetNames = map[string]string{
-	"html": "HTML", "ssi": "Server-side include", "php": "PHP", "wordpress": "WordPress", "typo3": "TYPO3", "iframe": "iframe", "curl": "curl",
-}
-
-// snippets returns the snippets for a list.
+// snippets returns the snippets for a list, whose forms are in assets/snippets.txt: each under
+// a line with its id and name.
 func snippets(base string, list Entry) (all []snippet) {
-	for part := range strings.SplitSeq("\n"+string(asset("snippets.txt")), "\n=== ") {
-		id, form, _ := strings.Cut(part, "\n")
-		if id == "" {
-			continue
-		}
-		s := snippet{ID: id, Name: snippetNames[id], Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}"), Open: len(all) == 0}
+	for _, part := range strings.Split("\n"+string(asset("snippets.txt")), "\n=== ")[1:] {
+		head, form, _ := strings.Cut(part, "\n")
+		id, name, _ := strings.Cut(head, " ")
+		s := snippet{ID: id, Name: name, Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}"), Open: len(all) == 0}
 		values := []string{"{page}", list.Href, "{html}", list.Href + ".html", "{bib}", list.Href + ".bib", "{path}", strings.TrimPrefix(list.Href, base) + ".html", "{title}", list.Title, "{base}", base}
 		for i := 1; s.Markup && i < len(values); i += 2 {
 			values[i] = html.EscapeString(values[i])

@@ -4,7 +4,7 @@ package texts
 
 import (
 	_ "embed"
-	"strconv"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -13,24 +13,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Language is one of those that our texts are written in, and a column of their table.
+// Language is one of those that our texts are written in: a column of their table.
 type Language int
-
-const (
-	english Language = iota
-	german
-)
 
 // In returns the language for a code such as "de" or "de-AT"; English for any but German.
 func In(code string) Language {
 	if code == "de" || strings.HasPrefix(code, "de-") {
-		return german
+		return 1
 	}
-	return english
+	return 0
 }
 
 // Code returns the value for the attribute lang.
-func (l Language) Code() string { return [...]string{"en", "de"}[l] }
+func (l Language) Code() string { return l.T("code") }
 
 // T returns a text, or its name where there is none.
 func (l Language) T(name string) string {
@@ -53,30 +48,23 @@ var table = sync.OnceValue(func() (all map[string][2]string) {
 
 // Number writes a count with its digits in groups of three.
 func (l Language) Number(n int) string {
-	return strings.ReplaceAll(humanize.Comma(int64(n)), ",", [...]string{",", "."}[l])
+	return strings.ReplaceAll(humanize.Comma(int64(n)), ",", l.T("thousands"))
 }
 
 // Entries says how many entries there are.
 func (l Language) Entries(n int) string {
-	one, many := [...]string{" entry", " Eintrag"}[l], [...]string{" entries", " Einträge"}[l]
 	if n == 1 {
-		return l.Number(n) + one
+		return l.Number(n) + l.T("entry")
 	}
-	return l.Number(n) + many
+	return l.Number(n) + l.T("entries")
 }
 
 // Page says which page of how many is shown.
 func (l Language) Page(n, of int) string {
-	return [...]string{"Page ", "Seite "}[l] + l.Number(n) + [...]string{" of ", " von "}[l] + l.Number(of)
+	return fmt.Sprintf(l.T("page-of"), l.Number(n), l.Number(of))
 }
 
 // Date writes a day.
 func (l Language) Date(t time.Time) string {
-	if l == german {
-		return strconv.Itoa(t.Day()) + ". " + germanMonths[t.Month()-1] + " " + strconv.Itoa(t.Year())
-	}
-	return t.Format("2 January 2006")
+	return fmt.Sprintf(l.T("day"), t.Day(), strings.Fields(l.T("months"))[t.Month()-1], t.Year())
 }
-
-// germanMonths are the names of the months.
-var germanMonths = [...]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"}
