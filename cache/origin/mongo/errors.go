@@ -22,7 +22,6 @@ const (
 	codeCommandNotFound     = 59
 	codeCommandNotSupported = 115
 	codeNotImplemented      = 238
-	codeHistoryLost         = 286
 	codeUnknownStage        = 40324
 	codeNoReplicaSet        = 40573
 	codeDuplicateKey        = 11000

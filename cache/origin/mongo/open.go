@@ -49,6 +49,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
@@ -152,7 +153,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
-	s.records = records{s.client.Database(database, sourceOptions), o.BatchSize}
+	s.records = records{s.client.Database(database, sourceOptions), o.BatchSize, new(atomic.Bool)}
 	// Readers of views see only what a majority has, or a failover could take back a
 	// generation that they have read, and give its number to another.
 	own := s.client.Database(o.ViewsDatabase, options.Database().SetWriteConcern(durable()).

@@ -128,8 +128,10 @@ func (v *views) settled(ctx context.Context, at origin.Meta) error {
 		if err != nil || d.Staged == 0 {
 			return err
 		}
-		if err := sleep(ctx, wait); err != nil {
-			return fmt.Errorf("generation %d is being settled: %w", d.Generation, err)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("generation %d is being settled: %w", d.Generation, ctx.Err())
+		case <-time.After(wait):
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
@@ -17,8 +18,9 @@ import (
 
 // records are the institute's collections.
 type records struct {
-	db    *driver.Database
-	batch int // statements that one write command may carry
+	db     *driver.Database
+	batch  int          // statements that one write command may carry
+	broken *atomic.Bool // a change stream ended or was refused, and none was opened since
 }
 
 // collection is a collection of source records.
