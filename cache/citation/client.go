@@ -159,15 +159,20 @@ func ask[V any](ctx context.Context, c *Client, s *store[V], key, query string, 
 }
 
 // Knows reports whether an answer about a user is kept, however old.
-func (c *Client) Knows(user string) bool { return c.profiles.knows(user) }
+func (c *Client) Knows(user string) bool {
+	_, _, known := c.profiles.age(user)
+	return known
+}
 
 // Age returns the age of a kept answer, and whether it is stale because the index fails.
 // Without doc it is the answer for a profile.
 func (c *Client) Age(user, doc string) (age time.Duration, stale bool) {
 	if doc == "" {
-		return c.profiles.age(user)
+		age, stale, _ = c.profiles.age(user)
+	} else {
+		age, stale, _ = c.documents.age(user + ":" + doc)
 	}
-	return c.documents.age(user + ":" + doc)
+	return age, stale
 }
 
 // maxIdentifier is the longest accepted identifier; the index's own have 12 characters.

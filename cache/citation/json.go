@@ -1,9 +1,10 @@
 package citation
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Years are citations by year, in the page's order. As JSON they are an object, or
@@ -18,9 +19,9 @@ func (y Years) MarshalJSON() ([]byte, error) {
 	if len(y) == 0 {
 		return []byte("[]"), nil
 	}
-	var o object
+	var o bson.D // keeps its order, as maps do not
 	for _, year := range y {
-		o = append(o, member{year.Year, year.Citations})
+		o = append(o, bson.E{Key: year.Year, Value: year.Citations})
 	}
 	return o.MarshalJSON()
 }
@@ -39,13 +40,13 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON writes title, doi, and the fields.
 func (d Document) MarshalJSON() ([]byte, error) {
-	o := object{{"title", d.Title}, {"doi", d.DOI}}
+	o := bson.D{{Key: "title", Value: d.Title}, {Key: "doi", Value: d.DOI}}
 	for _, field := range d.Fields {
+		var value any = field.Value
 		if field.Label == authorsLabel {
-			o = append(o, member{field.Label, names(field.Value)})
-			continue
+			value = names(field.Value)
 		}
-		o = append(o, member{field.Label, field.Value})
+		o = append(o, bson.E{Key: field.Label, Value: value})
 	}
 	return o.MarshalJSON()
 }
@@ -59,30 +60,4 @@ func names(list string) []string {
 		}
 	}
 	return all
-}
-
-// object is a JSON object whose members have an order, which maps do not keep.
-type object []member
-
-// member is a member of an object: a string, or a list of them.
-type member struct {
-	name  string
-	value any
-}
-
-// MarshalJSON writes the members in order.
-func (o object) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
-	for i, m := range o {
-		name, nameErr := json.Marshal(m.name)
-		value, err := json.Marshal(m.value)
-		if err = cmp.Or(nameErr, err); err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, name...), ':'), value...)
-	}
-	return append(out, '}'), nil
 }

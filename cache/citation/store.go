@@ -90,24 +90,17 @@ func (s *store[V]) lookup(key string) (value V, ok bool, err error) {
 	return s.entries.Get(key).value, true, nil
 }
 
-// knows reports whether there is an answer for key, however old.
-func (s *store[V]) knows(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.entries.Peek(key)
-	return e != nil && e.valid
-}
-
-// age returns the age of an answer, and whether its lifetime is over.
-func (s *store[V]) age(key string) (age time.Duration, stale bool) {
+// age returns the age of an answer, and whether its lifetime is over; known is false if
+// there is none.
+func (s *store[V]) age(key string) (age time.Duration, stale, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.entries.Peek(key)
 	if e == nil || !e.valid {
-		return 0, false
+		return 0, false, false
 	}
 	age = max(s.now().Sub(e.fetched), 0)
-	return age, age >= s.lifetime
+	return age, age >= s.lifetime, true
 }
 
 // servable reports whether an entry has a value that may be served after a failure. If
@@ -123,11 +116,13 @@ func (s *store[V]) fly(key string, load func(context.Context) (V, error)) (V, er
 		return value, err
 	}
 	value, err := s.run(key, load)
-	if err == nil {
-		s.succeeded(key, value)
-		return value, nil
+	if err != nil {
+		return s.failed(key, err)
 	}
-	return s.failed(key, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries.Put(key, entry[V]{value: value, valid: true, fetched: s.now()})
+	return value, nil
 }
 
 // run calls load, unless the store is closed. A panic becomes an error: the flight has a
@@ -154,13 +149,6 @@ func (s *store[V]) run(key string, load func(context.Context) (V, error)) (value
 		err = fmt.Errorf("citation: %s: %w", key, err)
 	}
 	return value, err
-}
-
-// succeeded keeps an answer. If there is no room, it evicts the least recently used one.
-func (s *store[V]) succeeded(key string, value V) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.entries.Put(key, entry[V]{value: value, valid: true, fetched: s.now()})
 }
 
 // failed records a failure, and returns the old answer if it may be served. errUnasked is

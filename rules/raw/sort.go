@@ -81,16 +81,16 @@ func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 // nothing is.
 func sortDocument(b []byte, path []part, yield func(bson.RawValue)) {
 	if e, ok := lookupIn(b, path[0].name); ok {
-		sortElement(e.Value(), path[1:], yield)
+		sortValue(e.Value(), path[1:], true, yield)
 	} else {
 		yield(null)
 	}
 }
 
-// sortElement yields the values below one value.
-func sortElement(v bson.RawValue, rest []part, yield func(bson.RawValue)) {
+// sortValue yields the values below one value. Arrays in arrays are not opened.
+func sortValue(v bson.RawValue, rest []part, open bool, yield func(bson.RawValue)) {
 	switch {
-	case v.Type == bson.TypeArray:
+	case open && v.Type == bson.TypeArray:
 		sortArray(v, rest, yield)
 	case len(rest) == 0:
 		yield(v)
@@ -108,7 +108,7 @@ func sortArray(array bson.RawValue, rest []part, yield func(bson.RawValue)) {
 		at := 0
 		for v := range Elements(array) {
 			if at == rest[0].index {
-				sortElement(v, rest[1:], yield)
+				sortValue(v, rest[1:], true, yield)
 				return
 			}
 			at++
@@ -117,14 +117,7 @@ func sortArray(array bson.RawValue, rest []part, yield func(bson.RawValue)) {
 	empty := true
 	for v := range Elements(array) {
 		empty = false
-		switch {
-		case len(rest) == 0:
-			yield(v)
-		case v.Type == bson.TypeEmbeddedDocument:
-			sortDocument(Body(v.Value), rest, yield)
-		default:
-			yield(null)
-		}
+		sortValue(v, rest, false, yield)
 	}
 	switch {
 	case empty && len(rest) == 0:
