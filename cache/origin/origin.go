@@ -61,11 +61,20 @@ type Store interface {
 
 	// Name describes the store for people, without secrets ("bolt://data/vitrine.db").
 	Name() string
-	// Ping reports whether the store answers.
+	// Ping reports whether the store answers. It passes no gate.
 	Ping(ctx context.Context) error
+	// Guard lets all requests from now on pass a gate. No other method may run meanwhile.
+	Guard(Gate)
 	// Close releases the store; no method may be called afterwards.
 	Close() error
 }
+
+// Gate lets a request to a store pass, or returns why it does not. It may end the request's
+// context before the caller's ends. Package circuit has one.
+type Gate func(ctx context.Context, request func(context.Context) error) error
+
+// NoGate lets every request pass.
+func NoGate(ctx context.Context, request func(context.Context) error) error { return request(ctx) }
 
 // Source reads the institute's collections.
 type Source interface {

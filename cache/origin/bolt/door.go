@@ -17,8 +17,19 @@ import (
 // update are the only ways to the mapping once the store is open: there both are errors
 // that name the file. Nothing that points into the mapping may leave them.
 
-// view runs a short read transaction.
+// view runs a short read transaction, if the gate lets it pass.
 func (f *storeFile) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
+	return f.pass(ctx, func(ctx context.Context) error { return f.read(ctx, fn) })
+}
+
+// update runs a write transaction, if the gate lets it pass; it is durable when update
+// returns nil.
+func (f *storeFile) update(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
+	return f.pass(ctx, func(ctx context.Context) error { return f.write(ctx, fn) })
+}
+
+// read is view without a gate.
+func (f *storeFile) read(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -58,8 +69,8 @@ func (f *storeFile) confirm() error {
 // errForeign reports a file that has other content than this process wrote.
 var errForeign = errors.New("another program has written to the file: restart to open it anew")
 
-// update runs a write transaction; it is durable when update returns nil.
-func (f *storeFile) update(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
+// write is update without a gate.
+func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

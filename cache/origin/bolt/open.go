@@ -100,6 +100,7 @@ type storeFile struct {
 	unsafe  error            // why nothing may be written; nil: it may
 	notes   []string         // see Damage
 
+	pass    origin.Gate            // of view and update
 	gate    sync.Mutex             // held while a transaction begins
 	writing sync.Mutex             // held while one writes
 	written atomic.Pointer[header] // as of the last transaction that was committed
@@ -141,7 +142,7 @@ func Open(path string, o Options) (*Store, error) {
 
 // newStore returns a store that is not open.
 func newStore(path string) *Store {
-	s := &Store{storeFile: storeFile{path: path}, pins: map[string]map[*pin]struct{}{}}
+	s := &Store{storeFile: storeFile{path: path, pass: origin.NoGate}, pins: map[string]map[*pin]struct{}{}}
 	s.records.storeFile = &s.storeFile
 	return s
 }
@@ -324,8 +325,11 @@ func (f *storeFile) Name() string { return "bolt://" + f.path }
 
 // Ping reports whether the file can be read.
 func (f *storeFile) Ping(ctx context.Context) error {
-	return f.view(ctx, func(*bbolt.Tx) error { return nil })
+	return f.read(ctx, func(*bbolt.Tx) error { return nil })
 }
+
+// Guard implements origin.Store.
+func (f *storeFile) Guard(g origin.Gate) { f.pass = g }
 
 // Close waits for transactions under way and gives the file back.
 func (s *Store) Close() (err error) {

@@ -23,7 +23,7 @@ const releaseEvery = 64 << 20
 // releasePages takes the file out of the process's resident memory.
 func (f *storeFile) releasePages() {
 	// The transaction keeps the mapping where it is. Without it nothing is released.
-	_ = f.view(context.Background(), func(tx *bbolt.Tx) error {
+	_ = f.read(context.Background(), func(tx *bbolt.Tx) error {
 		release(mapped(f.db, tx.Size()))
 		return nil
 	})

@@ -1,6 +1,6 @@
 // Package circuit stands between the program and a store that may go away.
 //
-// While the store answers, operations pass, and each answer counts as a sign of life.
+// While the store answers, requests pass, and each answer counts as a sign of life.
 // When there was none for a while, or an operation could not reach the store, one
 // goroutine, Run, looks whether it is there. After two looks in a row without an
 // answer the circuit opens: operations under way are given up, new ones fail at once
@@ -17,10 +17,8 @@ package circuit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,9 +60,7 @@ type State struct {
 
 // Store is an origin.Store behind a circuit. Run must run, or the circuit never opens.
 type Store struct {
-	// The embedded store takes what the front end and the jobs never ask for past the
-	// circuit: Name, Close, Collections and the import.
-	origin.Store
+	origin.Store // whose requests pass the circuit
 
 	o       Options
 	start   time.Time     // what times below are counted from, by the monotonic clock
@@ -103,6 +99,7 @@ func New(inner origin.Store, o Options) *Store {
 		doubt: make(chan struct{}, 1), wanted: make(chan struct{}, 1),
 	}
 	s.era, s.end = context.WithCancel(context.Background())
+	inner.Guard(s.pass)
 	return s
 }
 
@@ -116,49 +113,6 @@ func (s *Store) State() State {
 	}
 	st.Refused, st.Looks = s.refused.Load(), s.looks.Load()
 	return st
-}
-
-// errGivenUp is why an operation's context ended.
-var errGivenUp = errors.New("given up: the store has stopped answering")
-
-// begin lets an operation pass. Its context ends when the circuit opens; ended must be
-// called with the operation's error and returns what the caller is to have.
-func (s *Store) begin(ctx context.Context) (_ context.Context, ended func(error) error, err error) {
-	s.mu.Lock()
-	open, era := s.state.Open, s.era
-	s.mu.Unlock()
-	if open {
-		s.refused.Add(1)
-		signal(s.wanted)
-		return nil, nil, s.away()
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(era, func() { cancel(errGivenUp) })
-	return ctx, func(err error) error {
-		unhook()
-		cause := context.Cause(ctx)
-		cancel(nil)
-		if err != nil && errors.Is(cause, errGivenUp) {
-			return fmt.Errorf("%w: %w: %w", s.away(), cause, err)
-		}
-		s.note(err)
-		return err
-	}, nil
-}
-
-// answers are errors that a store that is there returns.
-var answers = []error{
-	origin.ErrNotFound, origin.ErrLeaseHeld, origin.ErrFenced, origin.ErrStale, origin.ErrUnsupported, rules.ErrWrongCall,
-}
-
-// note records what the result of an operation says about the store.
-func (s *Store) note(err error) {
-	switch {
-	case err == nil, slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
-		s.answered()
-	case errors.Is(err, rules.ErrUnavailable):
-		signal(s.doubt)
-	}
 }
 
 // signal fills a channel of capacity one.

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(testoutput.Limited{Tests: m}
 // fickle is a store that is there, away, or silent.
 type fickle struct {
 	origin.Store // nothing else is called
+	gate         origin.Gate
 
 	mu     sync.Mutex
 	away   bool
@@ -33,6 +34,8 @@ type fickle struct {
 }
 
 func (f *fickle) Name() string { return "fickle://store" }
+
+func (f *fickle) Guard(g origin.Gate) { f.gate = g }
 
 func (f *fickle) set(away, silent bool) {
 	f.mu.Lock()
@@ -54,7 +57,15 @@ func (f *fickle) Ping(ctx context.Context) error {
 	return nil
 }
 
-func (f *fickle) Meta(ctx context.Context, _ string) (origin.Meta, error) {
+func (f *fickle) Meta(ctx context.Context, _ string) (m origin.Meta, err error) {
+	err = f.gate(ctx, func(ctx context.Context) error {
+		m, err = f.meta(ctx)
+		return err
+	})
+	return m, err
+}
+
+func (f *fickle) meta(ctx context.Context) (origin.Meta, error) {
 	f.calls.Add(1)
 	f.mu.Lock()
 	away, silent := f.away, f.silent

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/circuit"
+	"vitrine/cache/origin/mongo"
 	"vitrine/rules"
 )
 
@@ -69,29 +72,41 @@ func firstError(docs iter.Seq2[bson.Raw, error]) error {
 	return nil
 }
 
-// full is a store with every ability. Operations that fickle does not have are not to be
-// reached: they panic.
-type full struct {
-	*fickle
-	origin.Watcher
-	origin.Indexer
-}
+// away is a store that is there, but for looks.
+type away struct{ origin.Store }
 
-// TestEveryOperationIsRefused: while the circuit is open no operation reaches the store.
+func (away) Ping(context.Context) error { return rules.ErrUnavailable }
+
+// TestEveryOperationIsRefused: while the circuit is open no operation of a store reaches it.
 func TestEveryOperationIsRefused(t *testing.T) {
-	inner := &fickle{}
-	inner.set(true, false)
-	s := circuit.New(full{fickle: inner}, circuit.Options{})
-	s.Look(t.Context())
-	for name, operation := range operations {
-		t.Run(name, func(t *testing.T) {
-			if err := operation(t.Context(), s); !errors.Is(err, rules.ErrUnavailable) {
-				t.Errorf("error = %v, want rules.ErrUnavailable", err)
-			}
-		})
+	embedded, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if refused := s.State().Refused; refused != uint64(len(operations)) {
-		t.Errorf("%d operations were refused, want %d", refused, len(operations))
+	server, err := mongo.Open(t.Context(), "mongodb://127.0.0.1:1/things", mongo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for store, s := range map[string]*circuit.Store{
+		"bolt":  circuit.New(away{embedded}, circuit.Options{}),
+		"mongo": circuit.New(server, circuit.Options{Timeout: time.Millisecond}),
+	} {
+		t.Cleanup(func() { _ = s.Close() })
+		s.Look(t.Context())
+		for name, operation := range operations {
+			if store == "bolt" && (name == "Watch" || name == "Index") {
+				continue // it has none
+			}
+			t.Run(store+"/"+name, func(t *testing.T) {
+				refused := s.State().Refused
+				if err := operation(t.Context(), s); !errors.Is(err, rules.ErrUnavailable) {
+					t.Errorf("error = %v, want rules.ErrUnavailable", err)
+				}
+				if n := s.State().Refused - refused; n != 1 {
+					t.Errorf("%d requests were refused, want 1", n)
+				}
+			})
+		}
 	}
 }
 
@@ -106,26 +121,18 @@ func TestAbilitiesOfTheStore(t *testing.T) {
 	}
 }
 
-// answering is a store whose operations end with an error.
+// answering is a store whose requests end with an error.
 type answering struct {
 	origin.Store
-	err error
+	err  error
+	gate origin.Gate
 }
 
-func (a answering) Name() string                                      { return "answering://store" }
-func (a answering) Meta(context.Context, string) (origin.Meta, error) { return origin.Meta{}, a.err }
-func (a answering) Begin(context.Context, string, origin.Lease) (origin.Publication, error) {
-	return publishing{err: a.err}, nil
+func (a *answering) Name() string        { return "answering://store" }
+func (a *answering) Guard(g origin.Gate) { a.gate = g }
+func (a *answering) Meta(ctx context.Context, _ string) (origin.Meta, error) {
+	return origin.Meta{}, a.gate(ctx, func(context.Context) error { return a.err })
 }
-
-// publishing is a publication whose operations end with an error.
-type publishing struct{ err error }
-
-func (p publishing) Put(context.Context, []origin.Row) error { return p.err }
-func (p publishing) Commit(context.Context, int, string) (origin.Meta, error) {
-	return origin.Meta{}, p.err
-}
-func (p publishing) Abort(context.Context) error { return p.err }
 
 // TestErrorsPass: errors come back as the store returns them, and those that only a store
 // that is there returns count as contact with it.
@@ -145,22 +152,12 @@ func TestErrorsPass(t *testing.T) {
 		{errors.New("something else"), false},
 		{context.Canceled, false},
 	} {
-		s := circuit.New(answering{err: c.err}, circuit.Options{})
+		s := circuit.New(&answering{err: c.err}, circuit.Options{})
 		if _, err := s.Meta(t.Context(), "things"); !errors.Is(err, c.err) {
 			t.Errorf("%v came back as %v", c.err, err)
 		}
 		if contact := !s.State().Contact.IsZero(); contact != c.contact {
 			t.Errorf("%v counts as contact: %t, want %t", c.err, contact, c.contact)
-		}
-		p, err := s.Begin(t.Context(), "things", origin.Lease{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, committed := p.Commit(t.Context(), 0, "")
-		for what, err := range map[string]error{"Put": p.Put(t.Context(), nil), "Commit": committed, "Abort": p.Abort(t.Context())} {
-			if !errors.Is(err, c.err) {
-				t.Errorf("%s: %v came back as %v", what, c.err, err)
-			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,6 +35,19 @@ func answered(err *error, kind func(error) error) {
 	}
 }
 
+// request sends a request, if the gate lets it pass, and ends it by answered.
+func request[T any](ctx context.Context, gate *origin.Gate, kind func(error) error, send func(context.Context) (T, error)) (result T, err error) {
+	err = (*gate)(ctx, func(ctx context.Context) (err error) {
+		defer answered(&err, kind)
+		result, err = send(ctx)
+		return err
+	})
+	return result, err
+}
+
+// noGate is for what needs no request.
+var noGate origin.Gate = origin.NoGate
+
 // asIs is the kind of errors that need none.
 func asIs(err error) error { return err }
 
@@ -41,21 +55,18 @@ func asIs(err error) error { return err }
 // those of storeError, unless a method says otherwise.
 type collection struct {
 	inner *driver.Collection
-	batch int // statements that one write command may carry
-}
-
-// side is one of our own collections.
-func side(db *driver.Database, name string, batch int) collection {
-	return collection{db.Collection(origin.SidePrefix + name), batch}
+	batch int          // statements that one write command may carry
+	gate  *origin.Gate // of all requests
 }
 
 // is is the filter for the document with an _id.
 func is(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
 // findOne returns the document that a filter finds.
-func (c collection) findOne(ctx context.Context, filter bson.D, o ...options.Lister[options.FindOneOptions]) (doc bson.Raw, err error) {
-	defer answered(&err, storeError)
-	return c.inner.FindOne(ctx, filter, o...).Raw()
+func (c collection) findOne(ctx context.Context, filter bson.D, o ...options.Lister[options.FindOneOptions]) (bson.Raw, error) {
+	return request(ctx, c.gate, storeError, func(ctx context.Context) (bson.Raw, error) {
+		return c.inner.FindOne(ctx, filter, o...).Raw()
+	})
 }
 
 // read decodes the document with an _id, unless there is none.
@@ -73,15 +84,17 @@ func (c collection) read(ctx context.Context, id string, into any) error {
 // replace replaces the document that a filter finds, or inserts one if there is none and
 // upsert asks for it, and reports whether it did.
 func (c collection) replace(ctx context.Context, filter bson.D, doc any, upsert bool) (replaced bool, err error) {
-	defer answered(&err, storeError)
-	result, err := c.inner.ReplaceOne(ctx, filter, doc, options.Replace().SetUpsert(upsert))
+	result, err := request(ctx, c.gate, storeError, func(ctx context.Context) (*driver.UpdateResult, error) {
+		return c.inner.ReplaceOne(ctx, filter, doc, options.Replace().SetUpsert(upsert))
+	})
 	return err == nil && result.MatchedCount+result.UpsertedCount > 0, err
 }
 
 // deleteMany deletes what a filter finds and returns how much that was.
 func (c collection) deleteMany(ctx context.Context, filter bson.D) (deleted int, err error) {
-	defer answered(&err, storeError)
-	result, err := c.inner.DeleteMany(ctx, filter)
+	result, err := request(ctx, c.gate, storeError, func(ctx context.Context) (*driver.DeleteResult, error) {
+		return c.inner.DeleteMany(ctx, filter)
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -90,45 +103,37 @@ func (c collection) deleteMany(ctx context.Context, filter bson.D) (deleted int,
 
 // deleteIDs deletes documents by _id.
 func (c collection) deleteIDs(ctx context.Context, ids []bson.RawValue) (deleted int, err error) {
-	for len(ids) > 0 && err == nil {
-		n := min(c.batch, len(ids))
-		var gone int
-		gone, err = c.deleteMany(ctx, is(bson.D{{Key: "$in", Value: ids[:n]}}))
-		deleted, ids = deleted+gone, ids[n:]
+	for part := range slices.Chunk(ids, c.batch) {
+		gone, err := c.deleteMany(ctx, is(bson.D{{Key: "$in", Value: part}}))
+		deleted += gone
+		if err != nil {
+			return deleted, err
+		}
 	}
-	return deleted, err
+	return deleted, nil
 }
 
 // insertMany inserts documents; one that is refused does not keep back those after it.
-func (c collection) insertMany(ctx context.Context, docs any) (err error) {
-	defer answered(&err, storeError)
-	_, err = c.inner.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+func (c collection) insertMany(ctx context.Context, docs any) error {
+	_, err := request(ctx, c.gate, storeError, func(ctx context.Context) (*driver.InsertManyResult, error) {
+		return c.inner.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+	})
 	return err
 }
 
 // bulkWrite does writes in any order; one that is refused does not keep back the others.
 // The result says what was done, also beside an error, and is nil if nothing is known.
-func (c collection) bulkWrite(ctx context.Context, models []driver.WriteModel) (result *driver.BulkWriteResult, err error) {
-	defer answered(&err, storeError)
-	return c.inner.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-}
-
-// count returns how many documents a filter finds. Its errors are those of queryError.
-func (c collection) count(ctx context.Context, filter bson.D) (n int64, err error) {
-	defer answered(&err, queryError)
-	return c.inner.CountDocuments(ctx, filter)
-}
-
-// indexes lists the indexes.
-func (c collection) indexes(ctx context.Context) (specs []driver.IndexSpecification, err error) {
-	defer answered(&err, storeError)
-	return c.inner.Indexes().ListSpecifications(ctx)
+func (c collection) bulkWrite(ctx context.Context, models []driver.WriteModel) (*driver.BulkWriteResult, error) {
+	return request(ctx, c.gate, storeError, func(ctx context.Context) (*driver.BulkWriteResult, error) {
+		return c.inner.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+	})
 }
 
 // index creates an index, unless it is there.
-func (c collection) index(ctx context.Context, keys bson.D) (err error) {
-	defer answered(&err, storeError)
-	_, err = c.inner.Indexes().CreateOne(ctx, driver.IndexModel{Keys: keys})
+func (c collection) index(ctx context.Context, keys bson.D) error {
+	_, err := request(ctx, c.gate, storeError, func(ctx context.Context) (string, error) {
+		return c.inner.Indexes().CreateOne(ctx, driver.IndexModel{Keys: keys})
+	})
 	return err
 }
 
@@ -141,14 +146,14 @@ func (c collection) documents(ctx context.Context, filter any, o *options.FindOp
 		if all, ok := filter.(bson.D); ok && len(all) == 0 {
 			kind = storeError
 		}
-		found, err := c.find(ctx, filter, o, kind)
+		found, err := request(ctx, c.gate, kind, func(ctx context.Context) (*driver.Cursor, error) { return c.inner.Find(ctx, filter, o) })
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer closeCursor(ctx, found)
-		more, err := next(ctx, found, kind)
-		for ; more; more, err = next(ctx, found, kind) {
+		more, err := next(ctx, c.gate, found, kind)
+		for ; more; more, err = next(ctx, c.gate, found, kind) {
 			if (match == nil || match(found.Current)) && !yield(bytes.Clone(found.Current), nil) {
 				return
 			}
@@ -159,23 +164,21 @@ func (c collection) documents(ctx context.Context, filter any, o *options.FindOp
 	}
 }
 
-// find opens a cursor, which must be closed by closeCursor.
-func (c collection) find(ctx context.Context, filter any, o *options.FindOptionsBuilder, kind func(error) error) (found *driver.Cursor, err error) {
-	defer answered(&err, kind)
-	return c.inner.Find(ctx, filter, o)
-}
-
 // cursor is what a find's and a change stream's cursors have in common.
 type cursor interface {
 	Next(ctx context.Context) bool
+	RemainingBatchLength() int
 	Err() error
 	Close(ctx context.Context) error
 }
 
-// next moves a cursor on and reports whether it is at a document.
-func next(ctx context.Context, c cursor, kind func(error) error) (more bool, err error) {
-	defer answered(&err, kind)
-	return c.Next(ctx), c.Err()
+// next moves a cursor on and reports whether it is at a document. What it has already needs
+// no request.
+func next(ctx context.Context, gate *origin.Gate, c cursor, kind func(error) error) (bool, error) {
+	if c.RemainingBatchLength() > 0 {
+		gate = &noGate
+	}
+	return request(ctx, gate, kind, func(ctx context.Context) (bool, error) { return c.Next(ctx), c.Err() })
 }
 
 // closeTime bounds how long closing a cursor may delay its reader.

@@ -55,13 +55,20 @@ type views struct {
 	table  registry.Table[registry.View]
 	leases *registry.Leases
 	db     *driver.Database
+	batch  int // statements that one write command may carry
+	gate   *origin.Gate
 	metas  collection // one document per view
 	staged collection // prepared rows, of all views
 	keep   uint64     // generations that deltas reach back
 }
 
 // rowsOf is a view's collection.
-func (v *views) rowsOf(view string) collection { return side(v.db, view, v.metas.batch) }
+func (v *views) rowsOf(view string) collection { return v.side(view) }
+
+// side is one of our own collections.
+func (v *views) side(name string) collection {
+	return collection{v.db.Collection(origin.SidePrefix + name), v.batch, v.gate}
+}
 
 // Metas implements origin.Views.
 func (v *views) Metas(ctx context.Context) (metas []origin.Meta, err error) {

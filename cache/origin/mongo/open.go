@@ -117,6 +117,7 @@ type Store struct {
 	name    string // the URI without user, password and options
 	client  *driver.Client
 	timeout time.Duration // of an operation
+	gate    origin.Gate   // of all requests but Ping
 }
 
 var (
@@ -141,7 +142,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	}
 	o = o.withDefaults()
 	o.ViewsDatabase = cmp.Or(o.ViewsDatabase, database)
-	s := &Store{name: server + "/" + database, timeout: o.Timeout}
+	s := &Store{name: server + "/" + database, timeout: o.Timeout, gate: origin.NoGate}
 	if o.ViewsDatabase != database {
 		s.name += " (views in " + o.ViewsDatabase + ")"
 	}
@@ -153,19 +154,18 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
-	s.records = records{s.client.Database(database, sourceOptions), o.BatchSize, new(atomic.Bool)}
+	s.records = records{s.client.Database(database, sourceOptions), o.BatchSize, &s.gate, new(atomic.Bool)}
 	// Readers of views see only what a majority has, or a failover could take back a
 	// generation that they have read, and give its number to another.
 	own := s.client.Database(o.ViewsDatabase, options.Database().SetWriteConcern(durable()).
 		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary()))
-	leases, metas := side(own, "lease", o.BatchSize), side(own, "meta", o.BatchSize)
-	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{leases}, o.Now, o.Elapsed)
 	v := &s.views
-	*v = views{
-		table: table[registry.View, *registry.View]{metas}, leases: s.Leases,
-		db: own, metas: metas, staged: side(own, "staged", o.BatchSize), keep: o.KeepDeltas,
-	}
-	v.Views = registry.NewViews(v.table, s.Leases, registry.Rows{Prepare: v.prepare, Put: v.stage, Settle: v.settle, Discard: v.discard})
+	v.db, v.batch, v.gate, v.keep = own, o.BatchSize, &s.gate, o.KeepDeltas
+	v.metas, v.staged = v.side("meta"), v.side("staged")
+	v.leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{v.side("lease")}, o.Now, o.Elapsed)
+	v.table = table[registry.View, *registry.View]{v.metas}
+	v.Views = registry.NewViews(v.table, v.leases, registry.Rows{Prepare: v.prepare, Put: v.stage, Settle: v.settle, Discard: v.discard})
+	s.Leases = v.leases
 	return s, nil
 }
 
@@ -204,6 +204,9 @@ func (o Options) sourceOptions() (*options.DatabaseOptionsBuilder, error) {
 
 // Name returns the store's URI without user, password and options.
 func (s *Store) Name() string { return s.name }
+
+// Guard implements origin.Store.
+func (s *Store) Guard(g origin.Gate) { s.gate = g }
 
 // Ping asks the server whether it is there.
 func (s *Store) Ping(ctx context.Context) (err error) {

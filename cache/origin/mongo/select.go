@@ -93,7 +93,10 @@ func (v *views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 	if err := v.settled(ctx, at); err != nil {
 		return 0, err
 	}
-	n, err := v.rowsOf(at.View).count(ctx, present(filter))
+	rows := v.rowsOf(at.View)
+	n, err := request(ctx, rows.gate, queryError, func(ctx context.Context) (int64, error) {
+		return rows.inner.CountDocuments(ctx, present(filter))
+	})
 	if err == nil {
 		_, err = v.readAt(ctx, at)
 	}
@@ -158,7 +161,9 @@ func (v *views) Index(ctx context.Context, view string, keys []bson.D) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
 	rows := v.rowsOf(view)
-	specs, err := rows.indexes(ctx)
+	specs, err := request(ctx, rows.gate, storeError, func(ctx context.Context) ([]driver.IndexSpecification, error) {
+		return rows.inner.Indexes().ListSpecifications(ctx)
+	})
 	if err != nil {
 		return fmt.Errorf("list indexes of view %s: %w", view, err)
 	}

@@ -20,12 +20,13 @@ import (
 type records struct {
 	db     *driver.Database
 	batch  int          // statements that one write command may carry
+	gate   *origin.Gate // of all requests
 	broken *atomic.Bool // a change stream ended or was refused, and none was opened since
 }
 
 // collection is a collection of source records.
 func (r records) collection(name string) collection {
-	return collection{r.db.Collection(name), r.batch}
+	return collection{r.db.Collection(name), r.batch, r.gate}
 }
 
 // Scan implements origin.Source.
@@ -100,8 +101,9 @@ func byID(id bson.RawValue) bson.D {
 // Collections implements origin.Source.
 func (r records) Collections(ctx context.Context) (names []string, err error) {
 	defer wrap.Error(&err, "list collections")
-	defer answered(&err, storeError)
-	names, err = r.db.ListCollectionNames(ctx, bson.D{})
+	names, err = request(ctx, r.gate, storeError, func(ctx context.Context) ([]string, error) {
+		return r.db.ListCollectionNames(ctx, bson.D{})
+	})
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return strings.HasPrefix(name, origin.SidePrefix) || strings.HasPrefix(name, "system.")
 	})

@@ -33,8 +33,8 @@ func (r records) Watch(ctx context.Context, collections []string, changed func(c
 		if r.broken.Swap(false) {
 			send(ctx, seen, collections...)
 		}
-		more, err := next(ctx, stream, streamError)
-		for ; more; more, err = next(ctx, stream, streamError) {
+		more, err := next(ctx, r.gate, stream, streamError)
+		for ; more; more, err = next(ctx, r.gate, stream, streamError) {
 			if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
 				send(ctx, seen, name)
 			}
@@ -51,11 +51,12 @@ func (r records) Watch(ctx context.Context, collections []string, changed func(c
 }
 
 // stream opens a change stream.
-func (r records) stream(ctx context.Context, collections []string) (stream *driver.ChangeStream, err error) {
-	defer answered(&err, streamError)
-	return r.db.Watch(ctx, driver.Pipeline{
-		{{Key: "$match", Value: bson.D{{Key: "ns.coll", Value: bson.D{{Key: "$in", Value: collections}}}}}},
-		{{Key: "$project", Value: bson.D{{Key: "ns", Value: 1}}}}, // the documents themselves are not needed
+func (r records) stream(ctx context.Context, collections []string) (*driver.ChangeStream, error) {
+	return request(ctx, r.gate, streamError, func(ctx context.Context) (*driver.ChangeStream, error) {
+		return r.db.Watch(ctx, driver.Pipeline{
+			{{Key: "$match", Value: bson.D{{Key: "ns.coll", Value: bson.D{{Key: "$in", Value: collections}}}}}},
+			{{Key: "$project", Value: bson.D{{Key: "ns", Value: 1}}}}, // the documents themselves are not needed
+		})
 	})
 }
 
