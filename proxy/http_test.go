@@ -338,28 +338,37 @@ func TestNewGenerationIsAnswered(t *testing.T) {
 }
 
 // TestPopularAnswersArePrepared: what is asked for again and again is in memory as
-// soon as a new generation is shown, the new one.
+// soon as a new generation is shown, the new one. A busy machine may have no time to prepare
+// all of it; then the next generation is tried.
 func TestPopularAnswersArePrepared(t *testing.T) {
 	s := open(t, institute(t), options(t))
 	const target = "/api/activities"
-	for _, coding := range []string{"", "gzip"} {
+	codings := []string{"", "gzip"}
+	for _, coding := range codings {
 		for range 1000 { // one in some is remembered
 			s.get(target, "Accept-Encoding", coding)
 		}
 	}
-	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "new"}, {Key: "year", Value: 2030}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	checked := s.views.Status()[0].Checked
-	s.refresh(rules.ViewActivities, doc)
-	for s.views.Status()[0].Checked.Equal(checked) { // until what is prepared is kept too
-		runtime.Gosched()
-	}
-	for _, coding := range []string{"", "gzip"} {
-		res := s.get(target, "Accept-Encoding", coding)
-		if got := res.Header.Get("Cache-Status"); got != "vitrine; hit" || !strings.Contains(plain(t, res), `"new"`) {
-			t.Errorf("%q, the first time: %s", coding, got)
+	for generation, hits := 0, 0; hits < len(codings); generation++ {
+		id := fmt.Sprintf("new%d", generation)
+		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "year", Value: 2030}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked := s.views.Status()[0].Checked
+		s.refresh(rules.ViewActivities, doc)
+		for s.views.Status()[0].Checked.Equal(checked) { // until what is prepared is kept too
+			runtime.Gosched()
+		}
+		hits = 0
+		for _, coding := range codings {
+			res := s.get(target, "Accept-Encoding", coding)
+			if text := plain(t, res); !strings.Contains(text, `"`+id+`"`) {
+				t.Fatalf("%q: generation %d is not answered: %s", coding, generation, text)
+			}
+			if res.Header.Get("Cache-Status") == "vitrine; hit" {
+				hits++
+			}
 		}
 	}
 }
