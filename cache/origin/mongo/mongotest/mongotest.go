@@ -12,11 +12,9 @@ package mongotest
 
 import (
 	"bufio"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -88,13 +86,13 @@ func (s *Server) Kill() {
 
 // build returns the server's binary. Go builds it where it is not in its build cache yet.
 var build = sync.OnceValues(func() (binary string, err error) {
-	_, file, _, ok := runtime.Caller(0)
-	if !ok || !filepath.IsAbs(file) {
-		return "", errors.New("the source folder is not known (built with -trimpath?)")
+	module, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", err
 	}
 	for range 2 { // the first run builds it in a folder that goes, and keeps it in the cache
 		command := exec.Command("go", "run", "-exec", "echo", ".")
-		command.Dir = filepath.Join(filepath.Dir(file), "..", "testdata", "ferretdb")
+		command.Dir = filepath.Join(filepath.Dir(string(module)), "cache", "origin", "mongo", "testdata", "ferretdb")
 		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
 		command.Stderr = os.Stderr
 		path, err := command.Output()
