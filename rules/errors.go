@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // The kinds of error a caller of the API can meet. Compare with errors.Is; proxy
@@ -52,3 +53,18 @@ func (e *Error) Error() string {
 
 // Unwrap returns the kind, so that errors.Is(err, ErrWrongCall) holds.
 func (e *Error) Unwrap() error { return e.Kind }
+
+// RetryError is a failure that lasts for a known time.
+type RetryError struct {
+	Err   error
+	After time.Duration
+}
+
+// Error is that of the failure.
+func (e *RetryError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the failure.
+func (e *RetryError) Unwrap() error { return e.Err }
+
+// RetryAfter is how long it lasts.
+func (e *RetryError) RetryAfter() time.Duration { return e.After }

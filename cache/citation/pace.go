@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"vitrine/rules"
 )
 
 // maxDoublings is how often a backoff doubles.
@@ -18,18 +20,6 @@ func backoff(first time.Duration, failures int) time.Duration {
 
 // errUnasked: no request was sent, so the query itself has not failed.
 var errUnasked = errors.New("not requested")
-
-// retryError is a failure that lasts for a known time.
-type retryError struct {
-	error
-	after time.Duration
-}
-
-// Unwrap returns the failure.
-func (e *retryError) Unwrap() error { return e.error }
-
-// RetryAfter returns how long a repeated query would fail.
-func (e *retryError) RetryAfter() time.Duration { return e.after }
 
 // pace limits the rate of requests, and pauses them when the index refuses them.
 type pace struct {
@@ -85,9 +75,8 @@ func (p *pace) reserve(ctx context.Context, known bool) (time.Duration, error) {
 // allowedLocked fails during the pause after a refusal.
 func (p *pace) allowedLocked(now time.Time) error {
 	if now.Before(p.refused) {
-		return &retryError{
-			fmt.Errorf("%w: %w until %s", ErrBlocked, errUnasked, p.refused.UTC().Format(time.RFC3339)), p.refused.Sub(now),
-		}
+		err := fmt.Errorf("%w: %w until %s", ErrBlocked, errUnasked, p.refused.UTC().Format(time.RFC3339))
+		return &rules.RetryError{Err: err, After: p.refused.Sub(now)}
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (s *store[V]) lookup(key string) (value V, ok bool, err error) {
 	case !now.Before(e.retry):
 		return value, false, nil
 	case !s.servable(e, now):
-		return value, true, &retryError{e.err, e.retry.Sub(now)}
+		return value, true, &rules.RetryError{Err: e.err, After: e.retry.Sub(now)}
 	}
 	return s.entries.Get(key).value, true, nil
 }
@@ -173,7 +173,7 @@ func (s *store[V]) failed(key string, err error) (V, error) {
 		return e.value, nil
 	}
 	if e.retry.After(now) {
-		err = &retryError{err, e.retry.Sub(now)}
+		err = &rules.RetryError{Err: err, After: e.retry.Sub(now)}
 	}
 	return none, err
 }

@@ -40,14 +40,11 @@ func (b *Builder) AddString(name, s string) {
 
 // AddArray adds an array of values with a name, to a document.
 func (b *Builder) AddArray(name string, values []bson.RawValue) {
-	b.Add(name, bson.RawValue{Type: bson.TypeArray})
-	start := len(b.buf)
-	b.buf = append(b.buf, 0, 0, 0, 0)
-	for i, v := range values {
-		b.Add(strconv.Itoa(i), v)
+	var array Builder
+	for _, v := range values {
+		array.Push(v)
 	}
-	b.buf = append(b.buf, 0)
-	binary.LittleEndian.PutUint32(b.buf[start:], uint32(len(b.buf)-start))
+	b.Add(name, array.Finish(bson.TypeArray))
 }
 
 // Copy adds the elements of a document whose names keep accepts. The error is that the

@@ -123,32 +123,17 @@ func signal(to chan<- struct{}) {
 	}
 }
 
-// away is the error of an operation that the open circuit refuses or gives up.
+// away is the error of a request that the open circuit refuses or gives up. It knows when
+// the store is looked for again.
 func (s *Store) away() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.state.Open { // it has closed meanwhile
 		return rules.ErrUnavailable
 	}
-	return &awayError{s.state, max(time.Until(s.next), 0)}
+	err := fmt.Errorf("%w: %s is away since %s: %w", rules.ErrUnavailable, s.state.Store, s.state.Since.Format(time.RFC3339), s.state.Err)
+	return &rules.RetryError{Err: err, After: max(time.Until(s.next), 0)}
 }
-
-// awayError is a rules.ErrUnavailable that knows when the store is looked for again.
-type awayError struct {
-	State
-	after time.Duration
-}
-
-// Error implements error.
-func (e *awayError) Error() string {
-	return fmt.Sprintf("%v: %s is away since %s: %v", rules.ErrUnavailable, e.Store, e.Since.Format(time.RFC3339), e.Err)
-}
-
-// Unwrap returns the kind, and why the circuit is open.
-func (e *awayError) Unwrap() []error { return []error{rules.ErrUnavailable, e.Err} }
-
-// RetryAfter is how long it is to the next look; that of a store that is back is short.
-func (e *awayError) RetryAfter() time.Duration { return e.after }
 
 // answered records a response of the store.
 func (s *Store) answered() { s.contact.Store(int64(time.Since(s.start)) + 1) }
