@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/configs"
 	rulesfile "vitrine/configs/rules"
+	"vitrine/rules/cite"
 )
 
 // TestCiteFile: exports follow the mapping rules of the site's own file.
@@ -53,7 +53,7 @@ func TestCiteFileMistakes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := loadCite(configs.Rules{CiteFile: name}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := readFile("rules.cite_file", name, rulesfile.Cite, cite.Load); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/rules/access"
-	"vitrine/rules/cite"
 	"vitrine/rules/label"
 	"vitrine/rules/osiris"
 	"vitrine/rules/render"
@@ -59,7 +58,10 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	if i.rules, err = loadRules(cfg.Rules); err != nil {
 		return nil, err
 	}
-	if i.labels, i.ownNames, err = loadLabels(cfg.Labels); err != nil {
+	if i.labels, err = label.Parse(labelsfile.Default()); err == nil && cfg.Labels.File != "" {
+		i.ownNames, err = readFile("labels.file", cfg.Labels.File, labelsfile.Default, label.Parse)
+	}
+	if err != nil {
 		return nil, err
 	}
 	i.labels = i.labels.With(i.rules.Labels())
@@ -188,46 +190,19 @@ func named[To, From ~string](names []From) []To {
 	return all
 }
 
-// loadLabels reads the built-in labels and those of the site's own, which are nil if it
-// has none.
-func loadLabels(cfg configs.Labels) (builtIn, own *label.Sets, err error) {
-	if builtIn, err = label.Parse(labelsfile.Default()); err != nil || cfg.File == "" {
-		return builtIn, nil, err
-	}
-	src, err := os.ReadFile(cfg.File)
-	if err != nil {
-		return nil, nil, fmt.Errorf("labels.file: %w", err)
-	}
-	own, err = label.Parse(cfg.File, src)
-	return builtIn, own, err
-}
-
 // loadRules reads the rendering rules: the configured file, or the built-in ones.
 func loadRules(cfg configs.Rules) (*render.Rules, error) {
-	name, src, err := readRules("rules.file", cfg.File, rulesfile.Default)
-	if err != nil {
-		return nil, err
-	}
-	return render.Parse(name, src)
+	return readFile("rules.file", cfg.File, rulesfile.Default, render.Parse)
 }
 
-// loadCite reads the mapping rules: the configured file, or the built-in ones.
-func loadCite(cfg configs.Rules) (*cite.Rules, error) {
-	name, src, err := readRules("rules.cite_file", cfg.CiteFile, rulesfile.Cite)
+// readFile reads the file that a setting names, or what is built in without one.
+func readFile[T any](setting, name string, builtIn func() (string, []byte), parse func(name string, src []byte) (T, error)) (read T, err error) {
+	if name == "" {
+		return parse(builtIn())
+	}
+	src, err := os.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return read, fmt.Errorf("%s: %w", setting, err)
 	}
-	return cite.Load(name, src)
-}
-
-// readRules reads the file that a setting names, or returns what is built in without one.
-func readRules(setting, file string, builtIn func() (string, []byte)) (name string, src []byte, err error) {
-	if file == "" {
-		name, src = builtIn()
-		return name, src, nil
-	}
-	if src, err = os.ReadFile(file); err != nil {
-		return "", nil, fmt.Errorf("%s: %w", setting, err)
-	}
-	return file, src, nil
+	return parse(name, src)
 }

@@ -22,6 +22,7 @@ import (
 	"vitrine/cmd/vitrine/internal/asynclog"
 	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
+	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
@@ -171,7 +172,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.settings, err = p.institute.settings(ctx); err != nil {
 		return nil, err
 	}
-	if p.cite, err = loadCite(cfg.Rules); err != nil {
+	if p.cite, err = readFile("rules.cite_file", cfg.Rules.CiteFile, rulesfile.Cite, cite.Load); err != nil {
 		return nil, err
 	}
 	o := view.Options{
