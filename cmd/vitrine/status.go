@@ -50,24 +50,35 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 	if err == nil && len(views) == 0 {
 		err = fmt.Errorf("%s has no views: is it the right store? vitrine materialize builds them", name)
 	}
-	if err == nil && cfg.Admin.Listen != "" {
-		addServed(ctx, cfg, views, name)
-	}
-	if cfg.Admin.Listen == "" || !errors.Is(err, origin.ErrLocked) && !errors.Is(err, rules.ErrUnavailable) {
+	needed, patience := errors.Is(err, origin.ErrLocked) || errors.Is(err, rules.ErrUnavailable), storeTime
+	if cfg.Admin.Listen == "" || err != nil && !needed {
 		return views, nil, err
 	}
-	views, store, asked := askStatus(ctx, cfg)
-	switch {
-	case asked != nil:
-		return nil, nil, fmt.Errorf("%w, and the admin listener of a server reports nothing: %w", err, asked)
-	// The port may be that of any server on this machine: its views say nothing of this store.
-	case store == nil || store.Name != name:
-		return nil, nil, fmt.Errorf("%w, and the server at %s serves another store", err, cfg.Admin.Listen)
+	if !needed {
+		patience = time.Second
 	}
-	return views, store, nil
+	served, store, asked := askStatus(ctx, cfg, patience)
+	// The port may be that of any server on this machine: its views say nothing of this store.
+	switch ours := store != nil && store.Name == name; {
+	case needed && asked != nil:
+		return nil, nil, fmt.Errorf("%w, and the admin listener of a server reports nothing: %w", err, asked)
+	case needed && !ours:
+		return nil, nil, fmt.Errorf("%w, and the server at %s serves another store", err, cfg.Admin.Listen)
+	case needed:
+		return served, store, nil
+	case ours:
+		for i := range views {
+			for _, s := range served {
+				if s.View == views[i].View {
+					views[i].ServedView = s.ServedView
+				}
+			}
+		}
+	}
+	return views, nil, nil
 }
 
-// storeTime bounds the reading of the state of the views from a store.
+// storeTime bounds the reading of the state of the views from a store, or from a server instead.
 const storeTime = 5 * time.Second
 
 // storedStatus reads the state of the views from the store. It returns the name of the
@@ -91,40 +102,17 @@ func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus
 	return views, store.Name(), nil
 }
 
-// addServed adds the report of the server at the admin listener to the views, if it is a
-// server of that store. Without an answer it adds nothing.
-func addServed(ctx context.Context, cfg configs.Config, views []proxy.ViewStatus, store string) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	served, at, err := askStatus(ctx, cfg)
-	if err != nil || at == nil || at.Name != store {
-		return
-	}
-	for i := range views {
-		for _, s := range served {
-			if s.View == views[i].View {
-				views[i].ServedView = s.ServedView
-			}
-		}
-	}
-}
-
-// modeOf returns where a server has a view's rows: "memory", "store", or "-" without a server.
-func modeOf(v proxy.ViewStatus) string {
-	if v.ServedView == nil {
-		return "-"
-	}
-	return cmp.Or(v.Mode, "-")
-}
-
 // printStatus writes one line per view; below them the errors, the views without any
 // records except optional ones, and the records that were left out.
 func printStatus(w io.Writer, views []proxy.ViewStatus, optional []string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "VIEW\tSTATUS\tMODE\tGENERATION\tROWS\tAGE\tCHECKED\tLAST RUN\tSCANNED\tCHANGED\tREMOVED\tSKIPPED")
 	for _, v := range views {
-		job := v.Job
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", v.View, cmp.Or(job.Status, "-"), modeOf(v), v.Generation, v.Rows,
+		job, mode := v.Job, "-" // without a server
+		if v.ServedView != nil {
+			mode = cmp.Or(v.Mode, mode)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", v.View, cmp.Or(job.Status, "-"), mode, v.Generation, v.Rows,
 			ago(v.Published), ago(job.Checked), time.Duration(job.Seconds*float64(time.Second)).Round(time.Millisecond),
 			job.Scanned, job.Changed, job.Removed, job.Skipped)
 	}
@@ -166,8 +154,8 @@ func since(t *time.Time) string {
 
 // askStatus reads the state of the views, and of the store, from a running server's admin
 // listener.
-func askStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+func askStatus(ctx context.Context, cfg configs.Config, patience time.Duration) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(cfg.Admin.Listen)+"/admin/views", nil)
 	if err != nil {

@@ -3,8 +3,8 @@
 // pointing Vitrine at such a database needs one setting (docs/osiris.md).
 //
 // From takes the documents of the administrative collections; each file turns one kind
-// of record into plain values (general.go, rights.go, categories.go, labels.go,
-// fields.go). The result, Settings, holds options for the packages access, label and
+// of record into plain values (general.go, types.go, labels.go). The result, Settings,
+// holds options for the packages access, label and
 // render; no other package knows the shape of these collections.
 //
 // An institute edits these records by hand, so that anything may be wrong with them.

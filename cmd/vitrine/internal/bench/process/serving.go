@@ -3,7 +3,10 @@ package process
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -149,4 +152,23 @@ func (s *Serving) until(is func() (bool, error)) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// memoryOf asks Linux for this process's memory; elsewhere it returns zeros.
+func memoryOf() (m report.Held) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return m
+	}
+	fields := map[string]*int64{"RssAnon": &m.Anonymous, "VmRSS": &m.Resident, "VmHWM": &m.Peak}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		if into := fields[name]; into != nil {
+			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			if err == nil {
+				*into = kilobytes << 10
+			}
+		}
+	}
+	return m
 }
