@@ -19,9 +19,9 @@ import (
 // equality on it reads one document, everything else reads the collection.
 // A sort holds all matching documents in memory. What package filter refuses to
 // evaluate is origin.ErrUnsupported. Damaged documents are left out.
-func (r *records) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		if err := r.find(ctx, collection, q, paged(q, yield)); err != nil {
+		if err := s.find(ctx, collection, q, paged(q, yield)); err != nil {
 			yield(nil, fmt.Errorf("find in %s: %w", collection, err))
 		}
 	}
@@ -50,7 +50,7 @@ func paged(q origin.Query, yield func(bson.Raw, error) bool) takeFunc {
 }
 
 // find hands the documents that match to take, in order.
-func (r *records) find(ctx context.Context, collection string, q origin.Query, take takeFunc) error {
+func (s *Store) find(ctx context.Context, collection string, q origin.Query, take takeFunc) error {
 	var only []byte
 	var match func(bson.Raw) (bool, error)
 	if q.Filter != nil {
@@ -68,7 +68,7 @@ func (r *records) find(ctx context.Context, collection string, q origin.Query, t
 		return err
 	}
 	var all []bson.Raw
-	for doc, err := range r.scan(ctx, collection, only, match, runtime.Gosched) {
+	for doc, err := range s.scan(ctx, collection, only, match, runtime.Gosched) {
 		switch {
 		case errors.Is(err, origin.ErrDamagedRecord):
 		case err != nil:

@@ -26,14 +26,14 @@ const (
 )
 
 // Upsert implements origin.Importer.
-func (r *records) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.Upserted, err error) {
+func (s *Store) Upsert(ctx context.Context, collection string, docs []bson.Raw) (done origin.Upserted, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return done, err
 	}
 	defer wrap.Error(&err, "store documents in %s", collection)
 	for docs := range batch.Of(docs, writeDocs, writeBytes, func(d bson.Raw) int { return len(d) }) {
 		var part origin.Upserted
-		err := r.update(ctx, func(tx *bbolt.Tx) (err error) {
+		err := s.update(ctx, func(tx *bbolt.Tx) (err error) {
 			part, err = upsert(tx, collection, docs)
 			return err
 		})
@@ -85,7 +85,7 @@ func storableKey(id bson.RawValue) ([]byte, error) {
 }
 
 // Retain implements origin.Importer.
-func (r *records) Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (removed int, err error) {
+func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(collection); err != nil {
 		return 0, err
 	}
@@ -94,7 +94,7 @@ func (r *records) Retain(ctx context.Context, collection string, keep func(id bs
 		key []byte
 		id  bson.RawValue // zero of a damaged record: what the dump has was stored anew before
 	}
-	all := inBatches(ctx, r.storeFile, r.entries(collection, nil), runtime.Gosched, func(b *chunk[stored], e entry) error {
+	all := inBatches(ctx, &s.storeFile, s.entries(collection, nil), runtime.Gosched, func(b *chunk[stored], e entry) error {
 		id, _ := idOf(e.value, e.key)
 		b.add(stored{bytes.Clone(e.key), id}, 0)
 		return nil
@@ -109,7 +109,7 @@ func (r *records) Retain(ctx context.Context, collection string, keep func(id bs
 		}
 	}
 	for part := range slices.Chunk(refused, writeDocs) {
-		err := r.update(ctx, func(tx *bbolt.Tx) (err error) {
+		err := s.update(ctx, func(tx *bbolt.Tx) (err error) {
 			for _, key := range part {
 				err = cmp.Or(err, tx.Bucket(bucketSource).Bucket([]byte(collection)).Delete(key))
 			}

@@ -84,13 +84,13 @@ func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pa
 }
 
 // Scan implements origin.Source. Documents come in the order of their _id.
-func (r *records) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
-	return r.scan(ctx, collection, nil, nil, rest())
+func (s *Store) Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error] {
+	return s.scan(ctx, collection, nil, nil, rest())
 }
 
 // Sift implements origin.Source.
-func (r *records) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return r.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, rest())
+func (s *Store) Sift(ctx context.Context, collection string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+	return s.scan(ctx, collection, nil, func(doc bson.Raw) (bool, error) { return want(doc), nil }, rest())
 }
 
 // record is a document, or what is wrong with it.
@@ -102,9 +102,9 @@ type record struct {
 // scan yields documents batch by batch: the one under a key, unless that is nil, and those
 // that match accepts; nil accepts all. match sees them as take of inBatches does: it may
 // neither keep them nor call the store.
-func (r *records) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
+func (s *Store) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
 	in := placeOf(bucketSource, collection)
-	found := inBatches(ctx, r.storeFile, r.entries(collection, only), pause, func(b *chunk[record], e entry) error {
+	found := inBatches(ctx, &s.storeFile, s.entries(collection, only), pause, func(b *chunk[record], e entry) error {
 		if match != nil {
 			if doc, _, bad := in.open(e.key, e.value, 0); bad == nil {
 				if ok, err := match(doc); err != nil || !ok {
@@ -117,7 +117,7 @@ func (r *records) scan(ctx context.Context, collection string, only []byte, matc
 			b.add(record{doc: doc}, len(doc))
 		} else {
 			id, _ := idOf(own, e.key)
-			b.add(record{damaged: &origin.DamagedError{Store: r.Name(), Collection: collection, ID: id}}, 0)
+			b.add(record{damaged: &origin.DamagedError{Store: s.Name(), Collection: collection, ID: id}}, 0)
 		}
 		return nil
 	})
@@ -134,10 +134,10 @@ func (r *records) scan(ctx context.Context, collection string, only []byte, matc
 }
 
 // entries yields the entries of a collection, or the one under a key, unless that is nil.
-func (r *records) entries(collection string, only []byte) entriesFunc {
+func (s *Store) entries(collection string, only []byte) entriesFunc {
 	return func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
-		if err := r.damaged[string(bucketSource)+"/"+collection]; err != nil {
-			return fmt.Errorf("%s: %w: %w", r.Name(), origin.ErrDamaged, err)
+		if err := s.damaged[string(bucketSource)+"/"+collection]; err != nil {
+			return fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
 		}
 		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
 		if bucket == nil {
@@ -179,9 +179,9 @@ func rest() func() {
 }
 
 // Collections implements origin.Source.
-func (r *records) Collections(ctx context.Context) (names []string, err error) {
+func (s *Store) Collections(ctx context.Context) (names []string, err error) {
 	defer wrap.Error(&err, "list collections")
-	err = r.view(ctx, func(tx *bbolt.Tx) error {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketSource).ForEachBucket(func(name []byte) error {
 			names = append(names, string(name))
 			return nil
