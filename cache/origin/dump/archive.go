@@ -29,18 +29,6 @@ const archiveVersion = "0.1"
 // namespace is a collection of one of an archive's databases.
 type namespace struct{ database, collection string }
 
-// usersDatabases returns the names of the databases that hold users' collections, sorted.
-func usersDatabases(collections []namespace) []string {
-	var names []string
-	for _, ns := range collections {
-		if !isServerDatabase(ns.database) {
-			names = append(names, ns.database)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // isServerDatabase reports whether a database belongs to the server: its own
 // three, and the empty name under which an archive keeps the oplog.
 func isServerDatabase(name string) bool {

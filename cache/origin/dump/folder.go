@@ -14,8 +14,7 @@ func (d *Dump) addFolder(at location) error {
 	if err != nil {
 		return err
 	}
-	has := func(name string) bool { return slices.Contains(databases, name) }
-	if len(files) > 0 && !has(d.opts.Database) {
+	if len(files) > 0 && !slices.Contains(databases, d.opts.Database) {
 		for _, name := range databases {
 			d.note("%s: ignored: a folder beside data files", at.below(name).shown)
 		}
@@ -24,8 +23,7 @@ func (d *Dump) addFolder(at location) error {
 	if len(databases) == 0 {
 		return fmt.Errorf("%s: the folder holds no data files", at.shown)
 	}
-	users := slices.DeleteFunc(slices.Clone(databases), isServerDatabase)
-	name, err := d.chooseDatabase(at.shown, users, has)
+	name, err := d.chooseDatabase(at.shown, databases)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -109,13 +110,10 @@ func (l *loader) collection(name string) *collection {
 // same dump finds the same documents instead of adding them again.
 func (c *collection) derive(doc bson.Raw) bson.ObjectID {
 	content := sha256.Sum256(doc)
-	h := sha256.New()
-	h.Write([]byte(c.tally.Collection))
-	h.Write([]byte{0})
-	h.Write(doc)
-	h.Write(binary.BigEndian.AppendUint64(nil, uint64(c.equal[content])))
+	before := binary.BigEndian.AppendUint64(nil, uint64(c.equal[content]))
 	c.equal[content]++
-	return bson.ObjectID(h.Sum(nil)[:12])
+	sum := sha256.Sum256(slices.Concat([]byte(c.tally.Collection), []byte{0}, doc, before))
+	return bson.ObjectID(sum[:12])
 }
 
 // read reads the whole dump once and hands every good document, complete with

@@ -92,37 +92,21 @@ func (d *Dump) checked() (*Dump, error) {
 	return nil, errors.Join(err, d.Close())
 }
 
-// addPath adds what the user named.
+// addPath adds what the user named, as a folder's file system and a name in it.
 func (d *Dump) addPath(ctx context.Context, path string) error {
-	if path != "-" {
-		at, err := locate(path)
-		if err != nil {
-			return err
+	file := path
+	if path == "-" {
+		if err := d.spoolStdin(ctx); err != nil {
+			return fmt.Errorf("standard input: %w", err)
 		}
-		return d.add(at)
+		file = d.spool
 	}
-	if err := d.spoolStdin(ctx); err != nil {
-		return fmt.Errorf("standard input: %w", err)
-	}
-	at, err := locate(d.spool)
+	full, err := filepath.Abs(file)
 	if err != nil {
 		return err
 	}
-	at.shown = "-"
-	return d.add(at)
-}
-
-// locate splits a path into a folder as file system and a name in it.
-func locate(path string) (location, error) {
-	full, err := filepath.Abs(path)
-	if err != nil {
-		return location{}, err
-	}
 	dir, name := filepath.Split(full)
-	if name == "" { // the root
-		name = "."
-	}
-	return location{os.DirFS(dir), name, path}, nil
+	return d.add(location{os.DirFS(dir), cmp.Or(name, "."), path}) // the root has no name
 }
 
 // add adds a file or folder.
@@ -181,10 +165,11 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 	if err != nil {
 		return err
 	}
-	has := func(database string) bool {
-		return slices.ContainsFunc(promised, func(ns namespace) bool { return ns.database == database })
+	var databases []string
+	for _, ns := range promised {
+		databases = append(databases, ns.database)
 	}
-	if s.database, err = d.chooseDatabase(s.Name, usersDatabases(promised), has); err != nil {
+	if s.database, err = d.chooseDatabase(s.Name, databases); err != nil {
 		return err
 	}
 	s.only = d.opts.Collection
@@ -208,11 +193,13 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 	return nil
 }
 
-// chooseDatabase decides which of a path's databases to import. has knows the
-// server's own databases, too, which are imported only if Options.Database names them.
-func (d *Dump) chooseDatabase(path string, users []string, has func(string) bool) (string, error) {
+// chooseDatabase decides which of a path's databases to import. The server's own are
+// imported only if Options.Database names them.
+func (d *Dump) chooseDatabase(path string, databases []string) (string, error) {
+	slices.Sort(databases)
+	users := slices.DeleteFunc(slices.Compact(slices.Clone(databases)), isServerDatabase)
 	switch want := d.opts.Database; {
-	case want != "" && has(want):
+	case want != "" && slices.Contains(databases, want):
 		return want, nil
 	case want != "":
 		return "", fmt.Errorf("%s: holds no database %q, but %s", path, want, cmp.Or(strings.Join(users, ", "), "none"))
@@ -261,20 +248,17 @@ func (d *Dump) spoolStdin(ctx context.Context) error {
 		return err
 	}
 	d.spool = f.Name()
-	_, err = io.Copy(f, untilDone{ctx, d.opts.Stdin})
+	_, err = io.Copy(f, readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		return d.opts.Stdin.Read(p)
+	}))
 	return errors.Join(err, f.Close())
 }
 
-// untilDone stops reading when its context ends.
-type untilDone struct {
-	ctx context.Context
-	io.Reader
-}
+// readerFunc is an io.Reader.
+type readerFunc func(p []byte) (int, error)
 
-// Read reads unless the context has ended.
-func (r untilDone) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
-}
+// Read implements io.Reader.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
