@@ -1,170 +1,118 @@
 package render
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"vitrine/rules/markup"
 )
 
-// vocabulary is what templates may name.
-type vocabulary struct {
-	fields map[string]*field
-	labels map[string][languages]string
+// A compiler turns a template into instructions as it is read: the readers of both notations
+// (template.go, osiris_template.go) call literal, placeholder and conditional. It checks that
+// the template's own markup is allowed and balanced in each branch. After the first
+// mistake it ignores what follows.
+type compiler struct {
+	code []instr
+	err  error
+	// tag is the start tag that is being read, nil between tags. A tag may go on in several
+	// literals, with fields between them.
+	tag *tagSource
+	// open are the names of the open elements, the innermost last; depth is how many of them
+	// the current branch must not close.
+	open  []string
+	depth int
+	last  int // where the last part of the branch begins
+	// authors says that the template has a field that writes authors with marks.
+	authors bool
 }
 
-// compile turns a template into instructions, which are never nil: an empty template is
-// one, too. It checks every name, and that the template's own markup is allowed and
-// balanced in each branch.
-func (v *vocabulary) compile(nodes []node) ([]instr, error) {
-	c := &compiler{vocabulary: v, code: []instr{}}
-	if err := c.nodes(nodes); err != nil {
-		return nil, err
+// compile returns the instructions of the template that read passes on. They are never nil:
+// an empty template is one, too.
+func compile(read func(c *compiler)) ([]instr, error) {
+	c := &compiler{code: []instr{}}
+	c.branch(func() { read(c) })
+	if c.err != nil {
+		return nil, c.err
 	}
 	return c.code, nil
 }
 
-// compiler compiles one template.
-type compiler struct {
-	*vocabulary
-	code []instr
-	// tag is the start tag that is being read, nil between tags. A tag may go on in several
-	// nodes, with fields between them.
-	tag *tagSource
-	// open are the names of the open elements, the innermost last.
-	open []string
+// templateError returns the error for a template that is wrong at a byte offset.
+func templateError(at int, format string, args ...any) error {
+	return fmt.Errorf("%s (at character %d)", fmt.Sprintf(format, args...), at+1)
 }
 
-// nodes compiles a branch, which must close what it opens.
-func (c *compiler) nodes(nodes []node) error {
-	depth := len(c.open)
-	last := 0
-	for _, n := range nodes {
-		var err error
-		switch n := n.(type) {
-		case literal:
-			last, err = n.at, c.literal(n, depth)
-		case placeholder:
-			last, err = n.at, c.placeholder(n)
-		case conditional:
-			last, err = n.at, c.conditional(n)
-		}
-		if err != nil {
-			return err
-		}
+// fail records a mistake, unless there is one already.
+func (c *compiler) fail(at int, format string, args ...any) {
+	if c.err == nil {
+		c.err = templateError(at, format, args...)
 	}
+}
+
+// branch compiles what read passes on, which must close what it opens.
+func (c *compiler) branch(read func()) {
+	outer := c.depth
+	c.depth = len(c.open)
+	read()
 	if c.tag != nil {
-		return templateError(c.tag.at, "tag is not closed")
+		c.fail(c.tag.at, "tag is not closed")
+	} else if len(c.open) > c.depth {
+		c.fail(c.last, "<%s> is not closed", c.open[len(c.open)-1])
 	}
-	if len(c.open) > depth {
-		return templateError(last, "<%s> is not closed", c.open[len(c.open)-1])
-	}
-	return nil
+	c.depth = outer
 }
 
 // emit adds an instruction.
 func (c *compiler) emit(in instr) { c.code = append(c.code, in) }
 
-// field finds the field that a template names.
-func (c *compiler) field(name string, at int) (*field, error) {
-	if f, ok := c.fields[name]; ok {
-		return f, nil
+// conditional compiles a condition and what body passes on.
+func (c *compiler) conditional(at int, t test, body func()) {
+	if c.tag != nil {
+		c.fail(at, "a condition cannot stand inside a tag")
 	}
-	return nil, templateError(at, "unknown field %q", name)
+	for _, term := range slices.Concat(t...) {
+		c.authors = c.authors || term.field.authors
+	}
+	begin := len(c.code)
+	c.emit(instr{kind: unlessPiece, test: t})
+	c.branch(body)
+	c.code[begin].jump = len(c.code)
+	c.last = at
 }
 
-// conditional compiles a condition and its body. It resolves the names of the test in a copy,
-// because OSIRIS's templates share nodes.
-func (c *compiler) conditional(n conditional) error {
-	if c.tag != nil {
-		return templateError(n.at, "a condition cannot stand inside a tag")
-	}
-	resolved := make(test, len(n.test))
-	for i, all := range n.test {
-		for _, t := range all {
-			var err error
-			if t.field, err = c.field(t.name, t.at); err != nil {
-				return err
-			}
-			resolved[i] = append(resolved[i], t)
-		}
-	}
-	at := len(c.code)
-	c.emit(instr{kind: unlessPiece, test: resolved})
-	if err := c.nodes(n.body); err != nil {
-		return err
-	}
-	c.code[at].jump = len(c.code)
-	return nil
-}
-
-// placeholder compiles a field, which can also stand in an attribute of the current tag.
-func (c *compiler) placeholder(n placeholder) error {
-	fields := make([]*field, len(n.operands))
-	for i, o := range n.operands {
-		var err error
-		if fields[i], err = c.operand(o); err != nil {
-			return err
-		}
+// placeholder compiles the first of fields that is not empty, which can also stand in an
+// attribute of the current tag.
+func (c *compiler) placeholder(at int, fields []*field) {
+	c.last = at
+	for _, f := range fields {
+		c.authors = c.authors || f.authors
 	}
 	if c.tag != nil {
-		return c.tag.value(n.at, fields)
+		c.tagValue(at, fields)
+		return
 	}
 	c.emit(instr{kind: fieldPiece, fields: fields})
-	return nil
 }
 
-// operand returns what an operand stands for; labels and quoted text are constant fields.
-func (c *compiler) operand(o operand) (*field, error) {
-	text := [languages]string{o.text, o.text}
-	switch o.kind {
-	case fieldOperand:
-		f, err := c.field(o.text, o.at)
-		if err != nil {
-			return nil, err
-		}
-		formatted, ok := f.in(o.format)
-		switch {
-		case !ok:
-			return nil, templateError(o.at, "unknown format %q of field %q", o.format, o.text)
-		case f.filled != nil:
-			return nil, templateError(o.at, "field %q is a flag, which only conditions can use", o.text)
-		}
-		return formatted, nil
-	case labelOperand:
-		label, ok := c.labels[o.text]
-		if !ok {
-			return nil, templateError(o.at, "unknown label %q", o.text)
-		}
-		text = label
-	}
-	for lang := range text {
-		text[lang] = markup.Title(text[lang])
-	}
-	return constantField(text), nil
-}
-
-// literal compiles a stretch of the template's own text.
-func (c *compiler) literal(n literal, depth int) error {
-	for i := 0; i < len(n.text); {
+// literal compiles a stretch of the template's own text: HTML, trusted as far as the
+// allow-list.
+func (c *compiler) literal(at int, text string) {
+	c.last = at
+	for i := 0; i < len(text) && c.err == nil; {
 		if c.tag != nil {
-			size, err := c.tagText(n.text[i:])
-			if err != nil {
-				return err
-			}
-			i += size
+			i += c.tagText(text[i:])
 			continue
 		}
-		kind, size := lexeme(n.text[i:])
-		piece := n.text[i : i+size]
+		kind, size := lexeme(text[i:])
+		piece := text[i : i+size]
 		switch kind {
 		case startPiece:
-			c.tag = &tagSource{at: n.at + i}
-			size = 0
+			c.tag = &tagSource{at: at + i}
+			continue
 		case endPiece:
-			if err := c.endTag(piece, n.at+i, depth); err != nil {
-				return err
-			}
+			c.endTag(at+i, piece)
 		case wordPiece:
 			c.emit(instr{kind: wordPiece, text: markup.Title(piece)})
 		case spacePiece:
@@ -174,23 +122,22 @@ func (c *compiler) literal(n literal, depth int) error {
 		}
 		i += size
 	}
-	return nil
 }
 
 // endTag closes an element. One that holds nothing at all, such as an icon, is
 // meant to be empty and becomes a word.
-func (c *compiler) endTag(piece string, at, depth int) error {
+func (c *compiler) endTag(at int, piece string) {
 	name := strings.TrimRight(piece[2:len(piece)-1], " ")
-	if len(c.open) <= depth || c.open[len(c.open)-1] != name {
-		return templateError(at, "</%s> closes nothing here", name)
+	if len(c.open) <= c.depth || c.open[len(c.open)-1] != name {
+		c.fail(at, "</%s> closes nothing here", name)
+		return
 	}
 	c.open = c.open[:len(c.open)-1]
 	if last := &c.code[len(c.code)-1]; last.kind == startPiece && last.parts == nil {
 		*last = instr{kind: wordPiece, text: last.text + last.end}
-		return nil
+		return
 	}
 	c.emit(instr{kind: endPiece})
-	return nil
 }
 
 // punctuation are the marks that the joiner tidies (docs/rendering.md: Leftovers).

@@ -3,8 +3,8 @@
 // users, departments and quarter (API.md: Activity, rendered).
 //
 // Data flow: Parse reads a rules file and compiles every template once into
-// a short list of instructions (template.go to the tree, compile.go to
-// instructions, each with its place in the file for errors). Render walks the
+// a short list of instructions (template.go reads, compile.go compiles what is
+// read, with its place in the file for errors). Render walks the
 // activity's BSON once (record.go), runs the instructions of the activity's type
 // and subtype (program.go), where fields bring in escaped values (field.go,
 // persons.go, names.go, date.go) and a joiner (joiner.go) tidies the template's own
@@ -12,7 +12,7 @@
 // rendered already and adds what it lacks.
 //
 // WithOsiris lays the settings of an OSIRIS database over the rules (osiris*.go): its
-// templates have a notation of their own (osiris_template.go) and are compiled as above.
+// templates have a notation of their own (osiris_template.go) and the same compiler.
 //
 // Rules are immutable and safe for concurrent use. No value an activity holds
 // makes Render fail, panic or write HTML outside the allow-list of package

@@ -22,6 +22,8 @@ type field struct {
 	filled func(p *page) bool
 	// address returns the field as a URL; nil for fields that are not URLs.
 	address func(p *page) string
+	// authors says that marks of OSIRIS may stand behind the names that the field writes.
+	authors bool
 }
 
 // in returns the field in one of its formats, false if it lacks the format.
@@ -47,8 +49,11 @@ func textField(f func(p *page) string) *field {
 	return &field{write: func(p *page, dst []byte) []byte { return markup.AppendEscape(dst, f(p)) }}
 }
 
-// constantField is HTML in each language.
+// constantField is text of a template in each language, with the inline markup of titles.
 func constantField(html [languages]string) *field {
+	for lang := range html {
+		html[lang] = markup.Title(html[lang])
+	}
 	return &field{write: func(p *page, dst []byte) []byte { return append(dst, html[p.lang]...) }}
 }
 

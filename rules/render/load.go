@@ -27,7 +27,7 @@ func Parse(name string, src []byte) (*Rules, error) {
 			slots: make(map[string]int), types: make(map[string]*activityType),
 			userSlots: []int{slotAuthors, slotEditors}, fingerprint: fingerprint(src),
 		},
-		vocabulary: vocabulary{fields: derivedFields(), labels: make(map[string][languages]string)},
+		fields: derivedFields(), labels: make(map[string][languages]string),
 	}
 	for slot, field := range baseNames {
 		l.rules.slots[field] = slot
@@ -43,7 +43,9 @@ func Parse(name string, src []byte) (*Rules, error) {
 type loader struct {
 	*yamlfile.Reader
 	rules *Rules
-	vocabulary
+	// What templates may name.
+	fields map[string]*field
+	labels map[string][languages]string
 }
 
 // file reads the sections in the order in which they depend on each other,
@@ -122,11 +124,8 @@ func (l *loader) templates(n *yaml.Node, path string, s *subtype) {
 			l.Errorf(n, path, "a template is text")
 			return
 		}
-		nodes, err := parseTemplate(strings.TrimSpace(n.Value))
-		if err == nil {
-			s.templates[out], err = l.compile(nodes)
-		}
-		if err != nil {
+		var err error
+		if s.templates[out], err = l.template(strings.TrimSpace(n.Value)); err != nil {
 			l.Errorf(n, path, "%v", err)
 		}
 	})

@@ -97,9 +97,8 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 			types: maps.Clone(r.types), fallback: r.fallback,
 			fingerprint: osirisFingerprint(r.fingerprint, o),
 		},
-		overlaid:   map[string]*activityType{},
-		icons:      map[string]string{},
-		undeclared: map[string]bool{},
+		overlaid: map[string]*activityType{},
+		icons:    map[string]string{},
 	}
 	l.rules.userSlots = append(slices.Clone(r.userSlots), l.rules.source("supervisors").slot)
 	for out, path := range map[output]string{outAuthors: "authors", outEditors: "editors"} {
@@ -107,7 +106,7 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 		l.rules.templates[out] = []instr{{kind: fieldPiece, fields: []*field{persons}}}
 	}
 	l.rules.parts = &datePartSlots{start: l.rules.source("start").slot, end: l.rules.source("end").slot}
-	l.vocabulary = vocabulary{fields: l.osirisFields(o), labels: map[string][languages]string{untitled: untitledLabel}}
+	l.fields = l.osirisFields(o)
 	seen := map[string]bool{}
 	for _, c := range o.Categories {
 		if l.claim(seen, c.From, c.ID) {
@@ -139,12 +138,11 @@ func osirisFingerprint(below string, o Osiris) string {
 
 // osirisLoader lays what a database says over rules, and gathers faults.
 type osirisLoader struct {
-	rules *Rules
-	vocabulary
-	overlaid   map[string]*activityType // copies of types of the rules below, by ID
-	icons      map[string]string        // the icons of categories that have one, by ID
-	undeclared map[string]bool          // the fields that only templates name
-	faults     []Fault
+	rules    *Rules
+	fields   map[string]*field        // what templates may name
+	overlaid map[string]*activityType // copies of types of the rules below, by ID
+	icons    map[string]string        // the icons of categories that have one, by ID
+	faults   []Fault
 }
 
 // fault records that a part is not usable.

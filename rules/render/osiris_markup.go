@@ -7,52 +7,29 @@ import (
 	"vitrine/rules/markup"
 )
 
-// tidyBranch returns a template, or the text of a condition, with corrected HTML: tags
-// in the plain form of the allow-list, those that are not on it left out and their
-// content kept, all closed where they were opened. Tags with fields in them are removed,
-// since a value could break them.
-func tidyBranch(nodes []node) []node {
-	var t tagTidier
-	for _, n := range nodes {
-		switch n := n.(type) {
-		case literal:
-			t.at = n.at
-			t.text(n.text)
-		case conditional:
-			if !t.inTag {
-				t.flush()
-				n.body = tidyBranch(n.body)
-				t.nodes = append(t.nodes, n)
-			}
-		default:
-			if !t.inTag {
-				t.flush()
-				t.nodes = append(t.nodes, n)
-			}
-		}
-	}
-	t.closeTo(0)
-	t.flush()
-	return t.nodes
-}
-
-// tagTidier gathers one branch.
+// A tagTidier corrects the HTML of a branch, a template or the text of a condition, before
+// it is compiled: tags in the plain form of the allow-list, those that are not on it left
+// out and their content kept, all closed where they were opened. Tags with fields in them
+// are removed, since a value could break them.
 type tagTidier struct {
-	nodes []node
-	out   strings.Builder // text since the last node
+	to    *compiler
+	text  strings.Builder // since the last field or condition
 	at    int             // of the current literal in the template
 	open  []string        // elements
 	inTag bool            // the current tag has begun in an earlier literal
 }
 
-// flush adds the text since the last node as a literal.
+// flush compiles the text since the last field or condition.
 func (t *tagTidier) flush() {
-	t.nodes = appendLiteral(t.nodes, t.out.String(), t.at)
-	t.out.Reset()
+	if t.text.Len() > 0 {
+		t.to.literal(t.at, t.text.String())
+		t.text.Reset()
+	}
 }
 
-// text reads literal text, in which a tag may begin or end that other literals continue.
-func (t *tagTidier) text(s string) {
+// literal reads text, in which a tag may begin or end that other literals continue.
+func (t *tagTidier) literal(at int, s string) {
+	t.at = at
 	for s != "" {
 		if t.inTag {
 			end := strings.IndexByte(s, '>')
@@ -65,10 +42,10 @@ func (t *tagTidier) text(s string) {
 		}
 		begin := tagBegin.FindStringIndex(s)
 		if begin == nil {
-			t.out.WriteString(s)
+			t.text.WriteString(s)
 			return
 		}
-		t.out.WriteString(s[:begin[0]])
+		t.text.WriteString(s[:begin[0]])
 		s = s[begin[0]:]
 		end := strings.IndexByte(s, '>')
 		if end < 0 {
@@ -89,7 +66,7 @@ func (t *tagTidier) tag(tag string) {
 	name := strings.ToLower(word.FindString(rest))
 	switch {
 	case name == "br":
-		t.out.WriteString("<br>")
+		t.text.WriteString("<br>")
 	case isEnd:
 		for i := len(t.open) - 1; i >= 0; i-- {
 			if t.open[i] == name {
@@ -99,7 +76,7 @@ func (t *tagTidier) tag(tag string) {
 		}
 	default:
 		if clean := markup.Clean(tag + "x</" + name + ">"); strings.HasPrefix(clean, "<"+name) {
-			t.out.WriteString(clean[:strings.IndexByte(clean, '>')+1])
+			t.text.WriteString(clean[:strings.IndexByte(clean, '>')+1])
 			t.open = append(t.open, name)
 		}
 	}
@@ -108,7 +85,7 @@ func (t *tagTidier) tag(tag string) {
 // closeTo closes the innermost elements until only n are open.
 func (t *tagTidier) closeTo(n int) {
 	for len(t.open) > n {
-		t.out.WriteString("</" + t.open[len(t.open)-1] + ">")
+		t.text.WriteString("</" + t.open[len(t.open)-1] + ">")
 		t.open = t.open[:len(t.open)-1]
 	}
 }

@@ -30,7 +30,9 @@ func osirisPersons(s source, style nameStyle) *field {
 	if style.etAl == 0 && style.ellipsis == 0 {
 		linked.etAl = webLimit
 	}
-	return style.field(s, map[string]nameStyle{personsLinked: linked})
+	f := style.field(s, map[string]nameStyle{personsLinked: linked})
+	f.authors = s.slot == slotAuthors
+	return f
 }
 
 // parseNameStyle reads a style that OSIRIS spells out in the name of a field, as in

@@ -14,84 +14,121 @@ import (
 //	                   & all of them, | any of them, ! empty
 //
 // It has no escapes and no errors: text that cannot be read is shown as it is written.
-// Everything else is HTML. The result is the tree of parseTemplate's notation, so that
-// one compiler serves both.
+// Everything else is HTML.
 
-// osirisParser reads one template.
-type osirisParser struct {
-	known  func(name string) bool // whether a name is a field's
-	faults []string
+// osirisReader reads one template, any number of times.
+type osirisReader struct {
+	*osirisLoader
+	src string
+	out *compiler
+	// What to compile instead of what the template says.
+	tidy     bool // corrected HTML
+	linked   bool // persons as links to their profiles
+	untitled bool // a text for a title that is empty
+
+	depth   int      // of conditions
+	faults  []string // what was read as plain text
+	unknown []string // names without a definition
 }
 
 // maxOsirisTemplate bounds a template; those of OSIRIS itself have some 200 bytes.
 const maxOsirisTemplate = 16 << 10
 
-// parse reads a template. p.faults lists what it had to read as plain text.
-func (p *osirisParser) parse(src string) []node {
-	var nodes []node
+// read passes the template on to a compiler.
+func (r *osirisReader) read(c *compiler) {
+	r.out = c
+	r.branch(r.src)
+}
+
+// branch reads a template, or the text of a condition.
+func (r *osirisReader) branch(src string) {
+	tags := tagTidier{to: r.out}
+	literal := func(at int, text string) {
+		switch {
+		case r.tidy:
+			tags.literal(at, text)
+		case text != "":
+			r.out.literal(at, text)
+		}
+	}
 	text := 0 // where literal text began
 	for i := 0; i < len(src); {
-		n, size := p.part(src[i:], i)
+		part, size := r.part(i, src[i:])
 		if size == 0 {
 			i++
 			continue
 		}
-		nodes = appendLiteral(nodes, src[text:i], text)
-		nodes = append(nodes, n)
+		literal(text, src[text:i])
+		if !tags.inTag {
+			tags.flush()
+			part()
+		}
 		i += size
 		text = i
 	}
-	return appendLiteral(nodes, src[text:], text)
+	literal(text, src[text:])
+	tags.closeTo(0)
+	tags.flush()
 }
 
-// appendLiteral appends text as a node, unless it is empty.
-func appendLiteral(nodes []node, text string, at int) []node {
-	if text == "" {
-		return nodes
-	}
-	return append(nodes, literal{text: text, at: at})
-}
-
-// part reads the field or condition that s begins with; its size is 0 if there is none.
-func (p *osirisParser) part(s string, at int) (node, int) {
+// part reads the field or condition that s begins with, and returns what compiles it; its
+// size is 0 if there is none.
+func (r *osirisReader) part(at int, s string) (compile func(), size int) {
 	switch s[0] {
 	case '{':
 		end := strings.IndexByte(s, '}')
 		if end < 0 {
-			p.fault("a { without its }")
+			r.fault("a { without its }")
 			return nil, 0
 		}
-		return p.placeholder(s[1:end], at), end + 1
+		fields := r.placeholder(s[1:end])
+		return func() { r.out.placeholder(at, fields) }, end + 1
 	case '%':
-		return p.conditional(s, at)
+		return r.conditional(at, s)
 	}
 	return nil, 0
 }
 
 // fault records a part of the template that is read as plain text.
-func (p *osirisParser) fault(format string, args ...any) {
-	p.faults = append(p.faults, fmt.Sprintf(format, args...))
+func (r *osirisReader) fault(format string, args ...any) {
+	r.faults = append(r.faults, fmt.Sprintf(format, args...))
+}
+
+// field returns the field of a name. As in OSIRIS, a name without a definition stands for
+// the stored field of that name.
+func (r *osirisReader) field(name string) *field {
+	f := r.named(name)
+	if f == nil {
+		r.unknown = append(r.unknown, name)
+		f = osirisStored(r.rules.source(name))
+	}
+	if linked, ok := f.in(personsLinked); ok && r.linked {
+		return linked
+	}
+	return f
 }
 
 // placeholder reads what stands between { and }. The first alternative is a field. A
 // later one is a field if it has the name of one, and text otherwise, in quotes or not.
-func (p *osirisParser) placeholder(s string, at int) node {
-	n := placeholder{at: at}
+func (r *osirisReader) placeholder(s string) (fields []*field) {
 	for first := true; first || s != ""; first = false {
 		var alternative string
 		alternative, s = cutAlternative(s)
-		switch quoted, ok := unquoted(alternative); {
-		case ok:
-			n.operands = append(n.operands, operand{kind: quotedOperand, text: quoted, at: at})
-		case first && !fieldName.MatchString(alternative):
-			p.fault("{%s} does not begin with a field's name", alternative)
-		case first || p.known(alternative):
-			n.operands = append(n.operands, operand{text: alternative, at: at})
-		case alternative != "":
-			n.operands = append(n.operands, operand{kind: quotedOperand, text: alternative, at: at})
+		text, isText := unquoted(alternative)
+		if !isText && first && !fieldName.MatchString(alternative) {
+			r.fault("{%s} does not begin with a field's name", alternative)
+			continue
+		}
+		if !isText && (first || r.named(alternative) != nil) {
+			fields = append(fields, r.field(alternative))
+		} else if isText || text != "" {
+			fields = append(fields, constantField([languages]string{text, text}))
 		}
 	}
-	return n
+	if r.untitled && r.depth == 0 && len(fields) == 1 && fields[0] == r.fields["title"] {
+		fields = append(fields, untitled)
+	}
+	return fields
 }
 
 // cutAlternative returns what stands before the next | outside of quotes, trimmed, and
@@ -117,30 +154,31 @@ func unquoted(s string) (string, bool) {
 }
 
 // conditional reads %fields text%. A percent sign that no condition follows is one.
-func (p *osirisParser) conditional(s string, at int) (node, int) {
+func (r *osirisReader) conditional(at int, s string) (compile func(), size int) {
 	end := closingPercent(s)
 	if end < 0 {
-		p.fault("a %% without its pair")
+		r.fault("a %% without its pair")
 		return nil, 0
 	}
-	fields, text, _ := strings.Cut(s[1:end], " ")
-	n := conditional{at: at}
-	for all := range strings.SplitSeq(fields, "|") {
+	names, text, _ := strings.Cut(s[1:end], " ")
+	if !condition.MatchString(names) {
+		r.fault("a %% without fields after it")
+		return nil, 0
+	}
+	var t test
+	for all := range strings.SplitSeq(names, "|") {
 		var terms []term
 		for name := range strings.SplitSeq(all, "&") {
 			name, empty := strings.CutPrefix(name, "!")
-			if !fieldName.MatchString(name) {
-				p.fault("a %% without fields after it")
-				return nil, 0
-			}
-			terms = append(terms, term{name: name, empty: empty, at: at})
+			terms = append(terms, term{r.field(name), empty})
 		}
-		n.test = append(n.test, terms)
+		t = append(t, terms)
 	}
-	body := osirisParser{known: p.known}
-	n.body = body.parse(text)
-	p.faults = append(p.faults, body.faults...)
-	return n, end + 1
+	return func() {
+		r.depth++
+		r.out.conditional(at, t, func() { r.branch(text) })
+		r.depth--
+	}, end + 1
 }
 
 // closingPercent returns the place of the % that closes the one s begins with; those
@@ -160,6 +198,11 @@ func closingPercent(s string) int {
 	return -1
 }
 
-// fieldName is the form of a field's name: "journal-abbr", "openalex.id",
+// nameForm is the form of a field's name: "journal-abbr", "openalex.id",
 // "authors-last, f.-amp+comma".
-var fieldName = regexp.MustCompile(`^[\w\x{80}-\x{10FFFF}][-\w.+, \x{80}-\x{10FFFF}]*$`)
+const nameForm = `[\w\x{80}-\x{10FFFF}][-\w.+, \x{80}-\x{10FFFF}]*`
+
+var (
+	fieldName = regexp.MustCompile(`^` + nameForm + `$`)
+	condition = regexp.MustCompile(`^!?` + nameForm + `([|&]!?` + nameForm + `)*$`)
+)

@@ -21,7 +21,7 @@ type tagSource struct {
 
 // tagText reads text into the current tag and returns how much; at the tag's
 // end the tag becomes an instruction.
-func (c *compiler) tagText(s string) (int, error) {
+func (c *compiler) tagText(s string) int {
 	t := c.tag
 	for i := range len(s) {
 		b := s[i]
@@ -39,10 +39,11 @@ func (c *compiler) tagText(s string) (int, error) {
 		case t.quote != 0:
 			t.begun = true
 		case b == '>':
-			return i + 1, c.startTag()
+			c.startTag()
+			return i + 1
 		}
 	}
-	return len(s), nil
+	return len(s)
 }
 
 // attributeName returns the name before ="  at the end of a tag's text.
@@ -52,10 +53,11 @@ func attributeName(tag string) string {
 	return tag[strings.LastIndexByte(tag, ' ')+1:]
 }
 
-// value places fields into the current tag, in the way that their attribute asks for.
-func (t *tagSource) value(at int, fields []*field) error {
+// tagValue places fields into the current tag, in the way that their attribute asks for.
+func (c *compiler) tagValue(at int, fields []*field) {
+	t := c.tag
 	if t.quote == 0 {
-		return templateError(at, "a field can stand inside a tag only in a quoted attribute")
+		c.fail(at, "a field can stand inside a tag only in a quoted attribute")
 	}
 	part := tagPart{text: t.text.String()}
 	t.text.Reset()
@@ -73,15 +75,14 @@ func (t *tagSource) value(at int, fields []*field) error {
 		example = "https://example.org/"
 		part.value, part.required = func(p *page) string { return firstAddress(p, fields) }, true
 		if slices.ContainsFunc(fields, func(f *field) bool { return f.address == nil }) {
-			return templateError(at, "a link can begin only with a url or doi field")
+			c.fail(at, "a link can begin only with a url or doi field")
 		}
 	default:
-		return templateError(at, "a field cannot stand in attribute %q", t.attr)
+		c.fail(at, "a field cannot stand in attribute %q", t.attr)
 	}
 	t.begun = true
 	t.probe.WriteString(example)
 	t.parts = append(t.parts, part)
-	return nil
 }
 
 // firstAddress returns the first URL that is not empty.
@@ -95,18 +96,18 @@ func firstAddress(p *page, fields []*field) string {
 }
 
 // startTag ends the current tag and checks it against the allow-list.
-func (c *compiler) startTag() error {
+func (c *compiler) startTag() {
 	t := c.tag
 	c.tag = nil
 	probe := t.probe.String()
 	if probe == "<br>" || probe == "<br/>" || probe == "<br />" {
 		c.emit(instr{kind: breakPiece, text: "<br>"})
-		return nil
+		return
 	}
 	name := word.FindString(probe[1:])
 	end := "</" + name + ">"
 	if whole := probe + "x" + end; markup.Clean(whole) != whole {
-		return templateError(t.at, "%s is not in the plain form that the allow-list admits", probe)
+		c.fail(t.at, "%s is not in the plain form that the allow-list admits", probe)
 	}
 	in := instr{kind: startPiece, end: end}
 	if t.parts == nil {
@@ -116,5 +117,4 @@ func (c *compiler) startTag() error {
 	}
 	c.open = append(c.open, name)
 	c.emit(in)
-	return nil
 }

@@ -1,53 +1,8 @@
 package render
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
-)
-
-// A node is a part of a template: literal text, a placeholder or a conditional. Both
-// notations for templates are read into nodes, so that one compiler serves both.
-type node interface{ isNode() }
-
-// literal is text of the template itself: HTML, trusted as far as the allow-list.
-type literal struct {
-	text string
-	at   int // byte offset in the template, as everywhere below
-}
-
-// placeholder is replaced by the first operand that is not empty.
-type placeholder struct {
-	operands []operand
-	at       int
-}
-
-// conditional shows its body only if test holds.
-type conditional struct {
-	test test
-	body []node
-	at   int
-}
-
-func (literal) isNode()     {}
-func (placeholder) isNode() {}
-func (conditional) isNode() {}
-
-// operand is one alternative of a placeholder.
-type operand struct {
-	kind   operandKind
-	text   string // the name of the field or label, or the quoted text
-	format string // of the field
-	at     int
-}
-
-// operandKind is what an operand refers to.
-type operandKind uint8
-
-const (
-	fieldOperand  operandKind = iota // {title}
-	labelOperand                     // {@untitled}
-	quotedOperand                    // {'text'}
 )
 
 // test holds if any of its alternatives does, and an alternative if all its terms do:
@@ -56,183 +11,193 @@ type test [][]term
 
 // term asks for a field to be filled, or empty.
 type term struct {
-	name  string
+	field *field
 	empty bool
-	at    int
-	field *field // set by the compiler
-}
-
-// templateError returns the error for a template that is wrong at a byte offset.
-func templateError(at int, format string, args ...any) error {
-	return fmt.Errorf("%s (at character %d)", fmt.Sprintf(format, args...), at+1)
 }
 
 // maxNesting bounds conditionals within conditionals.
 const maxNesting = 16
 
-// parseTemplate reads the notation of the rules file:
+// template reads the notation of the rules file, and compiles it:
 //
 //	{field} {field:format} {field|other|@label|'text'} {?a&!b|c:shown}
 //
 // with \{ \} and \\ for the characters themselves.
-func parseTemplate(src string) ([]node, error) {
-	p := &templateParser{src: src}
-	nodes, err := p.nodes(0)
-	if err != nil {
-		return nil, err
+func (l *loader) template(src string) ([]instr, error) {
+	r := &templateReader{loader: l, src: src}
+	code, err := compile(func(c *compiler) {
+		r.out = c
+		r.branch(0)
+		if r.pos < len(src) {
+			r.fail(r.pos, "a } without its {")
+		}
+	})
+	if r.err != nil {
+		return nil, r.err
 	}
-	if p.pos < len(src) {
-		return nil, templateError(p.pos, "a } without its {")
-	}
-	return nodes, nil
+	return code, err
 }
 
-// templateParser reads one template, from pos on.
-type templateParser struct {
+// templateReader reads one template, from pos on.
+type templateReader struct {
+	*loader
+	out *compiler
 	src string
 	pos int
+	err error // in the notation, which counts before what the compiler finds
 }
 
-// nodes reads up to the end or the "}" that closes the enclosing conditional.
-func (p *templateParser) nodes(depth int) ([]node, error) {
-	var nodes []node
-	var text strings.Builder
-	start := p.pos
-	flush := func() {
-		if text.Len() > 0 {
-			nodes = append(nodes, literal{text: text.String(), at: start})
-			text.Reset()
-		}
+// fail records a mistake, unless there is one already, and ends the template here.
+func (r *templateReader) fail(at int, format string, args ...any) {
+	if r.err == nil {
+		r.err = templateError(at, format, args...)
 	}
-	for p.pos < len(p.src) && p.src[p.pos] != '}' {
-		c := p.src[p.pos]
-		if c == '{' {
-			flush()
-			n, err := p.braces(depth)
-			if err != nil {
-				return nil, err
-			}
-			nodes = append(nodes, n)
-			start = p.pos
+	r.pos = len(r.src)
+}
+
+// Literal text, in which a backslash makes braces and itself text, too.
+var (
+	textRun     = regexp.MustCompile(`^(\\[{}\\]|[^{}])*`)
+	textEscapes = strings.NewReplacer(`\{`, `{`, `\}`, `}`, `\\`, `\`)
+)
+
+// branch reads up to the end or the "}" that closes the enclosing conditional.
+func (r *templateReader) branch(depth int) {
+	for r.pos < len(r.src) && r.src[r.pos] != '}' {
+		at := r.pos
+		if text := r.next(textRun); text != "" {
+			r.out.literal(at, textEscapes.Replace(text))
 			continue
 		}
-		if c == '\\' && p.pos+1 < len(p.src) && strings.IndexByte(`{}\`, p.src[p.pos+1]) >= 0 {
-			p.pos++
-			c = p.src[p.pos]
+		r.pos++
+		if r.take('?') {
+			r.conditional(at, depth+1)
+		} else {
+			r.placeholder(at)
 		}
-		text.WriteByte(c)
-		p.pos++
 	}
-	flush()
-	return nodes, nil
 }
 
-// braces reads what stands between { and }, both included.
-func (p *templateParser) braces(depth int) (node, error) {
-	at := p.pos
-	p.pos++
-	if p.take('?') {
-		return p.conditional(at, depth+1)
-	}
-	n := placeholder{at: at}
+// placeholder reads from behind "{" to the closing "}".
+func (r *templateReader) placeholder(at int) {
+	var fields []*field
 	for {
-		op, err := p.operand()
-		if err != nil {
-			return nil, err
+		fields = append(fields, r.operand())
+		r.blanks()
+		if r.take('}') {
+			r.out.placeholder(at, fields)
+			return
 		}
-		n.operands = append(n.operands, op)
-		p.blanks()
-		if p.take('}') {
-			return n, nil
-		}
-		if !p.take('|') {
-			return nil, templateError(p.pos, "expected | or } in a field")
+		if !r.take('|') {
+			r.fail(r.pos, "expected | or } in a field")
+			return
 		}
 	}
 }
 
 // conditional reads from behind "{?" to the closing "}", both conditions and body.
-func (p *templateParser) conditional(at, depth int) (node, error) {
+func (r *templateReader) conditional(at, depth int) {
 	if depth > maxNesting {
-		return nil, templateError(at, "conditionals nest deeper than %d", maxNesting)
+		r.fail(at, "conditionals nest deeper than %d", maxNesting)
 	}
-	n := conditional{at: at, test: test{nil}}
-	for {
-		p.blanks()
-		t := term{empty: p.take('!'), at: p.pos}
-		if t.name = p.name(); t.name == "" {
-			return nil, templateError(p.pos, "expected a field in a condition")
+	t := test{nil}
+	for more := true; more; {
+		r.blanks()
+		empty := r.take('!')
+		begin, last := r.pos, len(t)-1
+		name := r.next(fieldPath)
+		if name == "" {
+			r.fail(begin, "expected a field in a condition")
+			return
 		}
-		last := len(n.test) - 1
-		n.test[last] = append(n.test[last], t)
-		p.blanks()
-		if p.take(':') {
-			break
+		t[last] = append(t[last], term{r.named(begin, name), empty})
+		r.blanks()
+		switch {
+		case r.take(':'):
+			more = false
+		case r.take('|'):
+			t = append(t, nil)
+		case !r.take('&'):
+			r.fail(r.pos, "expected &, | or : in a condition")
+			return
 		}
-		if p.take('|') {
-			n.test = append(n.test, nil)
-		} else if !p.take('&') {
-			return nil, templateError(p.pos, "expected &, | or : in a condition")
-		}
 	}
-	body, err := p.nodes(depth)
-	if err != nil {
-		return nil, err
+	r.out.conditional(at, t, func() { r.branch(depth) })
+	if !r.take('}') {
+		r.fail(at, "conditional is not closed")
 	}
-	if !p.take('}') {
-		return nil, templateError(at, "conditional is not closed")
-	}
-	n.body = body
-	return n, nil
 }
 
 // operand reads a field with its format, an @label, or quoted text.
-func (p *templateParser) operand() (operand, error) {
-	p.blanks()
-	op := operand{at: p.pos}
-	if p.pos < len(p.src) && (p.src[p.pos] == '\'' || p.src[p.pos] == '"') {
-		op.kind = quotedOperand
-		end := strings.IndexByte(p.src[p.pos+1:], p.src[p.pos])
-		if end < 0 {
-			return op, templateError(p.pos, "text is not closed")
-		}
-		op.text = p.src[p.pos+1 : p.pos+1+end]
-		p.pos += end + 2
-		return op, nil
+func (r *templateReader) operand() *field {
+	r.blanks()
+	at := r.pos
+	if quoted := r.next(quotedText); quoted != "" {
+		text := quoted[1 : len(quoted)-1]
+		return constantField([languages]string{text, text})
 	}
-	if p.take('@') {
-		op.kind = labelOperand
+	if r.take('\'') || r.take('"') {
+		r.fail(at, "text is not closed")
 	}
-	if op.text = p.name(); op.text == "" {
-		return op, templateError(p.pos, "expected a field, @label or quoted text")
+	isLabel := r.take('@')
+	name, format := r.next(fieldPath), ""
+	if name == "" {
+		r.fail(r.pos, "expected a field, @label or quoted text")
 	}
-	if op.kind == fieldOperand && p.take(':') {
-		if op.format = p.name(); op.format == "" {
-			return op, templateError(p.pos, "expected a format after :")
+	if !isLabel && r.take(':') {
+		if format = r.next(fieldPath); format == "" {
+			r.fail(r.pos, "expected a format after :")
 		}
 	}
-	return op, nil
+	if isLabel {
+		label, ok := r.labels[name]
+		if !ok {
+			r.out.fail(at, "unknown label %q", name)
+		}
+		return constantField(label)
+	}
+	f := r.named(at, name)
+	formatted, ok := f.in(format)
+	switch {
+	case !ok:
+		r.out.fail(at, "unknown format %q of field %q", format, name)
+	case f.filled != nil:
+		r.out.fail(at, "field %q is a flag, which only conditions can use", name)
+	}
+	return formatted
 }
 
-// fieldPath is how the name of a field or label begins: letters, digits and _ - .
-var fieldPath = regexp.MustCompile(`^[\w.-]*`)
+// named returns the field that a template names at a place.
+func (r *templateReader) named(at int, name string) *field {
+	f, ok := r.fields[name]
+	if !ok {
+		r.out.fail(at, "unknown field %q", name)
+		return &field{}
+	}
+	return f
+}
 
-// name reads a name from here on, "" if there is none.
-func (p *templateParser) name() string {
-	name := fieldPath.FindString(p.src[p.pos:])
-	p.pos += len(name)
-	return name
+// What templates have between braces.
+var (
+	fieldPath  = regexp.MustCompile(`^[\w.-]*`) // the name of a field, label or format
+	quotedText = regexp.MustCompile(`^('[^']*'|"[^"]*")`)
+	blankRun   = regexp.MustCompile(`^[ \n]*`)
+)
+
+// next reads what matches a pattern from here on, "" if nothing does.
+func (r *templateReader) next(pattern *regexp.Regexp) string {
+	text := pattern.FindString(r.src[r.pos:])
+	r.pos += len(text)
+	return text
 }
 
 // blanks skips blanks and line breaks.
-func (p *templateParser) blanks() {
-	p.pos = len(p.src) - len(strings.TrimLeft(p.src[p.pos:], " \n"))
-}
+func (r *templateReader) blanks() { r.next(blankRun) }
 
 // take reads the character c. It reports false if another character is next.
-func (p *templateParser) take(c byte) bool {
-	if p.pos < len(p.src) && p.src[p.pos] == c {
-		p.pos++
+func (r *templateReader) take(c byte) bool {
+	if r.pos < len(r.src) && r.src[r.pos] == c {
+		r.pos++
 		return true
 	}
 	return false
