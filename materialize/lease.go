@@ -29,8 +29,10 @@ type term struct {
 // acquire takes the lease, trying again while another instance holds it. With endless
 // patience it also waits for a store that does not answer.
 func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, error) {
-	started := time.Now()
-	waiting := false
+	started, waiting, shown := time.Now(), false, patience.String()
+	if patience < 0 {
+		shown = "endless"
+	}
 	for {
 		began := time.Now()
 		lease, err := r.o.Store.Acquire(ctx, leaseName, r.o.Holder, r.o.LeaseTTL)
@@ -45,7 +47,7 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 			return term{}, err // names the lease and, if held, its holder
 		case held && !waiting:
 			waiting = true
-			r.o.Log.InfoContext(ctx, "waiting: another instance materializes", "patience", limited(patience), "reason", err)
+			r.o.Log.InfoContext(ctx, "waiting: another instance materializes", "patience", shown, "reason", err)
 		case !held:
 			r.o.Log.WarnContext(ctx, "acquire lease", "error", err)
 		}
@@ -57,14 +59,6 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 			return term{}, err
 		}
 	}
-}
-
-// limited is a patience as the log shows it.
-func limited(patience time.Duration) string {
-	if patience < 0 {
-		return "endless"
-	}
-	return patience.String()
 }
 
 // hold does work under a lease, which is renewed meanwhile and given back in the end.

@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -105,9 +106,6 @@ func (o Options) defaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Location == nil {
-		o.Location = time.UTC
-	}
 	if o.Holder == "" {
 		host, err := os.Hostname()
 		if err != nil {
@@ -115,18 +113,9 @@ func (o Options) defaults() Options {
 		}
 		o.Holder = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8])
 	}
-	if o.LeaseTTL <= 0 {
-		o.LeaseTTL = 30 * time.Second
-	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if o.Batch <= 0 {
-		o.Batch = 500
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.LeaseTTL, o.Batch = cmp.Or(max(o.LeaseTTL, 0), 30*time.Second), cmp.Or(max(o.Batch, 0), 500)
+	o.Workers = cmp.Or(max(o.Workers, 0), runtime.GOMAXPROCS(0))
+	o.Location, o.Log = cmp.Or(o.Location, time.UTC), cmp.Or(o.Log, slog.Default())
 	o.Before, o.OnPublish = orNone(o.Before), orNone(o.OnPublish)
 	b := &o.Observer
 	b.Finished, b.Missed = orNone(b.Finished), orNone2(b.Missed)
@@ -154,7 +143,7 @@ func orNone2[A, B any](f func(A, B)) func(A, B) {
 // safe for concurrent use.
 type Runner struct {
 	o         Options
-	schedules map[string]*Schedule // by view; absent: none
+	schedules map[string]*Schedule // by view; nil: none
 	full      *Schedule            // nil: none
 	busy      atomic.Bool          // Run or RunOnce is at work
 	kept      map[string]*rowIndex // by view: of the last run; only used by the goroutine that made the Runner busy
@@ -178,23 +167,22 @@ func New(o Options) (*Runner, error) {
 		wake:      make(chan struct{}, 1),
 		requests:  map[string]runRequest{},
 	}
-	for _, job := range o.Jobs {
-		spec := o.Schedule[job.View]
-		if spec == "" {
-			continue
+	parse := func(what, spec string) (s *Schedule, err error) {
+		if spec != "" {
+			if s, err = ParseSchedule(spec, o.Location); err != nil {
+				err = fmt.Errorf("%s: %w", what, err)
+			}
 		}
-		s, err := ParseSchedule(spec, o.Location)
-		if err != nil {
-			return nil, fmt.Errorf("view %s: %w", job.View, err)
-		}
-		r.schedules[job.View] = s
+		return s, err
 	}
-	if o.FullSchedule != "" {
-		s, err := ParseSchedule(o.FullSchedule, o.Location)
-		if err != nil {
-			return nil, fmt.Errorf("full run: %w", err)
+	var err error
+	for _, job := range o.Jobs {
+		if r.schedules[job.View], err = parse("view "+job.View, o.Schedule[job.View]); err != nil {
+			return nil, err
 		}
-		r.full = s
+	}
+	if r.full, err = parse("full run", o.FullSchedule); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -49,17 +50,12 @@ func busy() []string {
 	var all []string
 	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
 		head, calls, _ := strings.Cut(stack, "\n")
-		for call := range strings.Lines(calls) {
-			if strings.HasPrefix(call, "vitrine/") || strings.HasPrefix(call, "main.") {
-				if !strings.Contains(call, "busy(") {
-					all = append(all, head+" "+strings.TrimSpace(call))
-				}
-				break
-			}
-		}
-		if len(all) == 32 {
-			break
+		if call := ownCall.FindString(calls); call != "" && !strings.Contains(call, "busy(") && len(all) < 32 {
+			all = append(all, head+" "+call)
 		}
 	}
 	return all
 }
+
+// ownCall matches the innermost call in code of this program.
+var ownCall = regexp.MustCompile(`(?m)^(vitrine/|main\.).*`)

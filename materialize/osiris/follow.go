@@ -3,8 +3,10 @@ package osiris
 import (
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -149,4 +151,24 @@ func Check[S any](ctx context.Context, log *slog.Logger, current S, read func(co
 		return current
 	}
 	return next
+}
+
+// Source reads collections; origin.Store is one.
+type Source interface {
+	Scan(ctx context.Context, collection string) iter.Seq2[bson.Raw, error]
+}
+
+// Read reads collections of a database, each once. Its only errors are those of the
+// source.
+func Read(ctx context.Context, src Source, collections ...string) (osiris.Settings, error) {
+	docs := make(map[string][]bson.Raw)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(collections))) {
+		for doc, err := range src.Scan(ctx, name) {
+			if err != nil {
+				return osiris.Settings{}, fmt.Errorf("read settings of the OSIRIS database: scan %s: %w", name, err)
+			}
+			docs[name] = append(docs[name], doc)
+		}
+	}
+	return osiris.From(docs), nil
 }

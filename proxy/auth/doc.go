@@ -6,7 +6,7 @@
 //	ClientOptions  the address of a client behind proxies (client.go)
 //	Key            a configured key, compared in constant time (key.go)
 //	Limiter        how often a client may do something (limiter.go)
-//	Redactor       keeps keys out of the log (redact.go)
+//	Redactor       keeps keys out of the log (key.go)
 //
 // What a caller may see is for rules/access to say. All types are safe for concurrent use.
 package auth

@@ -1,9 +1,18 @@
 package auth
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2/utils"
+	"github.com/valyala/fasthttp"
+
+	"vitrine/proxy/query"
 )
 
 // Key is a configured key, kept as its hash so that comparing takes the same
@@ -55,4 +64,94 @@ func (s Key) In(text string) bool {
 		}
 	}
 	return false
+}
+
+// Redactor takes keys out of what is logged. It knows those of the server.
+type Redactor []Key
+
+// URL returns path and query as they came, without keys and bounded in length.
+func (s Redactor) URL(path, query string) string {
+	const most = 2048
+	var b strings.Builder
+	b.WriteString(s.Path(path))
+	sep := byte('?')
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair == "" {
+			continue
+		}
+		if s.revealing(pair) {
+			pair = "…"
+		}
+		b.WriteByte(sep)
+		b.WriteString(pair[:min(len(pair), most)])
+		if sep = '&'; b.Len() > most {
+			b.WriteString("…")
+			break
+		}
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// Path returns a path up to the first part of it that a key may stand in.
+func (s Redactor) Path(path string) string {
+	for from := 0; from < len(path); {
+		part := path[from:]
+		if n := strings.IndexAny(part, "/;&=?"); n >= 0 {
+			part = part[:n]
+		}
+		if s.revealing(part) {
+			return path[:from] + "…"
+		}
+		from += len(part) + 1
+	}
+	if s.Holds(path) {
+		return "…"
+	}
+	return path
+}
+
+// revealing reports whether a pair of a query may give a key away: its name says so,
+// it holds another URL whose pairs do, or it holds one of the server's keys. The pair is
+// decoded as it is for the API, broken escapes included.
+func (s Redactor) revealing(pair string) bool {
+	if s.Holds(pair) {
+		return true
+	}
+	args := fasthttp.AcquireArgs()
+	defer fasthttp.ReleaseArgs(args)
+	args.Parse(pair)
+	for name, value := range args.All() {
+		if secretName(name) || s.Holds(utils.UnsafeString(name)) || s.Holds(utils.UnsafeString(value)) {
+			return true
+		}
+		for part := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("/;&?#", r) }) {
+			if name, _, assigns := bytes.Cut(part, []byte{'='}); assigns && secretName(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// secretName reports whether a name means a key or the like, however it is spelled:
+// only its letters count.
+func secretName(name []byte) bool {
+	if plain, err := url.QueryUnescape(string(name)); err == nil {
+		name = []byte(plain) // encoded twice
+	}
+	plain := strings.Map(func(r rune) rune {
+		if r |= 0x20; r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, string(name))
+	return plain == "key" || slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(plain, word) })
+}
+
+// secretWords are those that a name of a secret holds.
+var secretWords = []string{query.KeyParam, "portfoliokey", "token", "secret", "password", "authorization", "credential", "jwt"}
+
+// Holds reports whether one of the server's own keys stands in a text.
+func (s Redactor) Holds(text string) bool {
+	return slices.ContainsFunc(s, func(key Key) bool { return key.In(text) })
 }

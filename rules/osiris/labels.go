@@ -36,10 +36,7 @@ func (r *reader) labels() {
 			sets[set] = names
 		}
 		if rendered && r.settings.Render.Vocabularies[id] == nil {
-			if r.settings.Render.Vocabularies == nil {
-				r.settings.Render.Vocabularies = map[string]map[string]label.Name{}
-			}
-			r.settings.Render.Vocabularies[id] = names
+			put(&r.settings.Render.Vocabularies, id, names)
 		}
 	}
 	r.settings.Labels = label.New(sets)

@@ -149,11 +149,16 @@ func (r *reader) journals() {
 		if name == "" && abbr == "" {
 			continue
 		}
-		if r.settings.Render.Journals == nil {
-			r.settings.Render.Journals = make(map[string]render.OsirisJournal, len(r.docs[Journals]))
-		}
-		r.settings.Render.Journals[idText(doc.Lookup("_id"))] = render.OsirisJournal{Name: name, Abbr: abbr}
+		put(&r.settings.Render.Journals, idText(doc.Lookup("_id")), render.OsirisJournal{Name: name, Abbr: abbr})
 	}
+}
+
+// put adds an entry to a map, which is made for the first one: settings without any have none.
+func put[V any](m *map[string]V, key string, value V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[key] = value
 }
 
 // persons reads whose pages activities link to: {username, hide}. One that cannot be used
@@ -164,9 +169,6 @@ func (r *reader) persons() {
 		if hidden, _ := doc.Lookup("hide").BooleanOK(); user == "" || hidden {
 			continue
 		}
-		if r.settings.Render.Persons == nil {
-			r.settings.Render.Persons = make(map[string]string, len(r.docs[Persons]))
-		}
-		r.settings.Render.Persons[user] = idText(doc.Lookup("_id"))
+		put(&r.settings.Render.Persons, user, idText(doc.Lookup("_id")))
 	}
 }

@@ -6,6 +6,7 @@ package asynclog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"sync"
@@ -101,13 +102,7 @@ func (w *Writer) run() {
 // returns how many failed.
 func writeLines(to io.Writer, lines []byte) (failed int) {
 	for len(lines) > 0 {
-		end := bytes.LastIndexByte(lines[:min(len(lines), atomicPipe)], '\n') + 1
-		if end == 0 {
-			end = bytes.IndexByte(lines, '\n') + 1
-		}
-		if end == 0 {
-			end = len(lines)
-		}
+		end := cmp.Or(bytes.LastIndexByte(lines[:min(len(lines), atomicPipe)], '\n')+1, bytes.IndexByte(lines, '\n')+1, len(lines))
 		if _, err := to.Write(lines[:end]); err != nil {
 			failed += lineCount(lines[:end])
 		}
