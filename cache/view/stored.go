@@ -122,7 +122,7 @@ func sortKeys(order raw.Sort) bson.D {
 func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
 	switch n := n.(type) {
 	case *filter.ForeignNode:
-		return s.resolveForeign(ctx, n)
+		return s.foreign.Leaf(ctx, s.def.Name, n)
 	case *filter.AndNode:
 		nodes := slices.Clone(n.Nodes)
 		for i := range nodes {
@@ -134,21 +134,6 @@ func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, e
 		return &filter.AndNode{Nodes: nodes}, nil
 	}
 	return n, nil // a foreign node is a whole filter: it stands alone, or among those joined to it
-}
-
-func (s *storedRows) resolveForeign(ctx context.Context, n *filter.ForeignNode) (filter.Node, error) {
-	path, err := raw.ParsePath("_id")
-	if err != nil {
-		return nil, err
-	}
-	var ids []bson.RawValue
-	for id, err := range s.foreign.IDs(ctx, s.def.Name, n) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return &filter.Leaf{Path: path, Test: &filter.In{Values: raw.SortUnique(ids)}}, nil
 }
 
 // Count implements Selection.

@@ -28,7 +28,11 @@ func (s *Snapshot) eval(ctx context.Context, n filter.Node, within *bitset.BitSe
 	case *filter.Elem:
 		return s.evalElem(ctx, n, within)
 	case *filter.ForeignNode:
-		return s.evalForeign(ctx, n)
+		leaf, err := s.foreign.Leaf(ctx, s.def.Name, n)
+		if err != nil {
+			return nil, err
+		}
+		return s.evalLeaf(ctx, leaf)
 	default:
 		return s.confirm(ctx, n, within)
 	}
