@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"iter"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -24,36 +23,7 @@ type Snapshot struct {
 }
 
 // Selection is the rows of a snapshot that a filter selects. It is immutable.
-type Selection interface {
-	// Count returns the number of rows.
-	Count() int
-	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means
-	// all. They come in the view's order, or in that of By. A row of a view in the
-	// store keeps those around it: callers should not hold it for long. The error is
-	// that of the store, *MovedError among them, and ends the rows.
-	Rows(ctx context.Context, offset, limit int) iter.Seq2[index.Row, error]
-	// Group counts the rows by a field's value, as index.Selection.Group does.
-	Group(ctx context.Context, field, unwind string) ([]index.Group, error)
-	// Search returns the rows that have all words, which fold.Terms made, the last one as the
-	// beginning of a word; an empty word counts as found. The view's Definition must have Words.
-	Search(ctx context.Context, terms []string) (Selection, error)
-	// Narrow returns the rows that a filter selects, too.
-	Narrow(ctx context.Context, f *filter.Filter) (Selection, error)
-	// Facet counts the rows by the values at a path, as index.Selection.Facet does. Of a view
-	// in the store a Sample may have the path's top-level field alone.
-	Facet(ctx context.Context, path string) ([]index.FacetValue, error)
-	// By returns the selection in an order, ties by _id; nil is the view's own order.
-	By(order raw.Sort) Selection
-	// ByRelevance returns the selection of Search with the rows first that have the most
-	// terms in their titles; ties are in the view's order.
-	ByRelevance() Selection
-	// Only returns the selection for a caller who reads only a few top-level fields and
-	// _id of its rows: of a view in the store no others are read.
-	Only(fields ...string) Selection
-	// Prepared returns the fragments of that name as index.Selection.Runs does, or
-	// false if the rows are in the store, which prepares none.
-	Prepared(fragment string) (runs iter.Seq[index.Run], ok bool)
-}
+type Selection = index.Selection
 
 // Meta returns the view's meta at this generation.
 func (s *Snapshot) Meta() origin.Meta { return s.meta }
@@ -111,7 +81,7 @@ func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (Selection, err
 	if err != nil {
 		return nil, err
 	}
-	return resident{selected}, nil
+	return selected, nil
 }
 
 // First returns the first row that a filter selects, nil if there is none.
@@ -133,50 +103,4 @@ func (s *Snapshot) First(ctx context.Context, f *filter.Filter) (bson.Raw, error
 		return row.Doc(), nil
 	}
 	return nil, nil
-}
-
-// resident is a selection of rows in memory.
-type resident struct{ *index.Selection }
-
-// Rows implements Selection.
-func (s resident) Rows(_ context.Context, offset, limit int) iter.Seq2[index.Row, error] {
-	return func(yield func(index.Row, error) bool) {
-		for row := range s.Selection.Rows(offset, limit) {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Search implements Selection.
-func (s resident) Search(ctx context.Context, terms []string) (Selection, error) {
-	found, err := s.Selection.Search(ctx, terms)
-	if err != nil {
-		return nil, err
-	}
-	return resident{found}, nil
-}
-
-// Narrow implements Selection.
-func (s resident) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
-	narrow, err := s.Selection.Narrow(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	return resident{narrow}, nil
-}
-
-// ByRelevance implements Selection.
-func (s resident) ByRelevance() Selection { return resident{s.Selection.ByRelevance()} }
-
-// By implements Selection.
-func (s resident) By(order raw.Sort) Selection { return resident{s.Selection.By(order)} }
-
-// Only implements Selection.
-func (s resident) Only(...string) Selection { return s }
-
-// Prepared implements Selection.
-func (s resident) Prepared(fragment string) (iter.Seq[index.Run], bool) {
-	return s.Runs(fragment), true
 }

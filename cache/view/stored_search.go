@@ -139,7 +139,7 @@ func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Se
 }
 
 // Facet implements Selection: rows are read as far as the path needs.
-func (s *storedSelection) Facet(ctx context.Context, path string) ([]index.FacetValue, error) {
+func (s *storedSelection) Facet(ctx context.Context, path string) ([]index.Group, error) {
 	parsed, err := raw.ParsePath(path)
 	if err != nil {
 		return nil, err

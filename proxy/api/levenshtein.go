@@ -95,7 +95,10 @@ func (t *titles) corpus(ctx context.Context, s *index.Snapshot, used bool) (*cor
 		if err != nil {
 			return nil, err
 		}
-		slots := found.By(idOrder(false)).Page(0, 0)
+		slots := make([]index.Slot, 0, found.Count())
+		for row := range found.By(idOrder(false)).Rows(ctx, 0, 0) {
+			slots = append(slots, row.Slot)
+		}
 		t.latest = &corpus{of: weak.Make(s), slots: slots, titles: newCorpus(func(yield func(bson.Raw) bool) {
 			for _, slot := range slots {
 				if !yield(s.Doc(slot)) {

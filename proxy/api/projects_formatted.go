@@ -101,7 +101,7 @@ func (t projectTable) append(dst []byte, doc bson.Raw, activities int) []byte {
 
 // counts counts the activities by the projects that they name, in an array or alone, sorted by
 // name.
-func (t projectTable) counts(ctx context.Context) ([]index.FacetValue, error) {
+func (t projectTable) counts(ctx context.Context) ([]index.Group, error) {
 	all, err := t.activities.Select(ctx, filter.All())
 	if err != nil {
 		return nil, err
@@ -110,8 +110,8 @@ func (t projectTable) counts(ctx context.Context) ([]index.FacetValue, error) {
 }
 
 // countOf returns the count of a name, 0 if no activity has it.
-func countOf(counts []index.FacetValue, name bson.RawValue) int {
-	at, known := slices.BinarySearchFunc(counts, name, func(v index.FacetValue, name bson.RawValue) int { return raw.Compare(v.Value, name) })
+func countOf(counts []index.Group, name bson.RawValue) int {
+	at, known := slices.BinarySearchFunc(counts, name, func(v index.Group, name bson.RawValue) int { return raw.Compare(v.Value, name) })
 	if !known || display.Empty(name) {
 		return 0
 	}

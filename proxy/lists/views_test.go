@@ -46,12 +46,12 @@ func TestViews(t *testing.T) {
 			}
 			rows = append(rows, row)
 		}
-		sel, err := b.Load(rows).Select(t.Context(), filter.All())
+		all, err := b.Load(rows).Select(t.Context(), filter.All())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sel, err = sel.Search(t.Context(), []string{"moth"}); err != nil || sel.Count() != 1 {
-			t.Errorf("%s: Search finds %d rows, %v", def.Name, sel.Count(), err)
+		if found, err := all.Search(t.Context(), []string{"moth"}); err != nil || found.Count() != 1 {
+			t.Errorf("%s: Search finds %v, %v", def.Name, found, err)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func ids(t testing.TB, snap *index.Snapshot, json string) (got []string) {
 	if err != nil {
 		t.Fatalf("select %s: %v", json, err)
 	}
-	for row := range selected.Rows(0, 0) {
+	for row := range selected.Rows(t.Context(), 0, 0) {
 		got = append(got, row.Doc().Lookup("_id").StringValue())
 	}
 	return got

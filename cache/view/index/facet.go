@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,18 +11,11 @@ import (
 	"vitrine/rules/raw"
 )
 
-// FacetValue is a value with the number of selected rows that have it.
-type FacetValue struct {
-	Value  bson.RawValue
-	Count  int
-	Sample bson.Raw // one of the rows
-}
-
 // Facet counts the selected rows by the values at a path, in MongoDB's order. Arrays are
 // opened as in matching, a row counts once for each of its values, and numbers that are
 // equal are one value whatever their type. Rows with nothing, null or an empty array at
 // the path are not counted.
-func (s *Selection) Facet(ctx context.Context, path string) (all []FacetValue, err error) {
+func (s *Resident) Facet(ctx context.Context, path string) (all []Group, err error) {
 	parsed, err := raw.ParsePath(path)
 	if err != nil {
 		return nil, err
@@ -46,16 +38,16 @@ func (s *Selection) Facet(ctx context.Context, path string) (all []FacetValue, e
 				continue
 			}
 			if count, first := s.having(&q, from, to); count > 0 {
-				all = append(all, FacetValue{Value: values[from].Raw, Count: count, Sample: s.snap.Doc(first)})
+				all = append(all, Group{values[from].Raw, count, s.snap.Doc(first)})
 			}
 		}
 	}
-	return joinFacet(all), nil
+	return joinGroups(all), nil
 }
 
 // having counts the selected rows that have one of some values of an index, and returns
 // one of them.
-func (s *Selection) having(q *query, from, to int) (count int, first Slot) {
+func (s *Resident) having(q *query, from, to int) (count int, first Slot) {
 	if d := &q.index.values[from]; to == from+1 && d.dense == nil {
 		for _, row := range q.index.rows[d.from:d.to] {
 			if slot := q.base + Slot(row); s.rows.Test(uint(slot)) {
@@ -75,14 +67,10 @@ func (s *Selection) having(q *query, from, to int) (count int, first Slot) {
 	return int(q.into.Count()), Slot(slot)
 }
 
-// FacetDocs is Facet of documents that are not in memory. It keeps the samples.
-func FacetDocs(docs iter.Seq2[bson.Raw, error], path raw.Path) ([]FacetValue, error) {
-	var known raw.Groups[FacetValue]
-	var values []bson.RawValue // of the row
-	for doc, err := range docs {
-		if err != nil {
-			return nil, err
-		}
+// FacetDocs is Facet of documents that are not in memory.
+func FacetDocs(docs iter.Seq2[bson.Raw, error], path raw.Path) ([]Group, error) {
+	var values []bson.RawValue // of a row
+	return countDocs(docs, true, func(doc bson.Raw, note func(bson.RawValue)) {
 		values = values[:0]
 		raw.Walk(doc, path, func(v raw.Value) bool {
 			if inFacet(v) {
@@ -91,14 +79,9 @@ func FacetDocs(docs iter.Seq2[bson.Raw, error], path raw.Path) ([]FacetValue, er
 			return true
 		})
 		for _, v := range raw.SortUnique(values) {
-			value, fresh := known.At(v)
-			if fresh {
-				value.Value, value.Sample = raw.Clone(v), slices.Clone(doc)
-			}
-			value.Count++
+			note(v)
 		}
-	}
-	return joinFacet(known.All), nil
+	})
 }
 
 // inFacet reports whether a facet counts a value that matching sees.
@@ -108,11 +91,4 @@ func inFacet(v raw.Value) bool {
 		return false
 	}
 	return true
-}
-
-// joinFacet sorts the values of several sets of rows and joins those that are equal.
-func joinFacet(values []FacetValue) []FacetValue {
-	return raw.JoinEqual(values, func(v FacetValue) bson.RawValue { return v.Value }, func(into *FacetValue, from FacetValue) {
-		into.Count += from.Count
-	})
 }

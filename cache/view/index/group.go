@@ -15,15 +15,16 @@ import (
 
 // Group is a value with the number of selected rows that have it.
 type Group struct {
-	Value bson.RawValue
-	Count int
+	Value  bson.RawValue
+	Count  int
+	Sample bson.Raw // of a facet, one of the rows
 }
 
 // Group counts the selected rows by a field's value, as MongoDB's $group with
 // {$sum: 1} does, after unwinding a top-level array if unwind names one. Numbers
 // that are equal group together whatever their type; a missing field groups as
 // null. Groups come by count descending, ties by value.
-func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, error) {
+func (s *Resident) Group(ctx context.Context, field, unwind string) ([]Group, error) {
 	var all []Group
 	for i, seg := range s.snap.segments {
 		err := fair.TurnOf(ctx).Check(ctx)
@@ -49,31 +50,46 @@ func (s *Selection) Group(ctx context.Context, field, unwind string) ([]Group, e
 			}
 		}
 	}
-	return byCount(all), nil
+	return byCount(joinGroups(all)), nil
 }
 
-// GroupDocs is Group of documents that are not in memory. It keeps none of them.
+// GroupDocs is Group of documents that are not in memory.
 func GroupDocs(docs iter.Seq2[bson.Raw, error], field, unwind string) ([]Group, error) {
 	parts := strings.Split(field, ".")
+	groups, err := countDocs(docs, false, func(doc bson.Raw, note func(bson.RawValue)) {
+		unwound(doc, parts, unwind, func(v bson.RawValue) { note(raw.OrNull(v)) })
+	})
+	return byCount(groups), err
+}
+
+// countDocs counts the values that documents have. It keeps none of the documents but samples.
+func countDocs(docs iter.Seq2[bson.Raw, error], samples bool, values func(doc bson.Raw, note func(bson.RawValue))) ([]Group, error) {
 	var groups raw.Groups[Group]
 	for doc, err := range docs {
 		if err != nil {
 			return nil, err
 		}
-		unwound(doc, parts, unwind, func(v bson.RawValue) {
-			group, fresh := groups.At(raw.OrNull(v))
+		values(doc, func(v bson.RawValue) {
+			group, fresh := groups.At(v)
 			if fresh {
-				group.Value = raw.Clone(raw.OrNull(v))
+				group.Value = raw.Clone(v)
+				if samples {
+					group.Sample = slices.Clone(doc)
+				}
 			}
 			group.Count++
 		})
 	}
-	return byCount(groups.All), nil
+	return joinGroups(groups.All), nil
 }
 
-// byCount joins groups of equal values and puts them in their order.
+// joinGroups sorts groups by value and joins those of equal values.
+func joinGroups(groups []Group) []Group {
+	return raw.JoinEqual(groups, func(g Group) bson.RawValue { return g.Value }, func(into *Group, from Group) { into.Count += from.Count })
+}
+
+// byCount puts groups, which are sorted by value, in the order of their counts.
 func byCount(groups []Group) []Group {
-	groups = raw.JoinEqual(groups, func(g Group) bson.RawValue { return g.Value }, func(into *Group, from Group) { into.Count += from.Count })
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Count, a.Count) })
 	return groups
 }

@@ -1,7 +1,9 @@
 package index
 
 import (
+	"context"
 	"iter"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -29,28 +31,23 @@ func (r Row) AppendFragment(dst []byte, name string) []byte {
 	return Run{seg, r.Snap.prepared(seg, kind), &r.Snap.def.Fragments[kind], local, local + 1}.Append(dst)
 }
 
-// Rows yields up to limit selected rows after skipping offset; a limit of 0 or less
-// means all. They come in the view's order, or in that of By.
-func (s *Selection) Rows(offset, limit int) iter.Seq[Row] {
-	return func(yield func(Row) bool) {
-		if offset <= 0 && limit <= 0 {
-			for slot := range s.All() {
-				if !yield(Row{s.snap, slot}) {
-					return
-				}
-			}
-			return
+// Rows implements Selection.
+func (s *Resident) Rows(_ context.Context, offset, limit int) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		slots := s.All()
+		if offset > 0 || limit > 0 {
+			slots = slices.Values(s.Page(offset, limit))
 		}
-		for _, slot := range s.Page(offset, limit) {
-			if !yield(Row{s.snap, slot}) {
+		for slot := range slots {
+			if !yield(Row{s.snap, slot}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// By returns the selection in an order, ties by _id; nil is the view's own order.
-func (s *Selection) By(order raw.Sort) *Selection {
+// By implements Selection.
+func (s *Resident) By(order raw.Sort) Selection {
 	if order == nil {
 		return s
 	}
@@ -59,8 +56,11 @@ func (s *Selection) By(order raw.Sort) *Selection {
 	return &by
 }
 
+// Only implements Selection.
+func (s *Resident) Only(...string) Selection { return s }
+
 // sort puts the selected rows in an order.
-func (s *Selection) sort(order raw.Sort) []Slot {
+func (s *Resident) sort(order raw.Sort) []Slot {
 	slots := s.Page(0, 0)
 	docs := make([]bson.Raw, len(slots))
 	for i, slot := range slots {

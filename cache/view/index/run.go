@@ -62,7 +62,7 @@ func (r Run) Rows() iter.Seq[Run] {
 // Runs yields the fragments of that name of the selected rows, in the view's order
 // and in as few pieces as may be. The name is that of a whole fragment, not of a
 // part; another is a programming mistake and panics.
-func (s *Selection) Runs(name string) iter.Seq[Run] {
+func (s *Resident) Runs(name string) iter.Seq[Run] {
 	kind := s.snap.whole(name)
 	return func(yield func(Run) bool) {
 		for from, to := range s.stretches() {
@@ -88,9 +88,12 @@ func (s *Snapshot) whole(name string) int {
 	return at.kind
 }
 
+// Prepared implements Selection.
+func (s *Resident) Prepared(fragment string) (iter.Seq[Run], bool) { return s.Runs(fragment), true }
+
 // stretches yields the selected rows in the view's order as ranges of consecutive
 // slots, each from a slot up to another.
-func (s *Selection) stretches() iter.Seq2[Slot, Slot] {
+func (s *Resident) stretches() iter.Seq2[Slot, Slot] {
 	return func(yield func(from, to Slot) bool) {
 		if s.snap.order == nil {
 			for from, ok := s.rows.NextSet(0); ok; {

@@ -35,9 +35,8 @@ func (d *Definition) Searchable() error {
 	return nil
 }
 
-// Search returns the selected rows that have all words, which fold.Terms made, the last
-// one as the beginning of a word. An empty word counts as found.
-func (s *Selection) Search(ctx context.Context, terms []string) (*Selection, error) {
+// Search implements Selection.
+func (s *Resident) Search(ctx context.Context, terms []string) (Selection, error) {
 	if err := s.snap.def.Searchable(); err != nil {
 		return nil, err
 	}
@@ -103,9 +102,8 @@ func (d *Definition) Match(row bson.Raw, terms []string) (titles int, ok bool) {
 	return titles, true
 }
 
-// ByRelevance returns the selection of Search with the rows first that have the most
-// terms in their titles. Ties are in the view's order.
-func (s *Selection) ByRelevance() *Selection {
+// ByRelevance implements Selection.
+func (s *Resident) ByRelevance() Selection {
 	levels := []*bitset.BitSet{s.rows.Clone()} // the rows with no term in their title, with one and so on
 	for _, titles := range s.titles {
 		levels = append(levels, bitset.New(uint(s.snap.size)))
@@ -117,7 +115,7 @@ func (s *Selection) ByRelevance() *Selection {
 	by := *s
 	by.sorted = make([]Slot, 0, s.count)
 	for _, rows := range slices.Backward(levels) {
-		level := Selection{snap: s.snap, rows: rows, count: int(rows.Count())}
+		level := Resident{snap: s.snap, rows: rows, count: int(rows.Count())}
 		by.sorted = slices.AppendSeq(by.sorted, level.All())
 	}
 	return &by

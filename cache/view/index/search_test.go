@@ -184,7 +184,7 @@ func relevance(row bson.Raw, terms []string) (ok bool, titles int) {
 	return true, titles
 }
 
-func (m *model) checkSearch(sel *index.Selection, def index.Definition, terms []string) {
+func (m *model) checkSearch(sel index.Selection, def index.Definition, terms []string) {
 	m.t.Helper()
 	found, err := sel.Search(context.Background(), terms)
 	if err != nil {
@@ -192,7 +192,7 @@ func (m *model) checkSearch(sel *index.Selection, def index.Definition, terms []
 	}
 	var want, ranked []string
 	titles := map[string]int{}
-	for row := range sel.Rows(0, 0) {
+	for row := range sel.Rows(context.Background(), 0, 0) {
 		id := row.Doc().Lookup("_id").String()
 		ok, n := relevance(row.Doc(), terms)
 		if titles[id] = n; ok {
@@ -202,8 +202,8 @@ func (m *model) checkSearch(sel *index.Selection, def index.Definition, terms []
 			m.t.Errorf("%q in %s: Match = %d, %v, want %d, %v", terms, row.Doc(), got, is, n, ok)
 		}
 	}
-	list := func(s *index.Selection) (all []string) {
-		for row := range s.Rows(0, 0) {
+	list := func(s index.Selection) (all []string) {
+		for row := range s.Rows(context.Background(), 0, 0) {
 			all = append(all, row.Doc().Lookup("_id").String())
 		}
 		return all
@@ -226,7 +226,7 @@ func (m *model) checkSearch(sel *index.Selection, def index.Definition, terms []
 	}
 }
 
-func (m *model) checkFacet(sel *index.Selection, path string) {
+func (m *model) checkFacet(sel index.Selection, path string) {
 	m.t.Helper()
 	parsed, err := raw.ParsePath(path)
 	if err != nil {
@@ -249,12 +249,12 @@ func (m *model) checkFacet(sel *index.Selection, path string) {
 		return values
 	}
 	want := map[string]int{}
-	for row := range sel.Rows(0, 0) {
+	for row := range sel.Rows(context.Background(), 0, 0) {
 		for value := range valuesOf(row.Doc()) {
 			want[value]++
 		}
 	}
-	check := func(got []index.FacetValue, err error) {
+	check := func(got []index.Group, err error) {
 		m.t.Helper()
 		if err != nil {
 			m.t.Fatal(err)
@@ -275,7 +275,7 @@ func (m *model) checkFacet(sel *index.Selection, path string) {
 	}
 	check(sel.Facet(context.Background(), path))
 	check(index.FacetDocs(func(yield func(bson.Raw, error) bool) {
-		for row := range sel.Rows(0, 0) {
+		for row := range sel.Rows(context.Background(), 0, 0) {
 			if !yield(row.Doc(), nil) {
 				return
 			}

@@ -9,11 +9,44 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 )
 
-// Selection is the set of a snapshot's rows that a filter selects. It is
+// Selection is the rows of a view that a filter selects, in memory or in the store. It is
 // immutable.
-type Selection struct {
+type Selection interface {
+	// Count returns the number of rows.
+	Count() int
+	// Rows yields up to limit rows after skipping offset; a limit of 0 or less means
+	// all. They come in the view's order, or in that of By. A row of a view in the
+	// store keeps those around it: callers should not hold it for long. The error is
+	// that of the store, view.MovedError among them, and ends the rows.
+	Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error]
+	// Group counts the rows by a field's value, as Resident.Group does.
+	Group(ctx context.Context, field, unwind string) ([]Group, error)
+	// Search returns the rows that have all words, which fold.Terms made, the last one as the
+	// beginning of a word; an empty word counts as found. The view's Definition must have Words.
+	Search(ctx context.Context, terms []string) (Selection, error)
+	// Narrow returns the rows that a filter selects, too.
+	Narrow(ctx context.Context, f *filter.Filter) (Selection, error)
+	// Facet counts the rows by the values at a path, as Resident.Facet does. Of a view in the
+	// store a Sample may have the path's top-level field alone.
+	Facet(ctx context.Context, path string) ([]Group, error)
+	// By returns the selection in an order, ties by _id; nil is the view's own order.
+	By(order raw.Sort) Selection
+	// ByRelevance returns the selection of Search with the rows first that have the most
+	// terms in their titles; ties are in the view's order.
+	ByRelevance() Selection
+	// Only returns the selection for a caller who reads only a few top-level fields and
+	// _id of its rows: of a view in the store no others are read.
+	Only(fields ...string) Selection
+	// Prepared returns the fragments of that name as Resident.Runs does, or
+	// false if the rows are in the store, which prepares none.
+	Prepared(fragment string) (runs iter.Seq[Run], ok bool)
+}
+
+// Resident is a selection of the rows of a snapshot.
+type Resident struct {
 	snap  *Snapshot
 	rows  *bitset.BitSet // live slots only
 	count int
@@ -25,18 +58,17 @@ type Selection struct {
 
 // Select evaluates a filter. The error is the context's, or that of an expression
 // that ran out of time (kind rules.ErrWrongCall).
-func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Selection, error) {
+func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Resident, error) {
 	rows, err := s.eval(ctx, fair.Bound(ctx, f).Root(), s.live)
 	if err != nil {
 		return nil, err
 	}
 	rows.InPlaceIntersection(s.live)
-	return &Selection{snap: s, rows: rows, count: int(rows.Count())}, nil
+	return &Resident{snap: s, rows: rows, count: int(rows.Count())}, nil
 }
 
-// Narrow returns the rows of the selection that a filter selects, too. Its error is that of
-// Select.
-func (s *Selection) Narrow(ctx context.Context, f *filter.Filter) (*Selection, error) {
+// Narrow implements Selection. Its error is that of Select.
+func (s *Resident) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
 	rows, err := s.snap.eval(ctx, fair.Bound(ctx, f).Root(), s.rows)
 	if err != nil {
 		return nil, err
@@ -49,18 +81,18 @@ func (s *Selection) Narrow(ctx context.Context, f *filter.Filter) (*Selection, e
 }
 
 // retain brings the count and the order up to date with rows, of which some were removed.
-func (s *Selection) retain() {
+func (s *Resident) retain() {
 	s.count = int(s.rows.Count())
 	if s.sorted != nil {
 		s.sorted = slices.DeleteFunc(slices.Clone(s.sorted), func(slot Slot) bool { return !s.rows.Test(uint(slot)) })
 	}
 }
 
-// Count returns the number of rows selected.
-func (s *Selection) Count() int { return s.count }
+// Count implements Selection.
+func (s *Resident) Count() int { return s.count }
 
 // All yields the selected rows in the view's order or that of By.
-func (s *Selection) All() iter.Seq[Slot] {
+func (s *Resident) All() iter.Seq[Slot] {
 	if s.sorted != nil {
 		return slices.Values(s.sorted)
 	}
@@ -90,7 +122,7 @@ func (s *Selection) All() iter.Seq[Slot] {
 
 // Page is All of up to limit rows after skipping offset. A
 // limit of 0 or less means all; an offset past the end gives an empty page.
-func (s *Selection) Page(offset, limit int) []Slot {
+func (s *Resident) Page(offset, limit int) []Slot {
 	offset = max(offset, 0)
 	if offset >= s.count {
 		return nil

@@ -179,22 +179,24 @@ func BenchmarkLists(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	search := func(b *testing.B, q string) *index.Selection {
-		sel, err := snap.Select(ctx, every)
-		if err == nil {
-			sel, err = sel.Search(ctx, fold.Terms(q))
-		}
+	search := func(b *testing.B, q string) index.Selection {
+		all, err := snap.Select(ctx, every)
 		if err != nil {
 			b.Fatal(err)
 		}
-		return sel
+		found, err := all.Search(ctx, fold.Terms(q))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return found
 	}
 	for _, q := range []string{"language models ", "neural machine transl", "of the ", "s", "a", "mull", "2021", "nowhere"} {
 		b.Run("search "+strings.TrimSpace(q), func(b *testing.B) {
 			rows := 0
 			median(b, func() {
 				sel := search(b, q)
-				sel.ByRelevance().Page(0, 20)
+				for range sel.ByRelevance().Rows(ctx, 0, 20) {
+				}
 				rows = sel.Count()
 			})
 			b.ReportMetric(float64(rows), "rows")
