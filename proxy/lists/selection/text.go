@@ -29,8 +29,10 @@ const checkEvery = 64
 
 // sorted is a row as it is sorted.
 type sorted struct {
-	key []byte // the folded text; empty: there is none
-	at  int    // its place in the order of the view
+	key []byte    // the folded text; empty: there is none
+	at  int       // its place in the order of the view
+	row index.Row // none of a view in the store, where each keeps those around it
+	id  string    // of a view in the store, as idKey returns it
 }
 
 // byText reads a page of rows in the order of a text as readers see it: case and accents do
@@ -38,8 +40,8 @@ type sorted struct {
 // order of the view.
 func (l *Selection) byText(ctx context.Context, part view.Selection, path raw.Path, down bool, page query.Page) iter.Seq2[index.Row, error] {
 	return func(yield func(index.Row, error) bool) {
-		keys, rows, err := l.keyed(ctx, part, path)
-		slices.SortFunc(keys, func(a, b sorted) int {
+		all, err := l.keyed(ctx, part, path)
+		slices.SortFunc(all, func(a, b sorted) int {
 			c := bytes.Compare(a.key, b.key)
 			if down {
 				c = -c
@@ -49,14 +51,15 @@ func (l *Selection) byText(ctx context.Context, part view.Selection, path raw.Pa
 			}
 			return cmp.Or(c, a.at-b.at)
 		})
-		from, to := page.Cut(len(keys))
-		for some := range slices.Chunk(keys[from:to], batch) {
-			var found []index.Row
-			if found, err = rows(some); err != nil {
-				break
+		from, to := page.Cut(len(all))
+		for some := range slices.Chunk(all[from:to], batch) {
+			if some[0].id != "" {
+				if err = l.fetch(ctx, some); err != nil {
+					break
+				}
 			}
-			for _, row := range found {
-				if !yield(row, nil) {
+			for _, one := range some {
+				if one.row.Snap != nil && !yield(one.row, nil) {
 					return
 				}
 			}
@@ -67,64 +70,52 @@ func (l *Selection) byText(ctx context.Context, part view.Selection, path raw.Pa
 	}
 }
 
-// keyed returns what the rows of a part are sorted by, in the order of the view, and what
-// reads some of them. It keeps no row of a view in the store, as each keeps those around it.
-func (l *Selection) keyed(ctx context.Context, part view.Selection, path raw.Path) ([]sorted, func([]sorted) ([]index.Row, error), error) {
+// keyed returns what the rows of a part are sorted by, in the order of the view.
+func (l *Selection) keyed(ctx context.Context, part view.Selection, path raw.Path) ([]sorted, error) {
 	all, keys, folder := make([]sorted, 0, part.Count()), []byte(nil), fold.Folder{}
 	field, turn := raw.SortField{Path: path}, fair.TurnOf(ctx)
-	var rows []index.Row
-	var ids []bson.RawValue
 	_, resident := l.snap.Resident()
 	for row, err := range part.Only(path.Name(0)).Rows(ctx, 0, 0) {
 		if err == nil && len(all)%checkEvery == 0 {
 			err = turn.Check(ctx)
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		from, doc := len(keys), row.Doc()
 		keys = folder.AppendKey(keys, display.Text(field.Key(doc)))
-		all = append(all, sorted{keys[from:len(keys):len(keys)], len(all)})
-		if resident {
-			rows = append(rows, row)
-		} else {
-			id := doc.Lookup("_id")
-			ids = append(ids, bson.RawValue{Type: id.Type, Value: bytes.Clone(id.Value)})
-		}
-	}
-	return all, func(some []sorted) (found []index.Row, err error) {
+		one := sorted{key: keys[from:len(keys):len(keys)], at: len(all), row: row}
 		if !resident {
-			return l.stored(ctx, some, ids)
+			one.row, one.id = index.Row{}, idKey(doc)
 		}
-		for _, one := range some {
-			found = append(found, rows[one.at])
-		}
-		return found, nil
-	}, nil
+		all = append(all, one)
+	}
+	return all, nil
 }
 
-// stored reads rows by their ids from the store.
-func (l *Selection) stored(ctx context.Context, some []sorted, ids []bson.RawValue) (rows []index.Row, err error) {
-	wanted := make(bson.A, len(some))
-	for i, one := range some {
-		wanted[i] = ids[one.at]
+// fetch reads rows by their ids from the store. A row that is gone stays empty.
+func (l *Selection) fetch(ctx context.Context, some []sorted) error {
+	var ids bson.A
+	for _, one := range some {
+		ids = append(ids, bson.RawValue{Type: bson.Type(one.id[0]), Value: []byte(one.id[1:])})
 	}
-	where, err := l.Reader.Compile(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: wanted}}}}, "")
+	where, err := l.Reader.Compile(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, "")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	selected, err := l.snap.Select(ctx, where)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	found, err := byKey(ctx, selected, func(doc bson.Raw) string { return idKey(doc.Lookup("_id")) })
-	for _, one := range some {
-		if row, ok := found[idKey(ids[one.at])]; ok {
-			rows = append(rows, row)
-		}
+	found, err := byKey(ctx, selected, idKey)
+	for i, one := range some {
+		some[i].row = found[one.id]
 	}
-	return rows, err
+	return err
 }
 
-// idKey is an _id as a key of a map.
-func idKey(id bson.RawValue) string { return string(append([]byte{byte(id.Type)}, id.Value...)) }
+// idKey is the _id of a row as a key of a map: its type and its bytes.
+func idKey(row bson.Raw) string {
+	id := row.Lookup("_id")
+	return string(append([]byte{byte(id.Type)}, id.Value...))
+}
