@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"cmp"
+	"embed"
 	"html/template"
 	"net/url"
 	"strings"
@@ -16,6 +17,32 @@ import (
 // Policy is the Content-Security-Policy of all pages of this package. It does not restrict
 // who embeds them: they are made for iframes too.
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'"
+
+// page.css is the style of what is around a list in our own pages; the list itself has the
+// style of proxy/lists/element. page.js tells the page around an iframe how high ours is,
+// and copies. start.js is the builder of the start page.
+//
+//go:embed assets templates
+var embedded embed.FS
+
+// Files are the files that pages load beside those of proxy/lists/element, by name. Callers
+// must not change the map.
+var Files = sync.OnceValue(func() map[string]element.File {
+	all := map[string]element.File{}
+	for _, name := range []string{"page.css", "page.js", "start.js"} {
+		all[name] = element.Hashed(name, asset(name))
+	}
+	return all
+})
+
+// asset returns an embedded file. It cannot fail: all names are in this package.
+func asset(name string) []byte {
+	body, err := embedded.ReadFile("assets/" + name)
+	if err != nil {
+		panic("page: " + err.Error())
+	}
+	return body
+}
 
 // templates are those of the pages.
 var templates = sync.OnceValue(func() *template.Template {
@@ -101,6 +128,49 @@ func (d *document) selectOf(name string, values []string, current string) Facet 
 	}
 	return f
 }
+
+// sorts and groups are what the form of a list offers.
+var (
+	sorts  = []string{"-year", "year", "title", "type", "author"}
+	groups = []string{"none", "year", "type", "subtype", "person"}
+)
+
+// Page returns a list as a whole page.
+func Page(l *List) []byte {
+	d := newDocument(l.Head)
+	if l.Page > 1 {
+		d.Title += " · " + d.Page(l.Page, l.Pages)
+	}
+	d.List = l
+	if linkable(l.Prev) {
+		d.Prev = l.Prev
+	}
+	if linkable(l.Next) {
+		d.Next = l.Next
+	}
+	d.TitleID, d.Action = listID(l)+titleID, d.Root+"/lists"
+	if self, err := url.Parse(l.Self); err == nil {
+		d.Action = self.EscapedPath()
+	}
+	d.Selects = []Facet{d.selectOf("sort", sorts, l.Sort), d.selectOf("group", groups, l.Group)}
+	if l.Q != "" {
+		d.Selects[0] = d.selectOf("sort", append([]string{"relevance"}, sorts...), l.Sort)
+	}
+	for _, f := range l.Facets {
+		for _, v := range f.Values {
+			if v.Active {
+				d.Filters = append(d.Filters, Link{Href: v.Href, Label: f.label(d.Language) + ": " + v.Label})
+			}
+		}
+	}
+	menus := fragment{l: l, t: d.Language}
+	menus.facets()
+	d.Facets, d.Body = template.HTML(menus.String()), template.HTML(body(l))
+	return d.render("list")
+}
+
+// label returns the name of a facet for people.
+func (f Facet) label(in texts.Language) string { return cmp.Or(f.Label, in.T(f.Name)) }
 
 // Single returns the page of an item.
 func Single(r *Record) []byte {
