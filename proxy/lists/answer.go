@@ -13,7 +13,6 @@ import (
 	"vitrine/proxy/lists/texts"
 	"vitrine/proxy/response"
 	"vitrine/rules/cite"
-	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
@@ -36,10 +35,7 @@ func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) 
 	a := &answer{listing: l, snap: snap, canonical: l.path}
 	rows := selection.Question{
 		Reader: l.lists.reader, Labels: l.lists.o.Labels, Public: l.lists.public,
-		View: l.View, Where: l.where, Kind: l.kind, ID: l.id, Query: l.q, Sorted: len(l.asked[params.Sort]) > 0,
-	}
-	if l.kind == items {
-		rows.Kind = ""
+		View: l.View, Where: l.where, Kind: l.kind.name, ID: l.id, Query: l.q, Sorted: len(l.asked[params.Sort]) > 0,
 	}
 	var err error
 	if a.Selection, err = rows.On(snap); err != nil {
@@ -55,7 +51,7 @@ func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) 
 }
 
 // paged returns what builds the body of a face from the items of a page.
-func paged(write func(context.Context, *answer) (*response.Body, error)) func(context.Context, *answer) (*response.Body, error) {
+func paged(write build) build {
 	return func(ctx context.Context, a *answer) (*response.Body, error) {
 		for e, err := range a.entries(ctx) {
 			if err != nil {
@@ -99,7 +95,7 @@ func (a *answer) entries(ctx context.Context) iter.Seq2[entry, error] {
 func (a *answer) heading(ctx context.Context) (string, error) {
 	lang := a.q.Text(params.Lang)
 	switch {
-	case a.kind == items:
+	case a.isItem():
 		for e, err := range a.entries(ctx) {
 			if err != nil {
 				return "", err
@@ -107,9 +103,9 @@ func (a *answer) heading(ctx context.Context) (string, error) {
 			return a.read(e, &item{}).title(), nil
 		}
 		return "", notFound("There is no such item.")
-	case a.kind == "" && a.Title == nil:
+	case a.kind.name == "" && a.Title == nil:
 		return texts.In(lang).T(a.list.View), nil
-	case a.kind == "":
+	case a.kind.name == "":
 		return cmp.Or(a.Title[lang], a.Title["en"], a.path), nil
 	}
 	one, err := a.known(ctx)
@@ -117,32 +113,27 @@ func (a *answer) heading(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if id := raw.StringField(one, "id"); id != "" {
-		a.canonical = "/lists/" + a.kind + "/" + cite.Segment(id) // of a person by ORCID, too
+		a.canonical = "/lists/" + a.kind.name + "/" + cite.Segment(id) // of a person by ORCID, too
 	}
 	return cmp.Or(selection.NameOf(one, lang), a.id), nil
 }
 
-// alsoPaths are where marks have what a list is about, besides selection.Paths.
-var alsoPaths = map[string]string{params.Unit: mark.In, params.Person: mark.ORCID}
-
 // known returns what a mark has of what the list is about: in its own view, or in another
 // that knows it.
 func (a *answer) known(ctx context.Context) (bson.Raw, error) {
-	for _, path := range []string{selection.Paths[a.kind], cmp.Or(alsoPaths[a.kind], selection.Paths[a.kind])} {
-		where, err := a.Reader.Compile(bson.D{{Key: path, Value: a.id}}, "")
+	snaps := []*view.Snapshot{a.snap}
+	for _, name := range a.kind.also {
+		snap, err := a.lists.o.Views.Snapshot(name)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range append([]string{""}, a.also()...) {
-			snap := a.snap
-			if name != "" {
-				if snap, err = a.lists.o.Views.Snapshot(name); err != nil {
-					return nil, err
-				}
-			}
-			row, err := snap.First(ctx, filter.And(a.Public, where))
+		snaps = append(snaps, snap)
+	}
+	for _, path := range a.kind.paths {
+		for _, snap := range snaps {
+			row, err := a.lists.first(ctx, snap, bson.D{{Key: path, Value: a.id}})
 			if row != nil || err != nil {
-				return selection.Known(mark.Of(row), a.kind, a.id), err
+				return selection.Known(mark.Of(row), a.kind.name, a.id), err
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func csl(ctx context.Context, a *answer) (*response.Body, error) {
 
 // jsonLD is the data of an item, or of a list as an ItemList.
 func jsonLD(ctx context.Context, a *answer) (*response.Body, error) {
-	if a.kind == items {
+	if a.isItem() {
 		return a.exported(ctx, "", "", "\n", a.appendSchema)
 	}
 	return a.exported(ctx, a.listHead(), ",\n", "]}\n", a.appendListItem)

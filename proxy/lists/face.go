@@ -20,8 +20,11 @@ type face struct {
 	// usual are parameters that the face has instead of the list's, if a request gives none.
 	usual params.Query
 	feed  bool // it shows what is new
-	build func(context.Context, *answer) (*response.Body, error)
+	build build
 }
+
+// build makes the body of a face.
+type build = func(context.Context, *answer) (*response.Body, error)
 
 // faces are in the order in which clients without a preference get them. They are set at
 // the start of the program because they name each other.

@@ -16,7 +16,7 @@ import (
 
 // htmlFragment is the HTML of a list or an item to include in other pages.
 func htmlFragment(_ context.Context, a *answer) (*response.Body, error) {
-	if a.kind == items {
+	if a.isItem() {
 		return a.record(page.SingleFragment), nil
 	}
 	m := a.model()
@@ -28,7 +28,7 @@ func htmlFragment(_ context.Context, a *answer) (*response.Body, error) {
 
 // htmlPage is a whole page of a list or an item.
 func htmlPage(ctx context.Context, a *answer) (*response.Body, error) {
-	if a.kind == items {
+	if a.isItem() {
 		return a.record(page.Single), nil
 	}
 	m := a.model()
@@ -139,7 +139,7 @@ func (a *answer) canonicalURL() string {
 // exports are the files and feeds of the list, of all pages.
 func (l *listing) exports() (all []page.Link) {
 	for _, f := range faces {
-		if f.label != "" && !(l.kind == items && f.feed) {
+		if f.label != "" && !(l.isItem() && f.feed) {
 			all = append(all, page.Link{Href: l.export(f), Label: f.label, Type: f.mediaType()})
 		}
 	}

@@ -82,8 +82,8 @@ func (a *answer) citation(ctx context.Context, it *item) (html string, err error
 			case kind == markup.LinkActivity && id == it.ID:
 				return a.links.ToItem(&it.Item)
 			case kind == markup.LinkActivity:
-				where, failed := a.lists.shows(ctx, a.snap, id)
-				if err = cmp.Or(err, failed); where != nil {
+				shown, failed := a.lists.shows(ctx, a.snap, id)
+				if err = cmp.Or(err, failed); shown {
 					return a.links.ToItem(&cite.Item{ID: id})
 				}
 			case slices.Contains(public, id):

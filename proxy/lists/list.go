@@ -3,8 +3,11 @@ package lists
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/params"
@@ -12,6 +15,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/cite"
 	"vitrine/rules/filter"
+	"vitrine/rules/mark"
 )
 
 // list is what a URL names: rows of a view, and how they are shown unless a request says
@@ -19,18 +23,30 @@ import (
 type list struct {
 	Definition
 	path  string // escaped, such as /lists/unit/BIO
-	kind  string // a parameter of kinds, items for a single item; empty: the list is about no record
+	kind  kind   // of what the list is about; without a name: about no record
 	id    string // of what the list is about
 	where *filter.Filter
 	usual params.Query
 	links cite.Links // without Base, which is the request's
 }
 
-// kinds are what lists are about: /lists/{kind}/{id}.
-var kinds = []string{params.Unit, params.Person, params.Project, params.Topic}
+// kind is a kind of what lists are about: /lists/{name}/{id}.
+type kind struct {
+	name  string   // a parameter that selects the rows
+	facet string   // that its lists have beside year and type
+	also  []string // views beside their own that know what they are about
+	paths []string // where marks have it
+}
 
-// items is the kind of a single item.
-const items = "items"
+var kinds = []kind{
+	{params.Unit, params.Person, []string{rules.ViewPersons}, []string{mark.Unit, mark.In}},
+	{params.Person, params.Topic, []string{rules.ViewPersons}, []string{mark.Person, mark.ORCID}},
+	{params.Project, params.Person, []string{rules.ViewProjects}, []string{mark.Project}},
+	{params.Topic, params.Unit, nil, []string{mark.Topic}},
+}
+
+// isItem reports whether a list is about a single record.
+func (l *list) isItem() bool { return l.kind.name == params.IDs }
 
 // notFound is the error of a path that names nothing.
 func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound, Reason: reason} }
@@ -54,7 +70,7 @@ func (l *Lists) newList(d Definition, path string, where *filter.Filter) *list {
 // find returns the list or the item of a path.
 func (l *Lists) find(ctx context.Context, parts []string) (*list, error) {
 	switch {
-	case parts[0] == items:
+	case parts[0] == "items":
 		return l.item(ctx, parts[1:])
 	case parts[0] != "lists":
 		return nil, notFound("There is nothing at this path.")
@@ -64,19 +80,17 @@ func (l *Lists) find(ctx context.Context, parts []string) (*list, error) {
 			return all[i], nil
 		}
 		return nil, notFound("There is no list of this name. /lists has all.")
-	case len(parts) != 3 || !slices.Contains(kinds, parts[1]) || parts[2] == "":
-		return nil, notFound("There is no such list. /lists has all.")
+	case len(parts) == 3 && parts[2] != "":
+		for _, k := range kinds {
+			if k.name == parts[1] {
+				d := Definition{View: rules.ViewActivities, Facets: []string{params.Year, params.Type, k.facet}}
+				about := l.newList(d, "/lists/"+k.name+"/"+cite.Segment(parts[2]), filter.All())
+				about.kind, about.id = k, parts[2]
+				return about, nil
+			}
+		}
 	}
-	facets := []string{params.Year, params.Type, params.Person}
-	switch parts[1] {
-	case params.Person:
-		facets[2] = params.Topic
-	case params.Topic:
-		facets[2] = params.Unit
-	}
-	about := l.newList(Definition{View: rules.ViewActivities, Facets: facets}, "/lists/"+parts[1]+"/"+cite.Segment(parts[2]), filter.All())
-	about.kind, about.id = parts[1], parts[2]
-	return about, nil
+	return nil, notFound("There is no such list. /lists has all.")
 }
 
 // item returns the list of the one public record of an id. It looks for the view that has
@@ -88,40 +102,31 @@ func (l *Lists) item(ctx context.Context, parts []string) (*list, error) {
 			if err != nil {
 				return nil, err
 			}
-			where, err := l.shows(ctx, snap, parts[0])
-			if err != nil {
-				return nil, err
-			}
-			if where != nil {
-				one := l.newList(Definition{View: view}, "/items/"+cite.Segment(parts[0]), where)
-				one.kind, one.id = items, parts[0]
-				return one, nil
+			if shown, err := l.shows(ctx, snap, parts[0]); shown || err != nil {
+				one := l.newList(Definition{View: view}, "/items/"+cite.Segment(parts[0]), filter.All())
+				one.kind.name, one.id = params.IDs, parts[0]
+				return one, err
 			}
 		}
 	}
 	return nil, notFound("There is no such item.")
 }
 
-// shows returns what selects the record of an id in a view, nil if lists do not show it.
-func (l *Lists) shows(ctx context.Context, snap *view.Snapshot, id string) (*filter.Filter, error) {
-	where, err := l.reader.Compile(selection.IDs("$in", []string{id}), "")
-	if err != nil {
-		return nil, nil // no record has such an id
+// shows reports whether lists show the record of an id in a view.
+func (l *Lists) shows(ctx context.Context, snap *view.Snapshot, id string) (bool, error) {
+	row, err := l.first(ctx, snap, selection.IDs("$in", []string{id}))
+	if errors.Is(err, rules.ErrWrongCall) {
+		err = nil // no record has such an id
 	}
-	row, err := snap.First(ctx, filter.And(l.public, where))
-	if row == nil {
-		where = nil
-	}
-	return where, err
+	return row != nil, err
 }
 
-// also are the views beside its own that a list depends on: those that know what it is about.
-func (l *list) also() []string {
-	switch l.kind {
-	case params.Unit, params.Person:
-		return []string{rules.ViewPersons}
-	case params.Project:
-		return []string{rules.ViewProjects}
+// first returns the first row that lists show of those that a condition selects, nil if there
+// is none.
+func (l *Lists) first(ctx context.Context, snap *view.Snapshot, condition bson.D) (bson.Raw, error) {
+	where, err := l.reader.Compile(condition, "")
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return snap.First(ctx, filter.And(l.public, where))
 }

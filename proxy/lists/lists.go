@@ -93,7 +93,7 @@ var hosts = regexp.MustCompile(`^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_.-]{1,255
 func (l *Lists) Base(scheme, host string) (string, error) {
 	switch {
 	case l.o.BaseURL != "":
-		return strings.TrimSuffix(l.o.BaseURL, "/"), nil
+		return l.o.BaseURL, nil
 	case !hosts.MatchString(host):
 		return "", &rules.Error{Kind: rules.ErrWrongCall, Where: "Host", Reason: "is no name or address of a host"}
 	}

@@ -53,7 +53,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 		return response.Bytes(text), err
 	})
 	return response.Plan{
-		View: ls.View, Also: ls.also(), Build: build,
+		View: ls.View, Also: ls.kind.also, Build: build,
 		Query: fmt.Sprintf("oembed\x00%s\x00%s\x00%s\x00%d\x00%d", r.Base, ls.path, ls.asked, width, height),
 	}, nil
 }

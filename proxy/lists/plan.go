@@ -53,7 +53,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (response.Plan, error) {
 	} else {
 		p, err = l.plan(ctx, r.Base, parts, f, q)
 	}
-	if !open && parts[0] == items && errors.Is(err, rules.ErrNotFound) { // the suffix may belong to the id
+	if !open && parts[0] == "items" && errors.Is(err, rules.ErrNotFound) { // the suffix may belong to the id
 		parts[last], open = name+f.suffix, true
 		p, err = l.plan(ctx, r.Base, parts, negotiated(r.Accept), q)
 	}
@@ -98,13 +98,13 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f face, q
 		return response.Plan{}, err
 	}
 	return response.Plan{
-		View: about.View, Also: about.also(), Build: ls.build(f.build), ContentType: f.media, Headers: ls.headers(),
+		View: about.View, Also: about.kind.also, Build: ls.build(f.build), ContentType: f.media, Headers: ls.headers(),
 		Query: strings.Join([]string{"list", base, about.path, f.suffix, ls.asked.String(), l.o.Cite.Fingerprint}, "\x00"),
 	}, nil
 }
 
 // build returns what answers the listing from a snapshot.
-func (l *listing) build(write func(context.Context, *answer) (*response.Body, error)) response.Build {
+func (l *listing) build(write build) response.Build {
 	return func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		a, err := l.on(ctx, snap)
 		if err != nil {
@@ -120,7 +120,7 @@ var narrowing = append(params.Filters(), params.Words, params.Deep, params.IDs, 
 // listing reads what a request asks of a list.
 func (l *Lists) listing(about *list, base string, f face, q params.Query) (*listing, error) {
 	reads := slices.Concat(narrowing, f.reads)
-	if about.kind == items {
+	if about.isItem() {
 		if others := q.Beyond(q.Only(params.Lang, params.Style, params.Heading, params.JSONLD, params.LaTeX)); len(others) > 0 {
 			return nil, rules.Wrongf(strings.Split(others.String(), "=")[0], "", "is no parameter of an item")
 		}

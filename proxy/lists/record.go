@@ -54,10 +54,10 @@ func (a *answer) record(write func(*page.Record) []byte) *response.Body {
 func (a *answer) collections(it *item) []page.Link {
 	lang := a.q.Text(params.Lang)
 	all := []page.Link{{Href: a.base + "/lists/" + a.View, Label: texts.In(lang).T(a.View)}}
-	for _, kind := range kinds {
-		for one := range mark.Entries(mark.Of(it.row), kind+"s") {
+	for _, k := range kinds {
+		for one := range mark.Entries(mark.Of(it.row), k.name+"s") {
 			if id := raw.StringField(one, "id"); cite.Segment(id) != "" {
-				all = append(all, page.Link{Href: a.base + "/lists/" + kind + "/" + cite.Segment(id), Label: cmp.Or(selection.NameOf(one, lang), id)})
+				all = append(all, page.Link{Href: a.base + "/lists/" + k.name + "/" + cite.Segment(id), Label: cmp.Or(selection.NameOf(one, lang), id)})
 			}
 		}
 	}

@@ -27,7 +27,7 @@ type Entry struct {
 // parts divide a selection by the values of a filter, in the order of their labels. What has
 // no value comes last.
 func (l *Selection) parts(ctx context.Context, selected view.Selection, name string, ascending bool) ([]Value, error) {
-	all, err := l.counted(ctx, selected, name, Paths[name])
+	all, err := l.counted(ctx, selected, name, paths[name])
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (l *Selection) parts(ctx context.Context, selected view.Selection, name str
 
 // part narrows a selection to the rows with a value of a filter.
 func (l *Selection) part(ctx context.Context, selected view.Selection, name string, v Value) (view.Selection, error) {
-	where, err := l.Reader.Compile(bson.D{{Key: Paths[name], Value: v.mark}}, "")
+	where, err := l.Reader.Compile(bson.D{{Key: paths[name], Value: v.mark}}, "")
 	if err != nil {
 		return nil, err
 	}

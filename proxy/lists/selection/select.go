@@ -41,24 +41,17 @@ type Selection struct {
 
 // On returns the selection of the rows of a snapshot.
 func (q Question) On(snap *view.Snapshot) (*Selection, error) {
-	l := &Selection{Question: q, snap: snap, chosen: map[string]*filter.Filter{}}
-	all := bson.A{bson.D{}}
-	if texts := q.Query[params.IDs]; len(texts) > 0 {
-		all = append(all, IDs("$in", texts))
-	}
-	if texts := q.Query[params.Exclude]; len(texts) > 0 {
-		all = append(all, IDs("$nin", texts))
-	}
+	l := &Selection{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}}
 	if q.Kind != "" {
-		all = append(all, l.among(q.Kind, []string{q.ID}))
+		where, err := q.Reader.Compile(l.among(q.Kind, []string{q.ID}), "")
+		if err != nil {
+			return nil, err
+		}
+		l.always = filter.And(l.always, where)
 	}
-	always, err := q.Reader.Compile(bson.D{{Key: "$and", Value: all}}, "")
-	if err != nil {
-		return nil, err
-	}
-	l.always = filter.And(q.Public, q.Where, always)
-	for _, name := range params.Filters() {
+	for _, name := range append(params.Filters(), params.IDs, params.Exclude) {
 		if values := q.Query[name]; len(values) > 0 {
+			var err error
 			if l.chosen[name], err = q.Reader.Compile(l.among(name, values), name); err != nil {
 				return nil, err
 			}
@@ -75,13 +68,18 @@ func (l *Selection) pathOf(name string) string {
 	if name == params.Unit && l.Query.Flag(params.Deep) {
 		return mark.In
 	}
-	return Paths[name]
+	return paths[name]
 }
 
 // among selects the rows with one of some values of a filter.
 func (l *Selection) among(name string, values []string) bson.D {
-	if name == params.Year {
+	switch name {
+	case params.Year:
 		return years(values)
+	case params.IDs:
+		return IDs("$in", values)
+	case params.Exclude:
+		return IDs("$nin", values)
 	}
 	one := bson.D{{Key: l.pathOf(name), Value: bson.D{{Key: "$in", Value: values}}}}
 	if name != params.Person || !slices.ContainsFunc(values, orcid.MatchString) {
@@ -142,8 +140,8 @@ func IDs(operator string, texts []string) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: operator, Value: all}}}}
 }
 
-// Paths are where marks have what facets count and filters compare.
-var Paths = map[string]string{
+// paths are where marks have what facets count and filters compare.
+var paths = map[string]string{
 	params.Year: mark.Year, params.Type: mark.Type, params.Subtype: mark.Subtype, params.Unit: mark.Unit,
 	params.Person: mark.Person, params.Project: mark.Project, params.Topic: mark.Topic,
 }
