@@ -1,7 +1,6 @@
 package raw
 
 import (
-	"bytes"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -42,23 +41,14 @@ func (p Paths) Walk(doc bson.Raw, yield func(path int, v Value)) {
 	var room [manyHeads]Element
 	found := append(room[:0], make([]Element, len(p.heads))...)
 	left := len(found)
-	for b := Body(doc); len(b) >= 2 && left > 0; {
-		end := bytes.IndexByte(b[1:], 0)
-		if end < 0 {
-			break
-		}
-		value := b[end+2:]
-		n := Size(bson.Type(b[0]), value)
-		if n < 0 {
-			break
-		}
+	r := Read(doc)
+	for e, ok := r.Next(); ok && left > 0; e, ok = r.Next() {
 		for i, head := range p.heads {
-			if string(b[1:end+1]) == head && found[i].Type == 0 {
-				found[i] = Element{Key: b[1 : end+1], Type: bson.Type(b[0]), Data: value[:n:n]}
+			if string(e.Key) == head && found[i].Type == 0 {
+				found[i] = e
 				left--
 			}
 		}
-		b = value[n:]
 	}
 	for i, path := range p.paths {
 		walkField(found[path.head], path.rest, true, func(v Value) bool { yield(i, v); return true })

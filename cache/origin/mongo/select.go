@@ -40,51 +40,40 @@ const (
 // Select implements origin.Queries; the server evaluates the query.
 func (v *views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		for doc, err := range v.selected(ctx, at, q) {
-			if err != nil {
-				err = fmt.Errorf("select from view %s: %w", at.View, err)
-			}
-			if !yield(doc, err) {
-				return
-			}
+		if err := v.selected(ctx, at, q, func(doc bson.Raw) bool { return yield(doc, nil) }); err != nil {
+			yield(nil, fmt.Errorf("select from view %s: %w", at.View, err))
 		}
 	}
 }
 
-// selected hands rows on, batch by batch.
-func (v *views) selected(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		var batch []bson.Raw
-		size := 0
-		flush := func() (more bool) {
-			if _, err := v.readAt(ctx, at); err != nil {
-				yield(nil, err)
-				return false
-			}
-			for _, doc := range batch {
-				if !yield(doc, nil) {
-					return false
-				}
-			}
-			batch, size = batch[:0], 0
-			return true
-		}
-		if err := v.settled(ctx, at); err != nil {
-			yield(nil, err)
-			return
-		}
-		for row, err := range v.rowsOf(at.View).rows(ctx, present(q.Filter), selectOptions(q)) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			batch, size = append(batch, row.Doc), size+len(row.Doc)
-			if (len(batch) >= selectRows || size >= selectBytes) && !flush() {
-				return
-			}
-		}
-		flush()
+// selected hands rows to take, batch by batch, until that wants no more.
+func (v *views) selected(ctx context.Context, at origin.Meta, q origin.Query, take func(bson.Raw) (more bool)) error {
+	if err := v.settled(ctx, at); err != nil {
+		return err
 	}
+	var batch []bson.Raw
+	size := 0
+	hand := func() (more bool, err error) {
+		if _, err := v.readAt(ctx, at); err != nil {
+			return false, err
+		}
+		unwanted := slices.ContainsFunc(batch, func(doc bson.Raw) bool { return !take(doc) })
+		batch, size = batch[:0], 0
+		return !unwanted, nil
+	}
+	for row, err := range v.rowsOf(at.View).rows(ctx, present(q.Filter), selectOptions(q)) {
+		if err != nil {
+			return err
+		}
+		batch, size = append(batch, row.Doc), size+len(row.Doc)
+		if len(batch) >= selectRows || size >= selectBytes {
+			if more, err := hand(); !more {
+				return err
+			}
+		}
+	}
+	_, err := hand()
+	return err
 }
 
 // Count implements origin.Queries.
