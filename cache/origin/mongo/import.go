@@ -50,27 +50,9 @@ type document struct {
 	doc bson.Raw
 }
 
-// lastOfEach collects documents, of those with equal keys the last.
-type lastOfEach struct {
-	docs  []document
-	place map[string]int // in docs, by key
-}
-
-func (l *lastOfEach) put(key string, d document) {
-	if at, again := l.place[key]; again {
-		l.docs[at] = d
-		return
-	}
-	if l.place == nil {
-		l.place = map[string]int{}
-	}
-	l.place[key] = len(l.docs)
-	l.docs = append(l.docs, d)
-}
-
 // lastOf gives documents without _id one and keeps of equal _ids the last.
 func lastOf(docs []bson.Raw) ([]document, error) {
-	var last lastOfEach
+	var last raw.Groups[document]
 	for i, doc := range docs {
 		var key []byte
 		doc, id, err := raw.WithID(doc)
@@ -83,9 +65,10 @@ func lastOf(docs []bson.Raw) ([]document, error) {
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", i, err)
 		}
-		last.put(string(key), document{id, doc})
+		same, _ := last.At(bson.RawValue{Value: key})
+		*same = document{id, doc}
 	}
-	return last.docs, nil
+	return last.All, nil
 }
 
 // bulkError says which document was the first that the server refused, and how many were.

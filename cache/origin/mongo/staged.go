@@ -11,6 +11,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/batch"
 	"vitrine/cache/origin/internal/registry"
+	"vitrine/rules/raw"
 )
 
 // stagedRange finds the staged rows of a view's attempts in [from, to).
@@ -24,7 +25,7 @@ func stagedRange(view string, from, to uint64) bson.D {
 func (v *views) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
 	prefix := stagedPrefix(d.View, d.Attempt)
 	for part := range batch.Of(rows, v.staged.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
-		last := lastOfEach{}
+		var last raw.Groups[document]
 		for _, r := range part {
 			id, err := stagedID(prefix, r.ID)
 			if err != nil {
@@ -34,9 +35,10 @@ func (v *views) stage(ctx context.Context, d registry.View, rows []origin.Row) e
 			if err != nil {
 				return err
 			}
-			last.put(id.String(), document{id, doc})
+			same, _ := last.At(id)
+			*same = document{id, doc}
 		}
-		if err := v.insertStaged(ctx, last.docs); err != nil {
+		if err := v.insertStaged(ctx, last.All); err != nil {
 			return err
 		}
 	}
