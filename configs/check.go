@@ -101,7 +101,7 @@ var forms = map[string]struct {
 	"address":  {"HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress},
 	"base":     {"a web address such as https://data.example.org without a slash at its end", isBase},
 	"link":     {"none, or a web address or a path from the root with {id} in it", func(text string) bool { return text == "none" || isPlace(text, "{id}") }},
-	"network":  {"an IP address or a network such as 10.0.0.0/8", isNetwork},
+	"network":  {"an IP address or a network such as 10.0.0.0/8", parsedBy(ParseNetwork)},
 	"origin":   {"an origin such as https://www.example.org without a path", isOrigin},
 	"origins":  {"an origin such as https://www.example.org without a path, or *", func(text string) bool { return text == "*" || isOrigin(text) }},
 	"pager":    {"a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }},
@@ -109,7 +109,7 @@ var forms = map[string]struct {
 	"template": {"a web address with {id} in it", isTemplate},
 	// A name of a header or cookie (RFC 9110: 5.6.2, token).
 	"token": {"a name without blanks and separators", httpguts.ValidHeaderFieldName},
-	"zone":  {"a time zone such as UTC or Europe/Berlin", isZone},
+	"zone":  {"a time zone such as UTC or Europe/Berlin", parsedBy(time.LoadLocation)},
 }
 
 func isAddress(text string) bool {
@@ -120,9 +120,9 @@ func isAddress(text string) bool {
 	return err == nil
 }
 
-func isNetwork(text string) bool {
-	_, err := ParseNetwork(text)
-	return err == nil
+// parsedBy reports whether a parser takes a text.
+func parsedBy[T any](parse func(string) (T, error)) func(string) bool {
+	return func(text string) bool { _, err := parse(text); return err == nil }
 }
 
 // ParseNetwork reads an IP address or a network in CIDR form. An address is a network of
@@ -164,11 +164,6 @@ func isPath(text string) bool {
 func isTemplate(text string) bool {
 	_, ok := webAddress(strings.ReplaceAll(text, "{id}", "T1"))
 	return ok && strings.Contains(text, "{id}")
-}
-
-func isZone(text string) bool {
-	_, err := time.LoadLocation(text)
-	return err == nil
 }
 
 // webAddress parses the address of a page; ok is false for any other text.

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -37,10 +36,17 @@ type Checks map[string]func(text string) error
 func Load(s Sources) (Config, error) {
 	c := Default()
 	if s.Demo {
-		c = Demo()
+		c.use(demoValues, "demo")
 	}
 	r := &reader{c: &c, checks: s.Checks}
-	all := s.read(r)
+	var all []given // the weakest first
+	if name := s.File(); name != "" {
+		all = r.file(name)
+	}
+	all = append(all, r.environ(s.Environ)...)
+	if s.Flags != nil {
+		all = append(all, r.flags(s.Flags)...)
+	}
 	// The preset is a layer below the given values but its name is one of them, so
 	// it is found first.
 	found := &reader{c: &c} // a mistake in it is reported below
@@ -57,18 +63,6 @@ func Load(s Sources) (Config, error) {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
 	}
 	return c, joined(mistakes)
-}
-
-// read gathers what all sources give, the weakest first.
-func (s Sources) read(r *reader) (all []given) {
-	if name := s.File(); name != "" {
-		all = r.file(name)
-	}
-	all = append(all, r.environ(s.Environ)...)
-	if s.Flags != nil {
-		all = append(all, r.flags(s.Flags)...)
-	}
-	return all
 }
 
 // File returns the name of the configuration file, empty if there is none.
@@ -110,9 +104,6 @@ func (c Config) CheckServing() error {
 	}
 	return c.mistake("admin.listen", "others can reach "+c.Admin.Listen+", and no token is asked for: set admin.token, or admin.open where that is meant")
 }
-
-// Location returns the zone in which days begin and schedules run.
-func (c Config) Location() (*time.Location, error) { return time.LoadLocation(c.Timezone) }
 
 // Given reports whether a file, variable or flag sets a value, or an entry of a map
 // ("access.roles.admin"), rather than the defaults or a preset. It is true for every entry
@@ -161,13 +152,6 @@ func Default() Config {
 		}
 	}
 	c.use(values, "")
-	return c
-}
-
-// Demo returns the defaults of `vitrine serve --demo`.
-func Demo() Config {
-	c := Default()
-	c.use(demoValues, "demo")
 	return c
 }
 

@@ -188,7 +188,9 @@ func TestBadFlags(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	c := load(t, Sources{Demo: true})
-	same(t, c, Demo())
+	demo := Default()
+	demo.use(demoValues, "demo")
+	same(t, c, demo)
 	if got := c.origins["access.anonymous"].String(); got != "demo" {
 		t.Errorf("origin = %q, want demo", got)
 	}

@@ -63,7 +63,7 @@ func TestBadInstitute(t *testing.T) {
 		t.Skip("VITRINE_TEST_INSTITUTE names no folder of dumps")
 	}
 	good := demoCollections(t, os.DirFS(dir), ".")
-	r := runConfigured(t, configs.Demo(), func(r *running) {
+	r := runConfigured(t, demoConfig(t), func(r *running) {
 		for collection, docs := range good {
 			bad, _ := spoil(collection, docs)
 			r.fill(map[string][]bson.Raw{collection: append(bad, docs[:min(500, len(docs))]...)})
@@ -96,7 +96,7 @@ func TestBadShapes(t *testing.T) {
 			{Key: "units", Value: bson.A{bson.D{{Key: "unit", Value: "A"}}, bson.D{{Key: "unit", Value: "LOST"}}}}}
 	}
 	topic := bson.D{{Key: "topics", Value: bson.A{bson.D{{Key: "id", Value: "T1"}, {Key: "score", Value: 0.9}}, bson.D{{Key: "id", Value: "T1"}, {Key: "score", Value: 0.9}}}}}
-	r := runConfigured(t, configs.Demo(), func(r *running) {
+	r := runConfigured(t, demoConfig(t), func(r *running) {
 		r.put("groups", unit("A", "a", "B"), unit("B", "b", "C"), unit("C", "c", "A"), unit("SELF", "s", "SELF"), unit("A", "again", "GONE"))
 		r.put("persons", person("p1", "twin"), person("p2", "twin"))
 		r.put("projects", bson.D{{Key: "_id", Value: "j1"}, {Key: "parent", Value: "j2"}}, bson.D{{Key: "_id", Value: "j2"}, {Key: "parent", Value: "j1"}})
@@ -204,4 +204,14 @@ func TestImportSpoiled(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(stdout, documents) || !strings.Contains(stdout, skipped) || !strings.Contains(stderr, "skipped: "+name) {
 		t.Errorf("exit code %d\n%s\n%.500s\nwant %q and %q", code, stdout, stderr, documents, skipped)
 	}
+}
+
+// demoConfig is the configuration of the demo.
+func demoConfig(t *testing.T) configs.Config {
+	t.Helper()
+	cfg, err := configs.Load(configs.Sources{Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
 }

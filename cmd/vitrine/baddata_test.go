@@ -75,7 +75,7 @@ func TestBadData(t *testing.T) {
 	}
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
-			cfg := configs.Demo()
+			cfg := demoConfig(t)
 			cfg.Views.Mode = mode
 			testBadData(t, cfg)
 		})

@@ -12,7 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/net/html"
 
-	"vitrine/configs"
 	"vitrine/configs/demo"
 )
 
@@ -115,7 +114,7 @@ func TestScriptsInRecords(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
 	good := demoCollections(t, demo.FS(), ".")
-	r := runConfigured(t, configs.Demo(), func(r *running) {
+	r := runConfigured(t, demoConfig(t), func(r *running) {
 		r.fill(good)
 		for collection, docs := range good {
 			r.fill(map[string][]bson.Raw{collection: infect(t, collection, docs)})

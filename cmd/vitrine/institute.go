@@ -47,7 +47,7 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	if cfg.Preset == presetOsiris {
 		i.database = osirisdb.NewFollower(store, log)
 	}
-	if i.zone, err = cfg.Location(); err != nil {
+	if i.zone, err = time.LoadLocation(cfg.Timezone); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(cfg.Access.Anonymous, string(access.FieldsHidden)) {

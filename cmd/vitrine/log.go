@@ -48,9 +48,7 @@ func flush(outputs ...io.Writer) {
 // newHandler returns the handler for the configured format and level.
 func newHandler(w io.Writer, cfg configs.Log) slog.Handler {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
-		level = slog.LevelInfo // unreachable: configs checks the level
-	}
+	_ = level.UnmarshalText([]byte(cfg.Level)) // configs has checked it
 	o := &slog.HandlerOptions{Level: level}
 	if cfg.Format == "json" {
 		o.ReplaceAttr = inSeconds

@@ -57,15 +57,15 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start child: %w", err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start child: %w", err)
+	var out io.ReadCloser
+	if err == nil {
+		out, err = cmd.StdoutPipe()
 	}
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
 	p := &Process{ID: cmd.Process.Pid, Began: began, client: rpc.NewClient(parentEnd{out, in})}
