@@ -121,9 +121,6 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	s := newStore(path)
 	s.keep = cmp.Or(o.KeepDeltas, 1000)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{&s.storeFile, readLease, placeLease}, o.Now, o.Elapsed)
 	s.metas = table[registry.View, *registry.View]{&s.storeFile, s.readMeta, placeMeta}
 	s.Views = registry.NewViews(s.metas, s.Leases, registry.Rows{

@@ -98,14 +98,17 @@ func (s *Store) match(ctx context.Context, view string, p *pin, f *filter.Filter
 		if err == nil {
 			err = turn.Check(ctx)
 		}
-		matches, more := false, true
-		if err == nil {
-			matches, err = f.Match(r.Doc)
+		if err != nil {
+			return err
 		}
-		if err == nil && matches {
-			more, err = take(r.Doc)
+		matches, err := f.Match(r.Doc)
+		if err != nil {
+			return err
 		}
-		if err != nil || !more {
+		if !matches {
+			continue
+		}
+		if more, err := take(r.Doc); err != nil || !more {
 			return err
 		}
 	}

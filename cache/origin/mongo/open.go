@@ -85,7 +85,7 @@ type Options struct {
 	BatchSize int
 	// KeepDeltas is how many generations back a reader can be and still be brought
 	// up to date by a delta; older tombstones are deleted. If zero, 1000. It should
-	// span more time than a stalled process may sleep, see publication.
+	// span more time than a stalled process may sleep, see publish.go.
 	KeepDeltas uint64
 	// Now is the clock of publication times. If nil, time.Now.
 	Now func() time.Time
@@ -101,9 +101,6 @@ func (o Options) withDefaults() Options {
 	o.KeepDeltas = cmp.Or(o.KeepDeltas, 1000)
 	if o.BatchSize <= 0 {
 		o.BatchSize = 1000
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	return o
 }

@@ -61,9 +61,12 @@ type sighting struct {
 	at time.Duration
 }
 
-// NewLeases returns leases kept in a table. now is the clock shown to people; elapsed is a
-// monotonic clock, and nil means the process's own.
+// NewLeases returns leases kept in a table. now is the clock shown to people, elapsed a
+// monotonic one; nil means the process's own.
 func NewLeases(table Table[Lease], now func() time.Time, elapsed func() time.Duration) *Leases {
+	if now == nil {
+		now = time.Now
+	}
 	if elapsed == nil {
 		start := time.Now()
 		elapsed = func() time.Duration { return time.Since(start) }
