@@ -47,54 +47,29 @@ func indexKeys(order raw.Sort, paths []raw.Path) []bson.D {
 	return keys
 }
 
-// unindexed is a view without indexes in the store.
-type unindexed struct {
-	view  *view
-	epoch string
-}
-
-// wantIndexes requests the indexes of a view that is shown from the store, once per epoch.
-func (s *Set) wantIndexes(v *view, shown *Snapshot) {
-	if !s.o.Index || shown.memory != nil {
+// indexStored creates the indexes of a view that is shown from the store, once per epoch. It
+// does not hold up refreshing: indexing many rows takes long, and queries are answered without
+// indexes meanwhile.
+func (s *Set) indexStored(ctx context.Context, v *view, shown *Snapshot) {
+	if !s.o.Index || shown.memory != nil || !v.indexing.TryLock() {
 		return
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	if v.indexed == shown.meta.Epoch {
+		v.indexing.Unlock()
 		return
 	}
-	select {
-	case s.unindexed <- unindexed{v, shown.meta.Epoch}:
-		v.indexed = shown.meta.Epoch
-	default: // the next snapshot asks again
-	}
-}
-
-// index creates indexes until ctx ends. It does not hold up refreshing: indexing many
-// rows takes long, and queries are answered without indexes meanwhile.
-func (s *Set) index(ctx context.Context) {
-	warned := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case next := <-s.unindexed:
-			v, began := next.view, time.Now()
-			err := Index(ctx, s.o.Store, []index.Definition{*v.def})
-			switch {
-			case ctx.Err() != nil:
-				return
-			case err == nil:
-				s.o.Logger.Debug("view has its indexes in the store", "view", v.def.Name, "took", time.Since(began))
-			default:
-				if !warned {
-					s.o.Logger.Warn("view not indexed in the store", "view", v.def.Name, "error", err)
-				}
-				warned = true
-				v.mu.Lock()
-				v.indexed = "" // the next snapshot asks again
-				v.mu.Unlock()
-			}
+	s.indexers.Go(func() {
+		defer v.indexing.Unlock()
+		s.oneByOne.Lock()
+		defer s.oneByOne.Unlock()
+		began := time.Now()
+		switch err := Index(ctx, s.o.Store, []index.Definition{*v.def}); {
+		case err == nil:
+			v.indexed = shown.meta.Epoch
+			s.o.Logger.Debug("view has its indexes in the store", "view", v.def.Name, "took", time.Since(began))
+		case ctx.Err() == nil && !s.unindexed: // the next snapshot tries again
+			s.unindexed = true
+			s.o.Logger.Warn("view not indexed in the store", "view", v.def.Name, "error", err)
 		}
-	}
+	})
 }

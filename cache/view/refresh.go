@@ -28,12 +28,14 @@ type view struct {
 	fromFile *fileSnapshot // from a file, until the first refresh; nil: none
 	stripped bool          // some row in memory lacks fields, or has lacked some
 
-	mu      sync.Mutex  // guards the rest
+	mu      sync.Mutex  // guards the following
 	newest  origin.Meta // the newest that the store returned
 	checked time.Time
 	err     error
 	file    fileState
-	indexed string // the epoch in which it was indexed in the store, or is to be
+
+	indexing sync.Mutex // held while the view is indexed in the store; guards indexed
+	indexed  string     // the epoch in which it was
 }
 
 // refresh brings the view to the store's generation and returns the new

@@ -62,9 +62,12 @@ type Set struct {
 	room    *room
 	unfiled chan struct{} // of capacity one: a view was swapped
 
-	unindexed chan unindexed
-	preparer  atomic.Pointer[Preparer]
-	loaded    atomic.Int32 // views that have their first snapshot and its words
+	preparer atomic.Pointer[Preparer]
+	loaded   atomic.Int32 // views that have their first snapshot and its words
+
+	indexers  sync.WaitGroup
+	oneByOne  sync.Mutex // held while a view is indexed in the store; guards unindexed
+	unindexed bool       // it has failed, and this was logged
 }
 
 // Preparer is called with a snapshot that is about to be shown, by the goroutine that
@@ -103,7 +106,7 @@ func New(o Options) (*Set, error) {
 	}
 	s := &Set{
 		o: o, queries: queries, views: make(map[string]*view, len(o.Views)), budget: index.NewBudget(o.IndexBudget, o.BulkBudget),
-		room: newRoom(o.RowBudget), unfiled: make(chan struct{}, 1), unindexed: make(chan unindexed, len(o.Views)),
+		room: newRoom(o.RowBudget), unfiled: make(chan struct{}, 1),
 	}
 	for _, def := range o.Views {
 		builder, err := index.NewBuilder(def, s.budget, o.Foreign)
@@ -137,10 +140,8 @@ func (s *Set) Run(ctx context.Context) error {
 	if s.o.Files.Dir != "" {
 		wg.Go(func() { s.file(ctx) })
 	}
-	if s.o.Index {
-		wg.Go(func() { s.index(ctx) })
-	}
 	wg.Wait()
+	s.indexers.Wait()
 	return nil
 }
 
@@ -182,7 +183,7 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 		if s.o.OnSwap != nil {
 			s.o.OnSwap(swapped)
 		}
-		s.wantIndexes(v, swapped)
+		s.indexStored(ctx, v, swapped)
 		select {
 		case s.unfiled <- struct{}{}:
 		default:
