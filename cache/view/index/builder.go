@@ -152,12 +152,11 @@ func (b *Builder) extend(live, dead *bitset.BitSet, docs []bson.Raw) {
 // into cur's order without its dead ones. Only log(n) rows are compared per added row.
 func mergeOrder(cur, next *Snapshot, dead *bitset.BitSet) []Slot {
 	kept := make([]Slot, 0, next.count)
-	cur.inOrder(func(slot Slot) bool {
+	for slot := range cur.inOrder() {
 		if !dead.Test(uint(slot)) {
 			kept = append(kept, slot)
 		}
-		return true
-	})
+	}
 	added := next.size - cur.size
 	if added == 0 {
 		return kept
@@ -186,14 +185,13 @@ func (b *Builder) fold(keep int) *Snapshot {
 	}
 	var moved []Slot // the slots whose rows move, in their new order
 	order := make([]Slot, 0, s.count)
-	s.inOrder(func(slot Slot) bool {
+	for slot := range s.inOrder() {
 		if slot >= from {
 			moved = append(moved, slot)
 			slot = from + Slot(len(moved)-1)
 		}
 		order = append(order, slot)
-		return true
-	})
+	}
 	rows := make([]bson.Raw, len(moved))
 	for i, slot := range moved {
 		rows[i] = s.Doc(slot)

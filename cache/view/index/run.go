@@ -110,12 +110,10 @@ func (s *Resident) stretches() iter.Seq2[Slot, Slot] {
 		}
 		var from, to Slot
 		for slot := range s.All() {
-			if slot != to && from < to {
-				if !yield(from, to) {
+			if slot != to {
+				if from < to && !yield(from, to) {
 					return
 				}
-				from = slot
-			} else if from == to {
 				from = slot
 			}
 			to = slot + 1

@@ -98,10 +98,7 @@ func (s *Resident) All() iter.Seq[Slot] {
 	}
 	return func(yield func(Slot) bool) {
 		if s.snap.order == nil {
-			for slot, ok := s.rows.NextSet(0); ok; slot, ok = s.rows.NextSet(slot + 1) {
-				if !yield(Slot(slot)) {
-					return
-				}
+			for slot, ok := s.rows.NextSet(0); ok && yield(Slot(slot)); slot, ok = s.rows.NextSet(slot + 1) {
 			}
 			return
 		}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -42,7 +43,11 @@ func (s *Snapshot) Indexes() (paths int, bytes int64) { return s.budget.heldBy(s
 // Docs yields the rows in the view's order.
 func (s *Snapshot) Docs() iter.Seq[bson.Raw] {
 	return func(yield func(bson.Raw) bool) {
-		s.inOrder(func(slot Slot) bool { return yield(s.Doc(slot)) })
+		for slot := range s.inOrder() {
+			if !yield(s.Doc(slot)) {
+				return
+			}
+		}
 	}
 }
 
@@ -90,18 +95,12 @@ func (s *Snapshot) countRowBytes() (bytes int64) {
 }
 
 // inOrder yields every live slot in the view's order.
-func (s *Snapshot) inOrder(yield func(Slot) bool) {
-	if s.order == nil {
-		for slot := range Slot(s.size) {
-			if !yield(slot) {
-				return
-			}
-		}
-		return
+func (s *Snapshot) inOrder() iter.Seq[Slot] {
+	if s.order != nil {
+		return slices.Values(s.order)
 	}
-	for _, slot := range s.order {
-		if !yield(slot) {
-			return
+	return func(yield func(Slot) bool) {
+		for slot := Slot(0); int(slot) < s.size && yield(slot); slot++ {
 		}
 	}
 }
