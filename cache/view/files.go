@@ -131,17 +131,13 @@ func (v *view) recordFile(f fileState) {
 // writes one view at a time, since no request waits for it.
 func (s *Set) file(ctx context.Context) {
 	for {
-		wait := s.fileDue(time.Now())
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
+		case <-time.After(s.fileDue(time.Now())):
 		case <-s.unfiled:
 		case <-ctx.Done():
-			timer.Stop()
 			s.fileDue(time.Now().Add(s.o.Files.Every))
 			return
 		}
-		timer.Stop()
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 )
 
 // derived is a path index, its joined texts, a group column, names or words.
-type derived interface{ memory() int64 }
+type derived interface{ Memory() int64 }
 
 // derivedOf holds one derived thing. It is built once; concurrent callers wait for it.
 type derivedOf struct {
@@ -37,9 +37,9 @@ type derivedOf struct {
 	value derived
 }
 
-// memory returns the bytes that d holds, with its key and its entry in the budget.
-func (d *derivedOf) memory() int64 {
-	return d.value.memory() + int64(len(d.key.path)+len(d.key.arg)) + 256
+// Memory returns the bytes that d holds, with its key and its entry in the budget.
+func (d *derivedOf) Memory() int64 {
+	return d.value.Memory() + int64(len(d.key.path)+len(d.key.arg)) + 256
 }
 
 // Budget bounds the memory that path indexes and group columns of all views hold:
@@ -118,7 +118,7 @@ func (b *Budget) touch(d *derivedOf) {
 		return
 	}
 	b.held.Put(d, struct{}{})
-	b.used += d.memory()
+	b.used += d.Memory()
 	for b.used > b.limit && b.held.Len() > 1 {
 		oldest, _ := b.held.Oldest()
 		b.dropLocked(oldest)
@@ -128,7 +128,7 @@ func (b *Budget) touch(d *derivedOf) {
 // dropLocked removes d from the budget and from its segment.
 func (b *Budget) dropLocked(d *derivedOf) {
 	b.held.Remove(d)
-	b.used -= d.memory()
+	b.used -= d.Memory()
 	d.owner.mu.Lock()
 	defer d.owner.mu.Unlock()
 	if d.owner.derived[d.key] == d {
@@ -167,7 +167,7 @@ func (b *Budget) heldBy(segments []*segment) (paths int, bytes int64) {
 	defer b.mu.Unlock()
 	for d := range b.held.All() {
 		if slices.Contains(segments, d.owner) {
-			bytes += d.memory()
+			bytes += d.Memory()
 			if d.key.kind != kindNames {
 				paths++
 			}

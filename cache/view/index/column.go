@@ -20,7 +20,7 @@ type column struct {
 	bytes  int64
 }
 
-func (c *column) memory() int64 { return c.bytes }
+func (c *column) Memory() int64 { return c.bytes }
 
 // column returns the segment's column of a field after unwinding an array; an
 // empty unwind means none.

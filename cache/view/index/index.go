@@ -44,7 +44,7 @@ type distinct struct {
 // is dense: from there the set takes at most twice the room of the list.
 const denseShare = 64
 
-func (x *pathIndex) memory() int64 { return x.bytes }
+func (x *pathIndex) Memory() int64 { return x.bytes }
 
 // pathIndex returns the segment's index of a path that rows have.
 func (s *segment) pathIndex(path raw.Path) *pathIndex {

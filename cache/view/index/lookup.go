@@ -137,7 +137,7 @@ type names struct {
 	bytes   int64
 }
 
-func (n *names) memory() int64 { return n.bytes }
+func (n *names) Memory() int64 { return n.bytes }
 
 // names returns what there is below a path.
 func (s *segment) names(path raw.Path) *names {

@@ -12,18 +12,13 @@ import (
 	"vitrine/cache/view/index/words"
 )
 
-// wordIndex is the words of a segment's rows.
-type wordIndex struct{ *words.Index }
-
-func (x wordIndex) memory() int64 { return x.Memory() }
-
 // wordsKey is what a segment keeps its words under.
 var wordsKey = derivedKey{kind: kindWords}
 
 // words returns the index of the segment's words.
-func (s *segment) words(def *Definition, workers int) wordIndex {
-	return derive(s, wordsKey, func() wordIndex {
-		return wordIndex{words.Build(len(s.rows), workers, func(row int, add func(text string, title bool)) { def.Words(s.rows[row], add) })}
+func (s *segment) words(def *Definition, workers int) *words.Index {
+	return derive(s, wordsKey, func() *words.Index {
+		return words.Build(len(s.rows), workers, func(row int, add func(text string, title bool)) { def.Words(s.rows[row], add) })
 	})
 }
 

@@ -27,7 +27,7 @@ type textSearch struct {
 	starts []uint32 // the text of value texts.from+i begins at joined[starts[i]]
 }
 
-func (t *textSearch) memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
+func (t *textSearch) Memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
 
 // joinTexts joins the texts of an index, folded if the literals will be.
 func joinTexts(x *pathIndex, folded bool) *textSearch {
