@@ -94,40 +94,46 @@ func (a *answer) appendListItem(dst []byte, it *item) []byte {
 	return append(cite.AppendJSONLD(append(dst, `,"item":`...), &it.Item, a.links), '}')
 }
 
-// columns are the names and cells of a row of a table.
-func (a *answer) columns(it *item) [][2]string {
-	return [][2]string{
-		{"id", it.ID}, {"key", it.Key}, {"type", a.Label(params.Type, it.Type, it.row)}, {"subtype", a.Label(params.Subtype, it.Subtype, it.row)},
-		{"year", it.year()}, {"date", it.Date.String()}, {"end", it.End.String()}, {"authors", names(it.Authors)}, {"editors", names(it.Editors)},
-		{"title", it.Text()}, {"container", it.Container}, {"volume", it.Volume}, {"issue", it.Issue}, {"pages", it.Pages},
-		{"publisher", it.Publisher}, {"event", it.Event}, {"doi", it.DOI}, {"isbn", it.ISBN}, {"issn", it.ISSN}, {"url", it.URL}, {"page", a.own(it)},
-	}
+// columns are the names of the columns of a table, in the order of appendCells.
+var columns = []string{
+	"id", "key", "type", "subtype", "year", "date", "end", "authors", "editors", "title", "container",
+	"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
+}
+
+// appendCells appends the cells of an item.
+func (a *answer) appendCells(cells []string, it *item) []string {
+	return append(cells,
+		it.ID, it.Key, a.Label(params.Type, it.Type, it.row), a.Label(params.Subtype, it.Subtype, it.row),
+		it.year(), it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text(), it.Container,
+		it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, a.own(it))
 }
 
 // csvTable is a table with a header row. It begins with a byte order mark, without which
 // Excel takes UTF-8 for another encoding.
 func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
-	head := a.tableWriter(0)([]byte("\ufeff"), &item{})
-	return joined(ctx, a, string(head), "", "", a.writer(func() write { return a.tableWriter(1) }))
+	head := newTable()([]byte("\ufeff"), columns)
+	return joined(ctx, a, string(head), "", "", a.writer(func() write {
+		row, cells := newTable(), []string(nil)
+		return func(dst []byte, it *item) []byte {
+			cells = a.appendCells(cells[:0], it)
+			return row(dst, cells)
+		}
+	}))
 }
 
-// tableWriter returns what appends rows of CSV for one goroutine: the names of columns, or
-// their cells. A cell that a spreadsheet would compute begins with an apostrophe.
-func (a *answer) tableWriter(part int) write {
+// newTable returns what appends rows of CSV for one goroutine. It changes a cell that a
+// spreadsheet would compute: it begins with an apostrophe.
+func newTable() func(dst []byte, cells []string) []byte {
 	var row bytes.Buffer
-	var cells []string
 	w := csv.NewWriter(&row)
 	w.UseCRLF = true
-	return func(dst []byte, it *item) []byte {
-		row.Reset()
-		cells = cells[:0]
-		for _, column := range a.columns(it) {
-			cell := column[part]
+	return func(dst []byte, cells []string) []byte {
+		for i, cell := range cells {
 			if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
-				cell = "'" + cell
+				cells[i] = "'" + cell
 			}
-			cells = append(cells, cell)
 		}
+		row.Reset()
 		_ = w.Write(cells) // to memory; the comma is a valid one
 		w.Flush()
 		return append(dst, row.Bytes()...)
