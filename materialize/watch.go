@@ -16,7 +16,12 @@ func (r *Runner) watch(ctx context.Context) {
 	if r.o.Watcher == nil {
 		return
 	}
-	collections := r.collections()
+	var collections []string // what the jobs read
+	for _, job := range r.o.Jobs {
+		collections = slices.Concat(collections, []string{job.Source}, job.Deps, job.Related)
+	}
+	slices.Sort(collections)
+	collections = slices.Compact(collections)
 	for failures := 0; ctx.Err() == nil; failures++ {
 		began := time.Now()
 		err := r.o.Watcher.Watch(ctx, collections, r.changed)
@@ -45,14 +50,4 @@ func (r *Runner) changed(collection string) {
 	}
 	// A standby does not watch; a burst that ends with the lease is left to the next leader.
 	_ = r.enqueue(jobs, runRequest{changed: true})
-}
-
-// collections lists what the jobs read, sorted.
-func (r *Runner) collections() []string {
-	var names []string
-	for _, job := range r.o.Jobs {
-		names = slices.Concat(names, []string{job.Source}, job.Deps, job.Related)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
 	"vitrine/configs"
 	labelsfile "vitrine/configs/labels"
@@ -135,7 +137,9 @@ func (i *institute) filled(job materialize.Job) materialize.Job {
 	if i.database == nil {
 		return job
 	}
-	return osirisdb.Filled(job, render.Options{Affiliated: i.given.Affiliation.Fields, Zone: i.zone})
+	o := render.Options{Affiliated: i.given.Affiliation.Fields, Zone: i.zone}
+	fill := func(record bson.Raw) bson.Raw { return render.Fill(record, o) }
+	return materialize.Filled(job, fill, fmt.Sprint(o.Affiliated, o.Zone))
 }
 
 // complete returns a configuration with the settings stored in the database for whatever

@@ -72,15 +72,6 @@ func readThrough(cfg configs.Config, store origin.Source) index.Foreign {
 	return view.ReadThrough(store)
 }
 
-// holder returns the name of this process as the holder of the lease. An embedded store has
-// one process at a time, which may continue the lease of its killed predecessor at once.
-func holder(cfg configs.Config) string {
-	if embeddedPath(cfg) != "" {
-		return "embedded"
-	}
-	return "" // materialize makes one of host, process and chance
-}
-
 // newRunner makes the runner of the configured jobs. The caller gives the log and the
 // functions that the runner calls.
 func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *institute, o materialize.Options) (_ *materialize.Runner, err error) {
@@ -89,7 +80,10 @@ func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *i
 	}
 	m := cfg.Materialize
 	o.Store, o.Schedule, o.FullSchedule, o.Location = store, m.Schedule, m.Full, i.zone
-	o.Holder, o.MaxShrink, o.LeaseTTL, o.Workers, o.Batch = holder(cfg), m.MaxShrink, m.Lease, m.Workers, m.Batch
+	o.MaxShrink, o.LeaseTTL, o.Workers, o.Batch = m.MaxShrink, m.Lease, m.Workers, m.Batch
+	if embeddedPath(cfg) != "" {
+		o.Holder = "embedded" // one process at a time, which may continue the lease of its killed predecessor at once
+	}
 	if w, ok := store.(origin.Watcher); ok && m.Watch && embeddedPath(cfg) == "" {
 		o.Watcher = w
 	}

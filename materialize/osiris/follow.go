@@ -93,12 +93,6 @@ func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Ren
 	return job, func(record bson.Raw) (bson.Raw, error) { return f.latest.Load().Complete(record) }, nil
 }
 
-// Filled makes a job of activities see the fields that OSIRIS derives from others.
-func Filled(job materialize.Job, o render.Options) materialize.Job {
-	fill := func(record bson.Raw) bson.Raw { return render.Fill(record, o) }
-	return materialize.Filled(job, fill, fmt.Sprint(o.Affiliated, o.Zone))
-}
-
 // report logs each warning once, and again after it was gone.
 func (f *Follower) report(use string, now []osiris.Warning) {
 	f.mu.Lock()
