@@ -1,52 +1,72 @@
 package render
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed"
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules/label"
 	"vitrine/rules/markup"
 )
 
-// osirisStoredNames are fields of OSIRIS that show a stored value as it is: by the name
-// that templates use, the path it is stored under.
-var osirisStoredNames = map[string]string{
-	"abstract": "abstract", "affiliation": "affiliation", "book-series": "series", "book-title": "book",
-	"city": "city", "conference": "conference", "countries": "countries", "country": "country",
-	"details": "details", "doctype": "doc_type", "editorial": "editor_type", "isbn": "isbn", "issn": "issn",
-	"issue": "issue", "iteration": "iteration", "lecture-type": "lecture_type", "license": "license",
-	"location": "location", "magazine": "magazine", "name": "name", "nationality": "country",
-	"pages": "pages", "person-only": "name", "projects": "projects", "publisher": "publisher",
-	"review-description": "title", "review-type": "review-type", "role": "role",
-	"software-venue": "software_venue", "status": "status", "subtitle": "subtitle", "tags": "tags",
-	"teaching-course": "title", "teaching-course-short": "module", "teaching-course-title": "title",
-	"title": "title", "topics": "topics", "university": "publisher", "venue": "venue", "volume": "volume",
-}
+//go:embed osiris.yaml
+var osirisSource []byte
 
-// osirisNothing are fields that OSIRIS shows only on its own pages. They are empty here.
-var osirisNothing = []string{"event-select", "file-icons", "semester-select"}
+// osirisTables are the fields of OSIRIS that osiris.yaml describes. A mistake in it is a
+// panic, which every test of OSIRIS's templates finds.
+var osirisTables = sync.OnceValue(func() (t struct {
+	Empty           []string
+	Stored, Persons map[string]string
+	Remarks         map[string]struct{ Flag, HTML string }
+	Codes           map[string]struct {
+		Path, Vocabulary string
+		Names            map[string]label.Name
+	}
+}) {
+	decoder := yaml.NewDecoder(bytes.NewReader(osirisSource))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&t); err != nil {
+		panic(fmt.Errorf("render: osiris.yaml: %w", err))
+	}
+	return t
+})
 
 // osirisFields returns what the templates of a database may name: the fields of OSIRIS
 // and those of the institute, which cannot replace the former.
 func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
-	fields := derivedFields()
-	for name, path := range osirisStoredNames {
+	fields, known := derivedFields(), osirisTables()
+	for name, path := range known.Stored {
 		fields[name] = osirisStored(l.rules.source(path))
 	}
-	for _, name := range osirisNothing {
+	for _, name := range known.Empty {
 		fields[name] = constantField([languages]string{})
+	}
+	for name, path := range known.Persons {
+		fields[name] = osirisPersons(l.rules.source(path), osirisStyle())
+	}
+	for name, r := range known.Remarks {
+		fields[name] = remarkField(l.rules.source(r.Flag), [languages]string{r.HTML, r.HTML})
+	}
+	for name, c := range known.Codes {
+		names := map[string]label.Name{}
+		maps.Copy(names, c.Names)
+		maps.Copy(names, o.Vocabularies[c.Vocabulary])
+		fields[name] = codeField(l.rules.source(c.Path), names, "")
 	}
 	l.persons(fields)
 	l.journals(fields, o.Journals)
 	l.links(fields)
-	l.remarks(fields)
+	l.openAccess(fields)
 	l.numbers(fields)
 	l.dates(fields)
-	l.codes(fields, o.Vocabularies)
 	for _, f := range o.Fields {
 		_, builtIn := fields[f.ID]
 		switch {
@@ -73,16 +93,8 @@ func osirisStored(s source) *field {
 	}}
 }
 
-// persons adds the fields that name persons without saying how, and the persons and
-// organisations that are not lists.
+// persons adds the persons and organisations that are not lists, and the legend of authors.
 func (l *osirisLoader) persons(fields map[string]*field) {
-	for name, path := range map[string]string{
-		"authors": "authors", "author-table": "authors", "scientist": "authors",
-		"editor": "editors", "editors": "editors",
-		"supervisor": "supervisors", "supervisors": "supervisors", "supervisor-thesis": "supervisors",
-	} {
-		fields[name] = osirisPersons(l.rules.source(path), osirisStyle())
-	}
 	fields[legend] = legendField(l.rules.source("authors"))
 	who, organization := scalarField(l.rules.source("name")), l.rules.source("organization")
 	title, affiliation := scalarField(l.rules.source("academic_title")), scalarField(l.rules.source("affiliation"))
@@ -152,18 +164,8 @@ func asLink(f *field) *field {
 	return linked
 }
 
-// remarks adds the remarks that flags of an activity put into its citation. OSIRIS writes
-// them in English for all languages.
-func (l *osirisLoader) remarks(fields map[string]*field) {
-	for name, r := range map[string]struct{ path, html string }{
-		"correction":            {"correction", "<span class='text-danger'>[Correction]</span>"},
-		"lecture-invited":       {"invited_lecture", "Invited lecture"},
-		"online-ahead-of-print": {"epub", "<span class='text-danger'>[Online ahead of print]</span>"},
-		"openaccess-text":       {"open_access", "Open Access"},
-		"peer-reviewed":         {"peer_reviewed", "<span class='text-success'>[Peer-reviewed]</span>"},
-	} {
-		fields[name] = remarkField(l.rules.source(r.path), [languages]string{r.html, r.html})
-	}
+// openAccess adds how open an activity is.
+func (l *osirisLoader) openAccess(fields map[string]*field) {
 	open, status := l.rules.source("open_access"), l.rules.source("oa_status")
 	access := textField(func(p *page) string { // "Open Access (gold)"
 		s := text(status.value(p))
@@ -264,36 +266,6 @@ func (l *osirisLoader) dates(fields map[string]*field) {
 		},
 	} {
 		fields[name] = &field{write: func(p *page, dst []byte) []byte { return write(p, p.span(), dst) }}
-	}
-}
-
-// codes adds fields that store codes: what a vocabulary of the database calls them, or
-// else what they are called here.
-func (l *osirisLoader) codes(fields map[string]*field, vocabularies map[string]map[string]label.Name) {
-	for name, c := range map[string]struct {
-		path, vocabulary string
-		names            map[string]label.Name
-	}{
-		"category":               {"category", "", categoryNames},
-		"guest":                  {"category", "", categoryNames},
-		"guest-category":         {"category", "", categoryNames},
-		"student-category":       {"category", "", categoryNames},
-		"teaching-category":      {"category", "", categoryNames},
-		"thesis":                 {"thesis", "thesis", thesisNames},
-		"gender":                 {"gender", "", genderNames},
-		"scope":                  {"scope", "", scopeNames},
-		"software-type":          {"software_type", "", softwareNames},
-		"pubtype":                {"pubtype", "", nil},
-		"funding_type":           {"funding_type", "funding-type", nil},
-		"political_consultation": {"political_consultation", "political_consultation", nil},
-		"pub-language":           {"pub-language", "pub-language", nil},
-	} {
-		names := maps.Clone(c.names)
-		if names == nil {
-			names = map[string]label.Name{}
-		}
-		maps.Copy(names, vocabularies[c.vocabulary])
-		fields[name] = codeField(l.rules.source(c.path), names, "")
 	}
 }
 
