@@ -1,11 +1,9 @@
 package render
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/raw"
 )
@@ -18,75 +16,53 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 	if rendered, ok := record.Lookup("rendered").DocumentOK(); ok && len(rendered) > 5 {
 		return record // as nearly all are
 	}
-	if !walk(record, func(raw.Element) {}) {
+	var b raw.Builder
+	b.Grow(len(record) + filledSize)
+	if !walk(record, func(e raw.Element) { b.Add(string(e.Key), e.Value()) }) {
 		return record
+	}
+	value := func(key string) bson.RawValue {
+		e, _ := raw.Lookup(record, key)
+		return e.Value()
+	}
+	add := func(key string, v bson.RawValue) {
+		if v.Type != 0 && value(key).Type == 0 {
+			b.Add(key, v)
+		}
 	}
 	p := new(page)
 	p.set(o)
-	f := filler{page: p, stored: record, record: slices.Clone(record[:len(record)-1])}
-	f.dates()
-	f.persons()
-	out := append(f.record, 0)
-	binary.LittleEndian.PutUint32(out, uint32(len(out)))
-	return out
-}
-
-// filler appends elements to a record that is still open.
-type filler struct {
-	*page
-	stored bson.Raw // the record as it is stored
-	record []byte
-}
-
-// value returns the stored value of a key, the first if it is doubled.
-func (f *filler) value(key string) bson.RawValue {
-	e, _ := raw.Lookup(f.stored, key)
-	return e.Value()
-}
-
-// lacks reports whether a record has no such key, not even with null.
-func (f *filler) lacks(key string) bool { return f.value(key).Type == 0 }
-
-// dates appends start_date and end_date. An activity without an end ends on its first day,
-// except for an end of null, which says that it is still running.
-func (f *filler) dates() {
-	from := parseDate(f.value("start"), f.zone)
+	from, end := parseDate(value("start"), p.zone), value("end")
 	if from.year == 0 {
-		from = dateOf(f.value("year"), f.value("month"), f.value("day"))
+		from = dateOf(value("year"), value("month"), value("day"))
 	}
-	f.date("start_date", from)
-	end := f.value("end")
-	switch to := parseDate(end, f.zone); {
+	add("start_date", firstDay(from))
+	switch to := parseDate(end, p.zone); {
 	case to.year != 0:
-		f.date("end_date", to)
-	case end.Type != bson.TypeNull:
-		f.date("end_date", from)
-	case f.lacks("end_date"):
-		f.record = bsoncore.AppendNullElement(f.record, "end_date")
+		add("end_date", firstDay(to))
+	case end.Type == bson.TypeNull: // still running
+		add("end_date", end)
+	default:
+		add("end_date", firstDay(from))
 	}
+	authors := p.readPersons(nil, value("authors"))
+	all := p.readPersons(p.readPersons(authors, value("editors")), value("supervisors"))
+	add("affiliated", raw.NewBool(slices.ContainsFunc(all, func(who person) bool { return who.affiliated })))
+	add("affiliated_positions", listOf(affiliatedPositions(authors)))
+	return b.Document()
 }
 
-// date appends a day. As OSIRIS does, it takes the first day or month for an unknown one.
-func (f *filler) date(key string, d date) {
-	if d.year == 0 || !f.lacks(key) {
-		return
+// filledSize is what Fill adds to most records.
+const filledSize = 160
+
+// firstDay returns a date as records store it, no value for none. As OSIRIS does, it takes
+// the first day or month for an unknown one.
+func firstDay(d date) bson.RawValue {
+	if d.year == 0 {
+		return bson.RawValue{}
 	}
 	day := date{d.year, max(d.month, 1), max(d.day, 1)}
-	f.record = bsoncore.AppendStringElement(f.record, key, string(isoDates.date(nil, day, english)))
-}
-
-// persons appends whether any participant is affiliated, and the positions of the affiliated
-// authors.
-func (f *filler) persons() {
-	affiliated := func(who person) bool { return who.affiliated }
-	authors := f.readPersons(nil, f.value("authors"))
-	if f.lacks("affiliated") {
-		all := f.readPersons(f.readPersons(authors, f.value("editors")), f.value("supervisors"))
-		f.record = bsoncore.AppendBooleanElement(f.record, "affiliated", slices.ContainsFunc(all, affiliated))
-	}
-	if f.lacks("affiliated_positions") {
-		f.record = appendList(f.record, "affiliated_positions", affiliatedPositions(authors))
-	}
+	return raw.NewString(string(isoDates.date(nil, day, english)))
 }
 
 // affiliatedPositions returns what OSIRIS says of the places of affiliated authors among all.

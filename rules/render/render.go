@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules"
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // output is a representation that has a template.
@@ -75,12 +75,13 @@ func (r *Rules) render(doc bson.Raw, o Options, keep bool) (bson.Raw, error) {
 	if keep {
 		known = readStored(p.values[slotRendered])
 	}
-	return p.document(known)
+	return p.document(known), nil
 }
 
 // document builds the rendered document around what is stored of it.
-func (p *page) document(known stored) (bson.Raw, error) {
-	start, dst := bsoncore.AppendDocumentStart(nil)
+func (p *page) document(known stored) bson.Raw {
+	var b raw.Builder
+	b.Grow(documentSize)
 	print := ""
 	for out, name := range outputNames {
 		html, ok := known.html(name)
@@ -93,17 +94,39 @@ func (p *page) document(known stored) (bson.Raw, error) {
 		if output(out) == outPrint {
 			print = html
 		}
-		dst = bsoncore.AppendStringElement(dst, name, html)
+		b.AddString(name, html)
 	}
-	dst = known.stringOr(dst, keyIcon, p.icon)
-	dst = known.stringOr(dst, keyType, func() string { return p.label(p.typ.label, p.typeLabel) })
-	dst = known.stringOr(dst, keySubtype, func() string { return p.label(p.sub.label, p.subtypeLabel) })
-	dst = known.stringOr(dst, keyQuarter, func() string { return string(p.span().appendQuarter(nil)) })
-	dst = known.listOr(dst, keyUsers, p.users)
-	dst = known.listOr(dst, keyDepartments, func() []string { return slices.Collect(texts(p.values[slotUnits])) })
-	dst = known.rest(dst)
-	return bsoncore.AppendDocumentEnd(dst, start)
+	for _, s := range [...]struct {
+		key    string
+		render func() string
+	}{
+		{keyIcon, p.icon},
+		{keyType, func() string { return p.label(p.typ.label, p.typeLabel) }},
+		{keySubtype, func() string { return p.label(p.sub.label, p.subtypeLabel) }},
+		{keyQuarter, func() string { return string(p.span().appendQuarter(nil)) }},
+	} {
+		html, ok := known.html(s.key)
+		if !ok {
+			html = s.render()
+		}
+		b.AddString(s.key, html)
+	}
+	users, ok := known.list(keyUsers)
+	if !ok {
+		users = p.users()
+	}
+	departments, ok := known.list(keyDepartments)
+	if !ok {
+		departments = slices.Collect(texts(p.values[slotUnits]))
+	}
+	b.Add(keyUsers, listOf(users))
+	b.Add(keyDepartments, listOf(departments))
+	known.addRest(&b)
+	return b.Document()
 }
+
+// documentSize is what most rendered documents need.
+const documentSize = 2 << 10
 
 // output runs the template of a representation. A type without a template for plain text
 // has the text of print.
@@ -154,11 +177,11 @@ func className(id string) string {
 	return id
 }
 
-// appendList appends an array of strings under key.
-func appendList(dst []byte, key string, list []string) []byte {
-	array := bsoncore.NewArrayBuilder()
+// listOf returns an array of strings.
+func listOf(list []string) bson.RawValue {
+	var b raw.Builder
 	for _, s := range list {
-		array.AppendString(strings.ToValidUTF8(s, "\uFFFD"))
+		b.Push(raw.NewString(strings.ToValidUTF8(s, "\uFFFD")))
 	}
-	return bsoncore.AppendArrayElement(dst, key, array.Build())
+	return b.Finish(bson.TypeArray)
 }

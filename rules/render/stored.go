@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
@@ -56,63 +55,44 @@ func (s stored) plain() string {
 	return strings.ToValidUTF8(str, "\uFFFD")
 }
 
-// stringOr appends the stored string under key. Without one it appends what render returns.
-func (s stored) stringOr(dst []byte, key string, render func() string) []byte {
-	html, ok := s.html(key)
-	if !ok {
-		html = render()
-	}
-	return bsoncore.AppendStringElement(dst, key, html)
-}
-
-// listOr appends the stored array of strings under key. Without one it appends what render
-// returns.
-func (s stored) listOr(dst []byte, key string, render func() []string) []byte {
+// list returns the strings of the array under key, false if it is no array.
+func (s stored) list(key string) (list []string, ok bool) {
 	v := s.find(key)
-	if v.Type != bson.TypeArray {
-		return appendList(dst, key, render())
-	}
-	var list []string
 	for e := range raw.Elements(v) {
 		if e.Type == bson.TypeString {
 			list = append(list, raw.Text(e))
 		}
 	}
-	return appendList(dst, key, list)
+	return list, v.Type == bson.TypeArray
 }
 
-// rest appends the stored elements that rendering does not know.
-func (s stored) rest(dst []byte) []byte {
+// addRest adds the stored elements that rendering does not know.
+func (s stored) addRest(b *raw.Builder) {
 	for _, e := range s {
 		if key := string(e.Key); !slices.Contains(renderedKeys, key) {
-			dst = appendClean(dst, key, e.Value(), 0)
+			b.Add(key, cleaned(e.Value(), 0))
 		}
 	}
-	return dst
 }
 
 // maxStoredDepth bounds how deep unknown stored values may nest.
 const maxStoredDepth = 8
 
-// appendClean appends v under key with every string in it after the allow-list;
-// what nests too deep or is broken becomes null.
-func appendClean(dst []byte, key string, v bson.RawValue, depth int) []byte {
+// cleaned returns v with every string in it after the allow-list; what nests too deep or is
+// broken becomes null.
+func cleaned(v bson.RawValue, depth int) bson.RawValue {
 	switch v.Type {
 	case bson.TypeString:
-		return bsoncore.AppendStringElement(dst, key, markup.Clean(raw.Text(v)))
+		return raw.NewString(markup.Clean(raw.Text(v)))
 	case bson.TypeArray, bson.TypeEmbeddedDocument:
-	default:
-		if v.Validate() != nil {
-			return bsoncore.AppendNullElement(dst, key)
+		var b raw.Builder
+		if depth < maxStoredDepth && walk(v.Value, func(e raw.Element) { b.Add(string(e.Key), cleaned(e.Value(), depth+1)) }) {
+			return b.Finish(v.Type)
 		}
-		return append(bsoncore.AppendHeader(dst, bsoncore.Type(v.Type), key), v.Value...)
+	default:
+		if v.Validate() == nil {
+			return v
+		}
 	}
-	var inner []byte
-	ok := depth < maxStoredDepth && walk(v.Value, func(e raw.Element) {
-		inner = appendClean(inner, string(e.Key), e.Value(), depth+1)
-	})
-	if !ok {
-		return bsoncore.AppendNullElement(dst, key)
-	}
-	return append(bsoncore.AppendHeader(dst, bsoncore.Type(v.Type), key), bsoncore.BuildDocument(nil, inner)...)
+	return bson.RawValue{Type: bson.TypeNull}
 }
