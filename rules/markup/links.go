@@ -49,8 +49,24 @@ func LinkBases(path string) (activity, person string, err error) {
 // attributes that look like a link. It escapes the bases for the attribute. html must
 // be a result of Clean.
 func RewriteLinks(html, activityBase, personBase string) string {
-	var b strings.Builder
-	done := 0
+	return editLinks(html, func(address string) (size int, to string, keep bool) {
+		size, base := linkTarget(address, activityBase, personBase)
+		return size, Escape(base), true
+	})
+}
+
+// editLinks passes the address of each link, as it is written, to edit, which returns how much
+// of it to replace from its beginning, the text of the replacement, and whether the link
+// stays. Of a link that does not, the content stays. html must be a result of Clean.
+func editLinks(html string, edit func(address string) (size int, to string, keep bool)) string {
+	var out strings.Builder
+	done := 0 // how much of html is in out
+	replace := func(from, to int, with string) {
+		out.WriteString(html[done:from])
+		out.WriteString(with)
+		done = to
+	}
+	kept := make([]bool, 0, maxDepth) // of each open link: its start tag
 	for i := 0; i < len(html); {
 		lt := strings.IndexByte(html[i:], '<')
 		if lt < 0 {
@@ -58,11 +74,23 @@ func RewriteLinks(html, activityBase, personBase string) string {
 		}
 		i += lt
 		end, href := linkTag(html, i)
-		if href > 0 {
-			if rest, base := linkTarget(html[href:end], activityBase, personBase); rest > 0 {
-				b.WriteString(html[done:href])
-				b.WriteString(Escape(base))
-				done = href + rest
+		switch name, ends := tagName(html[i:min(i+len("</a>"), end)]); {
+		case name != "a":
+		case ends:
+			last := len(kept) - 1
+			if last >= 0 && !kept[last] {
+				replace(i, end, "")
+			}
+			kept = kept[:max(last, 0)]
+		case href == 0: // a place, not a link
+			kept = append(kept, true)
+		default:
+			address := html[href:]
+			size, to, keep := edit(address[:strings.IndexByte(address, html[href-1])])
+			if kept = append(kept, keep); !keep {
+				replace(i, end, "")
+			} else if size > 0 {
+				replace(href, href+size, to)
 			}
 		}
 		i = end
@@ -70,8 +98,8 @@ func RewriteLinks(html, activityBase, personBase string) string {
 	if done == 0 {
 		return html
 	}
-	b.WriteString(html[done:])
-	return b.String()
+	out.WriteString(html[done:])
+	return out.String()
 }
 
 // linkTag returns the end of the tag at html[at] and the start of its href's value, 0 if
@@ -101,7 +129,7 @@ func linkTag(html string, at int) (end, href int) {
 func linkTarget(value, activityBase, personBase string) (int, string) {
 	for _, l := range [...]struct{ from, to string }{{activityLink, activityBase}, {personLink, personBase}} {
 		rest, ok := strings.CutPrefix(value, l.from)
-		if ok && rest != "" && strings.IndexByte("/?#'\"", rest[0]) >= 0 {
+		if ok && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0) {
 			return len(l.from), l.to
 		}
 	}

@@ -26,70 +26,28 @@ var addressEscapes = strings.NewReplacer("&", "&amp;", "'", "%27", `"`, "%22", "
 // wrote it. Absolute URLs stay. citation must be a result of Clean; the result is one
 // too, if target returns nothing else.
 func Relink(citation string, target func(kind LinkKind, id string) string) string {
-	var b strings.Builder
-	var removed []bool // of each open link: its start tag
-	done := 0
-	for i := 0; i < len(citation); {
-		lt := strings.IndexByte(citation[i:], '<')
-		if lt < 0 {
-			break
+	return editLinks(citation, func(address string) (size int, to string, keep bool) {
+		if strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") {
+			return 0, "", true
 		}
-		i += lt
-		end, href := linkTag(citation, i)
-		switch name, ends := tagName(citation[i:min(i+4, end)]); {
-		case name != "a":
-		case !ends:
-			to, keep := relinked(citation[i:end], href-i, target)
-			removed = append(removed, !keep)
-			if to != "" {
-				quote := citation[href-1]
-				b.WriteString(citation[done:href])
-				addressEscapes.WriteString(&b, to)
-				done = href + strings.IndexByte(citation[href:], quote)
-			}
-			if !keep {
-				b.WriteString(citation[done:i])
-				done = end
-			}
-		case len(removed) > 0:
-			if removed[len(removed)-1] {
-				b.WriteString(citation[done:i])
-				done = end
-			}
-			removed = removed[:len(removed)-1]
-		}
-		i = end
-	}
-	if done == 0 {
-		return citation
-	}
-	b.WriteString(citation[done:])
-	return b.String()
+		to = targetOf(html.UnescapeString(address), target)
+		return len(address), addressEscapes.Replace(to), to != ""
+	})
 }
 
-// relinked returns the new address of a link, "" if it has none, and whether the link stays.
-// Its href's value begins at an offset of the tag.
-func relinked(tag string, href int, target func(LinkKind, string) string) (to string, keep bool) {
-	if href <= 0 {
-		return "", true // a place, not a link
-	}
-	value := tag[href:]
-	value = value[:strings.IndexByte(value, tag[href-1])]
-	if strings.HasPrefix(value, "https://") || strings.HasPrefix(value, "http://") {
-		return "", true
-	}
-	value = html.UnescapeString(value)
+// targetOf returns what target returns for an address, "" if it is not that of a record.
+func targetOf(address string, target func(LinkKind, string) string) string {
 	for _, l := range [...]struct {
 		kind   LinkKind
 		prefix string
 	}{{LinkActivity, activityLink + "/"}, {LinkPerson, personLink + "/"}} {
-		if id, ok := strings.CutPrefix(value, l.prefix); ok {
+		if id, ok := strings.CutPrefix(address, l.prefix); ok {
 			id, _, _ = strings.Cut(id, "#")
 			id, _, _ = strings.Cut(id, "?")
 			if id, err := url.PathUnescape(strings.TrimSuffix(id, "/")); err == nil && id != "" {
-				to = target(l.kind, id)
+				return target(l.kind, id)
 			}
 		}
 	}
-	return to, to != ""
+	return ""
 }
