@@ -24,7 +24,7 @@ func Parse(name string, src []byte) (*Rules, error) {
 	l := &loader{
 		Reader: reader,
 		rules: &Rules{
-			slots: make(map[string]int), types: make(map[string]*activityType),
+			slots:     make(map[string]int),
 			userSlots: []int{slotAuthors, slotEditors}, fingerprint: fingerprint(src),
 		},
 		fields: derivedFields(), labels: make(map[string][languages]string),
@@ -58,17 +58,15 @@ func (l *loader) file(n *yaml.Node) {
 	if labels, ok := top["labels"]; ok {
 		l.Entries(labels, "labels", func(key string, n *yaml.Node, path string) { l.labels[key] = l.label(n, path) })
 	}
-	base := subtype{icon: l.icon(top["icon"], "icon", "circle")}
-	l.templates(top["templates"], "templates", &base)
+	base := &kind{icon: l.icon(top["icon"], "icon", "circle")}
+	l.templates(top["templates"], "templates", base)
 	for _, out := range [...]output{outPrint, outWeb, outPortfolio, outTitle, outAuthors, outEditors} {
 		if base.templates[out] == nil {
 			l.Errorf(n, "templates", "%s is missing", outputNames[out])
 		}
 	}
-	l.rules.fallback = &activityType{fallback: &base}
-	if types, ok := top["types"]; ok {
-		l.Entries(types, "types", func(id string, n *yaml.Node, path string) { l.activityType(id, n, path, base) })
-	}
+	l.rules.types.other = &kind{kinds: map[string]*kind{}, other: base}
+	l.kinds(top["types"], "types", &l.rules.types, base, "label", "icon", "templates", "subtypes")
 }
 
 // field declares a stored field by its path: "book: markup".
@@ -85,32 +83,27 @@ func (l *loader) field(path string, n *yaml.Node, at string) {
 	l.fields[path] = kind(l.rules.source(path))
 }
 
-// activityType reads a type. base is what the type inherits from the whole file.
-func (l *loader) activityType(id string, n *yaml.Node, path string, base subtype) {
-	keys := l.Mapping(n, path, "label", "icon", "templates", "subtypes")
-	t := &activityType{label: l.label(keys["label"], path+".label"), subtypes: make(map[string]*subtype)}
-	base.icon = l.icon(keys["icon"], path+".icon", base.icon)
-	l.templates(keys["templates"], path+".templates", &base)
-	t.fallback = &base
-	if subtypes, ok := keys["subtypes"]; ok {
-		l.Entries(subtypes, path+".subtypes", func(id string, n *yaml.Node, path string) {
-			t.subtypes[id] = l.subtype(n, path, base)
-		})
+// kinds reads the types of the file, or the subtypes of a type, which may have the keys
+// known. base is what they inherit.
+func (l *loader) kinds(n *yaml.Node, path string, above, base *kind, known ...string) {
+	above.kinds = map[string]*kind{}
+	if n == nil {
+		return
 	}
-	l.rules.types[id] = t
-}
-
-// subtype reads a subtype. base is what it inherits from its type.
-func (l *loader) subtype(n *yaml.Node, path string, base subtype) *subtype {
-	keys := l.Mapping(n, path, "label", "icon", "templates")
-	base.label = l.label(keys["label"], path+".label")
-	base.icon = l.icon(keys["icon"], path+".icon", base.icon)
-	l.templates(keys["templates"], path+".templates", &base)
-	return &base
+	l.Entries(n, path, func(id string, n *yaml.Node, path string) {
+		keys := l.Mapping(n, path, known...)
+		k := *base
+		k.icon = l.icon(keys["icon"], path+".icon", base.icon)
+		l.templates(keys["templates"], path+".templates", &k)
+		other := k
+		k.label, k.other = l.label(keys["label"], path+".label"), &other
+		above.kinds[id] = &k
+		l.kinds(keys["subtypes"], path+".subtypes", &k, &other, "label", "icon", "templates")
+	})
 }
 
 // templates compiles what n names and leaves the other templates of s inherited.
-func (l *loader) templates(n *yaml.Node, path string, s *subtype) {
+func (l *loader) templates(n *yaml.Node, path string, s *kind) {
 	if n == nil {
 		return
 	}

@@ -93,11 +93,11 @@ func OsirisVocabularies() []string {
 func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	l := &osirisLoader{
 		rules: &Rules{
-			slots: maps.Clone(r.slots),
-			types: maps.Clone(r.types), fallback: r.fallback,
+			slots:       maps.Clone(r.slots),
+			types:       kind{kinds: maps.Clone(r.types.kinds), other: r.types.other},
 			fingerprint: osirisFingerprint(r.fingerprint, o),
 		},
-		overlaid: map[string]*activityType{},
+		overlaid: map[string]*kind{},
 		icons:    map[string]string{},
 	}
 	l.rules.userSlots = append(slices.Clone(r.userSlots), l.rules.source("supervisors").slot)
@@ -120,7 +120,7 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 		}
 	}
 	for _, t := range l.overlaid {
-		t.fallback.label = t.label // as OSIRIS does with subtypes it does not know
+		t.other.label = t.label // as OSIRIS does with subtypes it does not know
 	}
 	return l.rules, l.faults
 }
@@ -139,9 +139,9 @@ func osirisFingerprint(below string, o Osiris) string {
 // osirisLoader lays what a database says over rules, and gathers faults.
 type osirisLoader struct {
 	rules    *Rules
-	fields   map[string]*field        // what templates may name
-	overlaid map[string]*activityType // copies of types of the rules below, by ID
-	icons    map[string]string        // the icons of categories that have one, by ID
+	fields   map[string]*field // what templates may name
+	overlaid map[string]*kind  // copies of types of the rules below, by ID
+	icons    map[string]string // the icons of categories that have one, by ID
 	faults   []Fault
 }
 
@@ -173,27 +173,21 @@ func (l *osirisLoader) category(c OsirisCategory) {
 	}
 	if icon := l.icon(c.From, c.Icon); icon != "" {
 		l.icons[c.ID] = icon
-		t.fallback.icon = icon
+		t.other.icon = icon
 	}
 }
 
 // overlaidType returns a type that may be changed: a copy of the type of the rules below, or
 // of their fallback for types that they do not name.
-func (l *osirisLoader) overlaidType(id string) *activityType {
+func (l *osirisLoader) overlaidType(id string) *kind {
 	if t, ok := l.overlaid[id]; ok {
 		return t
 	}
-	below, ok := l.rules.types[id]
-	if !ok {
-		below = l.rules.fallback
-	}
-	fallback := *below.fallback
-	t := &activityType{label: below.label, subtypes: maps.Clone(below.subtypes), fallback: &fallback}
-	if t.subtypes == nil {
-		t.subtypes = map[string]*subtype{}
-	}
-	l.overlaid[id], l.rules.types[id] = t, t
-	return t
+	t := *l.rules.types.find(id)
+	other := *t.other
+	t.kinds, t.other = maps.Clone(t.kinds), &other
+	l.overlaid[id], l.rules.types.kinds[id] = &t, &t
+	return &t
 }
 
 // subtype lays a subtype over that of the rules below, or over the fallback of its type. The
@@ -203,15 +197,11 @@ func (l *osirisLoader) subtype(o OsirisType) {
 		l.fault(o.From, "parent is missing")
 		return
 	}
-	if _, ok := l.rules.types[o.Parent]; !ok {
+	if _, ok := l.rules.types.kinds[o.Parent]; !ok {
 		l.fault(o.From, "parent %q is no category", o.Parent)
 	}
 	t := l.overlaidType(o.Parent)
-	below, ok := t.subtypes[o.ID]
-	if !ok {
-		below = t.fallback
-	}
-	s := *below
+	s := *t.find(o.ID)
 	if o.Name != (label.Name{}) {
 		s.label = inLanguages(o.Name)
 	}
@@ -222,7 +212,7 @@ func (l *osirisLoader) subtype(o OsirisType) {
 	}
 	s.ongoing = o.Ongoing
 	l.osirisTemplates(o, &s)
-	t.subtypes[o.ID] = &s
+	t.kinds[o.ID] = &s
 }
 
 // icon returns a usable name of an icon, or "".

@@ -15,7 +15,7 @@ var untitled = constantField([languages]string{english: "[no title]", german: "[
 // osirisTemplates compiles the templates of a subtype into s, which keeps those that the
 // subtype lacks. OSIRIS makes two forms from title and subtitle: one for lists of its own
 // and one for portfolios. If only one of them is given, the other has OSIRIS's default.
-func (l *osirisLoader) osirisTemplates(o OsirisType, s *subtype) {
+func (l *osirisLoader) osirisTemplates(o OsirisType, s *kind) {
 	if print := l.template(o.From, "print", o.Print); print != nil {
 		s.templates[outPlain] = nil
 		s.templates[outPrint], _ = compile(func(c *compiler) {

@@ -70,7 +70,8 @@ func (r *Rules) render(doc bson.Raw, o Options, keep bool) (bson.Raw, error) {
 	if !p.load(doc) {
 		return nil, rules.Wrongf("", "activity", "not a BSON document")
 	}
-	p.choose()
+	p.typ = p.rules.types.find(text(p.values[slotType]))
+	p.sub = p.typ.find(text(p.values[slotSubtype]))
 	var known stored
 	if keep {
 		known = readStored(p.values[slotRendered])

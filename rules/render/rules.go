@@ -35,9 +35,7 @@ func languageOf(code string) int { return max(english, slices.Index(languageCode
 type Rules struct {
 	// slots are the places of stored fields in a page, by the first part of their path.
 	slots map[string]int
-	// types are the types that the file names, by id; fallback is for all others.
-	types    map[string]*activityType
-	fallback *activityType
+	types kind // its kinds are the types, and theirs are the subtypes
 	// userSlots are the slots of the lists of participants (rendered.users).
 	userSlots []int
 	parts     *datePartSlots // nil: the file's rules know no dates in parts
@@ -47,18 +45,9 @@ type Rules struct {
 	pages       sync.Pool // of *page
 }
 
-// activityType is what the file says about a type.
-type activityType struct {
-	// label is HTML by language. If it is empty, the type goes by its id.
-	label [languages]string
-	// subtypes are the subtypes that the file names, by id; fallback is for all others.
-	subtypes map[string]*subtype
-	fallback *subtype
-}
-
-// subtype is what rendering an activity needs.
-type subtype struct {
-	// label is HTML by language. If it is empty, the subtype goes by its id.
+// kind is what the file says about a type or a subtype.
+type kind struct {
+	// label is HTML by language. If it is empty, the kind goes by its id.
 	label [languages]string
 	// icon is the name of a Phosphor icon, without "ph-".
 	icon string
@@ -67,6 +56,17 @@ type subtype struct {
 	ongoing bool
 	// templates are compiled. Plain text may have none (page.output).
 	templates [outputs][]instr
+	// kinds are those below that the file names, by id; other is for all others.
+	kinds map[string]*kind
+	other *kind
+}
+
+// find returns the kind with an id below k.
+func (k *kind) find(id string) *kind {
+	if found, ok := k.kinds[id]; ok {
+		return found
+	}
+	return k.other
 }
 
 // datePartSlots are the slots of the dates that an OSIRIS database stores in parts. They
@@ -115,8 +115,8 @@ type page struct {
 	// persons are the lists of persons that have been read, by slot: a citation, its forms
 	// and users all need the authors.
 	persons [][]person
-	typ     *activityType
-	sub     *subtype
+	typ     *kind // and subtype
+	sub     *kind
 	joiner  joiner
 	// value holds the field that is being written or that a condition asks for.
 	value []byte
@@ -150,19 +150,6 @@ func (r *Rules) release(p *page) {
 	r.pages.Put(p)
 }
 
-// choose finds the rules for the activity's type and subtype.
-func (p *page) choose() {
-	typ, ok := p.rules.types[text(p.values[slotType])]
-	if !ok {
-		typ = p.rules.fallback
-	}
-	sub, ok := typ.subtypes[text(p.values[slotSubtype])]
-	if !ok {
-		sub = typ.fallback
-	}
-	p.typ, p.sub = typ, sub
-}
-
 // typeLabel returns the type's label as text, the type's id if it has no label.
 func (p *page) typeLabel() string { return cmp.Or(p.typ.label[p.lang], text(p.values[slotType])) }
 
@@ -177,10 +164,10 @@ func (p *page) subtypeLabel() string {
 // language can then be shown in another.
 func (r *Rules) Labels() *label.Sets {
 	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
-	for kind, t := range r.types {
-		types[kind] = label.Name{EN: t.label[english], DE: t.label[german]}
-		for id, sub := range t.subtypes {
-			subtypes[kind+"/"+id] = label.Name{EN: sub.label[english], DE: sub.label[german]}
+	for typ, t := range r.types.kinds {
+		types[typ] = label.Name{EN: t.label[english], DE: t.label[german]}
+		for id, sub := range t.kinds {
+			subtypes[typ+"/"+id] = label.Name{EN: sub.label[english], DE: sub.label[german]}
 		}
 	}
 	return label.New(map[string]map[string]label.Name{label.ActivityType: types, label.ActivitySubtype: subtypes})
