@@ -21,8 +21,8 @@ type Answer struct {
 	// makes it while sending. Remembering this saves the next attempt.
 	TooLarge bool
 
-	crc, size uint32 // of the plain bytes of a block, see Block
-	holders   int    // guarded by InFlight
+	crc, size, shift uint32 // of the plain bytes of a block, see Block
+	holders          int    // guarded by InFlight
 }
 
 // NewAnswer returns an uncompressed answer with the strong tag of its body. It keeps body.

@@ -37,7 +37,8 @@ func (c *Cache) NewBlock(plain []byte) (Block, error) {
 		return nil, err
 	}
 	c.deflaters.Put(w)
-	return &Answer{Body: bytes.Clone(out.Bytes()), crc: crc32.ChecksumIEEE(plain), size: uint32(len(plain))}, nil
+	size := uint32(len(plain))
+	return &Answer{Body: bytes.Clone(out.Bytes()), crc: crc32.ChecksumIEEE(plain), size: size, shift: shift(size)}, nil
 }
 
 // Block returns the block of that name. It is compressed once while it is kept. The name
@@ -56,7 +57,7 @@ func (*Joint) Head() []byte { return []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xf
 
 // Add returns the bytes of the next block. The caller must not change them.
 func (j *Joint) Add(b Block) []byte {
-	j.crc = combine(j.crc, b.crc, b.size)
+	j.crc = multiply(b.shift, j.crc) ^ b.crc
 	j.size += b.size
 	return b.Body
 }
@@ -68,10 +69,10 @@ func (j *Joint) Tail() []byte {
 	return binary.LittleEndian.AppendUint32(out, j.size)
 }
 
-// combine returns the CRC-32 of two joined parts from the CRC-32 of each and the length
-// of the second. A checksum is a remainder modulo a polynomial over the two-element
-// field, so appending n bytes multiplies it by x to the power of 8n.
-func combine(first, second, n uint32) uint32 {
+// shift returns by what the CRC-32 of a text is multiplied when n bytes are appended, to which
+// their own is then added: a checksum is a remainder modulo a polynomial over the two-element
+// field, so that each byte multiplies it by x⁸.
+func shift(n uint32) uint32 {
 	factor, power := uint32(1<<31), uint32(1<<23) // 1 and x⁸: the highest bit is x⁰
 	for ; n > 0; n >>= 1 {
 		if n&1 != 0 {
@@ -79,7 +80,7 @@ func combine(first, second, n uint32) uint32 {
 		}
 		power = multiply(power, power)
 	}
-	return multiply(factor, first) ^ second
+	return factor
 }
 
 // multiply returns the product of two polynomials modulo that of CRC-32.
