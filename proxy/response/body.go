@@ -33,16 +33,21 @@ const chunk = 64 << 10
 // chunks are the buffers that bodies are joined in.
 var chunks = sync.Pool{New: func() any { return new(make([]byte, 0, chunk+chunk/4)) }}
 
+// recycle keeps a buffer for other bodies, unless a long row has made it too large to stay.
+func recycle(buffer *[]byte) {
+	if cap(*buffer) <= 4*chunk {
+		chunks.Put(buffer)
+	}
+}
+
 // Join returns the body of an envelope with rows, which row appends to dst one at a time.
 func Join[T any](e Envelope, rows iter.Seq2[T, error], row func(dst []byte, r T) []byte) *Body {
 	return &Body{Count: e.count, Pieces: func(yield func([]byte, error) bool) {
 		buffer := chunks.Get().(*[]byte)
 		out := append((*buffer)[:0], e.head...)
 		defer func() {
-			if cap(out) <= 4*chunk { // one long row must not stay for ever
-				*buffer = out
-				chunks.Put(buffer)
-			}
+			*buffer = out
+			recycle(buffer)
 		}()
 		first := true
 		for r, err := range rows {

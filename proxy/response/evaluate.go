@@ -131,7 +131,9 @@ func largeTag(key result.Key, b *Body) string {
 	}
 	text := append([]byte(by), 0)
 	for g := range b.prepared.blocks() {
-		text = binary.AppendUvarint(text, uint64(g.size))
+		if g.runs != nil {
+			text = binary.AppendUvarint(text, uint64(g.size))
+		}
 	}
 	return result.Tag(string(text), key.Coding)
 }

@@ -2,9 +2,9 @@ package response
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"runtime"
+	"sync"
 
 	"vitrine/rules/parallel"
 )
@@ -20,46 +20,37 @@ const partRows = 128
 // several processors. Each call of writer returns what appends rows for one goroutine.
 func JoinCostly[T any](e Envelope, rows iter.Seq2[T, error], writer func() func(dst []byte, r T) []byte) *Body {
 	b := Join(e, rows, writer())
-	b.parts = func(yield func(func([]byte) []byte, error) bool) {
-		writers := make(chan func([]byte, T) []byte, partsAhead()+1) // not in use
-		batch, before := make([]T, 0, partRows), e.head              // before: in front of the first row
-		part := func(tail []byte) func([]byte) []byte {
-			batch, before := batch, before
-			return func(dst []byte) []byte {
-				var write func([]byte, T) []byte
-				select {
-				case write = <-writers:
-				default:
-					write = writer()
+	writers := sync.Pool{New: func() any { return writer() }}
+	part := func(before string, batch []T, tail []byte) func([]byte) []byte {
+		return func(dst []byte) []byte {
+			write := writers.Get().(func([]byte, T) []byte)
+			defer writers.Put(write)
+			dst = append(dst, before...)
+			for i, r := range batch {
+				if i > 0 {
+					dst = append(dst, e.between...)
 				}
-				dst = append(dst, before...)
-				for i, r := range batch {
-					if i > 0 {
-						dst = append(dst, e.between...)
-					}
-					dst = write(dst, r)
-				}
-				select {
-				case writers <- write:
-				default:
-				}
-				return append(dst, tail...)
+				dst = write(dst, r)
 			}
+			return append(dst, tail...)
 		}
+	}
+	b.parts = func(yield func(func([]byte) []byte, error) bool) {
+		batch, before := make([]T, 0, partRows), string(e.head)
 		for r, err := range rows {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
 			if len(batch) == partRows {
-				if !yield(part(nil), nil) {
+				if !yield(part(before, batch, nil), nil) {
 					return
 				}
-				batch, before = make([]T, 0, partRows), []byte(e.between)
+				batch, before = make([]T, 0, partRows), e.between
 			}
 			batch = append(batch, r)
 		}
-		yield(part(e.tail), nil)
+		yield(part(before, batch, e.tail), nil)
 	}
 	return b
 }
@@ -67,63 +58,31 @@ func JoinCostly[T any](e Envelope, rows iter.Seq2[T, error], writer func() func(
 // partsAhead is how many parts of a stream may be made while another one is sent.
 func partsAhead() int { return runtime.GOMAXPROCS(0) }
 
-// piece is a part that is being made.
-type piece struct {
-	text []byte
-	err  error         // errUnmade until it is made
-	made chan struct{} // closed then, and where making it has panicked
-}
-
-var errUnmade = errors.New("response: a part of the answer could not be made")
-
 // made makes parts on all processors, and yields them in their order. Each takes a turn of
 // its own, so that other work waits no longer for a long stream than for short requests. An
 // answer that has begun is not cut off where too much waits for a turn: the part is made
 // without one.
 func (r *Responder) made(ctx context.Context, all parts) Pieces {
 	return func(yield func([]byte, error) bool) {
-		var work parallel.Group
 		ctx, stop := context.WithCancel(ctx)
-		pieces := make(chan *piece, partsAhead())
-		unused := make(chan []byte, partsAhead()+2)
-		work.Go(func() {
-			defer close(pieces)
-			for part, err := range all {
-				p := &piece{err: errUnmade, made: make(chan struct{})}
-				select {
-				case pieces <- p:
-				case <-ctx.Done():
-					return
-				}
-				if err != nil {
-					p.err = err
-					close(p.made)
-					return
-				}
-				select {
-				case p.text = <-unused:
-				default:
-				}
-				work.Go(func() {
-					defer close(p.made)
-					one := func(context.Context) error { p.text, p.err = part(p.text[:0]), nil; return nil }
-					if r.Results.Turn(ctx, one) != nil && ctx.Err() == nil {
-						_ = one(ctx)
-					}
-				})
+		defer stop()
+		for text, err := range parallel.Map(all, partsAhead(), func(part func([]byte) []byte) (*[]byte, error) {
+			text := chunks.Get().(*[]byte)
+			one := func(context.Context) error { *text = part((*text)[:0]); return nil }
+			if r.Results.Turn(ctx, one) != nil && ctx.Err() == nil {
+				_ = one(ctx)
 			}
-		})
-		for p := range pieces {
-			if <-p.made; !yield(p.text, p.err) || p.err != nil {
-				break
+			return text, nil
+		}) {
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-			if cap(p.text) <= 4*chunk { // one long row must not stay for ever
-				unused <- p.text
+			if !yield(*text, nil) {
+				stop() // parts that wait for their turn are not needed any more
+				return
 			}
+			recycle(text)
 		}
-		stop()
-		for range pieces { // the reader of all ends
-		}
-		work.Wait()
 	}
 }

@@ -2,7 +2,6 @@ package response
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"runtime"
 
@@ -34,17 +33,13 @@ func (p *prepared) size() int {
 }
 
 func (p *prepared) pieces(yield func([]byte, error) bool) {
-	if !yield(p.head, nil) {
-		return
-	}
 	buffer := make([]byte, 0, chunk+chunk/4)
 	long := func(run index.Run) bool { return len(run.Text()) >= chunk/2 } // sent without a copy
-	for g := range groups(bulkyByRow(p.runs), chunk/2, long) {
+	for g := range p.groups(bulkyByRow(p.runs), chunk/2, long) {
 		if !yield(g.text(buffer[:0]), nil) {
 			return
 		}
 	}
-	yield(p.tail, nil)
 }
 
 // bulkyByRow yields runs, row by row those that are not in memory and too long to be
@@ -67,21 +62,25 @@ func bulkyByRow(runs iter.Seq[index.Run]) iter.Seq[index.Run] {
 	}
 }
 
-// group is some runs whose bytes are sent, or compressed, together.
+// group is what is sent, or compressed, together: some runs, or what stands around all.
 type group struct {
-	runs  []index.Run
-	size  int  // of the runs in bytes
-	first bool // of a body: the comma that the first run begins with is left out
+	around []byte // nil for runs
+	runs   []index.Run
+	size   int  // of the runs in bytes
+	first  bool // of a body: the comma that the first run begins with is left out
 }
 
-// groups divides runs into groups. A run that is to be alone is a group by itself;
-// others are gathered until they have most bytes.
-func groups(runs iter.Seq[index.Run], most int, alone func(index.Run) bool) iter.Seq[*group] {
-	return func(yield func(*group) bool) {
+// groups divides a body with runs into groups. A run that is to be alone is a group by
+// itself; others are gathered until they have most bytes. There is no error.
+func (p *prepared) groups(runs iter.Seq[index.Run], most int, alone func(index.Run) bool) iter.Seq2[*group, error] {
+	return func(yield func(*group, error) bool) {
+		if !yield(&group{around: p.head}, nil) {
+			return
+		}
 		g := &group{first: true}
 		for run := range runs {
 			if len(g.runs) > 0 && (alone(run) || g.size >= most || alone(g.runs[0])) {
-				if !yield(g) {
+				if !yield(g, nil) {
 					return
 				}
 				g = &group{}
@@ -89,15 +88,18 @@ func groups(runs iter.Seq[index.Run], most int, alone func(index.Run) bool) iter
 			g.runs = append(g.runs, run)
 			g.size += run.Len()
 		}
-		if len(g.runs) > 0 {
-			yield(g)
+		if len(g.runs) == 0 || yield(g, nil) {
+			yield(&group{around: p.tail}, nil)
 		}
 	}
 }
 
-// text returns the bytes of a group: of a single run as they lie in memory if they do, else
+// text returns the bytes of a group: as they lie in memory if they do as one piece, else
 // appended to dst.
 func (g *group) text(dst []byte) []byte {
+	if g.around != nil {
+		return g.around
+	}
 	skip := 0
 	if g.first {
 		skip = 1
@@ -127,62 +129,38 @@ func (g *group) name() string {
 // together: enough to compress well.
 const blockBytes = 128 << 10
 
-// blocks divides the rows for compression. Blocks of the view stay by themselves, so that
+// blocks divides a body for compression. Blocks of the view stay by themselves, so that
 // they are the same in every list that has all of their rows.
-func (p *prepared) blocks() iter.Seq[*group] { return groups(p.runs, blockBytes, index.Run.Block) }
+func (p *prepared) blocks() iter.Seq2[*group, error] {
+	return p.groups(p.runs, blockBytes, index.Run.Block)
+}
 
 // gzipped returns a body of prepared rows as gzip, whose blocks are compressed once and
 // shared by all lists that have them, as many at a time as there are processors.
 func (r *Responder) gzipped(p *prepared) Pieces {
 	return func(yield func([]byte, error) bool) {
 		var joint result.Joint
-		add := func(blocks []result.Block, err error) bool {
-			if err != nil {
-				yield(nil, err)
-				return false
-			}
-			for _, block := range blocks {
-				if !yield(joint.Add(block), nil) {
-					return false
-				}
-			}
-			return true
-		}
-		addText := func(text []byte) bool {
-			block, err := r.Results.NewBlock(text)
-			return add([]result.Block{block}, err)
-		}
-		if !yield(joint.Head(), nil) || !addText(p.head) {
+		if !yield(joint.Head(), nil) {
 			return
 		}
-		next := make([]*group, 0, runtime.GOMAXPROCS(0))
-		for g := range p.blocks() {
-			if next = append(next, g); len(next) < cap(next) {
-				continue
-			}
-			if !add(r.compress(next)) {
+		for block, err := range parallel.Map(p.blocks(), runtime.GOMAXPROCS(0), r.compress) {
+			if err != nil {
+				yield(nil, err)
 				return
 			}
-			next = next[:0]
+			if !yield(joint.Add(block), nil) {
+				return
+			}
 		}
-		if add(r.compress(next)) && addText(p.tail) {
-			yield(joint.Tail(), nil)
-		}
+		yield(joint.Tail(), nil)
 	}
 }
 
-// compress compresses groups, or finds that done. It has the time a request has: a client
-// may take longer for the whole body.
-func (r *Responder) compress(groups []*group) ([]result.Block, error) {
-	ctx, cancel := result.WithTimeout(context.Background(), r.Timeout)
-	defer cancel()
-	blocks, errs := make([]result.Block, len(groups)), make([]error, len(groups))
-	var work parallel.Group
-	for i, g := range groups {
-		work.Go(func() {
-			blocks[i], errs[i] = r.Results.Block(ctx, g.name(), func() []byte { return g.text(nil) })
-		})
+// compress compresses a group, or finds that done. It has the time of a load: a client may
+// take longer for the whole body.
+func (r *Responder) compress(g *group) (result.Block, error) {
+	if g.around != nil {
+		return r.Results.NewBlock(g.around)
 	}
-	work.Wait()
-	return blocks, errors.Join(errs...)
+	return r.Results.Block(context.Background(), g.name(), func() []byte { return g.text(nil) })
 }

@@ -3,9 +3,9 @@ package response
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -121,43 +121,22 @@ func compressed(b *Body, c result.Coding) Pieces {
 	}
 }
 
-// reader hands pieces to a connection, which has them written without a copy, or reads
-// them. It holds one piece, whatever the size of the whole. Its owner closes it.
+// reader hands pieces to a connection, which has them written without a copy. It holds one
+// piece, whatever the size of the whole. Its owner closes it.
 type reader struct {
 	pieces Pieces
-	next   func() ([]byte, error, bool) // nil until it is read from
-	stop   func()
-	rest   []byte // of the last piece
 	sent   int64
-	ended  func(sent int64) // called once with the number of bytes read or written
+	ended  func(sent int64) // called once with the number of bytes written
 }
 
-// Read implements io.Reader.
-func (s *reader) Read(p []byte) (int, error) {
-	if s.next == nil {
-		s.next, s.stop = iter.Pull2(s.pieces)
-	}
-	for len(s.rest) == 0 {
-		piece, err, ok := s.next()
-		if err != nil {
-			return 0, fmt.Errorf("response: stream: %w", err)
-		}
-		if !ok {
-			return 0, io.EOF
-		}
-		s.rest = piece
-	}
-	n := copy(p, s.rest)
-	s.rest = s.rest[n:]
-	s.sent += int64(n)
-	return n, nil
-}
+// Read implements io.Reader. It is not called: all that fasthttp does with a body is WriteTo.
+func (s *reader) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
 // SupportsBodyWriteTo implements fasthttp.BodyWriterTo: pieces are sent as they are also
 // where the length is unknown, instead of in parts of 4 kB.
 func (s *reader) SupportsBodyWriteTo() bool { return true }
 
-// WriteTo implements io.WriterTo for readers that were not read from.
+// WriteTo implements io.WriterTo.
 func (s *reader) WriteTo(w io.Writer) (int64, error) {
 	for piece, err := range s.pieces {
 		if err != nil {
@@ -175,9 +154,6 @@ func (s *reader) WriteTo(w io.Writer) (int64, error) {
 // Close implements io.Closer. The rest of the pieces is dropped, also where the client
 // has closed the connection.
 func (s *reader) Close() error {
-	if s.stop != nil {
-		s.stop()
-	}
 	if s.ended != nil {
 		s.ended(s.sent)
 		s.ended = nil

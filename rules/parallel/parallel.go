@@ -5,6 +5,7 @@ package parallel
 
 import (
 	"fmt"
+	"iter"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,44 @@ func (g *Group) Wait() {
 	g.wg.Wait()
 	if text := g.panicked.Load(); text != nil {
 		panic(*text)
+	}
+}
+
+// Map yields what work makes of each input, in their order. Meanwhile it has work make up to
+// ahead more, each on a goroutine of its own. It ends with the first error, be it of an input or of
+// work, and returns when all goroutines have ended.
+func Map[In, Out any](inputs iter.Seq2[In, error], ahead int, work func(In) (Out, error)) iter.Seq2[Out, error] {
+	type outcome struct {
+		out Out
+		err error
+	}
+	return func(yield func(Out, error) bool) {
+		var g Group
+		defer g.Wait()
+		var working []chan outcome // the oldest first
+		next := func() bool {
+			o, ok := <-working[0]
+			working = working[1:]
+			return ok && yield(o.out, o.err) && o.err == nil
+		}
+		for in, err := range inputs {
+			made := make(chan outcome, 1)
+			working = append(working, made)
+			if err != nil {
+				made <- outcome{err: err}
+				break
+			}
+			g.Go(func() {
+				defer close(made) // without an outcome after a panic, which Wait repeats
+				out, err := work(in)
+				made <- outcome{out, err}
+			})
+			if len(working) > ahead && !next() {
+				return
+			}
+		}
+		for len(working) > 0 && next() {
+		}
 	}
 }
 
