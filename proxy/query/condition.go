@@ -26,65 +26,40 @@ import (
 // entry returns a document of one field or operator.
 func entry(name string, value any) bson.D { return bson.D{{Key: name, Value: value}} }
 
-// conditions collects the conditions of one document.
-type conditions struct {
-	doc bson.D
-	and bson.A // conditions that need a document of their own
-}
-
-// set adds a condition to the document.
-func (q *conditions) set(name string, value any) {
-	q.doc = append(q.doc, bson.E{Key: name, Value: value})
-}
-
-// add adds a condition that needs a document of its own.
-func (q *conditions) add(name string, value any) { q.and = append(q.and, entry(name, value)) }
-
-// query joins both; a caller's own $and stands in doc already.
-func (q *conditions) query() bson.D {
-	switch {
-	case len(q.and) == 0:
-		return q.doc
-	case len(q.doc) > 0:
-		return entry("$and", append(bson.A{q.doc}, q.and...))
-	case len(q.and) == 1:
-		return q.and[0].(bson.D)
+// joined is a document of conditions, each a path or an operator with what it must meet: those
+// of which there are several become documents of their own in $and.
+func joined(conditions bson.D) bson.D {
+	and, seen, twice := make(bson.A, len(conditions)), map[string]bool{}, false
+	for i, c := range conditions {
+		and[i], twice, seen[c.Key] = bson.D{c}, twice || seen[c.Key], true
 	}
-	return entry("$and", q.and)
+	if twice {
+		return entry("$and", and)
+	}
+	return conditions
 }
 
 // document turns a tree into a query.
 func (n *node) document(p Params) bson.D {
-	var q conditions
+	var all bson.D
 	for i, name := range n.names {
 		kid := n.kids[i]
 		switch {
 		case kid.list && (name == "$and" || name == "$or" || name == "$nor"):
-			all := make(bson.A, len(kid.kids))
+			parts := make(bson.A, len(kid.kids))
 			for i, one := range kid.kids {
-				if all[i] = one.typed(); !one.leaf && !one.list { // else the filter's parser refuses it
-					all[i] = one.document(p)
+				if parts[i] = one.typed(); !one.leaf && !one.list { // else the filter's parser refuses it
+					parts[i] = one.document(p)
 				}
 			}
-			q.set(name, all)
+			all = append(all, bson.E{Key: name, Value: parts})
 		case strings.HasPrefix(name, "$"):
-			q.set(name, kid.typed())
+			all = append(all, bson.E{Key: name, Value: kid.typed()})
 		default:
-			q.field(p, name, kid)
+			all = append(all, kid.conditions(p, name)...)
 		}
 	}
-	return q.query()
-}
-
-// field adds the conditions on one path.
-func (q *conditions) field(p Params, path string, n *node) {
-	if value, wrapped := n.wrapper(p, path); wrapped {
-		q.set(path, value)
-	} else if n.operators() {
-		q.operations(p, path, n)
-	} else {
-		q.set(path, either(n.values()))
-	}
+	return joined(all)
 }
 
 // either is equality with any of several values.
@@ -122,47 +97,47 @@ func (n *node) wrapper(p Params, path string) (value any, ok bool) {
 	return nil, false
 }
 
-// operations adds the operators of one path. Those with one value stay together in one
-// document, as $regex and $options must, unless one is there already: $ne and $nin both
+// conditions returns the conditions on one path. Operators with one value stay together in
+// one document, as $regex and $options must, unless one is there already: $ne and $nin both
 // become $nin.
-func (q *conditions) operations(p Params, path string, n *node) {
-	var together conditions
+func (n *node) conditions(p Params, path string) bson.D {
+	if value, wrapped := n.wrapper(p, path); wrapped {
+		return entry(path, value)
+	}
+	if !n.operators() {
+		return entry(path, either(n.values()))
+	}
+	var all, together bson.D
 	for i, op := range n.names {
 		kid := n.kids[i]
 		switch {
 		case op == "$not" && !kid.leaf && !kid.list:
-			var inner conditions
-			inner.field(p, path, kid)
-			q.add("$nor", bson.A{inner.query()})
+			all = append(all, bson.E{Key: "$nor", Value: bson.A{joined(kid.conditions(p, path))}})
 		case op == "$elemMatch":
-			q.elemMatch(p, path, kid)
+			all = append(all, kid.elemMatch(p, path)...)
 		case op == "$all" && kid.listsValues():
 			for _, element := range kid.kids {
-				q.add(path, either(element.values()))
+				all = append(all, entry(path, either(element.values()))...)
 			}
 		case op == "$all", op == "$not":
-			together.set(op, kid.typed())
+			together = append(together, entry(op, kid.typed())...)
 		default:
 			op, operands := kid.operands(p, path, op)
-			if len(operands) == 1 && !together.has(op) {
-				together.set(op, operands[0])
+			if len(operands) == 1 && !slices.ContainsFunc(together, func(e bson.E) bool { return e.Key == op }) {
+				together = append(together, entry(op, operands[0])...)
 				continue
 			}
 			each := make(bson.A, len(operands))
 			for i, operand := range operands {
 				each[i] = entry(path, entry(op, operand))
 			}
-			q.add("$or", each)
+			all = append(all, entry("$or", each)...)
 		}
 	}
-	if len(together.doc) > 0 {
-		q.add(path, together.doc)
+	if len(together) > 0 {
+		all = append(all, entry(path, together)...)
 	}
-}
-
-// has reports whether a field or operator was set.
-func (q *conditions) has(name string) bool {
-	return slices.ContainsFunc(q.doc, func(e bson.E) bool { return e.Key == name })
+	return all
 }
 
 // operands returns the operator that an operator is written as, and its operand, once for
@@ -206,31 +181,29 @@ func (n *node) listsValues() bool {
 	return n.list && len(n.kids) > 0 && !slices.ContainsFunc(n.kids, (*node).operators)
 }
 
-// elemMatch writes $elemMatch. In its value form ({$gte: …, $lt: …}) one element
-// must meet all of it, so the values are not mixed: an element is a string or
+// elemMatch is the condition of $elemMatch. In its value form ({$gte: …, $lt: …}) one
+// element must meet all of it, so the values are not mixed: an element is a string or
 // it is not.
-func (q *conditions) elemMatch(p Params, path string, n *node) {
+func (n *node) elemMatch(p Params, path string) bson.D {
+	matches := func(element any) bson.D { return entry(path, entry("$elemMatch", element)) }
 	switch {
 	case n.leaf || n.list:
-		q.add(path, entry("$elemMatch", n.typed()))
-		return
+		return matches(n.typed())
 	case !n.operators() || n.kid("$and") != nil || n.kid("$or") != nil || n.kid("$nor") != nil:
-		q.add(path, entry("$elemMatch", n.document(p)))
-		return
+		return matches(n.document(p))
 	}
-	var plain, typed conditions
+	var plain, typed bson.D
 	differ := false
 	for i, op := range n.names {
 		op, operands := n.kids[i].operands(p, path, op)
-		plain.set(op, operands[0])
-		typed.set(op, operands[len(operands)-1])
+		plain = append(plain, entry(op, operands[0])...)
+		typed = append(typed, entry(op, operands[len(operands)-1])...)
 		differ = differ || len(operands) > 1
 	}
 	if !differ {
-		q.add(path, entry("$elemMatch", plain.doc))
-		return
+		return matches(plain)
 	}
-	q.add("$or", bson.A{entry(path, entry("$elemMatch", plain.doc)), entry(path, entry("$elemMatch", typed.doc))})
+	return entry("$or", bson.A{matches(plain), matches(typed)})
 }
 
 // values returns what a node may stand for: as strings, and typed where that differs.
