@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/proxy/response"
 )
@@ -98,4 +99,128 @@ func (s *Server) unloaded() []string {
 		}
 	}
 	return names
+}
+
+// ViewStatus is how a view stands, as /admin/views and `vitrine status --json` write it.
+type ViewStatus struct {
+	View       string     `json:"view"`
+	Generation uint64     `json:"generation"` // 0: never published
+	Epoch      string     `json:"epoch"`
+	Rows       int        `json:"rows"`
+	Published  *time.Time `json:"published"` // when the generation was committed; nil: never
+	// ServedView is nil in what the store alone reports.
+	*ServedView
+	Job JobStatus `json:"job"`
+}
+
+// ServedView is what only a server that holds the view can report.
+type ServedView struct {
+	Mode       string     `json:"mode"` // where its rows are: memory or store; empty before it is loaded
+	Segments   int        `json:"segments"`
+	RowBytes   int64      `json:"row_bytes"`
+	IndexBytes int64      `json:"index_bytes"`
+	IndexPaths int        `json:"index_paths"`
+	Loaded     *time.Time `json:"loaded"`
+	Checked    *time.Time `json:"checked"`           // when the store last answered
+	Stale      bool       `json:"stale"`             // served though the store could not confirm it
+	Missing    int        `json:"missing,omitempty"` // rows that are damaged in the store, and left out
+	Error      string     `json:"error,omitempty"`
+}
+
+// JobStatus is how the last run of a view's job went.
+type JobStatus struct {
+	Status  string     `json:"status"` // ok, held, error; empty before the first run
+	Error   string     `json:"error,omitempty"`
+	Started *time.Time `json:"started"`
+	Seconds float64    `json:"seconds"`
+	Checked *time.Time `json:"checked"` // when a run last ended well, with or without changes
+	Scanned int        `json:"scanned"`
+	Changed int        `json:"changed"`
+	Removed int        `json:"removed"`
+	Skipped int        `json:"skipped"`
+	Skips   []JobSkip  `json:"skips,omitempty"` // the first of those skipped
+	Empty   bool       `json:"empty"`           // it found no records at all
+}
+
+// JobSkip is a record that a run left out.
+type JobSkip struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// StatusOf is the status of a view as the store reports it.
+func StatusOf(m origin.Meta) ViewStatus {
+	h := m.Health
+	v := ViewStatus{
+		View: m.View, Generation: m.Generation, Epoch: m.Epoch, Rows: m.Rows, Published: instant(m.Published),
+		Job: JobStatus{
+			Status: h.Status, Error: h.Error, Started: instant(h.Started), Seconds: h.Took.Seconds(), Checked: instant(m.Checked),
+			Scanned: h.Scanned, Changed: h.Changed, Removed: h.Removed, Skipped: h.Skipped, Empty: sourceEmpty(h),
+		},
+	}
+	for _, skip := range h.Skips {
+		v.Job.Skips = append(v.Job.Skips, JobSkip(skip))
+	}
+	return v
+}
+
+// sourceEmpty reports whether a run of a view's job found no records in its source, also
+// where it held the view back because of that.
+func sourceEmpty(h origin.Health) bool {
+	return h.Scanned == 0 && (h.Status == origin.HealthOK || h.Status == origin.HealthHeld)
+}
+
+// servedStatus is the status of a view that is served.
+func servedStatus(s view.Status) ViewStatus {
+	v := StatusOf(s.Meta)
+	v.View, v.Rows = s.View, s.Rows
+	v.ServedView = &ServedView{
+		Mode: string(s.Mode), Segments: s.Segments, RowBytes: s.RowBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
+		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale, Missing: s.Missing, Error: text(s.Err),
+	}
+	return v
+}
+
+// StoreStatus is how the store behind the views stands, as /admin/views writes it.
+type StoreStatus struct {
+	Name    string     `json:"name"`
+	Up      bool       `json:"up"`
+	Circuit string     `json:"circuit"` // closed or open
+	Since   *time.Time `json:"since"`   // when the circuit last changed; nil: never
+	Contact *time.Time `json:"contact"` // when the store last answered
+	Opened  uint64     `json:"opened"`  // times the circuit opened
+	Refused uint64     `json:"refused"` // operations that failed at once meanwhile
+	Error   string     `json:"error,omitempty"`
+}
+
+// storeStatus is nil where the store's state is not reported.
+func (s *Server) storeStatus() *StoreStatus {
+	if s.options.Store == nil {
+		return nil
+	}
+	st := s.options.Store()
+	circuit := "closed"
+	if st.Open {
+		circuit = "open"
+	}
+	return &StoreStatus{
+		Name: st.Store, Up: !st.Open, Circuit: circuit, Since: instant(st.Since), Contact: instant(st.Contact),
+		Opened: st.Opened, Refused: st.Refused, Error: text(st.Err),
+	}
+}
+
+// instant is nil for the zero time.
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// text is empty for no error.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

@@ -1,13 +1,25 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
+	"vitrine/rules"
 	"vitrine/rules/access"
 	"vitrine/rules/display"
+	"vitrine/rules/ejson"
+	"vitrine/rules/filter"
+	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // projectColumns are the columns of a request that names none (API.md: projects, 1).
@@ -53,4 +65,101 @@ func (e *Env) styleOf(p query.Params) *display.Style {
 		return nil
 	}
 	return &display.Style{Labels: e.o.Labels, Lang: lang}
+}
+
+// formatted plans the display table, which the normal answer follows in the same
+// body unless Options.FormattedSingle (API.md: projects, 7). The table is the
+// whole list in its order; pages are of the normal answer.
+func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (response.Plan, error) {
+	activities, err := e.o.Views.Snapshot(rules.ViewActivities)
+	if err != nil {
+		return response.Plan{}, err
+	}
+	table := projectTable{activities, display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}}
+	list.page = query.Page{}
+	form := "formatted " + table.style.Lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
+	plan := list.plan(form, table.body)
+	if !e.o.FormattedSingle {
+		first := plan.Build
+		plan.Query += "\x00" + normal.Query
+		plan.Build = func(ctx context.Context, s *view.Snapshot) (*response.Body, error) {
+			body, err := first(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			list, err := normal.Build(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			return body.Then(list), nil
+		}
+	}
+	plan.Once = true // it holds a snapshot
+	return plan, nil
+}
+
+// projectTable makes the display table.
+type projectTable struct {
+	activities *view.Snapshot // of which each row counts those of its project
+	style      display.Style  // of the request's language
+}
+
+// body makes the rows of the table.
+func (t projectTable) body(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+	counts, err := t.counts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return response.Join(response.List(selected.Count(), query.Page{}), selected.Rows(ctx, 0, 0), func(dst []byte, row index.Row) []byte {
+		doc := row.Doc()
+		return t.append(dst, doc, countOf(counts, doc.Lookup("name")))
+	}), nil
+}
+
+// append writes a row of the table (API.md: projects, 7). Its subproject is always false.
+func (t projectTable) append(dst []byte, doc bson.Raw, activities int) []byte {
+	shown := func(fields ...string) {
+		for _, field := range fields {
+			dst = t.style.Append(appendKey(dst, field), field, doc.Lookup(field), doc)
+		}
+	}
+	text := func(key, s string) { dst = ejson.AppendString(appendKey(dst, key), s) }
+	dst = appendRowID(dst, doc)
+	shown("name", "title", "type", "status")
+	text("date_range", t.style.DateRange(doc))
+	dst = appendStored(dst, doc, `""`, "start", "start_date")
+	shown("funder", "funding_organization")
+	text("funding_numbers", markup.Escape(strings.Join(display.Texts(doc.Lookup("funding_number")), ";")))
+	text("applicant", cmp.Or(display.String(display.Applicant(doc)), display.Nothing))
+	dst = strconv.AppendInt(appendKey(dst, "activities"), int64(activities), 10)
+	shown("role", "topics", "units")
+	dst = append(appendKey(dst, "persons"), '[')
+	for i, name := range display.Persons(doc) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = ejson.AppendString(dst, display.String(name))
+	}
+	dst = append(appendKey(append(dst, ']'), "subproject"), "false"...)
+	shown("tags")
+	return append(dst, '}')
+}
+
+// counts counts the activities by the projects that they name, in an array or alone, sorted by
+// name.
+func (t projectTable) counts(ctx context.Context) ([]index.Group, error) {
+	all, err := t.activities.Select(ctx, filter.All())
+	if err != nil {
+		return nil, err
+	}
+	return all.Facet(ctx, "projects")
+}
+
+// countOf returns the count of a name, 0 if no activity has it.
+func countOf(counts []index.Group, name bson.RawValue) int {
+	at, known := slices.BinarySearchFunc(counts, name, func(v index.Group, name bson.RawValue) int { return raw.Compare(v.Value, name) })
+	if !known || display.Empty(name) {
+		return 0
+	}
+	return counts[at].Count
 }

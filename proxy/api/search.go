@@ -2,8 +2,15 @@ package api
 
 import (
 	"context"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/access"
@@ -87,4 +94,135 @@ func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
 		}
 		return b, nil
 	})
+}
+
+// maxUnwound is how many rows unwinding may make. Several large arrays in one record
+// multiply.
+const maxUnwound = 20_000_000
+
+// unwinding names the arrays of a record that are unwound into a row for each element;
+// of several, for each combination.
+type unwinding []string
+
+// unwindingOf returns the arrays that lead the given paths (DESIGN.md: 18).
+func unwindingOf(paths ...string) unwinding {
+	var u unwinding
+	for _, path := range paths {
+		top, _, _ := strings.Cut(path, ".")
+		switch top {
+		case "authors", "editors", "supervisors", "persons", "collaborators", "topics", "metrics", "impact", "units":
+			if !slices.Contains(u, top) {
+				u = append(u, top)
+			}
+		}
+	}
+	return u
+}
+
+// unwoundRow is one of the rows that unwinding makes of a record. It is reused: it
+// is valid until the iterator goes on.
+type unwoundRow struct {
+	arrays   unwinding
+	doc      bson.Raw
+	rows     int               // made of the record
+	elements [][]bson.RawValue // by place in arrays: what its rows have there, one value at least
+	values   []bson.RawValue   // likewise: what this row has
+}
+
+// field looks a record's top-level field up as the row has it: an element in place of
+// its array, nothing in place of an empty one.
+func (r *unwoundRow) field(name string) bson.RawValue {
+	if i := slices.Index(r.arrays, name); i >= 0 {
+		return r.values[i]
+	}
+	return r.doc.Lookup(name)
+}
+
+// read starts with a record. It makes one row at least, also where an array is empty or
+// missing.
+func (r *unwoundRow) read(doc bson.Raw) {
+	r.doc, r.rows = doc, 1
+	for i, name := range r.arrays {
+		whole := doc.Lookup(name)
+		elements := slices.AppendSeq(r.elements[i][:0], raw.Elements(whole))
+		switch {
+		case len(elements) > 0:
+		case whole.Type == bson.TypeArray:
+			elements = append(elements, bson.RawValue{})
+		default:
+			elements = append(elements, whole)
+		}
+		r.elements[i] = elements
+		r.rows = min(r.rows*len(elements), math.MaxInt32)
+	}
+}
+
+// seek turns the row into the n-th of its record, from 0 on. The last array turns fastest:
+// of [a, b] and [1, 2] the rows are a1, a2, b1, b2.
+func (r *unwoundRow) seek(n int) {
+	for i, elements := range slices.Backward(r.elements) {
+		r.values[i] = elements[n%len(elements)]
+		n /= len(elements)
+	}
+}
+
+// read yields the records, each with the number of rows made of it: that of the product of
+// its arrays' lengths, where an empty array counts as one. More rows than maxUnwound are an
+// error. The row it yields is always the same one.
+func (u unwinding) read(ctx context.Context, records iter.Seq2[index.Row, error]) iter.Seq2[*unwoundRow, error] {
+	return func(yield func(*unwoundRow, error) bool) {
+		row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u)), values: make([]bson.RawValue, len(u))}
+		count := 0
+		for record, err := range records {
+			if err == nil {
+				row.read(record.Doc())
+				err = ctx.Err()
+			}
+			if count += row.rows; count > maxUnwound {
+				err = rules.Wrongf("columns", "", "make more than %d rows of the records found", maxUnwound)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// count returns how many rows are made of records.
+func (u unwinding) count(ctx context.Context, records iter.Seq2[index.Row, error]) (n int, err error) {
+	for row, err := range u.read(ctx, records) {
+		if err != nil {
+			return 0, err
+		}
+		n += row.rows
+	}
+	return n, nil
+}
+
+// each yields those of the rows made of records that are numbered from from up to to, one
+// after the other: it holds no more than one.
+func (u unwinding) each(ctx context.Context, records iter.Seq2[index.Row, error], from, to int) iter.Seq2[*unwoundRow, error] {
+	return func(yield func(*unwoundRow, error) bool) {
+		if from >= to {
+			return
+		}
+		begin := 0 // the number of the record's first row
+		for row, err := range u.read(ctx, records) {
+			for i := max(from-begin, 0); err == nil && i < min(row.rows, to-begin); i++ {
+				if i%1024 == 1023 {
+					err = ctx.Err()
+				}
+				if row.seek(i); err == nil && !yield(row, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if begin += row.rows; begin >= to {
+				return
+			}
+		}
+	}
 }

@@ -4,12 +4,12 @@
 //	Planner    keeps the Plan of a URL                                         (plan.go)
 //	Responder  negotiates, looks for a kept answer or has one computed, sets
 //	           the headers, sends the bytes or 304                            (responder.go, headers.go)
-//	Body       an evaluated answer: an iterator of byte pieces                (body.go, envelope.go)
+//	Body       an evaluated answer: an iterator of byte pieces                (body.go)
 //	prepared   rows that lie in memory as they are sent, compressed in blocks
 //	           that other bodies share                                        (prepared.go)
 //	stream     a body too large to keep, even compressed, is made while it is
 //	           sent                                                           (evaluate.go, stream.go)
-//	parts      pieces of such a body that are made on several processors      (parts.go)
+//	parts      pieces of such a body that are made on several processors      (stream.go)
 //	Popular    a sample of the queries answered, to answer them from the next
 //	           snapshot before it is shown                                    (popular.go)
 //
