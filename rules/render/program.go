@@ -42,6 +42,16 @@ type tagPart struct {
 	required bool                 // whether the tag is left out where the value is empty
 }
 
+// test holds if any of its alternatives does, and an alternative if all its terms do:
+// "a&b|!c" is {{a, b}, {!c}}.
+type test [][]term
+
+// term asks for a field to be filled, or empty.
+type term struct {
+	field *field
+	empty bool
+}
+
 // holds evaluates a condition.
 func (p *page) holds(t test) bool {
 	for _, all := range t {

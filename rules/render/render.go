@@ -178,6 +178,11 @@ func className(id string) string {
 	return id
 }
 
+// isWord reports letters, digits and _ of ASCII.
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
+
 // listOf returns an array of strings.
 func listOf(list []string) bson.RawValue {
 	var b raw.Builder

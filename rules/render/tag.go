@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -118,3 +119,6 @@ func (c *compiler) startTag() {
 	c.open = append(c.open, name)
 	c.emit(in)
 }
+
+// word is a run of letters, digits and _ at the beginning.
+var word = regexp.MustCompile(`^\w*`)

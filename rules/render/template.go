@@ -5,16 +5,6 @@ import (
 	"strings"
 )
 
-// test holds if any of its alternatives does, and an alternative if all its terms do:
-// "a&b|!c" is {{a, b}, {!c}}.
-type test [][]term
-
-// term asks for a field to be filled, or empty.
-type term struct {
-	field *field
-	empty bool
-}
-
 // maxNesting bounds conditionals within conditionals.
 const maxNesting = 16
 
@@ -201,12 +191,4 @@ func (r *templateReader) take(c byte) bool {
 		return true
 	}
 	return false
-}
-
-// word is a run of letters, digits and _ at the beginning.
-var word = regexp.MustCompile(`^\w*`)
-
-// isWord reports letters, digits and _ of ASCII.
-func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
