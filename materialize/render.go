@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/rules/ejson"
 	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
@@ -19,18 +17,18 @@ func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 	parallel.Split(len(batch), min(b.workers, len(batch)), func(int, int, int) {
 		for i := next.Add(1) - 1; i < int64(len(batch)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 			c := &batch[i]
-			c.err = guarded(func() error { return c.render(ctx, b.job.seen, row) })
+			c.err = guarded(func() error { return c.render(ctx, row) })
 		}
 	})
 }
 
 // render makes the row of one record. What no reader could use is an error, in the
 // record as in the row: stored, it would stop the whole view instead of one record.
-func (c *change) render(ctx context.Context, seen func(bson.Raw) bson.Raw, row RowFunc) error {
+func (c *change) render(ctx context.Context, row RowFunc) error {
 	if err := raw.Check(c.record); err != nil {
 		return fmt.Errorf("malformed record: %w", err)
 	}
-	r, err := row(ctx, seen(c.record))
+	r, err := row(ctx, c.record)
 	if err != nil || r == nil {
 		return err
 	}

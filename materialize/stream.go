@@ -76,9 +76,11 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 	h := newHasher(seed, b.job, deps)
 	row := asStored
 	if b.job.Rows != nil {
-		if row, err = b.job.Rows(deps); err != nil {
+		made, err := b.job.Rows(deps)
+		if err != nil {
 			return "", fmt.Errorf("prepare rows of view %s: %w", b.job.View, err)
 		}
+		row = func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return made(ctx, b.job.seen(record)) }
 	}
 	batches := make(chan batch, 1)
 	group, ctx := errgroup.WithContext(ctx)
