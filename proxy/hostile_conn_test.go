@@ -454,7 +454,7 @@ func TestPipelining(t *testing.T) {
 					}
 					rest = rest[n:]
 				}
-				sent <- conn.(*net.TCPConn).CloseWrite() // half-closed: the answers come all the same
+				sent <- nil
 			}()
 			r := bufio.NewReader(conn)
 			for i := range all {
@@ -463,11 +463,11 @@ func TestPipelining(t *testing.T) {
 					t.Fatalf("answer %d: id %s, status %d: %s", i, id, res.StatusCode, res.body)
 				}
 			}
+			if err := errors.Join(<-sent, conn.(*net.TCPConn).CloseWrite()); err != nil {
+				t.Error(err)
+			}
 			if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
 				t.Errorf("after the last answer: %v", err)
-			}
-			if err := <-sent; err != nil {
-				t.Error(err)
 			}
 		})
 	}
