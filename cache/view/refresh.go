@@ -26,6 +26,7 @@ type view struct {
 	current atomic.Pointer[Snapshot]
 	// Touched by the refreshing goroutine only:
 	fromFile *fileSnapshot // from a file, until the first refresh; nil: none
+	tried    bool          // it was refreshed at least once
 	stripped bool          // some row in memory lacks fields, or has lacked some
 
 	mu      sync.Mutex  // guards the following

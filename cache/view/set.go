@@ -63,7 +63,9 @@ type Set struct {
 	unfiled chan struct{} // of capacity one: a view was swapped
 
 	preparer atomic.Pointer[Preparer]
-	loaded   atomic.Int32 // views that have their first snapshot and its words
+	loaded   atomic.Int32  // views that have their first snapshot and its words
+	untried  atomic.Int32  // views that were never refreshed
+	tried    chan struct{} // closed when there are none of those
 
 	indexers  sync.WaitGroup
 	oneByOne  sync.Mutex // held while a view is indexed in the store; guards unindexed
@@ -106,8 +108,9 @@ func New(o Options) (*Set, error) {
 	}
 	s := &Set{
 		o: o, queries: queries, views: make(map[string]*view, len(o.Views)), budget: index.NewBudget(o.IndexBudget, o.BulkBudget),
-		room: newRoom(o.RowBudget), unfiled: make(chan struct{}, 1),
+		room: newRoom(o.RowBudget), unfiled: make(chan struct{}, 1), tried: make(chan struct{}),
 	}
+	s.untried.Store(int32(len(o.Views)))
 	for _, def := range o.Views {
 		builder, err := index.NewBuilder(def, s.budget, o.Foreign)
 		if err != nil {
@@ -173,6 +176,11 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	began := time.Now()
 	swapped, err := v.refresh(ctx)
 	before := v.recordRefresh(err)
+	if !v.tried {
+		if v.tried = true; s.untried.Add(-1) == 0 {
+			close(s.tried)
+		}
+	}
 	if swapped != nil {
 		s.o.Logger.Info("view swapped", "view", v.def.Name, "generation", swapped.meta.Generation,
 			"rows", swapped.Len(), "segments", swapped.segments(), "took", time.Since(began))
@@ -241,6 +249,20 @@ func (s *Set) Ready() bool {
 		}
 	}
 	return true
+}
+
+// loadPatience bounds WaitLoaded.
+const loadPatience = 5 * time.Minute
+
+// WaitLoaded returns when every view that the store holds has loaded, or failed to, and
+// after loadPatience at the latest. Jobs that read all records would only delay the
+// first answers.
+func (s *Set) WaitLoaded(ctx context.Context) {
+	select {
+	case <-s.tried:
+	case <-time.After(loadPatience):
+	case <-ctx.Done():
+	}
 }
 
 // Status is the state of a view.

@@ -191,7 +191,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	}
 	if cfg.Materialize.Enabled {
 		p.runner, err = newRunner(ctx, cfg, store, p.institute, materialize.Options{
-			Before:    func(ctx context.Context) { p.views.WaitLoaded(ctx, store) },
+			Before:    p.views.WaitLoaded,
 			OnPublish: func(m origin.Meta) { p.views.Notify(m.View) },
 			Observer:  p.observer(), Log: log,
 		})
