@@ -75,7 +75,7 @@ func (s *Set) readFile(v *view) {
 		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
-	v.fromFile = &fileSnapshot{v.resident(h.Meta(), v.builder.Load(rows)), h.Confirmed}
+	v.fromFile = &fileSnapshot{v.resident(h.Meta, v.builder.Load(rows)), h.Confirmed}
 	v.recordFile(fileState{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began})
 	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
@@ -175,7 +175,8 @@ func (s *Set) fileDue(now time.Time) time.Duration {
 func (s *Set) write(v *view, snap *Snapshot, confirmed time.Time, wasWell bool) bool {
 	began := time.Now()
 	path := snapfile.Path(s.o.Files.Dir, v.def.Name)
-	h := snapfile.HeaderOf(s.o.Files.Store, snap.meta, confirmed)
+	h := snapfile.Header{Store: s.o.Files.Store, Meta: snap.meta, Confirmed: confirmed}
+	h.Health = origin.Health{} // of a job that has run again by the time the file is read
 	if snap.whole != nil {
 		h.Stripped = s.o.Files.Stripped
 	}

@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/origin"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/cache/view/snapfile"
@@ -169,7 +170,7 @@ func TestFileRefused(t *testing.T) {
 		if err := snapfile.Prepare(dir); err != nil {
 			t.Fatal(err)
 		}
-		h := snapfile.Header{Store: "fake://store", View: "others", Epoch: "one", Generation: 2}
+		h := snapfile.Header{Store: "fake://store", Meta: origin.Meta{View: "others", Epoch: "one", Generation: 2}}
 		if err := snapfile.Write(snapfile.Path(dir, "things"), h, slices.Values([]bson.Raw{})); err != nil {
 			t.Fatal(err)
 		}

@@ -19,24 +19,23 @@ import (
 	"vitrine/rules"
 )
 
-// Kept is a Source that keeps what it read, in memory and in files, and yields it while
-// the database is away. So a front end can start without the database, with the rights
-// that it last read there. It is safe for concurrent use.
+// Kept is a Source that keeps what it read in files, and yields it while the database is
+// away. So a front end can start without the database, with the rights that it last read
+// there. It is safe for concurrent use.
 type Kept struct {
 	source Source
 	dir    string
 	store  string
 	log    *slog.Logger
 
-	mu    sync.Mutex // guards the rest
-	known map[string]collection
+	mu    sync.Mutex // guards files
+	files map[string]file
 }
 
-// collection is the content of a collection when it was last read.
-type collection struct {
-	docs  []bson.Raw
-	hash  uint64
-	filed bool
+// file is what this process has made of the file of a collection.
+type file struct {
+	hash uint64 // of what was last read
+	err  error  // why that is not in the file; nil: it is
 }
 
 // Keep returns a source that keeps files in a folder, which is made if it is not there.
@@ -45,7 +44,7 @@ func Keep(source Source, dir, store string, log *slog.Logger) (*Kept, error) {
 	if err := snapfile.Prepare(dir); err != nil {
 		return nil, err
 	}
-	return &Kept{source: source, dir: dir, store: store, log: log, known: map[string]collection{}}, nil
+	return &Kept{source: source, dir: dir, store: store, log: log, files: map[string]file{}}, nil
 }
 
 // Scan implements Source. It yields nothing until it has read everything.
@@ -64,7 +63,7 @@ func (k *Kept) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error]
 	}
 }
 
-// read reads a collection, from memory or its file while the database is away.
+// read reads a collection, from its file while the database is away.
 func (k *Kept) read(ctx context.Context, name string) (docs []bson.Raw, err error) {
 	for doc, err := range k.source.Scan(ctx, name) {
 		if errors.Is(err, rules.ErrUnavailable) {
@@ -79,12 +78,13 @@ func (k *Kept) read(ctx context.Context, name string) (docs []bson.Raw, err erro
 	return docs, nil
 }
 
-// recall returns what was last read, by this process or by the one that left a file.
+// recall returns what was last read, by this process or by the one that left a file. A file
+// that could not be replaced says what counts no more.
 func (k *Kept) recall(name string, away error) ([]bson.Raw, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if c, ok := k.known[name]; ok {
-		return c.docs, nil
+	if err := k.files[name].err; err != nil {
+		return nil, fmt.Errorf("%w, and %w", away, err)
 	}
 	h, docs, err := snapfile.Read(k.path(name))
 	if err == nil && (h.Store != k.store || h.View != name) {
@@ -96,8 +96,10 @@ func (k *Kept) recall(name string, away error) ([]bson.Raw, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w, and %w", away, err)
 	}
-	k.known[name] = collection{docs: docs, hash: hash(docs), filed: true}
-	k.log.Info("settings read from a snapshot file", "collection", name, "records", len(docs), "confirmed", h.Confirmed)
+	if now := hash(docs); k.files[name].hash != now {
+		k.files[name] = file{hash: now}
+		k.log.Info("settings read from a snapshot file", "collection", name, "records", len(docs), "confirmed", h.Confirmed)
+	}
 	return docs, nil
 }
 
@@ -106,17 +108,16 @@ func (k *Kept) recall(name string, away error) ([]bson.Raw, error) {
 func (k *Kept) remember(name string, docs []bson.Raw) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	before, known := k.known[name]
-	now := collection{docs: docs, hash: hash(docs)}
-	if known && before.hash == now.hash && before.filed {
+	before, now := k.files[name], file{hash: hash(docs)}
+	if before == now {
 		return
 	}
-	h := snapfile.HeaderOf(k.store, origin.Meta{View: name, Rows: len(docs)}, time.Now())
-	err := snapfile.Write(k.path(name), h, slices.Values(docs))
-	if now.filed = err == nil; err != nil && (!known || before.filed) {
-		k.log.Warn("settings not kept in a snapshot file", "collection", name, "error", err)
+	h := snapfile.Header{Store: k.store, Meta: origin.Meta{View: name, Rows: len(docs)}, Confirmed: time.Now()}
+	now.err = snapfile.Write(k.path(name), h, slices.Values(docs))
+	if now.err != nil && before.err == nil {
+		k.log.Warn("settings not kept in a snapshot file", "collection", name, "error", now.err)
 	}
-	k.known[name] = now
+	k.files[name] = now
 }
 
 // path is the name of a collection's file. No view has such a name.

@@ -2,21 +2,21 @@ package snapfile
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
 	"iter"
 	"slices"
 	"testing"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/origin"
 )
 
 // FuzzRead: any bytes are read or refused, and what is read can be written and read
-// again. The bytes are also packed, and then given their checksum, so that the reader
-// behind the packing and the checksum is reached, too.
+// again. The bytes are also packed, and then given their end, so that the reader
+// behind the packing is reached, too.
 func FuzzRead(f *testing.F) {
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "a"}, {Key: "n", Value: 1}})
 	if err != nil {
@@ -24,16 +24,16 @@ func FuzzRead(f *testing.F) {
 	}
 	var whole, plain bytes.Buffer
 	for to, write := range map[*bytes.Buffer]func(io.Writer, Header, iter.Seq[bson.Raw]) error{&whole: encode, &plain: writeDocuments} {
-		if err := write(to, Header{Store: "s", View: "v", Generation: 3}, slices.Values([]bson.Raw{doc, doc})); err != nil {
+		if err := write(to, Header{Store: "s", Meta: origin.Meta{View: "v", Generation: 3}}, slices.Values([]bson.Raw{doc, doc})); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(to.Bytes())
 		f.Add(to.Bytes()[:to.Len()/2])
 	}
-	f.Add(plain.Bytes()[:plain.Len()-8-len(end)]) // the documents alone
+	f.Add(plain.Bytes()[:plain.Len()-len(end)]) // the documents alone
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		for _, content := range [][]byte{content, packed(content), packed(summed(content))} {
+		for _, content := range [][]byte{content, packed(content), packed(append(bytes.Clone(content), end...))} {
 			h, rows, err := decode(bytes.NewReader(content))
 			if err != nil {
 				if !errors.Is(err, ErrRefused) {
@@ -56,9 +56,3 @@ var encoder, _ = zstd.NewWriter(nil, zstd.WithWindowSize(window)) // fails for w
 
 // packed makes a file of unpacked bytes.
 func packed(plain []byte) []byte { return encoder.EncodeAll(plain, []byte(magic)) }
-
-// summed ends documents as a file ends them.
-func summed(documents []byte) []byte {
-	documents = append(bytes.Clone(documents), end...)
-	return binary.LittleEndian.AppendUint64(documents, xxhash.Sum64(documents))
-}

@@ -1,7 +1,6 @@
 package snapfile
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -85,10 +83,7 @@ func unreadable(err error) error {
 
 // readDocuments reads the unpacked bytes of a file to their end.
 func readDocuments(unpacked io.Reader) (h Header, rows []bson.Raw, err error) {
-	sum := xxhash.New()
-	buffered := bufio.NewReaderSize(unpacked, bufferSize)
-	summed := io.TeeReader(buffered, sum)
-	header, err := readDocument(summed)
+	header, err := readDocument(unpacked)
 	if err != nil {
 		return h, nil, err
 	}
@@ -96,18 +91,22 @@ func readDocuments(unpacked io.Reader) (h Header, rows []bson.Raw, err error) {
 		return h, nil, refused("header: %w", err)
 	}
 	for {
-		row, err := readDocument(summed)
+		row, err := readDocument(unpacked)
 		if err != nil {
 			return h, nil, err
 		}
 		if row == nil {
-			return h, rows, checkSum(buffered, sum.Sum64())
+			break
 		}
 		if _, err := row.LookupErr("_id"); err != nil {
 			return h, nil, refused("a row without an _id: %w", err)
 		}
 		rows = append(rows, row)
 	}
+	if _, err := unpacked.Read(make([]byte, 1)); err != io.EOF {
+		return h, nil, refused("its checksum is wrong, or something follows its end: %v", err)
+	}
+	return h, rows, nil
 }
 
 // readDocument reads a document into memory of its own: a row that is replaced later must
@@ -129,19 +128,4 @@ func readDocument(from io.Reader) (bson.Raw, error) {
 		return nil, unreadable(err)
 	}
 	return doc, nil
-}
-
-// checkSum reads the checksum that a file ends with.
-func checkSum(from *bufio.Reader, sum uint64) error {
-	check := make([]byte, 8)
-	if _, err := io.ReadFull(from, check); err != nil {
-		return unreadable(err)
-	}
-	if binary.LittleEndian.Uint64(check) != sum {
-		return refused("its checksum is wrong")
-	}
-	if _, err := from.ReadByte(); !errors.Is(err, io.EOF) {
-		return refused("something follows its end")
-	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package snapfile
 
 import (
-	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -58,8 +55,7 @@ func encode(to io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 	if _, err := io.WriteString(to, magic); err != nil {
 		return err
 	}
-	packed, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithWindowSize(window), zstd.WithEncoderCRC(false))
+	packed, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window))
 	if err != nil {
 		return err
 	}
@@ -69,24 +65,20 @@ func encode(to io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 // writeDocuments writes the bytes of a file before they are packed.
 func writeDocuments(packed io.Writer, h Header, rows iter.Seq[bson.Raw]) error {
 	header, err := bson.Marshal(h)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = packed.Write(header)
 	}
-	sum := xxhash.New()
-	buffered := bufio.NewWriterSize(io.MultiWriter(packed, sum), bufferSize)
-	_, _ = buffered.Write(header) // Flush returns the first error
 	for row := range rows {
-		if len(row) > maxDocument {
-			return fmt.Errorf("a row of %d bytes is too large", len(row))
+		if err == nil && len(row) > maxDocument {
+			err = fmt.Errorf("a row of %d bytes is too large", len(row))
 		}
-		if _, err := buffered.Write(row); err != nil {
+		if err != nil {
 			return err
 		}
+		_, err = packed.Write(row)
 	}
-	_, _ = buffered.Write(end)
-	if err := buffered.Flush(); err != nil {
-		return err
+	if err == nil {
+		_, err = packed.Write(end)
 	}
-	_, err = packed.Write(binary.LittleEndian.AppendUint64(nil, sum.Sum64()))
 	return err
 }
