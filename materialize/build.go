@@ -27,41 +27,32 @@ type build struct {
 	progress  func(Progress)      // nil: not reported
 	published func(m origin.Meta) // called as soon as readers can see a new generation
 
-	counts  Counts
-	total   int         // rows published when the run started
-	first   bool        // the view was never published
-	updates []rowUpdate // by place in index
-	added   int         // rows that are new to the view
-	left    int         // published rows whose records no longer give one
-	index   *rowIndex
-	kept    *rowIndex // of the run before, then of this one; nil: none
-	skips   skips
+	out   Outcome
+	total int  // rows published when the run started
+	first bool // the view was never published
+	index *rowIndex
+	kept  *rowIndex // of the run before, then of this one; nil: none
 }
 
 // run makes the view and records in the store how that went. It returns once
 // everything that it started has ended.
 func (b *build) run(ctx context.Context) Outcome {
-	started := time.Now()
-	var meta origin.Meta
-	result := Failed
-	err := guarded(func() (err error) {
-		meta, result, err = b.make(ctx)
+	out := &b.out
+	out.View, out.Full, out.Result, out.Started = b.job.View, b.full, Failed, time.Now()
+	out.Err = guarded(func() (err error) {
+		out.Meta, out.Result, err = b.make(ctx)
 		return err
 	})
-	out := Outcome{
-		View: b.job.View, Full: b.full, Result: result, Meta: meta, Err: err,
-		Started: started, Took: time.Since(started), Counts: b.counts,
-	}
-	out.Skipped, out.Skips = b.skips.list()
+	out.Took = time.Since(out.Started)
 	switch {
-	case err == nil && result == Published:
-		out.Err = guarded(func() error { b.published(meta); return nil })
-	case err == nil:
+	case out.Err == nil && out.Result == Published:
+		out.Err = guarded(func() error { b.published(out.Meta); return nil })
+	case out.Err == nil:
 	case ctx.Err() != nil:
 		out.Result, out.Err = Stopped, context.Cause(ctx)
-	case errors.Is(err, origin.ErrFenced):
+	case errors.Is(out.Err, origin.ErrFenced):
 		out.Result = Stopped
-	case errors.As(err, new(*heldError)):
+	case errors.As(out.Err, new(*heldError)):
 		out.Result = Held
 	default:
 		out.Result = Failed
@@ -69,9 +60,9 @@ func (b *build) run(ctx context.Context) Outcome {
 	if out.Result != Published {
 		out.Changed, out.Removed = 0, 0
 	}
-	b.report(ctx, &out)
-	b.reportProgress(Progress{Scanned: b.counts.Scanned, Changed: out.Changed, Done: true})
-	return out
+	b.report(ctx, out)
+	b.reportProgress(true)
+	return *out
 }
 
 // report stores the health that a run leaves, unless it was stopped: then a run that
@@ -126,35 +117,39 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if b.index, err = kept.orLoad(ctx, b.store, meta, b.full); err != nil {
 		return meta, Failed, err
 	}
-	b.total, b.first = b.index.live, meta.Generation == 0
+	b.total, b.first = b.index.live(), meta.Generation == 0
 	fingerprint, err := b.stream(ctx, pub)
 	if err != nil {
 		return meta, Failed, err
 	}
-	b.counts.Removed = b.left
-	for range b.index.vanished() {
-		b.counts.Removed++
-	}
-	rows := b.index.live + b.added - b.counts.Removed
-	if err := b.guard.rows(b.index.live, b.counts.Removed, rows); err != nil {
+	vanished := b.index.removeVanished()
+	b.out.Removed += len(vanished)
+	rows := b.index.live()
+	if err := b.guard.rows(b.total, b.out.Removed, rows); err != nil {
 		return meta, Held, err
 	}
-	if err := b.guard.collection(b.job.Source, b.counts.Scanned); err != nil {
+	if err := b.guard.collection(b.job.Source, b.out.Scanned); err != nil {
 		return meta, Held, err
 	}
-	if b.counts.Changed+b.counts.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint {
-		b.kept = b.index.after(b.updates, meta)
+	if b.out.Changed+b.out.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint {
+		b.kept = b.index.after(meta)
 		return meta, Unchanged, nil
 	}
-	if err := b.removeVanished(ctx, pub); err != nil {
-		return meta, Failed, err
+	for batch := range slices.Chunk(vanished, b.batch) {
+		tombstones := make([]origin.Row, len(batch))
+		for i, id := range batch {
+			tombstones[i].ID = id
+		}
+		if err := pub.Put(ctx, tombstones); err != nil {
+			return meta, Failed, fmt.Errorf("remove rows of view %s: %w", view, err)
+		}
 	}
 	committing = true
 	next, err := pub.Commit(ctx, rows, fingerprint)
 	if err != nil {
 		return meta, Failed, fmt.Errorf("commit view %s: %w", view, err)
 	}
-	b.kept = b.index.after(b.updates, next)
+	b.kept = b.index.after(next)
 	return next, Published, nil
 }
 
@@ -166,28 +161,11 @@ func abort(ctx context.Context, pub origin.Publication) {
 	_ = pub.Abort(ctx)
 }
 
-// removeVanished puts a tombstone for every row whose record is gone.
-func (b *build) removeVanished(ctx context.Context, pub origin.Publication) error {
-	var rows []origin.Row
-	for id := range b.index.vanished() {
-		rows = append(rows, origin.Row{ID: id})
-	}
-	for batch := range slices.Chunk(rows, b.batch) {
-		if err := pub.Put(ctx, batch); err != nil {
-			return fmt.Errorf("remove rows of view %s: %w", b.job.View, err)
-		}
-	}
-	return nil
-}
-
 // reportProgress calls progress, if it is set.
-func (b *build) reportProgress(p Progress) {
-	if b.progress == nil {
-		return
+func (b *build) reportProgress(done bool) {
+	if b.progress != nil {
+		b.progress(Progress{View: b.job.View, Scanned: b.out.Scanned, Total: b.total, Changed: b.out.Changed, Done: done})
 	}
-	p.View = b.job.View
-	p.Total = b.total
-	b.progress(p)
 }
 
 // panicError is a panic that was caught where it could do no harm.

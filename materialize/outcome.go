@@ -4,13 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/origin"
-	"vitrine/rules/ejson"
 )
 
 // Result is how a run ended.
@@ -55,29 +51,6 @@ type Skip struct {
 
 // maxNamed bounds the records that a log line names.
 const maxNamed = 3
-
-// skips collects the records that a run leaves out. It is safe for concurrent use.
-type skips struct {
-	mu    sync.Mutex // guards the fields below
-	n     int
-	first []Skip
-}
-
-func (s *skips) add(id bson.RawValue, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.n++
-	if len(s.first) < origin.MaxSkips {
-		s.first = append(s.first, Skip{ID: ejson.IDText(id), Err: err})
-	}
-}
-
-// list returns how many records were left out, and the first of them.
-func (s *skips) list() (int, []Skip) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.n, s.first
-}
 
 // health is what the store remembers of the run. Records left out are listed even
 // if the run went well: its status stays "ok", since the view is good.

@@ -3,7 +3,6 @@ package materialize
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,13 +11,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// rowIndex holds the published rows by id, as of the start of a run, and which of their
-// records the run has met since. It is used by one goroutine at a time.
+// rowIndex holds the published rows by id, with what a run has changed in them so far, and
+// which of their records it has met. It is used by one goroutine at a time.
 type rowIndex struct {
 	meta origin.Meta    // of the generation of the rows
 	at   map[string]int // from id to position in rows
 	rows []published
-	live int    // rows published when the run started
 	run  uint32 // which use of it this is
 	key  []byte // scratch, so that a look-up allocates nothing
 
@@ -34,13 +32,6 @@ type published struct {
 	live  bool   // there is such a row; otherwise its record was met, and gave none
 }
 
-// rowUpdate is the change of one row by a run.
-type rowUpdate struct {
-	at          int
-	hash, plain uint64
-	live        bool // false: the row was removed
-}
-
 // orLoad returns the index if it is of the generation of meta, else a new one from the
 // store: to read that much again for a few changes would cost more than to look for
 // them. A full run believes the store alone.
@@ -53,24 +44,23 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 	return loadRowIndex(ctx, views, meta.View, full)
 }
 
-// after returns the index after a run was published, or nil if too much of it is about
-// rows that were removed.
-func (k *rowIndex) after(changes []rowUpdate, meta origin.Meta) *rowIndex {
-	for _, c := range changes {
-		row := &k.rows[c.at]
-		row.hash, row.plain, row.live = c.hash, c.plain, c.live
-	}
-	k.meta, k.live = meta, 0
+// live counts the rows.
+func (k *rowIndex) live() (n int) {
 	for i := range k.rows {
-		row := &k.rows[i]
-		row.live = row.live && !k.gone(*row) // vanished rows were removed
-		if row.live {
-			k.live++
+		if k.rows[i].live {
+			n++
 		}
 	}
-	if len(k.rows) > 2*k.live+1024 {
+	return n
+}
+
+// after returns the index after a run was published, or nil if too much of it is about
+// rows that were removed.
+func (k *rowIndex) after(meta origin.Meta) *rowIndex {
+	if len(k.rows) > 2*meta.Rows+1024 {
 		return nil
 	}
+	k.meta = meta
 	return k
 }
 
@@ -90,7 +80,6 @@ func loadRowIndex(ctx context.Context, views origin.Views, view string, full boo
 	if err != nil {
 		return nil, fmt.Errorf("load rows of view %s: %w", view, err)
 	}
-	k.live = len(k.rows)
 	return k, nil
 }
 
@@ -138,16 +127,16 @@ func (k *rowIndex) meet(id bson.RawValue) (at int, again bool) {
 	return at, again
 }
 
-// gone reports whether a published row's record was not met.
-func (k *rowIndex) gone(row published) bool { return row.live && row.met != k.run && !k.keepAll }
-
-// vanished yields the ids of the published rows whose record is gone.
-func (k *rowIndex) vanished() iter.Seq[bson.RawValue] {
-	return func(yield func(bson.RawValue) bool) {
-		for key, i := range k.at {
-			if k.gone(k.rows[i]) && !yield(raw.KeyValue(key)) {
-				return
-			}
+// removeVanished takes the rows away whose record was not met, and returns their ids.
+func (k *rowIndex) removeVanished() (ids []bson.RawValue) {
+	if k.keepAll {
+		return nil
+	}
+	for key, i := range k.at {
+		if row := &k.rows[i]; row.live && row.met != k.run {
+			row.live = false
+			ids = append(ids, raw.KeyValue(key))
 		}
 	}
+	return ids
 }

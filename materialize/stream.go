@@ -10,53 +10,44 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"golang.org/x/sync/errgroup"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/ejson"
+	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
 )
 
 // batchBytes bounds the records of a batch beside their number: at most three
-// batches are in memory at once, one being filled, one waiting, one being rendered.
+// batches are in memory at once, one being filled and two being rendered or put aside.
 const batchBytes = 4 << 20
 
-// reportEvery is after how many records a scan that finds nothing to do lets
-// progress be reported.
+// reportEvery is after how many records of a scan progress is reported, beside after each
+// batch.
 const reportEvery = 2000
 
 // maxRow is the longest row that is published: MongoDB's limit for a document, less
 // room for what the store keeps beside it.
 const maxRow = 16<<20 - 16<<10
 
-// change is one record on its way to becoming a row.
+// change is one record whose row is not up to date, on its way to becoming one.
 type change struct {
 	id     bson.RawValue
 	record bson.Raw
 	hash   uint64
 	plain  uint64    // see published
 	at     int       // the record's place in the index
-	old    published // the row published for the record
-	was    bool      // whether there is one
-	fresh  bool      // the row is up to date: the change is none
+	old    published // the row published for the record, if that is live
 
 	row bson.Raw // nil: the record has no row
 	err error    // it could not be rendered
 }
 
-// batch is a group of changes, and how many records had been read when it was sent.
-// It may hold no changes, to report just that.
-type batch struct {
-	changes []change
-	scanned int
-}
-
 // stream reads the source, renders what is not published yet and puts it aside. It
-// returns the fingerprint of what the rows are made from besides their records. One
-// goroutine reads and hashes, and alone uses index and counts.Scanned; another
-// renders and puts, and alone uses the other counts. Both have ended on return.
+// returns the fingerprint of what the rows are made from besides their records. While a
+// batch is rendered the next one is read; whatever it started has ended on return.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
 	deps, fingerprint, err := readDeps(ctx, b.store, b.job, func(id bson.RawValue, err error) error {
-		b.skips.add(id, err)
+		b.skip(id, err)
 		return b.mustHold(err)
 	})
 	if err != nil {
@@ -82,20 +73,56 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 		}
 		row = func(ctx context.Context, record bson.Raw) (bson.Raw, error) { return made(ctx, b.job.seen(record)) }
 	}
-	batches := make(chan batch, 1)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		defer close(batches)
-		return guarded(func() error { return b.read(ctx, b.changes(ctx, deps, h), batches) })
+	rendered := parallel.Map(b.batches(b.changes(ctx, deps, h)), 1, func(batch []change) ([]change, error) {
+		b.render(ctx, batch, row)
+		return batch, nil
 	})
-	group.Go(func() error {
-		return guarded(func() error { return b.stage(ctx, pub, row, batches) })
-	})
-	return fingerprint, group.Wait()
+	for batch, err := range rendered {
+		if ctx.Err() != nil { // what was not read is not deleted, and what was not rendered not left out
+			return "", context.Cause(ctx)
+		}
+		if err != nil {
+			return "", err
+		}
+		b.out.Rendered += len(batch)
+		if rows := b.rows(batch); len(rows) > 0 {
+			if err := pub.Put(ctx, rows); err != nil {
+				return "", fmt.Errorf("put rows of view %s: %w", b.job.View, err)
+			}
+		}
+		b.reportProgress(false)
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	return fingerprint, nil
 }
 
-// changes yields the records whose rows are not up to date, and now and then one whose
-// row is, so that progress can be reported.
+// batches yields changes in groups.
+func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, error] {
+	return func(yield func([]change, error) bool) {
+		var batch []change
+		size := 0
+		for c, err := range changes {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			batch, size = append(batch, c), size+len(c.record)
+			if len(batch) == b.batch || size >= batchBytes {
+				if !yield(batch, nil) {
+					return
+				}
+				batch, size = nil, 0
+			}
+		}
+		if len(batch) > 0 {
+			yield(batch, nil)
+		}
+	}
+}
+
+// changes yields the records whose rows are not up to date.
 func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	if b.job.Summarize != nil {
 		return b.summarized(ctx, deps, h)
@@ -103,13 +130,14 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 	return func(yield func(change, error) bool) {
 		var wanted []change // what is on its way
 		sift := b.store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
-			b.counts.Scanned++
-			c := b.compare(record, h)
-			if c.fresh && b.counts.Scanned%reportEvery != 0 {
-				return false
+			if b.out.Scanned++; b.out.Scanned%reportEvery == 0 {
+				b.reportProgress(false)
 			}
-			wanted = append(wanted, c)
-			return true
+			c, stale := b.compare(record, h)
+			if stale {
+				wanted = append(wanted, c)
+			}
+			return stale
 		})
 		for record, err := range sift {
 			if b.leftOut(err) {
@@ -138,7 +166,7 @@ func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[
 				continue
 			}
 			if err == nil {
-				b.counts.Scanned++
+				b.out.Scanned++
 			} else {
 				err = fmt.Errorf("scan %s: %w", b.job.Source, err)
 			}
@@ -148,12 +176,12 @@ func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[
 		}
 	}
 	return func(yield func(change, error) bool) {
-		for row, err := range b.job.Summarize(ctx, Input{Records: b.readable(scan), Deps: deps, Guard: b.guard.collection, Skip: b.skips.add}) {
+		for row, err := range b.job.Summarize(ctx, Input{Records: b.readable(scan), Deps: deps, Guard: b.guard.collection, Skip: b.skip}) {
 			if err != nil {
 				yield(change{}, err)
 				return
 			}
-			if !yield(b.compare(row, h).of(row), nil) {
+			if c, stale := b.compare(row, h); stale && !yield(c.of(row), nil) {
 				return
 			}
 		}
@@ -177,8 +205,8 @@ func (b *build) leftOut(err error) bool {
 	if !errors.As(err, &damaged) {
 		return false
 	}
-	b.counts.Scanned++
-	b.skips.add(damaged.ID, err)
+	b.out.Scanned++
+	b.skip(damaged.ID, err)
 	if damaged.ID.IsZero() {
 		b.index.keepAll = true
 	} else {
@@ -193,7 +221,7 @@ func (b *build) readable(records iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw,
 		for record, err := range records {
 			if err == nil {
 				if bad := raw.Check(record); bad != nil {
-					b.skips.add(record.Lookup("_id"), fmt.Errorf("malformed record: %w", bad))
+					b.skip(record.Lookup("_id"), fmt.Errorf("malformed record: %w", bad))
 					continue
 				}
 				record = b.job.seen(record)
@@ -205,67 +233,30 @@ func (b *build) readable(records iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw,
 	}
 }
 
-// read sends changes on in batches.
-func (b *build) read(ctx context.Context, changes iter.Seq2[change, error], batches chan<- batch) error {
-	var next batch
-	size, reported := 0, 0
-	send := func() error {
-		next.scanned = b.counts.Scanned
-		select {
-		case batches <- next:
-			next, size, reported = batch{}, 0, b.counts.Scanned
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	for c, err := range changes {
-		if err != nil {
-			return err
-		}
-		if !c.fresh {
-			next.changes = append(next.changes, c)
-			size += len(c.record)
-		}
-		if len(next.changes) == b.batch || size >= batchBytes || b.counts.Scanned-reported >= reportEvery {
-			if err := send(); err != nil {
-				return err
-			}
-		}
-	}
-	// Whatever is missing after a scan counts as deleted, so a scan that a
-	// stopping run cut short must not pass for a complete one.
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return send()
-}
-
-// compare finds out whether the row of a record is up to date. A record that a scan
-// yields twice is taken as it came first: what it brought the second time is a change
-// that this run no longer saw, and the next one does. The record may be the store's
-// memory, and none of it is kept.
-func (b *build) compare(record bson.Raw, h *hasher) change {
+// compare finds out whether the row of a record is stale. A record that a scan yields twice
+// is taken as it came first: what it brought the second time is a change that this run no
+// longer saw, and the next one does. The record may be the store's memory, and none of it
+// is kept.
+func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	id, err := record.LookupErr("_id")
 	if err != nil {
-		b.skips.add(bson.RawValue{}, fmt.Errorf("no _id: %w", err))
-		return change{fresh: true}
+		b.skip(bson.RawValue{}, fmt.Errorf("no _id: %w", err))
+		return c, false
 	}
-	c := change{plain: h.plain(record)}
+	c.plain = h.plain(record)
 	var again bool
 	c.at, again = b.index.meet(id)
-	c.old = b.index.rows[c.at]
-	c.was = c.old.live
-	if c.plain != 0 && c.plain == c.old.plain {
-		c.hash = c.old.hash
+	row := &b.index.rows[c.at]
+	c.old = *row
+	if c.plain != 0 && c.plain == row.plain {
+		c.hash = row.hash
 	} else if c.hash, err = h.sum(record); err != nil {
-		b.skips.add(id, err)
+		b.skip(id, err)
 		c.plain = 0 // the next run lists the error, too
-	} else if c.was && c.hash == c.old.hash {
-		b.index.rows[c.at].plain = c.plain
+	} else if row.live && c.hash == row.hash {
+		row.plain = c.plain
 	}
-	c.fresh = again || c.was && !b.full && c.old.hash == c.hash
-	return c
+	return c, !again && (b.full || !row.live || row.hash != c.hash)
 }
 
 // of returns the change with the record that it is of.
@@ -275,47 +266,35 @@ func (c change) of(record bson.Raw) change {
 	return c
 }
 
-// stage renders batches and puts their rows aside.
-func (b *build) stage(ctx context.Context, pub origin.Publication, row RowFunc, batches <-chan batch) error {
-	for next := range batches {
-		b.render(ctx, next.changes, row)
-		if ctx.Err() != nil {
-			return context.Cause(ctx) // what was not rendered is no row left out
-		}
-		b.counts.Rendered += len(next.changes)
-		rows := b.rows(next.changes)
-		if len(rows) > 0 {
-			if err := pub.Put(ctx, rows); err != nil {
-				return fmt.Errorf("put rows of view %s: %w", b.job.View, err)
-			}
-		}
-		b.reportProgress(Progress{Scanned: next.scanned, Changed: b.counts.Changed})
-	}
-	return nil
-}
-
-// rows turns rendered changes into what is to be published of them, and counts it.
+// rows turns rendered changes into what is to be published of them, counts it and notes it
+// in the index.
 func (b *build) rows(changes []change) []origin.Row {
 	rows := make([]origin.Row, 0, len(changes))
 	for _, c := range changes {
 		switch {
 		case c.err != nil:
-			b.skips.add(c.id, c.err)
-		case c.row == nil && c.was:
-			b.left++
-			b.updates = append(b.updates, rowUpdate{at: c.at})
+			b.skip(c.id, c.err)
+		case c.row == nil && c.old.live:
+			b.out.Removed++
+			b.index.rows[c.at].live = false
 			rows = append(rows, origin.Row{ID: c.id})
 		case c.row == nil:
-		case b.full && c.was && c.old.hash == c.hash && c.old.sum == xxhash.Sum64(c.row):
+		case b.full && c.old.live && c.old.hash == c.hash && c.old.sum == xxhash.Sum64(c.row):
 			// The stored row is what it should be.
 		default:
-			if !c.was {
-				b.added++
-			}
-			b.counts.Changed++
-			b.updates = append(b.updates, rowUpdate{at: c.at, hash: c.hash, plain: c.plain, live: true})
+			b.out.Changed++
+			row := &b.index.rows[c.at]
+			row.hash, row.plain, row.live = c.hash, c.plain, true
 			rows = append(rows, origin.Row{ID: c.id, Hash: c.hash, Doc: c.row})
 		}
 	}
 	return rows
+}
+
+// skip counts a record of which no row can be made and lists the first of them.
+func (b *build) skip(id bson.RawValue, err error) {
+	b.out.Skipped++
+	if len(b.out.Skips) < origin.MaxSkips {
+		b.out.Skips = append(b.out.Skips, Skip{ID: ejson.IDText(id), Err: err})
+	}
 }
