@@ -155,20 +155,12 @@ func (b *bibtex) namePart(s string) {
 
 // structured reports whether a part of a name would be read as several.
 func structured(s string) bool {
-	if strings.IndexByte(s, ',') >= 0 {
-		return true
-	}
-	if len(s) > len("others") && strings.IndexByte(s, ' ') < 0 {
-		return false
-	}
-	for more := true; more; {
-		var word string
-		word, s, more = strings.Cut(s, " ")
-		if word != "" && (word[0]|0x20 == 'a' || word[0]|0x20 == 'o') && (strings.EqualFold(word, "and") || strings.EqualFold(word, "others")) {
+	for word := range strings.SplitSeq(s, " ") {
+		if strings.EqualFold(word, "and") || strings.EqualFold(word, "others") {
 			return true
 		}
 	}
-	return false
+	return strings.IndexByte(s, ',') >= 0
 }
 
 // title writes the title with its markup as commands. Braces keep the capitals of words
@@ -202,45 +194,23 @@ var titleCommands = map[string]string{"i": "textit", "b": "textbf", "sub": "text
 // and behind.
 func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 	done := 0 // written before
-	for i := 0; i < len(s); {
-		end, capital, inner := word(s[i:])
-		if end == 0 {
-			i++ // within a character beyond ASCII no word begins, either
+	for start, end := 0, 0; start < len(s); start = end {
+		letter, n := utf8.DecodeRuneInString(s[start:])
+		if end = start + n; !isLetter(letter) {
 			continue
 		}
-		if inner || capital && (i == 0 && gluedStart || i+end == len(s) && gluedEnd) {
-			b.text(s[done:i])
-			b.braced(s[i : i+end])
-			done = i + end
-		}
-		i += end
-	}
-	b.text(s[done:])
-}
-
-// word returns the end of the word that s begins with, whether it has capitals, and whether
-// some are beyond its first letter.
-func word(s string) (end int, capital, inner bool) {
-	for end < len(s) {
-		if c := s[end]; c < utf8.RuneSelf {
-			if c >= 'A' && c <= 'Z' {
-				capital, inner = true, inner || end > 0
-			} else if !isLetter(rune(c)) {
-				break
-			}
-			end++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[end:])
-		if !isLetter(r) {
-			break
-		}
-		if unicode.IsUpper(r) {
-			capital, inner = true, inner || end > 0
+		if n = strings.IndexFunc(s[end:], notLetter); n < 0 {
+			n = len(s) - end
 		}
 		end += n
+		capital := strings.LastIndexFunc(s[start:end], unicode.IsUpper)
+		if capital > 0 || capital == 0 && (start == 0 && gluedStart || end == len(s) && gluedEnd) {
+			b.text(s[done:start])
+			b.braced(s[start:end])
+			done = end
+		}
 	}
-	return end, capital, inner
+	b.text(s[done:])
 }
 
 // text writes plain text, so that TeX reads the same text.
@@ -248,69 +218,28 @@ func (b *bibtex) text(s string) {
 	if b.latex {
 		s = norm.NFC.String(s)
 	}
-	plain, start := &texPlain, len(b.dst)
-	if b.latex {
-		plain = &latexPlain
+	s = texEscapes.Replace(s)
+	for _, pair := range ligatures {
+		for strings.Contains(s, pair) {
+			s = strings.ReplaceAll(s, pair, pair[:1]+"{}"+pair[1:])
+		}
 	}
-	for i := 0; i < len(s); {
-		n := i
-		for n < len(s) && plain[s[n]] {
-			n++
-		}
-		b.dst = append(b.dst, s[i:n]...)
-		if i = n; i == len(s) {
-			return
-		}
-		switch c := s[i]; {
-		case c >= utf8.RuneSelf:
-			r, n := utf8.DecodeRuneInString(s[i:])
-			b.dst = appendLaTeX(b.dst, r)
-			i += n - 1
-		case c < ' ' || c == 0x7f:
-			b.dst = append(b.dst, ' ')
-		case ligature(b.dst[start:], c):
-			b.dst = append(append(b.dst, "{}"...), c)
-		default:
-			b.dst = append(b.dst, texEscapes[c]...)
-		}
-		i++
+	if !b.latex {
+		b.dst = append(b.dst, s...)
+		return
+	}
+	for _, r := range s {
+		b.dst = appendLaTeX(b.dst, r)
 	}
 }
 
-// ligature reports whether TeX would join a character with the one before.
-func ligature(before []byte, c byte) bool {
-	if len(before) == 0 {
-		return false
-	}
-	switch last := before[len(before)-1]; c {
-	case '-', '\'', ',':
-		return last == c
-	case '`':
-		return last == '`' || last == '?' || last == '!'
-	}
-	return false
-}
+// ligatures are the characters that TeX would join.
+var ligatures = []string{"--", "''", ",,", "``", "?`", "!`"}
 
-// texEscapes are the characters that TeX does not read as themselves, where they cannot
-// be part of a ligature; the rest of ASCII in it is for such.
-var texEscapes = func() (table [utf8.RuneSelf]string) {
-	for c := range table {
-		table[c] = string(rune(c))
-	}
-	for _, c := range "$&#%_" {
-		table[c] = `\` + string(c)
-	}
-	table['\\'], table['^'], table['~'] = `\textbackslash{}`, `\textasciicircum{}`, `\textasciitilde{}`
-	table['<'], table['>'], table['|'] = `\textless{}`, `\textgreater{}`, `\textbar{}` // other characters in old fonts
-	table['{'], table['}'] = `\textbraceleft{}`, `\textbraceright{}`                   // BibTeX counts escaped braces, too
-	return table
-}()
-
-// texPlain and latexPlain have the bytes that stand for themselves whatever is beside them.
-var texPlain, latexPlain = func() (tex, latex [256]bool) {
-	for c := range tex {
-		latex[c] = c >= ' ' && c < 0x7f && texEscapes[c] == string(rune(c)) && !strings.ContainsRune("-',`", rune(c))
-		tex[c] = latex[c] || c >= utf8.RuneSelf
-	}
-	return tex, latex
-}()
+// texEscapes writes the characters that TeX does not read as themselves.
+var texEscapes = strings.NewReplacer(
+	"$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
+	`\`, `\textbackslash{}`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`,
+	"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, // other characters in old fonts
+	"{", `\textbraceleft{}`, "}", `\textbraceright{}`, // BibTeX counts escaped braces, too
+)

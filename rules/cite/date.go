@@ -92,28 +92,20 @@ func date(v bson.RawValue) Date {
 	return newDate(number(v), 0, 0)
 }
 
-// textDate reads a date from text.
+// textDate reads a date from text: a year of four digits, a month and a day.
 func textDate(s string) Date {
-	if len(s) > len("2021-08-01") {
-		if i := strings.IndexAny(s, "T "); i > 0 {
-			s = s[:i]
-		}
+	if i := strings.IndexAny(s, "T "); i > 0 && len(s) > len("2021-08-01") {
+		s = s[:i]
 	}
 	var parts [3]int
-	part, digits := 0, 0
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9' && digits < 4:
-			parts[part] = 10*parts[part] + int(c-'0')
-			digits++
-		case c == '-' && part < 2 && (digits == 4 || digits > 0 && part > 0):
-			part, digits = part+1, 0
-		default:
+	i := 0
+	for digits := range strings.SplitSeq(s, "-") {
+		n, err := strconv.ParseUint(digits, 10, 16)
+		if err != nil || len(digits) > 4 || i == 0 && len(digits) < 4 || i == len(parts) {
 			return Date{}
 		}
-	}
-	if digits == 0 || part == 0 && digits < 4 {
-		return Date{}
+		parts[i] = int(n)
+		i++
 	}
 	return newDate(parts[0], parts[1], parts[2])
 }

@@ -8,9 +8,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// appendLaTeX appends a character beyond ASCII by the command that LaTeX has for it, or as
-// it is if there is none that needs no package.
+// appendLaTeX appends a character, one beyond ASCII by the command that LaTeX has for it, or
+// as it is if there is none that needs no package.
 func appendLaTeX(dst []byte, r rune) []byte {
+	if r < utf8.RuneSelf {
+		return append(dst, byte(r))
+	}
 	if command, ok := latex.Symbols[string(r)]; ok {
 		return append(dst, command...)
 	}

@@ -12,37 +12,13 @@ import (
 // clean returns a stored text as one line of valid UTF-8: without control characters, with
 // one space for each run of white space, and none at its ends.
 func clean(s string) string {
-	if isClean(s) {
-		return s
-	}
-	return strings.TrimSpace(spaced(s))
-}
-
-// isClean reports whether clean would change nothing.
-func isClean(s string) bool {
-	last := byte(' ')
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c > ' ' && c < 0x7f {
-			last = c
-			continue
+	for i, space := 0, true; i < len(s); i++ { // most are so already, in ASCII
+		if s[i] < ' ' || s[i] >= 0x7f || s[i] == ' ' && space {
+			return strings.TrimSpace(spaced(s))
 		}
-		if c < utf8.RuneSelf && (c != ' ' || last == ' ') {
-			return false
-		}
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError || unprintable(r) {
-				return false
-			}
-			i += n - 1
-		}
-		last = s[i]
+		space = s[i] == ' '
 	}
-	if last < utf8.RuneSelf && (s == "" || s[0] < utf8.RuneSelf) {
-		return s == "" || last != ' '
-	}
-	return len(strings.TrimSpace(s)) == len(s) // other spaces stay inside
+	return strings.TrimSuffix(s, " ")
 }
 
 // unprintable reports control characters, line separators and what is no character.
@@ -52,21 +28,16 @@ func unprintable(r rune) bool {
 
 // spaced returns a text with one space for each run of white space and control characters.
 func spaced(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	space := false
-	for _, r := range s {
-		if r == ' ' || unprintable(r) {
-			if !space {
-				b.WriteByte(' ')
-			}
-			space = true
-			continue
+	s = strings.Map(func(r rune) rune { // writes U+FFFD for what is not UTF-8
+		if unprintable(r) {
+			return ' '
 		}
-		b.WriteRune(r) // U+FFFD for what is not UTF-8
-		space = false
+		return r
+	}, s)
+	for strings.Contains(s, "  ") {
+		s = strings.ReplaceAll(s, "  ", " ")
 	}
-	return b.String()
+	return s
 }
 
 // plain returns a text stored with the markup of titles without it.
@@ -136,6 +107,8 @@ func isLetter(r rune) bool {
 	}
 	return r == '\u2019' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
+
+func notLetter(r rune) bool { return !isLetter(r) }
 
 // pageRange returns the first and the last page of a range. Other pages are one text.
 func pageRange(pages string) (first, last string) {

@@ -3,6 +3,7 @@ package doi
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -11,33 +12,15 @@ import (
 // returns "" if s has no DOI: "10.", a registrant's number, a slash and what is no space.
 func Parse(s string) string {
 	s = Bare(s)
-	registrant, suffix, ok := strings.Cut(s, "/")
-	if !ok || suffix == "" || strings.ContainsFunc(suffix, func(r rune) bool { return r <= ' ' || r == 0x7f || unicode.IsSpace(r) }) {
+	before, suffix, _ := strings.Cut(s, "/")
+	if suffix == "" || strings.ContainsFunc(suffix, func(r rune) bool { return r <= ' ' || r == 0x7f || unicode.IsSpace(r) }) || !registrant.MatchString(before) {
 		return ""
-	}
-	number, ok := strings.CutPrefix(registrant, "10.")
-	number, subdivision, divided := strings.Cut(number, ".")
-	if !ok || len(number) < 4 || len(number) > 9 || !digits(number) {
-		return ""
-	}
-	for divided {
-		var part string
-		if part, subdivision, divided = strings.Cut(subdivision, "."); part == "" || !digits(part) {
-			return ""
-		}
 	}
 	return s
 }
 
-// digits reports whether s has digits only.
-func digits(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+// registrant matches what is before the slash of a DOI.
+var registrant = regexp.MustCompile(`^10\.[0-9]{4,9}(\.[0-9]+)*$`)
 
 // prefixes are what institutes store in front of a DOI.
 var prefixes = []string{
