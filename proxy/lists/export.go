@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,28 +19,19 @@ import (
 // itemBytes is about how long an item is in an export.
 const itemBytes = 400
 
-// write appends an item to dst.
-type write = func(dst []byte, it *item) []byte
-
-// exported is the body of an export: its items one after the other, between two texts.
-// Goroutines may share what appends items.
-func (a *answer) exported(ctx context.Context, head, between, tail string, one write) (*response.Body, error) {
-	return joined(ctx, a, head, between, tail, a.writer(func() write { return one }))
-}
-
-// writer returns what appends entries, as items, for one goroutine each.
-func (a *answer) writer(one func() write) func() func([]byte, entry) []byte {
-	return func() func([]byte, entry) []byte {
-		it, write := &item{}, one()
-		return func(dst []byte, e entry) []byte { return write(dst, a.read(e, it)) }
-	}
+// exported is the body of an export: its items one after the other, between two texts, as
+// write appends them.
+func (a *answer) exported(ctx context.Context, head, between, tail string, write func(dst []byte, it *item) []byte) (*response.Body, error) {
+	it := &item{}
+	return joined(ctx, a, head, between, tail, func(dst []byte, e entry) []byte { return write(dst, a.read(e, it)) })
 }
 
 // joined is exported with what appends entries as they are.
-func joined(ctx context.Context, a *answer, head, between, tail string, writer func() func([]byte, entry) []byte) (*response.Body, error) {
+func joined(ctx context.Context, a *answer, head, between, tail string, write func(dst []byte, e entry) []byte) (*response.Body, error) {
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
-	body := response.JoinCostly(response.Around(a.count, []byte(head), between, []byte(tail)), a.entries(ctx), writer)
+	body := response.Join(response.Around(a.count, []byte(head), between, []byte(tail)), a.entries(ctx), write)
+	body.Costly = true
 	if a.q.Number(params.Limit) == 0 {
 		body.Guess = a.count * itemBytes
 	}
@@ -52,9 +44,7 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.q.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
 	if resident && !latex && a.View == rules.ViewActivities && a.q.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
-		return joined(ctx, a, "", "\n", "", func() func([]byte, entry) []byte {
-			return func(dst []byte, e entry) []byte { return e.AppendFragment(dst, fragBibTeX) }
-		})
+		return joined(ctx, a, "", "\n", "", func(dst []byte, e entry) []byte { return e.AppendFragment(dst, fragBibTeX) })
 	}
 	return a.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) })
 }
@@ -111,17 +101,15 @@ func (a *answer) appendCells(cells []string, it *item) []string {
 // csvTable is a table with a header row. It begins with a byte order mark, without which
 // Excel takes UTF-8 for another encoding.
 func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
-	head := newTable()([]byte("\ufeff"), columns)
-	return joined(ctx, a, string(head), "", "", a.writer(func() write {
-		row, cells := newTable(), []string(nil)
-		return func(dst []byte, it *item) []byte {
-			cells = a.appendCells(cells[:0], it)
-			return row(dst, cells)
-		}
-	}))
+	row, cells := newTable(), []string(nil)
+	head := row([]byte("\ufeff"), slices.Clone(columns))
+	return a.exported(ctx, string(head), "", "", func(dst []byte, it *item) []byte {
+		cells = a.appendCells(cells[:0], it)
+		return row(dst, cells)
+	})
 }
 
-// newTable returns what appends rows of CSV for one goroutine. It changes a cell that a
+// newTable returns what appends rows of CSV. It changes a cell that a
 // spreadsheet would compute: it begins with an apostrophe.
 func newTable() func(dst []byte, cells []string) []byte {
 	var row bytes.Buffer

@@ -23,11 +23,12 @@ type Body struct {
 	// Light: the pieces cost less to make twice, the first time to count their bytes, than
 	// to send without a length.
 	Light bool
+	// Costly: the pieces take longer to make than to send. A stream makes them in turns.
+	Costly bool
 	// Links is the value of the answer's Link header, where that depends on the rows.
 	Links string
 
 	prepared *prepared // the rows, if they are prepared
-	parts    parts     // the pieces, if they may be made at the same time
 	ignored  string    // the paths that no record has, as Vitrine-Ignored lists them
 }
 
