@@ -12,51 +12,46 @@ import (
 	"vitrine/rules"
 )
 
+// What the index knows.
+const (
+	knownProfile = `{"total_citations":"1.234","citations_per_year":{"2023":"7"},"publications":[` +
+		`{"title":"A \u003cb\u003e \u0026 c","link":"u-x6o8","authors":"A Ahn","venue":"Soil 1","citations":"7","year":"2023"},` +
+		`{"title":"B","link":"qjMa","authors":"B Bee","venue":"","citations":0,"year":0}]}`
+	emptyProfile  = `{"total_citations":null,"citations_per_year":[],"publications":[]}`
+	knownDocument = `{"title":"A","doi":"","Autoren":["A Ahn","B Bee"],"Band":"3"}`
+)
+
 // index is a citation index that knows one profile and one document.
 type index struct {
 	asked []string
 }
 
-func (x *index) Profile(_ context.Context, user string) (citation.Profile, error) {
+func (x *index) Profile(_ context.Context, user string) (citation.Answer, error) {
 	x.asked = append(x.asked, user)
-	total := "1.234"
 	switch user {
 	case "Known":
-		return citation.Profile{
-			TotalCitations:   &total,
-			CitationsPerYear: citation.Years{{Year: "2023", Citations: "7"}},
-			Publications: []citation.Publication{
-				{Title: "A <b> & c", Link: "u-x6o8", Authors: "A Ahn", Venue: "Soil 1", Citations: "7", Year: "2023"},
-				{Title: "B", Link: "qjMa", Authors: "B Bee"},
-			},
-		}, nil
+		return citation.Answer{Age: time.Hour, Text: []byte(knownProfile)}, nil
 	case "Empty":
-		return citation.Profile{Publications: []citation.Publication{}}, nil
+		return citation.Answer{Age: time.Hour, Stale: true, Text: []byte(emptyProfile)}, nil
 	case "Blocked":
-		return citation.Profile{}, fmt.Errorf("page: %w", citation.ErrBlocked)
+		return citation.Answer{}, fmt.Errorf("page: %w", citation.ErrBlocked)
 	case "Slow":
-		return citation.Profile{}, fmt.Errorf("wait: %w", context.DeadlineExceeded)
+		return citation.Answer{}, fmt.Errorf("wait: %w", context.DeadlineExceeded)
 	case "Broken":
-		return citation.Profile{}, errors.New("a secret of the house")
+		return citation.Answer{}, errors.New("a secret of the house")
 	}
-	return citation.Profile{}, fmt.Errorf("citation index: %w", rules.ErrNotFound)
+	return citation.Answer{}, fmt.Errorf("citation index: %w", rules.ErrNotFound)
 }
 
-func (x *index) Document(_ context.Context, user, doc string) (citation.Document, error) {
+func (x *index) Document(_ context.Context, user, doc string) (citation.Answer, error) {
 	x.asked = append(x.asked, user+":"+doc)
 	if doc == "" {
-		return citation.Document{}, rules.Wrongf("doc", "", "want 1 to 64 characters")
+		return citation.Answer{}, rules.Wrongf("doc", "", "want 1 to 64 characters")
 	}
-	return citation.Document{Title: "A", Fields: []citation.Field{
-		{Label: "Autoren", Value: "A Ahn, B Bee"}, {Label: "Band", Value: "3"},
-	}}, nil
+	return citation.Answer{Text: []byte(knownDocument)}, nil
 }
 
 func (x *index) Knows(user string) bool { return user == "Known" }
-
-func (x *index) Age(user, _ string) (time.Duration, bool) {
-	return time.Hour, user == "Empty"
-}
 
 // TestCitationIndexAge: an answer says how old it is, and when it is past its time.
 func TestCitationIndexAge(t *testing.T) {
@@ -78,12 +73,10 @@ func TestCitationIndex(t *testing.T) {
 		body        string // of an error, its name
 		asked       string
 	}{
-		{"profile", "?user=Known", 200, `{"total_citations":"1.234","citations_per_year":{"2023":"7"},"publications":[` +
-			`{"title":"A \u003cb\u003e \u0026 c","link":"u-x6o8","authors":"A Ahn","venue":"Soil 1","citations":"7","year":"2023"},` +
-			`{"title":"B","link":"qjMa","authors":"B Bee","venue":"","citations":0,"year":0}]}`, "Known"},
-		{"profile without anything", "?user=Empty", 200, `{"total_citations":null,"citations_per_year":[],"publications":[]}`, "Empty"},
-		{"limit, offset and key are not read", "?user=Empty&limit=x&offset=y&apikey=wrong", 200, `{"total_citations":null,"citations_per_year":[],"publications":[]}`, "Empty"},
-		{"document", "?user=Known&doc=u-x6o8", 200, `{"title":"A","doi":"","Autoren":["A Ahn","B Bee"],"Band":"3"}`, "Known:u-x6o8"},
+		{"profile", "?user=Known", 200, knownProfile, "Known"},
+		{"profile without anything", "?user=Empty", 200, emptyProfile, "Empty"},
+		{"limit, offset and key are not read", "?user=Empty&limit=x&offset=y&apikey=wrong", 200, emptyProfile, "Empty"},
+		{"document", "?user=Known&doc=u-x6o8", 200, knownDocument, "Known:u-x6o8"},
 		{"presence of doc selects the document", "?user=Known&doc=", 400, "WrongCall", "Known:"},
 		{"no user", "", 200, "", ""},
 		{"no user, but a document", "?doc=u-x6o8", 200, "", ""},

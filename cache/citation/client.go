@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/sync/singleflight"
 
 	"vitrine/rules"
+	"vitrine/rules/lru"
 )
 
 // The failures of the index, both of kind rules.ErrUnavailable. For a user or document
@@ -42,48 +44,31 @@ type Options struct {
 	MinInterval time.Duration
 	// Timeout bounds one fetch, waiting for its turn included. If it is 0, 15 s.
 	Timeout time.Duration
-	// Backoff is how long the client waits before it repeats a failed query, and after
-	// a refusal before any query. Each further failure doubles it, up to 64 times. If
-	// it is 0, 1 min.
-	Backoff time.Duration
-	// MaxBytes bounds a page, uncompressed. If it is 0, 4 MiB.
-	MaxBytes int64
-	// MaxEntries is how many profiles, and how many documents, are kept. If it is 0,
-	// 1000.
-	MaxEntries int
-	// Now is the clock. If it is nil, time.Now.
-	Now func() time.Time
-	// Wait returns after a while, or with the context's error if that ends first. If
-	// it is nil, a timer is used.
-	Wait func(context.Context, time.Duration) error
 }
 
-// withDefaults returns the options with every zero replaced.
-func (o Options) withDefaults() Options {
-	o.Lifetime = cmp.Or(o.Lifetime, 24*time.Hour)
-	o.StaleFor = cmp.Or(o.StaleFor, 30*24*time.Hour)
-	o.MinInterval = cmp.Or(o.MinInterval, 2*time.Second)
-	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
-	o.Backoff = cmp.Or(o.Backoff, time.Minute)
-	o.MaxBytes = cmp.Or(o.MaxBytes, 4<<20)
-	o.MaxEntries = cmp.Or(o.MaxEntries, 1000)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Wait == nil {
-		o.Wait = wait
-	}
-	return o
-}
+const (
+	// maxBytes bounds a page, uncompressed.
+	maxBytes = 4 << 20
+	// maxEntries is how many answers are kept.
+	maxEntries = 2000
+)
 
 // Client queries the index, and nothing else outside. Close it when done.
 type Client struct {
-	base      *url.URL
-	http      *http.Client
-	pace      *pace
-	maxBytes  int64 // of a page
-	profiles  *store[Profile]
-	documents *store[Document]
+	options  Options
+	base     *url.URL
+	http     *http.Client
+	pace     *pace
+	maxBytes int64            // of a page
+	now      func() time.Time // the clock
+
+	flights singleflight.Group
+	root    context.Context // ends with Close; the parent of every load
+	cancel  context.CancelFunc
+
+	mu      sync.Mutex
+	loads   sync.WaitGroup            // Add guarded by mu, against Close
+	entries *lru.Cache[string, entry] // guarded by mu: by user, or by user:document
 }
 
 // New returns a client. It fails if BaseURL is not valid.
@@ -96,83 +81,71 @@ func New(o Options) (*Client, error) {
 		base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("citation: base URL %q: want http(s)://host with at most a path", base.Redacted())
 	}
-	o = o.withDefaults()
+	o.Lifetime = cmp.Or(o.Lifetime, 24*time.Hour)
+	o.StaleFor = cmp.Or(o.StaleFor, 30*24*time.Hour)
+	o.MinInterval = cmp.Or(o.MinInterval, 2*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
 	c := &Client{
-		base:      base,
-		pace:      &pace{interval: o.MinInterval, backoff: o.Backoff, now: o.Now, wait: o.Wait},
-		maxBytes:  o.MaxBytes,
-		profiles:  newStore[Profile](o),
-		documents: newStore[Document](o),
+		options: o, base: base, maxBytes: maxBytes, now: time.Now, entries: lru.New[string, entry](maxEntries),
+		pace: &pace{interval: o.MinInterval, now: time.Now, wait: wait},
 	}
 	c.http = &http.Client{CheckRedirect: c.redirect, Transport: newTransport(o.Timeout)}
+	c.root, c.cancel = context.WithCancel(context.Background())
 	return c, nil
 }
 
 // Close cancels running requests and waits for them. Later calls return kept answers or
 // fail with ErrUnavailable.
 func (c *Client) Close() {
-	c.profiles.close()
-	c.documents.close()
+	c.mu.Lock()
+	c.cancel()
+	c.mu.Unlock()
+	c.loads.Wait()
 	c.http.CloseIdleConnections()
+}
+
+// Answer is what the index says of a user or a publication.
+type Answer struct {
+	Text  []byte        // the object of the API, as JSON
+	Age   time.Duration // since it was fetched
+	Stale bool          // its Lifetime is over, and the index fails
 }
 
 // Profile returns the profile of a user of the index. It is at most Lifetime old, or
 // older if the index fails, and empty if the page has no known markup. Errors:
 // rules.ErrWrongCall for an impossible user, rules.ErrNotFound, ErrBlocked,
 // ErrUnavailable, and the context's.
-func (c *Client) Profile(ctx context.Context, user string) (Profile, error) {
+func (c *Client) Profile(ctx context.Context, user string) (Answer, error) {
 	if err := check("user", user); err != nil {
-		return Profile{}, err
+		return Answer{}, err
 	}
-	profile, err := ask(ctx, c, c.profiles, user, "user="+user+"&hl=de&cstart=0&pagesize=100&sortby=pubdate", parseProfile)
+	answer, err := c.get(ctx, user, "user="+user+"&hl=de&cstart=0&pagesize=100&sortby=pubdate", parseProfile)
 	if errors.Is(err, errUnfamiliar) {
-		return Profile{Publications: []Publication{}}, nil
+		return Answer{Text: []byte(`{"total_citations":null,"citations_per_year":[],"publications":[]}`)}, nil
 	}
-	return profile, err
+	return answer, err
 }
 
-// Document returns the details of a publication in a user's profile; doc is the Link of
-// a Publication. Age and errors are those of Profile.
-func (c *Client) Document(ctx context.Context, user, doc string) (Document, error) {
+// Document returns the details of a publication in a user's profile; doc is the link of
+// the profile's publication. Age and errors are those of Profile.
+func (c *Client) Document(ctx context.Context, user, doc string) (Answer, error) {
 	if err := cmp.Or(check("user", user), check("doc", doc)); err != nil {
-		return Document{}, err
+		return Answer{}, err
 	}
 	key := user + ":" + doc
-	document, err := ask(ctx, c, c.documents, key, "view_op=view_citation&hl=de&user="+user+"&citation_for_view="+key, parseDocument)
+	answer, err := c.get(ctx, key, "view_op=view_citation&hl=de&user="+user+"&citation_for_view="+key, parseDocument)
 	if errors.Is(err, errUnfamiliar) {
-		return Document{}, nil
+		return Answer{Text: []byte(`{"title":"","doi":""}`)}, nil
 	}
-	return document, err
+	return answer, err
 }
 
-// ask returns the kept answer for a key, which begins with a user, or parses the page for
-// a query string.
-func ask[V any](ctx context.Context, c *Client, s *store[V], key, query string, parse func(context.Context, *goquery.Document) (V, error)) (V, error) {
-	return s.get(ctx, key, func(ctx context.Context) (answer V, err error) {
-		user, _, _ := strings.Cut(key, ":")
-		page, err := c.page(ctx, query, c.Knows(user))
-		if err != nil {
-			return answer, err
-		}
-		return parse(ctx, page)
-	})
-}
-
-// Knows reports whether an answer about a user is kept, however old.
+// Knows reports whether the profile of a user is kept, however old.
 func (c *Client) Knows(user string) bool {
-	_, _, known := c.profiles.age(user)
-	return known
-}
-
-// Age returns the age of a kept answer, and whether it is stale because the index fails.
-// Without doc it is the answer for a profile.
-func (c *Client) Age(user, doc string) (age time.Duration, stale bool) {
-	if doc == "" {
-		age, stale, _ = c.profiles.age(user)
-	} else {
-		age, stale, _ = c.documents.age(user + ":" + doc)
-	}
-	return age, stale
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries.Peek(user)
+	return e != nil && e.text != nil
 }
 
 // maxIdentifier is the longest accepted identifier; the index's own have 12 characters.

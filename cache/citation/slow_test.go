@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/PuerkitoBio/goquery"
 )
 
 // slow responds when a test releases it, or never if its client has gone.
@@ -36,8 +38,8 @@ func TestOneFlightForAQuestion(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 20 {
 		callers.Go(func() {
-			if profile, err := client.Profile(t.Context(), user); err != nil || len(profile.Publications) != 3 {
-				t.Errorf("Profile: %+v, %v", profile, err)
+			if profile, err := client.Profile(t.Context(), user); err != nil || len(read(t, profile).Publications) != 3 {
+				t.Errorf("Profile: %s, %v", profile.Text, err)
 			}
 		})
 	}
@@ -103,9 +105,8 @@ func TestCloseEndsRequests(t *testing.T) {
 }
 
 func TestLoadPanics(t *testing.T) {
-	s := newStore[int](Options{}.withDefaults())
-	defer s.close()
-	_, err := s.get(t.Context(), "k", func(context.Context) (int, error) { panic("oops") })
+	client, _ := newTestClient(t, newIndex(t, page("")), Options{})
+	_, err := client.get(t.Context(), "k", "", func(context.Context, *goquery.Document) (any, error) { panic("oops") })
 	if !errors.Is(err, ErrUnavailable) {
 		t.Errorf("get: %v, want %v", err, ErrUnavailable)
 	}

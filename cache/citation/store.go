@@ -2,178 +2,141 @@ package citation
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
+	"strings"
 	"time"
 
-	"golang.org/x/sync/singleflight"
+	"github.com/PuerkitoBio/goquery"
 
 	"vitrine/rules"
-	"vitrine/rules/lru"
 )
 
-// store keeps answers of one kind, and loads each at most once at a time.
-type store[V any] struct {
-	lifetime, staleFor, timeout, backoff time.Duration
-	now                                  func() time.Time
-
-	flights singleflight.Group
-	root    context.Context // ends with close; the parent of every load
-	cancel  context.CancelFunc
-
-	mu      sync.Mutex
-	loads   sync.WaitGroup               // Add guarded by mu, against close
-	entries *lru.Cache[string, entry[V]] // guarded by mu
-}
-
-// entry is the state of one query. The store's mu guards it.
-type entry[V any] struct {
-	value    V
-	valid    bool      // value is set
-	fetched  time.Time // time of value
+// entry is the state of one query. The client's mu guards it.
+type entry struct {
+	text     []byte    // the answer; nil: there is none
+	fetched  time.Time // time of text
 	failures int       // in a row since fetched
 	err      error     // of the last failure
 	retry    time.Time // earliest next load after a failure
 }
 
-func newStore[V any](o Options) *store[V] {
-	s := &store[V]{
-		lifetime: o.Lifetime, staleFor: o.StaleFor, timeout: o.Timeout, backoff: o.Backoff,
-		now: o.Now, entries: lru.New[string, entry[V]](o.MaxEntries),
-	}
-	s.root, s.cancel = context.WithCancel(context.Background())
-	return s
-}
+// parser makes of a page what is written as JSON; errUnfamiliar of a page of another kind.
+type parser func(context.Context, *goquery.Document) (any, error)
 
-// close cancels running loads and waits for them.
-func (s *store[V]) close() {
-	s.mu.Lock()
-	s.cancel()
-	s.mu.Unlock()
-	s.loads.Wait()
-}
-
-// get returns the answer for key: a fresh kept one, one from load, or a stale one if load
-// fails. load runs under the store's own deadline. When ctx ends, get returns and the
-// load continues for other callers.
-func (s *store[V]) get(ctx context.Context, key string, load func(context.Context) (V, error)) (V, error) {
-	if value, ok, err := s.lookup(key); ok {
-		return value, err
+// get returns the answer for a key, which begins with a user: a fresh kept one, one parsed from
+// the page for a query string, or a stale one if that fails. The page is loaded once at a time,
+// under the client's own deadline. When ctx ends, get returns and the load continues for
+// other callers.
+func (c *Client) get(ctx context.Context, key, query string, parse parser) (Answer, error) {
+	if answer, ok, err := c.lookup(key); ok {
+		return answer, err
 	}
-	flight := s.flights.DoChan(key, func() (any, error) { return s.fly(key, load) })
+	flight := c.flights.DoChan(key, func() (any, error) {
+		// Another flight may have ended between the caller's look-up and the start of this one.
+		if answer, ok, err := c.lookup(key); ok {
+			return answer, err
+		}
+		text, err := c.load(key, query, parse)
+		if err != nil {
+			return c.failed(key, err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.entries.Put(key, entry{text: text, fetched: c.now()})
+		return Answer{Text: text}, nil
+	})
 	select {
 	case <-ctx.Done():
-		var none V
-		return none, fmt.Errorf("citation: wait for %s: %w", key, context.Cause(ctx))
+		return Answer{}, fmt.Errorf("citation: wait for %s: %w", key, context.Cause(ctx))
 	case landed := <-flight:
-		return landed.Val.(V), landed.Err
+		return landed.Val.(Answer), landed.Err
 	}
 }
 
 // lookup returns the kept answer or error; ok is false if it is time to load.
-func (s *store[V]) lookup(key string) (value V, ok bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, now := s.entries.Peek(key), s.now()
-	if e == nil {
-		return value, false, nil
-	}
+func (c *Client) lookup(key string) (answer Answer, ok bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, now := c.entries.Peek(key), c.now()
 	switch {
-	case e.valid && now.Before(e.fetched.Add(s.lifetime)):
+	case e == nil:
+		return Answer{}, false, nil
+	case e.text != nil && now.Before(e.fetched.Add(c.options.Lifetime)):
 	case !now.Before(e.retry):
-		return value, false, nil
-	case !s.servable(e, now):
-		return value, true, &rules.RetryError{Err: e.err, After: e.retry.Sub(now)}
+		return Answer{}, false, nil
+	case !c.servable(e, now):
+		return Answer{}, true, &rules.RetryError{Err: e.err, After: e.retry.Sub(now)}
 	}
-	return s.entries.Get(key).value, true, nil
+	return c.answerOf(c.entries.Get(key), now), true, nil
 }
 
-// age returns the age of an answer, and whether its lifetime is over; known is false if
-// there is none.
-func (s *store[V]) age(key string) (age time.Duration, stale, known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.entries.Peek(key)
-	if e == nil || !e.valid {
-		return 0, false, false
-	}
-	age = max(s.now().Sub(e.fetched), 0)
-	return age, age >= s.lifetime, true
+func (c *Client) answerOf(e *entry, now time.Time) Answer {
+	age := max(now.Sub(e.fetched), 0)
+	return Answer{Text: e.text, Age: age, Stale: age >= c.options.Lifetime}
 }
 
-// servable reports whether an entry has a value that may be served after a failure. If
-// the index no longer has the user or document, the value must not be served.
-func (s *store[V]) servable(e *entry[V], now time.Time) bool {
-	return e.valid && !errors.Is(e.err, rules.ErrNotFound) && now.Before(e.fetched.Add(s.lifetime+max(s.staleFor, 0)))
+// servable reports whether an entry has an answer that may be served after a failure. If
+// the index no longer has the user or document, the answer must not be served.
+func (c *Client) servable(e *entry, now time.Time) bool {
+	return e.text != nil && !errors.Is(e.err, rules.ErrNotFound) && now.Before(e.fetched.Add(c.options.Lifetime+max(c.options.StaleFor, 0)))
 }
 
-// fly loads the answer. It looks the key up again: another flight may have ended between
-// the caller's look-up and the start of this one.
-func (s *store[V]) fly(key string, load func(context.Context) (V, error)) (V, error) {
-	if value, ok, err := s.lookup(key); ok {
-		return value, err
+// load loads and parses a page, unless the client is closed. A panic becomes an error: the
+// flight has a goroutine of its own, where no caller's recover could catch it.
+func (c *Client) load(key, query string, parse parser) (text []byte, err error) {
+	c.mu.Lock()
+	if c.root.Err() != nil {
+		c.mu.Unlock()
+		return nil, fmt.Errorf("%w: %w: closed", ErrUnavailable, errUnasked)
 	}
-	value, err := s.run(key, load)
-	if err != nil {
-		return s.failed(key, err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.entries.Put(key, entry[V]{value: value, valid: true, fetched: s.now()})
-	return value, nil
-}
+	c.loads.Add(1)
+	c.mu.Unlock()
+	defer c.loads.Done()
 
-// run calls load, unless the store is closed. A panic becomes an error: the flight has a
-// goroutine of its own, where no caller's recover could catch it.
-func (s *store[V]) run(key string, load func(context.Context) (V, error)) (value V, err error) {
-	s.mu.Lock()
-	if s.root.Err() != nil {
-		s.mu.Unlock()
-		return value, fmt.Errorf("%w: %w: closed", ErrUnavailable, errUnasked)
-	}
-	s.loads.Add(1)
-	s.mu.Unlock()
-	defer s.loads.Done()
-
-	ctx, cancel := context.WithTimeout(s.root, s.timeout)
+	ctx, cancel := context.WithTimeout(c.root, c.options.Timeout)
 	defer cancel()
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: panic: %v\n%s", ErrUnavailable, r, debug.Stack())
 		}
 	}()
-	value, err = load(ctx)
-	if err != nil {
-		err = fmt.Errorf("citation: %s: %w", key, err)
+	user, _, _ := strings.Cut(key, ":")
+	var answer any
+	page, err := c.page(ctx, query, c.Knows(user))
+	if err == nil {
+		answer, err = parse(ctx, page)
 	}
-	return value, err
+	if err != nil {
+		return nil, fmt.Errorf("citation: %s: %w", key, err)
+	}
+	return json.Marshal(answer)
 }
 
 // failed records a failure, and returns the old answer if it may be served. errUnasked is
 // no failure of the query. Failures without an answer are evicted first, so that queries
 // for made-up users evict only each other.
-func (s *store[V]) failed(key string, err error) (V, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var none V
-	e, now := s.entries.Peek(key), s.now()
+func (c *Client) failed(key string, err error) (Answer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, now := c.entries.Peek(key), c.now()
 	if errors.Is(err, errUnasked) && e == nil {
-		return none, err
+		return Answer{}, err
 	}
 	if e == nil {
-		e = s.entries.PutOldest(key, entry[V]{})
+		e = c.entries.PutOldest(key, entry{})
 	}
 	if !errors.Is(err, errUnasked) {
 		e.failures++
-		e.err, e.retry = err, now.Add(backoff(s.backoff, e.failures))
+		e.err, e.retry = err, now.Add(backoff(e.failures))
 	}
-	if s.servable(e, now) {
-		return e.value, nil
+	if c.servable(e, now) {
+		return c.answerOf(e, now), nil
 	}
 	if e.retry.After(now) {
 		err = &rules.RetryError{Err: err, After: e.retry.Sub(now)}
 	}
-	return none, err
+	return Answer{}, err
 }

@@ -42,7 +42,6 @@ func buildTree(ctx context.Context, body []byte) (*html.Node, error) {
 			if err != nil {
 				return nil, err
 			}
-			open = endBefore(open, n.DataAtom)
 			open[len(open)-1].AppendChild(n)
 			if kind == html.SelfClosingTagToken || slices.Contains(void[:], n.DataAtom) {
 				continue
@@ -81,26 +80,6 @@ func closeLast(open []*html.Node, name string) []*html.Node {
 		}
 	}
 	return open
-}
-
-// endBefore closes the elements that end where a tag begins, such as a row before the next.
-func endBefore(open []*html.Node, tag atom.Atom) []*html.Node {
-	ends, ok := endings[tag]
-	for i := len(open) - 1; ok && i > 0 && !slices.Contains(ends.within, open[i].DataAtom); i-- {
-		if slices.Contains(ends.tags, open[i].DataAtom) {
-			return open[:i]
-		}
-	}
-	return open
-}
-
-// endings are the elements that a tag ends, and those that limit the search for them.
-var endings = map[atom.Atom]struct{ tags, within []atom.Atom }{
-	atom.Tr: {[]atom.Atom{atom.Tr}, []atom.Atom{atom.Table}},
-	atom.Td: {[]atom.Atom{atom.Td, atom.Th}, []atom.Atom{atom.Tr, atom.Table}},
-	atom.Th: {[]atom.Atom{atom.Td, atom.Th}, []atom.Atom{atom.Tr, atom.Table}},
-	atom.Li: {[]atom.Atom{atom.Li}, []atom.Atom{atom.Ul, atom.Ol}},
-	atom.P:  {[]atom.Atom{atom.P}, []atom.Atom{atom.Div, atom.Td}},
 }
 
 // void are the elements that have no end tag.

@@ -2,11 +2,11 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/netip"
 	"time"
 
+	"vitrine/cache/citation"
 	"vitrine/proxy/auth"
 	"vitrine/proxy/query"
 	"vitrine/rules"
@@ -21,21 +21,20 @@ func Strangers() *auth.Limiter { return auth.NewLimiter(5, 5, time.Minute) }
 // comes from a view, it needs no key, and its answers are objects outside of any
 // envelope, or empty without a user. The answer's error is that of an unknown user, of an
 // index that is missing or fails, or of a client that requested too many unknown users.
-func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.Context) (text []byte, age time.Duration, stale bool, err error), error) {
+func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.Context) (citation.Answer, error), error) {
 	p.CheckLanguage()
 	user, doc, document := p.Text("user"), p.Text("doc"), p.Has("doc")
-	return func(ctx context.Context) (text []byte, age time.Duration, stale bool, err error) {
+	return func(ctx context.Context) (found citation.Answer, err error) {
 		index := e.o.Citations
 		if user == "" {
-			return nil, 0, false, nil
+			return found, nil
 		}
 		if index == nil {
-			return nil, 0, false, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
+			return found, &rules.Error{Kind: rules.ErrNotFound, Reason: "No citation index is configured here."}
 		}
 		if l := e.o.Strangers.Look(client, e.o.Now()); l.Wait > 0 && !index.Knows(user) {
-			return nil, 0, false, &auth.LimitError{Msg: "Too many users that the citation index does not have. Retry-After says when the next is looked for.", Wait: l.Wait}
+			return found, &auth.LimitError{Msg: "Too many users that the citation index does not have. Retry-After says when the next is looked for.", Wait: l.Wait}
 		}
-		var found any
 		if document {
 			found, err = index.Document(ctx, user, doc)
 		} else {
@@ -44,11 +43,6 @@ func (e *Env) CitationIndex(p query.Params, client netip.Prefix) (func(context.C
 		if errors.Is(err, rules.ErrNotFound) {
 			e.o.Strangers.Take(client, e.o.Now())
 		}
-		if err != nil {
-			return nil, 0, false, err
-		}
-		age, stale = index.Age(user, doc)
-		text, err = json.Marshal(found)
-		return text, age, stale, err
+		return found, err
 	}, p.Err()
 }

@@ -53,12 +53,10 @@ type Options struct {
 // Citations reads an external citation index and caches its answers; *citation.Client
 // does.
 type Citations interface {
-	Profile(ctx context.Context, user string) (citation.Profile, error)
-	Document(ctx context.Context, user, doc string) (citation.Document, error)
-	// Knows reports whether the index has an answer about a user in memory.
+	Profile(ctx context.Context, user string) (citation.Answer, error)
+	Document(ctx context.Context, user, doc string) (citation.Answer, error)
+	// Knows reports whether the profile of a user is in memory.
 	Knows(user string) bool
-	// Age returns how long ago the answer was fetched, and whether it has expired.
-	Age(user, doc string) (age time.Duration, stale bool)
 }
 
 // Request is a call that was let in, copied out of Fiber's buffers.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"vitrine/cache/citation"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
 )
@@ -207,9 +208,9 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 	return r.send(c, a)
 }
 
-// External sends what read got from elsewhere: nothing for an empty text, else one object,
-// so old, and past its time if it is stale. ignored is what the call asks for and is not read.
-func (r *Responder) External(c *fiber.Ctx, ignored string, read func(context.Context) (text []byte, age time.Duration, stale bool, err error)) error {
+// External sends what read got from elsewhere: nothing for an empty text, else one object.
+// ignored is what the call asks for and is not read.
+func (r *Responder) External(c *fiber.Ctx, ignored string, read func(context.Context) (citation.Answer, error)) error {
 	r.setCaching(c, false, false, time.Time{})
 	if err := reportIgnored(c, ignored); err != nil {
 		return err
@@ -217,16 +218,16 @@ func (r *Responder) External(c *fiber.Ctx, ignored string, read func(context.Con
 	c.Response().Header.SetContentType(ContentType)
 	ctx, cancel := r.context(c)
 	defer cancel()
-	text, age, stale, err := read(ctx)
-	if err != nil || len(text) == 0 {
+	found, err := read(ctx)
+	if err != nil || len(found.Text) == 0 {
 		return err
 	}
 	SetHeader(c, fiber.HeaderAge, "0")
-	SetHeader(c, HeaderDataAge, seconds(age))
-	if stale {
-		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, stale))
+	SetHeader(c, HeaderDataAge, seconds(found.Age))
+	if found.Stale {
+		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, true))
 	}
-	return r.send(c, result.NewAnswer(text, ContentType, 1))
+	return r.send(c, result.NewAnswer(found.Text, ContentType, 1))
 }
 
 // context returns a context for what a request asks for. It ends with Options.Timeout, or
