@@ -160,7 +160,7 @@ func TestCopy(t *testing.T) {
 func TestMemoryOfARun(t *testing.T) {
 	b := &bench{}
 	b.Cases = []string{"list"}
-	if err := b.memory(false); err != nil || b.run.Memory != nil {
+	if err := b.memory(false); err != nil || b.run.Memory != (report.Memory{}) {
 		t.Errorf("memory was measured, though it is not chosen: %v", err)
 	}
 }

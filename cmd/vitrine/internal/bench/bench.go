@@ -211,6 +211,6 @@ func (b *bench) memory(end bool) error {
 		return nil
 	}
 	err := b.serving.Call("Memory", true, &settled)
-	b.run.Memory = &report.Memory{Rows: now.Rows, Loaded: now.Loaded, Settled: settled.Loaded}
+	b.run.Memory = report.Memory{Rows: now.Rows, Loaded: now.Loaded, Settled: settled.Loaded}
 	return err
 }

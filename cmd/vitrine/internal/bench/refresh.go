@@ -133,11 +133,11 @@ func (v *vocabulary) popular() []string {
 }
 
 // refreshOf returns the medians of the rounds, and the trace of the last one.
-func refreshOf(rounds []refreshed) *report.Refresh {
+func refreshOf(rounds []refreshed) report.Refresh {
 	calm := func(one refreshed) load.Latencies { return one.Between(one.Sample.Began, one.steadyUntil) }
 	busy := func(one refreshed) load.Latencies { return one.Between(one.Started, one.Visible.Add(tailTime)) }
 	of := func(figure func(refreshed) time.Duration) time.Duration { return report.Median(rounds, figure) }
-	return &report.Refresh{
+	return report.Refresh{
 		Visible:   of(func(one refreshed) time.Duration { return one.Visible.Sub(one.Started) }),
 		Publish:   of(func(one refreshed) time.Duration { return one.Published.Sub(one.Started) }),
 		SteadyP50: of(func(one refreshed) time.Duration { return calm(one).Quantile(0.50) }),

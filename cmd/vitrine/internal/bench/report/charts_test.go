@@ -5,33 +5,32 @@ import (
 	"errors"
 	"io"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 )
 
 func TestCharts(t *testing.T) {
-	marks := []mark{{At: 3, Label: "three"}}
 	tests := []struct {
 		name  string
 		chart chart
 		want  []string // in the drawing
 	}{
-		{"from zero", chart{Title: "A <b> & c", Unit: "of it", Marks: marks,
-			Rows: []row{{Label: "one", Points: []point{{At: 1, Low: 0.5, High: 2}}}, {Label: "<script>"}}, Series: []string{"first"}},
-			[]string{"A &lt;b&gt; &amp; c", ">one<", ">&lt;script&gt;<", ">three<", ">of it<", "<title>1</title></use>", ">0.5<"}},
-		{"in powers of ten", chart{Title: "T", log: true, Series: []string{"p50", "p99"}, Rows: []row{
-			{Points: []point{{At: 0.05}, {Series: 1, At: 1234, Low: 1234, High: 2000}}}, {Points: []point{{Series: 1, At: 7}}}}},
-			[]string{">0.01<", ">10,000<", ">p99<", ">1,234<", "color:var(--s0)", "color:var(--s1)"}},
-		{"one value in powers of ten", chart{Title: "T", log: true, Rows: []row{{Points: []point{{At: 10}}}}}, []string{">10<", ">100<"}},
-		{"more series than colours", chart{Title: "T", Rows: []row{{Points: []point{{At: 1}}}}, Series: []string{"a", "b", "c", "d", "e"}}, []string{"color:var(--s3)", ">e<"}},
+		{"from zero", chart{Title: "A <b> & c", Series: []string{"first"}, Rows: []row{
+			{Label: "one", Bars: []bar{{Value: 1}}}, {Label: "two", Bars: []bar{{Value: 2}}}, {Label: "<script>"}}},
+			[]string{"A &lt;b&gt; &amp; c<", ">one<", ">&lt;script&gt;<", `width="282"`, `width="560"`, ">2<"}},
+		{"logarithmic", chart{Title: "T", Log: true, Series: []string{"a", "b"}, Rows: []row{
+			{Bars: []bar{{Value: 0.1}, {Series: 1, Value: 1000}}}, {Bars: []bar{{Series: 1, Value: 10}}}}},
+			[]string{"T (logarithmic)", `width="4"`, `width="282"`, `width="560"`, ">1,000<", "fill:var(--s0)", "fill:var(--s1)"}},
+		{"one value, logarithmic", chart{Title: "T", Log: true, Rows: []row{{Bars: []bar{{Value: 10}}}}}, []string{`width="560"`, ">10<"}},
+		{"more series than colours", chart{Title: "T", Rows: []row{{Bars: []bar{{Series: 3, Value: 1}}}}, Series: []string{"a", "b", "c", "d", "e"}},
+			[]string{"fill:var(--s3)", ">e<"}},
+		{"nothing measured", chart{Title: "T", Log: true}, []string{">T (logarithmic)<"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.chart.svg()
-			again, failed := tt.chart.svg()
-			if err != nil || failed != nil || got != again {
-				t.Errorf("%v, %v; drawn twice, it differs: %t", err, failed, got != again)
+			if err != nil {
+				t.Error(err)
 			}
 			for _, part := range tt.want {
 				if !strings.Contains(got, part) {
@@ -46,21 +45,18 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-// TestAdd checks that rows and series are made once, in the order in which they come, and
-// that a figure of 0 has no point.
+// TestAdd checks that rows are made once, in the order in which they come, and that a figure
+// of 0 has no bar.
 func TestAdd(t *testing.T) {
 	c := &chart{}
-	c.add("small", "list", 1, 0, 0)
-	c.add("small", "nothing", 0, 0, 0)
-	c.add("small", "all", 2, 0, 0)
-	c.add("large", "all", 3, 1, 4)
-	c.add("large", "list", 4, 0, 0)
-	want := []row{
-		{"list", 64, []point{{At: 1, Low: 1, High: 1}, {Series: 1, At: 4, Low: 4, High: 4}}},
-		{"all", 110, []point{{At: 2, Low: 2, High: 2}, {Series: 1, At: 3, Low: 1, High: 4}}},
-	}
-	if !reflect.DeepEqual(c.Rows, want) || !slices.Equal(c.Series, []string{"small", "large"}) {
-		t.Errorf("rows %v, series %v", c.Rows, c.Series)
+	c.add("list", 0, 1)
+	c.add("nothing", 0, 0)
+	c.add("all", 0, 2)
+	c.add("all", 1, 3)
+	c.add("list", 1, 4)
+	want := []row{{"list", []bar{{0, 1}, {1, 4}}}, {"all", []bar{{0, 2}, {1, 3}}}}
+	if !reflect.DeepEqual(c.Rows, want) {
+		t.Errorf("rows %v", c.Rows)
 	}
 }
 

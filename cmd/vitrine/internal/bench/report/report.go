@@ -34,17 +34,20 @@ type Machine struct {
 // Run is the measurement of one store.
 type Run struct {
 	Store   string          `json:"store"`
-	Rows    int             `json:"rows"`      // activities
-	BSON    int64           `json:"bson"`      // of the activities, in the source collection
-	Fill    time.Duration   `json:"fill_ns"`   // to make and store the records; 0: an earlier run did
-	Build   time.Duration   `json:"build_ns"`  // to build all views from nothing; 0: an earlier run did
-	Starts  []time.Duration `json:"starts_ns"` // from the start of a process until /readyz answers 200; the views were built before
-	Memory  *Memory         `json:"memory"`    // nil: not chosen
-	Results []Result        `json:"results"`   // one for each case
-	Refresh *Refresh        `json:"refresh"`   // nil: not chosen
-	Notes   []string        `json:"notes"`     // what was left out, and why
-	Against string          `json:"against"`   // the other server; empty: none
+	Rows    int             `json:"rows"`             // activities
+	BSON    int64           `json:"bson"`             // of the activities, in the source collection
+	Fill    time.Duration   `json:"fill_ns"`          // to make and store the records; 0: an earlier run did
+	Build   time.Duration   `json:"build_ns"`         // to build all views from nothing; 0: an earlier run did
+	Starts  []time.Duration `json:"starts_ns"`        // from the start of a process until /readyz answers 200; the views were built before
+	Memory  Memory          `json:"memory,omitzero"`  // zero: not chosen
+	Results []Result        `json:"results"`          // one for each case
+	Refresh Refresh         `json:"refresh,omitzero"` // zero: not chosen
+	Notes   []string        `json:"notes"`            // what was left out, and why
+	Against string          `json:"against"`          // the other server; empty: none
 }
+
+// Start is the median of the starts.
+func (m Run) Start() time.Duration { return MedianOf(m.Starts) }
 
 // Memory is the memory of the serving process.
 type Memory struct {
@@ -88,8 +91,8 @@ type Bare struct {
 	High  float64 `json:"ratio_high"` // of all rounds
 }
 
-// spread is the distance of the rounds from the ratio.
-func (b *Bare) spread() float64 { return (b.High - b.Low) / 2 }
+// Spread is the distance of the rounds from the ratio.
+func (b *Bare) Spread() float64 { return (b.High - b.Low) / 2 }
 
 // The work of a server for an answer, for Asked.By.
 const (

@@ -15,7 +15,7 @@ func TestWriteTable(t *testing.T) {
 	r := Report{Runs: []Run{{
 		Rows: 100_000, BSON: 290e6, Fill: 8 * time.Second, Build: 9 * time.Second,
 		Starts: []time.Duration{3 * time.Second, time.Second, 2 * time.Second}, Against: "elsewhere",
-		Memory: &Memory{Rows: 404e6}, Refresh: &Refresh{Changed: 100, Ratio: 1.5, Rounds: 1}, Notes: []string{"no wind"},
+		Memory: Memory{Rows: 404e6}, Refresh: Refresh{Changed: 100, Ratio: 1.5, Rounds: 1}, Notes: []string{"no wind"},
 		Results: []Result{
 			{Name: "list", Rate: 50_000, Bare: &Bare{Ratio: 0.83}, Other: &Asked{P50: time.Second, Factor: 1234}},
 			{Name: "full", P50: 1500 * time.Millisecond, Other: &Asked{Error: "unknown operator"}},
@@ -53,8 +53,8 @@ func fresh(name string) Result { return Result{Name: name, Fresh: true, Conns: 1
 func twoSizes() Report {
 	run := func(rows int) Run {
 		m := Run{
-			Rows: rows, BSON: int64(rows), Starts: []time.Duration{time.Second}, Memory: &Memory{Rows: 1e6},
-			Refresh: &Refresh{Visible: time.Second}, Notes: []string{"no wind"},
+			Rows: rows, BSON: int64(rows), Starts: []time.Duration{time.Second}, Memory: Memory{Rows: 1e6},
+			Refresh: Refresh{Visible: time.Second}, Notes: []string{"no wind"},
 		}
 		for _, c := range cases {
 			c.Title, c.P50 = "title of "+c.Name, time.Duration(rows)*time.Microsecond
@@ -170,7 +170,7 @@ func TestFigures(t *testing.T) {
 		{size(0), "–"},
 		{size(1_234_567), "1.23 MB"},
 		{size(12_345_678_900), "12,346 MB"},
-		{grouped(1_234_567), "1,234,567"},
+		{number(1_234_567), "1,234,567"},
 	}
 	for i, tt := range tests {
 		if tt.got != tt.want {

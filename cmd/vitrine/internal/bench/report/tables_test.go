@@ -6,43 +6,57 @@ import (
 	"time"
 )
 
-// TestSizesTable checks that a figure which no run has has no line, and that the others
-// have a dash where they were not measured.
-func TestSizesTable(t *testing.T) {
+// section returns a section, which must be made.
+func section(t *testing.T, name string, r Report) string {
+	t.Helper()
+	text, err := r.section(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestSizes checks that figures have a dash where they were not measured.
+func TestSizes(t *testing.T) {
 	r := Report{Runs: []Run{
 		{Rows: 10, Fill: time.Second},
-		{Rows: 20_000, Refresh: &Refresh{Scan: time.Millisecond, Rounds: 2, Ratio: 1.5}},
+		{Rows: 20_000, Refresh: Refresh{Scan: time.Millisecond, Rounds: 2, Ratio: 1.5}},
 	}}
-	want := `|  | 10 | 20,000 |
-| --- | ---: | ---: |
-| records made and stored | 1s | – |
-| a scan of all activities | – | 1ms |
-| … p99, meanwhile against steady | – | 1.5 × |
-`
-	if got := r.sizesTable(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	got := section(t, "sizes", r)
+	for _, want := range []string{
+		"|  | 10 | 20,000 |\n| --- | ---: | ---: |\n| records made and stored | 1s | – |\n",
+		"| memory when ready: resident (the process's own) | – (–) | – (–) |\n",
+		"| a scan of all activities | – | 1ms |\n",
+		"| … p99, meanwhile against steady | – | 1.5 × |\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
 	}
 }
 
-// TestCaseTable checks that the other server has its columns if it was asked.
-func TestCaseTable(t *testing.T) {
-	m := Run{Results: []Result{
+// TestCases checks that the other server has its columns if it was asked.
+func TestCases(t *testing.T) {
+	m := Run{Rows: 7, Results: []Result{
 		{Name: "list", Title: "$in", Conns: 16, Bytes: 1234, Rate: 99.5, P50: 1e6, P99: 2e6, First: 3e6, Bare: &Bare{Ratio: 0.5, Low: 0.4, High: 0.5}},
 		{Name: "html"},
 	}}
-	want := `| case | what is asked | at a time | bytes | requests/s | p50 | p99 | first | bare handler | ± |
+	want := `### 7 activities, – of BSON
+
+| case | what is asked | at a time | bytes | requests/s | p50 | p99 | first | bare handler | ± |
 | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 | list | \$in | 16 | 1,234 | 99.5 | 1ms | 2ms | 3ms | 0.5 | 0.05 |
 | html |  | 0 | 0 | 0 | – | – | – | – | – |
 `
-	if got := m.caseTable(); got != want {
+	if got := section(t, "cases", Report{Runs: []Run{m}}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	m.Against = "elsewhere"
 	m.Results = append(m.Results, Result{Name: "filter-or"})
 	m.Results[0].Other, m.Results[1].Other = &Asked{P50: 2e6, Factor: 2, By: ByScan}, &Asked{Error: "no such operator"}
-	for _, line := range []string{"| 0.05 | 2ms (scan) | 2 |\n", "| – | refused | – |\n", "| – | – | – |\n", "| ± | other server | × |\n"} {
-		if got := m.caseTable(); !strings.Contains(got, line) {
+	got := section(t, "cases", Report{Runs: []Run{m, m}})
+	for _, line := range []string{"| 0.05 | 2ms (scan) | 2 |\n", "| – | refused | – |\n", "| – | – | – |\n\n### 7 act", "| ± | other server | × |\n"} {
+		if !strings.Contains(got, line) {
 			t.Errorf("no %q in\n%s", line, got)
 		}
 	}
