@@ -28,7 +28,7 @@ type benchFlags struct {
 
 // benchCommand measures; its children are the processes under measurement, and draw.
 func benchCommand() *cobra.Command {
-	var f benchFlags
+	f := benchFlags{Options: bench.Options{Changes: 100}}
 	cmd := newCommand("bench")
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, paths []string) error { return runBench(cmd, f, paths) }
@@ -168,7 +168,7 @@ func copyStore(ctx context.Context, cfg configs.Config, into origin.Store) (err 
 	defer func() { err = errors.Join(err, from.Close()) }()
 	names, err := from.Collections(ctx)
 	for _, name := range names {
-		err = errors.Join(err, bench.Copy(ctx, from, name, copyBatch, func(docs []bson.Raw) error {
+		err = errors.Join(err, bench.Batches(from.Scan(ctx, name), copyBatch, func(docs []bson.Raw) error {
 			_, err := into.Upsert(ctx, name, docs)
 			return err
 		}))

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"iter"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -73,72 +73,28 @@ func (b *bench) askOther(ctx context.Context, store origin.Store) (err error) {
 			return err
 		}
 		insert := func(docs []bson.Raw) error { return other.Insert(ctx, copied+name, docs) }
-		if err := Copy(ctx, store, name, copyBatch, insert); err != nil {
+		if err := Batches(store.Scan(ctx, name), copyBatch, insert); err != nil {
 			return err
 		}
 	}
-	indexed, err := b.index(ctx, other)
-	if err != nil {
-		return err
-	}
-	return b.askCases(ctx, other, indexed)
-}
-
-// index creates the indexes and returns the paths that the server finds by one.
-func (b *bench) index(ctx context.Context, other server) ([]string, error) {
-	indexed := []string{"_id"}
 	for _, index := range indexes {
-		path := index.keys[0].Key
 		if err := other.EnsureIndex(ctx, copied+index.collection, index.keys); err != nil {
-			b.note("the other server takes no index on %s: %v", path, err)
-			continue
-		}
-		b.Progress("is the index on " + path + " used?")
-		used, err := indexUsed(ctx, other, copied+index.collection, path)
-		if err != nil {
-			return nil, err
-		}
-		if used {
-			indexed = append(indexed, path)
-		} else {
-			b.note("the other server has an index on %s and scans nevertheless", path)
+			b.note("the other server takes no index on %s: %v", index.keys[0].Key, err)
 		}
 	}
-	return indexed, nil
+	return b.askCases(ctx, other)
 }
 
-// indexUsed reports whether the server misses a value that no document has in much less
-// time on the path than on one that no document has and no index can be on.
-func indexUsed(ctx context.Context, store origin.Source, collection, path string) (bool, error) {
-	miss := func(path string) (time.Duration, error) {
-		filter, err := bson.Marshal(bson.D{{Key: path, Value: "vitrine bench: no document has this"}})
-		if err != nil {
-			return 0, err
-		}
-		return timeOf(ctx, store, collection, origin.Query{Filter: filter, Limit: 1})
-	}
-	scan, err := miss("vitrine_bench_nothing")
-	if err != nil {
-		return false, err
-	}
-	look, err := miss(path)
-	return look < scan/4, err
-}
-
-// askCases asks a server the questions of the chosen cases. indexed are the paths that it
-// finds by an index.
-func (b *bench) askCases(ctx context.Context, other origin.Source, indexed []string) error {
-	for _, c := range b.words.cases() {
-		if c.Supply < 1 || c.Query == nil || !b.wants(c.Name) {
+// askCases asks a server the questions of the chosen cases.
+func (b *bench) askCases(ctx context.Context, other origin.Source) error {
+	for _, c := range cases() {
+		if c.Server == nil || !b.wants(c.Name) {
 			continue
 		}
 		b.Progress(c.Name + " on the other server")
-		asked := &report.Asked{By: report.ByIndex}
-		if c.Index == nil || slices.ContainsFunc(c.Index, func(path string) bool { return !slices.Contains(indexed, path) }) {
-			asked.By = report.ByScan
-		}
+		asked := &report.Asked{}
 		var err error
-		asked.P50, err = askTimes(ctx, other, c)
+		asked.P50, err = b.askTimes(ctx, other, c)
 		if errors.Is(err, origin.ErrUnsupported) || errors.Is(err, rules.ErrWrongCall) {
 			asked.Error, err = err.Error(), nil // it knows less of the query language
 		}
@@ -150,17 +106,21 @@ func (b *bench) askCases(ctx context.Context, other origin.Source, indexed []str
 	return nil
 }
 
-// askTimes asks a server the question of a case several times, each time in other words
-// where there are any, and returns the median of the times.
-func askTimes(ctx context.Context, other origin.Source, c Case) (time.Duration, error) {
+// askTimes asks a server questions of a case and returns the median of the times; 0 if the
+// records lack the words for any.
+func (b *bench) askTimes(ctx context.Context, other origin.Source, c Case) (time.Duration, error) {
 	var all []time.Duration
 	began := time.Now()
 	for n := 0; n < serverTimes && (n < serverLeast || time.Since(began) < serverTime); n++ {
-		q, err := c.Query(n * 7919 % c.Supply)
+		of, ok := b.words.question(c, b.dice)
+		if !ok {
+			continue
+		}
+		q, err := c.query(of)
 		if err != nil {
 			return 0, err
 		}
-		took, err := timeOf(ctx, other, copied+cmp.Or(c.Server.Collection, collectionActivities), q)
+		took, err := timeOf(other.Find(ctx, copied+cmp.Or(c.Server.Collection, collectionActivities), q))
 		if err != nil {
 			return 0, err
 		}
@@ -169,10 +129,10 @@ func askTimes(ctx context.Context, other origin.Source, c Case) (time.Duration, 
 	return report.MedianOf(all), nil
 }
 
-// timeOf asks a store once and reads the answer to its end.
-func timeOf(ctx context.Context, store origin.Source, collection string, q origin.Query) (time.Duration, error) {
+// timeOf is the time that documents take to be read to their end.
+func timeOf(docs iter.Seq2[bson.Raw, error]) (time.Duration, error) {
 	began := time.Now()
-	for _, err := range store.Find(ctx, collection, q) {
+	for _, err := range docs {
 		if err != nil {
 			return 0, err
 		}

@@ -51,8 +51,8 @@ func TestAskOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{words: v, asked: map[string]*report.Asked{}}
-	b.Cases, b.Against, b.Progress = []string{"users", "events", "funding"}, "mongodb://other", func(string) {}
+	b := benchOf(v)
+	b.Cases, b.Against = []string{"users", "events", "funding"}, "mongodb://other"
 	b.Program.Open = func(context.Context, string) (origin.Store, error) { return other, nil }
 	if err := b.askOther(t.Context(), store); err != nil {
 		t.Fatal(err)
@@ -75,9 +75,6 @@ func TestAskOther(t *testing.T) {
 		if got := b.asked[name]; got == nil || got.P50 <= 0 || got.Error != "" {
 			t.Errorf("%s: %+v", name, got)
 		}
-	}
-	if by := b.asked["users-id"].By; by != report.ByIndex {
-		t.Errorf("a person by _id is found by %s", by)
 	}
 }
 
@@ -105,7 +102,7 @@ func TestAskOtherRefuses(t *testing.T) {
 		{"an embedded store", "bolt://other", nil, "is no MongoDB-compatible server"},
 	}
 	for _, tt := range tests {
-		b := &bench{words: few()}
+		b := benchOf(few())
 		b.Against = tt.against
 		b.Program.Open = func(context.Context, string) (origin.Store, error) { return institute(t), tt.open }
 		err := b.askOther(t.Context(), nil)
@@ -115,45 +112,26 @@ func TestAskOtherRefuses(t *testing.T) {
 	}
 }
 
-// TestBy checks how a server is said to find an answer.
-func TestBy(t *testing.T) {
-	tests := []struct {
-		name    string
-		indexed []string
-		want    string
-	}{
-		{"filter-or", []string{"_id", "type", "authors.user"}, report.ByIndex},
-		{"filter-or", []string{"_id", "type"}, report.ByScan}, // needs both
-		{"filter-infix", []string{"_id", "title"}, report.ByScan},
-		{"filter-prefix", []string{"title"}, report.ByIndex},
-	}
-	for _, tt := range tests {
-		b := &bench{words: few(), asked: map[string]*report.Asked{}}
-		b.Cases, b.Progress = []string{tt.name}, func(string) {}
-		if err := b.askCases(t.Context(), &source{}, tt.indexed); err != nil {
-			t.Fatal(err)
-		}
-		if got := b.asked[tt.name]; got == nil || got.By != tt.want {
-			t.Errorf("%s with indexes on %v: %+v, want %s", tt.name, tt.indexed, got, tt.want)
-		}
-	}
-}
-
-func TestCopy(t *testing.T) {
+func TestBatches(t *testing.T) {
 	store, failed := institute(t), errors.New("full")
 	want := count(t, store, collectionActivities)
 	for _, size := range []int{1, 7, want, want + 1} {
 		got, largest := 0, 0
-		err := Copy(t.Context(), store, collectionActivities, size, func(docs []bson.Raw) error {
+		err := Batches(store.Scan(t.Context(), collectionActivities), size, func(docs []bson.Raw) error {
 			got, largest = got+len(docs), max(largest, len(docs))
 			return nil
 		})
 		if err != nil || got != want || largest > size {
 			t.Errorf("batches of %d: %d documents of %d, %d at once, %v", size, got, want, largest, err)
 		}
-		if err := Copy(t.Context(), store, collectionActivities, size, func([]bson.Raw) error { return failed }); !errors.Is(err, failed) {
+		err = Batches(store.Scan(t.Context(), collectionActivities), size, func([]bson.Raw) error { return failed })
+		if !errors.Is(err, failed) {
 			t.Errorf("batches of %d: %v, want %v", size, err, failed)
 		}
+	}
+	broken := func(yield func(bson.Raw, error) bool) { yield(nil, failed) }
+	if err := Batches(broken, 7, func([]bson.Raw) error { return nil }); !errors.Is(err, failed) {
+		t.Errorf("documents that cannot be read: %v", err)
 	}
 }
 

@@ -18,10 +18,10 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"runtime"
@@ -42,10 +42,10 @@ type Options struct {
 	Dir string
 	// Cases chooses steps by name, or by what names begin with up to a hyphen. None means all.
 	Cases    []string
-	Conns    int           // connections at a time for cached answers; 0 means 16
-	Duration time.Duration // per side and round; 0 means 1 s
-	Rounds   int           // 0 means 5
-	Changes  int           // records changed per refresh; 0 means 100
+	Conns    int           // connections at a time for cached answers
+	Duration time.Duration // per side and round
+	Rounds   int
+	Changes  int // records changed per refresh
 	// Against is the URI of a MongoDB-compatible server that is asked the same with the
 	// first of the sizes; may be empty.
 	Against string
@@ -67,8 +67,7 @@ type Program struct {
 
 // Run measures. What was measured before an error is in the report.
 func Run(ctx context.Context, o Options) (report.Report, error) {
-	o.Conns, o.Duration = cmp.Or(max(o.Conns, 0), 16), cmp.Or(max(o.Duration, 0), time.Second)
-	o.Rounds, o.Changes = cmp.Or(max(o.Rounds, 0), 5), cmp.Or(max(o.Changes, 0), 100)
+	o.Rounds, o.Conns = max(o.Rounds, 1), max(o.Conns, 1)
 	all := report.Report{Machine: thisMachine(), Began: time.Now().UTC(), Rounds: o.Rounds, Each: o.Duration}
 	if err := o.checkCases(); err != nil {
 		return all, err
@@ -78,7 +77,7 @@ func Run(ctx context.Context, o Options) (report.Report, error) {
 	}
 	var failed []error
 	for _, size := range o.Sizes {
-		b := &bench{Options: o, size: size, asked: map[string]*report.Asked{}}
+		b := &bench{Options: o, size: size, asked: map[string]*report.Asked{}, seen: map[uint64]bool{}, dice: rand.New(rand.NewPCG(0, 0))}
 		o.Against = "" // the larger sizes would take hours there
 		err := b.measure(ctx)
 		all.Runs = append(all.Runs, b.run)
@@ -112,6 +111,8 @@ type bench struct {
 
 	uri     string // of the store that is served
 	words   *vocabulary
+	dice    *rand.Rand
+	seen    map[uint64]bool          // hashes of the fresh questions that were drawn
 	scan    time.Duration            // to read all activities from the store
 	asked   map[string]*report.Asked // by case, of the other server
 	serving *process.Process

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strings"
@@ -56,30 +57,32 @@ func words(t testing.TB) *vocabulary {
 	return v
 }
 
+// benchOf is a bench that draws its questions from words.
+func benchOf(v *vocabulary) *bench {
+	return &bench{words: v, asked: map[string]*report.Asked{}, seen: map[uint64]bool{}, dice: rand.New(rand.NewPCG(0, 0)),
+		Options: Options{Progress: func(string) {}}}
+}
+
 // TestFreshQuestionsDiffer checks the promise that no question of a fresh case is
 // ever asked twice, by what the front end tells questions apart by: the meaning of
 // the filter, not its spelling.
 func TestFreshQuestionsDiffer(t *testing.T) {
-	lists := map[string]string{} // of /api/activities?limit=20, by the filter's key
-	for _, c := range words(t).cases() {
-		if c.Supply < 1 {
+	b := benchOf(words(t))
+	asked := map[string]string{} // cases by the keys of what they asked
+	for _, c := range cases() {
+		paths := b.draw(c, 3000)
+		if len(paths) == 0 {
 			t.Errorf("the demo has no words for %s", c.Name)
 		}
 		if !c.Fresh {
 			continue
 		}
-		seen := map[string]bool{}
-		for n := range min(c.Supply, 3000) {
-			path := c.Path(n)
+		for _, path := range paths {
 			key := keyOfPath(t, path)
-			if seen[key] {
-				t.Fatalf("%s: question %d was asked before: %s", c.Name, n, path)
+			if other, ok := asked[key]; ok {
+				t.Fatalf("%s: %s was asked by %s", c.Name, path, other)
 			}
-			seen[key] = true
-			if other, ok := lists[key]; ok {
-				t.Fatalf("%s: question %d was asked by %s: %s", c.Name, n, other, path)
-			}
-			lists[key] = c.Name
+			asked[key] = c.Name
 		}
 	}
 }
@@ -119,13 +122,18 @@ func TestFiltersFindSomething(t *testing.T) {
 		rows = append(rows, row)
 	}
 	least := map[string]int{"filter-equality": 2, "filter-elem": 10} // of 40: conjunctions
-	for _, c := range v.cases() {
-		if c.Query == nil || !strings.HasPrefix(c.Name, "filter-") {
+	dice := rand.New(rand.NewPCG(0, 0))
+	for _, c := range cases() {
+		if c.Server == nil || !strings.HasPrefix(c.Name, "filter-") {
 			continue
 		}
 		found := 0
-		for n := range 40 {
-			q, err := c.Query(n * 97 % c.Supply)
+		for range 40 {
+			of, ok := v.question(c, dice)
+			for !ok { // such as a range that ends before it begins
+				of, ok = v.question(c, dice)
+			}
+			q, err := c.query(of)
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
@@ -144,17 +152,6 @@ func TestFiltersFindSomething(t *testing.T) {
 		if found < want {
 			t.Errorf("%s: %d of 40 filters find something, want %d", c.Name, found, want)
 		}
-	}
-}
-
-func TestDigits(t *testing.T) {
-	seen := map[string]bool{}
-	for n := range 2 * 3 * 5 {
-		d := digits(n)
-		seen[fmt.Sprint(d.next(2), d.next(3), d.next(5))] = true
-	}
-	if len(seen) != 30 {
-		t.Errorf("30 numbers have %d different digits", len(seen))
 	}
 }
 
@@ -289,9 +286,9 @@ func TestAskCases(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := &source{err: tt.err}
-		b := &bench{words: words(t), asked: map[string]*report.Asked{}}
-		b.Cases, b.Progress = []string{"filter-in"}, func(string) {}
-		if err := b.askCases(t.Context(), s, nil); (err != nil) != tt.wrong {
+		b := benchOf(words(t))
+		b.Cases = []string{"filter-in"}
+		if err := b.askCases(t.Context(), s); (err != nil) != tt.wrong {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if tt.wrong {

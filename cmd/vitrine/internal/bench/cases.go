@@ -3,12 +3,11 @@ package bench
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.yaml.in/yaml/v3"
@@ -19,32 +18,18 @@ import (
 //go:embed cases.yaml
 var casesSource []byte
 
-// Case is one kind of question, as cases.yaml describes it.
+// Case is one kind of question, as cases.yaml describes it. Path and Filter are templates.
 type Case struct {
 	Name       string
-	Title      string            // says in a few words what is asked
+	Title      string // says in a few words what is asked
+	Path       string
+	Filter     string
+	Mixes      []string
 	Header     map[string]string // of every request
 	Fresh      bool              // none of the answers may come from the result cache
 	Revalidate bool              // asks with the answer's own tag: all answers are 304
-	Conns      int               // how many connections ask at a time; 0 means Options.Conns
-	Index      []string          // paths of the index that a server needs
-
-	// PathText and FilterText are templates. At most one of them names lists.
-	PathText   string `yaml:"path"`
-	FilterText string `yaml:"filter"`
-	Mixes      string
+	Conns      int               // how many connections ask at a time; 0: one if Fresh, otherwise Options.Conns
 	Server     *serverQuery
-
-	// Supply is how many different paths there are; 1 for the same question again
-	// and again, 0 if the records lack the words for any. Of a Fresh case no path is
-	// asked twice.
-	Supply int `yaml:"-"`
-	// Path returns path and query of the n-th request.
-	Path func(n int) string `yaml:"-"`
-	// Query is the n-th question as another server is asked it; nil if it is not.
-	Query func(n int) (origin.Query, error) `yaml:"-"`
-
-	filter questions // of all that FilterText makes
 }
 
 // serverQuery says how another server is asked the question of a case.
@@ -54,6 +39,21 @@ type serverQuery struct {
 	Fields     []string // of a page; if none, those that the default row of a list is made from
 	Skip       string   // template
 	Limit      int64
+}
+
+// cases returns all cases. A mistake in their file is a panic, which every test finds.
+var cases = sync.OnceValue(func() (all []Case) {
+	decoder := yaml.NewDecoder(bytes.NewReader(casesSource))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&all); err != nil {
+		panic(fmt.Errorf("cases.yaml: %w", err))
+	}
+	return all
+})
+
+// caseNamed returns the case of that name, which must exist.
+func caseNamed(name string) Case {
+	return cases()[slices.IndexFunc(cases(), func(c Case) bool { return c.Name == name })]
 }
 
 // Steps that are no cases.
@@ -67,7 +67,7 @@ const (
 // they are measured.
 func Steps() []string {
 	names := []string{stepStart, stepMemory}
-	for _, c := range (&vocabulary{}).cases() {
+	for _, c := range cases() {
 		names = append(names, c.Name)
 	}
 	return append(names, stepRefresh)
@@ -103,89 +103,21 @@ const (
 // newestFirst is the order of lists (DESIGN.md: What API.md leaves open, 3).
 func newestFirst() bson.D { return bson.D{{Key: "year", Value: -1}, {Key: "_id", Value: 1}} }
 
-// cases lists all cases, those with a Supply of 0 included. A mistake in their file is a
-// panic, which every test finds.
-func (v *vocabulary) cases() []Case {
-	var all []Case
-	decoder := yaml.NewDecoder(bytes.NewReader(casesSource))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&all); err != nil {
-		panic(fmt.Errorf("cases.yaml: %w", err))
+// query is a question of the case for another server.
+func (c Case) query(of question) (q origin.Query, err error) {
+	q.Limit = c.Server.Limit
+	if c.Server.Collection == "" {
+		q = origin.Query{Sort: newestFirst(), Limit: pageSize, Projection: slices.Concat(c.Server.Fields, []string{"rendered", "year"})}
 	}
-	for i := range all {
-		v.complete(&all[i], all[:i])
-	}
-	return all
-}
-
-// complete gives a case its questions. Fresh cases of a filter ask the first half of those
-// that there are, the other is for the case that mixes them.
-func (v *vocabulary) complete(c *Case, before []Case) {
-	paths := v.questions(c.PathText, url.QueryEscape)
-	c.Supply, c.Path = paths.supply, paths.at
-	switch {
-	case c.Mixes != "":
-		c.filter = mixed(slices.DeleteFunc(slices.Clone(before), func(b Case) bool { return !strings.HasPrefix(b.Name, c.Mixes) }))
-	case c.FilterText != "":
-		c.filter = v.questions(c.FilterText, quote)
-	}
-	if c.filter.at != nil {
-		c.Supply, c.Path = c.filter.supply, func(n int) string { return c.PathText + "&json=" + url.QueryEscape(c.filter.at(n)) }
-		if c.Fresh {
-			c.Supply /= 2
-		}
-	}
-	if c.Fresh && c.Conns == 0 {
-		c.Conns = 1
-	}
-	if c.Server != nil {
-		filter, skip := c.filter, v.questions(c.Server.Skip, strings.Clone)
-		if c.Server.Filter != "" {
-			filter = v.questions(c.Server.Filter, quote)
-		}
-		c.Query = func(n int) (origin.Query, error) { return c.Server.query(filter.at, skip.at(n), n) }
-	}
-}
-
-// mixed takes filters of some cases in turn, from the far end of each: only the first half
-// of them is asked, so that it does not reach what the cases themselves ask.
-func mixed(cases []Case) questions {
-	least := cases[0].filter.supply
-	for _, c := range cases {
-		least = min(least, c.filter.supply)
-	}
-	return questions{least * len(cases), func(n int) string {
-		of := cases[n%len(cases)].filter
-		return of.at(of.supply - 1 - n/len(cases))
-	}}
-}
-
-// query is the n-th query of a case with these filters, if it has any.
-func (s *serverQuery) query(filter func(n int) string, skip string, n int) (q origin.Query, err error) {
-	if s.Collection == "" {
-		q = origin.Query{Sort: newestFirst(), Limit: pageSize, Projection: slices.Concat(s.Fields, []string{"rendered", "year"})}
-	} else {
-		q.Limit = s.Limit
-	}
-	if skip != "" {
-		if q.Skip, err = strconv.ParseInt(skip, 10, 64); err != nil {
+	if of.skip != "" {
+		if q.Skip, err = strconv.ParseInt(of.skip, 10, 64); err != nil {
 			return q, err
 		}
 	}
-	if filter != nil {
-		text := filter(n)
-		if err := bson.UnmarshalExtJSON([]byte(text), false, &q.Filter); err != nil {
-			return q, fmt.Errorf("filter %s: %w", text, err)
+	if of.filter != "" {
+		if err := bson.UnmarshalExtJSON([]byte(of.filter), false, &q.Filter); err != nil {
+			return q, fmt.Errorf("filter %s: %w", of.filter, err)
 		}
 	}
 	return q, nil
-}
-
-// quote makes a JSON string.
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // strings always marshal
-	}
-	return string(b)
 }

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// mostPaths is how many different paths one round is given: more than are asked.
-	mostPaths = 40_000
+	// mostRate is more questions than a second allows that are asked once.
+	mostRate = 40_000
 	// stepTime is how long a step may take before its remaining rounds are left out.
 	stepTime = time.Minute
 	// readyPoll is how often a starting process is asked whether it is ready.
@@ -44,16 +44,19 @@ func waitReady(addr string) error {
 func (b *bench) everyCase(ctx context.Context) error {
 	var failed []error
 	var missing []string
-	for _, c := range b.words.cases() {
+	for _, c := range cases() {
 		if !b.wants(c.Name) {
 			continue
 		}
-		if c.Supply < 1 {
+		b.Progress(c.Name)
+		// Each round of a fresh case has paths of its own; the first of all is asked before.
+		each := int(max(1, mostRate*b.Duration.Seconds()))
+		paths := b.draw(c, 1+b.Rounds*each)
+		if len(paths) == 0 || c.Fresh && len(paths) <= b.Rounds {
 			missing = append(missing, c.Name)
 			continue
 		}
-		b.Progress(c.Name)
-		err := b.measureCase(ctx, c)
+		err := b.measureCase(ctx, c, paths)
 		if ctx.Err() != nil {
 			return err
 		}
@@ -70,15 +73,19 @@ func (b *bench) everyCase(ctx context.Context) error {
 
 // measureCase measures a case: front end and bare handler in turns. What takes long has
 // fewer rounds.
-func (b *bench) measureCase(ctx context.Context, c Case) error {
-	job, first, err := b.first(c)
+func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
+	job, first, err := b.first(c, paths[0])
 	if err != nil {
 		return err
 	}
+	job.Paths = paths
+	each := (len(paths) - 1) / b.Rounds
 	var ours, theirs []load.Sample
 	for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
 		job.Addr = b.front
-		job.Paths = b.paths(c, n)
+		if c.Fresh {
+			job.Paths = paths[1+n*each : 1+(n+1)*each]
+		}
 		a, err := drive(ctx, job)
 		if err != nil {
 			return err
@@ -108,12 +115,15 @@ func (b *bench) measureCase(ctx context.Context, c Case) error {
 
 // first asks a case's first question, gives the bare handler the answer, and
 // returns the job that asks the others.
-func (b *bench) first(c Case) (job load.Job, first process.Answer, err error) {
+func (b *bench) first(c Case, path string) (job load.Job, first process.Answer, err error) {
 	job = load.Job{Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
-	if job.Conns == 0 {
+	switch {
+	case job.Conns == 0 && c.Fresh:
+		job.Conns = 1
+	case job.Conns == 0:
 		job.Conns = b.Conns
 	}
-	ask := process.Request{Addr: b.front, Path: c.Path(0), Header: c.Header}
+	ask := process.Request{Addr: b.front, Path: path, Header: c.Header}
 	if err := b.bare.Call("Copy", ask, &first); err != nil || !c.Revalidate {
 		return job, first, err
 	}
@@ -123,21 +133,6 @@ func (b *bench) first(c Case) (job load.Job, first process.Answer, err error) {
 	err = b.bare.Call("Copy", ask, &first)
 	first.Took = took
 	return job, first, err
-}
-
-// paths spells the questions of a round. Fresh ones are spread over the rounds; the
-// first of all was asked already.
-func (b *bench) paths(c Case, round int) []string {
-	from, count := 0, min(c.Supply, mostPaths)
-	if c.Fresh {
-		count = min((c.Supply-1)/b.Rounds, mostPaths)
-		from = 1 + round*count
-	}
-	paths := make([]string, count)
-	for i := range paths {
-		paths[i] = c.Path(from + i)
-	}
-	return paths
 }
 
 // drive does a job, which makes at least one request.

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"golang.org/x/sync/errgroup"
 
 	"vitrine/cache/origin"
 	"vitrine/cmd/vitrine/internal/bench/multiply"
@@ -44,11 +43,9 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	if b.words.rows == 0 {
 		return fmt.Errorf("%s has no activities", store.Name())
 	}
-	began := time.Now()
-	if err := Copy(ctx, store, collectionActivities, fillBatch, func([]bson.Raw) error { return nil }); err != nil {
+	if b.scan, err = timeOf(store.Scan(ctx, collectionActivities)); err != nil {
 		return err
 	}
-	b.scan = time.Since(began)
 	if err := b.askOther(ctx, store); err != nil {
 		b.note("the other server was left out: %v", err)
 	}
@@ -106,39 +103,20 @@ func grow(ctx context.Context, store origin.Store, size int) error {
 	if err != nil {
 		return err
 	}
-	for from := len(own); from < size; from += fillBatch {
-		batch, err := variations(m, from, min(from+fillBatch, size))
-		if err != nil {
-			return err
-		}
-		if _, err := store.Upsert(ctx, collectionActivities, batch); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	return Batches(m.Between(len(own), size), fillBatch, func(docs []bson.Raw) error {
+		_, err := store.Upsert(ctx, collectionActivities, docs)
+		return err
+	})
 }
 
-// variations makes the activities from one number up to another, on all processors.
-func variations(m *multiply.Multiplier, from, to int) ([]bson.Raw, error) {
-	batch, makers := make([]bson.Raw, to-from), errgroup.Group{}
-	makers.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range batch {
-		makers.Go(func() (err error) {
-			batch[i], err = m.At(from + i)
-			return err
-		})
-	}
-	return batch, makers.Wait()
-}
-
-// Copy reads a collection and hands its documents on, in batches of a size.
-func Copy(ctx context.Context, from origin.Source, collection string, size int, store func([]bson.Raw) error) error {
+// Batches hands documents on in batches of a size.
+func Batches(docs iter.Seq2[bson.Raw, error], size int, store func([]bson.Raw) error) error {
 	var batch []bson.Raw
-	for record, err := range from.Scan(ctx, collection) {
+	for doc, err := range docs {
 		if err != nil {
 			return err
 		}
-		if batch = append(batch, record); len(batch) == size {
+		if batch = append(batch, doc); len(batch) == size {
 			if err := store(batch); err != nil {
 				return err
 			}

@@ -1,129 +1,164 @@
 package bench
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"net/url"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 )
 
-// questions are texts made of a template: as many different ones as supply says, each with a
-// number of its own.
-type questions struct {
-	supply int
-	at     func(n int) string // nil: there are none
+// question is one question of a case.
+type question struct {
+	path         string // and query, for the front end
+	filter, skip string // for another server; may be empty
 }
 
-// list is a list of words that templates name.
-type list struct {
-	count int
-	at    func(i int) string
-	plain bool // its texts stand in a question as they are
-}
+// template matches what stands for a word in the templates of cases.
+var template = regexp.MustCompile(`\{[a-z_.]+\}`)
 
-// named matches the name of a list in a template.
-var named = regexp.MustCompile(`\{[a-z]+\}`)
-
-// questions fills a template with one word of each of its lists, spelled as the place
-// needs it. No two numbers below the supply have the same words.
-func (v *vocabulary) questions(template string, spell func(string) string) questions {
-	supply, lists := 1, []list(nil)
-	for _, name := range named.FindAllString(template, -1) {
-		l := v.list(strings.Trim(name, "{}"))
-		supply, lists = supply*l.count, append(lists, l)
+// question makes a question of a case, of words that the dice choose. It returns false if
+// the records lack a word.
+func (v *vocabulary) question(c Case, dice *rand.Rand) (q question, ok bool) {
+	if c.Mixes != nil {
+		c = caseNamed(c.Mixes[dice.IntN(len(c.Mixes))])
 	}
-	return questions{supply, func(n int) string {
-		d, next := digits(n), 0
-		return named.ReplaceAllStringFunc(template, func(string) string {
-			l := lists[next]
-			next++
-			if word := l.at(d.next(l.count)); l.plain {
-				return word
-			} else {
-				return spell(word)
+	words := map[string]any{}
+	fill := func(text string, spell func(any) string) string {
+		return template.ReplaceAllStringFunc(text, func(name string) string {
+			if _, known := words[name]; !known {
+				words[name] = v.word(strings.Trim(name, "{}"), dice)
 			}
+			return spell(words[name])
 		})
-	}}
-}
-
-// digits takes a number apart: of a number below the product of all bases asked for,
-// in order, no other number has the same digits.
-type digits int
-
-// next returns the next digit, from 0 to base-1.
-func (d *digits) next(base int) int {
-	digit := int(*d) % base
-	*d = digits(int(*d) / base)
-	return digit
-}
-
-// Years and sizes of pages of lists that are asked for.
-const yearCount, firstYear, mostEntries = 20, 1990, 100
-
-// list returns a list of the vocabulary, or one that is made of such or of numbers.
-func (v *vocabulary) list(name string) list {
-	words := v.words[name]
-	switch name {
-	case "flags":
-		return list{2, func(i int) string { return strconv.FormatBool(i == 0) }, true}
-	case "offsets": // of pages of activities, to the end
-		return list{max((v.rows+pageSize-1)/pageSize, 1), func(i int) string { return strconv.Itoa(i * pageSize) }, true}
-	case "years": // ranges of them
-		return list{yearCount * yearCount, func(i int) string {
-			from := firstYear + i%yearCount
-			return fmt.Sprintf("%d..%d", from, from+i/yearCount)
-		}, true}
-	case "sizes":
-		return list{mostEntries, func(i int) string { return strconv.Itoa(i + 1) }, true}
-	case "anchored": // expressions for beginnings
-		words = v.words["prefixes"]
-		return list{len(words), func(i int) string { return "^" + regexp.QuoteMeta(words[i]) }, false}
-	case "ranges":
-		return ranges(v.words["days"])
-	case "fives":
-		return fives(v.words["users"])
-	case "misquotes":
-		return misquoted(v.words["titles"])
 	}
-	return list{len(words), func(i int) string { return words[i] }, false}
-}
-
-// ranges lie between two days less than half the list apart, so that no two of
-// them are the same.
-func ranges(days []string) list {
-	widths := max((len(days)-1)/2, 0)
-	return list{len(days) * widths, func(i int) string {
-		d := digits(i)
-		from := d.next(len(days))
-		to := (from + 1 + d.next(widths)) % len(days)
-		return fmt.Sprintf(`{"$gte":%s,"$lt":%s}`, quote(days[min(from, to)]), quote(days[max(from, to)]))
-	}, true}
-}
-
-// fives are five authors who stand near each other in the list: within half of it, so that
-// no two sets are the same.
-func fives(users []string) list {
-	const more = 4
-	steps := min(len(users)/(2*more), 8)
-	return list{len(users) * steps * steps * steps * steps, func(i int) string {
-		d := digits(i)
-		at := d.next(len(users))
-		text := "[" + quote(users[at])
-		for range more {
-			at = (at + 1 + d.next(steps)) % len(users)
-			text += "," + quote(users[at])
+	q.path = fill(c.Path, func(word any) string { return url.QueryEscape(fmt.Sprint(word)) })
+	if q.filter = fill(c.Filter, quote); q.filter != "" {
+		q.path += "&json=" + url.QueryEscape(q.filter)
+	}
+	if c.Server != nil {
+		q.filter, q.skip = fill(cmp.Or(c.Server.Filter, c.Filter), quote), fill(c.Server.Skip, quote)
+	}
+	for _, word := range words {
+		if word == nil {
+			return q, false
 		}
-		return text + "]"
-	}, true}
+	}
+	return q, true
 }
 
-// misquoted are titles as people remember them: a word is missing, another is new. The
-// number at its end makes every one different.
-func misquoted(titles []string) list {
-	const ways = 4
-	return list{ways * len(titles), func(i int) string {
-		words := strings.Fields(titles[i%len(titles)])
-		at := i / len(titles) % ways % len(words)
-		return fmt.Sprintf("%s %s %d", strings.Join(words[:at], " "), strings.Join(words[at+1:], " "), i)
-	}, false}
+// quote makes JSON of a word.
+func quote(word any) string {
+	b, err := json.Marshal(word)
+	if err != nil {
+		panic(err) // words always marshal
+	}
+	return string(b)
 }
+
+// mostDoubles is how many questions may be made in vain before there are taken to be no more.
+const mostDoubles = 1000
+
+// draw makes paths of a case, no two alike: count of them, or fewer if the words do not give
+// more. Those of a Fresh case were not drawn before, of no case.
+func (b *bench) draw(c Case, count int) (paths []string) {
+	seen := b.seen
+	if !c.Fresh {
+		seen = map[uint64]bool{}
+	}
+	for doubles := 0; len(paths) < count && doubles < mostDoubles; {
+		q, ok := b.words.question(c, b.dice)
+		key := xxhash.Sum64String(q.path)
+		if !ok || seen[key] {
+			doubles++
+			continue
+		}
+		doubles, seen[key] = 0, true
+		paths = append(paths, q.path)
+	}
+	return paths
+}
+
+// word returns a word of the records at a path, or one that is made of such; nil if there is none.
+func (v *vocabulary) word(name string, dice *rand.Rand) any {
+	pick := func(path string) string {
+		words := v.words[path]
+		if len(words) == 0 {
+			return ""
+		}
+		return words[dice.IntN(len(words))]
+	}
+	switch name {
+	case "flag":
+		return dice.IntN(2) == 0
+	case "offset": // of a page of activities
+		return dice.IntN(max((v.rows+pageSize-1)/pageSize, 1)) * pageSize
+	case "years": // a range
+		from := 1990 + dice.IntN(20)
+		return fmt.Sprintf("%d..%d", from, from+dice.IntN(20))
+	case "size": // of a page of a list
+		return 1 + dice.IntN(100)
+	case "range": // of days
+		if from, to := pick("start_date"), pick("start_date"); from < to {
+			return map[string]string{"$gte": from, "$lt": to}
+		}
+		return nil
+	case "five": // authors, sorted and without doubles: no two sets of them mean the same
+		five := make([]string, 5)
+		for i := range five {
+			if five[i] = pick("authors.user"); five[i] == "" {
+				return nil
+			}
+		}
+		slices.Sort(five)
+		return slices.Compact(five)
+	case "prefix", "anchored", "infix", "pattern", "misquote":
+		if word := ofTitle(name, pick("title"), dice); word != "" {
+			return word
+		}
+	default:
+		if word := pick(name); word != "" {
+			return word
+		}
+	}
+	return nil
+}
+
+// ofTitle makes a word of a title; empty if it cannot be made of this one.
+func ofTitle(name, title string, dice *rand.Rand) string {
+	switch name {
+	case "prefix", "anchored": // a beginning, and an expression for one
+		runes := []rune(title)
+		beginning := string(runes[:min(len(runes), 6+3*dice.IntN(5))])
+		if name == "prefix" || beginning == "" {
+			return beginning
+		}
+		return "^" + regexp.QuoteMeta(beginning)
+	case "infix", "pattern": // two words, the second perhaps cut short, and an expression for such
+		pair := pairs.FindAllStringSubmatch(strings.ToLower(title), -1)
+		if len(pair) == 0 {
+			return ""
+		}
+		words := pair[dice.IntN(len(pair))]
+		first, second := words[1], words[2]
+		if name == "pattern" {
+			return first[:4] + "[a-z]* " + second[:4-dice.IntN(2)]
+		}
+		return first + " " + second[:len(second)-dice.IntN(3)]
+	}
+	words := strings.Fields(title) // misquoted as people remember it: a word is missing, and a number is new
+	if len(words) == 0 {
+		return ""
+	}
+	at := dice.IntN(len(words))
+	return fmt.Sprintf("%s %d", strings.Join(slices.Delete(words, at, at+1), " "), dice.IntN(1e6))
+}
+
+// pairs matches two words after each other that are long enough to look for and mean nothing
+// to a regular expression.
+var pairs = regexp.MustCompile(`\b([a-z]{5,}) ([a-z]{5,})\b`)

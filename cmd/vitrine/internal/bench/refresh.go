@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"time"
 
 	"vitrine/cmd/vitrine/internal/bench/load"
@@ -36,7 +35,7 @@ func (b *bench) refresh(ctx context.Context) error {
 	var rounds []refreshed
 	for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
 		b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
-		one, err := b.refreshOnce(ctx, n, serial+n)
+		one, err := b.refreshOnce(ctx, serial+n)
 		if err != nil {
 			return err
 		}
@@ -56,13 +55,13 @@ type refreshed struct {
 
 // refreshOnce runs traffic, changes records after a while, and ends traffic soon
 // after the change is visible.
-func (b *bench) refreshOnce(ctx context.Context, round, serial int) (r refreshed, err error) {
+func (b *bench) refreshOnce(ctx context.Context, serial int) (r refreshed, err error) {
 	// The first requests for popular pages are not measured: the answers are kept afterwards.
 	warm := load.Job{Addr: b.front, Paths: b.words.popular(), Once: true, Conns: 2, Duration: refreshTime}
 	if _, err := load.Drive(ctx, warm); err != nil {
 		return r, err
 	}
-	job := load.Job{Addr: b.front, Paths: b.words.traffic(round), Conns: refreshConns, Duration: refreshTime, Rate: pace}
+	job := load.Job{Addr: b.front, Paths: b.traffic(), Conns: refreshConns, Duration: refreshTime, Rate: pace}
 	driven, failed := make(chan process.None), error(nil)
 	driving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -89,26 +88,18 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// newInTen is how many of ten requests are new.
-const newInTen = 1
-
-// newFilters are the cases whose filters the new ones have.
+// newFilters are the cases whose questions the new ones are.
 var newFilters = []string{"filter-equality", "filter-range", "filter-in"}
 
-// traffic spells what a portal's visitors request in a round: mostly popular pages, in
-// between new ones.
-func (v *vocabulary) traffic(round int) []string {
-	popular := v.popular()
-	kinds := slices.DeleteFunc(v.cases(), func(c Case) bool { return !slices.Contains(newFilters, c.Name) || c.filter.supply == 0 })
-	paths := make([]string, pace*int(refreshTime/time.Second))
-	fresh := round * len(paths) / 10 * newInTen
+// traffic makes what a portal's visitors request in a round: one in ten requests is new, the
+// others are for popular pages.
+func (b *bench) traffic() []string {
+	popular, paths := b.words.popular(), make([]string, pace*int(refreshTime/time.Second))
+	fresh := b.draw(Case{Mixes: newFilters, Fresh: true}, len(paths)/10)
 	for i := range paths {
 		paths[i] = popular[i*7%len(popular)]
-		if i%10 < newInTen && len(kinds) > 0 {
-			k := kinds[fresh%len(kinds)]
-			filter := k.filter.at(fresh / len(kinds) % k.filter.supply)
-			paths[i] = fmt.Sprintf("/api/activities?limit=10&offset=%d&json=%s", fresh%7, url.QueryEscape(filter))
-			fresh++
+		if i%10 == 0 && i/10 < len(fresh) {
+			paths[i] = fresh[i/10]
 		}
 	}
 	return paths
@@ -123,10 +114,10 @@ func (v *vocabulary) popular() []string {
 	for page := 1; page < 10; page++ {
 		paths = append(paths, fmt.Sprintf("%s&offset=%d", listPath, page*pageSize))
 	}
-	for _, f := range [][2]string{{"type", "types"}, {"units", "units"}, {"authors.user", "users"}} {
-		words := v.words[f[1]]
+	for _, path := range []string{"type", "units", "authors.user"} {
+		words := v.words[path]
 		for _, word := range words[:min(len(words), 15)] {
-			paths = append(paths, listPath+"&json="+url.QueryEscape(fmt.Sprintf(`{%q:%s}`, f[0], quote(word))))
+			paths = append(paths, listPath+"&json="+url.QueryEscape(fmt.Sprintf(`{%q:%s}`, path, quote(word))))
 		}
 	}
 	return paths

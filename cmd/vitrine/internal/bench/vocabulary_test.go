@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -38,29 +39,21 @@ func (r records) Scan(_ context.Context, collection string) iter.Seq2[bson.Raw, 
 // TestCollect checks which words of a record become part of questions.
 func TestCollect(t *testing.T) {
 	tests := []struct {
-		name, collection, record, list, want string
+		name, collection, record, path, want string
 	}{
-		{"type", "activities", `{"type":"lecture"}`, "types", "lecture"},
-		{"a type that is no text", "activities", `{"type":7}`, "types", ""},
-		{"day", "activities", `{"start_date":"2020-02-03"}`, "days", "2020-02-03"},
-		{"a month", "activities", `{"start_date":"2020-02"}`, "days", ""},
-		{"units", "activities", `{"units":["B","A","B",null,7]}`, "units", "A,B"},
-		{"units that are no array", "activities", `{"units":"A"}`, "units", ""},
-		{"users", "activities", `{"authors":[{"user":"u"},{"user":null},"x"]}`, "users", "u"},
-		{"positions", "activities", `{"authors":[{"position":"last"},{"position":"first"}]}`, "positions", "first,last"},
-		{"topics", "activities", `{"spectrum":[{"display_name":"Light"}]}`, "spectra", "Light"},
-		{"title", "activities", `{"title":"Dark skies"}`, "titles", "Dark skies"},
-		{"a title with markup", "activities", `{"title":"<b>Dark</b> skies"}`, "titles", ""},
-		{"beginnings", "activities", `{"title":"Dark skies"}`, "prefixes", "Dark s,Dark skie"},
-		{"two words", "activities", `{"title":"Bright Nights ahead"}`, "infixes", "bright nigh,bright night,bright nights,nights ahe,nights ahea,nights ahead"},
-		{"short words", "activities", `{"title":"Dark and bright"}`, "infixes", ""},
-		{"words with signs", "activities", `{"title":"Bright (nights)"}`, "infixes", ""},
-		{"expressions", "activities", `{"title":"Bright Nights"}`, "patterns", "brig[a-z]* nig,brig[a-z]* nigh"},
-		{"persons", "persons", `{"_id":1,"username":"u"}`, "persons", "u"},
-		{"ids", "persons", `{"_id":{"$oid":"6222925f11fe5694aadce6b7"}}`, "ids", "6222925f11fe5694aadce6b7"},
-		{"an id that is a number", "persons", `{"_id":1}`, "ids", ""},
-		{"numbers of funding", "projects", `{"funding_number":"DFG 1"}`, "numbers", "DFG 1"},
-		{"two numbers in one", "projects", `{"funding_number":"DFG 1, DFG 2"}`, "numbers", ""},
+		{"type", "activities", `{"type":"lecture"}`, "type", "lecture"},
+		{"a type that is no text", "activities", `{"type":7}`, "type", ""},
+		{"day", "activities", `{"start_date":"2020-02-03"}`, "start_date", "2020-02-03"},
+		{"units", "activities", `{"units":["B","A","B",null,7,""]}`, "units", "A,B"},
+		{"units that are no array", "activities", `{"units":{"A":1}}`, "units", ""},
+		{"users", "activities", `{"authors":[{"user":"u"},{"user":null},"x"]}`, "authors.user", "u"},
+		{"positions", "activities", `{"authors":[{"position":"last"},{"position":"first"}]}`, "authors.position", "first,last"},
+		{"topics", "activities", `{"spectrum":[{"display_name":"Light"}]}`, "spectrum.display_name", "Light"},
+		{"title", "activities", `{"title":"<b>Dark</b> \u0001skies"}`, "title", "<b>Dark</b> \x01skies"},
+		{"persons", "persons", `{"_id":1,"username":"u"}`, "username", "u"},
+		{"ids", "persons", `{"_id":{"$oid":"6222925f11fe5694aadce6b7"}}`, "_id", "6222925f11fe5694aadce6b7"},
+		{"an id that is a number", "persons", `{"_id":1}`, "_id", ""},
+		{"numbers of funding", "projects", `{"funding_number":["DFG 1"]}`, "funding_number", "DFG 1"},
 	}
 	for _, tt := range tests {
 		v, err := collect(t.Context(), records{by: map[string][]string{tt.collection: {tt.record}}}, 0)
@@ -68,7 +61,7 @@ func TestCollect(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		if got := strings.Join(v.words[tt.list], ","); got != tt.want {
+		if got := strings.Join(v.words[tt.path], ","); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -78,11 +71,40 @@ func TestCollect(t *testing.T) {
 func TestCollectSamples(t *testing.T) {
 	store := records{by: map[string][]string{"activities": slices.Repeat([]string{`{"type":"a"}`, `{"type":"b"}`}, 3)}}
 	v, err := collect(t.Context(), store, 2*sampled)
-	if err != nil || v.rows != 6 || v.bytes <= 0 || strings.Join(v.words["types"], ",") != "a" {
-		t.Errorf("%d rows, %d bytes, types %q, %v", v.rows, v.bytes, v.words["types"], err)
+	if err != nil || v.rows != 6 || v.bytes <= 0 || strings.Join(v.words["type"], ",") != "b" {
+		t.Errorf("%d rows, %d bytes, types %q, %v", v.rows, v.bytes, v.words["type"], err)
 	}
 	store.err = errors.New("gone")
 	if _, err := collect(t.Context(), store, 0); !errors.Is(err, store.err) {
 		t.Errorf("a store that fails: %v", err)
+	}
+}
+
+// TestOfTitle checks what words are made of titles, of hostile ones too.
+func TestOfTitle(t *testing.T) {
+	tests := []struct {
+		name, title string
+		want        []string // all that may come
+	}{
+		{"prefix", "Dark skies", []string{"Dark s", "Dark skie", "Dark skies"}},
+		{"prefix", "Öl", []string{"Öl"}},
+		{"prefix", "", []string{""}},
+		{"anchored", "(a|b)*", []string{`^\(a\|b\)\*`}},
+		{"anchored", "", []string{""}},
+		{"infix", "Bright Nights ahead", []string{"bright nights", "bright night", "bright nigh"}},
+		{"infix", "Dark and bright", []string{""}},
+		{"infix", "Bright (nights)", []string{""}},
+		{"infix", "<script>\x00\xff", []string{""}},
+		{"pattern", "Bright Nights", []string{"brig[a-z]* nigh", "brig[a-z]* nig"}},
+	}
+	for _, tt := range tests {
+		for seed := range uint64(50) {
+			if got := ofTitle(tt.name, tt.title, rand.New(rand.NewPCG(seed, 0))); !slices.Contains(tt.want, got) {
+				t.Errorf("%s of %q: got %q, want one of %q", tt.name, tt.title, got, tt.want)
+			}
+		}
+	}
+	if got := ofTitle("misquote", " \t", rand.New(rand.NewPCG(0, 0))); got != "" {
+		t.Errorf("misquote of a title without words: %q", got)
 	}
 }

@@ -14,14 +14,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
 )
 
@@ -47,11 +50,8 @@ func New(records []bson.Raw) (*Multiplier, error) {
 		if err := raw.Check(record); err != nil {
 			return nil, fmt.Errorf("multiply: activity %d: %w", i, err)
 		}
-		m.units = appendTexts(m.units, record.Lookup("units"))
-		for author := range raw.Elements(record.Lookup("authors")) {
-			m.users = append(m.users, userOf(author))
-			m.units = appendTexts(m.units, raw.Field(author, []string{"units"}))
-		}
+		m.users = append(m.users, Texts(record, "authors.user")...)
+		m.units = slices.Concat(m.units, Texts(record, "units"), Texts(record, "authors.units"))
 		for word := range strings.FieldsSeq(raw.StringField(record, "title")) {
 			if plain(word) {
 				m.words = append(m.words, word)
@@ -60,24 +60,28 @@ func New(records []bson.Raw) (*Multiplier, error) {
 	}
 	for _, all := range []*[]string{&m.users, &m.units, &m.words} {
 		slices.Sort(*all)
-		*all = slices.DeleteFunc(slices.Compact(*all), func(text string) bool { return text == "" })
+		*all = slices.Compact(*all)
 	}
 	return m, nil
 }
 
-// appendTexts appends the texts of an array.
-func appendTexts(all []string, array bson.RawValue) []string {
-	for element := range raw.Elements(array) {
-		text, _ := element.StringValueOK()
-		all = append(all, text)
+// Texts returns the texts that are not empty at a path of a record, and ids in hexadecimal.
+func Texts(record bson.Raw, path string) (all []string) {
+	p, err := raw.ParsePath(path)
+	if err != nil {
+		panic(err) // paths are constants
 	}
+	raw.Walk(record, p, func(value raw.Value) bool {
+		text, _ := value.Raw.StringValueOK()
+		if id, ok := value.Raw.ObjectIDOK(); ok {
+			text = id.Hex()
+		}
+		if text != "" {
+			all = append(all, text)
+		}
+		return true
+	})
 	return all
-}
-
-// userOf returns an author's username; "" without one.
-func userOf(author bson.RawValue) string {
-	user, _ := raw.Field(author, []string{"user"}).StringValueOK()
-	return user
 }
 
 // plain reports whether a word may stand in any title: letters and hyphens only,
@@ -93,12 +97,21 @@ func (m *Multiplier) At(i int) (bson.Raw, error) {
 	if i < len(m.records) {
 		return from, nil
 	}
-	v := &variation{Multiplier: m, serial: i, dice: rand.New(rand.NewPCG(seed, uint64(i))), renamed: map[string]string{}}
+	v := &variation{Multiplier: m, serial: i, dice: rand.New(rand.NewPCG(seed, uint64(i)))}
 	varied, err := v.of(from)
 	if err != nil {
 		return nil, fmt.Errorf("multiply: activity %d: %w", i, err)
 	}
 	return varied, nil
+}
+
+// Between yields the activities from one number up to another, made on all processors.
+func (m *Multiplier) Between(from, to int) iter.Seq2[bson.Raw, error] {
+	numbers := func(yield func(int, error) bool) {
+		for i := from; i < to && yield(i, nil); i++ {
+		}
+	}
+	return parallel.Map(numbers, 2*runtime.GOMAXPROCS(0), m.At)
 }
 
 // Edit returns a record with a corrected title: with the serial number at its end, and
@@ -135,10 +148,9 @@ type variation struct {
 	serial int
 	dice   *rand.Rand
 
-	years   int               // added to every year
-	shift   int               // places by which units are shifted
-	renamed map[string]string // replacements of users
-	texts   *strings.Replacer // of what else stands in texts: title, id, year, profiles
+	years int               // added to every year
+	shift int               // places by which users and units are shifted
+	texts *strings.Replacer // of what else stands in texts: title, id, year, profiles
 }
 
 // of returns the variation of a record.
@@ -164,12 +176,11 @@ func (v *variation) of(record bson.Raw) (bson.Raw, error) {
 		v.years = moved - int(year)
 		texts = append(texts, fmt.Sprintf("(%.0f)", year), fmt.Sprintf("(%d)", moved))
 	}
-	for author := range raw.Elements(record.Lookup("authors")) {
-		if old := userOf(author); old != "" {
-			texts = append(texts, "/profile/"+old+"'", "/profile/"+v.user(old)+"'")
-		}
+	v.shift = v.dice.IntN(1000)
+	for _, old := range Texts(record, "authors.user") {
+		texts = append(texts, "/profile/"+old+"'", "/profile/"+v.shifted(v.users, old)+"'")
 	}
-	v.shift, v.texts = v.dice.IntN(len(v.units)+1), strings.NewReplacer(texts...)
+	v.texts = strings.NewReplacer(texts...)
 	for i := range d {
 		switch e := &d[i]; {
 		case e.Key == "_id":
@@ -215,11 +226,9 @@ func (v *variation) text(field, old string) string {
 	case old == "":
 		return ""
 	case field == "user" || field == "users":
-		return v.user(old)
+		return v.shifted(v.users, old)
 	case field == "units":
-		if at, ok := slices.BinarySearch(v.units, old); ok { // shifted, different ones stay different
-			return v.units[(at+v.shift)%len(v.units)]
-		}
+		return v.shifted(v.units, old)
 	case field == "start_date" || field == "end_date" || field == "quarter":
 		if year, err := strconv.Atoi(old[:min(len(old), 4)]); err == nil && year >= 1000 {
 			return strconv.Itoa(year+v.years) + old[4:]
@@ -244,15 +253,11 @@ func (v *variation) title(old string) string {
 	return strings.Join(words, " ")
 }
 
-// user returns the replacement of a user throughout the record: every other user's own.
-func (v *variation) user(old string) string {
-	if fresh, ok := v.renamed[old]; ok {
-		return fresh
+// shifted returns another word of a list. Different ones stay different.
+func (v *variation) shifted(all []string, old string) string {
+	at, ok := slices.BinarySearch(all, old)
+	if !ok {
+		return old
 	}
-	fresh := old
-	if len(v.users) > 0 && v.dice.IntN(2) == 0 {
-		fresh = v.users[v.dice.IntN(len(v.users))]
-	}
-	v.renamed[old] = fresh
-	return fresh
+	return all[(at+v.shift)%len(all)]
 }

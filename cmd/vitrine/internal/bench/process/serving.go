@@ -3,12 +3,10 @@ package process
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
@@ -156,19 +154,13 @@ func (s *Serving) until(is func() (bool, error)) error {
 
 // memoryOf asks Linux for this process's memory; elsewhere it returns zeros.
 func memoryOf() (m report.Held) {
-	text, err := os.ReadFile("/proc/self/status")
+	self, err := procfs.Self()
 	if err != nil {
 		return m
 	}
-	fields := map[string]*int64{"RssAnon": &m.Anonymous, "VmRSS": &m.Resident, "VmHWM": &m.Peak}
-	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(line, ":")
-		if into := fields[name]; into != nil {
-			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			if err == nil {
-				*into = kilobytes << 10
-			}
-		}
+	status, err := self.NewStatus()
+	if err != nil {
+		return m
 	}
-	return m
+	return report.Held{Anonymous: int64(status.RssAnon), Resident: int64(status.VmRSS), Peak: int64(status.VmHWM)}
 }

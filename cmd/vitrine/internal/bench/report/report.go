@@ -94,17 +94,10 @@ type Bare struct {
 // Spread is the distance of the rounds from the ratio.
 func (b *Bare) Spread() float64 { return (b.High - b.Low) / 2 }
 
-// The work of a server for an answer, for Asked.By.
-const (
-	ByIndex = "index"
-	ByScan  = "scan"
-)
-
 // Asked is the time of a MongoDB-compatible server for the question of a case.
 type Asked struct {
 	P50    time.Duration `json:"p50_ns"`
 	Factor float64       `json:"factor"` // the time as a multiple of the front end's median
-	By     string        `json:"by"`     // ByIndex or ByScan
 	Error  string        `json:"error,omitempty"`
 }
 

@@ -53,9 +53,9 @@ func TestCases(t *testing.T) {
 	}
 	m.Against = "elsewhere"
 	m.Results = append(m.Results, Result{Name: "filter-or"})
-	m.Results[0].Other, m.Results[1].Other = &Asked{P50: 2e6, Factor: 2, By: ByScan}, &Asked{Error: "no such operator"}
+	m.Results[0].Other, m.Results[1].Other = &Asked{P50: 2e6, Factor: 2}, &Asked{Error: "no such operator"}
 	got := section(t, "cases", Report{Runs: []Run{m, m}})
-	for _, line := range []string{"| 0.05 | 2ms (scan) | 2 |\n", "| – | refused | – |\n", "| – | – | – |\n\n### 7 act", "| ± | other server | × |\n"} {
+	for _, line := range []string{"| 0.05 | 2ms | 2 |\n", "| – | refused | – |\n", "| – | – | – |\n\n### 7 act", "| ± | other server | × |\n"} {
 		if !strings.Contains(got, line) {
 			t.Errorf("no %q in\n%s", line, got)
 		}
