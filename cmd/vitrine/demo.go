@@ -29,7 +29,6 @@ func loadDemo(ctx context.Context, store origin.Store) error {
 	if err != nil {
 		return fmt.Errorf("demo institute: %w", err)
 	}
-	defer d.Close()
 	if _, err := dump.Load(ctx, store, d, dump.LoadOptions{Drop: true}); err != nil {
 		return fmt.Errorf("demo institute: %w", err)
 	}
