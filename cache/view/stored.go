@@ -58,8 +58,9 @@ type storedSelection struct {
 	rows   *storedRows
 	size   int // counted by Snapshot.Select
 	filter filter.Node
-	query  bson.Raw // nil: everything
-	exact  bool     // the query decides alone
+	bounds *filter.Bounds // of the filter
+	query  bson.Raw       // nil: everything
+	exact  bool           // the query decides alone
 	order  bson.D
 	fields []string // the only fields to read; nil: all there are
 
@@ -83,11 +84,12 @@ func (s *storedRows) counted(ctx context.Context, f *filter.Filter) (Selection, 
 
 // selection writes a filter for the store.
 func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSelection, error) {
-	node, err := s.resolve(ctx, fair.Bound(ctx, f).Root())
+	f = fair.Bound(ctx, f)
+	node, err := s.resolve(ctx, f.Root())
 	if err != nil {
 		return nil, err
 	}
-	sel := &storedSelection{rows: s, order: sortKeys(s.def.Order)}
+	sel := &storedSelection{rows: s, bounds: f.Bounds(), order: sortKeys(s.def.Order)}
 	sel.by(node)
 	return sel, nil
 }

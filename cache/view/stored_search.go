@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -30,11 +31,13 @@ func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection
 
 // Narrow implements Selection.
 func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
-	node, err := s.rows.resolve(ctx, fair.Bound(ctx, f).Root())
+	f = fair.Bound(ctx, f)
+	node, err := s.rows.resolve(ctx, f.Root())
 	if err != nil {
 		return nil, err
 	}
 	narrow := *s
+	narrow.bounds = cmp.Or(f.Bounds(), s.bounds)
 	narrow.by(&filter.AndNode{Nodes: []filter.Node{s.filter, node}})
 	if err := narrow.recount(ctx); err != nil {
 		return nil, err
@@ -81,7 +84,7 @@ func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(d
 		}
 		hit, titles := true, 0
 		if !s.exact {
-			hit, err = filter.Match(s.filter, doc)
+			hit, err = filter.Match(s.filter, doc, s.bounds)
 		}
 		for i := 0; i < len(s.searches) && hit && err == nil; i++ {
 			titles, hit = s.rows.def.Match(doc, s.searches[i])

@@ -42,7 +42,7 @@
 //	reader.go           what the two parsers share: place, limits, first fault
 //	parse*.go           conditions (parser) and expressions (exprParser)
 //	node.go, test.go    the tree, and how it matches
-//	regex.go            regular expressions; backtracking.go bounds their time
+//	regex.go            regular expressions, and what bounds their time
 //	key.go              the canonical text
 //	query.go            a tree as a filter for a database
 //	expr.go             how expressions are evaluated

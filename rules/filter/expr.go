@@ -14,17 +14,16 @@ import (
 // whole values: they do not look into arrays, and compare across types in
 // MongoDB's total order.
 type ExprNode struct {
-	root    expr
-	key     string
-	binding *binding // of its regular expressions; nil if unbound
+	root expr
+	key  string
 }
 
 // match evaluates the expression on a whole document: the parser admits $expr at the top
 // level only. The error is a *rules.Error: the document has a value that an operator
 // cannot take, or is too much work.
-func (n *ExprNode) match(v bson.RawValue) (bool, error) {
+func (n *ExprNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	s := states.Get().(*state)
-	s.binding, s.root = n.binding, v
+	s.bounds, s.root = b, v
 	value := n.root.eval(s)
 	ok, err := s.err == nil && raw.Truth(value), s.err
 	s.release()
@@ -51,7 +50,7 @@ type state struct {
 	err   error           // the first error, with which the evaluation ends
 	zone  zone            // the last time zone asked for
 
-	binding *binding // of regular expressions; nil if unbound
+	bounds *Bounds // of regular expressions
 }
 
 // states are kept for the next document: an evaluation does not allocate its stacks.

@@ -99,8 +99,7 @@ func evalIndexOf(f frame) bson.RawValue {
 	return intValue(int64(at), bson.TypeInt32)
 }
 
-// evalRegexMatch is false for an input or an expression that is null. The expression is bound
-// as the filter is.
+// evalRegexMatch is false for an input or an expression that is null.
 func evalRegexMatch(f frame) bson.RawValue {
 	if nullish(f.values[0]) {
 		return raw.NewBool(false)
@@ -109,11 +108,7 @@ func evalRegexMatch(f frame) bson.RawValue {
 	if f.err != nil || f.regex == nil {
 		return raw.NewBool(false)
 	}
-	regex := f.regex
-	if f.binding != nil {
-		regex = regex.bound(f.binding)
-	}
-	ok, err := regex.MatchString(s)
+	ok, err := f.regex.MatchString(s, f.bounds)
 	f.err = err
 	return raw.NewBool(ok)
 }

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -22,7 +23,8 @@ type Filter struct {
 	root       Node
 	key        string
 	until      time.Time
-	backtracks bool // an expression needs the backtracking engine
+	backtracks bool    // an expression needs the backtracking engine
+	bounds     *Bounds // see Within; nil: none
 }
 
 // Parse reads a filter from Extended JSON (API.md: Shared filter behaviour).
@@ -57,42 +59,38 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 	case p.beyond != nil:
 		root = &ForeignNode{Doc: doc, Refusal: p.beyond, moment: p.moment()}
 	}
-	f := newFilter(root)
-	f.backtracks = p.backtracks
+	f := &Filter{backtracks: p.backtracks}
+	f.setRoot(root)
 	if p.timed {
 		f.until = o.Now.Add(time.Second)
 	}
 	return f, nil
 }
 
-// newFilter computes the key once: it is asked for by every request.
-func newFilter(root Node) *Filter {
-	return &Filter{root: root, key: string(root.appendKey(nil))}
-}
+// setRoot computes the key once: it is asked for by every request.
+func (f *Filter) setRoot(root Node) { f.root, f.key = root, string(root.appendKey(nil)) }
 
 // All returns the filter that matches every document.
-func All() *Filter { return newFilter(&AndNode{}) }
+func All() *Filter { return And() }
 
 // And returns the filter that holds where all given ones do; nil filters are
 // skipped, and without filters everything matches. It is how a restriction is
 // joined to a caller's filter without overwriting any of it.
 func And(filters ...*Filter) *Filter {
 	var nodes []Node
-	var until time.Time
-	backtracks := false
+	var joined Filter
 	for _, f := range filters {
 		if f == nil {
 			continue
 		}
 		nodes = append(nodes, f.root)
-		backtracks = backtracks || f.backtracks
-		if !f.until.IsZero() && (until.IsZero() || f.until.Before(until)) {
-			until = f.until
+		joined.backtracks, joined.bounds = joined.backtracks || f.backtracks, cmp.Or(joined.bounds, f.bounds)
+		if !f.until.IsZero() && (joined.until.IsZero() || f.until.Before(joined.until)) {
+			joined.until = f.until
 		}
 	}
-	joined := newFilter(and(nodes))
-	joined.until, joined.backtracks = until, backtracks
-	return joined
+	joined.setRoot(and(nodes))
+	return &joined
 }
 
 // Until returns when the filter, read again, may match other documents by the clock
@@ -102,7 +100,7 @@ func (f *Filter) Until() time.Time { return f.until }
 // Match reports whether a document satisfies the filter. An error is a *rules.Error
 // of kind rules.ErrWrongCall: an expression ran out of time, or $expr met values
 // it cannot compute with; or it is that of a pause (see Within).
-func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc) }
+func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, f.bounds) }
 
 // Root returns the filter's tree, which must not be changed.
 func (f *Filter) Root() Node { return f.root }

@@ -25,7 +25,7 @@ type ForeignNode struct {
 }
 
 // match fails: the document alone does not tell.
-func (n *ForeignNode) match(bson.RawValue) (bool, error) { return false, n.Refusal }
+func (n *ForeignNode) match(bson.RawValue, *Bounds) (bool, error) { return false, n.Refusal }
 
 func (n *ForeignNode) appendKey(dst []byte) []byte {
 	dst = appendValue(append(dst, "foreign "...), bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: n.Doc}, true)

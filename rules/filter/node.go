@@ -15,14 +15,15 @@ type Node interface {
 	// match reports whether a document satisfies the node or, inside a value-form
 	// $elemMatch, an element of any type. The error says why it could not decide, as
 	// when a regular expression ran out of time.
-	match(v bson.RawValue) (bool, error)
+	match(v bson.RawValue, b *Bounds) (bool, error)
 	// appendKey appends the node's canonical text.
 	appendKey(dst []byte) []byte
 }
 
-// Match reports whether a document satisfies a node. For errors see Filter.Match.
-func Match(n Node, doc bson.Raw) (bool, error) {
-	return n.match(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
+// Match reports whether a document satisfies a node of a filter with the given bounds. For
+// errors see Filter.Match.
+func Match(n Node, doc bson.Raw, b *Bounds) (bool, error) {
+	return n.match(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, b)
 }
 
 // AndNode holds if all its nodes do; without nodes it matches everything. Like the nodes
@@ -54,53 +55,53 @@ type Elem struct {
 	Value Node
 }
 
-func (n *AndNode) match(v bson.RawValue) (bool, error) {
+func (n *AndNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	for _, c := range n.Nodes {
-		if ok, err := c.match(v); !ok || err != nil {
+		if ok, err := c.match(v, b); !ok || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-func (n *OrNode) match(v bson.RawValue) (bool, error) {
+func (n *OrNode) match(v bson.RawValue, b *Bounds) (bool, error) {
 	for _, c := range n.Nodes {
-		if ok, err := c.match(v); ok || err != nil {
+		if ok, err := c.match(v, b); ok || err != nil {
 			return ok, err
 		}
 	}
 	return false, nil
 }
 
-func (n *NotNode) match(v bson.RawValue) (bool, error) {
-	ok, err := n.Node.match(v)
+func (n *NotNode) match(v bson.RawValue, b *Bounds) (bool, error) {
+	ok, err := n.Node.match(v, b)
 	return !ok && err == nil, err
 }
 
-func (n *Leaf) match(v bson.RawValue) (ok bool, err error) {
+func (n *Leaf) match(v bson.RawValue, b *Bounds) (ok bool, err error) {
 	if n.Path.Len() == 0 {
-		return n.Test.Match(raw.Value{Raw: v})
+		return n.Test.Match(raw.Value{Raw: v}, b)
 	}
 	raw.Walk(v.Value, n.Path, func(v raw.Value) bool {
-		ok, err = n.Test.Match(v)
+		ok, err = n.Test.Match(v, b)
 		return !ok && err == nil
 	})
 	return ok, err
 }
 
-func (n *Elem) match(v bson.RawValue) (ok bool, err error) {
+func (n *Elem) match(v bson.RawValue, b *Bounds) (ok bool, err error) {
 	if n.Path.Len() == 0 {
-		return n.matchArray(v)
+		return n.matchArray(v, b)
 	}
 	raw.WalkWhole(v.Value, n.Path, func(v raw.Value) bool {
-		ok, err = n.matchArray(v.Raw)
+		ok, err = n.matchArray(v.Raw, b)
 		return !ok && err == nil
 	})
 	return ok, err
 }
 
 // matchArray looks for the element in one value, which may be no array.
-func (n *Elem) matchArray(array bson.RawValue) (bool, error) {
+func (n *Elem) matchArray(array bson.RawValue, b *Bounds) (bool, error) {
 	if array.Type != bson.TypeArray {
 		return false, nil
 	}
@@ -112,7 +113,7 @@ func (n *Elem) matchArray(array bson.RawValue) (bool, error) {
 				continue
 			}
 		}
-		if found, err := node.match(e.Value()); found || err != nil {
+		if found, err := node.match(e.Value(), b); found || err != nil {
 			return found, err
 		}
 	}
@@ -207,7 +208,7 @@ func Necessary(elem *Elem) (leaves []*Leaf) {
 		if !ok || numeric(leaf.Path) {
 			continue
 		}
-		if missing, err := leaf.Test.Match(raw.Value{Missing: true}); missing || err != nil {
+		if missing, err := leaf.Test.Match(raw.Value{Missing: true}, nil); missing || err != nil {
 			continue
 		}
 		path, err := raw.ParsePath(elem.Path.String() + "." + leaf.Path.String())

@@ -19,29 +19,38 @@ type Regex struct {
 	// Pattern is the expression as it was written.
 	Pattern string
 
-	timeout time.Duration // of a match that is bound to no budget
+	timeout time.Duration // of a match without bounds
 	late    *rules.Error  // the error when that takes too long
-	binding *binding      // nil: none
 }
 
-// binding is what an expression is bound to; see Filter.Within.
-type binding struct {
+// Bounds are what the matches of one request are bound to that need the backtracking
+// engine. Without bounds each match has Options.RegexTimeout for itself.
+type Bounds struct {
 	budget *pcre.Budget
 	pause  func() error // nil: there is no pause
 }
 
-// bound returns a bound copy, which shares what is compiled.
-func (re *Regex) bound(to *binding) *Regex {
-	copied := *re
-	copied.binding = to
-	return &copied
+// Within returns the filter with its backtracking expressions bound to a budget.
+// Matching fails as Match says when the budget is used up. pause is called between
+// two attempts at a match that takes long; it may block, and its error ends the match.
+// A filter without such expressions is returned as it is.
+func (f *Filter) Within(b *pcre.Budget, pause func() error) *Filter {
+	if !f.backtracks {
+		return f
+	}
+	within := *f
+	within.bounds = &Bounds{b, pause}
+	return &within
 }
 
+// Bounds returns what Within has bound the filter to, nil if nothing.
+func (f *Filter) Bounds() *Bounds { return f.bounds }
+
 // Match implements Test.
-func (re *Regex) Match(v raw.Value) (bool, error) {
+func (re *Regex) Match(v raw.Value, b *Bounds) (bool, error) {
 	switch {
 	case raw.IsText(v.Raw.Type):
-		return re.MatchString(raw.Text(v.Raw))
+		return re.MatchString(raw.Text(v.Raw), b)
 	case v.Raw.Type == bson.TypeRegex:
 		pattern, options := raw.RegexParts(v.Raw.Value)
 		return string(pattern) == re.Pattern && string(options) == re.Options(), nil
@@ -52,15 +61,14 @@ func (re *Regex) Match(v raw.Value) (bool, error) {
 // MatchString reports whether the expression matches somewhere in s. The error is a
 // *rules.Error if the backtracking engine ran out of time or memory, or that of a pause
 // (see Filter.Within).
-func (re *Regex) MatchString(s string) (bool, error) {
+func (re *Regex) MatchString(s string, b *Bounds) (bool, error) {
 	if !re.Backtracks() {
 		return re.Regexp.MatchString(s, nil, nil)
 	}
-	to := re.binding
-	if to == nil {
-		to = &binding{budget: pcre.NewBudget(re.timeout)}
+	if b == nil {
+		b = &Bounds{budget: pcre.NewBudget(re.timeout)}
 	}
-	ok, err := re.Regexp.MatchString(s, to.budget, to.pause)
+	ok, err := re.Regexp.MatchString(s, b.budget, b.pause)
 	if errors.Is(err, pcre.ErrTimeout) {
 		return false, re.late
 	}

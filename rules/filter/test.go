@@ -11,9 +11,9 @@ import (
 // Test is the condition of a leaf on one value: *Compare, *In, *Regex, *Exists,
 // *Type, *Mod, *Size or *Bits. Tests are read-only.
 type Test interface {
-	// Match reports whether a value passes. The error says why it could
-	// not decide.
-	Match(v raw.Value) (bool, error)
+	// Match reports whether a value passes, of a filter with the given bounds. The error
+	// says why it could not decide.
+	Match(v raw.Value, b *Bounds) (bool, error)
 	// appendKey appends the test's canonical text.
 	appendKey(dst []byte) []byte
 }
@@ -60,7 +60,7 @@ type Compare struct {
 }
 
 // Match implements Test.
-func (c *Compare) Match(v raw.Value) (bool, error) {
+func (c *Compare) Match(v raw.Value, _ *Bounds) (bool, error) {
 	kind, operand := raw.BracketOf(v.Raw.Type), raw.BracketOf(c.Value.Type)
 	if kind != operand {
 		switch {
@@ -89,12 +89,12 @@ type In struct {
 }
 
 // Match implements Test.
-func (in *In) Match(v raw.Value) (bool, error) {
+func (in *In) Match(v raw.Value, b *Bounds) (bool, error) {
 	if contains(in.Values, raw.OrNull(v.Raw)) {
 		return true, nil
 	}
 	for _, re := range in.Regexes {
-		if ok, err := re.Match(v); ok || err != nil {
+		if ok, err := re.Match(v, b); ok || err != nil {
 			return ok, err
 		}
 	}
@@ -112,13 +112,13 @@ func contains(sorted []bson.RawValue, v bson.RawValue) bool {
 type Exists struct{}
 
 // Match implements Test.
-func (*Exists) Match(v raw.Value) (bool, error) { return !v.Missing, nil }
+func (*Exists) Match(v raw.Value, _ *Bounds) (bool, error) { return !v.Missing, nil }
 
 // Type holds for values of one of the types ("number" is all four number types).
 type Type struct{ Types []bson.Type } // sorted, distinct
 
 // Match implements Test.
-func (t *Type) Match(v raw.Value) (bool, error) {
+func (t *Type) Match(v raw.Value, _ *Bounds) (bool, error) {
 	return !v.Missing && slices.Contains(t.Types, v.Raw.Type), nil
 }
 
@@ -127,7 +127,7 @@ func (t *Type) Match(v raw.Value) (bool, error) {
 type Mod struct{ Divisor, Remainder int64 }
 
 // Match implements Test.
-func (m *Mod) Match(v raw.Value) (bool, error) {
+func (m *Mod) Match(v raw.Value, _ *Bounds) (bool, error) {
 	n, _, ok := raw.Truncate(v.Raw)
 	// Go defines the smallest integer modulo -1 as 0, without overflow.
 	return ok && n%m.Divisor == m.Remainder, nil
@@ -145,7 +145,7 @@ func length(array bson.RawValue) (n int) {
 }
 
 // Match implements Test.
-func (s *Size) Match(v raw.Value) (bool, error) {
+func (s *Size) Match(v raw.Value, _ *Bounds) (bool, error) {
 	if v.Elem || v.Raw.Type != bson.TypeArray {
 		return false, nil
 	}
@@ -178,7 +178,7 @@ type Bits struct {
 }
 
 // Match implements Test.
-func (b *Bits) Match(v raw.Value) (bool, error) {
+func (b *Bits) Match(v raw.Value, _ *Bounds) (bool, error) {
 	if v.Raw.Type == bson.TypeBinary {
 		data := binaryData(v.Raw.Value)
 		return b.holds(func(i uint32) bool {

@@ -174,7 +174,7 @@ func TestWithinLeavesFiltersAlone(t *testing.T) {
 func TestMatchNode(t *testing.T) {
 	f := read(t, `{"$or": [{"a": 1}, {"b": {"$elemMatch": {"$gt": 1, "$lt": 5}}}]}`, filter.Options{})
 	for d, want := range map[string]bool{`{"a": 1}`: true, `{"b": [0, 3]}`: true, `{"b": [0, 6]}`: false, `{"b": 3}`: false} {
-		got, err := filter.Match(f.Root(), doc(t, d))
+		got, err := filter.Match(f.Root(), doc(t, d), nil)
 		if got != want || err != nil {
 			t.Errorf("Match(%s) = %t, %v, want %t", d, got, err, want)
 		}

@@ -2,7 +2,6 @@ package index
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"sync"
 
@@ -12,13 +11,13 @@ import (
 	"vitrine/rules/filter"
 )
 
-// evalElem narrows $elemMatch by the indexes of what one element must hold, and
+// elem narrows $elemMatch by the indexes of what one element must hold, and
 // confirms the rows that are left: sets know that some element has each of the
 // values, not that it is the same one.
-func (s *Snapshot) evalElem(ctx context.Context, elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (s evaluation) elem(elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
 	candidates := within.Clone()
 	for _, leaf := range filter.Necessary(elem) {
-		part, err := s.evalLeaf(ctx, leaf)
+		part, err := s.leaf(leaf)
 		if err != nil {
 			return nil, err
 		}
@@ -27,19 +26,19 @@ func (s *Snapshot) evalElem(ctx context.Context, elem *filter.Elem, within *bits
 			return candidates, nil
 		}
 	}
-	return s.confirm(ctx, elem, candidates)
+	return s.confirm(elem, candidates)
 }
 
 // confirm calls the reference matcher for every row of within. Of several rows that it
 // fails on, the error is that of the first.
-func (s *Snapshot) confirm(ctx context.Context, n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
+func (s evaluation) confirm(n filter.Node, within *bitset.BitSet) (*bitset.BitSet, error) {
 	slots := within.AsSlice(make([]uint, within.Count()))
 	hit := make([]bool, len(slots))
 	var mu sync.Mutex // guards the error of the first row that fails
 	var failed error
 	failedAt := len(slots)
-	err := fair.Share(ctx, len(slots), func(i int) (err error) {
-		if hit[i], err = filter.Match(n, s.Doc(Slot(slots[i]))); err != nil {
+	err := fair.Share(s.ctx, len(slots), func(i int) (err error) {
+		if hit[i], err = filter.Match(n, s.Doc(Slot(slots[i])), s.bounds); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			if i < failedAt { // rows before it are matched to the end

@@ -24,6 +24,8 @@ type query struct {
 	index *pathIndex
 	base  Slot
 	into  *bitset.BitSet
+
+	bounds *filter.Bounds
 }
 
 // lookup narrows the values by the kind of test, and tests those that are left.
@@ -68,7 +70,7 @@ func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 				return err
 			}
 		}
-		ok, err := test.Match(q.index.values[i].Value)
+		ok, err := test.Match(q.index.values[i].Value, q.bounds)
 		if err != nil {
 			return err
 		}

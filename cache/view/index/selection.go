@@ -7,7 +7,6 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
-	"vitrine/cache/fair"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -56,24 +55,21 @@ type Resident struct {
 	titles []*bitset.BitSet // per term searched, the rows with the term in their title
 }
 
-// Select evaluates a filter. The error is the context's, or that of an expression
-// that ran out of time (kind rules.ErrWrongCall).
+// Select evaluates a filter.
 func (s *Snapshot) Select(ctx context.Context, f *filter.Filter) (*Resident, error) {
-	rows, err := s.eval(ctx, fair.Bound(ctx, f).Root(), s.live)
+	rows, err := s.eval(ctx, f, s.live)
 	if err != nil {
 		return nil, err
 	}
-	rows.InPlaceIntersection(s.live)
 	return &Resident{snap: s, rows: rows, count: int(rows.Count())}, nil
 }
 
-// Narrow implements Selection. Its error is that of Select.
+// Narrow implements Selection.
 func (s *Resident) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
-	rows, err := s.snap.eval(ctx, fair.Bound(ctx, f).Root(), s.rows)
+	rows, err := s.snap.eval(ctx, f, s.rows)
 	if err != nil {
 		return nil, err
 	}
-	rows.InPlaceIntersection(s.rows)
 	narrow := *s
 	narrow.rows = rows
 	narrow.retain()

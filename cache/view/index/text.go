@@ -171,7 +171,7 @@ func (x *pathIndex) withPrefix(prefix string) stretch {
 func (q *query) decideAll(ctx context.Context, test filter.Test, n int, value func(i int) int) error {
 	hit := make([]bool, n)
 	err := fair.Share(ctx, n, func(i int) (err error) {
-		hit[i], err = test.Match(q.index.values[value(i)].Value)
+		hit[i], err = test.Match(q.index.values[value(i)].Value, q.bounds)
 		return err
 	})
 	if err != nil {
