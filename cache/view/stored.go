@@ -189,12 +189,13 @@ func (s *storedSelection) projection(wanted []string) []string {
 	if s.exact {
 		return wanted
 	}
-	fields, ok := filter.Fields(s.filter)
-	if !ok {
+	paths, all := filter.Paths(s.filter)
+	if !all {
 		return nil
 	}
-	for _, name := range wanted {
-		if !slices.Contains(fields, name) {
+	fields := slices.Clone(wanted)
+	for _, path := range paths {
+		if name, _, _ := strings.Cut(path, "."); !slices.Contains(fields, name) {
 			fields = append(fields, name)
 		}
 	}

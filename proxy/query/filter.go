@@ -69,7 +69,8 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 		param = filterParam
 		f = p.Checked(compile(tree.document(p), r.callers(p, param)))
 	}
-	p.addPaths(f.Paths()...)
+	paths, _ := filter.Paths(f.Root())
+	p.addPaths(paths...)
 	return f
 }
 

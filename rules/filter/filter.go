@@ -110,28 +110,33 @@ func (f *Filter) Root() Node { return f.root }
 // number is written) have the same key, and different filters have different keys.
 func (f *Filter) Key() string { return f.key }
 
-// Paths returns the paths that the filter's conditions look at, each once. Those in $expr
-// are left out, and those of a filter that is not evaluated in memory.
-func (f *Filter) Paths() []string {
-	var all []string
+// Paths returns the paths that the conditions of a tree look at, each once. If all is false,
+// it has other conditions, too: an $expr, or a filter that is not evaluated in memory.
+func Paths(n Node) (paths []string, all bool) {
+	all = true
 	var add func(n Node, before string)
 	add = func(n Node, before string) {
-		for _, c := range children(n) {
-			add(c, before)
-		}
 		switch n := n.(type) {
+		case *AndNode, *OrNode, *NotNode:
+			for _, c := range children(n) {
+				add(c, before)
+			}
 		case *Leaf:
-			if path := before + n.Path.String(); !slices.Contains(all, path) {
-				all = append(all, path)
+			if path := before + n.Path.String(); !slices.Contains(paths, path) {
+				paths = append(paths, path)
 			}
 		case *Elem:
-			if n.Node == nil {
-				add(&Leaf{Path: n.Path}, before)
-			} else {
+			known := len(paths)
+			if n.Node != nil {
 				add(n.Node, before+n.Path.String()+".")
 			}
+			if len(paths) == known {
+				add(&Leaf{Path: n.Path}, before)
+			}
+		default:
+			all = false
 		}
 	}
-	add(f.root, "")
-	return all
+	add(n, "")
+	return paths, all
 }

@@ -196,32 +196,3 @@ func longestASCII(s string) (longest string) {
 	}
 	return longest
 }
-
-// Fields returns the top-level fields that decide whether a tree matches a
-// document; false if they are not known.
-func Fields(n Node) (fields []string, ok bool) {
-	ok = true
-	var add func(n Node)
-	add = func(n Node) {
-		name := ""
-		switch n := n.(type) {
-		case *Leaf:
-			name = n.Path.Name(0)
-		case *Elem:
-			name = n.Path.Name(0)
-		case *AndNode, *OrNode, *NotNode:
-			for _, c := range children(n) {
-				add(c)
-			}
-			return
-		default:
-			ok = false
-			return
-		}
-		if !slices.Contains(fields, name) {
-			fields = append(fields, name)
-		}
-	}
-	add(n)
-	return fields, ok
-}

@@ -24,32 +24,29 @@ func read(t *testing.T, query string, o filter.Options) *filter.Filter {
 	return f
 }
 
-func TestPathsAndFields(t *testing.T) {
+func TestPaths(t *testing.T) {
 	tests := []struct {
-		query  string
-		paths  []string
-		fields []string // nil: not known
+		query string
+		paths []string
+		all   bool
 	}{
-		{`{}`, nil, []string{}},
-		{`{"a": 1, "b.c": {"$gt": 2}}`, []string{"a", "b.c"}, []string{"a", "b"}},
-		{`{"a": 1, "$or": [{"a": 2}, {"$nor": [{"c": 1}, {"d.0": null}]}]}`, []string{"a", "c", "d.0"}, []string{"a", "c", "d"}},
-		{`{"a": {"$not": {"$gt": 1}}, "b": {"$ne": 2}}`, []string{"a", "b"}, []string{"a", "b"}},
-		{`{"a": {"$elemMatch": {"b": 1, "c.d": 2}}}`, []string{"a.b", "a.c.d"}, []string{"a"}},
-		{`{"a": {"$elemMatch": {"b": {"$elemMatch": {"c": 1}}}}}`, []string{"a.b.c"}, []string{"a"}},
-		{`{"a.b": {"$elemMatch": {"$gt": 1}}}`, []string{"a.b"}, []string{"a"}},
-		{`{"a": {"$all": [1, 2]}}`, []string{"a"}, []string{"a"}},
-		{`{"a": 1, "$expr": {"$gt": ["$b", 1]}}`, []string{"a"}, nil},
-		{`{"a": {"$geoWithin": {}}}`, nil, nil},
+		{`{}`, nil, true},
+		{`{"a": 1, "b.c": {"$gt": 2}}`, []string{"a", "b.c"}, true},
+		{`{"a": 1, "$or": [{"a": 2}, {"$nor": [{"c": 1}, {"d.0": null}]}]}`, []string{"a", "c", "d.0"}, true},
+		{`{"a": {"$not": {"$gt": 1}}, "b": {"$ne": 2}}`, []string{"a", "b"}, true},
+		{`{"a": {"$elemMatch": {"b": 1, "c.d": 2}}}`, []string{"a.b", "a.c.d"}, true},
+		{`{"a": {"$elemMatch": {"b": {"$elemMatch": {"c": 1}}}}}`, []string{"a.b.c"}, true},
+		{`{"a": {"$elemMatch": {"b": {"$elemMatch": {}}}}}`, []string{"a.b"}, true},
+		{`{"a.b": {"$elemMatch": {"$gt": 1}}}`, []string{"a.b"}, true},
+		{`{"a": {"$all": [1, 2]}}`, []string{"a"}, true},
+		{`{"a": 1, "$expr": {"$gt": ["$b", 1]}}`, []string{"a"}, false},
+		{`{"a": {"$geoWithin": {}}}`, nil, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.query, func(t *testing.T) {
 			f := read(t, tt.query, filter.Options{Foreign: true})
-			if got := f.Paths(); !slices.Equal(got, tt.paths) {
-				t.Errorf("Paths() = %q, want %q", got, tt.paths)
-			}
-			fields, known := filter.Fields(f.Root())
-			if known != (tt.fields != nil) || known && !slices.Equal(fields, tt.fields) {
-				t.Errorf("Fields = %q, %t, want %q", fields, known, tt.fields)
+			if got, all := filter.Paths(f.Root()); !slices.Equal(got, tt.paths) || all != tt.all {
+				t.Errorf("Paths = %q, %t, want %q, %t", got, all, tt.paths, tt.all)
 			}
 		})
 	}
