@@ -18,7 +18,16 @@ func (n *OrNode) appendKey(dst []byte) []byte { return appendSorted(dst, '|', n.
 func (n *NotNode) appendKey(dst []byte) []byte { return n.Node.appendKey(append(dst, '!')) }
 
 func (n *Leaf) appendKey(dst []byte) []byte {
-	return n.Test.appendKey(strconv.AppendQuote(dst, n.Path.String()))
+	dst = strconv.AppendQuote(dst, n.Path.String())
+	switch t := n.Test.(type) {
+	case *Compare:
+		return appendValue(append(dst, t.Op.String()...), t.Value, false)
+	case *In:
+		return t.appendKey(dst)
+	case *Regex:
+		return t.appendKey(dst)
+	}
+	return fmt.Appendf(dst, "%T%v", n.Test, n.Test) // the others consist of numbers
 }
 
 func (n *Elem) appendKey(dst []byte) []byte {
@@ -53,10 +62,6 @@ func appendSorted(dst []byte, sign byte, nodes []Node) []byte {
 	return append(dst, ')')
 }
 
-func (c *Compare) appendKey(dst []byte) []byte {
-	return appendValue(append(dst, c.Op.String()...), c.Value, false)
-}
-
 func (in *In) appendKey(dst []byte) []byte {
 	dst = append(dst, "$in["...)
 	for _, v := range in.Values {
@@ -75,28 +80,12 @@ func (re *Regex) appendKey(dst []byte) []byte {
 	return append(append(dst, '/'), re.Options()...)
 }
 
-func (*Exists) appendKey(dst []byte) []byte { return append(dst, "$exists"...) }
-
-func (t *Type) appendKey(dst []byte) []byte {
-	return fmt.Appendf(dst, "$type %d", t.Types)
-}
-
-func (m *Mod) appendKey(dst []byte) []byte {
-	return fmt.Appendf(dst, "$mod %d %d", m.Divisor, m.Remainder)
-}
-
-func (s *Size) appendKey(dst []byte) []byte { return fmt.Appendf(dst, "$size %d", s.N) }
-
-func (b *Bits) appendKey(dst []byte) []byte {
-	return fmt.Appendf(dst, "%s %d", b.Op, b.Positions)
-}
-
-// appendValue appends a text that is equal for values that compare equal, apart
-// from fractions written as double and as decimal128. If exact, it distinguishes the
-// number types, for $expr, which computes with them.
+// appendValue appends a text that is equal for values that compare equal. If exact, it
+// distinguishes the number types, for $expr, which computes with them.
 func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
 	if !exact && raw.IsNumber(v.Type) {
-		return appendNumber(dst, v)
+		n := raw.NumberOf(v)
+		return fmt.Appendf(dst, "%d.%se%d", n.Kind, n.Digits, n.Exp)
 	}
 	switch v.Type {
 	case bson.TypeNull:
@@ -121,29 +110,4 @@ func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
 		return append(dst, closing)
 	}
 	return fmt.Appendf(dst, "#%d:%x", uint8(v.Type), v.Value)
-}
-
-// appendNumber appends whole numbers within 64 bits alike for all types.
-func appendNumber(dst []byte, v bson.RawValue) []byte {
-	if n, integral, ok := raw.Truncate(v); ok && integral {
-		return strconv.AppendInt(dst, n, 10)
-	}
-	if v.Type == bson.TypeDouble {
-		return strconv.AppendFloat(dst, raw.Double(v), 'g', -1, 64)
-	}
-	n := raw.NumberOf(v)
-	switch n.Kind {
-	case raw.NumberNaN:
-		return append(dst, "NaN"...)
-	case raw.NumberNegInf:
-		return append(dst, "-Inf"...)
-	case raw.NumberPosInf:
-		return append(dst, "+Inf"...)
-	}
-	dst = append(dst, 'm')
-	if n.Kind == raw.NumberNegative {
-		dst = append(dst, '-')
-	}
-	dst = append(append(dst, n.Digits...), 'e')
-	return strconv.AppendInt(dst, int64(n.Exp-len(n.Digits)), 10)
 }

@@ -3,6 +3,7 @@ package filter
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -63,7 +64,7 @@ func (p *parser) test(name string, v bson.RawValue) Test {
 		}
 		return &Size{N: n}
 	case "$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear":
-		return p.bits(BitsOp(slices.Index(bitsOpNames, name)), v)
+		return p.bits(name, v)
 	}
 	p.fail("unknown operator %s", name)
 	return nil
@@ -286,8 +287,8 @@ func (p *parser) mod(v bson.RawValue) Test {
 
 // bits parses the mask of a bitwise operator: a whole number, binary data, or a
 // list of positions.
-func (p *parser) bits(op BitsOp, v bson.RawValue) Test {
-	test := &Bits{Op: op}
+func (p *parser) bits(name string, v bson.RawValue) Test {
+	test := &Bits{All: strings.HasPrefix(name, "$bitsAll"), Set: strings.HasSuffix(name, "Set")}
 	switch {
 	case v.Type == bson.TypeArray:
 		for v := range raw.Elements(v) {
@@ -306,11 +307,11 @@ func (p *parser) bits(op BitsOp, v bson.RawValue) Test {
 	case raw.IsNumber(v.Type):
 		n, ok := count(v)
 		if !ok {
-			p.fail("the mask of %s is a whole number that is not negative", op)
+			p.fail("the mask of %s is a whole number that is not negative", name)
 		}
 		test.Positions = appendSet(nil, uint64(n), 0)
 	default:
-		p.fail("%s needs a number, binary data or an array of positions", op)
+		p.fail("%s needs a number, binary data or an array of positions", name)
 	}
 	return test
 }

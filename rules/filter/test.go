@@ -14,8 +14,6 @@ type Test interface {
 	// Match reports whether a value passes, of a filter with the given bounds. The error
 	// says why it could not decide.
 	Match(v raw.Value, b *Bounds) (bool, error)
-	// appendKey appends the test's canonical text.
-	appendKey(dst []byte) []byte
 }
 
 // Op is the operator of a Compare.
@@ -152,28 +150,12 @@ func (s *Size) Match(v raw.Value, _ *Bounds) (bool, error) {
 	return int64(length(v.Raw)) == s.N, nil
 }
 
-// BitsOp is the operator of a Bits test.
-type BitsOp uint8
-
-// The bitwise operators.
-const (
-	AllSet BitsOp = iota
-	AnySet
-	AllClear
-	AnyClear
-)
-
-// bitsOpNames are the operators as MongoDB writes them.
-var bitsOpNames = []string{"$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear"}
-
-// String returns the operator as MongoDB writes it.
-func (o BitsOp) String() string { return bitsOpNames[o] }
-
 // Bits looks at bits of integral numbers and binary data. Bit 0 is the lowest of
 // a number or of the first byte; numbers are extended by their sign, binary data by
 // zeros.
 type Bits struct {
-	Op        BitsOp
+	All       bool     // all positions count, else one of them is enough
+	Set       bool     // bits are to be 1, else 0
 	Positions []uint32 // sorted, distinct
 }
 
@@ -195,14 +177,12 @@ func (b *Bits) Match(v raw.Value, _ *Bounds) (bool, error) {
 
 // holds applies the operator to a source of bits.
 func (b *Bits) holds(set func(uint32) bool) bool {
-	every := b.Op == AllSet || b.Op == AllClear
-	want := b.Op == AllSet || b.Op == AnySet
 	for _, i := range b.Positions {
-		if (set(i) == want) != every {
-			return !every
+		if (set(i) == b.Set) != b.All {
+			return !b.All
 		}
 	}
-	return every
+	return b.All
 }
 
 // binaryData returns the content of binary data.
