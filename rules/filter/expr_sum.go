@@ -3,7 +3,7 @@ package filter
 import (
 	"iter"
 	"math"
-	"math/bits"
+	"math/big"
 	"slices"
 
 	"github.com/cockroachdb/apd/v3"
@@ -12,37 +12,24 @@ import (
 	"vitrine/rules/raw"
 )
 
-// total adds numbers as MongoDB does: exactly as long as there are integers alone, with
-// twice a double's digits else.
+// total adds numbers: integers and doubles exactly, and rounds their sum once.
 type total struct {
 	state   *state
 	kind    bson.Type // the widest so far; 0 before the first number
 	n       int       // how many numbers there are
-	hi      int64     // the integers, hi·2^64 + lo
-	lo      uint64
-	doubles doubleDouble
+	sum     big.Float // of the integers and the finite doubles
+	plain   float64   // of the doubles, which is right where there are infinities
 	decimal apd.Decimal
 }
 
-// doubleDouble is the sum of two doubles, the second being what the first has lost.
-// plain is the sum without it, which is right where there are infinities.
-type doubleDouble struct{ sum, lost, plain float64 }
+// sumPrecision is a precision at which no sum of a document's doubles is rounded.
+const sumPrecision = 2200
 
-// add keeps what rounding loses (Knuth's two-sum).
-func (d *doubleDouble) add(x float64) {
-	d.plain += x
-	sum := d.sum + x
-	virtual := sum - d.sum
-	d.lost += (d.sum - (sum - virtual)) + (x - virtual)
-	d.sum = sum
-}
-
-// parts returns two doubles whose sum is the value.
-func (d *doubleDouble) parts() (sum, lost float64) {
-	if math.IsInf(d.plain, 0) || math.IsNaN(d.plain) {
-		return d.plain, 0
-	}
-	return d.sum, d.lost
+// newTotal returns a total of nothing.
+func newTotal(s *state) *total {
+	t := &total{state: s}
+	t.sum.SetPrec(sumPrecision)
+	return t
 }
 
 // add adds a number of any type.
@@ -55,7 +42,10 @@ func (t *total) add(v bson.RawValue) {
 		_, _ = decimals.Add(&t.decimal, &t.decimal, d)
 		t.kind = v.Type
 	case bson.TypeDouble:
-		t.doubles.add(raw.Double(v))
+		d := raw.Double(v)
+		if t.plain += d; !math.IsInf(d, 0) && !math.IsNaN(d) {
+			t.sum.Add(&t.sum, big.NewFloat(d))
+		}
 		if t.kind != bson.TypeDecimal128 {
 			t.kind = v.Type
 		}
@@ -67,39 +57,35 @@ func (t *total) add(v bson.RawValue) {
 	}
 }
 
-// addInt adds in 128 bits, which no sum of a document leaves.
-func (t *total) addInt(n int64) {
-	var carry uint64
-	t.lo, carry = bits.Add64(t.lo, uint64(n), 0)
-	t.hi += n>>63 + int64(carry)
+// addInt adds an integer.
+func (t *total) addInt(n int64) { t.sum.Add(&t.sum, new(big.Float).SetInt64(n)) }
+
+// long returns the sum of integers; false if it leaves 64 bits.
+func (t *total) long() (int64, bool) {
+	n, accuracy := t.sum.Int64()
+	return n, accuracy == big.Exact
 }
 
-// long returns the sum of the integers; false if it leaves 64 bits.
-func (t *total) long() (int64, bool) { return int64(t.lo), t.hi == int64(t.lo)>>63 }
+// infinite reports whether the sum is an infinity or NaN.
+func (t *total) infinite() bool { return math.IsInf(t.plain, 0) || math.IsNaN(t.plain) }
 
-// undecimal returns the sum of all that is no decimal, as two doubles.
-func (t *total) undecimal() (sum, lost float64) {
-	d := t.doubles
-	d.add(math.Ldexp(float64(t.hi), 64))
-	d.add(float64(t.lo >> 32 << 32))
-	d.add(float64(uint32(t.lo)))
-	return d.parts()
-}
-
-// float is undecimal, rounded.
+// float returns the sum of all that is no decimal.
 func (t *total) float() float64 {
-	sum, lost := t.undecimal()
-	return sum + lost
+	if t.infinite() {
+		return t.plain
+	}
+	f, _ := t.sum.Float64()
+	return f
 }
 
 // exact is the sum as a decimal.
 func (t *total) exact() *apd.Decimal {
-	exact := new(apd.Decimal).Set(&t.decimal)
-	sum, lost := t.undecimal()
-	for _, part := range []float64{sum, lost} {
-		_, _ = decimals.Add(exact, exact, toApd(doubleValue(part), 34))
+	rest := toApd(doubleValue(t.plain), 34)
+	if !t.infinite() {
+		rest = parseApd(t.sum.Text('e', 40))
 	}
-	return exact
+	_, _ = decimals.Add(rest, rest, &t.decimal)
+	return rest
 }
 
 // value is the sum in the narrowest type that holds it.
@@ -116,7 +102,7 @@ func (t *total) value() bson.RawValue {
 
 // evalAdd adds numbers, and moves at most one date by them in milliseconds.
 func evalAdd(f frame) bson.RawValue {
-	t := total{state: f.state}
+	t := newTotal(f.state)
 	dated := false
 	for _, v := range f.values {
 		switch {
@@ -155,8 +141,8 @@ func (f frame) listed() iter.Seq[bson.RawValue] {
 }
 
 // sum adds the numbers and leaves out the rest.
-func (f frame) sum() total {
-	t := total{state: f.state}
+func (f frame) sum() *total {
+	t := newTotal(f.state)
 	for v := range f.listed() {
 		if raw.IsNumber(v.Type) {
 			t.add(v)

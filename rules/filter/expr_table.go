@@ -94,7 +94,7 @@ var operators = map[string]*operator{
 	"$round":    between(1, 2, evalRound).nullIf(1),
 	"$min":      anyNumber(extreme(-1)),
 	"$max":      anyNumber(extreme(1)),
-	"$sum":      anyNumber(func(f frame) bson.RawValue { t := f.sum(); return t.value() }),
+	"$sum":      anyNumber(func(f frame) bson.RawValue { return f.sum().value() }),
 	"$avg":      anyNumber(evalAvg),
 
 	"$in":              exactly(2, evalIn),
