@@ -10,6 +10,7 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/ejson"
+	"vitrine/rules/pcre"
 )
 
 // ErrNotInMemory marks filters that are valid MongoDB but beyond what this package
@@ -101,6 +102,22 @@ func (f *Filter) Until() time.Time { return f.until }
 // of kind rules.ErrWrongCall: an expression ran out of time, or $expr met values
 // it cannot compute with; or it is that of a pause (see Within).
 func (f *Filter) Match(doc bson.Raw) (bool, error) { return Match(f.root, doc, f.bounds) }
+
+// Within returns the filter with its backtracking expressions bound to a budget.
+// Matching fails as Match says when the budget is used up. pause is called between
+// two attempts at a match that takes long; it may block, and its error ends the match.
+// A filter without such expressions is returned as it is.
+func (f *Filter) Within(b *pcre.Budget, pause func() error) *Filter {
+	if !f.backtracks {
+		return f
+	}
+	within := *f
+	within.bounds = &Bounds{b, pause}
+	return &within
+}
+
+// Bounds returns what Within has bound the filter to, nil if nothing.
+func (f *Filter) Bounds() *Bounds { return f.bounds }
 
 // Root returns the filter's tree, which must not be changed.
 func (f *Filter) Root() Node { return f.root }

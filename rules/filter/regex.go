@@ -30,22 +30,6 @@ type Bounds struct {
 	pause  func() error // nil: there is no pause
 }
 
-// Within returns the filter with its backtracking expressions bound to a budget.
-// Matching fails as Match says when the budget is used up. pause is called between
-// two attempts at a match that takes long; it may block, and its error ends the match.
-// A filter without such expressions is returned as it is.
-func (f *Filter) Within(b *pcre.Budget, pause func() error) *Filter {
-	if !f.backtracks {
-		return f
-	}
-	within := *f
-	within.bounds = &Bounds{b, pause}
-	return &within
-}
-
-// Bounds returns what Within has bound the filter to, nil if nothing.
-func (f *Filter) Bounds() *Bounds { return f.bounds }
-
 // Match implements Test.
 func (re *Regex) Match(v raw.Value, b *Bounds) (bool, error) {
 	switch {
