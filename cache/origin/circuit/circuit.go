@@ -4,9 +4,9 @@
 // When there was none for a while, or an operation could not reach the store, one
 // goroutine, Run, looks whether it is there. After two looks in a row without an
 // answer the circuit opens: operations under way are given up, new ones fail at once
-// with rules.ErrUnavailable, and only Run goes on looking, at jittered pauses that grow
-// to a second, or sooner when an operation was refused, so that the refusal can say
-// when it is worth trying again. The first look that is answered closes the circuit.
+// with rules.ErrUnavailable, which says when it is worth trying again, and only Run goes
+// on looking, at jittered pauses of up to a second. The first look that is answered closes
+// the circuit.
 //
 // So no request is the one that finds out, as it would be behind a breaker that lets the
 // next call through to try; a query that is merely slow opens nothing, since a look
@@ -33,9 +33,9 @@ type Options struct {
 	Quiet time.Duration
 	// Timeout is how long a look waits for an answer. If zero, 2 s.
 	Timeout time.Duration
-	// Pause is the first pause between looks at a store that does not answer, and the least;
-	// it doubles up to MaxPause unless operations are refused. If zero, 500 ms and 1 s.
-	Pause, MaxPause time.Duration
+	// Pause is the longest pause between looks at a store that does not answer, and the
+	// least between looks at one that does. If zero, 1 s.
+	Pause time.Duration
 	// OnChange, if set, is called when the circuit closes (true) and opens (false).
 	OnChange func(closed bool)
 	// Log may be nil: then nothing is logged.
@@ -65,14 +65,13 @@ type Store struct {
 	o       Options
 	start   time.Time     // what times below are counted from, by the monotonic clock
 	doubt   chan struct{} // of capacity one: an operation did not reach the store
-	wanted  chan struct{} // of capacity one: an operation was refused
 	contact atomic.Int64  // when the store last answered, in nanoseconds; 0: never
 	refused atomic.Uint64
 	looks   atomic.Uint64
 
 	mu    sync.Mutex      // guards the rest
 	state State           // without Contact, Refused and Looks
-	next  time.Time       // while open: when the store is looked for again if that is wanted
+	next  time.Time       // while open: when the store is looked for again
 	took  time.Duration   // of the last look
 	era   context.Context // ends when the circuit opens
 	end   context.CancelFunc
@@ -87,17 +86,14 @@ var (
 // New puts a circuit, closed, before a store. Closing it closes the store.
 func New(inner origin.Store, o Options) *Store {
 	o.Quiet, o.Timeout = cmp.Or(o.Quiet, 2*time.Second), cmp.Or(o.Timeout, 2*time.Second)
-	o.Pause, o.MaxPause = cmp.Or(o.Pause, 500*time.Millisecond), cmp.Or(o.MaxPause, time.Second)
+	o.Pause = cmp.Or(o.Pause, time.Second)
 	if o.OnChange == nil {
 		o.OnChange = func(bool) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{
-		Store: inner, o: o, start: time.Now(), state: State{Store: inner.Name()},
-		doubt: make(chan struct{}, 1), wanted: make(chan struct{}, 1),
-	}
+	s := &Store{Store: inner, o: o, start: time.Now(), state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1)}
 	s.era, s.end = context.WithCancel(context.Background())
 	inner.Guard(s.pass)
 	return s
@@ -113,14 +109,6 @@ func (s *Store) State() State {
 	}
 	st.Refused, st.Looks = s.refused.Load(), s.looks.Load()
 	return st
-}
-
-// signal fills a channel of capacity one.
-func signal(to chan<- struct{}) {
-	select {
-	case to <- struct{}{}:
-	default: // it is there already
-	}
 }
 
 // away is the error of a request that the open circuit refuses or gives up. It knows when

@@ -91,7 +91,7 @@ type guarded struct {
 func guard(t *testing.T) *guarded {
 	g := &guarded{t: t, inner: &fickle{}, changes: make(chan bool, 100)}
 	g.Store = circuit.New(g.inner, circuit.Options{
-		Quiet: 5 * time.Millisecond, Pause: time.Millisecond, MaxPause: 4 * time.Millisecond,
+		Quiet: 5 * time.Millisecond, Pause: 4 * time.Millisecond,
 		OnChange: func(closed bool) { g.changes <- closed },
 	})
 	return g

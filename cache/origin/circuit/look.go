@@ -38,7 +38,7 @@ func (s *Store) Run(ctx context.Context) error {
 		if failures == 0 {
 			s.waitForDoubt(ctx)
 		} else {
-			s.waitForWant(ctx, failures)
+			s.pause(ctx)
 		}
 	}
 	return nil
@@ -85,18 +85,14 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	return false
 }
 
-// waitForWant returns when it is time to look again after so many looks without an
-// answer: after a pause that doubles, or as soon as an operation was refused and the
-// least pause is over. Pauses are jittered, so that processes do not look in step.
-func (s *Store) waitForWant(ctx context.Context, failures int) {
-	jittered := func(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
-	pause, least := jittered(min(s.o.Pause<<min(failures-1, 20), s.o.MaxPause)), jittered(s.o.Pause)
+// pause waits before the next look at a store that did not answer. Pauses are jittered, so
+// that processes do not look in step.
+func (s *Store) pause(ctx context.Context) {
+	pause := s.o.Pause/2 + rand.N(s.o.Pause/2+1)
 	s.mu.Lock()
-	s.next = time.Now().Add(min(least, pause))
+	s.next = time.Now().Add(pause)
 	s.mu.Unlock()
-	if sleep(ctx, min(least, pause), nil) {
-		sleep(ctx, pause-least, s.wanted)
-	}
+	sleep(ctx, pause, nil)
 }
 
 // trip opens the circuit or, if it is open, records the latest reason.

@@ -23,7 +23,6 @@ func (s *Store) pass(ctx context.Context, request func(context.Context) error) e
 	s.mu.Unlock()
 	if open {
 		s.refused.Add(1)
-		signal(s.wanted)
 		return s.away()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -48,7 +47,10 @@ func (s *Store) note(err error) {
 	case err == nil, slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
 		s.answered()
 	case errors.Is(err, rules.ErrUnavailable):
-		signal(s.doubt)
+		select {
+		case s.doubt <- struct{}{}:
+		default: // there is one already
+		}
 	}
 }
 
