@@ -23,10 +23,8 @@ type Fault struct {
 	Reset bool
 	// Hang takes connections and passes nothing on, either way, until another fault is set.
 	Hang bool
-	// Delay holds every message up.
+	// Delay holds every message and connection up, but no longer than until another fault is set.
 	Delay time.Duration
-	// Rate is how many bytes a second each direction of a connection takes; 0 is any number.
-	Rate int
 	// CutAfter breaks a connection after so many bytes of answers, mid-message; 0 does not.
 	CutAfter int64
 	// Reply changes an answer, which is a message of MongoDB's wire protocol. If nil,
@@ -47,24 +45,31 @@ type Proxy struct {
 	life     atomic.Int64 // counts up with Abandon: connections of an earlier one are dead
 	wg       sync.WaitGroup
 
-	mu       sync.Mutex // guards the rest
-	listener net.Listener
-	target   string
-	fault    Fault
-	seen     func(bson.Raw)  // called for each message; may be nil
-	changed  chan struct{}   // closed when the fault changes
-	era      context.Context // ends when connections break
-	end      context.CancelFunc
-	closed   bool
+	mu       sync.Mutex   // guards the rest
+	listener net.Listener // nil: connections are refused
+	state
+	end context.CancelFunc // ends the era
+}
+
+// state is what connections go by.
+type state struct {
+	target  string
+	fault   Fault
+	seen    func(bson.Raw)  // called for each message; may be nil
+	changed chan struct{}   // closed when the fault changes
+	era     context.Context // ends when connections break
 }
 
 // NewProxy starts a proxy before a server, which ends with the test.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
-	p := &Proxy{t: t, target: hostOf(server), changed: make(chan struct{})}
+	p := &Proxy{t: t, address: "127.0.0.1:0", state: state{target: hostOf(server), changed: make(chan struct{})}}
 	p.era, p.end = context.WithCancel(context.Background())
-	p.listen("127.0.0.1:0")
-	t.Cleanup(p.close)
+	p.Set(Fault{})
+	t.Cleanup(func() {
+		p.Set(Fault{Refuse: true})
+		p.wg.Wait()
+	})
 	return p
 }
 
@@ -96,18 +101,21 @@ func (p *Proxy) Set(f Fault) {
 	p.fault = f
 	close(p.changed)
 	p.changed = make(chan struct{})
-	listening, closed := p.listener != nil, p.closed
+	if !f.Refuse && p.listener == nil {
+		ln, err := net.Listen("tcp", p.address)
+		if err != nil {
+			p.mu.Unlock()
+			p.t.Fatalf("proxy: %v", err)
+		}
+		p.listener, p.address = ln, ln.Addr().String()
+		p.wg.Go(func() { p.accept(ln) })
+	}
 	p.mu.Unlock()
 	switch {
-	case closed:
 	case f.Refuse:
-		p.stopListening()
-		p.Cut()
+		p.breakDown()
 	case f.Reset:
 		p.Cut()
-	}
-	if !f.Refuse && !listening && !closed {
-		p.listen(p.address)
 	}
 }
 
@@ -128,41 +136,25 @@ func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end()
-	if !p.closed {
-		p.era, p.end = context.WithCancel(context.Background())
-	}
+	p.era, p.end = context.WithCancel(context.Background())
 }
 
-func (p *Proxy) listen(address string) {
-	p.t.Helper()
-	ln, err := net.Listen("tcp", address)
-	if err != nil {
-		p.t.Fatalf("proxy: %v", err)
-	}
+// breakDown refuses connections and breaks those there are.
+func (p *Proxy) breakDown() {
 	p.mu.Lock()
-	p.listener, p.address = ln, ln.Addr().String()
-	p.mu.Unlock()
-	p.wg.Go(func() { p.accept(ln) })
-}
-
-func (p *Proxy) stopListening() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.listener != nil {
 		_ = p.listener.Close()
 		p.listener = nil
 	}
+	p.mu.Unlock()
+	p.Cut()
 }
 
-// close ends the proxy and waits for its goroutines.
-func (p *Proxy) close() {
+// now returns the state of the moment.
+func (p *Proxy) now() state {
 	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
-	p.Set(Fault{Reset: true}) // wakes what hangs
-	p.stopListening()
-	p.Cut()
-	p.wg.Wait()
+	defer p.mu.Unlock()
+	return p.state
 }
 
 // accept connects clients to the server.
@@ -179,18 +171,12 @@ func (p *Proxy) accept(ln net.Listener) {
 
 func (p *Proxy) connect(client net.Conn) {
 	defer client.Close()
-	p.mu.Lock()
-	era := p.era
-	p.mu.Unlock()
+	era := p.now().era
 	defer context.AfterFunc(era, func() { _ = client.Close() })()
-	f := p.whenAwake()
-	if f.Reset || f.Refuse {
+	if f := p.heldUp(); f.Reset || f.Refuse {
 		return
 	}
-	p.mu.Lock()
-	target := p.target
-	p.mu.Unlock()
-	server, err := net.Dial("tcp", target)
+	server, err := net.Dial("tcp", p.now().target)
 	if err != nil {
 		return
 	}
@@ -202,16 +188,19 @@ func (p *Proxy) connect(client net.Conn) {
 	both.Wait()
 }
 
-// whenAwake waits while connections hang, and returns the fault of the moment.
-func (p *Proxy) whenAwake() Fault {
+// heldUp waits as long as the fault of the moment holds up what comes, and returns it.
+func (p *Proxy) heldUp() Fault {
 	for {
-		p.mu.Lock()
-		f, changed := p.fault, p.changed
-		p.mu.Unlock()
-		if !f.Hang {
-			return f
+		s := p.now()
+		var over <-chan time.Time // never, if connections hang
+		if !s.fault.Hang {
+			over = time.After(s.fault.Delay)
 		}
-		<-changed
+		select {
+		case <-over:
+			return s.fault
+		case <-s.changed:
+		}
 	}
 }
 
@@ -230,32 +219,11 @@ func (p *Proxy) pump(from, to net.Conn, treat func([]byte, Fault) ([]byte, error
 		if p.life.Load() != born {
 			continue
 		}
-		f := p.whenAwake()
-		if f.Delay > 0 {
-			<-time.After(f.Delay)
-		}
-		rest, treated := treat(message, f)
-		if err := write(to, rest, f.Rate); err != nil || treated != nil {
+		rest, treated := treat(message, p.heldUp())
+		if _, err := to.Write(rest); err != nil || treated != nil {
 			return
 		}
 	}
-}
-
-// write writes at a rate.
-func write(to net.Conn, message []byte, rate int) error {
-	if rate <= 0 {
-		_, err := to.Write(message)
-		return err
-	}
-	for step := max(rate/50, 1); len(message) > 0; {
-		n := min(step, len(message))
-		if _, err := to.Write(message[:n]); err != nil {
-			return err
-		}
-		message = message[n:]
-		<-time.After(time.Second / 50)
-	}
-	return nil
 }
 
 // request counts commands and cuts where they are used up.
@@ -264,10 +232,7 @@ func (p *Proxy) request(message []byte, f Fault) ([]byte, error) {
 	if !ok {
 		return message, nil
 	}
-	p.mu.Lock()
-	seen := p.seen
-	p.mu.Unlock()
-	if seen != nil {
+	if seen := p.now().seen; seen != nil {
 		seen(command)
 	}
 	used := p.commands.Add(1)
@@ -298,12 +263,6 @@ func (p *Proxy) reply() func([]byte, Fault) ([]byte, error) {
 		}
 		return message, nil
 	}
-}
-
-// breakDown ends everything for good.
-func (p *Proxy) breakDown() {
-	p.stopListening()
-	p.Cut()
 }
 
 // The wire protocol as far as it is needed: each message begins with its length,
