@@ -44,10 +44,10 @@ func startOver(store string) string {
 // about them. It returns an error that wraps origin.ErrDamaged if a part is damaged.
 func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "PART\tRECORDS\tDAMAGED\tWITHOUT CHECKSUM")
+	fmt.Fprintln(tw, "PART\tRECORDS\tDAMAGED")
 	damaged, advice := 0, []string{}
 	for _, p := range parts {
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\n", p.Name, p.Records, p.Damaged, p.Plain)
+		fmt.Fprintf(tw, "%s\t%d\t%d\n", p.Name, p.Records, p.Damaged)
 		switch {
 		case p.Sound():
 			continue

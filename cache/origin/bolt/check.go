@@ -19,7 +19,6 @@ type Part struct {
 	Records int      // or rows, in all their versions
 	Damaged int      // of those, what is not what was written
 	IDs     []string // of damaged ones, the first origin.MaxSkips that can be read
-	Plain   int      // written by an earlier version, without a checksum
 	Err     error    // why it cannot be read at all; nil: it can
 }
 
@@ -102,22 +101,19 @@ func (s *Store) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name st
 func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place, before int) error {
 	return values.ForEach(func(key, sealed []byte) error {
 		p.Records++
-		_, had, err := in.open(key, sealed, before)
-		switch {
-		case err != nil:
-			p.Damaged++
-			own := key
-			if before > 0 {
-				own, _ = splitVersion(key)
-			}
-			if len(sealed) < before {
-				break
-			}
-			if id, ok := idOf(sealed[before:], own); ok && len(p.IDs) < origin.MaxSkips {
-				p.IDs = append(p.IDs, origin.SkipText(id.String()))
-			}
-		case !had:
-			p.Plain++
+		if _, err := in.open(key, sealed); err == nil {
+			return ctx.Err()
+		}
+		p.Damaged++
+		own := key
+		if before > 0 {
+			own, _ = splitVersion(key)
+		}
+		if len(sealed) < before || len(p.IDs) == origin.MaxSkips {
+			return ctx.Err()
+		}
+		if id, ok := idOf(sealed[before:], own); ok {
+			p.IDs = append(p.IDs, origin.SkipText(id.String()))
 		}
 		return ctx.Err()
 	})

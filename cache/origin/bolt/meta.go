@@ -64,10 +64,9 @@ var leases = placeOf(bucketLeases, "")
 // is damaged: one process has the file open, so that the holder before is none any more.
 func readLease(tx *bbolt.Tx, name string) (d registry.Lease, err error) {
 	key := []byte(name)
-	if doc, _, bad := leases.open(key, bytes.Clone(tx.Bucket(bucketLeases).Get(key)), 0); bad == nil {
+	if doc, bad := leases.open(key, bytes.Clone(tx.Bucket(bucketLeases).Get(key))); bad == nil {
 		err = bson.Unmarshal(doc, &d)
 	}
-	d.Name = name // not in what earlier versions wrote
 	return d, err
 }
 
@@ -87,7 +86,7 @@ func (s *Store) readMeta(tx *bbolt.Tx, view string) (d registry.View, err error)
 		return d, nil
 	}
 	if doc := b.self.Get(keyMeta); doc != nil {
-		if doc, _, err = b.place.open(keyMeta, bytes.Clone(doc), 0); err == nil {
+		if doc, err = b.place.open(keyMeta, bytes.Clone(doc)); err == nil {
 			err = bson.Unmarshal(doc, &d)
 		}
 		if err != nil {

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	bbolt "go.etcd.io/bbolt"
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 )
@@ -97,78 +94,4 @@ func TestOneHead(t *testing.T) {
 			t.Errorf("page %d after a commit: %+v, %v", page, parts, err)
 		}
 	}
-}
-
-// TestStoreWithoutChecksums: a file of an earlier version is read as it is; its rows have
-// no hashes, so that the next run writes them anew.
-func TestStoreWithoutChecksums(t *testing.T) {
-	file, docs := damageStore(t, 1)
-	d := damaged{t: t, path: filepath.Join(t.TempDir(), "v.db"), docs: docs}
-	d.write(file)
-	db, err := bbolt.Open(d.path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return unseal(b) })
-	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	plain := func() (n int) {
-		parts, err := bolt.Check(t.Context(), d.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range parts {
-			if n += p.Plain; !p.Sound() {
-				t.Errorf("%+v", p)
-			}
-		}
-		return n
-	}
-	if n := plain(); n != 1200 {
-		t.Errorf("%d values without checksum", n)
-	}
-	s, err := bolt.Open(d.path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, m := d.records(s), d.rows(s); n != 600 || m != 600 {
-		t.Errorf("%d records and %d rows are read", n, m)
-	}
-	err = s.Hashes(t.Context(), damageViews[0], func(_ bson.RawValue, hash uint64) error {
-		if hash != 0 {
-			t.Errorf("a row without checksum has the hash %d", hash)
-		}
-		return nil
-	})
-	d.error(err)
-	d.repair(s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if n := plain(); n != 600 {
-		t.Errorf("%d values without checksum after a run", n)
-	}
-}
-
-// unseal takes the checksums off the values of a bucket and of those in it.
-func unseal(b *bbolt.Bucket) error {
-	plain := map[string][]byte{}
-	err := b.ForEach(func(key, value []byte) error {
-		if value == nil {
-			return unseal(b.Bucket(key))
-		}
-		if len(value) > 9 { // not the flags of an index
-			plain[string(key)] = value[:len(value)-9]
-		}
-		return nil
-	})
-	for key, value := range plain {
-		if err == nil {
-			err = b.Put([]byte(key), value)
-		}
-	}
-	return err
 }

@@ -73,7 +73,7 @@ func encodeRow(r origin.Row) (value []byte, flags byte) {
 
 // decodeRow returns a stored version, as a copy; errDamaged if it is not what was written.
 func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
-	value, _, err := p.open(key, bytes.Clone(sealed), rowHeader)
+	value, err := p.open(key, bytes.Clone(sealed))
 	if err != nil {
 		return origin.Row{}, err
 	}
@@ -90,23 +90,19 @@ func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 	return row, nil
 }
 
-// decodeHash returns id (a copy) and hash of a version. One that is damaged, or has no
-// seal yet, has no hash, so that it is published anew; errDamaged if its id is lost, too.
+// decodeHash returns id (a copy) and hash of a version. One that is damaged has no hash, so
+// that it is published anew; errDamaged if its id is lost, too.
 func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
-	value, had, err := p.open(key, sealed, rowHeader)
-	if err != nil {
-		value = sealed
-	}
-	own, generation := splitVersion(key)
-	if len(value) < rowHeader {
+	if len(sealed) < rowHeader {
 		return origin.Row{}, errDamaged
 	}
-	id, ok := idOf(value[rowHeader:], own)
+	own, generation := splitVersion(key)
+	id, ok := idOf(sealed[rowHeader:], own)
 	if !ok {
 		return origin.Row{}, errDamaged
 	}
 	row := origin.Row{ID: id, Generation: generation}
-	if err == nil && had {
+	if value, err := p.open(key, sealed); err == nil {
 		row.Hash = binary.BigEndian.Uint64(value[1:])
 	}
 	return row, nil

@@ -5,17 +5,12 @@ import (
 	"errors"
 
 	"github.com/cespare/xxhash/v2"
-
-	"vitrine/rules/raw"
 )
 
 // Every value but those of an index is stored with a seal behind it:
 //
 //	sum      xxhash64 of key and value, seeded by the place (8 bytes, big end first)
-//	version  of the seal (1 byte), never zero
-//
-// Values of earlier versions of Vitrine have none. They end with a document, hence
-// with a zero byte, and are read as they are until they are written again.
+//	version  of the seal (1 byte)
 const (
 	sealSize    = 8 + 1
 	sealVersion = 1
@@ -48,18 +43,11 @@ func (p place) seal(key, value []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(out, p.sum(key, value)), sealVersion)
 }
 
-// open returns the value without its seal, and whether it had one. Of one without,
-// which is a document behind so many bytes, just the document's ends are checked.
-func (p place) open(key, sealed []byte, before int) (value []byte, had bool, err error) {
+// open returns the value without its seal; errDamaged if it is not what was written.
+func (p place) open(key, sealed []byte) (value []byte, err error) {
 	n := len(sealed) - sealSize
-	if n >= before && sealed[len(sealed)-1] == sealVersion {
-		if binary.BigEndian.Uint64(sealed[n:]) != p.sum(key, sealed[:n]) {
-			return nil, true, errDamaged
-		}
-		return sealed[:n:n], true, nil
+	if n < 0 || sealed[len(sealed)-1] != sealVersion || binary.BigEndian.Uint64(sealed[n:]) != p.sum(key, sealed[:n]) {
+		return nil, errDamaged
 	}
-	if n := len(sealed) - before; n < raw.MinDocument || int(raw.Length(sealed[before:])) != n || sealed[len(sealed)-1] != 0 {
-		return nil, false, errDamaged
-	}
-	return sealed, false, nil
+	return sealed[:n:n], nil
 }

@@ -106,14 +106,14 @@ func (s *Store) scan(ctx context.Context, collection string, only []byte, match 
 	in := placeOf(bucketSource, collection)
 	found := inBatches(ctx, &s.storeFile, s.entries(collection, only), pause, func(b *chunk[record], e entry) error {
 		if match != nil {
-			if doc, _, bad := in.open(e.key, e.value, 0); bad == nil {
+			if doc, bad := in.open(e.key, e.value); bad == nil {
 				if ok, err := match(doc); err != nil || !ok {
 					return err
 				}
 			}
 		}
 		own := bytes.Clone(e.value) // and checked as that: the file can change meanwhile
-		if doc, _, bad := in.open(e.key, own, 0); bad == nil {
+		if doc, bad := in.open(e.key, own); bad == nil {
 			b.add(record{doc: doc}, len(doc))
 		} else {
 			id, _ := idOf(own, e.key)
