@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"reflect"
@@ -115,16 +114,6 @@ func (c Config) Given(path string) bool {
 		}
 	}
 	return false
-}
-
-// Pin makes values count as given by a flag.
-func (c *Config) Pin(flag string, paths ...string) {
-	origins := map[string]Place{}
-	maps.Copy(origins, c.origins)
-	for _, path := range paths {
-		origins[path] = Place{Flag: flag}
-	}
-	c.origins = origins
 }
 
 // bundle is a set of built-in values by dotted path, as the environment would give them.

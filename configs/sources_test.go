@@ -135,8 +135,7 @@ func TestGiven(t *testing.T) {
 	if err := os.WriteFile(file, []byte("preset: osiris\naccess: {types: {}, roles: {editor: []}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := load(t, Sources{Environ: []string{"VITRINE_CONFIG=" + file, "VITRINE_AUTH_API_KEY="}, Flags: flags(t, "--listen=:3")})
-	c.Pin("test", "start_year")
+	c := load(t, Sources{Environ: []string{"VITRINE_CONFIG=" + file, "VITRINE_AUTH_API_KEY=", "VITRINE_START_YEAR=1950"}, Flags: flags(t, "--listen=:3")})
 	for path, want := range map[string]bool{
 		"listen":              true,
 		"auth.api_key":        true, // as empty

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
 	"vitrine/cmd/vitrine/internal/bench"
-	"vitrine/cmd/vitrine/internal/bench/process"
 	"vitrine/cmd/vitrine/internal/bench/report"
 	"vitrine/configs"
 	"vitrine/materialize"
@@ -111,8 +111,10 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Pro
 	if f.demo && len(dumps) > 0 {
 		return p, errors.New("--demo and a dump: choose one")
 	}
-	role := func(args ...string) process.Command {
-		return process.Command{Path: self, Args: append([]string{"bench"}, args...), Stderr: cmd.ErrOrStderr()}
+	role := func(ctx context.Context, args ...string) *exec.Cmd {
+		c := exec.CommandContext(ctx, self, append([]string{"bench"}, args...)...)
+		c.Stderr = cmd.ErrOrStderr()
+		return c
 	}
 	return bench.Program{
 		Open: func(ctx context.Context, uri string) (origin.Store, error) {
@@ -136,15 +138,15 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Pro
 			_, err := buildViews(ctx, embedded, store, discard(), materialize.Request{}, nil)
 			return err
 		},
-		Serving: func(uri string) process.Command {
-			c := role("serve", fmt.Sprintf("--logged=%t", f.logged))
+		Serving: func(ctx context.Context, uri string) *exec.Cmd {
+			c := role(ctx, "serve")
 			if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
 				c.Args = append(c.Args, "--"+configs.FlagConfig, file)
 			}
-			c.Env = append(os.Environ(), "VITRINE_STORE="+uri) // not an argument, which every user of the machine can read
+			c.Env = undisturbed(uri, f.logged)
 			return c
 		},
-		Bare: role("bare"),
+		Bare: func(ctx context.Context) *exec.Cmd { return role(ctx, "bare") },
 	}, nil
 }
 

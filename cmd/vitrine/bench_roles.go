@@ -3,15 +3,18 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/cmd/vitrine/internal/bench/process"
-	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
 	"vitrine/materialize"
 )
@@ -19,58 +22,49 @@ import (
 // benchServeCommand is the process that is measured: the program as serve runs it,
 // and beside it the service for the measurement.
 func benchServeCommand() *cobra.Command {
-	var logged bool
 	cmd := withConfig("bench serve", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
-		return benchServe(cmd.Context(), undisturbed(cfg), logged)
+		return benchServe(cmd.Context(), cfg)
 	}, "store")
 	cmd.Hidden = true
-	cmd.Flags().BoolVar(&logged, "logged", false, "")
 	return cmd
 }
 
-// undisturbed removes from a configuration what would refuse requests, and what would
-// start by itself during a measurement.
-func undisturbed(cfg configs.Config) configs.Config {
-	cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", ""
-	cfg.Auth.APIKey, cfg.Auth.PortfolioKey, cfg.Limits.Rate = "", "", 0
-	cfg.Pin("bench", "auth.api_key", "auth.portfolio_key") // also against a database's
-	cfg.Access.Anonymous = []string{"projects.view", "proposals.view", "portfolio-spectrum"}
-	cfg.Materialize.Enabled, cfg.Materialize.Schedule, cfg.Materialize.Full = true, nil, ""
-	return cfg
+// undisturbed is the environment of the process that is measured, with a store: nothing
+// refuses requests, and nothing starts by itself during a measurement.
+func undisturbed(store string, logged bool) []string {
+	own := []string{
+		"VITRINE_STORE=" + store, // not an argument, which every user of the machine can read
+		"VITRINE_LISTEN=127.0.0.1:0", "VITRINE_ADMIN_LISTEN=", "VITRINE_AUTH_API_KEY=", "VITRINE_AUTH_PORTFOLIO_KEY=", "VITRINE_LIMITS_RATE=0",
+		"VITRINE_ACCESS_ANONYMOUS=projects.view,proposals.view,portfolio-spectrum", "VITRINE_MATERIALIZE_ENABLED=true",
+		"VITRINE_MATERIALIZE_SCHEDULE=", "VITRINE_MATERIALIZE_FULL=", fmt.Sprintf("VITRINE_LOG_REQUESTS=%t", logged),
+	}
+	others := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.ContainsFunc(own, func(v string) bool { return strings.HasPrefix(v, strings.TrimSuffix(name, "_FILE")+"=") })
+	})
+	return append(others, own...)
 }
 
 // benchServe serves until the parent hangs up or ctx ends.
-func benchServe(ctx context.Context, cfg configs.Config, logged bool) (err error) {
+func benchServe(ctx context.Context, cfg configs.Config) error {
 	log := discard()
-	if cfg.Log.Requests = logged; logged {
+	if cfg.Log.Requests {
 		log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what formatting costs counts, the writing does not
-	}
-	public, _, err := listen(cfg)
-	if err != nil {
-		return err
-	}
-	defer closeListeners(public)
-	memory.Tune(cfg.Memory.Garbage, int64(cfg.Memory.Limit))
-	store, err := openExisting(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	p, err := assemble(ctx, cfg, store, log)
-	if err != nil {
-		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	// The service has the store, not the circuit before it: it must not fail with requests.
-	service := process.NewServing(ctx, process.Options{
-		Addr: public.Addr().String(), Views: p.views, Store: store,
-		Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
+	var service errgroup.Group
+	err := serve(ctx, cfg, false, log, func(p *program, public, _ string) {
+		settled := make(chan struct{})
+		p.onSettled = sync.OnceFunc(func() { close(settled) })
+		offered := process.NewServing(ctx, process.Options{
+			Addr: public, Views: p.views, Store: p.store, Settled: settled,
+			Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
+		})
+		service.Go(func() error { defer stop(); return process.Serve(ctx, os.Stdin, os.Stdout, offered) })
 	})
-	var parts errgroup.Group // the first that ends stops the other
-	parts.Go(func() error { defer stop(); return p.run(ctx, public, nil) })
-	parts.Go(func() error { defer stop(); return process.Serve(ctx, os.Stdin, os.Stdout, service) })
-	return parts.Wait()
+	stop()
+	return errors.Join(err, service.Wait())
 }
 
 // benchBareCommand is the process with the bare handler.

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/cmd/vitrine/internal/bench"
 	"vitrine/cmd/vitrine/internal/bench/report"
+	"vitrine/configs"
 )
 
 // TestBench measures everything once, briefly, with all three processes: that each
@@ -78,4 +79,19 @@ func (p *program) ready(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// TestUndisturbed: what the environment says of the settings of a measurement does not count.
+func TestUndisturbed(t *testing.T) {
+	t.Setenv("VITRINE_AUTH_API_KEY_FILE", "key")
+	t.Setenv("VITRINE_STORE", "bolt://mine.db")
+	t.Setenv("VITRINE_CACHE_BUDGET", "7MB")
+	env := undisturbed("bolt://bench.db", true)
+	cfg, err := configs.Load(configs.Sources{Environ: env, Checks: checks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Store != "bolt://bench.db" || !cfg.Log.Requests || len(cfg.Materialize.Schedule) > 0 || cfg.Cache.Budget != 7e6 || !cfg.Given("auth.api_key") {
+		t.Errorf("%v, log %v, schedule %v, cache %v", cfg.Store, cfg.Log.Requests, cfg.Materialize.Schedule, cfg.Cache.Budget)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -53,7 +52,15 @@ func serveCommand() *cobra.Command {
 		})()
 		file, stop := watchFile(sourcesOf(cmd, demo))
 		defer stop()
-		return serve(cmd.Context(), cfg, demo, file, log, cmd.OutOrStdout(), stderr.Dropped)
+		return serve(cmd.Context(), cfg, demo, log, func(p *program, public, admin string) {
+			p.file = file
+			p.metrics.WatchLog(stderr.Dropped)
+			warnOfKeys(cfg, log)
+			log.Info("listening", "address", public, "admin", admin, "store", p.store.Name())
+			if demo {
+				p.onSettled = sync.OnceFunc(func() { printTour(cmd.OutOrStdout(), public, admin) })
+			}
+		})
 	}
 	configs.AddFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&demo, "demo", false, "serve a made-up institute")
@@ -62,8 +69,8 @@ func serveCommand() *cobra.Command {
 
 // serve runs the program until ctx ends, and returns nil after everything was
 // drained, stopped and closed. It opens the listeners first, so that a port in use is
-// reported before any work is done. dropped counts the log lines that were dropped.
-func serve(ctx context.Context, cfg configs.Config, demo bool, file *configFile, log *slog.Logger, out io.Writer, dropped func() float64) (err error) {
+// reported before any work is done, and calls begin with their addresses before it serves.
+func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger, begin func(p *program, public, admin string)) (err error) {
 	public, admin, err := listen(cfg)
 	if err != nil {
 		return err
@@ -89,13 +96,7 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, file *configFile,
 	if err != nil {
 		return err
 	}
-	p.file = file
-	p.metrics.WatchLog(dropped)
-	warnOfKeys(cfg, log)
-	log.Info("listening", "address", public.Addr().String(), "admin", addrOf(admin), "store", store.Name())
-	if demo {
-		p.onSettled = sync.OnceFunc(func() { printTour(out, public.Addr().String(), addrOf(admin)) })
-	}
+	begin(p, public.Addr().String(), addrOf(admin))
 	return p.run(ctx, public, admin)
 }
 

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"regexp"
 	"runtime"
 	"time"
@@ -61,8 +62,8 @@ type Program struct {
 	Seed func(ctx context.Context, into origin.Store) error
 	// Build builds all views of a store.
 	Build   func(ctx context.Context, store origin.Store) error
-	Serving func(store string) process.Command // runs process.Serving
-	Bare    process.Command                    // runs process.Bare
+	Serving func(ctx context.Context, store string) *exec.Cmd // runs process.Serving
+	Bare    func(ctx context.Context) *exec.Cmd               // runs process.Bare
 }
 
 // Run measures. What was measured before an error is in the report.
@@ -165,7 +166,7 @@ func (b *bench) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if b.bare, err = process.Start(ctx, b.Program.Bare); err != nil {
+	if b.bare, err = process.Start(b.Program.Bare(ctx)); err != nil {
 		return err
 	}
 	return b.bare.Call("Address", nil, &b.back)
@@ -173,7 +174,7 @@ func (b *bench) start(ctx context.Context) (err error) {
 
 // startServing starts the serving process and takes the time until it is ready.
 func (b *bench) startServing(ctx context.Context) (err error) {
-	if b.serving, err = process.Start(ctx, b.Program.Serving(b.uri)); err != nil {
+	if b.serving, err = process.Start(b.Program.Serving(ctx, b.uri)); err != nil {
 		return err
 	}
 	if err := b.serving.Call("Address", nil, &b.front); err != nil {

@@ -18,7 +18,6 @@ import (
 	"io"
 	"net/rpc"
 	"os/exec"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -32,28 +31,17 @@ const grace = 20 * time.Second
 // None is for calls without arguments or without a reply.
 type None = struct{}
 
-// Command says how to start a child.
-type Command struct {
-	Path   string
-	Args   []string
-	Env    []string  // if nil, the parent's
-	Stderr io.Writer // if nil, discarded
-}
-
-// Process is a running child. Its methods are safe for concurrent use.
+// Process is a running child. Its calls are safe for concurrent use.
 type Process struct {
-	ID    int       // of the operating system
 	Began time.Time // when it was started
 
+	cmd    *exec.Cmd
 	client *rpc.Client
-	close  func() error
 }
 
-// Start starts a child; when ctx ends, the child is interrupted, and calls fail. Close it
-// when done.
-func Start(ctx context.Context, c Command) (*Process, error) {
-	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
-	cmd.Env, cmd.Stderr = c.Env, c.Stderr
+// Start starts a child; when the command's context ends, the child is interrupted, and calls
+// fail. Close it when done.
+func Start(cmd *exec.Cmd) (*Process, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	in, err := cmd.StdinPipe()
@@ -68,15 +56,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
-	p := &Process{ID: cmd.Process.Pid, Began: began, client: rpc.NewClient(parentEnd{out, in})}
-	p.close = sync.OnceValue(func() error {
-		failed := p.client.Close()
-		if errors.Is(failed, rpc.ErrShutdown) {
-			failed = nil // the child has ended already; Wait says how
-		}
-		return errors.Join(failed, cmd.Wait())
-	})
-	return p, nil
+	return &Process{Began: began, cmd: cmd, client: rpc.NewClient(parentEnd{out, in})}, nil
 }
 
 // Call calls a method of the child's service. args and reply may be nil.
@@ -88,15 +68,19 @@ func (p *Process) Call(method string, args, reply any) error {
 		reply = &None{}
 	}
 	if err := p.client.Call(serviceName+"."+method, args, reply); err != nil {
-		return fmt.Errorf("%s of child %d: %w", method, p.ID, err)
+		return fmt.Errorf("%s of child %d: %w", method, p.cmd.Process.Pid, err)
 	}
 	return nil
 }
 
-// Close ends the child's input and waits until the child has ended. It may be called again.
+// Close ends the child's input and waits until the child has ended.
 func (p *Process) Close() error {
-	if err := p.close(); err != nil {
-		return fmt.Errorf("child %d: %w", p.ID, err)
+	err := p.client.Close()
+	if errors.Is(err, rpc.ErrShutdown) {
+		err = nil // the child has ended already; Wait says how
+	}
+	if err = errors.Join(err, p.cmd.Wait()); err != nil {
+		return fmt.Errorf("child %d: %w", p.cmd.Process.Pid, err)
 	}
 	return nil
 }

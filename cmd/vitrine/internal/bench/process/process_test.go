@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/rpc"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -53,7 +54,9 @@ func TestMain(m *testing.M) {
 
 func start(t *testing.T, ctx context.Context) *process.Process {
 	t.Helper()
-	p, err := process.Start(ctx, process.Command{Path: os.Args[0], Env: append(os.Environ(), roleEnv+"=1"), Stderr: os.Stderr})
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env, cmd.Stderr = append(os.Environ(), roleEnv+"=1"), os.Stderr
+	p, err := process.Start(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +81,8 @@ func TestCall(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Errorf("close: %v", err)
 	}
-	if err := p.Close(); err != nil {
-		t.Errorf("close again: %v", err)
-	}
-	if p.Began.IsZero() || p.ID <= 0 {
-		t.Errorf("process %d began at %v", p.ID, p.Began)
+	if p.Began.IsZero() {
+		t.Error("it began at no time")
 	}
 	if err := p.Call("Upper", "words", &got); err == nil {
 		t.Error("a call after Close: no error")
@@ -113,7 +113,7 @@ func TestContextEndsAChild(t *testing.T) {
 }
 
 func TestStartFails(t *testing.T) {
-	if _, err := process.Start(t.Context(), process.Command{Path: "/no/such/program"}); err == nil {
+	if _, err := process.Start(exec.Command("/no/such/program")); err == nil {
 		t.Error("no error")
 	}
 }

@@ -28,6 +28,7 @@ type Options struct {
 	Views   *view.Set
 	Store   origin.Store
 	Trigger func(view string) error // runs a view's job now, without waiting for it
+	Settled <-chan struct{}         // closed when every view is loaded and every job has run
 }
 
 // Serving is the service of a front end under measurement: it reports what the process has
@@ -35,16 +36,14 @@ type Options struct {
 // serving process itself can change an embedded store and see when a snapshot is shown.
 type Serving struct {
 	endpoint
-	o       Options
-	ctx     context.Context
-	started time.Time
+	o   Options
+	ctx context.Context
 }
 
 // NewServing returns a service that stops waiting for anything when ctx ends: calls of a
 // parent bring no context of their own.
 func NewServing(ctx context.Context, o Options) *Serving {
-	// Stores keep times in milliseconds: a job of this same one must not seem earlier.
-	return &Serving{endpoint: endpoint{o.Addr}, o: o, ctx: ctx, started: time.Now().Truncate(time.Millisecond)}
+	return &Serving{endpoint{o.Addr}, o, ctx}
 }
 
 // Memory replies the memory of the process as Loaded, and the size of the views. If collect
@@ -62,21 +61,15 @@ func (s *Serving) Memory(collect bool, reply *report.Memory) error {
 	return nil
 }
 
-// Settle returns when every view is loaded and every job has run since the process
-// started, so that only requests keep the process busy.
+// Settle returns when every view is loaded and every job has run, so that only requests keep
+// the process busy.
 func (s *Serving) Settle(None, *None) error {
-	return s.until(func() (bool, error) {
-		if !s.o.Views.Ready() {
-			return false, nil
-		}
-		metas, err := s.o.Store.Metas(s.ctx)
-		for _, m := range metas {
-			if m.Health.Started.Before(s.started) {
-				return false, err
-			}
-		}
-		return err == nil, err
-	})
+	select {
+	case <-s.o.Settled:
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
 }
 
 // Change says what to change: Count records, spread over all, to what differs by
@@ -107,17 +100,26 @@ func (s *Serving) Change(c Change, reply *Changed) error {
 	if err := s.o.Trigger(rules.ViewActivities); err != nil {
 		return err
 	}
-	return s.until(func() (bool, error) {
-		if time.Since(reply.Started) > changeTime {
-			return false, fmt.Errorf("%d changed records are not visible after %s", len(edited), changeTime)
-		}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
 		now, err := s.o.Views.Snapshot(rules.ViewActivities)
-		if err != nil || now.Meta().Generation == before.Meta().Generation {
-			return false, err
+		if err != nil {
+			return err
 		}
-		reply.Visible, reply.Published = time.Now(), now.Meta().Published
-		return true, nil
-	})
+		if now.Meta().Generation != before.Meta().Generation {
+			reply.Visible, reply.Published = time.Now(), now.Meta().Published
+			return nil
+		}
+		if time.Since(reply.Started) > changeTime {
+			return fmt.Errorf("%d changed records are not visible after %s", len(edited), changeTime)
+		}
+		select {
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
 
 // edit reads every so many records of the store, and returns them changed.
@@ -134,22 +136,6 @@ func (s *Serving) edit(every int, c Change) (edited []bson.Raw, err error) {
 		edited = append(edited, record)
 	}
 	return edited, nil
-}
-
-// until polls a condition until it is true, fails, or the service's context ends.
-func (s *Serving) until(is func() (bool, error)) error {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for {
-		if done, err := is(); done || err != nil {
-			return err
-		}
-		select {
-		case <-s.ctx.Done():
-			return s.ctx.Err()
-		case <-tick.C:
-		}
-	}
 }
 
 // memoryOf asks Linux for this process's memory; elsewhere it returns zeros.

@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -22,9 +23,10 @@ import (
 // house is a store with thirty activities, one view of them, and a job that
 // publishes the records as they are.
 type house struct {
-	store *bolt.Store
-	views *view.Set
-	lease origin.Lease
+	store   *bolt.Store
+	views   *view.Set
+	lease   origin.Lease
+	settled chan struct{}
 }
 
 func newHouse(t *testing.T) (*house, *process.Serving) {
@@ -33,7 +35,7 @@ func newHouse(t *testing.T) (*house, *process.Serving) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{store: store}
+	h := &house{store: store, settled: make(chan struct{})}
 	var docs []bson.Raw
 	for i := range 30 {
 		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: i}, {Key: "title", Value: fmt.Sprint("Title ", i)}})
@@ -64,7 +66,7 @@ func newHouse(t *testing.T) (*house, *process.Serving) {
 			t.Error(err)
 		}
 	})
-	return h, process.NewServing(ctx, process.Options{Addr: "here:1", Views: h.views, Store: store, Trigger: h.publish})
+	return h, process.NewServing(ctx, process.Options{Addr: "here:1", Views: h.views, Store: store, Trigger: h.publish, Settled: h.settled})
 }
 
 // publish is the job.
@@ -100,10 +102,7 @@ func TestChange(t *testing.T) {
 	if err := h.publish(rules.ViewActivities); err != nil {
 		t.Fatal(err)
 	}
-	health := origin.Health{Status: origin.HealthOK, Started: time.Now()}
-	if err := h.store.SetHealth(t.Context(), rules.ViewActivities, h.lease, health); err != nil {
-		t.Fatal(err)
-	}
+	close(h.settled)
 	if err := s.Settle(struct{}{}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +144,26 @@ func (h *house) edited(t *testing.T, serial int) (n int) {
 		}
 	}
 	return n
+}
+
+// TestEndsWithItsContext checks that a service does not wait for what will not come.
+func TestEndsWithItsContext(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := process.NewServing(ctx, process.Options{}).Settle(struct{}{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("settle: %v", err)
+	}
+	h, _ := newHouse(t)
+	if err := h.publish(rules.ViewActivities); err != nil {
+		t.Fatal(err)
+	}
+	for !h.views.Ready() {
+		time.Sleep(time.Millisecond)
+	}
+	s := process.NewServing(ctx, process.Options{Views: h.views, Store: h.store, Trigger: func(string) error { return nil }})
+	if err := s.Change(process.Change{Count: 1, Serial: 1}, new(process.Changed)); !errors.Is(err, context.Canceled) {
+		t.Errorf("change: %v", err)
+	}
 }
 
 func TestAddress(t *testing.T) {
