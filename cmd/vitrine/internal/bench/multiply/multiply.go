@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -24,6 +23,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/ejson"
 	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
 )
@@ -51,7 +51,7 @@ func New(records []bson.Raw) (*Multiplier, error) {
 			return nil, fmt.Errorf("multiply: activity %d: %w", i, err)
 		}
 		m.users = append(m.users, Texts(record, "authors.user")...)
-		m.units = slices.Concat(m.units, Texts(record, "units"), Texts(record, "authors.units"))
+		m.units = append(append(m.units, Texts(record, "units")...), Texts(record, "authors.units")...)
 		for word := range strings.FieldsSeq(raw.StringField(record, "title")) {
 			if plain(word) {
 				m.words = append(m.words, word)
@@ -97,8 +97,7 @@ func (m *Multiplier) At(i int) (bson.Raw, error) {
 	if i < len(m.records) {
 		return from, nil
 	}
-	v := &variation{Multiplier: m, serial: i, dice: rand.New(rand.NewPCG(seed, uint64(i)))}
-	varied, err := v.of(from)
+	varied, err := m.vary(from, i)
 	if err != nil {
 		return nil, fmt.Errorf("multiply: activity %d: %w", i, err)
 	}
@@ -142,122 +141,75 @@ func withoutRendered(record bson.Raw) (bson.Raw, error) {
 // Years that variations stay within: what a portal lists.
 const firstYear, lastYear = 1980, 2026
 
-// variation is what makes one activity differ from the record it is made from.
-type variation struct {
-	*Multiplier
-	serial int
-	dice   *rand.Rand
-
-	years int               // added to every year
-	shift int               // places by which users and units are shifted
-	texts *strings.Replacer // of what else stands in texts: title, id, year, profiles
-}
-
-// of returns the variation of a record.
-func (v *variation) of(record bson.Raw) (bson.Raw, error) {
-	var d bson.D
-	if err := bson.Unmarshal(record, &d); err != nil {
-		return nil, err
+// vary returns a variation of a record. Words are exchanged in the record's Extended JSON, so
+// that what was rendered of it still says the same.
+func (m *Multiplier) vary(record bson.Raw, serial int) (bson.Raw, error) {
+	dice := rand.New(rand.NewPCG(seed, uint64(serial)))
+	var pairs []string
+	exchange := func(old, fresh string, patterns ...string) {
+		for _, pattern := range patterns {
+			pairs = append(pairs, strings.ReplaceAll(pattern, "*", inJSON(old)), strings.ReplaceAll(pattern, "*", inJSON(fresh)))
+		}
 	}
 	id := bson.ObjectID{0x76, 0x69, 0x74, 0x72} // ids ascend with the serial number, as ObjectIDs do with time
-	binary.BigEndian.PutUint64(id[4:], uint64(v.serial))
+	binary.BigEndian.PutUint64(id[4:], uint64(serial))
+	for _, old := range Texts(record, "_id") {
+		exchange(old, id.Hex(), "/*'")
+	}
 	title := raw.StringField(record, "title")
-	fresh := v.title(title)
-	texts := []string{title, fresh}
-	if title == "" {
-		texts = nil
+	fresh := m.title(title, dice)
+	exchange(title, fresh, `:"*"`, ">*<", " *.")
+	shift := dice.IntN(1000)
+	for _, user := range Texts(record, "authors.user") {
+		exchange(user, shifted(m.users, user, shift), `"*"`, "/profile/*'")
 	}
-	if old, ok := record.Lookup("_id").ObjectIDOK(); ok {
-		texts = append(texts, old.Hex(), id.Hex())
+	for _, unit := range slices.Concat(Texts(record, "units"), Texts(record, "authors.units")) {
+		exchange(unit, shifted(m.units, unit, shift), `"*"`)
 	}
-	year, isYear := record.Lookup("year").AsFloat64OK()
-	if isYear = isYear && year > 0 && year == math.Trunc(year); isYear {
-		moved := min(max(int(year)+v.dice.IntN(20)-15, firstYear), lastYear)
-		v.years = moved - int(year)
-		texts = append(texts, fmt.Sprintf("(%.0f)", year), fmt.Sprintf("(%d)", moved))
+	if doi := raw.StringField(record, "doi"); doi != "" {
+		exchange(doi, doi+"."+strconv.FormatInt(int64(serial), 36), `:"*"`)
 	}
-	v.shift = v.dice.IntN(1000)
-	for _, old := range Texts(record, "authors.user") {
-		texts = append(texts, "/profile/"+old+"'", "/profile/"+v.shifted(v.users, old)+"'")
+	if year, whole, ok := raw.Truncate(record.Lookup("year")); ok && whole {
+		moved := min(max(int(year)+dice.IntN(20)-15, firstYear), lastYear)
+		exchange(strconv.FormatInt(year, 10), strconv.Itoa(moved), `"year":*`, "(*)", `"*-`, `"*Q`)
 	}
-	v.texts = strings.NewReplacer(texts...)
-	for i := range d {
-		switch e := &d[i]; {
-		case e.Key == "_id":
-			e.Value = id
-		case e.Key == "year" && isYear:
-			e.Value = int32(int(year) + v.years)
-		default:
-			e.Value = v.change(e.Key, e.Value)
-		}
-	}
-	varied, err := bson.Marshal(d)
-	if err != nil {
-		return nil, err
+	text := strings.NewReplacer(pairs...).Replace(string(ejson.AppendDocument(nil, record)))
+	varied, err := ejson.Parse([]byte(text), ejson.Options{})
+	if err == nil {
+		varied, err = raw.PutID(varied, bson.RawValue{Type: bson.TypeObjectID, Value: id[:]})
 	}
 	// A rendering without the new title has the old one in other letters, escaped ones.
-	if web, ok := bson.Raw(varied).Lookup("rendered", "web").StringValueOK(); ok && fresh != title && !strings.Contains(web, fresh) {
+	if web, ok := varied.Lookup("rendered", "web").StringValueOK(); ok && fresh != title && !strings.Contains(web, fresh) {
 		return withoutRendered(varied)
 	}
-	return varied, nil
+	return varied, err
 }
 
-// change returns what a field's value, or an element of it, becomes. What it does not
-// know stays as it is.
-func (v *variation) change(field string, value any) any {
-	switch value := value.(type) {
-	case bson.D:
-		for i := range value {
-			value[i].Value = v.change(value[i].Key, value[i].Value)
-		}
-	case bson.A:
-		for i := range value {
-			value[i] = v.change(field, value[i])
-		}
-	case string:
-		return v.text(field, value)
-	}
-	return value
-}
-
-// text returns what a text becomes.
-func (v *variation) text(field, old string) string {
-	switch {
-	case old == "":
-		return ""
-	case field == "user" || field == "users":
-		return v.shifted(v.users, old)
-	case field == "units":
-		return v.shifted(v.units, old)
-	case field == "start_date" || field == "end_date" || field == "quarter":
-		if year, err := strconv.Atoi(old[:min(len(old), 4)]); err == nil && year >= 1000 {
-			return strconv.Itoa(year+v.years) + old[4:]
-		}
-	case field == "doi":
-		return old + "." + strconv.FormatInt(int64(v.serial), 36)
-	}
-	return v.texts.Replace(old)
+// inJSON returns a text as it stands in a string of JSON.
+func inJSON(text string) string {
+	quoted := ejson.AppendString(nil, text)
+	return string(quoted[1 : len(quoted)-1])
 }
 
 // title returns a title with one to three words exchanged.
-func (v *variation) title(old string) string {
+func (m *Multiplier) title(old string, dice *rand.Rand) string {
 	words := strings.Fields(old)
-	if len(words) == 0 || len(v.words) == 0 {
+	if len(words) == 0 || len(m.words) == 0 {
 		return old
 	}
-	for range 1 + v.dice.IntN(3) {
-		if at := v.dice.IntN(len(words)); plain(words[at]) || len(words) == 1 {
-			words[at] = v.words[v.dice.IntN(len(v.words))]
+	for range 1 + dice.IntN(3) {
+		if at := dice.IntN(len(words)); plain(words[at]) || len(words) == 1 {
+			words[at] = m.words[dice.IntN(len(m.words))]
 		}
 	}
 	return strings.Join(words, " ")
 }
 
 // shifted returns another word of a list. Different ones stay different.
-func (v *variation) shifted(all []string, old string) string {
+func shifted(all []string, old string, shift int) string {
 	at, ok := slices.BinarySearch(all, old)
 	if !ok {
 		return old
 	}
-	return all[(at+v.shift)%len(all)]
+	return all[(at+shift)%len(all)]
 }
