@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 )
@@ -25,7 +26,7 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 		p.MarkUnused("columns", "lang")
 		return list.full(fragFull), nil
 	case len(columns) > 0:
-		return list.rows("activities columns "+columns.Key()+in.key(), in.rows(rowOf(columns))), nil
+		return list.rows("activities columns "+columns.Key()+in.key(), in.rows(columnsRow(columns))), nil
 	default:
 		list.light = in == nil
 		return list.rows("activities"+in.key(), in.rows(activityRow)), nil
@@ -39,6 +40,12 @@ func activityRow(dst []byte, a activity) []byte {
 	dst = append(dst, a.fragment(fragIcon)...)
 	dst = append(dst, a.fragment(fragType)...)
 	return append(dst, a.fragment(fragList)...)
+}
+
+// columnsRow returns what writes a row of some columns.
+func columnsRow(columns query.Columns) func(dst []byte, a activity) []byte {
+	row := recordRow{columns: columns, rendered: true}
+	return func(dst []byte, a activity) []byte { return row.append(dst, a.doc()) }
 }
 
 // appendListRest ends the default row, behind its type: subtype and year, each where the

@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
@@ -15,9 +13,6 @@ import (
 	"vitrine/rules/filter"
 )
 
-// fragRecord is a stored record with its id: {…,"id":"…"}.
-const fragRecord = "record"
-
 // wholeView answers GET /api/events and /api/conferences with every stored record in the
 // view's order, by start descending, and GET /api/deadlines likewise, but not sorted by
 // date (DESIGN.md: 12). No parameter is read, and count is always 0 (API.md: events, 2).
@@ -25,22 +20,15 @@ func (e *Env) wholeView(name string) Handler {
 	return func(context.Context, Request) (response.Plan, error) {
 		list := listing{view: name, filter: filter.All()}
 		return list.plan("whole", func(ctx context.Context, _ *view.Snapshot, all view.Selection) (*response.Body, error) {
-			return response.Join(response.List(0, query.Page{}), all.Rows(ctx, 0, 0), func(dst []byte, row index.Row) []byte {
-				return append(dst, row.Fragment(fragRecord)...)
-			}), nil
+			return response.Join(response.List(0, query.Page{}), all.Rows(ctx, 0, 0), appendRecord), nil
 		}), nil
 	}
 }
 
-// recordFragments are the fragments of views that answer whole stored records.
-func recordFragments() []index.Fragment {
-	return []index.Fragment{{Name: fragRecord, Encode: appendRecord}}
-}
-
 // appendRecord writes a stored record and its id, which takes the place of a
 // stored field of that name.
-func appendRecord(dst []byte, row bson.Raw) []byte {
-	elements, _ := row.Elements() // of a broken document, what can be read
+func appendRecord(dst []byte, row index.Row) []byte {
+	elements, _ := row.Doc().Elements() // of a broken document, what can be read
 	dst = append(dst, '{')
 	for _, e := range elements {
 		if key := e.Key(); key != "id" && !rules.Reserved(key) {
@@ -48,5 +36,5 @@ func appendRecord(dst []byte, row bson.Raw) []byte {
 			dst = append(ejson.Append(dst, display.Stored(key, e.Value())), ',')
 		}
 	}
-	return append(ejson.AppendID(append(dst, `"id":`...), row.Lookup("_id")), '}')
+	return append(ejson.AppendID(append(dst, `"id":`...), row.Doc().Lookup("_id")), '}')
 }

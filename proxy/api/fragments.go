@@ -2,13 +2,11 @@ package api
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
-	"vitrine/proxy/query"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
@@ -170,43 +168,12 @@ func isInteger(f float64) bool { return f == math.Trunc(f) && math.Abs(f) < 1<<5
 // else from its record.
 var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "authors", "title", "departments"}
 
-// rowOf returns a function that writes a row of some columns.
-func rowOf(columns query.Columns) func(dst []byte, a activity) []byte {
-	return func(dst []byte, a activity) []byte {
-		dst = append(dst, a.fragment(fragID)...)
-		doc := a.doc()
-		for _, c := range columns {
-			if c.Name != "id" {
-				dst = appendField(dst, c.Name, valueOf(c, doc))
-			}
-		}
-		return append(dst, '}')
-	}
-}
-
-// appendField writes ,"name":…, or nothing where the record has nothing.
-func appendField(dst []byte, name string, v bson.RawValue) []byte {
-	if v.IsZero() {
-		return dst
-	}
-	return ejson.Append(append(ejson.AppendString(append(dst, ','), name), ':'), v)
-}
-
-// valueOf is what a column shows of an activity.
-func valueOf(c query.Column, doc bson.Raw) bson.RawValue {
-	if !c.Whole() || !slices.Contains(renderedColumns, c.Name) {
-		return storedOf(c, doc)
-	}
-	v := doc.Lookup("rendered", c.Name)
-	if !present(v) && c.Name == "departments" {
+// renderedValue is what one of renderedColumns shows of an activity.
+func renderedValue(doc bson.Raw, name string) bson.RawValue {
+	v := doc.Lookup("rendered", name)
+	if !present(v) && name == "departments" {
 		v = doc.Lookup("units")
 	}
-	return v
-}
-
-// storedOf is what a column shows of a record.
-func storedOf(c query.Column, doc bson.Raw) bson.RawValue {
-	v, _ := c.Project(display.Stored(c.Name, doc.Lookup(c.Name)))
 	return v
 }
 

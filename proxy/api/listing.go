@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"slices"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -178,6 +179,8 @@ type recordRow struct {
 	// ownID: the stored id stands in for the generated one (DESIGN.md: 16).
 	ownID bool
 	style *display.Style // nil: values as stored
+	// rendered: renderedColumns are those of the rendered representation.
+	rendered bool
 }
 
 // key is canonical for what the row shows, and how.
@@ -189,9 +192,11 @@ func (r recordRow) key() string {
 	return how + " " + r.columns.Key()
 }
 
-// append writes a row of a snapshot.
-func (r recordRow) append(dst []byte, row index.Row) []byte {
-	doc := row.Doc()
+// row writes a row of a snapshot.
+func (r recordRow) row(dst []byte, row index.Row) []byte { return r.append(dst, row.Doc()) }
+
+// append writes a row of a document.
+func (r recordRow) append(dst []byte, doc bson.Raw) []byte {
 	return r.appendFields(dst, doc, func(name string) bson.RawValue { return doc.Lookup(name) })
 }
 
@@ -205,11 +210,18 @@ func (r recordRow) appendFields(dst []byte, doc bson.Raw, field func(string) bso
 	}
 	for _, c := range r.columns {
 		v, ok := c.Project(field(c.Name))
+		shown := r.rendered && c.Whole() && slices.Contains(renderedColumns, c.Name)
+		if shown {
+			v = renderedValue(doc, c.Name)
+			ok = !v.IsZero()
+		}
 		if !ok || c.Name == "id" && !r.ownID {
 			continue
 		}
 		dst = append(ejson.AppendString(dst, c.Name), ':')
 		switch {
+		case shown:
+			dst = ejson.Append(dst, v)
 		case r.style == nil:
 			dst = ejson.Append(dst, display.Stored(c.Name, v))
 		case c.Whole():

@@ -43,7 +43,7 @@ type personLookup struct {
 	flights singleflight.Group
 
 	mu    sync.Mutex                 // guards cache
-	cache *lru.Cache[string, lookup] // by id; the oldest look-up is the first to expire
+	cache *lru.Cache[string, lookup] // by id
 }
 
 // lookup is the outcome of a look-up.
@@ -76,12 +76,8 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	return found.(bson.Raw), nil
 }
 
-// lookUp asks the store, unless another look-up has ended just before this one began. The
-// record is nil if there is none.
+// lookUp asks the store. The record is nil if there is none.
 func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) {
-	if record, ok := l.cached(id); ok {
-		return record, nil
-	}
 	if err := l.turns.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
@@ -95,7 +91,9 @@ func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) 
 		return nil, err
 	}
 	found = append(found, nil) // there may be none
-	l.store(id, found[0])
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cache.Put(id, lookup{until: l.now().Add(lookupTTL), record: found[0]})
 	return found[0], nil
 }
 
@@ -123,17 +121,6 @@ func (l *personLookup) cached(id string) (record bson.Raw, ok bool) {
 		return nil, false
 	}
 	return found.record, true
-}
-
-// store caches an outcome, and drops the expired ones.
-func (l *personLookup) store(id string, record bson.Raw) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	for oldest, found := l.cache.Oldest(); found != nil && !now.Before(found.until); oldest, found = l.cache.Oldest() {
-		l.cache.Remove(oldest)
-	}
-	l.cache.Put(id, lookup{until: now.Add(lookupTTL), record: record})
 }
 
 // identified selects a person: a valid ObjectID is an _id, everything else a

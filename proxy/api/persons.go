@@ -149,8 +149,8 @@ func appendUser(dst []byte, record bson.Raw, columns query.Columns) []byte {
 	id := record.Lookup("_id")
 	dst = ejson.Append(append(dst, `{"_id":`...), id)
 	for _, c := range columns {
-		if c.Name != "_id" && c.Name != "id" {
-			dst = appendField(dst, c.Name, storedOf(c, record))
+		if v, ok := c.Project(record.Lookup(c.Name)); ok && c.Name != "_id" && c.Name != "id" {
+			dst = ejson.Append(append(ejson.AppendString(append(dst, ','), c.Name), ':'), display.Stored(c.Name, v))
 		}
 	}
 	return append(ejson.AppendID(appendKey(dst, "id"), id), '}')

@@ -50,7 +50,7 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 		}
 		row := recordRow{columns: p.StoredColumns(projectColumns()...), style: e.styleOf(p)}
 		row.ownID = slices.ContainsFunc(row.columns, func(c query.Column) bool { return c.Name == "id" && c.Whole() })
-		plan := list.rows("projects "+row.key(), row.append)
+		plan := list.rows("projects "+row.key(), row.row)
 		if p.Has("formatted") {
 			return e.formatted(p, list, plan)
 		}

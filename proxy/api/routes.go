@@ -130,8 +130,8 @@ func Views(warm ...string) []index.Definition {
 		{Name: rules.ViewJournals},
 		{Name: rules.ViewPersons, Warm: []string{"username", "_id"}},
 		{Name: rules.ViewUserUnits, Warm: []string{"username", "_id"}},
-		{Name: rules.ViewEvents, Fragments: recordFragments()},
-		{Name: rules.ViewDeadlines, Fragments: recordFragments()},
+		{Name: rules.ViewEvents},
+		{Name: rules.ViewDeadlines},
 		{Name: rules.ViewSpectrum},
 	}
 	for i := range views {

@@ -70,7 +70,7 @@ func (e *Env) search(of searched) Handler {
 		if arrays := unwindingOf(paths...); len(arrays) > 0 {
 			return list.unwound(row, arrays), nil
 		}
-		return list.rows("search "+row.key(), row.append), nil
+		return list.rows("search "+row.key(), row.row), nil
 	}
 }
 

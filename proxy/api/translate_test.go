@@ -57,7 +57,7 @@ func TestTranslator(t *testing.T) {
 	var none *translator
 	for name, write := range map[string]func([]byte, activity) []byte{
 		"list": activityRow, "table": tableRow{citation: fragWeb}.append, "print": tableRow{citation: fragPrint}.append,
-		"columns": rowOf(params("columns=web,year,title").Columns()),
+		"columns": columnsRow(params("columns=web,year,title").Columns()),
 		"entry":   func(dst []byte, a activity) []byte { return appendEntry(dst, a, doc.Lookup("year")) },
 	} {
 		prepared, made := string(write(nil, none.activity(row))), string(write(nil, e.translator(params("lang=en")).activity(row)))
