@@ -89,7 +89,7 @@ func Marked(job Job, options func() mark.Options) Job {
 	if job.Related = related[job.View]; job.Related == nil {
 		return job
 	}
-	job.Fingerprint += " marked/2"
+	job.Fingerprint += " marked/3"
 	directory := func(deps Deps) *mark.Directory {
 		return mark.NewDirectory(options(), deps["persons"], deps["groups"], deps["projects"])
 	}

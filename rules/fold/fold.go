@@ -100,6 +100,15 @@ func (f *Folder) AppendKey(dst []byte, text string) []byte {
 	return dst
 }
 
+// Key returns what sorts a text by its words: those of Terms, folded, each followed by a blank;
+// empty for a text without words.
+func Key(text string) string {
+	var key []byte
+	f := Folder{terms: true}
+	f.Each(text, func(word []byte) { key = append(append(key, word...), ' ') })
+	return string(key)
+}
+
 // next adds a character to what is at hand, or yields that first.
 func (f *Folder) next(r rune, class class) {
 	if class != character && len(f.run) > 0 {

@@ -1,8 +1,8 @@
 package mark
 
 import (
-	"encoding/binary"
-	"maps"
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -30,17 +30,17 @@ type Options struct {
 // Directory knows the persons, units and projects that marks refer to. It is immutable.
 type Directory struct {
 	o        Options
-	topics   []string                 // the path
-	persons  map[string]bson.RawValue // entries by username; zero: not public
+	topics   []string         // the path
+	persons  map[string]entry // by username; none: not public
 	units    map[string]unit
-	projects map[string]bson.RawValue // entries by name and by _id; zero: not public
+	projects map[string]entry // by name and by _id; none: not public
 }
 
 // unit is a unit of the institute.
 type unit struct {
-	entry     bson.RawValue // zero: hidden
+	entry     entry // none: hidden
 	parents   []string
-	ancestors []bson.RawValue // ids of visible ones, the unit itself included
+	ancestors []string // ids of visible ones, the unit itself included
 }
 
 // NewDirectory reads the documents of the collections persons, groups and projects. The
@@ -50,7 +50,7 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 		o.Topics = "catalog.topics"
 	}
 	d := &Directory{o: o, topics: strings.Split(o.Topics, "."),
-		persons: map[string]bson.RawValue{}, units: map[string]unit{}, projects: map[string]bson.RawValue{}}
+		persons: map[string]entry{}, units: map[string]unit{}, projects: map[string]entry{}}
 	for _, doc := range persons {
 		add(d.persons, identifier(valueOf(doc, "username")), d.entryOf(rules.ViewPersons, doc, personEntry))
 	}
@@ -72,51 +72,30 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 // Digest stands for all that Make depends on besides the record. Two directories of one
 // process that have the same digest make the same marks.
 func (d *Directory) Digest() uint64 {
-	h := xxhash.New()
-	var scratch [4]byte
-	count := func(n int) { h.Write(binary.LittleEndian.AppendUint32(scratch[:0], uint32(n))) }
-	add := func(s string) {
-		count(len(s))
-		h.WriteString(s)
-	}
-	add(d.o.Now.Format("2006-01-02 -0700 ") + d.o.Now.Location().String())
-	add(d.o.Topics)
+	public := ""
 	if d.o.Public != nil {
-		add(d.o.Public.Key())
+		public = d.o.Public.Key()
 	}
-	for _, entries := range []map[string]bson.RawValue{d.persons, d.projects} {
-		count(len(entries))
-		for _, key := range slices.Sorted(maps.Keys(entries)) {
-			add(key)
-			add(string(entries[key].Value))
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(d.units)) {
-		u := d.units[id]
-		add(id)
-		add(string(u.entry.Value))
-		count(len(u.ancestors))
-		for _, above := range u.ancestors {
-			add(string(above.Value))
-		}
-	}
+	h := xxhash.New()
+	day := d.o.Now.Format("2006-01-02 -0700 ") + d.o.Now.Location().String()
+	fmt.Fprintf(h, "%q %q %q %q %q %q", day, d.o.Topics, public, d.persons, d.projects, d.units) // maps in the order of their keys
 	return h.Sum64()
 }
 
 // add adds the entry of a record. A record that is not public takes another of the same
 // key with it.
-func add(entries map[string]bson.RawValue, key string, entry bson.RawValue) {
-	if before, ok := entries[key]; key != "" && (!ok || !before.IsZero() && entry.IsZero()) {
-		entries[key] = entry
+func add(entries map[string]entry, key string, e entry) {
+	if _, ok := entries[key]; key != "" && (!ok || e.ID == "") {
+		entries[key] = e
 	}
 }
 
-// entryOf returns the entry of a document of a view, the zero value unless it is public.
-func (d *Directory) entryOf(view string, doc bson.Raw, entry func(bson.Raw) bson.RawValue) bson.RawValue {
+// entryOf returns the entry of a document of a view, none unless it is public.
+func (d *Directory) entryOf(view string, doc bson.Raw, of func(bson.Raw) entry) entry {
 	if public, err := d.Public(view, doc); err != nil || !public {
-		return bson.RawValue{}
+		return entry{}
 	}
-	return entry(doc)
+	return of(doc)
 }
 
 // addUnit adds a unit. Of units with one id the first counts, unless another one is hidden.
@@ -124,13 +103,13 @@ func (d *Directory) addUnit(doc bson.Raw) {
 	id := identifier(valueOf(doc, "id"))
 	u, known := d.units[id]
 	if !known {
-		u.entry = entry("id", id, "name", text(valueOf(doc, "name")), "name_de", text(valueOf(doc, "name_de")))
+		u.entry = entry{ID: id, Name: text(valueOf(doc, "name")), NameDE: text(valueOf(doc, "name_de"))}
 		for parent := range each(valueOf(doc, "parent")) {
 			u.parents = append(u.parents, identifier(parent))
 		}
 	}
 	if truth(valueOf(doc, "hide")) {
-		u.entry = bson.RawValue{}
+		u.entry = entry{}
 	}
 	if id != "" {
 		d.units[id] = u
@@ -139,12 +118,12 @@ func (d *Directory) addUnit(doc bson.Raw) {
 
 // ancestors returns a unit and those above it, without hidden ones. Units that are each
 // other's parents end the climb.
-func (d *Directory) ancestors(id string) (visible []bson.RawValue) {
+func (d *Directory) ancestors(id string) (visible []string) {
 	climbed := []string{id}
 	for i := 0; i < len(climbed); i++ {
-		u, known := d.units[climbed[i]]
-		if known && !u.entry.IsZero() {
-			visible = append(visible, raw.NewString(climbed[i]))
+		u := d.units[climbed[i]]
+		if u.entry.ID != "" {
+			visible = append(visible, climbed[i])
 		}
 		for _, parent := range u.parents {
 			if !slices.Contains(climbed, parent) {
@@ -158,10 +137,11 @@ func (d *Directory) ancestors(id string) (visible []bson.RawValue) {
 // Public reports whether a record of a view is public. The error is that Options.Public
 // cannot be decided for it: the record is not.
 func (d *Directory) Public(view string, record bson.Raw) (bool, error) {
+	published, _ := valueOf(record, "public").BooleanOK()
 	switch {
 	case view == rules.ViewPersons && truth(valueOf(record, "hide")):
 		return false, nil
-	case view == rules.ViewProjects && !is(valueOf(record, "public"), true):
+	case view == rules.ViewProjects && !published:
 		return false, nil
 	case d.o.Public == nil:
 		return true, nil
@@ -169,48 +149,20 @@ func (d *Directory) Public(view string, record bson.Raw) (bool, error) {
 	return d.o.Public.Match(record)
 }
 
-// personEntry is the entry of a person in marks; the zero value without a username.
-func personEntry(doc bson.Raw) bson.RawValue {
-	user := identifier(valueOf(doc, "username"))
-	if user == "" {
-		return bson.RawValue{}
-	}
+// personEntry is the entry of a person in marks; none without a username.
+func personEntry(doc bson.Raw) entry {
 	family, given := text(valueOf(doc, "last")), text(valueOf(doc, "first"))
 	name := strings.Trim(family+", "+given, ", ")
 	for _, other := range []string{"formalname", "displayname", "username"} {
-		if name == "" {
-			name = text(doc.Lookup(other))
-		}
+		name = cmp.Or(name, text(valueOf(doc, other)))
 	}
-	return entry("id", user, "name", name, "orcid", NormalORCID(text(valueOf(doc, "orcid"))))
+	return entry{ID: identifier(valueOf(doc, "username")), Name: name, ORCID: NormalORCID(text(valueOf(doc, "orcid")))}
 }
 
-// projectEntry is the entry of a project in marks; the zero value without a name.
-func projectEntry(doc bson.Raw) bson.RawValue {
-	name, title := identifier(valueOf(doc, "name")), text(valueOf(doc, "title"))
-	if name == "" {
-		return bson.RawValue{}
-	}
-	if title == "" {
-		title = name
-	}
-	return entry("id", name, "title", title)
-}
-
-// entry builds a document of the texts that are not empty, given as key, value pairs.
-func entry(pairs ...string) bson.RawValue {
-	size := 5
-	for _, s := range pairs {
-		size += len(s) + 4
-	}
-	var b raw.Builder
-	b.Grow(size)
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			b.AddString(pairs[i], pairs[i+1])
-		}
-	}
-	return b.Finish(bson.TypeEmbeddedDocument)
+// projectEntry is the entry of a project in marks; none without a name.
+func projectEntry(doc bson.Raw) entry {
+	name := identifier(valueOf(doc, "name"))
+	return entry{ID: name, Title: cmp.Or(text(valueOf(doc, "title")), name)}
 }
 
 // truth reports whether a flag is set: true, a number that is not 0, "1" or "true".
@@ -223,10 +175,4 @@ func truth(v bson.RawValue) bool {
 		return s == "1" || strings.EqualFold(s, "true")
 	}
 	return false
-}
-
-// is reports whether v is the boolean b.
-func is(v bson.RawValue, b bool) bool {
-	got, ok := v.BooleanOK()
-	return ok && got == b
 }

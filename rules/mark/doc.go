@@ -9,7 +9,8 @@
 //	 above: [{id, name, name_de}],            the ancestors that are none of the record's units
 //	 persons: [{id, name, orcid}],            public persons of ours: username, "Family, Given"
 //	 projects: [{id, title}],                 public projects, by name
-//	 topics: [{id, name}]}                    assignments to the scholarly catalogue
+//	 topics: [{id, name}],                    assignments to the scholarly catalogue
+//	 by_title: string, by_author: string}     title and first author's name, folded, to sort by
 //
 // What is empty is absent. Rows of other records have no such field. So lists, counts,
 // facets, search and exports have one rule: they read rows that have a mark, and only the

@@ -1,16 +1,17 @@
 package mark
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
 	"vitrine/rules/display"
+	"vitrine/rules/fold"
 	"vitrine/rules/raw"
 	"vitrine/rules/units"
 )
@@ -28,28 +29,61 @@ var members = map[string][]string{
 	rules.ViewEvents:     {"organizers", "participants"},
 }
 
+// mark is the mark of a record, as the package's documentation describes it.
+type mark struct {
+	Public   bool     `bson:"public"`
+	Year     int32    `bson:"year,omitempty"`
+	Type     string   `bson:"type,omitempty"`
+	Subtype  string   `bson:"subtype,omitempty"`
+	Units    []entry  `bson:"units,omitempty"`
+	In       []string `bson:"in,omitempty"`
+	Above    []entry  `bson:"above,omitempty"`
+	Persons  []entry  `bson:"persons,omitempty"`
+	Projects []entry  `bson:"projects,omitempty"`
+	Topics   []entry  `bson:"topics,omitempty"`
+	ByTitle  string   `bson:"by_title,omitempty"`
+	ByAuthor string   `bson:"by_author,omitempty"`
+}
+
+// entry is what a mark has of a unit, person, project or topic. Without an id it is none: what
+// it would be of is hidden.
+type entry struct {
+	ID     string `bson:"id"`
+	Name   string `bson:"name,omitempty"`
+	NameDE string `bson:"name_de,omitempty"`
+	ORCID  string `bson:"orcid,omitempty"`
+	Title  string `bson:"title,omitempty"`
+}
+
 // Make returns the mark of a record of a view, nil unless the record is public. The error
 // is that of Public.
 func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	if public, err := d.Public(view, record); err != nil || !public {
 		return nil, err
 	}
-	var b raw.Builder
-	b.Grow(512)
-	b.Add("public", raw.NewBool(true))
-	if year := d.year(record); year != 0 {
-		b.Add("year", number(year))
+	m := mark{
+		Public: true, Year: d.year(record), Type: identifier(valueOf(record, "type")), Subtype: identifier(valueOf(record, "subtype")),
+		Persons: d.personsOf(view, record), Projects: d.projectsOf(view, record), Topics: d.topicsOf(record),
+		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath),
 	}
-	for _, field := range []string{"type", "subtype"} {
-		if code := identifier(valueOf(record, field)); code != "" {
-			b.AddString(field, code)
-		}
+	m.addUnits(d, d.unitsOf(view, record))
+	return bson.Marshal(m)
+}
+
+// titlePath and authorPath are of the texts that records are sorted by.
+var titlePath, authorPath = mustPath("title"), mustPath("authors.0.last")
+
+func mustPath(text string) raw.Path {
+	path, err := raw.ParsePath(text)
+	if err != nil {
+		panic(err)
 	}
-	d.addUnits(&b, d.unitsOf(view, record))
-	addList(&b, "persons", d.personsOf(view, record))
-	addList(&b, "projects", d.projectsOf(view, record))
-	addList(&b, "topics", d.topicsOf(record))
-	return b.Document(), nil
+	return path
+}
+
+// sortKey returns what sorts a record by the text at a path.
+func sortKey(record bson.Raw, path raw.Path) string {
+	return text(raw.NewString(fold.Key(display.Text(raw.SortField{Path: path}.Key(record)))))
 }
 
 // year returns the year of a record, 0 if none is known.
@@ -115,46 +149,40 @@ func (d *Directory) namesOf(stored bson.RawValue, memberships bool) (ids []strin
 			}
 		}
 		past := memberships && isDoc && units.InPast(valueOf(doc, "end"), d.o.Now)
-		if u, known := d.units[id]; id != "" && !past && !(known && u.entry.IsZero()) {
+		if u, known := d.units[id]; id != "" && !past && !(known && u.entry.ID == "") {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// addUnits adds the units, them with their ancestors, and the names of these.
-func (d *Directory) addUnits(b *raw.Builder, ids []string) {
-	n := min(len(ids), maxList)
-	own, entries, in := make([]string, 0, n), make([]bson.RawValue, 0, n), make([]bson.RawValue, 0, 2*n)
-	var others []bson.RawValue // entries of ancestors that are not among the record's own units
+// addUnits adds units, them with their ancestors, and the entries of those that are not among
+// the units.
+func (m *mark) addUnits(d *Directory, ids []string) {
 	for _, id := range ids {
-		if slices.Contains(own, id) || len(own) == maxList {
-			continue
-		}
-		own = append(own, id)
 		u, known := d.units[id]
 		if !known {
-			u = unit{entry: entry("id", id), ancestors: []bson.RawValue{raw.NewString(id)}}
+			u = unit{entry: entry{ID: id}, ancestors: []string{id}}
 		}
-		entries = append(entries, u.entry)
+		before := len(m.Units)
+		if m.Units = found(m.Units, u.entry); len(m.Units) == before {
+			continue
+		}
 		for _, above := range u.ancestors {
-			if !slices.ContainsFunc(in, above.Equal) {
-				in = append(in, above)
+			if !slices.Contains(m.In, above) {
+				m.In = append(m.In, above)
 			}
 		}
 	}
-	addList(b, "units", entries)
-	addList(b, "in", in)
-	for _, id := range in {
-		if text := raw.Text(id); !slices.Contains(own, text) {
-			others = append(others, d.units[text].entry)
+	for _, id := range m.In {
+		if !slices.ContainsFunc(m.Units, func(own entry) bool { return own.ID == id }) {
+			m.Above = append(m.Above, d.units[id].entry)
 		}
 	}
-	addList(b, "above", others)
 }
 
 // personsOf returns the entries of a record's public persons of ours.
-func (d *Directory) personsOf(view string, record bson.Raw) (entries []bson.RawValue) {
+func (d *Directory) personsOf(view string, record bson.Raw) (entries []entry) {
 	if view == rules.ViewPersons {
 		return found(nil, personEntry(record))
 	}
@@ -171,7 +199,7 @@ func (d *Directory) personsOf(view string, record bson.Raw) (entries []bson.RawV
 }
 
 // projectsOf returns the entries of the public projects that a record belongs to.
-func (d *Directory) projectsOf(view string, record bson.Raw) (entries []bson.RawValue) {
+func (d *Directory) projectsOf(view string, record bson.Raw) (entries []entry) {
 	if view == rules.ViewProjects {
 		return found(nil, projectEntry(record))
 	}
@@ -182,40 +210,24 @@ func (d *Directory) projectsOf(view string, record bson.Raw) (entries []bson.Raw
 }
 
 // topicsOf returns the topics that a record is assigned to.
-func (d *Directory) topicsOf(record bson.Raw) (entries []bson.RawValue) {
+func (d *Directory) topicsOf(record bson.Raw) (entries []entry) {
 	stored := raw.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: record}, d.topics)
-	var ids []string
 	for v := range each(stored) {
-		doc, _ := v.DocumentOK()
-		id := identifier(v)
-		if doc != nil {
-			id = identifier(valueOf(doc, "id"))
+		topic := entry{ID: identifier(v)}
+		if doc, ok := v.DocumentOK(); ok {
+			topic = entry{ID: identifier(valueOf(doc, "id")), Name: cmp.Or(text(valueOf(doc, "name")), text(valueOf(doc, "display_name")))}
 		}
-		if id == "" || slices.Contains(ids, id) || len(ids) == maxList {
-			continue
-		}
-		name := text(valueOf(doc, "name"))
-		if name == "" {
-			name = text(valueOf(doc, "display_name"))
-		}
-		ids, entries = append(ids, id), append(entries, entry("id", id, "name", name))
+		entries = found(entries, topic)
 	}
 	return entries
 }
 
-// found appends the entry of a person or project, unless there is none, or it is there.
-func found(entries []bson.RawValue, e bson.RawValue) []bson.RawValue {
-	if e.IsZero() || len(entries) == maxList || slices.ContainsFunc(entries, e.Equal) {
+// found appends an entry, unless it is none, or one with its id is there.
+func found(entries []entry, e entry) []entry {
+	if e.ID == "" || len(entries) == maxList || slices.ContainsFunc(entries, func(other entry) bool { return other.ID == e.ID }) {
 		return entries
 	}
 	return append(entries, e)
-}
-
-// addList adds an array of values, unless there are none.
-func addList(b *raw.Builder, name string, values []bson.RawValue) {
-	if len(values) > 0 {
-		b.AddArray(name, values)
-	}
 }
 
 // each yields the elements of an array, or a single value.
@@ -254,11 +266,7 @@ func text(v bson.RawValue) string {
 	if len(s) <= maxText {
 		return s
 	}
-	s = s[:maxText]
-	for !utf8.ValidString(s) && len(s) > maxText-utf8.UTFMax {
-		s = s[:len(s)-1]
-	}
-	return s
+	return strings.ToValidUTF8(s[:maxText], "")
 }
 
 // scalar returns a scalar as text, which is valid as long as the value is.
@@ -267,9 +275,4 @@ func scalar(v bson.RawValue) string {
 		return raw.Text(v) // most are text, which needs no copy
 	}
 	return display.Text(v)
-}
-
-// number returns an int32 as a value.
-func number(n int32) bson.RawValue {
-	return bson.RawValue{Type: bson.TypeInt32, Value: []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}}
 }

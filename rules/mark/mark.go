@@ -15,16 +15,18 @@ const Field = rules.FieldList
 
 // Paths of a mark, as filters, facets and sorts of lists name them.
 const (
-	Public  = Field + ".public"        // true in every mark: to select by a scalar is fast, by Field is not
-	Year    = Field + ".year"          // int32
-	Type    = Field + ".type"          // text, as are the others
-	Subtype = Field + ".subtype"       // a type within the type
-	Unit    = Field + ".units.id"      // the record's own units
-	In      = Field + ".in"            // these and all their ancestors
-	Person  = Field + ".persons.id"    // usernames of public persons of ours
-	ORCID   = Field + ".persons.orcid" // theirs, in the bare form
-	Project = Field + ".projects.id"   // names of public projects
-	Topic   = Field + ".topics.id"     // ids in the scholarly catalogue
+	Public   = Field + ".public"        // true in every mark: to select by a scalar is fast, by Field is not
+	Year     = Field + ".year"          // int32
+	Type     = Field + ".type"          // text, as are the others
+	Subtype  = Field + ".subtype"       // a type within the type
+	Unit     = Field + ".units.id"      // the record's own units
+	In       = Field + ".in"            // these and all their ancestors
+	Person   = Field + ".persons.id"    // usernames of public persons of ours
+	ORCID    = Field + ".persons.orcid" // theirs, in the bare form
+	Project  = Field + ".projects.id"   // names of public projects
+	Topic    = Field + ".topics.id"     // ids in the scholarly catalogue
+	ByTitle  = Field + ".by_title"      // what sorts by title
+	ByAuthor = Field + ".by_author"     // what sorts by the first author
 )
 
 // Set returns a row with a mark, or without any if the mark is nil: what a record itself

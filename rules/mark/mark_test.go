@@ -94,6 +94,9 @@ func TestMake(t *testing.T) {
 		{"no year", rules.ViewActivities, `{"year":20211,"start_date":"soon","start":{"year":{"year":2000}}}`, `{}`},
 		{"half a year", rules.ViewActivities, `{"year":2021.5}`, `{}`},
 
+		{"texts to sort by", rules.ViewActivities, `{"title":"<i>Ärzte</i> \u0001&amp; Straße","authors":[{"last":"Łoś"},{"last":"A"}]}`, `{"by_title":"arzte strasse","by_author":"los"}`},
+		{"texts of other types", rules.ViewActivities, `{"title":["Zoo","Ape"],"authors":{"last":7}}`, `{"by_title":"ape"}`},
+
 		{"hidden", rules.ViewActivities, `{"hide":true}`, ``},
 		{"in review", rules.ViewActivities, `{"workflow":{"status":"in-review"}}`, ``},
 		{"verified", rules.ViewActivities, `{"hide":false,"workflow":{"status":"verified"}}`, `{}`},
@@ -126,7 +129,7 @@ func TestMake(t *testing.T) {
 		{"a guest", rules.ViewPersons, `{"username":null,"last":"Guest"}`, `{}`},
 		{"a hidden person", rules.ViewPersons, `{"username":"ann","hide":1}`, ``},
 		{"a project", rules.ViewProjects, `{"public":true,"name":"MOTH","title":"Moths","persons":[{"user":"ann"},{"user":"eve"}],"start_date":"2022-01-01"}`,
-			`{"year":2022,"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],"projects":[` + moths + `]}`},
+			`{"year":2022,"persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}],"projects":[` + moths + `],"by_title":"moths"}`},
 		{"a project by chance", rules.ViewProjects, `{"public":"true","name":"MOTH"}`, ``},
 		{"an event", rules.ViewEvents, `{"type":"conference","participants":["ann","eve"]}`,
 			`{"type":"conference","persons":[{"id":"ann","name":"Ada, Ann","orcid":"0000-0002-1825-009X"}]}`},
