@@ -41,12 +41,6 @@ func sortedRecords(t testing.TB, r *rand.Rand, n int) (docs []bson.Raw) {
 	return docs
 }
 
-// sortKey is what a text of an answer is sorted by.
-func sortKey(text string) string {
-	var f fold.Folder
-	return string(f.AppendKey(nil, text))
-}
-
 // TestListsSortText: lists by title and author compare what readers see. Whatever the rows
 // are, no row is lost, pages are stretches of the whole, and rows that compare equal stay in
 // the order of the view in both directions; rows without a text come last.
@@ -79,7 +73,7 @@ func sortText(t *testing.T) {
 		var orders [2][]string
 		for i, sign := range []string{"", "-"} {
 			target := "/lists/activities.json?sort=" + sign + field
-			keyOf := func(id string) string { return sortKey(of(byID[id])) }
+			keyOf := func(id string) string { return fold.Key(of(byID[id])) }
 			orders[i] = idsOf(s.list(target + "&limit=200"))
 			if len(orders[i]) != len(docs) {
 				t.Fatalf("seed %d: %s has %d of %d items", seed, target, len(orders[i]), len(docs))
@@ -107,7 +101,7 @@ func sortText(t *testing.T) {
 		equal := func(order []string) map[string][]string {
 			groups := map[string][]string{}
 			for _, id := range order {
-				key := sortKey(of(byID[id]))
+				key := fold.Key(of(byID[id]))
 				groups[key] = append(groups[key], id)
 			}
 			return groups

@@ -90,16 +90,6 @@ func (f *Folder) Each(text string, yield func(word []byte)) {
 	f.next(0, separator)
 }
 
-// AppendKey appends what sorts a text by its words: those of terms, folded, each followed by
-// a blank. It appends nothing for a text without words.
-func (f *Folder) AppendKey(dst []byte, text string) []byte {
-	terms := f.terms
-	f.terms = true
-	f.Each(text, func(word []byte) { dst = append(append(dst, word...), ' ') })
-	f.terms = terms
-	return dst
-}
-
 // Key returns what sorts a text by its words: those of Terms, folded, each followed by a blank;
 // empty for a text without words.
 func Key(text string) string {

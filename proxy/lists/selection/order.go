@@ -14,6 +14,7 @@ import (
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/query"
 	"vitrine/rules"
+	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
 
@@ -91,13 +92,50 @@ func (l *Selection) rows(ctx context.Context, part view.Selection, offset, limit
 		return part.ByRelevance().Rows(ctx, offset, limit)
 	}
 	if path, ok := sortPaths[field]; ok {
-		return l.byText(ctx, part, path, down, query.Page{Limit: limit, Offset: offset})
+		return l.byText(ctx, part, path, down, offset, limit)
 	}
 	days := raw.Sort{}
 	for _, path := range dayPaths[l.View] {
 		days = append(days, raw.SortField{Path: path, Desc: down || field == params.Type})
 	}
 	return part.By(days).Rows(ctx, offset, limit)
+}
+
+// sortPaths are where marks have the texts that rows are sorted by, as readers see them.
+var sortPaths = map[string]raw.Path{"title": mustPath(mark.ByTitle), "author": mustPath(mark.ByAuthor)}
+
+// byText reads a page of rows in the order of a text. Rows without one come last in both
+// directions. Rows with equal texts stay in the order of the view.
+func (l *Selection) byText(ctx context.Context, part view.Selection, path raw.Path, down bool, offset, limit int) iter.Seq2[index.Row, error] {
+	return func(yield func(index.Row, error) bool) {
+		order := raw.Sort{{Path: path, Desc: down}}
+		if v, _ := rules.ViewNamed(l.View); v.Order != "" {
+			order = append(order, raw.SortField{Path: mustPath(v.Order), Desc: true})
+		}
+		left := cmp.Or(limit, -1)
+		for _, there := range []bson.D{{{Key: path.String(), Value: bson.D{{Key: "$ne", Value: nil}}}}, {{Key: path.String(), Value: nil}}} {
+			where, err := l.Reader.Compile(there, "")
+			some := part
+			if err == nil {
+				some, err = part.Narrow(ctx, where)
+			}
+			if err != nil {
+				yield(index.Row{}, err)
+				return
+			}
+			from, to := query.Page{Limit: max(left, 0), Offset: offset}.Cut(some.Count())
+			offset = max(offset-some.Count(), 0)
+			if left == 0 || from == to {
+				continue
+			}
+			left -= to - from
+			for row, err := range some.By(order).Rows(ctx, from, to-from) {
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // dayPaths are the paths by which rows of one year are ordered, by view.
