@@ -2,7 +2,6 @@ package materialize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -15,7 +14,8 @@ import (
 	"vitrine/rules/units"
 )
 
-// Job says how one view is made. Exactly one of Rows and Summarize is set.
+// Job says how one view is made; there is one for a view. Exactly one of Rows and Summarize
+// is set.
 type Job struct {
 	// View is the name of the view, such as rules.ViewActivities.
 	View string
@@ -87,23 +87,6 @@ type Input struct {
 	Guard func(source string, records int) error
 	// Skip counts a record as left out and lists it in the view's health.
 	Skip func(id bson.RawValue, err error)
-}
-
-// checkJobs refuses lists of jobs that cannot work together.
-func checkJobs(jobs []Job) error {
-	seen := make(map[string]bool, len(jobs))
-	for _, j := range jobs {
-		switch {
-		case j.View == "" || j.Source == "":
-			return errors.New("materialize: a job needs a view and a source")
-		case (j.Rows == nil) == (j.Summarize == nil):
-			return fmt.Errorf("materialize: the job of view %q needs either Rows or Summarize", j.View)
-		case seen[j.View]:
-			return fmt.Errorf("materialize: two jobs make view %q", j.View)
-		}
-		seen[j.View] = true
-	}
-	return nil
 }
 
 // Jobs returns the jobs of all views, in the order of rules.Views. Those of activities

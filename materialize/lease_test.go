@@ -150,12 +150,6 @@ func TestStoppingEndsARunAndGivesTheLeaseBack(t *testing.T) {
 		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{job}, Observer: d.observer()})
 		stop := started(t, r)
 		time.Sleep(time.Hour)
-		if err := r.Run(t.Context()); !errors.Is(err, materialize.ErrBusy) {
-			t.Errorf("second Run: %v", err)
-		}
-		if _, err := r.RunOnce(t.Context(), materialize.Request{}, nil); !errors.Is(err, materialize.ErrBusy) {
-			t.Errorf("RunOnce beside Run: %v", err)
-		}
 		stop()
 		if len(d.outcomes) != 1 || d.outcomes[0].Result != materialize.Stopped || d.outcomes[0].Skipped != 0 {
 			t.Errorf("outcomes: %+v", d.outcomes)

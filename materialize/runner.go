@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,8 +24,6 @@ import (
 var (
 	// ErrStandby: another instance holds the lease and does the work.
 	ErrStandby = errors.New("another instance materializes")
-	// ErrBusy: the Runner is at work already.
-	ErrBusy = errors.New("runner is at work already")
 	// ErrUnknownView: there is no job for that view.
 	ErrUnknownView = errors.New("unknown view")
 )
@@ -139,14 +136,13 @@ func orNone2[A, B any](f func(A, B)) func(A, B) {
 	return f
 }
 
-// Runner runs jobs under the store's lease, on schedules or once. Its methods are
-// safe for concurrent use.
+// Runner runs jobs under the store's lease, on schedules or once. Run and RunOnce belong to
+// one goroutine, its other methods are safe for concurrent use.
 type Runner struct {
 	o         Options
 	schedules map[string]*Schedule // by view; nil: none
 	full      *Schedule            // nil: none
-	busy      atomic.Bool          // Run or RunOnce is at work
-	kept      map[string]*rowIndex // by view: of the last run; only used by the goroutine that made the Runner busy
+	kept      map[string]*rowIndex // by view: of the last run; only used by the goroutine of Run or RunOnce
 	wake      chan struct{}        // of capacity one: there is something in requests
 
 	mu       sync.Mutex            // guards the fields below
@@ -157,9 +153,6 @@ type Runner struct {
 // New checks options and returns a Runner that is not at work yet.
 func New(o Options) (*Runner, error) {
 	o = o.defaults()
-	if err := checkJobs(o.Jobs); err != nil {
-		return nil, err
-	}
 	r := &Runner{
 		o:         o,
 		schedules: map[string]*Schedule{},
@@ -189,13 +182,8 @@ func New(o Options) (*Runner, error) {
 
 // Run waits for the lease, runs every job once and then on its schedule, and goes
 // back to waiting should the lease be lost. It returns nil when ctx ends, after
-// everything it started has ended and the lease is given back; ErrBusy if the Runner
-// is at work already.
+// everything it started has ended and the lease is given back.
 func (r *Runner) Run(ctx context.Context) error {
-	if !r.busy.CompareAndSwap(false, true) {
-		return ErrBusy
-	}
-	defer r.busy.Store(false)
 	for ctx.Err() == nil {
 		lease, err := r.acquire(ctx, forever)
 		if err != nil {
@@ -248,17 +236,13 @@ func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, f
 // an instance that was killed cannot give its lease back, which then passes on when it
 // was silent for a whole term; one that is alive renews it, and that is an error that
 // wraps origin.ErrLeaseHeld. Other errors: ErrUnknownView,
-// ErrBusy, the store's, or the cause for which ctx ended or the lease was lost, then
+// the store's, or the cause for which ctx ended or the lease was lost, then
 // with the outcomes so far. Only the outcomes say how single runs went.
 func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)) ([]Outcome, error) {
 	jobs, err := r.jobs(q.Views)
 	if err != nil {
 		return nil, err
 	}
-	if !r.busy.CompareAndSwap(false, true) {
-		return nil, ErrBusy
-	}
-	defer r.busy.Store(false)
 	lease, err := r.acquire(ctx, r.o.LeaseTTL*3/2)
 	if err != nil {
 		return nil, err

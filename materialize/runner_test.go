@@ -350,8 +350,6 @@ func TestOnPublishHearsOfNewGenerations(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	both := idle("a")
-	both.Summarize = lengths
 	tests := []struct {
 		name string
 		o    materialize.Options
@@ -359,9 +357,6 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{"bad spec", materialize.Options{Jobs: []materialize.Job{idle("a")}, Schedule: map[string]string{"a": "often"}}, `view a: schedule "often"`},
 		{"bad full spec", materialize.Options{FullSchedule: "@never"}, `full run: schedule "@never"`},
-		{"two jobs for a view", materialize.Options{Jobs: []materialize.Job{idle("a"), idle("a")}}, `two jobs make view "a"`},
-		{"rows and summary", materialize.Options{Jobs: []materialize.Job{both}}, `either Rows or Summarize`},
-		{"nameless", materialize.Options{Jobs: []materialize.Job{idle("")}}, `needs a view and a source`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
