@@ -9,12 +9,10 @@ import (
 )
 
 var importTests = map[string]func(*testing.T, harness){
-	"upsert inserts and replaces":            testUpsert,
-	"of equal ids in a call the last counts": testUpsertTwice,
-	"a document without id gets one":         testUpsertNoID,
-	"retain deletes what keep refuses":       testRetain,
-	"malformed documents are refused":        testUpsertMalformed,
-	"reserved names are refused":             testReserved,
+	"upsert inserts and replaces":      testUpsert,
+	"retain deletes what keep refuses": testRetain,
+	"malformed documents are refused":  testUpsertMalformed,
+	"reserved names are refused":       testReserved,
 }
 
 func testUpsert(t *testing.T, h harness) {
@@ -26,32 +24,6 @@ func testUpsert(t *testing.T, h harness) {
 	changed := raw(t, bson.D{{Key: "_id", Value: name(3)}, {Key: "only", Value: "this"}})
 	upsert(t, s, "docs", []bson.Raw{changed}, origin.Upserted{Replaced: 1})
 	same(t, "replaced document", byID(t, s, "docs", name(3)), []string{changed.String()})
-}
-
-func testUpsertTwice(t *testing.T, h harness) {
-	s := h.open(t, settings{})
-	var docs []bson.Raw
-	for i := range 7 {
-		docs = append(docs, raw(t, bson.D{{Key: "_id", Value: int32(i % 3)}, {Key: "n", Value: int32(i)}}))
-	}
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: 3, Replaced: 4})
-	same(t, "documents", texts(t, s.Scan(t.Context(), "docs")), stringsOf(docs[4:]))
-}
-
-func testUpsertNoID(t *testing.T, h harness) {
-	s := h.open(t, settings{})
-	docs := []bson.Raw{raw(t, bson.D{{Key: "n", Value: 1}}), raw(t, bson.D{{Key: "n", Value: 1}}), raw(t, bson.D{})}
-	upsert(t, s, "docs", docs, origin.Upserted{Inserted: 3})
-	n := 0
-	for doc, err := range s.Scan(t.Context(), "docs") {
-		ok(t, err)
-		if n++; doc.Lookup("_id").Type != bson.TypeObjectID {
-			t.Errorf("document %s has no ObjectID", doc)
-		}
-	}
-	if n != 3 {
-		t.Errorf("%d documents, want 3", n)
-	}
 }
 
 func testRetain(t *testing.T, h harness) {
@@ -77,6 +49,7 @@ func testUpsertMalformed(t *testing.T, h harness) {
 	for name, doc := range map[string]bson.Raw{
 		"empty":           {},
 		"cut off":         numbered(t, 1)[0][:9],
+		"no id":           raw(t, bson.D{{Key: "n", Value: 1}}),
 		"array as id":     raw(t, bson.D{{Key: "_id", Value: bson.A{1}}}),
 		"regex as id":     raw(t, bson.D{{Key: "_id", Value: bson.Regex{Pattern: "x"}}}),
 		"undefined as id": raw(t, bson.D{{Key: "_id", Value: bson.Undefined{}}}),

@@ -178,7 +178,9 @@ type Views interface {
 	// taken away during the call. ErrStale asks the caller to start from 0, anew if
 	// it did already. fn may keep the row and may call the store.
 	Rows(ctx context.Context, view string, since uint64, fn func(Row) error) (Meta, error)
-	// Hashes calls fn with id and hash of every live row at the current generation.
+	// Hashes calls fn with id and hash of every live row at the current generation. It is
+	// for publishers, behind Begin: should another one begin meanwhile, what it says is
+	// worth as little as their Commit.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
 	// Begin starts a publication under a lease, after repairing what an interrupted
 	// one left. One publication of a view at a time: the lease guarantees it, hence
@@ -193,7 +195,7 @@ type Views interface {
 // used by one goroutine. Until Commit returns nil no reader sees anything of it.
 type Publication interface {
 	// Put stages new versions of rows of the next generation; Row.Generation is ignored, a nil Doc takes the
-	// row away. Of an id put more than once the last counts.
+	// row away. An id is put once.
 	Put(ctx context.Context, rows []Row) error
 	// Commit publishes everything put so far and returns the new meta. ErrFenced if
 	// the lease is no longer the newest. rows is the number of live rows afterwards,
@@ -234,9 +236,7 @@ type Leases interface {
 // Names that CheckCollection refuses are errors.
 type Importer interface {
 	// Upsert stores documents by _id, replacing those that exist. All documents of
-	// a call are durable when it returns nil. Where a document has no _id, an ObjectID
-	// is added. Of an _id that comes more than once in docs the last document counts,
-	// the others as replaced.
+	// a call are durable when it returns nil. Each has an _id of its own.
 	Upsert(ctx context.Context, collection string, docs []bson.Raw) (Upserted, error)
 	// Retain deletes the documents whose _id keep refuses and returns how many.
 	Retain(ctx context.Context, collection string, keep func(id bson.RawValue) bool) (int, error)

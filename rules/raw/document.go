@@ -1,6 +1,7 @@
 package raw
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,20 +24,13 @@ func ID(doc bson.Raw) (bson.RawValue, error) {
 	return e.Value(), nil
 }
 
-// WithID returns a valid document that has an _id and that _id: the document
-// itself, or a copy with a new ObjectID in front.
-func WithID(doc bson.Raw) (bson.Raw, bson.RawValue, error) {
+// ValidID checks a document and returns its _id.
+func ValidID(doc bson.Raw) (bson.RawValue, error) {
 	if err := doc.Validate(); err != nil {
-		return nil, bson.RawValue{}, fmt.Errorf("%w: %w", errMalformed, err)
+		return bson.RawValue{}, fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	id, err := ID(doc)
-	if err == nil {
-		return doc, id, checkID(id)
-	}
-	oid := bson.NewObjectID()
-	id = bson.RawValue{Type: bson.TypeObjectID, Value: oid[:]}
-	doc, err = PutID(doc, id)
-	return doc, id, err
+	return id, cmp.Or(err, checkID(id))
 }
 
 // PutID returns a copy of the document with the given _id before all other fields, in

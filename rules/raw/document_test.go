@@ -50,8 +50,8 @@ func TestEditsOfBrokenDocuments(t *testing.T) {
 		if _, err := raw.Project(d, []string{"a"}); err == nil {
 			t.Errorf("Project of %s: no error", name)
 		}
-		if _, _, err := raw.WithID(d); err == nil {
-			t.Errorf("WithID of %s: no error", name)
+		if _, err := raw.ValidID(d); err == nil {
+			t.Errorf("ValidID of %s: no error", name)
 		}
 		if _, err := raw.ID(d); !errors.Is(err, raw.ErrNoID) {
 			t.Errorf("ID of %s: %v", name, err)

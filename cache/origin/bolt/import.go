@@ -54,7 +54,7 @@ func upsert(tx *bbolt.Tx, collection string, docs []bson.Raw) (done origin.Upser
 	}
 	in := placeOf(bucketSource, collection)
 	for i, doc := range docs {
-		doc, id, err := raw.WithID(doc)
+		id, err := raw.ValidID(doc)
 		if err != nil {
 			return done, fmt.Errorf("document %d: %w", i, err)
 		}

@@ -124,8 +124,7 @@ func Open(path string, o Options) (*Store, error) {
 	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{&s.storeFile, readLease, placeLease}, o.Now, o.Elapsed)
 	s.metas = table[registry.View, *registry.View]{&s.storeFile, s.readMeta, placeMeta}
 	s.Views = registry.NewViews(s.metas, s.Leases, registry.Rows{
-		Prepare: func(context.Context, registry.View) (uint64, error) { return 0, nil },
-		Put:     s.put, Settle: s.prune, Discard: s.discard,
+		Put: s.put, Settle: s.prune, Discard: s.discard,
 	})
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", s.Name(), err)

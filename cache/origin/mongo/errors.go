@@ -102,18 +102,9 @@ func hasCode(err error, codes []int) bool {
 	return ok && slices.ContainsFunc(codes, server.HasErrorCode)
 }
 
-// onlyDuplicates returns the indexes at which a bulk write of so many documents met ids
-// that exist, and whether that was all that went wrong.
-func onlyDuplicates(err error, documents int) (indexes []int, ok bool) {
+// onlyDuplicates reports whether ids that exist were all that a bulk write met.
+func onlyDuplicates(err error) bool {
 	bulk, ok := errors.AsType[driver.BulkWriteException](err)
-	if !ok || bulk.WriteConcernError != nil {
-		return nil, false
-	}
-	for _, e := range bulk.WriteErrors {
-		if e.Code != codeDuplicateKey || e.Index < 0 || e.Index >= documents {
-			return nil, false
-		}
-		indexes = append(indexes, e.Index)
-	}
-	return indexes, true
+	return ok && bulk.WriteConcernError == nil &&
+		!slices.ContainsFunc(bulk.WriteErrors, func(e driver.BulkWriteError) bool { return e.Code != codeDuplicateKey })
 }

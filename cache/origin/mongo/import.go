@@ -11,7 +11,6 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/batch"
-	"vitrine/cache/origin/internal/idkey"
 	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules/raw"
 )
@@ -22,15 +21,17 @@ func (r records) Upsert(ctx context.Context, name string, docs []bson.Raw) (done
 		return done, err
 	}
 	defer wrap.Error(&err, "store documents in %s", name)
-	last, err := lastOf(docs)
-	if err != nil {
-		return done, err
-	}
-	done.Replaced = len(docs) - len(last)
-	for part := range batch.Of(last, r.batch, batchBytes, func(d document) int { return len(d.doc) }) {
+	for part := range batch.Of(docs, r.batch, batchBytes, func(d bson.Raw) int { return len(d) }) {
 		models := make([]driver.WriteModel, len(part))
-		for i, d := range part {
-			models[i] = driver.NewReplaceOneModel().SetFilter(byID(d.id)).SetReplacement(d.doc).SetUpsert(true)
+		for i, doc := range part {
+			id, err := raw.ValidID(doc)
+			if err == nil {
+				doc, err = raw.PutID(doc, id) // in front, as the server does; the driver takes a first key with $ for an operator
+			}
+			if err != nil {
+				return done, fmt.Errorf("document %d: %w", i, err)
+			}
+			models[i] = driver.NewReplaceOneModel().SetFilter(byID(id)).SetReplacement(doc).SetUpsert(true)
 		}
 		result, err := r.collection(name).bulkWrite(ctx, models)
 		if result != nil {
@@ -44,35 +45,8 @@ func (r records) Upsert(ctx context.Context, name string, docs []bson.Raw) (done
 	return done, nil
 }
 
-// document is a document to write and its _id.
-type document struct {
-	id  bson.RawValue
-	doc bson.Raw
-}
-
-// lastOf gives documents without _id one and keeps of equal _ids the last.
-func lastOf(docs []bson.Raw) ([]document, error) {
-	var last raw.Groups[document]
-	for i, doc := range docs {
-		var key []byte
-		doc, id, err := raw.WithID(doc)
-		if err == nil {
-			doc, err = raw.PutID(doc, id) // in front, as the server does; the driver takes a first key with $ for an operator
-		}
-		if err == nil {
-			key, err = idkey.Of(id)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", i, err)
-		}
-		same, _ := last.At(bson.RawValue{Value: key})
-		*same = document{id, doc}
-	}
-	return last.All, nil
-}
-
 // bulkError says which document was the first that the server refused, and how many were.
-func bulkError(err error, docs []document) error {
+func bulkError(err error, docs []bson.Raw) error {
 	bulk, ok := errors.AsType[driver.BulkWriteException](err)
 	if !ok || len(bulk.WriteErrors) == 0 {
 		return err
@@ -81,7 +55,7 @@ func bulkError(err error, docs []document) error {
 	if first < 0 || first >= len(docs) {
 		return err
 	}
-	return fmt.Errorf("%d refused, the first with _id %s: %w", len(bulk.WriteErrors), docs[first].id, err)
+	return fmt.Errorf("%d refused, the first with _id %s: %w", len(bulk.WriteErrors), docs[first].Lookup("_id"), err)
 }
 
 // batchBytes bounds what one write command carries beside BatchSize. The server

@@ -2,10 +2,9 @@ package mongo
 
 import (
 	"context"
-	"errors"
+	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/registry"
@@ -18,29 +17,21 @@ import (
 // was since taken away and whose tombstone is deleted. That row comes back until
 // the next job, which compares all hashes with the source, takes it away again.
 
-// prepare makes the index by which deltas find their rows without a scan, and returns the
-// highest generation in a collection of which the meta knows none.
-func (v *views) prepare(ctx context.Context, d registry.View) (newest uint64, err error) {
-	if err := v.rowsOf(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}}); err != nil || d.Generation > 0 {
-		return 0, err
-	}
-	o := options.FindOne().SetSort(bson.D{{Key: pathGeneration, Value: -1}}).SetProjection(bson.D{{Key: viewField, Value: 1}})
-	doc, err := v.rowsOf(d.View).findOne(ctx, bson.D{}, o)
-	if errors.Is(err, origin.ErrNotFound) {
-		return 0, nil
-	}
-	generation, _ := doc.Lookup(viewField, "gen").AsInt64OK()
-	return uint64(generation), err
+// prepare makes the index by which deltas find their rows without a scan.
+func (v *views) prepare(ctx context.Context, d registry.View) error {
+	return v.rowsOf(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}})
 }
 
-// discard deletes the staged rows of earlier attempts, and rows of an earlier life.
+// discard deletes the staged rows of earlier attempts. Where nothing was ever published
+// all rows are of an earlier life, whose meta was lost.
 func (v *views) discard(ctx context.Context, d registry.View) error {
-	if err := v.unstage(ctx, d.View, d.Attempt); err != nil || d.Generation > 0 || d.Floor == 0 {
+	if d.Generation > 0 {
+		return v.unstage(ctx, d.View, d.Attempt)
+	}
+	if _, err := v.rowsOf(d.View).deleteMany(ctx, bson.D{}); err != nil {
 		return err
 	}
-	old := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$lte", Value: d.Floor}}}}
-	_, err := v.rowsOf(d.View).deleteMany(ctx, old)
-	return err
+	return v.unstage(ctx, d.View, math.MaxUint64)
 }
 
 // prune deletes tombstones older than the deltas that are kept. How far deltas

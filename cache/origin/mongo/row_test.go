@@ -7,7 +7,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/rules/raw"
 )
 
 // marshal encodes a document.
@@ -120,31 +119,5 @@ func TestStagedRanges(t *testing.T) {
 	}
 	if id("things", 1, int32(7)) != id("things", 1, 7.0) || id("things", 1, "7") == id("things", 1, 7.0) {
 		t.Error("staged ids do not compare as the server compares ids")
-	}
-}
-
-// TestLastOfEach: of equal ids the last document counts, at the place of the first.
-func TestLastOfEach(t *testing.T) {
-	var docs []bson.Raw
-	for i, id := range []any{"a", int32(1), "b", 1.0, "a"} {
-		docs = append(docs, marshal(t, bson.D{{Key: "n", Value: i}, {Key: "_id", Value: id}}))
-	}
-	docs = append(docs, marshal(t, bson.D{{Key: "n", Value: 5}}))
-	last, err := lastOf(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []int64
-	for _, d := range last {
-		got = append(got, raw.Int(d.doc.Lookup("n")))
-		if first, err := d.doc.IndexErr(0); err != nil || first.Key() != "_id" || !first.Value().Equal(d.id) {
-			t.Errorf("document %s does not begin with its _id", d.doc)
-		}
-	}
-	if len(got) != 4 || got[0] != 4 || got[1] != 3 || got[2] != 2 || got[3] != 5 {
-		t.Errorf("documents %v, want 4, 3, 2 and 5", got)
-	}
-	if _, err := lastOf([]bson.Raw{marshal(t, bson.D{{Key: "_id", Value: bson.A{1}}})}); err == nil {
-		t.Error("an array as _id: no error")
 	}
 }

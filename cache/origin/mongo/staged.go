@@ -11,7 +11,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/batch"
 	"vitrine/cache/origin/internal/registry"
-	"vitrine/rules/raw"
 )
 
 // stagedRange finds the staged rows of a view's attempts in [from, to).
@@ -21,49 +20,25 @@ func stagedRange(view string, from, to uint64) bson.D {
 	}}}
 }
 
-// stage writes rows to view_staged; of equal ids the last counts.
+// stage writes rows to view_staged.
 func (v *views) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
 	prefix := stagedPrefix(d.View, d.Attempt)
 	for part := range batch.Of(rows, v.staged.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
-		var last raw.Groups[document]
-		for _, r := range part {
+		docs := make([]bson.Raw, len(part))
+		for i, r := range part {
 			id, err := stagedID(prefix, r.ID)
+			if err == nil {
+				docs[i], err = stagedDoc(id, r, d.Next())
+			}
 			if err != nil {
 				return err
 			}
-			doc, err := stagedDoc(id, r, d.Next())
-			if err != nil {
-				return err
-			}
-			same, _ := last.At(id)
-			*same = document{id, doc}
 		}
-		if err := v.insertStaged(ctx, last.All); err != nil {
+		if err := v.staged.insertMany(ctx, docs); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// insertStaged inserts rows. Those that are there already, from an earlier Put of
-// the same publication, are few or none: they are found by the insert's failure
-// and replaced.
-func (v *views) insertStaged(ctx context.Context, rows []document) error {
-	docs := make([]bson.Raw, len(rows))
-	for i, r := range rows {
-		docs[i] = r.doc
-	}
-	err := v.staged.insertMany(ctx, docs)
-	again, ok := onlyDuplicates(err, len(docs))
-	if err == nil || !ok {
-		return err
-	}
-	models := make([]driver.WriteModel, len(again))
-	for i, at := range again {
-		models[i] = driver.NewReplaceOneModel().SetFilter(byID(rows[at].id)).SetReplacement(rows[at].doc)
-	}
-	_, err = v.staged.bulkWrite(ctx, models)
-	return err
 }
 
 // unstage deletes the staged rows of attempts before the given one. They can never
@@ -168,7 +143,7 @@ func (v *views) fold(ctx context.Context, view string, rows []origin.Row) error 
 		if err == nil {
 			return nil
 		}
-		if _, ok := onlyDuplicates(err, len(models)); !ok {
+		if !onlyDuplicates(err) {
 			return err
 		}
 	}

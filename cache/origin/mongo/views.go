@@ -20,31 +20,14 @@ const (
 	pathGone       = viewField + ".gone"
 )
 
-// Rows implements origin.Views.
-func (v *views) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
-	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
-	return v.changes(ctx, view, since, options.Find(), fn)
-}
-
-// Hashes implements origin.Views. It holds all ids in memory, as a publication
-// under way may take back what was read a moment before.
+// Hashes implements origin.Views: Begin has folded in what was staged.
 func (v *views) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
-	live := map[string]origin.Row{}
-	_, err = v.changes(ctx, view, 0, onlyInfo(), func(r origin.Row) error {
-		if r.Doc == nil {
-			delete(live, mapKey(r.ID))
-		} else {
-			r.Doc = nil
-			live[mapKey(r.ID)] = r
+	for r, err := range v.rowsOf(view).rows(ctx, present(nil), onlyInfo()) {
+		if err == nil {
+			err = fn(r.ID, r.Hash)
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, r := range live {
-		if err := fn(r.ID, r.Hash); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -65,15 +48,16 @@ func mapKey(id bson.RawValue) string {
 	return string(key)
 }
 
-// changes brings a reader from generation since to that of the meta it returns: it
-// reads at the current meta, then what was published meanwhile, until nothing was.
-func (v *views) changes(ctx context.Context, view string, since uint64, o *options.FindOptionsBuilder, fn func(origin.Row) error) (origin.Meta, error) {
+// Rows implements origin.Views: it reads at the current meta, then what was published
+// meanwhile, until nothing was.
+func (v *views) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
+	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
 	d, err := v.Read(ctx, view)
 	if err == nil {
 		err = d.Reaches(since)
 	}
 	for from := since; err == nil && from != d.Generation; {
-		if err := v.pass(ctx, d, from, o, fn); err != nil {
+		if err := v.pass(ctx, d, from, fn); err != nil {
 			return origin.Meta{}, err
 		}
 		var next registry.View
@@ -92,10 +76,10 @@ func (v *views) changes(ctx context.Context, view string, since uint64, o *optio
 // pass hands on the rows that changed after generation from, all live ones if it
 // is 0: first those staged by the current generation, as long as it is not
 // settled, then those of the view's collection that no staged one replaces.
-func (v *views) pass(ctx context.Context, d registry.View, from uint64, o *options.FindOptionsBuilder, fn func(origin.Row) error) error {
+func (v *views) pass(ctx context.Context, d registry.View, from uint64, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {
-		for r, err := range v.staged.rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), o) {
+		for r, err := range v.staged.rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), options.Find()) {
 			if err != nil {
 				return err
 			}
@@ -110,9 +94,9 @@ func (v *views) pass(ctx context.Context, d registry.View, from uint64, o *optio
 	}
 	filter := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: from}}}}
 	if from == 0 {
-		filter = bson.D{{Key: pathGone, Value: bson.D{{Key: "$exists", Value: false}}}}
+		filter = present(nil)
 	}
-	for r, err := range v.rowsOf(d.View).rows(ctx, filter, o) {
+	for r, err := range v.rowsOf(d.View).rows(ctx, filter, options.Find()) {
 		if err == nil && r.Generation <= d.Generation && replaced[mapKey(r.ID)] {
 			continue
 		}

@@ -58,9 +58,6 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 		}
 		if d.Generation == 0 {
 			d.Epoch = rand.Text()
-			if d.Floor > 0 { // from generations of an earlier life no delta leads here
-				d.Pruned = d.Next()
-			}
 		}
 		if p.put {
 			d.Staged = d.Attempt

@@ -15,26 +15,25 @@ type View struct {
 	Token       uint64 `bson:"token"`   // the newest lease token seen; older ones are fenced off
 	Attempt     uint64 `bson:"attempt"` // counts publications begun; only the latest can be committed
 	Staged      uint64 `bson:"staged"`  // the attempt that Generation is of, while its rows are yet to be folded in; 0: settled
-	Floor       uint64 `bson:"floor"`   // generations up to here belong to an earlier life of the view
 	Settled     uint64 `bson:"settled"` // versions superseded up to this generation are pruned
 	Swept       uint64 `bson:"swept"`   // tombstones up to this generation are pruned
 }
 
 // Next is the generation that a publication begun now prepares.
-func (d View) Next() uint64 { return max(d.Generation, d.Floor) + 1 }
+func (d View) Next() uint64 { return d.Generation + 1 }
 
 // Rows are the functions by which a store moves the rows of its views. Each of them but
 // Put may be killed and repeated anywhere.
 type Rows struct {
-	// Prepare readies a view for a publication and returns the highest generation that
-	// rows of an earlier life have; 0 if there are none.
-	Prepare func(ctx context.Context, d View) (newest uint64, err error)
+	// Prepare readies a view for a publication. If nil, there is nothing to do.
+	Prepare func(ctx context.Context, d View) error
 	// Put writes rows of d.Next() under d.Attempt, where no reader looks.
 	Put func(ctx context.Context, d View, rows []origin.Row) error
 	// Settle folds the rows of the committed generation in, and deletes what no reader can
 	// ask for any more.
 	Settle func(ctx context.Context, d View, lease origin.Lease) error
-	// Discard deletes what attempts before d.Attempt have not committed.
+	// Discard deletes what attempts before d.Attempt have not committed: where nothing was
+	// ever published, everything.
 	Discard func(ctx context.Context, d View) error
 }
 
@@ -98,23 +97,15 @@ func (v *Views) fence(ctx context.Context, view string, lease origin.Lease, chan
 }
 
 // Begin implements origin.Views. It fences off earlier publications and repairs what they
-// left. Should there be rows of an earlier life, whose meta was lost, then generations go on
-// above theirs.
+// left.
 func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ origin.Publication, err error) {
 	defer wrap.Error(&err, "begin publication of view %s", view)
 	d, err := v.fence(ctx, view, lease, func(d *View) error {
 		d.Attempt++
 		return nil
 	})
-	var newest uint64
-	if err == nil {
-		newest, err = v.rows.Prepare(ctx, d)
-	}
-	if err == nil && newest > d.Floor && d.Generation == 0 {
-		d, err = v.table.Update(ctx, view, func(d *View) error {
-			d.Floor = newest
-			return nil
-		})
+	if err == nil && v.rows.Prepare != nil {
+		err = v.rows.Prepare(ctx, d)
 	}
 	if err == nil {
 		err = v.rows.Settle(ctx, d, lease)
