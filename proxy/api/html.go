@@ -10,8 +10,8 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/display"
 	"vitrine/rules/doi"
-	"vitrine/rules/ejson"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
@@ -67,23 +67,12 @@ func appendHTMLRest(dst []byte, row bson.Raw) []byte {
 // externalLink is the first there is of DOI, PubMed and stored URL (API.md:
 // html, 3; DESIGN.md: 8); "" for none. It links to http and https only.
 func externalLink(row bson.Raw) string {
-	if id := doi.Bare(identifier(row.Lookup("doi"))); id != "" {
+	stored := func(field string) string { return strings.TrimSpace(display.Text(row.Lookup(field))) }
+	if id := doi.Bare(stored("doi")); id != "" {
 		return doi.URL(id)
 	}
-	if id := identifier(row.Lookup("pubmed")); id != "" {
+	if id := stored("pubmed"); id != "" {
 		return "https://pubmed.ncbi.nlm.nih.gov" + doi.Path(id) + "/"
 	}
-	return markup.WebURL(identifier(row.Lookup("link")))
-}
-
-// identifier returns a stored identifier, which may be a number, as text.
-func identifier(v bson.RawValue) string {
-	if s, ok := v.StringValueOK(); ok {
-		return strings.TrimSpace(s)
-	}
-	switch v.Type {
-	case bson.TypeInt32, bson.TypeInt64:
-		return string(ejson.Append(nil, v))
-	}
-	return ""
+	return markup.WebURL(stored("link"))
 }

@@ -18,6 +18,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
+	"vitrine/rules/raw"
 	"vitrine/rules/similar"
 )
 
@@ -115,17 +116,11 @@ func (t *titles) corpus(ctx context.Context, s *index.Snapshot, used bool) (*cor
 func newCorpus(docs iter.Seq[bson.Raw]) *similar.Corpus {
 	return similar.NewCorpus(func(yield func(string) bool) {
 		for doc := range docs {
-			if !yield(storedTitle(doc)) {
+			if !yield(raw.StringField(doc, "title")) {
 				return
 			}
 		}
 	})
-}
-
-// storedTitle returns a record's title, "" for one that is no string.
-func storedTitle(doc bson.Raw) string {
-	title, _ := doc.Lookup("title").StringValueOK()
-	return title
 }
 
 // storedTitles is how many titles of a view in the store are compared at a time.
@@ -172,6 +167,6 @@ func (c closestTitle) answer() []byte {
 	}
 	dst := strconv.AppendFloat([]byte(`{"similarity":`), similar.Report(c.percent), 'f', -1, 64)
 	dst = ejson.AppendID(appendKey(dst, "id"), c.doc.Lookup("_id"))
-	dst = ejson.AppendString(appendKey(dst, "title"), similar.Normalize(storedTitle(c.doc)))
+	dst = ejson.AppendString(appendKey(dst, "title"), similar.Normalize(raw.StringField(c.doc, "title")))
 	return append(dst, '}')
 }

@@ -21,7 +21,6 @@ import (
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/label"
-	"vitrine/rules/raw"
 	"vitrine/rules/units"
 )
 
@@ -104,23 +103,9 @@ func (e *Env) Person(ctx context.Context, user string) (who auth.Caller, known b
 	}
 	setting, ok := doc.Lookup("display_activities").StringValueOK()
 	return auth.Caller{
-		Viewer:    access.Viewer{User: user, Roles: stringsOf(doc.Lookup("roles"))},
+		Viewer:    access.Viewer{User: user, Roles: display.Texts(doc.Lookup("roles"))},
 		PrintForm: ok && setting != "web",
 	}, true, nil
-}
-
-// stringsOf returns the strings of an array, or a string alone.
-func stringsOf(v bson.RawValue) []string {
-	if s, ok := v.StringValueOK(); ok {
-		return []string{s}
-	}
-	var all []string
-	for element := range raw.Elements(v) {
-		if s, ok := element.StringValueOK(); ok {
-			all = append(all, s)
-		}
-	}
-	return all
 }
 
 // version distinguishes versions of a row, also of one that is not in the snapshot
