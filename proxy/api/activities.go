@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/proxy/query"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 )
@@ -26,7 +26,7 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 		p.MarkUnused("columns", "lang")
 		return list.full(fragFull), nil
 	case len(columns) > 0:
-		return list.rows("activities columns "+columns.Key()+in.key(), in.rows(columnsRow(columns))), nil
+		return list.rows("activities columns "+columns.Key()+in.key(), in.rows(recordRow{columns: columns, rendered: true}.row)), nil
 	default:
 		list.light = in == nil
 		return list.rows("activities"+in.key(), in.rows(activityRow)), nil
@@ -34,18 +34,12 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 }
 
 // activityRow is the default row: id, activity, icon, type, subtype, year.
-func activityRow(dst []byte, a activity) []byte {
-	dst = append(dst, a.fragment(fragID)...)
-	dst = appendFragment(dst, "activity", a.fragment(fragWeb))
-	dst = append(dst, a.fragment(fragIcon)...)
-	dst = append(dst, a.fragment(fragType)...)
-	return append(dst, a.fragment(fragList)...)
-}
-
-// columnsRow returns what writes a row of some columns.
-func columnsRow(columns query.Columns) func(dst []byte, a activity) []byte {
-	row := recordRow{columns: columns, rendered: true}
-	return func(dst []byte, a activity) []byte { return row.append(dst, a.doc()) }
+func activityRow(dst []byte, a index.Row) []byte {
+	dst = append(dst, a.Fragment(fragID)...)
+	dst = appendFragment(dst, "activity", a.Fragment(fragWeb))
+	dst = append(dst, a.Fragment(fragIcon)...)
+	dst = append(dst, a.Fragment(fragType)...)
+	return append(dst, a.Fragment(fragList)...)
 }
 
 // appendListRest ends the default row, behind its type: subtype and year, each where the

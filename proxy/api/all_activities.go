@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
@@ -92,19 +93,19 @@ type tableRow struct {
 }
 
 // append writes the row of an activity.
-func (t tableRow) append(dst []byte, a activity) []byte {
-	dst = append(append(dst, a.fragment(fragID)...), `,"activity":`...)
+func (t tableRow) append(dst []byte, a index.Row) []byte {
+	dst = append(append(dst, a.Fragment(fragID)...), `,"activity":`...)
 	if t.activityBase == "" {
-		dst = appendOr(dst, a.fragment(t.citation), `""`)
+		dst = appendOr(dst, a.Fragment(t.citation), `""`)
 	} else {
-		citation, _ := rendered(a.doc(), t.citation)
+		citation, _ := rendered(a.Doc(), t.citation)
 		html, _ := citation.StringValueOK()
 		dst = ejson.AppendString(dst, markup.RewriteLinks(html, t.activityBase, t.personBase))
 	}
-	dst = appendOr(dst, a.fragment(fragIcon), `,"icon":""`)
-	dst = append(dst, a.fragment(fragMiddle)...)
-	dst = appendOr(dst, a.fragment(fragPrint), `""`)
-	return append(dst, a.fragment(fragRest)...)
+	dst = appendOr(dst, a.Fragment(fragIcon), `,"icon":""`)
+	dst = append(dst, a.Fragment(fragMiddle)...)
+	dst = appendOr(dst, a.Fragment(fragPrint), `""`)
+	return append(dst, a.Fragment(fragRest)...)
 }
 
 // appendOr appends a fragment, or another text for an empty one.

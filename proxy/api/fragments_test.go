@@ -135,7 +135,7 @@ func TestRecordRow(t *testing.T) {
 		{"n,persons,a.b", `{"id":"64a000000000000000000008","n":"-","persons":"-","a":"{\"b\":1}"}`, false, &display.Style{Lang: "en"}},
 	} {
 		row := recordRow{columns: params("columns=" + tt.columns).StoredColumns(), ownID: tt.ownID, style: tt.style}
-		got := string(row.append(nil, doc))
+		got := string(row.appendFields(nil, doc, func(name string) bson.RawValue { return doc.Lookup(name) }))
 		if got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.columns, got, tt.want)
 		}

@@ -193,10 +193,8 @@ func (r recordRow) key() string {
 }
 
 // row writes a row of a snapshot.
-func (r recordRow) row(dst []byte, row index.Row) []byte { return r.append(dst, row.Doc()) }
-
-// append writes a row of a document.
-func (r recordRow) append(dst []byte, doc bson.Raw) []byte {
+func (r recordRow) row(dst []byte, row index.Row) []byte {
+	doc := row.Doc()
 	return r.appendFields(dst, doc, func(name string) bson.RawValue { return doc.Lookup(name) })
 }
 

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -64,7 +65,7 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 			topic, _ := topic.DocumentOK()
 			if have, ok := topic.Lookup("display_name").StringValueOK(); ok && have == name {
 				score := topic.Lookup("score")
-				text = appendEntry(text[:0], in.activity(row), score)
+				text = appendEntry(text[:0], in.row(row), score)
 				entries = append(entries, spectrumEntry{raw.Clone(score), raw.Clone(id), bytes.Clone(text)})
 			}
 		}
@@ -76,13 +77,13 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 }
 
 // appendEntry writes score, icon, activity, type, id.
-func appendEntry(dst []byte, a activity, score bson.RawValue) []byte {
+func appendEntry(dst []byte, a index.Row, score bson.RawValue) []byte {
 	begin := len(dst)
 	dst = appendMember(dst, "score", score, present(score), "")
-	dst = append(dst, a.fragment(fragIcon)...)
-	dst = appendFragment(dst, "activity", a.fragment(fragWeb))
-	dst = append(dst, a.fragment(fragType)...)
-	dst = append(append(dst, ','), a.fragment(fragID)[1:]...) // without the brace: the id ends this row
+	dst = append(dst, a.Fragment(fragIcon)...)
+	dst = appendFragment(dst, "activity", a.Fragment(fragWeb))
+	dst = append(dst, a.Fragment(fragType)...)
+	dst = append(append(dst, ','), a.Fragment(fragID)[1:]...) // without the brace: the id ends this row
 	dst[begin] = '{'                                          // in place of the first comma
 	return append(dst, '}')
 }

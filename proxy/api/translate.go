@@ -11,37 +11,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// activity is a row on its way out, joined from its fragments: those that are prepared,
-// or those made of its translation.
-type activity struct {
-	row        index.Row
-	translated bson.Raw
-	encoders   map[string]func([]byte, bson.Raw) []byte // of the translation; nil: the row goes out as prepared
-}
-
-// doc returns the row's document.
-func (a activity) doc() bson.Raw {
-	if a.encoders == nil {
-		return a.row.Doc()
-	}
-	return a.translated
-}
-
-// fragment returns the row's fragment of a name.
-func (a activity) fragment(name string) []byte {
-	if a.encoders == nil {
-		return a.row.Fragment(name)
-	}
-	return a.encoders[name](nil, a.translated)
-}
-
 // translator replaces the labels of an activity's type and subtype by those of a language
 // (DESIGN.md: What API.md leaves open, 15). Citations stay in the language in which they
 // were rendered, and so does a label that no set has. The nil translator replaces nothing.
 type translator struct {
-	labels   *label.Sets                              // nil: there are none
-	lang     string                                   // the request's
-	encoders map[string]func([]byte, bson.Raw) []byte // of the fragments of an activity
+	labels *label.Sets // nil: there are none
+	lang   string      // the request's
 }
 
 // translator returns what the request's language needs; nil if rows can go out as
@@ -51,15 +26,7 @@ func (e *Env) translator(p query.Params) *translator {
 	if lang == e.o.Language {
 		return nil
 	}
-	t := &translator{labels: e.o.Labels, lang: lang, encoders: map[string]func([]byte, bson.Raw) []byte{}}
-	for _, f := range activityFragments() {
-		for _, part := range append(f.Parts, f) {
-			if part.Name != "" && part.Encode != nil {
-				t.encoders[part.Name] = part.Encode
-			}
-		}
-	}
-	return t
+	return &translator{labels: e.o.Labels, lang: lang}
 }
 
 // languageOf returns the language of an answer: lang, or else the configured one
@@ -74,17 +41,17 @@ func (t *translator) key() string {
 	return " in " + t.lang
 }
 
-// activity translates a row.
-func (t *translator) activity(row index.Row) activity {
+// row translates a row.
+func (t *translator) row(row index.Row) index.Row {
 	if t == nil {
-		return activity{row: row}
+		return row
 	}
-	return activity{row, t.translate(row.Doc()), t.encoders}
+	return row.With(t.translate(row.Doc()))
 }
 
-// rows makes a rowFunc of a function that writes an activity.
-func (t *translator) rows(write func(dst []byte, a activity) []byte) rowFunc {
-	return func(dst []byte, row index.Row) []byte { return write(dst, t.activity(row)) }
+// rows makes what writes translated rows of what writes a row.
+func (t *translator) rows(write rowFunc) rowFunc {
+	return func(dst []byte, row index.Row) []byte { return write(dst, t.row(row)) }
 }
 
 // translate returns the document with the labels in rendered.type and

@@ -55,12 +55,12 @@ func TestTranslator(t *testing.T) {
 	doc := parse(t, `{"_id":"a","type":"unknown","year":2020,"rendered":{"web":"w","icon":"i","type":"T","subtype":"S","print":"p"}}`)
 	row := index.Row{Snap: b.Load([]bson.Raw{doc})}
 	var none *translator
-	for name, write := range map[string]func([]byte, activity) []byte{
+	for name, write := range map[string]rowFunc{
 		"list": activityRow, "table": tableRow{citation: fragWeb}.append, "print": tableRow{citation: fragPrint}.append,
-		"columns": columnsRow(params("columns=web,year,title").Columns()),
-		"entry":   func(dst []byte, a activity) []byte { return appendEntry(dst, a, doc.Lookup("year")) },
+		"columns": recordRow{columns: params("columns=web,year,title").Columns(), rendered: true}.row,
+		"entry":   func(dst []byte, a index.Row) []byte { return appendEntry(dst, a, doc.Lookup("year")) },
 	} {
-		prepared, made := string(write(nil, none.activity(row))), string(write(nil, e.translator(params("lang=en")).activity(row)))
+		prepared, made := string(write(nil, none.row(row))), string(write(nil, e.translator(params("lang=en")).row(row)))
 		if prepared != made || prepared == "" {
 			t.Errorf("%s: prepared %s, made %s", name, prepared, made)
 		}

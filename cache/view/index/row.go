@@ -14,13 +14,32 @@ import (
 type Row struct {
 	Snap *Snapshot
 	Slot Slot
+	doc  *bson.Raw // stands in for that of the snapshot, unless it is nil
 }
 
+// With returns the row with another document. Its pieces are made of that; it has no bulky ones.
+func (r Row) With(doc bson.Raw) Row { return Row{r.Snap, r.Slot, &doc} }
+
 // Doc returns the row's document.
-func (r Row) Doc() bson.Raw { return r.Snap.Doc(r.Slot) }
+func (r Row) Doc() bson.Raw {
+	if r.doc != nil {
+		return *r.doc
+	}
+	return r.Snap.Doc(r.Slot)
+}
 
 // Fragment returns the row's prepared piece of that name.
-func (r Row) Fragment(name string) []byte { return r.Snap.Fragment(r.Slot, name) }
+func (r Row) Fragment(name string) []byte {
+	if r.doc == nil {
+		return r.Snap.Fragment(r.Slot, name)
+	}
+	var text []byte
+	at := r.Snap.place(name)
+	for _, part := range r.Snap.def.Fragments[at.kind].parts()[at.from:at.to] {
+		text = part.Encode(text, *r.doc)
+	}
+	return text
+}
 
 // AppendFragment appends the row's piece of that name to dst. Unlike Fragment it is for
 // bulky ones, which are encoded anew where they are not kept. The name is that of a whole
@@ -39,7 +58,7 @@ func (s *Resident) Rows(_ context.Context, offset, limit int) iter.Seq2[Row, err
 			slots = slices.Values(s.Page(offset, limit))
 		}
 		for slot := range slots {
-			if !yield(Row{s.snap, slot}, nil) {
+			if !yield(Row{Snap: s.snap, Slot: slot}, nil) {
 				return
 			}
 		}
