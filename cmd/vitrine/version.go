@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/CycloneDX/cyclonedx-go"
 	"github.com/spf13/cobra"
 )
 
@@ -55,46 +56,31 @@ func buildCommit(info *debug.BuildInfo) string {
 	return cmp.Or(revision[:min(12, len(revision))], "unknown") + dirty
 }
 
-// The parts of a CycloneDX bill of materials that say what is in a program.
-type (
-	bom struct {
-		Format      string      `json:"bomFormat"`
-		SpecVersion string      `json:"specVersion"`
-		Version     int         `json:"version"`
-		Metadata    bomMetadata `json:"metadata"`
-		Components  []component `json:"components"`
-	}
-	bomMetadata struct {
-		Component component `json:"component"`
-	}
-	component struct {
-		Type       string     `json:"type"`
-		Ref        string     `json:"bom-ref"`
-		Name       string     `json:"name"`
-		Version    string     `json:"version"`
-		PURL       string     `json:"purl"`
-		Properties []property `json:"properties,omitempty"`
-	}
-	property struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	}
-)
-
-// writeSBOM lists the modules that the linker put into this program. They are a part of
-// those in go.mod.
+// writeSBOM lists the modules that the linker put into this program, as CycloneDX JSON. They are
+// a part of those in go.mod.
 func writeSBOM(w io.Writer, info *debug.BuildInfo) error {
-	b := bom{Format: "CycloneDX", SpecVersion: "1.5", Version: 1}
-	b.Metadata.Component = newComponent("application", "vitrine", buildVersion(info), "")
-	b.Metadata.Component.Properties = []property{{"vitrine:commit", buildCommit(info)}}
-	b.Components = []component{newComponent("library", "std", strings.TrimPrefix(info.GoVersion, "go"), "")}
+	own := component("vitrine", buildVersion(info), "")
+	own.Type, own.Properties = cyclonedx.ComponentTypeApplication, &[]cyclonedx.Property{{Name: "vitrine:commit", Value: buildCommit(info)}}
+	modules := []cyclonedx.Component{component("std", strings.TrimPrefix(info.GoVersion, "go"), "")}
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		b.Components = append(b.Components, newComponent("library", m.Path, m.Version, m.Sum))
+		modules = append(modules, component(m.Path, m.Version, m.Sum))
 	}
-	return printJSON(w, b)
+	b := cyclonedx.NewBOM()
+	b.Metadata, b.Components = &cyclonedx.Metadata{Component: &own}, &modules
+	return cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(b, cyclonedx.SpecVersion1_5)
+}
+
+// component describes a module; sum is the checksum of its source, as in go.sum.
+func component(path, version, sum string) cyclonedx.Component {
+	purl := "pkg:golang/" + path + "@" + version
+	c := cyclonedx.Component{Type: cyclonedx.ComponentTypeLibrary, BOMRef: purl, Name: path, Version: version, PackageURL: purl}
+	if sum != "" {
+		c.Properties = &[]cyclonedx.Property{{Name: "golang:sum", Value: sum}}
+	}
+	return c
 }
 
 // printJSON writes a value as indented JSON.
@@ -102,14 +88,4 @@ func printJSON(w io.Writer, value any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(value)
-}
-
-// newComponent describes a module; sum is the checksum of its source, as in go.sum.
-func newComponent(kind, path, version, sum string) component {
-	purl := "pkg:golang/" + path + "@" + version
-	c := component{Type: kind, Ref: purl, Name: path, Version: version, PURL: purl}
-	if sum != "" {
-		c.Properties = []property{{"golang:sum", sum}}
-	}
-	return c
 }

@@ -2,14 +2,14 @@
 package memory
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
-	"strconv"
-	"strings"
 	"sync"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/pbnjay/memory"
 )
 
 // Tune sets the collector's percentage, unless it is 0, and its limit in bytes; a limit of
@@ -21,9 +21,9 @@ func Tune(percent int, limit int64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	if limit == 0 {
+	if contained, err := memlimit.FromCgroup(); limit == 0 && err == nil {
 		// A tenth is left for memory that the collector does not see: stacks of C, page tables, sockets.
-		limit = containerLimit() / 10 * 9
+		limit = int64(min(contained, math.MaxInt64) / 10 * 9)
 	}
 	if limit > 0 {
 		debug.SetMemoryLimit(limit)
@@ -75,26 +75,10 @@ func percentOf(percent int, live uint64) int {
 func AtMostEighth(bytes int64) int64 {
 	total := debug.SetMemoryLimit(-1) // reads the limit
 	if total == math.MaxInt64 {
-		text, _ := os.ReadFile("/proc/meminfo") // without it bytes stays as it is
-		var kilobytes int64
-		if n, _ := fmt.Sscanf(string(text), "MemTotal: %d kB", &kilobytes); n == 1 {
-			total = kilobytes << 10
-		}
+		total = int64(memory.TotalMemory())
+	}
+	if total == 0 { // it is not known here
+		return bytes
 	}
 	return min(bytes, total/8)
-}
-
-// containerLimit is the memory limit of the container; 0 if there is none.
-func containerLimit() int64 {
-	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		// The older of the two writes "no limit" as a number that no machine has.
-		if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && limit < 1<<60 {
-			return limit
-		}
-	}
-	return 0
 }
