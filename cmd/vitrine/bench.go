@@ -41,7 +41,7 @@ func benchCommand() *cobra.Command {
 	flags.IntVar(&f.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")
 	flags.DurationVar(&f.Duration, "duration", time.Second, "how long each side is driven per round")
 	flags.IntVar(&f.Conns, "conns", 16, "`NUMBER` of connections at a time for cached answers")
-	flags.StringVar(&f.Against, "against", "", "`URI` of a MongoDB-compatible server to copy the activities of the first size to and ask the same")
+	flags.StringVar(&f.Against, "against", "", "`URI` of a MongoDB-compatible server that has the records of the first size, to ask the same")
 	flags.BoolVar(&f.logged, "logged", false, "let the front end log every request, as it does by default (the lines are thrown away)")
 	flags.BoolVar(&f.quick, "quick", false, "one short round of everything: does it run?")
 	flags.BoolVar(&f.json, "json", false, "print JSON")

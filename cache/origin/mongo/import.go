@@ -80,19 +80,3 @@ func (r records) Retain(ctx context.Context, name string, keep func(id bson.RawV
 	}
 	return r.collection(name).deleteIDs(ctx, refused)
 }
-
-// Insert stores documents that the collection does not have: copies to compare with. It
-// spares the server the look-up that Upsert needs for each, which some servers do by scanning.
-func (r records) Insert(ctx context.Context, name string, docs []bson.Raw) (err error) {
-	defer wrap.Error(&err, "insert into %s", name)
-	if len(docs) == 0 {
-		return nil
-	}
-	return r.collection(name).insertMany(ctx, docs)
-}
-
-// EnsureIndex creates an index on the keys of such a copy, unless there is one.
-func (r records) EnsureIndex(ctx context.Context, name string, keys bson.D) (err error) {
-	defer wrap.Error(&err, "index of %s", name)
-	return r.collection(name).index(ctx, keys)
-}

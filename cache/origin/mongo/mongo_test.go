@@ -46,28 +46,6 @@ func openAt(t testing.TB, uri string, o mongo.Options) *mongo.Store {
 	return s
 }
 
-func TestCopy(t *testing.T) {
-	s := open(t, mongotest.Start(t), mongo.Options{})
-	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: 7}, {Key: "year", Value: 2020}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.Insert(t.Context(), "activities", nil), s.Insert(t.Context(), "activities", []bson.Raw{doc})); err != nil {
-		t.Error(err)
-	}
-	if err := s.Insert(t.Context(), "activities", []bson.Raw{doc}); err == nil {
-		t.Error("inserted twice: no error")
-	}
-	for range 2 {
-		if err := s.EnsureIndex(t.Context(), "activities", bson.D{{Key: "year", Value: -1}, {Key: "_id", Value: 1}}); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := s.EnsureIndex(t.Context(), "activities", bson.D{}); err == nil {
-		t.Error("an index on nothing: no error")
-	}
-}
-
 func TestWatchWithoutChangeStreams(t *testing.T) {
 	s := open(t, mongotest.Start(t), mongo.Options{})
 	err := s.Watch(t.Context(), []string{"activities"}, func(string) {})

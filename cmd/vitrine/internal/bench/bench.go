@@ -5,7 +5,7 @@
 //
 //	a dump, the demo, a store ──▶ multiply ──▶ embedded store ──▶ serving process ◀──HTTP── this process
 //	                                              │                bare process    ◀──HTTP──┘
-//	                                              └──copies──▶ other server ◀──the same queries──┘
+//	                                               other server   ◀──the same queries──┘
 //
 // The serving process is the program as `serve` runs it. The bare process holds a Fiber
 // handler that sends bytes copied from it. This process asks both over loopback in turns
@@ -47,8 +47,8 @@ type Options struct {
 	Duration time.Duration // per side and round
 	Rounds   int
 	Changes  int // records changed per refresh
-	// Against is the URI of a MongoDB-compatible server that is asked the same with the
-	// first of the sizes; may be empty.
+	// Against is the URI of a MongoDB-compatible server that has the same records as the first
+	// of the sizes, and is asked the same; may be empty.
 	Against string
 	// Progress is called before each step.
 	Progress func(step string)

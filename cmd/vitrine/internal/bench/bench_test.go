@@ -254,9 +254,17 @@ func TestRefreshSum(t *testing.T) {
 
 // source answers every query with the same number of documents, or refuses.
 type source struct {
-	origin.Source
+	origin.Store
 	err     error
 	queries []origin.Query
+	closed  int
+}
+
+func (s *source) Name() string { return "mongodb://other" }
+
+func (s *source) Close() error {
+	s.closed++
+	return nil
 }
 
 func (s *source) Find(_ context.Context, _ string, q origin.Query) iter.Seq2[bson.Raw, error] {
@@ -286,9 +294,10 @@ func TestAskCases(t *testing.T) {
 	for _, tt := range tests {
 		s := &source{err: tt.err}
 		b := benchOf(words(t))
-		b.Cases = []string{"filter-in"}
-		if err := b.askCases(t.Context(), s); (err != nil) != tt.wrong {
-			t.Errorf("%s: %v", tt.name, err)
+		b.Cases, b.Against = []string{"filter-in"}, "mongodb://other"
+		b.Program.Open = func(context.Context, string) (origin.Store, error) { return s, nil }
+		if err := b.askOther(t.Context()); (err != nil) != tt.wrong || s.closed != 1 {
+			t.Errorf("%s: %v, closed %d times", tt.name, err, s.closed)
 		}
 		if tt.wrong {
 			continue

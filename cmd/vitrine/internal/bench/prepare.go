@@ -18,9 +18,8 @@ import (
 // fillBatch is how many activities are made and stored at once.
 const fillBatch = 4000
 
-// prepare makes the store, unless an earlier measurement has, reads the vocabulary from it,
-// and asks the other server about its records: the store itself belongs to the serving
-// process afterwards.
+// prepare makes the store, unless an earlier measurement has, and reads the vocabulary from it:
+// the store belongs to the serving process afterwards. Then it asks the other server.
 func (b *bench) prepare(ctx context.Context) (err error) {
 	file := b.file()
 	b.uri, b.run.Store = "bolt://"+file, "bolt://"+filepath.Base(file) // the same on every machine
@@ -46,7 +45,7 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	if b.scan, err = timeOf(store.Scan(ctx, collectionActivities)); err != nil {
 		return err
 	}
-	if err := b.askOther(ctx, store); err != nil {
+	if err := b.askOther(ctx); err != nil {
 		b.note("the other server was left out: %v", err)
 	}
 	return ctx.Err()
