@@ -42,7 +42,8 @@ func (o ClientOptions) addrOf(c *fiber.Ctx) netip.Addr {
 // Scheme is how a client reaches this server: https where the connection, or a trusted proxy,
 // says so.
 func (a *Authenticator) Scheme(c *fiber.Ctx) string {
-	if c.Secure() || within(a.options.Client.TrustedProxies, peerAddr(c.Context().RemoteAddr())) && strings.EqualFold(c.Get(fiber.HeaderXForwardedProto), "https") {
+	proxies := a.options.Client.TrustedProxies
+	if c.Secure() || len(proxies) > 0 && within(proxies, peerAddr(c.Context().RemoteAddr())) && strings.EqualFold(c.Get(fiber.HeaderXForwardedProto), "https") {
 		return "https"
 	}
 	return "http"

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/doi"
+	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
 
@@ -29,19 +30,10 @@ func (p *Person) whole(first, separator, last string) string {
 // ORCIDPage returns the address of a person's page at orcid.org.
 func (p *Person) ORCIDPage() string { return "https://orcid.org" + doi.Path(p.ORCID) }
 
-// publicPersons returns the persons of a mark, as stored there.
-func publicPersons(mark bson.RawValue) bson.RawValue {
-	if mark.Type != bson.TypeEmbeddedDocument {
-		return bson.RawValue{}
-	}
-	e, _ := raw.Lookup(mark.Value, "persons")
-	return e.Value()
-}
-
 // appendPersons appends the persons of a stored list. Texts in it are names, and a text
 // instead of a list is one name. Members of a project are listed for themselves: those
 // with a username that is not public are left out. The authors of a work are named.
-func appendPersons(dst []Person, v, public bson.RawValue, members bool) []Person {
+func appendPersons(dst []Person, v bson.RawValue, about bson.Raw, members bool) []Person {
 	switch v.Type {
 	case bson.TypeString:
 		return appendName(dst, clean(raw.Text(v)))
@@ -52,7 +44,7 @@ func appendPersons(dst []Person, v, public bson.RawValue, members bool) []Person
 			case bson.TypeString:
 				dst = appendName(dst, clean(raw.Text(e.Value())))
 			case bson.TypeEmbeddedDocument:
-				dst = appendPerson(dst, e.Data, public, members)
+				dst = appendPerson(dst, e.Data, about, members)
 			}
 		}
 	}
@@ -74,7 +66,7 @@ func appendName(dst []Person, name string) []Person {
 }
 
 // appendPerson appends a person stored as a document.
-func appendPerson(dst []Person, doc []byte, public bson.RawValue, member bool) []Person {
+func appendPerson(dst []Person, doc []byte, about bson.Raw, member bool) []Person {
 	var p Person
 	fields := raw.Read(doc)
 	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
@@ -92,11 +84,14 @@ func appendPerson(dst []Person, doc []byte, public bson.RawValue, member bool) [
 			p.User = raw.Text(e.Value())
 		}
 	}
-	known := p.User != ""
-	name := p.identify(public)
+	name := ""
+	if p.User != "" {
+		name = p.identify(about)
+		if member && p.User == "" {
+			return dst
+		}
+	}
 	switch {
-	case member && known && p.User == "":
-		return dst
 	case p.Family != "":
 		p.Literal = ""
 	case p.Given != "":
@@ -112,18 +107,13 @@ func appendPerson(dst []Person, doc []byte, public bson.RawValue, member bool) [
 	return append(dst, p)
 }
 
-// identify returns the name of the public person with the username of p, and sets the
-// ORCID. A username that is not that of a public person is dropped.
-func (p *Person) identify(public bson.RawValue) (name string) {
-	if p.User == "" || public.Type != bson.TypeArray {
-		p.User = ""
-		return ""
-	}
-	elements := raw.Read(public.Value)
-	for e, ok := elements.Next(); ok; e, ok = elements.Next() {
-		if e.Type == bson.TypeEmbeddedDocument && raw.StringField(e.Data, "id") == p.User {
-			p.ORCID = raw.StringField(e.Data, "orcid")
-			return clean(raw.StringField(e.Data, "name"))
+// identify returns the name of the person with the username of p in a mark, and sets the
+// ORCID. A username of no public person is dropped.
+func (p *Person) identify(about bson.Raw) (name string) {
+	for one := range mark.Entries(about, "persons") {
+		if raw.StringField(one, "id") == p.User {
+			p.ORCID = raw.StringField(one, "orcid")
+			return clean(raw.StringField(one, "name"))
 		}
 	}
 	p.User = ""

@@ -56,10 +56,10 @@ func (r *Rules) kind(it *Item) *kind {
 func (it *Item) fill(k *kind) {
 	it.Title = markup.Title(it.text(k, vTitle))
 	it.Name = it.text(k, vName)
-	users := publicPersons(it.values[slotMark])
+	about, _ := it.values[slotMark].DocumentOK()
 	members := it.View != rules.ViewActivities
-	it.Authors = appendPersons(it.Authors, it.value(k, vAuthors), users, members)
-	it.Editors = appendPersons(it.Editors, it.value(k, vEditors), users, members)
+	it.Authors = appendPersons(it.Authors, it.value(k, vAuthors), about, members)
+	it.Editors = appendPersons(it.Editors, it.value(k, vEditors), about, members)
 	it.dates(k)
 	it.DOI = doi.Parse(it.text(k, vDOI))
 	if url := it.text(k, vURL); url != "" {
