@@ -5,7 +5,7 @@
 //
 //	source/COLLECTION   key of _id → document
 //	views/VIEW/rows     key of _id, generation → flags, hash, document
-//	views/VIEW/index    generation, key of _id → flags
+//	views/VIEW/index    generation, key of _id
 //	views/VIEW (meta)   the view's meta
 //	leases              name → lease
 //	damaged             views that could not be read, set aside
@@ -137,7 +137,7 @@ func newStore(path string) *Store {
 	return &Store{storeFile: storeFile{path: path, pass: origin.NoGate}, pins: map[string]map[*pin]struct{}{}}
 }
 
-// open opens the file, creates the buckets and records which process holds it.
+// open opens the file and creates the buckets.
 func (s *Store) open() error {
 	dir := filepath.Dir(s.path)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -164,8 +164,6 @@ func (s *Store) open() error {
 		return errors.Join(err, s.release())
 	}
 	syncFolder(dir)
-	host, _ := os.Hostname()
-	_ = os.WriteFile(s.holderPath(), fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o600)
 	return nil
 }
 
@@ -226,7 +224,7 @@ func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 		},
 	})
 	if errors.Is(err, bbolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("%w%s", origin.ErrLocked, f.heldBy())
+		return nil, origin.ErrLocked
 	}
 	if errors.Is(err, bbolterrors.ErrInvalid) || errors.Is(err, bbolterrors.ErrChecksum) || errors.Is(err, bbolterrors.ErrVersionMismatch) {
 		return nil, fmt.Errorf("%w: its first two pages are not those of a store, or both are damaged: %w", origin.ErrDamaged, err)
@@ -296,20 +294,6 @@ func syncFolder(dir string) {
 	}
 }
 
-// holderPath is a text file that says which process holds the store. It is only a
-// hint for people, read when the lock is found taken; the lock itself is the
-// database file's.
-func (f *storeFile) holderPath() string { return f.path + ".holder" }
-
-// heldBy returns the hint as the end of a sentence, or nothing.
-func (f *storeFile) heldBy() string {
-	text, err := os.ReadFile(f.holderPath())
-	if err != nil {
-		return ""
-	}
-	return " (" + strings.TrimSpace(string(text)) + ")"
-}
-
 // Name returns the store's URI.
 func (f *storeFile) Name() string { return "bolt://" + f.path }
 
@@ -324,7 +308,6 @@ func (f *storeFile) Guard(g origin.Gate) { f.pass = g }
 // Close waits for transactions under way and gives the file back.
 func (s *Store) Close() (err error) {
 	defer wrap.Error(&err, "close %s", s.Name())
-	_ = os.Remove(s.holderPath())
 	return s.release()
 }
 

@@ -3,7 +3,6 @@ package bolt_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,10 +22,8 @@ func TestLocked(t *testing.T) {
 	if !errors.Is(err, origin.ErrLocked) {
 		t.Fatalf("second Open = %v, want ErrLocked", err)
 	}
-	for _, want := range []string{path, fmt.Sprint("process ", os.Getpid())} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error %q does not name %q", err, want)
-		}
+	if !strings.Contains(err.Error(), path) {
+		t.Errorf("error %q does not name %q", err, path)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

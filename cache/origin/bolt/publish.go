@@ -23,12 +23,11 @@ func (s *Store) put(ctx context.Context, d registry.View, rows []origin.Row) err
 				if err != nil {
 					return err
 				}
-				value, flags := encodeRow(r)
 				key := versionKey(id, d.Next())
-				if err := b.rows.Put(key, b.place.seal(key, value)); err != nil {
+				if err := b.rows.Put(key, b.place.seal(key, encodeRow(r))); err != nil {
 					return err
 				}
-				if err := b.index.Put(indexKey(id, d.Next()), []byte{flags}); err != nil {
+				if err := b.index.Put(indexKey(id, d.Next()), nil); err != nil {
 					return err
 				}
 			}
@@ -141,14 +140,14 @@ func (s *Store) deletePicked(ctx context.Context, d registry.View, from, to uint
 func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed [][]byte, rest []byte) {
 	cursor := b.index.Cursor()
 	seen := 0
-	for key, flags := cursor.Seek(next); key != nil; key, flags = cursor.Next() {
+	for key, _ := cursor.Seek(next); key != nil; key, _ = cursor.Next() {
 		if _, generation := splitIndex(key); generation > to {
 			break
 		}
 		if seen++; seen > writeDocs || len(doomed) >= writeDocs {
 			return doomed, bytes.Clone(key)
 		}
-		doomed = pick(b, key, flags, doomed)
+		doomed = pick(b, key, doomed)
 	}
 	return doomed, nil
 }
@@ -168,15 +167,15 @@ func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
 }
 
 // own picks the version of the entry itself.
-func own(_ viewBuckets, key, _ []byte, doomed [][]byte) [][]byte {
+func own(_ viewBuckets, key []byte, doomed [][]byte) [][]byte {
 	return append(doomed, bytes.Clone(key))
 }
 
 // pickFunc appends the index keys of versions to delete on account of one index entry.
-type pickFunc func(b viewBuckets, key, flags []byte, doomed [][]byte) [][]byte
+type pickFunc func(b viewBuckets, key []byte, doomed [][]byte) [][]byte
 
 // older picks all versions of the entry's id before the entry's own.
-func older(b viewBuckets, key, _ []byte, doomed [][]byte) [][]byte {
+func older(b viewBuckets, key []byte, doomed [][]byte) [][]byte {
 	id, generation := splitIndex(key)
 	cursor := b.rows.Cursor()
 	if own, _ := cursor.Seek(versionKey(id, generation)); !bytes.Equal(own, versionKey(id, generation)) {
@@ -192,13 +191,14 @@ func older(b viewBuckets, key, _ []byte, doomed [][]byte) [][]byte {
 	return doomed
 }
 
-// tombstone picks the entry itself if it is one, which the version it is of must confirm.
-func tombstone(b viewBuckets, key, flags []byte, doomed [][]byte) [][]byte {
-	if len(flags) != 1 || flags[0]&flagGone == 0 {
+// tombstone picks the entry itself if its version is one.
+func tombstone(b viewBuckets, key []byte, doomed [][]byte) [][]byte {
+	version := versionKey(splitIndex(key))
+	value := b.rows.Get(version)
+	if len(value) == 0 || value[0]&flagGone == 0 {
 		return doomed
 	}
-	version := versionKey(splitIndex(key))
-	if row, err := decodeRow(b.place, version, b.rows.Get(version)); err != nil || row.Doc != nil {
+	if _, err := b.place.open(version, value); err != nil {
 		return doomed
 	}
 	return append(doomed, bytes.Clone(key))

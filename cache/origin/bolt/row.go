@@ -20,7 +20,7 @@ import (
 //	key    idkey, generation (8 bytes, big end first)
 //	value  flags (1 byte), hash (8 bytes), document; for a tombstone {_id}; a seal
 //
-// The index holds the same pair the other way round, with the flags as value.
+// The index holds the same pair the other way round, without a value.
 const (
 	generationSize = 8
 	rowHeader      = 1 + 8
@@ -57,18 +57,17 @@ func splitIndex(key []byte) (id []byte, generation uint64) {
 	return key[generationSize:], binary.BigEndian.Uint64(key)
 }
 
-// encodeRow returns the value of a version, without seal, and its flags.
-func encodeRow(r origin.Row) (value []byte, flags byte) {
-	doc := r.Doc
+// encodeRow returns the value of a version, without seal.
+func encodeRow(r origin.Row) []byte {
+	doc, flags := r.Doc, byte(0)
 	if doc == nil {
 		flags = flagGone
 		var b raw.Builder
 		b.Add("_id", r.ID)
 		doc = b.Document()
 	}
-	value = make([]byte, 0, rowHeader+len(doc))
-	value = binary.BigEndian.AppendUint64(append(value, flags), r.Hash)
-	return append(value, doc...), flags
+	value := append(make([]byte, 0, rowHeader+len(doc)), flags)
+	return append(binary.BigEndian.AppendUint64(value, r.Hash), doc...)
 }
 
 // decodeRow returns a stored version, as a copy; errDamaged if it is not what was written.

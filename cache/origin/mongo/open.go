@@ -161,7 +161,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	v.metas, v.staged = v.side("meta"), v.side("staged")
 	v.leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{v.side("lease")}, o.Now, o.Elapsed)
 	v.table = table[registry.View, *registry.View]{v.metas}
-	v.Views = registry.NewViews(v.table, v.leases, registry.Rows{Prepare: v.prepare, Put: v.stage, Settle: v.settle, Discard: v.discard})
+	v.Views = registry.NewViews(v.table, v.leases, registry.Rows{Put: v.stage, Settle: v.settle, Discard: v.discard})
 	s.Leases = v.leases
 	return s, nil
 }

@@ -17,21 +17,22 @@ import (
 // was since taken away and whose tombstone is deleted. That row comes back until
 // the next job, which compares all hashes with the source, takes it away again.
 
-// prepare makes the index by which deltas find their rows without a scan.
-func (v *views) prepare(ctx context.Context, d registry.View) error {
-	return v.rowsOf(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}})
-}
-
 // discard deletes the staged rows of earlier attempts. Where nothing was ever published
-// all rows are of an earlier life, whose meta was lost.
+// all rows are of an earlier life, whose meta was lost. It also makes the index by which
+// deltas find their rows without a scan.
 func (v *views) discard(ctx context.Context, d registry.View) error {
-	if d.Generation > 0 {
-		return v.unstage(ctx, d.View, d.Attempt)
-	}
-	if _, err := v.rowsOf(d.View).deleteMany(ctx, bson.D{}); err != nil {
+	if err := v.rowsOf(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}}); err != nil {
 		return err
 	}
-	return v.unstage(ctx, d.View, math.MaxUint64)
+	before := d.Attempt // a staged row of an attempt before can never be committed any more; committed ones are settled
+	if d.Generation == 0 {
+		before = math.MaxUint64
+		if _, err := v.rowsOf(d.View).deleteMany(ctx, bson.D{}); err != nil {
+			return err
+		}
+	}
+	_, err := v.staged.deleteMany(ctx, stagedRange(d.View, 0, before))
+	return err
 }
 
 // prune deletes tombstones older than the deltas that are kept. How far deltas

@@ -41,27 +41,6 @@ func (v *views) stage(ctx context.Context, d registry.View, rows []origin.Row) e
 	return nil
 }
 
-// unstage deletes the staged rows of attempts before the given one. They can never
-// be committed any more; where one of them was, it is settled.
-func (v *views) unstage(ctx context.Context, view string, before uint64) error {
-	o := options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(v.staged.batch))
-	for {
-		var ids []bson.RawValue
-		for doc, err := range v.staged.documents(ctx, stagedRange(view, 0, before), o, nil) {
-			if err != nil {
-				return err
-			}
-			ids = append(ids, doc.Lookup("_id"))
-		}
-		if len(ids) == 0 {
-			return nil
-		}
-		if _, err := v.staged.deleteIDs(ctx, ids); err != nil {
-			return err
-		}
-	}
-}
-
 // settle folds the staged rows of the committed generation into the view's
 // collection. It may be killed and repeated anywhere, and even run twice at a
 // time: a row is deleted from view_staged only after it was folded in, and folding

@@ -23,10 +23,9 @@ type View struct {
 func (d View) Next() uint64 { return d.Generation + 1 }
 
 // Rows are the functions by which a store moves the rows of its views. Each of them but
-// Put may be killed and repeated anywhere.
+// Put may be killed and repeated anywhere. Settle and then Discard come before each
+// publication.
 type Rows struct {
-	// Prepare readies a view for a publication. If nil, there is nothing to do.
-	Prepare func(ctx context.Context, d View) error
 	// Put writes rows of d.Next() under d.Attempt, where no reader looks.
 	Put func(ctx context.Context, d View, rows []origin.Row) error
 	// Settle folds the rows of the committed generation in, and deletes what no reader can
@@ -104,9 +103,6 @@ func (v *Views) Begin(ctx context.Context, view string, lease origin.Lease) (_ o
 		d.Attempt++
 		return nil
 	})
-	if err == nil && v.rows.Prepare != nil {
-		err = v.rows.Prepare(ctx, d)
-	}
 	if err == nil {
 		err = v.rows.Settle(ctx, d, lease)
 	}
