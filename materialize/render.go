@@ -3,7 +3,6 @@ package materialize
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"vitrine/rules/ejson"
 	"vitrine/rules/parallel"
@@ -13,9 +12,8 @@ import (
 // render fills in row or err of every change of a batch, on up to the configured number of
 // goroutines, which it waits for. When ctx ends it returns early.
 func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
-	var next atomic.Int64
-	parallel.Split(len(batch), min(b.workers, len(batch)), func(int, int, int) {
-		for i := next.Add(1) - 1; i < int64(len(batch)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+	parallel.Split(len(batch), min(b.workers, len(batch)), func(_, from, to int) {
+		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
 			c.err = guarded(func() error { return c.render(ctx, row) })
 		}

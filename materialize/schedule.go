@@ -93,7 +93,9 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	for {
 		start, end := period.ZoneBounds()
 		if !start.IsZero() && !s.everyHour {
-			shown = later(shown, repeatedUntil(start))
+			if repeated := repeatedUntil(start); repeated.After(shown) {
+				shown = repeated
+			}
 		}
 		slot := s.clock.Next(shown)
 		if slot.IsZero() {
@@ -161,12 +163,4 @@ func face(t time.Time) time.Time {
 func repeatedUntil(change time.Time) time.Time {
 	_, before := change.Add(-time.Nanosecond).Zone()
 	return change.UTC().Add(time.Duration(before)*time.Second - time.Second)
-}
-
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
