@@ -20,7 +20,6 @@ type derivedKind uint8
 const (
 	kindIndex derivedKind = iota
 	kindTexts
-	kindFoldedTexts
 	kindColumn
 	kindNames
 	kindWords

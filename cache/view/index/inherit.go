@@ -59,6 +59,6 @@ func (s *segment) build(def *Definition, key derivedKey) {
 	}
 	index := s.pathIndex(path)
 	if key.kind != kindIndex {
-		s.texts(path, index, key.kind == kindFoldedTexts)
+		s.texts(path, index)
 	}
 }

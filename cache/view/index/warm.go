@@ -57,7 +57,7 @@ func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 		}
 		seg.pathIndexes(slices.Concat(b.warm.paths, b.warm.searched))
 		for _, path := range b.warm.searched {
-			seg.texts(path, seg.pathIndex(path), true)
+			seg.texts(path, seg.pathIndex(path))
 		}
 	}
 	if before != nil {
