@@ -74,8 +74,7 @@ func find(name string, v bson.RawValue, is func(name string, v bson.RawValue) bo
 	if v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray {
 		return "", false
 	}
-	r := raw.Read(v.Value)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
+	for e := range raw.All(v.Value) {
 		if found, ok := find(string(e.Key), e.Value(), is); ok {
 			return found, ok
 		}

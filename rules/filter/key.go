@@ -100,8 +100,7 @@ func appendValue(dst []byte, v bson.RawValue, exact bool) []byte {
 			opening, closing = '[', ']'
 		}
 		dst = append(dst, opening)
-		r := raw.Read(v.Value)
-		for e, ok := r.Next(); ok; e, ok = r.Next() {
+		for e := range raw.All(v.Value) {
 			if v.Type == bson.TypeEmbeddedDocument {
 				dst = append(strconv.AppendQuote(dst, string(e.Key)), ':')
 			}

@@ -105,8 +105,7 @@ func (n *Elem) matchArray(array bson.RawValue, b *Bounds) (bool, error) {
 	if array.Type != bson.TypeArray {
 		return false, nil
 	}
-	r := raw.Read(array.Value)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
+	for e := range raw.All(array.Value) {
 		node := n.Value
 		if n.Node != nil {
 			if node = n.Node; e.Type != bson.TypeEmbeddedDocument && e.Type != bson.TypeArray {

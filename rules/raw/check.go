@@ -135,8 +135,7 @@ func CheckStorable(doc bson.Raw) (id bson.RawValue, err error) {
 	if len(doc) > MaxDocument {
 		return id, TooLarge(int64(len(doc)))
 	}
-	r := Read(doc)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
+	for e := range All(doc) {
 		if len(e.Key) > 0 && e.Key[0] == '$' {
 			return id, fmt.Errorf("field %q: a document's own fields may not begin with $", e.Key)
 		}

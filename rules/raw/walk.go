@@ -60,8 +60,7 @@ func walkField(e Element, rest []part, spread bool, yield func(Value) bool) bool
 // walkLeafArray yields the elements of the array that a path ends at, then the
 // array itself. Nested arrays are not opened.
 func walkLeafArray(array Element, yield func(Value) bool) bool {
-	r := Read(array.Data)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
+	for e := range All(array.Data) {
 		if !yield(Value{Raw: e.Value(), Elem: true}) {
 			return false
 		}

@@ -20,8 +20,7 @@ type activity struct {
 // the spectrum: not affiliated or without topics.
 func (s *Summary) read(record bson.Raw) (a activity, ok bool) {
 	affiliated := false
-	r := raw.Read(record)
-	for e, more := r.Next(); more; e, more = r.Next() {
+	for e := range raw.All(record) {
 		v := e.Value()
 		switch string(e.Key) {
 		case "_id":

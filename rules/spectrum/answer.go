@@ -14,8 +14,7 @@ import (
 func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 	dst = append(dst, '{')
 	open := len(dst)
-	r := raw.Read(row)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
+	for e := range raw.All(row) {
 		if string(e.Key) == "_id" {
 			continue
 		}
