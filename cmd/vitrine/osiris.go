@@ -17,6 +17,7 @@ import (
 	"vitrine/configs"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/rules/osiris"
+	"vitrine/rules/render"
 )
 
 // osirisCommand prints the settings that an OSIRIS database stores.
@@ -48,12 +49,10 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 		return stored, err
 	}
 	_, faults := rules.WithOsiris(stored.Render)
-	stored.Warnings = append(stored.Warnings, osiris.Faults(faults)...)
+	stored.Warnings = append(stored.Warnings, faults...)
 	// Faults of templates were found apart from those of other records: of one record they
 	// belong together.
-	slices.SortStableFunc(stored.Warnings, func(a, b osiris.Warning) int {
-		return cmp.Or(cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortStableFunc(stored.Warnings, func(a, b render.Fault) int { return cmp.Compare(a.From, b.From) })
 	return stored, nil
 }
 

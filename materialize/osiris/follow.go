@@ -26,13 +26,13 @@ type Follower struct {
 	log    *slog.Logger
 	latest atomic.Pointer[Rendering] // of the last run of activities; nil: none yet
 
-	mu       sync.Mutex                         // guards reported
-	reported map[string]map[osiris.Warning]bool // by the use of the settings
+	mu       sync.Mutex                       // guards reported
+	reported map[string]map[render.Fault]bool // by the use of the settings
 }
 
 // NewFollower returns a follower of a database.
 func NewFollower(source Source, log *slog.Logger) *Follower {
-	return &Follower{source: source, log: log, reported: map[string]map[osiris.Warning]bool{}}
+	return &Follower{source: source, log: log, reported: map[string]map[render.Fault]bool{}}
 }
 
 // Keep makes the follower keep what it reads in a folder; see the function Keep. It must
@@ -81,7 +81,7 @@ func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Ren
 	}
 	rendering := func(s osiris.Settings) *Rendering {
 		r := by(s)
-		f.report("rendering", append(s.Warnings, osiris.Faults(r.Faults)...))
+		f.report("rendering", append(s.Warnings, r.Faults...))
 		f.latest.Store(r)
 		return r
 	}
@@ -94,18 +94,18 @@ func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Ren
 }
 
 // report logs each warning once, and again after it was gone.
-func (f *Follower) report(use string, now []osiris.Warning) {
+func (f *Follower) report(use string, now []render.Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fresh := make(map[osiris.Warning]bool, len(now))
+	fresh := make(map[render.Fault]bool, len(now))
 	for _, warning := range now {
 		known := fresh[warning]
 		for _, reported := range f.reported {
 			known = known || reported[warning]
 		}
 		if fresh[warning] = true; !known {
-			f.log.Warn("settings of the database: passed over",
-				"collection", warning.Collection, "id", warning.ID, "reason", warning.Reason)
+			collection, id := warning.Record()
+			f.log.Warn("settings of the database: passed over", "collection", collection, "id", id, "reason", warning.Reason)
 		}
 	}
 	f.reported[use] = fresh

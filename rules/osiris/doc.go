@@ -8,7 +8,7 @@
 // render; no other package knows the shape of these collections.
 //
 // An institute edits these records by hand, so that anything may be wrong with them.
-// A part that cannot be used is skipped with a Warning that names the collection, the
+// A part that cannot be used is skipped with a warning that names the collection, the
 // record and the reason. Where skipping would open something, a key or a restriction
 // that cannot be read, it stays closed.
 //

@@ -242,7 +242,7 @@ func TestFaults(t *testing.T) {
 	}
 	_, faults := rules.WithOsiris(s.Render)
 	var got []string
-	for _, w := range osiris.Faults(faults) {
+	for _, w := range faults {
 		got = append(got, w.String())
 	}
 	want := []string{

@@ -9,25 +9,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/label"
+	"vitrine/rules/render"
 )
 
 // record is one document, or one within it, that is being read. What it holds of the
 // wrong type counts as missing, with a warning.
 type record struct {
-	reader     *reader
-	collection string
-	id         string
-	path       string // of a document within the record, with a dot behind
-	doc        bson.Raw
+	reader *reader
+	from   string // collection and _id; see render.Fault
+	path   string // of a document within the record, with a dot behind
+	doc    bson.Raw
 }
-
-// from is how the renderer names the record; see Faults.
-func (r record) from() string { return r.collection + " " + r.id }
 
 // warn adds a warning about the record.
 func (r record) warn(format string, args ...any) {
-	r.reader.settings.Warnings = append(r.reader.settings.Warnings,
-		Warning{Collection: r.collection, ID: r.id, Reason: fmt.Sprintf(format, args...)})
+	r.reader.settings.Warnings = append(r.reader.settings.Warnings, render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
 }
 
 // missing reports values that count as not there.

@@ -60,19 +60,7 @@ type Settings struct {
 	Render  render.Osiris
 
 	// Warnings are the parts that could not be used, in order of collections and records.
-	Warnings []Warning
-}
-
-// Warning is a record, or a part of one, that could not be used.
-type Warning struct {
-	Collection string
-	ID         string // the record's _id; empty: it concerns the collection
-	Reason     string
-}
-
-// String returns the warning as logs and the command show it: "adminTypes 7: icon is not text".
-func (w Warning) String() string {
-	return strings.TrimSpace(w.Collection+" "+w.ID) + ": " + w.Reason
+	Warnings []render.Fault
 }
 
 // From reads the documents of a database, by collection. What is made from collections
@@ -88,18 +76,12 @@ func From(docs map[string][]bson.Raw) Settings {
 	r.journals()
 	r.persons()
 	r.labels()
-	slices.SortStableFunc(r.settings.Warnings, func(a, b Warning) int { return strings.Compare(a.Collection, b.Collection) })
+	slices.SortStableFunc(r.settings.Warnings, func(a, b render.Fault) int {
+		before, _ := a.Record()
+		after, _ := b.Record()
+		return strings.Compare(before, after)
+	})
 	return r.settings
-}
-
-// Faults turns what the renderer found wrong with Settings.Render into warnings.
-func Faults(faults []render.Fault) []Warning {
-	var all []Warning
-	for _, f := range faults {
-		collection, id, _ := strings.Cut(f.From, " ")
-		all = append(all, Warning{Collection: collection, ID: id, Reason: f.Reason})
-	}
-	return all
 }
 
 // reader makes settings of documents.
@@ -121,7 +103,7 @@ func (r *reader) records(collection string) iter.Seq[record] {
 	})
 	return func(yield func(record) bool) {
 		for _, doc := range docs {
-			rec := record{reader: r, collection: collection, id: idText(doc.Lookup("_id")), doc: doc}
+			rec := record{reader: r, from: collection + " " + idText(doc.Lookup("_id")), doc: doc}
 			if err := doc.Validate(); err != nil {
 				rec.warn("is not a document that can be read")
 				continue

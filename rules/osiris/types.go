@@ -14,7 +14,7 @@ import (
 func (r *reader) categories() {
 	r.settings.Visible = map[string][]string{}
 	for rec := range r.records(Categories) {
-		c := render.OsirisCategory{From: rec.from(), ID: rec.text("id"), Name: rec.name(), Icon: rec.text("icon")}
+		c := render.OsirisCategory{From: rec.from, ID: rec.text("id"), Name: rec.name(), Icon: rec.text("icon")}
 		r.settings.Render.Categories = append(r.settings.Render.Categories, c)
 		if roles, restricted := rec.visibleRoles(); restricted && c.ID != "" {
 			r.restrict(c.ID, roles)
@@ -62,7 +62,7 @@ const ongoing = "date-range-ongoing"
 func (r *reader) types() {
 	for rec := range r.records(Types) {
 		t := render.OsirisType{
-			From: rec.from(), ID: rec.text("id"), Parent: rec.text("parent"), Name: rec.name(), Icon: rec.text("icon"),
+			From: rec.from, ID: rec.text("id"), Parent: rec.text("parent"), Name: rec.name(), Icon: rec.text("icon"),
 		}
 		for _, module := range rec.list("modules") {
 			s, _ := module.StringValueOK() // what is no text is no module
@@ -88,7 +88,7 @@ var formats = map[string]render.OsirisKind{
 func (r *reader) fields() {
 	for rec := range r.records(Fields) {
 		f := render.OsirisField{
-			From: rec.from(), ID: rec.text("id"), Name: rec.name(), Kind: render.OsirisText,
+			From: rec.from, ID: rec.text("id"), Name: rec.name(), Kind: render.OsirisText,
 			Values: rec.values(),
 		}
 		if kind, ok := formats[rec.text("format")]; ok {

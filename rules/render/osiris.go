@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -75,11 +76,20 @@ type OsirisJournal struct {
 	Abbr string // if empty, Name is used
 }
 
-// Fault is a part of Osiris, or something in it, that cannot be used.
+// Fault is a record of the database, or a part of one, that cannot be used.
 type Fault struct {
-	From   string // the From of the part
+	From   string // collection and _id: "adminTypes 7"
 	Reason string
 }
+
+// Record returns the collection and the _id of the record.
+func (f Fault) Record() (collection, id string) {
+	collection, id, _ = strings.Cut(f.From, " ")
+	return collection, id
+}
+
+// String returns the fault as logs and the command show it: "adminTypes 7: icon is not text".
+func (f Fault) String() string { return strings.TrimSpace(f.From) + ": " + f.Reason }
 
 // OsirisVocabularies returns the vocabularies that fields of activities take their names
 // from; others have no meaning in Osiris.
