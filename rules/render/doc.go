@@ -4,7 +4,7 @@
 //
 // Data flow: Parse reads a rules file and compiles every template once into
 // a short list of instructions (template.go reads, compile.go compiles what is
-// read, with its place in the file for errors). Render walks the
+// read, with its place in the file for errors). Complete walks the
 // activity's BSON once (record.go), runs the instructions of the activity's type
 // and subtype (program.go), where fields bring in escaped values (field.go,
 // persons.go, names.go, date.go) and a joiner (joiner.go) tidies the template's own
@@ -15,6 +15,6 @@
 // templates have a notation of their own (osiris_template.go) and the same compiler.
 //
 // Rules are immutable and safe for concurrent use. No value an activity holds
-// makes Render fail, panic or write HTML outside the allow-list of package
+// makes Complete fail, panic or write HTML outside the allow-list of package
 // markup; a value of the wrong type counts as empty.
 package render

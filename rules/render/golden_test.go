@@ -63,7 +63,7 @@ func TestGolden(t *testing.T) {
 			}
 			got := ""
 			for _, language := range []string{"en", "de"} {
-				rendered, err := r.Render(activity(t, string(src)), render.Options{Language: language})
+				rendered, err := fresh(r, activity(t, string(src)), render.Options{Language: language})
 				if err != nil {
 					t.Fatal(err)
 				}

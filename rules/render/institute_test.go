@@ -134,7 +134,7 @@ func TestInstituteAgrees(t *testing.T) {
 		if !ok {
 			return
 		}
-		rendered, err := r.Render(doc, render.Options{})
+		rendered, err := fresh(r, doc, render.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

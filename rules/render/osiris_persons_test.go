@@ -46,7 +46,7 @@ func TestOsirisAuthors(t *testing.T) {
 	})
 	rendered := func(authors string) bson.Raw {
 		t.Helper()
-		doc, err := r.Render(activity(t, `{"_id": 1, "type": "t", "subtype": "s", "title": "T", "authors": [`+authors+`]}`), render.Options{})
+		doc, err := fresh(r, activity(t, `{"_id": 1, "type": "t", "subtype": "s", "title": "T", "authors": [`+authors+`]}`), render.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func osirisPrinted(t testing.TB, o render.Osiris, template, doc, lang string) (s
 	o.Categories = append(o.Categories, render.OsirisCategory{From: "c", ID: "t"})
 	r, faults := defaultRules(t).WithOsiris(o)
 	doc = strings.Replace(`{"type": "t", "subtype": "s", `+strings.TrimPrefix(doc, "{"), ", }", "}", 1)
-	rendered, err := r.Render(activity(t, doc), render.Options{Language: lang})
+	rendered, err := fresh(r, activity(t, doc), render.Options{Language: lang})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestOsirisOverlay(t *testing.T) {
 		{"type of nobody", `"type": "award", "subtype": "award"`, "subtype", "Award"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rendered, err := r.Render(activity(t, "{"+tt.doc+", "+id+"}"), render.Options{})
+			rendered, err := fresh(r, activity(t, "{"+tt.doc+", "+id+"}"), render.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -306,7 +306,7 @@ func TestOsirisOngoing(t *testing.T) {
 		{"rendered before, ended", `"subtype": "editorial", "start_date": "2022-03-04", "end_date": "2022-03-20"`, "March 2022", "2022Q1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rendered, err := r.Render(activity(t, `{"type": "review", "start": {"year": 2022, "month": 3, "day": 4}, `+tt.doc+`}`), render.Options{})
+			rendered, err := fresh(r, activity(t, `{"type": "review", "start": {"year": 2022, "month": 3, "day": 4}, `+tt.doc+`}`), render.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +365,7 @@ func FuzzOsirisTemplate(f *testing.F) {
 		if err != nil {
 			t.Skip("no BSON")
 		}
-		rendered, err := r.Render(doc, render.Options{})
+		rendered, err := fresh(r, doc, render.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,28 +43,16 @@ const (
 	keyQuarter     = "quarter"
 )
 
-// renderedKeys are all keys that Render writes.
+// renderedKeys are all keys that Complete writes.
 var renderedKeys = append(outputNames[:], keyIcon, keyType, keySubtype, keyUsers, keyDepartments, keyQuarter)
 
-// Render returns the rendered document of an activity: print, web, portfolio,
+// Complete returns the rendered document of an activity: print, web, portfolio,
 // plain, icon, type, subtype, title, authors, editors, quarter (strings), users
-// and departments (arrays of strings). A rendered document that the activity
-// carries is not looked at. The only error is a wrong call for a doc that is not
-// a BSON document.
-func (r *Rules) Render(doc bson.Raw, o Options) (bson.Raw, error) {
-	return r.render(doc, o, false)
-}
-
-// Complete returns the rendered document of an activity that may carry one: each
-// string in it that is not empty and each array stays, strings after the
-// allow-list; what is missing is rendered. Keys that Render does not know stay
-// too. Errors are those of Render.
+// and departments (arrays of strings). Of the one that it may carry, each
+// string that is not empty and each array stays, strings after the
+// allow-list; what is missing is rendered. Other keys stay
+// too. The only error is a wrong call for a doc that is not a BSON document.
 func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
-	return r.render(doc, o, true)
-}
-
-// render renders an activity. keep says whether its own rendered document has precedence.
-func (r *Rules) render(doc bson.Raw, o Options, keep bool) (bson.Raw, error) {
 	p := r.page(o)
 	defer r.release(p)
 	if !p.load(doc) {
@@ -72,11 +60,7 @@ func (r *Rules) render(doc bson.Raw, o Options, keep bool) (bson.Raw, error) {
 	}
 	p.typ = p.rules.types.find(text(p.values[slotType]))
 	p.sub = p.typ.find(text(p.values[slotSubtype]))
-	var known stored
-	if keep {
-		known = readStored(p.values[slotRendered])
-	}
-	return p.document(known), nil
+	return p.document(readStored(p.values[slotRendered])), nil
 }
 
 // document builds the rendered document around what is stored of it.

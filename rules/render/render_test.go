@@ -14,8 +14,18 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 	"vitrine/rules/render"
 )
+
+// fresh renders an activity as if it carried no rendered document.
+func fresh(r *render.Rules, doc bson.Raw, o render.Options) (bson.Raw, error) {
+	var b raw.Builder
+	if err := b.Copy(doc, func(name string) bool { return name != "rendered" }); err != nil {
+		return r.Complete(doc, o)
+	}
+	return r.Complete(b.Document(), o)
+}
 
 func TestQuarter(t *testing.T) {
 	for _, tt := range []struct{ name, doc, want string }{
@@ -85,7 +95,7 @@ func TestZone(t *testing.T) {
 		zone *time.Location
 		want string
 	}{{nil, "2022Q4"}, {time.FixedZone("CET", 3600), "2023Q1"}} {
-		got, err := r.Render(doc, render.Options{Zone: tt.zone})
+		got, err := fresh(r, doc, render.Options{Zone: tt.zone})
 		if err != nil || got.Lookup("quarter").StringValue() != tt.want {
 			t.Errorf("in zone %v: %v, %v, want quarter %s", tt.zone, got, err, tt.want)
 		}
@@ -124,7 +134,7 @@ func TestUsersAndOptions(t *testing.T) {
 	r := defaultRules(t)
 	doc := activity(t, `{"authors": [{"last": "A", "user": "a", "ours": true}, {"last": "B", "user": null}, {"last": "A", "user": "a"}, {"user": "x"}, {"last": "D", "user": ""}],
 		"editors": [{"last": "C", "user": "c"}, {"last": "A", "user": "a"}, {"last": "E", "user": 5}, {"last": "F", "user": ".."}], "units": "ONE"}`)
-	got, err := r.Render(doc, render.Options{Affiliated: []string{"ours"}})
+	got, err := fresh(r, doc, render.Options{Affiliated: []string{"ours"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,11 +278,11 @@ func TestManyAuthors(t *testing.T) {
 	for i := range authors {
 		authors[i] = bson.D{{Key: "first", Value: "A"}, {Key: "last", Value: fmt.Sprint("N", i)}, {Key: "user", Value: fmt.Sprint("u", i)}, {Key: "aoi", Value: true}}
 	}
-	raw, err := bson.Marshal(bson.D{{Key: "authors", Value: authors}, {Key: "title", Value: "T"}})
+	doc, err := bson.Marshal(bson.D{{Key: "authors", Value: authors}, {Key: "title", Value: "T"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered, err := defaultRules(t).Render(raw, render.Options{})
+	rendered, err := fresh(defaultRules(t), doc, render.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +296,7 @@ func TestBrokenDocuments(t *testing.T) {
 	r := defaultRules(t)
 	whole := activity(t, `{"_id": "1", "title": "T", "authors": [{"last": "A"}], "rendered": {"print": "x"}}`)
 	for n := range len(whole) {
-		if _, err := r.Render(whole[:n], render.Options{}); !errors.Is(err, rules.ErrWrongCall) {
+		if _, err := fresh(r, whole[:n], render.Options{}); !errors.Is(err, rules.ErrWrongCall) {
 			t.Fatalf("the first %d of %d bytes: error %v, want a wrong call", n, len(whole), err)
 		}
 	}
@@ -295,7 +305,7 @@ func TestBrokenDocuments(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	r := defaultRules(t)
 	doc := activity(t, `{"type": "publication", "title": "T", "authors": [{"last": "A", "user": "a"}], "year": 2020}`)
-	want, err := r.Render(doc, render.Options{})
+	want, err := fresh(r, doc, render.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +313,7 @@ func TestConcurrentUse(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 100 {
-				if got, err := r.Render(doc, render.Options{}); err != nil || string(got) != string(want) {
+				if got, err := fresh(r, doc, render.Options{}); err != nil || string(got) != string(want) {
 					t.Errorf("got %v, %v, want %v", got, err, want)
 					return
 				}
@@ -324,7 +334,7 @@ func FuzzParse(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			rendered, err := r.Render(doc, render.Options{})
+			rendered, err := fresh(r, doc, render.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -343,10 +353,11 @@ func FuzzRender(f *testing.F) {
 		f.Add([]byte(raw))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		for _, render := range []func(bson.Raw, render.Options) (bson.Raw, error){r.Render, r.Complete} {
-			if rendered, err := render(doc, renderOptions); err == nil {
-				checkRendered(t, rendered)
-			}
+		if rendered, err := fresh(r, doc, renderOptions); err == nil {
+			checkRendered(t, rendered)
+		}
+		if rendered, err := r.Complete(doc, renderOptions); err == nil {
+			checkRendered(t, rendered)
 		}
 	})
 }
@@ -358,7 +369,7 @@ func BenchmarkRender(b *testing.B) {
 	doc := activity(b, `{"_id": {"$oid": "65f0c0ffee65f0c0ffee65f0"}, "type": "publication", "subtype": "proceedings", "title": "Few-shot transfer", "year": 2021,
 		"authors": [{"first": "Amara A.", "last": "Szymczak", "user": "szy11a", "affiliated": true}, {"first": "Ayşe", "last": "Ribeiro", "user": null}],
 		"start_date": "2021-08-02", "end_date": "2021-08-02", "book": "Proceedings of the 59th Meeting", "pages": "5751-5767", "doi": "10.18653/v1/2021.acl-long.447"}`)
-	rendered, err := r.Render(doc, render.Options{})
+	rendered, err := fresh(r, doc, render.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -369,7 +380,7 @@ func BenchmarkRender(b *testing.B) {
 	b.Run("render", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := r.Render(doc, render.Options{}); err != nil {
+			if _, err := r.Complete(doc, render.Options{}); err != nil {
 				b.Fatal(err)
 			}
 		}

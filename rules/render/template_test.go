@@ -39,7 +39,7 @@ func printed(t *testing.T, tmpl, doc, language string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered, err := r.Render(activity(t, doc), render.Options{Language: language})
+	rendered, err := fresh(r, activity(t, doc), render.Options{Language: language})
 	if err != nil {
 		t.Fatal(err)
 	}
