@@ -21,11 +21,7 @@ func Index(ctx context.Context, store origin.Views, defs []index.Definition) err
 	}
 	var errs []error
 	for _, def := range defs {
-		paths, err := def.WarmPaths()
-		if err != nil {
-			return err
-		}
-		if keys := indexKeys(def.Order, paths); len(keys) > 0 {
+		if keys := indexKeys(def.Order, def.WarmPaths()); len(keys) > 0 {
 			errs = append(errs, indexer.Index(ctx, def.Name, keys))
 		}
 	}

@@ -112,14 +112,10 @@ func New(o Options) (*Set, error) {
 	}
 	s.untried.Store(int32(len(o.Views)))
 	for _, def := range o.Views {
-		builder, err := index.NewBuilder(def, s.budget, o.Foreign)
-		if err != nil {
-			return nil, err
-		}
 		if s.views[def.Name] != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
-		s.views[def.Name] = &view{set: s, def: &def, builder: builder, signal: make(chan struct{}, 1)}
+		s.views[def.Name] = &view{set: s, def: &def, builder: index.NewBuilder(def, s.budget, o.Foreign), signal: make(chan struct{}, 1)}
 		s.names = append(s.names, def.Name)
 	}
 	return s, nil

@@ -136,7 +136,7 @@ func Views(warm ...string) []index.Definition {
 	}
 	for i := range views {
 		if v, _ := rules.ViewNamed(views[i].Name); v.Order != "" {
-			views[i].Order = raw.Sort{{Path: mustPath(v.Order), Desc: true}}
+			views[i].Order = raw.Sort{{Path: raw.PathOf(v.Order), Desc: true}}
 		}
 	}
 	return views

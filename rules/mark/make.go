@@ -71,15 +71,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 }
 
 // titlePath and authorPath are of the texts that records are sorted by.
-var titlePath, authorPath = mustPath("title"), mustPath("authors.0.last")
-
-func mustPath(text string) raw.Path {
-	path, err := raw.ParsePath(text)
-	if err != nil {
-		panic(err)
-	}
-	return path
-}
+var titlePath, authorPath = raw.PathOf("title"), raw.PathOf("authors.0.last")
 
 // sortKey returns what sorts a record by the text at a path.
 func sortKey(record bson.Raw, path raw.Path) string {

@@ -30,18 +30,26 @@ func ParsePath(s string) (Path, error) {
 	if strings.IndexByte(s, 0) >= 0 {
 		return Path{}, rules.Wrongf("", "", "a field name may not contain a zero byte")
 	}
-	n := strings.Count(s, ".") + 1
-	if n > maxPathParts {
+	if strings.Count(s, ".") >= maxPathParts {
 		return Path{}, rules.Wrongf("", "", "a path may not have more than %d parts", maxPathParts)
 	}
-	p := Path{text: s, parts: make([]part, 0, n)}
-	for name := range strings.SplitSeq(s, ".") {
-		if name == "$" || strings.HasPrefix(name, "$[") {
-			return Path{}, rules.Wrongf("", "", "the positional operator %q has no meaning in a filter", name)
+	p := PathOf(s)
+	for _, part := range p.parts {
+		if part.name == "$" || strings.HasPrefix(part.name, "$[") {
+			return Path{}, rules.Wrongf("", "", "the positional operator %q has no meaning in a filter", part.name)
 		}
-		p.parts = append(p.parts, part{name: name, index: arrayIndex(name)})
 	}
 	return p, nil
+}
+
+// PathOf splits what is known to be a path: a constant, or the text of a Path.
+func PathOf(s string) Path {
+	names := strings.Split(s, ".")
+	p := Path{text: s, parts: make([]part, len(names))}
+	for i, name := range names {
+		p.parts[i] = part{name: name, index: arrayIndex(name)}
+	}
+	return p
 }
 
 // arrayIndex returns the index that a name denotes, or -1: array positions are
@@ -84,8 +92,7 @@ const Nowhere = "\x00"
 // parts. Every path that leads on from there to nothing any document has is seen by
 // matching as this one.
 func (p Path) Absent(n int) Path {
-	names := append(p.Parts()[:n], Nowhere)
-	return Path{text: strings.Join(names, "."), parts: append(slices.Clip(p.parts[:n]), part{name: Nowhere, index: -1})}
+	return PathOf(strings.Join(append(p.Parts()[:n], Nowhere), "."))
 }
 
 // Len returns the number of the path's parts.

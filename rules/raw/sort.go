@@ -18,7 +18,7 @@ type SortField struct {
 }
 
 // ByID is the field that orders documents by their _id.
-var ByID = SortField{Path: Path{text: "_id", parts: []part{{name: "_id", index: -1}}}}
+var ByID = SortField{Path: PathOf("_id")}
 
 // ReadKeys sets keys to the values that a document is sorted by, one for each field.
 func (s Sort) ReadKeys(keys []bson.RawValue, doc bson.Raw) {

@@ -22,10 +22,7 @@ func TestMain(m *testing.M) {
 // builder makes snapshots in an order.
 func builder(t testing.TB, order raw.Sort) *index.Builder {
 	t.Helper()
-	b, err := index.NewBuilder(index.Definition{Name: "things", Order: order}, index.NewBudget(256<<20, 0), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := index.NewBuilder(index.Definition{Name: "things", Order: order}, index.NewBudget(256<<20, 0), nil)
 	return b
 }
 

@@ -29,7 +29,6 @@ type Change struct {
 // for one goroutine at a time, but for Window.
 type Builder struct {
 	def     *Definition
-	warm    warmth
 	foreign Foreign
 	budget  *Budget
 
@@ -37,15 +36,11 @@ type Builder struct {
 	slots map[string]Slot // live rows of last by id
 }
 
-// NewBuilder checks a definition. If foreign is nil, filters that memory does not
+// NewBuilder returns a builder for a view. If foreign is nil, filters that memory does not
 // evaluate are refused.
-func NewBuilder(def Definition, b *Budget, foreign Foreign) (*Builder, error) {
+func NewBuilder(def Definition, b *Budget, foreign Foreign) *Builder {
 	def.places = places(def.Fragments)
-	warm, err := splitWarm(&def)
-	if err != nil {
-		return nil, err
-	}
-	return &Builder{def: &def, warm: warm, foreign: foreign, budget: b}, nil
+	return &Builder{def: &def, foreign: foreign, budget: b}
 }
 
 // Load makes a snapshot of rows in any order.

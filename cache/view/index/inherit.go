@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"vitrine/rules/raw"
@@ -49,14 +48,7 @@ func (s *segment) build(def *Definition, key derivedKey) {
 		s.words(def, runtime.GOMAXPROCS(0))
 		return
 	}
-	stem, absent := strings.CutSuffix(key.path, raw.Nowhere)
-	path, err := raw.ParsePath(stem)
-	if err != nil {
-		return // cannot happen: the key was made from a path
-	}
-	if absent {
-		path = path.Absent(len(path.Parts()) - 1)
-	}
+	path := raw.PathOf(key.path)
 	index := s.pathIndex(path)
 	if key.kind != kindIndex {
 		s.texts(path, index)

@@ -102,7 +102,7 @@ func (l *Selection) rows(ctx context.Context, part view.Selection, offset, limit
 }
 
 // sortPaths are where marks have the texts that rows are sorted by, as readers see them.
-var sortPaths = map[string]raw.Path{"title": mustPath(mark.ByTitle), "author": mustPath(mark.ByAuthor)}
+var sortPaths = map[string]raw.Path{"title": raw.PathOf(mark.ByTitle), "author": raw.PathOf(mark.ByAuthor)}
 
 // byText reads a page of rows in the order of a text. Rows without one come last in both
 // directions. Rows with equal texts stay in the order of the view.
@@ -110,7 +110,7 @@ func (l *Selection) byText(ctx context.Context, part view.Selection, path raw.Pa
 	return func(yield func(index.Row, error) bool) {
 		order := raw.Sort{{Path: path, Desc: down}}
 		if v, _ := rules.ViewNamed(l.View); v.Order != "" {
-			order = append(order, raw.SortField{Path: mustPath(v.Order), Desc: true})
+			order = append(order, raw.SortField{Path: raw.PathOf(v.Order), Desc: true})
 		}
 		left := cmp.Or(limit, -1)
 		for _, there := range []bson.D{{{Key: path.String(), Value: bson.D{{Key: "$ne", Value: nil}}}}, {{Key: path.String(), Value: nil}}} {
@@ -140,17 +140,9 @@ func (l *Selection) byText(ctx context.Context, part view.Selection, path raw.Pa
 
 // dayPaths are the paths by which rows of one year are ordered, by view.
 var dayPaths = map[string][]raw.Path{
-	rules.ViewActivities: {mustPath("month"), mustPath("day")},
-	rules.ViewProjects:   {mustPath("start_date")},
-	rules.ViewEvents:     {mustPath("start")},
-}
-
-func mustPath(text string) raw.Path {
-	path, err := raw.ParsePath(text)
-	if err != nil {
-		panic(err)
-	}
-	return path
+	rules.ViewActivities: {raw.PathOf("month"), raw.PathOf("day")},
+	rules.ViewProjects:   {raw.PathOf("start_date")},
+	rules.ViewEvents:     {raw.PathOf("start")},
 }
 
 // walk yields entries. It skips as many as are to be skipped without reading them.

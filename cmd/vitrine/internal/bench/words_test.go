@@ -144,10 +144,7 @@ func BenchmarkLists(b *testing.B) {
 	facets := []string{mark.Year, mark.Type, mark.Unit, mark.Person, mark.Topic}
 	def := index.Definition{Name: "activities", Order: raw.Sort{{Path: order, Desc: true}}, Words: texts.Words, Warm: append(facets, mark.Public, mark.Subtype, mark.In)}
 	load := func(def index.Definition) *index.Snapshot {
-		builder, err := index.NewBuilder(def, index.NewBudget(1<<30, 0), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		builder := index.NewBuilder(def, index.NewBudget(1<<30, 0), nil)
 		snap := builder.Load(rows)
 		builder.Warm(ctx, nil, snap)
 		return snap
