@@ -28,7 +28,6 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 	case len(columns) > 0:
 		return list.rows("activities columns "+columns.Key()+in.key(), in.rows(recordRow{columns: columns, rendered: true}.row)), nil
 	default:
-		list.light = in == nil
 		return list.rows("activities"+in.key(), in.rows(activityRow)), nil
 	}
 }

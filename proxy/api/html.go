@@ -21,7 +21,7 @@ import (
 // before limit (DESIGN.md: 8).
 func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
 	page := query.Page{Limit: max(r.Params.Integer("limit"), 0)}
-	return listing{view: rules.ViewActivities, filter: e.publications, page: page, light: true}.rows("html", htmlRow), nil
+	return listing{view: rules.ViewActivities, filter: e.publications, page: page}.rows("html", htmlRow), nil
 }
 
 // publications is what /api/html shows: publications since a year with at least

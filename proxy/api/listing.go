@@ -29,7 +29,6 @@ type listing struct {
 	// restricted names the permission that the caller lacks to see all; empty: the list is
 	// whole.
 	restricted string
-	light      bool // the rows are joined from fragments, see response.Body
 }
 
 // rowFunc appends a row of a snapshot.
@@ -69,9 +68,7 @@ func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[ind
 // other rows.
 func (l listing) rows(form string, row rowFunc) response.Plan {
 	return l.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		b := response.Join(response.List(selected.Count(), l.page), l.cut(ctx, selected), row)
-		b.Light = l.light
-		return b, nil
+		return response.Join(response.List(selected.Count(), l.page), l.cut(ctx, selected), row), nil
 	})
 }
 

@@ -20,9 +20,6 @@ type Body struct {
 	Pieces Pieces
 	// Guess is how many bytes Pieces have at least, most likely; 0: not known.
 	Guess int
-	// Light: the pieces cost less to make twice, the first time to count their bytes, than
-	// to send without a length.
-	Light bool
 	// Costly: the pieces take longer to make than to send. A stream makes them in turns.
 	Costly bool
 	// Links is the value of the answer's Link header, where that depends on the rows.
@@ -88,24 +85,6 @@ func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Bo
 // Bytes returns a body of one piece.
 func Bytes(text []byte) *Body {
 	return &Body{Count: 1, Pieces: func(yield func([]byte, error) bool) { yield(text, nil) }}
-}
-
-// size returns how many bytes the pieces have; -1: it is known only once they are made, or
-// making them fails, with which sending them ends, too.
-func (b *Body) size() (n int) {
-	switch {
-	case b.prepared != nil:
-		return b.prepared.size()
-	case !b.Light:
-		return -1
-	}
-	for piece, err := range b.Pieces {
-		if err != nil {
-			return -1
-		}
-		n += len(piece)
-	}
-	return n
 }
 
 // Then writes another document behind the body.

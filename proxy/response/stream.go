@@ -50,8 +50,8 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	size := -1
 	if key.Coding != result.Identity {
 		SetHeader(c, fiber.HeaderContentEncoding, string(key.Coding))
-	} else if resident { // rows in the store are read once
-		size = b.size()
+	} else if b.prepared != nil {
+		size = b.prepared.size()
 	}
 	if size < 0 && head {
 		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
