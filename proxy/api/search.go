@@ -166,63 +166,46 @@ func (r *unwoundRow) seek(n int) {
 	}
 }
 
-// read yields the records, each with the number of rows made of it: that of the product of
-// its arrays' lengths, where an empty array counts as one. More rows than maxUnwound are an
-// error. The row it yields is always the same one.
-func (u unwinding) read(ctx context.Context, records iter.Seq2[index.Row, error]) iter.Seq2[*unwoundRow, error] {
-	return func(yield func(*unwoundRow, error) bool) {
-		row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u)), values: make([]bson.RawValue, len(u))}
-		count := 0
-		for record, err := range records {
-			if err == nil {
-				row.read(record.Doc())
+// walk calls visit, until that returns false, with those of the rows made of records that are
+// numbered from from up to to, one after the other: it holds no more than one. It returns how
+// many rows the records that it has read make, an empty array counting as one element; more
+// than maxUnwound are an error.
+func (u unwinding) walk(ctx context.Context, records iter.Seq2[index.Row, error], from, to int, visit func(*unwoundRow) bool) (rows int, err error) {
+	row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u)), values: make([]bson.RawValue, len(u))}
+	for record, err := range records {
+		if err == nil {
+			row.read(record.Doc())
+			err = ctx.Err()
+		}
+		begin := rows
+		if rows += row.rows; rows > maxUnwound {
+			err = rules.Wrongf("columns", "", "make more than %d rows of the records found", maxUnwound)
+		}
+		for i := max(from-begin, 0); err == nil && i < min(row.rows, to-begin); i++ {
+			if i%1024 == 1023 {
 				err = ctx.Err()
 			}
-			if count += row.rows; count > maxUnwound {
-				err = rules.Wrongf("columns", "", "make more than %d rows of the records found", maxUnwound)
-			}
-			if !yield(row, err) || err != nil {
-				return
+			if row.seek(i); err == nil && !visit(row) {
+				return rows, nil
 			}
 		}
+		if err != nil || rows >= to {
+			return rows, err
+		}
 	}
+	return rows, nil
 }
 
 // count returns how many rows are made of records.
-func (u unwinding) count(ctx context.Context, records iter.Seq2[index.Row, error]) (n int, err error) {
-	for row, err := range u.read(ctx, records) {
-		if err != nil {
-			return 0, err
-		}
-		n += row.rows
-	}
-	return n, nil
+func (u unwinding) count(ctx context.Context, records iter.Seq2[index.Row, error]) (int, error) {
+	return u.walk(ctx, records, math.MaxInt, math.MaxInt, nil) // no row has that number
 }
 
-// each yields those of the rows made of records that are numbered from from up to to, one
-// after the other: it holds no more than one.
+// each yields the rows that walk visits, and its error.
 func (u unwinding) each(ctx context.Context, records iter.Seq2[index.Row, error], from, to int) iter.Seq2[*unwoundRow, error] {
 	return func(yield func(*unwoundRow, error) bool) {
-		if from >= to {
-			return
-		}
-		begin := 0 // the number of the record's first row
-		for row, err := range u.read(ctx, records) {
-			for i := max(from-begin, 0); err == nil && i < min(row.rows, to-begin); i++ {
-				if i%1024 == 1023 {
-					err = ctx.Err()
-				}
-				if row.seek(i); err == nil && !yield(row, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if begin += row.rows; begin >= to {
-				return
-			}
+		if _, err := u.walk(ctx, records, from, to, func(row *unwoundRow) bool { return yield(row, nil) }); err != nil {
+			yield(nil, err)
 		}
 	}
 }

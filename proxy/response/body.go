@@ -138,8 +138,7 @@ func appendPage(b []byte, g query.Page) []byte {
 
 // Single is the body of an answer whose data is one object.
 func Single(object func(dst []byte) []byte) *Body {
-	e := Envelope{1, []byte(`{"status":200,"count":1,"data":`), []byte{'}'}, ","}
-	return JoinRange(e, 0, 1, func(dst []byte, _ int) []byte { return object(dst) })
+	return Bytes(append(object([]byte(`{"status":200,"count":1,"data":`)), '}'))
 }
 
 // Failure is the envelope of an error (API.md: Errors).
