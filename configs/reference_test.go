@@ -5,8 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "write the reference and the sample anew")
@@ -129,7 +131,7 @@ func markdown(intro []byte, docs comments) []byte {
 			heading(&out, "`"+section+"`", docs[section])
 		}
 		fmt.Fprintf(&out, "| `%s` | %s | %s | %s%s | %s |\n",
-			k.Path, k.Type, defaultOf(k), envOf(k), flagOf(k), cell(docs[k.Path]))
+			k.Path, typeOf(k), defaultOf(k), envOf(k), flagOf(k), cell(docs[k.Path]))
 	}
 	return out.Bytes()
 }
@@ -216,4 +218,27 @@ func wrap(out *bytes.Buffer, prefix, text string) {
 		used += len(word)
 	}
 	out.WriteByte('\n')
+}
+
+// typeOf names what a setting holds.
+func typeOf(k Key) string {
+	if k.fields != nil {
+		return "sections"
+	}
+	return typeNames[k.typ]
+}
+
+// typeNames are the types that a setting may have, with their names for people.
+var typeNames = map[reflect.Type]string{
+	reflect.TypeFor[string]():              "text",
+	reflect.TypeFor[Secret]():              "secret",
+	reflect.TypeFor[URI]():                 "address",
+	reflect.TypeFor[bool]():                "true or false",
+	reflect.TypeFor[int]():                 "whole number",
+	reflect.TypeFor[float64]():             "number",
+	reflect.TypeFor[Size]():                "size",
+	reflect.TypeFor[time.Duration]():       "duration",
+	reflect.TypeFor[[]string]():            "list",
+	reflect.TypeFor[map[string]string]():   "map",
+	reflect.TypeFor[map[string][]string](): "map of lists",
 }

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -38,8 +37,6 @@ type Key struct {
 	Path string `yaml:"-"`
 	// Env is the environment variable that sets it; empty if only a file can.
 	Env string `yaml:"-"`
-	// Type names what it holds, for people: "text", "number", "size", ….
-	Type string `yaml:"-"`
 	// Secret reports that the value must not be shown.
 	Secret bool `yaml:"-"`
 
@@ -85,12 +82,7 @@ func complete(settings []Key, t reflect.Type, prefix string, index []int) (flat 
 			flat = append(flat, complete(k.Settings, f.Type, k.Path+".", k.index)...)
 			continue
 		case len(k.Settings) > 0:
-			k.Type, k.Env, k.fields = "sections", "", complete(k.Settings, f.Type.Elem().Elem(), "", nil)
-		default:
-			k.Type = typeNames[f.Type]
-		}
-		if k.Type == "" {
-			panic(fmt.Sprintf("configs: no setting can be a %s", f.Type))
+			k.Env, k.fields = "", complete(k.Settings, f.Type.Elem().Elem(), "", nil)
 		}
 		flat = append(flat, *k)
 	}
@@ -111,21 +103,6 @@ func findKey(matches func(*Key) bool) *Key {
 // envName returns the environment variable of a dotted name.
 func envName(path string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
-}
-
-// typeNames are the types that a setting may have, with their names for people.
-var typeNames = map[reflect.Type]string{
-	reflect.TypeFor[string]():              "text",
-	reflect.TypeFor[Secret]():              "secret",
-	reflect.TypeFor[URI]():                 "address",
-	reflect.TypeFor[bool]():                "true or false",
-	reflect.TypeFor[int]():                 "whole number",
-	reflect.TypeFor[float64]():             "number",
-	reflect.TypeFor[Size]():                "size",
-	reflect.TypeFor[time.Duration]():       "duration",
-	reflect.TypeFor[[]string]():            "list",
-	reflect.TypeFor[map[string]string]():   "map",
-	reflect.TypeFor[map[string][]string](): "map of lists",
 }
 
 // field returns the field of c that k is about.

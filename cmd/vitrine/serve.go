@@ -75,7 +75,6 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
-	defer closeListeners(public, admin)
 	memory.Tune(cfg.Memory.Garbage, int64(cfg.Memory.Limit))
 	open := openExisting
 	if demo {
@@ -257,16 +256,6 @@ func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 		return nil, nil, errors.Join(fmt.Errorf("listen (admin.listen): %w", err), public.Close())
 	}
 	return public, admin, nil
-}
-
-// closeListeners closes the listeners that a failed start leaves open; a server that ran
-// has closed them itself.
-func closeListeners(listeners ...net.Listener) {
-	for _, ln := range listeners {
-		if ln != nil {
-			_ = ln.Close()
-		}
-	}
 }
 
 // addrOf returns the address that a listener is bound to, empty without a listener.
