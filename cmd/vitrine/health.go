@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,18 +17,38 @@ import (
 // healthCommand is the container's health check: an image without a shell has no other
 // program that can send a request.
 func healthCommand() *cobra.Command {
-	return withConfig("health", func(_ *cobra.Command, _ []string, cfg configs.Config) error {
-		client := http.Client{Timeout: 2 * time.Second}
-		res, err := client.Get("http://" + reachable(cfg.Listen) + "/healthz")
-		if err != nil {
-			return err
-		}
-		defer res.Body.Close()
-		if res.StatusCode != http.StatusOK {
-			return fmt.Errorf("server answers %s", res.Status)
-		}
-		return nil
+	return withConfig("health", func(cmd *cobra.Command, _ []string, cfg configs.Config) error {
+		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
+		defer cancel()
+		return askServer(ctx, cfg.Listen, "/healthz", "", nil)
 	}, "listen")
+}
+
+// askServer reads JSON from a server on this machine, at a path of the listener with that address. An
+// answer that is not 200 is an error. Without an answer to fill its body is not read.
+func askServer(ctx context.Context, listen, path, token string, answer any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(listen)+path, nil)
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode != http.StatusOK:
+		err = errors.New(res.Status)
+	case answer != nil:
+		err = json.NewDecoder(res.Body).Decode(answer)
+	}
+	if err != nil {
+		return fmt.Errorf("GET %s: %w", req.URL, err)
+	}
+	return nil
 }
 
 // reachable turns an address to listen on into one to connect to: "every interface"

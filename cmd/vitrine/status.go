@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -57,18 +55,24 @@ func readStatus(ctx context.Context, cfg configs.Config) ([]proxy.ViewStatus, *p
 	if !needed {
 		patience = time.Second
 	}
-	served, store, asked := askStatus(ctx, cfg, patience)
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var answer struct {
+		Data  []proxy.ViewStatus `json:"data"`
+		Store *proxy.StoreStatus `json:"store"`
+	}
+	asked := askServer(asking, cfg.Admin.Listen, "/admin/views", cfg.Admin.Token.Reveal(), &answer)
 	// The port may be that of any server on this machine: its views say nothing of this store.
-	switch ours := store != nil && store.Name == name; {
+	switch ours := asked == nil && answer.Store != nil && answer.Store.Name == name; {
 	case needed && asked != nil:
 		return nil, nil, fmt.Errorf("%w, and the admin listener of a server reports nothing: %w", err, asked)
 	case needed && !ours:
 		return nil, nil, fmt.Errorf("%w, and the server at %s serves another store", err, cfg.Admin.Listen)
 	case needed:
-		return served, store, nil
+		return answer.Data, answer.Store, nil
 	case ours:
 		for i := range views {
-			for _, s := range served {
+			for _, s := range answer.Data {
 				if s.View == views[i].View {
 					views[i].ServedView = s.ServedView
 				}
@@ -150,34 +154,4 @@ func since(t *time.Time) string {
 		return ago(t)
 	}
 	return ago(t) + " ago"
-}
-
-// askStatus reads the state of the views, and of the store, from a running server's admin
-// listener.
-func askStatus(ctx context.Context, cfg configs.Config, patience time.Duration) ([]proxy.ViewStatus, *proxy.StoreStatus, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(cfg.Admin.Listen)+"/admin/views", nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	if token := cfg.Admin.Token.Reveal(); token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return nil, nil, fmt.Errorf("GET %s: %s", req.URL, res.Status)
-	}
-	var answer struct {
-		Data  []proxy.ViewStatus `json:"data"`
-		Store *proxy.StoreStatus `json:"store"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
-		return nil, nil, fmt.Errorf("GET %s: %w", req.URL, err)
-	}
-	return answer.Data, answer.Store, nil
 }
