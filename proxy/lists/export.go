@@ -84,46 +84,40 @@ func (a *answer) appendListItem(dst []byte, it *item) []byte {
 	return append(cite.AppendJSONLD(append(dst, `,"item":`...), &it.Item, a.links), '}')
 }
 
-// columns are the names of the columns of a table, in the order of appendCells.
+// columns are the names of the columns of a table, in the order of cells.
 var columns = []string{
 	"id", "key", "type", "subtype", "year", "date", "end", "authors", "editors", "title", "container",
 	"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
 }
 
-// appendCells appends the cells of an item.
-func (a *answer) appendCells(cells []string, it *item) []string {
-	return append(cells,
+// cells are those of an item.
+func (a *answer) cells(it *item) []string {
+	return []string{
 		it.ID, it.Key, a.Label(params.Type, it.Type, it.row), a.Label(params.Subtype, it.Subtype, it.row),
 		it.year(), it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text(), it.Container,
-		it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, a.own(it))
+		it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, a.own(it),
+	}
 }
 
 // csvTable is a table with a header row. It begins with a byte order mark, without which
 // Excel takes UTF-8 for another encoding.
 func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
-	row, cells := newTable(), []string(nil)
-	head := row([]byte("\ufeff"), slices.Clone(columns))
-	return a.exported(ctx, string(head), "", "", func(dst []byte, it *item) []byte {
-		cells = a.appendCells(cells[:0], it)
-		return row(dst, cells)
-	})
+	head := appendCells([]byte("\ufeff"), slices.Clone(columns))
+	return a.exported(ctx, string(head), "", "", func(dst []byte, it *item) []byte { return appendCells(dst, a.cells(it)) })
 }
 
-// newTable returns what appends rows of CSV. It changes a cell that a
-// spreadsheet would compute: it begins with an apostrophe.
-func newTable() func(dst []byte, cells []string) []byte {
-	var row bytes.Buffer
-	w := csv.NewWriter(&row)
-	w.UseCRLF = true
-	return func(dst []byte, cells []string) []byte {
-		for i, cell := range cells {
-			if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
-				cells[i] = "'" + cell
-			}
+// appendCells appends a row of CSV. It changes a cell that a spreadsheet would compute: it
+// begins with an apostrophe.
+func appendCells(dst []byte, cells []string) []byte {
+	for i, cell := range cells {
+		if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+			cells[i] = "'" + cell
 		}
-		row.Reset()
-		_ = w.Write(cells) // to memory; the comma is a valid one
-		w.Flush()
-		return append(dst, row.Bytes()...)
 	}
+	row := bytes.NewBuffer(dst)
+	w := csv.NewWriter(row)
+	w.UseCRLF = true
+	_ = w.Write(cells) // to memory; the comma is a valid one
+	w.Flush()
+	return row.Bytes()
 }

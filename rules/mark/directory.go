@@ -3,6 +3,7 @@ package mark
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -157,6 +158,19 @@ func personEntry(doc bson.Raw) entry {
 		name = cmp.Or(name, text(valueOf(doc, other)))
 	}
 	return entry{ID: identifier(valueOf(doc, "username")), Name: name, ORCID: NormalORCID(text(valueOf(doc, "orcid")))}
+}
+
+// orcids matches an ORCID in capitals: in its bare form, without hyphens, or as the address of
+// its page.
+var orcids = regexp.MustCompile(`^(?:(?:HTTPS?://)?(?:WWW\.)?ORCID\.ORG/)?([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9X])$`)
+
+// NormalORCID returns an ORCID in its bare form, 0000-0002-1825-0097; "" for text that is none.
+// It does not compute the check digit: a person is found by the ORCID that the institute stores.
+func NormalORCID(text string) string {
+	if parts := orcids.FindStringSubmatch(strings.ToUpper(strings.TrimSpace(text))); parts != nil {
+		return strings.Join(parts[1:], "-")
+	}
+	return ""
 }
 
 // projectEntry is the entry of a project in marks; none without a name.

@@ -94,7 +94,7 @@ func yearOf(v bson.RawValue, zone *time.Location) int32 {
 	var year int64
 	switch v.Type {
 	case bson.TypeString:
-		s := strings.TrimSpace(scalar(v))
+		s := strings.TrimSpace(display.Text(v))
 		for year = 0; s != "" && s[0] >= '0' && s[0] <= '9' && year <= 9999; s = s[1:] {
 			year = year*10 + int64(s[0]-'0')
 		}
@@ -246,7 +246,7 @@ func valueOf(doc bson.Raw, field string) bson.RawValue {
 
 // identifier returns a scalar as text; "" for what identifies nothing.
 func identifier(v bson.RawValue) string {
-	if s := scalar(v); v.Type != bson.TypeBoolean && len(s) <= maxText {
+	if s := display.Text(v); v.Type != bson.TypeBoolean && len(s) <= maxText {
 		return s
 	}
 	return ""
@@ -254,17 +254,9 @@ func identifier(v bson.RawValue) string {
 
 // text returns a scalar as text without blanks around it, cut to maxText.
 func text(v bson.RawValue) string {
-	s := strings.TrimSpace(scalar(v))
+	s := strings.TrimSpace(display.Text(v))
 	if len(s) <= maxText {
 		return s
 	}
 	return strings.ToValidUTF8(s[:maxText], "")
-}
-
-// scalar returns a scalar as text, which is valid as long as the value is.
-func scalar(v bson.RawValue) string {
-	if v.Type == bson.TypeString {
-		return raw.Text(v) // most are text, which needs no copy
-	}
-	return display.Text(v)
 }

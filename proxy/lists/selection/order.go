@@ -216,7 +216,13 @@ func (w *walk) entries(ctx context.Context, part view.Selection, group string) (
 
 // asGiven yields the selected records in the order of the ids that were asked for.
 func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
-	found, err := byKey(ctx, selected, IDText)
+	found := map[string]index.Row{}
+	for row, err := range selected.Rows(ctx, 0, 0) {
+		if err != nil {
+			return err
+		}
+		found[IDText(row.Doc())] = row
+	}
 	there := slices.DeleteFunc(slices.Clone(w.Query[params.IDs]), func(id string) bool { _, ok := found[id]; return !ok })
 	from, to := query.Page{Limit: max(w.left, 0), Offset: w.skip}.Cut(len(there))
 	for _, id := range there[from:to] {
@@ -224,19 +230,7 @@ func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
 			break
 		}
 	}
-	return err
-}
-
-// byKey reads the selected rows, by a key of each. With an error there are none.
-func byKey(ctx context.Context, selected view.Selection, key func(bson.Raw) string) (map[string]index.Row, error) {
-	found := map[string]index.Row{}
-	for row, err := range selected.Rows(ctx, 0, 0) {
-		if err != nil {
-			return nil, err
-		}
-		found[key(row.Doc())] = row
-	}
-	return found, nil
+	return nil
 }
 
 // Size returns how many records and how many entries the listing has.
