@@ -26,6 +26,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // Errors of a store. Compare with errors.Is.
@@ -96,7 +98,7 @@ type Source interface {
 // Query selects documents of a collection, in MongoDB's language.
 type Query struct {
 	Filter     bson.Raw // nil matches everything
-	Sort       bson.D   // nil leaves the order open
+	Sort       raw.Sort // nil leaves the order open
 	Projection []string // top-level fields to keep beside _id, others may stay; nil keeps all
 	Skip       int64
 	Limit      int64 // 0 is no limit

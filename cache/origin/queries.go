@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/raw"
 )
 
 // Queries runs queries on views in the store, for readers that do not hold them in
@@ -26,7 +28,7 @@ type Queries interface {
 
 // Indexer is implemented by stores whose queries on views want indexes.
 type Indexer interface {
-	// Index makes sure that a view has an index for each of the given keys, which are
-	// paths with 1 or -1. What is there already costs nothing.
-	Index(ctx context.Context, view string, keys []bson.D) error
+	// Index makes sure that a view has an index for each of the given orders. What is there
+	// already costs nothing.
+	Index(ctx context.Context, view string, orders []raw.Sort) error
 }

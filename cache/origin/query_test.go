@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	sorting "vitrine/rules/raw"
 )
 
 var queryTests = map[string]func(*testing.T, harness){
@@ -41,7 +43,7 @@ func testSelect(t *testing.T, h harness) {
 	s := h.open(t, settings{})
 	meta := publish(t, s, acquire(t, s, "a"), 6,
 		row(t, "a", 2), row(t, "b", 1), row(t, "c", 3), row(t, "d", 2), row(t, "e", 3), row(t, "f", 1))
-	up, down := bson.D{{Key: "n", Value: 1}}, bson.D{{Key: "n", Value: -1}}
+	up, down := order(t, "n"), order(t, "-n")
 	large := raw(t, bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 2}}}})
 	for _, c := range []struct {
 		name string
@@ -51,7 +53,7 @@ func testSelect(t *testing.T, h harness) {
 		{"all", origin.Query{}, []string{"a:2", "b:1", "c:3", "d:2", "e:3", "f:1"}},
 		{"ascending", origin.Query{Sort: up}, []string{"b:1", "f:1", "a:2", "d:2", "c:3", "e:3"}},
 		{"descending", origin.Query{Sort: down}, []string{"c:3", "e:3", "a:2", "d:2", "b:1", "f:1"}},
-		{"ids descending", origin.Query{Sort: bson.D{{Key: "_id", Value: -1}}, Limit: 2}, []string{"f:1", "e:3"}},
+		{"ids descending", origin.Query{Sort: order(t, "-_id"), Limit: 2}, []string{"f:1", "e:3"}},
 		{"filtered", origin.Query{Filter: large, Sort: down}, []string{"c:3", "e:3", "a:2", "d:2"}},
 		{"page", origin.Query{Filter: large, Sort: down, Skip: 1, Limit: 2}, []string{"e:3", "a:2"}},
 		{"page past the end", origin.Query{Filter: large, Sort: down, Skip: 4, Limit: 2}, []string{}},
@@ -158,7 +160,7 @@ func readWhole(t *testing.T, s origin.Store, rows int) (bool, error) {
 		return false, err
 	}
 	n := 0
-	for doc, err := range s.Select(t.Context(), meta, origin.Query{Sort: bson.D{{Key: "n", Value: -1}}}) {
+	for doc, err := range s.Select(t.Context(), meta, origin.Query{Sort: order(t, "-n")}) {
 		if errors.Is(err, origin.ErrStale) {
 			return false, nil
 		}
@@ -191,10 +193,20 @@ func testIndex(t *testing.T, h harness) {
 	if !able {
 		t.Skip("the store has no indexes")
 	}
-	keys := []bson.D{{{Key: "n", Value: -1}, {Key: "_id", Value: 1}}, {{Key: "n", Value: 1}}}
+	keys := []sorting.Sort{order(t, "-n", "_id"), order(t, "n")}
 	for range 2 { // the second time they are there
 		ok(t, indexer.Index(t.Context(), view, keys))
 	}
 	meta := publish(t, s, acquire(t, s, "a"), 1, row(t, "a", 1))
 	same(t, "rows", must(selected(s.Select(t.Context(), meta, origin.Query{Sort: keys[0]})))(t), []string{"a:1"})
+}
+
+// order is an order by fields, descending by those that begin with a minus.
+func order(t *testing.T, fields ...string) (by sorting.Sort) {
+	t.Helper()
+	for _, field := range fields {
+		name, desc := strings.CutPrefix(field, "-")
+		by = append(by, sorting.SortField{Path: must(sorting.ParsePath(name))(t), Desc: desc})
+	}
+	return by
 }

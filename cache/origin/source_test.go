@@ -220,14 +220,14 @@ func testFind(t *testing.T, h harness) {
 		raw(t, bson.D{{Key: "_id", Value: "d"}, {Key: "year", Value: 2022}, {Key: "type", Value: "talk"}, {Key: "x", Value: 4}}),
 	}
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
-	byYear := bson.D{{Key: "year", Value: -1}, {Key: "_id", Value: 1}}
+	byYear := order(t, "-year", "_id")
 	for _, c := range []struct {
 		name  string
 		query origin.Query
 		want  []string
 	}{
 		{"sort", origin.Query{Sort: byYear}, []string{"b", "d", "c", "a"}},
-		{"sort ascending", origin.Query{Sort: bson.D{{Key: "year", Value: int64(1)}, {Key: "_id", Value: -1.0}}}, []string{"a", "c", "d", "b"}},
+		{"sort ascending", origin.Query{Sort: order(t, "year", "-_id")}, []string{"a", "c", "d", "b"}},
 		{"filter", origin.Query{Filter: raw(t, bson.D{{Key: "type", Value: "talk"}}), Sort: byYear}, []string{"d", "c"}},
 		{"empty filter", origin.Query{Filter: raw(t, bson.D{}), Sort: byYear}, []string{"b", "d", "c", "a"}},
 		{"range", origin.Query{Filter: raw(t, bson.D{{Key: "year", Value: bson.D{{Key: "$lt", Value: 2022}}}}), Sort: byYear}, []string{"c", "a"}},

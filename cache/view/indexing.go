@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
 	"vitrine/rules/raw"
@@ -30,17 +28,16 @@ func Index(ctx context.Context, store origin.Views, defs []index.Definition) err
 
 // indexKeys are the indexes that a view in the store wants: its default order, and
 // the paths that nearly every caller filters on.
-func indexKeys(order raw.Sort, paths []raw.Path) []bson.D {
-	keys := []bson.D{}
+func indexKeys(order raw.Sort, paths []raw.Path) (orders []raw.Sort) {
 	if len(order) > 0 {
-		keys = append(keys, sortKeys(order))
+		orders = append(orders, order.Total())
 	}
 	for _, path := range paths {
-		if path.String() != "_id" {
-			keys = append(keys, bson.D{{Key: path.String(), Value: 1}})
+		if !path.Equal(raw.ByID.Path) {
+			orders = append(orders, raw.Sort{{Path: path}})
 		}
 	}
-	return keys
+	return orders
 }
 
 // indexStored creates the indexes of a view that is shown from the store, once per epoch. It

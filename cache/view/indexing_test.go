@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
+	"vitrine/rules/raw"
 )
 
 // indexed is a store that wants indexes.
@@ -21,8 +20,14 @@ type indexed struct {
 	asked chan string
 }
 
-func (i *indexed) Index(_ context.Context, name string, keys []bson.D) error {
-	i.asked <- fmt.Sprint(name, keys)
+func (i *indexed) Index(_ context.Context, name string, orders []raw.Sort) error {
+	asked := name
+	for _, order := range orders {
+		for _, field := range order {
+			asked += fmt.Sprint(" ", field.Path, field.Desc)
+		}
+	}
+	i.asked <- asked
 	if i.fails > 0 {
 		i.fails--
 		return errors.New("not today")
@@ -34,7 +39,7 @@ func (i *indexed) Index(_ context.Context, name string, keys []bson.D) error {
 // and again where it failed; who may not never asks for it.
 func TestIndexesOfStoredViews(t *testing.T) {
 	defs := []index.Definition{{Name: "things", Order: orderOf(t, "n", true), Warm: []string{"text"}, Searched: []string{"n"}}}
-	want := "things" + fmt.Sprint([]bson.D{{{Key: "n", Value: -1}, {Key: "_id", Value: 1}}, {{Key: "text", Value: 1}}})
+	want := "things n true _id false text false"
 	open := func(t *testing.T, fails int) *indexed {
 		p := newPublisher(t)
 		p.publish("things", 5, numberedDocs(t, 5, 1)...)

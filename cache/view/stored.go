@@ -61,7 +61,7 @@ type storedSelection struct {
 	bounds *filter.Bounds // of the filter
 	query  bson.Raw       // nil: everything
 	exact  bool           // the query decides alone
-	order  bson.D
+	order  raw.Sort
 	fields []string // the only fields to read; nil: all there are
 
 	searches [][]string // terms, of one Search after the other
@@ -89,7 +89,7 @@ func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSe
 	if err != nil {
 		return nil, err
 	}
-	sel := &storedSelection{rows: s, bounds: f.Bounds(), order: sortKeys(s.def.Order)}
+	sel := &storedSelection{rows: s, bounds: f.Bounds(), order: s.def.Order}
 	sel.by(node)
 	return sel, nil
 }
@@ -103,22 +103,6 @@ func (s *storedSelection) by(node filter.Node) {
 }
 
 var emptyDocument = bson.Raw{5, 0, 0, 0, 0}
-
-// sortKeys writes an order, ties by _id.
-func sortKeys(order raw.Sort) bson.D {
-	var keys bson.D
-	for _, field := range order {
-		direction := 1
-		if field.Desc {
-			direction = -1
-		}
-		keys = append(keys, bson.E{Key: field.Path.String(), Value: direction})
-		if field.Path.String() == "_id" {
-			return keys
-		}
-	}
-	return append(keys, bson.E{Key: "_id", Value: 1})
-}
 
 // resolve replaces what only the database evaluates by the ids of the records that match.
 func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
@@ -147,7 +131,7 @@ func (s *storedSelection) By(order raw.Sort) Selection {
 		return s
 	}
 	by := *s
-	by.relevant, by.order = false, sortKeys(order)
+	by.relevant, by.order = false, order
 	return &by
 }
 

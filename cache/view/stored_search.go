@@ -63,7 +63,7 @@ func (s *storedSelection) recount(ctx context.Context) (err error) {
 // ByRelevance implements Selection.
 func (s *storedSelection) ByRelevance() Selection {
 	by := *s
-	by.relevant, by.order = len(s.searches) > 0, sortKeys(s.rows.def.Order)
+	by.relevant, by.order = len(s.searches) > 0, s.rows.def.Order
 	return &by
 }
 

@@ -86,7 +86,7 @@ func (l *personLookup) lookUp(ctx context.Context, id string) (bson.Raw, error) 
 	if err != nil {
 		return nil, err
 	}
-	found, err := l.read(ctx, "persons", origin.Query{Filter: query, Sort: bson.D{{Key: "_id", Value: 1}}, Limit: 1})
+	found, err := l.read(ctx, "persons", origin.Query{Filter: query, Sort: raw.Sort{raw.ByID}, Limit: 1})
 	if err != nil {
 		return nil, err
 	}

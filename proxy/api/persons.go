@@ -21,6 +21,7 @@ import (
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/label"
+	"vitrine/rules/raw"
 	"vitrine/rules/units"
 )
 
@@ -166,7 +167,7 @@ func single(viewName, query string, object func(dst []byte) []byte) response.Pla
 // unitsOf makes the row of the user_units view from a person's record, as its job
 // will.
 func (e *Env) unitsOf(ctx context.Context, person bson.Raw) (bson.Raw, error) {
-	groups, err := e.persons.read(ctx, "groups", origin.Query{Sort: bson.D{{Key: "_id", Value: 1}}})
+	groups, err := e.persons.read(ctx, "groups", origin.Query{Sort: raw.Sort{raw.ByID}})
 	if err != nil {
 		return nil, fmt.Errorf("units of a new person: %w: %w", rules.ErrUnavailable, err)
 	}

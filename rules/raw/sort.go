@@ -20,6 +20,16 @@ type SortField struct {
 // ByID is the field that orders documents by their _id.
 var ByID = SortField{Path: PathOf("_id")}
 
+// Total returns the order with ties broken by _id.
+func (s Sort) Total() Sort {
+	for i, f := range s {
+		if f.Path.Equal(ByID.Path) {
+			return s[:i+1]
+		}
+	}
+	return append(slices.Clip(s), ByID)
+}
+
 // ReadKeys sets keys to the values that a document is sorted by, one for each field.
 func (s Sort) ReadKeys(keys []bson.RawValue, doc bson.Raw) {
 	for i, f := range s {

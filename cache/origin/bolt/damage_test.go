@@ -352,7 +352,7 @@ func (d *damaged) rows(s *bolt.Store) (n int) {
 			return nil
 		})
 		d.error(err)
-		for doc, err := range s.Select(d.t.Context(), meta, origin.Query{Sort: bson.D{{Key: "text", Value: 1}}}) {
+		for doc, err := range s.Select(d.t.Context(), meta, origin.Query{Sort: by(d.t, "text", false)}) {
 			if d.error(err); err == nil {
 				d.same("views/"+name, doc)
 			}

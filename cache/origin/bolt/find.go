@@ -63,17 +63,13 @@ func (s *Store) find(ctx context.Context, collection string, q origin.Query, tak
 		}
 		only, match = onlyKey(q.Filter), f.Match
 	}
-	order, err := sortOrder(q.Sort)
-	if err != nil {
-		return err
-	}
 	var all []bson.Raw
 	for doc, err := range s.scan(ctx, collection, only, match, runtime.Gosched) {
 		switch {
 		case errors.Is(err, origin.ErrDamagedRecord):
 		case err != nil:
 			return err
-		case len(order) > 0:
+		case len(q.Sort) > 0:
 			all = append(all, doc)
 		default:
 			if more, err := take(doc); err != nil || !more {
@@ -81,33 +77,13 @@ func (s *Store) find(ctx context.Context, collection string, q origin.Query, tak
 			}
 		}
 	}
-	order.Documents(all)
+	q.Sort.Documents(all)
 	for _, doc := range all {
 		if more, err := take(doc); err != nil || !more {
 			return err
 		}
 	}
 	return nil
-}
-
-// sortOrder reads a sort specification: path and 1 or -1.
-func sortOrder(spec bson.D) (raw.Sort, error) {
-	var order raw.Sort
-	for _, e := range spec {
-		path, err := raw.ParsePath(e.Key)
-		if err != nil {
-			return nil, fmt.Errorf("sort: %w", err)
-		}
-		switch fmt.Sprint(e.Value) { // any type of number
-		case "1":
-			order = append(order, raw.SortField{Path: path})
-		case "-1":
-			order = append(order, raw.SortField{Path: path, Desc: true})
-		default:
-			return nil, fmt.Errorf("sort by %s: the direction is 1 or -1, not %v", e.Key, e.Value)
-		}
-	}
-	return order, nil
 }
 
 // onlyKey returns the key of the one document that a filter confines _id to by equality;

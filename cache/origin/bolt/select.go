@@ -63,10 +63,7 @@ func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 		}
 		f = fair.Bound(ctx, f)
 	}
-	order, err := sortOrder(q.Sort)
-	if err != nil {
-		return err
-	}
+	order := q.Sort
 	meta, p, err := s.pin(ctx, at.View, 0)
 	if err != nil {
 		return err

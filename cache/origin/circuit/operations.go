@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/cache/origin"
 	"vitrine/rules"
+	"vitrine/rules/raw"
 )
 
 // errGivenUp is why a request's context ended.
@@ -66,9 +65,9 @@ func (s *Store) Watch(ctx context.Context, collections []string, changed func(co
 }
 
 // Index implements origin.Indexer; a store that wants no indexes has nothing to do.
-func (s *Store) Index(ctx context.Context, view string, keys []bson.D) error {
+func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error {
 	if x, ok := s.Store.(origin.Indexer); ok {
-		return x.Index(ctx, view, keys)
+		return x.Index(ctx, view, orders)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"vitrine/cache/origin/mongo"
 	"vitrine/cache/origin/mongo/mongotest"
 	"vitrine/rules"
+	"vitrine/rules/raw"
 )
 
 // TestGarbledReplies lets one name in all of the server's replies arrive as another, as
@@ -132,7 +133,7 @@ func callAll(ctx context.Context, s *mongo.Store, docs []bson.Raw) (failed []str
 	note("count", err)
 	_, err = s.Settled(ctx, m)
 	note("settled", err)
-	note("index", s.Index(ctx, "nothing", []bson.D{{{Key: "x", Value: 1}}}))
+	note("index", s.Index(ctx, "nothing", []raw.Sort{{raw.ByID}}))
 	l, err := s.Acquire(ctx, "garbled", "garbled", time.Minute)
 	note("acquire", err)
 	l, err = s.Renew(ctx, l, time.Nanosecond)

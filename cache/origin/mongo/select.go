@@ -94,9 +94,7 @@ func (v *views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 
 // selectOptions translates a query on a view. A tie in the order goes by _id.
 func selectOptions(q origin.Query) *options.FindOptionsBuilder {
-	if !slices.ContainsFunc(q.Sort, func(e bson.E) bool { return e.Key == "_id" }) {
-		q.Sort = append(slices.Clip(q.Sort), bson.E{Key: "_id", Value: 1})
-	}
+	q.Sort = q.Sort.Total()
 	if q.Projection != nil {
 		q.Projection = append(slices.Clip(q.Projection), viewField)
 	}
@@ -146,7 +144,7 @@ func (v *views) readAt(ctx context.Context, at origin.Meta) (registry.View, erro
 
 // Index implements origin.Indexer. It creates only the missing indexes, so that a
 // read-only user suffices where another user has created them.
-func (v *views) Index(ctx context.Context, view string, keys []bson.D) error {
+func (v *views) Index(ctx context.Context, view string, orders []raw.Sort) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
 	rows := v.rowsOf(view)
@@ -157,7 +155,8 @@ func (v *views) Index(ctx context.Context, view string, keys []bson.D) error {
 		return fmt.Errorf("list indexes of view %s: %w", view, err)
 	}
 	var errs []error
-	for _, k := range keys { // one by one: what a server does not take leaves the others be
+	for _, order := range orders { // one by one: what a server does not take leaves the others be
+		k := sortKeys(order)
 		raw, err := bson.Marshal(k)
 		if err == nil && !slices.ContainsFunc(specs, func(spec driver.IndexSpecification) bool { return sameKeys(spec.KeysDocument, raw) }) {
 			err = rows.index(ctx, k)

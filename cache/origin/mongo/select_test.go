@@ -16,6 +16,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/filter/filtertest"
+	"vitrine/rules/raw"
 )
 
 // TestSelectWaitsForSettling asks for a generation that is published but not folded
@@ -64,7 +65,11 @@ func TestSelectWaitsForSettling(t *testing.T) {
 func TestIndexIsThere(t *testing.T) {
 	server := mongotest.Start(t)
 	publishWhole(t, openAt(t, server+"indexed", mongo.Options{}))
-	keys := []bson.D{{{Key: "n", Value: -1}, {Key: "_id", Value: 1}}, {{Key: "title", Value: 1}}}
+	n, err := raw.ParsePath("n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := []raw.Sort{{{Path: n, Desc: true}, raw.ByID}, {{Path: n}}}
 	wire := mongotest.NewProxy(t, server)
 	var created atomic.Int64
 	wire.Observe(func(command bson.Raw) {

@@ -14,6 +14,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/wrap"
+	"vitrine/rules/raw"
 )
 
 // records are the institute's collections.
@@ -65,7 +66,7 @@ func (r records) find(ctx context.Context, name string, q origin.Query, want fun
 func findOptions(q origin.Query) *options.FindOptionsBuilder {
 	o := options.Find()
 	if len(q.Sort) > 0 {
-		o.SetSort(q.Sort).SetAllowDiskUse(true)
+		o.SetSort(sortKeys(q.Sort)).SetAllowDiskUse(true)
 	}
 	if q.Projection != nil && !slices.ContainsFunc(q.Projection, unprojectable) {
 		fields := bson.D{{Key: "_id", Value: 1}}
@@ -83,6 +84,17 @@ func findOptions(q origin.Query) *options.FindOptionsBuilder {
 		o.SetLimit(q.Limit)
 	}
 	return o
+}
+
+// sortKeys writes an order as the server reads it.
+func sortKeys(order raw.Sort) bson.D {
+	keys := make(bson.D, len(order))
+	for i, field := range order {
+		if keys[i] = (bson.E{Key: field.Path.String(), Value: 1}); field.Desc {
+			keys[i].Value = -1
+		}
+	}
+	return keys
 }
 
 // unprojectable reports whether servers refuse a projection to a field of that name.

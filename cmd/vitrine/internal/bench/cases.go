@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/raw"
 )
 
 //go:embed cases.yaml
@@ -101,7 +102,10 @@ const (
 )
 
 // newestFirst is the order of lists (DESIGN.md: What API.md leaves open, 3).
-func newestFirst() bson.D { return bson.D{{Key: "year", Value: -1}, {Key: "_id", Value: 1}} }
+func newestFirst() raw.Sort {
+	year, _ := raw.ParsePath("year") // which is one
+	return raw.Sort{{Path: year, Desc: true}, raw.ByID}
+}
 
 // query is a question of the case for another server.
 func (c Case) query(of question) (q origin.Query, err error) {
