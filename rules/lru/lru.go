@@ -62,13 +62,6 @@ func (c *Cache[K, V]) put(key K, value V, push func(any) *list.Element) *V {
 	return c.Peek(key)
 }
 
-// MoveBefore gives an entry a use just after that of another one.
-func (c *Cache[K, V]) MoveBefore(key, other K) {
-	if e, mark := c.entries[key], c.entries[other]; e != nil && mark != nil {
-		c.order.MoveBefore(e, mark)
-	}
-}
-
 // Remove drops a key.
 func (c *Cache[K, V]) Remove(key K) {
 	if e := c.entries[key]; e != nil {

@@ -52,13 +52,6 @@ func TestCache(t *testing.T) {
 					order = slices.Insert(order, 0, k)
 				}
 			},
-			"move": func(t *rapid.T) {
-				k, other := key.Draw(t, "key"), key.Draw(t, "other")
-				if c.MoveBefore(k, other); k != other && slices.Contains(order, k) && slices.Contains(order, other) {
-					drop(k)
-					order = slices.Insert(order, slices.Index(order, other), k)
-				}
-			},
 			"remove": func(t *rapid.T) {
 				k := key.Draw(t, "key")
 				drop(k)

@@ -28,17 +28,16 @@ const (
 // derived is a path index, its joined texts, a group column, names or words.
 type derived interface{ Memory() int64 }
 
-// derivedOf holds one derived thing. It is built once; concurrent callers wait for it.
+// derivedOf holds one derived thing.
 type derivedOf struct {
-	once  sync.Once
 	owner *segment
 	key   derivedKey
-	value derived
+	value func() derived // builds it once; concurrent callers wait for it
 }
 
 // Memory returns the bytes that d holds, with its key and its entry in the budget.
 func (d *derivedOf) Memory() int64 {
-	return d.value.Memory() + int64(len(d.key.path)+len(d.key.arg)) + 256
+	return d.value().Memory() + int64(len(d.key.path)+len(d.key.arg)) + 256
 }
 
 // Budget bounds the memory that path indexes and group columns of all views hold:
@@ -80,25 +79,13 @@ func derive[T derived](seg *segment, key derivedKey, build func() T) T {
 	seg.mu.Lock()
 	d := seg.derived[key]
 	if d == nil {
-		d = &derivedOf{owner: seg, key: key}
+		d = &derivedOf{owner: seg, key: key, value: sync.OnceValue(func() derived { return build() })}
 		seg.derived[key] = d
 	}
 	seg.mu.Unlock()
-	d.once.Do(func() {
-		defer func() {
-			if d.value == nil { // a panic: the next query tries anew
-				seg.mu.Lock()
-				delete(seg.derived, key)
-				seg.mu.Unlock()
-			}
-		}()
-		d.value = build()
-	})
-	if d.value == nil {
-		panic("index: deriving from " + key.path + " has panicked") // in the callers that waited for it
-	}
+	value := d.value().(T)
 	seg.budget.touch(d)
-	return d.value.(T)
+	return value
 }
 
 // has reports whether the segment has something of that key, or it is being built.
@@ -196,16 +183,4 @@ func (b *Budget) holds(d *derivedOf) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.held.Peek(d) != nil
-}
-
-// rank counts what a segment has under a key as used as recently as what another has.
-func (b *Budget) rank(seg *segment, as *derivedOf) {
-	seg.mu.Lock()
-	d := seg.derived[as.key]
-	seg.mu.Unlock()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if d != nil {
-		b.held.MoveBefore(d, as)
-	}
 }

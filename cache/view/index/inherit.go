@@ -25,14 +25,18 @@ func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inheritTime)
 	defer cancel()
-	for _, d := range b.budget.inUse(before.segments) {
+	inUse := b.budget.inUse(before.segments)
+	for _, d := range inUse {
 		for _, seg := range fresh {
-			if ctx.Err() != nil {
-				return
-			}
-			if b.budget.holds(d) { // else the budget has no room for what is used as rarely
+			if ctx.Err() == nil && b.budget.holds(d) { // else the budget has no room for what is used as rarely
 				seg.build(b.def, d.key)
-				b.budget.rank(seg, d)
+			}
+		}
+	}
+	for _, d := range slices.Backward(inUse) { // what was used last counts as used last
+		for _, seg := range fresh {
+			if seg.has(d.key) {
+				seg.build(b.def, d.key)
 			}
 		}
 	}
