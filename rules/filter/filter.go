@@ -11,6 +11,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/ejson"
 	"vitrine/rules/pcre"
+	"vitrine/rules/raw"
 )
 
 // ErrNotInMemory marks filters that are valid MongoDB but beyond what this package
@@ -48,7 +49,7 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 		return nil, rules.Wrongf(o.Param, "", "the filter is larger than %d bytes", 8*o.MaxBytes)
 	}
 	p := parser{reader: &reader{o: o}}
-	if !wellFormed(doc, o.MaxDepth) {
+	if !raw.CheckDepth(doc, o.MaxDepth) {
 		return nil, p.wrongf("the filter is malformed or nests deeper than %d levels", o.MaxDepth)
 	}
 	root := p.document(doc, true)

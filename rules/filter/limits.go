@@ -3,10 +3,7 @@ package filter
 import (
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/rules/pcre"
-	"vitrine/rules/raw"
 )
 
 // Options are the limits of a filter and the names in its errors. The zero value
@@ -62,20 +59,4 @@ func (o Options) withDefaults() Options {
 		o.RegexTimeout = pcre.DefaultBudget
 	}
 	return o
-}
-
-// wellFormed reports whether a document can be read to its end within a depth.
-func wellFormed(doc []byte, depth int) bool {
-	b := raw.Body(doc)
-	if b == nil || len(b)+5 != len(doc) || doc[len(doc)-1] != 0 || depth <= 0 {
-		return false
-	}
-	r := raw.Read(doc)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		nested := e.Type == bson.TypeEmbeddedDocument || e.Type == bson.TypeArray
-		if nested && !wellFormed(e.Data, depth-1) {
-			return false
-		}
-	}
-	return !r.Faulty()
 }

@@ -50,28 +50,31 @@ func (f *flaw) within(name []byte) *flaw {
 // and no deeper than MaxDepth. bson.Raw.Validate would not do: it looks at the top level
 // only.
 func Check(doc []byte) error {
-	if f := check(doc, 1); f != nil {
+	if f := check(doc, MaxDepth); f != nil {
 		return f
 	}
 	return nil
 }
+
+// CheckDepth reports whether Check finds no fault, and no more levels than depth.
+func CheckDepth(doc []byte, depth int) bool { return check(doc, depth) == nil }
 
 // CheckValue returns an error unless v is one well-formed value all the way down.
 func CheckValue(v bson.RawValue) error {
 	if Size(v.Type, v.Value) != len(v.Value) {
 		return errors.New("malformed value")
 	}
-	if f := checkValue(Element{Type: v.Type, Data: v.Value}, 0); f != nil {
+	if f := checkValue(Element{Type: v.Type, Data: v.Value}, MaxDepth+1); f != nil {
 		return f
 	}
 	return nil
 }
 
-// check checks a document or array and what it holds. The depth is bounded, so
-// that no input can exhaust the stack.
+// check checks a document or array and what it holds, so many levels deep. The depth is
+// bounded, so that no input can exhaust the stack.
 func check(doc []byte, depth int) *flaw {
 	switch {
-	case depth > MaxDepth:
+	case depth <= 0:
 		return &flaw{reason: fmt.Sprintf("nested more than %d levels deep", MaxDepth)}
 	case len(doc) < MinDocument || int64(Length(doc)) != int64(len(doc)):
 		return &flaw{reason: "length does not fit the document"}
@@ -94,10 +97,10 @@ func check(doc []byte, depth int) *flaw {
 func checkValue(e Element, depth int) *flaw {
 	switch e.Type {
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		return check(e.Data, depth+1)
+		return check(e.Data, depth-1)
 	case bson.TypeCodeWithScope:
 		_, scope := ScopedParts(e.Data)
-		return check(scope, depth+1)
+		return check(scope, depth-1)
 	case bson.TypeBoolean:
 		if e.Data[0] > 1 {
 			return &flaw{reason: "boolean is neither 0 nor 1"}
