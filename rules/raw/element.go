@@ -214,10 +214,15 @@ func ScopedParts(b []byte) (code, scope []byte) {
 	return textBytes(b[4:]), b[4+n:]
 }
 
+// Get returns the value under a name in a document, the zero RawValue if there is none.
+func Get(doc []byte, name string) bson.RawValue {
+	e, _ := Lookup(doc, name)
+	return e.Value()
+}
+
 // StringField returns the string under a name in a document, "" if there is none.
 func StringField(doc bson.Raw, name string) string {
-	e, _ := Lookup(doc, name)
-	s, _ := e.Value().StringValueOK()
+	s, _ := Get(doc, name).StringValueOK()
 	return s
 }
 

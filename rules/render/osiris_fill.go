@@ -21,10 +21,7 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 	if !walk(record, func(e raw.Element) { b.Add(string(e.Key), e.Value()) }) {
 		return record
 	}
-	value := func(key string) bson.RawValue {
-		e, _ := raw.Lookup(record, key)
-		return e.Value()
-	}
+	value := func(key string) bson.RawValue { return raw.Get(record, key) }
 	add := func(key string, v bson.RawValue) {
 		if v.Type != 0 && value(key).Type == 0 {
 			b.Add(key, v)

@@ -68,8 +68,7 @@ func lookup(v bson.RawValue, key string) bson.RawValue {
 	if v.Type != bson.TypeEmbeddedDocument {
 		return bson.RawValue{}
 	}
-	e, _ := raw.Lookup(v.Value, key)
-	return e.Value()
+	return raw.Get(v.Value, key)
 }
 
 // absent reports values that count as missing: null, undefined and missing ones.

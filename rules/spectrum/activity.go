@@ -36,7 +36,7 @@ func (s *Summary) read(record bson.Raw) (a activity, ok bool) {
 		}
 		if string(e.Key) == s.path[0] {
 			for _, key := range s.path[1:] {
-				v = field(document(v), key)
+				v = raw.Get(document(v), key)
 			}
 			a.topics = v
 		}
@@ -61,10 +61,10 @@ type rendering struct {
 // users returns the array of usernames. Stored ones are used as they are, because
 // rendering keeps them.
 func (r *rendering) users() bson.RawValue {
-	if users := field(r.stored, "users"); users.Type == bson.TypeArray {
+	if users := raw.Get(r.stored, "users"); users.Type == bson.TypeArray {
 		return users
 	}
-	return field(r.document(), "users")
+	return raw.Get(r.document(), "users")
 }
 
 // document returns the rendered document; nil if rendering failed, see err.
@@ -88,7 +88,7 @@ func (r *rendering) cite(id string, year int64) *citation {
 	}
 	return &citation{
 		id: id, year: year,
-		html: text(field(doc, "web")), icon: text(field(doc, "icon")),
-		kind: text(field(doc, "type")), subkind: text(field(doc, "subtype")),
+		html: text(raw.Get(doc, "web")), icon: text(raw.Get(doc, "icon")),
+		kind: text(raw.Get(doc, "type")), subkind: text(raw.Get(doc, "subtype")),
 	}
 }

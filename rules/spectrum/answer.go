@@ -41,7 +41,7 @@ func AppendRow(dst []byte, row bson.Raw, year int) []byte {
 func appendRecent(dst []byte, activities bson.RawValue, year int) []byte {
 	separator := byte('[')
 	for v := range raw.Elements(activities) {
-		if y, ok := whole(field(document(v), "year")); !ok || y < int64(year)-recentYears {
+		if y, ok := whole(raw.Get(document(v), "year")); !ok || y < int64(year)-recentYears {
 			break
 		}
 		dst = ejson.Append(append(dst, separator), v)
@@ -78,14 +78,14 @@ func (s *Summary) totals() bson.Raw {
 
 // ReadTotals reads the row of Totals; false for every other row.
 func ReadTotals(row bson.Raw) (Totals, bool) {
-	if field(row, "_id").Type != bson.TypeInt32 {
+	if raw.Get(row, "_id").Type != bson.TypeInt32 {
 		return Totals{}, false
 	}
-	activities, _ := whole(field(row, "activities"))
-	topics, _ := whole(field(row, "topics"))
+	activities, _ := whole(raw.Get(row, "activities"))
+	topics, _ := whole(raw.Get(row, "topics"))
 	return Totals{
 		Activities: int(activities),
 		Topics:     int(topics),
-		Catalogue:  is(field(row, "catalogue"), true),
+		Catalogue:  is(raw.Get(row, "catalogue"), true),
 	}, true
 }

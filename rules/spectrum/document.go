@@ -8,13 +8,6 @@ import (
 	"vitrine/rules/raw"
 )
 
-// field returns the value of a key in an encoded document, the zero value if there is none.
-// A malformed document ends at the fault: what follows counts as missing.
-func field(doc []byte, key string) bson.RawValue {
-	e, _ := raw.Lookup(doc, key)
-	return e.Value()
-}
-
 // document returns the bytes of an embedded document; nil for all other values.
 func document(v bson.RawValue) []byte {
 	doc, _ := v.DocumentOK()

@@ -46,10 +46,10 @@ func (d directory) find(keys bson.RawValue) []*related {
 func visibleUnits(groups []bson.Raw) directory {
 	d := make(directory, len(groups))
 	for _, g := range groups {
-		if isRoot(g) || is(field(g, "hide"), true) {
+		if isRoot(g) || is(raw.Get(g, "hide"), true) {
 			continue
 		}
-		id := text(field(g, "id"))
+		id := text(raw.Get(g, "id"))
 		shown := bsoncore.AppendStringElement(nil, "id", id)
 		d.add(id, appendStored(shown, g, "name", "name_de"))
 	}
@@ -59,10 +59,10 @@ func visibleUnits(groups []bson.Raw) directory {
 // isRoot reports a unit on level 0 or without a parent. Units that are each other's parents
 // do no harm, because no function follows parents.
 func isRoot(group bson.Raw) bool {
-	if level, ok := whole(field(group, "level")); ok && level == 0 {
+	if level, ok := whole(raw.Get(group, "level")); ok && level == 0 {
 		return true
 	}
-	switch parent := field(group, "parent"); parent.Type {
+	switch parent := raw.Get(group, "parent"); parent.Type {
 	case 0, bson.TypeNull, bson.TypeUndefined:
 		return true
 	case bson.TypeString:
@@ -75,28 +75,28 @@ func isRoot(group bson.Raw) bool {
 func visiblePersons(persons []bson.Raw) directory {
 	d := make(directory, len(persons))
 	for _, p := range persons {
-		if is(field(p, "is_active"), false) || is(field(p, "hide"), true) {
+		if is(raw.Get(p, "is_active"), false) || is(raw.Get(p, "hide"), true) {
 			continue
 		}
-		shown := bsoncore.AppendStringElement(nil, "id", ejson.IDText(field(p, "_id")))
+		shown := bsoncore.AppendStringElement(nil, "id", ejson.IDText(raw.Get(p, "_id")))
 		shown = bsoncore.AppendStringElement(shown, "displayname", displayName(p))
-		d.add(text(field(p, "username")), appendStored(shown, p, "academic_title", "position", "position_de"))
+		d.add(text(raw.Get(p, "username")), appendStored(shown, p, "academic_title", "position", "position_de"))
 	}
 	return d
 }
 
 // displayName returns a person's displayname, without one the first and last name.
 func displayName(person bson.Raw) string {
-	if name := text(field(person, "displayname")); name != "" {
+	if name := text(raw.Get(person, "displayname")); name != "" {
 		return name
 	}
-	return strings.TrimSpace(text(field(person, "first")) + " " + text(field(person, "last")))
+	return strings.TrimSpace(text(raw.Get(person, "first")) + " " + text(raw.Get(person, "last")))
 }
 
 // appendStored appends fields of a document as they are stored; a missing field is null.
 func appendStored(dst []byte, doc bson.Raw, keys ...string) []byte {
 	for _, key := range keys {
-		dst = appendValue(dst, key, field(doc, key))
+		dst = appendValue(dst, key, raw.Get(doc, key))
 	}
 	return dst
 }

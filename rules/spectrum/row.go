@@ -9,6 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"vitrine/rules/raw"
 )
 
 // row returns the row of a topic, with the fields of API.md's table in its order.
@@ -19,7 +21,7 @@ func (s *Summary) row(t *topic) bson.Raw {
 	dst = bsoncore.AppendStringElement(dst, "catalog_url", strings.ReplaceAll(s.url, "{id}", url.PathEscape(t.id)))
 	dst = appendStored(dst, t.labels, "name", "path", "domain", "field", "subfield")
 	for _, key := range []string{"domain_id", "field_id", "subfield_id"} {
-		dst = appendValue(dst, key, numeric(field(t.labels, key)))
+		dst = appendValue(dst, key, numeric(raw.Get(t.labels, key)))
 	}
 	dst = s.appendEnrichment(dst, t.id)
 	dst = bsoncore.AppendInt64Element(dst, "count", int64(t.count))
@@ -71,8 +73,8 @@ func share(count, total int) float64 {
 // appendEnrichment appends the description and keywords of a topic from the catalogue.
 func (s *Summary) appendEnrichment(dst []byte, id string) []byte {
 	entry := s.catalogue[id]
-	dst = appendValue(dst, "description", field(entry, "description"))
-	keywords := field(entry, "keywords")
+	dst = appendValue(dst, "description", raw.Get(entry, "description"))
+	keywords := raw.Get(entry, "keywords")
 	if keywords.Type != bson.TypeArray && text(keywords) == "" {
 		return bsoncore.AppendArrayElement(dst, "keywords", emptyArray)
 	}

@@ -87,7 +87,7 @@ func New(o Options, sources Sources) *Summary {
 		topics:    map[string]*topic{},
 	}
 	for _, doc := range sources.Catalogue {
-		id := text(field(doc, "id"))
+		id := text(raw.Get(doc, "id"))
 		if _, there := s.catalogue[id]; id != "" && !there {
 			s.catalogue[id] = doc
 		}
@@ -111,13 +111,13 @@ func (s *Summary) Add(record bson.Raw) error {
 	var cited *citation
 	for assignment := range raw.Elements(a.topics) {
 		doc := document(assignment)
-		t := s.topic(text(field(doc, "id")))
+		t := s.topic(text(raw.Get(doc, "id")))
 		if t == nil {
 			continue
 		}
 		t.label(doc, a, id)
 		t.tally(a, units, persons)
-		score := number(field(doc, "score"))
+		score := number(raw.Get(doc, "score"))
 		if !a.dated || !(score >= minScore) || !t.recent.keeps(id, a.year) {
 			continue
 		}

@@ -80,15 +80,13 @@ func nameOf(name string) bson.RawValue {
 
 // memberships returns the last stored membership of each unit, last stored first.
 func memberships(person bson.Raw) []bson.RawValue {
-	list, _ := raw.Lookup(person, "units")
 	var kept []bson.RawValue
 	seen := map[string]bool{} // units by type and bytes
-	for _, m := range slices.Backward(slices.Collect(raw.Elements(list.Value()))) {
+	for _, m := range slices.Backward(slices.Collect(raw.Elements(raw.Get(person, "units")))) {
 		if m.Type != bson.TypeEmbeddedDocument {
 			continue
 		}
-		unit, _ := raw.Lookup(m.Value, "unit")
-		if key := raw.Key(unit.Value()); !seen[key] {
+		if key := raw.Key(raw.Get(m.Value, "unit")); !seen[key] {
 			seen[key] = true
 			kept = append(kept, m)
 		}
