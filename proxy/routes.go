@@ -30,12 +30,9 @@ func (s *Server) routes(first *settings) {
 	// What comes before is not limited: balancers ask often, and the description is made once.
 	if s.rate != nil {
 		limit := func(c *fiber.Ctx) error { return s.settingsOf(c).limit(c) }
-		s.app.Use("/api", limit)
-		s.app.Use("/portfolio", limit)
-		s.app.Use("/lists", limit)
-		s.app.Use("/items", limit)
-		s.app.Use("/oembed", limit)
-		s.app.Use("/sitemap.xml", limit)
+		for _, path := range []string{"/api", "/portfolio", "/lists", "/items", "/oembed", "/sitemap.xml"} {
+			s.app.Use(path, limit)
+		}
 	}
 	s.listRoutes()
 	s.app.Get("/api/citation-index", s.citationIndex)

@@ -89,12 +89,6 @@ func xmlRune(r rune) rune {
 	return r
 }
 
-// document is a feed as XML, which has more than the library writes.
-type document struct{ any }
-
-// FeedXml implements feeds.XmlFeed.
-func (d document) FeedXml() any { return d.any }
-
 func atom(_ context.Context, a *answer) (*response.Body, error) {
 	f := a.newest()
 	doc := (&feeds.Atom{Feed: f}).AtomFeed()
@@ -138,8 +132,8 @@ func rss(_ context.Context, a *answer) (*response.Body, error) {
 
 // feedBody returns the body of a feed in XML.
 func (a *answer) feedBody(doc any) (*response.Body, error) {
-	text, err := feeds.ToXML(document{doc})
-	return bodyOf([]byte(text), len(a.items), ""), err
+	text, err := xml.MarshalIndent(doc, "", "  ")
+	return bodyOf(append([]byte(strings.TrimSpace(xml.Header)), text...), len(a.items), ""), err
 }
 
 func jsonFeed(_ context.Context, a *answer) (*response.Body, error) {

@@ -187,7 +187,7 @@ func (f *fragment) facets() {
 		if len(facet.Values) == 0 {
 			continue
 		}
-		f.write(`<details name="vl-filters"><summary>`, text(facet.label(f.t)), "</summary>\n<ul class=\"vl-chips\">\n")
+		f.write(`<details name="vl-filters"><summary>`, text(f.t.T(facet.Name)), "</summary>\n<ul class=\"vl-chips\">\n")
 		for _, v := range facet.Values {
 			f.write("<li><a")
 			if linkable(v.Href) {

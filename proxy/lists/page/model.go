@@ -57,8 +57,7 @@ type Item struct {
 // Facet is what a list can be narrowed by. A filter in force has its values here as
 // active ones, whether its counts were asked for or not.
 type Facet struct {
-	Name   string // the parameter
-	Label  string // empty: the text for Name in the language of the list
+	Name   string // the parameter; people read the text of this name in the language of the list
 	Values []FacetValue
 }
 

@@ -80,7 +80,7 @@ func hostileList() *page.List {
 	l.Title, l.Q, l.Self, l.Canonical, l.Reset = hostile+long, hostile, base+"/lists/"+hostile+"?"+hostile, base+"/"+hostile, bad.Href
 	l.First, l.Prev, l.Next, l.Last = "javascript:alert(1)", "//evil.example", `/\evil.example`, "data:text/html,x"
 	l.Params = []page.Param{{Name: hostile, Value: hostile}}
-	l.Facets = []page.Facet{{Name: hostile, Label: hostile, Values: []page.FacetValue{{Value: hostile, Label: hostile + long, Href: base + "/" + hostile, Active: true}, {Label: hostile, Href: bad.Href}}}}
+	l.Facets = []page.Facet{{Name: hostile, Values: []page.FacetValue{{Value: hostile, Label: hostile + long, Href: base + "/" + hostile, Active: true}, {Label: hostile, Href: bad.Href}}}}
 	l.Exports, l.Languages = []page.Link{bad}, []page.Link{{Href: bad.Href, Label: hostile, Type: "de"}}
 	it := item(hostile, "<b>"+long+"</b>", hostile)
 	it.Key, it.Href, it.Links = hostile, bad.Href, []page.Link{bad}

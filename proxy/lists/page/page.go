@@ -159,7 +159,7 @@ func Page(l *List) []byte {
 	for _, f := range l.Facets {
 		for _, v := range f.Values {
 			if v.Active {
-				d.Filters = append(d.Filters, Link{Href: v.Href, Label: f.label(d.Language) + ": " + v.Label})
+				d.Filters = append(d.Filters, Link{Href: v.Href, Label: d.T(f.Name) + ": " + v.Label})
 			}
 		}
 	}
@@ -168,9 +168,6 @@ func Page(l *List) []byte {
 	d.Facets, d.Body = template.HTML(menus.String()), template.HTML(body(l))
 	return d.render("list")
 }
-
-// label returns the name of a facet for people.
-func (f Facet) label(in texts.Language) string { return cmp.Or(f.Label, in.T(f.Name)) }
 
 // Single returns the page of an item.
 func Single(r *Record) []byte {
