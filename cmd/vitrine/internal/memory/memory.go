@@ -13,7 +13,7 @@ import (
 )
 
 // Tune sets the collector's percentage, unless it is 0, and its limit in bytes; a limit of
-// 0 is that of the container. Go's own variables, where they are set, come first.
+// 0 is that of the container or service. Go's own variables, where they are set, come first.
 func Tune(percent int, limit int64) {
 	if percent > 0 && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
