@@ -2,11 +2,19 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"sync"
+	"text/tabwriter"
+	"text/template"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
+
+	"vitrine/rules/access"
 )
 
 //go:embed help.yaml
@@ -25,4 +33,23 @@ var helpTexts = sync.OnceValue(func() (all map[string]struct{ Use, Short, Long, 
 func newCommand(name string) *cobra.Command {
 	h := helpTexts()[name]
 	return &cobra.Command{Use: h.Use, Short: h.Short, Long: h.Long, Example: h.Example, Args: cobra.NoArgs}
+}
+
+//go:embed output.tmpl
+var outputSource string
+
+// output are the templates of what commands print.
+var output = template.Must(template.New("").Funcs(template.FuncMap{
+	"ago":     ago,
+	"seconds": func(s float64) time.Duration { return time.Duration(s * float64(time.Second)).Round(time.Millisecond) },
+	"more":    func(all, listed int) int { return max(all-listed, 0) },
+	"join":    func(words []string) string { return strings.Join(words, ", ") },
+	"rights":  func(all []access.Permission) string { return strings.Join(named[string](all), ", ") },
+	"key":     shown,
+}).Parse(outputSource))
+
+// printTable prints by the template of that name, with columns lined up.
+func printTable(w io.Writer, name string, data any) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	return errors.Join(output.ExecuteTemplate(tw, name, data), tw.Flush())
 }

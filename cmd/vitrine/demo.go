@@ -51,15 +51,5 @@ var tour = []string{
 
 // printTour prints the requests to try as command lines.
 func printTour(w io.Writer, public, admin string) {
-	base := "http://" + public
-	fmt.Fprintln(w, "\nThe demo institute is being served. Try:")
-	for _, path := range tour {
-		fmt.Fprintf(w, "  curl -g '%s%s'\n", base, path)
-	}
-	fmt.Fprintf(w, "Lists for web pages, to see and to embed:\n  %s/\n", base)
-	fmt.Fprintf(w, "All of the API, to read and to try:\n  %s/docs\n", base)
-	if admin != "" {
-		fmt.Fprintf(w, "For the operator:\n  curl http://%s/metrics\n  curl http://%s/admin/views\n", admin, admin)
-	}
-	fmt.Fprintln(w)
+	_ = output.ExecuteTemplate(w, "tour", map[string]any{"Tour": tour, "Public": public, "Admin": admin}) // it may be closed
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"text/tabwriter"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -83,18 +81,8 @@ func printOutcomes(w io.Writer, outcomes []materialize.Outcome) {
 	if len(outcomes) == 0 {
 		return
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "VIEW\tRESULT\tGENERATION\tROWS\tSCANNED\tRENDERED\tCHANGED\tREMOVED\tSKIPPED\tTIME")
-	for _, o := range outcomes {
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", o.View, o.Result, o.Meta.Generation, o.Meta.Rows,
-			o.Scanned, o.Rendered, o.Changed, o.Removed, o.Skipped, o.Took.Round(time.Millisecond))
-	}
-	_ = tw.Flush() // standard output may be closed
-	for _, o := range outcomes {
-		for _, s := range o.Skips {
-			fmt.Fprintf(w, "skipped: %s %s: %v\n", o.View, s.ID, s.Err)
-		}
-	}
+	_ = printTable(w, "outcomes", outcomes) // standard output may be closed
+	_ = output.ExecuteTemplate(w, "skipped records", outcomes)
 }
 
 // rowProgress returns a function that shows the progress of runs, by a bar for each view

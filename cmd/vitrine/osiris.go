@@ -5,11 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +23,7 @@ func osirisCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printSettings(cmd.OutOrStdout(), stored)
+		return printTable(cmd.OutOrStdout(), "osiris", stored)
 	}, "store")
 }
 
@@ -54,39 +50,6 @@ func readOsiris(ctx context.Context, cfg configs.Config) (stored osiris.Settings
 	// belong together.
 	slices.SortStableFunc(stored.Warnings, func(a, b render.Fault) int { return cmp.Compare(a.From, b.From) })
 	return stored, nil
-}
-
-// printSettings writes the settings of a database, one a line, then the warnings.
-func printSettings(w io.Writer, stored osiris.Settings) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(tw, "%s\t%s\n", name, value)
-		}
-	}
-	if stored.StartYear != 0 {
-		line("start_year", fmt.Sprint(stored.StartYear))
-	}
-	line("language", stored.Language)
-	line("auth.api_key", shown(stored.APIKey))
-	line("auth.portfolio_key", shown(stored.PortfolioKey))
-	if stored.Portfolio != nil {
-		line("portfolio.enabled", fmt.Sprint(*stored.Portfolio))
-	}
-	for _, role := range slices.Sorted(maps.Keys(stored.Roles)) {
-		line("access.roles."+role, cmp.Or(strings.Join(named[string](stored.Roles[role]), ", "), "nothing"))
-	}
-	for _, kind := range slices.Sorted(maps.Keys(stored.Visible)) {
-		line("access.types."+kind, "seen by "+cmp.Or(strings.Join(stored.Visible[kind], ", "), "no role"))
-	}
-	o := stored.Render
-	line("types", fmt.Sprintf("%d, with %d subtypes", len(o.Categories), len(o.Types)))
-	line("own fields", fmt.Sprint(len(o.Fields)))
-	line("journals", fmt.Sprint(len(o.Journals)))
-	for _, warning := range stored.Warnings {
-		fmt.Fprintf(tw, "passed over:\t%s\n", warning)
-	}
-	return tw.Flush()
 }
 
 // shown describes a key without showing it.

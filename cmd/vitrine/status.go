@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -109,35 +107,10 @@ func storedStatus(ctx context.Context, cfg configs.Config) (_ []proxy.ViewStatus
 // printStatus writes one line per view; below them the errors, the views without any
 // records except optional ones, and the records that were left out.
 func printStatus(w io.Writer, views []proxy.ViewStatus, optional []string) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "VIEW\tSTATUS\tMODE\tGENERATION\tROWS\tAGE\tCHECKED\tLAST RUN\tSCANNED\tCHANGED\tREMOVED\tSKIPPED")
-	for _, v := range views {
-		job, mode := v.Job, "-" // without a server
-		if v.ServedView != nil {
-			mode = cmp.Or(v.Mode, mode)
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\n", v.View, cmp.Or(job.Status, "-"), mode, v.Generation, v.Rows,
-			ago(v.Published), ago(job.Checked), time.Duration(job.Seconds*float64(time.Second)).Round(time.Millisecond),
-			job.Scanned, job.Changed, job.Removed, job.Skipped)
+	for i := range views {
+		views[i].Job.Empty = views[i].Job.Empty && !slices.Contains(optional, views[i].View)
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	for _, v := range views {
-		if v.Job.Error != "" {
-			fmt.Fprintf(w, "%s: %s\n", v.View, v.Job.Error)
-		}
-		if v.Job.Empty && !slices.Contains(optional, v.View) {
-			fmt.Fprintf(w, "empty: %s: the store has no records for it\n", v.View)
-		}
-		for _, s := range v.Job.Skips {
-			fmt.Fprintf(w, "skipped: %s %s: %s\n", v.View, cmp.Or(s.ID, "-"), s.Reason)
-		}
-		if more := v.Job.Skipped - len(v.Job.Skips); more > 0 {
-			fmt.Fprintf(w, "skipped: %s: %d more\n", v.View, more)
-		}
-	}
-	return nil
+	return errors.Join(printTable(w, "status", views), output.ExecuteTemplate(w, "status of views", views))
 }
 
 // ago prints how long ago a time was; a time in the future counts as now.
