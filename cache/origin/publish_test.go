@@ -140,7 +140,7 @@ func testPutInvalid(t *testing.T, h harness) {
 }
 
 func testPublishMany(t *testing.T, h harness) {
-	const n = 260
+	n := h.many / 2
 	s := h.open(t, settings{})
 	l := acquire(t, s, "a")
 	for round := range 3 {

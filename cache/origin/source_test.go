@@ -43,7 +43,7 @@ func testMissing(t *testing.T, h harness) {
 }
 
 func testScanAll(t *testing.T, h harness) {
-	s, docs := h.open(t, settings{}), numbered(t, 1300)
+	s, docs := h.open(t, settings{}), numbered(t, h.many)
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
 	same(t, "Scan", texts(t, s.Scan(t.Context(), "docs")), stringsOf(docs))
 }
@@ -77,7 +77,7 @@ func testScanCancelled(t *testing.T, h harness) {
 
 // testSift wants few of many, and the last of all.
 func testSift(t *testing.T, h harness) {
-	s, docs := h.open(t, settings{}), numbered(t, 1300)
+	s, docs := h.open(t, settings{}), numbered(t, h.many)
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
 	var wanted []bson.Raw
 	for _, doc := range docs {
@@ -113,7 +113,7 @@ func testSift(t *testing.T, h harness) {
 
 // testScanWriting writes so much from the loop that an embedded store must enlarge its file.
 func testScanWriting(t *testing.T, h harness) {
-	s, docs := h.open(t, settings{}), numbered(t, 600)
+	s, docs := h.open(t, settings{}), numbered(t, h.many)
 	upsert(t, s, "docs", docs, origin.Upserted{Inserted: len(docs)})
 	filler := string(make([]byte, 64<<10))
 	seen := map[int64]int{}

@@ -28,6 +28,8 @@ type harness struct {
 	// strings, ObjectIDs, integers, doubles, booleans or dates, and filters know
 	// neither $elemMatch on values nor comparisons across types.
 	plain bool
+	// many is how many documents fill several batches of reading and writing.
+	many int
 	// rounds is the number of generations that the longest tests publish.
 	rounds int
 }
@@ -45,11 +47,11 @@ type settings struct {
 // wire protocol if there is a server for it (see mongotest).
 func TestConformance(t *testing.T) {
 	t.Run("bolt", func(t *testing.T) {
-		harness{open: openBolt, rounds: 25}.run(t)
+		harness{open: openBolt, many: 1300, rounds: 25}.run(t)
 	})
 	t.Run("circuit", func(t *testing.T) {
 		behind := func(t *testing.T, s settings) origin.Store { return circuit.New(openBolt(t, s), circuit.Options{}) }
-		harness{open: behind, rounds: 5}.run(t)
+		harness{open: behind, many: 1300, rounds: 5}.run(t)
 	})
 	t.Run("mongo", func(t *testing.T) {
 		server := mongotest.Start(t)
@@ -57,7 +59,7 @@ func TestConformance(t *testing.T) {
 		fresh := func(t *testing.T, s settings) origin.Store {
 			return openMongo(t, fmt.Sprintf("%stest%d", server, databases.Add(1)), s)
 		}
-		harness{open: fresh, plain: true, rounds: 8}.run(t)
+		harness{open: fresh, plain: true, many: 260, rounds: 5}.run(t)
 	})
 }
 

@@ -31,7 +31,7 @@ type group struct {
 const groupConfig = `
 mongo: {batch: 50}
 access: {anonymous: [projects.view, proposals.view, portfolio-spectrum]}
-views: {poll: 200ms}
+views: {poll: 500ms}
 shutdown: {delay: 300ms}
 log: {requests: false}
 materialize:

@@ -52,6 +52,7 @@ func StartIn(t testing.TB, dir string) *Server {
 		t.Fatalf("build test server: %v", err)
 	}
 	command := exec.Command(binary, "-dir", dir)
+	command.Env = append(os.Environ(), "GOGC=800")
 	command.Stderr = os.Stderr
 	// The server runs until its input ends: with the test, or with this process.
 	input, err := command.StdinPipe()
