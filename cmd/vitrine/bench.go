@@ -151,11 +151,12 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Pro
 }
 
 // loadDump fills a store from dumps.
-func loadDump(ctx context.Context, into origin.Store, paths []string) error {
-	d, err := dump.Open(paths, dump.Options{})
+func loadDump(ctx context.Context, into origin.Store, paths []string) (err error) {
+	d, err := dump.Open(ctx, paths, dump.Options{})
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, d.Close()) }()
 	_, err = dump.Load(ctx, into, d, dump.LoadOptions{})
 	return err
 }

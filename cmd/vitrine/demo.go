@@ -29,6 +29,7 @@ func loadDemo(ctx context.Context, store origin.Store) error {
 	if err != nil {
 		return fmt.Errorf("demo institute: %w", err)
 	}
+	defer d.Close()
 	if _, err := dump.Load(ctx, store, d, dump.LoadOptions{Drop: true}); err != nil {
 		return fmt.Errorf("demo institute: %w", err)
 	}

@@ -26,12 +26,14 @@ type importFlags struct {
 func importCommand() *cobra.Command {
 	var f importFlags
 	cmd := withConfig("import", func(cmd *cobra.Command, paths []string, cfg configs.Config) error {
+		f.dump.Stdin = cmd.InOrStdin()
 		return runImport(cmd, cfg, f, paths)
 	}, "store")
 	cmd.Args = cobra.MinimumNArgs(1)
 	flags := cmd.Flags()
 	flags.BoolVar(&f.load.Drop, "drop", false, "delete what the dump does not hold from the imported collections, after everything is stored")
 	flags.BoolVar(&f.load.SkipBad, "skip-bad", false, "pass over malformed documents, count and list them")
+	flags.StringVar(&f.dump.Collection, "collection", "", "`NAME` to store a file's documents under; of a folder or archive, the only one to import")
 	flags.StringVar(&f.dump.Database, "db", "", "`NAME` of the database to take from a dump of several")
 	flags.IntVar(&f.load.BatchDocs, "batch", 0, "`NUMBER` of documents stored at once (default 1000)")
 	return cmd
@@ -41,10 +43,11 @@ func importCommand() *cobra.Command {
 // an error, since the records stored before the error stay.
 func runImport(cmd *cobra.Command, cfg configs.Config, f importFlags, paths []string) (err error) {
 	ctx, started := cmd.Context(), time.Now()
-	d, err := dump.Open(paths, f.dump)
+	d, err := dump.Open(ctx, paths, f.dump)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, d.Close()) }()
 	for _, note := range d.Notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
 	}

@@ -28,8 +28,7 @@ func TestImportCommand(t *testing.T) {
 		return path
 	}
 	store := "bolt://" + filepath.Join(dir, "store.db")
-	three := "{\"_id\":1}\n{\"_id\":2}\n{\"_id\":2}\n"
-	good := write("things.jsonl", three)
+	good := write("things.jsonl", "{\"_id\":1}\n{\"_id\":2}\n{\"_id\":2}\n")
 	bad := write("bad.jsonl", "{\"_id\":1}\n{\"_id\":2,}\n")
 	tests := []struct {
 		name   string
@@ -40,8 +39,8 @@ func TestImportCommand(t *testing.T) {
 	}{
 		{"import", []string{good}, 0, "things: documents 3, inserted 2, replaced 0, duplicate 1, skipped 0, removed 0\ntotal: collections 1, stored 2, time ",
 			"note: things: 1 documents share their _id with a later one, which was stored instead; the first is at " + good + ": line 2\n"},
-		{"another collection", []string{write("others.jsonl", three)}, 0, "others: documents 3, inserted 2, ", "note: others: "},
-		{"with drop", []string{"--drop", write("things.one.jsonl", `{"_id":1}`)}, 0, "things: documents 1, inserted 0, replaced 1, duplicate 0, skipped 0, removed 1\n", ""},
+		{"again, under another name", []string{"--collection", "others", good}, 0, "others: documents 3, inserted 2, ", "note: others: "},
+		{"with drop", []string{"--drop", "--collection", "things", write("one.jsonl", `{"_id":1}`)}, 0, "things: documents 1, inserted 0, replaced 1, duplicate 0, skipped 0, removed 1\n", ""},
 		{"bad document", []string{good, bad}, 1, "", "vitrine: " + bad + ": line 2: offset 9: "},
 		{"bad document passed over", []string{"--skip-bad", bad}, 0, "bad: documents 1, inserted 1, replaced 0, duplicate 0, skipped 1, ", "skipped: " + bad + ": line 2: "},
 		{"side collection", []string{good, write("view_things.jsonl", "{}")}, 0, "things: documents 3, ", "note: "},

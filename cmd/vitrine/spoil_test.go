@@ -116,6 +116,7 @@ func demoCollections(t testing.TB, from fs.FS, dir string) map[string][]bson.Raw
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer d.Close()
 	all := map[string][]bson.Raw{}
 	for _, source := range d.Sources {
 		for doc, err := range source.Documents(context.Background(), func(int) {}) {

@@ -120,13 +120,14 @@ func catalogueFile(name string) func(context.Context) ([]bson.Raw, error) {
 		return nil
 	}
 	return func(ctx context.Context) (docs []bson.Raw, err error) {
-		d, err := dump.Open([]string{name}, dump.Options{})
+		d, err := dump.Open(ctx, []string{name}, dump.Options{})
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("catalog.file: %w", err)
 		}
+		defer func() { err = errors.Join(err, d.Close()) }()
 		for _, source := range d.Sources {
 			for doc, err := range source.Documents(ctx, func(int) {}) {
 				if err != nil {

@@ -163,7 +163,7 @@ func readHeader(in *stream, sums map[namespace]*checksum) (ns namespace, err err
 
 // readBlock reads a block's documents.
 func (s *Source) readBlock(in *stream, ns namespace, sum *checksum, take takeFunc) error {
-	wanted := ns.database == s.database && origin.CheckCollection(ns.collection) == nil
+	wanted := ns.database == s.database && (s.only == "" || s.only == ns.collection) && origin.CheckCollection(ns.collection) == nil
 	for {
 		doc, place, err := in.frame()
 		switch {

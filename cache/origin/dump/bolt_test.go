@@ -44,10 +44,11 @@ func openBolt(t testing.TB, path string) *bolt.Store {
 
 // loadPath loads a folder or file into a store.
 func loadPath(ctx context.Context, s origin.Importer, path string, o dump.LoadOptions) (dump.Report, error) {
-	d, err := dump.Open([]string{path}, dump.Options{})
+	d, err := dump.Open(ctx, []string{path}, dump.Options{})
 	if err != nil {
 		return dump.Report{}, err
 	}
+	defer d.Close()
 	return dump.Load(ctx, s, d, o)
 }
 

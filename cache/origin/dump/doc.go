@@ -12,7 +12,8 @@
 // The formats are lines of Extended JSON (.jsonl, .ndjson, .json, also one JSON
 // array), BSON files and folders as mongodump writes them, and mongodump's
 // --archive files, each with or without gzip. Archives and gzip are recognised by
-// their first bytes, whatever the file is called; the rest by the file's name.
+// their first bytes, whatever the file is called; the rest by the file's name
+// and, where that says nothing, by content.
 //
 // # Promises
 //

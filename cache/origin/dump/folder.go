@@ -42,7 +42,7 @@ func (d *Dump) addFiles(folder location, files []string) error {
 		if err != nil {
 			return at.explain(err)
 		}
-		if err := d.addFile(at, info.Size()); err != nil {
+		if err := d.addFile(at, info.Size(), true); err != nil {
 			return err
 		}
 	}

@@ -156,7 +156,7 @@ func readAll(f files, o dump.Options) (got []string, err error) {
 			}
 		}
 	}
-	return got, nil
+	return got, d.Close()
 }
 
 // shared returns a folder of the data beside the repository, or skips the test.

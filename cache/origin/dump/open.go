@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,13 +15,20 @@ import (
 	"strings"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/raw"
 )
 
 // Options say how paths become sources. The zero value works.
 type Options struct {
+	// Collection, for files that hold one collection, replaces the name derived
+	// from the file's; of an archive or folder it is the only one taken.
+	Collection string
 	// Database is the one to take where a path holds several; it may be empty
 	// where there is one.
 	Database string
+	// Stdin is read, once and into a temporary file, for the path "-"; if nil,
+	// that path is refused.
+	Stdin io.Reader
 }
 
 // Dump is everything that one import reads.
@@ -28,21 +37,18 @@ type Dump struct {
 	// Notes say, a sentence each, what was passed over and why.
 	Notes []string
 
-	opts Options
+	opts  Options
+	spool string // the temporary file with standard input; "" if none
 }
 
-// Open finds the sources that paths name: files, folders of files, and folders as mongodump
-// writes them. Of each file it reads the beginning.
-func Open(paths []string, o Options) (*Dump, error) {
+// Open finds the sources that paths name: files, folders of files, folders as
+// mongodump writes them, and "-" for standard input. Of each file it reads the
+// beginning. The caller closes the dump.
+func Open(ctx context.Context, paths []string, o Options) (*Dump, error) {
 	d := &Dump{opts: o}
 	for _, p := range paths {
-		full, err := filepath.Abs(p)
-		if err != nil {
-			return nil, err
-		}
-		dir, name := filepath.Split(full)
-		if err := d.add(location{os.DirFS(dir), cmp.Or(name, "."), p}); err != nil { // the root has no name
-			return nil, err
+		if err := d.addPath(ctx, p); err != nil {
+			return nil, errors.Join(err, d.Close())
 		}
 	}
 	return d.checked()
@@ -66,6 +72,14 @@ func (d *Dump) Size() int64 {
 	return n
 }
 
+// Close removes what Open stored aside.
+func (d *Dump) Close() error {
+	if d.spool == "" {
+		return nil
+	}
+	return os.Remove(d.spool)
+}
+
 // checked returns the dump if there is anything to import.
 func (d *Dump) checked() (*Dump, error) {
 	if len(d.Sources) > 0 {
@@ -75,7 +89,24 @@ func (d *Dump) checked() (*Dump, error) {
 	if len(d.Notes) > 0 {
 		err = fmt.Errorf("nothing to import: %s", strings.Join(d.Notes, "; "))
 	}
-	return nil, err
+	return nil, errors.Join(err, d.Close())
+}
+
+// addPath adds what the user named, as a folder's file system and a name in it.
+func (d *Dump) addPath(ctx context.Context, path string) error {
+	file := path
+	if path == "-" {
+		if err := d.spoolStdin(ctx); err != nil {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		file = d.spool
+	}
+	full, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	dir, name := filepath.Split(full)
+	return d.add(location{os.DirFS(dir), cmp.Or(name, "."), path}) // the root has no name
 }
 
 // add adds a file or folder.
@@ -87,11 +118,12 @@ func (d *Dump) add(at location) error {
 	if info.IsDir() {
 		return d.addFolder(at)
 	}
-	return d.addFile(at, info.Size())
+	return d.addFile(at, info.Size(), false)
 }
 
-// addFile adds a file after a look at its beginning.
-func (d *Dump) addFile(at location, size int64) error {
+// addFile adds a file after a look at its beginning. Of files in a folder,
+// Options.Collection chooses one; a file named for itself it renames.
+func (d *Dump) addFile(at location, size int64, inFolder bool) error {
 	in, err := openStream(at, nil)
 	if err != nil {
 		return err
@@ -100,12 +132,21 @@ func (d *Dump) addFile(at location, size int64) error {
 	s := Source{Name: at.shown, Size: size, at: at}
 	base := filepath.Base(at.shown)
 	if s.format = sniff(in.Reader, base); s.format == unknownFormat {
-		return fmt.Errorf("%s: neither an archive of mongodump, nor named as lines of JSON (.jsonl) or BSON (.bson)", at.shown)
+		return fmt.Errorf("%s: neither lines of JSON nor BSON nor an archive of mongodump", at.shown)
 	}
 	if s.format == archiveFormat {
 		return d.addArchive(s, in)
 	}
-	name := collectionOf(base, s.format)
+	name := d.opts.Collection
+	if name == "" || inFolder {
+		name = collectionOf(base, s.format)
+	}
+	if inFolder && d.opts.Collection != "" && name != d.opts.Collection {
+		return nil
+	}
+	if at.shown == "-" && name == "-" {
+		return errors.New("standard input: its documents need the name of a collection")
+	}
 	if why := reserved(name); why != "" {
 		d.note("%s: ignored: %s", at.shown, why)
 		return nil
@@ -131,8 +172,9 @@ func (d *Dump) addArchive(s Source, in *stream) error {
 	if s.database, err = d.chooseDatabase(s.Name, databases); err != nil {
 		return err
 	}
+	s.only = d.opts.Collection
 	for _, ns := range promised {
-		if ns.database != s.database {
+		if ns.database != s.database || s.only != "" && s.only != ns.collection {
 			continue
 		}
 		switch why, err := reserved(ns.collection), origin.CheckCollection(ns.collection); {
@@ -174,11 +216,49 @@ func (d *Dump) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
-// sniff finds a file's format: an archive by its magic number, others by name.
+// sniff finds a file's format: an archive by its magic number, others by name
+// and, where it says nothing, by the first bytes.
 func sniff(in *bufio.Reader, name string) format {
-	head, _ := in.Peek(len(archiveMagic)) // what cannot be read here, fails when it is read
-	if bytes.Equal(head, archiveMagic) {
+	head, _ := in.Peek(raw.MinDocument) // what cannot be read here, fails when it is read
+	if bytes.HasPrefix(head, archiveMagic) {
 		return archiveFormat
 	}
-	return formatOf(name)
+	if f := formatOf(name); f != unknownFormat {
+		return f
+	}
+	if c := firstCharacter(in); c == '{' || c == '[' {
+		return jsonFormat
+	}
+	if len(head) == raw.MinDocument && raw.Length(head) >= raw.MinDocument && raw.Length(head) <= maxFrame {
+		return bsonFormat
+	}
+	return unknownFormat
 }
+
+// spoolStdin copies standard input to a temporary file: it is read twice.
+func (d *Dump) spoolStdin(ctx context.Context) error {
+	switch {
+	case d.opts.Stdin == nil:
+		return errors.New("not available")
+	case d.spool != "":
+		return errors.New("named twice")
+	}
+	f, err := os.CreateTemp("", "vitrine-import-*")
+	if err != nil {
+		return err
+	}
+	d.spool = f.Name()
+	_, err = io.Copy(f, readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		return d.opts.Stdin.Read(p)
+	}))
+	return errors.Join(err, f.Close())
+}
+
+// readerFunc is an io.Reader.
+type readerFunc func(p []byte) (int, error)
+
+// Read implements io.Reader.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"vitrine/cache/origin/dump"
 )
@@ -45,6 +46,8 @@ func TestOpenFolder(t *testing.T) {
 				"system.users.bson: ignored: belongs to the database server",
 				"view_a.jsonl: ignored: side collections are made by materializing, not imported"}},
 		{name: "only reserved", files: files{"view_a.jsonl": line}, err: "nothing to import: view_a.jsonl: ignored: side collections"},
+		{name: "one collection", opts: dump.Options{Collection: "b"}, files: files{"a.jsonl": line, "b.jsonl": line}, want: []string{"b.jsonl: b"}},
+		{name: "no such collection", opts: dump.Options{Collection: "c"}, files: files{"a.jsonl": line}, err: "nothing to import"},
 		{name: "nothing", files: files{"README": line}, err: ".: the folder holds no data files"},
 		{name: "name that no collection can have", files: files{"a$b.jsonl": line}, err: `a$b.jsonl: collection "a$b": a name has neither $ nor zero bytes`},
 		{name: "broken archive", files: files{"d.archive": institute(t)[:50]}, err: "d.archive: byte "},
@@ -87,8 +90,7 @@ func writeFiles(t testing.TB, f files) string {
 
 func TestOpenPaths(t *testing.T) {
 	line := []byte(`{"_id":1}`)
-	admin := newArchive(t, "admin.x").end("admin", "x").out
-	dir := writeFiles(t, files{"a.jsonl": line, "nothing": []byte("hello"), "whole": institute(t), "admin": admin, "in/b.jsonl": line})
+	dir := writeFiles(t, files{"a.jsonl": line, "odd": line, "nothing": []byte("hello"), "raw": numbered(t, 1), "in/b.jsonl": line})
 	at := func(name string) string { return filepath.Join(dir, name) }
 	tests := []struct {
 		name  string
@@ -98,23 +100,36 @@ func TestOpenPaths(t *testing.T) {
 		err   string
 	}{
 		{name: "files and folders", paths: []string{at("a.jsonl"), at("in") + "/"}, want: []string{"a", "b"}},
-		{name: "no dump", paths: []string{at("nothing")}, err: at("nothing") + ": neither an archive of mongodump, nor named as lines of JSON"},
+		{name: "renamed", paths: []string{at("a.jsonl")}, opts: dump.Options{Collection: "z"}, want: []string{"z"}},
+		{name: "renamed to a reserved name", paths: []string{at("a.jsonl")}, opts: dump.Options{Collection: "view_z"}, err: "nothing to import"},
+		{name: "by content", paths: []string{at("odd"), at("raw")}, want: []string{"odd", "raw"}},
+		{name: "no dump", paths: []string{at("nothing")}, err: at("nothing") + ": neither lines of JSON nor BSON"},
 		{name: "missing", paths: []string{at("a.jsonl"), at("gone")}, err: "stat " + at("gone") + ": no such file"},
-		{name: "archive of any name", paths: []string{at("whole")}, want: []string{"activities", "journals", "persons"}},
-		{name: "no such database", paths: []string{at("admin")}, opts: dump.Options{Database: "b"}, err: at("admin") + `: holds no database "b", but none`},
-		{name: "only the server's own databases", paths: []string{at("admin")}, err: "holds no database but the server's own"},
 		{name: "no path", err: "nothing to import"},
+		{name: "no standard input", paths: []string{"-"}, err: "standard input: not available"},
+		{name: "lines from standard input", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(`{"_id":1}`), Collection: "c"}, want: []string{"c"}},
+		{name: "lines without name", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(`{"_id":1}`)}, err: "need the name of a collection"},
+		{name: "archive from standard input", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(string(institute(t)))}, want: []string{"activities", "journals", "persons"}},
+		{name: "standard input without data", paths: []string{"-"}, opts: dump.Options{Stdin: iotest.ErrReader(errors.New("torn"))}, err: "standard input: torn"},
+		{name: "no such database", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(string(newArchive(t, "admin.x").end("admin", "x").out)), Database: "b"}, err: `-: holds no database "b", but none`},
+		{name: "only the server's own databases", paths: []string{"-"}, opts: dump.Options{Stdin: strings.NewReader(string(newArchive(t, "admin.x").end("admin", "x").out))}, err: "holds no database but the server's own"},
+		{name: "standard input twice", paths: []string{"-", "-"}, opts: dump.Options{Stdin: strings.NewReader(string(institute(t)))}, err: "named twice"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d, err := dump.Open(tt.paths, tt.opts)
+			t.Setenv("TMPDIR", t.TempDir())
+			d, err := dump.Open(context.Background(), tt.paths, tt.opts)
 			var got []string
 			if err == nil {
 				for _, s := range d.Sources {
 					got = append(got, s.Collections...)
 				}
+				err = d.Close()
 			}
 			checkRead(t, got, err, tt.want, tt.err)
+			if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
 		})
 	}
 }
@@ -123,7 +138,7 @@ func TestOpenPaths(t *testing.T) {
 func TestFileGone(t *testing.T) {
 	dir := writeFiles(t, files{"a.jsonl": nil})
 	path := filepath.Join(dir, "a.jsonl")
-	d, err := dump.Open([]string{path}, dump.Options{})
+	d, err := dump.Open(context.Background(), []string{path}, dump.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ type Source struct {
 	at       location
 	format   format
 	database string // of an archive
+	only     string // the one collection to take of an archive; all if empty
 }
 
 // location is where a file or folder is found, and what to call it.

@@ -41,6 +41,7 @@ func institute(t testing.TB) origin.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer d.Close()
 	if _, err := dump.Load(t.Context(), store, d, dump.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
