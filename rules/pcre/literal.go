@@ -9,6 +9,7 @@ import (
 type literalNeed struct {
 	text       string // the longest there is; folded if fold
 	fold       bool
+	start, end bool // it lies at the subject's start, at its end (before a final newline)
 	whole      bool // and the expression has no other condition
 	prefix     string
 	prefixFold bool
@@ -20,8 +21,10 @@ func literalOf(re *syntax.Regexp, s shape) literalNeed {
 	var need literalNeed
 	steps := flatten(nil, re)
 	if len(steps) > 0 && steps[0].Op == syntax.OpBeginText {
+		need.start = true
+		steps = steps[1:]
 		var prefix run
-		for _, s := range steps[1:] {
+		for _, s := range steps {
 			if s.Op != syntax.OpLiteral {
 				break
 			}
@@ -29,8 +32,15 @@ func literalOf(re *syntax.Regexp, s shape) literalNeed {
 		}
 		need.prefix, need.prefixFold = prefix.text(), prefix.fold
 	}
+	if n := len(steps); n > 1 && steps[n-1].Flags&syntax.WasDollar != 0 { // written \n?$
+		need.end = true
+		steps = steps[:n-2]
+	}
 	best, whole := longestRun(steps)
-	need.text, need.fold, need.whole = best.text(), best.fold, whole && s.exact()
+	need.text, need.fold = best.text(), best.fold
+	// A folded ending is left to the engine: its length in bytes is not known.
+	need.whole = whole && s.exact() && (need.start || !need.end || !need.fold)
+	need.start, need.end = need.start && need.whole, need.end && need.whole
 	return need
 }
 

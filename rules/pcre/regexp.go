@@ -87,13 +87,21 @@ func (re *Regexp) MatchString(s string, budget *Budget, pause func() error) (boo
 	return re.backtrack(s, budget, pause)
 }
 
-// possible reports whether s has the literal that every match needs.
+// possible reports whether s has the literal that every match needs, in its place.
 func (re *Regexp) possible(s string) bool {
 	lit := &re.need
 	if lit.fold {
 		var room [512]byte // enough for most texts
 		folded := AppendFold(room[:0], s)
 		s = unsafe.String(unsafe.SliceData(folded), len(folded))
+	}
+	switch {
+	case lit.start && lit.end:
+		return s == lit.text || len(s) == len(lit.text)+1 && s[:len(lit.text)] == lit.text && s[len(lit.text)] == '\n'
+	case lit.start:
+		return strings.HasPrefix(s, lit.text)
+	case lit.end:
+		return strings.HasSuffix(s, lit.text) || strings.HasSuffix(strings.TrimSuffix(s, "\n"), lit.text)
 	}
 	return strings.Contains(s, lit.text)
 }
@@ -108,4 +116,4 @@ func (re *Regexp) Prefix() (s string, fold bool) { return re.need.prefix, re.nee
 
 // OnlyLiteral reports whether a subject matches exactly if it contains
 // Literal.
-func (re *Regexp) OnlyLiteral() bool { return re.need.whole }
+func (re *Regexp) OnlyLiteral() bool { return re.need.whole && !re.need.start && !re.need.end }
