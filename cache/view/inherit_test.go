@@ -41,9 +41,9 @@ func TestFoldsInheritWhatIsInUse(t *testing.T) {
 		}
 	}
 	ask(<-r.swaps, 2000)
-	used := r.Status()[0].IndexPaths // three indexes, joined texts, a column
-	if used != 5 {
-		t.Fatalf("%d paths are indexed, want 5", used)
+	used := r.Status()[0].IndexPaths // three indexes, two joined texts, a column
+	if used != 6 {
+		t.Fatalf("%d paths are indexed, want 6", used)
 	}
 	for i, step := range []struct{ rows, segments int }{{10, 2}, {10, 3}, {2500, 1}, {3000, 1}} {
 		publish(step.rows, 2001+i)

@@ -20,6 +20,7 @@ type derivedKind uint8
 const (
 	kindIndex derivedKind = iota
 	kindTexts
+	kindFoldedTexts
 	kindColumn
 	kindNames
 	kindWords

@@ -55,6 +55,6 @@ func (s *segment) build(def *Definition, key derivedKey) {
 	path := raw.PathOf(key.path)
 	index := s.pathIndex(path)
 	if key.kind != kindIndex {
-		s.texts(path, index)
+		s.texts(path, index, key.kind == kindFoldedTexts)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"vitrine/rules/raw"
 )
 
-// textSearch holds the folded texts of an index one after the other, so that one pass at the
+// textSearch holds the texts of an index one after the other, so that one pass at the
 // speed of memory finds a literal in all of them. No
 // text and no literal has a zero byte that could make a match across two texts:
 // a literal comes from an expression, and expressions have none.
@@ -29,15 +29,30 @@ type textSearch struct {
 
 func (t *textSearch) Memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
 
-// texts returns the joined texts of a path's index, which the segment keeps beside it.
-func (s *segment) texts(path raw.Path, x *pathIndex) *textSearch {
-	return derive(s, derivedKey{kind: kindTexts, path: path.String()}, func() *textSearch {
-		t := &textSearch{starts: make([]uint32, 0, x.texts.to-x.texts.from)}
-		for i := x.texts.from; i < x.texts.to; i++ {
-			t.starts = append(t.starts, uint32(len(t.joined)))
-			t.joined = append(pcre.AppendFold(t.joined, textOf(x.values[i].Raw)), 0)
+// joinTexts joins the texts of an index, folded if the literals will be.
+func joinTexts(x *pathIndex, folded bool) *textSearch {
+	t := &textSearch{starts: make([]uint32, 0, x.texts.to-x.texts.from)}
+	for i := x.texts.from; i < x.texts.to; i++ {
+		t.starts = append(t.starts, uint32(len(t.joined)))
+		text := textOf(x.values[i].Raw)
+		if folded {
+			t.joined = pcre.AppendFold(t.joined, text)
+		} else {
+			t.joined = append(t.joined, text...)
 		}
-		return t
+		t.joined = append(t.joined, 0)
+	}
+	return t
+}
+
+// texts returns the joined texts of a path's index, which the segment keeps beside it.
+func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
+	kind := kindTexts
+	if folded {
+		kind = kindFoldedTexts
+	}
+	return derive(s, derivedKey{kind: kind, path: path.String()}, func() *textSearch {
+		return joinTexts(x, folded)
 	})
 }
 
@@ -131,11 +146,11 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 	if literal == "" {
 		return q.decideAll(ctx, re, texts.to-texts.from, func(i int) int { return texts.from + i })
 	}
-	holding, err := q.seg.texts(q.path, q.index).holding(ctx, pcre.Fold(literal))
+	holding, err := q.seg.texts(q.path, q.index, folded).holding(ctx, literal)
 	if err != nil {
 		return err
 	}
-	if re.OnlyLiteral() && folded {
+	if re.OnlyLiteral() {
 		for _, i := range holding {
 			q.add(texts.from + i)
 		}

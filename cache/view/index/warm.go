@@ -35,7 +35,7 @@ func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 		}
 		seg.pathIndexes(append(b.def.WarmPaths(), searched...))
 		for _, path := range searched {
-			seg.texts(path, seg.pathIndex(path))
+			seg.texts(path, seg.pathIndex(path), true)
 		}
 	}
 	if before != nil {
