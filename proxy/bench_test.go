@@ -73,6 +73,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}{
 		{"bare", bare.Handler(), func() string { return list }},
 		{"cached list", s.App().Handler(), func() string { return list }},
+		{"kept fragment", openLists(b, nil).App().Handler(), func() string { return "/lists/activities.html" }},
 		{"never-seen filter", s.App().Handler(), func() string {
 			fresh++
 			return "/api/activities?limit=20&json=" + url.QueryEscape(fmt.Sprintf(`{"year":{"$gte":%d.%d}}`, 2000+fresh%20, fresh))

@@ -117,6 +117,10 @@ func (s Redactor) revealing(pair string) bool {
 	if s.Holds(pair) {
 		return true
 	}
+	plain := letters(pair)
+	if !strings.ContainsAny(pair, "%+") && !strings.Contains(plain, "key") && !meansSecret(plain) {
+		return false // nothing to decode, and no part of it is a secret's name: as most are
+	}
 	args := fasthttp.AcquireArgs()
 	defer fasthttp.ReleaseArgs(args)
 	args.Parse(pair)
@@ -139,13 +143,23 @@ func secretName(name []byte) bool {
 	if plain, err := url.QueryUnescape(string(name)); err == nil {
 		name = []byte(plain) // encoded twice
 	}
-	plain := strings.Map(func(r rune) rune {
+	plain := letters(string(name))
+	return plain == "key" || meansSecret(plain)
+}
+
+// letters returns the letters of a text alone, in small.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
 		if r |= 0x20; r < 'a' || r > 'z' {
 			return -1
 		}
 		return r
-	}, string(name))
-	return plain == "key" || slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(plain, word) })
+	}, text)
+}
+
+// meansSecret reports whether one of secretWords stands in a text of small letters.
+func meansSecret(plain string) bool {
+	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(plain, word) })
 }
 
 // secretWords are those that a name of a secret holds.

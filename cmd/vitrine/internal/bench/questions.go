@@ -101,8 +101,8 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 	case "years": // a range
 		from := 1990 + dice.IntN(20)
 		return fmt.Sprintf("%d..%d", from, from+dice.IntN(20))
-	case "size": // of a page of a list
-		return 1 + dice.IntN(100)
+	case "size": // of a page of a list, about the usual one
+		return pageSize/2 + dice.IntN(pageSize)
 	case "range": // of days
 		if from, to := pick("start_date"), pick("start_date"); from < to {
 			return map[string]string{"$gte": from, "$lt": to}
