@@ -102,6 +102,9 @@ func TestChange(t *testing.T) {
 	if err := h.publish(rules.ViewActivities); err != nil {
 		t.Fatal(err)
 	}
+	for !h.views.Ready() {
+		<-time.After(time.Millisecond)
+	}
 	close(h.settled)
 	if err := s.Settle(struct{}{}, nil); err != nil {
 		t.Fatal(err)
