@@ -212,7 +212,8 @@ func TestListFacesAgree(t *testing.T) {
 // jsonOf decodes an answer.
 func jsonOf(body []byte, into any) error { return json.Unmarshal(body, into) }
 
-// TestStreamedExports: what is made in pieces while it is sent is what is made as a whole.
+// TestStreamedExports: what is made in parts on several processors is what is made as a
+// whole, whatever the number of parts.
 func TestStreamedExports(t *testing.T) {
 	many := func(collection string, docs []bson.Raw) []bson.Raw {
 		all := docs

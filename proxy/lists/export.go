@@ -20,18 +20,19 @@ import (
 const itemBytes = 400
 
 // exported is the body of an export: its items one after the other, between two texts, as
-// write appends them.
+// write appends them. Goroutines share write.
 func (a *answer) exported(ctx context.Context, head, between, tail string, write func(dst []byte, it *item) []byte) (*response.Body, error) {
-	it := &item{}
-	return joined(ctx, a, head, between, tail, func(dst []byte, e entry) []byte { return write(dst, a.read(e, it)) })
+	return joined(ctx, a, head, between, tail, func() func([]byte, entry) []byte {
+		it := &item{}
+		return func(dst []byte, e entry) []byte { return write(dst, a.read(e, it)) }
+	})
 }
 
-// joined is exported with what appends entries as they are.
-func joined(ctx context.Context, a *answer, head, between, tail string, write func(dst []byte, e entry) []byte) (*response.Body, error) {
+// joined is exported with what appends entries as they are, for one goroutine each.
+func joined(ctx context.Context, a *answer, head, between, tail string, writer func() func([]byte, entry) []byte) (*response.Body, error) {
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
-	body := response.Join(response.Around(a.count, []byte(head), between, []byte(tail)), a.entries(ctx), write)
-	body.Costly = true
+	body := response.JoinCostly(response.Around(a.count, []byte(head), between, []byte(tail)), a.entries(ctx), writer)
 	if a.q.Number(params.Limit) == 0 {
 		body.Guess = a.count * itemBytes
 	}
@@ -44,7 +45,9 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.q.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
 	if resident && !latex && a.View == rules.ViewActivities && a.q.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
-		return joined(ctx, a, "", "\n", "", func(dst []byte, e entry) []byte { return e.AppendFragment(dst, fragBibTeX) })
+		return joined(ctx, a, "", "\n", "", func() func([]byte, entry) []byte {
+			return func(dst []byte, e entry) []byte { return e.AppendFragment(dst, fragBibTeX) }
+		})
 	}
 	return a.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) })
 }

@@ -20,12 +20,11 @@ type Body struct {
 	Pieces Pieces
 	// Guess is how many bytes Pieces have at least, most likely; 0: not known.
 	Guess int
-	// Costly: the pieces take longer to make than to send. A stream makes them in turns.
-	Costly bool
 	// Links is the value of the answer's Link header, where that depends on the rows.
 	Links string
 
 	prepared *prepared // the rows, if they are prepared
+	parts    parts     // the pieces, if they may be made at the same time
 	ignored  string    // the paths that no record has, as Vitrine-Ignored lists them
 }
 

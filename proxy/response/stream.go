@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/cache/result"
 	"vitrine/cache/view"
+	"vitrine/rules/parallel"
 )
 
 // stream sends a body that is made while it goes out. The error is result.ErrInFlight
@@ -56,10 +59,11 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	if size < 0 && head {
 		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
 	}
-	if b.Costly && resident { // others wait for the store
-		b.Pieces = r.inTurns(context.WithoutCancel(ctx), b.Pieces) // the rest of the work for the request ends here
+	pieces := r.coded(b, key.Coding)
+	if b.parts != nil && key.Coding == result.Identity {
+		pieces = r.made(context.WithoutCancel(ctx), b.parts) // the rest of the work for the request ends here
 	}
-	r.sendPieces(c, r.coded(b, key.Coding), size, func() { r.Results.InFlight().Release(acquired) })
+	r.sendPieces(c, pieces, size, func() { r.Results.InFlight().Release(acquired) })
 	return nil
 }
 
@@ -75,11 +79,15 @@ func (r *Responder) acquire(b *Body, coding result.Coding) (result.Coding, int64
 	if joint(b, coding) {
 		needed = 2 * streamBytes // blocks are compressed by turns
 	}
+	plain := int64(streamBytes)
+	if b.parts != nil {
+		plain += int64(partsAhead() * streamBytes)
+	}
 	if coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
 		return coding, needed
 	}
-	if r.Results.InFlight().TryAcquirePiece(streamBytes) {
-		return result.Identity, streamBytes
+	if r.Results.InFlight().TryAcquirePiece(plain) {
+		return result.Identity, plain
 	}
 	return coding, 0
 }
@@ -157,24 +165,80 @@ func (s *reader) Close() error {
 	return nil
 }
 
-// inTurns makes each piece in a turn of its own, so that other work waits no longer for a long
-// stream than for short requests. An answer that has begun is not cut off where too much
-// waits for a turn: the piece is made without one.
-func (r *Responder) inTurns(ctx context.Context, all Pieces) Pieces {
-	return func(yield func([]byte, error) bool) {
-		next, stop := iter.Pull2(all)
-		defer stop()
-		for {
-			var piece []byte
-			var err error
-			var more bool
-			one := func(context.Context) error { piece, err, more = next(); return nil }
-			if r.Results.Turn(ctx, one) != nil {
-				_ = one(ctx)
+// parts are the pieces of a body, each as what appends it. Several may be made at a time.
+type parts = iter.Seq2[func(dst []byte) []byte, error]
+
+// partRows is how many rows a part has: enough that a turn is worth it, few enough that
+// other requests wait about a millisecond.
+const partRows = 128
+
+// JoinCostly is Join for rows that take longer to make than to send: a stream makes them on
+// several processors. Each call of writer returns what appends rows for one goroutine.
+func JoinCostly[T any](e Envelope, rows iter.Seq2[T, error], writer func() func(dst []byte, r T) []byte) *Body {
+	b := Join(e, rows, writer())
+	writers := sync.Pool{New: func() any { return writer() }}
+	part := func(before string, batch []T, tail []byte) func([]byte) []byte {
+		return func(dst []byte) []byte {
+			write := writers.Get().(func([]byte, T) []byte)
+			defer writers.Put(write)
+			dst = append(dst, before...)
+			for i, r := range batch {
+				if i > 0 {
+					dst = append(dst, e.between...)
+				}
+				dst = write(dst, r)
 			}
-			if !more || !yield(piece, err) {
+			return append(dst, tail...)
+		}
+	}
+	b.parts = func(yield func(func([]byte) []byte, error) bool) {
+		batch, before := make([]T, 0, partRows), string(e.head)
+		for r, err := range rows {
+			if err != nil {
+				yield(nil, err)
 				return
 			}
+			if len(batch) == partRows {
+				if !yield(part(before, batch, nil), nil) {
+					return
+				}
+				batch, before = make([]T, 0, partRows), e.between
+			}
+			batch = append(batch, r)
+		}
+		yield(part(before, batch, e.tail), nil)
+	}
+	return b
+}
+
+// partsAhead is how many parts of a stream may be made while another one is sent.
+func partsAhead() int { return runtime.GOMAXPROCS(0) }
+
+// made makes parts on all processors, and yields them in their order. Each takes a turn of
+// its own, so that other work waits no longer for a long stream than for short requests. An
+// answer that has begun is not cut off where too much waits for a turn: the part is made
+// without one.
+func (r *Responder) made(ctx context.Context, all parts) Pieces {
+	return func(yield func([]byte, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		for text, err := range parallel.Map(all, partsAhead(), func(part func([]byte) []byte) (*[]byte, error) {
+			text := chunks.Get().(*[]byte)
+			one := func(context.Context) error { *text = part((*text)[:0]); return nil }
+			if r.Results.Turn(ctx, one) != nil && ctx.Err() == nil {
+				_ = one(ctx)
+			}
+			return text, nil
+		}) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(*text, nil) {
+				stop() // parts that wait for their turn are not needed any more
+				return
+			}
+			recycle(text)
 		}
 	}
 }
