@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// file returns the settings in the YAML file with that name.
-func (r *reader) file(name string) (all []given) {
+// file sets what the YAML file with that name says.
+func (r *reader) file(name string) {
 	place := Place{File: name}
 	content, err := os.ReadFile(name)
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
@@ -23,12 +24,12 @@ func (r *reader) file(name string) (all []given) {
 	}
 	if err != nil {
 		r.mistake(place, "", "cannot be read: "+err.Error())
-		return nil
+		return
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc, next yaml.Node
 	if err = decoder.Decode(&doc); err == nil {
-		r.section(keys, "", "", place, doc.Content[0], func(g given) { all = append(all, g) })
+		r.section(reflect.ValueOf(r.c).Elem(), keys, "", "", place, doc.Content[0])
 		if err = decoder.Decode(&next); err == nil {
 			r.mistake(place.line(&next), "", "a second document begins here; write all settings in one")
 		}
@@ -38,15 +39,15 @@ func (r *reader) file(name string) (all []given) {
 		place.Line, _ = strconv.Atoi(m[1]) // none: 0, the whole file
 		r.mistake(place, "", "not YAML: "+m[2])
 	}
-	return all
 }
 
 // syntaxError finds the line, if there is one, and the reason in an error of the YAML parser.
 var syntaxError = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// section passes on the settings in a mapping, of those given, and in the sections in it. prefix
-// stands before the paths of the settings; path is the mapping's own, empty for the file.
-func (r *reader) section(keys []Key, prefix, path string, place Place, node *yaml.Node, pass func(given)) {
+// section sets the fields of dst to what a mapping says of the settings with those keys, and
+// the sections in it. prefix stands before the paths of the settings; path is the mapping's
+// own, empty for the file.
+func (r *reader) section(dst reflect.Value, keys []Key, prefix, path string, place Place, node *yaml.Node) {
 	node = resolved(node)
 	if node.Tag == "!!null" {
 		return // a section with all its keys commented out
@@ -57,9 +58,9 @@ func (r *reader) section(keys []Key, prefix, path string, place Place, node *yam
 	}
 	r.eachKey(place, path, node, func(_, full string, place Place, value *yaml.Node) {
 		if i := slices.IndexFunc(keys, func(k Key) bool { return prefix+k.Path == full }); i >= 0 {
-			pass(given{&keys[i], value, place})
+			r.set(dst.FieldByIndex(keys[i].index), &keys[i], full, value, place)
 		} else if slices.ContainsFunc(keys, func(k Key) bool { return strings.HasPrefix(prefix+k.Path, full+".") }) {
-			r.section(keys, prefix, full, place, value, pass)
+			r.section(dst, keys, prefix, full, place, value)
 		} else {
 			r.mistake(place, full, "unknown key"+didYouMean(full, pathsFrom(keys, prefix, path)))
 		}

@@ -38,25 +38,14 @@ func Load(s Sources) (Config, error) {
 		c.use(demoValues, "demo")
 	}
 	r := &reader{c: &c, checks: s.Checks}
-	var all []given // the weakest first
-	if name := s.File(); name != "" {
-		all = r.file(name)
+	if name := s.File(); name != "" { // the weakest first
+		r.file(name)
 	}
-	all = append(all, r.environ(s.Environ)...)
+	r.environ(s.Environ)
 	if s.Flags != nil {
-		all = append(all, r.flags(s.Flags)...)
+		r.flags(s.Flags)
 	}
-	// The preset is a layer below the given values but its name is one of them, so
-	// it is found first.
-	found := &reader{c: &c} // a mistake in it is reported below
-	for _, g := range all {
-		if g.key.Path == "preset" {
-			found.apply(g)
-		}
-	}
-	c.use(presets[c.Preset], "preset "+c.Preset)
-
-	r.apply(all...)
+	c.use(presets[c.Preset], "preset "+c.Preset) // its name was among what is given
 	mistakes := append(r.mistakes, c.contradictions()...)
 	if s.Demo && c.Given("store") {
 		mistakes = append(mistakes, c.mistake("store", "cannot be given with --demo, which fills a store of its own: leave out one of the two"))
@@ -144,13 +133,12 @@ func Default() Config {
 	return c
 }
 
-// use lays a bundle with that name over c. A mistake in it is one of programming.
+// use lays a bundle with that name over what is not given. A mistake in it is one of programming.
 func (c *Config) use(values bundle, name string) {
 	r := &reader{c: c}
 	for i := range keys {
-		if text, ok := values[keys[i].Path]; ok {
-			place := Place{Built: name}
-			r.apply(given{&keys[i], r.node(&keys[i], text, place), place})
+		if text, ok := values[keys[i].Path]; ok && !c.Given(keys[i].Path) {
+			r.setText(&keys[i], text, Place{Built: name})
 		}
 	}
 	if len(r.mistakes) > 0 {

@@ -12,17 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// given is the value that a source gives a setting: a node of a YAML file, or what text says
-// as a node whose scalars have the tag textTag.
-type given struct {
-	key   *Key
-	node  *yaml.Node
-	place Place
-}
-
-// textTag is the tag of a scalar from where everything is text.
-const textTag = "!text"
-
 // reader lays values over a configuration, and collects what is wrong with them.
 type reader struct {
 	c        *Config
@@ -33,13 +22,6 @@ type reader struct {
 // mistake adds a mistake.
 func (r *reader) mistake(place Place, path, reason string) {
 	r.mistakes = append(r.mistakes, &Error{Place: place, Key: path, Reason: reason})
-}
-
-// apply sets values, the weakest first.
-func (r *reader) apply(all ...given) {
-	for _, g := range all {
-		r.set(g.key.field(r.c), g.key, g.key.Path, g.node, g.place)
-	}
 }
 
 // set reads a value for a setting, or for the entry of a map that has the path, and reports
@@ -111,9 +93,7 @@ func (r *reader) setSection(dst reflect.Value, k *Key, path string, place Place,
 			r.set(dst.FieldByIndex(field.index), field, path+"."+field.Path, r.node(field, field.Default, Place{}), Place{})
 		}
 	}
-	r.section(k.fields, path+".", path, place, node, func(g given) {
-		r.set(dst.FieldByIndex(g.key.index), g.key, path+"."+g.key.Path, g.node, g.place)
-	})
+	r.section(dst, k.fields, path+".", path, place, node)
 }
 
 // record records the origin of a value, unless it is a default.

@@ -20,9 +20,9 @@ const (
 	envTesting = envPrefix + "TEST_"  // begins variables of the test suite
 )
 
-// environ returns the settings in the environment, given as os.Environ gives
-// it. A secret may be in a file that VITRINE_…_FILE names.
-func (r *reader) environ(environ []string) (all []given) {
+// environ sets what the environment says, given as os.Environ gives it. A secret may be in
+// a file that VITRINE_…_FILE names.
+func (r *reader) environ(environ []string) {
 	set := make(map[*Key]string) // the variable that set it
 	for _, variable := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(variable, "=")
@@ -49,10 +49,9 @@ func (r *reader) environ(environ []string) (all []given) {
 			r.mistake(place, k.Path, "given twice, also by "+set[k])
 		default:
 			set[k] = name
-			all = append(all, given{k, r.node(k, text, place), place})
+			r.setText(k, text, place)
 		}
 	}
-	return all
 }
 
 // didYouMeanVariable is didYouMean for variables. They share the prefix, which must
@@ -77,6 +76,14 @@ func (k *Key) readSecret(file string) (string, error) {
 		return "", fmt.Errorf("%s: cannot be read from %s: %w", k.Path, file, p.Err)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), err
+}
+
+// textTag is the tag of a scalar from where everything is text.
+const textTag = "!text"
+
+// setText sets a setting of the configuration to what a text says.
+func (r *reader) setText(k *Key, text string, place Place) {
+	r.set(k.field(r.c), k, k.Path, r.node(k, text, place), place)
 }
 
 // node reads the value of a key where everything is text: a list as
@@ -163,8 +170,8 @@ func AddFlags(fs *pflag.FlagSet, paths ...string) {
 	}
 }
 
-// flags returns the settings that flags give. A flag that no key has is of the command itself.
-func (r *reader) flags(fs *pflag.FlagSet) (all []given) {
+// flags sets what flags say. A flag that no key has is of the command itself.
+func (r *reader) flags(fs *pflag.FlagSet) {
 	fs.Visit(func(f *pflag.Flag) {
 		k := findKey(func(k *Key) bool { return k.Flag == f.Name })
 		if k == nil {
@@ -174,8 +181,6 @@ func (r *reader) flags(fs *pflag.FlagSet) (all []given) {
 		if k.Inverse {
 			text = strconv.FormatBool(text == "false")
 		}
-		place := Place{Flag: f.Name}
-		all = append(all, given{k, r.node(k, text, place), place})
+		r.setText(k, text, Place{Flag: f.Name})
 	})
-	return all
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -97,8 +96,6 @@ func valueNode(v reflect.Value) *yaml.Node {
 		return textNode(x.public())
 	case string:
 		return textNode(x)
-	case float64:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.FormatFloat(x, 'g', -1, 64)}
 	case time.Duration:
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: shortDuration(x)}
 	}
