@@ -1,94 +1,93 @@
 package spectrum
 
 import (
+	"cmp"
+	"strings"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
 )
 
 // activity is what a summary reads of a record.
 type activity struct {
-	id       bson.RawValue
-	year     int64
-	dated    bool          // whether there is a year
-	topics   bson.RawValue // the array of assignments
-	units    bson.RawValue // the array of unit identifiers
-	rendered []byte        // the stored document; nil if there is none
+	moment
+	units   []*related // each once
+	persons []*related
+
+	record   bson.Raw
+	doc      []byte // the rendered document: the stored one before render
+	rendered bool
+	err      error // of rendering
+	cited    *citation
 }
 
-// read reads the fields of an activity. It reports false if the activity does not belong to
-// the spectrum: not affiliated or without topics.
-func (s *Summary) read(record bson.Raw) (a activity, ok bool) {
-	affiliated := false
-	for e := range raw.All(record) {
-		v := e.Value()
-		switch string(e.Key) {
-		case "_id":
-			a.id = v
-		case "affiliated":
-			affiliated = is(v, true)
-		case "year":
-			a.year, a.dated = whole(v)
-		case "units":
-			a.units = v
-		case "rendered":
-			a.rendered = document(v)
+// moment is the place of an activity among all, in time.
+type moment struct {
+	id    string
+	year  int64
+	dated bool // whether there is a year
+}
+
+// after reports whether m comes later than n. The order is total.
+func (m moment) after(n moment) bool {
+	if m.dated != n.dated {
+		return m.dated
+	}
+	return cmp.Or(cmp.Compare(m.year, n.year), strings.Compare(m.id, n.id)) > 0
+}
+
+// assignments returns the array of topics of an activity. It reports false if the activity
+// does not belong to the spectrum: not affiliated or without topics.
+func (s *Summary) assignments(record bson.Raw) (topics bson.RawValue, ok bool) {
+	if !is(raw.Get(record, "affiliated"), true) {
+		return topics, false
+	}
+	doc := []byte(record)
+	for _, key := range s.path {
+		topics = raw.Get(doc, key)
+		doc = document(topics)
+	}
+	for range raw.Elements(topics) {
+		return topics, true
+	}
+	return topics, false
+}
+
+// read reads the fields of an activity. Stored users are used as they are, because rendering
+// keeps them.
+func (s *Summary) read(record bson.Raw) activity {
+	a := activity{record: record, doc: document(raw.Get(record, "rendered"))}
+	a.id = ejson.IDText(raw.Get(record, "_id"))
+	a.year, a.dated = whole(raw.Get(record, "year"))
+	a.units = s.units.find(raw.Get(record, "units"))
+	users := raw.Get(a.doc, "users")
+	if users.Type != bson.TypeArray {
+		s.complete(&a)
+		users = raw.Get(a.doc, "users")
+	}
+	a.persons = s.persons.find(users)
+	return a
+}
+
+// complete renders an activity once.
+func (s *Summary) complete(a *activity) {
+	if !a.rendered && s.render != nil {
+		a.doc, a.err = s.render(a.record)
+	}
+	a.rendered = true
+}
+
+// cite returns the entry of an activity for the lists of its topics; nil if the activity
+// cannot be rendered.
+func (s *Summary) cite(a *activity) *citation {
+	if s.complete(a); a.cited == nil && a.err == nil {
+		a.cited = &citation{
+			id: a.id, year: a.year,
+			html: raw.StringField(a.doc, "web"), icon: raw.StringField(a.doc, "icon"),
+			kind: raw.StringField(a.doc, "type"), subkind: raw.StringField(a.doc, "subtype"),
 		}
-		if string(e.Key) == s.path[0] {
-			for _, key := range s.path[1:] {
-				v = raw.Get(document(v), key)
-			}
-			a.topics = v
-		}
 	}
-	for range raw.Elements(a.topics) {
-		return a, affiliated
-	}
-	return a, false
-}
-
-// rendering is the rendered document of the current activity, rendered on first use.
-type rendering struct {
-	render func(bson.Raw) (bson.Raw, error)
-	record bson.Raw
-	stored []byte
-
-	done bool
-	doc  []byte
-	err  error
-}
-
-// users returns the array of usernames. Stored ones are used as they are, because
-// rendering keeps them.
-func (r *rendering) users() bson.RawValue {
-	if users := raw.Get(r.stored, "users"); users.Type == bson.TypeArray {
-		return users
-	}
-	return raw.Get(r.document(), "users")
-}
-
-// document returns the rendered document; nil if rendering failed, see err.
-func (r *rendering) document() []byte {
-	if !r.done {
-		r.done = true
-		r.doc = r.stored
-		if r.render != nil {
-			r.doc, r.err = r.render(r.record)
-		}
-	}
-	return r.doc
-}
-
-// cite returns the entry of the current activity for the lists of its topics; nil if
-// rendering failed.
-func (r *rendering) cite(id string, year int64) *citation {
-	doc := r.document()
-	if r.err != nil {
-		return nil
-	}
-	return &citation{
-		id: id, year: year,
-		html: text(raw.Get(doc, "web")), icon: text(raw.Get(doc, "icon")),
-		kind: text(raw.Get(doc, "type")), subkind: text(raw.Get(doc, "subtype")),
-	}
+	return a.cited
 }

@@ -68,12 +68,12 @@ func TotalsID() bson.RawValue {
 
 // totals returns the row of Totals.
 func (s *Summary) totals() bson.Raw {
-	start, dst := bsoncore.AppendDocumentStart(nil)
-	dst = bsoncore.AppendInt32Element(dst, "_id", 0)
-	dst = bsoncore.AppendInt64Element(dst, "activities", int64(s.activities))
-	dst = bsoncore.AppendInt64Element(dst, "topics", int64(len(s.topics)))
-	dst = bsoncore.AppendBooleanElement(dst, "catalogue", len(s.catalogue) > 0)
-	return end(dst, start)
+	return bson.Raw(bsoncore.NewDocumentBuilder().
+		AppendInt32("_id", 0).
+		AppendInt64("activities", int64(s.activities)).
+		AppendInt64("topics", int64(len(s.topics))).
+		AppendBoolean("catalogue", len(s.catalogue) > 0).
+		Build())
 }
 
 // ReadTotals reads the row of Totals; false for every other row.

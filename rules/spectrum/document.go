@@ -1,8 +1,6 @@
 package spectrum
 
 import (
-	"math"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/raw"
@@ -26,24 +24,11 @@ func is(v bson.RawValue, b bool) bool {
 	return ok && got == b
 }
 
-// number returns the value of an int32, int64 or double; 0 if there is none.
-func number(v bson.RawValue) float64 {
-	if v.Type == bson.TypeDouble {
-		return raw.Double(v)
-	}
-	n, _ := whole(v)
-	return float64(n)
-}
-
 // whole returns a whole number, also one stored as double; 0 if there is none.
 func whole(v bson.RawValue) (n int64, ok bool) {
-	switch v.Type {
-	case bson.TypeInt32, bson.TypeInt64:
-		return raw.Int(v), true
-	case bson.TypeDouble:
-		if f := raw.Double(v); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-			return int64(f), true
-		}
+	n, integral, ok := raw.Truncate(v)
+	if !ok || !integral {
+		return 0, false
 	}
-	return 0, false
+	return n, true
 }

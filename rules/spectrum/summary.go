@@ -11,7 +11,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
 )
 
@@ -62,12 +61,9 @@ type topic struct {
 	id    string
 	count int
 
-	// labels is the newest assignment, and from the id of its activity, which has a year if
-	// dated is true.
+	// labels is the newest assignment, of the activity at latest.
 	labels bson.Raw
-	from   string
-	year   int64
-	dated  bool
+	latest moment
 
 	timeline map[int64]int
 	units    tally
@@ -100,45 +96,36 @@ func New(o Options, sources Sources) *Summary {
 // be rendered: it is counted, but not among its topics' activities, nor for
 // researchers unless it carries them.
 func (s *Summary) Add(record bson.Raw) error {
-	a, ok := s.read(record)
+	topics, ok := s.assignments(record)
 	if !ok {
 		return nil
 	}
 	s.activities++
-	rendered := rendering{render: s.render, record: record, stored: a.rendered}
-	units, persons := s.units.find(a.units), s.persons.find(rendered.users())
-	id := ejson.IDText(a.id)
-	var cited *citation
-	for assignment := range raw.Elements(a.topics) {
+	a := s.read(record)
+	for assignment := range raw.Elements(topics) {
 		doc := document(assignment)
-		t := s.topic(text(raw.Get(doc, "id")))
-		if t == nil {
+		id := text(raw.Get(doc, "id"))
+		if id == "" {
 			continue
 		}
-		t.label(doc, a, id)
-		t.tally(a, units, persons)
-		score := number(raw.Get(doc, "score"))
-		if !a.dated || !(score >= minScore) || !t.recent.keeps(id, a.year) {
+		t := s.topic(id)
+		t.add(&a, doc)
+		score, _ := raw.Get(doc, "score").AsFloat64OK()
+		if !a.dated || !(score >= minScore) || !t.recent.keeps(a.id, a.year) {
 			continue
 		}
-		if cited == nil {
-			if cited = rendered.cite(id, a.year); cited == nil {
-				continue
-			}
+		if cited := s.cite(&a); cited != nil {
+			t.recent = t.recent.add(entry{cited, score})
 		}
-		t.recent = t.recent.add(entry{cited, score})
 	}
-	if rendered.err != nil {
-		return fmt.Errorf("render activity %s: %w", id, rendered.err)
+	if a.err != nil {
+		return fmt.Errorf("render activity %s: %w", a.id, a.err)
 	}
 	return nil
 }
 
-// topic returns the topic with an id, known or new; nil without an id.
+// topic returns the topic with an id, known or new.
 func (s *Summary) topic(id string) *topic {
-	if id == "" {
-		return nil
-	}
 	t := s.topics[id]
 	if t == nil {
 		t = &topic{id: id, timeline: map[int64]int{}, units: tally{}, persons: tally{}}
@@ -147,35 +134,19 @@ func (s *Summary) topic(id string) *topic {
 	return t
 }
 
-// label keeps an assignment of the activity if it is the newest. The order of
-// activities is total, so that labels do not depend on the order in which they come.
-func (t *topic) label(assignment []byte, a activity, id string) {
-	newer := t.labels == nil
-	switch {
-	case newer:
-	case a.dated != t.dated:
-		newer = a.dated
-	case a.year != t.year:
-		newer = a.year > t.year
-	default:
-		newer = id > t.from
+// add counts an assignment of an activity, and keeps it if it is the newest.
+func (t *topic) add(a *activity, assignment []byte) {
+	if t.labels == nil || a.after(t.latest) {
+		t.labels, t.latest = bytes.Clone(assignment), a.moment
 	}
-	if newer {
-		t.labels = bytes.Clone(assignment)
-		t.from, t.year, t.dated = id, a.year, a.dated
-	}
-}
-
-// tally counts an assignment of the activity.
-func (t *topic) tally(a activity, units, persons []*related) {
 	t.count++
 	if a.dated {
 		t.timeline[a.year]++
 	}
-	for _, u := range units {
+	for _, u := range a.units {
 		t.units[u]++
 	}
-	for _, p := range persons {
+	for _, p := range a.persons {
 		t.persons[p]++
 	}
 }
