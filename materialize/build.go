@@ -17,21 +17,18 @@ const finishTime = 5 * time.Second
 
 // build is one run of one job under a lease.
 type build struct {
-	job       Job
-	store     Store
-	lease     origin.Lease
-	full      bool
-	guard     shrinkGuard
-	workers   int
-	batch     int                 // records or rows handed on together
-	progress  func(Progress)      // nil: not reported
-	published func(m origin.Meta) // called as soon as readers can see a new generation
+	*Options
+	kept     map[string]*rowIndex // see Runner
+	job      Job
+	lease    origin.Lease
+	full     bool
+	guard    shrinkGuard
+	progress func(Progress) // nil: not reported
 
 	out   Outcome
 	total int  // rows published when the run started
 	first bool // the view was never published
 	index *rowIndex
-	kept  *rowIndex // of the run before, then of this one; nil: none
 }
 
 // run makes the view and records in the store how that went. It returns once
@@ -46,7 +43,7 @@ func (b *build) run(ctx context.Context) Outcome {
 	out.Took = time.Since(out.Started)
 	switch {
 	case out.Err == nil && out.Result == Published:
-		out.Err = guarded(func() error { b.published(out.Meta); return nil })
+		out.Err = guarded(func() error { b.OnPublish(out.Meta); return nil })
 	case out.Err == nil:
 	case ctx.Err() != nil:
 		out.Result, out.Err = Stopped, context.Cause(ctx)
@@ -73,17 +70,17 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 	}
 	meta, err := out.Meta, error(nil)
 	if b.guard.past == nil { // it failed too early
-		if meta, err = b.store.Meta(ctx, b.job.View); err == nil {
+		if meta, err = b.Store.Meta(ctx, b.job.View); err == nil {
 			b.guard.recall(meta.Health.Counts)
 		}
 	}
 	if err == nil {
 		health := out.health()
 		health.Counts = b.guard.counts(health.Status == origin.HealthOK)
-		err = b.store.SetHealth(ctx, b.job.View, b.lease, health)
+		err = b.Store.SetHealth(ctx, b.job.View, b.lease, health)
 	}
 	if err == nil {
-		if meta, err = b.store.Meta(ctx, b.job.View); err == nil {
+		if meta, err = b.Store.Meta(ctx, b.job.View); err == nil {
 			out.Meta = meta
 		}
 	}
@@ -96,7 +93,7 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 // make takes the view from what is published to what the source says now.
 func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err error) {
 	view := b.job.View
-	pub, err := b.store.Begin(ctx, view, b.lease)
+	pub, err := b.Store.Begin(ctx, view, b.lease)
 	if err != nil {
 		return meta, Failed, fmt.Errorf("begin view %s: %w", view, err)
 	}
@@ -108,13 +105,13 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 			abort(ctx, pub)
 		}
 	}()
-	if meta, err = b.store.Meta(ctx, view); err != nil {
+	if meta, err = b.Store.Meta(ctx, view); err != nil {
 		return meta, Failed, fmt.Errorf("read meta of view %s: %w", view, err)
 	}
 	b.guard.recall(meta.Health.Counts)
-	kept := b.kept
-	b.kept = nil
-	if b.index, err = kept.orLoad(ctx, b.store, meta, b.full); err != nil {
+	kept := b.kept[view]
+	delete(b.kept, view) // a run that goes wrong leaves nothing
+	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full); err != nil {
 		return meta, Failed, err
 	}
 	b.total, b.first = b.index.live(), meta.Generation == 0
@@ -132,10 +129,10 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		return meta, Held, err
 	}
 	if b.out.Changed+b.out.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint {
-		b.kept = b.index.after(meta)
+		b.kept[view] = b.index.after(meta)
 		return meta, Unchanged, nil
 	}
-	for batch := range slices.Chunk(vanished, b.batch) {
+	for batch := range slices.Chunk(vanished, b.Batch) {
 		tombstones := make([]origin.Row, len(batch))
 		for i, id := range batch {
 			tombstones[i].ID = id
@@ -149,7 +146,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err != nil {
 		return meta, Failed, fmt.Errorf("commit view %s: %w", view, err)
 	}
-	b.kept = b.index.after(next)
+	b.kept[view] = b.index.after(next)
 	return next, Published, nil
 }
 

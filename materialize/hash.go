@@ -57,15 +57,16 @@ func (h *hasher) sum(record bson.Raw) (_ uint64, err error) {
 	return h.digest.Sum64(), err
 }
 
-// readDeps loads the collections that a job depends on, and those related to its rows, and
+// readDeps loads the collections that the job depends on, and those related to its rows, and
 // returns with them the fingerprint of everything that all rows are made from besides
-// their records. Documents that cannot be read are given to skip, whose error ends the
-// reading.
-func readDeps(ctx context.Context, store Store, job Job, skip func(bson.RawValue, error) error) (Deps, string, error) {
+// their records. Too few documents of one are an error.
+func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
+	job := b.job
 	deps := make(Deps, len(job.Deps)+len(job.Related))
 	digest := xxhash.New()
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(job.Deps, job.Related)))) {
-		docs, err := readSorted(ctx, store, name, skip)
+	names := slices.Compact(slices.Sorted(slices.Values(slices.Concat(job.Deps, job.Related))))
+	for _, name := range names {
+		docs, err := b.readSorted(ctx, name)
 		if err != nil {
 			return nil, "", fmt.Errorf("read dependency %s: %w", name, err)
 		}
@@ -79,22 +80,30 @@ func readDeps(ctx context.Context, store Store, job Job, skip func(bson.RawValue
 			digest.Write(d) // a document starts with its length, so their border is part of the sum
 		}
 	}
+	fingerprint := job.Fingerprint
 	switch {
 	case len(job.Deps) == 0:
-		return deps, job.Fingerprint, nil
 	case job.Digest != nil:
-		return deps, job.Fingerprint + " " + job.Digest(deps), nil
+		fingerprint += " " + job.Digest(deps)
+	default:
+		fingerprint += fmt.Sprintf(" %016x", digest.Sum64())
 	}
-	return deps, fmt.Sprintf("%s %016x", job.Fingerprint, digest.Sum64()), nil
+	for _, name := range names {
+		if err := b.guard.collection(name, len(deps[name])); err != nil {
+			return nil, "", err
+		}
+	}
+	return deps, fingerprint, nil
 }
 
 // readSorted reads a small collection in order of _id: scans promise no order, and
 // the fingerprint must not depend on it.
-func readSorted(ctx context.Context, store Store, collection string, skip func(bson.RawValue, error) error) ([]bson.Raw, error) {
+func (b *build) readSorted(ctx context.Context, collection string) ([]bson.Raw, error) {
 	byID := map[string]bson.Raw{}
-	for doc, err := range store.Scan(ctx, collection) {
+	for doc, err := range b.Store.Scan(ctx, collection) {
 		if damaged := (*origin.DamagedError)(nil); errors.As(err, &damaged) {
-			if err := skip(damaged.ID, err); err != nil {
+			b.skip(damaged.ID, err)
+			if err := b.mustHold(err); err != nil {
 				return nil, err
 			}
 			continue
@@ -104,9 +113,7 @@ func readSorted(ctx context.Context, store Store, collection string, skip func(b
 		}
 		id := doc.Lookup("_id")
 		if err := raw.Check(doc); err != nil {
-			if err := skip(id, fmt.Errorf("malformed record of %s: %w", collection, err)); err != nil {
-				return nil, err
-			}
+			b.skip(id, fmt.Errorf("malformed record of %s: %w", collection, err))
 			continue
 		}
 		byID[raw.Key(id)] = doc

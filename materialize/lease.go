@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"vitrine/cache/origin"
@@ -19,7 +19,7 @@ const forever time.Duration = -1
 
 // term is a lease as its holder has it.
 type term struct {
-	origin.Lease
+	origin.Lease // as it was acquired: renewing it changes nothing that writes depend on
 	// until is when the holder must take the lease for lost: a whole term after it asked
 	// for it, so before any other instance takes it. It has a monotonic reading, as clocks may
 	// be set.
@@ -64,22 +64,17 @@ func (r *Runner) acquire(ctx context.Context, patience time.Duration) (term, err
 // hold does work under a lease, which is renewed meanwhile and given back in the end.
 // Should the lease be lost, the context given to work ends, with ErrFenced as cause.
 // hold returns when work has returned and nothing renews the lease any more.
-func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context, func() origin.Lease)) {
-	var current atomic.Pointer[term]
-	current.Store(&lease)
+func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context, origin.Lease)) {
 	working, stop := context.WithCancelCause(ctx)
-	renewing := make(chan struct{})
-	go func() {
-		defer close(renewing)
-		r.renew(working, stop, &current)
-	}()
-	work(working, func() origin.Lease { return current.Load().Lease })
+	var renewing sync.WaitGroup
+	renewing.Go(func() { r.renew(working, stop, lease) })
+	work(working, lease.Lease)
 	stop(nil)
-	<-renewing
+	renewing.Wait()
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 	defer cancel()
-	if err := r.o.Store.Release(ctx, current.Load().Lease); err != nil {
+	if err := r.o.Store.Release(ctx, lease.Lease); err != nil {
 		r.o.Log.WarnContext(ctx, "release lease", "error", err)
 	}
 }
@@ -88,16 +83,15 @@ func (r *Runner) hold(ctx context.Context, lease term, work func(context.Context
 // lost: taken by another instance, or run out because the store did not answer. Then
 // it stops the work, which may not be alone any more. That is a courtesy: what such
 // work would still write, the store refuses by its token.
-func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, current *atomic.Pointer[term]) {
+func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held term) {
 	for sleep(ctx, r.o.LeaseTTL/3) == nil {
-		held := *current.Load()
 		began := time.Now()
 		limit, cancel := context.WithDeadline(ctx, held.until)
-		lease, err := r.o.Store.Renew(limit, held.Lease, r.o.LeaseTTL)
+		_, err := r.o.Store.Renew(limit, held.Lease, r.o.LeaseTTL)
 		cancel()
 		switch {
 		case err == nil:
-			current.Store(&term{lease, began.Add(r.o.LeaseTTL)})
+			held.until = began.Add(r.o.LeaseTTL)
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, origin.ErrFenced):

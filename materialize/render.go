@@ -12,7 +12,7 @@ import (
 // render fills in row or err of every change of a batch, on up to the configured number of
 // goroutines, which it waits for. When ctx ends it returns early.
 func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
-	parallel.Split(len(batch), min(b.workers, len(batch)), func(_, from, to int) {
+	parallel.Split(len(batch), min(b.Workers, len(batch)), func(_, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
 			c.err = guarded(func() error { return c.render(ctx, row) })

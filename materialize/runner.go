@@ -142,7 +142,7 @@ type Runner struct {
 	o         Options
 	schedules map[string]*Schedule // by view; nil: none
 	full      *Schedule            // nil: none
-	kept      map[string]*rowIndex // by view: of the last run; only used by the goroutine of Run or RunOnce
+	kept      map[string]*rowIndex // by view: of the last run, or nil; only used by the goroutine of Run or RunOnce
 	wake      chan struct{}        // of capacity one: there is something in requests
 
 	mu       sync.Mutex            // guards the fields below
@@ -215,15 +215,10 @@ func (r *Runner) jobs(views []string) ([]Job, error) {
 // build runs one job once and reports it to the observer.
 func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, force bool, progress func(Progress)) Outcome {
 	b := &build{
-		job: job, store: r.o.Store, lease: lease, full: full, workers: r.o.Workers, batch: r.o.Batch,
-		guard:    shrinkGuard{max: r.o.MaxShrink, forced: force, now: r.now()},
-		progress: progress, published: r.o.OnPublish, kept: r.kept[job.View],
+		Options: &r.o, kept: r.kept, job: job, lease: lease, full: full, progress: progress,
+		guard: shrinkGuard{max: r.o.MaxShrink, forced: force, now: r.now()},
 	}
-	delete(r.kept, job.View) // a run that goes wrong leaves nothing
 	out := b.run(ctx)
-	if b.kept != nil {
-		r.kept[job.View] = b.kept
-	}
 	r.o.Observer.Finished(out)
 	return out
 }
@@ -248,9 +243,9 @@ func (r *Runner) RunOnce(ctx context.Context, q Request, progress func(Progress)
 		return nil, err
 	}
 	var outcomes []Outcome
-	r.hold(ctx, lease, func(ctx context.Context, lease func() origin.Lease) {
+	r.hold(ctx, lease, func(ctx context.Context, lease origin.Lease) {
 		for _, job := range jobs {
-			out := r.build(ctx, lease(), job, q.Full, q.Force, progress)
+			out := r.build(ctx, lease, job, q.Full, q.Force, progress)
 			outcomes = append(outcomes, out)
 			r.warnOfEmpty(ctx, job, out, false)
 			if out.Result == Stopped {

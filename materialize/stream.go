@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 
 	"github.com/cespare/xxhash/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,9 +32,8 @@ type change struct {
 	id     bson.RawValue
 	record bson.Raw
 	hash   uint64
-	plain  uint64    // see published
-	at     int       // the record's place in the index
-	old    published // the row published for the record, if that is live
+	plain  uint64 // see published
+	at     int    // the record's place in the index
 
 	row bson.Raw // nil: the record has no row
 	err error    // it could not be rendered
@@ -46,17 +43,9 @@ type change struct {
 // returns the fingerprint of what the rows are made from besides their records. While a
 // batch is rendered the next one is read; whatever it started has ended on return.
 func (b *build) stream(ctx context.Context, pub origin.Publication) (string, error) {
-	deps, fingerprint, err := readDeps(ctx, b.store, b.job, func(id bson.RawValue, err error) error {
-		b.skip(id, err)
-		return b.mustHold(err)
-	})
+	deps, fingerprint, err := b.readDeps(ctx)
 	if err != nil {
 		return "", err
-	}
-	for _, name := range slices.Sorted(maps.Keys(deps)) {
-		if err := b.guard.collection(name, len(deps[name])); err != nil {
-			return "", err
-		}
 	}
 	seed := fingerprint
 	if b.job.Summarize != nil {
@@ -109,7 +98,7 @@ func (b *build) batches(changes iter.Seq2[change, error]) iter.Seq2[[]change, er
 				return
 			}
 			batch, size = append(batch, c), size+len(c.record)
-			if len(batch) == b.batch || size >= batchBytes {
+			if len(batch) == b.Batch || size >= batchBytes {
 				if !yield(batch, nil) {
 					return
 				}
@@ -129,7 +118,7 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 	}
 	return func(yield func(change, error) bool) {
 		var wanted []change // what is on its way
-		sift := b.store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
+		sift := b.Store.Sift(ctx, b.job.Source, func(record bson.Raw) bool {
 			if b.out.Scanned++; b.out.Scanned%reportEvery == 0 {
 				b.reportProgress(false)
 			}
@@ -158,30 +147,37 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 
 // summarized is changes of a job whose rows sum up all records.
 func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
-	scan := func(yield func(bson.Raw, error) bool) {
-		for record, err := range b.store.Scan(ctx, b.job.Source) {
-			if held := b.mustHold(err); held != nil {
-				err = held
-			} else if b.leftOut(err) {
-				continue
-			}
-			if err == nil {
-				b.out.Scanned++
-			} else {
-				err = fmt.Errorf("scan %s: %w", b.job.Source, err)
-			}
-			if !yield(record, err) {
-				return
-			}
-		}
-	}
 	return func(yield func(change, error) bool) {
-		for row, err := range b.job.Summarize(ctx, Input{Records: b.readable(scan), Deps: deps, Guard: b.guard.collection, Skip: b.skip}) {
+		for row, err := range b.job.Summarize(ctx, Input{Records: b.records(ctx), Deps: deps, Guard: b.guard.collection, Skip: b.skip}) {
 			if err != nil {
 				yield(change{}, err)
 				return
 			}
 			if c, stale := b.compare(row, h); stale && !yield(c.of(row), nil) {
+				return
+			}
+		}
+	}
+}
+
+// records yields the records of a summary: those that can be read, all the way down. It
+// skips others.
+func (b *build) records(ctx context.Context) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		for record, err := range b.Store.Scan(ctx, b.job.Source) {
+			if held := b.mustHold(err); held != nil {
+				err = held
+			} else if b.leftOut(err) {
+				continue
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("scan %s: %w", b.job.Source, err))
+				return
+			}
+			b.out.Scanned++
+			if err := raw.Check(record); err != nil {
+				b.skip(record.Lookup("_id"), fmt.Errorf("malformed record: %w", err))
+			} else if !yield(b.job.seen(record), nil) {
 				return
 			}
 		}
@@ -215,24 +211,6 @@ func (b *build) leftOut(err error) bool {
 	return true
 }
 
-// readable passes on the records that can be read, all the way down, and skips others.
-func (b *build) readable(records iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		for record, err := range records {
-			if err == nil {
-				if bad := raw.Check(record); bad != nil {
-					b.skip(record.Lookup("_id"), fmt.Errorf("malformed record: %w", bad))
-					continue
-				}
-				record = b.job.seen(record)
-			}
-			if !yield(record, err) {
-				return
-			}
-		}
-	}
-}
-
 // compare finds out whether the row of a record is stale. A record that a scan yields twice
 // is taken as it came first: what it brought the second time is a change that this run no
 // longer saw, and the next one does. The record may be the store's memory, and none of it
@@ -247,7 +225,6 @@ func (b *build) compare(record bson.Raw, h *hasher) (c change, stale bool) {
 	var again bool
 	c.at, again = b.index.meet(id)
 	row := &b.index.rows[c.at]
-	c.old = *row
 	if c.plain != 0 && c.plain == row.plain {
 		c.hash = row.hash
 	} else if c.hash, err = h.sum(record); err != nil {
@@ -271,19 +248,19 @@ func (c change) of(record bson.Raw) change {
 func (b *build) rows(changes []change) []origin.Row {
 	rows := make([]origin.Row, 0, len(changes))
 	for _, c := range changes {
+		row := &b.index.rows[c.at]
 		switch {
 		case c.err != nil:
 			b.skip(c.id, c.err)
-		case c.row == nil && c.old.live:
+		case c.row == nil && row.live:
 			b.out.Removed++
-			b.index.rows[c.at].live = false
+			row.live = false
 			rows = append(rows, origin.Row{ID: c.id})
 		case c.row == nil:
-		case b.full && c.old.live && c.old.hash == c.hash && c.old.sum == xxhash.Sum64(c.row):
+		case b.full && row.live && row.hash == c.hash && row.sum == xxhash.Sum64(c.row):
 			// The stored row is what it should be.
 		default:
 			b.out.Changed++
-			row := &b.index.rows[c.at]
 			row.hash, row.plain, row.live = c.hash, c.plain, true
 			rows = append(rows, origin.Row{ID: c.id, Hash: c.hash, Doc: c.row})
 		}

@@ -122,8 +122,8 @@ func (r *Runner) lead(leading bool) {
 
 // work runs jobs, one after another, until ctx ends: each at once, then as scheduled
 // and requested.
-func (r *Runner) work(ctx context.Context, lease func() origin.Lease) {
-	r.o.Log.InfoContext(ctx, "materializing", "holder", r.o.Holder, "token", lease().Token)
+func (r *Runner) work(ctx context.Context, lease origin.Lease) {
+	r.o.Log.InfoContext(ctx, "materializing", "holder", r.o.Holder, "token", lease.Token)
 	var watching sync.WaitGroup
 	watching.Go(func() { r.watch(ctx) })
 	defer watching.Wait()
@@ -217,7 +217,7 @@ func (r *Runner) enqueueFull(ctx context.Context, a *agenda) {
 
 // runDue runs a task if its time has come. Scheduled times that the run itself, or a
 // wait after an error, lets pass are missed: reported, not made up for.
-func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, a *agenda, t *task) {
+func (r *Runner) runDue(ctx context.Context, lease origin.Lease, a *agenda, t *task) {
 	if ctx.Err() != nil {
 		return // lead drops the requests and answers the waiting callers
 	}
@@ -231,7 +231,7 @@ func (r *Runner) runDue(ctx context.Context, lease func() origin.Lease, a *agend
 	request := t.pending
 	t.pending = runRequest{}
 	r.reportDue(t, now)
-	out := r.build(ctx, lease(), t.job, request.full, request.force, nil)
+	out := r.build(ctx, lease, t.job, request.full, request.force, nil)
 	for _, waiting := range request.waiting {
 		waiting <- out
 	}
