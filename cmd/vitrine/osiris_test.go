@@ -17,7 +17,6 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
-	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy/auth"
 	"vitrine/rules/access"
 	"vitrine/rules/label"
@@ -276,14 +275,14 @@ func TestOsirisChanges(t *testing.T) {
 	if status, _ := r.get("/api/html"); status != http.StatusOK {
 		t.Errorf("without a key again: status %d", status)
 	}
-	if got := r.settings.labels.Label(label.ProjectType, "own", "en"); got != "Ours" {
+	if got := r.program.settings.labels.Label(label.ProjectType, "own", "en"); got != "Ours" {
 		t.Errorf("label %q", got)
 	}
-	if got := r.settings.Access.Roles["x"]; !reflect.DeepEqual(got, []string{"projects.view"}) {
+	if got := r.program.settings.Access.Roles["x"]; !reflect.DeepEqual(got, []string{"projects.view"}) {
 		t.Errorf("rights of a role: %v", got)
 	}
-	before := r.settings
-	if r.check(); !reflect.DeepEqual(before, r.settings) {
+	before := r.program.settings
+	if r.check(); !reflect.DeepEqual(before, r.program.settings) {
 		t.Error("nothing changed, and yet the settings did")
 	}
 }
@@ -318,7 +317,6 @@ func TestOsirisTemplatesChange(t *testing.T) {
 // osirisRun is the program on a small OSIRIS database, in this process.
 type osirisRun struct {
 	*running
-	settings settings
 }
 
 func runOsiris(t *testing.T) *osirisRun {
@@ -330,7 +328,7 @@ func runOsiris(t *testing.T) *osirisRun {
 	r := runConfigured(t, cfg, func(r *running) {
 		r.put("activities", osirisActivity("a1", "First", 2021), osirisActivity("a2", "Second", 2020))
 	})
-	return &osirisRun{running: r, settings: r.program.settings}
+	return &osirisRun{r}
 }
 
 func osirisActivity(id, title string, year int32) bson.D {
@@ -344,9 +342,7 @@ func (r *osirisRun) get(path string) (int, string) {
 }
 
 // check looks for changed settings, as follow does now and then.
-func (r *osirisRun) check() {
-	r.settings = osirisdb.Check(r.t.Context(), r.program.log, r.settings, r.program.institute.settings, r.program.adopt)
-}
+func (r *osirisRun) check() { r.program.check(r.t.Context()) }
 
 func (r *osirisRun) general(key string, value any) {
 	r.t.Helper()

@@ -23,7 +23,6 @@ import (
 	"vitrine/configs"
 	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
-	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
 	"vitrine/rules/cite"
 )
@@ -103,8 +102,9 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 type program struct {
 	store     *circuit.Store
 	institute *institute
-	settings  settings    // of the start
-	file      *configFile // nil if there is none
+	adopting  sync.Mutex // guards settings
+	settings  settings   // those that the server answers by
+	file      configFile
 	log       *slog.Logger
 	cite      *cite.Rules // for records in public lists
 	views     *view.Set
@@ -210,15 +210,6 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	return p, err
 }
 
-// adopt makes the server answer by new settings.
-func (p *program) adopt(s settings) error {
-	o, err := p.proxyOptions(s, p.log)
-	if err != nil {
-		return err
-	}
-	return p.server.Adopt(o)
-}
-
 // run runs the parts until ctx ends or one of them fails. The front end goes
 // first: views and jobs stop only after it has drained.
 func (p *program) run(ctx context.Context, public, admin net.Listener) error {
@@ -227,12 +218,7 @@ func (p *program) run(ctx context.Context, public, admin net.Listener) error {
 	var parts errgroup.Group
 	parts.Go(func() error { return p.store.Run(behind) })
 	parts.Go(func() error { return p.views.Run(behind) })
-	if p.institute.database != nil {
-		parts.Go(func() error { return osirisdb.Follow(behind, p.log, p.settings, p.institute.settings, p.adopt) })
-	}
-	if p.file != nil {
-		parts.Go(func() error { return p.follow(behind, p.file) })
-	}
+	parts.Go(func() error { return p.follow(behind) })
 	if p.runner != nil {
 		parts.Go(func() error { return p.runner.Run(behind) })
 	}

@@ -1,7 +1,7 @@
 // Package osiris follows the settings of an OSIRIS database while the program runs.
 //
 //	administrative collections ─▶ Read (Kept: also while the database is away) ─▶ rules/osiris
-//	    ─▶ Follower.Answers ─▶ Follow ─▶ the front end, when they have changed
+//	    ─▶ Follower.Answers ─▶ the front end, when they have changed
 //	    ─▶ Follower.Activities ─▶ the job of activities, at each of its runs
 //
 // With it, pointing Vitrine at such a database needs one setting (docs/osiris.md).

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -109,42 +107,6 @@ func (f *Follower) report(use string, now []render.Fault) {
 		}
 	}
 	f.reported[use] = fresh
-}
-
-// poll is how often Follow checks whether settings have changed.
-const poll = 15 * time.Second
-
-// Follow calls adopt with settings that differ from the current ones, which they then
-// are, until ctx ends. While the database does not answer, or adopt refuses what it
-// holds, the settings stay as they are.
-func Follow[S any](ctx context.Context, log *slog.Logger, current S, read func(context.Context) (S, error), adopt func(S) error) error {
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			current = Check(ctx, log, current, read, adopt)
-		}
-	}
-}
-
-// Check is one step of Follow. It returns the settings that are then current.
-func Check[S any](ctx context.Context, log *slog.Logger, current S, read func(context.Context) (S, error), adopt func(S) error) S {
-	next, err := read(ctx)
-	if err == nil && !reflect.DeepEqual(next, current) {
-		if err = adopt(next); err == nil {
-			log.InfoContext(ctx, "settings of the database have changed")
-		}
-	}
-	if ctx.Err() == nil && err != nil {
-		log.WarnContext(ctx, "settings of the database", "error", err)
-	}
-	if err != nil {
-		return current
-	}
-	return next
 }
 
 // Source reads collections; origin.Store is one.

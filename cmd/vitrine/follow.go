@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"reflect"
+	"syscall"
+	"time"
+
+	"vitrine/configs"
+	"vitrine/materialize"
+)
+
+// configFile is the configuration of a server that can be read again.
+type configFile struct {
+	load    func() (configs.Config, error)
+	signals chan os.Signal // each asks for it to be read
+}
+
+// watchFile makes SIGHUP ask for the configuration to be read again. It returns no signals
+// if the configuration has no file: then SIGHUP ends the process.
+func watchFile(s configs.Sources) (_ configFile, stop func()) {
+	if s.File() == "" {
+		return configFile{}, func() {}
+	}
+	f := configFile{load: func() (configs.Config, error) { return configs.Load(s) }, signals: make(chan os.Signal, 1)}
+	signal.Ignore(syscall.SIGHUP) // it does not end the process any longer
+	signal.Notify(f.signals, syscall.SIGHUP)
+	return f, func() { signal.Stop(f.signals) }
+}
+
+// poll is how often follow checks whether the settings of the database have changed.
+const poll = 15 * time.Second
+
+// follow adopts other settings until ctx ends: lists when a signal asks for them, and what
+// the database stores when that has changed.
+func (p *program) follow(ctx context.Context) error {
+	var ticks <-chan time.Time
+	if p.institute.database != nil {
+		tick := time.NewTicker(poll)
+		defer tick.Stop()
+		ticks = tick.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks:
+			p.check(ctx)
+		case <-p.file.signals:
+			if err := p.reload(ctx, p.file.load); err != nil {
+				p.log.ErrorContext(ctx, "configuration not reloaded, all settings stay", "error", err)
+			} else {
+				p.log.InfoContext(ctx, "lists reloaded")
+			}
+		}
+	}
+}
+
+// check adopts the settings of the database if they have changed. While it does not answer, or
+// the server refuses what it holds, the settings stay as they are.
+func (p *program) check(ctx context.Context) {
+	p.adopting.Lock()
+	defer p.adopting.Unlock()
+	next, err := p.institute.settings(ctx)
+	if err == nil && !reflect.DeepEqual(next, p.settings) {
+		if err = p.adopt(next); err == nil {
+			p.log.InfoContext(ctx, "settings of the database have changed")
+		}
+	}
+	if ctx.Err() == nil && err != nil {
+		p.log.WarnContext(ctx, "settings of the database", "error", err)
+	}
+}
+
+// reload reads the configuration again and adopts its lists. Other settings keep their
+// values. If anything in the configuration is wrong, nothing changes.
+func (p *program) reload(ctx context.Context, load func() (configs.Config, error)) error {
+	cfg, err := load()
+	if err != nil {
+		return err
+	}
+	next, err := newLists(cfg.Lists)
+	if err != nil {
+		return err
+	}
+	p.adopting.Lock()
+	defer p.adopting.Unlock()
+	before := p.institute.lists.Swap(next)
+	current, err := p.institute.settings(ctx)
+	if err == nil {
+		err = p.adopt(current)
+	}
+	if err != nil {
+		p.institute.lists.Store(before)
+		return err
+	}
+	if p.runner != nil {
+		_ = p.runner.Trigger(materialize.Request{}) // a standby leaves it to the leader, which has its own configuration
+	}
+	return nil
+}
+
+// adopt makes the server answer by new settings.
+func (p *program) adopt(s settings) error {
+	o, err := p.proxyOptions(s, p.log)
+	if err == nil {
+		err = p.server.Adopt(o)
+	}
+	if err == nil {
+		p.settings = s
+	}
+	return err
+}
