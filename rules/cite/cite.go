@@ -11,7 +11,11 @@
 // concurrent use, as long as each goroutine has its own Item.
 package cite
 
-import "go.mongodb.org/mongo-driver/v2/bson"
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules/date"
+)
 
 // Person is an author or an editor of an item.
 type Person struct {
@@ -22,9 +26,6 @@ type Person struct {
 	// User and ORCID are those of a public person of the institute (package mark), else "".
 	User, ORCID string
 }
-
-// Date is a day, a month (Day is 0) or a year (Month is 0); Year 0 is no date.
-type Date struct{ Year, Month, Day int }
 
 // Forms are the names of a kind of work in the formats.
 type Forms struct {
@@ -49,8 +50,8 @@ type Item struct {
 	Name string
 
 	Authors, Editors []Person
-	Date             Date
-	End              Date // of what lasts longer than a day, else no date
+	Date             date.Date
+	End              date.Date // of what lasts longer than a day, else no date
 
 	Container, Series, Volume, Issue, Pages, Publisher, Place, Edition, Event, Degree, Version string
 

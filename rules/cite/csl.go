@@ -3,6 +3,7 @@ package cite
 import (
 	"strconv"
 
+	"vitrine/rules/date"
 	"vitrine/rules/ejson"
 )
 
@@ -12,7 +13,7 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	dst = members(dst, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslTitle(it.Title))
 	dst = list(dst, "author", it.Authors, cslPerson)
 	dst = list(dst, "editor", it.Editors, cslPerson)
-	dst = cslDate(dst, "issued", it.Date, Date{})
+	dst = cslDate(dst, "issued", it.Date, date.Date{})
 	place := "publisher-place"
 	if it.Forms.CSL == "speech" || it.Forms.CSL == "event" {
 		dst = cslDate(dst, "event-date", it.Date, it.End)
@@ -88,19 +89,19 @@ func cslPerson(dst []byte, p *Person) []byte {
 }
 
 // cslDate appends a date or a range unless it is empty.
-func cslDate(dst []byte, name string, from, to Date) []byte {
+func cslDate(dst []byte, name string, from, to date.Date) []byte {
 	if from.Year == 0 {
 		return dst
 	}
-	dst = from.appendParts(append(open(dst, name), `{"date-parts":[`...))
+	dst = appendParts(append(open(dst, name), `{"date-parts":[`...), from)
 	if to.Year > 0 {
-		dst = to.appendParts(append(dst, ','))
+		dst = appendParts(append(dst, ','), to)
 	}
 	return append(dst, "]}"...)
 }
 
 // appendParts appends a date as an array of numbers.
-func (d Date) appendParts(dst []byte) []byte {
+func appendParts(dst []byte, d date.Date) []byte {
 	dst = strconv.AppendInt(append(dst, '['), int64(d.Year), 10)
 	for _, n := range [...]int{d.Month, d.Day} {
 		if n == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"vitrine/rules/date"
 	"vitrine/rules/doi"
 	"vitrine/rules/ejson"
 )
@@ -130,11 +131,11 @@ func schemaPersons(dst []byte, name, class string, persons []Person, l Links) []
 }
 
 // schemaDate appends a date unless there is none.
-func schemaDate(dst []byte, name string, d Date) []byte {
+func schemaDate(dst []byte, name string, d date.Date) []byte {
 	if d.Year == 0 {
 		return dst
 	}
-	return append(d.appendISO(append(open(dst, name), '"'), '-'), '"')
+	return append(d.AppendISO(append(open(dst, name), '"'), '-'), '"')
 }
 
 // named appends an object of a class with a name unless the name is empty.

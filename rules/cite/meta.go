@@ -31,7 +31,7 @@ func Meta(it *Item) []MetaTag {
 		add("editor", it.Editors[i].Inverted())
 	}
 	if it.Date.Year > 0 {
-		add("publication_date", string(it.Date.appendISO(nil, '/')))
+		add("publication_date", string(it.Date.AppendISO(nil, '/')))
 	}
 	first, last := pageRange(it.Pages)
 	add(metaContainers[it.Forms.CSL], it.Container, "conference_title", it.Event, "volume", it.Volume, "issue", it.Issue,

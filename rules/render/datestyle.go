@@ -3,11 +3,13 @@ package render
 import (
 	"fmt"
 	"strconv"
+
+	"vitrine/rules/date"
 )
 
 // A pattern says how a date is written, one letter for each part: d the day, D the day in
 // two digits, m the short name of the month, F its full name, M its number in two digits,
-// y the year, Y the year in four digits. All other characters stand for themselves.
+// y the year. All other characters stand for themselves.
 type pattern string
 
 // dateStyle is how a language, or OSIRIS, writes dates and ranges of dates.
@@ -38,9 +40,6 @@ var dateStyles = [languages]dateStyle{
 
 // The styles that are the same in all languages.
 var (
-	// isoDates are dates as records store them: "2022-05-14", "2022-05", "2022".
-	isoDates = dateStyle{day: "Y-M-D", month: "Y-M", year: "Y"}
-
 	// osirisDates is how OSIRIS writes dates in every language: "04.-06.05.2023",
 	// "30.04.-02.05.2023", "30.12.2022-02.01.2023", "05.2023".
 	osirisDates = dateStyle{day: "D.M.y", month: "M.y", year: "y", inMonth: "D.", inYear: "D.M.", tight: "-", dash: "-"}
@@ -61,24 +60,22 @@ var monthNames = [languages]struct{ short, full [12]string }{
 	},
 }
 
-// appendPattern appends d, which has all parts that the pattern names.
-func (d date) appendPattern(dst []byte, how pattern, lang int) []byte {
+// append appends d, which has all parts that the pattern names.
+func (how pattern) append(dst []byte, d date.Date, lang int) []byte {
 	for i := range len(how) {
 		switch how[i] {
 		case 'd':
-			dst = strconv.AppendInt(dst, int64(d.day), 10)
+			dst = strconv.AppendInt(dst, int64(d.Day), 10)
 		case 'D':
-			dst = fmt.Appendf(dst, "%02d", d.day)
+			dst = fmt.Appendf(dst, "%02d", d.Day)
 		case 'm':
-			dst = append(dst, monthNames[lang].short[d.month-1]...)
+			dst = append(dst, monthNames[lang].short[d.Month-1]...)
 		case 'F':
-			dst = append(dst, monthNames[lang].full[d.month-1]...)
+			dst = append(dst, monthNames[lang].full[d.Month-1]...)
 		case 'M':
-			dst = fmt.Appendf(dst, "%02d", d.month)
+			dst = fmt.Appendf(dst, "%02d", d.Month)
 		case 'y':
-			dst = strconv.AppendInt(dst, int64(d.year), 10)
-		case 'Y':
-			dst = fmt.Appendf(dst, "%04d", d.year)
+			dst = strconv.AppendInt(dst, int64(d.Year), 10)
 		default:
 			dst = append(dst, how[i])
 		}
@@ -87,37 +84,37 @@ func (d date) appendPattern(dst []byte, how pattern, lang int) []byte {
 }
 
 // date appends as much of d as is known.
-func (s *dateStyle) date(dst []byte, d date, lang int) []byte {
+func (s *dateStyle) date(dst []byte, d date.Date, lang int) []byte {
 	switch {
-	case d.year == 0:
+	case d.Year == 0:
 		return dst
-	case d.month == 0:
-		return d.appendPattern(dst, s.year, lang)
-	case d.day == 0:
-		return d.appendPattern(dst, s.month, lang)
+	case d.Month == 0:
+		return s.year.append(dst, d, lang)
+	case d.Day == 0:
+		return s.month.append(dst, d, lang)
 	}
-	return d.appendPattern(dst, s.day, lang)
+	return s.day.append(dst, d, lang)
 }
 
 // span appends a range without repeating what both ends share.
 func (s *dateStyle) span(dst []byte, t span, lang int) []byte {
 	switch {
-	case t.from.year == 0:
+	case t.from.Year == 0:
 		return dst
 	case t.running && s.today != "":
 		return append(append(s.date(dst, t.from, lang), s.dash...), s.today...)
-	case t.to.year == 0 || t.to == t.from:
+	case t.to.Year == 0 || t.to == t.from:
 		return s.date(dst, t.from, lang)
 	}
 	var first pattern
 	between := s.dash
 	switch {
-	case t.from.month == 0 && t.to.month == 0:
+	case t.from.Month == 0 && t.to.Month == 0:
 		between = s.tight
-	case t.from.year != t.to.year || t.from.month == 0 || t.to.month == 0 || (t.from.day > 0) != (t.to.day > 0):
-	case t.from.day == 0:
+	case t.from.Year != t.to.Year || t.from.Month == 0 || t.to.Month == 0 || (t.from.Day > 0) != (t.to.Day > 0):
+	case t.from.Day == 0:
 		first = s.monthInYear
-	case t.from.month == t.to.month:
+	case t.from.Month == t.to.Month:
 		first, between = s.inMonth, s.tight
 	default:
 		first = s.inYear
@@ -125,7 +122,7 @@ func (s *dateStyle) span(dst []byte, t span, lang int) []byte {
 	if first == "" {
 		dst = s.date(dst, t.from, lang)
 	} else {
-		dst = t.from.appendPattern(dst, first, lang)
+		dst = first.append(dst, t.from, lang)
 	}
 	return s.date(append(dst, between...), t.to, lang)
 }
@@ -141,13 +138,13 @@ var ongoingWords = [languages]struct{ from, until, since string }{
 func appendOngoing(dst []byte, t span, begins bool, lang int) []byte {
 	words := ongoingWords[lang]
 	switch {
-	case t.from.year == 0:
+	case t.from.Year == 0:
 		return dst
-	case t.running || begins && t.to.year == 0:
+	case t.running || begins && t.to.Year == 0:
 		return longMonths.date(append(dst, words.since...), t.from, lang)
-	case t.to.year == 0 || t.to == t.from && !begins:
+	case t.to.Year == 0 || t.to == t.from && !begins:
 		return osirisDates.date(dst, t.from, lang)
-	case t.from.year == t.to.year && t.from.month == t.to.month:
+	case t.from.Year == t.to.Year && t.from.Month == t.to.Month:
 		return longMonths.date(dst, t.from, lang)
 	}
 	dst = longMonths.date(append(dst, words.from...), t.from, lang)

@@ -1,6 +1,10 @@
 package render
 
-import "strconv"
+import (
+	"strconv"
+
+	"vitrine/rules/date"
+)
 
 // derivedFields are the fields every rules file may name without declaring them.
 func derivedFields() map[string]*field {
@@ -28,12 +32,12 @@ func derivedFields() map[string]*field {
 // year returns the stored year, without one the year of the start; "" if neither is known.
 func (p *page) year() string {
 	year, _ := integer(p.values[slotYear])
-	d := newDate(year, 0, 0)
-	if d.year == 0 {
+	d := date.New(year, 0, 0)
+	if d.Year == 0 {
 		d = p.span().from
 	}
-	if d.year == 0 {
+	if d.Year == 0 {
 		return ""
 	}
-	return strconv.Itoa(d.year)
+	return strconv.Itoa(d.Year)
 }

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/date"
 	"vitrine/rules/doi"
 	"vitrine/rules/markup"
 )
@@ -140,15 +141,14 @@ func appendTexts(dst []byte, v bson.RawValue, write func([]byte, string) []byte)
 
 // dateField is a day as the language writes it; year is only its year, iso "2022-05-14".
 func dateField(s source) *field {
+	read := func(p *page) date.Date { return date.Read(s.value(p), p.zone) }
 	return &field{
-		write: func(p *page, dst []byte) []byte {
-			return dateStyles[p.lang].date(dst, parseDate(s.value(p), p.zone), p.lang)
-		},
+		write: func(p *page, dst []byte) []byte { return dateStyles[p.lang].date(dst, read(p), p.lang) },
 		formats: map[string]writer{
 			"year": func(p *page, dst []byte) []byte {
-				return dateStyles[p.lang].date(dst, date{year: parseDate(s.value(p), p.zone).year}, p.lang)
+				return dateStyles[p.lang].date(dst, date.Date{Year: read(p).Year}, p.lang)
 			},
-			"iso": func(p *page, dst []byte) []byte { return isoDates.date(dst, parseDate(s.value(p), p.zone), p.lang) },
+			"iso": func(p *page, dst []byte) []byte { return read(p).AppendISO(dst, '-') },
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.yaml.in/yaml/v3"
 
+	"vitrine/rules/date"
 	"vitrine/rules/label"
 	"vitrine/rules/markup"
 )
@@ -259,8 +260,8 @@ func (l *osirisLoader) dates(fields map[string]*field) {
 		"start": func(p *page, t span, dst []byte) []byte { return osirisDates.date(dst, t.from, p.lang) },
 		"end":   func(p *page, t span, dst []byte) []byte { return osirisDates.date(dst, t.to, p.lang) },
 		"month": func(p *page, t span, dst []byte) []byte {
-			if t.from.month > 0 {
-				dst = append(dst, monthNames[p.lang].full[t.from.month-1]...)
+			if t.from.Month > 0 {
+				dst = append(dst, monthNames[p.lang].full[t.from.Month-1]...)
 			}
 			return dst
 		},
@@ -294,7 +295,7 @@ func (l *osirisLoader) custom(f OsirisField) *field {
 	switch f.Kind {
 	case OsirisDate:
 		return &field{write: func(p *page, dst []byte) []byte {
-			return osirisDates.date(dst, parseDate(s.value(p), p.zone), p.lang)
+			return osirisDates.date(dst, date.Read(s.value(p), p.zone), p.lang)
 		}}
 	case OsirisURL:
 		return asLink(urlField(s))

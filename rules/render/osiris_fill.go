@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/date"
 	"vitrine/rules/raw"
 )
 
@@ -29,13 +30,13 @@ func Fill(record bson.Raw, o Options) bson.Raw {
 	}
 	p := new(page)
 	p.set(o)
-	from, end := parseDate(value("start"), p.zone), value("end")
-	if from.year == 0 {
-		from = dateOf(value("year"), value("month"), value("day"))
+	from, end := date.Read(value("start"), p.zone), value("end")
+	if from.Year == 0 {
+		from = date.Of(value("year"), value("month"), value("day"))
 	}
 	add("start_date", firstDay(from))
-	switch to := parseDate(end, p.zone); {
-	case to.year != 0:
+	switch to := date.Read(end, p.zone); {
+	case to.Year != 0:
 		add("end_date", firstDay(to))
 	case end.Type == bson.TypeNull: // still running
 		add("end_date", end)
@@ -54,12 +55,11 @@ const filledSize = 160
 
 // firstDay returns a date as records store it, no value for none. As OSIRIS does, it takes
 // the first day or month for an unknown one.
-func firstDay(d date) bson.RawValue {
-	if d.year == 0 {
+func firstDay(d date.Date) bson.RawValue {
+	if d.Year == 0 {
 		return bson.RawValue{}
 	}
-	day := date{d.year, max(d.month, 1), max(d.day, 1)}
-	return raw.NewString(string(isoDates.date(nil, day, english)))
+	return raw.NewString(date.New(d.Year, max(d.Month, 1), max(d.Day, 1)).String())
 }
 
 // affiliatedPositions returns what OSIRIS says of the places of affiliated authors among all.
