@@ -18,19 +18,6 @@ const (
 	ignored         // not seen, or an accent
 )
 
-// ascii has the classes of ASCII characters.
-var ascii = func() (table [utf8.RuneSelf]class) {
-	for c := range table {
-		switch r := rune(c); {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			table[c] = letter
-		case r == '-', r == '\'', r == '`':
-			table[c] = joiner
-		}
-	}
-	return table
-}()
-
 // joiners are the hyphens and apostrophes beyond ASCII.
 const joiners = "\u2010\u2012\u2013\u2212\u2018\u2019\u201b\u02b9\u02bb\u02bc\u02bd\u02be\u02bf"
 
@@ -44,8 +31,17 @@ var (
 	}
 )
 
-// classOf returns the class of a character beyond ASCII.
+// classOf returns the class of a character.
 func classOf(r rune) class {
+	if r < utf8.RuneSelf {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return letter
+		case r == '-', r == '\'', r == '`':
+			return joiner
+		}
+		return separator
+	}
 	isMark := unicode.Is(unicode.M, r)
 	switch {
 	case strings.ContainsRune(joiners, r):
@@ -71,32 +67,23 @@ var latin = map[rune]string{
 // ASCII, such as ss for ß; "" for all other characters.
 func Latin(r rune) string { return latin[unicode.ToLower(r)] }
 
-// appendFolded appends a letter to a part, which stands at the end of dst. It drops an e
-// behind a, o or u.
-func appendFolded(dst, part []byte, r rune) []byte {
-	if r < utf8.RuneSelf {
-		if r >= 'A' && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		if r == 'e' && endsInVowel(part) {
-			return dst
-		}
+// appendFolded appends a letter to the part that dst ends in. It drops an e behind a, o or u.
+func appendFolded(dst []byte, r rune) []byte {
+	switch r = unicode.ToLower(r); {
+	case r == 'e' && endsInVowel(dst):
+		return dst
+	case r < utf8.RuneSelf:
 		return append(dst, byte(r))
+	case r == 'ς':
+		r = 'σ'
 	}
 	if letters := Latin(r); letters != "" {
 		return append(dst, strings.TrimSuffix(letters, "e")...) // it is behind a or o
-	}
-	if r = unicode.ToLower(r); r == 'ς' {
-		r = 'σ'
 	}
 	return utf8.AppendRune(dst, r)
 }
 
 // endsInVowel reports whether a word ends in a letter that an e may modify.
 func endsInVowel(word []byte) bool {
-	if len(word) == 0 {
-		return false
-	}
-	c := word[len(word)-1]
-	return c == 'a' || c == 'o' || c == 'u'
+	return len(word) > 0 && strings.IndexByte("aou", word[len(word)-1]) >= 0
 }

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -53,41 +54,110 @@ const maxWord = 64
 // Folder finds the words of many texts without allocating for each. The zero Folder is
 // ready for use. It is for one goroutine at a time.
 type Folder struct {
-	terms bool   // find what to look up, not what to index
-	text  []byte // decomposed
-	parts []byte // the folded parts of the compound at hand, one after the other
-	cuts  []int  // where they end, but for the last one
-	word  []byte // parts as one word, or characters of run
-	run   []rune // characters of a script without blanks
-
-	yield func(word []byte)
+	terms  bool   // find what to look up, not what to index
+	text   []byte // decomposed
+	folded []byte // folded, with a blank between words and a hyphen between parts of a compound
+	word   []byte // the parts of a compound as one word
 }
 
 // Each yields the words that Words returns, but may repeat some. A word holds until yield
 // returns.
 func (f *Folder) Each(text string, yield func(word []byte)) {
-	f.yield = yield
 	if strings.ContainsAny(text, "<&") {
 		text = markup.Text(markup.Title(text))
 	}
 	if !utf8.ValidString(text) { // package norm leaves what follows an invalid byte as it is
 		text = strings.ToValidUTF8(text, " ")
 	}
-	f.text = norm.NFKD.AppendString(f.text[:0], text)
-	for i := 0; i < len(f.text); {
-		r, n, class := rune(f.text[i]), 1, separator
-		if r < utf8.RuneSelf {
-			class = ascii[r]
-		} else {
-			r, n = utf8.DecodeRune(f.text[i:])
-			class = classOf(r)
-		}
-		i += n
-		if class != ignored {
-			f.next(r, class)
+	f.fold(text)
+	for word := range bytes.FieldsSeq(f.folded) {
+		first, _ := utf8.DecodeRune(word)
+		switch {
+		case classOf(first) == character:
+			f.eachPair(word, yield)
+		case bytes.IndexByte(word, '-') >= 0:
+			f.eachPart(word, yield)
+		default:
+			yield(bounded(word))
 		}
 	}
-	f.next(0, separator)
+}
+
+// fold writes a text as f.folded describes it.
+func (f *Folder) fold(text string) {
+	f.text = norm.NFKD.AppendString(f.text[:0], text)
+	folded, before := f.folded[:0], separator // before is the class of the last character that is not ignored
+	for i := 0; i < len(f.text); {
+		r, n := utf8.DecodeRune(f.text[i:])
+		i += n
+		class := classOf(r)
+		if class == ignored {
+			continue
+		}
+		if (class == character) != (before == character) {
+			folded = append(folded, ' ')
+		}
+		before = class
+		switch {
+		case class == letter:
+			folded = appendFolded(folded, r)
+		case class == character, class == mark && inPart(folded):
+			folded = utf8.AppendRune(folded, r)
+		case class == joiner && inPart(folded):
+			folded = append(folded, '-')
+		case class != mark: // two joiners, too
+			folded = append(folded, ' ')
+		}
+	}
+	f.folded = folded
+}
+
+// inPart reports whether a folded text ends within a part of a compound.
+func inPart(folded []byte) bool {
+	return len(folded) > 0 && folded[len(folded)-1] != ' ' && folded[len(folded)-1] != '-'
+}
+
+// eachPart yields the parts of a compound and, for an index, the whole.
+func (f *Folder) eachPart(compound []byte, yield func(word []byte)) {
+	f.word = f.word[:0]
+	for part := range bytes.SplitSeq(bytes.TrimSuffix(compound, []byte("-")), []byte("-")) {
+		yield(bounded(part))
+		for endsInVowel(f.word) && len(part) > 0 && part[0] == 'e' {
+			part = part[1:]
+		}
+		f.word = append(f.word, part...)
+	}
+	if !f.terms {
+		yield(bounded(f.word))
+	}
+}
+
+// eachPair yields the pairs of characters of a script without blanks and, for an index or if
+// there is but one, the characters.
+func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
+	for single := true; len(characters) > 0; single = false {
+		_, n := utf8.DecodeRune(characters)
+		_, next := utf8.DecodeRune(characters[n:])
+		if !f.terms || single && next == 0 {
+			yield(bounded(characters[:n]))
+		}
+		if next > 0 {
+			yield(bounded(characters[:n+next]))
+		}
+		characters = characters[n:]
+	}
+}
+
+// bounded returns a word as normalized text of bounded length.
+func bounded(word []byte) []byte {
+	if !norm.NFKD.IsNormal(word) { // what stood between two marks is gone
+		word = norm.NFKD.Bytes(word)
+	}
+	end := min(len(word), maxWord)
+	for end < len(word) && !utf8.RuneStart(word[end]) {
+		end--
+	}
+	return word[:end]
 }
 
 // Key returns what sorts a text by its words: those of Terms, folded, each followed by a blank;
@@ -97,86 +167,4 @@ func Key(text string) string {
 	f := Folder{terms: true}
 	f.Each(text, func(word []byte) { key = append(append(key, word...), ' ') })
 	return string(key)
-}
-
-// next adds a character to what is at hand, or yields that first.
-func (f *Folder) next(r rune, class class) {
-	if class != character && len(f.run) > 0 {
-		f.endRun()
-	}
-	part := f.parts[f.partStart():]
-	switch {
-	case class == letter:
-		f.parts = appendFolded(f.parts, part, r)
-	case class == mark && len(part) > 0:
-		f.parts = utf8.AppendRune(f.parts, r)
-	case class == joiner && len(part) > 0:
-		f.cuts = append(f.cuts, len(f.parts))
-	case class != mark && len(f.parts) > 0: // two joiners, too
-		f.endCompound()
-	}
-	if class == character {
-		f.run = append(f.run, r)
-	}
-}
-
-// partStart returns where the last part of the compound begins.
-func (f *Folder) partStart() int {
-	if len(f.cuts) == 0 {
-		return 0
-	}
-	return f.cuts[len(f.cuts)-1]
-}
-
-// endCompound yields the parts of the compound at hand and, for an index, the whole.
-func (f *Folder) endCompound() {
-	if f.partStart() < len(f.parts) {
-		f.cuts = append(f.cuts, len(f.parts))
-	}
-	f.word = f.word[:0]
-	from := 0
-	for _, to := range f.cuts {
-		part := f.parts[from:to]
-		f.emit(part)
-		for endsInVowel(f.word) && len(part) > 0 && part[0] == 'e' {
-			part = part[1:]
-		}
-		f.word = append(f.word, part...)
-		from = to
-	}
-	if len(f.cuts) > 1 && !f.terms {
-		f.emit(f.word)
-	}
-	f.parts, f.cuts = f.parts[:0], f.cuts[:0]
-}
-
-// endRun yields the pairs of characters at hand and, for an index or if there is but one,
-// the characters.
-func (f *Folder) endRun() {
-	for i, r := range f.run {
-		f.word = utf8.AppendRune(f.word[:0], r)
-		if !f.terms || len(f.run) == 1 {
-			f.emit(f.word)
-		}
-		if i+1 < len(f.run) {
-			f.word = utf8.AppendRune(f.word, f.run[i+1])
-			f.emit(f.word)
-		}
-	}
-	f.run = f.run[:0]
-}
-
-// emit yields a word of bounded length.
-func (f *Folder) emit(word []byte) {
-	if !norm.NFKD.IsNormal(word) { // what stood between two marks is gone
-		word = norm.NFKD.Bytes(word)
-	}
-	if len(word) > maxWord {
-		end := maxWord
-		for !utf8.RuneStart(word[end]) {
-			end--
-		}
-		word = word[:end]
-	}
-	f.yield(word)
 }
