@@ -3,7 +3,6 @@ package lists
 import (
 	"cmp"
 	"context"
-	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -23,6 +22,7 @@ type answer struct {
 	*listing
 	*selection.Selection
 	snap      *view.Snapshot
+	rules     *cite.Rules // of the view
 	title     string
 	canonical string // the path under which the list is to be known
 	count     int    // of records
@@ -32,7 +32,7 @@ type answer struct {
 
 // on reads a listing in a snapshot, but not its items.
 func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) {
-	a := &answer{listing: l, snap: snap, canonical: l.path}
+	a := &answer{listing: l, snap: snap, rules: l.lists.o.Cite.View(l.View), canonical: l.path}
 	rows := selection.Question{
 		Reader: l.lists.reader, Labels: l.lists.o.Labels, Public: l.lists.public,
 		View: l.View, Where: l.where, Kind: l.kind.name, ID: l.id, Query: l.q, Sorted: len(l.asked[params.Sort]) > 0,
@@ -44,16 +44,14 @@ func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) 
 	if a.title, err = a.heading(ctx); err != nil {
 		return nil, err
 	}
-	entries, limit := 0, max(l.q.Number(params.Limit), 1)
-	a.count, entries, err = a.Size(ctx)
-	a.pages = max((entries+limit-1)/limit, 1)
+	a.count, a.pages, err = a.Size(ctx)
 	return a, err
 }
 
 // paged returns what builds the body of a face from the items of a page.
 func paged(write build) build {
 	return func(ctx context.Context, a *answer) (*response.Body, error) {
-		for e, err := range a.entries(ctx) {
+		for e, err := range a.Entries(ctx) {
 			if err != nil {
 				return nil, err
 			}
@@ -67,36 +65,13 @@ func paged(write build) build {
 	}
 }
 
-// entry is a row at its place in a list.
-type entry struct {
-	selection.Entry
-	place int // from 1 on
-}
-
-// entries yields the entries of the page.
-func (a *answer) entries(ctx context.Context) iter.Seq2[entry, error] {
-	return func(yield func(entry, error) bool) {
-		number, limit := a.q.Number(params.Page), a.q.Number(params.Limit)
-		if limit == 0 && number > 1 {
-			return // everything is on the first page
-		}
-		place := (number - 1) * limit
-		for e, err := range a.Entries(ctx, place, limit) {
-			place++
-			if !yield(entry{e, place}, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
 // heading returns the title of the list. That of a unit, person, project or topic is in the
 // mark of a public record that names it; without one there is no such list.
 func (a *answer) heading(ctx context.Context) (string, error) {
 	lang := a.q.Text(params.Lang)
 	switch {
 	case a.isItem():
-		for e, err := range a.entries(ctx) {
+		for e, err := range a.Entries(ctx) {
 			if err != nil {
 				return "", err
 			}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/cite"
@@ -22,17 +23,17 @@ const itemBytes = 400
 // exported is the body of an export: its items one after the other, between two texts, as
 // write appends them. Goroutines share write.
 func (a *answer) exported(ctx context.Context, head, between, tail string, write func(dst []byte, it *item) []byte) (*response.Body, error) {
-	return joined(ctx, a, head, between, tail, func() func([]byte, entry) []byte {
+	return joined(ctx, a, head, between, tail, func() func([]byte, selection.Entry) []byte {
 		it := &item{}
-		return func(dst []byte, e entry) []byte { return write(dst, a.read(e, it)) }
+		return func(dst []byte, e selection.Entry) []byte { return write(dst, a.read(e, it)) }
 	})
 }
 
 // joined is exported with what appends entries as they are, for one goroutine each.
-func joined(ctx context.Context, a *answer, head, between, tail string, writer func() func([]byte, entry) []byte) (*response.Body, error) {
+func joined(ctx context.Context, a *answer, head, between, tail string, writer func() func([]byte, selection.Entry) []byte) (*response.Body, error) {
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
-	body := response.JoinCostly(response.Around(a.count, []byte(head), between, []byte(tail)), a.entries(ctx), writer)
+	body := response.JoinCostly(response.Around(a.count, []byte(head), between, []byte(tail)), a.Entries(ctx), writer)
 	if a.q.Number(params.Limit) == 0 {
 		body.Guess = a.count * itemBytes
 	}
@@ -45,8 +46,8 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.q.Flag(params.LaTeX)
 	rows, resident := a.snap.Resident()
 	if resident && !latex && a.View == rules.ViewActivities && a.q.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
-		return joined(ctx, a, "", "\n", "", func() func([]byte, entry) []byte {
-			return func(dst []byte, e entry) []byte { return e.AppendFragment(dst, fragBibTeX) }
+		return joined(ctx, a, "", "\n", "", func() func([]byte, selection.Entry) []byte {
+			return func(dst []byte, e selection.Entry) []byte { return e.AppendFragment(dst, fragBibTeX) }
 		})
 	}
 	return a.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) })
@@ -83,7 +84,7 @@ func (a *answer) listHead() string {
 
 // appendListItem writes an item with its place in the list.
 func (a *answer) appendListItem(dst []byte, it *item) []byte {
-	dst = strconv.AppendInt(append(dst, `{"@type":"ListItem","position":`...), int64(it.place), 10)
+	dst = strconv.AppendInt(append(dst, `{"@type":"ListItem","position":`...), int64(it.Position), 10)
 	return append(cite.AppendJSONLD(append(dst, `,"item":`...), &it.Item, a.links), '}')
 }
 

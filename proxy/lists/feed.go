@@ -133,7 +133,7 @@ func rss(_ context.Context, a *answer) (*response.Body, error) {
 // feedBody returns the body of a feed in XML.
 func (a *answer) feedBody(doc any) (*response.Body, error) {
 	text, err := xml.MarshalIndent(doc, "", "  ")
-	return bodyOf(append([]byte(strings.TrimSpace(xml.Header)), text...), len(a.items), ""), err
+	return bodyOf(append([]byte(strings.TrimSpace(xml.Header)), text...), len(a.items)), err
 }
 
 func jsonFeed(_ context.Context, a *answer) (*response.Body, error) {
@@ -142,5 +142,5 @@ func jsonFeed(_ context.Context, a *answer) (*response.Body, error) {
 	return jsonBody(struct {
 		*feeds.JSONFeed
 		Items []*feeds.JSONItem `json:"items"` // there even if it is empty
-	}{doc, append([]*feeds.JSONItem{}, doc.Items...)}, len(a.items), "")
+	}{doc, append([]*feeds.JSONItem{}, doc.Items...)}, len(a.items))
 }

@@ -19,11 +19,11 @@ func htmlFragment(_ context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
 		return a.record(page.SingleFragment), nil
 	}
-	m := a.model()
+	turn := a.numbered("")
 	if a.PageURL != "" {
-		m.First, m.Prev, m.Next, m.Last = a.pager(a.feedingPage)
+		turn = a.feedingPage
 	}
-	return a.document(page.Fragment(m), m.Canonical), nil
+	return a.document(page.Fragment(a.model(turn))), nil
 }
 
 // htmlPage is a whole page of a list or an item.
@@ -31,36 +31,35 @@ func htmlPage(ctx context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
 		return a.record(page.Single), nil
 	}
-	m := a.model()
-	found, err := a.Facets(ctx, true)
-	for _, f := range found {
-		shown := page.Facet{Name: f.Name}
-		for _, v := range f.Values {
-			href := a.url("", a.asked.Toggle(f.Name, v.Value))
-			shown.Values = append(shown.Values, page.FacetValue{Value: v.Value, Label: v.Label, Href: href, Count: v.Count, Active: v.Active})
+	m := a.model(a.numbered(""))
+	var err error
+	m.Facets, err = a.Facets(ctx, true)
+	for _, f := range m.Facets {
+		for i := range f.Values {
+			f.Values[i].Href = a.url("", a.asked.Toggle(f.Name, f.Values[i].Value))
 		}
-		m.Facets = append(m.Facets, shown)
 	}
-	return a.document(page.Page(m), m.Canonical), err
+	return a.document(page.Page(m)), err
 }
 
 // document is the body of HTML, with the links of the list it is about.
-func (a *answer) document(html []byte, canonical string) *response.Body {
-	links := `<` + canonical + `>; rel="canonical"`
+func (a *answer) document(html []byte) *response.Body {
+	links := []page.Link{{Href: a.canonicalURL(), Label: "canonical"}}
 	for _, e := range a.exports() {
-		links += `, <` + e.Href + `>; rel="alternate"; type="` + e.Type + `"`
+		links = append(links, page.Link{Href: e.Href, Label: "alternate", Type: e.Type})
 	}
-	return bodyOf(html, a.count, links)
+	return bodyOf(html, a.count, links...)
 }
 
-// model is what the HTML of a list shows, without its facets.
-func (a *answer) model() *page.List {
+// model is what the HTML of a list shows, without its facets. Turn is the address of one of
+// its pages.
+func (a *answer) model(turn func(int) string) *page.List {
 	m := &page.List{
 		Head: a.head(a.asked.With(params.Heading).With(params.JSONLD), a.canonicalURL()), Heading: a.q.Number(params.Heading),
 		Count: a.count, Page: a.q.Number(params.Page), Pages: a.pages, Limit: a.q.Number(params.Limit),
 		Q: a.q.Text(params.Words), Group: a.q.Text(params.Group), Sort: a.q.Text(params.Sort), Style: a.q.Text(params.Style),
 	}
-	m.First, m.Prev, m.Next, m.Last = a.pager(a.numbered(""))
+	m.First, m.Prev, m.Next, m.Last = a.pager(turn)
 	if narrowed := a.asked.Only(narrowing...).With(params.Deep); len(narrowed) > 0 {
 		m.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
 	}
@@ -75,11 +74,7 @@ func (a *answer) model() *page.List {
 			data = append(data, ',')
 		}
 		data = a.appendListItem(data, it)
-		if i == 0 || m.Groups[len(m.Groups)-1].Title != it.Group {
-			m.Groups = append(m.Groups, page.Group{Title: it.Group})
-		}
-		last := &m.Groups[len(m.Groups)-1]
-		last.Items = append(last.Items, a.shown(it))
+		m.Items = append(m.Items, a.shown(it))
 	}
 	if a.q.Flag(params.JSONLD) {
 		m.JSONLD = append(data, "]}"...)
@@ -90,7 +85,7 @@ func (a *answer) model() *page.List {
 // shown returns an item as package page shows it.
 func (a *answer) shown(it *item) page.Item {
 	return page.Item{
-		ID: it.ID, Key: it.Key, Href: a.own(it), Lang: it.Language, HTML: it.html, Links: it.outside(),
+		Group: it.Group, ID: it.ID, Key: it.Key, Href: a.own(it), Lang: it.Language, HTML: it.html, Links: it.outside(),
 		COinS: string(cite.AppendCOinS(nil, &it.Item)),
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
 	"vitrine/rules"
 	"vitrine/rules/cite"
 	"vitrine/rules/display"
@@ -23,15 +24,15 @@ import (
 // item is an entry of a list, read as a bibliographic item.
 type item struct {
 	cite.Item
-	entry
+	selection.Entry
 	row  bson.Raw
 	html string // its citation, for faces of pages
 }
 
 // read reads an entry into an item by the mapping rules.
-func (a *answer) read(e entry, it *item) *item {
-	it.entry, it.row = e, e.Doc()
-	a.lists.cite[a.View].Read(it.row, &it.Item)
+func (a *answer) read(e selection.Entry, it *item) *item {
+	it.Entry, it.row = e, e.Doc()
+	a.rules.Read(it.row, &it.Item)
 	return it
 }
 
@@ -122,6 +123,15 @@ func (a *answer) own(it *item) string {
 		return ""
 	}
 	return a.links.ItemPage(it.ID)
+}
+
+// people returns the authors of an item, whose links are those of the list.
+func (a *answer) people(it *item) []page.Author {
+	all := []page.Author{}
+	for _, p := range it.Authors {
+		all = append(all, page.Author{Name: p.Inverted(), ID: p.User, ORCID: p.ORCID, Href: a.links.ToPerson(p.User)})
+	}
+	return all
 }
 
 // outside returns the links of an item to its publication elsewhere.

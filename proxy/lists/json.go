@@ -10,7 +10,6 @@ import (
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
-	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
 )
 
@@ -33,7 +32,7 @@ type jsonItem struct {
 	ID      string            `json:"id"`
 	HTML    string            `json:"html"`
 	Title   string            `json:"title"`
-	Authors []jsonAuthor      `json:"authors"`
+	Authors []page.Author     `json:"authors"`
 	Year    json.RawMessage   `json:"year"` // null: none
 	Type    string            `json:"type"`
 	Subtype string            `json:"subtype"`
@@ -42,20 +41,14 @@ type jsonItem struct {
 	Key     string            `json:"cite_key"`
 }
 
-type jsonAuthor struct {
-	Name  string `json:"name"`
-	ID    string `json:"id,omitempty"`
-	ORCID string `json:"orcid,omitempty"`
-}
-
 // jsonFacets are an object whose members are in the order of the facets.
-type jsonFacets []selection.Facet
+type jsonFacets []page.Facet
 
 // MarshalJSON implements json.Marshaler.
 func (f jsonFacets) MarshalJSON() ([]byte, error) {
 	var members [][]byte
 	for _, one := range f {
-		values, err := encoded(append([]selection.Value{}, one.Values...))
+		values, err := encoded(one.Values)
 		if err != nil {
 			return nil, err
 		}
@@ -67,14 +60,11 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 // jsonOf returns an item for programs.
 func (a *answer) jsonOf(it *item) jsonItem {
 	one := jsonItem{
-		ID: it.ID, HTML: it.html, Title: it.Text(), Authors: []jsonAuthor{}, Type: it.Type, Subtype: it.Subtype,
+		ID: it.ID, HTML: it.html, Title: it.Text(), Authors: a.people(it), Type: it.Type, Subtype: it.Subtype,
 		Group: it.Group, Links: map[string]string{}, Key: it.Key,
 	}
 	if year := it.year(); year != "" {
 		one.Year = json.RawMessage(year)
-	}
-	for _, p := range it.Authors {
-		one.Authors = append(one.Authors, jsonAuthor{p.Inverted(), p.User, p.ORCID})
 	}
 	for _, link := range append(it.outside(), page.Link{Href: a.own(it), Label: "page"}) {
 		if link.Href != "" {
@@ -109,7 +99,7 @@ func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
 			doc.Links[strings.TrimPrefix(f.suffix, ".")] = a.export(f)
 		}
 	}
-	return jsonBody(doc, a.count, `<`+a.canonicalURL()+`>; rel="canonical"`)
+	return jsonBody(doc, a.count, page.Link{Href: a.canonicalURL(), Label: "canonical"})
 }
 
 // encoded returns a value as JSON. HTML stays unescaped, since the answer is no script.
@@ -124,14 +114,29 @@ func encoded(v any) ([]byte, error) {
 }
 
 // jsonBody returns the body of a JSON document.
-func jsonBody(doc any, count int, links string) (*response.Body, error) {
+func jsonBody(doc any, count int, links ...page.Link) (*response.Body, error) {
 	text, err := encoded(doc)
-	return bodyOf(text, count, links), err
+	return bodyOf(text, count, links...), err
 }
 
-// bodyOf returns a body of one text, with its number of items and its links.
-func bodyOf(text []byte, count int, links string) *response.Body {
+// bodyOf returns a body of one text, with its number of items and its links, whose labels are
+// their relations.
+func bodyOf(text []byte, count int, links ...page.Link) *response.Body {
+	var header []string
+	for _, l := range links {
+		if l.Href == "" {
+			continue
+		}
+		link := "<" + targets.Replace(l.Href) + `>; rel="` + l.Label + `"`
+		if l.Type != "" {
+			link += `; type="` + l.Type + `"`
+		}
+		header = append(header, link)
+	}
 	body := response.Bytes(text)
-	body.Count, body.Links = count, links
+	body.Count, body.Links = count, strings.Join(header, ", ")
 	return body
 }
+
+// targets writes an address so that it ends no link and no header.
+var targets = strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", `"`, "%22", "\r", "", "\n", "")

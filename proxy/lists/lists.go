@@ -18,7 +18,6 @@ import (
 	"vitrine/proxy/query"
 	"vitrine/rules"
 	"vitrine/rules/access"
-	"vitrine/rules/cite"
 	"vitrine/rules/filter"
 	"vitrine/rules/mark"
 )
@@ -30,10 +29,9 @@ var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents,
 type Lists struct {
 	o      Options // with their defaults
 	reader query.Reader
-	cite   map[string]*cite.Rules // by view
-	public *filter.Filter         // the rows that lists show
-	whole  []*list                // of everything in a view
-	named  []*list                // of the configuration
+	public *filter.Filter // the rows that lists show
+	whole  []*list        // of everything in a view
+	named  []*list        // of the configuration
 }
 
 // New returns Lists. Errors name the option at fault.
@@ -42,10 +40,7 @@ func New(o Options) (*Lists, error) {
 		return &Lists{}, nil
 	}
 	o.Language, o.Filter.Foreign = cmp.Or(o.Language, "en"), false
-	l := &Lists{o: o, reader: query.Reader{Limits: o.Filter, Now: o.Now}, cite: map[string]*cite.Rules{}}
-	for _, view := range views {
-		l.cite[view] = o.Cite.View(view)
-	}
+	l := &Lists{o: o, reader: query.Reader{Limits: o.Filter, Now: o.Now}}
 	shown := bson.D{{Key: mark.Public, Value: true}}
 	if o.Access != nil {
 		shown = append(shown, o.Access.Visible(access.Viewer{})...)

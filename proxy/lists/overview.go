@@ -32,7 +32,7 @@ func (l *Lists) overview(base string, start bool, f face, q params.Query) (respo
 		if err != nil {
 			return nil, err
 		}
-		o := &page.Overview{Head: page.Head{Lang: lang, Base: base, Self: base + path, AsOf: snap.Meta().Published}, Sections: sections}
+		head := page.Head{Lang: lang, Base: base, Self: base + path, AsOf: snap.Meta().Published}
 		switch {
 		case f.suffix == ".json":
 			var files []map[string]string // of the element, under paths that never change
@@ -40,12 +40,12 @@ func (l *Lists) overview(base string, start bool, f face, q params.Query) (respo
 				files = append(files, map[string]string{"href": base + f.Path, "integrity": f.Integrity})
 			}
 			return jsonBody(map[string]any{
-				"sections": sections, "element": files, "generation": snap.Meta().Generation, "as_of": o.AsOf.UTC(), "self": o.Self,
-			}, 0, "")
+				"sections": sections, "element": files, "generation": snap.Meta().Generation, "as_of": head.AsOf.UTC(), "self": head.Self,
+			}, 0)
 		case start:
-			return response.Bytes(page.Start(o)), nil
+			return response.Bytes(page.Start(head, sections)), nil
 		}
-		return response.Bytes(page.Index(o)), nil
+		return response.Bytes(page.Index(head, sections)), nil
 	}
 	p := response.Plan{
 		View: views[0], Also: views[1:], Query: "lists\x00" + base + "\x00" + path + "\x00" + f.suffix + "\x00" + lang,
@@ -79,7 +79,6 @@ func (l *Lists) sections(ctx context.Context, base string, q params.Query) (all 
 			all = append(all, page.Section{Title: ours.T(title), Lists: entries})
 		}
 	}
-	var activities *answer
 	for _, group := range []struct {
 		title string
 		lists []*list
@@ -90,12 +89,13 @@ func (l *Lists) sections(ctx context.Context, base string, q params.Query) (all 
 			if err != nil {
 				return nil, err
 			}
-			if one == l.whole[0] {
-				activities = a
-			}
 			entries = append(entries, page.Entry{Title: a.title, Href: base + a.path, Count: a.count})
 		}
 		add(group.title, entries)
+	}
+	activities, err := l.now(ctx, l.whole[0], base, q)
+	if err != nil {
+		return nil, err
 	}
 	for _, kind := range []string{params.Unit, params.Topic} {
 		values, err := activities.Values(ctx, kind)

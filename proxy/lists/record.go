@@ -2,7 +2,7 @@ package lists
 
 import (
 	"cmp"
-	"strings"
+	"slices"
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
@@ -21,33 +21,26 @@ func (a *answer) record(write func(*page.Record) []byte) *response.Body {
 	it := a.items[0]
 	m := &page.Record{
 		Head: a.head(a.asked.Only(params.Lang, params.Style), a.url("", nil)),
-		Item: a.shown(it), Abstract: it.Abstract, BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: a.collections(it),
+		Item: a.shown(it), Abstract: it.Abstract, Authors: a.people(it),
+		BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: a.collections(it),
 	}
 	if a.links.Activity != "" && a.links.Activity != params.None && a.View == rules.ViewActivities {
 		m.Canonical = a.links.ToItem(&it.Item) // the site's own page of the record
 	}
-	for _, p := range it.Authors {
-		m.Authors = append(m.Authors, page.Author{Name: p.Inverted(), ORCID: p.ORCID, Href: a.links.ToPerson(p.User)})
-	}
-	ours := texts.In(m.Lang)
-	for _, f := range []page.Param{
+	m.Fields = slices.DeleteFunc([]page.Param{
 		{Name: "type", Value: cmp.Or(a.Label(params.Subtype, it.Subtype, it.row), a.Label(params.Type, it.Type, it.row))},
 		{Name: "date", Value: cmp.Or(it.period(), it.year())},
 		{Name: "container", Value: it.Container}, {Name: "event", Value: it.Event}, {Name: "place", Value: it.Place},
 		{Name: "publisher", Value: it.Publisher}, {Name: "volume", Value: it.Volume}, {Name: "issue", Value: it.Issue}, {Name: "pages", Value: it.Pages},
 		{Name: "ISBN", Value: it.ISBN}, {Name: "ISSN", Value: it.ISSN},
-	} {
-		if f.Value != "" {
-			m.Fields = append(m.Fields, page.Param{Name: ours.T(f.Name), Value: f.Value})
-		}
-	}
+	}, func(f page.Param) bool { return f.Value == "" })
 	for _, tag := range cite.Meta(&it.Item) {
 		m.Meta = append(m.Meta, page.Param{Name: tag.Name, Value: tag.Content})
 	}
 	if a.q.Flag(params.JSONLD) {
 		m.JSONLD = a.appendSchema(nil, it)
 	}
-	return bodyOf(write(m), 1, a.signposts(it, m))
+	return bodyOf(write(m), 1, signposts(it, m)...)
 }
 
 // collections are the lists that have an item: of its view, and of what its mark names.
@@ -68,7 +61,7 @@ func (a *answer) collections(it *item) []page.Link {
 const mostSignposts = 20
 
 // signposts are the links that lead programs from an item's page (signposting.org/FAIR).
-func (a *answer) signposts(it *item, m *page.Record) string {
+func signposts(it *item, m *page.Record) []page.Link {
 	all := []page.Link{{Href: m.Canonical, Label: "canonical"}, {Href: m.Self, Label: "cite-as"}, {Href: "https://schema.org/AboutPage", Label: "type"}}
 	if it.DOI != "" {
 		all[1].Href = doi.URL(it.DOI)
@@ -87,19 +80,5 @@ func (a *answer) signposts(it *item, m *page.Record) string {
 	for _, c := range m.Lists[:min(len(m.Lists), mostSignposts)] {
 		all = append(all, page.Link{Href: c.Href, Label: "collection", Type: "text/html"})
 	}
-	var links []string
-	for _, l := range all {
-		if l.Href == "" {
-			continue
-		}
-		link := "<" + targets.Replace(l.Href) + `>; rel="` + l.Label + `"`
-		if l.Type != "" {
-			link += `; type="` + l.Type + `"`
-		}
-		links = append(links, link)
-	}
-	return strings.Join(links, ", ")
+	return all
 }
-
-// targets writes an address so that it ends no link and no header.
-var targets = strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", `"`, "%22", "\r", "", "\n", "")

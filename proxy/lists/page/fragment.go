@@ -11,16 +11,9 @@ import (
 // Fragment returns a list as a section to include in other pages. Its ids begin with the
 // list's, so that several fragments can be in one page.
 func Fragment(l *List) []byte {
-	f := newFragment(l)
+	f := newFragment(l, l.Heading)
 	f.heading(0, "vl-title", f.id+titleID, l.Title)
 	return f.list()
-}
-
-// body returns what Page shows below the title: a list without one.
-func body(l *List) []byte {
-	page := *l
-	page.Heading = 1
-	return newFragment(&page).list()
 }
 
 // SingleFragment returns an item as an article to include in other pages.
@@ -35,17 +28,21 @@ func SingleFragment(r *Record) []byte {
 // hundreds of values and links, and templates would take longer than all else.
 type fragment struct {
 	bytes.Buffer
-	l  *List
-	t  texts.Language
-	id string // what its ids begin with
+	l     *List
+	level int // of the title; Page has that of the list itself
+	t     texts.Language
+	id    string // what its ids begin with
 }
 
 // titleID ends the id of a list's title.
 const titleID = "_title"
 
 // newFragment begins the section of a list, which has its title as its name.
-func newFragment(l *List) *fragment {
-	f := &fragment{l: l, t: texts.In(l.Lang), id: listID(l)}
+func newFragment(l *List, level int) *fragment {
+	if level < 1 || level > 6 {
+		level = 2
+	}
+	f := &fragment{l: l, level: level, t: texts.In(l.Lang), id: listID(l)}
 	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), attribute("aria-labelledby", f.id+titleID),
 		attribute("data-count", strconv.Itoa(l.Count)), attribute("data-page", strconv.Itoa(l.Page)), attribute("data-pages", strconv.Itoa(l.Pages)), ">\n")
 	return f
@@ -68,54 +65,49 @@ func attribute(name, value string) string {
 
 // heading writes a heading some levels below that of the list.
 func (f *fragment) heading(below int, class, id, title string) {
-	level := f.l.Heading
-	if level < 1 || level > 6 {
-		level = 2
-	}
-	tag := "h" + strconv.Itoa(min(level+below, 6))
+	tag := "h" + strconv.Itoa(min(f.level+below, 6))
 	f.write("<", tag, attribute("class", class), attribute("id", id), ` dir="auto">`, text(title), "</", tag, ">\n")
 }
 
 // list writes what is below the title, and returns the section.
 func (f *fragment) list() []byte {
-	shown := 0
-	for _, g := range f.l.Groups {
-		shown += len(g.Items)
+	l, first := f.l, max(f.l.Page-1, 0)*f.l.Limit+1
+	f.write(`<p class="vl-count" dir="auto">`, text(f.shown(first)), "</p>\n")
+	for i, it := range l.Items {
+		if i == 0 || it.Group != l.Items[i-1].Group {
+			if i > 0 {
+				f.write("</ol>\n")
+			}
+			if it.Group != "" {
+				f.heading(1, "vl-group", "", it.Group)
+			}
+			f.write(`<ol class="vl-items" start="`, strconv.Itoa(first+i), "\">\n")
+		}
+		f.write("<li>")
+		f.item(&it, l.Lang)
+		f.write("</li>\n")
 	}
-	f.write(`<p class="vl-count" dir="auto">`, text(f.shown(shown)), "</p>\n")
-	number := max(f.l.Page-1, 0)*f.l.Limit + 1
-	for _, g := range f.l.Groups {
-		if g.Title != "" {
-			f.heading(1, "vl-group", "", g.Title)
-		}
-		f.write(`<ol class="vl-items" start="`, strconv.Itoa(number), "\">\n")
-		for i := range g.Items {
-			f.write("<li>")
-			f.item(&g.Items[i], f.l.Lang)
-			f.write("</li>\n")
-		}
+	if len(l.Items) > 0 {
 		f.write("</ol>\n")
-		number += len(g.Items)
 	}
 	f.pager()
-	f.data(f.l.JSONLD)
+	f.data(l.JSONLD)
 	f.write("</section>\n")
 	return f.Bytes()
 }
 
-// shown says which entries of how many a page of a list has.
-func (f *fragment) shown(items int) string {
-	list, l := f.l, f.t
-	switch first := max(list.Page-1, 0)*list.Limit + 1; {
-	case list.Count == 0:
-		return l.T("empty")
-	case items == 0 || items >= list.Count:
-		return l.Entries(list.Count)
+// shown says which entries of how many a page of a list has, from the first on.
+func (f *fragment) shown(first int) string {
+	all, items := f.t.Entries(f.l.Count), len(f.l.Items)
+	switch {
+	case f.l.Count == 0:
+		return f.t.T("empty")
+	case items == 0 || items >= f.l.Count:
+		return all
 	case items == 1:
-		return l.Entries(list.Count) + ", " + l.Number(first)
-	default:
-		return l.Entries(list.Count) + ", " + l.Number(first) + "–" + l.Number(first+items-1)
+		return all + ", " + f.t.Number(first)
 	}
+	return all + ", " + f.t.Number(first) + "–" + f.t.Number(first+items-1)
 }
 
 // item writes a record.
@@ -181,8 +173,8 @@ func (f *fragment) data(json []byte) {
 	}
 }
 
-// facets writes the facets of a list as menus.
-func (f *fragment) facets() {
+// facets returns the facets of a list as menus.
+func (f *fragment) facets() []byte {
 	for _, facet := range f.l.Facets {
 		if len(facet.Values) == 0 {
 			continue
@@ -200,4 +192,5 @@ func (f *fragment) facets() {
 		}
 		f.write("</ul></details>\n")
 	}
+	return f.Bytes()
 }

@@ -33,18 +33,13 @@ type List struct {
 	Q, Group, Sort, Style string
 	Params                []Param
 	Facets                []Facet
-	Groups                []Group
+	Items                 []Item
 	JSONLD                []byte // one JSON value; nil: none
-}
-
-// Group is items under a heading, or without one where Title is empty.
-type Group struct {
-	Title string
-	Items []Item
 }
 
 // Item is one record of a list.
 type Item struct {
+	Group string // the heading above it and its neighbours of the same group; empty: none
 	ID    string
 	Href  string // the item's page; empty: it has none
 	Lang  string // of the citation; empty: that of the list
@@ -61,12 +56,14 @@ type Facet struct {
 	Values []FacetValue
 }
 
-// FacetValue is a value of a facet. Href adds it to the filters or, where it is active,
-// removes it.
+// FacetValue is a value of a facet, for people and for programs. Href adds it to the filters
+// or, where it is active, removes it.
 type FacetValue struct {
-	Value, Label, Href string
-	Count              int
-	Active             bool
+	Value  string `json:"value"`
+	Label  string `json:"label"`
+	Count  int    `json:"count"`
+	Href   string `json:"-"`
+	Active bool   `json:"-"`
 }
 
 // Link is a link. Type is its media type where that is known.
@@ -82,7 +79,7 @@ type Record struct {
 	TitleHTML string // the title with its inline markup, cleaned; empty: Title
 	Item      Item
 	Authors   []Author
-	Fields    []Param // what else is known, such as type, year and venue: label and text
+	Fields    []Param // what else is known, such as type, year and venue: people read the text of its name
 	Abstract  string  // plain text; an empty line begins a paragraph
 	BibTeX    string
 	Meta      []Param // citation_*
@@ -91,12 +88,11 @@ type Record struct {
 }
 
 // Author is a person of a record. Href is empty where the person has no public page.
-type Author struct{ Name, Href, ORCID string }
-
-// Overview is what the index of lists and the start page show. Their titles are ours.
-type Overview struct {
-	Head
-	Sections []Section
+type Author struct {
+	Name  string `json:"name"`
+	ID    string `json:"id,omitempty"` // the username
+	ORCID string `json:"orcid,omitempty"`
+	Href  string `json:"-"`
 }
 
 // Section is lists of a kind: named ones, views, units, topics. Title may be empty.

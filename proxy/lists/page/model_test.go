@@ -30,9 +30,9 @@ var exports = []page.Link{
 	{Href: base + "/lists/unit/BIO.csv", Label: "CSV", Type: "text/csv"},
 }
 
-func item(id, html, lang string) page.Item {
+func item(group, id, html, lang string) page.Item {
 	return page.Item{
-		ID: id, Href: base + "/items/" + id, Lang: lang, HTML: html, COinS: coins, Key: "nowak2024growth",
+		Group: group, ID: id, Href: base + "/items/" + id, Lang: lang, HTML: html, COinS: coins, Key: "nowak2024growth",
 		Links: []page.Link{{Href: "https://doi.org/10.5555/1", Label: "DOI"}, {Href: "https://example.org/full.pdf?a=1&b=2", Label: "PDF", Type: "application/pdf"}},
 	}
 }
@@ -57,9 +57,9 @@ func plainList() *page.List {
 			}},
 			{Name: "topic"},
 		},
-		Groups: []page.Group{
-			{Title: "2024", Items: []page.Item{item("65f0c0ffee", citation, "en"), item("65f0c0ffef", `Ohne Links: <i>Über Böden</i>. In: Zeitschrift für Böden 7, S. 1–3.`, "de")}},
-			{Title: "2023", Items: []page.Item{item("65f0c0fff0", citation, "")}},
+		Items: []page.Item{
+			item("2024", "65f0c0ffee", citation, "en"), item("2024", "65f0c0ffef", `Ohne Links: <i>Über Böden</i>. In: Zeitschrift für Böden 7, S. 1–3.`, "de"),
+			item("2023", "65f0c0fff0", citation, ""),
 		},
 		JSONLD: []byte(`{"@context":"https://schema.org","@type":"ItemList","name":"Publications of Biology"}`),
 	}
@@ -68,7 +68,7 @@ func plainList() *page.List {
 // germanList is an empty list in German.
 func germanList() *page.List {
 	l := plainList()
-	l.Title, l.Lang, l.Q, l.Sort, l.Count, l.Pages, l.Page, l.Groups = "Publikationen der Biologie", "de", "gibt es nicht", "relevance", 0, 0, 1, nil
+	l.Title, l.Lang, l.Q, l.Sort, l.Count, l.Pages, l.Page, l.Items = "Publikationen der Biologie", "de", "gibt es nicht", "relevance", 0, 0, 1, nil
 	l.First, l.Prev, l.Next, l.Last, l.JSONLD, l.NoIndex, l.Heading = "", "", "", "", nil, true, 3
 	return l
 }
@@ -82,15 +82,15 @@ func hostileList() *page.List {
 	l.Params = []page.Param{{Name: hostile, Value: hostile}}
 	l.Facets = []page.Facet{{Name: hostile, Values: []page.FacetValue{{Value: hostile, Label: hostile + long, Href: base + "/" + hostile, Active: true}, {Label: hostile, Href: bad.Href}}}}
 	l.Exports, l.Languages = []page.Link{bad}, []page.Link{{Href: bad.Href, Label: hostile, Type: "de"}}
-	it := item(hostile, "<b>"+long+"</b>", hostile)
+	it := item(hostile, hostile, "<b>"+long+"</b>", hostile)
 	it.Key, it.Href, it.Links = hostile, bad.Href, []page.Link{bad}
-	l.Groups = []page.Group{{Title: hostile, Items: []page.Item{it, item("1", "<a href=\"/x\">عنوان</a> \u202e مقال عن التربة (2024)", "ar")}}}
+	l.Items = []page.Item{it, item(hostile, "1", "<a href=\"/x\">عنوان</a> \u202e مقال عن التربة (2024)", "ar")}
 	l.JSONLD = []byte(`{"name":"</script><script>alert(1)</script><!--"}`)
 	return l
 }
 
 func plainRecord() *page.Record {
-	it := item("65f0c0ffee", citation, "en")
+	it := item("", "65f0c0ffee", citation, "en")
 	return &page.Record{
 		Head:      page.Head{Title: "Growth of Bacillus in H2O & soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Exports: exports, AsOf: asOf},
 		TitleHTML: "Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil", Item: it,
@@ -110,27 +110,24 @@ func hostileRecord() *page.Record {
 	r.Title, r.Self, r.Canonical, r.Abstract, r.BibTeX = hostile+long, base+"/items/"+hostile, base+"/"+hostile, hostile+"\n\n"+long, hostile+long
 	r.Authors = []page.Author{{Name: hostile, Href: "javascript:x()", ORCID: hostile}}
 	r.Fields, r.Meta = []page.Param{{Name: hostile, Value: hostile}}, []page.Param{{Name: hostile, Value: hostile}}
-	r.Item = hostileList().Groups[0].Items[0]
+	r.Item = hostileList().Items[0]
 	r.JSONLD = []byte(`{"name":"</script><script>alert(1)</script>"}`)
 	return r
 }
 
-func overview(lang string) *page.Overview {
-	return &page.Overview{
-		Head: page.Head{Lang: lang, Base: base, Self: base + "/", AsOf: asOf},
-		Sections: []page.Section{
+func overview(lang string) (page.Head, []page.Section) {
+	return page.Head{Lang: lang, Base: base, Self: base + "/", AsOf: asOf},
+		[]page.Section{
 			{Title: "", Lists: []page.Entry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234}, {Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},
 			{Title: "Units", Lists: []page.Entry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321}, {Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
 			{Title: "Topics", Lists: slices.Repeat([]page.Entry{{Title: "Soil", Href: base + "/lists/topic/soil", Count: 3}}, 13)},
 			{Title: "Nothing"},
-		},
-	}
+		}
 }
 
-func hostileOverview() *page.Overview {
-	o := overview(hostile)
-	o.Sections = []page.Section{{Title: hostile, Lists: []page.Entry{{Title: hostile + long, Href: "javascript:x()//" + hostile, Count: -1}}}}
-	return o
+func hostileOverview() (page.Head, []page.Section) {
+	h, _ := overview(hostile)
+	return h, []page.Section{{Title: hostile, Lists: []page.Entry{{Title: hostile + long, Href: "javascript:x()//" + hostile, Count: -1}}}}
 }
 
 // documents are pages and fragments of all kinds, by the name of their golden file.
@@ -143,7 +140,7 @@ func documents() map[string][]byte {
 		"list": page.Page(plainList()), "list-german": page.Page(wide), "list-empty": page.Page(germanList()), "list-hostile": page.Page(hostileList()),
 		"item": page.Single(plainRecord()), "item-hostile": page.Single(hostileRecord()),
 		"index": page.Index(overview("de")), "start": page.Start(overview("en")), "start-hostile": page.Start(hostileOverview()),
-		"start-without-lists": page.Start(&page.Overview{Head: page.Head{Lang: "de", Base: base}}),
+		"start-without-lists": page.Start(page.Head{Lang: "de", Base: base}, nil),
 		"failure":             page.Failure(404, page.Head{Title: "Nicht gefunden", Lang: "de"}, "Die Liste "+hostile+" gibt es nicht."),
 	}
 }

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
 	"html/template"
@@ -25,10 +24,9 @@ const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect
 //go:embed assets templates
 var embedded embed.FS
 
-// Files are the files that pages load beside those of proxy/lists/element, by name. Callers
-// must not change the map.
+// Files are the files that pages load, by name. Callers must not change the map.
 var Files = sync.OnceValue(func() map[string]element.File {
-	all := map[string]element.File{}
+	all := map[string]element.File{"list.css": element.Style()}
 	for _, name := range []string{"page.css", "page.js", "start.js"} {
 		all[name] = element.Hashed(name, asset(name))
 	}
@@ -46,19 +44,19 @@ func asset(name string) []byte {
 
 // templates are those of the pages.
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").ParseFS(embedded, "templates/*.tmpl"))
+	funcs := template.FuncMap{
+		"file":     func(name string) string { return Files()[name].Path },
+		"linkable": linkable,
+	}
+	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))
 })
 
 // document is what the templates of a page read.
 type document struct {
 	Head
 	texts.Language
-	Root       string // what paths on this server begin with
-	Prev, Next string
-	Meta       []Param
-	Styles     []string
-	Scripts    []string
-	Body       template.HTML // a fragment
+	Root string        // what paths on this server begin with
+	Body template.HTML // a fragment
 
 	// What only some pages have.
 	List       *List
@@ -66,12 +64,12 @@ type document struct {
 	Action     string
 	Selects    []Facet
 	Filters    []Link
-	Facets     template.HTML
-	Record     *Record
+	Facets     template.HTML // menus
 	TitleHTML  template.HTML
+	Record     *Record
 	TitleLang  string
 	Paragraphs []string
-	Overview   *Overview
+	Sections   []Section
 	Choices    []string
 	Snippets   []snippet
 	Text       string
@@ -82,8 +80,6 @@ type document struct {
 func newDocument(h Head) *document {
 	d := &document{Head: h, Language: texts.In(h.Lang), Root: rootOf(h.Base)}
 	d.Lang, d.Canonical = d.Code(), cmp.Or(h.Canonical, h.Self)
-	d.Styles = []string{d.Root + element.Style().Path, d.Root + Files()["page.css"].Path}
-	d.Scripts = []string{d.Root + Files()["page.js"].Path}
 	return d
 }
 
@@ -97,27 +93,19 @@ func rootOf(base string) string {
 	return strings.TrimRight(u.EscapedPath(), "/")
 }
 
-// render writes the page of a template.
+// render writes the page of a template, without the control characters that HTML does not
+// allow and html/template leaves.
 func (d *document) render(name string) []byte {
-	var b bytes.Buffer
+	var b strings.Builder
 	if err := templates().ExecuteTemplate(&b, name, d); err != nil {
 		panic("page: " + err.Error()) // a mistake in a template
 	}
-	return withoutControls(b.Bytes())
-}
-
-// withoutControls removes control characters, which HTML does not allow and html/template leaves.
-func withoutControls(doc []byte) []byte {
-	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
-	if !bytes.ContainsFunc(doc, control) {
-		return doc
-	}
-	return bytes.Map(func(r rune) rune {
-		if control(r) {
+	return []byte(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
-	}, doc)
+	}, b.String()))
 }
 
 // selectOf returns a field with some values, whose texts are under the field's name.
@@ -141,14 +129,7 @@ func Page(l *List) []byte {
 	if l.Page > 1 {
 		d.Title += " · " + d.Page(l.Page, l.Pages)
 	}
-	d.List = l
-	if linkable(l.Prev) {
-		d.Prev = l.Prev
-	}
-	if linkable(l.Next) {
-		d.Next = l.Next
-	}
-	d.TitleID, d.Action = listID(l)+titleID, d.Root+"/lists"
+	d.List, d.TitleID, d.Action = l, listID(l)+titleID, d.Root+"/lists"
 	if self, err := url.Parse(l.Self); err == nil {
 		d.Action = self.EscapedPath()
 	}
@@ -164,15 +145,14 @@ func Page(l *List) []byte {
 		}
 	}
 	menus := fragment{l: l, t: d.Language}
-	menus.facets()
-	d.Facets, d.Body = template.HTML(menus.String()), template.HTML(body(l))
+	d.Facets, d.Body = template.HTML(menus.facets()), template.HTML(newFragment(l, 1).list())
 	return d.render("list")
 }
 
 // Single returns the page of an item.
 func Single(r *Record) []byte {
 	d := newDocument(r.Head)
-	d.Record, d.Meta, d.TitleHTML, d.TitleLang = r, r.Meta, template.HTML(r.TitleHTML), langOf(&r.Item, r.Lang)
+	d.Record, d.TitleHTML, d.TitleLang = r, template.HTML(r.TitleHTML), langOf(&r.Item, r.Lang)
 	bare := *r
 	bare.Item.Href = "" // it is this page
 	d.Body = template.HTML(SingleFragment(&bare))

@@ -148,7 +148,7 @@ func TestCounts(t *testing.T) {
 		{"en", 1234567, 1, 25, "1,234,567 entries, 1–25"}, {"de", 1234, 42, 25, "1.234 Einträge, 1.026–1.050"},
 		{"en", 26, 2, 1, "26 entries, 26"}, {"en", 26, 3, 0, "26 entries"}, {"en", 999, 1, 25, "999 entries, 1–25"},
 	} {
-		l := &page.List{Head: page.Head{Lang: tt.lang}, Count: tt.count, Page: tt.page, Limit: 25, Groups: []page.Group{{Items: make([]page.Item, tt.items)}}}
+		l := &page.List{Head: page.Head{Lang: tt.lang}, Count: tt.count, Page: tt.page, Limit: 25, Items: make([]page.Item, tt.items)}
 		if want := `<p class="vl-count" dir="auto">` + tt.want + `</p>`; !bytes.Contains(page.Fragment(l), []byte(want)) {
 			t.Errorf("%d of %d in %s: want %s in\n%s", tt.items, tt.count, tt.lang, want, page.Fragment(l))
 		}
@@ -199,9 +199,9 @@ func TestFiles(t *testing.T) {
 func BenchmarkFragment(b *testing.B) {
 	l, items := plainList(), make([]page.Item, 25)
 	for i := range items {
-		items[i] = item(fmt.Sprintf("%024x", i), citation, "en")
+		items[i] = item("2024", fmt.Sprintf("%024x", i), citation, "en")
 	}
-	l.Groups, l.JSONLD = []page.Group{{Title: "2024", Items: items}}, nil
+	l.Items, l.JSONLD = items, nil
 	b.ReportAllocs()
 	b.SetBytes(int64(len(page.Fragment(l))))
 	for b.Loop() {

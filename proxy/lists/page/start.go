@@ -5,32 +5,23 @@ import (
 	"strings"
 )
 
-// Index returns the index of lists.
-func Index(o *Overview) []byte {
-	return newOverview(o, "lists").render("index")
+// Index returns the index of lists. Of a head it needs no title.
+func Index(h Head, sections []Section) []byte {
+	d := newDocument(h)
+	d.Title, d.Sections = d.T("lists"), sections
+	return d.render("index")
 }
 
 // Start returns the start page: the index and the builder of snippets.
-func Start(o *Overview) []byte {
-	d := newOverview(o, "start")
-	d.Text = d.T("about")
+func Start(h Head, sections []Section) []byte {
+	d := newDocument(h)
+	d.Title, d.Sections, d.Text = d.T("start"), sections, d.T("about")
 	d.Choices = []string{"year", "type", "subtype", "unit", "person", "project", "topic"}
 	d.Selects = []Facet{d.selectOf("group", append([]string{""}, groups...), "")}
-	for _, s := range o.Sections {
-		if len(s.Lists) > 0 {
-			d.Snippets = snippets(o.Base, s.Lists[0])
-			d.Scripts = append(d.Scripts, d.Root+Files()["start.js"].Path)
-			break
-		}
+	if len(sections) > 0 && len(sections[0].Lists) > 0 {
+		d.Snippets = snippets(h.Base, sections[0].Lists[0])
 	}
 	return d.render("start")
-}
-
-// newOverview returns what the index and the start page have.
-func newOverview(o *Overview, title string) *document {
-	d := newDocument(o.Head)
-	d.Title, d.Overview = d.T(title), o
-	return d
 }
 
 // snippet is a text that puts a list on a page.

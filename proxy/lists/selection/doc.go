@@ -3,7 +3,7 @@
 //
 //	Question ──On a snapshot──▶ Selection ──▶ Entries   rows, in groups
 //	                                      ├─▶ Facets    counts under the other filters
-//	                                      └─▶ Size      of records, of entries
+//	                                      └─▶ Size      of records, of pages
 //
 // Rows are selected and divided by their marks (rules/mark) alone.
 package selection

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
@@ -19,98 +20,82 @@ import (
 	"vitrine/rules/raw"
 )
 
-// Facet is how many items a list would have by each value of a filter.
-type Facet struct {
-	Name   string
-	Values []Value
-}
-
-// Value is a value of a facet. One that is chosen is active.
-type Value struct {
-	Value  string `json:"value"`
-	Label  string `json:"label"`
-	Count  int    `json:"count"`
-	Active bool   `json:"-"`
-
-	key  string        // the label as it is sorted
-	mark bson.RawValue // as marks have it; null: the rows without one
-}
-
 // mostValues is how many values a facet has at most, beside those that are active. The rest
 // have the fewest items.
 const mostValues = 100
 
 // Facets counts what was asked for, each facet under all filters but its own. With chosen
 // they have the chosen values of other filters as well.
-func (l *Selection) Facets(ctx context.Context, chosen bool) ([]Facet, error) {
-	var all []Facet
+func (l *Selection) Facets(ctx context.Context, chosen bool) (all []page.Facet, err error) {
 	names := slices.DeleteFunc(slices.Clone(l.Query[params.Facets]), func(name string) bool { return name == params.None })
+	asked := len(names)
 	for _, name := range params.Filters() {
 		if chosen && l.chosen[name] != nil && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	for _, name := range names {
+	for i, name := range names {
 		values, err := l.Values(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(l.Query[params.Facets], name) {
-			values = slices.DeleteFunc(values, func(v Value) bool { return !v.Active })
+		if i >= asked {
+			values = slices.DeleteFunc(values, func(v page.FacetValue) bool { return !v.Active })
 		}
-		all = append(all, Facet{name, values})
+		all = append(all, page.Facet{Name: name, Values: values})
 	}
 	return all, nil
 }
 
 // Values counts the rows by the values of a filter in their natural order: years from the
 // last on, all others by count and then by label.
-func (l *Selection) Values(ctx context.Context, name string) ([]Value, error) {
+func (l *Selection) Values(ctx context.Context, name string) ([]page.FacetValue, error) {
 	selected, err := l.Selected(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	all, err := l.counted(ctx, selected, name, l.pathOf(name))
+	counted, err := l.counted(ctx, selected, name, l.pathOf(name))
 	if err != nil {
 		return nil, err
 	}
-	chosen := l.Query[name]
 	if name == params.Year {
-		slices.Reverse(all)
-		rest := selected.Count()
-		for _, v := range all {
-			rest -= v.Count
-		}
-		if rest > 0 {
-			all = append(all, Value{Value: params.Missing, Label: l.without(name), Count: rest, Active: slices.Contains(chosen, params.Missing)})
-		}
+		slices.Reverse(counted)
 	} else {
-		slices.SortStableFunc(all, func(a, b Value) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.key, b.key)) })
-		n := 0
-		all = slices.DeleteFunc(all, func(v Value) bool { n++; return n > mostValues && !v.Active })
+		slices.SortStableFunc(counted, func(a, b part) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.key, b.key)) })
+	}
+	all, rest, chosen := []page.FacetValue{}, selected.Count(), l.Query[name]
+	for i, p := range counted {
+		rest -= p.Count
+		if name == params.Year || i < mostValues || p.Active {
+			all = append(all, p.FacetValue)
+		}
+	}
+	if name == params.Year && rest > 0 {
+		all = append(all, page.FacetValue{Value: params.Missing, Label: l.without(name), Count: rest, Active: slices.Contains(chosen, params.Missing)})
 	}
 	for _, value := range chosen { // ranges of years, and what no row has
-		if !slices.ContainsFunc(all, func(v Value) bool { return v.Value == value }) {
-			all = append(all, Value{Value: value, Label: strings.ReplaceAll(value, "..", "–"), Count: within(all, name, value), Active: true})
+		if !slices.ContainsFunc(all, func(v page.FacetValue) bool { return v.Value == value }) {
+			all = append(all, page.FacetValue{Value: value, Label: strings.ReplaceAll(value, "..", "–"), Count: within(all, name, value), Active: true})
 		}
 	}
 	return all, nil
 }
 
-// counted returns the values at a path of a filter in a selection, in MongoDB's order.
-func (l *Selection) counted(ctx context.Context, selected view.Selection, name, path string) ([]Value, error) {
+// counted returns the parts of a selection by the values at a path of a filter, in MongoDB's
+// order.
+func (l *Selection) counted(ctx context.Context, selected view.Selection, name, path string) ([]part, error) {
 	found, err := selected.Facet(ctx, path)
-	all := make([]Value, 0, len(found)+1)
+	all := make([]part, 0, len(found)+1)
 	for _, v := range found {
 		text := display.Text(v.Value)
-		label := l.Label(name, text, v.Sample)
-		all = append(all, Value{text, label, v.Count, slices.Contains(l.Query[name], text), strings.Join(fold.Words(label), " "), v.Value})
+		value := page.FacetValue{Value: text, Label: l.Label(name, text, v.Sample), Count: v.Count, Active: slices.Contains(l.Query[name], text)}
+		all = append(all, part{value, strings.Join(fold.Words(value.Label), " "), v.Value})
 	}
 	return all, err
 }
 
 // within counts the items in a range of years.
-func within(all []Value, name, value string) (count int) {
+func within(all []page.FacetValue, name, value string) (count int) {
 	from, to, ok := params.Years(value)
 	for _, v := range all {
 		if year, _, single := params.Years(v.Value); name == params.Year && ok && single && from <= year && year <= to {

@@ -11,10 +11,9 @@ import (
 
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
+	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
-	"vitrine/proxy/query"
 	"vitrine/rules"
-	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
 
@@ -22,34 +21,46 @@ import (
 // the list is grouped by them.
 type Entry struct {
 	index.Row
-	Group string // the title of its group; empty: the list has no groups
+	Group    string // the title of its group; empty: the list has no groups
+	Position int    // in the list, from 1 on
 }
 
-// parts divide a selection by the values of a filter, in the order of their labels. What has
-// no value comes last.
-func (l *Selection) parts(ctx context.Context, selected view.Selection, name string, ascending bool) ([]Value, error) {
-	all, err := l.counted(ctx, selected, name, paths[name])
+// part is the rows with one value at a path of marks.
+type part struct {
+	page.FacetValue
+	key   string // the label as it is sorted
+	where any    // what selects the rows at the path; nil: those without a value
+}
+
+// parts divide a selection, in the order of their labels. What has no value comes last.
+func (l *Selection) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
+	missing := part{FacetValue: page.FacetValue{Label: l.without(by.name)}}
+	rest, err := l.part(ctx, selected, by.name, missing)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(all, func(a, b Value) int {
-		if ascending {
+	missing.Count = rest.Count()
+	if by.isText() {
+		there := part{where: bson.D{{Key: "$ne", Value: nil}}}
+		there.Count = selected.Count() - missing.Count
+		return []part{there, missing}, nil
+	}
+	all, err := l.counted(ctx, selected, by.name, paths[by.name])
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(a, b part) int {
+		if by.ascending {
 			return cmp.Compare(a.key, b.key)
 		}
 		return cmp.Compare(b.key, a.key)
 	})
-	missing := Value{Label: l.without(name), mark: bson.RawValue{Type: bson.TypeNull}}
-	rest, err := l.part(ctx, selected, name, missing)
-	if err != nil || rest.Count() == 0 {
-		return all, err
-	}
-	missing.Count = rest.Count()
 	return append(all, missing), nil
 }
 
-// part narrows a selection to the rows with a value of a filter.
-func (l *Selection) part(ctx context.Context, selected view.Selection, name string, v Value) (view.Selection, error) {
-	where, err := l.Reader.Compile(bson.D{{Key: paths[name], Value: v.mark}}, "")
+// part narrows a selection to a part of it.
+func (l *Selection) part(ctx context.Context, selected view.Selection, name string, p part) (view.Selection, error) {
+	where, err := l.Reader.Compile(bson.D{{Key: paths[name], Value: p.where}}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -58,105 +69,84 @@ func (l *Selection) part(ctx context.Context, selected view.Selection, name stri
 
 // level is how a list, or each part of it, is divided.
 type level struct {
-	name      string // of a filter
+	name      string // of a filter, or of a text that rows are sorted by
 	ascending bool
 	titled    bool // the parts are groups with titles
 }
 
+// isText reports whether a level only divides rows with a text to sort by from those without.
+func (l level) isText() bool { return l.name == byTitle || l.name == byAuthor }
+
+// order returns what the listing is sorted by.
+func (l *Selection) order() (field string, down bool) {
+	return strings.CutPrefix(l.Query.Text(params.Sort), "-")
+}
+
 // levels returns how the listing is divided. Rows of a view are in the order of its stored
 // years, which the records may have in any type, so that lists by year are divided by those
-// of the marks.
+// of the marks. Rows without a text to sort by come last in both directions.
 func (l *Selection) levels() (all []level) {
 	group := l.Query.Text(params.Group)
-	field, down := strings.CutPrefix(l.Query.Text(params.Sort), "-")
+	field, down := l.order()
 	if group != params.None {
 		all = append(all, level{group, group != params.Year || field == params.Year && !down, true})
 	}
-	if _, byText := sortPaths[field]; byText || field == params.Relevance {
+	if field == params.Relevance {
 		return all
 	}
-	if field == params.Type && group != field {
+	if field != params.Year && field != group {
 		all = append(all, level{field, !down, false})
 	}
-	if group != params.Year {
+	if group != params.Year && (field == params.Year || field == params.Type) {
 		all = append(all, level{params.Year, field == params.Year && !down, false})
 	}
 	return all
 }
 
 // rows yields up to limit rows of a part, all if it is 0, from an offset on: in the order of
-// the listing.
+// the listing. Rows with equal texts stay in the order of the view.
 func (l *Selection) rows(ctx context.Context, part view.Selection, offset, limit int) iter.Seq2[index.Row, error] {
-	field, down := strings.CutPrefix(l.Query.Text(params.Sort), "-")
-	if field == params.Relevance {
+	field, down := l.order()
+	order := raw.Sort{}
+	switch field {
+	case params.Relevance:
 		return part.ByRelevance().Rows(ctx, offset, limit)
-	}
-	if path, ok := sortPaths[field]; ok {
-		return l.byText(ctx, part, path, down, offset, limit)
-	}
-	days := raw.Sort{}
-	for _, path := range dayPaths[l.View] {
-		days = append(days, raw.SortField{Path: path, Desc: down || field == params.Type})
-	}
-	return part.By(days).Rows(ctx, offset, limit)
-}
-
-// sortPaths are where marks have the texts that rows are sorted by, as readers see them.
-var sortPaths = map[string]raw.Path{"title": raw.PathOf(mark.ByTitle), "author": raw.PathOf(mark.ByAuthor)}
-
-// byText reads a page of rows in the order of a text. Rows without one come last in both
-// directions. Rows with equal texts stay in the order of the view.
-func (l *Selection) byText(ctx context.Context, part view.Selection, path raw.Path, down bool, offset, limit int) iter.Seq2[index.Row, error] {
-	return func(yield func(index.Row, error) bool) {
-		order := raw.Sort{{Path: path, Desc: down}}
+	case byTitle, byAuthor:
+		order = append(order, raw.SortField{Path: raw.PathOf(paths[field]), Desc: down})
 		if v, _ := rules.ViewNamed(l.View); v.Order != "" {
 			order = append(order, raw.SortField{Path: raw.PathOf(v.Order), Desc: true})
 		}
-		left := cmp.Or(limit, -1)
-		for _, there := range []bson.D{{{Key: path.String(), Value: bson.D{{Key: "$ne", Value: nil}}}}, {{Key: path.String(), Value: nil}}} {
-			where, err := l.Reader.Compile(there, "")
-			some := part
-			if err == nil {
-				some, err = part.Narrow(ctx, where)
-			}
-			if err != nil {
-				yield(index.Row{}, err)
-				return
-			}
-			from, to := query.Page{Limit: max(left, 0), Offset: offset}.Cut(some.Count())
-			offset = max(offset-some.Count(), 0)
-			if left == 0 || from == to {
-				continue
-			}
-			left -= to - from
-			for row, err := range some.By(order).Rows(ctx, from, to-from) {
-				if !yield(row, err) || err != nil {
-					return
-				}
-			}
+	default:
+		for _, path := range dayPaths[l.View] {
+			order = append(order, raw.SortField{Path: raw.PathOf(path), Desc: down || field == params.Type})
 		}
 	}
+	return part.By(order).Rows(ctx, offset, limit)
 }
 
 // dayPaths are the paths by which rows of one year are ordered, by view.
-var dayPaths = map[string][]raw.Path{
-	rules.ViewActivities: {raw.PathOf("month"), raw.PathOf("day")},
-	rules.ViewProjects:   {raw.PathOf("start_date")},
-	rules.ViewEvents:     {raw.PathOf("start")},
+var dayPaths = map[string][]string{
+	rules.ViewActivities: {"month", "day"}, rules.ViewProjects: {"start_date"}, rules.ViewEvents: {"start"},
 }
 
 // walk yields entries. It skips as many as are to be skipped without reading them.
 type walk struct {
 	*Selection
 	skip, left int // left is negative without a limit
+	position   int // of the last entry
 	yield      func(Entry, error) bool
 }
 
-// Entries yields up to limit of the listing's entries from an offset on; all of them if the
-// limit is 0.
-func (l *Selection) Entries(ctx context.Context, offset, limit int) iter.Seq2[Entry, error] {
+// Entries yields the entries of the page that is asked for; without a limit, all are on the
+// first.
+func (l *Selection) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		w := walk{l, offset, cmp.Or(limit, -1), yield}
+		number, limit := l.Query.Number(params.Page), l.Query.Number(params.Limit)
+		if limit == 0 && number > 1 {
+			return
+		}
+		offset := (number - 1) * limit
+		w := walk{l, offset, cmp.Or(limit, -1), offset, yield}
 		selected, err := l.Selected(ctx, "")
 		switch {
 		case err != nil:
@@ -171,12 +161,25 @@ func (l *Selection) Entries(ctx context.Context, offset, limit int) iter.Seq2[En
 	}
 }
 
+// entry yields a row, and reports whether more are wanted.
+func (w *walk) entry(row index.Row, group string) bool {
+	w.position++
+	w.left--
+	return w.yield(Entry{row, group, w.position}, nil) && w.left != 0
+}
+
 // below yields the entries of selected rows, and reports whether more are wanted.
 func (w *walk) below(ctx context.Context, selected view.Selection, levels []level, group string) (more bool, err error) {
 	if len(levels) == 0 {
-		return w.entries(ctx, selected, group)
+		for row, err := range w.rows(ctx, selected, w.skip, max(w.left, 0)) {
+			if err != nil || !w.entry(row, group) {
+				return false, err
+			}
+		}
+		w.skip = 0 // of the parts, those that are skipped whole are not read
+		return true, nil
 	}
-	parts, err := w.parts(ctx, selected, levels[0].name, levels[0].ascending)
+	parts, err := w.parts(ctx, selected, levels[0])
 	if err != nil {
 		return false, err
 	}
@@ -199,21 +202,6 @@ func (w *walk) below(ctx context.Context, selected view.Selection, levels []leve
 	return true, nil
 }
 
-// entries yields the rows of a part.
-func (w *walk) entries(ctx context.Context, part view.Selection, group string) (more bool, err error) {
-	for row, err := range w.rows(ctx, part, w.skip, max(w.left, 0)) {
-		if w.left == 0 || err != nil {
-			return false, err
-		}
-		w.left--
-		if !w.yield(Entry{row, group}, nil) {
-			return false, nil
-		}
-	}
-	w.skip = max(w.skip-part.Count(), 0)
-	return w.left != 0, nil
-}
-
 // asGiven yields the selected records in the order of the ids that were asked for.
 func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
 	found := map[string]index.Row{}
@@ -223,29 +211,36 @@ func (w *walk) asGiven(ctx context.Context, selected view.Selection) error {
 		}
 		found[IDText(row.Doc())] = row
 	}
-	there := slices.DeleteFunc(slices.Clone(w.Query[params.IDs]), func(id string) bool { _, ok := found[id]; return !ok })
-	from, to := query.Page{Limit: max(w.left, 0), Offset: w.skip}.Cut(len(there))
-	for _, id := range there[from:to] {
-		if !w.yield(Entry{Row: found[id]}, nil) {
-			break
+	for _, id := range w.Query[params.IDs] {
+		row, ok := found[id]
+		switch {
+		case !ok:
+		case w.skip > 0:
+			w.skip--
+		case !w.entry(row, ""):
+			return nil
 		}
 	}
 	return nil
 }
 
-// Size returns how many records and how many entries the listing has.
-func (l *Selection) Size(ctx context.Context) (records, entries int, err error) {
+// Size returns how many records and how many pages the listing has.
+func (l *Selection) Size(ctx context.Context) (records, pages int, err error) {
 	selected, err := l.Selected(ctx, "")
 	if err != nil {
 		return 0, 0, err
 	}
 	records = selected.Count()
-	if l.Query.Text(params.Group) != params.Person {
-		return records, records, nil
+	entries, limit := records, max(l.Query.Number(params.Limit), 1)
+	if l.Query.Text(params.Group) == params.Person {
+		parts, err := l.parts(ctx, selected, level{name: params.Person})
+		if err != nil {
+			return 0, 0, err
+		}
+		entries = 0
+		for _, p := range parts {
+			entries += p.Count
+		}
 	}
-	parts, err := l.parts(ctx, selected, params.Person, true)
-	for _, p := range parts {
-		entries += p.Count
-	}
-	return records, entries, err
+	return records, max((entries+limit-1)/limit, 1), nil
 }

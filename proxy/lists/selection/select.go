@@ -140,8 +140,12 @@ func IDs(operator string, texts []string) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: operator, Value: all}}}}
 }
 
-// paths are where marks have what facets count and filters compare.
+// Values of params.Sort that are texts, as readers see them.
+const byTitle, byAuthor = "title", "author"
+
+// paths are where marks have what facets count, filters compare and rows are sorted by.
 var paths = map[string]string{
 	params.Year: mark.Year, params.Type: mark.Type, params.Subtype: mark.Subtype, params.Unit: mark.Unit,
 	params.Person: mark.Person, params.Project: mark.Project, params.Topic: mark.Topic,
+	byTitle: mark.ByTitle, byAuthor: mark.ByAuthor,
 }
