@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -69,7 +68,12 @@ func runImport(cmd *cobra.Command, cfg configs.Config, f importFlags, paths []st
 	report, err := dump.Load(ctx, store, d, f.load)
 	_ = bar.Clear()
 	if err == nil || report.Stored() > 0 && undo == nil {
-		printReport(cmd.OutOrStdout(), cmd.ErrOrStderr(), report, time.Since(started))
+		all := struct { // either output may be closed
+			dump.Report
+			Took time.Duration
+		}{report, time.Since(started).Round(time.Millisecond)}
+		_ = output.ExecuteTemplate(cmd.ErrOrStderr(), "notes on an import", all)
+		_ = output.ExecuteTemplate(cmd.OutOrStdout(), "import", all)
 	}
 	return err
 }
@@ -102,27 +106,4 @@ func undoCreate(path string) func() error {
 		}
 		return nil
 	}
-}
-
-// printReport writes a line for each collection and one for the whole to out,
-// and the bad documents to errs.
-func printReport(out, errs io.Writer, r dump.Report, took time.Duration) {
-	for _, bad := range r.Bad {
-		fmt.Fprintln(errs, "skipped:", bad)
-	}
-	if more := r.BadTotal - len(r.Bad); more > 0 {
-		fmt.Fprintf(errs, "skipped: %d more\n", more)
-	}
-	for _, c := range r.Collections {
-		fmt.Fprintf(out, "%s: documents %d, inserted %d, replaced %d, duplicate %d, skipped %d, removed %d\n",
-			c.Collection, c.Documents, c.Inserted, c.Replaced, c.Duplicates, c.Skipped, c.Removed)
-		if c.Duplicates > 0 {
-			fmt.Fprintf(errs, "note: %s: %d documents share their _id with a later one, which was stored instead; the first is at %s\n",
-				c.Collection, c.Duplicates, c.Superseded)
-		}
-		if c.Kept {
-			fmt.Fprintf(errs, "note: %s: nothing removed, because some of its documents were skipped\n", c.Collection)
-		}
-	}
-	fmt.Fprintf(out, "total: collections %d, stored %d, time %s\n", len(r.Collections), r.Stored(), took.Round(time.Millisecond))
 }
