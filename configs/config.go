@@ -8,26 +8,80 @@ type Config struct {
 	Store                              URI
 	Listen, Preset, Timezone, Language string
 	StartYear                          int
-	Admin                              Admin
-	Auth                               Auth
-	Access                             Access
-	Views                              Views
-	Materialize                        Materialize
-	Mongo                              Mongo
-	Limits                             Limits
-	Cache                              Cache
-	Memory                             Memory
-	HTTP                               HTTP
-	Catalog                            Catalog
-	Affiliation                        Affiliation
-	Portfolio                          Portfolio
-	Lists                              Lists
-	Citation                           Citation
-	Labels                             Labels
-	Compat                             Compat
-	Log                                Log
-	Rules                              Rules
-	Shutdown                           Shutdown
+
+	// How a request shows who sends it, and who may see what.
+	Admin Admin
+	Auth  struct {
+		APIKey, PortfolioKey Secret
+		Session              Session
+	}
+	Access struct {
+		Anonymous    []string
+		Roles, Types map[string][]string
+		HiddenFields []string
+	}
+
+	Views Views
+	// The jobs that build the views. By default what changes often is built every few minutes,
+	// the rest less often, and everything once a night.
+	Materialize struct {
+		Enabled        bool
+		Schedule       map[string]string
+		Full           string
+		Watch          bool
+		MaxShrink      float64
+		Workers, Batch int
+		Lease          time.Duration
+	}
+	// The connection to a MongoDB store.
+	Mongo struct {
+		ConnectTimeout, Timeout time.Duration
+		Pool                    int
+		ReadPreference          string
+		Batch                   int
+	}
+
+	Limits Limits
+	// Answers that are kept once computed.
+	Cache struct {
+		Budget, MaxEntry, Blocks Size
+	}
+	// What the process as a whole holds.
+	Memory struct {
+		Limit    Size
+		Garbage  int
+		InFlight Size
+	}
+	// How answers travel: which proxies may say who asks, which sites' pages may read answers,
+	// the Cache-Control header of good ones, and their compression.
+	HTTP struct {
+		ProxyHeader    string
+		TrustedProxies []string
+		CORS           struct {
+			Origins     []string
+			Credentials bool
+			MaxAge      time.Duration
+		}
+		CacheControl struct {
+			MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
+			Keyed                                      string
+		}
+		Compress struct {
+			Codings  []string
+			MinBytes Size
+		}
+	}
+
+	Catalog     struct{ TopicsPath, Collection, File, URL string } // the scholarly catalogue that topics come from
+	Affiliation struct{ Fields []string }                          // what marks an author as one of the institute's
+	Portfolio   struct{ Enabled bool }                             // the research spectrum
+	Lists       Lists
+	Citation    Citation
+	Labels      struct{ File string }          // the names of codes
+	Compat      struct{ FormattedSingle bool } // switches oddities of the API off
+	Log         Log
+	Rules       Rules
+	Shutdown    Shutdown
 
 	// origins holds the place of each value that is not a default, by dotted path;
 	// entries of a map have a path of their own.
@@ -42,12 +96,6 @@ type Admin struct {
 	Hosts  []string
 }
 
-// Auth says how a request shows who sends it.
-type Auth struct {
-	APIKey, PortfolioKey Secret
-	Session              Session
-}
-
 // Session says how a logged-in person is recognised.
 type Session struct {
 	JWTSecret              Secret
@@ -57,13 +105,6 @@ type Session struct {
 	UnknownUsers           bool
 	Cookie, UserHeader     string
 	TrustedProxies         []string
-}
-
-// Access says who may see what.
-type Access struct {
-	Anonymous    []string
-	Roles, Types map[string][]string
-	HiddenFields []string
 }
 
 // Views are the prepared rows that answers come from. Many databases have no deadlines,
@@ -77,26 +118,6 @@ type Views struct {
 	Poll                time.Duration
 }
 
-// Materialize is about the jobs that build the views. By default what changes often is
-// built every few minutes, the rest less often, and everything once a night.
-type Materialize struct {
-	Enabled        bool
-	Schedule       map[string]string
-	Full           string
-	Watch          bool
-	MaxShrink      float64
-	Workers, Batch int
-	Lease          time.Duration
-}
-
-// Mongo is the connection to a MongoDB store.
-type Mongo struct {
-	ConnectTimeout, Timeout time.Duration
-	Pool                    int
-	ReadPreference          string
-	Batch                   int
-}
-
 // Limits are the bounds of one request, or one client.
 type Limits struct {
 	Rate, Burst, Concurrency, ClientConnections, KeyFailures int
@@ -108,75 +129,10 @@ type Limits struct {
 	ReadTimeout, WriteTimeout, SendTimeout, IdleTimeout      time.Duration
 }
 
-// Cache is about answers that are kept once computed.
-type Cache struct {
-	Budget, MaxEntry, Blocks Size
-}
-
-// Memory bounds what the process as a whole holds.
-type Memory struct {
-	Limit    Size
-	Garbage  int
-	InFlight Size
-}
-
-// HTTP is about how answers travel.
-type HTTP struct {
-	ProxyHeader    string
-	TrustedProxies []string
-	CORS           CORS
-	CacheControl   CacheControl
-	Compress       Compress
-}
-
-// CORS lets pages of other sites read answers in the browser.
-type CORS struct {
-	Origins     []string
-	Credentials bool
-	MaxAge      time.Duration
-}
-
-// CacheControl is the Cache-Control header of good answers.
-type CacheControl struct {
-	MaxAge, StaleWhileRevalidate, StaleIfError time.Duration
-	Keyed                                      string
-}
-
-// Compress is about the compression of answers.
-type Compress struct {
-	Codings  []string
-	MinBytes Size
-}
-
-// Catalog is the scholarly catalogue that topics come from.
-type Catalog struct {
-	TopicsPath, Collection, File, URL string
-}
-
-// Affiliation is what marks an author as one of the institute's.
-type Affiliation struct {
-	Fields []string
-}
-
-// Portfolio is the research spectrum.
-type Portfolio struct {
-	Enabled bool
-}
-
 // Citation is the external citation index. Nothing else outside is ever contacted.
 type Citation struct {
 	URL                                string
 	Lifetime, Stale, Interval, Timeout time.Duration
-}
-
-// Labels are the names of codes.
-type Labels struct {
-	File string
-}
-
-// Compat switches oddities of the API off.
-type Compat struct {
-	FormattedSingle bool
 }
 
 // Log is the log, on standard error.
