@@ -10,7 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
@@ -38,16 +38,32 @@ type Dump struct {
 	Notes []string
 
 	opts  Options
+	files fs.FS
 	spool string // the temporary file with standard input; "" if none
 }
+
+// disk has files by the names that users give them.
+type disk struct{}
+
+// Open implements fs.FS.
+func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
+
+// Stat implements fs.StatFS.
+func (disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
 // Open finds the sources that paths name: files, folders of files, folders as
 // mongodump writes them, and "-" for standard input. Of each file it reads the
 // beginning. The caller closes the dump.
 func Open(ctx context.Context, paths []string, o Options) (*Dump, error) {
-	d := &Dump{opts: o}
+	d := &Dump{opts: o, files: disk{}}
 	for _, p := range paths {
-		if err := d.addPath(ctx, p); err != nil {
+		var err error
+		if p == "-" {
+			err = d.addStdin(ctx)
+		} else {
+			err = d.add(p)
+		}
+		if err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 	}
@@ -56,8 +72,8 @@ func Open(ctx context.Context, paths []string, o Options) (*Dump, error) {
 
 // OpenFS is Open for the files of one folder of a file system, such as an embedded one.
 func OpenFS(fsys fs.FS, folder string, o Options) (*Dump, error) {
-	d := &Dump{opts: o}
-	if err := d.add(location{fsys, folder, folder}); err != nil {
+	d := &Dump{opts: o, files: fsys}
+	if err := d.add(folder); err != nil {
 		return nil, err
 	}
 	return d.checked()
@@ -92,69 +108,58 @@ func (d *Dump) checked() (*Dump, error) {
 	return nil, errors.Join(err, d.Close())
 }
 
-// addPath adds what the user named, as a folder's file system and a name in it.
-func (d *Dump) addPath(ctx context.Context, path string) error {
-	file := path
-	if path == "-" {
-		if err := d.spoolStdin(ctx); err != nil {
-			return fmt.Errorf("standard input: %w", err)
-		}
-		file = d.spool
-	}
-	full, err := filepath.Abs(file)
+// add adds a file or folder.
+func (d *Dump) add(name string) error {
+	info, err := fs.Stat(d.files, name)
 	if err != nil {
 		return err
-	}
-	dir, name := filepath.Split(full)
-	return d.add(location{os.DirFS(dir), cmp.Or(name, "."), path}) // the root has no name
-}
-
-// add adds a file or folder.
-func (d *Dump) add(at location) error {
-	info, err := fs.Stat(at.fsys, at.name)
-	if err != nil {
-		return at.explain(err)
 	}
 	if info.IsDir() {
-		return d.addFolder(at)
+		return d.addFolder(name)
 	}
-	return d.addFile(at, info.Size(), false)
+	return d.addFile(name, name, false)
 }
 
-// addFile adds a file after a look at its beginning. Of files in a folder,
-// Options.Collection chooses one; a file named for itself it renames.
-func (d *Dump) addFile(at location, size int64, inFolder bool) error {
-	in, err := openStream(at, nil)
+// addFile adds a file, given by its name for people and its name in files, after a look
+// at its beginning. Of files in a folder, Options.Collection chooses one; a file named for
+// itself it renames.
+func (d *Dump) addFile(name, file string, inFolder bool) error {
+	s := Source{Name: name, files: d.files, file: file}
+	in, err := s.open(nil)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	s := Source{Name: at.shown, Size: size, at: at}
-	base := filepath.Base(at.shown)
+	defer in.file.Close()
+	info, err := in.file.Stat()
+	if err != nil {
+		return err
+	}
+	s.Size = info.Size()
+	base := path.Base(name)
 	if s.format = sniff(in.Reader, base); s.format == unknownFormat {
-		return fmt.Errorf("%s: neither lines of JSON nor BSON nor an archive of mongodump", at.shown)
+		return fmt.Errorf("%s: neither lines of JSON nor BSON nor an archive of mongodump", name)
 	}
 	if s.format == archiveFormat {
 		return d.addArchive(s, in)
 	}
-	name := d.opts.Collection
-	if name == "" || inFolder {
-		name = collectionOf(base, s.format)
+	collection := d.opts.Collection
+	if collection == "" || inFolder {
+		collection = collectionOf(base, s.format)
 	}
-	if inFolder && d.opts.Collection != "" && name != d.opts.Collection {
+	if inFolder && d.opts.Collection != "" && collection != d.opts.Collection {
 		return nil
 	}
-	if at.shown == "-" && name == "-" {
+	if name == "-" && collection == "-" {
 		return errors.New("standard input: its documents need the name of a collection")
 	}
-	if why := reserved(name); why != "" {
-		d.note("%s: ignored: %s", at.shown, why)
+	if why := reserved(collection); why != "" {
+		d.note("%s: ignored: %s", name, why)
 		return nil
 	}
-	if err := origin.CheckCollection(name); err != nil {
-		return fmt.Errorf("%s: %w", at.shown, err)
+	if err := origin.CheckCollection(collection); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	s.Collections = []string{name}
+	s.Collections = []string{collection}
 	d.Sources = append(d.Sources, s)
 	return nil
 }
@@ -235,7 +240,15 @@ func sniff(in *bufio.Reader, name string) format {
 	return unknownFormat
 }
 
-// spoolStdin copies standard input to a temporary file: it is read twice.
+// addStdin adds standard input, by way of a temporary file: it is read twice.
+func (d *Dump) addStdin(ctx context.Context) error {
+	if err := d.spoolStdin(ctx); err != nil {
+		return fmt.Errorf("standard input: %w", err)
+	}
+	return d.addFile("-", d.spool, false)
+}
+
+// spoolStdin copies standard input to a temporary file.
 func (d *Dump) spoolStdin(ctx context.Context) error {
 	switch {
 	case d.opts.Stdin == nil:

@@ -3,10 +3,8 @@ package dump
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
-	"path"
 )
 
 // Source is one file of a dump.
@@ -19,30 +17,11 @@ type Source struct {
 	// read: a file's one, or all that an archive announces.
 	Collections []string
 
-	at       location
+	files    fs.FS
+	file     string // its name in files
 	format   format
 	database string // of an archive
 	only     string // the one collection to take of an archive; all if empty
-}
-
-// location is where a file or folder is found, and what to call it.
-type location struct {
-	fsys  fs.FS
-	name  string
-	shown string
-}
-
-// below returns the location of an entry of a folder.
-func (l location) below(entry string) location {
-	return location{l.fsys, path.Join(l.name, entry), path.Join(l.shown, entry)}
-}
-
-// explain puts the location's name for people into a file system's error.
-func (l location) explain(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%s %s: %w", at.Op, l.shown, at.Err)
-	}
-	return fmt.Errorf("%s: %w", l.shown, err)
 }
 
 // takeFunc takes a document, or a *BadDocument. Its own error ends the reading.
@@ -57,12 +36,12 @@ var errStopped = errors.New("stopped")
 // read from disk.
 func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		in, err := openStream(s.at, count)
+		in, err := s.open(count)
 		if err != nil {
 			yield(Document{}, err)
 			return
 		}
-		defer in.Close()
+		defer in.file.Close()
 		read := s.readJSON
 		switch s.format {
 		case archiveFormat:

@@ -21,29 +21,29 @@ type stream struct {
 	content *counting // what Reader reads: the file, or what is decompressed of it
 }
 
-// openStream opens a file and looks at its first bytes for gzip. count, if not
+// open opens the file and looks at its first bytes for gzip. count, if not
 // nil, is called with the number of bytes read from the file, before decompression.
-func openStream(at location, count func(n int)) (*stream, error) {
-	file, err := at.fsys.Open(at.name)
+func (s *Source) open(count func(n int)) (*stream, error) {
+	file, err := s.files.Open(s.file)
 	if err != nil {
-		return nil, at.explain(err)
+		return nil, err
 	}
-	s := &stream{name: at.shown, file: file}
-	s.read(&counting{Reader: file, each: count})
-	head, err := s.Peek(2)
+	in := &stream{name: s.Name, file: file}
+	in.read(&counting{Reader: file, each: count})
+	head, err := in.Peek(2)
 	if string(head) == "\x1f\x8b" {
 		var zip *gzip.Reader
-		if zip, err = gzip.NewReader(s.Reader); err != nil {
+		if zip, err = gzip.NewReader(in.Reader); err != nil {
 			err = fmt.Errorf("gzip: %w", err)
 		} else {
-			s.read(&counting{Reader: zip, gzip: true})
+			in.read(&counting{Reader: zip, gzip: true})
 		}
 	}
 	if err != nil && err != io.EOF { // a shorter file has no gzip in it
 		file.Close()
-		return nil, at.explain(err)
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return s, nil
+	return in, nil
 }
 
 // read lets the stream continue with another content.
@@ -55,9 +55,6 @@ func (s *stream) read(content *counting) {
 func (s *stream) place() Place {
 	return Place{File: s.name, Offset: s.content.n - int64(s.Buffered())}
 }
-
-// Close closes the file.
-func (s *stream) Close() error { return s.file.Close() }
 
 // counting counts the bytes that are read.
 type counting struct {
