@@ -1,12 +1,12 @@
 package ejson
 
 import (
-	"encoding/binary"
 	"math"
 	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
 // maxInt64Digits is the length of the longest int64 with its sign.
@@ -23,7 +23,12 @@ func (p *parser) number() (bson.Type, error) {
 	if integer && n <= maxInt64Digits {
 		if i, err := strconv.ParseInt(string(digits), 10, 64); err == nil {
 			p.pos += n
-			return p.integer(i), nil
+			if math.MinInt32 <= i && i <= math.MaxInt32 {
+				p.buf = bsoncore.AppendInt32(p.buf, int32(i))
+				return bson.TypeInt32, nil
+			}
+			p.buf = bsoncore.AppendInt64(p.buf, i)
+			return bson.TypeInt64, nil
 		}
 	}
 	f, err := strconv.ParseFloat(string(digits), 64)
@@ -31,23 +36,8 @@ func (p *parser) number() (bson.Type, error) {
 		return 0, p.fail(p.pos, "the number is too large for a double")
 	}
 	p.pos += n
-	p.buf = putDouble(p.buf, f)
+	p.buf = bsoncore.AppendDouble(p.buf, f)
 	return bson.TypeDouble, nil
-}
-
-// integer appends i as int32 if it fits, else as int64.
-func (p *parser) integer(i int64) bson.Type {
-	if math.MinInt32 <= i && i <= math.MaxInt32 {
-		p.buf = binary.LittleEndian.AppendUint32(p.buf, uint32(i))
-		return bson.TypeInt32
-	}
-	p.buf = binary.LittleEndian.AppendUint64(p.buf, uint64(i))
-	return bson.TypeInt64
-}
-
-// putDouble appends f as BSON has it.
-func putDouble(dst []byte, f float64) []byte {
-	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(f))
 }
 
 // scanNumber finds the number of JSON that b starts with: its length, and whether

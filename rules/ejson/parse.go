@@ -2,12 +2,12 @@ package ejson
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules"
 )
@@ -136,7 +136,10 @@ func (p *parser) elements(depth int) (n int, err error) {
 	if p.src[p.pos] == '[' {
 		closing, what = ']', "value"
 	}
-	start, firstKey := p.open(), len(p.keys)
+	start, buf := bsoncore.AppendDocumentStart(p.buf)
+	p.buf = buf
+	p.pos++
+	firstKey := len(p.keys)
 	for c := p.token(); c != closing; n++ {
 		at := len(p.buf)
 		p.buf = append(p.buf, 0) // the type, once it is known
@@ -159,25 +162,13 @@ func (p *parser) elements(depth int) (n int, err error) {
 			return 0, p.unexpected("',' or '" + string(closing) + "'")
 		}
 	}
-	p.close(start)
+	p.pos++
+	if p.buf, err = bsoncore.AppendDocumentEnd(p.buf, start); err != nil {
+		return 0, err
+	}
 	own := p.keys[firstKey:]
 	p.keys = p.keys[:firstKey]
 	return n, p.unique(own)
-}
-
-// open takes the opening bracket and leaves room for the length of the document.
-func (p *parser) open() (start int) {
-	start = len(p.buf)
-	p.pos++
-	p.buf = append(p.buf, 0, 0, 0, 0)
-	return start
-}
-
-// close takes the closing bracket and ends the document that starts at start.
-func (p *parser) close(start int) {
-	p.pos++
-	p.buf = append(p.buf, 0)
-	binary.LittleEndian.PutUint32(p.buf[start:], uint32(len(p.buf)-start))
 }
 
 // fail is the error of the text at an offset.

@@ -2,7 +2,6 @@ package ejson
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/raw"
 )
@@ -133,12 +133,12 @@ func readObjectID(dst, s []byte) ([]byte, error) {
 
 func readInt32(dst, s []byte) ([]byte, error) {
 	i, err := strconv.ParseInt(string(s), 10, 32)
-	return binary.LittleEndian.AppendUint32(dst, uint32(i)), err
+	return bsoncore.AppendInt32(dst, int32(i)), err
 }
 
 func readInt64(dst, s []byte) ([]byte, error) {
 	i, err := strconv.ParseInt(string(s), 10, 64)
-	return binary.LittleEndian.AppendUint64(dst, uint64(i)), err
+	return bsoncore.AppendInt64(dst, i), err
 }
 
 // readDouble reads a decimal number or one of the three names of Extended JSON,
@@ -152,7 +152,7 @@ func readDouble(dst, s []byte) ([]byte, error) {
 		}
 	}
 	f, err := strconv.ParseFloat(string(s), 64)
-	return putDouble(dst, f), err
+	return bsoncore.AppendDouble(dst, f), err
 }
 
 // maxDecimalText bounds what is given to the conversion of decimals, whose time
@@ -165,8 +165,7 @@ func readDecimal(dst, s []byte) ([]byte, error) {
 	}
 	d, err := bson.ParseDecimal128(string(s))
 	high, low := d.GetBytes()
-	dst = binary.LittleEndian.AppendUint64(dst, low)
-	return binary.LittleEndian.AppendUint64(dst, high), err
+	return bsoncore.AppendDecimal128(dst, high, low), err
 }
 
 func readUUID(dst, s []byte) ([]byte, error) {
@@ -185,7 +184,7 @@ func writeDate(dst []byte, v bson.RawValue) ([]byte, error) {
 	if !ok {
 		return dst, errors.New("wants an ISO 8601 date with a time zone, or milliseconds since 1970")
 	}
-	return binary.LittleEndian.AppendUint64(dst, uint64(ms)), nil
+	return bsoncore.AppendDateTime(dst, ms), nil
 }
 
 func writeString(dst []byte, v bson.RawValue) ([]byte, error) {
@@ -235,23 +234,11 @@ func writeBinary(dst []byte, data, subtype bson.RawValue) ([]byte, error) {
 	if subtype.Type != bson.TypeString || err != nil || len(raw.Text(subtype)) > 2 {
 		return dst, errors.New("wants one or two hexadecimal digits as subtype")
 	}
-	start := len(dst)
-	dst = append(dst, 0, 0, 0, 0, byte(kind))
-	if byte(kind) == bson.TypeBinaryBinaryOld {
-		dst = append(dst, 0, 0, 0, 0) // a second length inside
-	}
-	inner := len(dst)
-	if data.Type == bson.TypeString {
-		dst, err = base64.StdEncoding.AppendDecode(dst, textOf(data.Value))
-	}
+	content, err := base64.StdEncoding.DecodeString(raw.Text(data))
 	if data.Type != bson.TypeString || err != nil {
 		return dst, errors.New("wants a string in base64")
 	}
-	if byte(kind) == bson.TypeBinaryBinaryOld {
-		binary.LittleEndian.PutUint32(dst[inner-4:], uint32(len(dst)-inner))
-	}
-	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-5))
-	return dst, nil
+	return bsoncore.AppendBinary(dst, byte(kind), content), nil
 }
 
 // writeRegex appends a regular expression; options may be the zero value. MongoDB stores
@@ -260,15 +247,12 @@ func writeRegex(dst []byte, pattern, options bson.RawValue) ([]byte, error) {
 	if pattern.Type != bson.TypeString || options.Type != bson.TypeString && options.Type != 0 {
 		return dst, errors.New("wants strings as pattern and options")
 	}
-	expr, flags := raw.Text(pattern), raw.Text(options)
-	if strings.ContainsRune(expr, 0) || strings.ContainsRune(flags, 0) {
+	expr, letters := raw.Text(pattern), []byte(raw.Text(options))
+	if strings.ContainsRune(expr, 0) || slices.Contains(letters, 0) {
 		return dst, errors.New("must not contain \\u0000")
 	}
-	dst = append(append(dst, expr...), 0)
-	start := len(dst)
-	dst = append(dst, flags...)
-	slices.Sort(dst[start:])
-	return append(dst, 0), nil
+	slices.Sort(letters)
+	return bsoncore.AppendRegex(dst, expr, string(letters)), nil
 }
 
 func writeTimestamp(dst []byte, t, i bson.RawValue) ([]byte, error) {
@@ -277,8 +261,7 @@ func writeTimestamp(dst []byte, t, i bson.RawValue) ([]byte, error) {
 	if !ok1 || !ok2 {
 		return dst, errors.New("wants t and i from 0 to 4294967295")
 	}
-	dst = binary.LittleEndian.AppendUint32(dst, ordinal)
-	return binary.LittleEndian.AppendUint32(dst, seconds), nil
+	return bsoncore.AppendTimestamp(dst, seconds, ordinal), nil
 }
 
 // unsigned32 returns the value of an integer that fits.
@@ -298,6 +281,5 @@ func writeCode(dst []byte, code, scope bson.RawValue) ([]byte, error) {
 	if code.Type != bson.TypeString || scope.Type != bson.TypeEmbeddedDocument {
 		return dst, errors.New("wants a string, and an object as $scope")
 	}
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(4+len(code.Value)+len(scope.Value)))
-	return append(append(dst, code.Value...), scope.Value...), nil
+	return bsoncore.AppendCodeWithScope(dst, raw.Text(code), scope.Value), nil
 }
