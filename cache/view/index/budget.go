@@ -10,9 +10,10 @@ import (
 
 // derivedKey names something built on first use from a segment's rows.
 type derivedKey struct {
-	kind derivedKind
-	path string
-	arg  string // columns: the array unwound first
+	segment *segment // set by derive and has
+	kind    derivedKind
+	path    string
+	arg     string // columns: the array unwound first
 }
 
 type derivedKind uint8
@@ -29,20 +30,15 @@ const (
 // derived is a path index, its joined texts, a group column, names or words.
 type derived interface{ Memory() int64 }
 
-// derivedOf holds one derived thing.
+// derivedOf is one derived thing.
 type derivedOf struct {
-	owner *segment
 	key   derivedKey
 	value func() derived // builds it once; concurrent callers wait for it
+	bytes int64          // that it holds, with its key and its entry in the budget; 0 until it is built
 }
 
-// Memory returns the bytes that d holds, with its key and its entry in the budget.
-func (d *derivedOf) Memory() int64 {
-	return d.value().Memory() + int64(len(d.key.path)+len(d.key.arg)) + 256
-}
-
-// Budget bounds the memory that path indexes and group columns of all views hold:
-// past the limit, those not used for longest are dropped and built anew on their next
+// Budget keeps what is derived from the segments of all views, and bounds its memory:
+// past the limit, what was not used for longest is dropped and built anew on its next
 // use. What a running request holds stays alive until it is done.
 type Budget struct {
 	limit int64
@@ -53,12 +49,12 @@ type Budget struct {
 	mu   sync.Mutex // guards the rest
 	bulk int64      // bytes of bulky fragments kept
 	used int64
-	held *lru.Cache[*derivedOf, struct{}]
+	held *lru.Cache[derivedKey, derivedOf]
 }
 
 // NewBudget makes a budget of bytes, and one apart for bulky fragments.
 func NewBudget(limit, bulk int64) *Budget {
-	return &Budget{limit: limit, bulkLimit: bulk, held: lru.New[*derivedOf, struct{}](0)}
+	return &Budget{limit: limit, bulkLimit: bulk, held: lru.New[derivedKey, derivedOf](0)}
 }
 
 // keepBulk reports whether a segment may keep so many more bytes of bulky fragments.
@@ -76,51 +72,49 @@ func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
 }
 
 // derive returns the segment's derived thing of that key, building it if needed.
-func derive[T derived](seg *segment, key derivedKey, build func() T) T {
-	seg.mu.Lock()
-	d := seg.derived[key]
+func derive[T derived](s *segment, key derivedKey, build func() T) T {
+	key.segment = s
+	b := s.budget
+	b.mu.Lock()
+	d := b.held.Get(key)
 	if d == nil {
-		d = &derivedOf{owner: seg, key: key, value: sync.OnceValue(func() derived { return build() })}
-		seg.derived[key] = d
+		d = b.held.Put(key, derivedOf{key: key, value: sync.OnceValue(func() derived { return build() })})
 	}
-	seg.mu.Unlock()
-	value := d.value().(T)
-	seg.budget.touch(d)
-	return value
+	built := d.bytes > 0
+	b.mu.Unlock()
+	value := d.value()
+	if !built {
+		b.count(d, value.Memory())
+	}
+	return value.(T)
 }
 
-// has reports whether the segment has something of that key, or it is being built.
-func (s *segment) has(key derivedKey) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.derived[key] != nil
-}
-
-// touch marks d as just used, adds it to the budget if it is new, and drops what no
-// longer fits.
-func (b *Budget) touch(d *derivedOf) {
+// count adds what was just built to the memory used, and drops what no longer fits.
+func (b *Budget) count(d *derivedOf, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.held.Get(d) != nil {
+	if d.bytes > 0 || b.held.Peek(d.key) != d { // another caller has counted it, or it was dropped meanwhile
 		return
 	}
-	b.held.Put(d, struct{}{})
-	b.used += d.Memory()
+	d.bytes = bytes + int64(len(d.key.path)+len(d.key.arg)) + 256
+	b.used += d.bytes
 	for b.used > b.limit && b.held.Len() > 1 {
-		oldest, _ := b.held.Oldest()
+		_, oldest := b.held.Oldest()
 		b.dropLocked(oldest)
 	}
 }
 
-// dropLocked removes d from the budget and from its segment.
+// has reports whether the segment has something of that key, or it is being built.
+func (s *segment) has(key derivedKey) bool {
+	key.segment = s
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	return s.budget.held.Peek(key) != nil
+}
+
 func (b *Budget) dropLocked(d *derivedOf) {
-	b.held.Remove(d)
-	b.used -= d.Memory()
-	d.owner.mu.Lock()
-	defer d.owner.mu.Unlock()
-	if d.owner.derived[d.key] == d {
-		delete(d.owner.derived, d.key)
-	}
+	b.held.Remove(d.key)
+	b.used -= d.bytes
 }
 
 // Replaced drops what belongs to segments that were replaced: those of before that are
@@ -135,8 +129,8 @@ func (b *Budget) Replaced(before, after *Snapshot) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for d := range b.held.All() {
-		if slices.Contains(before.segments, d.owner) && !slices.Contains(kept, d.owner) {
+	for key, d := range b.held.All() {
+		if slices.Contains(before.segments, key.segment) && !slices.Contains(kept, key.segment) {
 			b.dropLocked(d)
 		}
 	}
@@ -152,10 +146,10 @@ func (b *Budget) Replaced(before, after *Snapshot) {
 func (b *Budget) heldBy(segments []*segment) (paths int, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for d := range b.held.All() {
-		if slices.Contains(segments, d.owner) {
-			bytes += d.Memory()
-			if d.key.kind != kindNames {
+	for key, d := range b.held.All() {
+		if slices.Contains(segments, key.segment) && d.bytes > 0 {
+			bytes += d.bytes
+			if key.kind != kindNames {
 				paths++
 			}
 		}
@@ -163,25 +157,19 @@ func (b *Budget) heldBy(segments []*segment) (paths int, bytes int64) {
 	return paths, bytes
 }
 
-// inUse lists what segments hold and other segments can build by the same key, each key
-// once, the last used first.
-func (b *Budget) inUse(segments []*segment) []*derivedOf {
+// inUse lists the keys of what segments hold and other segments can build, the last used
+// first. What several of them hold is listed once.
+func (b *Budget) inUse(segments []*segment) (keys []derivedKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var all []*derivedOf
 	seen := make(map[derivedKey]bool)
-	for d := range b.held.All() {
-		if d.key.kind != kindNames && !seen[d.key] && slices.Contains(segments, d.owner) {
-			seen[d.key] = true
-			all = append(all, d)
+	for key := range b.held.All() {
+		same := key
+		same.segment = nil
+		if key.kind != kindNames && !seen[same] && slices.Contains(segments, key.segment) {
+			seen[same] = true
+			keys = append(keys, key)
 		}
 	}
-	return all
-}
-
-// holds reports whether d was not dropped.
-func (b *Budget) holds(d *derivedOf) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.held.Peek(d) != nil
+	return keys
 }

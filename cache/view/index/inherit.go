@@ -26,17 +26,17 @@ func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 	ctx, cancel := context.WithTimeout(ctx, inheritTime)
 	defer cancel()
 	inUse := b.budget.inUse(before.segments)
-	for _, d := range inUse {
+	for _, key := range inUse {
 		for _, seg := range fresh {
-			if ctx.Err() == nil && b.budget.holds(d) { // else the budget has no room for what is used as rarely
-				seg.build(b.def, d.key)
+			if ctx.Err() == nil && key.segment.has(key) { // else the budget has no room for what is used as rarely
+				seg.build(b.def, key)
 			}
 		}
 	}
-	for _, d := range slices.Backward(inUse) { // what was used last counts as used last
+	for _, key := range slices.Backward(inUse) { // what was used last counts as used last
 		for _, seg := range fresh {
-			if seg.has(d.key) {
-				seg.build(b.def, d.key)
+			if seg.has(key) {
+				seg.build(b.def, key)
 			}
 		}
 	}

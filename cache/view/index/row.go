@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -53,15 +52,8 @@ func (r Row) AppendFragment(dst []byte, name string) []byte {
 // Rows implements Selection.
 func (s *Resident) Rows(_ context.Context, offset, limit int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		slots := s.All()
-		if offset > 0 || limit > 0 {
-			slots = slices.Values(s.Page(offset, limit))
-		}
-		for slot := range slots {
-			if !yield(Row{Snap: s.snap, Slot: slot}, nil) {
-				return
-			}
-		}
+		from, to := s.page(offset, limit)
+		s.between(from, to, func(slot Slot) bool { return yield(Row{Snap: s.snap, Slot: slot}, nil) })
 	}
 }
 

@@ -2,31 +2,24 @@ package index
 
 import (
 	"runtime"
-	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/parallel"
 )
 
-// segment is an immutable batch of rows with what is derived from them.
+// segment is an immutable batch of rows. The budget keeps what is derived from them.
 type segment struct {
 	budget *Budget
 	number uint64 // among all of the budget
 	rows   []bson.Raw
 	frags  []fragments // one per Definition.Fragments
 	bulk   int64       // bytes of bulky fragments kept, -1 once replaced; guarded by the budget
-
-	mu      sync.Mutex                // guards derived
-	derived map[derivedKey]*derivedOf // path indexes and group columns, on first use
 }
 
 // newSegment makes a segment of rows in the given order.
 func newSegment(b *Budget, rows []bson.Raw, kinds int) *segment {
-	return &segment{
-		budget: b, number: b.segments.Add(1), rows: rows,
-		frags: make([]fragments, kinds), derived: make(map[derivedKey]*derivedOf),
-	}
+	return &segment{budget: b, number: b.segments.Add(1), rows: rows, frags: make([]fragments, kinds)}
 }
 
 // prepared returns the fragments of one kind, encoded on first use.

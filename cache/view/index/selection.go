@@ -89,60 +89,51 @@ func (s *Resident) Count() int { return s.count }
 
 // All yields the selected rows in the view's order or that of By.
 func (s *Resident) All() iter.Seq[Slot] {
-	if s.sorted != nil {
-		return slices.Values(s.sorted)
+	return func(yield func(Slot) bool) { s.between(0, s.count, yield) }
+}
+
+// Page returns up to limit rows of All after skipping offset. A limit of 0 or less means
+// all; an offset past the end gives an empty page.
+func (s *Resident) Page(offset, limit int) []Slot {
+	from, to := s.page(offset, limit)
+	page := make([]Slot, 0, to-from)
+	s.between(from, to, func(slot Slot) bool {
+		page = append(page, slot)
+		return true
+	})
+	return page
+}
+
+// page returns where a page begins and ends among all rows.
+func (s *Resident) page(offset, limit int) (from, to int) {
+	from, to = min(max(offset, 0), s.count), s.count
+	if limit > 0 && limit < to-from {
+		to = from + limit
 	}
-	return func(yield func(Slot) bool) {
-		if s.snap.order == nil {
-			for slot, ok := s.rows.NextSet(0); ok && yield(Slot(slot)); slot, ok = s.rows.NextSet(slot + 1) {
-			}
-			return
+	return from, to
+}
+
+// between yields the rows of All from one up to another.
+func (s *Resident) between(from, to int, yield func(Slot) bool) {
+	switch {
+	case s.sorted != nil:
+		slices.Values(s.sorted[from:to])(yield)
+	case s.snap.order == nil: // slots are in order: the first is found by counting bits
+		slot, ok := s.rows.Select(uint(from)), true
+		for at := from; at < to && ok && yield(Slot(slot)); at++ {
+			slot, ok = s.rows.NextSet(slot + 1)
 		}
-		left := s.count
+	default:
+		at := 0
 		for _, slot := range s.snap.order {
-			if left == 0 {
+			if at == to {
 				return
 			}
 			if s.rows.Test(uint(slot)) {
-				left--
-				if !yield(slot) {
+				if at++; at > from && !yield(slot) {
 					return
 				}
 			}
 		}
 	}
-}
-
-// Page is All of up to limit rows after skipping offset. A
-// limit of 0 or less means all; an offset past the end gives an empty page.
-func (s *Resident) Page(offset, limit int) []Slot {
-	offset = max(offset, 0)
-	if offset >= s.count {
-		return nil
-	}
-	n := s.count - offset
-	if limit > 0 {
-		n = min(n, limit)
-	}
-	if s.sorted != nil {
-		return s.sorted[offset : offset+n]
-	}
-	page := make([]Slot, 0, n)
-	if s.snap.order == nil { // slots are in order: the first is found by counting bits
-		for slot, ok := s.rows.Select(uint(offset)), true; ok && len(page) < n; slot, ok = s.rows.NextSet(slot + 1) {
-			page = append(page, Slot(slot))
-		}
-		return page
-	}
-	for slot := range s.All() {
-		if offset > 0 {
-			offset--
-			continue
-		}
-		page = append(page, slot)
-		if len(page) == n {
-			break
-		}
-	}
-	return page
 }
