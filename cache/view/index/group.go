@@ -28,8 +28,8 @@ func (s *Resident) Group(ctx context.Context, field, unwind string) ([]Group, er
 	var all []Group
 	for i, seg := range s.snap.segments {
 		err := fair.TurnOf(ctx).Check(ctx)
-		if err == nil && !seg.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
-			err = seg.mayDerive(ctx)
+		if err == nil {
+			err = seg.mayDerive(ctx, derivedKey{kind: kindColumn, path: field, arg: unwind})
 		}
 		if err != nil {
 			return nil, err

@@ -30,43 +30,35 @@ type query struct {
 
 // lookup narrows the values by the kind of test, and tests those that are left.
 func (q *query) lookup(ctx context.Context, test filter.Test) error {
+	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
+		return err
+	}
 	switch t := test.(type) {
 	case *filter.Compare:
 		return q.decide(ctx, test, q.index.stretch(t))
-	case *filter.In:
-		return q.lookupIn(ctx, t)
+	case *filter.In: // the union of its equalities and expressions
+		for _, v := range t.Values {
+			if err := q.lookup(ctx, &filter.Compare{Op: filter.Eq, Value: v}); err != nil {
+				return err
+			}
+		}
+		for _, re := range t.Regexes {
+			if err := q.lookup(ctx, re); err != nil {
+				return err
+			}
+		}
+		return nil
 	case *filter.Regex:
 		return q.lookupRegex(ctx, t)
 	}
 	return q.decide(ctx, test, stretch{0, len(q.index.values)})
 }
 
-// lookupIn unites the equalities and expressions of $in.
-func (q *query) lookupIn(ctx context.Context, in *filter.In) error {
-	turn := fair.TurnOf(ctx)
-	for _, v := range in.Values {
-		if err := turn.Check(ctx); err != nil {
-			return err
-		}
-		equal := &filter.Compare{Op: filter.Eq, Value: v}
-		if err := q.decide(ctx, equal, q.index.stretch(equal)); err != nil {
-			return err
-		}
-	}
-	for _, re := range in.Regexes {
-		if err := q.lookupRegex(ctx, re); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // decide tests each value of a stretch.
 func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
-	turn := fair.TurnOf(ctx)
 	for i := s.from; i < s.to; i++ {
 		if (i-s.from)%checkEvery == checkEvery-1 {
-			if err := turn.Check(ctx); err != nil {
+			if err := fair.TurnOf(ctx).Check(ctx); err != nil {
 				return err
 			}
 		}
@@ -116,18 +108,16 @@ func (x *pathIndex) stretch(c *filter.Compare) stretch {
 }
 
 // before is the number of values that sort before v.
-func (x *pathIndex) before(v bson.RawValue) int {
-	return sort.Search(len(x.values), func(i int) bool {
-		d := &x.values[i]
-		return !d.Missing && raw.Compare(d.Raw, v) >= 0
-	})
-}
+func (x *pathIndex) before(v bson.RawValue) int { return x.first(v, 0) }
 
 // after is the number of values that sort before v or equal to it.
-func (x *pathIndex) after(v bson.RawValue) int {
+func (x *pathIndex) after(v bson.RawValue) int { return x.first(v, 1) }
+
+// first is the number of values before the first one that compares with v as order or more.
+func (x *pathIndex) first(v bson.RawValue, order int) int {
 	return sort.Search(len(x.values), func(i int) bool {
 		d := &x.values[i]
-		return !d.Missing && raw.Compare(d.Raw, v) > 0
+		return !d.Missing && raw.Compare(d.Raw, v) >= order
 	})
 }
 
@@ -178,10 +168,10 @@ func (s *segment) existing(path raw.Path, open bool) raw.Path {
 // requestedIndex is pathIndex for the path of a request. Indexing many rows takes long,
 // so it needs a costly turn.
 func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex, error) {
+	if err := s.mayDerive(ctx, indexKey(path)); err != nil {
+		return nil, err
+	}
 	if !s.has(indexKey(path)) {
-		if err := s.mayDerive(ctx); err != nil {
-			return nil, err
-		}
 		path = s.existing(path, false)
 	}
 	return derive(s, indexKey(path), func() *pathIndex {
@@ -189,9 +179,10 @@ func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex
 	}), nil
 }
 
-// mayDerive waits for the turn that a request needs to derive something from all rows.
-func (s *segment) mayDerive(ctx context.Context) error {
-	if len(s.rows) < 2*indexPart {
+// mayDerive waits for the turn that a request needs to derive something from all rows,
+// unless it is there.
+func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
+	if len(s.rows) < 2*indexPart || s.has(key) {
 		return nil
 	}
 	return fair.TurnOf(ctx).Costly(ctx)
@@ -209,10 +200,8 @@ func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
 		}
 	}
 	for _, seg := range s.segments {
-		if !seg.has(derivedKey{kind: kindNames}) {
-			if err := seg.mayDerive(ctx); err != nil {
-				return false, err
-			}
+		if err := seg.mayDerive(ctx, derivedKey{kind: kindNames}); err != nil {
+			return false, err
 		}
 		if seg.existing(path, true).Equal(path) {
 			return true, nil

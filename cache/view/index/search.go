@@ -57,10 +57,8 @@ func (s *Snapshot) having(ctx context.Context, term string, prefix bool) (all, t
 	turn := fair.TurnOf(ctx)
 	all, titles = bitset.New(uint(s.size)), bitset.New(uint(s.size))
 	for i, seg := range s.segments {
-		if !seg.has(wordsKey) {
-			if err := seg.mayDerive(ctx); err != nil {
-				return nil, nil, err
-			}
+		if err := seg.mayDerive(ctx, wordsKey); err != nil {
+			return nil, nil, err
 		}
 		x := seg.words(s.def, fair.Workers(ctx))
 		from, to := x.Find(term, prefix)

@@ -106,10 +106,7 @@ func (t *textSearch) holdingIn(ctx context.Context, literal []byte, from, to int
 // findTexts notes where the strings of the index are. Symbols sort among them and would
 // have to be skipped: an index with symbols does without.
 func (x *pathIndex) findTexts() {
-	from := sort.Search(len(x.values), func(i int) bool {
-		d := &x.values[i]
-		return !d.Missing && raw.Compare(d.Raw, emptyText) >= 0
-	})
+	from := x.before(emptyText)
 	to := from
 	for to < len(x.values) && x.values[to].Raw.Type == bson.TypeString {
 		to++
