@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/cache/origin"
 	"vitrine/cache/view/snapfile"
 )
@@ -24,22 +26,15 @@ type Files struct {
 
 // fileState is what the file of a view holds.
 type fileState struct {
-	epoch      string
-	generation uint64
-	confirmed  time.Time // when the store had confirmed it
-	tried      time.Time // when it was last written, or should have been
-	err        error     // of the last try
+	meta      origin.Meta
+	confirmed time.Time // when the store had confirmed it
+	tried     time.Time // when it was last written, or should have been
+	err       error     // of the last try
 }
 
 // rewriteAfter is how old the confirmation in a file may become before the file is
 // written again with the same generation: Age counts from that time when it is used.
 const rewriteAfter = time.Hour
-
-// fileSnapshot is a snapshot from a file, not shown yet.
-type fileSnapshot struct {
-	snapshot  *Snapshot
-	confirmed time.Time
-}
 
 // readFile reads a view's file before the view is first refreshed. A file that cannot be
 // used is logged and left alone: the next writing replaces it.
@@ -66,7 +61,7 @@ func (s *Set) readFile(v *view) {
 	size := int64(0)
 	v.stripped = h.Stripped != ""
 	if h.Stripped == "" {
-		v.strip(rows)
+		v.strip(len(rows), func(i int) *bson.Raw { return &rows[i] })
 	}
 	for _, row := range rows {
 		size += int64(len(row))
@@ -75,8 +70,8 @@ func (s *Set) readFile(v *view) {
 		s.o.Logger.Info("snapshot file not used: the view does not fit views.budget", "view", v.def.Name)
 		return
 	}
-	v.fromFile = &fileSnapshot{v.resident(h.Meta, v.builder.Load(rows)), h.Confirmed}
-	v.recordFile(fileState{epoch: h.Epoch, generation: h.Generation, confirmed: h.Confirmed, tried: began})
+	v.fromFile = v.resident(h.Meta, v.builder.Load(rows))
+	v.update(func(s *state) { s.file = fileState{meta: h.Meta, confirmed: h.Confirmed, tried: began} })
 	s.o.Logger.Info("view read from its snapshot file", "view", v.def.Name, "generation", h.Generation, "rows", len(rows),
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
@@ -87,113 +82,81 @@ func (s *Set) readFile(v *view) {
 func (v *view) resume(ctx context.Context, meta origin.Meta, away error) (*Snapshot, error) {
 	kept := v.fromFile
 	v.fromFile = nil
-	from := kept.snapshot.meta
-	if away == nil && (meta.Epoch != from.Epoch || meta.Generation < from.Generation) {
+	if away == nil && (meta.Epoch != kept.meta.Epoch || meta.Generation < kept.meta.Generation) {
 		if meta.Generation == 0 {
 			return nil, nil
 		}
 		return v.load(ctx)
 	}
-	if away == nil && meta.Generation > from.Generation {
-		next, err := v.delta(ctx, from)
-		if err == nil {
+	if away == nil && meta.Generation > kept.meta.Generation {
+		var next *Snapshot
+		if next, away = v.delta(ctx, kept.meta); away == nil {
 			return next, nil
 		}
-		if errors.Is(err, origin.ErrStale) {
-			if next, err = v.load(ctx); err == nil {
-				return next, nil
-			}
-		}
-		away = err
 	}
 	if away != nil {
-		v.recordConfirmed(from, kept.confirmed)
+		v.update(func(s *state) { // what another process had confirmed of the view, and when
+			if s.checked.IsZero() {
+				s.newest, s.checked = kept.meta, s.file.confirmed
+			}
+		})
 	}
-	return v.swap(ctx, kept.snapshot), away
+	return v.swap(ctx, kept), away
 }
 
-// recordConfirmed records what another process had confirmed of the view, and when.
-func (v *view) recordConfirmed(meta origin.Meta, at time.Time) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.checked.IsZero() {
-		v.newest, v.checked = meta, at
-	}
-}
+// writePoll is how often the set checks which files are due.
+const writePoll = time.Second
 
-func (v *view) recordFile(f fileState) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.file = f
-}
-
-// file keeps every view's file up to date until ctx ends, and writes once more then. It
+// writeFiles keeps every view's file up to date until ctx ends, and writes once more then. It
 // writes one view at a time, since no request waits for it.
-func (s *Set) file(ctx context.Context) {
+func (s *Set) writeFiles(ctx context.Context) {
 	for {
 		select {
-		case <-time.After(s.fileDue(time.Now())):
-		case <-s.unfiled:
+		case <-time.After(min(writePoll, s.o.Files.Every)):
+			s.writeDue(time.Now())
 		case <-ctx.Done():
-			s.fileDue(time.Now().Add(s.o.Files.Every))
+			s.writeDue(time.Now().Add(s.o.Files.Every))
 			return
 		}
 	}
 }
 
-// fileDue writes the files that are due by a time, and returns how long it is until the
-// next one is due if no view is swapped.
-func (s *Set) fileDue(now time.Time) time.Duration {
-	wait := rewriteAfter
-	for _, name := range s.names {
-		v := s.views[name]
-		v.mu.Lock()
-		before, confirmed := v.file, v.checked
-		v.mu.Unlock()
-		snap := v.current.Load()
-		if snap == nil || snap.memory == nil || confirmed.IsZero() { // it is shown a moment before it is confirmed
+// writeDue writes the files that are due by a time.
+func (s *Set) writeDue(now time.Time) {
+	for _, v := range s.views {
+		known, snap := v.known(), v.current.Load()
+		if snap == nil || snap.memory == nil || known.checked.IsZero() { // it is shown a moment before it is confirmed
 			continue
 		}
-		same := before.epoch == snap.meta.Epoch && before.generation == snap.meta.Generation
-		due := before.tried.Add(s.o.Files.Every)
-		switch {
-		case same && confirmed.Sub(before.confirmed).Abs() < rewriteAfter: // a clock may have been set back since
-			continue
-		case due.After(now):
-			wait = min(wait, due.Sub(now))
+		same := snap.meta.Is(known.file.meta) == nil
+		if same && known.checked.Sub(known.file.confirmed).Abs() < rewriteAfter { // a clock may have been set back since
 			continue
 		}
-		if !s.write(v, snap, confirmed, before.err == nil) {
-			wait = min(wait, s.o.Files.Every)
+		if !known.file.tried.Add(s.o.Files.Every).After(now) {
+			s.write(v, snap, known)
 		}
 	}
-	return wait
 }
 
-// write writes a view's file and reports whether it could. It logs the first failure in
-// a row.
-func (s *Set) write(v *view, snap *Snapshot, confirmed time.Time, wasWell bool) bool {
+// write writes a view's file. It logs the first failure in a row.
+func (s *Set) write(v *view, snap *Snapshot, known state) {
 	began := time.Now()
-	path := snapfile.Path(s.o.Files.Dir, v.def.Name)
-	h := snapfile.Header{Store: s.o.Files.Store, Meta: snap.meta, Confirmed: confirmed}
+	h := snapfile.Header{Store: s.o.Files.Store, Meta: snap.meta, Confirmed: known.checked}
 	h.Health = origin.Health{} // of a job that has run again by the time the file is read
 	if snap.whole != nil {
 		h.Stripped = s.o.Files.Stripped
 	}
-	err := snapfile.Write(path, h, snap.memory.Docs())
-	v.mu.Lock()
-	f := fileState{epoch: snap.meta.Epoch, generation: snap.meta.Generation, confirmed: confirmed, tried: began}
-	if err != nil {
-		f = v.file
-		f.tried, f.err = began, err
-	}
-	v.file = f
-	v.mu.Unlock()
+	err := snapfile.Write(snapfile.Path(s.o.Files.Dir, v.def.Name), h, snap.memory.Docs())
+	v.update(func(s *state) {
+		if err == nil {
+			s.file.meta, s.file.confirmed = snap.meta, known.checked
+		}
+		s.file.tried, s.file.err = began, err
+	})
 	switch {
 	case err == nil:
 		s.o.Logger.Debug("snapshot file written", "view", v.def.Name, "generation", snap.meta.Generation, "took", time.Since(began))
-	case wasWell:
+	case known.file.err == nil:
 		s.o.Logger.Warn("snapshot file not written", "view", v.def.Name, "error", err)
 	}
-	return err == nil
 }

@@ -88,21 +88,21 @@ func (v *view) resident(meta origin.Meta, rows *index.Snapshot) *Snapshot {
 // stripPart is the least number of rows worth a goroutine of its own.
 const stripPart = 1024
 
-// strip takes from rows what only whole snapshots show. Rows may be nil.
-func (v *view) strip(rows []bson.Raw) {
+// strip takes from n rows, each of which may be nil, what only whole snapshots show.
+func (v *view) strip(n int, row func(i int) *bson.Raw) {
 	strip := v.set.o.Strip
 	if strip == nil {
 		return
 	}
 	var stripped atomic.Bool
-	workers := min(runtime.GOMAXPROCS(0), len(rows)/stripPart)
-	parallel.Split(len(rows), workers, func(_, from, to int) {
+	parallel.Split(n, min(runtime.GOMAXPROCS(0), n/stripPart), func(_, from, to int) {
 		for i := from; i < to; i++ {
-			if rows[i] == nil {
+			doc := row(i)
+			if *doc == nil {
 				continue
 			}
-			if rest := strip(rows[i]); len(rest) != len(rows[i]) {
-				rows[i] = rest
+			if rest := strip(*doc); len(rest) != len(*doc) {
+				*doc = rest
 				stripped.Store(true)
 			}
 		}
@@ -134,17 +134,17 @@ func (v *view) moveToStore(ctx context.Context, meta origin.Meta) *Snapshot {
 // loadInTurn loads views one after the other, the smallest first, so that the
 // budget holds as many of them as it can.
 func (s *Set) loadInTurn(ctx context.Context) {
-	rows := map[string]int{}
-	for _, name := range s.names {
-		if meta, err := s.o.Store.Meta(ctx, name); err == nil {
-			rows[name] = meta.Rows
+	rows := map[*view]int{}
+	for _, v := range s.views {
+		if meta, err := s.o.Store.Meta(ctx, v.def.Name); err == nil {
+			rows[v] = meta.Rows
 		}
 	}
-	names := slices.Clone(s.names)
-	slices.SortStableFunc(names, func(a, b string) int { return rows[a] - rows[b] })
-	for _, name := range names {
-		s.readFile(s.views[name])
-		s.refresh(ctx, s.views[name])
+	smallest := slices.Clone(s.views)
+	slices.SortStableFunc(smallest, func(a, b *view) int { return rows[a] - rows[b] })
+	for _, v := range smallest {
+		s.readFile(v)
+		s.refresh(ctx, v)
 	}
 }
 

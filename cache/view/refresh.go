@@ -25,19 +25,35 @@ type view struct {
 
 	current atomic.Pointer[Snapshot]
 	// Touched by the refreshing goroutine only:
-	fromFile *fileSnapshot // from a file, until the first refresh; nil: none
-	tried    bool          // it was refreshed at least once
-	stripped bool          // some row in memory lacks fields, or has lacked some
+	fromFile *Snapshot // from a file, not shown yet, until the first refresh; nil: none
+	tried    bool      // it was refreshed at least once
+	stripped bool      // some row in memory lacks fields, or has lacked some
 
-	mu      sync.Mutex  // guards the following
-	newest  origin.Meta // the newest that the store returned
-	checked time.Time
-	err     error
-	file    fileState
+	mu    sync.Mutex // guards state
+	state state
 
 	indexing sync.Mutex // held while the view is indexed in the store; guards indexed
 	indexed  string     // the epoch in which it was
 }
+
+// state is what is known of a view beside its snapshot.
+type state struct {
+	newest  origin.Meta // the newest that the store returned
+	checked time.Time   // when a refresh last succeeded
+	err     error       // of the last refresh
+	file    fileState
+}
+
+// update changes the state, and returns it.
+func (v *view) update(change func(*state)) state {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	change(&v.state)
+	return v.state
+}
+
+// known returns the state.
+func (v *view) known() state { return v.update(func(*state) {}) }
 
 // refresh brings the view to the store's generation and returns the new
 // snapshot, or nil if there was nothing new. If the store does not answer, it may show a
@@ -47,7 +63,7 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		err = fmt.Errorf("read meta of view %s: %w", v.def.Name, err)
 	} else {
-		v.recordMeta(meta)
+		v.update(func(s *state) { s.newest = meta })
 	}
 	switch {
 	case v.fromFile != nil:
@@ -71,11 +87,7 @@ func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
 	case cur.memory == nil:
 		return v.follow(ctx, meta)
 	}
-	next, err := v.delta(ctx, cur.meta)
-	if errors.Is(err, origin.ErrStale) {
-		return v.load(ctx)
-	}
-	return next, err
+	return v.delta(ctx, cur.meta)
 }
 
 // load reads the whole view.
@@ -91,33 +103,26 @@ func (v *view) load(ctx context.Context) (*Snapshot, error) {
 	}
 	v.stripped = false
 	docs := make([]bson.Raw, 0, len(rows))
-	for _, r := range rows {
-		if r.Doc != nil {
-			docs = append(docs, r.Doc)
+	for _, row := range rows {
+		if row.Doc != nil {
+			docs = append(docs, row.Doc)
 		}
 	}
-	v.strip(docs)
+	v.strip(len(docs), func(i int) *bson.Raw { return &docs[i] })
 	return v.swap(ctx, v.resident(meta, v.builder.Load(docs))), nil
 }
 
-// delta reads what changed since the builder's last snapshot and applies it.
+// delta reads what changed since the builder's last snapshot and applies it, or reads the
+// whole view if the store no longer has that.
 func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
-	rows, meta, err := v.read(ctx, from.Generation)
-	if err != nil {
+	changes, meta, err := v.read(ctx, from.Generation)
+	switch {
+	case errors.Is(err, origin.ErrStale), err == nil && meta.Epoch != from.Epoch:
+		return v.load(ctx)
+	case err != nil:
 		return nil, err
 	}
-	if meta.Epoch != from.Epoch {
-		return nil, origin.ErrStale
-	}
-	docs := make([]bson.Raw, len(rows))
-	for i, r := range rows {
-		docs[i] = r.Doc
-	}
-	v.strip(docs)
-	changes := make([]index.Change, len(rows))
-	for i, r := range rows {
-		changes[i] = index.Change{ID: r.ID, Doc: docs[i]}
-	}
+	v.strip(len(changes), func(i int) *bson.Raw { return &changes[i].Doc })
 	next := v.builder.Apply(changes)
 	fits := v.set.room.take(v.def.Name, next.RowBytes())
 	if !fits { // without the rows that were replaced it may
@@ -130,26 +135,22 @@ func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
 	return v.swap(ctx, v.resident(meta, next)), nil
 }
 
-// read collects the rows after a generation, the newest version of each id, in the
-// store's order. A whole view takes its room as it is read.
-func (v *view) read(ctx context.Context, since uint64) ([]origin.Row, origin.Meta, error) {
-	var rows []origin.Row
-	at := make(map[string]int32) // by id
+// read collects the rows after a generation, of each id the version that comes last, in
+// the store's order. A whole view takes its room as it is read.
+func (v *view) read(ctx context.Context, since uint64) ([]index.Change, origin.Meta, error) {
+	var rows []index.Change
+	at := make(map[string]int) // by id
 	bytes := int64(0)
 	meta, err := v.set.o.Store.Rows(ctx, v.def.Name, since, func(r origin.Row) error {
-		bytes += int64(len(r.Doc))
 		key := raw.Key(r.ID)
 		i, again := at[key]
-		switch {
-		case !again:
-			at[key] = int32(len(rows))
-			rows = append(rows, r)
-		case rows[i].Generation <= r.Generation:
-			bytes -= int64(len(rows[i].Doc))
-			rows[i] = r
-		default:
-			bytes -= int64(len(r.Doc))
+		if !again {
+			i = len(rows)
+			at[key] = i
+			rows = append(rows, index.Change{})
 		}
+		bytes += int64(len(r.Doc)) - int64(len(rows[i].Doc))
+		rows[i] = index.Change{ID: r.ID, Doc: r.Doc}
 		if since == 0 && !v.set.room.take(v.def.Name, bytes) {
 			return errTooLarge
 		}
@@ -172,9 +173,14 @@ func (v *view) swap(ctx context.Context, next *Snapshot) *Snapshot {
 	if next.memory != nil {
 		v.builder.Warm(ctx, before, next.memory)
 	}
-	shown := v.set.prepare(ctx, next)
+	var shown func()
+	if prepare := v.set.preparer.Load(); prepare != nil {
+		shown = (*prepare)(ctx, next)
+	}
 	v.current.Store(next)
-	shown()
+	if shown != nil {
+		shown()
+	}
 	v.set.budget.Replaced(before, next.memory)
 	return next
 }
@@ -192,33 +198,14 @@ func (v *view) warmWords() bool {
 	return true
 }
 
-func (v *view) recordMeta(meta origin.Meta) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.newest = meta
-}
-
-// recordRefresh records the outcome of a refresh and returns that of the one before.
-func (v *view) recordRefresh(err error) (before error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	before, v.err = v.err, err
-	if err == nil {
-		v.checked = time.Now()
-	}
-	return before
-}
-
 func (v *view) status() Status {
-	v.mu.Lock()
-	st := Status{View: v.def.Name, Checked: v.checked, Err: v.err}
-	newest, file := v.newest, v.file
-	v.mu.Unlock()
+	known := v.known()
+	st := Status{View: v.def.Name, Checked: known.checked, Err: known.err}
 	if snap := v.current.Load(); snap != nil {
 		st.Meta, st.Loaded, st.Rows, st.Missing = snap.meta, snap.loaded, snap.Len(), snap.missing()
 		st.Segments = snap.segments()
 		if st.Mode = Store; snap.memory != nil {
-			st.Mode, st.Filed, st.FileErr = Memory, file.confirmed, file.err
+			st.Mode, st.Filed, st.FileErr = Memory, known.file.confirmed, known.file.err
 			st.RowBytes = snap.memory.RowBytes()
 			st.IndexPaths, st.IndexBytes = snap.memory.Indexes()
 		}
@@ -226,6 +213,6 @@ func (v *view) status() Status {
 	}
 	// A run that changed nothing, or failed, makes no generation: the health of jobs comes
 	// from the newest meta, whatever is loaded.
-	st.Meta.Checked, st.Meta.Health = newest.Checked, newest.Health
+	st.Meta.Checked, st.Meta.Health = known.newest.Checked, known.newest.Health
 	return st
 }

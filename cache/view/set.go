@@ -56,11 +56,9 @@ type Options struct {
 type Set struct {
 	o       Options // with its defaults
 	queries origin.Queries
-	views   map[string]*view
-	names   []string // of the views, in the order of definition
+	views   []*view // in the order of definition
 	budget  *index.Budget
 	room    *room
-	unfiled chan struct{} // of capacity one: a view was swapped
 
 	preparer atomic.Pointer[Preparer]
 	loaded   atomic.Int32  // views that have their first snapshot and its words
@@ -107,18 +105,28 @@ func New(o Options) (*Set, error) {
 		}
 	}
 	s := &Set{
-		o: o, queries: queries, views: make(map[string]*view, len(o.Views)), budget: index.NewBudget(o.IndexBudget, o.BulkBudget),
-		room: newRoom(o.RowBudget), unfiled: make(chan struct{}, 1), tried: make(chan struct{}),
+		o: o, queries: queries, budget: index.NewBudget(o.IndexBudget, o.BulkBudget),
+		room: newRoom(o.RowBudget), tried: make(chan struct{}),
 	}
 	s.untried.Store(int32(len(o.Views)))
 	for _, def := range o.Views {
-		if s.views[def.Name] != nil {
+		if s.view(def.Name) != nil {
 			return nil, fmt.Errorf("view %s is defined twice", def.Name)
 		}
-		s.views[def.Name] = &view{set: s, def: &def, builder: index.NewBuilder(def, s.budget, o.Foreign), signal: make(chan struct{}, 1)}
-		s.names = append(s.names, def.Name)
+		v := &view{set: s, def: &def, builder: index.NewBuilder(def, s.budget, o.Foreign), signal: make(chan struct{}, 1)}
+		s.views = append(s.views, v)
 	}
 	return s, nil
+}
+
+// view returns the view of that name, nil if there is none.
+func (s *Set) view(name string) *view {
+	for _, v := range s.views {
+		if v.def.Name == name {
+			return v
+		}
+	}
+	return nil
 }
 
 // graceTime is how much longer than two polls a view counts as confirmed: a refresh with
@@ -133,11 +141,11 @@ func (s *Set) Run(ctx context.Context) error {
 		s.loadInTurn(ctx)
 	}
 	var wg sync.WaitGroup
-	for _, name := range s.names {
-		wg.Go(func() { s.keep(ctx, s.views[name]) })
+	for _, v := range s.views {
+		wg.Go(func() { s.keep(ctx, v) })
 	}
 	if s.o.Files.Dir != "" {
-		wg.Go(func() { s.file(ctx) })
+		wg.Go(func() { s.writeFiles(ctx) })
 	}
 	wg.Wait()
 	s.indexers.Wait()
@@ -171,7 +179,13 @@ func (s *Set) keep(ctx context.Context, v *view) {
 func (s *Set) refresh(ctx context.Context, v *view) {
 	began := time.Now()
 	swapped, err := v.refresh(ctx)
-	before := v.recordRefresh(err)
+	var before error
+	v.update(func(s *state) {
+		before, s.err = s.err, err
+		if err == nil {
+			s.checked = time.Now()
+		}
+	})
 	if !v.tried {
 		if v.tried = true; s.untried.Add(-1) == 0 {
 			close(s.tried)
@@ -188,10 +202,6 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 			s.o.OnSwap(swapped)
 		}
 		s.indexStored(ctx, v, swapped)
-		select {
-		case s.unfiled <- struct{}{}:
-		default:
-		}
 	}
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
@@ -202,21 +212,10 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	}
 }
 
-// prepare calls the preparer, if there is one.
-func (s *Set) prepare(ctx context.Context, next *Snapshot) (shown func()) {
-	if p := s.preparer.Load(); p != nil {
-		shown = (*p)(ctx, next)
-	}
-	if shown == nil {
-		shown = func() {}
-	}
-	return shown
-}
-
 // Notify requests a refresh now; unknown views are ignored. Requests that arrive while
 // one is pending are coalesced with it.
 func (s *Set) Notify(name string) {
-	if v := s.views[name]; v != nil {
+	if v := s.view(name); v != nil {
 		select {
 		case v.signal <- struct{}{}:
 		default:
@@ -227,7 +226,7 @@ func (s *Set) Notify(name string) {
 // Snapshot returns the view's current snapshot, or an error of kind
 // rules.ErrUnavailable while it was never loaded. Take it once per request.
 func (s *Set) Snapshot(name string) (*Snapshot, error) {
-	v := s.views[name]
+	v := s.view(name)
 	if v == nil {
 		return nil, fmt.Errorf("view %s: %w", name, rules.ErrNotFound)
 	}
@@ -282,9 +281,9 @@ type Status struct {
 
 // Status returns one entry per view, in the order of definition.
 func (s *Set) Status() []Status {
-	all := make([]Status, 0, len(s.names))
-	for _, name := range s.names {
-		all = append(all, s.views[name].status())
+	all := make([]Status, len(s.views))
+	for i, v := range s.views {
+		all[i] = v.status()
 	}
 	return all
 }
@@ -296,7 +295,7 @@ func Load(ctx context.Context, o Options, def index.Definition) (*Snapshot, erro
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.views[def.Name].refresh(ctx); err != nil {
+	if _, err := s.views[0].refresh(ctx); err != nil {
 		return nil, err
 	}
 	return s.Snapshot(def.Name)

@@ -76,10 +76,7 @@ func (s *storedRows) counted(ctx context.Context, f *filter.Filter) (Selection, 
 	if err != nil {
 		return nil, err
 	}
-	if sel.size, err = sel.count(ctx); err != nil {
-		return nil, err
-	}
-	return sel, nil
+	return sel.counted(ctx)
 }
 
 // selection writes a filter for the store.
@@ -97,12 +94,10 @@ func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSe
 // by makes the selection that of a filter.
 func (s *storedSelection) by(node filter.Node) {
 	s.filter = node
-	if s.query, s.exact = filter.Query(node, hiddenField); len(s.query) <= len(emptyDocument) {
+	if s.query, s.exact = filter.Query(node, hiddenField); len(s.query) <= raw.MinDocument {
 		s.query = nil
 	}
 }
-
-var emptyDocument = bson.Raw{5, 0, 0, 0, 0}
 
 // resolve replaces what only the database evaluates by the ids of the records that match.
 func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
@@ -145,45 +140,26 @@ func (s *storedSelection) Only(fields ...string) Selection {
 // Prepared implements Selection.
 func (s *storedSelection) Prepared(string) (iter.Seq[index.Run], bool) { return nil, false }
 
-// count counts the rows. If the query does not decide, it reads the fields that the
-// filter looks at.
-func (s *storedSelection) count(ctx context.Context) (n int, err error) {
-	switch {
-	case s.decided() && s.query == nil:
-		return s.rows.meta.Rows, nil
-	case s.decided():
-		n, err = s.rows.queries.Count(ctx, s.rows.meta, s.query)
-		return n, s.moved(err)
-	}
-	q := origin.Query{Filter: s.query, Projection: s.projection([]string{})}
-	for _, err := range s.documents(ctx, q) {
-		if err != nil {
-			return 0, err
-		}
-		n++
-	}
-	return n, nil
-}
-
-// projection adds the fields that the filter needs to those that are wanted; nil means all.
-func (s *storedSelection) projection(wanted []string) []string {
-	if wanted == nil || len(s.searches) > 0 {
-		return nil // the rules that find the words may look anywhere
-	}
-	if s.exact {
-		return wanted
+// reading returns the query for some top-level fields of the rows, and for those that the
+// filter needs. Nil means all fields.
+func (s *storedSelection) reading(fields []string) origin.Query {
+	q := origin.Query{Filter: s.query}
+	if fields == nil || len(s.searches) > 0 {
+		return q // the rules that find the words may look anywhere
 	}
 	paths, all := filter.Paths(s.filter)
-	if !all {
-		return nil
-	}
-	fields := slices.Clone(wanted)
-	for _, path := range paths {
-		if name, _, _ := strings.Cut(path, "."); !slices.Contains(fields, name) {
-			fields = append(fields, name)
+	switch {
+	case s.exact:
+		q.Projection = fields
+	case all:
+		q.Projection = slices.Clone(fields)
+		for _, path := range paths {
+			if name, _, _ := strings.Cut(path, "."); !slices.Contains(q.Projection, name) {
+				q.Projection = append(q.Projection, name)
+			}
 		}
 	}
-	return fields
+	return q
 }
 
 // page yields the documents of a page. If the query does not decide, it reads and counts
@@ -192,7 +168,8 @@ func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2
 	if s.relevant {
 		return s.ranked(ctx, offset, limit)
 	}
-	q := origin.Query{Filter: s.query, Sort: s.order, Projection: s.projection(s.fields)}
+	q := s.reading(s.fields)
+	q.Sort = s.order
 	if s.decided() {
 		q.Skip, q.Limit = int64(max(offset, 0)), int64(max(limit, 0))
 		return s.documents(ctx, q)
@@ -242,12 +219,11 @@ func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2
 // Group implements Selection: rows are read as far as the fields need.
 func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]index.Group, error) {
 	first, _, _ := strings.Cut(field, ".")
-	wanted := []string{first}
+	fields := []string{first}
 	if unwind != "" {
-		wanted = append(wanted, unwind)
+		fields = append(fields, unwind)
 	}
-	q := origin.Query{Filter: s.query, Projection: s.projection(wanted)}
-	return index.GroupDocs(s.documents(ctx, q), field, unwind)
+	return index.GroupDocs(s.documents(ctx, s.reading(fields)), field, unwind)
 }
 
 // moved makes an error of the store say which view was published anew.

@@ -23,10 +23,7 @@ func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection
 	}
 	found := *s
 	found.searches = append(slices.Clip(s.searches), terms)
-	if err := found.recount(ctx); err != nil {
-		return nil, err
-	}
-	return &found, nil
+	return found.counted(ctx)
 }
 
 // Narrow implements Selection.
@@ -39,25 +36,31 @@ func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter) (Selecti
 	narrow := *s
 	narrow.bounds = cmp.Or(f.Bounds(), s.bounds)
 	narrow.by(&filter.AndNode{Nodes: []filter.Node{s.filter, node}})
-	if err := narrow.recount(ctx); err != nil {
-		return nil, err
-	}
-	return &narrow, nil
+	return narrow.counted(ctx)
 }
 
-// recount counts the rows of a new selection, those that have the words by level.
-func (s *storedSelection) recount(ctx context.Context) (err error) {
-	if len(s.searches) == 0 {
-		s.size, err = s.count(ctx)
-		return err
+// counted counts the rows of a new selection, those that have the words by level. If the
+// query does not decide, it reads the fields that the filter looks at.
+func (s *storedSelection) counted(ctx context.Context) (Selection, error) {
+	var err error
+	switch {
+	case s.decided() && s.query == nil:
+		s.size = s.rows.meta.Rows
+	case s.decided():
+		s.size, err = s.rows.queries.Count(ctx, s.rows.meta, s.query)
+		err = s.moved(err)
+	default:
+		s.size, s.levels = 0, make([]int, len(slices.Concat(s.searches...))+1)
+		err = s.each(ctx, s.reading([]string{}), func(_ bson.Raw, titles int) bool {
+			s.size++
+			s.levels[titles]++
+			return true
+		})
 	}
-	s.size, s.levels = 0, make([]int, len(s.searches[len(s.searches)-1])+1)
-	q := origin.Query{Filter: s.query, Projection: s.projection([]string{})}
-	return s.each(ctx, q, func(_ bson.Raw, titles int) bool {
-		s.size++
-		s.levels[titles]++
-		return true
-	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // ByRelevance implements Selection.
@@ -148,6 +151,5 @@ func (s *storedSelection) Facet(ctx context.Context, path string) ([]index.Group
 		return nil, err
 	}
 	first, _, _ := strings.Cut(path, ".")
-	q := origin.Query{Filter: s.query, Projection: s.projection([]string{first})}
-	return index.FacetDocs(s.documents(ctx, q), parsed)
+	return index.FacetDocs(s.documents(ctx, s.reading([]string{first})), parsed)
 }
