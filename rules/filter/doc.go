@@ -39,7 +39,7 @@
 // # How to read it
 //
 //	filter.go           Parse, FromBSON, Filter
-//	reader.go           what the two parsers share: place, limits, first fault
+//	parser.go           the parser: place, limits, first fault
 //	parse*.go           conditions (parser) and expressions (exprParser)
 //	node.go, test.go    the tree, and how it matches
 //	regex.go            regular expressions, and what bounds their time

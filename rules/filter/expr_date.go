@@ -3,7 +3,6 @@ package filter
 import (
 	"encoding/binary"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -69,23 +68,13 @@ func (f frame) zone(i int) *time.Location {
 // zoneWork is what another time zone costs, which is read from a file.
 const zoneWork = 1000
 
-// offsets are time zones such as +02, +0200 and +02:00.
-var offsets = regexp.MustCompile(`^([+-])(\d\d)(?::?(\d\d))?$`)
-
 // locate finds a time zone by its name in the database of them, or by an offset such as
 // +02:00; nil if there is none.
 func locate(name string) *time.Location {
-	if m := offsets.FindStringSubmatch(name); m != nil {
-		hours, _ := strconv.Atoi(m[2]) // digits, or nothing
-		minutes, _ := strconv.Atoi(m[3])
-		seconds := hours*3600 + minutes*60
-		if m[1] == "-" {
-			seconds = -seconds
+	for _, offset := range []string{"-07", "-0700", "-07:00"} {
+		if t, err := time.ParseInLocation(offset, name, time.UTC); err == nil {
+			return t.Location()
 		}
-		if seconds == 0 {
-			return time.UTC
-		}
-		return time.FixedZone(name, seconds)
 	}
 	if name == "" || name == "Local" || len(name) > 64 { // the first two mean something to Go
 		return nil

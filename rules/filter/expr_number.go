@@ -32,7 +32,7 @@ func (f frame) numbers() bool { return f.all(func(i int) { f.number(i) }) }
 
 // arithmetic is an operation in each of the kinds of numbers.
 type arithmetic struct {
-	ints     func(z, x, y *big.Int) *big.Int
+	ints     func(z, x, y *big.Int) *big.Int // nil: that of doubles
 	doubles  func(x, y float64) float64
 	decimals func(d, x, y *apd.Decimal) (apd.Condition, error)
 }
@@ -40,6 +40,11 @@ type arithmetic struct {
 var (
 	multiply = arithmetic{(*big.Int).Mul, func(x, y float64) float64 { return x * y }, decimals.Mul}
 	subtract = arithmetic{(*big.Int).Sub, func(x, y float64) float64 { return x - y }, decimals.Sub}
+	divide   = arithmetic{nil, func(x, y float64) float64 { return x / y }, decimals.Quo}
+	modulo   = arithmetic{(*big.Int).Rem, math.Mod, func(d, x, y *apd.Decimal) (apd.Condition, error) {
+		_, _ = remainders.Rem(d, x, y)
+		return decimals.Round(d, d)
+	}}
 )
 
 // of computes with two numbers. Integers beyond 64 bits become a double.
@@ -51,7 +56,7 @@ func (op arithmetic) of(s *state, a, b bson.RawValue) bson.RawValue {
 		s.align(x, y)
 		_, _ = op.decimals(&d, x, y)
 		return decimalValue(&d)
-	case a.Type == bson.TypeDouble || b.Type == bson.TypeDouble:
+	case op.ints == nil || a.Type == bson.TypeDouble || b.Type == bson.TypeDouble:
 		return doubleValue(op.doubles(float(a), float(b)))
 	}
 	n := op.ints(new(big.Int), big.NewInt(raw.Int(a)), big.NewInt(raw.Int(b)))
@@ -109,37 +114,21 @@ func evalDivide(f frame) bson.RawValue {
 	if !f.divisible() {
 		return null
 	}
-	a, b := f.values[0], f.values[1]
-	if !eitherDecimal(a, b) {
-		return doubleValue(float(a) / float(b))
-	}
-	var d apd.Decimal
-	_, _ = decimals.Quo(&d, toApd(a, 15), toApd(b, 15))
-	return decimalValue(&d)
+	return divide.of(f.state, f.values[0], f.values[1])
 }
 
-// evalMod gives the remainder the sign of the dividend.
+// evalMod gives the remainder the sign of the dividend. Of an integer and a whole double it
+// is an integer.
 func evalMod(f frame) bson.RawValue {
 	if !f.divisible() {
 		return null
 	}
 	a, b := f.values[0], f.values[1]
-	if eitherDecimal(a, b) {
-		var d apd.Decimal
-		x, y := toApd(a, 15), toApd(b, 15)
-		f.align(x, y)
-		_, _ = remainders.Rem(&d, x, y)
-		_, _ = decimals.Round(&d, &d)
-		return decimalValue(&d)
-	}
 	n, whole, ok := raw.Truncate(b)
-	if a.Type == bson.TypeDouble || !whole || !ok {
-		return doubleValue(math.Mod(float(a), float(b)))
-	}
-	if b.Type == bson.TypeDouble {
+	if b.Type == bson.TypeDouble && whole && ok && a.Type != bson.TypeDecimal128 {
 		b = intOf(n)
 	}
-	return intOf(raw.Int(a)%n, a, b)
+	return modulo.of(f.state, a, b)
 }
 
 // evalAbs makes an int64 of the least int32.

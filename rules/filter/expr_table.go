@@ -64,7 +64,7 @@ func (o *operator) named(names string) *operator {
 }
 
 // operators are those with nothing special about how they are written; the others are
-// in exprParser.operator.
+// in exprParser.call.
 var operators = map[string]*operator{
 	"$eq":  exactly(2, comparison(Eq, true)),
 	"$ne":  exactly(2, comparison(Eq, false)),
@@ -132,7 +132,7 @@ var operators = map[string]*operator{
 	"$toObjectId": exactly(1, conversion(bson.TypeObjectID)).nullIf(1),
 }
 
-// The operators that exprParser.operator reads by their own rules.
+// The operators that exprParser.call reads by their own rules.
 var (
 	mapOperator        = exactly(0, evalMap).lazily(1).nullIf(1).named("input! as in! -arrayIndexAs")
 	filterOperator     = exactly(0, evalFilter).lazily(1).nullIf(1).named("input! as cond! limit -arrayIndexAs")

@@ -48,7 +48,7 @@ func FromBSON(doc bson.Raw, o Options) (*Filter, error) {
 	if len(doc) > 8*o.MaxBytes {
 		return nil, rules.Wrongf(o.Param, "", "the filter is larger than %d bytes", 8*o.MaxBytes)
 	}
-	p := parser{reader: &reader{o: o}}
+	p := parser{o: o}
 	if !raw.CheckDepth(doc, o.MaxDepth) {
 		return nil, p.wrongf("the filter is malformed or nests deeper than %d levels", o.MaxDepth)
 	}

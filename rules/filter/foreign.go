@@ -21,7 +21,7 @@ type ForeignNode struct {
 	// answer where there is no database to ask.
 	Refusal *rules.Error
 
-	moment string // see reader.moment
+	moment string // see parser.moment
 }
 
 // match fails: the document alone does not tell.

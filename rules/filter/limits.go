@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"time"
 
 	"vitrine/rules/pcre"
@@ -39,24 +40,15 @@ type Options struct {
 
 // withDefaults replaces what is not set.
 func (o Options) withDefaults() Options {
-	set := func(n *int, value int) {
-		if *n <= 0 {
-			*n = value
-		}
-	}
-	if o.Param == "" {
-		o.Param = "json"
-	}
-	set(&o.MaxBytes, 32768)
-	set(&o.MaxDepth, 32)
-	set(&o.MaxNodes, 1000)
-	set(&o.MaxPattern, 1000)
+	o.Param = cmp.Or(o.Param, "json")
+	o.MaxBytes = cmp.Or(o.MaxBytes, 32768)
+	o.MaxDepth = cmp.Or(o.MaxDepth, 32)
+	o.MaxNodes = cmp.Or(o.MaxNodes, 1000)
+	o.MaxPattern = cmp.Or(o.MaxPattern, 1000)
+	o.RegexTimeout = cmp.Or(o.RegexTimeout, pcre.DefaultBudget)
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
 	o.Now = o.Now.Truncate(time.Second)
-	if o.RegexTimeout <= 0 {
-		o.RegexTimeout = pcre.DefaultBudget
-	}
 	return o
 }

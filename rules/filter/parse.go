@@ -10,14 +10,9 @@ import (
 	"vitrine/rules/raw"
 )
 
-// parser turns a document of conditions into nodes. A nil node does not restrict anything.
-type parser struct {
-	*reader
-	inElem int // how many object-form $elemMatch are open
-}
-
-// document parses conditions on a document's fields, joined by $and. Some
-// operators are only allowed where top says that the document is the whole one.
+// document parses conditions on a document's fields, joined by $and. Some operators are
+// only allowed where top says that the document is the whole one. A nil node does not
+// restrict anything.
 func (p *parser) document(doc bson.Raw, top bool) Node {
 	var nodes []Node
 	p.each(doc, func(name string, v bson.RawValue) {
@@ -45,7 +40,7 @@ func (p *parser) topOperator(name string, v bson.RawValue, top bool) Node {
 			p.fail("$expr is only allowed at the top level of a filter")
 			return nil
 		}
-		e := exprParser{reader: p.reader}
+		e := exprParser{parser: p}
 		return &ExprNode{root: e.expr(v), key: string(appendValue(nil, v, true)) + p.moment()}
 	case "$text", "$jsonSchema":
 		if v.Type != bson.TypeEmbeddedDocument {

@@ -13,7 +13,7 @@ import (
 
 // exprParser turns the operand of $expr into an expression.
 type exprParser struct {
-	*reader
+	*parser
 	vars []string // the variables in scope, the innermost last
 }
 
@@ -36,7 +36,7 @@ func (p *exprParser) expr(v bson.RawValue) (e expr) {
 		if _, more := r.Next(); more {
 			p.fail("an expression has exactly one operator")
 		}
-		p.each(v.Value, func(name string, v bson.RawValue) { e = p.operator(name, v) })
+		p.each(v.Value, func(name string, v bson.RawValue) { e = p.call(name, v) })
 		return e
 	}
 	return constant(v)
@@ -136,8 +136,8 @@ func (p *exprParser) fold(e expr, args []expr) expr {
 	return constant(v)
 }
 
-// operator parses an operator and its operand.
-func (p *exprParser) operator(name string, v bson.RawValue) expr {
+// call parses an operator of expressions and its operand.
+func (p *exprParser) call(name string, v bson.RawValue) expr {
 	switch name {
 	case "$literal", "$const":
 		return constant(v)
@@ -154,12 +154,12 @@ func (p *exprParser) operator(name string, v bson.RawValue) expr {
 	if !ok {
 		return p.foreignExpr(name, v)
 	}
-	c := p.call(op, name, p.arguments(op, name, v))
+	c := p.newCall(op, name, p.arguments(op, name, v))
 	return p.fold(c, c.args)
 }
 
-// call returns an operator at the current place.
-func (p *exprParser) call(op *operator, name string, args []expr) *call {
+// newCall returns an operator at the current place.
+func (p *exprParser) newCall(op *operator, name string, args []expr) *call {
 	return &call{op: op, name: name, args: args, place: rules.Error{Param: p.o.Param, Where: strings.Join(p.at, ".")}}
 }
 
@@ -234,7 +234,7 @@ func (p *exprParser) scoped(op *operator, name string, v bson.RawValue) expr {
 			p.fail("%s takes as name a small letter, then letters, digits and _", name)
 		}
 	}
-	c := p.call(op, name, p.namedArguments(op, name, v, as))
+	c := p.newCall(op, name, p.namedArguments(op, name, v, as))
 	c.slot = len(p.vars)
 	return c
 }
@@ -256,7 +256,7 @@ func (p *exprParser) switchExpr(v bson.RawValue) expr {
 			args = append(args, p.namedArguments(branchOperator, "a branch of $switch", e.Value(), "")...)
 		})
 	}
-	c := p.call(switchOperator, "$switch", append(args, outer[1]))
+	c := p.newCall(switchOperator, "$switch", append(args, outer[1]))
 	return p.fold(c, c.args)
 }
 
@@ -266,7 +266,7 @@ func (p *exprParser) regexMatch(v bson.RawValue) expr {
 	if args[2] == nil {
 		args[2] = constant(null)
 	}
-	c := p.call(regexMatchOperator, "$regexMatch", args[:1])
+	c := p.newCall(regexMatchOperator, "$regexMatch", args[:1])
 	regex, isConstant := args[1].(constant)
 	options, alsoConstant := args[2].(constant)
 	if !isConstant || !alsoConstant {

@@ -1,0 +1,129 @@
+package filter
+
+import (
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/rules"
+	"vitrine/rules/pcre"
+	"vitrine/rules/raw"
+)
+
+// parser turns a document of conditions into nodes. It keeps the place inside the filter,
+// for errors, and counts against the limits.
+//
+// It also keeps the first fault. It goes on behind a fault, to the end of the element at
+// hand. What it returns then means nothing, and further faults are ignored.
+type parser struct {
+	o          Options
+	at         []string // the place inside the filter, part by part
+	fault      *rules.Error
+	beyond     *rules.Error // the first thing that is valid but not evaluated in memory
+	nodes      int          // the conditions so far; see Options.MaxNodes
+	values     int          // the values in lists so far
+	backtracks bool         // an expression needs the backtracking engine
+	timed      bool         // the filter asks for the time
+	inElem     int          // how many object-form $elemMatch are open
+}
+
+// wrongf returns an error at the current place.
+func (p *parser) wrongf(format string, args ...any) *rules.Error {
+	return rules.Wrongf(p.o.Param, strings.Join(p.at, "."), format, args...)
+}
+
+// fail records a fault at the current place.
+func (p *parser) fail(format string, args ...any) {
+	if p.fault == nil {
+		p.fault = p.wrongf(format, args...)
+	}
+}
+
+// checkPath refuses a path that Options.Refusal refuses.
+func (p *parser) checkPath(path string) {
+	if reason := p.o.Refusal(path); reason != "" {
+		p.fail("%s", reason)
+	}
+}
+
+// notInMemory records that something is valid but not evaluated here. Parsing
+// goes on, so that a filter reported as such is valid in all its other parts.
+func (p *parser) notInMemory(what string) {
+	if p.beyond == nil {
+		p.beyond = p.wrongf("%s is not evaluated in memory", what)
+		p.beyond.Kind = ErrNotInMemory
+	}
+}
+
+// moment is the part of a key that depends on the time, "" if nothing does.
+func (p *parser) moment() string {
+	if !p.timed {
+		return ""
+	}
+	return "@" + strconv.FormatInt(p.o.Now.Unix(), 10)
+}
+
+// within calls read at a named place one level deeper, and counts it as a condition.
+func (p *parser) within(name string, read func()) {
+	p.at = append(p.at, name)
+	if p.nodes++; p.nodes > p.o.MaxNodes {
+		p.fail("the filter has more than %d conditions", p.o.MaxNodes)
+	} else {
+		read()
+	}
+	p.at = p.at[:len(p.at)-1]
+}
+
+// each calls read within each element of a document or array, up to the first fault.
+func (p *parser) each(doc []byte, read func(name string, v bson.RawValue)) {
+	elements := raw.Read(doc)
+	for e, ok := elements.Next(); ok && p.fault == nil; e, ok = elements.Next() {
+		name := string(e.Key)
+		p.within(name, func() { read(name, e.Value()) })
+	}
+}
+
+// regex compiles a regular expression that is a string or a regular expression value,
+// with options that may be given beside it. sigil is what the names of the two begin with,
+// and refusal is the fault of other values.
+func (p *parser) regex(v bson.RawValue, given, sigil, refusal string) *Regex {
+	if v.Type != bson.TypeString && v.Type != bson.TypeRegex {
+		p.fail("%s", refusal)
+	}
+	pattern, options := raw.Text(v), ""
+	if v.Type == bson.TypeRegex {
+		own, letters := raw.RegexParts(v.Value)
+		pattern, options = string(own), string(letters)
+	}
+	if given != "" && options != "" {
+		p.fail("options are set both in %[1]sregex and in %[1]soptions", sigil)
+	}
+	return p.compile(pattern, options+given)
+}
+
+// regexValue compiles a regular expression value.
+func (p *parser) regexValue(v bson.RawValue) *Regex { return p.regex(v, "", "", "") }
+
+// compile compiles an expression within the limits. An expression that neither
+// engine can run is recorded as not evaluated in memory.
+func (p *parser) compile(pattern, options string) *Regex {
+	if len(pattern) > p.o.MaxPattern {
+		p.fail("the regular expression is longer than %d bytes", p.o.MaxPattern)
+		return nil
+	}
+	compiled, err := pcre.Compile(pattern, options)
+	if fault, ok := err.(*pcre.Error); ok && fault.Unsupported {
+		p.notInMemory("the regular expression feature " + fault.Reason)
+		compiled = &pcre.Regexp{}
+	} else if err != nil {
+		p.fail("%s", err)
+		return nil
+	}
+	re := &Regex{Regexp: compiled, Pattern: pattern, timeout: p.o.RegexTimeout}
+	if re.Backtracks() {
+		p.backtracks = true
+		re.late = p.wrongf("the regular expression needs too much backtracking: %s is the limit for all records and expressions", p.o.RegexTimeout)
+	}
+	return re
+}
