@@ -3,7 +3,6 @@ package origin
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -45,12 +44,8 @@ const (
 // that is not, and cut to MaxSkipText bytes between two characters.
 func SkipText(s string) string {
 	const sign = "…"
-	if len(s) > MaxSkipText {
-		cut := MaxSkipText - len(sign)
-		for cut > 0 && !utf8.RuneStart(s[cut]) {
-			cut--
-		}
-		s = s[:cut] + sign
+	if s = strings.ToValidUTF8(s, "?"); len(s) > MaxSkipText {
+		s = strings.ToValidUTF8(s[:MaxSkipText-len(sign)], "") + sign // the cut may go through a character
 	}
-	return strings.ToValidUTF8(s, "?")
+	return s
 }

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/idkey"
+	"vitrine/cache/origin/internal/wrap"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -20,70 +21,65 @@ import (
 // A sort holds all matching documents in memory. What package filter refuses to
 // evaluate is origin.ErrUnsupported. Damaged documents are left out.
 func (s *Store) Find(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		if err := s.find(ctx, collection, q, paged(q, yield)); err != nil {
-			yield(nil, fmt.Errorf("find in %s: %w", collection, err))
-		}
-	}
+	return wrap.Each(page(q, s.found(ctx, collection, q)), "find in %s", collection)
 }
 
-// takeFunc takes a document; false when no more are wanted.
-type takeFunc func(doc bson.Raw) (more bool, err error)
-
-// paged yields what a query wants of the documents that match it, in its order: those of
-// its page, with the fields of its projection.
-func paged(q origin.Query, yield func(bson.Raw, error) bool) takeFunc {
-	skip, left := q.Skip, q.Limit
-	return func(doc bson.Raw) (more bool, err error) {
-		if skip > 0 {
-			skip--
-			return true, nil
-		}
-		if q.Projection != nil {
-			if doc, err = raw.Project(doc, q.Projection); err != nil {
-				return false, err
+// page yields what a query wants of the documents that match it, in its order: those of
+// its page, with the fields of its projection. It ends at the first error.
+func page(q origin.Query, docs iter.Seq2[bson.Raw, error]) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		skip, left := q.Skip, q.Limit
+		for doc, err := range docs {
+			if err == nil && skip > 0 {
+				skip--
+				continue
+			}
+			if err == nil && q.Projection != nil {
+				doc, err = raw.Project(doc, q.Projection)
+			}
+			if left--; !yield(doc, err) || err != nil || left == 0 {
+				return
 			}
 		}
-		left--
-		return yield(doc, nil) && left != 0, nil
 	}
 }
 
-// find hands the documents that match to take, in order.
-func (s *Store) find(ctx context.Context, collection string, q origin.Query, take takeFunc) error {
-	var only []byte
-	var match func(bson.Raw) (bool, error)
-	if q.Filter != nil {
-		f, err := filter.FromBSON(q.Filter, filter.Options{})
+// found yields the documents that match a query, in its order.
+func (s *Store) found(ctx context.Context, collection string, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		f, err := compiled(q.Filter, filter.Options{})
 		if errors.Is(err, filter.ErrNotInMemory) {
-			return fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
+			err = fmt.Errorf("%w: %w", origin.ErrUnsupported, err)
 		}
 		if err != nil {
-			return err
+			yield(nil, err)
+			return
 		}
-		only, match = onlyKey(q.Filter), f.Match
-	}
-	var all []bson.Raw
-	for doc, err := range s.scan(ctx, collection, only, match, runtime.Gosched) {
-		switch {
-		case errors.Is(err, origin.ErrDamagedRecord):
-		case err != nil:
-			return err
-		case len(q.Sort) > 0:
-			all = append(all, doc)
-		default:
-			if more, err := take(doc); err != nil || !more {
-				return err
+		var all []bson.Raw
+		for doc, err := range s.scan(ctx, collection, onlyKey(q.Filter), f.Match, runtime.Gosched) {
+			switch {
+			case errors.Is(err, origin.ErrDamagedRecord):
+			case err == nil && len(q.Sort) > 0:
+				all = append(all, doc)
+			case !yield(doc, err):
+				return
+			}
+		}
+		q.Sort.Documents(all)
+		for _, doc := range all {
+			if !yield(doc, nil) {
+				return
 			}
 		}
 	}
-	q.Sort.Documents(all)
-	for _, doc := range all {
-		if more, err := take(doc); err != nil || !more {
-			return err
-		}
+}
+
+// compiled returns a query's filter; nil matches everything.
+func compiled(query bson.Raw, limits filter.Options) (*filter.Filter, error) {
+	if query == nil {
+		return filter.All(), nil
 	}
-	return nil
+	return filter.FromBSON(query, limits)
 }
 
 // onlyKey returns the key of the one document that a filter confines _id to by equality;

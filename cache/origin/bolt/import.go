@@ -94,10 +94,9 @@ func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson
 		key []byte
 		id  bson.RawValue // zero of a damaged record: what the dump has was stored anew before
 	}
-	all := inBatches(ctx, &s.storeFile, s.entries(collection, nil), runtime.Gosched, func(b *chunk[stored], e entry) error {
+	all := inBatches(ctx, &s.storeFile, s.entries(collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
 		id, _ := idOf(e.value, e.key)
-		b.add(stored{bytes.Clone(e.key), id}, 0)
-		return nil
+		return stored{bytes.Clone(e.key), id}, true, nil
 	})
 	var refused [][]byte
 	for doc, err := range all {

@@ -27,21 +27,19 @@ var selectLimits = filter.Options{MaxBytes: 64 << 20, MaxDepth: 200, MaxNodes: 1
 // the view. Another order than that of _id takes two passes, the first of which
 // keeps the sort keys of the rows up to the end of the page.
 func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		if err := s.selected(ctx, at, q, paged(q, yield)); err != nil {
-			yield(nil, fmt.Errorf("select from view %s: %w", at.View, err))
-		}
-	}
+	return wrap.Each(page(q, s.selected(ctx, at, q)), "select from view %s", at.View)
 }
 
 // Count implements origin.Queries.
 func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
-	err = s.selected(ctx, at, origin.Query{Filter: filter}, func(bson.Raw) (bool, error) {
+	for _, err := range s.selected(ctx, at, origin.Query{Filter: filter}) {
+		if err != nil {
+			return 0, err
+		}
 		n++
-		return true, nil
-	})
-	return n, err
+	}
+	return n, nil
 }
 
 // Settled implements origin.Queries: here a generation is whole once it is published.
@@ -53,110 +51,90 @@ func (s *Store) Settled(ctx context.Context, at origin.Meta) (bool, error) {
 	return err == nil, err
 }
 
-// selected hands the rows that match a query to take, in its order.
-func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, take takeFunc) error {
-	f := filter.All()
-	if q.Filter != nil {
-		var err error
-		if f, err = filter.FromBSON(q.Filter, selectLimits); err != nil {
-			return err
-		}
-		f = fair.Bound(ctx, f)
-	}
-	order := q.Sort
-	meta, p, err := s.pin(ctx, at.View, 0)
-	if err != nil {
-		return err
-	}
-	defer s.unpin(at.View, p)
-	if err := meta.Is(at); err != nil {
-		return err
-	}
-	if len(order) == 0 || len(order) == 1 && order[0].Path.String() == "_id" && !order[0].Desc {
-		return s.match(ctx, at.View, p, f, take)
-	}
-	most := int64(0)
-	if q.Limit > 0 {
-		most = q.Skip + q.Limit
-	}
-	first := ranking{order: order, most: int(most)}
-	err = s.match(ctx, at.View, p, f, func(doc bson.Raw) (bool, error) { return true, first.add(doc) })
-	if err != nil {
-		return err
-	}
-	return s.fetch(ctx, at.View, p, first.ids(), take)
-}
-
-// match reads the rows at the pinned generation, in the order of their ids, and
-// hands on those that match.
-func (s *Store) match(ctx context.Context, view string, p *pin, f *filter.Filter, take takeFunc) error {
-	turn := fair.TurnOf(ctx)
-	for r, err := range s.eachRow(ctx, view, *p, decodeRow) {
+// selected yields the rows that match a query, in its order. The caller stops at an error.
+func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		f, err := compiled(q.Filter, selectLimits)
+		var p *pin
 		if err == nil {
-			err = turn.Check(ctx)
+			_, p, err = s.pin(ctx, at.View, 0, func(m origin.Meta) error { return m.Is(at) })
 		}
 		if err != nil {
-			return err
+			yield(nil, err)
+			return
 		}
-		matches, err := f.Match(r.Doc)
-		if err != nil {
-			return err
+		defer s.unpin(at.View, p)
+		matches := s.matches(ctx, at.View, p, fair.Bound(ctx, f))
+		if order := q.Sort; len(order) == 0 || len(order) == 1 && order[0].Path.String() == "_id" && !order[0].Desc {
+			matches(yield)
+			return
 		}
-		if !matches {
-			continue
+		first := ranking{order: q.Sort}
+		if q.Limit > 0 {
+			first.most = int(q.Skip + q.Limit)
 		}
-		if more, err := take(r.Doc); err != nil || !more {
-			return err
+		for doc, err := range matches {
+			if err == nil {
+				err = first.add(doc)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
 		}
+		s.fetch(ctx, at.View, p, first.ids())(yield)
 	}
-	return nil
 }
 
-// fetch reads rows by their keys, in the given order.
-func (s *Store) fetch(ctx context.Context, view string, p *pin, ids [][]byte, take takeFunc) error {
-	for batch := range slices.Chunk(ids, batchDocs) {
-		var rows []origin.Row
-		err := s.view(ctx, func(tx *bbolt.Tx) error {
-			buckets, _ := openView(tx, view)
-			cursor := buckets.rows.Cursor()
-			rows = rows[:0]
-			for _, id := range batch {
-				row, err := versionAt(buckets.place, cursor, id, p.at)
-				if errors.Is(err, errDamaged) {
-					continue
-				}
-				if err != nil {
-					return fmt.Errorf("%s: %w", s.Name(), err)
-				}
-				rows = append(rows, row)
+// matches yields the rows at the pinned generation that match, in the order of their ids.
+func (s *Store) matches(ctx context.Context, view string, p *pin, f *filter.Filter) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		turn := fair.TurnOf(ctx)
+		for r, err := range s.eachRow(ctx, view, *p, decodeRow) {
+			if err == nil {
+				err = turn.Check(ctx)
 			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			if more, err := take(r.Doc); err != nil || !more {
-				return err
+			matches := false
+			if err == nil {
+				matches, err = f.Match(r.Doc)
+			}
+			if (matches || err != nil) && !yield(r.Doc, err) {
+				return
 			}
 		}
 	}
-	return nil
 }
 
-// versionAt reads the last version of a row not above a generation.
-func versionAt(p place, cursor *bbolt.Cursor, id []byte, at uint64) (origin.Row, error) {
-	key, value := cursor.Seek(versionKey(id, at))
-	if key == nil || !bytes.Equal(key, versionKey(id, at)) {
-		key, value = cursor.Prev()
+// fetch yields rows by their keys, in the given order.
+func (s *Store) fetch(ctx context.Context, view string, p *pin, ids [][]byte) iter.Seq2[bson.Raw, error] {
+	return func(yield func(bson.Raw, error) bool) {
+		for batch := range slices.Chunk(ids, batchDocs) {
+			var docs []bson.Raw
+			err := s.view(ctx, func(tx *bbolt.Tx) error {
+				buckets, _ := openView(tx, view)
+				cursor := buckets.rows.Cursor()
+				for _, id := range batch {
+					key, value := versionAt(cursor, id, p.at)
+					if found, _ := splitVersion(key); !bytes.Equal(found, id) {
+						return fmt.Errorf("%s: %w", s.Name(), errLost)
+					}
+					if row, err := decodeRow(buckets.place, key, value); err == nil { // damaged ones are left out
+						docs = append(docs, row.Doc)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, doc := range docs {
+				if !yield(doc, nil) {
+					return
+				}
+			}
+		}
 	}
-	if key == nil {
-		return origin.Row{}, errLost
-	}
-	if found, _ := splitVersion(key); !bytes.Equal(found, id) {
-		return origin.Row{}, errLost
-	}
-	return decodeRow(p, key, value)
 }
 
 // errLost reports a pinned row that is no longer there.

@@ -16,23 +16,12 @@ import (
 	"vitrine/cache/origin/internal/wrap"
 )
 
-// A read transaction sees at most this many entries, or finds this many bytes, before
-// it ends and what it found is handed on.
+// A read transaction sees at most this many entries, or this many bytes of them, before it
+// ends and what it found is handed on.
 const (
 	batchDocs  = 512
 	batchBytes = 4 << 20
 )
-
-// chunk is what one read transaction found.
-type chunk[T any] struct {
-	found []T
-	size  int // bytes of what was found
-}
-
-// add adds an item of so many bytes.
-func (b *chunk[T]) add(item T, size int) {
-	b.found, b.size = append(b.found, item), b.size+size
-}
 
 // entry is a key and its value, and the key from which they were found.
 type entry struct{ at, key, value []byte }
@@ -41,29 +30,34 @@ type entry struct{ at, key, value []byte }
 // first.
 type entriesFunc func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error
 
-// inBatches yields what take finds in entries, which it sees inside a read transaction, as
-// the file's own memory. Behind each batch it calls pause.
-func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pause func(), take func(*chunk[T], entry) error) iter.Seq2[T, error] {
+// inBatches yields what take makes of entries, unless it is not ok. take sees them inside a
+// read transaction, as the file's own memory. Behind each batch pause is called.
+func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pause func(), take func(entry) (item T, ok bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var from []byte
+		var found []T
 		read := 0
 		defer func() {
 			if read >= releaseEvery/16 {
 				f.releasePages()
 			}
 		}()
-		for b, more := (chunk[T]{}), true; more; pause() {
-			b.found, b.size, more = b.found[:0], 0, false
+		for more := true; more; pause() {
+			found, more = found[:0], false
 			err := f.view(ctx, func(tx *bbolt.Tx) (err error) {
-				seen := 0
+				seen, size := 0, 0
 				failed := entries(tx, from, func(e entry) bool {
-					read += len(e.value)
-					err = take(&b, e)
-					if seen++; seen >= batchDocs || b.size >= batchBytes {
+					var item T
+					var ok bool
+					if item, ok, err = take(e); ok {
+						found = append(found, item)
+					}
+					if seen, size = seen+1, size+len(e.value); seen >= batchDocs || size >= batchBytes {
 						from, more = append(bytes.Clone(e.at), 0), true // the smallest key behind this one
 					}
 					return err == nil && !more
 				})
+				read += size
 				return cmp.Or(failed, err)
 			})
 			if err != nil {
@@ -74,7 +68,7 @@ func inBatches[T any](ctx context.Context, f *storeFile, entries entriesFunc, pa
 				f.releasePages()
 				read = 0
 			}
-			for _, item := range b.found {
+			for _, item := range found {
 				if !yield(item, nil) {
 					return
 				}
@@ -104,29 +98,24 @@ type record struct {
 // neither keep them nor call the store.
 func (s *Store) scan(ctx context.Context, collection string, only []byte, match func(bson.Raw) (bool, error), pause func()) iter.Seq2[bson.Raw, error] {
 	in := placeOf(bucketSource, collection)
-	found := inBatches(ctx, &s.storeFile, s.entries(collection, only), pause, func(b *chunk[record], e entry) error {
+	found := inBatches(ctx, &s.storeFile, s.entries(collection, only), pause, func(e entry) (rec record, ok bool, err error) {
 		if match != nil {
 			if doc, bad := in.open(e.key, e.value); bad == nil {
 				if ok, err := match(doc); err != nil || !ok {
-					return err
+					return rec, false, err
 				}
 			}
 		}
 		own := bytes.Clone(e.value) // and checked as that: the file can change meanwhile
-		if doc, bad := in.open(e.key, own); bad == nil {
-			b.add(record{doc: doc}, len(doc))
-		} else {
+		if rec.doc, err = in.open(e.key, own); err != nil {
 			id, _ := idOf(own, e.key)
-			b.add(record{damaged: &origin.DamagedError{Store: s.Name(), Collection: collection, ID: id}}, 0)
+			rec.damaged = &origin.DamagedError{Store: s.Name(), Collection: collection, ID: id}
 		}
-		return nil
+		return rec, true, nil
 	})
 	return func(yield func(bson.Raw, error) bool) {
-		for rec, err := range found {
-			if err != nil {
-				rec.damaged = fmt.Errorf("scan %s: %w", collection, err)
-			}
-			if !yield(rec.doc, rec.damaged) {
+		for rec, err := range wrap.Each(found, "scan %s", collection) {
+			if !yield(rec.doc, cmp.Or(err, rec.damaged)) {
 				return
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
-	"math"
 	"runtime"
 
 	bbolt "go.etcd.io/bbolt"
@@ -19,14 +18,15 @@ import (
 // generation at, and the tombstones after since.
 type pin struct{ since, at uint64 }
 
-// pin registers a reader and returns the meta it reads by. Reading the meta and
-// registering are one step under the lock, so that pruning cannot slip between.
-func (s *Store) pin(ctx context.Context, view string, since uint64) (origin.Meta, *pin, error) {
+// pin registers a reader, unless check refuses the meta, and returns the meta it reads by.
+// Reading the meta and registering are one step under the lock, so that pruning cannot slip
+// between.
+func (s *Store) pin(ctx context.Context, view string, since uint64, check func(origin.Meta) error) (origin.Meta, *pin, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d, err := s.metas.Read(ctx, view)
 	if err == nil {
-		err = d.Reaches(since)
+		err = check(d.Meta)
 	}
 	if err != nil {
 		return origin.Meta{}, nil, err
@@ -61,7 +61,7 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 
 // rows reads a view batch by batch, at the generation that is current at the start.
 func (s *Store) rows(ctx context.Context, view string, since uint64, decode decodeFunc, fn func(origin.Row) error) (origin.Meta, error) {
-	meta, p, err := s.pin(ctx, view, since)
+	meta, p, err := s.pin(ctx, view, since, func(m origin.Meta) error { return m.Reaches(since) })
 	if err != nil {
 		return origin.Meta{}, err
 	}
@@ -95,11 +95,9 @@ func (s *Store) eachRow(ctx context.Context, view string, p pin, decode decodeFu
 			entries(b, from, yield)
 		}
 		return nil
-	}, runtime.Gosched, func(b *chunk[origin.Row], e entry) error {
-		if row, err := decode(in, e.key, e.value); err == nil {
-			b.add(row, len(e.value))
-		}
-		return nil
+	}, runtime.Gosched, func(e entry) (origin.Row, bool, error) {
+		row, err := decode(in, e.key, e.value)
+		return row, err == nil, nil
 	})
 }
 
@@ -130,28 +128,22 @@ func (p pin) delta(view viewBuckets, from []byte, yield func(entry) bool) {
 	if from == nil {
 		from = binary.BigEndian.AppendUint64(nil, p.since+1)
 	}
-	cursor := view.index.Cursor()
+	cursor, versions := view.index.Cursor(), view.rows.Cursor()
 	for key, _ := cursor.Seek(from); key != nil; key, _ = cursor.Next() {
 		id, generation := splitIndex(key)
 		if generation > p.at {
 			return
 		}
-		version := versionKey(id, generation)
-		if !superseded(view.rows, id, generation, p.at) && !yield(entry{key, version, view.rows.Get(version)}) {
+		version, value := versionAt(versions, id, p.at)
+		if bytes.Equal(version, versionKey(id, generation)) && !yield(entry{key, version, value}) {
 			return
 		}
 	}
 }
 
-// superseded reports whether an id has a version after generation, up to at.
-func superseded(rows *bbolt.Bucket, id []byte, generation, at uint64) bool {
-	if generation >= at || generation == math.MaxUint64 {
-		return false
-	}
-	key, _ := rows.Cursor().Seek(versionKey(id, generation+1))
-	if key == nil {
-		return false
-	}
-	other, next := splitVersion(key)
-	return next <= at && bytes.Equal(other, id)
+// versionAt finds the last version of a row that is not above a generation; what it finds
+// is of another row, or nothing, where there is none.
+func versionAt(versions *bbolt.Cursor, id []byte, at uint64) (key, value []byte) {
+	versions.Seek(versionKey(id, at+1))
+	return versions.Prev()
 }

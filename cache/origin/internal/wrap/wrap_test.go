@@ -2,6 +2,8 @@ package wrap_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"vitrine/cache/origin/internal/wrap"
@@ -19,5 +21,23 @@ func TestError(t *testing.T) {
 	err := read(inner)
 	if want := "meta of view persons since 7: connection refused"; err == nil || err.Error() != want || !errors.Is(err, inner) {
 		t.Errorf("error = %v, want %q around the cause", err, want)
+	}
+}
+
+func TestEach(t *testing.T) {
+	inner := errors.New("connection refused")
+	items := func(yield func(int, error) bool) { _ = yield(1, nil) && yield(0, inner) && yield(2, nil) }
+	var got []string
+	for item, err := range wrap.Each(items, "scan %s", "persons") {
+		got = append(got, fmt.Sprint(item, " ", err))
+		if item == 0 && !errors.Is(err, inner) {
+			t.Errorf("error = %v", err)
+		}
+	}
+	if want := []string{"1 <nil>", "0 scan persons: connection refused", "2 <nil>"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for range wrap.Each(items, "scan") {
+		break // items must not be asked for more
 	}
 }
