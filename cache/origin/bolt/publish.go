@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math"
@@ -24,10 +25,8 @@ func (s *Store) put(ctx context.Context, d registry.View, rows []origin.Row) err
 					return err
 				}
 				key := versionKey(id, d.Next())
-				if err := b.rows.Put(key, b.place.seal(key, encodeRow(r))); err != nil {
-					return err
-				}
-				if err := b.index.Put(indexKey(id, d.Next()), nil); err != nil {
+				err = cmp.Or(b.rows.Put(key, b.place.seal(key, encodeRow(r))), b.index.Put(indexKey(id, d.Next()), nil))
+				if err != nil {
 					return err
 				}
 			}
@@ -141,13 +140,14 @@ func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed []
 	cursor := b.index.Cursor()
 	seen := 0
 	for key, _ := cursor.Seek(next); key != nil; key, _ = cursor.Next() {
-		if _, generation := splitIndex(key); generation > to {
+		id, generation := splitIndex(key)
+		if generation > to {
 			break
 		}
 		if seen++; seen > writeDocs || len(doomed) >= writeDocs {
 			return doomed, bytes.Clone(key)
 		}
-		doomed = pick(b, key, doomed)
+		pick(b, id, generation, func(generation uint64) { doomed = append(doomed, indexKey(id, generation)) })
 	}
 	return doomed, nil
 }
@@ -155,51 +155,42 @@ func findDoomed(b viewBuckets, next []byte, to uint64, pick pickFunc) (doomed []
 // deleteVersions deletes versions given by their keys in the index.
 func deleteVersions(b viewBuckets, indexKeys [][]byte) error {
 	for _, key := range indexKeys {
-		id, generation := splitIndex(key)
-		if err := b.rows.Delete(versionKey(id, generation)); err != nil {
-			return err
-		}
-		if err := b.index.Delete(key); err != nil {
+		if err := cmp.Or(b.rows.Delete(versionKey(splitIndex(key))), b.index.Delete(key)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// own picks the version of the entry itself.
-func own(_ viewBuckets, key []byte, doomed [][]byte) [][]byte {
-	return append(doomed, bytes.Clone(key))
-}
+// pickFunc calls doom with the generations of an id's versions that are to be deleted on
+// account of one of its versions.
+type pickFunc func(b viewBuckets, id []byte, generation uint64, doom func(generation uint64))
 
-// pickFunc appends the index keys of versions to delete on account of one index entry.
-type pickFunc func(b viewBuckets, key []byte, doomed [][]byte) [][]byte
+// own picks the version itself.
+func own(_ viewBuckets, _ []byte, generation uint64, doom func(uint64)) { doom(generation) }
 
-// older picks all versions of the entry's id before the entry's own.
-func older(b viewBuckets, key []byte, doomed [][]byte) [][]byte {
-	id, generation := splitIndex(key)
+// older picks all versions before this one.
+func older(b viewBuckets, id []byte, generation uint64, doom func(uint64)) {
 	cursor := b.rows.Cursor()
-	if own, _ := cursor.Seek(versionKey(id, generation)); !bytes.Equal(own, versionKey(id, generation)) {
-		return doomed // a damaged entry supersedes nothing
+	if key, _ := cursor.Seek(versionKey(id, generation)); !bytes.Equal(key, versionKey(id, generation)) {
+		return // a damaged entry supersedes nothing
 	}
-	for before, _ := cursor.Prev(); before != nil; before, _ = cursor.Prev() {
-		other, generation := splitVersion(before)
+	for {
+		key, _ := cursor.Prev()
+		other, before := splitVersion(key)
 		if !bytes.Equal(other, id) {
-			break
+			return
 		}
-		doomed = append(doomed, indexKey(id, generation))
+		doom(before)
 	}
-	return doomed
 }
 
-// tombstone picks the entry itself if its version is one.
-func tombstone(b viewBuckets, key []byte, doomed [][]byte) [][]byte {
-	version := versionKey(splitIndex(key))
-	value := b.rows.Get(version)
-	if len(value) == 0 || value[0]&flagGone == 0 {
-		return doomed
+// tombstone picks the version itself if it is one.
+func tombstone(b viewBuckets, id []byte, generation uint64, doom func(uint64)) {
+	key := versionKey(id, generation)
+	if value := b.rows.Get(key); isTombstone(value) {
+		if _, err := b.place.open(key, value); err == nil {
+			doom(generation)
+		}
 	}
-	if _, err := b.place.open(version, value); err != nil {
-		return doomed
-	}
-	return append(doomed, bytes.Clone(key))
 }

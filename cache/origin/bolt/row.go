@@ -29,6 +29,9 @@ const (
 // flagGone marks a tombstone.
 const flagGone = 1
 
+// isTombstone reports whether the value of a version marks one.
+func isTombstone(value []byte) bool { return len(value) > 0 && value[0]&flagGone != 0 }
+
 // versionKey returns the key of an id's version.
 func versionKey(id []byte, generation uint64) []byte {
 	return binary.BigEndian.AppendUint64(slices.Clip(id), generation)
@@ -83,7 +86,7 @@ func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 	}
 	_, generation := splitVersion(key)
 	row := origin.Row{ID: id, Generation: generation, Hash: binary.BigEndian.Uint64(value[1:]), Doc: doc}
-	if value[0]&flagGone != 0 {
+	if isTombstone(value) {
 		row.Doc = nil
 	}
 	return row, nil

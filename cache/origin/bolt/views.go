@@ -109,7 +109,7 @@ func (p pin) live(view viewBuckets, from []byte, yield func(entry) bool) {
 	for key, value := cursor.Seek(from); ; key, value = cursor.Next() {
 		id, generation := splitVersion(key)
 		if before, _ := splitVersion(last.key); last.key != nil && (key == nil || !bytes.Equal(before, id)) {
-			if gone := len(last.value) > 0 && last.value[0]&flagGone != 0; !gone && !yield(last) {
+			if !isTombstone(last.value) && !yield(last) {
 				return
 			}
 			last = entry{}
