@@ -45,22 +45,32 @@ func (f *storeFile) read(ctx context.Context, fn func(tx *bbolt.Tx) error) error
 	if _, err = f.guard(func() error { return fn(tx) }); err != nil {
 		return err
 	}
-	return f.confirm()
+	return f.intact() // or what was read may be another file's
 }
 
-// confirm returns an error if another file may have been read: one that was written over
-// ours. A commit of ours that is going on may have written its header already, but it
-// leaves the one before alone.
-func (f *storeFile) confirm() error {
+// intact returns an error unless the file is the one that was opened, is as long as it should
+// be, and was last written by this process. A commit of ours that is going on may have
+// written its header already, but it leaves the one before alone.
+func (f *storeFile) intact() error {
 	for {
-		now := f.written.Load()
-		last, other, err := readHeaders(f.file, f.page)
+		written := f.written.Load()
+		now, err := os.Stat(f.path)
+		if err != nil {
+			return f.lost(err)
+		}
+		if !os.SameFile(now, f.opened) {
+			return f.lost(errors.New("the file was replaced: restart to open the new one"))
+		}
+		if want := int64(written.pages) * f.page; now.Size() < want {
+			return f.lost(errCut(now.Size(), want))
+		}
+		last, before, err := readHeaders(f.file, f.page)
 		switch {
 		case err != nil:
 			return f.lost(err)
-		case last == *now, last.tx == now.tx+1 && other == *now:
+		case last == *written, last.tx == written.tx+1 && before == *written:
 			return nil
-		case f.written.Load() == now:
+		case f.written.Load() == written:
 			return f.lost(errForeign)
 		}
 	}
@@ -109,23 +119,16 @@ func (f *storeFile) write(ctx context.Context, fn func(tx *bbolt.Tx) error) erro
 	return nil
 }
 
-// begin begins a transaction, if the file is still the one that was opened.
+// begin begins a transaction, if the file is still what it was.
 func (f *storeFile) begin(writable bool) (tx *bbolt.Tx, err error) {
 	f.gate.Lock()
 	defer f.gate.Unlock()
 	if failure := f.failure.Load(); failure != nil {
 		return nil, *failure
 	}
-	now, err := os.Stat(f.path)
-	switch {
-	case err != nil:
-		return nil, f.lost(err)
-	case !os.SameFile(now, f.opened):
-		return nil, f.lost(errors.New("the file was replaced: restart to open the new one"))
-	case now.Size() < 2*f.page:
-		return nil, f.lost(errCut(now.Size(), f.opened.Size()))
+	if err := f.intact(); err != nil {
+		return nil, err
 	}
-	before := f.written.Load().tx
 	panicked, err := f.guard(func() (err error) {
 		tx, err = f.db.Begin(writable)
 		return err
@@ -133,30 +136,7 @@ func (f *storeFile) begin(writable bool) (tx *bbolt.Tx, err error) {
 	if panicked {
 		f.failure.Store(&err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	id := uint64(tx.ID())
-	if writable {
-		id-- // its own, which comes after the last
-	}
-	switch {
-	case id < before || id > f.written.Load().tx+1: // a commit counts a moment after readers see it
-		err = f.lost(errForeign)
-	case now.Size() < tx.Size() && !grown(f.path, tx.Size()):
-		err = f.lost(errCut(now.Size(), tx.Size()))
-	}
-	if err != nil {
-		return nil, errors.Join(err, tx.Rollback())
-	}
-	return tx, nil
-}
-
-// grown reports whether the file has that size by now: a commit may have made it larger
-// since it was looked at.
-func grown(path string, size int64) bool {
-	now, err := os.Stat(path)
-	return err == nil && now.Size() >= size
+	return tx, err
 }
 
 // guard calls fn and returns a panic or fault of it as an error.
