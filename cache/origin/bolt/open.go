@@ -181,12 +181,7 @@ func (f *storeFile) examine() error {
 	_, err = f.guard(func() error {
 		at, err := f.file.Stat()
 		if err == nil {
-			f.damaged, err = examine(mapped(db, at.Size()), int64(db.Info().PageSize))
-		}
-		if err == nil {
-			var other header
-			_, other, err = readHeaders(f.file, int64(db.Info().PageSize))
-			f.oneHead = other == header{}
+			f.damaged, f.oneHead, err = examine(mapped(db, at.Size()), int64(db.Info().PageSize))
 		}
 		return err
 	})

@@ -50,26 +50,27 @@ func errCut(size, want int64) error {
 }
 
 // examine checks the file and returns what is wrong with single collections and views,
-// by name ("source/activities", "views/persons"), or the error that makes it unusable.
-func examine(file []byte, page int64) (map[string]error, error) {
-	h, _, err := readHeaders(bytes.NewReader(file), page)
+// by name ("source/activities", "views/persons"), and whether one of its two meta pages is not
+// whole, or the error that makes it unusable.
+func examine(file []byte, page int64) (flaws map[string]error, oneHead bool, err error) {
+	h, before, err := readHeaders(bytes.NewReader(file), page)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if size := int64(len(file)); h.pages > uint64(size/page) {
-		return nil, errCut(size, int64(min(h.pages, 1<<40))*page)
+		return nil, false, errCut(size, int64(min(h.pages, 1<<40))*page)
 	}
 	s := structure{file: file, page: uint64(page), pages: h.pages, used: bitset.New(uint(h.pages)), flaws: map[string]error{}}
 	s.used.Set(0).Set(1)
-	if err := s.tree(nil, h.root, 0, nil, nil); err != nil {
-		return nil, err
-	}
-	if h.freelist != noFreelist {
+	err = s.tree(nil, h.root, 0, nil, nil)
+	switch {
+	case err != nil:
+	case h.freelist != noFreelist:
 		err = s.freelist(h.freelist)
-	} else if len(s.flaws) > 0 {
+	case len(s.flaws) > 0:
 		err = errors.New("no list of free pages")
 	}
-	return s.flaws, err
+	return s.flaws, before == header{}, err
 }
 
 // readHeaders returns the header that counts, and the one before it: zero if its page is
