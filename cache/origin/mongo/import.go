@@ -16,14 +16,14 @@ import (
 )
 
 // Upsert implements origin.Importer.
-func (r records) Upsert(ctx context.Context, name string, docs []bson.Raw) (done origin.Upserted, err error) {
+func (s *Store) Upsert(ctx context.Context, name string, docs []bson.Raw) (done origin.Upserted, err error) {
 	if err := origin.CheckCollection(name); err != nil {
 		return done, err
 	}
 	defer wrap.Error(&err, "store documents in %s", name)
-	for part := range batch.Of(docs, r.batch, batchBytes, func(d bson.Raw) int { return len(d) }) {
-		models := make([]driver.WriteModel, len(part))
-		for i, doc := range part {
+	for docs := range batch.Of(docs, s.batch, batchBytes, func(d bson.Raw) int { return len(d) }) {
+		models := make([]driver.WriteModel, len(docs))
+		for i, doc := range docs {
 			id, err := raw.ValidID(doc)
 			if err == nil {
 				doc, err = raw.PutID(doc, id) // in front, as the server does; the driver takes a first key with $ for an operator
@@ -33,13 +33,11 @@ func (r records) Upsert(ctx context.Context, name string, docs []bson.Raw) (done
 			}
 			models[i] = driver.NewReplaceOneModel().SetFilter(byID(id)).SetReplacement(doc).SetUpsert(true)
 		}
-		result, err := r.collection(name).bulkWrite(ctx, models)
-		if result != nil {
-			done.Inserted += int(result.UpsertedCount)
-			done.Replaced += int(result.MatchedCount)
-		}
+		part, err := s.collection(name).write(ctx, models...)
+		done.Inserted += int(part.UpsertedCount)
+		done.Replaced += int(part.MatchedCount)
 		if err != nil {
-			return done, bulkError(err, part)
+			return done, bulkError(err, docs)
 		}
 	}
 	return done, nil
@@ -63,20 +61,20 @@ func bulkError(err error, docs []bson.Raw) error {
 const batchBytes = 16 << 20
 
 // Retain implements origin.Importer.
-func (r records) Retain(ctx context.Context, name string, keep func(id bson.RawValue) bool) (removed int, err error) {
+func (s *Store) Retain(ctx context.Context, name string, keep func(id bson.RawValue) bool) (removed int, err error) {
 	if err := origin.CheckCollection(name); err != nil {
 		return 0, err
 	}
 	defer wrap.Error(&err, "delete documents of %s", name)
 	var refused []bson.RawValue
 	onlyID := options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}})
-	for doc, err := range r.collection(name).documents(ctx, bson.D{}, onlyID, nil) {
+	for doc, err := range s.collection(name).documents(ctx, bson.D{}, onlyID) {
 		if err != nil {
 			return 0, err
 		}
 		if id := doc.Lookup("_id"); !keep(id) {
-			refused = append(refused, id)
+			refused = append(refused, raw.Clone(id))
 		}
 	}
-	return r.collection(name).deleteIDs(ctx, refused)
+	return s.collection(name).deleteIDs(ctx, refused)
 }

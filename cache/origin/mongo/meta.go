@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
@@ -21,7 +22,15 @@ type table[D any, P interface {
 
 // Read implements registry.Table.
 func (t table[D, P]) Read(ctx context.Context, name string) (d D, err error) {
-	err = t.read(ctx, name, &d)
+	doc, err := request(ctx, t.store.gate, storeError, func(ctx context.Context) (bson.Raw, error) {
+		return t.inner.FindOne(ctx, is(name)).Raw()
+	})
+	switch {
+	case err == nil:
+		err = bson.Unmarshal(doc, &d)
+	case errors.Is(err, origin.ErrNotFound):
+		err = nil
+	}
 	return d, err
 }
 
@@ -35,46 +44,24 @@ func (t table[D, P]) Update(ctx context.Context, name string, change func(*D) er
 		if err != nil {
 			return d, err
 		}
-		unchanged := is(name)
 		before := P(&d).Revise()
-		if before > 0 {
-			unchanged = append(unchanged, bson.E{Key: "rev", Value: before})
-		} else {
-			unchanged = append(unchanged, bson.E{Key: "rev", Value: bson.D{{Key: "$exists", Value: false}}})
+		revision := bson.E{Key: "rev", Value: before}
+		if before == 0 {
+			revision.Value = bson.D{{Key: "$exists", Value: false}}
 		}
-		replaced, err := t.replace(ctx, unchanged, d, before == 0)
-		if replaced || err != nil && !driver.IsDuplicateKeyError(err) {
+		unchanged := append(is(name), revision)
+		done, err := t.write(ctx, driver.NewReplaceOneModel().SetFilter(unchanged).SetReplacement(d).SetUpsert(before == 0))
+		if done.MatchedCount+done.UpsertedCount > 0 || err != nil && !driver.IsDuplicateKeyError(err) {
 			return d, err
 		}
 	}
 }
 
-// views are the side collections.
-type views struct {
-	*registry.Views
-	table  registry.Table[registry.View]
-	leases *registry.Leases
-	db     *driver.Database
-	batch  int // statements that one write command may carry
-	gate   *origin.Gate
-	metas  collection // one document per view
-	staged collection // prepared rows, of all views
-	keep   uint64     // generations that deltas reach back
-}
-
-// rowsOf is a view's collection.
-func (v *views) rowsOf(view string) collection { return v.side(view) }
-
-// side is one of our own collections.
-func (v *views) side(name string) collection {
-	return collection{v.db.Collection(origin.SidePrefix + name), v.batch, v.gate}
-}
-
 // Metas implements origin.Views.
-func (v *views) Metas(ctx context.Context) (metas []origin.Meta, err error) {
+func (s *Store) Metas(ctx context.Context) (metas []origin.Meta, err error) {
 	defer wrap.Error(&err, "metas of views")
 	byName := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})
-	for doc, err := range v.metas.documents(ctx, bson.D{}, byName, nil) {
+	for doc, err := range s.side("meta").documents(ctx, bson.D{}, byName) {
 		var d registry.View
 		if err == nil {
 			err = bson.Unmarshal(doc, &d)

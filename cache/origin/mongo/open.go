@@ -107,21 +107,22 @@ func (o Options) withDefaults() Options {
 
 // Store is the MongoDB origin.Store.
 type Store struct {
-	records
 	*registry.Leases
-	views
+	*registry.Views
 
 	name    string // the URI without user, password and options
 	client  *driver.Client
+	source  *driver.Database // with the institute's collections
+	own     *driver.Database // with the side collections
+	metas   registry.Table[registry.View]
 	timeout time.Duration // of an operation
+	batch   int           // statements that one write command may carry
+	keep    uint64        // generations that deltas reach back
 	gate    origin.Gate   // of all requests but Ping
+	broken  atomic.Bool   // a change stream ended or was refused, and none was opened since
 }
 
-var (
-	_ origin.Store   = (*Store)(nil)
-	_ origin.Watcher = (*Store)(nil)
-	_ origin.Indexer = (*Store)(nil)
-)
+var _ origin.Store = (*Store)(nil)
 
 // Open prepares a store for a mongodb:// or mongodb+srv:// URI. It does not wait for
 // a server: Ping reports whether one answers, so that a front end can start from a
@@ -139,7 +140,9 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	}
 	o = o.withDefaults()
 	o.ViewsDatabase = cmp.Or(o.ViewsDatabase, database)
-	s := &Store{name: server + "/" + database, timeout: o.Timeout, gate: origin.NoGate}
+	s := &Store{
+		name: server + "/" + database, timeout: o.Timeout, batch: o.BatchSize, keep: o.KeepDeltas, gate: origin.NoGate,
+	}
 	if o.ViewsDatabase != database {
 		s.name += " (views in " + o.ViewsDatabase + ")"
 	}
@@ -151,18 +154,14 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %s", s.name, redact(err.Error(), secret))
 	}
-	s.records = records{s.client.Database(database, sourceOptions), o.BatchSize, &s.gate, new(atomic.Bool)}
+	s.source = s.client.Database(database, sourceOptions)
 	// Readers of views see only what a majority has, or a failover could take back a
 	// generation that they have read, and give its number to another.
-	own := s.client.Database(o.ViewsDatabase, options.Database().SetWriteConcern(durable()).
+	s.own = s.client.Database(o.ViewsDatabase, options.Database().SetWriteConcern(durable()).
 		SetReadConcern(readconcern.Majority()).SetReadPreference(readpref.Primary()))
-	v := &s.views
-	v.db, v.batch, v.gate, v.keep = own, o.BatchSize, &s.gate, o.KeepDeltas
-	v.metas, v.staged = v.side("meta"), v.side("staged")
-	v.leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{v.side("lease")}, o.Now, o.Elapsed)
-	v.table = table[registry.View, *registry.View]{v.metas}
-	v.Views = registry.NewViews(v.table, v.leases, registry.Rows{Put: v.stage, Settle: v.settle, Discard: v.discard})
-	s.Leases = v.leases
+	s.metas = table[registry.View, *registry.View]{s.side("meta")}
+	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{s.side("lease")}, o.Now, o.Elapsed)
+	s.Views = registry.NewViews(s.metas, s.Leases, registry.Rows{Put: s.stage, Settle: s.settle, Discard: s.discard})
 	return s, nil
 }
 

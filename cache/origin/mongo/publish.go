@@ -20,32 +20,32 @@ import (
 // discard deletes the staged rows of earlier attempts. Where nothing was ever published
 // all rows are of an earlier life, whose meta was lost. It also makes the index by which
 // deltas find their rows without a scan.
-func (v *views) discard(ctx context.Context, d registry.View) error {
-	if err := v.rowsOf(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}}); err != nil {
+func (s *Store) discard(ctx context.Context, d registry.View) error {
+	if err := s.side(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}}); err != nil {
 		return err
 	}
 	before := d.Attempt // a staged row of an attempt before can never be committed any more; committed ones are settled
 	if d.Generation == 0 {
 		before = math.MaxUint64
-		if _, err := v.rowsOf(d.View).deleteMany(ctx, bson.D{}); err != nil {
+		if _, err := s.side(d.View).deleteMany(ctx, bson.D{}); err != nil {
 			return err
 		}
 	}
-	_, err := v.staged.deleteMany(ctx, stagedRange(d.View, 0, before))
+	_, err := s.side("staged").deleteMany(ctx, stagedRange(d.View, 0, before))
 	return err
 }
 
 // prune deletes tombstones older than the deltas that are kept. How far deltas
 // reach is recorded first, then readers that need the tombstones find out.
-func (v *views) prune(ctx context.Context, d registry.View) error {
+func (s *Store) prune(ctx context.Context, d registry.View) error {
 	pruned := d.Pruned
-	if d.Generation > v.keep {
-		pruned = max(pruned, d.Generation-v.keep)
+	if d.Generation > s.keep {
+		pruned = max(pruned, d.Generation-s.keep)
 	}
 	if d.Swept >= pruned {
 		return nil
 	}
-	_, err := v.table.Update(ctx, d.View, func(now *registry.View) error {
+	_, err := s.metas.Update(ctx, d.View, func(now *registry.View) error {
 		now.Pruned = max(now.Pruned, pruned)
 		return ours(now, d)
 	})
@@ -56,10 +56,10 @@ func (v *views) prune(ctx context.Context, d registry.View) error {
 		{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: d.Swept}, {Key: "$lte", Value: pruned}}},
 		{Key: pathGone, Value: true},
 	}
-	if _, err := v.rowsOf(d.View).deleteMany(ctx, old); err != nil {
+	if _, err := s.side(d.View).deleteMany(ctx, old); err != nil {
 		return err
 	}
-	_, err = v.table.Update(ctx, d.View, func(now *registry.View) error {
+	_, err = s.metas.Update(ctx, d.View, func(now *registry.View) error {
 		now.Swept = max(now.Swept, pruned)
 		return ours(now, d)
 	})

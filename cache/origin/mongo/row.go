@@ -29,23 +29,18 @@ type rowInfo struct {
 // on _id, and that is all the index that view_staged needs.
 func stagedPrefix(view string, attempt uint64) string { return fmt.Sprintf("%s/%016x/", view, attempt) }
 
-// stagedID is the _id of a staged row; the row's own is a digest in it, because it
-// can be of any type and length.
-func stagedID(prefix string, id bson.RawValue) (bson.RawValue, error) {
-	key, err := idkey.Of(id)
+// stagedDoc is a row as it lies in view_staged: its fields side by side with
+// viewField, not one level down, so that a row may be as large as the server allows. The
+// row's own _id is a digest in that of the document, because it can be of any type and length.
+func stagedDoc(prefix string, r origin.Row, generation uint64) (bson.Raw, error) {
+	key, err := idkey.Of(r.ID)
 	if err != nil {
-		return bson.RawValue{}, err
+		return nil, err
 	}
 	sum := sha256.Sum256(key)
-	return raw.NewString(prefix + hex.EncodeToString(sum[:16])), nil
-}
-
-// stagedDoc is a row as it lies in view_staged: its fields side by side with
-// viewField, not one level down, so that a row may be as large as the server allows.
-func stagedDoc(stagedID bson.RawValue, r origin.Row, generation uint64) (bson.Raw, error) {
 	info := infoOf(r, generation)
 	info.ID = r.ID
-	return encode(stagedID, r.Doc, info)
+	return encode(raw.NewString(prefix+hex.EncodeToString(sum[:16])), r.Doc, info)
 }
 
 // sideDoc is a row as it lies in view_NAME.

@@ -35,11 +35,7 @@ func TestRowsComeBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			sameRow(t, side, want)
-			id, err := stagedID(stagedPrefix("things", 3), want.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			staged, err := stagedDoc(id, want, 7)
+			staged, err := stagedDoc(stagedPrefix("things", 3), want, 7)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,11 +93,11 @@ func TestMalformedRows(t *testing.T) {
 func TestStagedRanges(t *testing.T) {
 	id := func(view string, attempt uint64, of any) string {
 		t.Helper()
-		staged, err := stagedID(stagedPrefix(view, attempt), marshal(t, bson.D{{Key: "v", Value: of}}).Lookup("v"))
+		staged, err := stagedDoc(stagedPrefix(view, attempt), origin.Row{ID: marshal(t, bson.D{{Key: "v", Value: of}}).Lookup("v")}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return staged.StringValue()
+		return staged.Lookup("_id").StringValue()
 	}
 	in := func(text, view string, from, to uint64) bool {
 		return text >= stagedPrefix(view, from) && text < stagedPrefix(view, to)

@@ -38,30 +38,30 @@ const (
 )
 
 // Select implements origin.Queries; the server evaluates the query.
-func (v *views) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
+func (s *Store) Select(ctx context.Context, at origin.Meta, q origin.Query) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		if err := v.selected(ctx, at, q, func(doc bson.Raw) bool { return yield(doc, nil) }); err != nil {
+		if err := s.selected(ctx, at, q, func(doc bson.Raw) bool { return yield(doc, nil) }); err != nil {
 			yield(nil, fmt.Errorf("select from view %s: %w", at.View, err))
 		}
 	}
 }
 
 // selected hands rows to take, batch by batch, until that wants no more.
-func (v *views) selected(ctx context.Context, at origin.Meta, q origin.Query, take func(bson.Raw) (more bool)) error {
-	if err := v.settled(ctx, at); err != nil {
+func (s *Store) selected(ctx context.Context, at origin.Meta, q origin.Query, take func(bson.Raw) (more bool)) error {
+	if err := s.settled(ctx, at); err != nil {
 		return err
 	}
 	var batch []bson.Raw
 	size := 0
 	hand := func() (more bool, err error) {
-		if _, err := v.readAt(ctx, at); err != nil {
+		if _, err := s.readAt(ctx, at); err != nil {
 			return false, err
 		}
 		unwanted := slices.ContainsFunc(batch, func(doc bson.Raw) bool { return !take(doc) })
 		batch, size = batch[:0], 0
 		return !unwanted, nil
 	}
-	for row, err := range v.rowsOf(at.View).rows(ctx, present(q.Filter), selectOptions(q)) {
+	for row, err := range s.side(at.View).rows(ctx, present(q.Filter), selectOptions(q)) {
 		if err != nil {
 			return err
 		}
@@ -77,17 +77,17 @@ func (v *views) selected(ctx context.Context, at origin.Meta, q origin.Query, ta
 }
 
 // Count implements origin.Queries.
-func (v *views) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ int, err error) {
+func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ int, err error) {
 	defer wrap.Error(&err, "count in view %s", at.View)
-	if err := v.settled(ctx, at); err != nil {
+	if err := s.settled(ctx, at); err != nil {
 		return 0, err
 	}
-	rows := v.rowsOf(at.View)
-	n, err := request(ctx, rows.gate, queryError, func(ctx context.Context) (int64, error) {
+	rows := s.side(at.View)
+	n, err := request(ctx, s.gate, queryError, func(ctx context.Context) (int64, error) {
 		return rows.inner.CountDocuments(ctx, present(filter))
 	})
 	if err == nil {
-		_, err = v.readAt(ctx, at)
+		_, err = s.readAt(ctx, at)
 	}
 	return int(n), err
 }
@@ -112,9 +112,9 @@ func present(filter bson.Raw) bson.D {
 
 // settled waits until a view is wholly at a generation; origin.ErrStale if it has
 // gone on, or never was.
-func (v *views) settled(ctx context.Context, at origin.Meta) error {
+func (s *Store) settled(ctx context.Context, at origin.Meta) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, settleWait) {
-		d, err := v.readAt(ctx, at)
+		d, err := s.readAt(ctx, at)
 		if err != nil || d.Staged == 0 {
 			return err
 		}
@@ -127,15 +127,15 @@ func (v *views) settled(ctx context.Context, at origin.Meta) error {
 }
 
 // Settled implements origin.Queries.
-func (v *views) Settled(ctx context.Context, at origin.Meta) (_ bool, err error) {
+func (s *Store) Settled(ctx context.Context, at origin.Meta) (_ bool, err error) {
 	defer wrap.Error(&err, "look whether view %s is settled", at.View)
-	d, err := v.readAt(ctx, at)
+	d, err := s.readAt(ctx, at)
 	return err == nil && d.Staged == 0, err
 }
 
 // readAt reads a view's meta; origin.ErrStale unless it is at a generation.
-func (v *views) readAt(ctx context.Context, at origin.Meta) (registry.View, error) {
-	d, err := v.Read(ctx, at.View)
+func (s *Store) readAt(ctx context.Context, at origin.Meta) (registry.View, error) {
+	d, err := s.Read(ctx, at.View)
 	if err == nil {
 		err = d.Is(at)
 	}
@@ -144,11 +144,11 @@ func (v *views) readAt(ctx context.Context, at origin.Meta) (registry.View, erro
 
 // Index implements origin.Indexer. It creates only the missing indexes, so that a
 // read-only user suffices where another user has created them.
-func (v *views) Index(ctx context.Context, view string, orders []raw.Sort) error {
+func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
-	rows := v.rowsOf(view)
-	specs, err := request(ctx, rows.gate, storeError, func(ctx context.Context) ([]driver.IndexSpecification, error) {
+	rows := s.side(view)
+	specs, err := request(ctx, s.gate, storeError, func(ctx context.Context) ([]driver.IndexSpecification, error) {
 		return rows.inner.Indexes().ListSpecifications(ctx)
 	})
 	if err != nil {

@@ -1,15 +1,13 @@
 package mongo
 
 import (
+	"bytes"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"vitrine/cache/origin"
@@ -17,45 +15,33 @@ import (
 	"vitrine/rules/raw"
 )
 
-// records are the institute's collections.
-type records struct {
-	db     *driver.Database
-	batch  int          // statements that one write command may carry
-	gate   *origin.Gate // of all requests
-	broken *atomic.Bool // a change stream ended or was refused, and none was opened since
-}
-
-// collection is a collection of source records.
-func (r records) collection(name string) collection {
-	return collection{r.db.Collection(name), r.batch, r.gate}
-}
-
 // Scan implements origin.Source.
-func (r records) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
-	return r.find(ctx, name, origin.Query{}, nil)
+func (s *Store) Scan(ctx context.Context, name string) iter.Seq2[bson.Raw, error] {
+	return s.find(ctx, name, origin.Query{}, nil)
 }
 
 // Sift implements origin.Source.
-func (r records) Sift(ctx context.Context, name string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
-	return r.find(ctx, name, origin.Query{}, want)
+func (s *Store) Sift(ctx context.Context, name string, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+	return s.find(ctx, name, origin.Query{}, want)
 }
 
 // Find implements origin.Source; the server evaluates the query.
-func (r records) Find(ctx context.Context, name string, q origin.Query) iter.Seq2[bson.Raw, error] {
-	return r.find(ctx, name, q, nil)
+func (s *Store) Find(ctx context.Context, name string, q origin.Query) iter.Seq2[bson.Raw, error] {
+	return s.find(ctx, name, q, nil)
 }
 
-func (r records) find(ctx context.Context, name string, q origin.Query, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
+func (s *Store) find(ctx context.Context, name string, q origin.Query, want func(bson.Raw) bool) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
 		var filter any = bson.D{}
 		if q.Filter != nil {
 			filter = q.Filter
 		}
-		for doc, err := range r.collection(name).documents(ctx, filter, findOptions(q), want) {
-			if err != nil {
-				err = fmt.Errorf("find in %s: %w", name, err)
+		found := s.collection(name).documents(ctx, filter, findOptions(q))
+		for doc, err := range wrap.Each(found, "find in %s", name) {
+			if err == nil && want != nil && !want(doc) {
+				continue
 			}
-			if !yield(doc, err) {
+			if !yield(bytes.Clone(doc), err) {
 				return
 			}
 		}
@@ -111,10 +97,10 @@ func byID(id bson.RawValue) bson.D {
 }
 
 // Collections implements origin.Source.
-func (r records) Collections(ctx context.Context) (names []string, err error) {
+func (s *Store) Collections(ctx context.Context) (names []string, err error) {
 	defer wrap.Error(&err, "list collections")
-	names, err = request(ctx, r.gate, storeError, func(ctx context.Context) ([]string, error) {
-		return r.db.ListCollectionNames(ctx, bson.D{})
+	names, err = request(ctx, s.gate, storeError, func(ctx context.Context) ([]string, error) {
+		return s.source.ListCollectionNames(ctx, bson.D{})
 	})
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return strings.HasPrefix(name, origin.SidePrefix) || strings.HasPrefix(name, "system.")

@@ -11,6 +11,7 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/batch"
 	"vitrine/cache/origin/internal/registry"
+	"vitrine/rules/raw"
 )
 
 // stagedRange finds the staged rows of a view's attempts in [from, to).
@@ -21,20 +22,18 @@ func stagedRange(view string, from, to uint64) bson.D {
 }
 
 // stage writes rows to view_staged.
-func (v *views) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
+func (s *Store) stage(ctx context.Context, d registry.View, rows []origin.Row) error {
 	prefix := stagedPrefix(d.View, d.Attempt)
-	for part := range batch.Of(rows, v.staged.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
-		docs := make([]bson.Raw, len(part))
+	for part := range batch.Of(rows, s.batch, batchBytes, func(r origin.Row) int { return len(r.Doc) }) {
+		models := make([]driver.WriteModel, len(part))
 		for i, r := range part {
-			id, err := stagedID(prefix, r.ID)
-			if err == nil {
-				docs[i], err = stagedDoc(id, r, d.Next())
-			}
+			doc, err := stagedDoc(prefix, r, d.Next())
 			if err != nil {
 				return err
 			}
+			models[i] = driver.NewInsertOneModel().SetDocument(doc)
 		}
-		if err := v.staged.insertMany(ctx, docs); err != nil {
+		if _, err := s.side("staged").write(ctx, models...); err != nil {
 			return err
 		}
 	}
@@ -45,45 +44,42 @@ func (v *views) stage(ctx context.Context, d registry.View, rows []origin.Row) e
 // collection. It may be killed and repeated anywhere, and even run twice at a
 // time: a row is deleted from view_staged only after it was folded in, and folding
 // it in again finds a version that is not older and leaves it.
-func (v *views) settle(ctx context.Context, d registry.View, lease origin.Lease) error {
-	if d.Staged == 0 {
-		return v.prune(ctx, d)
-	}
-	for {
-		if err := v.leases.Check(ctx, lease); err != nil {
+func (s *Store) settle(ctx context.Context, d registry.View, lease origin.Lease) error {
+	for d.Staged != 0 {
+		if err := s.Check(ctx, lease); err != nil {
 			return err
 		}
-		ids, rows, err := v.stagedBatch(ctx, stagedRange(d.View, d.Staged, d.Staged+1))
+		ids, rows, err := s.stagedBatch(ctx, stagedRange(d.View, d.Staged, d.Staged+1))
 		if err != nil {
 			return err
 		}
 		if len(rows) == 0 {
+			_, err = s.metas.Update(ctx, d.View, func(now *registry.View) error {
+				if now.Staged == d.Staged {
+					now.Staged = 0
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
 			break
 		}
-		if err := v.fold(ctx, d.View, rows); err != nil {
+		if err := s.fold(ctx, d.View, rows); err != nil {
 			return err
 		}
-		if _, err := v.staged.deleteIDs(ctx, ids); err != nil {
+		if _, err := s.side("staged").deleteIDs(ctx, ids); err != nil {
 			return err
 		}
 	}
-	_, err := v.table.Update(ctx, d.View, func(now *registry.View) error {
-		if now.Staged == d.Staged {
-			now.Staged = 0
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return v.prune(ctx, d)
+	return s.prune(ctx, d)
 }
 
 // stagedBatch reads as many staged rows as one write command should take.
-func (v *views) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawValue, rows []origin.Row, err error) {
+func (s *Store) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawValue, rows []origin.Row, err error) {
 	size := 0
-	o := options.Find().SetLimit(int64(v.staged.batch))
-	for doc, err := range v.staged.documents(ctx, filter, o, nil) {
+	o := options.Find().SetLimit(int64(s.batch))
+	for doc, err := range s.side("staged").documents(ctx, filter, o) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -91,7 +87,7 @@ func (v *views) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawV
 		if err != nil {
 			return nil, nil, err
 		}
-		ids, rows = append(ids, doc.Lookup("_id")), append(rows, r)
+		ids, rows = append(ids, raw.Clone(doc.Lookup("_id"))), append(rows, r)
 		if size += len(doc); size > batchBytes {
 			break
 		}
@@ -103,9 +99,9 @@ func (v *views) stagedBatch(ctx context.Context, filter bson.D) (ids []bson.RawV
 // that is as new. Should one get there between look and write, the condition on
 // the generation finds nothing, and the insert that upsert tries instead meets the
 // existing _id; then it looks again.
-func (v *views) fold(ctx context.Context, view string, rows []origin.Row) error {
+func (s *Store) fold(ctx context.Context, view string, rows []origin.Row) error {
 	for {
-		rest, err := v.notFolded(ctx, view, rows)
+		rest, err := s.notFolded(ctx, view, rows)
 		if err != nil || len(rest) == 0 {
 			return err
 		}
@@ -118,7 +114,7 @@ func (v *views) fold(ctx context.Context, view string, rows []origin.Row) error 
 			older := append(byID(r.ID), bson.E{Key: pathGeneration, Value: bson.D{{Key: "$lt", Value: r.Generation}}})
 			models[i] = driver.NewReplaceOneModel().SetFilter(older).SetReplacement(doc).SetUpsert(true)
 		}
-		_, err = v.rowsOf(view).bulkWrite(ctx, models)
+		_, err = s.side(view).write(ctx, models...)
 		if err == nil {
 			return nil
 		}
@@ -129,13 +125,13 @@ func (v *views) fold(ctx context.Context, view string, rows []origin.Row) error 
 }
 
 // notFolded returns the rows of which the view's collection has no version as new.
-func (v *views) notFolded(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
+func (s *Store) notFolded(ctx context.Context, view string, rows []origin.Row) ([]origin.Row, error) {
 	ids := make([]bson.RawValue, len(rows))
 	for i, r := range rows {
 		ids[i] = r.ID
 	}
 	there := map[string]uint64{}
-	for r, err := range v.rowsOf(view).rows(ctx, is(bson.D{{Key: "$in", Value: ids}}), onlyInfo()) {
+	for r, err := range s.side(view).rows(ctx, is(bson.D{{Key: "$in", Value: ids}}), onlyInfo()) {
 		if err != nil {
 			return nil, err
 		}

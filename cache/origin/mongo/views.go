@@ -21,9 +21,9 @@ const (
 )
 
 // Hashes implements origin.Views: Begin has folded in what was staged.
-func (v *views) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
+func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) (err error) {
 	defer wrap.Error(&err, "hashes of view %s", view)
-	for r, err := range v.rowsOf(view).rows(ctx, present(nil), onlyInfo()) {
+	for r, err := range s.side(view).rows(ctx, present(nil), onlyInfo()) {
 		if err == nil {
 			err = fn(r.ID, r.Hash)
 		}
@@ -50,18 +50,18 @@ func mapKey(id bson.RawValue) string {
 
 // Rows implements origin.Views: it reads at the current meta, then what was published
 // meanwhile, until nothing was.
-func (v *views) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
+func (s *Store) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (_ origin.Meta, err error) {
 	defer wrap.Error(&err, "rows of view %s since generation %d", view, since)
-	d, err := v.Read(ctx, view)
+	d, err := s.Read(ctx, view)
 	if err == nil {
 		err = d.Reaches(since)
 	}
 	for from := since; err == nil && from != d.Generation; {
-		if err := v.pass(ctx, d, from, fn); err != nil {
+		if err := s.readSince(ctx, d, from, fn); err != nil {
 			return origin.Meta{}, err
 		}
 		var next registry.View
-		if next, err = v.Read(ctx, view); err != nil {
+		if next, err = s.Read(ctx, view); err != nil {
 			break
 		}
 		// Judged after reading: a tombstone deleted while we read may have escaped us.
@@ -73,13 +73,13 @@ func (v *views) Rows(ctx context.Context, view string, since uint64, fn func(ori
 	return d.Meta, err
 }
 
-// pass hands on the rows that changed after generation from, all live ones if it
+// readSince hands on the rows that changed after generation from, all live ones if it
 // is 0: first those staged by the current generation, as long as it is not
 // settled, then those of the view's collection that no staged one replaces.
-func (v *views) pass(ctx context.Context, d registry.View, from uint64, fn func(origin.Row) error) error {
+func (s *Store) readSince(ctx context.Context, d registry.View, from uint64, fn func(origin.Row) error) error {
 	replaced := map[string]bool{}
 	if d.Staged != 0 {
-		for r, err := range v.staged.rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), options.Find()) {
+		for r, err := range s.side("staged").rows(ctx, stagedRange(d.View, d.Staged, d.Staged+1), options.Find()) {
 			if err != nil {
 				return err
 			}
@@ -96,7 +96,7 @@ func (v *views) pass(ctx context.Context, d registry.View, from uint64, fn func(
 	if from == 0 {
 		filter = present(nil)
 	}
-	for r, err := range v.rowsOf(d.View).rows(ctx, filter, options.Find()) {
+	for r, err := range s.side(d.View).rows(ctx, filter, options.Find()) {
 		if err == nil && r.Generation <= d.Generation && replaced[mapKey(r.ID)] {
 			continue
 		}
@@ -113,7 +113,7 @@ func (v *views) pass(ctx context.Context, d registry.View, from uint64, fn func(
 // rows yields the rows that a find returns, from view_NAME or view_staged.
 func (c collection) rows(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) iter.Seq2[origin.Row, error] {
 	return func(yield func(origin.Row, error) bool) {
-		for doc, err := range c.documents(ctx, filter, o, nil) {
+		for doc, err := range c.documents(ctx, filter, o) {
 			var r origin.Row
 			if err == nil {
 				r, err = decode(doc)

@@ -16,13 +16,13 @@ import (
 // Watch implements origin.Watcher by a change stream, until that breaks: what the driver
 // cannot resume is left to the caller, who watches again. Then every collection counts as
 // changed, since what happened in between is not known.
-func (r records) Watch(ctx context.Context, collections []string, changed func(collection string)) (err error) {
-	defer wrap.Error(&err, "watch %s", r.db.Name())
+func (s *Store) Watch(ctx context.Context, collections []string, changed func(collection string)) (err error) {
+	defer wrap.Error(&err, "watch %s", s.source.Name())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	stream, err := r.stream(ctx, collections)
+	stream, err := s.stream(ctx, collections)
 	if err != nil {
-		r.broken.Store(true)
+		s.broken.Store(true)
 		return err
 	}
 	defer closeCursor(ctx, stream)
@@ -30,11 +30,11 @@ func (r records) Watch(ctx context.Context, collections []string, changed func(c
 	result := make(chan error, 1)
 	go func() {
 		defer close(seen)
-		if r.broken.Swap(false) {
+		if s.broken.Swap(false) {
 			send(ctx, seen, collections...)
 		}
-		more, err := next(ctx, r.gate, stream, streamError)
-		for ; more; more, err = next(ctx, r.gate, stream, streamError) {
+		more, err := s.next(ctx, stream, streamError)
+		for ; more; more, err = s.next(ctx, stream, streamError) {
 			if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
 				send(ctx, seen, name)
 			}
@@ -46,14 +46,14 @@ func (r records) Watch(ctx context.Context, collections []string, changed func(c
 	if ctx.Err() != nil {
 		return nil
 	}
-	r.broken.Store(true)
+	s.broken.Store(true)
 	return err
 }
 
 // stream opens a change stream.
-func (r records) stream(ctx context.Context, collections []string) (*driver.ChangeStream, error) {
-	return request(ctx, r.gate, streamError, func(ctx context.Context) (*driver.ChangeStream, error) {
-		return r.db.Watch(ctx, driver.Pipeline{
+func (s *Store) stream(ctx context.Context, collections []string) (*driver.ChangeStream, error) {
+	return request(ctx, s.gate, streamError, func(ctx context.Context) (*driver.ChangeStream, error) {
+		return s.source.Watch(ctx, driver.Pipeline{
 			{{Key: "$match", Value: bson.D{{Key: "ns.coll", Value: bson.D{{Key: "$in", Value: collections}}}}}},
 			{{Key: "$project", Value: bson.D{{Key: "ns", Value: 1}}}}, // the documents themselves are not needed
 		})
