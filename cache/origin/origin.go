@@ -60,6 +60,8 @@ type Store interface {
 	Queries
 	Leases
 	Importer
+	Watcher
+	Indexer
 
 	// Name describes the store for people, without secrets ("bolt://data/vitrine.db").
 	Name() string
@@ -247,9 +249,9 @@ type Importer interface {
 // Upserted counts what an Upsert did.
 type Upserted struct{ Inserted, Replaced int }
 
-// Watcher is implemented by stores that can report changes as they happen.
+// Watcher reports changes as they happen.
 type Watcher interface {
 	// Watch calls changed, at most once per collection and change burst, until ctx
-	// ends. ErrUnsupported if the server has no change streams.
+	// ends. ErrUnsupported if the store cannot, as a server without change streams.
 	Watch(ctx context.Context, collections []string, changed func(collection string)) error
 }

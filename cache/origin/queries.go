@@ -26,9 +26,9 @@ type Queries interface {
 	Settled(ctx context.Context, at Meta) (bool, error)
 }
 
-// Indexer is implemented by stores whose queries on views want indexes.
+// Indexer makes indexes for queries on views.
 type Indexer interface {
-	// Index makes sure that a view has an index for each of the given orders. What is there
-	// already costs nothing.
+	// Index makes sure that a view has an index for each of the given orders, if the store
+	// has indexes. What is there already costs nothing.
 	Index(ctx context.Context, view string, orders []raw.Sort) error
 }

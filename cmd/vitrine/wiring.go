@@ -84,8 +84,8 @@ func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *i
 	if embeddedPath(cfg) != "" {
 		o.Holder = "embedded" // one process at a time, which may continue the lease of its killed predecessor at once
 	}
-	if w, ok := store.(origin.Watcher); ok && m.Watch && embeddedPath(cfg) == "" {
-		o.Watcher = w
+	if m.Watch && embeddedPath(cfg) == "" {
+		o.Watcher = store
 	}
 	return materialize.New(o)
 }

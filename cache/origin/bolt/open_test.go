@@ -10,6 +10,7 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
+	"vitrine/rules/raw"
 )
 
 func TestLocked(t *testing.T) {
@@ -90,5 +91,16 @@ func TestOneHead(t *testing.T) {
 		if parts, err = bolt.Check(t.Context(), d.path); err != nil || parts[0].Name == bolt.Head {
 			t.Errorf("page %d after a commit: %+v, %v", page, parts, err)
 		}
+	}
+}
+
+// TestAbilities: the embedded store reports no changes, and takes orders without an index.
+func TestAbilities(t *testing.T) {
+	s := open(t, bolt.Options{})
+	if err := s.Watch(t.Context(), []string{"things"}, func(string) {}); !errors.Is(err, origin.ErrUnsupported) {
+		t.Errorf("Watch = %v, want origin.ErrUnsupported", err)
+	}
+	if err := s.Index(t.Context(), "things", []raw.Sort{by(t, "n", false)}); err != nil {
+		t.Errorf("Index = %v", err)
 	}
 }

@@ -42,6 +42,9 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (n i
 	return n, nil
 }
 
+// Index implements origin.Indexer: there are none.
+func (s *Store) Index(context.Context, string, []raw.Sort) error { return nil }
+
 // Settled implements origin.Queries: here a generation is whole once it is published.
 func (s *Store) Settled(ctx context.Context, at origin.Meta) (bool, error) {
 	meta, err := s.Meta(ctx, at.View)

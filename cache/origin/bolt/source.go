@@ -167,6 +167,11 @@ func rest() func() {
 	}
 }
 
+// Watch implements origin.Watcher: it cannot.
+func (s *Store) Watch(context.Context, []string, func(collection string)) error {
+	return origin.ErrUnsupported
+}
+
 // Collections implements origin.Source.
 func (s *Store) Collections(ctx context.Context) (names []string, err error) {
 	defer wrap.Error(&err, "list collections")

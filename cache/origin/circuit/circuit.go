@@ -77,11 +77,7 @@ type Store struct {
 	end   context.CancelFunc
 }
 
-var (
-	_ origin.Store   = (*Store)(nil)
-	_ origin.Watcher = (*Store)(nil)
-	_ origin.Indexer = (*Store)(nil)
-)
+var _ origin.Store = (*Store)(nil)
 
 // New puts a circuit, closed, before a store. Closing it closes the store.
 func New(inner origin.Store, o Options) *Store {

@@ -8,7 +8,6 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/rules"
-	"vitrine/rules/raw"
 )
 
 // errGivenUp is why a request's context ended.
@@ -55,19 +54,3 @@ func (s *Store) note(err error) {
 
 // Ping implements origin.Store.
 func (s *Store) Ping(ctx context.Context) error { return s.pass(ctx, s.Store.Ping) }
-
-// Watch implements origin.Watcher; origin.ErrUnsupported if the store does not.
-func (s *Store) Watch(ctx context.Context, collections []string, changed func(collection string)) error {
-	if w, ok := s.Store.(origin.Watcher); ok {
-		return w.Watch(ctx, collections, changed)
-	}
-	return origin.ErrUnsupported
-}
-
-// Index implements origin.Indexer; a store that wants no indexes has nothing to do.
-func (s *Store) Index(ctx context.Context, view string, orders []raw.Sort) error {
-	if x, ok := s.Store.(origin.Indexer); ok {
-		return x.Index(ctx, view, orders)
-	}
-	return nil
-}

@@ -110,17 +110,6 @@ func TestEveryOperationIsRefused(t *testing.T) {
 	}
 }
 
-// TestAbilitiesOfTheStore: a circuit does not make a store able to do more.
-func TestAbilitiesOfTheStore(t *testing.T) {
-	s := circuit.New(&fickle{}, circuit.Options{})
-	if err := s.Watch(t.Context(), nil, func(string) {}); !errors.Is(err, origin.ErrUnsupported) {
-		t.Errorf("Watch = %v, want origin.ErrUnsupported", err)
-	}
-	if err := s.Index(t.Context(), "things", nil); err != nil {
-		t.Errorf("Index = %v", err)
-	}
-}
-
 // answering is a store whose requests end with an error.
 type answering struct {
 	origin.Store
