@@ -1,8 +1,10 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -151,20 +153,12 @@ func (p *page) icon() string {
 // className keeps of a type's id what a class name may consist of.
 func className(id string) string {
 	id = strings.Map(func(r rune) rune {
-		if r < 0x80 && isWord(byte(r)) || r == '-' {
+		if r == '-' || r == '_' || r <= unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return r
 		}
 		return -1
 	}, id)
-	if id == "" {
-		return "activity"
-	}
-	return id
-}
-
-// isWord reports letters, digits and _ of ASCII.
-func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+	return cmp.Or(id, "activity")
 }
 
 // listOf returns an array of strings.

@@ -10,36 +10,18 @@ import (
 	"vitrine/rules/raw"
 )
 
-// stored are the elements of the rendered document that an activity carries, without those
-// that repeat a key; empty if it carries none.
-type stored []raw.Element
+// stored is the rendered document that an activity carries; nil if it carries none.
+type stored []byte
 
-// readStored reads v, which may be any value.
-func readStored(v bson.RawValue) (s stored) {
-	if v.Type != bson.TypeEmbeddedDocument {
-		return nil
-	}
-	walk(v.Value, func(e raw.Element) {
-		if s.find(string(e.Key)).Type == 0 {
-			s = append(s, e)
-		}
-	})
-	return s
-}
-
-// find returns the value of a key.
-func (s stored) find(key string) bson.RawValue {
-	for _, e := range s {
-		if string(e.Key) == key {
-			return e.Value()
-		}
-	}
-	return bson.RawValue{}
+// readStored returns the document in v, which may be any value.
+func readStored(v bson.RawValue) stored {
+	doc, _ := v.DocumentOK()
+	return stored(doc)
 }
 
 // html returns the string under key after the allow-list, if it is not empty.
 func (s stored) html(key string) (string, bool) {
-	str := stringOf(s.find(key))
+	str := stringOf(raw.Get(s, key))
 	if strings.TrimSpace(str) == "" {
 		return "", false
 	}
@@ -48,7 +30,7 @@ func (s stored) html(key string) (string, bool) {
 
 // plain returns the stored plain text. It is text, not HTML; markup in it is removed.
 func (s stored) plain() string {
-	str := stringOf(s.find(outputNames[outPlain]))
+	str := stringOf(raw.Get(s, outputNames[outPlain]))
 	if strings.IndexByte(str, '<') >= 0 {
 		str = markup.Text(str)
 	}
@@ -57,7 +39,7 @@ func (s stored) plain() string {
 
 // list returns the strings of the array under key, false if it is no array.
 func (s stored) list(key string) (list []string, ok bool) {
-	v := s.find(key)
+	v := raw.Get(s, key)
 	for e := range raw.Elements(v) {
 		if e.Type == bson.TypeString {
 			list = append(list, raw.Text(e))
@@ -66,12 +48,16 @@ func (s stored) list(key string) (list []string, ok bool) {
 	return list, v.Type == bson.TypeArray
 }
 
-// addRest adds the stored elements that rendering does not know.
+// addRest adds the stored elements that rendering does not know. Of those with the same key,
+// the first counts.
 func (s stored) addRest(b *raw.Builder) {
-	for _, e := range s {
-		if key := string(e.Key); !slices.Contains(renderedKeys, key) {
-			b.Add(key, cleaned(e.Value(), 0))
+	var added []string
+	for e := range raw.All(s) {
+		if slices.Contains(renderedKeys, string(e.Key)) || slices.Contains(added, string(e.Key)) {
+			continue
 		}
+		added = append(added, string(e.Key))
+		b.Add(string(e.Key), cleaned(e.Value(), 0))
 	}
 }
 
