@@ -105,8 +105,7 @@ func (c *compiler) literal(at int, text string) {
 			i += c.tagText(text[i:])
 			continue
 		}
-		kind, size := lexeme(text[i:])
-		piece := text[i : i+size]
+		kind, piece := lexeme(text[i:])
 		switch kind {
 		case startPiece:
 			c.tag = &tagSource{at: at + i}
@@ -120,7 +119,7 @@ func (c *compiler) literal(at int, text string) {
 		default:
 			c.emit(instr{kind: kind, text: piece})
 		}
-		i += size
+		i += len(piece)
 	}
 }
 
@@ -140,47 +139,30 @@ func (c *compiler) endTag(at int, piece string) {
 	c.emit(instr{kind: endPiece})
 }
 
-// punctuation are the marks that the joiner tidies (docs/rendering.md: Leftovers).
-const punctuation = ",;:.!?"
-
-// lexeme returns the kind and size of what s, not empty, begins with.
-func lexeme(s string) (pieceKind, int) {
-	switch c := s[0]; {
-	case c == ' ' || c == '\n' || c == '\t' || c == '\r':
-		return spacePiece, 1
-	case c == '(' || c == '[':
-		return openPiece, 1
-	case c == ')' || c == ']':
-		return closePiece, 1
-	case c == '<' && len(s) > 1 && s[1] >= 'a' && s[1] <= 'z':
-		return startPiece, 1
-	case c == '<' && strings.HasPrefix(s, "</"):
-		if end := strings.IndexByte(s, '>'); end > 0 {
-			return endPiece, end + 1
-		}
-	}
-	if n := punctRun(s); n > 0 {
-		return punctPiece, n
-	}
-	i := max(1, len(reference.FindString(s)))
-	for i < len(s) && s[i] != '&' && !strings.ContainsRune(" \n\t\r()[]<", rune(s[i])) && punctRun(s[i:]) == 0 {
-		i++
-	}
-	return wordPiece, i
+// lexemes are what a template's own text consists of, in the order in which they are tried;
+// the first group of a pattern is the piece.
+var lexemes = [...]struct {
+	kind    pieceKind
+	pattern *regexp.Regexp
+}{
+	{spacePiece, regexp.MustCompile("^([ \n\t\r])")},
+	{openPiece, regexp.MustCompile(`^([(\[])`)},
+	{closePiece, regexp.MustCompile(`^([)\]])`)},
+	{startPiece, regexp.MustCompile(`^(<)[a-z]`)},
+	{endPiece, regexp.MustCompile(`^(</[^>]*>)`)},
+	// The marks that the joiner tidies (docs/rendering.md: Leftovers). They are part of a word
+	// that goes on right after them, as in "10.5" and "https://".
+	{punctPiece, regexp.MustCompile(`^([,;:.!?]+)(?:[^,;:.!?\w/\x{80}-\x{10FFFF}]|$)`)},
+	// The semicolon of a character reference is no mark.
+	{wordPiece, regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^ \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
 }
 
-// reference is what looks like a character reference. Its semicolon is no punctuation.
-var reference = regexp.MustCompile(`^&[\w#]+;`)
-
-// punctRun returns the size of the punctuation that s begins with, 0 if it is
-// part of a word: "10.5" and "https://" go on right after it.
-func punctRun(s string) int {
-	n := 0
-	for n < len(s) && strings.IndexByte(punctuation, s[n]) >= 0 {
-		n++
+// lexeme returns the kind and text of what s, not empty, begins with.
+func lexeme(s string) (kind pieceKind, piece string) {
+	for _, l := range lexemes {
+		if found := l.pattern.FindStringSubmatch(s); found != nil {
+			return l.kind, found[1]
+		}
 	}
-	if n < len(s) && (isWord(s[n]) || s[n] == '/' || s[n] >= 0x80) {
-		return 0
-	}
-	return n
+	return wordPiece, s
 }

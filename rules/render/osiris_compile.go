@@ -65,7 +65,7 @@ func (l *osirisLoader) template(from, name, src string) *osirisReader {
 		l.fault(from, "template.%s is longer than %d bytes", name, maxOsirisTemplate)
 		return nil
 	}
-	if src = strings.TrimSpace(withoutComments(src)); src == "" {
+	if src = strings.TrimSpace(withoutComments(strings.ReplaceAll(src, hole, ""))); src == "" {
 		return nil
 	}
 	r := &osirisReader{osirisLoader: l, src: src}
@@ -80,14 +80,9 @@ func (l *osirisLoader) template(from, name, src string) *osirisReader {
 	if err == nil {
 		return r
 	}
-	r.tidy = true
-	code, err := compile(r.read)
-	if err != nil {
-		l.fault(from, "template.%s: %v", name, err)
-		return nil
-	}
 	l.fault(from, "template.%s: HTML that is not allowed or not closed is left out", name)
-	if len(code) == 0 {
+	r.tidy = true
+	if code, err := compile(r.read); err != nil || len(code) == 0 {
 		return nil
 	}
 	return r

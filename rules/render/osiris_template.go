@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -42,38 +43,36 @@ func (r *osirisReader) read(c *compiler) {
 
 // branch reads a template, or the text of a condition.
 func (r *osirisReader) branch(src string) {
-	tags := tagTidier{to: r.out}
-	literal := func(at int, text string) {
-		switch {
-		case r.tidy:
-			tags.literal(at, text)
-		case text != "":
-			r.out.literal(at, text)
+	var html strings.Builder
+	var parts []func()
+	for src != "" {
+		part, size := r.part(src)
+		if size > 0 {
+			html.WriteString(hole + strconv.Itoa(len(parts)) + hole)
+			parts = append(parts, part)
+		} else {
+			size = 1
+			html.WriteByte(src[0])
+		}
+		src = src[size:]
+	}
+	text := html.String()
+	if r.tidy {
+		text = tidied(text)
+	}
+	for i, piece := range strings.Split(text, hole) {
+		if i%2 == 1 {
+			number, _ := strconv.Atoi(piece)
+			parts[number]()
+		} else {
+			r.out.literal(0, piece)
 		}
 	}
-	text := 0 // where literal text began
-	for i := 0; i < len(src); {
-		part, size := r.part(i, src[i:])
-		if size == 0 {
-			i++
-			continue
-		}
-		literal(text, src[text:i])
-		if !tags.inTag {
-			tags.flush()
-			part()
-		}
-		i += size
-		text = i
-	}
-	literal(text, src[text:])
-	tags.closeTo(0)
-	tags.flush()
 }
 
 // part reads the field or condition that s begins with, and returns what compiles it; its
 // size is 0 if there is none.
-func (r *osirisReader) part(at int, s string) (compile func(), size int) {
+func (r *osirisReader) part(s string) (compile func(), size int) {
 	switch s[0] {
 	case '{':
 		end := strings.IndexByte(s, '}')
@@ -82,9 +81,9 @@ func (r *osirisReader) part(at int, s string) (compile func(), size int) {
 			return nil, 0
 		}
 		fields := r.placeholder(s[1:end])
-		return func() { r.out.placeholder(at, fields) }, end + 1
+		return func() { r.out.placeholder(0, fields) }, end + 1
 	case '%':
-		return r.conditional(at, s)
+		return r.conditional(s)
 	}
 	return nil, 0
 }
@@ -154,7 +153,7 @@ func unquoted(s string) (string, bool) {
 }
 
 // conditional reads %fields text%. A percent sign that no condition follows is one.
-func (r *osirisReader) conditional(at int, s string) (compile func(), size int) {
+func (r *osirisReader) conditional(s string) (compile func(), size int) {
 	end := closingPercent(s)
 	if end < 0 {
 		r.fault("a %% without its pair")
@@ -165,18 +164,10 @@ func (r *osirisReader) conditional(at int, s string) (compile func(), size int) 
 		r.fault("a %% without fields after it")
 		return nil, 0
 	}
-	var t test
-	for all := range strings.SplitSeq(names, "|") {
-		var terms []term
-		for name := range strings.SplitSeq(all, "&") {
-			name, empty := strings.CutPrefix(name, "!")
-			terms = append(terms, term{r.field(name), empty})
-		}
-		t = append(t, terms)
-	}
+	t := readTest(names, r.field)
 	return func() {
 		r.depth++
-		r.out.conditional(at, t, func() { r.branch(text) })
+		r.out.conditional(0, t, func() { r.branch(text) })
 		r.depth--
 	}, end + 1
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strings"
 
 	"vitrine/rules/markup"
 )
@@ -50,6 +51,19 @@ type test [][]term
 type term struct {
 	field *field
 	empty bool
+}
+
+// readTest reads conditions on the fields that named finds.
+func readTest(conditions string, named func(name string) *field) (t test) {
+	for all := range strings.SplitSeq(conditions, "|") {
+		var terms []term
+		for name := range strings.SplitSeq(all, "&") {
+			name, empty := strings.CutPrefix(strings.TrimSpace(name), "!")
+			terms = append(terms, term{named(name), empty})
+		}
+		t = append(t, terms)
+	}
+	return t
 }
 
 // holds evaluates a condition.

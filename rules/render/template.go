@@ -73,7 +73,6 @@ func (r *templateReader) placeholder(at int) {
 	var fields []*field
 	for {
 		fields = append(fields, r.operand())
-		r.blanks()
 		if r.take('}') {
 			r.out.placeholder(at, fields)
 			return
@@ -90,56 +89,37 @@ func (r *templateReader) conditional(at, depth int) {
 	if depth > maxNesting {
 		r.fail(at, "conditionals nest deeper than %d", maxNesting)
 	}
-	t := test{nil}
-	for more := true; more; {
-		r.blanks()
-		empty := r.take('!')
-		begin, last := r.pos, len(t)-1
-		name := r.next(fieldPath)
-		if name == "" {
-			r.fail(begin, "expected a field in a condition")
-			return
-		}
-		t[last] = append(t[last], term{r.named(begin, name), empty})
-		r.blanks()
-		switch {
-		case r.take(':'):
-			more = false
-		case r.take('|'):
-			t = append(t, nil)
-		case !r.take('&'):
-			r.fail(r.pos, "expected &, | or : in a condition")
-			return
-		}
+	begin := r.pos
+	conditions, ok := strings.CutSuffix(r.next(conditionForm), ":")
+	if !ok {
+		r.fail(begin, "expected &, | or : in a condition")
+		return
 	}
+	t := readTest(conditions, func(name string) *field { return r.named(begin, name) })
 	r.out.conditional(at, t, func() { r.branch(depth) })
 	if !r.take('}') {
 		r.fail(at, "conditional is not closed")
 	}
 }
 
-// operand reads a field with its format, an @label, or quoted text.
+// operand reads a field with its format, an @label, or quoted text, and blanks around it.
 func (r *templateReader) operand() *field {
-	r.blanks()
+	r.next(blankRun)
 	at := r.pos
-	if quoted := r.next(quotedText); quoted != "" {
+	parts := operandForm.FindStringSubmatch(r.src[at:])
+	quoted, isLabel, name, format := parts[1], parts[2] != "", parts[3], parts[4]
+	r.pos += len(parts[0])
+	switch {
+	case quoted != "":
 		text := quoted[1 : len(quoted)-1]
 		return constantField([languages]string{text, text})
-	}
-	if r.take('\'') || r.take('"') {
+	case r.take('\'') || r.take('"'):
 		r.fail(at, "text is not closed")
-	}
-	isLabel := r.take('@')
-	name, format := r.next(fieldPath), ""
-	if name == "" {
+		return &field{}
+	case name == "":
 		r.fail(r.pos, "expected a field, @label or quoted text")
-	}
-	if !isLabel && r.take(':') {
-		if format = r.next(fieldPath); format == "" {
-			r.fail(r.pos, "expected a format after :")
-		}
-	}
-	if isLabel {
+		return &field{}
+	case isLabel:
 		label, ok := r.labels[name]
 		if !ok {
 			r.out.fail(at, "unknown label %q", name)
@@ -169,9 +149,10 @@ func (r *templateReader) named(at int, name string) *field {
 
 // What templates have between braces.
 var (
-	fieldPath  = regexp.MustCompile(`^[\w.-]*`) // the name of a field, label or format
-	quotedText = regexp.MustCompile(`^('[^']*'|"[^"]*")`)
-	blankRun   = regexp.MustCompile(`^[ \n]*`)
+	// operandForm is quoted text, or what may be an @label or a field with its format.
+	operandForm   = regexp.MustCompile(`^(?:('[^']*'|"[^"]*")|(@?)([\w.-]*)(?::([\w.-]+))?)[ \n]*`)
+	conditionForm = regexp.MustCompile(`^(?:[ \n]*!?[\w.-]+[ \n]*[&|])*[ \n]*!?[\w.-]+[ \n]*:`)
+	blankRun      = regexp.MustCompile(`^[ \n]*`)
 )
 
 // next reads what matches a pattern from here on, "" if nothing does.
@@ -180,9 +161,6 @@ func (r *templateReader) next(pattern *regexp.Regexp) string {
 	r.pos += len(text)
 	return text
 }
-
-// blanks skips blanks and line breaks.
-func (r *templateReader) blanks() { r.next(blankRun) }
 
 // take reads the character c. It reports false if another character is next.
 func (r *templateReader) take(c byte) bool {
