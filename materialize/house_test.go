@@ -137,27 +137,26 @@ type house interface {
 }
 
 // lengths is a summary: the titles of each length, joined.
-func lengths(_ context.Context, in materialize.Input) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		joined := map[int]string{}
-		for record, err := range in.Records {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			switch title := record.Lookup("title").StringValue(); title {
-			case "refused":
-				in.Skip(record.Lookup("_id"), errors.New("too long"))
-			case "panics":
-				panic("no such length")
-			default:
-				joined[len(title)] += title
-			}
+func lengths(_ context.Context, in materialize.Input) (iter.Seq[bson.Raw], error) {
+	joined := map[int]string{}
+	for record, err := range in.Records {
+		if err != nil {
+			return nil, err
 		}
-		for n, titles := range joined {
-			if !yield(doc(m{{Key: "_id", Value: int32(n)}, {Key: "loud", Value: titles}}), nil) {
-				return
-			}
+		switch title := record.Lookup("title").StringValue(); title {
+		case "refused":
+			in.Skip(record.Lookup("_id"), errors.New("too long"))
+		case "panics":
+			panic("no such length")
+		default:
+			joined[len(title)] += title
 		}
 	}
+	return func(yield func(bson.Raw) bool) {
+		for n, titles := range joined {
+			if !yield(doc(m{{Key: "_id", Value: int32(n)}, {Key: "loud", Value: titles}})) {
+				return
+			}
+		}
+	}, nil
 }

@@ -50,11 +50,10 @@ type Job struct {
 	// Rows makes the function that renders rows. It is called once per run, the
 	// place to index dependencies.
 	Rows func(Deps) (RowFunc, error)
-	// Summarize turns all records into rows that belong to no single record: what
-	// it yields is published under the rows' own _id. It is called once per run,
-	// and must yield equal rows for equal input. The sequence that it returns
-	// ends with the first error.
-	Summarize func(ctx context.Context, in Input) iter.Seq2[bson.Raw, error]
+	// Summarize turns all records into rows that belong to no single record and are
+	// published under their own _id. It is called once per run, and must return equal
+	// rows for equal input.
+	Summarize func(ctx context.Context, in Input) (rows iter.Seq[bson.Raw], err error)
 
 	fill func(record bson.Raw) bson.Raw // what the functions above see of a record; nil: all of it
 }

@@ -48,24 +48,8 @@ func Spectrum(o SpectrumOptions) Job {
 	}
 }
 
-// summarize adds up the activities and then yields the rows.
-func (o SpectrumOptions) summarize(ctx context.Context, in Input) iter.Seq2[bson.Raw, error] {
-	return func(yield func(bson.Raw, error) bool) {
-		summary, err := o.add(ctx, in)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for row := range summary.Rows() {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}
-}
-
-// add makes the summary of all activities.
-func (o SpectrumOptions) add(ctx context.Context, in Input) (*spectrum.Summary, error) {
+// summarize adds up all activities.
+func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson.Raw], error) {
 	catalogue := in.Deps[o.Collection]
 	if o.Catalogue != nil {
 		var err error
@@ -93,7 +77,7 @@ func (o SpectrumOptions) add(ctx context.Context, in Input) (*spectrum.Summary, 
 			in.Skip(record.Lookup("_id"), err)
 		}
 	}
-	return summary, nil
+	return summary.Rows(), nil
 }
 
 // guardedRender is Render with panics made errors, so that one record does not stop the

@@ -148,11 +148,12 @@ func (b *build) changes(ctx context.Context, deps Deps, h *hasher) iter.Seq2[cha
 // summarized is changes of a job whose rows sum up all records.
 func (b *build) summarized(ctx context.Context, deps Deps, h *hasher) iter.Seq2[change, error] {
 	return func(yield func(change, error) bool) {
-		for row, err := range b.job.Summarize(ctx, Input{Records: b.records(ctx), Deps: deps, Guard: b.guard.collection, Skip: b.skip}) {
-			if err != nil {
-				yield(change{}, err)
-				return
-			}
+		rows, err := b.job.Summarize(ctx, Input{Records: b.records(ctx), Deps: deps, Guard: b.guard.collection, Skip: b.skip})
+		if err != nil {
+			yield(change{}, err)
+			return
+		}
+		for row := range rows {
 			if c, stale := b.compare(row, h); stale && !yield(c.of(row), nil) {
 				return
 			}
