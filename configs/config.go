@@ -178,11 +178,3 @@ type NamedList struct {
 type Titles struct {
 	En, De string
 }
-
-// In returns the title in a language, or else in another one; "" if there is none.
-func (t Titles) In(lang string) string {
-	if lang == "de" && t.De != "" || t.En == "" {
-		return t.De
-	}
-	return t.En
-}

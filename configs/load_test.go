@@ -86,17 +86,6 @@ func wantLists(c *Config) {
 	c.Lists.Named = map[string]*NamedList{"bio-papers": &papers, "people": &people, "defaults": &usual}
 }
 
-func TestTitles(t *testing.T) {
-	both := Titles{En: "Papers", De: "Aufsätze"}
-	for _, got := range [][2]string{
-		{both.In("en"), "Papers"}, {both.In("de"), "Aufsätze"}, {Titles{De: "Aufsätze"}.In("en"), "Aufsätze"}, {Titles{En: "Papers"}.In("de"), "Papers"}, {Titles{}.In("de"), ""},
-	} {
-		if got[0] != got[1] {
-			t.Errorf("got %q, want %q", got[0], got[1])
-		}
-	}
-}
-
 // TestSectionsComeFromFiles: no variable gives a map of sections, and its settings have
 // origins of their own.
 func TestSectionsComeFromFiles(t *testing.T) {

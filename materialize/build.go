@@ -42,7 +42,7 @@ func (b *build) run(ctx context.Context) Outcome {
 	})
 	out.Took = time.Since(out.Started)
 	switch {
-	case out.Err == nil && out.Result == Published:
+	case out.Err == nil && out.Result == Published && b.OnPublish != nil:
 		out.Err = guarded(func() error { b.OnPublish(out.Meta); return nil })
 	case out.Err == nil:
 	case ctx.Err() != nil:
@@ -102,7 +102,9 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 		// A commit that failed may have reached the store all the same, and then
 		// nothing must be discarded; the next Begin finds out.
 		if !committing {
-			abort(ctx, pub)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+			defer cancel()
+			_ = pub.Abort(ctx) // what stays behind is never read and is removed by the next Begin
 		}
 	}()
 	if meta, err = b.Store.Meta(ctx, view); err != nil {
@@ -148,14 +150,6 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	}
 	b.kept[view] = b.index.after(next)
 	return next, Published, nil
-}
-
-// abort discards a publication, even if ctx has ended. Its error is of no use: what
-// stays behind is never read and is removed by the next Begin.
-func abort(ctx context.Context, pub origin.Publication) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
-	defer cancel()
-	_ = pub.Abort(ctx)
 }
 
 // reportProgress calls progress, if it is set.

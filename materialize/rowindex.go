@@ -41,7 +41,20 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 		k.keepAll = false
 		return k, nil
 	}
-	return loadRowIndex(ctx, views, meta.View, full)
+	k = &rowIndex{at: map[string]int{}, run: 1}
+	var err error
+	if full {
+		err = k.loadRows(ctx, views, meta.View)
+	} else {
+		err = views.Hashes(ctx, meta.View, func(id bson.RawValue, hash uint64) error {
+			k.add(raw.Key(id), published{hash: hash})
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load rows of view %s: %w", meta.View, err)
+	}
+	return k, nil
 }
 
 // live counts the rows.
@@ -64,25 +77,6 @@ func (k *rowIndex) after(meta origin.Meta) *rowIndex {
 	return k
 }
 
-// loadRowIndex reads the ids and hashes of a view's rows and, for a full run, the rows
-// themselves, whose sums it keeps.
-func loadRowIndex(ctx context.Context, views origin.Views, view string, full bool) (*rowIndex, error) {
-	k := &rowIndex{at: map[string]int{}, run: 1}
-	var err error
-	if full {
-		err = k.loadRows(ctx, views, view)
-	} else {
-		err = views.Hashes(ctx, view, func(id bson.RawValue, hash uint64) error {
-			k.add(raw.Key(id), published{hash: hash})
-			return nil
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load rows of view %s: %w", view, err)
-	}
-	return k, nil
-}
-
 // add notes a row that is published.
 func (k *rowIndex) add(key string, row published) {
 	row.live = true
@@ -90,7 +84,7 @@ func (k *rowIndex) add(key string, row published) {
 	k.rows = append(k.rows, row)
 }
 
-// loadRows reads whole rows. Of an id that comes more than once the last counts, which
+// loadRows reads whole rows and keeps their sums. Of an id that comes more than once the last counts, which
 // may be its tombstone.
 func (k *rowIndex) loadRows(ctx context.Context, views origin.Views, view string) error {
 	last := map[string]published{}

@@ -113,27 +113,7 @@ func (o Options) defaults() Options {
 	o.LeaseTTL, o.Batch = cmp.Or(max(o.LeaseTTL, 0), 30*time.Second), cmp.Or(max(o.Batch, 0), 500)
 	o.Workers = cmp.Or(max(o.Workers, 0), runtime.GOMAXPROCS(0))
 	o.Location, o.Log = cmp.Or(o.Location, time.UTC), cmp.Or(o.Log, slog.Default())
-	o.Before, o.OnPublish = orNone(o.Before), orNone(o.OnPublish)
-	b := &o.Observer
-	b.Finished, b.Missed = orNone(b.Finished), orNone2(b.Missed)
-	b.Due, b.Leading = orNone2(b.Due), orNone(b.Leading)
 	return o
-}
-
-// orNone returns a func, or one that does nothing instead of nil.
-func orNone[A any](f func(A)) func(A) {
-	if f == nil {
-		return func(A) {}
-	}
-	return f
-}
-
-// orNone2 is orNone of funcs with two arguments.
-func orNone2[A, B any](f func(A, B)) func(A, B) {
-	if f == nil {
-		return func(A, B) {}
-	}
-	return f
 }
 
 // Runner runs jobs under the store's lease, on schedules or once. Run and RunOnce belong to
@@ -219,7 +199,9 @@ func (r *Runner) build(ctx context.Context, lease origin.Lease, job Job, full, f
 		guard: shrinkGuard{max: r.o.MaxShrink, forced: force, now: r.now()},
 	}
 	out := b.run(ctx)
-	r.o.Observer.Finished(out)
+	if finished := r.o.Observer.Finished; finished != nil {
+		finished(out)
+	}
 	return out
 }
 

@@ -117,7 +117,9 @@ func (r *Runner) lead(leading bool) {
 	}
 	clear(r.requests)
 	r.mu.Unlock()
-	r.o.Observer.Leading(leading)
+	if r.o.Observer.Leading != nil {
+		r.o.Observer.Leading(leading)
+	}
 }
 
 // work runs jobs, one after another, until ctx ends: each at once, then as scheduled
@@ -129,7 +131,9 @@ func (r *Runner) work(ctx context.Context, lease origin.Lease) {
 	defer watching.Wait()
 	r.lead(true)
 	defer r.lead(false)
-	r.o.Before(ctx)
+	if r.o.Before != nil {
+		r.o.Before(ctx)
+	}
 
 	a := r.newAgenda()
 	for ctx.Err() == nil {
@@ -199,7 +203,7 @@ func (r *Runner) look(ctx context.Context, a *agenda) (now time.Time) {
 
 // reportDue reports to the observer when a scheduled task runs next.
 func (r *Runner) reportDue(t *task, now time.Time) {
-	if t.schedule != nil {
+	if t.schedule != nil && r.o.Observer.Due != nil {
 		r.o.Observer.Due(t.job.View, t.due(now).Sub(now))
 	}
 }
@@ -237,7 +241,7 @@ func (r *Runner) runDue(ctx context.Context, lease origin.Lease, a *agenda, t *t
 	}
 	now = r.look(ctx, a)
 	missed += t.pass(now)
-	if missed > 0 {
+	if missed > 0 && r.o.Observer.Missed != nil {
 		r.o.Observer.Missed(t.job.View, missed)
 	}
 	t.finish(out, request, now)

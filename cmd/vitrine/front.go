@@ -100,7 +100,7 @@ func listOptions(cfg configs.Lists, rules *cite.Rules) proxylists.Options {
 	for _, slug := range slices.Sorted(maps.Keys(cfg.Named)) {
 		l := cfg.Named[slug]
 		o.Named = append(o.Named, proxylists.Definition{
-			Slug: slug, Title: map[string]string{"en": l.Title.In("en"), "de": l.Title.In("de")}, View: l.View, Filter: l.Filter,
+			Slug: slug, Title: map[string]string{"en": cmp.Or(l.Title.En, l.Title.De), "de": cmp.Or(l.Title.De, l.Title.En)}, View: l.View, Filter: l.Filter,
 			Group: l.Group, Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: proxylists.Links(l.Links),
 		})
 	}

@@ -15,34 +15,29 @@ import (
 	"vitrine/configs"
 )
 
-// importFlags are the flags of the command beside those of settings.
-type importFlags struct {
-	dump dump.Options
-	load dump.LoadOptions
-}
-
 // importCommand loads dumps into the source collections.
 func importCommand() *cobra.Command {
-	var f importFlags
+	var from dump.Options
+	var to dump.LoadOptions
 	cmd := withConfig("import", func(cmd *cobra.Command, paths []string, cfg configs.Config) error {
-		f.dump.Stdin = cmd.InOrStdin()
-		return runImport(cmd, cfg, f, paths)
+		from.Stdin = cmd.InOrStdin()
+		return runImport(cmd, cfg, paths, from, to)
 	}, "store")
 	cmd.Args = cobra.MinimumNArgs(1)
 	flags := cmd.Flags()
-	flags.BoolVar(&f.load.Drop, "drop", false, "delete what the dump does not hold from the imported collections, after everything is stored")
-	flags.BoolVar(&f.load.SkipBad, "skip-bad", false, "pass over malformed documents, count and list them")
-	flags.StringVar(&f.dump.Collection, "collection", "", "`NAME` to store a file's documents under; of a folder or archive, the only one to import")
-	flags.StringVar(&f.dump.Database, "db", "", "`NAME` of the database to take from a dump of several")
-	flags.IntVar(&f.load.BatchDocs, "batch", 0, "`NUMBER` of documents stored at once (default 1000)")
+	flags.BoolVar(&to.Drop, "drop", false, "delete what the dump does not hold from the imported collections, after everything is stored")
+	flags.BoolVar(&to.SkipBad, "skip-bad", false, "pass over malformed documents, count and list them")
+	flags.StringVar(&from.Collection, "collection", "", "`NAME` to store a file's documents under; of a folder or archive, the only one to import")
+	flags.StringVar(&from.Database, "db", "", "`NAME` of the database to take from a dump of several")
+	flags.IntVar(&to.BatchDocs, "batch", 0, "`NUMBER` of documents stored at once (default 1000)")
 	return cmd
 }
 
 // runImport opens dump and store, loads, and prints a report. It also prints one beside
 // an error, since the records stored before the error stay.
-func runImport(cmd *cobra.Command, cfg configs.Config, f importFlags, paths []string) (err error) {
+func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump.Options, to dump.LoadOptions) (err error) {
 	ctx, started := cmd.Context(), time.Now()
-	d, err := dump.Open(ctx, paths, f.dump)
+	d, err := dump.Open(ctx, paths, from)
 	if err != nil {
 		return err
 	}
@@ -64,8 +59,8 @@ func runImport(cmd *cobra.Command, cfg configs.Config, f importFlags, paths []st
 
 	bar := newBar(cmd.ErrOrStderr(), 2*d.Size(), "import", // Load reads everything twice
 		progressbar.OptionShowBytes(true), progressbar.OptionThrottle(100*time.Millisecond))
-	f.load.Progress = func(n int) { _ = bar.Add(n) }
-	report, err := dump.Load(ctx, store, d, f.load)
+	to.Progress = func(n int) { _ = bar.Add(n) }
+	report, err := dump.Load(ctx, store, d, to)
 	_ = bar.Clear()
 	if err == nil || report.Stored() > 0 && undo == nil {
 		all := struct { // either output may be closed

@@ -120,3 +120,16 @@ func writeDump(t *testing.T, dir string) {
 	}
 	vitrine(t, dir, "import", "--store", "bolt://v.db", "activities.jsonl")
 }
+
+// TestTitles: a list that has a title in one language alone has it in both.
+func TestTitles(t *testing.T) {
+	for given, want := range map[configs.Titles][2]string{
+		{En: "Papers", De: "Aufsätze"}: {"Papers", "Aufsätze"}, {De: "Aufsätze"}: {"Aufsätze", "Aufsätze"},
+		{En: "Papers"}: {"Papers", "Papers"}, {}: {},
+	} {
+		l := listOptions(configs.Lists{Named: map[string]*configs.NamedList{"x": {Title: given}}}, nil).Named[0]
+		if got := [2]string{l.Title["en"], l.Title["de"]}; got != want {
+			t.Errorf("%v: got %q, want %q", given, got, want)
+		}
+	}
+}
