@@ -19,11 +19,11 @@ func htmlFragment(_ context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
 		return a.record(page.SingleFragment), nil
 	}
-	turn := a.numbered("")
+	address := a.numbered("")
 	if a.PageURL != "" {
-		turn = a.feedingPage
+		address = a.feedingPage
 	}
-	return a.document(page.Fragment(a.model(turn))), nil
+	return a.document(page.Fragment(a.model(address))), nil
 }
 
 // htmlPage is a whole page of a list or an item.
@@ -51,15 +51,14 @@ func (a *answer) document(html []byte) *response.Body {
 	return bodyOf(html, a.count, links...)
 }
 
-// model is what the HTML of a list shows, without its facets. Turn is the address of one of
-// its pages.
-func (a *answer) model(turn func(int) string) *page.List {
+// model is what the HTML of a list shows, without its facets, with links to other pages at
+// their addresses.
+func (a *answer) model(address func(int) string) *page.List {
 	m := &page.List{
 		Head: a.head(a.asked.With(params.Heading).With(params.JSONLD), a.canonicalURL()), Heading: a.q.Number(params.Heading),
 		Count: a.count, Page: a.q.Number(params.Page), Pages: a.pages, Limit: a.q.Number(params.Limit),
-		Q: a.q.Text(params.Words), Group: a.q.Text(params.Group), Sort: a.q.Text(params.Sort), Style: a.q.Text(params.Style),
+		Q: a.q.Text(params.Words), Group: a.q.Text(params.Group), Sort: a.q.Text(params.Sort), Turns: a.turns(address),
 	}
-	m.First, m.Prev, m.Next, m.Last = a.pager(turn)
 	if narrowed := a.asked.Only(narrowing...).With(params.Deep); len(narrowed) > 0 {
 		m.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
 	}
@@ -99,17 +98,16 @@ func (a *answer) head(asked params.Query, canonical string) page.Head {
 	}
 }
 
-// pager returns the addresses of the first, previous, next and last page; empty where there
-// is none, or it is this one.
-func (a *answer) pager(of func(int) string) (first, prev, next, last string) {
-	n := a.q.Number(params.Page)
+// turns returns the addresses of other pages by their relation, those that there are.
+func (a *answer) turns(address func(int) string) map[string]string {
+	n, all := a.q.Number(params.Page), map[string]string{}
 	if n > 1 {
-		first, prev = of(1), of(min(n-1, a.pages))
+		all["first"], all["prev"] = address(1), address(min(n-1, a.pages))
 	}
 	if n < a.pages {
-		next, last = of(n+1), of(a.pages)
+		all["next"], all["last"] = address(n+1), address(a.pages)
 	}
-	return first, prev, next, last
+	return all
 }
 
 // numbered returns the address of each page of the list in a face.

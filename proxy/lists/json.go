@@ -83,17 +83,13 @@ func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
 	meta := a.snap.Meta()
 	doc := jsonList{
 		Title: a.title, Count: a.count, Page: a.q.Number(params.Page), Pages: a.pages, Limit: a.q.Number(params.Limit), Items: []jsonItem{},
-		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.url(a.face.suffix, a.asked), Links: map[string]string{},
+		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.url(a.face.suffix, a.asked),
+		Links: a.turns(a.numbered(a.face.suffix)),
 	}
 	for _, it := range a.items {
 		doc.Items = append(doc.Items, a.jsonOf(it))
 	}
-	first, prev, next, last := a.pager(a.numbered(a.face.suffix))
-	for rel, href := range map[string]string{"first": first, "prev": prev, "next": next, "last": last, "page": a.canonicalURL()} {
-		if href != "" {
-			doc.Links[rel] = href
-		}
-	}
+	doc.Links["page"] = a.canonicalURL()
 	for _, f := range faces {
 		if f.label != "" && f.suffix != a.face.suffix {
 			doc.Links[strings.TrimPrefix(f.suffix, ".")] = a.export(f)

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/hex"
+	"io/fs"
 	"path"
 	"sync"
 	"time"
@@ -25,23 +26,18 @@ type File struct {
 }
 
 // Script returns the current script under its hashed path.
-var Script = sync.OnceValue(func() File { return Hashed("list.js", read("assets/list.js")) })
+var Script = sync.OnceValue(func() File { return Hashed(embedded, "assets/list.js") })
 
 // Style returns the current style sheet under its hashed path.
-var Style = sync.OnceValue(func() File { return Hashed("list.css", read("assets/list.css")) })
+var Style = sync.OnceValue(func() File { return Hashed(embedded, "assets/list.css") })
 
 // Files returns every file that is served, by path. Callers must not change the map.
 var Files = sync.OnceValue(func() map[string]File {
 	all := map[string]File{}
 	add := func(f File) { all[f.Path] = f }
-	released, err := embedded.ReadDir("releases")
-	if err != nil {
-		panic("element: " + err.Error())
-	}
-	for _, entry := range released {
-		if file := newFile(entry.Name(), read("releases/"+entry.Name()), hashedFor); file.Type != "" {
-			add(file)
-		}
+	released, _ := fs.Glob(embedded, "releases/list.*") // the pattern is a valid one
+	for _, file := range released {
+		add(newFile(path.Base(file), Read(embedded, file), hashedFor))
 	}
 	for _, current := range []File{Script(), Style()} { // may be a release, too
 		add(current)
@@ -53,8 +49,11 @@ var Files = sync.OnceValue(func() map[string]File {
 // hashedFor is how long a cache may use a copy of a file that its path names by content.
 const hashedFor = 365 * 24 * time.Hour
 
-// Hashed returns a file that the path names by content.
-func Hashed(name string, body []byte) File { return newFile(hashedName(name, body), body, hashedFor) }
+// Hashed returns an embedded file under a path that has a hash of its content.
+func Hashed(files embed.FS, name string) File {
+	body := Read(files, name)
+	return newFile(hashedName(path.Base(name), body), body, hashedFor)
+}
 
 // mediaTypes has the extensions of files that are served.
 var mediaTypes = map[string]string{
@@ -77,11 +76,11 @@ func hashedName(name string, body []byte) string {
 	return name[:len(name)-len(ext)] + "." + hex.EncodeToString(sum[:6]) + ext
 }
 
-// read returns an embedded file. It cannot fail: the name comes from the folder itself.
-func read(name string) []byte {
-	body, err := embedded.ReadFile(name)
+// Read returns an embedded file, which must be there.
+func Read(files embed.FS, name string) []byte {
+	body, err := files.ReadFile(name)
 	if err != nil {
-		panic("element: " + err.Error())
+		panic("lists: " + err.Error())
 	}
 	return body
 }

@@ -153,16 +153,16 @@ func (f *fragment) pager() {
 		return
 	}
 	f.write(`<nav class="vl-pager"`, attribute("aria-label", f.t.T("pages")+": "+l.Title), ">")
-	to := func(name, href, rel string, page int) {
-		if href != "" {
+	to := func(name, rel string, page int) {
+		if href := l.Turns[name]; href != "" {
 			f.link(Link{Href: href, Label: f.t.T(name)}, ` class="vl-`+name+`"`, rel, ` data-page="`, strconv.Itoa(page), `"`)
 		}
 	}
-	to("first", l.First, "", 1)
-	to("prev", l.Prev, ` rel="prev"`, l.Page-1)
+	to("first", "", 1)
+	to("prev", ` rel="prev"`, l.Page-1)
 	f.write(`<span class="vl-here" dir="auto">`, text(f.t.Page(l.Page, l.Pages)), "</span> ")
-	to("next", l.Next, ` rel="next"`, l.Page+1)
-	to("last", l.Last, "", l.Pages)
+	to("next", ` rel="next"`, l.Page+1)
+	to("last", "", l.Pages)
 	f.write("</nav>\n")
 }
 

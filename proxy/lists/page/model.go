@@ -28,13 +28,13 @@ type List struct {
 	Reset string
 
 	Count, Page, Pages, Limit int
-	First, Prev, Next, Last   string // URLs; empty where there is no such page
+	Turns                     map[string]string // URLs of the first, prev, next and last page, of those there are
 	// What is in force. The form of Page sends q, sort and group, q even if it is empty.
-	Q, Group, Sort, Style string
-	Params                []Param
-	Facets                []Facet
-	Items                 []Item
-	JSONLD                []byte // one JSON value; nil: none
+	Q, Group, Sort string
+	Params         []Param
+	Facets         []Facet
+	Items          []Item
+	JSONLD         []byte // one JSON value; nil: none
 }
 
 // Item is one record of a list.

@@ -46,8 +46,8 @@ func plainList() *page.List {
 			Exports: exports, Languages: []page.Link{{Href: u + "?type=article&page=2&lang=de", Label: "Deutsch", Type: "de"}}, AsOf: asOf,
 		},
 		Reset: u, Count: 1234, Page: 2, Pages: 412, Limit: 3,
-		First: u + "?type=article", Prev: u + "?type=article", Next: u + "?type=article&page=3", Last: u + "?type=article&page=412",
-		Group: "year", Sort: "-year", Style: "web", Params: []page.Param{{Name: "type", Value: "article"}},
+		Turns: map[string]string{"first": u + "?type=article", "prev": u + "?type=article", "next": u + "?type=article&page=3", "last": u + "?type=article&page=412"},
+		Group: "year", Sort: "-year", Params: []page.Param{{Name: "type", Value: "article"}},
 		Facets: []page.Facet{
 			{Name: "year", Values: []page.FacetValue{
 				{Value: "2024", Label: "2024", Href: u + "?type=article&year=2024", Count: 1200}, {Value: "2023", Label: "2023", Href: u + "?type=article&year=2023", Count: 34},
@@ -69,7 +69,7 @@ func plainList() *page.List {
 func germanList() *page.List {
 	l := plainList()
 	l.Title, l.Lang, l.Q, l.Sort, l.Count, l.Pages, l.Page, l.Items = "Publikationen der Biologie", "de", "gibt es nicht", "relevance", 0, 0, 1, nil
-	l.First, l.Prev, l.Next, l.Last, l.JSONLD, l.NoIndex, l.Heading = "", "", "", "", nil, true, 3
+	l.Turns, l.JSONLD, l.NoIndex, l.Heading = nil, nil, true, 3
 	return l
 }
 
@@ -78,7 +78,7 @@ func hostileList() *page.List {
 	l := plainList()
 	bad := page.Link{Href: "javascript:alert(1)//" + hostile, Label: hostile, Type: hostile}
 	l.Title, l.Q, l.Self, l.Canonical, l.Reset = hostile+long, hostile, base+"/lists/"+hostile+"?"+hostile, base+"/"+hostile, bad.Href
-	l.First, l.Prev, l.Next, l.Last = "javascript:alert(1)", "//evil.example", `/\evil.example`, "data:text/html,x"
+	l.Turns = map[string]string{"first": "javascript:alert(1)", "prev": "//evil.example", "next": `/\evil.example`, "last": "data:text/html,x"}
 	l.Params = []page.Param{{Name: hostile, Value: hostile}}
 	l.Facets = []page.Facet{{Name: hostile, Values: []page.FacetValue{{Value: hostile, Label: hostile + long, Href: base + "/" + hostile, Active: true}, {Label: hostile, Href: bad.Href}}}}
 	l.Exports, l.Languages = []page.Link{bad}, []page.Link{{Href: bad.Href, Label: hostile, Type: "de"}}

@@ -24,28 +24,21 @@ const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect
 //go:embed assets templates
 var embedded embed.FS
 
-// Files are the files that pages load, by name. Callers must not change the map.
+// Files are the files that pages load beside those of proxy/lists/element, by name. Callers
+// must not change the map.
 var Files = sync.OnceValue(func() map[string]element.File {
-	all := map[string]element.File{"list.css": element.Style()}
+	all := map[string]element.File{}
 	for _, name := range []string{"page.css", "page.js", "start.js"} {
-		all[name] = element.Hashed(name, asset(name))
+		all[name] = element.Hashed(embedded, "assets/"+name)
 	}
 	return all
 })
-
-// asset returns an embedded file. It cannot fail: all names are in this package.
-func asset(name string) []byte {
-	body, err := embedded.ReadFile("assets/" + name)
-	if err != nil {
-		panic("page: " + err.Error())
-	}
-	return body
-}
 
 // templates are those of the pages.
 var templates = sync.OnceValue(func() *template.Template {
 	funcs := template.FuncMap{
 		"file":     func(name string) string { return Files()[name].Path },
+		"style":    func() string { return element.Style().Path },
 		"linkable": linkable,
 	}
 	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))

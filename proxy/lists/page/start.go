@@ -3,6 +3,8 @@ package page
 import (
 	"html"
 	"strings"
+
+	"vitrine/proxy/lists/element"
 )
 
 // Index returns the index of lists. Of a head it needs no title.
@@ -36,7 +38,7 @@ type snippet struct {
 // snippets returns the snippets for a list, whose forms are in assets/snippets.txt: each under
 // a line with its id and name.
 func snippets(base string, list Entry) (all []snippet) {
-	for _, part := range strings.Split("\n"+string(asset("snippets.txt")), "\n=== ")[1:] {
+	for _, part := range strings.Split("\n"+string(element.Read(embedded, "assets/snippets.txt")), "\n=== ")[1:] {
 		head, form, _ := strings.Cut(part, "\n")
 		id, name, _ := strings.Cut(head, " ")
 		s := snippet{ID: id, Name: name, Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}"), Open: len(all) == 0}
