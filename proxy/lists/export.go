@@ -53,12 +53,11 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	return a.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) })
 }
 
-func ris(ctx context.Context, a *answer) (*response.Body, error) {
-	return a.exported(ctx, "", "\r\n", "", func(dst []byte, it *item) []byte { return cite.AppendRIS(dst, &it.Item) })
-}
-
-func csl(ctx context.Context, a *answer) (*response.Body, error) {
-	return a.exported(ctx, "[", ",\n", "]\n", func(dst []byte, it *item) []byte { return cite.AppendCSL(dst, &it.Item) })
+// items returns what builds an export of items as a writer of package cite writes them.
+func items(head, between, tail string, write func([]byte, *cite.Item) []byte) build {
+	return func(ctx context.Context, a *answer) (*response.Body, error) {
+		return a.exported(ctx, head, between, tail, func(dst []byte, it *item) []byte { return write(dst, &it.Item) })
+	}
 }
 
 // jsonLD is the data of an item, or of a list as an ItemList.

@@ -8,6 +8,7 @@ import (
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
+	"vitrine/rules/cite"
 )
 
 // face is a form in which lists and items are answered.
@@ -42,8 +43,8 @@ func init() {
 		{".json", response.ContentType, "JSON", shown, nil, false, paged(jsonDocument)},
 		{".html", "text/html; charset=utf-8", "", append([]string{params.Heading, params.JSONLD}, shown...), bare, false, paged(htmlFragment)},
 		{".bib", "application/x-bibtex; charset=utf-8", "BibTeX", append([]string{params.LaTeX}, read...), all, false, bibTeX},
-		{".ris", "application/x-research-info-systems; charset=utf-8", "RIS", read, all, false, ris},
-		{".csl.json", "application/vnd.citationstyles.csl+json", "CSL-JSON", read, all, false, csl},
+		{".ris", "application/x-research-info-systems; charset=utf-8", "RIS", read, all, false, items("", "\r\n", "", cite.AppendRIS)},
+		{".csl.json", "application/vnd.citationstyles.csl+json", "CSL-JSON", read, all, false, items("[", ",\n", "]\n", cite.AppendCSL)},
 		{".csv", "text/csv; charset=utf-8; header=present", "CSV", append([]string{params.Lang}, read...), all, false, csvTable},
 		{".jsonld", "application/ld+json", "JSON-LD", append([]string{params.Lang}, read...), all, false, jsonLD},
 		{".atom", "application/atom+xml; charset=utf-8", "Atom", feed, newest, true, paged(atom)},

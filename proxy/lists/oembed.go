@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/valyala/fasthttp"
+
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -43,7 +45,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 		return response.Plan{}, err
 	}
 	width, height := size["maxwidth"], size["maxheight"]
-	build := ls.build(func(_ context.Context, a *answer) (*response.Body, error) {
+	return ls.plan(func(_ context.Context, a *answer) (*response.Body, error) {
 		frame := fmt.Sprintf(`<iframe data-vitrine src="%s" title="%s" width="%d" height="%d" loading="lazy" style="border:0;max-width:100%%"></iframe>`,
 			markup.Escape(a.url("", a.asked)), markup.Escape(a.title), width, height)
 		text, err := json.Marshal(map[string]any{
@@ -51,11 +53,7 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 			"provider_name": "Vitrine", "provider_url": r.Base + "/",
 		})
 		return response.Bytes(text), err
-	})
-	return response.Plan{
-		View: ls.View, Also: ls.kind.also, Build: build,
-		Query: fmt.Sprintf("oembed\x00%s\x00%s\x00%s\x00%d\x00%d", r.Base, ls.path, ls.asked, width, height),
-	}, nil
+	}, "oembed", strconv.Itoa(width), strconv.Itoa(height)), nil
 }
 
 // embedded returns the list or item of an address of this server.
@@ -69,25 +67,11 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	if err != nil {
 		return nil, err
 	}
-	values, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return nil, rules.Wrongf("url", "", "its query cannot be read")
-	}
-	q, err := params.Parse(func(yield func([]byte, []byte) bool) {
-		for name, all := range values {
-			for _, value := range all {
-				if !yield([]byte(name), []byte(value)) {
-					return
-				}
-			}
-		}
-	})
+	var args fasthttp.Args // as the server reads those of its requests
+	args.Parse(u.RawQuery)
+	q, err := params.Parse(args.All())
 	if err != nil {
 		return nil, err
 	}
-	about, err := l.find(ctx, parts)
-	if err != nil {
-		return nil, err
-	}
-	return l.listing(about, base, faces[0], q)
+	return l.ask(ctx, base, parts, faces[0], q)
 }

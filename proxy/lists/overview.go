@@ -3,6 +3,7 @@ package lists
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/element"
@@ -14,21 +15,19 @@ import (
 	"vitrine/rules/cite"
 )
 
-// overview plans the index of lists and, with start, the start page.
-func (l *Lists) overview(base string, start bool, f face, q params.Query) (response.Plan, error) {
+// overview plans the index of lists or, at /, the start page.
+func (l *Lists) overview(base, path string, f face, q params.Query) (response.Plan, error) {
 	if others := q.Beyond(q.Only(params.Lang)); len(others) > 0 {
 		return response.Plan{}, rules.Wrongf("", "", "the index of lists takes lang alone, got %s", others)
 	}
-	path := "/lists"
-	if start {
-		path = "/"
-	}
+	var headers []response.Header
 	if f.suffix != ".json" {
 		f = faces[0]
+		headers = []response.Header{{Name: "Content-Security-Policy", Value: page.Policy}}
 	}
 	lang := cmp.Or(q.Text(params.Lang), l.o.Language)
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
-		sections, err := l.sections(ctx, base, q.With(params.Lang, lang))
+		sections, err := l.sections(ctx, base, lang)
 		if err != nil {
 			return nil, err
 		}
@@ -42,19 +41,15 @@ func (l *Lists) overview(base string, start bool, f face, q params.Query) (respo
 			return jsonBody(map[string]any{
 				"sections": sections, "element": files, "generation": snap.Meta().Generation, "as_of": head.AsOf.UTC(), "self": head.Self,
 			}, 0)
-		case start:
+		case path == "/":
 			return response.Bytes(page.Start(head, sections)), nil
 		}
 		return response.Bytes(page.Index(head, sections)), nil
 	}
-	p := response.Plan{
-		View: views[0], Also: views[1:], Query: "lists\x00" + base + "\x00" + path + "\x00" + f.suffix + "\x00" + lang,
-		Build: build, ContentType: f.media,
-	}
-	if f.suffix == "" {
-		p.Headers = []response.Header{{Name: "Content-Security-Policy", Value: page.Policy}}
-	}
-	return p, nil
+	return response.Plan{
+		View: views[0], Also: views[1:], Build: build, ContentType: f.media, Headers: headers,
+		Query: strings.Join([]string{"lists", base, path, f.suffix, lang}, "\x00"),
+	}, nil
 }
 
 // now reads a list with some parameters as it is now.
@@ -72,8 +67,8 @@ func (l *Lists) now(ctx context.Context, about *list, base string, q params.Quer
 
 // sections are the lists there are: those of the configuration, of whole views, of units and
 // topics. None is empty.
-func (l *Lists) sections(ctx context.Context, base string, q params.Query) (all []page.Section, err error) {
-	ours := texts.In(q.Text(params.Lang))
+func (l *Lists) sections(ctx context.Context, base, lang string) (all []page.Section, err error) {
+	ours, q := texts.In(lang), params.Query{params.Lang: {lang}}
 	add := func(title string, entries []page.Entry) {
 		if len(entries) > 0 {
 			all = append(all, page.Section{Title: ours.T(title), Lists: entries})

@@ -38,8 +38,7 @@ func (l *Lists) Plan(ctx context.Context, r Request) (response.Plan, error) {
 	case "sitemap.xml":
 		return l.sitemap(r)
 	}
-	last := len(parts) - 1
-	name, open := parts[last], f.suffix == ""
+	open := f.suffix == ""
 	if open {
 		f = negotiated(r.Accept)
 	}
@@ -47,14 +46,10 @@ func (l *Lists) Plan(ctx context.Context, r Request) (response.Plan, error) {
 	if err != nil {
 		return response.Plan{}, err
 	}
-	var p response.Plan
-	if len(parts) == 1 && (name == "lists" || name == "") {
-		p, err = l.overview(r.Base, name == "", f, q)
-	} else {
-		p, err = l.plan(ctx, r.Base, parts, f, q)
-	}
+	p, err := l.plan(ctx, r.Base, parts, f, q)
 	if !open && parts[0] == "items" && errors.Is(err, rules.ErrNotFound) { // the suffix may belong to the id
-		parts[last], open = name+f.suffix, true
+		parts[len(parts)-1] += f.suffix
+		open = true
 		p, err = l.plan(ctx, r.Base, parts, negotiated(r.Accept), q)
 	}
 	if open {
@@ -87,35 +82,45 @@ type listing struct {
 	asked params.Query // the request's own parameters where they differ from the list's, in canonical spelling
 }
 
-// plan plans the answer for a list or an item.
+// plan plans the answer for a list, an item or the index of lists.
 func (l *Lists) plan(ctx context.Context, base string, parts []string, f face, q params.Query) (response.Plan, error) {
-	about, err := l.find(ctx, parts)
+	if name := parts[0]; len(parts) == 1 && (name == "lists" || name == "") {
+		return l.overview(base, "/"+name, f, q)
+	}
+	ls, err := l.ask(ctx, base, parts, f, q)
 	if err != nil {
 		return response.Plan{}, err
 	}
-	ls, err := l.listing(about, base, f, q)
-	if err != nil {
-		return response.Plan{}, err
-	}
-	return response.Plan{
-		View: about.View, Also: about.kind.also, Build: ls.build(f.build), ContentType: f.media, Headers: ls.headers(),
-		Query: strings.Join([]string{"list", base, about.path, f.suffix, ls.asked.String(), l.o.Cite.Fingerprint}, "\x00"),
-	}, nil
+	p := ls.plan(f.build, "list", f.suffix)
+	p.ContentType, p.Headers = f.media, ls.headers()
+	return p, nil
 }
 
-// build returns what answers the listing from a snapshot.
-func (l *listing) build(write build) response.Build {
-	return func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
+// plan plans what write makes of the listing in a snapshot. The key tells that from what
+// else is made of it.
+func (l *listing) plan(write build, key ...string) response.Plan {
+	key = append(key, l.base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
+	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		a, err := l.on(ctx, snap)
 		if err != nil {
 			return nil, err
 		}
 		return write(ctx, a)
 	}
+	return response.Plan{View: l.View, Also: l.kind.also, Query: strings.Join(key, "\x00"), Build: build}
 }
 
 // narrowing are the parameters that say what is in a list.
 var narrowing = append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
+
+// ask reads what a request asks of the list or the item of a path.
+func (l *Lists) ask(ctx context.Context, base string, parts []string, f face, q params.Query) (*listing, error) {
+	about, err := l.find(ctx, parts)
+	if err != nil {
+		return nil, err
+	}
+	return l.listing(about, base, f, q)
+}
 
 // listing reads what a request asks of a list.
 func (l *Lists) listing(about *list, base string, f face, q params.Query) (*listing, error) {

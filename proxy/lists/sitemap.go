@@ -3,11 +3,11 @@ package lists
 import (
 	"context"
 	"encoding/xml"
+	"slices"
 	"strconv"
 	"strings"
 
 	"vitrine/cache/view"
-	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -32,13 +32,13 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts := (len(addresses) + mostURLs - 1) / mostURLs
+		parts := slices.Collect(slices.Chunk(addresses, mostURLs))
 		switch {
-		case number > parts:
+		case number > len(parts):
 			return nil, notFound("The sitemap has no such part.")
 		case number > 0:
-			addresses = addresses[(number-1)*mostURLs : min(number*mostURLs, len(addresses))]
-		case parts > 1:
+			addresses = parts[number-1]
+		case len(parts) > 1:
 			addresses = nil
 			for n := range parts {
 				addresses = append(addresses, r.Base+"/sitemap.xml?part="+strconv.Itoa(n+1))
@@ -54,7 +54,7 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 
 // addresses are those of all pages.
 func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
-	sections, err := l.sections(ctx, base, params.Query{params.Lang: {l.o.Language}})
+	sections, err := l.sections(ctx, base, l.o.Language)
 	if err != nil {
 		return nil, err
 	}
