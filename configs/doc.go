@@ -1,6 +1,6 @@
 // Package configs holds everything a start needs to know: the typed
-// configuration with its defaults, how it is read, and the institute that the
-// demo serves (configs/demo).
+// configuration with its defaults, how it is read, and what is built in: rules, labels,
+// and the institute that the demo serves.
 //
 // A setting comes from the first of these that names it:
 //

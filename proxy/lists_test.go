@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	viewindex "vitrine/cache/view/index"
-	rulesfile "vitrine/configs/rules"
+	"vitrine/configs"
 	"vitrine/proxy"
 	"vitrine/proxy/api"
 	"vitrine/proxy/lists"
@@ -32,7 +32,7 @@ var collections = map[string]string{
 // citeRules are the built-in mapping rules.
 func citeRules(t testing.TB) *cite.Rules {
 	t.Helper()
-	r, err := cite.Load(rulesfile.Cite())
+	r, err := cite.Load(configs.CiteRules())
 	if err != nil {
 		t.Fatal(err)
 	}

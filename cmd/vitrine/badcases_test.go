@@ -14,7 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/configs"
-	"vitrine/configs/demo"
 )
 
 // osirisConfig is the preset and nothing else.
@@ -186,7 +185,7 @@ func TestStatusListsSkipped(t *testing.T) {
 func TestImportSpoiled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	records, unusable := spoil("activities", demoCollections(t, demo.FS(), ".")["activities"])
+	records, unusable := spoil("activities", demoCollections(t, configs.Demo(), ".")["activities"])
 	var file []byte
 	for _, record := range records {
 		file = append(file, record...)

@@ -15,7 +15,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/configs"
-	"vitrine/configs/demo"
 	"vitrine/proxy"
 	"vitrine/rules/raw"
 )
@@ -83,7 +82,7 @@ func TestBadData(t *testing.T) {
 }
 
 func testBadData(t *testing.T, cfg configs.Config) {
-	good := demoCollections(t, demo.FS(), ".")
+	good := demoCollections(t, configs.Demo(), ".")
 	ask := func(r *running) map[string]string {
 		answers := map[string]string{}
 		for _, call := range callsAboutGood(good) {

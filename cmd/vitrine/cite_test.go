@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	rulesfile "vitrine/configs/rules"
+	"vitrine/configs"
 	"vitrine/rules/cite"
 )
 
 // TestCiteFile: exports follow the mapping rules of the site's own file.
 func TestCiteFile(t *testing.T) {
 	dir := t.TempDir()
-	_, src := rulesfile.Cite()
+	_, src := configs.CiteRules()
 	own := strings.NewReplacer("  title: [title]\n", "  title: [name, title]\n", "bibtex: article,", "bibtex: online,").Replace(string(src))
 	if err := os.WriteFile(filepath.Join(dir, "cite.yaml"), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestCiteFile(t *testing.T) {
 // where they are wrong.
 func TestCiteFileMistakes(t *testing.T) {
 	dir := t.TempDir()
-	_, src := rulesfile.Cite()
+	_, src := configs.CiteRules()
 	for _, tt := range []struct{ name, content, want string }{
 		{"missing.yaml", "", "rules.cite_file: open "},
 		{"empty.yaml", " ", "empty.yaml: the file is empty"},
@@ -53,7 +53,7 @@ func TestCiteFileMistakes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := readFile("rules.cite_file", name, rulesfile.Cite, cite.Load); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := readFile("rules.cite_file", name, configs.CiteRules, cite.Load); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/configs/demo"
+	"vitrine/configs"
 )
 
 // envDamage is how many rounds of TestDamagedStore there are; package bolt has its own.
@@ -34,7 +34,7 @@ func TestDamagedStore(t *testing.T) {
 		rounds = n
 	}
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "demo"), demo.FS()); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "demo"), configs.Demo()); err != nil {
 		t.Fatal(err)
 	}
 	vitrine(t, dir, "import", "--store", "bolt://good.db", "demo")

@@ -9,7 +9,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
 	"vitrine/configs"
-	"vitrine/configs/demo"
 )
 
 // openDemo opens the demo's own file. The demo replaces its content, so a link, which may
@@ -25,7 +24,7 @@ func openDemo(ctx context.Context, cfg configs.Config) (origin.Store, error) {
 // loadDemo fills a store with the demo institute and replaces its content, so that every
 // demo starts the same.
 func loadDemo(ctx context.Context, store origin.Store) error {
-	d, err := dump.OpenFS(demo.FS(), ".", dump.Options{})
+	d, err := dump.OpenFS(configs.Demo(), ".", dump.Options{})
 	if err != nil {
 		return fmt.Errorf("demo institute: %w", err)
 	}

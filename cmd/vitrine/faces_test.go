@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/configs/demo"
-	rulesfile "vitrine/configs/rules"
+	"vitrine/configs"
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
 )
@@ -73,11 +72,11 @@ func TestFaces(t *testing.T) {
 // publicActivities returns what the demo's public activities have to be cited as, by key.
 func publicActivities(t *testing.T) map[string]cited {
 	t.Helper()
-	r, err := cite.Load(rulesfile.Cite())
+	r, err := cite.Load(configs.CiteRules())
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := demo.FS().Open("activities.jsonl")
+	f, err := configs.Demo().Open("activities.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

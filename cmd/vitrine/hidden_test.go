@@ -10,7 +10,6 @@ import (
 
 	"vitrine/cache/view/snapfile"
 	"vitrine/configs"
-	rulesfile "vitrine/configs/rules"
 	"vitrine/proxy/auth"
 )
 
@@ -45,7 +44,7 @@ func TestHiddenByDefault(t *testing.T) {
 	persons, activities := secretRecords()
 	write("persons.jsonl", persons)
 	write("activities.jsonl", activities)
-	_, src := rulesfile.Default()
+	_, src := configs.RenderRules()
 	rules := write("rules.yaml", strings.NewReplacer("\nfields:\n", "\nfields:\n  mail: text\n  phone: text\n", "{authors} ({year})", "{authors} {mail} {phone} ({year})",
 		"{authors:linked}", "{authors:linked} {mail}").Replace(string(src)))
 	secret := strings.Repeat("k", 32)

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/net/html"
 
-	"vitrine/configs/demo"
+	"vitrine/configs"
 )
 
 // scripts are texts that a browser would run, if it were handed them as they are.
@@ -113,7 +113,7 @@ func infect(t *testing.T, collection string, docs []bson.Raw) []bson.Raw {
 func TestScriptsInRecords(t *testing.T) {
 	wholeOnly(t)
 	t.Parallel()
-	good := demoCollections(t, demo.FS(), ".")
+	good := demoCollections(t, configs.Demo(), ".")
 	r := runConfigured(t, demoConfig(t), func(r *running) {
 		r.fill(good)
 		for collection, docs := range good {

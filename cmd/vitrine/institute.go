@@ -15,8 +15,6 @@ import (
 
 	"vitrine/cache/origin"
 	"vitrine/configs"
-	labelsfile "vitrine/configs/labels"
-	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
 	osirisdb "vitrine/materialize/osiris"
 	"vitrine/rules/access"
@@ -60,8 +58,8 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 	if i.rules, err = loadRules(cfg.Rules); err != nil {
 		return nil, err
 	}
-	if i.labels, err = label.Parse(labelsfile.Default()); err == nil && cfg.Labels.File != "" {
-		i.ownNames, err = readFile("labels.file", cfg.Labels.File, labelsfile.Default, label.Parse)
+	if i.labels, err = label.Parse(configs.LabelSets()); err == nil && cfg.Labels.File != "" {
+		i.ownNames, err = readFile("labels.file", cfg.Labels.File, configs.LabelSets, label.Parse)
 	}
 	if err != nil {
 		return nil, err
@@ -196,7 +194,7 @@ func named[To, From ~string](names []From) []To {
 
 // loadRules reads the rendering rules: the configured file, or the built-in ones.
 func loadRules(cfg configs.Rules) (*render.Rules, error) {
-	return readFile("rules.file", cfg.File, rulesfile.Default, render.Parse)
+	return readFile("rules.file", cfg.File, configs.RenderRules, render.Parse)
 }
 
 // readFile reads the file that a setting names, or what is built in without one.

@@ -21,7 +21,6 @@ import (
 	"vitrine/cmd/vitrine/internal/asynclog"
 	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
-	rulesfile "vitrine/configs/rules"
 	"vitrine/materialize"
 	"vitrine/proxy"
 	"vitrine/rules/cite"
@@ -172,7 +171,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.settings, err = p.institute.settings(ctx); err != nil {
 		return nil, err
 	}
-	if p.cite, err = readFile("rules.cite_file", cfg.Rules.CiteFile, rulesfile.Cite, cite.Load); err != nil {
+	if p.cite, err = readFile("rules.cite_file", cfg.Rules.CiteFile, configs.CiteRules, cite.Load); err != nil {
 		return nil, err
 	}
 	o := view.Options{

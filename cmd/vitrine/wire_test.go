@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"vitrine/cache/origin/mongo/mongotest"
-	"vitrine/configs/demo"
+	"vitrine/configs"
 )
 
 // TestServeOverTheWire serves the demo institute's first 60 activities from a
@@ -85,7 +85,7 @@ func someDemo(t *testing.T, dir string, records int) {
 // demoLines reads the first lines of a file of the demo.
 func demoLines(t *testing.T, name string, most int) (lines []string) {
 	t.Helper()
-	f, err := demo.FS().Open(name)
+	f, err := configs.Demo().Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

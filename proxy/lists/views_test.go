@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view/index"
-	configrules "vitrine/configs/rules"
+	"vitrine/configs"
 	"vitrine/proxy/api"
 	"vitrine/proxy/lists"
 	"vitrine/rules"
@@ -18,7 +18,7 @@ import (
 
 // TestViews: only rows with a mark have words, and only views that lists show.
 func TestViews(t *testing.T) {
-	mapping, err := cite.Load(configrules.Cite())
+	mapping, err := cite.Load(configs.CiteRules())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/configs/demo"
-	rulesfile "vitrine/configs/rules"
+	"vitrine/configs"
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
 )
@@ -20,7 +19,7 @@ import (
 // builtIn returns the built-in rules.
 func builtIn(t testing.TB) *cite.Rules {
 	t.Helper()
-	r, err := cite.Load(rulesfile.Cite())
+	r, err := cite.Load(configs.CiteRules())
 	require.NoError(t, err)
 	return r
 }
@@ -44,7 +43,7 @@ func doc(t testing.TB, src string) bson.Raw {
 // demoRows returns a collection of the demo.
 func demoRows(t testing.TB, collection string) []bson.Raw {
 	t.Helper()
-	f, err := demo.FS().Open(collection + ".jsonl")
+	f, err := configs.Demo().Open(collection + ".jsonl")
 	require.NoError(t, err)
 	defer func() { _ = f.Close() }()
 	return lines(t, f)

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	rulesfile "vitrine/configs/rules"
+	"vitrine/configs"
 	"vitrine/rules/label"
 	"vitrine/rules/render"
 	"vitrine/rules/testoutput"
@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(testoutput.Limited{Tests: m}.Run()) }
 
 func TestLabels(t *testing.T) {
-	r, err := render.Parse(rulesfile.Default())
+	r, err := render.Parse(configs.RenderRules())
 	if err != nil {
 		t.Fatal(err)
 	}

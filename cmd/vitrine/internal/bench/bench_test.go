@@ -20,7 +20,7 @@ import (
 	"vitrine/cmd/vitrine/internal/bench/load"
 	"vitrine/cmd/vitrine/internal/bench/process"
 	"vitrine/cmd/vitrine/internal/bench/report"
-	"vitrine/configs/demo"
+	"vitrine/configs"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
@@ -37,7 +37,7 @@ func institute(t testing.TB) origin.Store {
 			t.Error(err)
 		}
 	})
-	d, err := dump.OpenFS(demo.FS(), ".", dump.Options{})
+	d, err := dump.OpenFS(configs.Demo(), ".", dump.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 	"vitrine/cache/view/index"
 	"vitrine/cmd/vitrine/internal/bench/multiply"
-	rulesfile "vitrine/configs/rules"
+	"vitrine/configs"
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
 	"vitrine/rules/filter"
@@ -137,7 +137,7 @@ func BenchmarkLists(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	texts, err := cite.Load(rulesfile.Cite())
+	texts, err := cite.Load(configs.CiteRules())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package demo_test
+package configs_test
 
 import (
 	"bufio"
@@ -9,13 +9,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/configs/demo"
+	"vitrine/configs"
 )
 
 // documents reads a collection of the demo.
 func documents(t *testing.T, collection string) []bson.M {
 	t.Helper()
-	f, err := demo.FS().Open(collection + ".jsonl")
+	f, err := configs.Demo().Open(collection + ".jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestCollections(t *testing.T) {
 		"journals": 12, "organizations": 8, "persons": 45, "projects": 25, "proposals": 15,
 	}
 	size := int64(0)
-	files, err := fs.ReadDir(demo.FS(), ".")
+	files, err := fs.ReadDir(configs.Demo(), ".")
 	if err != nil || len(files) != len(want) {
 		t.Fatalf("have %d files (%v), want %d", len(files), err, len(want))
 	}

@@ -1,15 +1,15 @@
-package labelsfile_test
+package configs_test
 
 import (
 	"bytes"
 	"testing"
 
-	labelsfile "vitrine/configs/labels"
+	"vitrine/configs"
 	"vitrine/rules/label"
 )
 
-func TestDefault(t *testing.T) {
-	name, src := labelsfile.Default()
+func TestLabelSets(t *testing.T) {
+	name, src := configs.LabelSets()
 	sets, err := label.Parse(name, src)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestDefault(t *testing.T) {
 		}
 	}
 	src[0] = 'x'
-	if _, again := labelsfile.Default(); bytes.Equal(src, again) {
+	if _, again := configs.LabelSets(); bytes.Equal(src, again) {
 		t.Error("the bytes are shared")
 	}
 }
