@@ -29,7 +29,7 @@ func TestStoreOutages(t *testing.T) {
 		{name: "refused", fault: mongotest.Fault{Refuse: true}},
 		{name: "reset", fault: mongotest.Fault{Reset: true}},
 		{name: "hanging", fault: mongotest.Fault{Hang: true}},
-		{name: "cut mid-message", fault: mongotest.Fault{CutAfter: 200}},
+		{name: "cut mid-message", fault: cutAfter(200)},
 		{name: "slow beyond patience", fault: mongotest.Fault{Delay: time.Minute}},
 		{name: "failing over", fault: mongotest.Fault{Reset: true}, restart: true},
 		{name: "vanished", fault: mongotest.Fault{Hang: true}, vanish: true},
@@ -104,7 +104,7 @@ func TestRandomOutages(t *testing.T) {
 	for round := range rounds {
 		faults := []mongotest.Fault{
 			{Refuse: true}, {Reset: true}, {Hang: true}, {Delay: 200 * time.Millisecond}, {Delay: 3 * time.Second},
-			{CutAfter: int64(1 + rng.IntN(20_000))}, {},
+			cutAfter(1 + rng.IntN(20_000)), {},
 		}
 		o.network.Set(faults[rng.IntN(len(faults))])
 		if rng.IntN(4) == 0 {
@@ -205,6 +205,11 @@ func TestCorruptedStore(t *testing.T) {
 	if code := o.stop(); code != 0 || strings.Contains(o.logged(), "panic") {
 		t.Errorf("exit code %d\n%s", code, o.logged())
 	}
+}
+
+// cutAfter breaks a connection in the middle of the first answer of more bytes.
+func cutAfter(bytes int) mongotest.Fault {
+	return mongotest.Fault{Reply: func(message []byte) []byte { return message[:min(len(message), bytes)] }}
 }
 
 // corrupted changes bytes of a message, but not of its length, which would only look

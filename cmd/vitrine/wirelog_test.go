@@ -31,11 +31,12 @@ func record(t *testing.T, uri string) (*wireLog, string) {
 	t.Helper()
 	log := &wireLog{seen: map[sent]bool{}}
 	p := mongotest.NewProxy(t, uri)
-	p.Observe(log.note)
+	p.Set(mongotest.Fault{Request: log.note})
 	return log, p.URI()
 }
 
-func (l *wireLog) note(command bson.Raw) {
+// note records a command and lets it pass.
+func (l *wireLog) note(command bson.Raw) bool {
 	first := command.Index(0)
 	database, _ := command.Lookup("$db").StringValueOK()
 	collection, ok := first.Value().StringValueOK()
@@ -56,6 +57,7 @@ func (l *wireLog) note(command bson.Raw) {
 			}
 		}
 	}
+	return true
 }
 
 // all lists what was sent, sorted.

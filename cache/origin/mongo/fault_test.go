@@ -28,7 +28,23 @@ func TestCutOffAfterEveryCommand(t *testing.T) {
 			publishWhole(t, direct)
 			for commands := int64(1); ; commands++ {
 				wire := mongotest.NewProxy(t, server)
-				wire.Set(mongotest.Fault{Commands: commands, Answer: tc.answer})
+				left := func() bool { // the last command is used up: that is all the client hears
+					if wire.Commands() < commands {
+						return true
+					}
+					wire.Set(mongotest.Fault{Refuse: true})
+					return false
+				}
+				fault := mongotest.Fault{Request: func(bson.Raw) bool { return left() }}
+				if tc.answer {
+					fault = mongotest.Fault{Reply: func(message []byte) []byte {
+						if left() {
+							return message
+						}
+						return nil
+					}}
+				}
+				wire.Set(fault)
 				victim := openAt(t, strings.TrimSuffix(wire.URI(), "/")+database, mongo.Options{
 					ServerSelectionTimeout: time.Second, Timeout: 5 * time.Second,
 				})

@@ -72,11 +72,12 @@ func TestIndexIsThere(t *testing.T) {
 	keys := []raw.Sort{{{Path: n, Desc: true}, raw.ByID}, {{Path: n}}}
 	wire := mongotest.NewProxy(t, server)
 	var created atomic.Int64
-	wire.Observe(func(command bson.Raw) {
+	wire.Set(mongotest.Fault{Request: func(command bson.Raw) bool {
 		if _, err := command.LookupErr("createIndexes"); err == nil {
 			created.Add(1)
 		}
-	})
+		return true
+	}})
 	s := openAt(t, wire.URI()+"indexed", mongo.Options{})
 	for range 2 {
 		if err := s.Index(t.Context(), "parts", keys); err != nil {

@@ -25,15 +25,14 @@ type Fault struct {
 	Hang bool
 	// Delay holds every message and connection up, but no longer than until another fault is set.
 	Delay time.Duration
-	// CutAfter breaks a connection after so many bytes of answers, mid-message; 0 does not.
-	CutAfter int64
-	// Reply changes an answer, which is a message of MongoDB's wire protocol. If nil,
-	// answers arrive as they were sent.
+	// Request is called with each command of a client's own, as it is sent, and reports
+	// whether it passes; if not, the connection breaks. The command's name is its first field,
+	// the database is in $db, and documents to write may come outside of it. If nil, all pass.
+	Request func(command bson.Raw) bool
+	// Reply is called with each answer, a message of MongoDB's wire protocol, and returns what
+	// is passed on instead; if that is shorter, the connection breaks. If nil, answers arrive
+	// as they were sent. Both are called by several goroutines at once.
 	Reply func(message []byte) []byte
-	// Commands breaks everything for good after so many commands of the client's own; 0
-	// does not. With Answer the last of them reaches the server and its answer is lost.
-	Commands int64
-	Answer   bool
 }
 
 // Proxy stands between a client and a server and makes the network fail.
@@ -55,7 +54,6 @@ type Proxy struct {
 type state struct {
 	target  string
 	fault   Fault
-	seen    func(bson.Raw)  // called for each message; may be nil
 	changed chan struct{}   // closed when the fault changes
 	era     context.Context // ends when connections break
 }
@@ -85,15 +83,6 @@ func (p *Proxy) Accepted() int64 { return p.accepted.Load() }
 // Commands is how many commands of the client's own have come so far.
 func (p *Proxy) Commands() int64 { return p.commands.Load() }
 
-// Observe has seen called with every command of a client's own, as it is sent: the
-// command's name is its first field, the database is in $db, and documents to write may
-// come outside of it. It is called by several goroutines at once.
-func (p *Proxy) Observe(seen func(command bson.Raw)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.seen = seen
-}
-
 // Set changes the fault. Connections stay open unless the fault breaks them.
 func (p *Proxy) Set(f Fault) {
 	p.t.Helper()
@@ -101,7 +90,11 @@ func (p *Proxy) Set(f Fault) {
 	p.fault = f
 	close(p.changed)
 	p.changed = make(chan struct{})
-	if !f.Refuse && p.listener == nil {
+	switch {
+	case f.Refuse && p.listener != nil:
+		_ = p.listener.Close()
+		p.listener = nil
+	case !f.Refuse && p.listener == nil:
 		ln, err := net.Listen("tcp", p.address)
 		if err != nil {
 			p.mu.Unlock()
@@ -111,10 +104,7 @@ func (p *Proxy) Set(f Fault) {
 		p.wg.Go(func() { p.accept(ln) })
 	}
 	p.mu.Unlock()
-	switch {
-	case f.Refuse:
-		p.breakDown()
-	case f.Reset:
+	if f.Refuse || f.Reset {
 		p.Cut()
 	}
 }
@@ -137,17 +127,6 @@ func (p *Proxy) Cut() {
 	defer p.mu.Unlock()
 	p.end()
 	p.era, p.end = context.WithCancel(context.Background())
-}
-
-// breakDown refuses connections and breaks those there are.
-func (p *Proxy) breakDown() {
-	p.mu.Lock()
-	if p.listener != nil {
-		_ = p.listener.Close()
-		p.listener = nil
-	}
-	p.mu.Unlock()
-	p.Cut()
 }
 
 // now returns the state of the moment.
@@ -184,7 +163,7 @@ func (p *Proxy) connect(client net.Conn) {
 	defer context.AfterFunc(era, func() { _ = server.Close() })()
 	var both sync.WaitGroup
 	both.Go(func() { p.pump(client, server, p.request) })
-	both.Go(func() { p.pump(server, client, p.reply()) })
+	both.Go(func() { p.pump(server, client, p.reply) })
 	both.Wait()
 }
 
@@ -204,11 +183,9 @@ func (p *Proxy) heldUp() Fault {
 	}
 }
 
-// errCut makes pump break the connection.
-var errCut = errors.New("cut")
-
-// pump passes messages on, each as it is after the fault of the moment.
-func (p *Proxy) pump(from, to net.Conn, treat func([]byte, Fault) ([]byte, error)) {
+// pump passes messages on, each as it is after the fault of the moment, until one comes
+// out shorter.
+func (p *Proxy) pump(from, to net.Conn, treat func(message []byte, f Fault) []byte) {
 	defer from.Close()
 	defer to.Close()
 	for born := p.life.Load(); ; {
@@ -219,50 +196,33 @@ func (p *Proxy) pump(from, to net.Conn, treat func([]byte, Fault) ([]byte, error
 		if p.life.Load() != born {
 			continue
 		}
-		rest, treated := treat(message, p.heldUp())
-		if _, err := to.Write(rest); err != nil || treated != nil {
+		size := len(message)
+		rest := treat(message, p.heldUp())
+		if _, err := to.Write(rest); err != nil || len(rest) < size {
 			return
 		}
 	}
 }
 
-// request counts commands and cuts where they are used up.
-func (p *Proxy) request(message []byte, f Fault) ([]byte, error) {
+// request counts commands, and returns nothing of those that do not pass.
+func (p *Proxy) request(message []byte, f Fault) []byte {
 	command, ok := commandIn(message)
 	if !ok {
-		return message, nil
+		return message
 	}
-	if seen := p.now().seen; seen != nil {
-		seen(command)
+	p.commands.Add(1)
+	if f.Request != nil && !f.Request(command) {
+		return nil
 	}
-	used := p.commands.Add(1)
-	if f.Commands == 0 || used < f.Commands {
-		return message, nil
-	}
-	if f.Answer && used == f.Commands {
-		return message, nil // reply does the cutting, once the server has done its work
-	}
-	p.breakDown()
-	return nil, errCut
+	return message
 }
 
-// reply treats the answers of one connection.
-func (p *Proxy) reply() func([]byte, Fault) ([]byte, error) {
-	var sent int64
-	return func(message []byte, f Fault) ([]byte, error) {
-		if f.Commands > 0 && f.Answer && p.commands.Load() >= f.Commands {
-			p.breakDown()
-			return nil, errCut
-		}
-		if f.Reply != nil {
-			message = f.Reply(message)
-		}
-		before := sent
-		if sent += int64(len(message)); f.CutAfter > 0 && sent > f.CutAfter {
-			return message[:max(f.CutAfter-before, 0)], errCut
-		}
-		return message, nil
+// reply returns what a client gets of an answer.
+func (p *Proxy) reply(message []byte, f Fault) []byte {
+	if f.Reply == nil {
+		return message
 	}
+	return f.Reply(message)
 }
 
 // The wire protocol as far as it is needed: each message begins with its length,
