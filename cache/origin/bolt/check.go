@@ -36,32 +36,32 @@ func (p Part) Sound() bool { return p.Damaged == 0 && p.Err == nil }
 // nothing. An error that wraps origin.ErrDamaged says that it cannot be opened at all;
 // one that wraps origin.ErrLocked that another process has it open.
 func Check(ctx context.Context, path string) (parts []Part, err error) {
-	s := newStore(path)
-	defer wrap.Error(&err, "check %s", s.Name())
+	f := &storeFile{path: path}
+	defer wrap.Error(&err, "check %s", f.Name())
 	if at, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if at.Size() == 0 {
 		return nil, fmt.Errorf("%w: the file is empty", origin.ErrDamaged)
 	}
-	if err := s.examine(); err != nil {
+	if err := f.examine(); err != nil {
 		return nil, err
 	}
-	if s.oneHead {
+	if f.oneHead {
 		parts = append(parts, Part{Name: Head, Records: 2, Damaged: 1})
 	}
-	_, err = s.guard(func() (err error) {
-		if s.db, err = s.openFile(true); err != nil {
+	_, err = f.guard(func() (err error) {
+		if f.db, err = f.openFile(true); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.db.Close()) }()
-		return s.db.View(func(tx *bbolt.Tx) error {
+		defer func() { err = errors.Join(err, f.db.Close()) }()
+		return f.db.View(func(tx *bbolt.Tx) error {
 			for _, top := range [][]byte{bucketSource, bucketViews} {
 				bucket := tx.Bucket(top)
 				if bucket == nil {
 					continue
 				}
 				err := bucket.ForEachBucket(func(name []byte) error {
-					p, err := s.checkPart(ctx, tx, top, string(name))
+					p, err := f.checkPart(ctx, tx, top, string(name))
 					parts = append(parts, p)
 					return err
 				})
@@ -79,8 +79,8 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 }
 
 // checkPart examines a collection, or a view with its meta. Its error is the context's.
-func (s *Store) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name string) (Part, error) {
-	p := Part{Name: string(top) + "/" + name, Err: s.damaged[string(top)+"/"+name]}
+func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name string) (Part, error) {
+	p := Part{Name: string(top) + "/" + name, Err: f.damaged[string(top)+"/"+name]}
 	if p.Err != nil {
 		return p, nil
 	}
@@ -88,7 +88,7 @@ func (s *Store) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name st
 	if p.Source() {
 		return p, p.examine(ctx, values, placeOf(top, name), 0)
 	}
-	if _, p.Err = s.readMeta(tx, name); p.Err != nil {
+	if _, p.Err = f.readMeta(tx, name); p.Err != nil {
 		return p, nil
 	}
 	if values, before = values.Bucket(bucketRows), rowHeader; values == nil {

@@ -76,10 +76,10 @@ func placeLease(tx *bbolt.Tx, name string) (*bbolt.Bucket, []byte, place, error)
 }
 
 // readMeta returns a view's meta; a view that is not there has only a name.
-func (s *Store) readMeta(tx *bbolt.Tx, view string) (d registry.View, err error) {
+func (f *storeFile) readMeta(tx *bbolt.Tx, view string) (d registry.View, err error) {
 	d.View = view
-	if err := s.damaged[viewPath(view)]; err != nil {
-		return d, fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
+	if err := f.damaged[viewPath(view)]; err != nil {
+		return d, fmt.Errorf("%s: %w: %w", f.Name(), origin.ErrDamaged, err)
 	}
 	b, ok := openView(tx, view)
 	if !ok {
@@ -90,7 +90,7 @@ func (s *Store) readMeta(tx *bbolt.Tx, view string) (d registry.View, err error)
 			err = bson.Unmarshal(doc, &d)
 		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
+			err = fmt.Errorf("%s: %w: %w", f.Name(), origin.ErrDamaged, err)
 		}
 	}
 	return d, err

@@ -117,10 +117,12 @@ var (
 // is not there. The error wraps origin.ErrLocked if another process has it open.
 func Open(path string, o Options) (*Store, error) {
 	if path == "" {
-		return nil, errors.New("embedded store: no path given")
+		return nil, errors.New("store bolt://: no path given: write it behind, as in bolt://data/vitrine.db")
 	}
-	s := newStore(path)
-	s.keep = cmp.Or(o.KeepDeltas, 1000)
+	s := &Store{
+		storeFile: storeFile{path: path, pass: origin.NoGate},
+		keep:      cmp.Or(o.KeepDeltas, 1000), pins: map[string]map[*pin]struct{}{},
+	}
 	s.Leases = registry.NewLeases(table[registry.Lease, *registry.Lease]{&s.storeFile, readLease, placeLease}, o.Now, o.Elapsed)
 	s.metas = table[registry.View, *registry.View]{&s.storeFile, s.readMeta, placeMeta}
 	s.Views = registry.NewViews(s.metas, s.Leases, registry.Rows{
@@ -132,36 +134,31 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// newStore returns a store that is not open.
-func newStore(path string) *Store {
-	return &Store{storeFile: storeFile{path: path, pass: origin.NoGate}, pins: map[string]map[*pin]struct{}{}}
-}
-
 // open opens the file and creates the buckets.
-func (s *Store) open() error {
-	dir := filepath.Dir(s.path)
+func (f *storeFile) open() error {
+	dir := filepath.Dir(f.path)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	if err := s.examine(); err != nil {
+	if err := f.examine(); err != nil {
 		return err
 	}
-	panicked, err := s.guard(func() (err error) {
-		s.db, err = s.openFile(false)
+	panicked, err := f.guard(func() (err error) {
+		f.db, err = f.openFile(false)
 		return err
 	})
 	if panicked {
-		_ = s.file.Close()
+		_ = f.file.Close()
 	}
 	if err != nil {
 		return err
 	}
-	s.page = int64(s.db.Info().PageSize)
-	if s.opened, err = s.file.Stat(); err == nil {
-		err = s.prepare()
+	f.page = int64(f.db.Info().PageSize)
+	if f.opened, err = f.file.Stat(); err == nil {
+		err = f.prepare()
 	}
 	if err != nil {
-		return errors.Join(err, s.release())
+		return errors.Join(err, f.release())
 	}
 	syncFolder(dir)
 	return nil
@@ -230,32 +227,34 @@ func (f *storeFile) openFile(readOnly bool) (*bbolt.DB, error) {
 // prepare creates what a store has and sets aside the views that cannot be read, which
 // are made anew. To write nothing is all that is safe while a collection is damaged: its
 // pages may be others' too.
-func (s *Store) prepare() error {
-	last, _, err := readHeaders(s.file, s.page)
-	s.written.Store(&last)
-	if err != nil || s.unsafe != nil {
+func (f *storeFile) prepare() error {
+	last, _, err := readHeaders(f.file, f.page)
+	f.written.Store(&last)
+	if err != nil || f.unsafe != nil {
 		return err
 	}
-	return s.update(context.Background(), func(tx *bbolt.Tx) error {
+	return f.update(context.Background(), func(tx *bbolt.Tx) error {
 		for _, name := range [][]byte{bucketSource, bucketViews, bucketLeases} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
 		}
-		return s.setAside(tx)
+		return f.setAside(tx)
 	})
 }
 
 // setAside moves views that cannot be read out of the way.
-func (s *Store) setAside(tx *bbolt.Tx) error {
+func (f *storeFile) setAside(tx *bbolt.Tx) error {
 	views := tx.Bucket(bucketViews)
 	var doomed []string
-	err := views.ForEachBucket(func(name []byte) error {
-		if s.damaged[viewPath(string(name))] != nil {
-			doomed = append(doomed, string(name))
-		} else if _, err := s.readMeta(tx, string(name)); err != nil {
-			s.notes = append(s.notes, fmt.Sprintf("%s: its meta: %v", viewPath(string(name)), err))
-			doomed = append(doomed, string(name))
+	err := views.ForEachBucket(func(key []byte) error {
+		name := string(key)
+		_, err := f.readMeta(tx, name)
+		if err != nil && f.damaged[viewPath(name)] == nil { // that is noted already
+			f.notes = append(f.notes, fmt.Sprintf("%s: its meta: %v", viewPath(name), err))
+		}
+		if err != nil {
+			doomed = append(doomed, name)
 		}
 		return nil
 	})
@@ -270,8 +269,8 @@ func (s *Store) setAside(tx *bbolt.Tx) error {
 		if err == nil {
 			err = views.MoveBucket([]byte(name), aside)
 		}
-		delete(s.damaged, viewPath(name))
-		s.notes = append(s.notes, viewPath(name)+" was set aside: the next run makes it anew")
+		delete(f.damaged, viewPath(name))
+		f.notes = append(f.notes, viewPath(name)+" was set aside: the next run makes it anew")
 	}
 	return err
 }

@@ -33,20 +33,17 @@ func Store(ctx context.Context, uri string, o Options) (origin.Store, error) {
 	}
 	switch scheme {
 	case "bolt":
-		if rest == "" {
-			return nil, errors.New("store bolt://: no path given: write it behind, as in bolt://data/vitrine.db")
-		}
-		s, err := bolt.Open(rest, o.Bolt)
-		if err != nil {
-			return nil, err // not s, which would be a Store that is not nil
-		}
-		return s, nil
+		return opened(bolt.Open(rest, o.Bolt))
 	case "mongodb", "mongodb+srv":
-		s, err := mongo.Open(ctx, uri, o.Mongo)
-		if err != nil {
-			return nil, err
-		}
-		return s, nil
+		return opened(mongo.Open(ctx, uri, o.Mongo))
 	}
 	return nil, fmt.Errorf("store %s://…: unknown kind of store; known are bolt, mongodb and mongodb+srv", scheme)
+}
+
+// opened returns a store as an interface, which is nil beside an error.
+func opened[S origin.Store](s S, err error) (origin.Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
