@@ -81,8 +81,8 @@ func (f *storeFile) readMeta(tx *bbolt.Tx, view string) (d registry.View, err er
 	if err := f.damaged[viewPath(view)]; err != nil {
 		return d, fmt.Errorf("%s: %w: %w", f.Name(), origin.ErrDamaged, err)
 	}
-	b, ok := openView(tx, view)
-	if !ok {
+	b := openView(tx, view)
+	if b.self == nil {
 		return d, nil
 	}
 	if doc := b.self.Get(keyMeta); doc != nil {
@@ -96,10 +96,15 @@ func (f *storeFile) readMeta(tx *bbolt.Tx, view string) (d registry.View, err er
 	return d, err
 }
 
-// placeMeta returns where a view's meta is kept.
+// placeMeta returns where a view's meta is kept, and makes all buckets of the view.
 func placeMeta(tx *bbolt.Tx, view string) (*bbolt.Bucket, []byte, place, error) {
-	b, err := createView(tx, view)
-	return b.self, keyMeta, b.place, err
+	self, err := tx.Bucket(bucketViews).CreateBucketIfNotExists([]byte(view))
+	for _, name := range [][]byte{bucketRows, bucketIndex} {
+		if err == nil {
+			_, err = self.CreateBucketIfNotExists(name)
+		}
+	}
+	return self, keyMeta, placeOf(bucketViews, view), err
 }
 
 // Metas implements origin.Views.

@@ -46,9 +46,8 @@ func (s *Store) updateAttempt(ctx context.Context, d registry.View, fn func(view
 		if err == nil && now.Attempt != d.Attempt {
 			err = origin.ErrFenced
 		}
-		b, _ := openView(tx, d.View) // there, or there would be no attempt
 		if err == nil {
-			err = fn(b)
+			err = fn(openView(tx, d.View)) // there, or there would be no attempt
 		}
 		return err
 	})
@@ -120,8 +119,7 @@ func (s *Store) deletePicked(ctx context.Context, d registry.View, from, to uint
 	for next != nil {
 		var doomed [][]byte
 		err := s.view(ctx, func(tx *bbolt.Tx) error {
-			b, _ := openView(tx, d.View)
-			doomed, next = findDoomed(b, next, to, pick)
+			doomed, next = findDoomed(openView(tx, d.View), next, to, pick)
 			return nil
 		})
 		if err == nil && len(doomed) > 0 {

@@ -140,24 +140,11 @@ var (
 	keyMeta     = []byte("meta")
 )
 
-// openView returns a view's buckets; ok is false if the view is not there yet.
-func openView(tx *bbolt.Tx, view string) (b viewBuckets, ok bool) {
-	b.place = placeOf(bucketViews, view)
-	if b.self = tx.Bucket(bucketViews).Bucket([]byte(view)); b.self == nil {
-		return b, false
+// openView returns a view's buckets; self is nil if the view is not there yet.
+func openView(tx *bbolt.Tx, view string) viewBuckets {
+	b := viewBuckets{place: placeOf(bucketViews, view)}
+	if b.self = tx.Bucket(bucketViews).Bucket([]byte(view)); b.self != nil {
+		b.rows, b.index = b.self.Bucket(bucketRows), b.self.Bucket(bucketIndex)
 	}
-	b.rows, b.index = b.self.Bucket(bucketRows), b.self.Bucket(bucketIndex)
-	return b, true
-}
-
-// createView returns a view's buckets in a write transaction, which makes them if need be.
-func createView(tx *bbolt.Tx, view string) (b viewBuckets, err error) {
-	b.place = placeOf(bucketViews, view)
-	if b.self, err = tx.Bucket(bucketViews).CreateBucketIfNotExists([]byte(view)); err != nil {
-		return b, err
-	}
-	if b.rows, err = b.self.CreateBucketIfNotExists(bucketRows); err == nil {
-		b.index, err = b.self.CreateBucketIfNotExists(bucketIndex)
-	}
-	return b, err
+	return b
 }

@@ -114,7 +114,7 @@ func (s *Store) fetch(ctx context.Context, view string, p *pin, ids [][]byte) it
 		for batch := range slices.Chunk(ids, batchDocs) {
 			var docs []bson.Raw
 			err := s.view(ctx, func(tx *bbolt.Tx) error {
-				buckets, _ := openView(tx, view)
+				buckets := openView(tx, view)
 				cursor := buckets.rows.Cursor()
 				for _, id := range batch {
 					key, value := versionAt(cursor, id, p.at)

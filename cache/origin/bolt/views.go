@@ -91,7 +91,7 @@ func (s *Store) eachRow(ctx context.Context, view string, p pin, decode decodeFu
 		entries = p.delta
 	}
 	return inBatches(ctx, &s.storeFile, func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
-		if b, ok := openView(tx, view); ok {
+		if b := openView(tx, view); b.self != nil {
 			entries(b, from, yield)
 		}
 		return nil
