@@ -15,7 +15,6 @@
 package circuit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -29,22 +28,24 @@ import (
 
 // Options tunes a Store; the zero value works.
 type Options struct {
-	// Quiet is how long a store may be silent before it is pinged. If zero, 2 s.
-	Quiet time.Duration
-	// Timeout is how long a look waits for an answer. If zero, 2 s.
-	Timeout time.Duration
-	// Pause is the longest pause between looks at a store that does not answer, and the
-	// least between looks at one that does. If zero, 1 s.
-	Pause time.Duration
 	// OnChange, if set, is called when the circuit closes (true) and opens (false).
 	OnChange func(closed bool)
 	// Log may be nil: then nothing is logged.
 	Log *slog.Logger
 }
 
-// looksToOpen is how many looks in a row must fail to open the circuit. A store that
-// has never answered has one.
-const looksToOpen = 2
+const (
+	// quiet is how long a store may be silent before it is looked for.
+	quiet = 2 * time.Second
+	// patience is how long a look waits for an answer.
+	patience = 2 * time.Second
+	// pause is the longest pause between looks at a store that does not answer, and the
+	// least between looks at one that does.
+	pause = time.Second
+	// looksToOpen is how many looks in a row must fail to open the circuit. A store that
+	// has never answered has one.
+	looksToOpen = 2
+)
 
 // State is how the store stands.
 type State struct {
@@ -81,8 +82,6 @@ var _ origin.Store = (*Store)(nil)
 
 // New puts a circuit, closed, before a store. Closing it closes the store.
 func New(inner origin.Store, o Options) *Store {
-	o.Quiet, o.Timeout = cmp.Or(o.Quiet, 2*time.Second), cmp.Or(o.Timeout, 2*time.Second)
-	o.Pause = cmp.Or(o.Pause, time.Second)
 	if o.OnChange == nil {
 		o.OnChange = func(bool) {}
 	}

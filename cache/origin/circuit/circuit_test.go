@@ -90,10 +90,7 @@ type guarded struct {
 
 func guard(t *testing.T) *guarded {
 	g := &guarded{t: t, inner: &fickle{}, changes: make(chan bool, 100)}
-	g.Store = circuit.New(g.inner, circuit.Options{
-		Quiet: 5 * time.Millisecond, Pause: 4 * time.Millisecond,
-		OnChange: func(closed bool) { g.changes <- closed },
-	})
+	g.Store = circuit.New(g.inner, circuit.Options{OnChange: func(closed bool) { g.changes <- closed }})
 	return g
 }
 
@@ -111,7 +108,9 @@ func (g *guarded) run() {
 }
 
 // TestOpensAndCloses: while the circuit is open nothing reaches the store but looks.
-func TestOpensAndCloses(t *testing.T) {
+func TestOpensAndCloses(t *testing.T) { synctest.Test(t, testOpensAndCloses) }
+
+func testOpensAndCloses(t *testing.T) {
 	g := guard(t)
 	g.run()
 	if _, err := g.Meta(t.Context(), "things"); err != nil {
@@ -147,7 +146,9 @@ func TestOpensAndCloses(t *testing.T) {
 }
 
 // TestGivesUpWhatWaits: operations that hang when the store goes away end then.
-func TestGivesUpWhatWaits(t *testing.T) {
+func TestGivesUpWhatWaits(t *testing.T) { synctest.Test(t, testGivesUpWhatWaits) }
+
+func testGivesUpWhatWaits(t *testing.T) {
 	g := guard(t)
 	g.inner.set(false, true)
 	g.run()
@@ -171,7 +172,9 @@ func TestGivesUpWhatWaits(t *testing.T) {
 
 // TestSlowIsNotAway: an operation that hangs beside answered looks opens nothing, and
 // is left to its caller's patience.
-func TestSlowIsNotAway(t *testing.T) {
+func TestSlowIsNotAway(t *testing.T) { synctest.Test(t, testSlowIsNotAway) }
+
+func testSlowIsNotAway(t *testing.T) {
 	g := guard(t)
 	g.inner.set(false, true)
 	g.run()
@@ -194,7 +197,9 @@ func TestSlowIsNotAway(t *testing.T) {
 }
 
 // TestAwayFromTheStart: a store that never answered needs no second look.
-func TestAwayFromTheStart(t *testing.T) {
+func TestAwayFromTheStart(t *testing.T) { synctest.Test(t, testAwayFromTheStart) }
+
+func testAwayFromTheStart(t *testing.T) {
 	g := guard(t)
 	g.inner.set(true, false)
 	g.run()

@@ -38,7 +38,7 @@ func (s *Store) Run(ctx context.Context) error {
 		if failures == 0 {
 			s.waitForDoubt(ctx)
 		} else {
-			s.pause(ctx)
+			s.waitToLook(ctx)
 		}
 	}
 	return nil
@@ -47,11 +47,11 @@ func (s *Store) Run(ctx context.Context) error {
 // look asks the store whether it is there.
 func (s *Store) look(ctx context.Context) error {
 	s.looks.Add(1)
-	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	began := time.Now()
 	s.mu.Lock()
-	s.next = began.Add(s.took + s.o.Pause) // this one may wait for a store that was away when it began
+	s.next = began.Add(s.took + pause) // this one may wait for a store that was away when it began
 	s.mu.Unlock()
 	err := s.Store.Ping(ctx)
 	s.mu.Lock()
@@ -63,10 +63,10 @@ func (s *Store) look(ctx context.Context) error {
 // waitForDoubt returns when there is a reason to look: an operation that did not
 // reach the store, though not sooner than a pause after the last look, or silence.
 func (s *Store) waitForDoubt(ctx context.Context) {
-	sleep(ctx, s.o.Pause, nil)
+	sleep(ctx, pause, nil)
 	for ctx.Err() == nil {
-		quiet := s.silent()
-		if quiet >= s.o.Quiet || !sleep(ctx, s.o.Quiet-quiet, s.doubt) {
+		silent := s.silent()
+		if silent >= quiet || !sleep(ctx, quiet-silent, s.doubt) {
 			return
 		}
 	}
@@ -85,14 +85,14 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	return false
 }
 
-// pause waits before the next look at a store that did not answer. Pauses are jittered, so
-// that processes do not look in step.
-func (s *Store) pause(ctx context.Context) {
-	pause := s.o.Pause/2 + rand.N(s.o.Pause/2+1)
+// waitToLook waits before the next look at a store that did not answer. Pauses are jittered,
+// so that processes do not look in step.
+func (s *Store) waitToLook(ctx context.Context) {
+	wait := pause/2 + rand.N(pause/2+1)
 	s.mu.Lock()
-	s.next = time.Now().Add(pause)
+	s.next = time.Now().Add(wait)
 	s.mu.Unlock()
-	sleep(ctx, pause, nil)
+	sleep(ctx, wait, nil)
 }
 
 // trip opens the circuit or, if it is open, records the latest reason.
