@@ -297,6 +297,8 @@ func (c *Conn) Close() error { return nil }
 
 // Disconnect closes the connection.
 func (c *Conn) Disconnect() {
-	c.listener.remove(c)
+	c.listener.mu.Lock()
+	c.listener.removeLocked(c)
+	c.listener.mu.Unlock()
 	_ = c.Conn.Close() // fails if it is closed
 }

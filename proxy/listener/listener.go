@@ -212,13 +212,7 @@ func (l *Listener) CloseAll() int {
 	return len(l.conns)
 }
 
-// remove takes a connection that has ended out of the counts.
-func (l *Listener) remove(c *Conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.removeLocked(c)
-}
-
+// removeLocked takes a connection that has ended out of the counts.
 func (l *Listener) removeLocked(c *Conn) {
 	if _, ok := l.conns[c]; !ok {
 		return
