@@ -35,36 +35,26 @@ type projection map[string]projection
 // Columns reads columns[]. The generated id always leads a row, so asking for it
 // changes nothing (DESIGN.md: 16). The names in derived are no stored fields.
 func (p Params) Columns(derived ...string) Columns {
-	names := p.columnNames()
+	names := p.columnNames(derived)
 	if len(names) > 1 {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "id" })
 	}
-	p.addStored(names, derived...)
 	return p.columns(names)
-}
-
-// addStored records the columns that are stored fields.
-func (p Params) addStored(names []string, derived ...string) {
-	for _, name := range names {
-		if name != "id" && !slices.Contains(derived, name) {
-			p.addPaths(name)
-		}
-	}
 }
 
 // StoredColumns reads columns[] as paths of stored fields, the given ones where there are
 // none.
 func (p Params) StoredColumns(otherwise ...string) Columns {
-	names := p.columnNames()
-	p.addStored(names)
+	names := p.columnNames(nil)
 	if len(names) == 0 {
 		names = otherwise
 	}
 	return p.columns(names)
 }
 
-// columnNames reads columns[] as paths, each once, in the order of the request.
-func (p Params) columnNames() []string {
+// columnNames reads columns[] as paths, each once, in the order of the request. All but the
+// derived ones are recorded as stored fields.
+func (p Params) columnNames(derived []string) []string {
 	var names, once []string
 	for _, name := range p.Values("columns") {
 		if name = strings.TrimSpace(p.UTF8("columns", name)); name != "" {
@@ -76,8 +66,13 @@ func (p Params) columnNames() []string {
 		return nil
 	}
 	for _, name := range names {
-		if p.checkPath("columns", name); !slices.Contains(once, name) {
-			once = append(once, name)
+		p.checkPath("columns", name)
+		if slices.Contains(once, name) {
+			continue
+		}
+		once = append(once, name)
+		if name != "id" && !slices.Contains(derived, name) {
+			p.addPaths(name)
 		}
 	}
 	return once
