@@ -18,29 +18,11 @@ const (
 // filterParam is the parameter in bracket notation.
 const filterParam = "filter"
 
-// node is a value in bracket notation: filter[year][$gte]=2020. It is a leaf with
-// text, or has kids in the order of their first appearance.
-type node struct {
-	leaf  bool          // it has a text and no kids
-	text  string        // as sent
-	cast  bson.RawValue // what the leaf means alone; zero: see values
-	list  bool          // kids are the elements of a list, without names
-	names []string      // of the kids; all are empty in a list of [], and there are none in one of [0]
-	kids  []*node
-}
-
-// kid returns the kid of a name, or nil.
-func (n *node) kid(name string) *node {
-	if i := slices.Index(n.names, name); i >= 0 {
-		return n.kids[i]
-	}
-	return nil
-}
-
-// readBrackets builds the tree of filter; nil when it was not given or cannot be read. An
-// empty plain value (filter=) is like none.
-func readBrackets(p Params) *node {
-	root := &node{}
+// readBrackets reads filter into a document as it is written: its values are documents, lists
+// (bson.A) and texts (string), whose meaning condition.go finds. It is nil when filter was
+// not given or cannot be read. An empty plain value (filter=) is like none.
+func readBrackets(p Params) bson.D {
+	var tree any
 	pairs := 0
 	for pair := range p.of(filterParam) {
 		if pair.brackets == "" {
@@ -49,39 +31,37 @@ func readBrackets(p Params) *node {
 			}
 			continue
 		}
+		var fault string
 		if pairs++; pairs > maxBracketPairs {
 			p.refuse(filterParam, "", "has more than %d conditions", maxBracketPairs)
-		} else if fault := root.add(p, pair); fault != "" {
+		} else if tree, fault = p.place(tree, pair); fault != "" {
 			p.refuse(filterParam, Printable(filterParam+pair.brackets), "%s", fault)
 		}
 		if p.err != nil {
 			return nil
 		}
 	}
-	if pairs == 0 {
-		return nil
-	}
-	if root.findLists(); root.list {
+	doc, ok := withLists(tree).(bson.D)
+	if !ok && tree != nil {
 		p.refuse(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
-		return nil
 	}
-	return root
+	return doc
 }
 
-// add places the value of one pair in the tree. It returns what is wrong with the pair,
+// place returns a tree with the value of one pair. It returns what is wrong with the pair,
 // "" if nothing.
-func (n *node) add(p Params, pair pair) (fault string) {
+func (p Params) place(tree any, pair pair) (with any, fault string) {
 	p.UTF8(filterParam, pair.brackets+pair.value)
 	path, ok := splitBrackets(pair.brackets)
 	switch {
 	case !ok:
-		return "brackets do not match"
+		return nil, "brackets do not match"
 	case len(path) > maxBracketDepth:
-		return fmt.Sprintf("is nested deeper than %d brackets", maxBracketDepth)
+		return nil, fmt.Sprintf("is nested deeper than %d brackets", maxBracketDepth)
 	case strings.IndexByte(pair.brackets, 0) >= 0:
-		return "has a zero byte, which no field name has"
+		return nil, "has a zero byte, which no field name has"
 	}
-	return n.set(path, pair.value)
+	return set(tree, path, pair.value)
 }
 
 // splitBrackets turns "[a][$in][]" into its parts; false if brackets do not match.
@@ -96,55 +76,56 @@ func splitBrackets(s string) (parts []string, ok bool) {
 	return parts, ok && parts != nil
 }
 
-// set places text at a path. An empty part appends to a list. It returns what is wrong
-// with the path, "" if nothing.
-func (n *node) set(path []string, text string) (fault string) {
+// set returns a tree with a text at a path; the tree is nil where nothing has been placed yet.
+// An empty part appends to a list. It returns what is wrong with the path, "" if nothing.
+func set(tree any, path []string, text string) (with any, fault string) {
 	const both = "is given both a value and conditions of its own"
-	for i, name := range path {
-		last := i == len(path)-1
-		if n.leaf {
-			return both
-		}
-		appends := name == ""
-		if len(n.kids) > 0 && n.list != appends {
-			return "mixes [] with named brackets"
-		}
-		n.list = appends
-		next := n.kid(name)
-		switch {
-		case appends || next == nil:
-			next = &node{}
-			n.kids = append(n.kids, next)
-			n.names = append(n.names, name)
-		case last && next.leaf:
-			return "is given twice"
-		case last:
-			return both
-		}
-		n = next
+	_, leaf := tree.(string)
+	switch {
+	case len(path) == 0 && tree == nil:
+		return text, ""
+	case len(path) == 0 && leaf:
+		return nil, "is given twice"
+	case len(path) == 0, leaf:
+		return nil, both
 	}
-	n.leaf, n.text = true, text
-	return ""
+	list, isList := tree.(bson.A)
+	doc, isDoc := tree.(bson.D)
+	switch name := path[0]; {
+	case name == "" && isDoc, name != "" && isList:
+		return nil, "mixes [] with named brackets"
+	case name == "":
+		element, fault := set(nil, path[1:], text)
+		return append(list, element), fault
+	default:
+		at := slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == name })
+		if at < 0 {
+			at, doc = len(doc), append(doc, bson.E{Key: name})
+		}
+		doc[at].Value, fault = set(doc[at].Value, path[1:], text)
+		return doc, fault
+	}
 }
 
-// findLists recognises [0], [1], … as the elements of a list, in their order.
-func (n *node) findLists() {
-	for _, kid := range n.kids {
-		kid.findLists()
-	}
-	if n.leaf || n.list {
-		return
-	}
-	ordered := make([]*node, len(n.kids))
-	for i := range ordered {
-		if ordered[i] = n.kid(strconv.Itoa(i)); ordered[i] == nil {
-			return
+// withLists returns a tree in which [0], [1], … are the elements of a list, in their order.
+func withLists(tree any) any {
+	switch tree := tree.(type) {
+	case bson.A:
+		for i, element := range tree {
+			tree[i] = withLists(element)
+		}
+	case bson.D:
+		list, found := make(bson.A, len(tree)), 0
+		for i, e := range tree {
+			tree[i].Value = withLists(e.Value)
+			if n, err := strconv.Atoi(e.Key); err == nil && n >= 0 && n < len(list) && strconv.Itoa(n) == e.Key {
+				list[n] = tree[i].Value
+				found++
+			}
+		}
+		if found == len(list) {
+			return list
 		}
 	}
-	n.list, n.kids, n.names = true, ordered, nil
-}
-
-// operators reports whether a node's names include an operator.
-func (n *node) operators() bool {
-	return slices.ContainsFunc(n.names, func(name string) bool { return strings.HasPrefix(name, "$") })
+	return tree
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,27 +40,43 @@ func joined(conditions bson.D) bson.D {
 	return conditions
 }
 
-// document turns a tree into a query.
-func (n *node) document(p Params) bson.D {
+// document turns a document in brackets into a query.
+func (p Params) document(tree bson.D) bson.D {
 	var all bson.D
-	for i, name := range n.names {
-		kid := n.kids[i]
+	for _, e := range tree {
+		list, isList := e.Value.(bson.A)
 		switch {
-		case kid.list && (name == "$and" || name == "$or" || name == "$nor"):
-			parts := make(bson.A, len(kid.kids))
-			for i, one := range kid.kids {
-				if parts[i] = one.typed(); !one.leaf && !one.list { // else the filter's parser refuses it
-					parts[i] = one.document(p)
+		case isList && joinsQueries(e):
+			parts := make(bson.A, len(list))
+			for i, part := range list {
+				parts[i] = typed(part) // the filter's parser refuses what is no document
+				if doc, ok := part.(bson.D); ok {
+					parts[i] = p.document(doc)
 				}
 			}
-			all = append(all, bson.E{Key: name, Value: parts})
-		case strings.HasPrefix(name, "$"):
-			all = append(all, bson.E{Key: name, Value: kid.typed()})
+			all = append(all, bson.E{Key: e.Key, Value: parts})
+		case isOperator(e):
+			all = append(all, bson.E{Key: e.Key, Value: typed(e.Value)})
 		default:
-			all = append(all, kid.conditions(p, name)...)
+			all = append(all, p.conditions(e.Key, e.Value)...)
 		}
 	}
 	return joined(all)
+}
+
+// isOperator reports whether the name of an element is that of an operator.
+func isOperator(e bson.E) bool { return strings.HasPrefix(e.Key, "$") }
+
+// joinsQueries reports whether an element is an operator on a list of queries.
+func joinsQueries(e bson.E) bool { return e.Key == "$and" || e.Key == "$or" || e.Key == "$nor" }
+
+// operators returns the elements of a document among whose names are operators; none of
+// any other value.
+func operators(v any) bson.D {
+	if doc, ok := v.(bson.D); ok && slices.ContainsFunc(doc, isOperator) {
+		return doc
+	}
+	return nil
 }
 
 // either is equality with any of several values.
@@ -72,19 +89,20 @@ func either(values bson.A) bson.D {
 
 // wrapper reads the two Extended JSON wrappers that make sense in a URL. A value that
 // cannot be read is an error.
-func (n *node) wrapper(p Params, path string) (value any, ok bool) {
-	if len(n.kids) != 1 || n.list || !n.kids[0].leaf {
+func (p Params) wrapper(path string, v any) (value any, ok bool) {
+	doc, _ := v.(bson.D)
+	if len(doc) != 1 {
 		return nil, false
 	}
-	text := n.kids[0].text
-	switch n.names[0] {
-	case "$oid":
+	text, isText := doc[0].Value.(string)
+	switch {
+	case isText && doc[0].Key == "$oid":
 		id, err := bson.ObjectIDFromHex(text)
 		if err != nil {
 			p.refuse(filterParam, path+".$oid", "want 24 hex digits, got %s", Quoted(text))
 		}
 		return id, true
-	case "$date":
+	case isText && doc[0].Key == "$date":
 		t, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
 			t, err = time.Parse(time.DateOnly, text)
@@ -100,29 +118,30 @@ func (n *node) wrapper(p Params, path string) (value any, ok bool) {
 // conditions returns the conditions on one path. Operators with one value stay together in
 // one document, as $regex and $options must, unless one is there already: $ne and $nin both
 // become $nin.
-func (n *node) conditions(p Params, path string) bson.D {
-	if value, wrapped := n.wrapper(p, path); wrapped {
+func (p Params) conditions(path string, v any) bson.D {
+	if value, wrapped := p.wrapper(path, v); wrapped {
 		return entry(path, value)
 	}
-	if !n.operators() {
-		return entry(path, either(n.values()))
+	ops := operators(v)
+	if ops == nil {
+		return entry(path, either(values(v)))
 	}
 	var all, together bson.D
-	for i, op := range n.names {
-		kid := n.kids[i]
+	for _, e := range ops {
+		_, isDoc := e.Value.(bson.D)
 		switch {
-		case op == "$not" && !kid.leaf && !kid.list:
-			all = append(all, bson.E{Key: "$nor", Value: bson.A{joined(kid.conditions(p, path))}})
-		case op == "$elemMatch":
-			all = append(all, kid.elemMatch(p, path)...)
-		case op == "$all" && kid.listsValues():
-			for _, element := range kid.kids {
-				all = append(all, entry(path, either(element.values()))...)
+		case e.Key == "$not" && isDoc:
+			all = append(all, bson.E{Key: "$nor", Value: bson.A{joined(p.conditions(path, e.Value))}})
+		case e.Key == "$elemMatch":
+			all = append(all, p.elemMatch(path, e.Value)...)
+		case e.Key == "$all" && listsValues(e.Value):
+			for _, element := range e.Value.(bson.A) {
+				all = append(all, entry(path, either(values(element)))...)
 			}
-		case op == "$all", op == "$not":
-			together = append(together, entry(op, kid.typed())...)
+		case e.Key == "$all", e.Key == "$not":
+			together = append(together, entry(e.Key, typed(e.Value))...)
 		default:
-			op, operands := kid.operands(p, path, op)
+			op, operands := p.operands(path, e)
 			if len(operands) == 1 && !slices.ContainsFunc(together, func(e bson.E) bool { return e.Key == op }) {
 				together = append(together, entry(op, operands[0])...)
 				continue
@@ -142,117 +161,107 @@ func (n *node) conditions(p Params, path string) bson.D {
 
 // operands returns the operator that an operator is written as, and its operand, once for
 // each value that matters to it.
-func (n *node) operands(p Params, path, op string) (string, bson.A) {
-	if value, wrapped := n.wrapper(p, path+"."+op); wrapped {
-		return op, bson.A{value}
+func (p Params) operands(path string, e bson.E) (string, bson.A) {
+	path += "." + e.Key
+	if value, wrapped := p.wrapper(path, e.Value); wrapped {
+		return e.Key, bson.A{value}
 	}
-	switch op {
+	switch e.Key {
 	case "$eq", "$ne":
-		if values := n.values(); len(values) > 1 {
-			return map[string]string{"$eq": "$in", "$ne": "$nin"}[op], bson.A{values}
+		if both := values(e.Value); len(both) > 1 {
+			return map[string]string{"$eq": "$in", "$ne": "$nin"}[e.Key], bson.A{both}
 		}
-		return op, n.values()
+		return e.Key, bson.A{e.Value}
 	case "$in", "$nin":
-		if !n.list {
-			break
-		}
-		all := bson.A{}
-		for _, kid := range n.kids {
-			if value, wrapped := kid.wrapper(p, path+"."+op); wrapped {
-				all = append(all, value)
-			} else {
-				all = append(all, kid.values()...)
+		if list, isList := e.Value.(bson.A); isList {
+			all := bson.A{}
+			for _, element := range list {
+				if value, wrapped := p.wrapper(path, element); wrapped {
+					all = append(all, value)
+				} else {
+					all = append(all, values(element)...)
+				}
 			}
+			return e.Key, bson.A{all}
 		}
-		return op, bson.A{all}
 	case "$gt", "$gte", "$lt", "$lte":
-		return op, n.values()
+		return e.Key, values(e.Value)
 	case "$exists":
-		return op, bson.A{n.text != "0" && n.text != "false" && n.text != ""}
+		text, _ := e.Value.(string)
+		return e.Key, bson.A{text != "0" && text != "false" && text != ""}
 	case "$regex", "$options", "$comment":
-		return op, bson.A{n.plain()}
+		return e.Key, bson.A{e.Value}
 	}
-	return op, bson.A{n.typed()}
+	return e.Key, bson.A{typed(e.Value)}
 }
 
-// listsValues reports whether a node is a list of values: $all of them is one condition
-// for each. Anything else the filter's parser has to judge.
-func (n *node) listsValues() bool {
-	return n.list && len(n.kids) > 0 && !slices.ContainsFunc(n.kids, (*node).operators)
+// listsValues reports whether v is a list of values: $all of them is one condition for
+// each. Anything else the filter's parser has to judge.
+func listsValues(v any) bool {
+	list, _ := v.(bson.A)
+	return len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return operators(v) != nil })
 }
 
 // elemMatch is the condition of $elemMatch. In its value form ({$gte: …, $lt: …}) one
 // element must meet all of it, so the values are not mixed: an element is a string or
 // it is not.
-func (n *node) elemMatch(p Params, path string) bson.D {
+func (p Params) elemMatch(path string, v any) bson.D {
 	matches := func(element any) bson.D { return entry(path, entry("$elemMatch", element)) }
+	doc, isDoc := v.(bson.D)
 	switch {
-	case n.leaf || n.list:
-		return matches(n.typed())
-	case !n.operators() || n.kid("$and") != nil || n.kid("$or") != nil || n.kid("$nor") != nil:
-		return matches(n.document(p))
+	case !isDoc:
+		return matches(typed(v))
+	case operators(doc) == nil || slices.ContainsFunc(doc, joinsQueries):
+		return matches(p.document(doc))
 	}
-	var plain, typed bson.D
+	var asText, asTyped bson.D
 	differ := false
-	for i, op := range n.names {
-		op, operands := n.kids[i].operands(p, path, op)
-		plain = append(plain, entry(op, operands[0])...)
-		typed = append(typed, entry(op, operands[len(operands)-1])...)
+	for _, e := range doc {
+		op, operands := p.operands(path, e)
+		asText = append(asText, entry(op, operands[0])...)
+		asTyped = append(asTyped, entry(op, operands[len(operands)-1])...)
 		differ = differ || len(operands) > 1
 	}
 	if !differ {
-		return matches(plain)
+		return matches(asText)
 	}
-	return entry("$or", bson.A{matches(plain), matches(typed)})
+	return entry("$or", bson.A{matches(asText), matches(asTyped)})
 }
 
-// values returns what a node may stand for: as strings, and typed where that differs.
-func (n *node) values() bson.A {
-	switch {
-	case !n.cast.IsZero():
-		return bson.A{n.cast}
-	case n.ambiguous():
-		return bson.A{n.plain(), n.typed()}
+// values returns what a value may stand for: its texts as strings, and typed where that
+// differs.
+func values(v any) bson.A {
+	if read := typed(v); !reflect.DeepEqual(read, v) {
+		return bson.A{v, read}
 	}
-	return bson.A{n.plain()}
+	return bson.A{v}
 }
 
-// ambiguous reports whether some leaf reads as more than a string.
-func (n *node) ambiguous() bool {
-	if n.leaf {
-		_, isString := typed(n.text).(string)
-		return !isString
-	}
-	return slices.ContainsFunc(n.kids, (*node).ambiguous)
-}
-
-// plain returns a node as a value, its texts as strings.
-func (n *node) plain() any { return n.value(func(text string) any { return text }) }
-
-// typed returns a node as a value, its texts as what they read as.
-func (n *node) typed() any { return n.value(typed) }
-
-// value returns a node as a value, with what leaf makes of its texts.
-func (n *node) value(leaf func(string) any) any {
-	if n.leaf {
-		return leaf(n.text)
-	}
-	list, doc := make(bson.A, len(n.kids)), make(bson.D, len(n.kids))
-	for i, kid := range n.kids {
-		if list[i] = kid.value(leaf); !n.list {
-			doc[i] = bson.E{Key: n.names[i], Value: list[i]}
+// typed returns a value with its texts as what they read as.
+func typed(v any) any {
+	switch v := v.(type) {
+	case string:
+		return reading(v)
+	case bson.A:
+		list := make(bson.A, len(v))
+		for i, element := range v {
+			list[i] = typed(element)
 		}
-	}
-	if n.list {
 		return list
+	case bson.D:
+		doc := make(bson.D, len(v))
+		for i, e := range v {
+			doc[i] = bson.E{Key: e.Key, Value: typed(e.Value)}
+		}
+		return doc
 	}
-	return doc
+	return v // it has a type
 }
 
-// typed reads a text as JSON would: number, boolean or null; else it stays a
+// reading reads a text as JSON would: number, boolean or null; else it stays a
 // string. "007" and "1." are no JSON numbers and so stay identifiers, and so do numbers
 // beyond a double.
-func typed(text string) any {
+func reading(text string) any {
 	var v any
 	if strings.TrimSpace(text) != text || json.Unmarshal([]byte(text), &v) != nil {
 		return text

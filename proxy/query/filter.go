@@ -61,13 +61,15 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 	} else if tree := readBrackets(p); tree == nil {
 		return filter.All()
 	} else {
-		if kid := tree.kid(c.field); c.field != "" && kid != nil && kid.leaf {
-			if value, ok := c.to(raw.NewString(kid.text)); ok {
-				kid.cast = value
+		for i, e := range tree {
+			if text, ok := e.Value.(string); ok && e.Key == c.field {
+				if value, ok := c.to(raw.NewString(text)); ok {
+					tree[i].Value = value
+				}
 			}
 		}
 		param = filterParam
-		f = p.Checked(compile(tree.document(p), r.callers(p, param)))
+		f = p.Checked(compile(p.document(tree), r.callers(p, param)))
 	}
 	paths, _ := filter.Paths(f.Root())
 	p.addPaths(paths...)
