@@ -65,7 +65,8 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 			topic, _ := topic.DocumentOK()
 			if have, ok := topic.Lookup("display_name").StringValueOK(); ok && have == name {
 				score := topic.Lookup("score")
-				text = appendEntry(text[:0], in.row(row), score)
+				write := in.rows(func(dst []byte, a index.Row) []byte { return appendEntry(dst, a, score) })
+				text = write(text[:0], row)
 				entries = append(entries, spectrumEntry{raw.Clone(score), raw.Clone(id), bytes.Clone(text)})
 			}
 		}

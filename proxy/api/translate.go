@@ -41,17 +41,12 @@ func (t *translator) key() string {
 	return " in " + t.lang
 }
 
-// row translates a row.
-func (t *translator) row(row index.Row) index.Row {
-	if t == nil {
-		return row
-	}
-	return row.With(t.translate(row.Doc()))
-}
-
 // rows makes what writes translated rows of what writes a row.
 func (t *translator) rows(write rowFunc) rowFunc {
-	return func(dst []byte, row index.Row) []byte { return write(dst, t.row(row)) }
+	if t == nil {
+		return write
+	}
+	return func(dst []byte, row index.Row) []byte { return write(dst, row.With(t.translate(row.Doc()))) }
 }
 
 // translate returns the document with the labels in rendered.type and
@@ -71,26 +66,18 @@ func (t *translator) translate(doc bson.Raw) bson.Raw {
 		subText, hasSub = typeText, true
 	}
 	if hasType {
-		rendered = withText(rendered, "type", typeText)
+		rendered = replaced(rendered, "type", raw.NewString(typeText))
 	}
 	if hasSub {
-		rendered = withText(rendered, "subtype", subText)
+		rendered = replaced(rendered, "subtype", raw.NewString(subText))
 	}
 	return replaced(doc, "rendered", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: rendered})
 }
 
-// withText returns a document with another text in a field that it has.
-func withText(doc bson.Raw, field, text string) bson.Raw {
-	if doc.Lookup(field).IsZero() {
-		return doc
-	}
-	return replaced(doc, field, raw.NewString(text))
-}
-
-// replaced returns a document with another value in a field; the document itself if it
-// cannot be read.
+// replaced returns a document with another value in a field that it has; the document
+// itself if it cannot be read.
 func replaced(doc bson.Raw, field string, v bson.RawValue) bson.Raw {
-	if changed, err := raw.SetField(doc, field, v); err == nil {
+	if changed, err := raw.SetField(doc, field, v); err == nil && !doc.Lookup(field).IsZero() {
 		return changed
 	}
 	return doc

@@ -57,7 +57,7 @@ func TestTranslator(t *testing.T) {
 		"columns": recordRow{columns: params("columns=web,year,title").Columns(), rendered: true}.row,
 		"entry":   func(dst []byte, a index.Row) []byte { return appendEntry(dst, a, doc.Lookup("year")) },
 	} {
-		prepared, made := string(write(nil, none.row(row))), string(write(nil, e.translator(params("lang=en")).row(row)))
+		prepared, made := string(none.rows(write)(nil, row)), string(e.translator(params("lang=en")).rows(write)(nil, row))
 		if prepared != made || prepared == "" {
 			t.Errorf("%s: prepared %s, made %s", name, prepared, made)
 		}
