@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -33,12 +34,11 @@ func (e *Env) aggregation(p query.Params) (by aggregation, err error) {
 	if by.field = p.Field("aggregate"); by.field == "" {
 		return by, nil
 	}
-	switch by.function = strings.TrimSpace(p.Text("aggregate_function")); by.function {
-	case "", "count":
-		by.function = "count"
+	by.function = cmp.Or(strings.TrimSpace(p.Text("aggregate_function")), "count")
+	switch {
+	case by.function == "count":
 		return by, nil
-	case "sum", "mean", "median":
-	default:
+	case figures[by.function] == nil:
 		return by, rules.Wrongf("aggregate_function", "", "want count, sum, mean or median, got %s", query.Quoted(by.function))
 	}
 	if by.value = p.Field("aggregate_value"); by.value == "" {
@@ -112,17 +112,14 @@ func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, 
 
 // figure is what a group is sorted by: an int64, a float64 or nil.
 func (by aggregation) figure(g *valueGroup) any {
-	switch by.function {
-	case "sum":
-		return g.tally.sum()
-	case "mean":
-		return g.tally.mean()
-	case "median":
-		return g.tally.median()
-	default:
-		return int64(g.Count)
+	if of := figures[by.function]; of != nil {
+		return of(&g.tally)
 	}
+	return int64(g.Count)
 }
+
+// figures are the aggregate functions of numbers.
+var figures = map[string]func(*tally) any{"sum": (*tally).sum, "mean": (*tally).mean, "median": (*tally).median}
 
 // valueAt evaluates a path as an aggregation expression does. What is missing is null.
 func valueAt(row *unwoundRow, path string) bson.RawValue {
