@@ -11,13 +11,14 @@ import (
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/ejson"
+	"vitrine/rules/raw"
 )
 
 // projectsByFundingNumber answers GET /api/projects-by-funding-number: _id, name
 // and title of the projects that hold one of the numbers. Nothing restricts it
 // but the key.
 func (e *Env) projectsByFundingNumber(_ context.Context, r Request) (response.Plan, error) {
-	list := listing{view: rules.ViewProjects, order: idOrder(false)}
+	list := listing{view: rules.ViewProjects, order: raw.Sort{raw.ByID}}
 	list.filter = e.where(r.Params, "number", condition("funding_number", "$in", fundingNumbers(r.Params)))
 	list.page = r.Params.Page()
 	return list.rows("funding number", func(dst []byte, row index.Row) []byte {

@@ -3,8 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"iter"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -96,26 +94,20 @@ func (t *titles) corpus(ctx context.Context, s *index.Snapshot, used bool) (*cor
 		if err != nil {
 			return nil, err
 		}
-		slots := make([]index.Slot, 0, found.Count())
-		for row := range found.By(idOrder(false)).Rows(ctx, 0, 0) {
-			slots = append(slots, row.Slot)
+		slots, docs := make([]index.Slot, 0, found.Count()), make([]bson.Raw, 0, found.Count())
+		for row := range found.By(raw.Sort{raw.ByID}).Rows(ctx, 0, 0) {
+			slots, docs = append(slots, row.Slot), append(docs, row.Doc())
 		}
-		t.latest = &corpus{of: weak.Make(s), slots: slots, titles: newCorpus(func(yield func(bson.Raw) bool) {
-			for _, slot := range slots {
-				if !yield(s.Doc(slot)) {
-					return
-				}
-			}
-		})}
+		t.latest = &corpus{of: weak.Make(s), slots: slots, titles: newCorpus(docs)}
 	}
 	t.latest.used = t.latest.used || used
 	return t.latest, nil
 }
 
 // newCorpus makes a corpus of the titles of records.
-func newCorpus(docs iter.Seq[bson.Raw]) *similar.Corpus {
+func newCorpus(docs []bson.Raw) *similar.Corpus {
 	return similar.NewCorpus(func(yield func(string) bool) {
-		for doc := range docs {
+		for _, doc := range docs {
 			if !yield(raw.StringField(doc, "title")) {
 				return
 			}
@@ -134,11 +126,11 @@ func (t *titles) closestStored(ctx context.Context, s *view.Snapshot, title stri
 	}
 	var docs []bson.Raw
 	compare := func() error {
-		err := best.compare(ctx, title, newCorpus(slices.Values(docs)), func(at int) bson.Raw { return bytes.Clone(docs[at]) })
+		err := best.compare(ctx, title, newCorpus(docs), func(at int) bson.Raw { return bytes.Clone(docs[at]) })
 		docs = docs[:0]
 		return err
 	}
-	for row, err := range found.By(idOrder(false)).Only("title").Rows(ctx, 0, 0) {
+	for row, err := range found.By(raw.Sort{raw.ByID}).Only("title").Rows(ctx, 0, 0) {
 		if err == nil && len(docs) == storedTitles {
 			err = compare()
 		}
