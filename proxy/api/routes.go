@@ -88,7 +88,8 @@ func (e *Env) checked(handler Handler) Handler {
 }
 
 // Warm prepares what takes long to make for a snapshot that has just been shown: the
-// titles to compare with, and at first, once for all settings, the counts by author.
+// titles to compare with, and at first, once for all settings, the counts by author, which
+// portals ask for.
 // Concurrent requests wait for it.
 func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once) error {
 	rows, resident := shown.Resident()
@@ -96,17 +97,15 @@ func (e *Env) Warm(ctx context.Context, shown *view.Snapshot, counted *sync.Once
 		return nil
 	}
 	_, err := e.titles.corpus(ctx, rows, false)
-	counted.Do(func() { err = errors.Join(err, countAuthors(ctx, shown)) })
-	return err
-}
-
-// countAuthors counts activities by author, as the portals do; the view keeps the column
-// it makes for that, and later snapshots inherit the column while it is in use.
-func countAuthors(ctx context.Context, s *view.Snapshot) error {
-	every, err := s.Select(ctx, filter.All())
-	if err == nil {
-		_, err = every.Group(ctx, "authors.user", "authors")
-	}
+	counted.Do(func() {
+		// The view keeps the column that it makes to count them, and later snapshots inherit the
+		// column while it is in use.
+		every, failed := shown.Select(ctx, filter.All())
+		if failed == nil {
+			_, failed = every.Group(ctx, "authors.user", "authors")
+		}
+		err = errors.Join(err, failed)
+	})
 	return err
 }
 
