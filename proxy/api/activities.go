@@ -24,7 +24,8 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 		return list.groups("activities", field, unwound(field, "authors")), nil
 	case full:
 		p.MarkUnused("columns", "lang")
-		return list.full(fragFull), nil
+		list.prepared = fragFull
+		return list.full(), nil
 	case len(columns) > 0:
 		return list.rows("activities columns "+columns.Key()+in.key(), in.rows(recordRow{columns: columns, rendered: true}.row)), nil
 	default:

@@ -7,7 +7,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/response"
 	"vitrine/rules"
@@ -48,7 +47,10 @@ func (e *Env) allActivities(_ context.Context, r Request) (response.Plan, error)
 		// The filter may be the same for two users; each still has a kept answer of its own.
 		form += " " + string(ejson.AppendString(nil, r.Viewer.User))
 	}
-	plan := list.table(form, row, in)
+	if in == nil && row == (tableRow{citation: fragWeb}) { // as most callers want it
+		list.prepared = fragTable
+	}
+	plan := list.rows(form, in.rows(row.append))
 	plan.Personal = !r.Anonymous()
 	return plan, nil
 }
@@ -65,23 +67,6 @@ func (e *Env) visible(list listing, r Request) listing {
 		list.filter, list.restricted = filter.And(list.filter, e.where(r.Params, "", visible)), "activity-types"
 	}
 	return list
-}
-
-// table is the list of all-activities. As most callers want it, its rows are prepared.
-func (l listing) table(form string, row tableRow, in *translator) response.Plan {
-	write := in.rows(row.append)
-	if row != (tableRow{citation: fragWeb}) || in != nil {
-		return l.rows(form, write)
-	}
-	p := l.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		envelope := response.List(selected.Count(), l.page)
-		if runs, ok := selected.Prepared(fragTable); ok {
-			return response.JoinRuns(envelope, runs), nil
-		}
-		return response.Join(envelope, l.cut(ctx, selected), write), nil
-	})
-	p.Prepared = true
-	return p
 }
 
 // tableRow writes rows of all-activities. Only the citation depends on the caller

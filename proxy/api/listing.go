@@ -26,6 +26,8 @@ type listing struct {
 	filter *filter.Filter
 	page   query.Page
 	order  raw.Sort // nil: the view's own
+	// prepared is the fragment that has the rows as they are listed; empty: none has.
+	prepared string
 	// restricted names the permission that the caller lacks to see all; empty: the list is
 	// whole.
 	restricted string
@@ -49,7 +51,10 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 		}
 		return body(ctx, s, selected.By(l.order))
 	}
-	return response.Plan{View: l.view, Query: query, Build: build, Once: !until.IsZero(), Until: until, Restricted: l.restricted}
+	return response.Plan{
+		View: l.view, Query: query, Build: build, Once: !until.IsZero(), Until: until,
+		Prepared: l.prepared != "", Restricted: l.restricted,
+	}
 }
 
 // cut takes the rows of the page.
@@ -68,8 +73,18 @@ func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[ind
 // other rows.
 func (l listing) rows(form string, row rowFunc) response.Plan {
 	return l.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		return response.Join(response.List(selected.Count(), l.page), l.cut(ctx, selected), row), nil
+		return l.join(ctx, response.List(selected.Count(), l.page), selected, row), nil
 	})
+}
+
+// join is the body of the page's rows, as they are prepared or as row writes them.
+func (l listing) join(ctx context.Context, e response.Envelope, selected view.Selection, row rowFunc) *response.Body {
+	if l.prepared != "" {
+		if runs, ok := selected.Prepared(l.prepared); ok {
+			return response.JoinRuns(e, runs)
+		}
+	}
+	return response.Join(e, l.cut(ctx, selected), row)
 }
 
 // manyFull is the share of a view's records, one in eight, from which on it is worth to
@@ -77,23 +92,17 @@ func (l listing) rows(form string, row rowFunc) response.Plan {
 const manyFull = 8
 
 // full is the list of stored records in Extended JSON, the count at the end. Few are written
-// one by one; many, for clients that synchronise, are prepared as the fragment of that
-// name, if there is one.
-func (l listing) full(prepared string) response.Plan {
-	p := l.plan("full", func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		count := selected.Count()
-		envelope := response.Full(count, l.page)
-		if prepared != "" && l.page.Limit == 0 && count > s.Len()/manyFull {
-			if runs, ok := selected.Prepared(prepared); ok {
-				return response.JoinRuns(envelope, runs), nil
-			}
+// one by one; many, for clients that synchronise, are prepared.
+func (l listing) full() response.Plan {
+	return l.plan("full", func(ctx context.Context, s *view.Snapshot, selected view.Selection) (*response.Body, error) {
+		count, some := selected.Count(), l
+		if l.page.Limit > 0 || count <= s.Len()/manyFull {
+			some.prepared = ""
 		}
-		return response.Join(envelope, l.cut(ctx, selected), func(dst []byte, row index.Row) []byte {
+		return some.join(ctx, response.Full(count, l.page), selected, func(dst []byte, row index.Row) []byte {
 			return ejson.AppendDocument(dst, display.StoredRecord(row.Doc()))
 		}), nil
 	})
-	p.Prepared = prepared != ""
-	return p
 }
 
 // groups counts the listed records by a field, after it unwinds an array if unwind
@@ -150,15 +159,6 @@ func namedIn(user string, paths ...string) bson.D {
 		all = append(all, condition(path, "$eq", user))
 	}
 	return bson.D{{Key: "$or", Value: all}}
-}
-
-// newestFirst is the order of lists that API.md gives none: by year descending,
-// ties by _id (DESIGN.md: 3).
-func newestFirst() raw.Sort { return raw.Sort{{Path: raw.PathOf("year"), Desc: true}} }
-
-// idOrder is the order by _id alone.
-func idOrder(descending bool) raw.Sort {
-	return raw.Sort{{Path: raw.PathOf("_id"), Desc: descending}}
 }
 
 // recordRow shows columns of stored records, as they are or rendered.

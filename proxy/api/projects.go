@@ -41,8 +41,8 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 		list := listing{view: viewName, filter: e.query.ProjectFilter(p)}.ownOnly(e, r, needed)
 		field := p.Field("aggregate")
 		if field == "" && p.Has("full") {
-			list.order = idOrder(true)
-			return list.full(""), nil // ignores columns, limit and offset
+			list.order = raw.Sort{{Path: raw.ByID.Path, Desc: true}}
+			return list.full(), nil // ignores columns, limit and offset
 		}
 		list.page = p.Page()
 		if field != "" {
@@ -75,10 +75,23 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 	if err != nil {
 		return response.Plan{}, err
 	}
-	table := projectTable{activities, display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}}
+	style := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}
 	list.page = query.Page{}
-	form := "formatted " + table.style.Lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
-	plan := list.plan(form, table.body)
+	form := "formatted " + style.Lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
+	plan := list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
+		all, err := activities.Select(ctx, filter.All())
+		if err != nil {
+			return nil, err
+		}
+		counts, err := all.Facet(ctx, "projects") // which they name in an array or alone
+		if err != nil {
+			return nil, err
+		}
+		return response.Join(response.List(selected.Count(), list.page), list.cut(ctx, selected), func(dst []byte, row index.Row) []byte {
+			doc := row.Doc()
+			return appendTableRow(dst, doc, style, countOf(counts, doc.Lookup("name")))
+		}), nil
+	})
 	if !e.o.FormattedSingle {
 		first := plan.Build
 		plan.Query += "\x00" + normal.Query
@@ -98,35 +111,18 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 	return plan, nil
 }
 
-// projectTable makes the display table.
-type projectTable struct {
-	activities *view.Snapshot // of which each row counts those of its project
-	style      display.Style  // of the request's language
-}
-
-// body makes the rows of the table.
-func (t projectTable) body(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-	counts, err := t.counts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return response.Join(response.List(selected.Count(), query.Page{}), selected.Rows(ctx, 0, 0), func(dst []byte, row index.Row) []byte {
-		doc := row.Doc()
-		return t.append(dst, doc, countOf(counts, doc.Lookup("name")))
-	}), nil
-}
-
-// append writes a row of the table (API.md: projects, 7). Its subproject is always false.
-func (t projectTable) append(dst []byte, doc bson.Raw, activities int) []byte {
+// appendTableRow writes a row of the display table (API.md: projects, 7). Its subproject is
+// always false.
+func appendTableRow(dst []byte, doc bson.Raw, style display.Style, activities int) []byte {
 	shown := func(fields ...string) {
 		for _, field := range fields {
-			dst = t.style.Append(appendKey(dst, field), field, doc.Lookup(field), doc)
+			dst = style.Append(appendKey(dst, field), field, doc.Lookup(field), doc)
 		}
 	}
 	text := func(key, s string) { dst = ejson.AppendString(appendKey(dst, key), s) }
 	dst = appendRowID(dst, doc)
 	shown("name", "title", "type", "status")
-	text("date_range", t.style.DateRange(doc))
+	text("date_range", style.DateRange(doc))
 	dst = appendStored(dst, doc, `""`, "start", "start_date")
 	shown("funder", "funding_organization")
 	text("funding_numbers", markup.Escape(strings.Join(display.Texts(doc.Lookup("funding_number")), ";")))
@@ -145,17 +141,7 @@ func (t projectTable) append(dst []byte, doc bson.Raw, activities int) []byte {
 	return append(dst, '}')
 }
 
-// counts counts the activities by the projects that they name, in an array or alone, sorted by
-// name.
-func (t projectTable) counts(ctx context.Context) ([]index.Group, error) {
-	all, err := t.activities.Select(ctx, filter.All())
-	if err != nil {
-		return nil, err
-	}
-	return all.Facet(ctx, "projects")
-}
-
-// countOf returns the count of a name, 0 if no activity has it.
+// countOf returns the count of a name in groups that are sorted by name, 0 if no activity has it.
 func countOf(counts []index.Group, name bson.RawValue) int {
 	at, known := slices.BinarySearchFunc(counts, name, func(v index.Group, name bson.RawValue) int { return raw.Compare(v.Value, name) })
 	if !known || display.Empty(name) {

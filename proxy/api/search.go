@@ -29,7 +29,7 @@ type searched struct {
 // searches are the collections by the last part of their path (API.md: search/…;
 // DESIGN.md: 12).
 func searches() map[string]searched {
-	byYear := newestFirst()
+	byYear := raw.Sort{{Path: raw.PathOf("year"), Desc: true}} // DESIGN.md: 3
 	return map[string]searched{
 		"proposals": {
 			view: rules.ViewProposals, columns: []string{"name", "title", "type"}, rendered: true, needed: access.ProposalsView,
