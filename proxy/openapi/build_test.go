@@ -2,6 +2,8 @@ package openapi
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -60,8 +62,30 @@ func build(t *testing.T) map[string][]byte {
 	older(copied)
 	return map[string][]byte{
 		"served/openapi.json": indented(t, whole), "served/openapi-3.0.json": indented(t, appendJSON(nil, copied)),
-		"served/docs.html": page(t, root),
+		"served/docs.html": page(t, root), "served/policy.txt": policy(pageFile(t, "style.css"), pageFile(t, "script.js")),
 	}
+}
+
+// pageFile returns a file that the page is made of.
+func pageFile(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("page", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// policy returns the Content-Security-Policy of a page with that style and script.
+func policy(style, script []byte) []byte {
+	return []byte("default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" +
+		"; style-src " + hash(style) + "; script-src " + hash(script))
+}
+
+// hash names an inline element's content in a policy.
+func hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // indented returns JSON with a line for each member.
@@ -86,7 +110,7 @@ func page(t *testing.T, root *yaml.Node) []byte {
 		API    node
 		Style  template.CSS
 		Script template.JS
-	}{node{root, root}, template.CSS(file("page/style.css")), template.JS(file("page/script.js"))})
+	}{node{root, root}, template.CSS(pageFile(t, "style.css")), template.JS(pageFile(t, "script.js"))})
 	if err != nil {
 		t.Fatal(err)
 	}

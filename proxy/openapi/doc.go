@@ -3,7 +3,7 @@
 //
 //	spec/*.yaml ──merge, extend──▶ served/openapi.json      at /openapi.json
 //	                           ├─▶ served/openapi-3.0.json  at /openapi-3.0.json: the same as OpenAPI 3.0
-//	                           └─▶ served/docs.html         at /docs
+//	                           └─▶ served/docs.html         at /docs, with the policy in served/policy.txt
 //
 // The description is written by hand in spec, one file for each group of endpoints. `go
 // generate` makes the served files of it, which a test compares with spec (build_test.go), so
