@@ -1,7 +1,9 @@
 package ejson
 
 import (
+	"fmt"
 	"math/bits"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -26,24 +28,18 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 	}
 }
 
+// The letters of JSON's short escapes, and the bytes that they stand for.
+const (
+	escapeLetters = `"\/bfnrt`
+	escapedBytes  = "\"\\/\b\f\n\r\t"
+)
+
 // appendEscape writes a byte that may not stand in a string as it is.
 func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
+	if i := strings.IndexByte(escapedBytes, c); i >= 0 {
+		return append(dst, '\\', escapeLetters[i])
 	}
-	const hexDigits = "0123456789abcdef"
-	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+	return fmt.Appendf(dst, `\u%04x`, c)
 }
 
 // appendRepaired copies s with U+FFFD for each byte that is not UTF-8.

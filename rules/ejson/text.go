@@ -3,6 +3,7 @@ package ejson
 import (
 	"encoding/binary"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -64,25 +65,15 @@ func (p *parser) escape() error {
 	if p.pos+1 == len(p.src) {
 		return p.fail(p.pos, "the string does not end")
 	}
-	c := p.src[p.pos+1]
-	switch c {
-	case '"', '\\', '/':
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
-	case 'n':
-		c = '\n'
-	case 'r':
-		c = '\r'
-	case 't':
-		c = '\t'
-	case 'u':
+	letter := p.src[p.pos+1]
+	if letter == 'u' {
 		return p.unicodeEscape()
-	default:
+	}
+	i := strings.IndexByte(escapeLetters, letter)
+	if i < 0 {
 		return p.fail(p.pos, "unknown escape sequence in a string")
 	}
-	p.buf = append(p.buf, c)
+	p.buf = append(p.buf, escapedBytes[i])
 	p.pos += 2
 	return nil
 }

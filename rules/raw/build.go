@@ -38,15 +38,6 @@ func (b *Builder) AddString(name, s string) {
 	b.buf = append(append(b.buf, s...), 0)
 }
 
-// AddArray adds an array of values with a name, to a document.
-func (b *Builder) AddArray(name string, values []bson.RawValue) {
-	var array Builder
-	for _, v := range values {
-		array.Push(v)
-	}
-	b.Add(name, array.Finish(bson.TypeArray))
-}
-
 // Copy adds the elements of a document whose names keep accepts. The error is that the
 // document cannot be read to its end.
 func (b *Builder) Copy(doc bson.Raw, keep func(name string) bool) error {

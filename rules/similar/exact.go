@@ -37,7 +37,7 @@ func (q *query) newPair(longest int) *pair {
 func (p *pair) matches(q *query, title []rune) int {
 	for j, r := range title {
 		at := p.masks[j*p.words:][:p.words]
-		clear(at[copy(at, q.exact(r)):])
+		clear(at[copy(at, q.exact[r]):])
 	}
 	return p.split(part{0, q.length, 0, len(title)})
 }

@@ -6,10 +6,8 @@ type query struct {
 	words  int // 64-bit words of a mask, which has one bit for each character; at least 2
 	// masks holds one mask for every symbol: the positions of its characters in the title.
 	masks []uint64
-	// latin and wide hold the masks of the characters themselves: of those that are their
-	// own symbol, and of the others.
-	latin [symbols][]uint64
-	wide  map[rune][]uint64
+	// exact holds the masks of the characters themselves.
+	exact map[rune][]uint64
 	gram  histogram
 	// crowded is set if a bin of gram is full, so that gram gives no bound.
 	crowded bool
@@ -17,19 +15,13 @@ type query struct {
 
 // newQuery prepares a normalised title.
 func newQuery(title []rune) *query {
-	q := &query{length: len(title), words: max(2, (len(title)+63)/64), wide: make(map[rune][]uint64)}
+	q := &query{length: len(title), words: max(2, (len(title)+63)/64), exact: make(map[rune][]uint64)}
 	q.masks = make([]uint64, symbols*q.words)
 	for i, r := range title {
-		exact := q.exact(r)
-		if exact == nil {
-			exact = make([]uint64, q.words)
-			if r < symbols {
-				q.latin[r] = exact
-			} else {
-				q.wide[r] = exact
-			}
+		if q.exact[r] == nil {
+			q.exact[r] = make([]uint64, q.words)
 		}
-		exact[i/64] |= 1 << (i % 64)
+		q.exact[r][i/64] |= 1 << (i % 64)
 		q.mask(byte(r))[i/64] |= 1 << (i % 64)
 		if !q.gram.count(byte(r)) {
 			q.crowded = true
@@ -41,14 +33,6 @@ func newQuery(title []rune) *query {
 // mask returns the positions of a symbol in the query.
 func (q *query) mask(symbol byte) []uint64 {
 	return q.masks[int(symbol)*q.words:][:q.words]
-}
-
-// exact returns the positions of a character in the query, nil if it has none.
-func (q *query) exact(r rune) []uint64 {
-	if r < symbols {
-		return q.latin[r]
-	}
-	return q.wide[r]
 }
 
 // roughBound returns an upper bound of the matching characters from lengths and histograms.
