@@ -24,9 +24,6 @@ type LoadOptions struct {
 	SkipBad bool
 	// BatchDocs is how many documents at most are stored at once. If zero, 1000 is used.
 	BatchDocs int
-	// BatchBytes is how many bytes of documents are held before they are stored.
-	// If zero, 8 MiB is used.
-	BatchBytes int
 	// Progress, if not nil, is called with the number of bytes read from disk. The sum
 	// of all calls is twice the dump's Size.
 	Progress func(n int)
@@ -34,6 +31,9 @@ type LoadOptions struct {
 
 // ErrChanged is returned if the dump's files were written to during the import.
 var ErrChanged = errors.New("the dump changed while it was read")
+
+// maxHeld is how many bytes of documents are held before they are stored.
+const maxHeld = 8 << 20
 
 // Load stores a dump's documents by their _id and replaces what is there.
 //
@@ -53,9 +53,6 @@ var ErrChanged = errors.New("the dump changed while it was read")
 func Load(ctx context.Context, store origin.Importer, d *Dump, o LoadOptions) (Report, error) {
 	if o.BatchDocs <= 0 {
 		o.BatchDocs = 1000
-	}
-	if o.BatchBytes <= 0 {
-		o.BatchBytes = 8 << 20
 	}
 	l := &loader{store: store, dump: d, opts: o, collections: map[string]*collection{}}
 	for i := range d.Sources {
@@ -92,7 +89,6 @@ type collection struct {
 	equal map[[32]byte]int // documents without _id so far, by content
 	read  int              // good documents so far in this reading
 	batch []bson.Raw
-	bytes int // in batch
 }
 
 // collection returns what is known of a collection, now at least that it exists.
@@ -222,12 +218,11 @@ func (l *loader) put(ctx context.Context, c *collection, doc Document, key keyHa
 		return nil
 	}
 	c.batch = append(c.batch, doc.Raw)
-	c.bytes += len(doc.Raw)
 	l.held += len(doc.Raw)
 	if len(c.batch) >= l.opts.BatchDocs {
 		return l.flush(ctx, c)
 	}
-	if l.held < l.opts.BatchBytes {
+	if l.held < maxHeld {
 		return nil
 	}
 	for _, c := range l.sorted() { // an archive fills several batches at once
@@ -249,8 +244,10 @@ func (l *loader) flush(ctx context.Context, c *collection) error {
 	if err != nil {
 		return fmt.Errorf("store %d documents of %s: %w", len(c.batch), c.tally.Collection, err)
 	}
-	l.held -= c.bytes
-	c.batch, c.bytes = nil, 0 // the documents belong to the store now
+	for _, doc := range c.batch {
+		l.held -= len(doc)
+	}
+	c.batch = nil // the documents belong to the store now
 	return nil
 }
 

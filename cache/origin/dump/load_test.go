@@ -229,7 +229,7 @@ func TestLoadWithoutID(t *testing.T) {
 	}
 }
 
-// Batches keep to the options, and everything is stored before anything is deleted.
+// Batches keep to the option and to the bytes that are held, and everything is stored before anything is deleted.
 func TestLoadBatches(t *testing.T) {
 	f := files{"a.bson": numbered(t, 1, 2, 3, 4, 5), "b.bson": numbered(t, 1, 2)}
 	m := newMemory()
@@ -240,8 +240,13 @@ func TestLoadBatches(t *testing.T) {
 	if !slices.Equal(m.calls, want) {
 		t.Errorf("by number: %q, want %q", m.calls, want)
 	}
+	var large []byte // documents of which three are more than is held
+	for i := range 5 {
+		large = append(large, doc(t, bson.D{{Key: "_id", Value: i}, {Key: "text", Value: strings.Repeat("x", 3<<20)}})...)
+	}
+	f = files{"a.bson": large, "b.bson": large[:len(large)/5*2]}
 	m = newMemory()
-	if _, err := load(t, m, f, dump.LoadOptions{BatchBytes: 40}); err != nil { // a document has 14
+	if _, err := load(t, m, f, dump.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want = []string{"upsert a 3", "upsert a 2", "upsert b 1", "upsert b 1"}
