@@ -20,22 +20,20 @@ type Value struct {
 // Walk yields everything that MongoDB's matching sees at a path of a document, in
 // its order, until yield returns false; it returns false if it was stopped. It
 // does not allocate. Values are not made unique, and a path may yield nothing at
-// all: "a.b" does in {a: [1, 2]}.
+// all: "a.b" does in {a: [1, 2]}. The zero Path is the document itself.
 func Walk(doc bson.Raw, p Path, yield func(Value) bool) bool {
-	return walkDocument(Body(doc), p.parts, true, yield)
+	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, true, yield)
 }
 
 // WalkWhole is Walk without stepping into the array at the path's end: what
 // operators that ask about arrays ($size, $elemMatch) look at.
 func WalkWhole(doc bson.Raw, p Path, yield func(Value) bool) bool {
-	return walkDocument(Body(doc), p.parts, false, yield)
+	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, false, yield)
 }
 
-// walkDocument follows parts through sub-documents. b is a document's body.
+// walkDocument follows parts, of which there is one at least, through sub-documents. b is
+// a document's body.
 func walkDocument(b []byte, parts []part, spread bool, yield func(Value) bool) bool {
-	if len(parts) == 0 {
-		return yield(Value{Missing: true})
-	}
 	e, _ := lookupIn(b, parts[0].name)
 	return walkField(e, parts[1:], spread, yield)
 }
@@ -80,15 +78,8 @@ func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) 
 		if e.Type == bson.TypeEmbeddedDocument {
 			more = walkDocument(Body(e.Data), parts, spread, yield)
 		}
-		if more && i == index {
-			switch {
-			case len(rest) == 0:
-				more = yield(Value{Raw: e.Value()})
-			case e.Type == bson.TypeEmbeddedDocument:
-				more = walkDocument(Body(e.Data), rest, spread, yield)
-			case e.Type == bson.TypeArray:
-				more = walkArray(e.Data, rest, spread, yield)
-			}
+		if more && i == index && (len(rest) == 0 || e.Type == bson.TypeEmbeddedDocument || e.Type == bson.TypeArray) {
+			more = walkField(e, rest, spread && len(rest) > 0, yield) // an array that an index ends at is not opened
 		}
 		if !more {
 			return false
@@ -100,30 +91,23 @@ func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) 
 
 // Below calls field with the name of each field that documents at a path have, and
 // array with how many elements arrays there have, those inside of others marked as nested:
-// where neither leads on, a longer path leads nowhere. The zero Path is the document
-// itself. Names hold until field returns.
+// where neither leads on, a longer path leads nowhere. Names hold until field returns.
 func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nested bool)) {
-	below := func(v Value) bool {
-		n := 0
-		r := Reader{}
-		if v.Raw.Type == bson.TypeEmbeddedDocument || v.Raw.Type == bson.TypeArray {
-			r = Read(v.Raw.Value)
-		}
-		for e, ok := r.Next(); ok; e, ok = r.Next() {
-			if n++; v.Raw.Type == bson.TypeEmbeddedDocument {
+	Walk(doc, p, func(v Value) bool {
+		switch v.Raw.Type {
+		case bson.TypeEmbeddedDocument:
+			for e := range All(v.Raw.Value) {
 				field(e.Key)
 			}
-		}
-		if v.Raw.Type == bson.TypeArray {
+		case bson.TypeArray:
+			n := 0
+			for range All(v.Raw.Value) {
+				n++
+			}
 			array(n, v.Elem)
 		}
 		return true
-	}
-	if len(p.parts) == 0 {
-		below(Value{Raw: bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}})
-		return
-	}
-	Walk(doc, p, below)
+	})
 }
 
 // Field returns what an aggregation expression sees at a path below a value: "$a.b"
