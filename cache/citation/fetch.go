@@ -84,24 +84,18 @@ func (c *Client) request(ctx context.Context, query string) (page *goquery.Docum
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	defer answer.Body.Close()
-	if err := statusError(answer.StatusCode); err != nil {
-		return nil, retryAfter(answer.Header), fmt.Errorf("%w: status %d", err, answer.StatusCode)
-	}
-	page, err = c.read(answer)
-	return page, 0, err
-}
-
-// statusError returns the kind of error for a status.
-func statusError(status int) error {
-	switch status {
+	switch answer.StatusCode {
 	case http.StatusOK:
-		return nil
+		page, err = c.read(answer)
+		return page, 0, err
 	case http.StatusForbidden, http.StatusTooManyRequests:
-		return ErrBlocked
+		err = ErrBlocked
 	case http.StatusNotFound, http.StatusGone:
-		return fmt.Errorf("citation index: %w", rules.ErrNotFound)
+		err = fmt.Errorf("citation index: %w", rules.ErrNotFound)
+	default:
+		err = ErrUnavailable
 	}
-	return ErrUnavailable
+	return nil, retryAfter(answer.Header), fmt.Errorf("%w: status %d", err, answer.StatusCode)
 }
 
 // retryAfter returns the Retry-After header, 0 if it is no number of seconds.

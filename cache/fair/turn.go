@@ -184,26 +184,23 @@ func Share(ctx context.Context, n int, work func(i int) error) error {
 		}
 		return work(i)
 	}
-	doBatch := func(from int) error {
-		for i := from; i < min(from+batch, n); i++ {
-			if err := do(i); err != nil {
-				return err
-			}
-		}
-		return turn.Check(ctx)
-	}
-	doBatches := func(helper bool) error {
-		for !helper || !turn.isCostly() {
+	doBatches := func(helper bool) (err error) {
+		for err == nil && (!helper || !turn.isCostly()) {
 			from := int(next.Add(batch)) - batch
 			if from >= n {
 				return nil
 			}
-			if err := doBatch(from); err != nil {
-				next.Store(int64(n)) // no goroutine begins another batch
-				return err
+			for i := from; i < min(from+batch, n) && err == nil; i++ {
+				err = do(i)
+			}
+			if err == nil {
+				err = turn.Check(ctx)
 			}
 		}
-		return nil
+		if err != nil {
+			next.Store(int64(n)) // no goroutine begins another batch
+		}
+		return err
 	}
 	errs := make([]error, min(Workers(ctx), n/least+1))
 	var helpers parallel.Group

@@ -58,6 +58,10 @@ func (f *InFlight) TryAcquirePiece(n int64) bool { return f.acquire(n, 2*f.third
 func (f *InFlight) acquire(n, most int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.acquireLocked(n, most)
+}
+
+func (f *InFlight) acquireLocked(n, most int64) bool {
 	free := f.third <= 0 || f.used+n <= most
 	if free {
 		f.used += n
@@ -83,11 +87,8 @@ func (f *InFlight) Hold(a *Answer) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if a.holders == 0 {
-		if f.third > 0 && f.used+a.cost() > f.third {
-			return false
-		}
-		f.used += a.cost()
+	if a.holders == 0 && !f.acquireLocked(a.cost(), f.third) {
+		return false
 	}
 	a.holders++
 	return true

@@ -142,12 +142,13 @@ func (b *Budget) Replaced(before, after *Snapshot) {
 	}
 }
 
-// heldBy counts what the segments' derived things hold.
-func (b *Budget) heldBy(segments []*segment) (paths int, bytes int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key, d := range b.held.All() {
-		if slices.Contains(segments, key.segment) && d.bytes > 0 {
+// Indexes returns how many paths are indexed, and the bytes that these indexes and
+// everything else derived from the rows hold.
+func (s *Snapshot) Indexes() (paths int, bytes int64) {
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	for key, d := range s.budget.held.All() {
+		if slices.Contains(s.segments, key.segment) && d.bytes > 0 {
 			bytes += d.bytes
 			if key.kind != kindNames {
 				paths++

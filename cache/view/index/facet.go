@@ -48,8 +48,8 @@ func (s *Resident) Facet(ctx context.Context, path string) (all []Group, err err
 // having counts the selected rows that have one of some values of an index, and returns
 // one of them.
 func (s *Resident) having(q *query, from, to int) (count int, first Slot) {
-	if d := &q.index.values[from]; to == from+1 && d.dense == nil {
-		for _, row := range q.index.rows[d.from:d.to] {
+	if to == from+1 && q.index.values[from].dense == nil {
+		for _, row := range q.index.rowsOf(from) {
 			if slot := q.base + Slot(row); s.rows.Test(uint(slot)) {
 				if count++; count == 1 {
 					first = slot

@@ -65,11 +65,8 @@ type fragments struct {
 	ends   []uint32 // where in its block part p of row i ends: ends[i*parts+p]
 }
 
-// always keeps every block.
-func always(int) bool { return true }
-
 // fill encodes the parts of all rows into blocks, and keeps the blocks that keep accepts
-// by their size.
+// by their size, or all if keep is nil.
 func (f *fragments) fill(rows, parts int, encode func(dst []byte, row, part int) []byte, keep func(size int) bool) {
 	f.parts = parts
 	f.blocks = make([][]byte, (rows+blockRows-1)/blockRows)
@@ -84,7 +81,7 @@ func (f *fragments) fill(rows, parts int, encode func(dst []byte, row, part int)
 					f.ends[row*parts+part] = uint32(len(scratch))
 				}
 			}
-			if keep(len(scratch)) {
+			if keep == nil || keep(len(scratch)) {
 				f.blocks[b] = append(make([]byte, 0, len(scratch)), scratch...)
 			}
 		}

@@ -94,22 +94,18 @@ func buildIndexes(rows []bson.Raw, paths []raw.Path, workers int) []*pathIndex {
 	return all
 }
 
-// finish completes the index of n rows.
+// finish completes the index of n rows: it finds the texts, and gives the values that many
+// rows hold their sets.
 func (x *pathIndex) finish(n int) {
 	x.findTexts()
 	x.bytes = int64(len(x.values))*int64(unsafe.Sizeof(distinct{})) + int64(len(x.rows))*4 + 128
-	x.makeDense(n)
-}
-
-// makeDense gives the values that many of n rows hold their sets.
-func (x *pathIndex) makeDense(n int) {
 	for i := range x.values {
 		d := &x.values[i]
 		if int(d.to-d.from) <= max(n/denseShare, 64) {
 			continue
 		}
 		d.dense = bitset.New(uint(n))
-		for _, row := range x.rows[d.from:d.to] {
+		for _, row := range x.rowsOf(i) {
 			d.dense.Set(uint(row))
 		}
 		x.bytes += int64(n / 8)
@@ -161,10 +157,9 @@ func arrange(values []raw.Value, postings []posting) *pathIndex {
 	for _, p := range postings {
 		counts[p.value]++
 	}
-	rankOf := make([]uint32, len(values))
 	x := &pathIndex{values: make([]distinct, len(values)), rows: make([]uint32, len(postings))}
 	var at uint32
-	sorted := make([]uint32, len(values))
+	sorted, rankOf := make([]uint32, len(values)), make([]uint32, len(values))
 	for n := range sorted {
 		sorted[n] = uint32(n)
 	}
@@ -188,12 +183,7 @@ func merge(a, b *pathIndex) *pathIndex {
 		values: make([]distinct, 0, len(a.values)+len(b.values)),
 		rows:   make([]uint32, 0, len(a.rows)+len(b.rows)),
 	}
-	take := func(from *pathIndex, d *distinct) {
-		x.rows = append(x.rows, from.rows[d.from:d.to]...)
-		x.values[len(x.values)-1].to = uint32(len(x.rows))
-	}
-	i, j := 0, 0
-	for i < len(a.values) || j < len(b.values) {
+	for i, j := 0, 0; i < len(a.values) || j < len(b.values); {
 		order := 0
 		switch {
 		case j == len(b.values):
@@ -203,23 +193,26 @@ func merge(a, b *pathIndex) *pathIndex {
 		default:
 			order = compareDistinct(&a.values[i].Value, &b.values[j].Value)
 		}
-		value := &distinct{}
+		d := distinct{from: uint32(len(x.rows))}
 		if order <= 0 {
-			value = &a.values[i]
-		} else {
-			value = &b.values[j]
-		}
-		x.values = append(x.values, distinct{Value: value.Value, from: uint32(len(x.rows))})
-		if order <= 0 {
-			take(a, &a.values[i])
+			d.Value = a.values[i].Value
+			x.rows = append(x.rows, a.rowsOf(i)...)
 			i++
 		}
 		if order >= 0 {
-			take(b, &b.values[j])
+			d.Value = b.values[j].Value
+			x.rows = append(x.rows, b.rowsOf(j)...)
 			j++
 		}
+		d.to = uint32(len(x.rows))
+		x.values = append(x.values, d)
 	}
 	return x
+}
+
+// rowsOf returns the rows that hold a value.
+func (x *pathIndex) rowsOf(value int) []uint32 {
+	return x.rows[x.values[value].from:x.values[value].to]
 }
 
 // compareDistinct orders an index: what is missing first, then by MongoDB's order,

@@ -80,7 +80,7 @@ func (q *query) add(value int) {
 		q.into.InPlaceUnion(d.dense)
 		return
 	}
-	for _, row := range q.index.rows[d.from:d.to] {
+	for _, row := range q.index.rowsOf(value) {
 		q.into.Set(uint(q.base) + uint(row))
 	}
 }

@@ -13,7 +13,7 @@ import (
 // distinguished by comparing.
 type numbering struct {
 	seed   maphash.Seed
-	heads  map[uint64]uint32 // hash to the newest value with it
+	heads  map[uint64]uint32 // hash to the newest value with it, plus one
 	values []raw.Value
 	chain  []uint32 // the next older value of the same hash, plus one; 0 ends
 }
@@ -25,22 +25,16 @@ func newNumbering() *numbering {
 // of returns the value's number, and whether it was just given.
 func (n *numbering) of(v raw.Value) (number uint32, fresh bool) {
 	hash := maphash.Bytes(n.seed, v.Raw.Value) ^ uint64(v.Raw.Type)<<8 ^ uint64(truth(v.Elem))
-	head, met := n.heads[hash]
-	if met {
-		for at := head + 1; at != 0; at = n.chain[at-1] {
-			if same(&n.values[at-1], &v) {
-				return at - 1, false
-			}
+	newest := n.heads[hash]
+	for at := newest; at != 0; at = n.chain[at-1] {
+		if same(&n.values[at-1], &v) {
+			return at - 1, false
 		}
 	}
-	older := uint32(0)
-	if met {
-		older = head + 1
-	}
 	number = uint32(len(n.values))
-	n.heads[hash] = number
 	n.values = append(n.values, v)
-	n.chain = append(n.chain, older)
+	n.chain = append(n.chain, newest)
+	n.heads[hash] = number + 1
 	return number, true
 }
 

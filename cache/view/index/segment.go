@@ -29,7 +29,7 @@ func (s *segment) prepared(kind int, def *Fragment) *fragments {
 		return f
 	}
 	f.once.Do(func() {
-		keep := always
+		var keep func(size int) bool
 		if def.Bulky {
 			keep = func(size int) bool { return s.budget.keepBulk(s, int64(size)) }
 		}

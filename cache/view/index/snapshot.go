@@ -36,10 +36,6 @@ func (s *Snapshot) RowBytes() int64 { return s.rowBytes }
 // Segments returns the number of segments.
 func (s *Snapshot) Segments() int { return len(s.segments) }
 
-// Indexes returns how many paths are indexed, and the bytes that these indexes and
-// everything else derived from the rows hold.
-func (s *Snapshot) Indexes() (paths int, bytes int64) { return s.budget.heldBy(s.segments) }
-
 // Docs yields the rows in the view's order.
 func (s *Snapshot) Docs() iter.Seq[bson.Raw] {
 	return func(yield func(bson.Raw) bool) {

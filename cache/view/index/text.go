@@ -29,30 +29,25 @@ type textSearch struct {
 
 func (t *textSearch) Memory() int64 { return int64(len(t.joined)) + 4*int64(len(t.starts)) }
 
-// joinTexts joins the texts of an index, folded if the literals will be.
-func joinTexts(x *pathIndex, folded bool) *textSearch {
-	t := &textSearch{starts: make([]uint32, 0, x.texts.to-x.texts.from)}
-	for i := x.texts.from; i < x.texts.to; i++ {
-		t.starts = append(t.starts, uint32(len(t.joined)))
-		text := textOf(x.values[i].Raw)
-		if folded {
-			t.joined = pcre.AppendFold(t.joined, text)
-		} else {
-			t.joined = append(t.joined, text...)
-		}
-		t.joined = append(t.joined, 0)
-	}
-	return t
-}
-
-// texts returns the joined texts of a path's index, which the segment keeps beside it.
+// texts returns the joined texts of a path's index, folded if the literals will be. The
+// segment keeps them beside the index.
 func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 	kind := kindTexts
 	if folded {
 		kind = kindFoldedTexts
 	}
 	return derive(s, derivedKey{kind: kind, path: path.String()}, func() *textSearch {
-		return joinTexts(x, folded)
+		t := &textSearch{starts: make([]uint32, 0, x.texts.to-x.texts.from)}
+		for _, d := range x.values[x.texts.from:x.texts.to] {
+			t.starts = append(t.starts, uint32(len(t.joined)))
+			if text := textOf(d.Raw); folded {
+				t.joined = pcre.AppendFold(t.joined, text)
+			} else {
+				t.joined = append(t.joined, text...)
+			}
+			t.joined = append(t.joined, 0)
+		}
+		return t
 	})
 }
 

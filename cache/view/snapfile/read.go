@@ -43,8 +43,15 @@ func refused(format string, args ...any) error {
 
 // decode reads a whole file.
 func decode(from io.Reader) (h Header, rows []bson.Raw, err error) {
-	if err := readMagic(from); err != nil {
-		return h, nil, err
+	got := make([]byte, len(magic))
+	if _, err := io.ReadFull(from, got); err != nil {
+		return h, nil, unreadable(err)
+	}
+	switch last := len(magic) - 1; {
+	case string(got[:last]) != magic[:last]:
+		return h, nil, refused("not a snapshot file")
+	case got[last] != magic[last]:
+		return h, nil, refused("its layout has version %d, this program knows version %d", got[last], magic[last])
 	}
 	unpacked, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
 	if err != nil {
@@ -52,21 +59,6 @@ func decode(from io.Reader) (h Header, rows []bson.Raw, err error) {
 	}
 	defer unpacked.Close()
 	return readDocuments(unpacked)
-}
-
-// readMagic reads the magic.
-func readMagic(from io.Reader) error {
-	got := make([]byte, len(magic))
-	if _, err := io.ReadFull(from, got); err != nil {
-		return unreadable(err)
-	}
-	switch last := len(magic) - 1; {
-	case string(got) == magic:
-		return nil
-	case string(got[:last]) == magic[:last]:
-		return refused("its layout has version %d, this program knows version %d", got[last], magic[last])
-	}
-	return refused("not a snapshot file")
 }
 
 // unreadable returns the file's own error, or else a refusal of what the file holds.
