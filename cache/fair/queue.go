@@ -91,7 +91,9 @@ func (q *Queue) acquire(ctx context.Context, d *pool, t *Turn) error {
 func (q *Queue) release(d *pool, client netip.Prefix, took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.chargeLocked(client, took)
+	if client.IsValid() { // the program's own work is not charged
+		q.debts.Put(client, time.Now().Add(q.debtLocked(client)+recovery*took))
+	}
 	q.handOverLocked(d)
 }
 
@@ -115,13 +117,6 @@ func (q *Queue) debtLocked(client netip.Prefix) time.Duration {
 		return max(time.Until(*until), 0)
 	}
 	return 0
-}
-
-// chargeLocked counts used time against a client. The program's own work is not charged.
-func (q *Queue) chargeLocked(client netip.Prefix, took time.Duration) {
-	if client.IsValid() {
-		q.debts.Put(client, time.Now().Add(q.debtLocked(client)+recovery*took))
-	}
 }
 
 // handOverLocked grants a free turn to the next work.

@@ -50,7 +50,7 @@ var (
 // of computes with two numbers. Integers beyond 64 bits become a double.
 func (op arithmetic) of(s *state, a, b bson.RawValue) bson.RawValue {
 	switch {
-	case eitherDecimal(a, b):
+	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:
 		var d apd.Decimal
 		x, y := toApd(a, 15), toApd(b, 15)
 		s.align(x, y)
@@ -210,11 +210,6 @@ func intOf(n int64, operands ...bson.RawValue) bson.RawValue {
 		}
 	}
 	return intValue(n, t)
-}
-
-// eitherDecimal reports whether an operation is one of decimals.
-func eitherDecimal(a, b bson.RawValue) bool {
-	return a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128
 }
 
 // float converts a number.

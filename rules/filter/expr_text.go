@@ -75,26 +75,19 @@ func offset(s string, point int) int {
 // evalIndexOf returns a position in code points, -1 if the second string does not occur.
 func evalIndexOf(f frame) bson.RawValue {
 	s, token := f.string("first argument", 0), f.string("second argument", 1)
-	points := utf8.RuneCountInString(s)
-	from, to := 0, points
+	from, to := 0, utf8.RuneCountInString(s)
 	if len(f.values) > 2 {
 		from = f.count("start", 2)
 	}
 	if len(f.values) > 3 {
-		to = min(f.count("end", 3), points)
+		to = min(f.count("end", 3), to)
 	}
-	at := -1
-	if s == "" && token == "" && from == 0 {
-		at = 0
+	at, start := -1, offset(s, from)
+	if i := strings.Index(s[start:], token); i >= 0 {
+		at = from + utf8.RuneCountInString(s[start:start+i])
 	}
-	if from < to { // the match must begin within the bounds
-		start := offset(s, from)
-		if i := strings.Index(s[start:], token); i >= 0 {
-			at = from + utf8.RuneCountInString(s[start:start+i])
-		}
-		if at >= to {
-			at = -1
-		}
+	if at >= to && (s != "" || at > 0) { // the match must begin within the bounds, but for that of nothing in nothing
+		at = -1
 	}
 	return intValue(int64(at), bson.TypeInt32)
 }

@@ -260,34 +260,20 @@ func (p *exprParser) switchExpr(v bson.RawValue) expr {
 	return p.fold(c, c.args)
 }
 
-// regexMatch parses $regexMatch, whose expression is compiled once.
+// regexMatch parses $regexMatch, whose expression is compiled once, unless it is null.
 func (p *exprParser) regexMatch(v bson.RawValue) expr {
 	args := p.namedArguments(regexMatchOperator, "$regexMatch", v, "")
-	if args[2] == nil {
-		args[2] = constant(null)
-	}
 	c := p.newCall(regexMatchOperator, "$regexMatch", args[:1])
 	regex, isConstant := args[1].(constant)
 	options, alsoConstant := args[2].(constant)
-	if !isConstant || !alsoConstant {
+	switch letters := bson.RawValue(options); {
+	case !isConstant || args[2] != nil && !alsoConstant:
 		p.notInMemory("$regexMatch with an expression that depends on the document")
 		return foreign{}
-	}
-	c.regex = p.constantRegex(bson.RawValue(regex), bson.RawValue(options))
-	return p.fold(c, c.args)
-}
-
-// constantRegex compiles the expression of $regexMatch; nil if it is null.
-func (p *exprParser) constantRegex(regex, options bson.RawValue) *Regex {
-	letters := ""
-	switch {
-	case options.Type == bson.TypeString:
-		letters = raw.Text(options)
-	case !nullish(options):
+	case letters.Type != bson.TypeString && !nullish(letters):
 		p.fail("$regexMatch takes a string as options")
+	case !nullish(bson.RawValue(regex)):
+		c.regex = p.regex(bson.RawValue(regex), raw.Text(letters), "", "$regexMatch takes a string or a regular expression as regex")
 	}
-	if nullish(regex) {
-		return nil
-	}
-	return p.regex(regex, letters, "", "$regexMatch takes a string or a regular expression as regex")
+	return p.fold(c, c.args)
 }

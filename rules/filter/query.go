@@ -58,42 +58,44 @@ func (w queryWriter) of(n Node) (doc bson.D, exact bool) {
 
 // all leaves out conditions that cannot be written, which makes the query wider.
 func (w queryWriter) all(nodes []Node) (bson.D, bool) {
-	all, exact := bson.A{}, true
-	for _, n := range nodes {
-		part, same := w.of(n)
-		exact = exact && same
-		if len(part) > 0 {
-			all = append(all, part)
-		}
-	}
-	switch len(all) {
-	case 0:
-		return nil, exact
-	case 1:
-		return all[0].(bson.D), exact
-	}
-	return bson.D{{Key: "$and", Value: all}}, exact
+	parts, exact := w.parts(nodes)
+	return joined("$and", parts), exact
 }
 
 // any is everything if one of the alternatives cannot be written.
 func (w queryWriter) any(nodes []Node) (bson.D, bool) {
-	if len(nodes) == 0 {
+	parts, exact := w.parts(nodes)
+	switch {
+	case len(nodes) == 0:
 		return nowhere(), true
+	case len(parts) < len(nodes):
+		return nil, exact
 	}
-	if len(nodes) == 1 {
-		return w.of(nodes[0])
-	}
-	some, exact, everything := bson.A{}, true, false
+	return joined("$or", parts), exact
+}
+
+// parts writes the nodes that can be written. They are exact if all nodes are.
+func (w queryWriter) parts(nodes []Node) (parts bson.A, exact bool) {
+	exact = true
 	for _, n := range nodes {
 		part, same := w.of(n)
 		exact = exact && same
-		everything = everything || len(part) == 0
-		some = append(some, part)
+		if len(part) > 0 {
+			parts = append(parts, part)
+		}
 	}
-	if everything {
-		return nil, exact
+	return parts, exact
+}
+
+// joined joins queries by an operator. None is everything.
+func joined(operator string, parts bson.A) bson.D {
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return parts[0].(bson.D)
 	}
-	return bson.D{{Key: "$or", Value: some}}, exact
+	return bson.D{{Key: operator, Value: parts}}
 }
 
 // not can be written of what is exact alone: of a condition that is too wide,

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"unsafe"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -40,7 +39,7 @@ func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 		t := &textSearch{starts: make([]uint32, 0, x.texts.to-x.texts.from)}
 		for _, d := range x.values[x.texts.from:x.texts.to] {
 			t.starts = append(t.starts, uint32(len(t.joined)))
-			if text := textOf(d.Raw); folded {
+			if text := raw.Text(d.Raw); folded {
 				t.joined = pcre.AppendFold(t.joined, text)
 			} else {
 				t.joined = append(t.joined, text...)
@@ -49,15 +48,6 @@ func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 		}
 		return t
 	})
-}
-
-// textOf views a BSON string without copying it.
-func textOf(v bson.RawValue) string {
-	if len(v.Value) < 5 {
-		return ""
-	}
-	text := v.Value[4 : len(v.Value)-1] // length before, zero byte behind
-	return unsafe.String(unsafe.SliceData(text), len(text))
 }
 
 // searchPart is the least number of bytes worth a goroutine of its own.
@@ -154,8 +144,8 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 // withPrefix is the stretch of texts that begin with a prefix.
 func (x *pathIndex) withPrefix(prefix string) stretch {
 	texts := x.values[x.texts.from:x.texts.to]
-	from := sort.Search(len(texts), func(i int) bool { return textOf(texts[i].Raw) >= prefix })
-	n := sort.Search(len(texts)-from, func(i int) bool { return !strings.HasPrefix(textOf(texts[from+i].Raw), prefix) })
+	from := sort.Search(len(texts), func(i int) bool { return raw.Text(texts[i].Raw) >= prefix })
+	n := sort.Search(len(texts)-from, func(i int) bool { return !strings.HasPrefix(raw.Text(texts[from+i].Raw), prefix) })
 	return stretch{x.texts.from + from, x.texts.from + from + n}
 }
 
