@@ -11,39 +11,35 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Place is where a value was given. One of File, Env, Flag and Built is set.
+// source is a kind of place, the weakest first.
+type source int
+
+const (
+	atDefault source = iota // or a preset's value
+	atFile
+	atVariable
+	atFlag
+)
+
+// Place is where a value was given.
 type Place struct {
-	// File is the configuration file, Line the line in it (from 1; 0 for the whole file).
-	File string
-	Line int
-	// Env is an environment variable.
-	Env string
-	// Flag is a flag on the command line, without its dashes.
-	Flag string
-	// Built names a built-in bundle of defaults ("demo", "preset osiris").
-	Built string
+	source source
+	name   string // of a file, a variable, a flag, or a bundle of built-in values
+	line   int    // in the file, from 1; 0: the whole file
 }
 
 // String returns the place as people write it: "vitrine.yml:12", "VITRINE_STORE",
 // "--store", "preset osiris".
 func (p Place) String() string {
-	switch {
-	case p.Flag != "":
-		return "--" + p.Flag
-	case p.Env != "":
-		return p.Env
-	case p.File != "" && p.Line > 0:
-		return p.File + ":" + strconv.Itoa(p.Line)
-	case p.File != "":
-		return p.File
-	default:
-		return p.Built
+	if p.line > 0 {
+		return p.name + ":" + strconv.Itoa(p.line)
 	}
+	return p.name
 }
 
-// line returns the place of a node in the same source.
-func (p Place) line(node *yaml.Node) Place {
-	p.Line = node.Line
+// of returns the place of a node in the same source.
+func (p Place) of(node *yaml.Node) Place {
+	p.line = node.Line
 	return p
 }
 
@@ -74,10 +70,9 @@ func (e *Error) Error() string {
 func joined(mistakes []*Error) error {
 	slices.SortStableFunc(mistakes, func(a, b *Error) int {
 		return cmp.Or(
-			cmp.Compare(a.Place.Flag, b.Place.Flag),
-			cmp.Compare(a.Place.Env, b.Place.Env),
-			cmp.Compare(a.Place.File, b.Place.File),
-			cmp.Compare(a.Place.Line, b.Place.Line),
+			cmp.Compare(a.Place.source, b.Place.source),
+			cmp.Compare(a.Place.name, b.Place.name),
+			cmp.Compare(a.Place.line, b.Place.line),
 			cmp.Compare(a.Key, b.Key),
 		)
 	})

@@ -10,11 +10,11 @@ import (
 func TestPlaceString(t *testing.T) {
 	for want, place := range map[string]Place{
 		"":              {},
-		"vitrine.yml":   {File: "vitrine.yml"},
-		"vitrine.yml:7": {File: "vitrine.yml", Line: 7},
-		"VITRINE_STORE": {Env: "VITRINE_STORE"},
-		"--store":       {Flag: "store"},
-		"preset osiris": {Built: "preset osiris"},
+		"vitrine.yml":   {source: atFile, name: "vitrine.yml"},
+		"vitrine.yml:7": {source: atFile, name: "vitrine.yml", line: 7},
+		"VITRINE_STORE": {source: atVariable, name: "VITRINE_STORE"},
+		"--store":       {source: atFlag, name: "--store"},
+		"preset osiris": {name: "preset osiris"},
 	} {
 		if got := place.String(); got != want {
 			t.Errorf("%+v: %q, want %q", place, got, want)
@@ -26,9 +26,9 @@ func TestErrorString(t *testing.T) {
 	for want, e := range map[string]Error{
 		"r":            {Reason: "r"},
 		"a.b: r":       {Key: "a.b", Reason: "r"},
-		"--f: r":       {Place: Place{Flag: "f"}, Reason: "r"},
-		"x:2: a.b: r":  {Place: Place{File: "x", Line: 2}, Key: "a.b", Reason: "r"},
-		"V_X: a.b: no": {Place: Place{Env: "V_X"}, Key: "a.b", Reason: "no"},
+		"--f: r":       {Place: Place{source: atFlag, name: "--f"}, Reason: "r"},
+		"x:2: a.b: r":  {Place: Place{source: atFile, name: "x", line: 2}, Key: "a.b", Reason: "r"},
+		"V_X: a.b: no": {Place: Place{source: atVariable, name: "V_X"}, Key: "a.b", Reason: "no"},
 	} {
 		if got := e.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -17,7 +17,7 @@ import (
 
 // file sets what the YAML file with that name says.
 func (r *reader) file(name string) {
-	place := Place{File: name}
+	place := Place{source: atFile, name: name}
 	content, err := os.ReadFile(name)
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
@@ -31,12 +31,12 @@ func (r *reader) file(name string) {
 	if err = decoder.Decode(&doc); err == nil {
 		r.section(reflect.ValueOf(r.c).Elem(), keys, "", "", place, doc.Content[0])
 		if err = decoder.Decode(&next); err == nil {
-			r.mistake(place.line(&next), "", "a second document begins here; write all settings in one")
+			r.mistake(place.of(&next), "", "a second document begins here; write all settings in one")
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) { // an empty file sets nothing
 		m := syntaxError.FindStringSubmatch(err.Error())
-		place.Line, _ = strconv.Atoi(m[1]) // none: 0, the whole file
+		place.line, _ = strconv.Atoi(m[1]) // none: 0, the whole file
 		r.mistake(place, "", "not YAML: "+m[2])
 	}
 }
@@ -53,7 +53,7 @@ func (r *reader) section(dst reflect.Value, keys []Key, prefix, path string, pla
 		return // a section with all its keys commented out
 	}
 	if node.Kind != yaml.MappingNode {
-		r.mistake(place.line(node), path, "want keys with values, have "+kindName(node))
+		r.mistake(place.of(node), path, "want keys with values, have "+kindName(node))
 		return
 	}
 	r.eachKey(place, path, node, func(_, full string, place Place, value *yaml.Node) {
@@ -72,7 +72,7 @@ func (r *reader) section(dst reflect.Value, keys []Key, prefix, path string, pla
 func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name, full string, place Place, value *yaml.Node)) {
 	lines := make(map[string]int)
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, at := resolved(node.Content[i]), place.line(node.Content[i])
+		key, at := resolved(node.Content[i]), place.of(node.Content[i])
 		full := joinPath(path, key.Value)
 		switch first := lines[key.Value]; {
 		case first > 0: // in a file; where everything is text the last counts
@@ -83,7 +83,7 @@ func (r *reader) eachKey(place Place, path string, node *yaml.Node, do func(name
 		default:
 			do(key.Value, full, at, node.Content[i+1])
 		}
-		lines[key.Value] = at.Line
+		lines[key.Value] = at.line
 	}
 }
 

@@ -33,7 +33,7 @@ func FuzzFile(f *testing.F) {
 		}
 		for _, mistake := range err.(interface{ Unwrap() []error }).Unwrap() {
 			var e *Error
-			if !errors.As(mistake, &e) || e.Place.File == "" || e.Reason == "" {
+			if !errors.As(mistake, &e) || e.Place.source != atFile || e.Reason == "" {
 				t.Errorf("%v names no place or reason", mistake)
 			}
 		}

@@ -98,7 +98,7 @@ func (c Config) CheckServing() error {
 // of a map that is set to be empty.
 func (c Config) Given(path string) bool {
 	for _, p := range []string{path, parentOf(path)} {
-		if place, ok := c.origins[p]; ok && place.Built == "" {
+		if place, ok := c.origins[p]; ok && place.source > atDefault {
 			return true
 		}
 	}
@@ -138,7 +138,7 @@ func (c *Config) use(values bundle, name string) {
 	r := &reader{c: c}
 	for i := range keys {
 		if text, ok := values[keys[i].Path]; ok && !c.Given(keys[i].Path) {
-			r.setText(&keys[i], text, Place{Built: name})
+			r.setText(&keys[i], text, Place{name: name})
 		}
 	}
 	if len(r.mistakes) > 0 {

@@ -34,7 +34,7 @@ func (r *reader) set(dst reflect.Value, k *Key, path string, node *yaml.Node, pl
 		return r.setMap(dst, k, path, node, place)
 	case reflect.Slice:
 		if !null && node.Kind != yaml.SequenceNode {
-			r.mistake(place.line(node), path, "want a list, have "+kindName(node))
+			r.mistake(place.of(node), path, "want a list, have "+kindName(node))
 			return false
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content)))
@@ -110,7 +110,7 @@ func (c *Config) record(path string, place Place) {
 // setScalar reads and checks one scalar. An empty one is the zero value.
 func (r *reader) setScalar(v reflect.Value, k *Key, path string, node *yaml.Node, place Place) bool {
 	node = resolved(node)
-	place = place.line(node)
+	place = place.of(node)
 	if node.Kind != yaml.ScalarNode {
 		r.mistake(place, path, "want a single value, have "+kindName(node))
 		return false

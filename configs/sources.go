@@ -29,7 +29,7 @@ func (r *reader) environ(environ []string) {
 		if !strings.HasPrefix(name, envPrefix) || name == envConfig || strings.HasPrefix(name, envTesting) {
 			continue
 		}
-		place := Place{Env: name}
+		place := Place{source: atVariable, name: name}
 		k := findKey(func(k *Key) bool { return k.Env == name })
 		if base, isFile := strings.CutSuffix(name, "_FILE"); k == nil && isFile {
 			if k = findKey(func(k *Key) bool { return k.Env == base }); k != nil {
@@ -181,6 +181,6 @@ func (r *reader) flags(fs *pflag.FlagSet) {
 		if k.Inverse {
 			text = strconv.FormatBool(text == "false")
 		}
-		r.setText(k, text, Place{Flag: f.Name})
+		r.setText(k, text, Place{source: atFlag, name: "--" + f.Name})
 	})
 }

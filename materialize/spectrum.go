@@ -14,13 +14,9 @@ import (
 
 // SpectrumOptions says how the spectrum is summarised.
 type SpectrumOptions struct {
-	// Topics is the dotted path of topic assignments; see spectrum.Options.
-	Topics string
-	// CatalogURL is the public address of a topic; see spectrum.Options.
-	CatalogURL string
-	// Render makes an activity's rendered document, as it does for Activities. If nil,
-	// only stored ones are used. It is called from one goroutine.
-	Render func(record bson.Raw) (bson.Raw, error)
+	// Render of these makes an activity's rendered document, as it does for Activities. It is
+	// called from one goroutine.
+	spectrum.Options
 	// Collection holds the topic catalogue. If empty, catalog_topics.
 	Collection string
 	// Catalogue reads the documents of the topic catalogue, anew for every run; none
@@ -60,15 +56,16 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 			return nil, err
 		}
 	}
-	summary := spectrum.New(spectrum.Options{
-		Topics:     o.Topics,
-		CatalogURL: o.CatalogURL,
-		Render:     o.guardedRender(),
-	}, spectrum.Sources{
-		Catalogue: catalogue,
-		Units:     in.Deps["groups"],
-		Persons:   in.Deps["persons"],
-	})
+	if render := o.Render; render != nil { // a panic does not stop the summary of all
+		o.Render = func(record bson.Raw) (rendered bson.Raw, err error) {
+			err = guarded(func() (err error) {
+				rendered, err = render(record)
+				return err
+			})
+			return rendered, err
+		}
+	}
+	summary := spectrum.New(o.Options, spectrum.Sources{Catalogue: catalogue, Units: in.Deps["groups"], Persons: in.Deps["persons"]})
 	for record, err := range in.Records {
 		if err != nil {
 			return nil, err
@@ -78,19 +75,4 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 		}
 	}
 	return summary.Rows(), nil
-}
-
-// guardedRender is Render with panics made errors, so that one record does not stop the
-// summary of all.
-func (o SpectrumOptions) guardedRender() func(bson.Raw) (bson.Raw, error) {
-	if o.Render == nil {
-		return nil
-	}
-	return func(record bson.Raw) (rendered bson.Raw, err error) {
-		err = guarded(func() (err error) {
-			rendered, err = o.Render(record)
-			return err
-		})
-		return rendered, err
-	}
 }

@@ -103,7 +103,7 @@ func TestSpectrum(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		fillHouse(store)
 		store.replace("activities", paper(1, 2024, "T1", "T2"), paper(2, 2025, "T1"), rec(3, "no topics"))
-		r := spectrumRunner(t, store, materialize.SpectrumOptions{Render: byAda, Fingerprint: "rules/1"})
+		r := spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}, Fingerprint: "rules/1"})
 		wantCounts(t, once(t, r, materialize.Request{}), materialize.Published, materialize.Counts{Scanned: 3, Rendered: 3, Changed: 3})
 
 		totals, topics := spectrumIn(t, store, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -144,7 +144,7 @@ func TestSpectrumPublishesWhatChanged(t *testing.T) {
 		{"one more changes every share", []any{paper(1, 2025, "T1"), paper(2, 2024, "T2"), paper(3, 2024, "T2")}, materialize.Published, 3, 0},
 		{"a topic without activities", []any{paper(1, 2025, "T1"), paper(2, 2024, "T1"), paper(3, 2024, "T1")}, materialize.Published, 2, 1},
 	}
-	r := spectrumRunner(t, store, materialize.SpectrumOptions{Render: byAda})
+	r := spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}})
 	for _, s := range steps {
 		store.replace("activities", s.activities...)
 		out := once(t, r, materialize.Request{})
@@ -160,7 +160,7 @@ func TestSpectrumAtNewYear(t *testing.T) {
 	store := newFakeStore()
 	fillHouse(store)
 	store.replace("activities", paper(1, 2021, "T1"), paper(2, 2022, "T1"))
-	once(t, spectrumRunner(t, store, materialize.SpectrumOptions{Render: byAda}), materialize.Request{})
+	once(t, spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: byAda}}), materialize.Request{})
 	zone := time.FixedZone("UTC+1", 60*60)
 	clock := time.Date(2026, time.December, 31, 22, 59, 59, 0, time.UTC).In(zone)
 	for _, want := range []int{2, 1} { // activities in the last second of 2026 and the first of 2027
@@ -219,7 +219,7 @@ func TestSpectrumOfWhatCannotBeRendered(t *testing.T) {
 	store := newFakeStore()
 	fillHouse(store)
 	store.replace("activities", paper(1, 2024, "T1"), paper(2, 2024, "T1"), paper(3, 2024, "T1"))
-	out := once(t, spectrumRunner(t, store, materialize.SpectrumOptions{Render: func(record bson.Raw) (bson.Raw, error) {
+	out := once(t, spectrumRunner(t, store, materialize.SpectrumOptions{Options: spectrum.Options{Render: func(record bson.Raw) (bson.Raw, error) {
 		switch record.Lookup("_id").Int32() {
 		case 1:
 			return nil, broken
@@ -227,7 +227,7 @@ func TestSpectrumOfWhatCannotBeRendered(t *testing.T) {
 			panic("template went mad")
 		}
 		return byAda(record)
-	}}), materialize.Request{})
+	}}}), materialize.Request{})
 	if out.Result != materialize.Published || out.Skipped != 2 || out.Skips[0].ID == "" || !errors.Is(out.Skips[0].Err, broken) {
 		t.Errorf("got %s, skips %v", out.Result, out.Skips)
 	}

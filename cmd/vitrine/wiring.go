@@ -96,10 +96,11 @@ func newJobs(ctx context.Context, cfg configs.Config, i *institute) ([]materiali
 	if err != nil {
 		return nil, err
 	}
-	spectrum := materialize.Spectrum(materialize.SpectrumOptions{
-		Topics: cfg.Catalog.TopicsPath, CatalogURL: cfg.Catalog.URL, Render: complete, Fingerprint: activities.Fingerprint,
-		Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
-	})
+	o := materialize.SpectrumOptions{
+		Fingerprint: activities.Fingerprint, Collection: cfg.Catalog.Collection, Catalogue: catalogueFile(cfg.Catalog.File),
+	}
+	o.Topics, o.CatalogURL, o.Render = cfg.Catalog.TopicsPath, cfg.Catalog.URL, complete
+	spectrum := materialize.Spectrum(o)
 	if i.hidden != nil { // summaries are shown to all
 		spectrum = materialize.Filled(spectrum, i.hidden.Strip, "hidden "+i.hidden.String())
 	}
