@@ -39,24 +39,20 @@ func (p *parser) key() error {
 	return nil
 }
 
-// unique reports the first key that occurs twice among those of one object, which it
+// unique reports a key that occurs twice among those of one object, which it
 // reorders. The cost stays n·log n however many keys a hostile text brings.
 func (p *parser) unique(keys []keyRef) error {
-	slices.SortFunc(keys, func(a, b keyRef) int {
+	compare := func(a, b keyRef) int {
 		if a.sum != b.sum {
 			return cmp.Compare(a.sum, b.sum)
 		}
-		return cmp.Or(bytes.Compare(p.keyBytes(a), p.keyBytes(b)), cmp.Compare(a.src, b.src))
-	})
-	var repeated *keyRef
-	for i := 1; i < len(keys); i++ {
-		same := keys[i].sum == keys[i-1].sum && bytes.Equal(p.keyBytes(keys[i]), p.keyBytes(keys[i-1]))
-		if same && (repeated == nil || keys[i].src < repeated.src) {
-			repeated = &keys[i]
-		}
+		return bytes.Compare(p.keyBytes(a), p.keyBytes(b))
 	}
-	if repeated != nil {
-		return p.fail(int(repeated.src), "key %.64q is there twice", p.keyBytes(*repeated))
+	slices.SortFunc(keys, func(a, b keyRef) int { return cmp.Or(compare(a, b), cmp.Compare(a.src, b.src)) })
+	for i := 1; i < len(keys); i++ {
+		if again := keys[i]; compare(keys[i-1], again) == 0 {
+			return p.fail(int(again.src), "key %.64q is there twice", p.keyBytes(again))
+		}
 	}
 	return nil
 }
