@@ -45,6 +45,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// lookUpsAtOnce is how many look-ups are gathered before ristretto counts them. With the usual
+// 64 a large answer, each making of which has garbage collected, which drops what is gathered,
+// is never counted, and never takes the place of many that were asked for once.
+const lookUpsAtOnce = 8
+
 // maxAge bounds how long an answer stays in memory.
 const maxAge = 30 * time.Minute
 
@@ -135,7 +140,7 @@ func New(o Options) (*Cache, error) {
 		c.kept[k], err = ristretto.NewCache(&ristretto.Config[[]byte, entry]{
 			NumCounters: max(10*budget/entryBytes, 1000), // ristretto asks for ten counters an entry
 			MaxCost:     budget,
-			BufferItems: 64,
+			BufferItems: lookUpsAtOnce,
 			OnReject:    func(*ristretto.Item[entry]) { c.stats.rejected.Add(1) },
 			OnEvict:     func(*ristretto.Item[entry]) { c.stats.evicted.Add(1) },
 		})

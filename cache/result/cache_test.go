@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,6 +73,35 @@ func TestGetKeepsWhatItLoaded(t *testing.T) {
 	if s.Hits != 2 || s.Loads != 1 || runs.Load() != 1 || s.Bytes <= 0 || s.Budget != 1<<20 {
 		t.Errorf("stats = %+v after %d runs", s, runs.Load())
 	}
+}
+
+// A large answer that is asked for again takes the place of many that were asked for once, even
+// where garbage is collected each time that it is made.
+func TestLargeAnswerIsKept(t *testing.T) {
+	c := open(t, result.Options{Budget: 16 << 20})
+	ask := func(query string, size int) result.Outcome {
+		key := result.Key{View: "v", Query: query}
+		if _, ok := c.Lookup(key); ok {
+			return result.Hit
+		}
+		_, outcome, err := c.Get(t.Context(), key, func(context.Context) (*result.Answer, error) {
+			return result.NewAnswer(make([]byte, size), "application/json", 1), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcome
+	}
+	for i := range 5000 {
+		ask(strconv.Itoa(i), 8<<10)
+	}
+	for range 200 {
+		if ask("large", 1<<20) == result.Hit {
+			return
+		}
+		runtime.GC()
+	}
+	t.Errorf("it is made every time: %+v", c.Stats())
 }
 
 func TestEveryPartOfTheKeyCounts(t *testing.T) {
