@@ -1,6 +1,7 @@
 package display
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,37 +19,54 @@ const Reserved = rules.FieldResolved
 
 // Directory knows the people and organisations that records refer to.
 type Directory struct {
-	organizations map[string]organization // by _id and by id, as text
-	persons       map[string]string       // display names by username, and by _id as text
+	organizations entries // by _id and by id, as text
+	persons       entries // by username, and by _id as text
 }
 
-type organization struct{ id, name string }
+// entries are those of a list of the reserved field, by what records refer to them by.
+type entries map[string]bson.RawValue
 
 // NewDirectory reads the documents of organizations and persons. It leaves out those
 // without a name.
 func NewDirectory(organizations, persons []bson.Raw) *Directory {
-	d := &Directory{organizations: make(map[string]organization), persons: make(map[string]string)}
-	for _, doc := range organizations {
-		o := organization{id: Text(doc.Lookup("_id")), name: raw.StringField(doc, "name")}
-		if o.name == "" {
-			continue
+	d := &Directory{organizations: entries{}, persons: entries{}}
+	for _, key := range []string{"_id", "id"} {
+		for _, doc := range organizations {
+			d.organizations.add("ref", Text(doc.Lookup(key)), "id", Text(doc.Lookup("_id")), "name", raw.StringField(doc, "name"))
 		}
-		if id := Text(doc.Lookup("id")); id != "" {
-			if _, taken := d.organizations[id]; !taken {
-				d.organizations[id] = o
-			}
-		}
-		d.organizations[o.id] = o
 	}
 	for _, doc := range persons {
-		name := personName(doc)
-		for _, key := range []string{raw.StringField(doc, "username"), Text(doc.Lookup("_id"))} {
-			if _, taken := d.persons[key]; key != "" && name != "" && !taken {
-				d.persons[key] = name
-			}
-		}
+		d.persons.add("user", raw.StringField(doc, "username"), "name", personName(doc))
+		d.persons.add("user", Text(doc.Lookup("_id")), "name", personName(doc))
 	}
 	return d
+}
+
+// add adds an entry, given as key, value pairs: the reference comes first and the name last.
+// It adds none without either, nor for a reference that has one.
+func (all entries) add(pairs ...string) {
+	reference, name := pairs[1], pairs[len(pairs)-1]
+	if _, taken := all[reference]; taken || reference == "" || name == "" {
+		return
+	}
+	var b raw.Builder
+	for pair := range slices.Chunk(pairs, 2) {
+		b.AddString(pair[0], pair[1])
+	}
+	all[reference] = b.Finish(bson.TypeEmbeddedDocument)
+}
+
+// of returns the entries of references, each once.
+func (all entries) of(references []string) []bson.RawValue {
+	var found []bson.RawValue
+	seen := map[string]bool{}
+	for _, reference := range references {
+		if entry, ok := all[reference]; ok && !seen[reference] {
+			seen[reference] = true
+			found = append(found, entry)
+		}
+	}
+	return found
 }
 
 // personName returns a person's name for lists: first and last name, or else displayname.
@@ -62,33 +80,17 @@ func personName(doc bson.Raw) string {
 // Resolve returns the reserved field of a record's row, nil if the record refers
 // to nothing the directory knows.
 func (d *Directory) Resolve(record bson.Raw) bson.Raw {
-	var b, organizations, persons raw.Builder
-	seen := map[string]bool{}
-	for _, field := range []string{"scholarship", "funding_organization"} {
-		for ref := range each(record.Lookup(field)) {
-			text := Text(ref)
-			if o, ok := d.organizations[text]; ok && !seen[text] {
-				seen[text] = true
-				organizations.Push(entry("ref", text, "id", o.id, "name", o.name))
-			}
-		}
-	}
-	if len(seen) > 0 {
-		b.Add("organizations", organizations.Finish(bson.TypeArray))
-	}
-	known := len(seen)
-	clear(seen)
-	for _, user := range users(record) {
-		if name, ok := d.persons[user]; ok && !seen[user] {
-			seen[user] = true
-			persons.Push(entry("user", user, "name", name))
-		}
-	}
-	if len(seen) > 0 {
-		b.Add("persons", persons.Finish(bson.TypeArray))
-	}
-	if known+len(seen) == 0 {
+	organizations := d.organizations.of(slices.Concat(Texts(record.Lookup("scholarship")), Texts(record.Lookup("funding_organization"))))
+	persons := d.persons.of(users(record))
+	if len(organizations)+len(persons) == 0 {
 		return nil
+	}
+	var b raw.Builder
+	if len(organizations) > 0 {
+		b.AddArray("organizations", organizations)
+	}
+	if len(persons) > 0 {
+		b.AddArray("persons", persons)
 	}
 	return b.Document()
 }
@@ -96,31 +98,19 @@ func (d *Directory) Resolve(record bson.Raw) bson.Raw {
 // users returns the usernames whose names a record needs: of persons stored without a
 // name, of possible applicants, and of other references.
 func users(record bson.Raw) []string {
-	var all []string
-	for person := range each(record.Lookup("persons")) {
-		doc, ok := person.DocumentOK()
-		switch {
-		case !ok:
-			all = append(all, Text(person))
-		case nameOf(doc) == "":
-			all = append(all, raw.StringField(doc, "user"))
+	all := names(record.Lookup("persons"), func(v bson.RawValue) string {
+		if doc, ok := v.DocumentOK(); ok {
+			if nameOf(doc) != "" {
+				return ""
+			}
+			return raw.StringField(doc, "user")
 		}
-	}
+		return Text(v)
+	})
 	for _, field := range append([]string{"scholar", "stipendiate", "applicants"}, applicants...) {
-		for v := range each(record.Lookup(field)) {
-			all = append(all, userOf(v))
-		}
+		all = append(all, names(record.Lookup(field), userOf)...)
 	}
 	return all
-}
-
-// entry builds a document of strings, given as key, value pairs.
-func entry(pairs ...string) bson.RawValue {
-	var b raw.Builder
-	for i := 0; i < len(pairs); i += 2 {
-		b.Add(pairs[i], raw.NewString(pairs[i+1]))
-	}
-	return b.Finish(bson.TypeEmbeddedDocument)
 }
 
 // resolved returns the entry of a list in a row's reserved field that has a text under a
@@ -137,23 +127,16 @@ func resolved(row bson.Raw, list, key, text string) bson.Raw {
 // Strip returns the record without the fields that are reserved for this program, or the
 // record itself if it has none or cannot be read to its end.
 func Strip(row bson.Raw) bson.Raw {
-	if !holdsReserved(row) {
-		return row
-	}
-	var b raw.Builder
-	b.Grow(len(row))
-	if err := b.Copy(row, func(name string) bool { return !rules.Reserved(name) }); err != nil {
-		return row
-	}
-	return b.Document()
-}
-
-// holdsReserved reports whether a record has a reserved field.
-func holdsReserved(row bson.Raw) bool {
 	for e := range raw.All(row) {
-		if rules.Reserved(string(e.Key)) {
-			return true
+		if !rules.Reserved(string(e.Key)) {
+			continue
 		}
+		var b raw.Builder
+		b.Grow(len(row))
+		if err := b.Copy(row, func(name string) bool { return !rules.Reserved(name) }); err != nil {
+			return row
+		}
+		return b.Document()
 	}
-	return false
+	return row
 }

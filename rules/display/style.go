@@ -38,17 +38,21 @@ func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) [
 	if Empty(v) {
 		return ejson.AppendString(dst, Nothing)
 	}
+	if set, ok := codes[field]; ok {
+		return appendJoined(dst, names(v, func(v bson.RawValue) string { return s.label(set, v) }))
+	}
 	switch field {
 	case "start_date", "end_date":
 		return ejson.Append(dst, v)
-	case "type", "funder", "role", "status":
-		return appendJoined(dst, names(v, func(v bson.RawValue) string { return s.label(codes[field], v) }))
 	case "persons", "contact", "supervisor", "scholar", "stipendiate", "applicants":
 		return appendJoined(dst, names(v, func(v bson.RawValue) string { return inert(person(v, row)) }))
 	case "start", "end":
 		return appendJoined(dst, names(v, calendarDay))
 	case "funding_number":
-		return appendFundingNumbers(dst, v)
+		if v.Type != bson.TypeArray {
+			return appendPlain(dst, v) // as stored
+		}
+		return appendJoined(dst, names(v, func(v bson.RawValue) string { return inert(Text(v)) }))
 	case "units":
 		return appendJoined(dst, names(v, unit))
 	case "topics":
@@ -94,14 +98,6 @@ func link(v bson.RawValue, row bson.Raw) string {
 	}
 	id, name := raw.StringField(o, "id"), raw.StringField(o, "name")
 	return "<a href='/organizations/view/" + markup.Escape(url.PathEscape(id)) + "'>" + markup.Escape(name) + "</a>"
-}
-
-// appendFundingNumbers joins several numbers; it writes a single one as stored.
-func appendFundingNumbers(dst []byte, v bson.RawValue) []byte {
-	if v.Type != bson.TypeArray {
-		return appendPlain(dst, v)
-	}
-	return appendJoined(dst, names(v, func(v bson.RawValue) string { return inert(Text(v)) }))
 }
 
 // appendJoined appends texts as one string, Nothing if there are none.
