@@ -3,36 +3,69 @@ package render
 import (
 	"fmt"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 
 	"vitrine/rules/markup"
 )
 
-// A compiler turns a template into instructions as it is read: the readers of both notations
-// (template.go, osiris_template.go) call literal, placeholder and conditional. It checks that
-// the template's own markup is allowed and balanced in each branch. After the first
-// mistake it ignores what follows.
+// A branch is a template, or the text of a condition, as the readers of both notations
+// (template.go, osiris_template.go) pass it on to the compiler: HTML, trusted as far as the
+// allow-list, with holes for the parts between.
+type branch struct {
+	html  strings.Builder
+	parts []part
+}
+
+// part is what a template has between its HTML: the first of fields that is not empty, or a
+// body under a condition.
+type part struct {
+	at, end int // in the template
+	fields  []*field
+	test    test
+	body    *branch // nil for fields
+}
+
+// hole is around the number of a part in the HTML of a branch.
+const hole = "\x00"
+
+// text adds HTML.
+func (b *branch) text(html string) { b.html.WriteString(strings.ReplaceAll(html, hole, "")) }
+
+// field adds a field.
+func (b *branch) field(f *field) { b.html.WriteString(b.hole(part{fields: []*field{f}})) }
+
+// hole adds a part and returns the hole for it.
+func (b *branch) hole(p part) string {
+	b.parts = append(b.parts, p)
+	return hole + strconv.Itoa(len(b.parts)-1) + hole
+}
+
+// part returns the part with a number.
+func (b *branch) part(number string) *part {
+	n, _ := strconv.Atoi(number)
+	return &b.parts[n]
+}
+
+// A compiler turns branches into instructions. It checks that the template's own markup is
+// allowed and balanced in each branch. After the first mistake it ignores what follows.
 type compiler struct {
 	code []instr
 	err  error
-	// tag is the start tag that is being read, nil between tags. A tag may go on in several
-	// literals, with fields between them.
-	tag *tagSource
-	// open are the names of the open elements, the innermost last; depth is how many of them
-	// the current branch must not close.
-	open  []string
-	depth int
-	last  int // where the last part of the branch begins
-	// authors says that the template has a field that writes authors with marks.
-	authors bool
+	open []element // the innermost last
 }
 
-// compile returns the instructions of the template that read passes on. They are never nil:
-// an empty template is one, too.
-func compile(read func(c *compiler)) ([]instr, error) {
+// element is an open element of the template.
+type element struct {
+	name string
+	at   int
+}
+
+// compile returns the instructions of a template. They are never nil: an empty template is
+// one, too.
+func compile(template *branch) ([]instr, error) {
 	c := &compiler{code: []instr{}}
-	c.branch(func() { read(c) })
+	c.branch(template)
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -51,67 +84,22 @@ func (c *compiler) fail(at int, format string, args ...any) {
 	}
 }
 
-// branch compiles what read passes on, which must close what it opens.
-func (c *compiler) branch(read func()) {
-	outer := c.depth
-	c.depth = len(c.open)
-	read()
-	if c.tag != nil {
-		c.fail(c.tag.at, "tag is not closed")
-	} else if len(c.open) > c.depth {
-		c.fail(c.last, "<%s> is not closed", c.open[len(c.open)-1])
-	}
-	c.depth = outer
-}
-
 // emit adds an instruction.
 func (c *compiler) emit(in instr) { c.code = append(c.code, in) }
 
-// conditional compiles a condition and what body passes on.
-func (c *compiler) conditional(at int, t test, body func()) {
-	if c.tag != nil {
-		c.fail(at, "a condition cannot stand inside a tag")
-	}
-	for _, term := range slices.Concat(t...) {
-		c.authors = c.authors || term.field.authors
-	}
-	begin := len(c.code)
-	c.emit(instr{kind: unlessPiece, test: t})
-	c.branch(body)
-	c.code[begin].jump = len(c.code)
-	c.last = at
-}
-
-// placeholder compiles the first of fields that is not empty, which can also stand in an
-// attribute of the current tag.
-func (c *compiler) placeholder(at int, fields []*field) {
-	c.last = at
-	for _, f := range fields {
-		c.authors = c.authors || f.authors
-	}
-	if c.tag != nil {
-		c.tagValue(at, fields)
-		return
-	}
-	c.emit(instr{kind: fieldPiece, fields: fields})
-}
-
-// literal compiles a stretch of the template's own text: HTML, trusted as far as the
-// allow-list.
-func (c *compiler) literal(at int, text string) {
-	c.last = at
-	for i := 0; i < len(text) && c.err == nil; {
-		if c.tag != nil {
-			i += c.tagText(text[i:])
-			continue
-		}
-		kind, piece := lexeme(text[i:])
+// branch compiles a branch, which must close what it opens.
+func (c *compiler) branch(b *branch) {
+	depth, at := len(c.open), 0
+	for html := b.html.String(); html != "" && c.err == nil; {
+		kind, piece := lexeme(html)
+		html = html[len(piece):]
 		switch kind {
+		case fieldPiece:
+			c.part(b.part(strings.Trim(piece, hole)))
 		case startPiece:
-			c.tag = &tagSource{at: at + i}
-			continue
+			c.startTag(at, piece, b)
 		case endPiece:
-			c.endTag(at+i, piece)
+			c.endTag(at, piece, depth)
 		case wordPiece:
 			c.emit(instr{kind: wordPiece, text: markup.Title(piece)})
 		case spacePiece:
@@ -119,19 +107,39 @@ func (c *compiler) literal(at int, text string) {
 		default:
 			c.emit(instr{kind: kind, text: piece})
 		}
-		i += len(piece)
+		if last := strings.Split(piece, hole); len(last) > 1 {
+			at, piece = b.part(last[len(last)-2]).end, last[len(last)-1]
+		}
+		at += len(piece)
+	}
+	if len(c.open) > depth {
+		unclosed := c.open[len(c.open)-1]
+		c.fail(unclosed.at, "<%s> is not closed", unclosed.name)
 	}
 }
 
-// endTag closes an element. One that holds nothing at all, such as an icon, is
-// meant to be empty and becomes a word.
-func (c *compiler) endTag(at int, piece string) {
+// part compiles a field or a condition.
+func (c *compiler) part(p *part) {
+	if p.body == nil {
+		c.emit(instr{kind: fieldPiece, fields: p.fields})
+		return
+	}
+	begin := len(c.code)
+	c.emit(instr{kind: unlessPiece, test: p.test})
+	c.branch(p.body)
+	c.code[begin].jump = len(c.code)
+}
+
+// endTag closes an element, unless it is one of the first depth. One that holds nothing at
+// all, such as an icon, is meant to be empty and becomes a word.
+func (c *compiler) endTag(at int, piece string, depth int) {
 	name := strings.TrimRight(piece[2:len(piece)-1], " ")
-	if len(c.open) <= c.depth || c.open[len(c.open)-1] != name {
+	last := len(c.open) - 1
+	if last < depth || c.open[last].name != name {
 		c.fail(at, "</%s> closes nothing here", name)
 		return
 	}
-	c.open = c.open[:len(c.open)-1]
+	c.open = c.open[:last]
 	if last := &c.code[len(c.code)-1]; last.kind == startPiece && last.parts == nil {
 		*last = instr{kind: wordPiece, text: last.text + last.end}
 		return
@@ -145,16 +153,17 @@ var lexemes = [...]struct {
 	kind    pieceKind
 	pattern *regexp.Regexp
 }{
+	{fieldPiece, regexp.MustCompile("^(\x00[0-9]+\x00)")}, // or a condition
 	{spacePiece, regexp.MustCompile("^([ \n\t\r])")},
 	{openPiece, regexp.MustCompile(`^([(\[])`)},
 	{closePiece, regexp.MustCompile(`^([)\]])`)},
-	{startPiece, regexp.MustCompile(`^(<)[a-z]`)},
-	{endPiece, regexp.MustCompile(`^(</[^>]*>)`)},
+	{startPiece, regexp.MustCompile(`^(<[a-z](?:[^'">]|'[^']*'|"[^"]*")*>?)`)},
+	{endPiece, regexp.MustCompile(`^(</[^>\x00]*>)`)},
 	// The marks that the joiner tidies (docs/rendering.md: Leftovers). They are part of a word
 	// that goes on right after them, as in "10.5" and "https://".
 	{punctPiece, regexp.MustCompile(`^([,;:.!?]+)(?:[^,;:.!?\w/\x{80}-\x{10FFFF}]|$)`)},
 	// The semicolon of a character reference is no mark.
-	{wordPiece, regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^ \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
+	{wordPiece, regexp.MustCompile(`(?s)^((?:&[\w#]+;|.)(?:[^\x00 \n\t\r()\[\]<&,;:.!?]|[,;:.!?]+[\w/\x{80}-\x{10FFFF}])*)`)},
 }
 
 // lexeme returns the kind and text of what s, not empty, begins with.

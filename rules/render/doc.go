@@ -3,8 +3,8 @@
 // users, departments and quarter (API.md: Activity, rendered).
 //
 // Data flow: Parse reads a rules file and compiles every template once into
-// a short list of instructions (template.go reads, compile.go compiles what is
-// read, with its place in the file for errors). Complete walks the
+// a short list of instructions (template.go reads it into branches, HTML with holes for
+// fields and conditions, which compile.go compiles). Complete walks the
 // activity's BSON once (record.go), runs the instructions of the activity's type
 // and subtype (program.go), where fields bring in escaped values (field.go,
 // persons.go, names.go, date.go) and a joiner (joiner.go) tidies the template's own

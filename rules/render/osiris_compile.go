@@ -18,14 +18,14 @@ var untitled = constantField([languages]string{english: "[no title]", german: "[
 func (l *osirisLoader) osirisTemplates(o OsirisType, s *kind) {
 	if print := l.template(o.From, "print", o.Print); print != nil {
 		s.templates[outPlain] = nil
-		s.templates[outPrint], _ = compile(func(c *compiler) {
-			print.read(c)
-			if c.authors {
-				c.literal(0, "<br><small>")
-				c.placeholder(0, []*field{l.fields[legend]})
-				c.literal(0, "</small>")
-			}
-		})
+		var b branch
+		print.read(&b)
+		if print.authors {
+			b.text("<br><small>")
+			b.field(l.fields[legend])
+			b.text("</small>")
+		}
+		s.templates[outPrint], _ = compile(&b)
 	}
 	title := l.template(o.From, "title", o.Title)
 	subtitle := l.template(o.From, "subtitle", o.Subtitle)
@@ -33,7 +33,7 @@ func (l *osirisLoader) osirisTemplates(o OsirisType, s *kind) {
 		return
 	}
 	if title != nil {
-		s.templates[outTitle], _ = compile(title.read)
+		s.templates[outTitle], _ = title.compile()
 	}
 	title = cmp.Or(title, &osirisReader{osirisLoader: l, src: "{title}"})
 	subtitle = cmp.Or(subtitle, &osirisReader{osirisLoader: l, src: "{authors}"})
@@ -46,15 +46,15 @@ func (l *osirisLoader) osirisTemplates(o OsirisType, s *kind) {
 // listForm is the form that activities have in lists: the title as a link, and below it
 // the subtitle.
 func (l *osirisLoader) listForm(base string, title, subtitle *osirisReader) []instr {
-	code, _ := compile(func(c *compiler) {
-		c.literal(0, "<a class='colorless' href='"+base)
-		c.placeholder(0, []*field{l.fields["id"]})
-		c.literal(0, "'>")
-		title.read(c)
-		c.literal(0, "</a><br><small class='text-muted d-block'>")
-		subtitle.read(c)
-		c.literal(0, "</small>")
-	})
+	var b branch
+	b.text("<a class='colorless' href='" + base)
+	b.field(l.fields["id"])
+	b.text("'>")
+	title.read(&b)
+	b.text("</a><br><small class='text-muted d-block'>")
+	subtitle.read(&b)
+	b.text("</small>")
+	code, _ := compile(&b)
 	return code
 }
 
@@ -69,7 +69,7 @@ func (l *osirisLoader) template(from, name, src string) *osirisReader {
 		return nil
 	}
 	r := &osirisReader{osirisLoader: l, src: src}
-	_, err := compile(r.read)
+	_, err := r.compile()
 	for _, reason := range slices.Compact(r.faults) {
 		l.fault(from, "template.%s: %s", name, reason)
 	}
@@ -82,7 +82,7 @@ func (l *osirisLoader) template(from, name, src string) *osirisReader {
 	}
 	l.fault(from, "template.%s: HTML that is not allowed or not closed is left out", name)
 	r.tidy = true
-	if code, err := compile(r.read); err != nil || len(code) == 0 {
+	if code, err := r.compile(); err != nil || len(code) == 0 {
 		return nil
 	}
 	return r

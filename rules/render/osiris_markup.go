@@ -8,9 +8,6 @@ import (
 	"vitrine/rules/markup"
 )
 
-// hole is around the number of a field or condition in the HTML of a branch.
-const hole = "\x00"
-
 // anyTag is a tag, a comment or the like, up to its end or that of the text.
 var anyTag = regexp.MustCompile(`<[/!?A-Za-z][^>]*>?`)
 

@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -21,7 +20,6 @@ import (
 type osirisReader struct {
 	*osirisLoader
 	src string
-	out *compiler
 	// What to compile instead of what the template says.
 	tidy     bool // corrected HTML
 	linked   bool // persons as links to their profiles
@@ -30,62 +28,57 @@ type osirisReader struct {
 	depth   int      // of conditions
 	faults  []string // what was read as plain text
 	unknown []string // names without a definition
+	authors bool     // whether a field writes authors with marks
 }
 
 // maxOsirisTemplate bounds a template; those of OSIRIS itself have some 200 bytes.
 const maxOsirisTemplate = 16 << 10
 
-// read passes the template on to a compiler.
-func (r *osirisReader) read(c *compiler) {
-	r.out = c
-	r.branch(r.src)
+// read adds the template to a branch.
+func (r *osirisReader) read(b *branch) { r.branch(b, r.src) }
+
+// compile compiles the template alone.
+func (r *osirisReader) compile() ([]instr, error) {
+	var b branch
+	r.read(&b)
+	return compile(&b)
 }
 
-// branch reads a template, or the text of a condition.
-func (r *osirisReader) branch(src string) {
+// branch adds a template, or the text of a condition, to a branch.
+func (r *osirisReader) branch(b *branch, src string) {
 	var html strings.Builder
-	var parts []func()
 	for src != "" {
-		part, size := r.part(src)
+		p, size := r.part(src)
 		if size > 0 {
-			html.WriteString(hole + strconv.Itoa(len(parts)) + hole)
-			parts = append(parts, part)
+			html.WriteString(b.hole(p))
 		} else {
 			size = 1
 			html.WriteByte(src[0])
 		}
 		src = src[size:]
 	}
-	text := html.String()
 	if r.tidy {
-		text = tidied(text)
-	}
-	for i, piece := range strings.Split(text, hole) {
-		if i%2 == 1 {
-			number, _ := strconv.Atoi(piece)
-			parts[number]()
-		} else {
-			r.out.literal(0, piece)
-		}
+		b.html.WriteString(tidied(html.String()))
+	} else {
+		b.html.WriteString(html.String())
 	}
 }
 
-// part reads the field or condition that s begins with, and returns what compiles it; its
-// size is 0 if there is none.
-func (r *osirisReader) part(s string) (compile func(), size int) {
+// part reads the field or condition that s begins with; its size is 0 if there is none. Its
+// place is not known, since mistakes in HTML are not reported by place.
+func (r *osirisReader) part(s string) (p part, size int) {
 	switch s[0] {
 	case '{':
 		end := strings.IndexByte(s, '}')
 		if end < 0 {
 			r.fault("a { without its }")
-			return nil, 0
+			return p, 0
 		}
-		fields := r.placeholder(s[1:end])
-		return func() { r.out.placeholder(0, fields) }, end + 1
+		return part{fields: r.placeholder(s[1:end])}, end + 1
 	case '%':
 		return r.conditional(s)
 	}
-	return nil, 0
+	return p, 0
 }
 
 // fault records a part of the template that is read as plain text.
@@ -101,6 +94,7 @@ func (r *osirisReader) field(name string) *field {
 		r.unknown = append(r.unknown, name)
 		f = osirisStored(r.rules.source(name))
 	}
+	r.authors = r.authors || f.authors
 	if linked, ok := f.in(personsLinked); ok && r.linked {
 		return linked
 	}
@@ -153,23 +147,22 @@ func unquoted(s string) (string, bool) {
 }
 
 // conditional reads %fields text%. A percent sign that no condition follows is one.
-func (r *osirisReader) conditional(s string) (compile func(), size int) {
+func (r *osirisReader) conditional(s string) (p part, size int) {
 	end := closingPercent(s)
 	if end < 0 {
 		r.fault("a %% without its pair")
-		return nil, 0
+		return p, 0
 	}
 	names, text, _ := strings.Cut(s[1:end], " ")
 	if !condition.MatchString(names) {
 		r.fault("a %% without fields after it")
-		return nil, 0
+		return p, 0
 	}
-	t := readTest(names, r.field)
-	return func() {
-		r.depth++
-		r.out.conditional(0, t, func() { r.branch(text) })
-		r.depth--
-	}, end + 1
+	p = part{test: readTest(names, r.field), body: new(branch)}
+	r.depth++
+	r.branch(p.body, text)
+	r.depth--
+	return p, end + 1
 }
 
 // closingPercent returns the place of the % that closes the one s begins with; those

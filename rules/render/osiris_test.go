@@ -197,6 +197,7 @@ func TestOsirisMistakes(t *testing.T) {
 		{"link around a title", "<a href='{link}'>{title}</a>", "<a href='https://a.org/'>On Ice</a>", nil},
 		{"link from text", "<a href='{title}'>{journal}</a>", "Cold", []string{html}},
 		{"harmful link", "<a href='javascript:alert(1)'>{title}</a>", "<a>On Ice</a>", []string{html}},
+		{"zero bytes", "\x000\x00{title} <h1>\x007\x00</h1>", "0On Ice 7", []string{html}},
 		{"field as element", "<{title}>x</{title}>", "&lt;On Ice&gt;x&lt;/On Ice&gt;", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,26 +15,22 @@ const maxNesting = 16
 // with \{ \} and \\ for the characters themselves.
 func (l *loader) template(src string) ([]instr, error) {
 	r := &templateReader{loader: l, src: src}
-	code, err := compile(func(c *compiler) {
-		r.out = c
-		r.branch(0)
-		if r.pos < len(src) {
-			r.fail(r.pos, "a } without its {")
-		}
-	})
+	template := r.branch(0)
+	if r.pos < len(src) {
+		r.fail(r.pos, "a } without its {")
+	}
 	if r.err != nil {
 		return nil, r.err
 	}
-	return code, err
+	return compile(template)
 }
 
 // templateReader reads one template, from pos on.
 type templateReader struct {
 	*loader
-	out *compiler
 	src string
 	pos int
-	err error // in the notation, which counts before what the compiler finds
+	err error
 }
 
 // fail records a mistake, unless there is one already, and ends the template here.
@@ -52,29 +48,31 @@ var (
 )
 
 // branch reads up to the end or the "}" that closes the enclosing conditional.
-func (r *templateReader) branch(depth int) {
+func (r *templateReader) branch(depth int) *branch {
+	b := new(branch)
 	for r.pos < len(r.src) && r.src[r.pos] != '}' {
-		at := r.pos
 		if text := r.next(textRun); text != "" {
-			r.out.literal(at, textEscapes.Replace(text))
+			b.text(textEscapes.Replace(text))
 			continue
 		}
+		p := part{at: r.pos}
 		r.pos++
 		if r.take('?') {
-			r.conditional(at, depth+1)
+			r.conditional(&p, depth+1)
 		} else {
-			r.placeholder(at)
+			r.placeholder(&p)
 		}
+		p.end = r.pos
+		b.html.WriteString(b.hole(p))
 	}
+	return b
 }
 
 // placeholder reads from behind "{" to the closing "}".
-func (r *templateReader) placeholder(at int) {
-	var fields []*field
+func (r *templateReader) placeholder(p *part) {
 	for {
-		fields = append(fields, r.operand())
+		p.fields = append(p.fields, r.operand())
 		if r.take('}') {
-			r.out.placeholder(at, fields)
 			return
 		}
 		if !r.take('|') {
@@ -85,9 +83,9 @@ func (r *templateReader) placeholder(at int) {
 }
 
 // conditional reads from behind "{?" to the closing "}", both conditions and body.
-func (r *templateReader) conditional(at, depth int) {
+func (r *templateReader) conditional(p *part, depth int) {
 	if depth > maxNesting {
-		r.fail(at, "conditionals nest deeper than %d", maxNesting)
+		r.fail(p.at, "conditionals nest deeper than %d", maxNesting)
 	}
 	begin := r.pos
 	conditions, ok := strings.CutSuffix(r.next(conditionForm), ":")
@@ -95,10 +93,10 @@ func (r *templateReader) conditional(at, depth int) {
 		r.fail(begin, "expected &, | or : in a condition")
 		return
 	}
-	t := readTest(conditions, func(name string) *field { return r.named(begin, name) })
-	r.out.conditional(at, t, func() { r.branch(depth) })
+	p.test = readTest(conditions, func(name string) *field { return r.named(begin, name) })
+	p.body = r.branch(depth)
 	if !r.take('}') {
-		r.fail(at, "conditional is not closed")
+		r.fail(p.at, "conditional is not closed")
 	}
 }
 
@@ -122,7 +120,7 @@ func (r *templateReader) operand() *field {
 	case isLabel:
 		label, ok := r.labels[name]
 		if !ok {
-			r.out.fail(at, "unknown label %q", name)
+			r.fail(at, "unknown label %q", name)
 		}
 		return constantField(label)
 	}
@@ -130,9 +128,9 @@ func (r *templateReader) operand() *field {
 	formatted, ok := f.in(format)
 	switch {
 	case !ok:
-		r.out.fail(at, "unknown format %q of field %q", format, name)
+		r.fail(at, "unknown format %q of field %q", format, name)
 	case f.filled != nil:
-		r.out.fail(at, "field %q is a flag, which only conditions can use", name)
+		r.fail(at, "field %q is a flag, which only conditions can use", name)
 	}
 	return formatted
 }
@@ -141,7 +139,7 @@ func (r *templateReader) operand() *field {
 func (r *templateReader) named(at int, name string) *field {
 	f, ok := r.fields[name]
 	if !ok {
-		r.out.fail(at, "unknown field %q", name)
+		r.fail(at, "unknown field %q", name)
 		return &field{}
 	}
 	return f

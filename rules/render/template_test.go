@@ -78,6 +78,7 @@ func TestTemplates(t *testing.T) {
 		{"title in a tag", "<span title='{note}'>x</span>", `{"note": "a'b<"}`, "<span title='a&#x27;b&lt;'>x</span>"},
 		{"icon stays", "<i class='ph ph-book'></i> {title}", bare, "<i class='ph ph-book'></i> T"},
 		{"reference stays", "{title}&nbsp;x &amp; y", bare, "T&nbsp;x &amp; y"},
+		{"zero bytes", "a\x000\x00{title}", bare, "a0T"},
 		{"ampersand of a template", "a & b", bare, "a &amp; b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
