@@ -56,17 +56,19 @@ func (all entries) add(pairs ...string) {
 	all[reference] = b.Finish(bson.TypeEmbeddedDocument)
 }
 
-// of returns the entries of references, each once.
-func (all entries) of(references []string) []bson.RawValue {
-	var found []bson.RawValue
+// addTo adds a list of the entries of references, each once, unless there are none.
+func (all entries) addTo(b *raw.Builder, list string, references []string) {
+	var found raw.Builder
 	seen := map[string]bool{}
 	for _, reference := range references {
 		if entry, ok := all[reference]; ok && !seen[reference] {
 			seen[reference] = true
-			found = append(found, entry)
+			found.Push(entry)
 		}
 	}
-	return found
+	if len(seen) > 0 {
+		b.Add(list, found.Finish(bson.TypeArray))
+	}
 }
 
 // personName returns a person's name for lists: first and last name, or else displayname.
@@ -80,19 +82,13 @@ func personName(doc bson.Raw) string {
 // Resolve returns the reserved field of a record's row, nil if the record refers
 // to nothing the directory knows.
 func (d *Directory) Resolve(record bson.Raw) bson.Raw {
-	organizations := d.organizations.of(slices.Concat(Texts(record.Lookup("scholarship")), Texts(record.Lookup("funding_organization"))))
-	persons := d.persons.of(users(record))
-	if len(organizations)+len(persons) == 0 {
-		return nil
-	}
 	var b raw.Builder
-	if len(organizations) > 0 {
-		b.AddArray("organizations", organizations)
+	d.organizations.addTo(&b, "organizations", slices.Concat(Texts(record.Lookup("scholarship")), Texts(record.Lookup("funding_organization"))))
+	d.persons.addTo(&b, "persons", users(record))
+	if names := b.Document(); len(names) > raw.MinDocument {
+		return names
 	}
-	if len(persons) > 0 {
-		b.AddArray("persons", persons)
-	}
-	return b.Document()
+	return nil
 }
 
 // users returns the usernames whose names a record needs: of persons stored without a
