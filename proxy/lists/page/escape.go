@@ -30,17 +30,14 @@ func writable(r rune) rune {
 
 // address returns a URL for a quoted attribute. Bytes that no URL has are escaped.
 func address(url string) string {
-	other := func(c byte) bool { return c <= ' ' || c >= 0x7f || strings.IndexByte("\"'<>\\^`{|}", c) >= 0 }
-	return strings.ReplaceAll(escaped(url, other, "%%%02X"), "&", "&amp;")
-}
-
-// escaped returns a text with its bytes of some kind in a format.
-func escaped(s string, of func(c byte) bool, format string) string {
 	var b strings.Builder
-	for _, c := range []byte(s) {
-		if of(c) {
-			fmt.Fprintf(&b, format, c)
-		} else {
+	for _, c := range []byte(url) {
+		switch {
+		case c == '&':
+			b.WriteString("&amp;")
+		case c <= ' ' || c >= 0x7f || strings.IndexByte("\"'<>\\^`{|}", c) >= 0:
+			fmt.Fprintf(&b, "%%%02X", c)
+		default:
 			b.WriteByte(c)
 		}
 	}
@@ -68,10 +65,15 @@ func langOf(it *Item, around string) string {
 // idOf returns a text as a part of an id: letters, digits and "-" stay, and any other byte
 // becomes "_" and its two hexadecimal digits, so that different texts stay different.
 func idOf(s string) string {
-	other := func(c byte) bool {
-		return c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "_%02x", c)
+		}
 	}
-	return escaped(s, other, "_%02x")
+	return b.String()
 }
 
 // listID returns what the ids of a list begin with. Lists at different URLs can be in one

@@ -198,10 +198,8 @@ func (q Query) With(name string, values ...string) Query {
 // Toggle returns the query with a value of a parameter added, or taken away if it is there,
 // from the first page on.
 func (q Query) Toggle(name, value string) Query {
-	values := slices.Clone(q[name])
-	if i := slices.Index(values, value); i >= 0 {
-		values = slices.Delete(values, i, i+1)
-	} else {
+	values := slices.DeleteFunc(slices.Clone(q[name]), func(v string) bool { return v == value })
+	if len(values) == len(q[name]) {
 		values = append(values, value)
 	}
 	return q.With(name, values...).With(Page)
@@ -209,12 +207,8 @@ func (q Query) Toggle(name, value string) Query {
 
 // Only returns the query without all parameters but some.
 func (q Query) Only(names ...string) Query {
-	only := Query{}
-	for _, name := range names {
-		if values, ok := q[name]; ok {
-			only[name] = values
-		}
-	}
+	only := maps.Clone(q)
+	maps.DeleteFunc(only, func(name string, _ []string) bool { return !slices.Contains(names, name) })
 	return only
 }
 
@@ -228,7 +222,7 @@ func (q Query) Over(usual Query) Query {
 
 // Beyond returns the query without the parameters that are as in another.
 func (q Query) Beyond(usual Query) Query {
-	beyond := Query{}.Over(q)
+	beyond := maps.Clone(q)
 	maps.DeleteFunc(beyond, func(name string, values []string) bool { return slices.Equal(values, usual[name]) })
 	return beyond
 }
