@@ -58,10 +58,6 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 	if err != nil {
 		return proxy.Options{}, err
 	}
-	trusted, err := networks(cfg.HTTP.TrustedProxies)
-	if err != nil {
-		return proxy.Options{}, fmt.Errorf("http.trusted_proxies: %w", err)
-	}
 	o := proxy.Options{
 		Options: api.Options{
 			Filter: filterLimits(cfg.Limits), Access: rights, Hidden: p.institute.hidden, Records: p.store,
@@ -73,7 +69,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		Views: p.views, Store: p.store.State, Metrics: p.metrics,
 		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
-			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: trusted},
+			Client: auth.ClientOptions{Header: cfg.HTTP.ProxyHeader, TrustedProxies: networks(cfg.HTTP.TrustedProxies)},
 		},
 		Limits: requestLimits(cfg.Config),
 		Cache:  answerLimits(cfg.Config),
@@ -121,7 +117,8 @@ func adminHosts(cfg configs.Admin) []string {
 // sessionOptions copies the settings of sessions and reads the file of the public key.
 func sessionOptions(cfg configs.Session) (auth.SessionOptions, error) {
 	o := auth.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless,
-		Issuer: cfg.Issuer, Audience: cfg.Audience, Type: cfg.Type, UnknownUsers: cfg.UnknownUsers, Cookie: cfg.Cookie, UserHeader: cfg.UserHeader}
+		Issuer: cfg.Issuer, Audience: cfg.Audience, Type: cfg.Type, UnknownUsers: cfg.UnknownUsers,
+		Cookie: cfg.Cookie, UserHeader: cfg.UserHeader, TrustedProxies: networks(cfg.TrustedProxies)}
 	if cfg.PublicKey != "" {
 		pem, err := os.ReadFile(cfg.PublicKey)
 		if err != nil {
@@ -129,23 +126,17 @@ func sessionOptions(cfg configs.Session) (auth.SessionOptions, error) {
 		}
 		o.PublicKey = pem
 	}
-	var err error
-	if o.TrustedProxies, err = networks(cfg.TrustedProxies); err != nil {
-		return o, fmt.Errorf("auth.session.trusted_proxies: %w", err)
-	}
 	return o, nil
 }
 
-// networks reads addresses and networks.
-func networks(texts []string) (all []netip.Prefix, err error) {
+// networks reads addresses and networks, which package configs has checked.
+func networks(texts []string) (all []netip.Prefix) {
 	for _, text := range texts {
-		network, err := configs.ParseNetwork(text)
-		if err != nil {
-			return nil, err
+		if network, err := configs.ParseNetwork(text); err == nil {
+			all = append(all, network)
 		}
-		all = append(all, network)
 	}
-	return all, nil
+	return all
 }
 
 // refreshPatience bounds how long a request waits for a refresh, which continues after that.
