@@ -70,13 +70,10 @@ func isOperator(e bson.E) bool { return strings.HasPrefix(e.Key, "$") }
 // joinsQueries reports whether an element is an operator on a list of queries.
 func joinsQueries(e bson.E) bool { return e.Key == "$and" || e.Key == "$or" || e.Key == "$nor" }
 
-// operators returns the elements of a document among whose names are operators; none of
-// any other value.
-func operators(v any) bson.D {
-	if doc, ok := v.(bson.D); ok && slices.ContainsFunc(doc, isOperator) {
-		return doc
-	}
-	return nil
+// hasOperators reports whether a value is a document with an operator among its names.
+func hasOperators(v any) bool {
+	doc, _ := v.(bson.D)
+	return slices.ContainsFunc(doc, isOperator)
 }
 
 // either is equality with any of several values.
@@ -122,20 +119,20 @@ func (p Params) conditions(path string, v any) bson.D {
 	if value, wrapped := p.wrapper(path, v); wrapped {
 		return entry(path, value)
 	}
-	ops := operators(v)
-	if ops == nil {
+	if !hasOperators(v) {
 		return entry(path, either(values(v)))
 	}
 	var all, together bson.D
-	for _, e := range ops {
+	for _, e := range v.(bson.D) {
 		_, isDoc := e.Value.(bson.D)
+		list, _ := e.Value.(bson.A)
 		switch {
 		case e.Key == "$not" && isDoc:
 			all = append(all, bson.E{Key: "$nor", Value: bson.A{joined(p.conditions(path, e.Value))}})
 		case e.Key == "$elemMatch":
 			all = append(all, p.elemMatch(path, e.Value)...)
-		case e.Key == "$all" && listsValues(e.Value):
-			for _, element := range e.Value.(bson.A) {
+		case e.Key == "$all" && len(list) > 0 && !slices.ContainsFunc(list, hasOperators):
+			for _, element := range list { // one condition for each; anything else the filter's parser has to judge
 				all = append(all, entry(path, either(values(element)))...)
 			}
 		case e.Key == "$all", e.Key == "$not":
@@ -195,13 +192,6 @@ func (p Params) operands(path string, e bson.E) (string, bson.A) {
 	return e.Key, bson.A{typed(e.Value)}
 }
 
-// listsValues reports whether v is a list of values: $all of them is one condition for
-// each. Anything else the filter's parser has to judge.
-func listsValues(v any) bool {
-	list, _ := v.(bson.A)
-	return len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return operators(v) != nil })
-}
-
 // elemMatch is the condition of $elemMatch. In its value form ({$gte: …, $lt: …}) one
 // element must meet all of it, so the values are not mixed: an element is a string or
 // it is not.
@@ -211,7 +201,7 @@ func (p Params) elemMatch(path string, v any) bson.D {
 	switch {
 	case !isDoc:
 		return matches(typed(v))
-	case operators(doc) == nil || slices.ContainsFunc(doc, joinsQueries):
+	case !hasOperators(doc) || slices.ContainsFunc(doc, joinsQueries):
 		return matches(p.document(doc))
 	}
 	var asText, asTyped bson.D
