@@ -36,7 +36,9 @@ func (e *Env) activities(_ context.Context, r Request) (response.Plan, error) {
 // activityRow is the default row: id, activity, icon, type, subtype, year.
 func activityRow(dst []byte, a index.Row) []byte {
 	dst = append(dst, a.Fragment(fragID)...)
-	dst = appendFragment(dst, "activity", a.Fragment(fragWeb))
+	if web := a.Fragment(fragWeb); len(web) > 0 {
+		dst = append(appendKey(dst, "activity"), web...)
+	}
 	dst = append(dst, a.Fragment(fragIcon)...)
 	dst = append(dst, a.Fragment(fragType)...)
 	return append(dst, a.Fragment(fragList)...)

@@ -125,14 +125,6 @@ func appendMember(dst []byte, key string, v bson.RawValue, shown bool, otherwise
 	return dst
 }
 
-// appendFragment writes ,"key":… from a fragment that is a value, nothing if it is empty.
-func appendFragment(dst []byte, key string, value []byte) []byte {
-	if len(value) == 0 {
-		return dst
-	}
-	return append(appendKey(dst, key), value...)
-}
-
 // appendRendered is appendMember of a rendered field.
 func appendRendered(dst []byte, row bson.Raw, field, otherwise string) []byte {
 	v, ok := rendered(row, field)

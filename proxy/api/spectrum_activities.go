@@ -9,10 +9,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
-	"vitrine/cache/view/index"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
 	"vitrine/rules"
+	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
 )
 
@@ -65,8 +65,7 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 			topic, _ := topic.DocumentOK()
 			if have, ok := topic.Lookup("display_name").StringValueOK(); ok && have == name {
 				score := topic.Lookup("score")
-				write := in.rows(func(dst []byte, a index.Row) []byte { return appendEntry(dst, a, score) })
-				text = write(text[:0], row)
+				text = appendEntry(text[:0], in.translate(doc), score)
 				entries = append(entries, spectrumEntry{raw.Clone(score), raw.Clone(id), bytes.Clone(text)})
 			}
 		}
@@ -78,13 +77,14 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 }
 
 // appendEntry writes score, icon, activity, type, id.
-func appendEntry(dst []byte, a index.Row, score bson.RawValue) []byte {
+func appendEntry(dst []byte, doc bson.Raw, score bson.RawValue) []byte {
 	begin := len(dst)
 	dst = appendMember(dst, "score", score, present(score), "")
-	dst = append(dst, a.Fragment(fragIcon)...)
-	dst = appendFragment(dst, "activity", a.Fragment(fragWeb))
-	dst = append(dst, a.Fragment(fragType)...)
-	dst = append(append(dst, ','), a.Fragment(fragID)[1:]...) // without the brace: the id ends this row
-	dst[begin] = '{'                                          // in place of the first comma
+	dst = appendRendered(dst, doc, "icon", "")
+	web, shown := rendered(doc, "web")
+	dst = appendMember(dst, "activity", web, shown, "")
+	dst = appendRendered(dst, doc, "type", "")
+	dst = ejson.AppendID(appendKey(dst, "id"), fieldOf(doc, "_id"))
+	dst[begin] = '{' // in place of the first comma
 	return append(dst, '}')
 }

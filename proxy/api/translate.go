@@ -52,6 +52,9 @@ func (t *translator) rows(write rowFunc) rowFunc {
 // translate returns the document with the labels in rendered.type and
 // rendered.subtype in the language; the document itself if it cannot be read.
 func (t *translator) translate(doc bson.Raw) bson.Raw {
+	if t == nil {
+		return doc
+	}
 	kind, _ := doc.Lookup("type").StringValueOK()
 	sub, _ := doc.Lookup("subtype").StringValueOK()
 	rendered, ok := doc.Lookup("rendered").DocumentOK()
