@@ -69,17 +69,15 @@ type closestTitle struct {
 }
 
 // closest finds the closest title in a snapshot.
-func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (closestTitle, error) {
+func (t *titles) closest(ctx context.Context, s *view.Snapshot, title string) (best closestTitle, err error) {
 	rows, resident := s.Resident()
 	if !resident {
 		return t.closestStored(ctx, s, title)
 	}
-	var best closestTitle
 	made, err := t.corpus(ctx, rows, true)
-	if err != nil {
-		return best, err
+	if err == nil {
+		err = best.compare(ctx, title, made.titles, func(at int) bson.Raw { return rows.Doc(made.slots[at]) })
 	}
-	err = best.compare(ctx, title, made.titles, func(at int) bson.Raw { return rows.Doc(made.slots[at]) })
 	return best, err
 }
 

@@ -15,13 +15,6 @@ import (
 	"vitrine/rules/spectrum"
 )
 
-// catalogueMissing is the message of API.md: portfolio/spectrum, rule 6.
-const catalogueMissing = "OpenAlex topics data not found"
-
-// topics selects the rows of topics: only the row of the totals has an _id that is no
-// string.
-func topics() bson.D { return condition("_id", "$type", "string") }
-
 // portfolioSpectrum answers GET /portfolio/spectrum: a summary of each topic,
 // most assignments first. Which activities are recent changes at New Year, so an
 // answer holds for the year in which it is given.
@@ -61,7 +54,7 @@ func (e *Env) checkCatalogue(ctx context.Context, snapshot *view.Snapshot) error
 		return err
 	}
 	if totals, _ := spectrum.ReadTotals(row); totals.Topics > 0 && !totals.Catalogue {
-		return &rules.Error{Kind: rules.ErrNotFound, Reason: catalogueMissing}
+		return &rules.Error{Kind: rules.ErrNotFound, Reason: "OpenAlex topics data not found"} // API.md: portfolio/spectrum, 6
 	}
 	return nil
 }

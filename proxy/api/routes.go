@@ -32,7 +32,8 @@ func New(o Options) (*Env, error) {
 	if e.publications, err = e.query.Compile(publications(o.StartYear, o.Affiliated), ""); err != nil {
 		return nil, fmt.Errorf("api: start year %d, affiliation fields %v: %w", o.StartYear, o.Affiliated, err)
 	}
-	if e.topics, err = e.query.Compile(topics(), ""); err != nil {
+	// Only the row of the totals has an _id that is no string.
+	if e.topics, err = e.query.Compile(condition("_id", "$type", "string"), ""); err != nil {
 		return nil, err
 	}
 	e.titles.publications, err = e.query.Compile(bson.D{{Key: "type", Value: "publication"}}, "")
