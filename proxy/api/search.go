@@ -126,14 +126,19 @@ type unwoundRow struct {
 	doc      bson.Raw
 	rows     int               // made of the record
 	elements [][]bson.RawValue // by place in arrays: what its rows have there, one value at least
-	values   []bson.RawValue   // likewise: what this row has
+	number   int               // of this row among those of the record, from 0 on
 }
 
 // field looks a record's top-level field up as the row has it: an element in place of
-// its array, nothing in place of an empty one.
+// its array, nothing in place of an empty one. The last array turns fastest: of [a, b] and
+// [1, 2] the rows are a1, a2, b1, b2.
 func (r *unwoundRow) field(name string) bson.RawValue {
-	if i := slices.Index(r.arrays, name); i >= 0 {
-		return r.values[i]
+	rest := r.number
+	for i, elements := range slices.Backward(r.elements) {
+		if r.arrays[i] == name {
+			return elements[rest%len(elements)]
+		}
+		rest /= len(elements)
 	}
 	return r.doc.Lookup(name)
 }
@@ -157,21 +162,12 @@ func (r *unwoundRow) read(doc bson.Raw) {
 	}
 }
 
-// seek turns the row into the n-th of its record, from 0 on. The last array turns fastest:
-// of [a, b] and [1, 2] the rows are a1, a2, b1, b2.
-func (r *unwoundRow) seek(n int) {
-	for i, elements := range slices.Backward(r.elements) {
-		r.values[i] = elements[n%len(elements)]
-		n /= len(elements)
-	}
-}
-
 // walk calls visit, until that returns false, with those of the rows made of records that are
 // numbered from from up to to, one after the other: it holds no more than one. It returns how
 // many rows the records that it has read make, an empty array counting as one element; more
 // than maxUnwound are an error.
 func (u unwinding) walk(ctx context.Context, records iter.Seq2[index.Row, error], from, to int, visit func(*unwoundRow) bool) (rows int, err error) {
-	row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u)), values: make([]bson.RawValue, len(u))}
+	row := &unwoundRow{arrays: u, elements: make([][]bson.RawValue, len(u))}
 	for record, err := range records {
 		if err == nil {
 			row.read(record.Doc())
@@ -185,7 +181,7 @@ func (u unwinding) walk(ctx context.Context, records iter.Seq2[index.Row, error]
 			if i%1024 == 1023 {
 				err = ctx.Err()
 			}
-			if row.seek(i); err == nil && !visit(row) {
+			if row.number = i; err == nil && !visit(row) {
 				return rows, nil
 			}
 		}
