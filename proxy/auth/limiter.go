@@ -76,12 +76,6 @@ func (b *Limiter) level(client netip.Prefix, now time.Time, take bool) Level {
 	return Level{Left: b.size - int((until+b.every-1)/b.every), Full: until}
 }
 
-// The header fields of draft-ietf-httpapi-ratelimit-headers.
-const (
-	headerRateLimit       = "Ratelimit"
-	headerRateLimitPolicy = "Ratelimit-Policy"
-)
-
 // LimitError is a refusal that ends by itself.
 type LimitError struct {
 	Msg  string
@@ -99,7 +93,8 @@ func WholeSeconds(d time.Duration) string {
 }
 
 // Limit returns the middleware that bounds what one client asks for, or nil
-// without a limit. Every answer says how much is left.
+// without a limit. Every answer says how much is left, as
+// draft-ietf-httpapi-ratelimit-headers has it.
 func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	if rate == nil {
 		return nil
@@ -108,8 +103,8 @@ func (a *Authenticator) Limit(rate *Limiter) fiber.Handler {
 	policy := `"default";q=` + strconv.Itoa(rate.size) + ";w=" + WholeSeconds(window)
 	return func(c *fiber.Ctx) error {
 		l := rate.Take(a.Client(c), a.options.Now())
-		c.Set(headerRateLimitPolicy, policy)
-		c.Set(headerRateLimit, `"default";r=`+strconv.Itoa(l.Left)+";t="+WholeSeconds(l.Full))
+		c.Set("Ratelimit-Policy", policy)
+		c.Set("Ratelimit", `"default";r=`+strconv.Itoa(l.Left)+";t="+WholeSeconds(l.Full))
 		if l.Wait > 0 {
 			return &LimitError{"Too many requests. Retry-After says when to go on.", l.Wait}
 		}

@@ -55,9 +55,8 @@ func (r Reader) search(p Params, c cast) *filter.Filter {
 
 func (r Reader) read(p Params, c cast) *filter.Filter {
 	var f *filter.Filter
-	param := "json"
-	if text := p.Text(param); strings.TrimSpace(text) != "" {
-		f = p.Checked(fromJSON(text, c, r.callers(p, param)))
+	if text := p.Text("json"); strings.TrimSpace(text) != "" {
+		f = p.Checked(fromJSON(text, c, r.callers(p, "json")))
 	} else if tree := readBrackets(p); tree == nil {
 		return filter.All()
 	} else {
@@ -68,8 +67,7 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 				}
 			}
 		}
-		param = filterParam
-		f = p.Checked(compile(p.document(tree), r.callers(p, param)))
+		f = p.Checked(compile(p.document(tree), r.callers(p, filterParam)))
 	}
 	paths, _ := filter.Paths(f.Root())
 	p.addPaths(paths...)
