@@ -205,14 +205,12 @@ func (p Params) elemMatch(path string, v any) bson.D {
 		return matches(p.document(doc))
 	}
 	var asText, asTyped bson.D
-	differ := false
 	for _, e := range doc {
 		op, operands := p.operands(path, e)
 		asText = append(asText, entry(op, operands[0])...)
 		asTyped = append(asTyped, entry(op, operands[len(operands)-1])...)
-		differ = differ || len(operands) > 1
 	}
-	if !differ {
+	if reflect.DeepEqual(asText, asTyped) {
 		return matches(asText)
 	}
 	return entry("$or", bson.A{matches(asText), matches(asTyped)})
