@@ -51,7 +51,18 @@ func (o Options) Vary() (names []string) {
 	if o.APIKey != "" || o.PortfolioKey != "" {
 		names = append(names, headerKey)
 	}
-	return append(names, o.Session.vary()...)
+	if len(o.Session.Secret)+len(o.Session.PublicKey) > 0 {
+		names = append(names, fiber.HeaderAuthorization)
+		if o.Session.Cookie != "" {
+			// Where the request came from decides only whether a cookie counts; a request
+			// without the cookie is the same wherever it came from.
+			names = append(names, fiber.HeaderCookie)
+		}
+	}
+	if o.Session.UserHeader != "" {
+		names = append(names, o.Session.UserHeader)
+	}
+	return names
 }
 
 // headerKey carries an API key.

@@ -41,22 +41,6 @@ type SessionOptions struct {
 	TrustedProxies []netip.Prefix
 }
 
-// vary names the request headers that a session may come from.
-func (o SessionOptions) vary() (names []string) {
-	if len(o.Secret)+len(o.PublicKey) > 0 {
-		names = append(names, fiber.HeaderAuthorization)
-		if o.Cookie != "" {
-			// Where the request came from decides only whether a cookie counts; a request
-			// without the cookie is the same wherever it came from.
-			names = append(names, fiber.HeaderCookie)
-		}
-	}
-	if o.UserHeader != "" {
-		names = append(names, o.UserHeader)
-	}
-	return names
-}
-
 // sessions recognises sessions (DESIGN.md: 10).
 type sessions struct {
 	SessionOptions
