@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	bbolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/internal/wrap"
@@ -84,36 +85,28 @@ func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, nam
 	if p.Err != nil {
 		return p, nil
 	}
-	values, before := tx.Bucket(top).Bucket([]byte(name)), 0
+	values := tx.Bucket(top).Bucket([]byte(name))
 	if p.Source() {
-		return p, p.examine(ctx, values, placeOf(top, name), 0)
+		return p, p.examine(ctx, values, placeOf(top, name), idOf)
 	}
 	if _, p.Err = f.readMeta(tx, name); p.Err != nil {
 		return p, nil
 	}
-	if values, before = values.Bucket(bucketRows), rowHeader; values == nil {
+	if values = values.Bucket(bucketRows); values == nil {
 		return p, nil
 	}
-	return p, p.examine(ctx, values, placeOf(top, name), before)
+	return p, p.examine(ctx, values, placeOf(top, name), rowID)
 }
 
-// examine checks the values of a bucket, documents behind so many bytes.
-func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place, before int) error {
+// examine checks the values of a bucket; idOf finds the _id in one that is damaged.
+func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place, idOf func(key, value []byte) (bson.RawValue, bool)) error {
 	return values.ForEach(func(key, sealed []byte) error {
 		p.Records++
-		if _, err := in.open(key, sealed); err == nil {
-			return ctx.Err()
-		}
-		p.Damaged++
-		own := key
-		if before > 0 {
-			own, _ = splitVersion(key)
-		}
-		if len(sealed) < before || len(p.IDs) == origin.MaxSkips {
-			return ctx.Err()
-		}
-		if id, ok := idOf(sealed[before:], own); ok {
-			p.IDs = append(p.IDs, origin.SkipText(id.String()))
+		if _, err := in.open(key, sealed); err != nil {
+			p.Damaged++
+			if id, ok := idOf(key, sealed); ok && len(p.IDs) < origin.MaxSkips {
+				p.IDs = append(p.IDs, origin.SkipText(id.String()))
+			}
 		}
 		return ctx.Err()
 	})

@@ -95,14 +95,11 @@ func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 // decodeHash returns id (a copy) and hash of a version. One that is damaged has no hash, so
 // that it is published anew; errDamaged if its id is lost, too.
 func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
-	if len(sealed) < rowHeader {
-		return origin.Row{}, errDamaged
-	}
-	own, generation := splitVersion(key)
-	id, ok := idOf(sealed[rowHeader:], own)
+	id, ok := rowID(key, sealed)
 	if !ok {
 		return origin.Row{}, errDamaged
 	}
+	_, generation := splitVersion(key)
 	row := origin.Row{ID: id, Generation: generation}
 	if value, err := p.open(key, sealed); err == nil {
 		row.Hash = binary.BigEndian.Uint64(value[1:])
@@ -112,7 +109,7 @@ func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
 
 // idOf returns the _id of a document that may be damaged, as a copy, and whether it is
 // the one that belongs to the key.
-func idOf(doc bson.Raw, key []byte) (bson.RawValue, bool) {
+func idOf(key, doc []byte) (bson.RawValue, bool) {
 	id, err := raw.ID(doc)
 	if err != nil {
 		return bson.RawValue{}, false
@@ -122,6 +119,15 @@ func idOf(doc bson.Raw, key []byte) (bson.RawValue, bool) {
 		return bson.RawValue{}, false
 	}
 	return raw.Clone(id), true
+}
+
+// rowID is idOf for a version of a row.
+func rowID(key, value []byte) (bson.RawValue, bool) {
+	if len(value) < rowHeader {
+		return bson.RawValue{}, false
+	}
+	own, _ := splitVersion(key)
+	return idOf(own, value[rowHeader:])
 }
 
 // viewBuckets are a view's buckets within one transaction.

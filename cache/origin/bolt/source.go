@@ -108,7 +108,7 @@ func (s *Store) scan(ctx context.Context, collection string, only []byte, match 
 		}
 		own := bytes.Clone(e.value) // and checked as that: the file can change meanwhile
 		if rec.doc, err = in.open(e.key, own); err != nil {
-			id, _ := idOf(own, e.key)
+			id, _ := idOf(e.key, own)
 			rec.damaged = &origin.DamagedError{Store: s.Name(), Collection: collection, ID: id}
 		}
 		return rec, true, nil
