@@ -45,11 +45,17 @@ func (s *Store) prune(ctx context.Context, d registry.View) error {
 	if d.Swept >= pruned {
 		return nil
 	}
-	_, err := s.metas.Update(ctx, d.View, func(now *registry.View) error {
-		now.Pruned = max(now.Pruned, pruned)
-		return ours(now, d)
-	})
-	if err != nil {
+	update := func(change func(now *registry.View)) error {
+		_, err := s.metas.Update(ctx, d.View, func(now *registry.View) error {
+			if now.Attempt != d.Attempt {
+				return origin.ErrFenced // a later publication has begun
+			}
+			change(now)
+			return nil
+		})
+		return err
+	}
+	if err := update(func(now *registry.View) { now.Pruned = max(now.Pruned, pruned) }); err != nil {
 		return err
 	}
 	old := bson.D{
@@ -59,17 +65,5 @@ func (s *Store) prune(ctx context.Context, d registry.View) error {
 	if _, err := s.side(d.View).deleteMany(ctx, old); err != nil {
 		return err
 	}
-	_, err = s.metas.Update(ctx, d.View, func(now *registry.View) error {
-		now.Swept = max(now.Swept, pruned)
-		return ours(now, d)
-	})
-	return err
-}
-
-// ours returns origin.ErrFenced if a later publication than d's has begun.
-func ours(now *registry.View, d registry.View) error {
-	if now.Attempt != d.Attempt {
-		return origin.ErrFenced
-	}
-	return nil
+	return update(func(now *registry.View) { now.Swept = max(now.Swept, pruned) })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,31 +19,23 @@ import (
 // changed, since what happened in between is not known.
 func (s *Store) Watch(ctx context.Context, collections []string, changed func(collection string)) (err error) {
 	defer wrap.Error(&err, "watch %s", s.source.Name())
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	stream, err := s.stream(ctx, collections)
 	if err != nil {
 		s.broken.Store(true)
 		return err
 	}
 	defer closeCursor(ctx, stream)
-	seen := make(chan string)
-	result := make(chan error, 1)
-	go func() {
-		defer close(seen)
-		if s.broken.Swap(false) {
-			send(ctx, seen, collections...)
+	found := burst{changed: changed}
+	defer found.drop()
+	if s.broken.Swap(false) {
+		found.add(collections...)
+	}
+	more, err := s.next(ctx, stream, streamError)
+	for ; more; more, err = s.next(ctx, stream, streamError) {
+		if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
+			found.add(name)
 		}
-		more, err := s.next(ctx, stream, streamError)
-		for ; more; more, err = s.next(ctx, stream, streamError) {
-			if name, ok := stream.Current.Lookup("ns", "coll").StringValueOK(); ok {
-				send(ctx, seen, name)
-			}
-		}
-		result <- err
-	}()
-	debounce(seen, debouncePause, time.After, changed) // returns when the stream has ended
-	err = <-result
+	}
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -69,46 +62,50 @@ func streamError(err error) error {
 	return storeError(err)
 }
 
-// send sends names unless ctx ends first.
-func send(ctx context.Context, seen chan<- string, names ...string) {
-	for _, name := range names {
-		select {
-		case seen <- name:
-		case <-ctx.Done():
-			return
-		}
-	}
+// pause is how long Watch waits for more changes before it reports them.
+const pause = 250 * time.Millisecond
+
+// burst gathers names. It reports them when none has come for a pause or, lest a steady
+// stream hold them up for ever, ten pauses after the first.
+type burst struct {
+	changed func(name string)
+
+	mu    sync.Mutex // guards the rest, and is held while names are reported
+	names []string
+	limit time.Time // when they are reported at the latest
+	timer *time.Timer
 }
 
-// debouncePause is how long Watch waits for more changes before it reports them.
-const debouncePause = 250 * time.Millisecond
-
-// debounce calls changed for each name that came over seen, once seen has been
-// silent for the pause or, lest a steady stream hold it up for ever, for every ten
-// pauses. It returns when seen is closed.
-func debounce(seen <-chan string, pause time.Duration, after func(time.Duration) <-chan time.Time, changed func(string)) {
-	var silence, limit <-chan time.Time // nil while nothing is pending
-	var pending []string
-	for {
-		select {
-		case name, open := <-seen:
-			if !open {
-				return
-			}
-			if limit == nil {
-				limit = after(10 * pause)
-			}
-			silence = after(pause)
-			if !slices.Contains(pending, name) {
-				pending = append(pending, name)
-			}
-			continue
-		case <-silence:
-		case <-limit:
-		}
-		for _, name := range pending {
-			changed(name)
-		}
-		silence, limit, pending = nil, nil, nil
+// add adds names; each is reported once.
+func (b *burst) add(names ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.names) == 0 {
+		b.limit = time.Now().Add(10 * pause)
+	} else {
+		b.timer.Stop()
 	}
+	for _, name := range names {
+		if !slices.Contains(b.names, name) {
+			b.names = append(b.names, name)
+		}
+	}
+	b.timer = time.AfterFunc(min(pause, time.Until(b.limit)), b.report)
+}
+
+// report reports the names.
+func (b *burst) report() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, name := range b.names {
+		b.changed(name)
+	}
+	b.names = nil
+}
+
+// drop forgets the names: from now on none is reported.
+func (b *burst) drop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.names = nil
 }

@@ -3,70 +3,56 @@ package mongo
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// TestDebounce drives the clock by hand: each timer that debounce asks for comes
-// over a channel, and fires when the test sends on it.
-func TestDebounce(t *testing.T) {
-	const pause = time.Second
-	type timer struct {
-		d    time.Duration
-		fire chan time.Time
-	}
-	timers := make(chan timer, 8)
-	seen := make(chan string)
-	changed := make(chan string, 8)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		debounce(seen, pause, func(d time.Duration) <-chan time.Time {
-			tm := timer{d, make(chan time.Time)}
-			timers <- tm
-			return tm.fire
-		}, func(name string) { changed <- name })
-	}()
-	asked := func(want time.Duration) timer {
-		t.Helper()
-		tm := <-timers
-		if tm.d != want {
-			t.Errorf("timer of %v, want %v", tm.d, want)
-		}
-		return tm
-	}
-	reported := func(want ...string) {
-		t.Helper()
+// TestBurst: the clock is the test's own.
+func TestBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var got []string
-		for range want {
-			got = append(got, <-changed)
+		b := burst{changed: func(name string) { got = append(got, name) }}
+		reported := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			b.mu.Lock() // as report has when it appends
+			defer b.mu.Unlock()
+			if !slices.Equal(got, want) {
+				t.Errorf("reported %q, want %q", got, want)
+			}
+			got = nil
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("reported %q, want %q", got, want)
+
+		// A burst is reported once per collection, after it has been silent.
+		for _, name := range []string{"a", "b", "a"} {
+			b.add(name)
+			time.Sleep(pause - 1)
+			reported()
 		}
-	}
+		time.Sleep(1)
+		reported("a", "b")
 
-	// A burst is reported once per collection, after it has been silent.
-	seen <- "a"
-	asked(10 * pause)
-	asked(pause)
-	seen <- "b"
-	asked(pause)
-	seen <- "a"
-	asked(pause).fire <- time.Time{}
-	reported("a", "b")
+		// Changes of a stream that never pauses are reported all the same.
+		for range 19 {
+			b.add("c")
+			time.Sleep(pause / 2)
+		}
+		reported()
+		for range 3 {
+			b.add("c")
+			time.Sleep(pause / 2)
+		}
+		reported("c")
+		time.Sleep(pause)
+		reported("c")
 
-	// Changes of a stream that never pauses are reported all the same.
-	seen <- "c"
-	limit := asked(10 * pause)
-	asked(pause)
-	seen <- "c"
-	asked(pause)
-	limit.fire <- time.Time{}
-	reported("c")
-
-	close(seen)
-	<-done
-	if len(changed) > 0 {
-		t.Errorf("reported %q besides", <-changed)
-	}
+		// What comes at once is reported in its order, and nothing after the end.
+		b.add("d", "e", "d")
+		time.Sleep(pause)
+		reported("d", "e")
+		b.add("f")
+		b.drop()
+		time.Sleep(20 * pause)
+		reported()
+	})
 }
