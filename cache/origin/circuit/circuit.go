@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"vitrine/cache/origin"
@@ -63,15 +62,11 @@ type State struct {
 type Store struct {
 	origin.Store // whose requests pass the circuit
 
-	o       Options
-	start   time.Time     // what times below are counted from, by the monotonic clock
-	doubt   chan struct{} // of capacity one: an operation did not reach the store
-	contact atomic.Int64  // when the store last answered, in nanoseconds; 0: never
-	refused atomic.Uint64
-	looks   atomic.Uint64
+	o     Options
+	doubt chan struct{} // of capacity one: an operation did not reach the store
 
-	mu    sync.Mutex      // guards the rest
-	state State           // without Contact, Refused and Looks
+	mu    sync.Mutex // guards the rest
+	state State
 	next  time.Time       // while open: when the store is looked for again
 	took  time.Duration   // of the last look
 	era   context.Context // ends when the circuit opens
@@ -88,7 +83,7 @@ func New(inner origin.Store, o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{Store: inner, o: o, start: time.Now(), state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1)}
+	s := &Store{Store: inner, o: o, state: State{Store: inner.Name()}, doubt: make(chan struct{}, 1)}
 	s.era, s.end = context.WithCancel(context.Background())
 	inner.Guard(s.pass)
 	return s
@@ -97,13 +92,8 @@ func New(inner origin.Store, o Options) *Store {
 // State returns how the store stands.
 func (s *Store) State() State {
 	s.mu.Lock()
-	st := s.state
-	s.mu.Unlock()
-	if at := s.contact.Load(); at != 0 {
-		st.Contact = s.start.Add(time.Duration(at))
-	}
-	st.Refused, st.Looks = s.refused.Load(), s.looks.Load()
-	return st
+	defer s.mu.Unlock()
+	return s.state
 }
 
 // away is the error of a request that the open circuit refuses or gives up. It knows when
@@ -119,7 +109,8 @@ func (s *Store) away() error {
 }
 
 // answered records a response of the store.
-func (s *Store) answered() { s.contact.Store(int64(time.Since(s.start)) + 1) }
-
-// silent is how long the store has not answered.
-func (s *Store) silent() time.Duration { return time.Since(s.start) - time.Duration(s.contact.Load()) }
+func (s *Store) answered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Contact = time.Now()
+}

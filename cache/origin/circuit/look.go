@@ -21,6 +21,7 @@ func (s *Store) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
 		err := s.look(ctx)
+		contact := s.State().Contact
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -28,10 +29,10 @@ func (s *Store) Run(ctx context.Context) error {
 			s.answered()
 			s.close()
 			failures = 0
-		case s.contact.Load() != 0 && s.silent() <= time.Since(began):
+		case !contact.Before(began):
 			failures = 0 // an operation was answered meanwhile: busy, not away
 		default:
-			if failures++; failures >= looksToOpen || s.contact.Load() == 0 {
+			if failures++; failures >= looksToOpen || contact.IsZero() {
 				s.trip(err)
 			}
 		}
@@ -46,11 +47,11 @@ func (s *Store) Run(ctx context.Context) error {
 
 // look asks the store whether it is there.
 func (s *Store) look(ctx context.Context) error {
-	s.looks.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	began := time.Now()
 	s.mu.Lock()
+	s.state.Looks++
 	s.next = began.Add(s.took + pause) // this one may wait for a store that was away when it began
 	s.mu.Unlock()
 	err := s.Store.Ping(ctx)
@@ -65,7 +66,7 @@ func (s *Store) look(ctx context.Context) error {
 func (s *Store) waitForDoubt(ctx context.Context) {
 	sleep(ctx, pause, nil)
 	for ctx.Err() == nil {
-		silent := s.silent()
+		silent := time.Since(s.State().Contact)
 		if silent >= quiet || !sleep(ctx, quiet-silent, s.doubt) {
 			return
 		}

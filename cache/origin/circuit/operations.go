@@ -18,9 +18,11 @@ var errGivenUp = errors.New("given up: the store has stopped answering")
 func (s *Store) pass(ctx context.Context, request func(context.Context) error) error {
 	s.mu.Lock()
 	open, era := s.state.Open, s.era
+	if open {
+		s.state.Refused++
+	}
 	s.mu.Unlock()
 	if open {
-		s.refused.Add(1)
 		return s.away()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
