@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 
 	"vitrine/cache/origin"
@@ -47,9 +46,4 @@ var tour = []string{
 	"/api/projects?limit=3",
 	"/portfolio/spectrum?limit=3",
 	"/api/levenshtein?title=Twilight+colors+over+fjords",
-}
-
-// printTour prints the requests to try as command lines.
-func printTour(w io.Writer, public, admin string) {
-	_ = output.ExecuteTemplate(w, "tour", map[string]any{"Tour": tour, "Public": public, "Admin": admin}) // it may be closed
 }

@@ -44,7 +44,10 @@ func runMaterialize(cmd *cobra.Command, cfg configs.Config, q materialize.Reques
 	defer func() { err = errors.Join(err, store.Close()) }()
 	warnOfDamage(store, log)
 	outcomes, err := buildViews(cmd.Context(), cfg, store, log, q, progress)
-	printOutcomes(cmd.OutOrStdout(), outcomes)
+	if len(outcomes) > 0 { // standard output may be closed
+		_ = printTable(cmd.OutOrStdout(), "outcomes", outcomes)
+		_ = output.ExecuteTemplate(cmd.OutOrStdout(), "skipped records", outcomes)
+	}
 	return err
 }
 
@@ -74,15 +77,6 @@ func buildViews(ctx context.Context, cfg configs.Config, store origin.Store, log
 		err = errors.Join(err, view.Index(ctx, store, viewsOf(cfg)))
 	}
 	return outcomes, err
-}
-
-// printOutcomes writes one line per view, and nothing if no view was built.
-func printOutcomes(w io.Writer, outcomes []materialize.Outcome) {
-	if len(outcomes) == 0 {
-		return
-	}
-	_ = printTable(w, "outcomes", outcomes) // standard output may be closed
-	_ = output.ExecuteTemplate(w, "skipped records", outcomes)
 }
 
 // rowProgress returns a function that shows the progress of runs, by a bar for each view

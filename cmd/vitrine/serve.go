@@ -56,7 +56,9 @@ func serveCommand() *cobra.Command {
 			warnOfKeys(cfg, log)
 			log.Info("listening", "address", public, "admin", admin, "store", p.store.Name())
 			if demo {
-				p.onSettled = sync.OnceFunc(func() { printTour(cmd.OutOrStdout(), public, admin) })
+				p.onSettled = sync.OnceFunc(func() {
+					_ = output.ExecuteTemplate(cmd.OutOrStdout(), "tour", map[string]any{"Tour": tour, "Public": public, "Admin": admin}) // it may be closed
+				})
 			}
 		})
 	}

@@ -25,8 +25,7 @@ func statusCommand() *cobra.Command {
 			return err
 		}
 		if store != nil && !store.Up {
-			fmt.Fprintf(cmd.ErrOrStderr(), "store: %s is away, last heard of: %s; the server at %s reports what follows: %s\n",
-				store.Name, since(store.Contact), cfg.Admin.Listen, store.Error)
+			_ = output.ExecuteTemplate(cmd.ErrOrStderr(), "store away", map[string]any{"Store": store, "Server": cfg.Admin.Listen}) // it may be closed
 		}
 		if asJSON {
 			return printJSON(cmd.OutOrStdout(), views)
@@ -119,12 +118,4 @@ func ago(t *time.Time) string {
 		return "never"
 	}
 	return max(time.Since(*t), 0).Round(time.Second).String()
-}
-
-// since is ago for use in a sentence.
-func since(t *time.Time) string {
-	if t == nil {
-		return ago(t)
-	}
-	return ago(t) + " ago"
 }
