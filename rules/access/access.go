@@ -106,12 +106,10 @@ func (r *Rules) Visible(v Viewer) bson.D {
 	if v.User == "" {
 		return open
 	}
+	own := bson.D{{Key: "$eq", Value: v.User}} // a username is data and must never be read as an operator
 	return bson.D{{Key: "$or", Value: bson.A{
 		open,
-		bson.D{{Key: "rendered.users", Value: equals(v.User)}},
-		bson.D{{Key: "user", Value: equals(v.User)}},
+		bson.D{{Key: "rendered.users", Value: own}},
+		bson.D{{Key: "user", Value: own}},
 	}}}
 }
-
-// equals writes equality as $eq: a username is data and must never be read as an operator.
-func equals(s string) bson.D { return bson.D{{Key: "$eq", Value: s}} }
