@@ -8,6 +8,7 @@ import (
 	"vitrine/rules/date"
 	"vitrine/rules/doi"
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 // writer appends the HTML of a field, nothing when the field is empty.
@@ -101,7 +102,8 @@ type source struct {
 func (s source) value(p *page) bson.RawValue {
 	v := p.values[s.slot]
 	for _, key := range s.path {
-		v = lookup(v, key)
+		doc, _ := v.DocumentOK()
+		v = raw.Get(doc, key)
 	}
 	return v
 }

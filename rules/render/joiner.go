@@ -71,11 +71,9 @@ func (j *joiner) start(tag, end string) {
 	j.open = append(j.open, end)
 }
 
-// end closes the innermost element, or takes it back if nothing visible is in it.
+// end closes the innermost element, or takes it back if nothing visible is in it. The compiler
+// sees to it that elements are closed, each once.
 func (j *joiner) end() {
-	if len(j.open) == 0 {
-		return
-	}
 	closing := j.open[len(j.open)-1]
 	j.open = j.open[:len(j.open)-1]
 	if i := j.lastQueued(startPiece); i >= 0 {
@@ -112,9 +110,6 @@ func (j *joiner) lastQueued(kind pieceKind) int {
 
 // finish ends the citation and returns it; it is valid until the next reset.
 func (j *joiner) finish() []byte {
-	for len(j.open) > 0 {
-		j.end()
-	}
 	j.queue = slices.DeleteFunc(j.queue, func(p joint) bool { return p.kind == openPiece || p.kind == breakPiece })
 	j.flush(breakPiece)
 	return j.out

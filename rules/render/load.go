@@ -130,15 +130,12 @@ func (l *loader) label(n *yaml.Node, path string) (label [languages]string) {
 	if n == nil {
 		return label
 	}
-	if n.Kind == yaml.ScalarNode {
-		for lang := range label {
-			label[lang] = n.Value
-		}
-		return label
+	texts := map[string]*yaml.Node{languageCodes[english]: n, languageCodes[german]: n}
+	if n.Kind != yaml.ScalarNode {
+		texts = l.Mapping(n, path, languageCodes[:]...)
 	}
-	keys := l.Mapping(n, path, languageCodes[:]...)
 	for lang, code := range languageCodes {
-		text, ok := keys[code]
+		text, ok := texts[code]
 		switch {
 		case !ok:
 			label[lang] = label[english]

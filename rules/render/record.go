@@ -63,14 +63,6 @@ func (p *page) load(doc bson.Raw) bool {
 	})
 }
 
-// lookup returns the value of a key in a document; it is missing in all other values.
-func lookup(v bson.RawValue, key string) bson.RawValue {
-	if v.Type != bson.TypeEmbeddedDocument {
-		return bson.RawValue{}
-	}
-	return raw.Get(v.Value, key)
-}
-
 // absent reports values that count as missing: null, undefined and missing ones.
 func absent(v bson.RawValue) bool {
 	return v.Type == 0 || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
