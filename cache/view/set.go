@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,24 +81,14 @@ func (s *Set) Prepare(p Preparer) { s.preparer.Store(&p) }
 
 // New makes a set whose views are all unloaded; Run loads them.
 func New(o Options) (*Set, error) {
-	if o.Poll <= 0 {
-		o.Poll = 2 * time.Second
-	}
-	if o.IndexBudget <= 0 {
-		o.IndexBudget = 256 << 20
-	}
-	if o.BulkBudget == 0 {
-		o.BulkBudget = 64 << 20
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Poll = cmp.Or(o.Poll, 2*time.Second)
+	o.IndexBudget = cmp.Or(o.IndexBudget, 256<<20)
+	o.BulkBudget = cmp.Or(o.BulkBudget, 64<<20)
+	o.Files.Every = cmp.Or(o.Files.Every, time.Minute)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	queries, err := o.checkMode()
 	if err != nil {
 		return nil, err
-	}
-	if o.Files.Every <= 0 {
-		o.Files.Every = time.Minute
 	}
 	if o.Files.Dir != "" {
 		if err := snapfile.Prepare(o.Files.Dir); err != nil {

@@ -43,12 +43,7 @@ func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 	if strings.HasPrefix(name, "$bits") || slices.Contains(queryOnly, name) {
 		p.fail("unrecognized expression %s", name)
 	}
-	if script, ok := find(name, v, isScript); ok {
-		p.fail("%s is not allowed: filters run no JavaScript", script)
-	}
-	if _, ok := find(name, v, isVolatile); ok {
-		p.timed = true
-	}
+	p.scan(name, v)
 	p.notInMemory("the expression " + name)
 	return foreign{}
 }
@@ -56,28 +51,21 @@ func (p *exprParser) foreignExpr(name string, v bson.RawValue) expr {
 // queryOnly are operators of queries, next to $bits…, that expressions do not have.
 var queryOnly = []string{"$expr", "$nor", "$nin", "$exists", "$regex", "$options", "$all", "$elemMatch", "$text", "$where", "$jsonSchema", "$comment"}
 
-// isScript reports whether an operator runs JavaScript.
-func isScript(name string, _ bson.RawValue) bool {
-	return name == "$function" || name == "$accumulator" || name == "$where"
-}
-
-// isVolatile reports whether an expression has another value at another time.
-func isVolatile(name string, v bson.RawValue) bool {
-	return name == "$rand" || v.Type == bson.TypeString && (strings.HasPrefix(raw.Text(v), "$$NOW") || strings.HasPrefix(raw.Text(v), "$$CLUSTER_TIME"))
-}
-
-// find looks for a field, at any depth of a value, and returns its name.
-func find(name string, v bson.RawValue, is func(name string, v bson.RawValue) bool) (string, bool) {
-	if is(name, v) {
-		return name, true
+// scan looks for JavaScript at any depth of an operand, and for what has another value at
+// another time.
+func (p *exprParser) scan(name string, v bson.RawValue) {
+	switch name {
+	case "$function", "$accumulator", "$where":
+		p.fail("%s is not allowed: filters run no JavaScript", name)
+	case "$rand":
+		p.timed = true
 	}
-	if v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray {
-		return "", false
-	}
-	for e := range raw.All(v.Value) {
-		if found, ok := find(string(e.Key), e.Value(), is); ok {
-			return found, ok
+	switch v.Type {
+	case bson.TypeString:
+		p.timed = p.timed || strings.HasPrefix(raw.Text(v), "$$NOW") || strings.HasPrefix(raw.Text(v), "$$CLUSTER_TIME")
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		for e := range raw.All(v.Value) {
+			p.scan(string(e.Key), e.Value())
 		}
 	}
-	return "", false
 }

@@ -106,6 +106,9 @@ func (b *Builder) snapshotOf(segments []*segment) *Snapshot {
 	for i, seg := range segments {
 		s.bases[i] = Slot(s.size)
 		s.size += len(seg.rows)
+		for _, row := range seg.rows {
+			s.rowBytes += int64(len(row))
+		}
 	}
 	return s
 }
@@ -119,7 +122,6 @@ func (b *Builder) compact(rows []bson.Raw) *Snapshot {
 	s := b.Window(sorted)
 	s.live = bitset.New(uint(s.size)).Complement()
 	s.count = s.size
-	s.rowBytes = s.countRowBytes()
 	return s
 }
 
@@ -139,7 +141,6 @@ func (b *Builder) extend(live, dead *bitset.BitSet, docs []bson.Raw) {
 	}
 	next.count = int(next.live.Count())
 	next.order = mergeOrder(cur, next, dead)
-	next.rowBytes = next.countRowBytes()
 	b.last = next
 }
 
@@ -174,10 +175,7 @@ func mergeOrder(cur, next *Snapshot, dead *bitset.BitSet) []Slot {
 // are encoded move along; what is derived from the kept segments stays.
 func (b *Builder) fold(keep int) *Snapshot {
 	s := b.last
-	from := Slot(s.size)
-	if keep < len(s.segments) {
-		from = s.bases[keep]
-	}
+	from := s.bases[keep]
 	var moved []Slot // the slots whose rows move, in their new order
 	order := make([]Slot, 0, s.count)
 	for slot := range s.inOrder() {
@@ -204,7 +202,6 @@ func (b *Builder) fold(keep int) *Snapshot {
 	if keep > 0 {
 		next.order = order
 	}
-	next.rowBytes = next.countRowBytes()
 	for i, row := range rows {
 		b.slots[raw.Key(raw.ByID.Key(row))] = from + Slot(i)
 	}

@@ -57,37 +57,25 @@ func buildColumn(rows []bson.Raw, field, unwind string) *column {
 // unwound calls note with the field's value for each row that unwinding makes of
 // one: none for a missing, null or empty array, one for a value that is no array.
 func unwound(row bson.Raw, parts []string, unwind string, note func(bson.RawValue)) {
+	doc := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: row}
 	if unwind == "" {
-		note(fieldOf(row, parts))
-		return
-	}
-	v, err := row.LookupErr(unwind)
-	if err != nil || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined {
+		note(raw.Field(doc, parts))
 		return
 	}
 	each := func(element bson.RawValue) {
 		if parts[0] != unwind {
-			note(fieldOf(row, parts))
+			note(raw.Field(doc, parts))
 		} else {
 			note(raw.Field(element, parts[1:]))
 		}
 	}
-	array, isArray := v.ArrayOK()
-	if !isArray {
-		each(v)
-		return
+	switch e, _ := raw.Lookup(row, unwind); raw.BracketOf(e.Type) {
+	case raw.BracketMissing, raw.BracketNull:
+	case raw.BracketArray:
+		for element := range raw.Elements(e.Value()) {
+			each(element)
+		}
+	default:
+		each(e.Value())
 	}
-	elements, err := array.Values()
-	if err != nil {
-		return
-	}
-	for _, element := range elements {
-		each(element)
-	}
-}
-
-// fieldOf is a field path of a row as an aggregation expression sees it. The zero
-// RawValue means missing.
-func fieldOf(row bson.Raw, parts []string) bson.RawValue {
-	return raw.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: row}, parts)
 }

@@ -101,10 +101,8 @@ func (x *pathIndex) stretch(c *filter.Compare) stretch {
 		return stretch{x.before(c.Value), x.after(c.Value)}
 	case filter.Gt, filter.Gte:
 		return stretch{x.before(c.Value), len(x.values)}
-	case filter.Lt, filter.Lte:
-		return stretch{0, x.after(c.Value)}
 	}
-	return stretch{0, len(x.values)}
+	return stretch{0, x.after(c.Value)} // $lt and $lte
 }
 
 // before is the number of values that sort before v.

@@ -81,15 +81,6 @@ func (s *Snapshot) locate(slot Slot) (*segment, int) {
 	return s.segments[i], int(slot - s.bases[i])
 }
 
-func (s *Snapshot) countRowBytes() (bytes int64) {
-	for _, seg := range s.segments {
-		for _, row := range seg.rows {
-			bytes += int64(len(row))
-		}
-	}
-	return bytes
-}
-
 // inOrder yields every live slot in the view's order.
 func (s *Snapshot) inOrder() iter.Seq[Slot] {
 	if s.order != nil {
