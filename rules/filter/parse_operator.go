@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -289,6 +290,7 @@ func (p *parser) mod(v bson.RawValue) Test {
 // list of positions.
 func (p *parser) bits(name string, v bson.RawValue) Test {
 	test := &Bits{All: strings.HasPrefix(name, "$bitsAll"), Set: strings.HasSuffix(name, "Set")}
+	var mask []byte
 	switch {
 	case v.Type == bson.TypeArray:
 		for v := range raw.Elements(v) {
@@ -301,17 +303,20 @@ func (p *parser) bits(name string, v bson.RawValue) Test {
 		slices.Sort(test.Positions)
 		test.Positions = slices.Compact(test.Positions)
 	case v.Type == bson.TypeBinary:
-		for i, b := range binaryData(v.Value) {
-			test.Positions = appendSet(test.Positions, uint64(b), uint32(8*i))
-		}
+		mask = binaryData(v.Value)
 	case raw.IsNumber(v.Type):
 		n, ok := count(v)
 		if !ok {
 			p.fail("the mask of %s is a whole number that is not negative", name)
 		}
-		test.Positions = appendSet(nil, uint64(n), 0)
+		mask = binary.LittleEndian.AppendUint64(nil, uint64(n))
 	default:
 		p.fail("%s needs a number, binary data or an array of positions", name)
+	}
+	for i := range 8 * len(mask) {
+		if mask[i/8]>>(i%8)&1 == 1 {
+			test.Positions = append(test.Positions, uint32(i))
+		}
 	}
 	return test
 }
@@ -320,14 +325,4 @@ func (p *parser) bits(name string, v bson.RawValue) Test {
 func count(v bson.RawValue) (n int64, ok bool) {
 	n, integral, ok := raw.Truncate(v)
 	return n, ok && integral && n >= 0
-}
-
-// appendSet appends the positions of a mask's set bits, counted from a base.
-func appendSet(positions []uint32, mask uint64, base uint32) []uint32 {
-	for i := uint32(0); mask>>i != 0; i++ {
-		if mask>>i&1 == 1 {
-			positions = append(positions, base+i)
-		}
-	}
-	return positions
 }

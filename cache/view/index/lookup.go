@@ -193,11 +193,9 @@ func (s *Snapshot) Has(ctx context.Context, path raw.Path) (bool, error) {
 		return true, nil
 	}
 	for _, seg := range s.segments {
-		if seg.has(derivedKey{kind: kindIndex, path: path.String()}) {
+		if seg.has(indexKey(path)) {
 			return true, nil // paths that no row has are not indexed, but for those that are warmed
 		}
-	}
-	for _, seg := range s.segments {
 		if err := seg.mayDerive(ctx, derivedKey{kind: kindNames}); err != nil {
 			return false, err
 		}
