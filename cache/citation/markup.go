@@ -48,13 +48,8 @@ func text(s *goquery.Selection) string {
 			b.WriteByte(' ')
 		}
 	}
-	return tidy(b.String())
+	return strings.ToValidUTF8(strings.Join(strings.Fields(b.String()), " "), "")
 }
 
 // breaks are the elements that begin a new line.
 var breaks = [...]atom.Atom{atom.Br, atom.Div, atom.P, atom.Li, atom.Tr, atom.Td}
-
-// tidy returns s as valid UTF-8 with single spaces.
-func tidy(s string) string {
-	return strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "")
-}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +40,6 @@ type room struct {
 	taken map[string]int64
 }
 
-func newRoom(limit int64) *room { return &room{limit: limit, taken: map[string]int64{}} }
-
 // take reserves bytes for a view in place of those it had before. If there is no room,
 // it reserves nothing and returns false.
 func (r *room) take(view string, bytes int64) bool {
@@ -64,23 +63,18 @@ func (r *room) take(view string, bytes int64) bool {
 // showStored shows the view where it is stored, at a generation.
 func (v *view) showStored(ctx context.Context, meta origin.Meta) *Snapshot {
 	v.builder.Drop()
-	next := &Snapshot{meta: meta, stored: v.storedRows(meta)}
+	next := &Snapshot{meta: meta, stored: &storedRows{view: v, meta: meta}}
 	if strip := v.set.o.Strip; strip != nil {
-		next.whole, next.stored.strip = v.storedRows(meta), strip
+		next.whole, next.stored.strip = &storedRows{view: v, meta: meta}, strip
 	}
 	return v.swap(ctx, next)
-}
-
-// storedRows returns the rows of a generation where they are stored, with all fields.
-func (v *view) storedRows(meta origin.Meta) *storedRows {
-	return &storedRows{def: v.def, meta: meta, queries: v.set.queries, foreign: v.set.o.Foreign, windows: v.builder}
 }
 
 // resident returns the snapshot of rows that are in memory.
 func (v *view) resident(meta origin.Meta, rows *index.Snapshot) *Snapshot {
 	s := &Snapshot{meta: meta, memory: rows}
 	if v.stripped {
-		s.whole = v.storedRows(meta)
+		s.whole = &storedRows{view: v, meta: meta}
 	}
 	return s
 }
@@ -150,19 +144,16 @@ func (s *Set) loadInTurn(ctx context.Context) {
 
 // checkMode checks the mode and sets its default.
 func (o *Options) checkMode() (origin.Queries, error) {
-	switch o.Mode {
-	case "":
-		o.Mode = Memory
-	case Memory, Store, Auto:
-	default:
+	o.Mode = cmp.Or(o.Mode, Memory)
+	queries, able := o.Store.(origin.Queries)
+	switch {
+	case o.Mode != Memory && o.Mode != Store && o.Mode != Auto:
 		return nil, fmt.Errorf("view: no mode %q", o.Mode)
+	case !able && o.Mode != Memory:
+		return nil, fmt.Errorf("view: mode %s: the store does not answer queries on views", o.Mode)
 	}
 	if o.Mode != Auto {
 		o.RowBudget = 0
-	}
-	queries, able := o.Store.(origin.Queries)
-	if !able && o.Mode != Memory {
-		return nil, fmt.Errorf("view: mode %s: the store does not answer queries on views", o.Mode)
 	}
 	return queries, nil
 }

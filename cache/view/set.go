@@ -97,7 +97,7 @@ func New(o Options) (*Set, error) {
 	}
 	s := &Set{
 		o: o, queries: queries, budget: index.NewBudget(o.IndexBudget, o.BulkBudget),
-		room: newRoom(o.RowBudget), tried: make(chan struct{}),
+		room: &room{limit: o.RowBudget, taken: map[string]int64{}}, tried: make(chan struct{}),
 	}
 	s.untried.Store(int32(len(o.Views)))
 	for _, def := range o.Views {

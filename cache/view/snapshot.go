@@ -34,7 +34,7 @@ func (s *Snapshot) Loaded() time.Time { return s.loaded }
 // Whole returns the snapshot with all fields of its rows. If rows lack some, they are read
 // from the store; a store that answers no queries gives no more than the snapshot has.
 func (s *Snapshot) Whole() *Snapshot {
-	if s.whole == nil || s.whole.queries == nil {
+	if s.whole == nil || s.whole.view.set.queries == nil {
 		return s
 	}
 	return &Snapshot{meta: s.meta, loaded: s.loaded, stored: s.whole}

@@ -42,14 +42,12 @@ func (e *MovedError) Error() string {
 // Unwrap says that it is an origin.ErrStale.
 func (e *MovedError) Unwrap() error { return origin.ErrStale }
 
-// storedRows is a view's rows where they are stored.
+// storedRows is a view's rows where they are stored, at a generation. The view's builder makes
+// the small snapshots that rows are read from.
 type storedRows struct {
-	def     *index.Definition
-	meta    origin.Meta
-	queries origin.Queries
-	foreign index.Foreign
-	windows *index.Builder          // makes the small snapshots that rows are read from
-	strip   func(bson.Raw) bson.Raw // Options.Strip; nil: rows are whole
+	view  *view
+	meta  origin.Meta
+	strip func(bson.Raw) bson.Raw // Options.Strip; nil: rows have all fields
 }
 
 // storedSelection reads a selection's rows from the store. What the query does not
@@ -86,7 +84,7 @@ func (s *storedRows) selection(ctx context.Context, f *filter.Filter) (*storedSe
 	if err != nil {
 		return nil, err
 	}
-	sel := &storedSelection{rows: s, bounds: f.Bounds(), order: s.def.Order}
+	sel := &storedSelection{rows: s, bounds: f.Bounds(), order: s.view.def.Order}
 	sel.by(node)
 	return sel, nil
 }
@@ -103,7 +101,7 @@ func (s *storedSelection) by(node filter.Node) {
 func (s *storedRows) resolve(ctx context.Context, n filter.Node) (filter.Node, error) {
 	switch n := n.(type) {
 	case *filter.ForeignNode:
-		return s.foreign.Leaf(ctx, s.def.Name, n)
+		return s.view.set.o.Foreign.Leaf(ctx, s.view.def.Name, n)
 	case *filter.AndNode:
 		nodes := slices.Clone(n.Nodes)
 		for i := range nodes {
@@ -193,7 +191,7 @@ func (s *storedSelection) Rows(ctx context.Context, offset, limit int) iter.Seq2
 		var batch []bson.Raw
 		size := 0
 		flush := func() bool {
-			window := s.rows.windows.Window(batch)
+			window := s.rows.view.builder.Window(batch)
 			for slot := range index.Slot(len(batch)) {
 				if !yield(index.Row{Snap: window, Slot: slot}, nil) {
 					return false
@@ -229,7 +227,7 @@ func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]in
 // moved makes an error of the store say which view was published anew.
 func (s *storedSelection) moved(err error) error {
 	if errors.Is(err, origin.ErrStale) {
-		return &MovedError{View: s.rows.def.Name, From: s.rows.meta}
+		return &MovedError{View: s.rows.view.def.Name, From: s.rows.meta}
 	}
 	return err
 }

@@ -18,7 +18,7 @@ import (
 
 // Search implements Selection. It reads all rows to count those that have the words.
 func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection, error) {
-	if err := s.rows.def.Searchable(); err != nil {
+	if err := s.rows.view.def.Searchable(); err != nil {
 		return nil, err
 	}
 	found := *s
@@ -47,7 +47,7 @@ func (s *storedSelection) counted(ctx context.Context) (Selection, error) {
 	case s.decided() && s.query == nil:
 		s.size = s.rows.meta.Rows
 	case s.decided():
-		s.size, err = s.rows.queries.Count(ctx, s.rows.meta, s.query)
+		s.size, err = s.rows.view.set.queries.Count(ctx, s.rows.meta, s.query)
 		err = s.moved(err)
 	default:
 		s.size, s.levels = 0, make([]int, len(slices.Concat(s.searches...))+1)
@@ -66,7 +66,7 @@ func (s *storedSelection) counted(ctx context.Context) (Selection, error) {
 // ByRelevance implements Selection.
 func (s *storedSelection) ByRelevance() Selection {
 	by := *s
-	by.relevant, by.order = len(s.searches) > 0, s.rows.def.Order
+	by.relevant, by.order = len(s.searches) > 0, s.rows.view.def.Order
 	return &by
 }
 
@@ -78,7 +78,7 @@ func (s *storedSelection) decided() bool { return s.exact && len(s.searches) == 
 // false.
 func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(doc bson.Raw, titles int) bool) error {
 	turn := fair.TurnOf(ctx)
-	for doc, err := range s.rows.queries.Select(ctx, s.rows.meta, q) {
+	for doc, err := range s.rows.view.set.queries.Select(ctx, s.rows.meta, q) {
 		if err != nil {
 			return s.moved(err)
 		}
@@ -90,7 +90,7 @@ func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(d
 			hit, err = filter.Match(s.filter, doc, s.bounds)
 		}
 		for i := 0; i < len(s.searches) && hit && err == nil; i++ {
-			titles, hit = s.rows.def.Match(doc, s.searches[i])
+			titles, hit = s.rows.view.def.Match(doc, s.searches[i])
 			err = turn.Check(ctx)
 		}
 		if err != nil {

@@ -170,7 +170,7 @@ func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 		return bson.D{{Key: path, Value: bson.D{{Key: "$regex", Value: pattern}, {Key: "$options", Value: options}}}}
 	}
 	literal, folded := re.Literal()
-	if re.OnlyLiteral() && literal != "" && ascii(re.Pattern) && regexp.QuoteMeta(re.Pattern) == re.Pattern && (re.Options() == "" || re.Options() == "i") {
+	if re.OnlyLiteral() && literal != "" && longestASCII(re.Pattern) == re.Pattern && regexp.QuoteMeta(re.Pattern) == re.Pattern && (re.Options() == "" || re.Options() == "i") {
 		return condition(re.Pattern, re.Options()), true
 	}
 	options := ""
@@ -182,11 +182,6 @@ func queryOfRegex(path string, re *Regex) (bson.D, bool) {
 	}
 	itself := bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: "regex"}}}}
 	return bson.D{{Key: "$or", Value: bson.A{condition(regexp.QuoteMeta(literal), options), itself}}}, false
-}
-
-// ascii reports whether s has no other characters than those of ASCII.
-func ascii(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // longestASCII returns the longest stretch of ASCII letters in s.
