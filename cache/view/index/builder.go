@@ -97,7 +97,7 @@ func (b *Builder) Drop() { b.last, b.slots = nil, nil }
 // Window makes a snapshot to read a few rows from: it is in no order and can't be
 // queried.
 func (b *Builder) Window(rows []bson.Raw) *Snapshot {
-	return b.snapshotOf([]*segment{newSegment(b.budget, rows, len(b.def.Fragments))})
+	return b.snapshotOf([]*segment{b.newSegment(rows)})
 }
 
 // snapshotOf lines segments up; the caller fills live, count and order.
@@ -189,7 +189,7 @@ func (b *Builder) fold(keep int) *Snapshot {
 	for i, slot := range moved {
 		rows[i] = s.Doc(slot)
 	}
-	folded := newSegment(b.budget, rows, len(b.def.Fragments))
+	folded := b.newSegment(rows)
 	for kind := range b.def.Fragments {
 		handOver(s, folded, kind, keep, moved)
 	}

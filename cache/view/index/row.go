@@ -46,7 +46,7 @@ func (r Row) Fragment(name string) []byte {
 func (r Row) AppendFragment(dst []byte, name string) []byte {
 	seg, local := r.Snap.locate(r.Slot)
 	kind := r.Snap.whole(name)
-	return Run{seg, r.Snap.prepared(seg, kind), &r.Snap.def.Fragments[kind], local, local + 1}.Append(dst)
+	return Run{seg, kind, local, local + 1}.Append(dst)
 }
 
 // Rows implements Selection.

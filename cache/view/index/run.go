@@ -9,8 +9,7 @@ import (
 // row at least.
 type Run struct {
 	seg      *segment
-	frags    *fragments
-	def      *Fragment
+	kind     int // of the fragments
 	from, to int // rows of the segment, of one block
 }
 
@@ -23,7 +22,7 @@ func (r Run) Block() bool {
 // AppendName appends what names the run among all that views of this set ever
 // yield: the same name, the same bytes.
 func (r Run) AppendName(dst []byte) []byte {
-	dst = append(append(dst, r.def.Name...), 0)
+	dst = append(append(dst, r.seg.def.Fragments[r.kind].Name...), 0)
 	for _, n := range []uint64{r.seg.number, uint64(r.from), uint64(r.to)} {
 		dst = binary.AppendUvarint(dst, n)
 	}
@@ -31,11 +30,11 @@ func (r Run) AppendName(dst []byte) []byte {
 }
 
 // Len is how many bytes the fragments have.
-func (r Run) Len() int { return r.frags.size(r.from, r.to) }
+func (r Run) Len() int { return r.seg.prepared(r.kind).size(r.from, r.to) }
 
 // Text returns the fragments as they lie in memory: shared, and not to be changed.
 // It is nil for bulky ones that are not kept.
-func (r Run) Text() []byte { return r.frags.run(r.from, r.to) }
+func (r Run) Text() []byte { return r.seg.prepared(r.kind).run(r.from, r.to) }
 
 // Append appends the fragments to dst.
 func (r Run) Append(dst []byte) []byte {
@@ -43,7 +42,7 @@ func (r Run) Append(dst []byte) []byte {
 		return append(dst, text...)
 	}
 	for _, row := range r.seg.rows[r.from:r.to] {
-		dst = r.def.Encode(dst, row)
+		dst = r.seg.def.Fragments[r.kind].Encode(dst, row)
 	}
 	return dst
 }
@@ -69,8 +68,7 @@ func (s *Resident) Runs(name string) iter.Seq[Run] {
 			for from < to {
 				seg, local := s.snap.locate(from)
 				end := min(local+int(to-from), len(seg.rows), (local/blockRows+1)*blockRows)
-				run := Run{seg, s.snap.prepared(seg, kind), &s.snap.def.Fragments[kind], local, end}
-				if !yield(run) {
+				if !yield(Run{seg, kind, local, end}) {
 					return
 				}
 				from += Slot(end - local)

@@ -16,9 +16,9 @@ import (
 var wordsKey = derivedKey{kind: kindWords}
 
 // words returns the index of the segment's words.
-func (s *segment) words(def *Definition, workers int) *words.Index {
+func (s *segment) words(workers int) *words.Index {
 	return derive(s, wordsKey, func() *words.Index {
-		return words.Build(len(s.rows), workers, func(row int, add func(text string, title bool)) { def.Words(s.rows[row], add) })
+		return words.Build(len(s.rows), workers, func(row int, add func(text string, title bool)) { s.def.Words(s.rows[row], add) })
 	})
 }
 
@@ -60,7 +60,7 @@ func (s *Snapshot) having(ctx context.Context, term string, prefix bool) (all, t
 		if err := seg.mayDerive(ctx, wordsKey); err != nil {
 			return nil, nil, err
 		}
-		x := seg.words(s.def, fair.Workers(ctx))
+		x := seg.words(fair.Workers(ctx))
 		from, to := x.Find(term, prefix)
 		for word := from; word < to; word++ {
 			if (word-from)%checkEvery == 0 {

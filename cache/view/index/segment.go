@@ -11,6 +11,7 @@ import (
 // segment is an immutable batch of rows. The budget keeps what is derived from them.
 type segment struct {
 	budget *Budget
+	def    *Definition
 	number uint64 // among all of the budget
 	rows   []bson.Raw
 	frags  []fragments // one per Definition.Fragments
@@ -18,13 +19,13 @@ type segment struct {
 }
 
 // newSegment makes a segment of rows in the given order.
-func newSegment(b *Budget, rows []bson.Raw, kinds int) *segment {
-	return &segment{budget: b, number: b.segments.Add(1), rows: rows, frags: make([]fragments, kinds)}
+func (b *Builder) newSegment(rows []bson.Raw) *segment {
+	return &segment{budget: b.budget, def: b.def, number: b.budget.segments.Add(1), rows: rows, frags: make([]fragments, len(b.def.Fragments))}
 }
 
 // prepared returns the fragments of one kind, encoded on first use.
-func (s *segment) prepared(kind int, def *Fragment) *fragments {
-	f := &s.frags[kind]
+func (s *segment) prepared(kind int) *fragments {
+	f, def := &s.frags[kind], &s.def.Fragments[kind]
 	if f.ready.Load() {
 		return f
 	}

@@ -58,11 +58,7 @@ func (s *Snapshot) Doc(slot Slot) bson.Raw {
 func (s *Snapshot) Fragment(slot Slot, name string) []byte {
 	seg, local := s.locate(slot)
 	at := s.place(name)
-	return s.prepared(seg, at.kind).of(local, at.from, at.to)
-}
-
-func (s *Snapshot) prepared(seg *segment, kind int) *fragments {
-	return seg.prepared(kind, &s.def.Fragments[kind])
+	return seg.prepared(at.kind).of(local, at.from, at.to)
 }
 
 func (s *Snapshot) place(name string) place {

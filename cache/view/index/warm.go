@@ -32,7 +32,7 @@ func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 	for _, seg := range next.segments {
 		for _, name := range b.def.Warm {
 			if at, is := b.def.places[name]; is {
-				next.prepared(seg, at.kind)
+				seg.prepared(at.kind)
 			}
 		}
 		seg.pathIndexes(append(b.def.WarmPaths(), searched...))
@@ -52,7 +52,7 @@ func (b *Builder) WarmWords(s *Snapshot) {
 		return
 	}
 	for _, seg := range s.segments {
-		seg.words(b.def, runtime.GOMAXPROCS(0))
+		seg.words(runtime.GOMAXPROCS(0))
 	}
 }
 
@@ -76,27 +76,27 @@ func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 	for _, key := range inUse {
 		for _, seg := range fresh {
 			if ctx.Err() == nil && key.segment.has(key) { // else the budget has no room for what is used as rarely
-				seg.build(b.def, key)
+				seg.build(key)
 			}
 		}
 	}
 	for _, key := range slices.Backward(inUse) { // what was used last counts as used last
 		for _, seg := range fresh {
 			if seg.has(key) {
-				seg.build(b.def, key)
+				seg.build(key)
 			}
 		}
 	}
 }
 
 // build derives what another segment has under a key.
-func (s *segment) build(def *Definition, key derivedKey) {
+func (s *segment) build(key derivedKey) {
 	switch key.kind {
 	case kindColumn:
 		s.column(key.path, key.arg)
 		return
 	case kindWords:
-		s.words(def, runtime.GOMAXPROCS(0))
+		s.words(runtime.GOMAXPROCS(0))
 		return
 	}
 	path := raw.PathOf(key.path)
