@@ -65,8 +65,11 @@ func (l *personLookup) find(ctx context.Context, id string) (bson.Raw, error) {
 	if l.records == nil {
 		return nil, nil
 	}
-	if record, ok := l.cached(id); ok {
-		return record, nil
+	l.mu.Lock()
+	known := l.cache.Peek(id) // never changed, only replaced
+	l.mu.Unlock()
+	if known != nil && l.now().Before(known.until) {
+		return known.record, nil
 	}
 	// The first caller's context bounds the look-up for all: requests have the same time.
 	found, err, _ := l.flights.Do(id, func() (any, error) { return l.lookUp(ctx, id) })
@@ -110,17 +113,6 @@ func (l *personLookup) read(ctx context.Context, collection string, q origin.Que
 		}
 	}
 	return all, nil
-}
-
-// cached returns the outcome of an earlier look-up that is still valid.
-func (l *personLookup) cached(id string) (record bson.Raw, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	found := l.cache.Peek(id)
-	if found == nil || !l.now().Before(found.until) {
-		return nil, false
-	}
-	return found.record, true
 }
 
 // identified selects a person: a valid ObjectID is an _id, everything else a
