@@ -19,7 +19,7 @@ import (
 
 // Options say what is public, and where marks find what they hold.
 type Options struct {
-	// Public matches the records that are public. If nil, all are.
+	// Public matches the records that are public; needed.
 	Public *filter.Filter
 	// Topics is the dotted path of the topic assignments; catalog.topics if empty.
 	Topics string
@@ -53,12 +53,10 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 	d := &Directory{o: o, topics: strings.Split(o.Topics, "."),
 		persons: map[string]entry{}, units: map[string]unit{}, projects: map[string]entry{}}
 	for _, doc := range persons {
-		add(d.persons, identifier(valueOf(doc, "username")), d.entryOf(rules.ViewPersons, doc, personEntry))
+		d.add(d.persons, rules.ViewPersons, doc, personEntry(doc), "username")
 	}
 	for _, doc := range projects {
-		entry := d.entryOf(rules.ViewProjects, doc, projectEntry)
-		add(d.projects, identifier(valueOf(doc, "name")), entry)
-		add(d.projects, identifier(valueOf(doc, "_id")), entry)
+		d.add(d.projects, rules.ViewProjects, doc, projectEntry(doc), "name", "_id")
 	}
 	for _, doc := range groups {
 		d.addUnit(doc)
@@ -73,43 +71,37 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 // Digest stands for all that Make depends on besides the record. Two directories of one
 // process that have the same digest make the same marks.
 func (d *Directory) Digest() uint64 {
-	public := ""
-	if d.o.Public != nil {
-		public = d.o.Public.Key()
-	}
 	h := xxhash.New()
 	day := d.o.Now.Format("2006-01-02 -0700 ") + d.o.Now.Location().String()
-	fmt.Fprintf(h, "%q %q %q %q %q %q", day, d.o.Topics, public, d.persons, d.projects, d.units) // maps in the order of their keys
+	fmt.Fprintf(h, "%q %q %q %q %q %q", day, d.o.Topics, d.o.Public.Key(), d.persons, d.projects, d.units) // maps in the order of their keys
 	return h.Sum64()
 }
 
-// add adds the entry of a record. A record that is not public takes another of the same
-// key with it.
-func add(entries map[string]entry, key string, e entry) {
-	if _, ok := entries[key]; key != "" && (!ok || e.ID == "") {
-		entries[key] = e
+// add adds the entry of a record under the identifiers in some of its fields. A record that is
+// not public has none, and takes those of others with the same identifier with it.
+func (d *Directory) add(entries map[string]entry, view string, doc bson.Raw, e entry, fields ...string) {
+	if public, _ := d.Public(view, doc); !public {
+		e = entry{}
 	}
-}
-
-// entryOf returns the entry of a document of a view, none unless it is public.
-func (d *Directory) entryOf(view string, doc bson.Raw, of func(bson.Raw) entry) entry {
-	if public, err := d.Public(view, doc); err != nil || !public {
-		return entry{}
+	for _, field := range fields {
+		id := identifier(raw.Get(doc, field))
+		if _, known := entries[id]; id != "" && (!known || e.ID == "") {
+			entries[id] = e
+		}
 	}
-	return of(doc)
 }
 
 // addUnit adds a unit. Of units with one id the first counts, unless another one is hidden.
 func (d *Directory) addUnit(doc bson.Raw) {
-	id := identifier(valueOf(doc, "id"))
+	id := identifier(raw.Get(doc, "id"))
 	u, known := d.units[id]
 	if !known {
-		u.entry = entry{ID: id, Name: text(valueOf(doc, "name")), NameDE: text(valueOf(doc, "name_de"))}
-		for parent := range each(valueOf(doc, "parent")) {
+		u.entry = entry{ID: id, Name: text(raw.Get(doc, "name")), NameDE: text(raw.Get(doc, "name_de"))}
+		for parent := range each(raw.Get(doc, "parent")) {
 			u.parents = append(u.parents, identifier(parent))
 		}
 	}
-	if truth(valueOf(doc, "hide")) {
+	if truth(raw.Get(doc, "hide")) {
 		u.entry = entry{}
 	}
 	if id != "" {
@@ -138,26 +130,25 @@ func (d *Directory) ancestors(id string) (visible []string) {
 // Public reports whether a record of a view is public. The error is that Options.Public
 // cannot be decided for it: the record is not.
 func (d *Directory) Public(view string, record bson.Raw) (bool, error) {
-	published, _ := valueOf(record, "public").BooleanOK()
+	published, _ := raw.Get(record, "public").BooleanOK()
 	switch {
-	case view == rules.ViewPersons && truth(valueOf(record, "hide")):
+	case view == rules.ViewPersons && truth(raw.Get(record, "hide")):
 		return false, nil
 	case view == rules.ViewProjects && !published:
 		return false, nil
-	case d.o.Public == nil:
-		return true, nil
 	}
-	return d.o.Public.Match(record)
+	public, err := d.o.Public.Match(record)
+	return public && err == nil, err
 }
 
 // personEntry is the entry of a person in marks; none without a username.
 func personEntry(doc bson.Raw) entry {
-	family, given := text(valueOf(doc, "last")), text(valueOf(doc, "first"))
+	family, given := text(raw.Get(doc, "last")), text(raw.Get(doc, "first"))
 	name := strings.Trim(family+", "+given, ", ")
 	for _, other := range []string{"formalname", "displayname", "username"} {
-		name = cmp.Or(name, text(valueOf(doc, other)))
+		name = cmp.Or(name, text(raw.Get(doc, other)))
 	}
-	return entry{ID: identifier(valueOf(doc, "username")), Name: name, ORCID: NormalORCID(text(valueOf(doc, "orcid")))}
+	return entry{ID: identifier(raw.Get(doc, "username")), Name: name, ORCID: NormalORCID(text(raw.Get(doc, "orcid")))}
 }
 
 // orcids matches an ORCID in capitals: in its bare form, without hyphens, or as the address of
@@ -175,8 +166,8 @@ func NormalORCID(text string) string {
 
 // projectEntry is the entry of a project in marks; none without a name.
 func projectEntry(doc bson.Raw) entry {
-	name := identifier(valueOf(doc, "name"))
-	return entry{ID: name, Title: cmp.Or(text(valueOf(doc, "title")), name)}
+	name := identifier(raw.Get(doc, "name"))
+	return entry{ID: name, Title: cmp.Or(text(raw.Get(doc, "title")), name)}
 }
 
 // truth reports whether a flag is set: true, a number that is not 0, "1" or "true".

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,11 +59,12 @@ type entry struct {
 // Make returns the mark of a record of a view, nil unless the record is public. The error
 // is that of Public.
 func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
-	if public, err := d.Public(view, record); err != nil || !public {
+	public, err := d.Public(view, record)
+	if !public {
 		return nil, err
 	}
 	m := mark{
-		Public: true, Year: d.year(record), Type: identifier(valueOf(record, "type")), Subtype: identifier(valueOf(record, "subtype")),
+		Public: true, Year: d.year(record), Type: identifier(raw.Get(record, "type")), Subtype: identifier(raw.Get(record, "subtype")),
 		Persons: d.personsOf(view, record), Projects: d.projectsOf(view, record), Topics: d.topicsOf(record),
 		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath),
 	}
@@ -81,7 +83,7 @@ func sortKey(record bson.Raw, path raw.Path) string {
 // year returns the year of a record, 0 if none is known.
 func (d *Directory) year(record bson.Raw) int32 {
 	for _, field := range []string{"year", "start_date", "start"} {
-		if year := yearOf(valueOf(record, field), d.o.Now.Location()); year != 0 {
+		if year := yearOf(raw.Get(record, field), d.o.Now.Location()); year != 0 {
 			return year
 		}
 	}
@@ -94,14 +96,12 @@ func yearOf(v bson.RawValue, zone *time.Location) int32 {
 	var year int64
 	switch v.Type {
 	case bson.TypeString:
-		s := strings.TrimSpace(display.Text(v))
-		for year = 0; s != "" && s[0] >= '0' && s[0] <= '9' && year <= 9999; s = s[1:] {
-			year = year*10 + int64(s[0]-'0')
-		}
+		s := strings.TrimSpace(raw.Text(v))
+		year, _ = strconv.ParseInt(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))], 10, 64)
 	case bson.TypeDateTime:
-		year = int64(time.UnixMilli(int64(raw.Uint64(v.Value))).In(zone).Year())
+		year = int64(v.Time().In(zone).Year())
 	case bson.TypeEmbeddedDocument:
-		if part := valueOf(v.Value, "year"); part.Type != bson.TypeEmbeddedDocument {
+		if part := raw.Get(v.Value, "year"); part.Type != bson.TypeEmbeddedDocument {
 			return yearOf(part, zone)
 		}
 	default:
@@ -117,13 +117,13 @@ func yearOf(v bson.RawValue, zone *time.Location) int32 {
 
 // unitsOf returns the units of a record, each once, as far as they are not hidden.
 func (d *Directory) unitsOf(view string, record bson.Raw) []string {
-	own := d.namesOf(valueOf(record, "units"), view == rules.ViewPersons)
+	own := d.namesOf(raw.Get(record, "units"), view == rules.ViewPersons)
 	if len(own) > 0 || view != rules.ViewActivities {
 		return own
 	}
-	for author := range each(valueOf(record, "authors")) {
+	for author := range each(raw.Get(record, "authors")) {
 		if doc, ok := author.DocumentOK(); ok {
-			own = append(own, d.namesOf(valueOf(doc, "units"), false)...)
+			own = append(own, d.namesOf(raw.Get(doc, "units"), false)...)
 		}
 	}
 	return own
@@ -133,14 +133,9 @@ func (d *Directory) unitsOf(view string, record bson.Raw) []string {
 // memberships only those count that have not ended.
 func (d *Directory) namesOf(stored bson.RawValue, memberships bool) (ids []string) {
 	for v := range each(stored) {
-		doc, isDoc := v.DocumentOK()
-		id := identifier(v)
-		if isDoc {
-			if id = identifier(valueOf(doc, "unit")); id == "" {
-				id = identifier(valueOf(doc, "id"))
-			}
-		}
-		past := memberships && isDoc && units.InPast(valueOf(doc, "end"), d.o.Now)
+		id := cmp.Or(idOf(v, "unit"), idOf(v, "id"))
+		membership, _ := v.DocumentOK()
+		past := memberships && units.InPast(raw.Get(membership, "end"), d.o.Now)
 		if u, known := d.units[id]; id != "" && !past && !(known && u.entry.ID == "") {
 			ids = append(ids, id)
 		}
@@ -179,12 +174,8 @@ func (d *Directory) personsOf(view string, record bson.Raw) (entries []entry) {
 		return found(nil, personEntry(record))
 	}
 	for _, field := range members[view] {
-		for v := range each(valueOf(record, field)) {
-			user := identifier(v)
-			if doc, ok := v.DocumentOK(); ok {
-				user = identifier(valueOf(doc, "user"))
-			}
-			entries = found(entries, d.persons[user])
+		for v := range each(raw.Get(record, field)) {
+			entries = found(entries, d.persons[idOf(v, "user")])
 		}
 	}
 	return entries
@@ -195,7 +186,7 @@ func (d *Directory) projectsOf(view string, record bson.Raw) (entries []entry) {
 	if view == rules.ViewProjects {
 		return found(nil, projectEntry(record))
 	}
-	for v := range each(valueOf(record, "projects")) {
+	for v := range each(raw.Get(record, "projects")) {
 		entries = found(entries, d.projects[identifier(v)])
 	}
 	return entries
@@ -205,11 +196,9 @@ func (d *Directory) projectsOf(view string, record bson.Raw) (entries []entry) {
 func (d *Directory) topicsOf(record bson.Raw) (entries []entry) {
 	stored := raw.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: record}, d.topics)
 	for v := range each(stored) {
-		topic := entry{ID: identifier(v)}
-		if doc, ok := v.DocumentOK(); ok {
-			topic = entry{ID: identifier(valueOf(doc, "id")), Name: cmp.Or(text(valueOf(doc, "name")), text(valueOf(doc, "display_name")))}
-		}
-		entries = found(entries, topic)
+		topic, _ := v.DocumentOK()
+		name := cmp.Or(text(raw.Get(topic, "name")), text(raw.Get(topic, "display_name")))
+		entries = found(entries, entry{ID: idOf(v, "id"), Name: name})
 	}
 	return entries
 }
@@ -238,10 +227,12 @@ func each(v bson.RawValue) iter.Seq[bson.RawValue] {
 	}
 }
 
-// valueOf returns the value of a field, the zero value if there is none.
-func valueOf(doc bson.Raw, field string) bson.RawValue {
-	e, _ := raw.Lookup(doc, field)
-	return e.Value()
+// idOf returns the identifier that a value is, or that a document has in a field.
+func idOf(v bson.RawValue, field string) string {
+	if doc, ok := v.DocumentOK(); ok {
+		v = raw.Get(doc, field)
+	}
+	return identifier(v)
 }
 
 // identifier returns a scalar as text; "" for what identifies nothing.

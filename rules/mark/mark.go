@@ -46,7 +46,7 @@ func Set(row, mark bson.Raw) (bson.Raw, error) {
 // Entries yields the entries of a list of a mark.
 func Entries(mark bson.Raw, list string) iter.Seq[bson.Raw] {
 	return func(yield func(bson.Raw) bool) {
-		for v := range raw.Elements(valueOf(mark, list)) {
+		for v := range raw.Elements(raw.Get(mark, list)) {
 			if one, ok := v.DocumentOK(); ok && !yield(one) {
 				return
 			}
@@ -56,9 +56,6 @@ func Entries(mark bson.Raw, list string) iter.Seq[bson.Raw] {
 
 // Of returns the mark of a row, nil if the row is not public.
 func Of(row bson.Raw) bson.Raw {
-	e, ok := raw.Lookup(row, Field)
-	if !ok || e.Type != bson.TypeEmbeddedDocument {
-		return nil
-	}
-	return bson.Raw(e.Data)
+	about, _ := raw.Get(row, Field).DocumentOK()
+	return about
 }
