@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
+	"vitrine/rules/date"
 	"vitrine/rules/display"
 	"vitrine/rules/fold"
 	"vitrine/rules/raw"
@@ -90,24 +91,12 @@ func (d *Directory) year(record bson.Raw) int32 {
 	return 0
 }
 
-// yearOf reads a year: a number, text that begins with four digits, a point in time or a
-// document with a year; 0 for all other values.
+// yearOf reads the year of a date, or text that begins with four digits; 0 for all other values.
 func yearOf(v bson.RawValue, zone *time.Location) int32 {
-	var year int64
-	switch v.Type {
-	case bson.TypeString:
+	year := date.Read(v, zone).Year
+	if v.Type == bson.TypeString {
 		s := strings.TrimSpace(raw.Text(v))
-		year, _ = strconv.ParseInt(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))], 10, 64)
-	case bson.TypeDateTime:
-		year = int64(v.Time().In(zone).Year())
-	case bson.TypeEmbeddedDocument:
-		if part := raw.Get(v.Value, "year"); part.Type != bson.TypeEmbeddedDocument {
-			return yearOf(part, zone)
-		}
-	default:
-		if n, integral, ok := raw.Truncate(v); ok && integral {
-			year = n
-		}
+		year, _ = strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))])
 	}
 	if year < 1000 || year > 9999 {
 		return 0
