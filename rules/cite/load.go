@@ -1,8 +1,8 @@
 package cite
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -102,39 +102,26 @@ func (l *loader) variables(n *yaml.Node, path string, fields [][]int) {
 	})
 }
 
-// forms have the shape of names in the formats, which are written unescaped.
-var forms = map[string]struct {
-	shape *regexp.Regexp
-	of    func(*Forms) *string
-}{
-	"csl":     {regexp.MustCompile(`^[a-z]+([_-][a-z]+)*$`), func(f *Forms) *string { return &f.CSL }},
-	"bibtex":  {regexp.MustCompile(`^[a-z]+$`), func(f *Forms) *string { return &f.BibTeX }},
-	"ris":     {regexp.MustCompile(`^[A-Z]{2,6}$`), func(f *Forms) *string { return &f.RIS }},
-	"schema":  {regexp.MustCompile(`^[A-Z][A-Za-z]+$`), func(f *Forms) *string { return &f.Schema }},
-	"openurl": {regexp.MustCompile(`^(journal|book|dissertation|dc)/[A-Za-z]+$`), func(f *Forms) *string { return &f.OpenURL }},
-}
-
-// kind reads a kind of work.
+// kind reads a kind of work. The names in the formats have a shape, since they are written
+// unescaped.
 func (l *loader) kind(n *yaml.Node, path string) *kind {
 	k := &kind{fields: slices.Clone(l.fields)}
-	known := append(slices.Sorted(maps.Keys(forms)), "fields")
-	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
-		form, ok := forms[key]
+	found := l.Mapping(n, path, "bibtex", "csl", "openurl", "ris", "schema", "fields")
+	name := func(key, shape string) string {
+		n := cmp.Or(found[key], n)
 		switch {
-		case key == "fields":
-			l.variables(n, path, k.fields)
-		case !ok:
-			l.Errorf(n, path, "unknown key; there are %s", strings.Join(known, ", "))
-		case !form.shape.MatchString(n.Value):
-			l.Errorf(n, path, "%q is not such a name: it has to match %s", n.Value, form.shape)
-		default:
-			*form.of(&k.Forms) = n.Value
-		}
-	})
-	for _, key := range slices.Sorted(maps.Keys(forms)) {
-		if *forms[key].of(&k.Forms) == "" {
+		case found[key] == nil:
 			l.Errorf(n, path+"."+key, "is missing")
+		case !regexp.MustCompile(shape).MatchString(n.Value):
+			l.Errorf(n, path+"."+key, "%q is not such a name: it has to match %s", n.Value, shape)
 		}
+		return n.Value
+	}
+	k.BibTeX, k.CSL = name("bibtex", `^[a-z]+$`), name("csl", `^[a-z]+([_-][a-z]+)*$`)
+	k.OpenURL = name("openurl", `^(journal|book|dissertation|dc)/[A-Za-z]+$`)
+	k.RIS, k.Schema = name("ris", `^[A-Z]{2,6}$`), name("schema", `^[A-Z][A-Za-z]+$`)
+	if fields := found["fields"]; fields != nil {
+		l.variables(fields, path+".fields", k.fields)
 	}
 	return k
 }
