@@ -36,7 +36,7 @@ var mayImport = map[string]string{
 	"cache/view/index": "cache/fair rules",
 	"rules":            "",
 	"rules/access":     "rules/raw",
-	"rules/cite":       "rules/date rules/doi rules/ejson rules/fold rules/mark rules/markup rules/raw rules/yamlfile",
+	"rules/cite":       "rules/date rules/display rules/doi rules/ejson rules/fold rules/mark rules/markup rules/raw rules/yamlfile",
 	"rules/date":       "rules/raw",
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
 	"rules/doi":        "",

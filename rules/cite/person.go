@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
 	"vitrine/rules/doi"
 	"vitrine/rules/mark"
 	"vitrine/rules/raw"
@@ -33,83 +34,75 @@ func (p *Person) ORCIDPage() string { return "https://orcid.org" + doi.Path(p.OR
 // appendPersons appends the persons of a stored list. Texts in it are names, and a text
 // instead of a list is one name. Members of a project are listed for themselves: those
 // with a username that is not public are left out. The authors of a work are named.
-func appendPersons(dst []Person, v bson.RawValue, about bson.Raw, members bool) []Person {
-	switch v.Type {
+func (it *Item) appendPersons(dst []Person, stored bson.RawValue) []Person {
+	switch stored.Type {
 	case bson.TypeString:
-		return appendName(dst, clean(raw.Text(v)))
+		dst = appendNamed(dst, personNamed(clean(raw.Text(stored))))
 	case bson.TypeArray:
-		elements := raw.Read(v.Value)
+		elements := raw.Read(stored.Value)
 		for e, ok := elements.Next(); ok; e, ok = elements.Next() {
 			switch e.Type {
 			case bson.TypeString:
-				dst = appendName(dst, clean(raw.Text(e.Value())))
+				dst = appendNamed(dst, personNamed(clean(raw.Text(e.Value()))))
 			case bson.TypeEmbeddedDocument:
-				dst = appendPerson(dst, e.Data, about, members)
+				dst = appendNamed(dst, it.person(e.Data))
 			}
 		}
 	}
 	return dst
 }
 
-// appendName appends a person by name. With one comma, the family name comes first.
-func appendName(dst []Person, name string) []Person {
-	if family, given, ok := strings.Cut(name, ","); ok && !strings.Contains(given, ",") {
-		family, given = strings.TrimSpace(family), strings.TrimSpace(given)
-		if family != "" && given != "" {
-			return append(dst, Person{Family: family, Given: given})
-		}
-	}
-	if name == "" {
-		return dst
-	}
-	return append(dst, Person{Literal: name})
-}
-
-// appendPerson appends a person stored as a document.
-func appendPerson(dst []Person, doc []byte, about bson.Raw, member bool) []Person {
-	var p Person
-	fields := raw.Read(doc)
-	for e, ok := fields.Next(); ok; e, ok = fields.Next() {
-		if e.Type != bson.TypeString {
-			continue
-		}
-		switch string(e.Key) {
-		case "first":
-			p.Given = clean(raw.Text(e.Value()))
-		case "last":
-			p.Family = clean(raw.Text(e.Value()))
-		case "name":
-			p.Literal = clean(raw.Text(e.Value()))
-		case "user":
-			p.User = raw.Text(e.Value())
-		}
-	}
-	name := ""
-	if p.User != "" {
-		name = p.identify(about)
-		if member && p.User == "" {
-			return dst
-		}
-	}
-	switch {
-	case p.Family != "":
-		p.Literal = ""
-	case p.Given != "":
-		p.Given, p.Literal = "", p.Given
-	case name != "":
-		if named := appendName(dst, name)[len(dst)]; named.Family != "" {
-			p.Literal, p.Family, p.Given = "", named.Family, named.Given
-		}
-	}
+// appendNamed appends a person who has a name.
+func appendNamed(dst []Person, p Person) []Person {
 	if p.Family == "" && p.Literal == "" {
 		return dst
 	}
 	return append(dst, p)
 }
 
-// identify returns the name of the person with the username of p in a mark, and sets the
-// ORCID. A username of no public person is dropped.
-func (p *Person) identify(about bson.Raw) (name string) {
+// personNamed returns a person by name. With one comma, the family name comes first.
+func personNamed(name string) Person {
+	family, given, _ := strings.Cut(name, ",")
+	family, given = strings.TrimSpace(family), strings.TrimSpace(given)
+	if family != "" && given != "" && !strings.Contains(given, ",") {
+		return Person{Family: family, Given: given}
+	}
+	return Person{Literal: name}
+}
+
+// person returns a person stored as a document, one without a name if it has none to be shown.
+func (it *Item) person(doc bson.Raw) Person {
+	part := func(field string) string {
+		if v := raw.Get(doc, field); v.Type == bson.TypeString {
+			return raw.Text(v)
+		}
+		return ""
+	}
+	p := Person{Given: clean(part("first")), Family: clean(part("last")), User: part("user")}
+	name := ""
+	if p.User != "" {
+		name = it.identify(&p)
+		if it.View != rules.ViewActivities && p.User == "" {
+			return Person{}
+		}
+	}
+	switch {
+	case p.Family != "":
+	case p.Given != "":
+		p.Given, p.Literal = "", p.Given
+	default:
+		p.Literal = clean(part("name"))
+		if public := personNamed(name); public.Family != "" {
+			p.Family, p.Given, p.Literal = public.Family, public.Given, ""
+		}
+	}
+	return p
+}
+
+// identify returns the name of the person with the username of p in the mark of a row, and
+// sets the ORCID. A username of no public person is dropped.
+func (it *Item) identify(p *Person) (name string) {
+	about, _ := it.values[slotMark].DocumentOK()
 	for one := range mark.Entries(about, "persons") {
 		if raw.StringField(one, "id") == p.User {
 			p.ORCID = raw.StringField(one, "orcid")

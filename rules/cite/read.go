@@ -1,16 +1,15 @@
 package cite
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/rules"
-	"vitrine/rules/doi"
+	"vitrine/rules/display"
 	"vitrine/rules/ejson"
-	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
 
@@ -32,7 +31,7 @@ func (r *Rules) Read(row bson.Raw, it *Item) {
 	}
 	it.ID = strings.ToValidUTF8(ejson.IDText(values[slotID]), "\uFFFD") // control characters and blanks are part of it
 	it.Type, it.Subtype = text(values[slotType]), text(values[slotSubtype])
-	k := r.kind(it)
+	k := cmp.Or(r.subtypes[it.Subtype], r.types[it.Type], r.fallback)
 	it.Forms = k.Forms
 	it.fill(k)
 	if name, ok := r.degrees[it.Degree]; ok {
@@ -41,40 +40,18 @@ func (r *Rules) Read(row bson.Raw, it *Item) {
 	it.Key = key(it)
 }
 
-// kind returns the kind of an item.
-func (r *Rules) kind(it *Item) *kind {
-	if k := r.subtypes[it.Subtype]; k != nil {
-		return k
-	}
-	if k := r.types[it.Type]; k != nil {
-		return k
-	}
-	return r.fallback
-}
-
 // fill sets the variables of an item from the values of its row.
 func (it *Item) fill(k *kind) {
-	it.Title = markup.Title(it.text(k, vTitle))
-	it.Name = it.text(k, vName)
-	about, _ := it.values[slotMark].DocumentOK()
-	members := it.View != rules.ViewActivities
-	it.Authors = appendPersons(it.Authors, it.value(k, vAuthors), about, members)
-	it.Editors = appendPersons(it.Editors, it.value(k, vEditors), about, members)
+	for v := range variables {
+		if set := variables[v].set; set != nil {
+			if s := it.text(k, v); s != "" {
+				set(it, s)
+			}
+		}
+	}
+	it.Authors = it.appendPersons(it.Authors, it.value(k, vAuthors))
+	it.Editors = it.appendPersons(it.Editors, it.value(k, vEditors))
 	it.dates(k)
-	it.DOI = doi.Parse(it.text(k, vDOI))
-	if url := it.text(k, vURL); url != "" {
-		it.URL = markup.WebURL(url)
-	}
-	for v := texts; v < len(variables); v++ {
-		s := it.text(k, v)
-		if s == "" {
-			continue
-		}
-		if variables[v].marked {
-			s = plain(s)
-		}
-		*variables[v].of(it) = s
-	}
 }
 
 // value returns the first value that is not empty of those that a variable comes from.
@@ -99,17 +76,12 @@ func (it *Item) text(k *kind, variable int) string {
 	return ""
 }
 
-// empty reports whether a value says nothing: missing, null, an empty text, list or document.
+// empty reports whether a value says nothing: missing, null, a blank text, an empty list or document.
 func empty(v bson.RawValue) bool {
-	switch v.Type {
-	case 0, bson.TypeNull, bson.TypeUndefined:
-		return true
-	case bson.TypeString:
+	if v.Type == bson.TypeString {
 		return strings.TrimSpace(raw.Text(v)) == ""
-	case bson.TypeArray, bson.TypeEmbeddedDocument:
-		return len(v.Value) <= raw.MinDocument
 	}
-	return false
+	return display.Empty(v)
 }
 
 // text returns a scalar as text, and the texts of an array with ", " between them. A dash
@@ -134,26 +106,20 @@ func text(v bson.RawValue) string {
 	case bson.TypeObjectID:
 		return v.ObjectID().Hex()
 	case bson.TypeArray:
-		return joined(v)
+		all := ""
+		for e := range raw.Elements(v) {
+			s := text(e)
+			if s == "" || e.Type == bson.TypeArray {
+				continue
+			}
+			if all != "" {
+				s = all + ", " + s
+			}
+			all = s
+		}
+		return all
 	}
 	return ""
-}
-
-// joined returns the texts of the scalars of an array.
-func joined(array bson.RawValue) string {
-	var all string
-	for e := range raw.Elements(array) {
-		if e.Type == bson.TypeArray {
-			continue
-		}
-		switch s := text(e); {
-		case all == "":
-			all = s
-		case s != "":
-			all += ", " + s
-		}
-	}
-	return all
 }
 
 // items keeps items for Words.
@@ -167,12 +133,8 @@ func (r *Rules) Words(row bson.Raw, add func(text string, title bool)) {
 	add(it.Text(), true)
 	add(it.Name, true)
 	for _, persons := range [...][]Person{it.Authors, it.Editors} {
-		for i := range persons {
-			p := &persons[i]
-			if p.Family == "" {
-				add(p.Literal, false)
-				continue
-			}
+		for _, p := range persons {
+			add(p.Literal, false)
 			add(p.Given, false)
 			add(p.Family, false)
 		}

@@ -2,7 +2,9 @@ package cite
 
 import (
 	"vitrine/rules"
+	"vitrine/rules/doi"
 	"vitrine/rules/mark"
+	"vitrine/rules/markup"
 )
 
 // Rules are compiled mapping rules for the rows of one view.
@@ -24,7 +26,7 @@ type kind struct {
 	fields [][]int
 }
 
-// The variables of an item that fill reads each in its own way.
+// The first variables of an item: those that are more than a text are read by their number.
 const (
 	vTitle = iota
 	vName
@@ -35,36 +37,36 @@ const (
 	vDay
 	vStart
 	vEnd
-	vDOI
-	vURL
-	texts // the first of those that are texts as stored
 )
 
-// variables are what the file maps stored fields to, by name.
+// variables are what the file maps stored fields to, by name, and what sets those that are
+// texts.
 var variables = []struct {
-	name   string
-	of     func(*Item) *string
-	marked bool // stored with the markup of titles
+	name string
+	set  func(it *Item, text string)
 }{
-	vTitle: {name: "title"}, vName: {name: "name"}, vAuthors: {name: "authors"}, vEditors: {name: "editors"},
-	vYear: {name: "year"}, vMonth: {name: "month"}, vDay: {name: "day"}, vStart: {name: "start"}, vEnd: {name: "end"},
-	vDOI: {name: "doi"}, vURL: {name: "url"},
-	texts: {"container", func(it *Item) *string { return &it.Container }, true},
-	{"series", func(it *Item) *string { return &it.Series }, true},
-	{"volume", func(it *Item) *string { return &it.Volume }, false},
-	{"issue", func(it *Item) *string { return &it.Issue }, false},
-	{"pages", func(it *Item) *string { return &it.Pages }, false},
-	{"publisher", func(it *Item) *string { return &it.Publisher }, false},
-	{"place", func(it *Item) *string { return &it.Place }, false},
-	{"edition", func(it *Item) *string { return &it.Edition }, false},
-	{"event", func(it *Item) *string { return &it.Event }, true},
-	{"degree", func(it *Item) *string { return &it.Degree }, false},
-	{"version", func(it *Item) *string { return &it.Version }, false},
-	{"pmid", func(it *Item) *string { return &it.PMID }, false},
-	{"isbn", func(it *Item) *string { return &it.ISBN }, false},
-	{"issn", func(it *Item) *string { return &it.ISSN }, false},
-	{"language", func(it *Item) *string { return &it.Language }, false},
-	{"abstract", func(it *Item) *string { return &it.Abstract }, true},
+	vTitle:   {"title", func(it *Item, s string) { it.Title = markup.Title(s) }},
+	vName:    {"name", func(it *Item, s string) { it.Name = s }},
+	vAuthors: {name: "authors"}, vEditors: {name: "editors"}, vYear: {name: "year"}, vMonth: {name: "month"}, vDay: {name: "day"},
+	vStart: {name: "start"}, vEnd: {name: "end"},
+	{"doi", func(it *Item, s string) { it.DOI = doi.Parse(s) }},
+	{"url", func(it *Item, s string) { it.URL = markup.WebURL(s) }},
+	{"container", func(it *Item, s string) { it.Container = plain(s) }},
+	{"series", func(it *Item, s string) { it.Series = plain(s) }},
+	{"volume", func(it *Item, s string) { it.Volume = s }},
+	{"issue", func(it *Item, s string) { it.Issue = s }},
+	{"pages", func(it *Item, s string) { it.Pages = s }},
+	{"publisher", func(it *Item, s string) { it.Publisher = s }},
+	{"place", func(it *Item, s string) { it.Place = s }},
+	{"edition", func(it *Item, s string) { it.Edition = s }},
+	{"event", func(it *Item, s string) { it.Event = plain(s) }},
+	{"degree", func(it *Item, s string) { it.Degree = s }},
+	{"version", func(it *Item, s string) { it.Version = s }},
+	{"pmid", func(it *Item, s string) { it.PMID = s }},
+	{"isbn", func(it *Item, s string) { it.ISBN = s }},
+	{"issn", func(it *Item, s string) { it.ISSN = s }},
+	{"language", func(it *Item, s string) { it.Language = s }},
+	{"abstract", func(it *Item, s string) { it.Abstract = plain(s) }},
 }
 
 // Slots of the fields that are read whatever the file says.
