@@ -15,9 +15,9 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b := bibtex{dst: dst, latex: latex}
 	kind := it.Forms.BibTeX
 	b.dst = append(append(append(append(append(b.dst, '@'), kind...), '{'), it.Key...), ",\n"...)
-	b.title(it.Title)
-	b.persons("author", it.Authors)
-	b.persons("editor", it.Editors)
+	b.field("title", func() { b.title(it.Title) })
+	b.field("author", func() { b.persons(it.Authors) })
+	b.field("editor", func() { b.persons(it.Editors) })
 	event, container := it.Event, it.Container
 	names := bibtexNames[kind]
 	if names.container == "howpublished" && container == "" {
@@ -25,18 +25,16 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	}
 	b.fields(names.container, container, "eventtitle", event)
 	if it.Date.Year > 0 {
-		b.open("year")
-		b.dst = strconv.AppendInt(b.dst, int64(it.Date.Year), 10)
-		b.close()
+		b.fields("year", strconv.Itoa(it.Date.Year))
 	}
 	if it.Date.Month > 0 {
 		b.dst = append(append(append(b.dst, "  month = "...), bibtexMonths[it.Date.Month-1]...), ",\n"...)
 	}
 	b.fields("series", it.Series, "volume", it.Volume, "number", it.Issue)
-	b.pages(it.Pages)
+	b.field("pages", func() { b.pages(it.Pages) })
 	b.fields(names.publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
-	b.verbatim("doi", it.DOI)
-	b.verbatim("url", it.URL)
+	b.field("doi", func() { b.verbatim(it.DOI) })
+	b.field("url", func() { b.verbatim(it.URL) })
 	isbn, _, _ := strings.Cut(it.ISBN, ", ") // biber knows one
 	b.fields("isbn", isbn, "issn", it.ISSN, "pmid", it.PMID, "language", it.Language, "abstract", it.Abstract)
 	return append(b.dst, "}\n"...)
@@ -62,22 +60,25 @@ type bibtex struct {
 	latex bool
 }
 
-// open begins a field.
-func (b *bibtex) open(name string) {
+// field writes a field with what value writes, unless that is nothing.
+func (b *bibtex) field(name string, value func()) {
+	start := len(b.dst)
 	b.dst = append(append(append(b.dst, "  "...), name...), " = {"...)
+	begin := len(b.dst)
+	value()
+	if len(b.dst) == begin {
+		b.dst = b.dst[:start]
+		return
+	}
+	b.dst = append(b.dst, "},\n"...)
 }
-
-// close ends a field.
-func (b *bibtex) close() { b.dst = append(b.dst, "},\n"...) }
 
 // fields writes fields of text, given as names and values. What is empty or has no name is
 // left out.
 func (b *bibtex) fields(pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i] != "" && pairs[i+1] != "" {
-			b.open(pairs[i])
-			b.text(pairs[i+1])
-			b.close()
+			b.field(pairs[i], func() { b.text(pairs[i+1]) })
 		}
 	}
 }
@@ -85,38 +86,25 @@ func (b *bibtex) fields(pairs ...string) {
 // inURL escapes what would end a field or begin a command, as URLs do.
 var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", " ", "%20", "\n", "%0A", "\r", "%0D")
 
-// verbatim writes a field that is not TeX: readers take its text as it is.
-func (b *bibtex) verbatim(name, value string) {
-	if value == "" {
-		return
-	}
-	b.open(name)
-	b.dst = append(b.dst, inURL.Replace(value)...)
-	b.close()
-}
+// verbatim writes what is not TeX: readers take it as it is.
+func (b *bibtex) verbatim(s string) { b.dst = append(b.dst, inURL.Replace(s)...) }
 
 // pages writes pages, with two hyphens for a range.
 func (b *bibtex) pages(pages string) {
 	first, last := pageRange(pages)
-	if last == "" {
-		b.fields("pages", pages)
-		return
-	}
-	b.open("pages")
 	b.text(first)
-	b.dst = append(b.dst, "--"...)
-	b.text(last)
-	b.close()
+	if last != "" {
+		b.dst = append(b.dst, "--"...)
+		b.text(last)
+	}
 }
 
 // persons writes a list of names. Commas and " and " have a meaning there, so that parts
 // with them stand in braces, as the names of organisations do.
-func (b *bibtex) persons(name string, persons []Person) {
+func (b *bibtex) persons(persons []Person) {
 	for i := range persons {
 		p := &persons[i]
-		if i == 0 {
-			b.open(name)
-		} else {
+		if i > 0 {
 			b.dst = append(b.dst, " and "...)
 		}
 		switch {
@@ -131,9 +119,6 @@ func (b *bibtex) persons(name string, persons []Person) {
 				b.namePart(p.Given)
 			}
 		}
-	}
-	if len(persons) > 0 {
-		b.close()
 	}
 }
 
@@ -166,10 +151,6 @@ func structured(s string) bool {
 // title writes the title with its markup as commands. Braces keep the capitals of words
 // that have some beyond their first letter.
 func (b *bibtex) title(title string) {
-	if title == "" {
-		return
-	}
-	b.open("title")
 	glued := false // to the text before by a sub or sup tag
 	for s := (scanner{rest: title}); s.next(); {
 		switch {
@@ -184,7 +165,6 @@ func (b *bibtex) title(title string) {
 		}
 		glued = s.tag == "sub" || s.tag == "sup"
 	}
-	b.close()
 }
 
 // titleCommands are the commands of LaTeX for the elements of titles.

@@ -2,6 +2,7 @@ package cite
 
 import (
 	"strconv"
+	"strings"
 
 	"vitrine/rules/date"
 	"vitrine/rules/ejson"
@@ -59,24 +60,18 @@ func list(dst []byte, name string, persons []Person, one func(dst []byte, p *Per
 // cslTitle returns a title with the elements of HTML that CSL knows, which stand in plain
 // text.
 func cslTitle(title string) string {
-	plain := true
-	var text []byte
+	var text strings.Builder
 	for s := (scanner{rest: title}); s.next(); {
-		if s.tag == "" {
-			text = append(text, s.text...)
-			continue
+		switch {
+		case s.tag == "":
+			text.WriteString(s.text)
+		case s.end:
+			text.WriteString("</" + s.tag + ">")
+		default:
+			text.WriteString("<" + s.tag + ">")
 		}
-		plain = false
-		text = append(text, '<')
-		if s.end {
-			text = append(text, '/')
-		}
-		text = append(append(text, s.tag...), '>')
 	}
-	if plain && len(text) == len(title) {
-		return title
-	}
-	return string(text)
+	return text.String()
 }
 
 // cslPerson appends a name.

@@ -17,33 +17,19 @@ func appendLaTeX(dst []byte, r rune) []byte {
 	if command, ok := latex.Symbols[string(r)]; ok {
 		return append(dst, command...)
 	}
-	decomposed := norm.NFD.PropertiesString(string(r)).Decomposition()
-	if len(decomposed) == 0 {
+	decomposed := []rune(string(norm.NFD.PropertiesString(string(r)).Decomposition()))
+	if len(decomposed) < 2 || decomposed[0] >= utf8.RuneSelf {
 		return utf8.AppendRune(dst, r)
 	}
-	base, n := utf8.DecodeRune(decomposed)
-	var accents []string
-	for marks := decomposed[n:]; len(marks) > 0; marks = marks[n:] {
-		var mark rune
-		mark, n = utf8.DecodeRune(marks)
+	letter := string(decomposed[0])
+	for _, mark := range decomposed[1:] {
 		accent, ok := latex.Accents[string(mark)]
 		if !ok {
 			return utf8.AppendRune(dst, r)
 		}
-		accents = append(accents, accent)
+		letter = `\` + accent + "{" + letter + "}"
 	}
-	if base >= utf8.RuneSelf || len(accents) == 0 {
-		return utf8.AppendRune(dst, r)
-	}
-	dst = append(dst, '{')
-	for i := len(accents) - 1; i >= 0; i-- {
-		dst = append(append(append(dst, '\\'), accents[i]...), '{')
-	}
-	dst = append(dst, byte(base))
-	for range accents {
-		dst = append(dst, '}')
-	}
-	return append(dst, '}')
+	return append(append(append(dst, '{'), letter...), '}')
 }
 
 //go:embed latex.yaml

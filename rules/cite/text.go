@@ -56,11 +56,7 @@ func withoutMarkup(title string) string {
 	if strings.IndexByte(title, '<') < 0 && strings.IndexByte(title, '&') < 0 {
 		return title
 	}
-	var b strings.Builder
-	for s := (scanner{rest: title}); s.next(); {
-		b.WriteString(s.text)
-	}
-	return clean(b.String())
+	return clean(markup.Text(title))
 }
 
 // scanner goes through the HTML of a title: texts, and tags between them.
