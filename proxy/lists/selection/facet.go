@@ -8,7 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/texts"
@@ -54,13 +54,16 @@ func (l *Selection) Values(ctx context.Context, name string) ([]page.FacetValue,
 	if err != nil {
 		return nil, err
 	}
-	counted, err := l.counted(ctx, selected, name, l.pathOf(name))
+	found, err := selected.Facet(ctx, l.pathOf(name))
 	if err != nil {
 		return nil, err
 	}
+	var counted []part
 	if name == params.Year {
+		counted = l.labelled(found, name)
 		slices.Reverse(counted)
 	} else {
+		counted = l.labelled(frequent(found, l.Query[name]), name)
 		slices.SortStableFunc(counted, func(a, b part) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.key, b.key)) })
 	}
 	all, rest, chosen := []page.FacetValue{}, selected.Count(), l.Query[name]
@@ -81,17 +84,33 @@ func (l *Selection) Values(ctx context.Context, name string) ([]page.FacetValue,
 	return all, nil
 }
 
-// counted returns the parts of a selection by the values at a path of a filter, in MongoDB's
-// order.
-func (l *Selection) counted(ctx context.Context, selected view.Selection, name, path string) ([]part, error) {
-	found, err := selected.Facet(ctx, path)
+// frequent returns the values that a facet can show: those with the most rows, all that have
+// as many as the last of these, and chosen ones. To label the others would take most of the
+// time of a facet.
+func frequent(found []index.Group, chosen []string) []index.Group {
+	if len(found) <= mostValues {
+		return found
+	}
+	counts := make([]int, len(found))
+	for i, v := range found {
+		counts[i] = v.Count
+	}
+	slices.Sort(counts)
+	least := counts[len(counts)-mostValues]
+	return slices.DeleteFunc(found, func(v index.Group) bool {
+		return v.Count < least && !slices.Contains(chosen, display.Text(v.Value))
+	})
+}
+
+// labelled returns the parts of a selection by the values of a filter, in their order.
+func (l *Selection) labelled(found []index.Group, name string) []part {
 	all := make([]part, 0, len(found)+1)
 	for _, v := range found {
 		text := display.Text(v.Value)
 		value := page.FacetValue{Value: text, Label: l.Label(name, text, v.Sample), Count: v.Count, Active: slices.Contains(l.Query[name], text)}
-		all = append(all, part{value, strings.Join(fold.Words(value.Label), " "), v.Value})
+		all = append(all, part{value, fold.Key(value.Label), v.Value})
 	}
-	return all, err
+	return all
 }
 
 // within counts the items in a range of years.

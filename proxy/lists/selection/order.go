@@ -45,10 +45,11 @@ func (l *Selection) parts(ctx context.Context, selected view.Selection, by level
 		there.Count = selected.Count() - missing.Count
 		return []part{there, missing}, nil
 	}
-	all, err := l.counted(ctx, selected, by.name, paths[by.name])
+	found, err := selected.Facet(ctx, paths[by.name])
 	if err != nil {
 		return nil, err
 	}
+	all := l.labelled(found, by.name)
 	slices.SortStableFunc(all, func(a, b part) int {
 		if by.ascending {
 			return cmp.Compare(a.key, b.key)
