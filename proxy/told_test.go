@@ -87,6 +87,27 @@ func TestUnknownPathsAreTold(t *testing.T) {
 	}
 }
 
+// TestUnknownPathsAreToldOfTheirCall: a call that names such a path and one that asks the
+// same without naming it get the same bytes, whichever comes first, and only the one the path.
+func TestUnknownPathsAreToldOfTheirCall(t *testing.T) {
+	if viewsAre != view.Memory {
+		t.Skip("views are in the store")
+	}
+	plain, named := "/api/search/journals?search=zz", "/api/search/journals?filter[title][$regex]=zz&filter[title][$options]=i"
+	for _, order := range [][]string{{plain, named, plain}, {named, plain, named}} {
+		s := open(t, journals(t, `{"journal":"Annals"}`), options(t))
+		for _, target := range order {
+			want := ""
+			if target == named {
+				want = "title (no record has it)"
+			}
+			if res := s.get(target); res.StatusCode != 200 || res.Header.Get("Vitrine-Ignored") != want {
+				t.Errorf("%s: %d, ignored %q, want %q", target, res.StatusCode, res.Header.Get("Vitrine-Ignored"), want)
+			}
+		}
+	}
+}
+
 // TestCutListsSaySo: a list that the lack of a permission cuts names the permission.
 func TestCutListsSaySo(t *testing.T) {
 	o := options(t)

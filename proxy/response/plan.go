@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
@@ -149,6 +150,9 @@ func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (
 	made, err := plan()
 	if err != nil {
 		return Plan{}, err
+	}
+	if len(made.Paths) > 0 { // which of them no record has is reported with the answer
+		made.Query += "\x00" + strings.Join(made.Paths, "\x00")
 	}
 	if generation > 0 {
 		// Answers are kept across generations of settings; their keys must not be.
