@@ -42,6 +42,13 @@ func (re *Regex) Match(v raw.Value, b *Bounds) (bool, error) {
 	return false, nil
 }
 
+// Holding returns the expression for texts that are known to contain its Literal.
+func (re *Regex) Holding() *Regex {
+	known := *re
+	known.Regexp = re.Regexp.Holding()
+	return &known
+}
+
 // MatchString reports whether the expression matches somewhere in s. The error is a
 // *rules.Error if the backtracking engine ran out of time or memory, or that of a pause
 // (see Filter.Within).

@@ -110,6 +110,16 @@ func (re *Regexp) possible(s string) bool {
 // true the text is folded, and it is the folded subject (see Fold) that contains it.
 func (re *Regexp) Literal() (s string, fold bool) { return re.need.text, re.need.fold }
 
+// Holding returns the expression for texts that are known to contain Literal: it does not
+// search them for it again.
+func (re *Regexp) Holding() *Regexp {
+	known := *re
+	if !known.need.whole {
+		known.need = literalNeed{}
+	}
+	return &known
+}
+
 // Prefix returns a text that every matching subject starts with, "" if there is
 // none; folded as for Literal.
 func (re *Regexp) Prefix() (s string, fold bool) { return re.need.prefix, re.need.prefixFold }

@@ -138,7 +138,7 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 		}
 		return nil
 	}
-	return q.decideAll(ctx, re, len(holding), func(i int) int { return texts.from + holding[i] })
+	return q.decideAll(ctx, re.Holding(), len(holding), func(i int) int { return texts.from + holding[i] })
 }
 
 // withPrefix is the stretch of texts that begin with a prefix.
