@@ -51,12 +51,12 @@ func (s stored) list(key string) (list []string, ok bool) {
 // addRest adds the stored elements that rendering does not know. Of those with the same key,
 // the first counts.
 func (s stored) addRest(b *raw.Builder) {
-	var added []string
+	added := map[string]bool{}
 	for e := range raw.All(s) {
-		if slices.Contains(renderedKeys, string(e.Key)) || slices.Contains(added, string(e.Key)) {
+		if slices.Contains(renderedKeys, string(e.Key)) || added[string(e.Key)] {
 			continue
 		}
-		added = append(added, string(e.Key))
+		added[string(e.Key)] = true
 		b.Add(string(e.Key), cleaned(e.Value(), 0))
 	}
 }
