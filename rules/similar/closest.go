@@ -108,7 +108,7 @@ func (s *search) compare(w *worker, from, to int) {
 	for _, i := range s.order[from:to] {
 		index := int(i)
 		if s.hopeless(int(s.bounds[i]), index) {
-			continue
+			return // and so are all that come later in order
 		}
 		_, enough := score(s.best.Load()).unpack()
 		if !s.hopeless(s.query.subsequence(s.corpus.title(index), enough, w.row), index) {

@@ -26,13 +26,28 @@ func histogramOf(symbols []byte) histogram {
 
 // count adds one symbol and reports whether there was room for it.
 func (h *histogram) count(symbol byte) bool {
-	bin := symbol % bins
+	bin := binOf(symbol)
 	word, shift := bin/8, bin%8*8
 	if h[word]>>shift&0xff == maxCount {
 		return false
 	}
 	h[word] += 1 << shift
 	return true
+}
+
+// binOf returns the bin of a symbol. Letters, digits and the space share none, whatever their
+// number in a title.
+func binOf(symbol byte) byte {
+	switch {
+	case 'a' <= symbol && symbol <= 'z':
+		return symbol - 'a'
+	case '0' <= symbol && symbol <= '9':
+		return 26 + (symbol-'0')/2
+	case symbol == ' ':
+		return bins - 1
+	default:
+		return symbol % bins
+	}
 }
 
 // shared returns the size of the two multisets' intersection, eight bins at a time. It is

@@ -7,8 +7,8 @@ import "math/bits"
 const stretch = 16
 
 // subsequence returns the length of the longest common subsequence of the symbols of query
-// and title: an upper bound of the matching characters. If the length is less than enough, the result may be any number from it to enough-1. row is scratch space for one
-// mask.
+// and title: an upper bound of the matching characters. If the length is less than enough,
+// the result may be any number from it to enough-1. row is scratch space for one mask.
 //
 // The row of the dynamic program is kept as bits: a zero at i says that the query's
 // character i makes the subsequence longer by one. With each symbol of the title, every
@@ -16,7 +16,10 @@ const stretch = 16
 // carries from that position up into the zero, and the "or" restores the bits cleared on
 // the way. Bits above the query's last character stay ones.
 func (q *query) subsequence(title []byte, enough int, row []uint64) int {
-	if q.words == 2 {
+	switch q.words {
+	case 1:
+		return q.subsequence1(title, enough)
+	case 2:
 		return q.subsequence2(title, enough)
 	}
 	for w := range row {
@@ -53,6 +56,23 @@ func zeros(row []uint64) int {
 		n += bits.OnesCount64(^word)
 	}
 	return n
+}
+
+// subsequence1 is subsequence for queries of up to 64 characters, in a register.
+func (q *query) subsequence1(title []byte, enough int) int {
+	row, masks := ^uint64(0), (*[symbols]uint64)(q.masks)
+	for len(title) > 0 {
+		n := min(stretch, len(title))
+		for _, s := range title[:n] {
+			hit := row & masks[s]
+			row = (row + hit) | (row - hit)
+		}
+		title = title[n:]
+		if most := bits.OnesCount64(^row) + len(title); most < enough {
+			return most
+		}
+	}
+	return bits.OnesCount64(^row)
 }
 
 // subsequence2 is subsequence for queries of up to 128 characters, which most titles are, in
