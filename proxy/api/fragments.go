@@ -53,7 +53,7 @@ func activityFragments() []index.Fragment {
 		{Name: fragList, Encode: appendListRest},
 		{Name: fragHTML, Encode: appendHTMLRest},
 		{Name: fragFull, Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
-			return ejson.AppendDocument(append(dst, ','), display.StoredRecord(row))
+			return display.AppendRecord(append(dst, ','), row)
 		}},
 	}
 }

@@ -100,7 +100,7 @@ func (l listing) full() response.Plan {
 			some.prepared = ""
 		}
 		return some.join(ctx, response.Full(count, l.page), selected, func(dst []byte, row index.Row) []byte {
-			return ejson.AppendDocument(dst, display.StoredRecord(row.Doc()))
+			return display.AppendRecord(dst, row.Doc())
 		}), nil
 	})
 }

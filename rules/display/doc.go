@@ -6,7 +6,7 @@
 // names do not. For a materialized row, Directory.Resolve looks up the names of the
 // people and organisations that the record refers to and stores them in the row
 // under Reserved. For a request, Style renders a field's value from the row alone.
-// Strip and StoredRecord remove reserved fields before a whole record is sent.
+// Strip and AppendRecord leave out reserved fields where a whole record is sent.
 //
 // HTML and text: topics, tags, scholarship and funding_organization are rendered as
 // HTML with all stored text escaped. All other strings are text and stay as stored,

@@ -5,6 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules"
+	"vitrine/rules/ejson"
 	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
@@ -25,16 +27,23 @@ func Stored(field string, v bson.RawValue) bson.RawValue {
 	return clean(v)
 }
 
-// StoredRecord applies Stored to every field of a row, and Strip to the row. It returns
-// doc itself if nothing changes.
-func StoredRecord(doc bson.Raw) bson.Raw {
-	doc = Strip(doc)
-	for e := range raw.All(doc) {
-		if holdsHTML[string(e.Key)] && bytes.IndexByte(e.Data, '<') >= 0 {
-			return rebuilt(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, Stored).Value
+// AppendRecord writes a row as the API sends whole records: Strip applied to the row and
+// Stored to its fields. It copies none but fields that lose markup. Of a broken row it writes
+// what can be read.
+func AppendRecord(dst []byte, row bson.Raw) []byte {
+	dst = append(dst, '{')
+	start := len(dst)
+	for e := range raw.All(row) {
+		if rules.Reserved(string(e.Key)) {
+			continue
 		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(ejson.AppendString(dst, e.Key), ':')
+		dst = ejson.Append(dst, Stored(string(e.Key), e.Value()))
 	}
-	return doc
+	return append(dst, '}')
 }
 
 // rebuilt returns a document or array with what replace returns for each of its values;

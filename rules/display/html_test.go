@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/display"
+	"vitrine/rules/ejson"
 )
 
 // TestStoredFields: a field that the built-in rules declare to hold markup passes the
@@ -32,7 +33,7 @@ func TestStoredFields(t *testing.T) {
 			{Key: "text", Value: script},
 			{Key: field[1], Value: bson.A{int32(1), safe, bson.D{{Key: "en", Value: safe}}}},
 		})
-		if got := display.StoredRecord(doc); got.String() != want.String() || got.Validate() != nil {
+		if got := string(display.AppendRecord(nil, doc)); got != string(ejson.AppendDocument(nil, want)) {
 			t.Errorf("%s leaves as %s", field[1], got)
 		}
 		if got := display.Stored(field[1], doc.Lookup(field[1])); !got.Equal(want.Lookup(field[1])) {
@@ -40,8 +41,33 @@ func TestStoredFields(t *testing.T) {
 		}
 	}
 	same := marshal(t, bson.D{{Key: "title", Value: "AT&T <i>x</i>"}, {Key: "note", Value: script}})
-	if got := display.StoredRecord(same); got.String() != same.String() {
+	if got := string(display.AppendRecord(nil, same)); got != string(ejson.AppendDocument(nil, same)) {
 		t.Errorf("%s became %s", same, got)
+	}
+}
+
+// TestAppendRecord: the record is written as it is without the fields that are reserved for
+// this program, and a broken one as far as it can be read.
+func TestAppendRecord(t *testing.T) {
+	for row, want := range map[string]string{
+		`{}`:                                `{}`,
+		`{"_id":1,"a":{"_resolved":2}}`:     `{"_id":1,"a":{"_resolved":2}}`,
+		`{"_list":{"a":1},"_id":1}`:         `{"_id":1}`,
+		`{"_id":1,"_resolved":{},"a":"x"}`:  `{"_id":1,"a":"x"}`,
+		`{"a":"x","_list":1,"_resolved":2}`: `{"a":"x"}`,
+	} {
+		doc := parse(t, row)
+		if got := string(display.AppendRecord([]byte("x"), doc)); got != "x"+want {
+			t.Errorf("%s is written as %s", row, got)
+		}
+		if got := string(ejson.AppendDocument(nil, display.Strip(doc))); got != want {
+			t.Errorf("%s, stripped, is %s", row, got)
+		}
+	}
+	broken := marshal(t, bson.D{{Key: "a", Value: int32(1)}, {Key: "b", Value: "text"}})
+	broken[len(broken)-2] = 'x' // the zero at the end of the text
+	if got := string(display.AppendRecord(nil, broken)); got != `{"a":1}` {
+		t.Errorf("broken row: %s", got)
 	}
 }
 
