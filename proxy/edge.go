@@ -41,12 +41,26 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	if err := s.fail(c, err); err != nil {
 		return err
 	}
+	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
+		conn.Join(sends(c) > writeBuffer)
+	}
 	took := time.Since(c.Context().Time())
 	s.metrics.observe(c, took)
 	if level := accessLevel(c); s.options.AccessLog && s.log.Enabled(context.Background(), level) {
 		s.logAccess(c, level, took)
 	}
 	return nil
+}
+
+// sends returns how many bytes of body follow the headers; -1 if that is not known.
+func sends(c *fiber.Ctx) int {
+	switch {
+	case c.Method() == fiber.MethodHead:
+		return 0
+	case c.Response().IsBodyStream():
+		return c.Response().Header.ContentLength()
+	}
+	return len(c.Response().Body())
 }
 
 // measured refuses a URL that is longer than it may be. The server's buffer, which

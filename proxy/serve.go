@@ -103,6 +103,7 @@ func (s *Server) rescue(c *listener.Conn, p *panicked) {
 	s.metrics.panics.Inc()
 	defer s.log.Error("request failed", "status", http.StatusInternalServerError, "error", p.Error())
 	if !c.Sent() {
+		c.Join(false)
 		_, _ = c.Write(broken) // the client may be gone
 	}
 	if c.Request != nil {

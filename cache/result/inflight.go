@@ -12,7 +12,7 @@ import (
 var ErrInFlight = fmt.Errorf("result: %w: answers in flight have used up their budget", rules.ErrUnavailable)
 
 // Uncounted is the size in bytes up to which an answer does not count as in flight: its
-// connection buffers as much anyway.
+// connection takes as much beside it.
 const Uncounted = 32 << 10
 
 // InFlight is the memory budget of answers in flight: being made, waiting to be

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,10 @@ type Conn struct {
 
 	Request *fasthttp.RequestCtx // the last one a handler was called for
 	sent    bool                 // any of the response to the last request was
+	joins   bool                 // the next write waits in begun for the one after it
+	begun   *[]byte              // of begins; nil: nothing waits
+	pieces  [2][]byte            // what is sent in one call of the system
+	unsent  net.Buffers          // what is left of pieces
 
 	head     []byte    // what has arrived
 	from     int       // of head: what comes before is handed on
@@ -80,6 +85,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // reading fails.
 func (c *Conn) gather() {
 	c.until, c.sent = time.Time{}, false
+	c.Join(false)
 	c.rewind()
 	if len(c.head) == 0 && c.started.Load() {
 		c.idle.Store(time.Now().UnixNano())
@@ -195,19 +201,52 @@ func (c *Conn) Sent() bool { return c.sent }
 // URLTooLong reports whether the last request was refused while its URL was read.
 func (c *Conn) URLTooLong() bool { return c.tooLong }
 
+// begins are buffers for what waits for the next write.
+var begins = sync.Pool{New: func() any { return new([]byte) }}
+
+// Join says whether the next write waits for the one after it, so that both are sent in one
+// call of the system, which costs more than to copy the first. It is to be called only where
+// there will be another one: for responses longer than the server's buffer. What waits now is
+// dropped.
+func (c *Conn) Join(joins bool) {
+	if c.joins = joins; c.begun != nil {
+		begins.Put(c.begun)
+		c.begun = nil
+	}
+}
+
 // Write implements net.Conn. It fails when the client has read nothing for Options.Write,
 // or for a quarter of that where memory for responses is short. A long response may take
 // long, as long as the client reads.
-func (c *Conn) Write(p []byte) (sent int, err error) {
+func (c *Conn) Write(p []byte) (int, error) {
+	if c.joins {
+		c.joins, c.begun = false, begins.Get().(*[]byte)
+		*c.begun = append((*c.begun)[:0], p...)
+		return len(p), nil
+	}
 	c.sent = true
+	c.pieces[1], c.unsent = p, c.pieces[1:]
+	waited := 0
+	if c.begun != nil {
+		waited = len(*c.begun)
+		c.pieces[0], c.unsent = *c.begun, c.pieces[:]
+	}
+	sent, err := c.send()
+	c.pieces = [2][]byte{} // the answer is not kept for an idle client
+	c.Join(false)
+	return max(sent-waited, 0), err
+}
+
+// send sends what is unsent.
+func (c *Conn) send() (sent int, err error) {
 	now, counted := time.Now(), int64(0)
-	for last := now; len(p) > 0 && err == nil; {
+	for last := now; len(c.unsent) > 0 && err == nil; {
 		if err = c.Conn.SetWriteDeadline(c.nextCheck(now)); err != nil {
 			break
 		}
-		var n int
-		n, err = c.Conn.Write(p)
-		if p, sent = p[n:], sent+n; len(p) == 0 {
+		var n int64
+		n, err = c.unsent.WriteTo(c.Conn)
+		if sent += int(n); len(c.unsent) == 0 {
 			break
 		}
 		if now = time.Now(); n > 0 {

@@ -280,6 +280,37 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestJoin: the first write of a response waits for the second, and is dropped where another
+// response takes its place. All of it arrives, also where the system takes it in parts.
+func TestJoin(t *testing.T) {
+	l := listen(t, bounds())
+	client := l.dial(t)
+	server := <-l.accepted
+	write := func(text string) {
+		t.Helper()
+		if n, err := io.WriteString(server, text); err != nil || n != len(text) {
+			t.Fatalf("wrote %d of %d bytes, %v", n, len(text), err)
+		}
+	}
+	server.Join(true)
+	write("dropped")
+	if server.Sent() {
+		t.Error("the first write was sent by itself")
+	}
+	server.Join(false)
+	server.Join(true)
+	write("head ")
+	body := strings.Repeat("0123456789abcdef", 1<<20) // more than the system takes at once
+	go func() {
+		defer server.Disconnect()
+		write(body)
+		write(" tail")
+	}()
+	if got, err := io.ReadAll(client); err != nil || string(got) != "head "+body+" tail" {
+		t.Errorf("%d bytes arrived, %v", len(got), err)
+	}
+}
+
 // TestNoReader: a client that takes nothing of a response is cut off.
 func TestNoReader(t *testing.T) {
 	o := bounds()
