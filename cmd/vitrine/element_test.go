@@ -15,10 +15,7 @@ import (
 	"testing"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-
-	"vitrine/proxy/browsertest"
 )
 
 // fullElement is an element with everything that it can do.
@@ -84,7 +81,7 @@ func shoot(v *tab, name string) {
 
 // TestPageElement shows the element to visitors of several kinds of pages.
 func TestPageElement(t *testing.T) {
-	chrome, data := browsertest.Start(t), listHost(t).base
+	chrome, data := startBrowser(t), listHost(t).base
 	for name, see := range map[string]func(t *testing.T, chrome context.Context, data string){
 		"visit": elementVisit, "without answer": elementWithoutAnswer, "without script": elementWithoutScript, "apart": elementsApart, "same": elementsOfOneList, "copies": elementCopies,
 		"refreshes": elementRefreshes, "cleans": elementCleans, "explains": elementExplains, "snippets": elementSnippets,
@@ -155,7 +152,7 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 // visitor too, and the links of the pager lead where they say.
 func TestPageElementKeepsTheList(t *testing.T) {
 	data := listHost(t)
-	v := newTab(t, browsertest.Start(t), 1280)
+	v := newTab(t, startBrowser(t), 1280)
 	v.open(website(t, data.base, fullElement))
 	v.await(listShown)
 	first := eval[string](v, listItems)
@@ -185,7 +182,7 @@ func elementWithoutAnswer(t *testing.T, chrome context.Context, data string) {
 func elementWithoutScript(t *testing.T, chrome context.Context, data string) {
 	_, fragment := fetch(t, http.MethodGet, data+"/lists/activities.html?limit=5")
 	v := newTab(t, chrome, 1280)
-	browsertest.Call(t, v.Tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	v.withoutScript()
 	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities" search>`+fragment+`</vitrine-list>`))
 	if got := eval[string](v, `String(document.querySelectorAll("vitrine-list > .vl-list .vl-citation").length)`); got != "5" {
 		t.Errorf("%s records are shown", got)
@@ -233,7 +230,7 @@ func elementCopies(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	page := website(t, data, fullElement)
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
-		browsertest.Call(t, v.Tab, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
+		call(v, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
 			Permission: &cdpbrowser.PermissionDescriptor{Name: name},
 			Setting:    cdpbrowser.PermissionSettingGranted, Origin: page,
 		})
@@ -316,7 +313,7 @@ func elementExplains(t *testing.T, chrome context.Context, data string) {
 	v := newTab(t, chrome, 1280)
 	v.open(website(t, data, `<vitrine-list src="DATA/lists/activities?colour=red"></vitrine-list>`))
 	v.await(`document.querySelector(".vl-failed")`)
-	if said := strings.Join(v.Complaints(), "\n"); !strings.Contains(said, "vitrine-list: http") || !strings.Contains(said, "colour") {
+	if said := strings.Join(v.complained(), "\n"); !strings.Contains(said, "vitrine-list: http") || !strings.Contains(said, "colour") {
 		t.Errorf("the console says\n%s", said)
 	}
 }
@@ -376,7 +373,7 @@ const violations = `(async () => {
 // in its states, light and dark, narrow and wide.
 func TestFacesElementAccessible(t *testing.T) {
 	source := axe(t)
-	data, chrome := listHost(t).base, browsertest.Start(t)
+	data, chrome := listHost(t).base, startBrowser(t)
 	pages := map[string]string{
 		"element":  fullElement,
 		"isolated": strings.Replace(fullElement, "search", "isolate search", 1),
@@ -386,7 +383,7 @@ func TestFacesElementAccessible(t *testing.T) {
 	for _, width := range []int64{390, 1280} {
 		for _, scheme := range []string{"light", "dark"} {
 			v := newTab(t, chrome, width)
-			browsertest.Call(t, v.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+			v.scheme(scheme)
 			for name, body := range pages {
 				v.open(website(t, data, body))
 				v.await(`(document.querySelector("vitrine-list").shadowRoot ?? document).querySelector(".vl-main > .vl-list, .vl-failed") && !document.querySelector("[aria-busy]")`)
