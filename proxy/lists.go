@@ -1,15 +1,12 @@
 package proxy
 
 import (
-	"maps"
 	"strings"
-	"sync"
 
 	"github.com/gofiber/fiber/v2"
 
 	"vitrine/proxy/lists"
 	"vitrine/proxy/lists/element"
-	"vitrine/proxy/lists/page"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 )
@@ -20,15 +17,6 @@ func (s *Server) listRoutes() {
 		s.app.Get(path, s.list)
 	}
 }
-
-// listFiles are the files that pages load, ours or those of other sites, by path.
-var listFiles = sync.OnceValue(func() map[string]element.File {
-	all := maps.Clone(element.Files())
-	for _, f := range page.Files() {
-		all[f.Path] = f
-	}
-	return all
-})
 
 // isList reports whether a path is one of listRoutes.
 func isList(path string) bool {
@@ -41,7 +29,7 @@ func (s *Server) list(c *fiber.Ctx) error {
 	if !set.lists.Enabled() {
 		return &rules.Error{Kind: rules.ErrNotFound, Reason: "There are no lists here."}
 	}
-	if f, ok := listFiles()[c.Path()]; ok {
+	if f, ok := element.Files()[c.Path()]; ok {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
 	scheme, host, accepted := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(lists.Offers()...)

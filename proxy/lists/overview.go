@@ -35,7 +35,8 @@ func (l *Lists) overview(base, path string, f face, q params.Query) (response.Pl
 		switch {
 		case f.suffix == ".json":
 			var files []map[string]string // of the element, under paths that never change
-			for _, f := range []element.File{element.Script(), element.Style()} {
+			for _, name := range []string{"list.js", "list.css"} {
+				f := element.Current(name)
 				files = append(files, map[string]string{"href": base + f.Path, "integrity": f.Integrity})
 			}
 			return jsonBody(map[string]any{

@@ -1,8 +1,11 @@
-// Package element has the files that other sites load to show lists: the custom element
-// <vitrine-list> and the style of its markup, which whole pages of ours use as well.
+// Package element has the files that pages load. Those of other sites load the custom element
+// <vitrine-list> (list.js) and the style of its markup (list.css), which whole pages of ours use
+// as well. For these alone are page.css, the style of what is around a list, page.js, which
+// tells the page around an iframe how high ours is, and copies, and start.js, the builder of
+// the start page.
 //
-//	assets/list.js, list.css ──embed──▶ Files ──▶ /lists/list.js           changes with the program
-//	releases/list.{hash}.js  ──embed──▶       └─▶ /lists/list.{hash}.js    never changes
+//	assets/*.js, *.css      ──embed──▶ Files ─┬▶ /lists/{name}.{hash}.js   never changes
+//	releases/list.{hash}.js ──embed──▶        └▶ /lists/list.js, list.css  change with the program
 //
 // A page that names a file by its hash, with an integrity attribute, works until that
 // path is gone, so each release keeps its files: before one,

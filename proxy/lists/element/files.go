@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"path"
+	"strings"
 	"sync"
 	"time"
 )
@@ -21,39 +22,47 @@ type File struct {
 	Type      string        // media type
 	Body      []byte        // not to be changed
 	MaxAge    time.Duration // how long a cache may use a copy
-	Immutable bool          // the path names the content, which never changes
 	Integrity string        // the value for the integrity attribute of a link to it
 }
 
-// Script returns the current script under its hashed path.
-var Script = sync.OnceValue(func() File { return Hashed(embedded, "assets/list.js") })
+// Current returns a file of this version by its name, such as list.js. It has its hashed path.
+func Current(name string) File { return current()[name] }
 
-// Style returns the current style sheet under its hashed path.
-var Style = sync.OnceValue(func() File { return Hashed(embedded, "assets/list.css") })
-
-// Files returns every file that is served, by path. Callers must not change the map.
-var Files = sync.OnceValue(func() map[string]File {
+var current = sync.OnceValue(func() map[string]File {
 	all := map[string]File{}
-	add := func(f File) { all[f.Path] = f }
-	released, _ := fs.Glob(embedded, "releases/list.*") // the pattern is a valid one
-	for _, file := range released {
-		add(newFile(path.Base(file), Read(embedded, file), hashedFor))
-	}
-	for _, current := range []File{Script(), Style()} { // may be a release, too
-		add(current)
-		add(newFile("list"+path.Ext(current.Path), current.Body, 10*time.Minute))
+	for name, body := range read("assets/*") {
+		all[name] = newFile(hashedName(name, body), body, hashedFor)
 	}
 	return all
 })
 
+// Files returns every file that is served, by path. Callers must not change the map.
+var Files = sync.OnceValue(func() map[string]File {
+	all := map[string]File{}
+	for name, body := range read("releases/list.*") {
+		all["/lists/"+name] = newFile(name, body, hashedFor)
+	}
+	for name, f := range current() { // may be a release, too
+		all[f.Path] = f
+		if strings.HasPrefix(name, "list.") { // other sites may name it without its hash
+			all["/lists/"+name] = newFile(name, f.Body, 10*time.Minute)
+		}
+	}
+	return all
+})
+
+// read returns embedded files by their names.
+func read(pattern string) map[string][]byte {
+	all := map[string][]byte{}
+	files, _ := fs.Glob(embedded, pattern) // the pattern is a valid one
+	for _, file := range files {
+		all[path.Base(file)], _ = embedded.ReadFile(file) // it is there
+	}
+	return all
+}
+
 // hashedFor is how long a cache may use a copy of a file that its path names by content.
 const hashedFor = 365 * 24 * time.Hour
-
-// Hashed returns an embedded file under a path that has a hash of its content.
-func Hashed(files embed.FS, name string) File {
-	body := Read(files, name)
-	return newFile(hashedName(path.Base(name), body), body, hashedFor)
-}
 
 // mediaTypes has the extensions of files that are served.
 var mediaTypes = map[string]string{
@@ -64,7 +73,7 @@ var mediaTypes = map[string]string{
 func newFile(name string, body []byte, maxAge time.Duration) File {
 	sum := sha512.Sum384(body)
 	return File{
-		Path: "/lists/" + name, Type: mediaTypes[path.Ext(name)], Body: body, MaxAge: maxAge, Immutable: maxAge == hashedFor,
+		Path: "/lists/" + name, Type: mediaTypes[path.Ext(name)], Body: body, MaxAge: maxAge,
 		Integrity: "sha384-" + base64.StdEncoding.EncodeToString(sum[:]),
 	}
 }
@@ -74,13 +83,4 @@ func hashedName(name string, body []byte) string {
 	sum := sha256.Sum256(body)
 	ext := path.Ext(name)
 	return name[:len(name)-len(ext)] + "." + hex.EncodeToString(sum[:6]) + ext
-}
-
-// Read returns an embedded file, which must be there.
-func Read(files embed.FS, name string) []byte {
-	body, err := files.ReadFile(name)
-	if err != nil {
-		panic("lists: " + err.Error())
-	}
-	return body
 }

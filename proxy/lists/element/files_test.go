@@ -33,8 +33,8 @@ func file(t *testing.T, path string) element.File {
 }
 
 func TestFiles(t *testing.T) {
-	hashed := regexp.MustCompile(`^/lists/list\.[0-9a-f]{12}\.(js|css)$`)
-	current := map[string]element.File{"/lists/list.js": element.Script(), "/lists/list.css": element.Style()}
+	hashed := regexp.MustCompile(`^/lists/(list|page|start)\.[0-9a-f]{12}\.(js|css)$`)
+	current := map[string]element.File{"/lists/list.js": element.Current("list.js"), "/lists/list.css": element.Current("list.css")}
 	for served, f := range element.Files() {
 		if f.Path != served {
 			t.Errorf("%s is served under %s", f.Path, served)
@@ -43,8 +43,8 @@ func TestFiles(t *testing.T) {
 		if !stable && !hashed.MatchString(f.Path) {
 			t.Errorf("path %s", f.Path)
 		}
-		if f.Immutable == stable || stable && f.MaxAge > time.Hour || !stable && f.MaxAge < 24*time.Hour {
-			t.Errorf("%s: immutable %v, for %v", f.Path, f.Immutable, f.MaxAge)
+		if stable && f.MaxAge > time.Hour || !stable && f.MaxAge < 24*time.Hour {
+			t.Errorf("%s: for %v", f.Path, f.MaxAge)
 		}
 		want := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}[path.Ext(f.Path)]
 		if f.Type != want || len(f.Body) == 0 {
@@ -71,7 +71,7 @@ func TestScriptSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.Write(element.Script().Body)
+	_, err = w.Write(element.Current("list.js").Body)
 	if err == nil {
 		err = w.Close()
 	}
@@ -81,14 +81,14 @@ func TestScriptSize(t *testing.T) {
 	if small.Len() > maxScript {
 		t.Errorf("list.js has %d bytes as gzip; at most %d", small.Len(), maxScript)
 	}
-	t.Logf("list.js: %d bytes, %d as gzip", len(element.Script().Body), small.Len())
+	t.Logf("list.js: %d bytes, %d as gzip", len(element.Current("list.js").Body), small.Len())
 }
 
 // TestReleases: files of earlier releases are served under the names that pages have,
 // with the content they had. With -update it keeps the current files for later releases.
 func TestReleases(t *testing.T) {
 	if *update {
-		for _, f := range []element.File{element.Script(), element.Style()} {
+		for _, f := range []element.File{element.Current("list.js"), element.Current("list.css")} {
 			if err := os.WriteFile(filepath.Join("releases", path.Base(f.Path)), f.Body, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -108,8 +108,8 @@ func TestReleases(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := file(t, "/lists/"+entry.Name())
-		if !f.Immutable || !bytes.Equal(f.Body, body) {
-			t.Errorf("%s: immutable %v, %d bytes, want %d", f.Path, f.Immutable, len(f.Body), len(body))
+		if f.MaxAge < 24*time.Hour || !bytes.Equal(f.Body, body) {
+			t.Errorf("%s: for %v, %d bytes, want %d", f.Path, f.MaxAge, len(f.Body), len(body))
 		}
 		if got := element.HashedName("list"+path.Ext(f.Path), body); got != entry.Name() {
 			t.Errorf("releases/%s was changed: its content has the name %s", entry.Name(), got)
@@ -120,7 +120,7 @@ func TestReleases(t *testing.T) {
 // TestFilesNameNoOther: script and style load nothing from elsewhere and hold no text
 // that a strict Content-Security-Policy would refuse.
 func TestFilesNameNoOther(t *testing.T) {
-	for _, f := range []element.File{element.Script(), element.Style()} {
+	for _, f := range []element.File{element.Current("list.js"), element.Current("list.css")} {
 		for _, word := range []string{"http://", "https://", "@import", ": url(", "innerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", ".style."} {
 			if strings.Contains(string(f.Body), word) {
 				t.Errorf("%s has %q", f.Path, word)

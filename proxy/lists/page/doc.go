@@ -7,8 +7,7 @@
 // which rules/markup has cleaned, and Item.COinS, which is escaped already.
 //
 // Documents have no inline script and no inline style, so that they work under Policy.
-// The files that pages load are those of Files; list.css, which styles the fragment, is
-// that of proxy/lists/element.
+// The files that they load are those of proxy/lists/element.
 //
 // Functions are safe for concurrent use and do not change their model.
 package page

@@ -17,28 +17,13 @@ import (
 // who embeds them: they are made for iframes too.
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'"
 
-// page.css is the style of what is around a list in our own pages; the list itself has the
-// style of proxy/lists/element. page.js tells the page around an iframe how high ours is,
-// and copies. start.js is the builder of the start page.
-//
-//go:embed assets templates
+//go:embed templates
 var embedded embed.FS
-
-// Files are the files that pages load beside those of proxy/lists/element, by name. Callers
-// must not change the map.
-var Files = sync.OnceValue(func() map[string]element.File {
-	all := map[string]element.File{}
-	for _, name := range []string{"page.css", "page.js", "start.js"} {
-		all[name] = element.Hashed(embedded, "assets/"+name)
-	}
-	return all
-})
 
 // templates are those of the pages.
 var templates = sync.OnceValue(func() *template.Template {
 	funcs := template.FuncMap{
-		"file":     func(name string) string { return Files()[name].Path },
-		"style":    func() string { return element.Style().Path },
+		"file":     func(name string) string { return element.Current(name).Path },
 		"linkable": linkable,
 	}
 	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))

@@ -1,10 +1,9 @@
 package page
 
 import (
+	_ "embed"
 	"html"
 	"strings"
-
-	"vitrine/proxy/lists/element"
 )
 
 // Index returns the index of lists. Of a head it needs no title.
@@ -35,10 +34,14 @@ type snippet struct {
 	Open     bool
 }
 
-// snippets returns the snippets for a list, whose forms are in assets/snippets.txt: each under
-// a line with its id and name.
+// forms has the forms of snippets, each under a line with its id and name.
+//
+//go:embed snippets.txt
+var forms string
+
+// snippets returns the snippets for a list.
 func snippets(base string, list Entry) (all []snippet) {
-	for _, part := range strings.Split("\n"+string(element.Read(embedded, "assets/snippets.txt")), "\n=== ")[1:] {
+	for _, part := range strings.Split("\n"+forms, "\n=== ")[1:] {
 		head, form, _ := strings.Cut(part, "\n")
 		id, name, _ := strings.Cut(head, " ")
 		s := snippet{ID: id, Name: name, Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}"), Open: len(all) == 0}
