@@ -19,6 +19,9 @@ import (
 type Options struct {
 	// Budget bounds the answers kept, in bytes. If it is 0, none are kept.
 	Budget int64
+	// LargeBudget bounds the answers kept that have more than LargeBytes, beside Budget. If it
+	// is 0, they are part of Budget.
+	LargeBudget int64
 	// BlockBudget bounds the compressed blocks kept, in bytes. If it is 0, none are kept.
 	BlockBudget int64
 	// InFlight bounds the answers being made or sent, in bytes. If it is 0, there is no
@@ -46,11 +49,12 @@ func (o Options) withDefaults() Options {
 }
 
 // lookUpsAtOnce is how many look-ups are gathered before ristretto counts them. With the usual
-// 64 a large answer, each making of which has garbage collected, which drops what is gathered,
+// 64 a large answer that has no budget of its own, each making of which has garbage collected, which drops what is gathered,
 // is never counted, and never takes the place of many that were asked for once.
 const lookUpsAtOnce = 8
 
-// maxAge bounds how long an answer stays in memory.
+// maxAge bounds how long an answer stays in memory. Large ones of a Cache with LargeBudget,
+// which are few, stay until others take their room.
 const maxAge = 30 * time.Minute
 
 // WithTimeout returns a context that ends after d, or, if d is negative, with ctx alone.
@@ -88,9 +92,15 @@ func (k Key) plain() Key {
 	return k
 }
 
-// appendPlace appends the key under which ristretto keeps the answer. It is the same
-// for every generation: a newer answer replaces the older one and inherits its
-// popularity. NUL cannot occur in the parts before Query.
+// place returns the key under which the answer is kept. It is the same for every
+// generation: a newer answer replaces the older one and inherits its popularity.
+func (k Key) place() Key {
+	k.Epoch, k.Generation = "", 0
+	return k
+}
+
+// appendPlace appends the place as ristretto has it. NUL cannot occur in the parts before
+// Query.
 func (k Key) appendPlace(b []byte) []byte {
 	b = append(append(b, k.View...), 0)
 	b = append(append(b, k.Coding...), 0)
@@ -104,10 +114,19 @@ type entry struct {
 	answer     *Answer
 }
 
+// of reports whether the entry is the answer for a key that has its place.
+func (e entry) of(key Key) bool { return e.generation == key.Generation && e.epoch == key.Epoch }
+
+// newer reports whether the entry is of a newer generation than another.
+func (e entry) newer(other entry) bool {
+	return e.epoch == other.epoch && e.generation > other.generation
+}
+
 // Cache holds answers up to a budget. Close it when done.
 type Cache struct {
 	options Options                                // with defaults
 	kept    [kinds]*ristretto.Cache[[]byte, entry] // nil without a budget, which keeps nothing
+	large   *large                                 // nil: large answers are among the others
 	places  sync.Pool                              // of *[]byte, so that a hit allocates nothing
 	turns   *fair.Queue
 	stats   counters
@@ -127,7 +146,7 @@ type Cache struct {
 // New returns an empty cache.
 func New(o Options) (*Cache, error) {
 	o = o.withDefaults()
-	c := &Cache{options: o, turns: fair.New(o.Parallel, o.Waiting), flights: map[Key]*flight{}}
+	c := &Cache{options: o, large: newLarge(o.LargeBudget), turns: fair.New(o.Parallel, o.Waiting), flights: map[Key]*flight{}}
 	c.inFlight.third = o.InFlight / 3
 	c.places.New = func() any { return new([]byte) }
 	// entryBytes is about what an entry takes: few are smaller.
@@ -183,22 +202,42 @@ func (c *Cache) lookup(key Key) (*Answer, bool) {
 	*place = key.appendPlace((*place)[:0])
 	found, ok := c.kept[key.kind].Get(*place)
 	c.places.Put(place) // ristretto has read it and keeps its hashes only
-	if !ok || found.generation != key.Generation || found.epoch != key.Epoch {
-		return nil, false
+	if ok && found.of(key) {
+		return found.answer, true
 	}
-	return found.answer, true
+	if found = c.large.get(key); found.answer != nil && found.of(key) {
+		return found.answer, true
+	}
+	return nil, false
 }
 
 // store keeps an answer, unless the cache has one of a newer generation: then the request
-// still uses the previous snapshot. Ristretto writes through a buffer. Waiting for it
-// costs a microsecond; without, a request that does not see the answer yet would compute
-// it again.
+// still uses the previous snapshot.
 func (c *Cache) store(key Key, a *Answer) {
-	kept, place := c.kept[key.kind], key.appendPlace(nil)
-	if found, ok := kept.Get(place); ok && found.epoch == key.Epoch && found.generation > key.Generation {
+	e := entry{key.Epoch, key.Generation, a}
+	if c.large == nil || len(a.Body) <= LargeBytes {
+		c.storeSmall(key, e)
 		return
 	}
-	if !kept.SetWithTTL(place, entry{key.Epoch, key.Generation, a}, a.cost(), maxAge) && kept != nil {
+	if c.large.get(key).newer(e) {
+		return
+	}
+	evicted, ok := c.large.set(key, e)
+	c.stats.evicted.Add(uint64(evicted))
+	if !ok {
+		c.stats.rejected.Add(1)
+	}
+}
+
+// storeSmall has ristretto keep an answer. Ristretto writes through a buffer. Waiting for it
+// costs a microsecond; without, a request that does not see the answer yet would compute
+// it again.
+func (c *Cache) storeSmall(key Key, e entry) {
+	kept, place := c.kept[key.kind], key.appendPlace(nil)
+	if found, ok := kept.Get(place); ok && found.newer(e) {
+		return
+	}
+	if !kept.SetWithTTL(place, e, e.answer.cost(), maxAge) && kept != nil {
 		c.stats.rejected.Add(1)
 	}
 	kept.Wait()
@@ -240,7 +279,7 @@ type Stats struct {
 	Errors   uint64 // calls that ended with an error
 	Rejected uint64 // answers not kept: too large, too rare, or dropped under load
 	Evicted  uint64 // answers that made room for others
-	Bytes    int64  // kept now, blocks included
+	Bytes    int64  // kept now, large answers and blocks included
 	Budget   int64  // bound of Bytes
 	InFlight int64  // bytes of answers being made or sent
 }
@@ -261,6 +300,7 @@ func (c *Cache) Stats() Stats {
 		Evicted:  c.stats.evicted.Load(),
 		InFlight: c.inFlight.Bytes(),
 	}
+	s.Bytes, s.Budget = c.large.used()
 	for _, kept := range c.kept {
 		s.Budget += kept.MaxCost()
 		s.Bytes += kept.MaxCost() - kept.RemainingCost()

@@ -75,13 +75,14 @@ func TestGetKeepsWhatItLoaded(t *testing.T) {
 	}
 }
 
-// A large answer that is asked for again takes the place of many that were asked for once, even
-// where garbage is collected each time that it is made.
-func TestLargeAnswerIsKept(t *testing.T) {
-	c := open(t, result.Options{Budget: 16 << 20})
-	ask := func(query string, size int) result.Outcome {
-		key := result.Key{View: "v", Query: query}
-		if _, ok := c.Lookup(key); ok {
+// asker returns what asks a cache for answers of a size as a request does, of a generation.
+func asker(t *testing.T, c *result.Cache) func(query string, size int, generation uint64) result.Outcome {
+	return func(query string, size int, generation uint64) result.Outcome {
+		key := result.Key{View: "v", Generation: generation, Query: query}
+		if a, ok := c.Lookup(key); ok {
+			if len(a.Body) != size {
+				t.Fatalf("%s: %d bytes, want %d", query, len(a.Body), size)
+			}
 			return result.Hit
 		}
 		_, outcome, err := c.Get(t.Context(), key, func(context.Context) (*result.Answer, error) {
@@ -92,16 +93,90 @@ func TestLargeAnswerIsKept(t *testing.T) {
 		}
 		return outcome
 	}
-	for i := range 5000 {
-		ask(strconv.Itoa(i), 8<<10)
-	}
-	for range 200 {
-		if ask("large", 1<<20) == result.Hit {
-			return
+}
+
+// A large answer that is asked for again takes the place of many that were asked for once, even
+// where garbage is collected each time that it is made.
+func TestLargeAnswerIsKept(t *testing.T) {
+	t.Run("from the first request on", func(t *testing.T) {
+		c := open(t, result.Options{Budget: 8 << 20, LargeBudget: 8 << 20})
+		ask := asker(t, c)
+		for i := range 5000 {
+			ask(strconv.Itoa(i), 8<<10, 0)
 		}
-		runtime.GC()
+		for i := range 6 {
+			for range 2 {
+				ask("large", 3<<20, 0)
+				runtime.GC()
+			}
+			ask("popular", 2<<20, 0)
+			if i > 0 && (ask("large", 3<<20, 0) != result.Hit || ask("popular", 2<<20, 0) != result.Hit) {
+				t.Errorf("large answers are made again: %+v", c.Stats())
+			}
+			ask("rare "+strconv.Itoa(i), 2<<20, 0)
+			ask(strconv.Itoa(i), 8<<10, 0)
+		}
+		if s := c.Stats(); s.Loads > 5000+2+6+6 {
+			t.Errorf("%d answers were made", s.Loads)
+		}
+	})
+	t.Run("in the budget of all", func(t *testing.T) {
+		c := open(t, result.Options{Budget: 16 << 20})
+		ask := asker(t, c)
+		for i := range 5000 {
+			ask(strconv.Itoa(i), 8<<10, 0)
+		}
+		for range 200 {
+			if ask("large", 1<<20, 0) == result.Hit {
+				return
+			}
+			runtime.GC()
+		}
+		t.Errorf("it is made every time: %+v", c.Stats())
+	})
+}
+
+// TestLargeBudget: large answers stay within their budget and make room for each other, the
+// one not used for longest first; an older generation takes no room.
+func TestLargeBudget(t *testing.T) {
+	const large, budget = 600 << 10, 2 << 20 // three of them
+	c := open(t, result.Options{Budget: 1 << 20, LargeBudget: budget})
+	ask := asker(t, c)
+	for _, step := range []struct {
+		query      string
+		size       int
+		generation uint64
+		want       result.Outcome
+		evicted    uint64
+	}{
+		{"a", large, 1, result.Loaded, 0},
+		{"b", large, 1, result.Loaded, 0},
+		{"c", large, 1, result.Loaded, 0},
+		{"a", large, 1, result.Hit, 0},
+		{"d", large, 1, result.Loaded, 1},
+		{"a", large, 1, result.Hit, 1},
+		{"b", large, 1, result.Loaded, 2},
+		{"too large", budget, 1, result.Loaded, 2},
+		{"too large", budget, 1, result.Loaded, 2},
+		{"a", large, 2, result.Loaded, 2}, // in the place of its first generation
+		{"b", large, 1, result.Hit, 2},
+		{"a", large, 1, result.Loaded, 2}, // not kept: the second generation stays
+		{"a", large, 2, result.Hit, 2},
+		{"a", 10, 3, result.Loaded, 2}, // small from now on
+		{"a", 10, 3, result.Hit, 2},
+		{"a", large, 4, result.Loaded, 2}, // and large again
+		{"a", large, 4, result.Hit, 2},
+	} {
+		if got := ask(step.query, step.size, step.generation); got != step.want {
+			t.Errorf("%v: %s", step, got)
+		}
+		if s := c.Stats(); s.Evicted != step.evicted || s.Bytes > 3*(large+2048) || s.Budget != budget+1<<20 {
+			t.Errorf("%v: %+v", step, s)
+		}
 	}
-	t.Errorf("it is made every time: %+v", c.Stats())
+	if s := c.Stats(); s.Rejected != 2 || s.Bytes < 3*large {
+		t.Errorf("%+v", s)
+	}
 }
 
 func TestEveryPartOfTheKeyCounts(t *testing.T) {

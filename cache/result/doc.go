@@ -24,6 +24,9 @@
 // Ristretto may drop an entry by design. This costs one computation: the cache never
 // holds the only copy of anything.
 //
+// Large answers have a budget of their own, in which the ones used last stay: each is dear to
+// make and would have to outweigh thousands of small ones.
+//
 // A key with a coding names the compressed form of an answer. The cache loads it by
 // getting the plain answer, through the cache, and compressing it once.
 //

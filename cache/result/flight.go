@@ -128,7 +128,7 @@ func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) 
 		}
 		defer c.inFlight.Drop(plain)
 		load = func(ctx context.Context) (*Answer, error) {
-			if len(plain.Body) > largeBody {
+			if len(plain.Body) > LargeBytes {
 				if err := fair.TurnOf(ctx).Costly(ctx); err != nil {
 					return nil, err
 				}
@@ -143,8 +143,9 @@ func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) 
 	return a, err
 }
 
-// largeBody is the size in bytes from which compressing needs a costly turn.
-const largeBody = 512 << 10
+// LargeBytes is the size in bytes of a body beyond which it is large: to compress it needs a
+// costly turn, and it may have a budget of its own.
+const LargeBytes = 512 << 10
 
 // beginLoad registers a load; false if the cache is closed.
 func (c *Cache) beginLoad() bool {

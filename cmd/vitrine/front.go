@@ -233,11 +233,15 @@ func requestLimits(cfg configs.Config) proxy.Limits {
 }
 
 // keptBytes returns the size of the longest answer that is kept, in bytes. It is a third of
-// memory.in_flight at most, so that such an answer has room while it is made and sent.
+// memory.in_flight at most, so that such an answer has room while it is made and sent, and one
+// that is large has room in the half of cache.budget that is for those.
 func keptBytes(cfg configs.Config) int {
 	most := int64(cmp.Or(cfg.Cache.MaxEntry, cfg.Cache.Budget))
 	if bound := memory.AtMostEighth(int64(cfg.Memory.InFlight)); bound > 0 {
 		most = min(most, bound/3)
+	}
+	if budget := int64(cfg.Cache.Budget); budget > 0 {
+		most = min(most, max(budget/2, result.LargeBytes))
 	}
 	return int(most)
 }
@@ -252,8 +256,12 @@ func filterLimits(l configs.Limits) filter.Options {
 
 // answerLimits returns the limits of kept answers.
 func answerLimits(cfg configs.Config) result.Options {
+	budget, large := int64(cfg.Cache.Budget), int64(0)
+	if keptBytes(cfg) > result.LargeBytes {
+		large = budget / 2
+	}
 	return result.Options{
-		Budget: int64(cfg.Cache.Budget), BlockBudget: int64(cfg.Cache.Blocks), Timeout: unlimited(cfg.Limits.RequestTimeout), Waiting: cfg.Limits.Waiting,
+		Budget: budget - large, LargeBudget: large, BlockBudget: int64(cfg.Cache.Blocks), Timeout: unlimited(cfg.Limits.RequestTimeout), Waiting: cfg.Limits.Waiting,
 		InFlight: memory.AtMostEighth(int64(cfg.Memory.InFlight)),
 		MinCoded: cmp.Or(int(cfg.HTTP.Compress.MinBytes), 1),
 	}

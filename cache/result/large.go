@@ -1,0 +1,76 @@
+package result
+
+import (
+	"sync"
+
+	"vitrine/rules/lru"
+)
+
+// large keeps the answers of more than LargeBytes bytes that were used last, in a budget of
+// their own. Among all others ristretto would compare such an answer with each of the
+// thousands whose room it takes, and refuse it until it has been asked for, and made, more
+// often than any of them. Here it is kept from the first request on, and large answers never
+// evict small ones. A nil *large keeps nothing.
+type large struct {
+	budget int64 // in bytes
+
+	mu    sync.Mutex // guards the rest
+	bytes int64      // of the answers kept
+	kept  *lru.Cache[Key, entry]
+}
+
+// newLarge returns a large without answers, nil without a budget.
+func newLarge(budget int64) *large {
+	if budget <= 0 {
+		return nil
+	}
+	return &large{budget: budget, kept: lru.New[Key, entry](0)}
+}
+
+// get returns the entry in the place of a key, the zero entry if there is none.
+func (l *large) get(key Key) entry {
+	if l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if found := l.kept.Get(key.place()); found != nil {
+			return *found
+		}
+	}
+	return entry{}
+}
+
+// set puts an entry in the place of a key; false if it is larger than the budget. It returns
+// how many others made room for it.
+func (l *large) set(key Key, e entry) (evicted int, ok bool) {
+	if e.answer.cost() > l.budget {
+		return 0, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dropLocked(key.place())
+	for ; l.bytes+e.answer.cost() > l.budget; evicted++ {
+		oldest, _ := l.kept.Oldest()
+		l.dropLocked(oldest)
+	}
+	l.kept.Put(key.place(), e)
+	l.bytes += e.answer.cost()
+	return evicted, true
+}
+
+// dropLocked makes a place empty.
+func (l *large) dropLocked(place Key) {
+	if old := l.kept.Peek(place); old != nil {
+		l.bytes -= old.answer.cost()
+		l.kept.Remove(place)
+	}
+}
+
+// used returns the bytes of the answers kept, and their budget.
+func (l *large) used() (bytes, budget int64) {
+	if l == nil {
+		return 0, 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bytes, l.budget
+}
