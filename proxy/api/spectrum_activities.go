@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -28,12 +27,12 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 	list.filter = e.where(r.Params, "spectrum", condition("spectrum.display_name", "$eq", name))
 	form := "spectrum-activities" + in.key()
 	return list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		entries, err := spectrumEntries(ctx, selected, name, in)
+		entries, texts, err := spectrumEntries(ctx, selected, name, in)
 		if err != nil {
 			return nil, err
 		}
 		return response.JoinRange(response.List(0, query.Page{}), 0, len(entries), func(dst []byte, i int) []byte {
-			return append(dst, entries[i].text...)
+			return append(dst, texts[entries[i].from:entries[i].to]...)
 		}), nil
 	}), nil
 }
@@ -41,39 +40,44 @@ func (e *Env) spectrumActivities(_ context.Context, r Request) (response.Plan, e
 // spectrumEntry is one activity's score in a spectrum. It keeps no row: those of a view in
 // the store would keep the rows around them.
 type spectrumEntry struct {
-	score bson.RawValue // zero where the entry has none
-	id    bson.RawValue // of the activity, by which entries of equal scores are sorted
-	text  []byte        // the row
+	score    bson.RawValue // zero where the entry has none
+	id       bson.RawValue // of the activity, by which entries of equal scores are sorted
+	from, to int           // of the entry's row in the texts
 }
 
-// spectrumEntries returns the entries of a spectrum by score descending, ties by _id.
-func spectrumEntries(ctx context.Context, selected view.Selection, name string, in *translator) ([]spectrumEntry, error) {
-	var entries []spectrumEntry
-	var text []byte
+// before orders entries by score descending, ties by _id, and those of one record as it has
+// them. Scores mostly differ, and an _id is compared only where they do not.
+func (a spectrumEntry) before(b spectrumEntry) int {
+	if c := raw.Compare(b.score, a.score); c != 0 {
+		return c
+	}
+	return cmp.Or(raw.Compare(a.id, b.id), cmp.Compare(a.from, b.from))
+}
+
+// spectrumEntries returns the entries of a spectrum in the order of the answer, and their
+// texts one after the other.
+func spectrumEntries(ctx context.Context, selected view.Selection, name string, in *translator) (entries []spectrumEntry, texts []byte, err error) {
 	for row, err := range selected.Rows(ctx, 0, 0) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		doc := row.Doc()
-		id := doc.Lookup("_id")
-		spectrum := doc.Lookup("spectrum")
-		all := slices.Collect(raw.Elements(spectrum))
+		spectrum := fieldOf(doc, "spectrum")
+		topics := raw.Elements(spectrum)
 		if spectrum.Type == bson.TypeEmbeddedDocument {
-			all = []bson.RawValue{spectrum}
+			topics = slices.Values([]bson.RawValue{spectrum})
 		}
-		for _, topic := range all {
+		for topic := range topics {
 			topic, _ := topic.DocumentOK()
-			if have, ok := topic.Lookup("display_name").StringValueOK(); ok && have == name {
-				score := topic.Lookup("score")
-				text = appendEntry(text[:0], in.translate(doc), score)
-				entries = append(entries, spectrumEntry{raw.Clone(score), raw.Clone(id), bytes.Clone(text)})
+			if have, ok := fieldOf(topic, "display_name").StringValueOK(); ok && have == name {
+				from, score := len(texts), fieldOf(topic, "score")
+				texts = appendEntry(texts, in.translate(doc), score)
+				entries = append(entries, spectrumEntry{raw.Clone(score), raw.Clone(fieldOf(doc, "_id")), from, len(texts)})
 			}
 		}
 	}
-	slices.SortStableFunc(entries, func(a, b spectrumEntry) int {
-		return cmp.Or(raw.Compare(b.score, a.score), raw.Compare(a.id, b.id))
-	})
-	return entries, nil
+	slices.SortFunc(entries, spectrumEntry.before)
+	return entries, texts, nil
 }
 
 // appendEntry writes score, icon, activity, type, id.
