@@ -141,16 +141,13 @@ var escape = strings.NewReplacer(",", `\,`, `\`, `\\`)
 
 // String returns the query in canonical spelling: names in a fixed order, values escaped.
 func (q Query) String() string {
-	var b strings.Builder
+	var all []string
 	for _, p := range table {
 		if value := q.Spelled(p.name); value != "" {
-			if b.Len() > 0 {
-				b.WriteByte('&')
-			}
-			b.WriteString(p.name + "=" + separators.Replace(url.QueryEscape(value)))
+			all = append(all, p.name+"="+separators.Replace(url.QueryEscape(value)))
 		}
 	}
-	return b.String()
+	return strings.Join(all, "&")
 }
 
 // separators writes what a query may have as it is (RFC 3986: 3.4).
