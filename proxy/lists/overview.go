@@ -75,6 +75,7 @@ func (l *Lists) sections(ctx context.Context, base, lang string) (all []page.Sec
 			all = append(all, page.Section{Title: ours.T(title), Lists: entries})
 		}
 	}
+	var activities *answer
 	for _, group := range []struct {
 		title string
 		lists []*list
@@ -85,13 +86,12 @@ func (l *Lists) sections(ctx context.Context, base, lang string) (all []page.Sec
 			if err != nil {
 				return nil, err
 			}
+			if one == l.whole[0] {
+				activities = a
+			}
 			entries = append(entries, page.Entry{Title: a.title, Href: base + a.path, Count: a.count})
 		}
 		add(group.title, entries)
-	}
-	activities, err := l.now(ctx, l.whole[0], base, q)
-	if err != nil {
-		return nil, err
 	}
 	for _, kind := range []string{params.Unit, params.Topic} {
 		values, err := activities.Values(ctx, kind)

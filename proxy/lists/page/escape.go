@@ -54,12 +54,12 @@ func linkable(href string) bool {
 // langTag matches the names of languages that lang may have. Records have other texts there.
 var langTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
 
-// langOf returns the value of lang for an item of another language than what is around it.
-func langOf(it *Item, around string) string {
-	if it.Lang == around || !langTag.MatchString(it.Lang) {
+// langOf returns the value of lang for text in another language than what is around it.
+func langOf(lang, around string) string {
+	if lang == around || !langTag.MatchString(lang) {
 		return ""
 	}
-	return it.Lang
+	return lang
 }
 
 // idOf returns a text as a part of an id: letters, digits and "-" stay, and any other byte

@@ -112,7 +112,7 @@ func (f *fragment) shown(first int) string {
 
 // item writes a record.
 func (f *fragment) item(it *Item, lang string) {
-	other := langOf(it, lang)
+	other := langOf(it.Lang, lang)
 	f.write(`<article class="vl-item" id="`, f.id, "__", idOf(it.ID), `"`, attribute("lang", other), attribute("data-id", it.ID), attribute("data-key", it.Key),
 		`><div class="vl-citation" dir="auto">`, it.HTML, "</div>")
 	if it.COinS != "" {

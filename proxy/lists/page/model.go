@@ -1,6 +1,9 @@
 package page
 
-import "time"
+import (
+	"html/template"
+	"time"
+)
 
 // Head is what all pages have.
 type Head struct {
@@ -76,7 +79,7 @@ type Param struct{ Name, Value string }
 // Record is an item with a page of its own.
 type Record struct {
 	Head
-	TitleHTML string // the title with its inline markup, cleaned; empty: Title
+	TitleHTML template.HTML // the title with its inline markup, cleaned; empty: Title
 	Item      Item
 	Authors   []Author
 	Fields    []Param // what else is known, such as type, year and venue: people read the text of its name

@@ -25,6 +25,7 @@ var templates = sync.OnceValue(func() *template.Template {
 	funcs := template.FuncMap{
 		"file":     func(name string) string { return element.Current(name).Path },
 		"linkable": linkable,
+		"langOf":   langOf,
 	}
 	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))
 })
@@ -43,9 +44,7 @@ type document struct {
 	Selects    []Facet
 	Filters    []Link
 	Facets     template.HTML // menus
-	TitleHTML  template.HTML
 	Record     *Record
-	TitleLang  string
 	Paragraphs []string
 	Sections   []Section
 	Choices    []string
@@ -56,19 +55,20 @@ type document struct {
 
 // newDocument returns what all pages have.
 func newDocument(h Head) *document {
-	d := &document{Head: h, Language: texts.In(h.Lang), Root: rootOf(h.Base)}
+	d := &document{Head: h, Language: texts.In(h.Lang), Root: strings.TrimRight(pathOf(h.Base), "/")}
 	d.Lang, d.Canonical = d.Code(), cmp.Or(h.Canonical, h.Self)
 	return d
 }
 
-// rootOf returns the path of a base. Files are taken from the host that sent the page, even
-// if it has another name than the base: the policy knows no other host.
-func rootOf(base string) string {
-	u, err := url.Parse(base)
+// pathOf returns the path of an address, empty if it has none. Files and forms are on the host
+// that sent the page, even if it has another name than the base: the policy knows no other
+// host.
+func pathOf(address string) string {
+	u, err := url.Parse(address)
 	if err != nil {
 		return ""
 	}
-	return strings.TrimRight(u.EscapedPath(), "/")
+	return u.EscapedPath()
 }
 
 // render writes the page of a template, without the control characters that HTML does not
@@ -107,10 +107,7 @@ func Page(l *List) []byte {
 	if l.Page > 1 {
 		d.Title += " · " + d.Page(l.Page, l.Pages)
 	}
-	d.List, d.TitleID, d.Action = l, listID(l)+titleID, d.Root+"/lists"
-	if self, err := url.Parse(l.Self); err == nil {
-		d.Action = self.EscapedPath()
-	}
+	d.List, d.TitleID, d.Action = l, listID(l)+titleID, cmp.Or(pathOf(l.Self), d.Root+"/lists")
 	d.Selects = []Facet{d.selectOf("sort", sorts, l.Sort), d.selectOf("group", groups, l.Group)}
 	if l.Q != "" {
 		d.Selects[0] = d.selectOf("sort", append([]string{"relevance"}, sorts...), l.Sort)
@@ -130,7 +127,7 @@ func Page(l *List) []byte {
 // Single returns the page of an item.
 func Single(r *Record) []byte {
 	d := newDocument(r.Head)
-	d.Record, d.TitleHTML, d.TitleLang = r, template.HTML(r.TitleHTML), langOf(&r.Item, r.Lang)
+	d.Record = r
 	bare := *r
 	bare.Item.Href = "" // it is this page
 	d.Body = template.HTML(SingleFragment(&bare))
