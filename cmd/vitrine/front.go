@@ -92,15 +92,20 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 
 // listOptions copies what the public lists need out of the configuration.
 func listOptions(cfg configs.Lists, rules *cite.Rules) proxylists.Options {
-	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Links: proxylists.Links(cfg.Links), Cite: rules}
+	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Links: linksOf(cfg.Links), Cite: rules}
 	for _, slug := range slices.Sorted(maps.Keys(cfg.Named)) {
 		l := cfg.Named[slug]
 		o.Named = append(o.Named, proxylists.Definition{
 			Slug: slug, Title: map[string]string{"en": cmp.Or(l.Title.En, l.Title.De), "de": cmp.Or(l.Title.De, l.Title.En)}, View: l.View, Filter: l.Filter,
-			Group: l.Group, Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: proxylists.Links(l.Links),
+			Group: l.Group, Style: l.Style, Sort: l.Sort, PageSize: l.PageSize, Facets: l.Facets, PageURL: l.PageURL, Links: linksOf(l.Links),
 		})
 	}
 	return o
+}
+
+// linksOf returns the templates of links.
+func linksOf(l configs.ListLinks) cite.Links {
+	return cite.Links{Activity: l.Activity, Person: l.Person, Project: l.Project}
 }
 
 // adminHosts returns the names by which clients may address the operator's listener, beside

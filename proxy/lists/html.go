@@ -93,7 +93,7 @@ func (a *answer) shown(it *item) page.Item {
 // are asked.
 func (a *answer) head(asked params.Query, canonical string) page.Head {
 	return page.Head{
-		Title: a.title, Lang: a.q.Text(params.Lang), Base: a.base, Self: a.url("", asked), Canonical: canonical,
+		Title: a.title, Lang: a.q.Text(params.Lang), Base: a.links.Base, Self: a.url("", asked), Canonical: canonical,
 		Exports: a.exports(), Languages: a.languages(), AsOf: a.snap.Meta().Published,
 	}
 }
@@ -126,7 +126,7 @@ func (a *answer) canonicalURL() string {
 	if a.PageURL != "" {
 		return a.feedingPage(a.q.Number(params.Page))
 	}
-	return address(a.base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style))
+	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style))
 }
 
 // exports are the files and feeds of the list, of all pages.

@@ -27,7 +27,6 @@ type list struct {
 	id    string // of what the list is about
 	where *filter.Filter
 	usual params.Query
-	links cite.Links // without Base, which is the request's
 }
 
 // kind is a kind of what lists are about: /lists/{name}/{id}.
@@ -54,11 +53,11 @@ func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound
 // newList returns a list of a view, about no record.
 func (l *Lists) newList(d Definition, path string, where *filter.Filter) *list {
 	all := l.o.Links
+	d.Links = cite.Links{
+		Activity: cmp.Or(d.Links.Activity, all.Activity), Person: cmp.Or(d.Links.Person, all.Person), Project: cmp.Or(d.Links.Project, all.Project),
+	}
 	return &list{
 		Definition: d, path: path, where: where,
-		links: cite.Links{
-			Activity: cmp.Or(d.Links.Activity, all.Activity), Person: cmp.Or(d.Links.Person, all.Person), Project: cmp.Or(d.Links.Project, all.Project),
-		},
 		usual: params.Query{}.With(params.Facets, d.Facets...).Over(params.Query{
 			params.Sort: {cmp.Or(d.Sort, "-year")}, params.Group: {cmp.Or(d.Group, params.None)},
 			params.Limit: {strconv.Itoa(cmp.Or(max(d.PageSize, 0), 25))}, params.Facets: {params.Year, params.Type},

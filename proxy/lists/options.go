@@ -17,7 +17,7 @@ type Options struct {
 	// BaseURL is what absolute URLs begin with, such as https://data.institute.example. If
 	// empty, it is the request's own.
 	BaseURL string
-	Links   Links
+	Links   cite.Links // templates for the links of items; its Base does not count
 	Named   []Definition
 	Cite    *cite.Rules // how rows are read as bibliographic items; needed
 
@@ -30,11 +30,6 @@ type Options struct {
 	Labels   *label.Sets    // if nil, codes are shown as they are
 	Now      func() time.Time
 }
-
-// Links says where the links of items lead: templates with {id} in it. An empty one stands
-// for the default: the DOI or the item's page, the person's list, the project's list. "none"
-// is no link.
-type Links struct{ Activity, Person, Project string }
 
 // Definition is a list of the configuration.
 type Definition struct {
@@ -50,5 +45,5 @@ type Definition struct {
 	// PageURL is the page that shows the list, with {page} where its number is; empty: the
 	// list's own.
 	PageURL string
-	Links   Links // instead of Options.Links, each that is not empty
+	Links   cite.Links // instead of Options.Links, each that is not empty
 }

@@ -76,8 +76,7 @@ type listing struct {
 	*list
 	lists *Lists
 	face  face
-	base  string
-	links cite.Links   // those of the list
+	links cite.Links   // those of the list, on the address that the request was sent to
 	q     params.Query // all parameters, those of the list where the request gives none
 	asked params.Query // the request's own parameters where they differ from the list's, in canonical spelling
 }
@@ -99,7 +98,7 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f face, q
 // plan plans what write makes of the listing in a snapshot. The key tells that from what
 // else is made of it.
 func (l *listing) plan(write build, key ...string) response.Plan {
-	key = append(key, l.base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
+	key = append(key, l.links.Base, l.path, l.asked.String(), l.lists.o.Cite.Fingerprint)
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		a, err := l.on(ctx, snap)
 		if err != nil {
@@ -136,9 +135,9 @@ func (l *Lists) listing(about *list, base string, f face, q params.Query) (*list
 	}
 	usual := f.usual.Over(about.usual)
 	asked := q.Only(reads...).Beyond(usual)
-	links := about.links
+	links := about.Links
 	links.Base = base
-	return &listing{list: about, lists: l, face: f, base: base, links: links, q: asked.Over(usual), asked: asked}, nil
+	return &listing{list: about, lists: l, face: f, links: links, q: asked.Over(usual), asked: asked}, nil
 }
 
 // notInNames matches what names of files do not have here.
@@ -169,4 +168,6 @@ func address(page string, q params.Query) string {
 }
 
 // url returns the address of the list in a face.
-func (l *listing) url(suffix string, q params.Query) string { return address(l.base+l.path+suffix, q) }
+func (l *listing) url(suffix string, q params.Query) string {
+	return address(l.links.Base+l.path+suffix, q)
+}

@@ -46,11 +46,11 @@ func (a *answer) record(write func(*page.Record) []byte) *response.Body {
 // collections are the lists that have an item: of its view, and of what its mark names.
 func (a *answer) collections(it *item) []page.Link {
 	lang := a.q.Text(params.Lang)
-	all := []page.Link{{Href: a.base + "/lists/" + a.View, Label: texts.In(lang).T(a.View)}}
+	all := []page.Link{{Href: a.links.Base + "/lists/" + a.View, Label: texts.In(lang).T(a.View)}}
 	for _, k := range kinds {
 		for one := range mark.Entries(mark.Of(it.row), k.name+"s") {
 			if id := raw.StringField(one, "id"); cite.Segment(id) != "" {
-				all = append(all, page.Link{Href: a.base + "/lists/" + k.name + "/" + cite.Segment(id), Label: cmp.Or(selection.NameOf(one, lang), id)})
+				all = append(all, page.Link{Href: a.links.Base + "/lists/" + k.name + "/" + cite.Segment(id), Label: cmp.Or(selection.NameOf(one, lang), id)})
 			}
 		}
 	}
