@@ -24,7 +24,7 @@ func (a *answer) record(write func(*page.Record) []byte) *response.Body {
 		Item: a.shown(it), Abstract: it.Abstract, Authors: a.people(it),
 		BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: a.collections(it),
 	}
-	if a.links.Activity != "" && a.links.Activity != params.None && a.View == rules.ViewActivities {
+	if a.links.Activity != "" && a.links.Activity != cite.NoLink && a.View == rules.ViewActivities {
 		m.Canonical = a.links.ToItem(&it.Item) // the site's own page of the record
 	}
 	m.Fields = slices.DeleteFunc([]page.Param{
