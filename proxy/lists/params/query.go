@@ -143,8 +143,8 @@ var escape = strings.NewReplacer(",", `\,`, `\`, `\\`)
 func (q Query) String() string {
 	var all []string
 	for _, p := range table {
-		if value := q.Spelled(p.name); value != "" {
-			all = append(all, p.name+"="+separators.Replace(url.QueryEscape(value)))
+		if len(q[p.name]) > 0 {
+			all = append(all, p.name+"="+separators.Replace(url.QueryEscape(q.Spelled(p.name))))
 		}
 	}
 	return strings.Join(all, "&")
