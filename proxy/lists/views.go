@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"slices"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -16,25 +17,24 @@ const fragBibTeX = "bib"
 
 // Views adds to the definitions of views what public lists need: the words of public rows,
 // the indexes of what lists of activities select and count by, and their entries in BibTeX.
-func Views(views []index.Definition, mapping *cite.Rules) []index.Definition {
-	for i := range views {
-		switch views[i].Name {
-		case rules.ViewActivities:
-			views[i].Warm = append(views[i].Warm,
-				mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic)
-			views[i].Fragments = append(views[i].Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: bibTeXOf(mapping)})
-		case rules.ViewProjects, rules.ViewPersons, rules.ViewEvents:
-		default:
+func Views(defs []index.Definition, mapping *cite.Rules) []index.Definition {
+	for i := range defs {
+		d := &defs[i]
+		if !slices.Contains(views, d.Name) {
 			continue
 		}
-		read := mapping.View(views[i].Name)
-		views[i].Words = func(row bson.Raw, add func(text string, title bool)) {
+		if d.Name == rules.ViewActivities {
+			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic)
+			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: bibTeXOf(mapping)})
+		}
+		read := mapping.View(d.Name)
+		d.Words = func(row bson.Raw, add func(text string, title bool)) {
 			if mark.Of(row) != nil {
 				read.Words(row, add)
 			}
 		}
 	}
-	return views
+	return defs
 }
 
 // bibTeXOf returns what encodes public rows; the others have no entry.
