@@ -23,11 +23,12 @@ const (
 	kindTexts
 	kindFoldedTexts
 	kindColumn
+	kindFacet
 	kindNames
 	kindWords
 )
 
-// derived is a path index, its joined texts, a group column, names or words.
+// derived is a path index, its joined texts, a column, names or words.
 type derived interface{ Memory() int64 }
 
 // derivedOf is one derived thing.

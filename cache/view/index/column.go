@@ -4,26 +4,33 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/raw"
 )
 
-// column is what one field evaluates to in every row of a segment, for grouping.
-// Unlike a path index it follows MongoDB's aggregation: a path through an array is
-// the array of what is found there, a row counts as often as unwinding repeats
-// it, and what is missing groups as null.
+// column is the values of every row of a segment, for counting.
 type column struct {
-	values []bson.RawValue // distinct by type and bytes
-	starts []uint32        // row i has cells[starts[i]:starts[i+1]]
-	cells  []uint32        // numbers of values
-	bytes  int64
+	values []bson.RawValue  // distinct by type and bytes
+	starts []uint32         // row i has cells[starts[i]:starts[i+1]]
+	cells  []uint32         // numbers of values
+	sets   []*bitset.BitSet // of rows, where all values have one in the path's index: those; otherwise nil
 }
 
-func (c *column) Memory() int64 { return c.bytes }
+// Memory implements derived.
+func (c *column) Memory() int64 {
+	bytes := len(c.values)*int(unsafe.Sizeof(bson.RawValue{})) + (len(c.cells)+len(c.starts))*4
+	for _, v := range c.values {
+		bytes += len(v.Value)
+	}
+	return int64(bytes)
+}
 
-// column returns the segment's column of a field after unwinding an array; an
-// empty unwind means none.
+// column returns the segment's column of what a field evaluates to after unwinding an array;
+// an empty unwind means none. Unlike a path index it follows MongoDB's aggregation: a path
+// through an array is the array of what is found there, a row counts as often as unwinding
+// repeats it, and what is missing groups as null.
 func (s *segment) column(field, unwind string) *column {
 	if path, err := raw.ParsePath(field); err == nil && !s.has(derivedKey{kind: kindColumn, path: field, arg: unwind}) {
 		field = s.existing(path, true).String()
@@ -41,7 +48,6 @@ func buildColumn(rows []bson.Raw, field, unwind string) *column {
 		n, fresh := known.of(raw.Value{Raw: v})
 		if fresh {
 			c.values = append(c.values, v)
-			c.bytes += int64(len(v.Value))
 		}
 		c.cells = append(c.cells, n)
 	}
@@ -50,7 +56,6 @@ func buildColumn(rows []bson.Raw, field, unwind string) *column {
 		unwound(row, parts, unwind, note)
 		c.starts = append(c.starts, uint32(len(c.cells)))
 	}
-	c.bytes += int64(len(c.values))*int64(unsafe.Sizeof(bson.RawValue{})) + int64(len(c.cells)+len(c.starts))*4
 	return c
 }
 

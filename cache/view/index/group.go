@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bits-and-blooms/bitset"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/fair"
@@ -27,30 +28,72 @@ type Group struct {
 func (s *Resident) Group(ctx context.Context, field, unwind string) ([]Group, error) {
 	var all []Group
 	for i, seg := range s.snap.segments {
-		err := fair.TurnOf(ctx).Check(ctx)
-		if err == nil {
-			err = seg.mayDerive(ctx, derivedKey{kind: kindColumn, path: field, arg: unwind})
-		}
+		err := seg.mayDerive(ctx, derivedKey{kind: kindColumn, path: field, arg: unwind})
 		if err != nil {
 			return nil, err
 		}
-		col := seg.column(field, unwind)
-		counts := make([]int, len(col.values))
-		base := uint(s.snap.bases[i])
-		end := base + uint(len(seg.rows))
-		for slot, ok := s.rows.NextSet(base); ok && slot < end; slot, ok = s.rows.NextSet(slot + 1) {
-			row := slot - base
-			for _, cell := range col.cells[col.starts[row]:col.starts[row+1]] {
-				counts[cell]++
-			}
-		}
-		for n, count := range counts {
-			if count > 0 {
-				all = append(all, Group{Value: col.values[n], Count: count})
-			}
+		if all, err = s.tally(ctx, all, i, seg.column(field, unwind), false); err != nil {
+			return nil, err
 		}
 	}
 	return byCount(joinGroups(all)), nil
+}
+
+// tally counts the selected rows of the i-th segment by the values of its column, and appends
+// the values that there are to groups. With samples each has its first row.
+func (s *Resident) tally(ctx context.Context, groups []Group, i int, col *column, samples bool) ([]Group, error) {
+	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
+		return nil, err
+	}
+	counts, first := make([]int, len(col.values)), make([]Slot, len(col.values))
+	base := s.snap.bases[i]
+	if base == 0 && col.sets != nil && len(col.sets)*len(s.rows.Words()) < s.count {
+		s.countSets(col.sets, counts, first)
+	} else {
+		s.countRows(col, base, counts, first)
+	}
+	for n, count := range counts {
+		if count > 0 {
+			groups = append(groups, Group{Value: col.values[n], Count: count})
+			if samples {
+				groups[len(groups)-1].Sample = s.snap.Doc(first[n])
+			}
+		}
+	}
+	return groups, nil
+}
+
+// countRows counts the values of the selected rows of a segment, which begins at a base, and
+// finds the first row of each.
+func (s *Resident) countRows(col *column, base Slot, counts []int, first []Slot) {
+	end := base + Slot(len(col.starts)-1)
+	var some [256]uint
+	for next, slots := s.rows.NextSetMany(uint(base), some[:]); len(slots) > 0; next, slots = s.rows.NextSetMany(next+1, some[:]) {
+		for _, slot := range slots {
+			if Slot(slot) >= end {
+				return
+			}
+			row := Slot(slot) - base
+			for _, cell := range col.cells[col.starts[row]:col.starts[row+1]] {
+				if counts[cell]++; counts[cell] == 1 {
+					first[cell] = Slot(slot)
+				}
+			}
+		}
+	}
+}
+
+// countSets counts the selected rows in each set, and finds the first.
+func (s *Resident) countSets(sets []*bitset.BitSet, counts []int, first []Slot) {
+	for n, set := range sets {
+		if counts[n] = int(set.IntersectionCardinality(s.rows)); counts[n] > 0 {
+			slot, _ := set.NextSet(0)
+			for !s.rows.Test(slot) {
+				slot, _ = set.NextSet(slot + 1)
+			}
+			first[n] = Slot(slot)
+		}
+	}
 }
 
 // GroupDocs is Group of documents that are not in memory.

@@ -101,7 +101,10 @@ func (s *segment) build(key derivedKey) {
 	}
 	path := raw.PathOf(key.path)
 	index := s.pathIndex(path)
-	if key.kind != kindIndex {
+	switch key.kind {
+	case kindFacet:
+		s.facet(path, index)
+	case kindTexts, kindFoldedTexts:
 		s.texts(path, index, key.kind == kindFoldedTexts)
 	}
 }
