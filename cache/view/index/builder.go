@@ -116,7 +116,7 @@ func (b *Builder) snapshotOf(segments []*segment) *Snapshot {
 // compact makes a snapshot of one segment from rows in any order.
 func (b *Builder) compact(rows []bson.Raw) *Snapshot {
 	sorted := make([]bson.Raw, len(rows))
-	for i, from := range rank(b.def.Order, rows).sorted() {
+	for i, from := range rank(b.def.Order, rows).read().sorted(0, len(rows)) {
 		sorted[i] = rows[from]
 	}
 	s := b.Window(sorted)

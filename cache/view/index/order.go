@@ -12,45 +12,69 @@ import (
 
 // ranking sorts rows by a view's order, ties by _id.
 type ranking struct {
-	order raw.Sort        // the view's, then _id
-	keys  []bson.RawValue // of each row, one for each field of the order
-	at    []int32         // positions of the rows in the slice they were ranked from
+	order raw.Sort // the view's, then _id
+	rows  []bson.Raw
+	keys  []bson.RawValue // of each row, one for each field of the order; the zero value: not read
+	at    []int32         // positions of the rows
 }
 
-// rank extracts the sort keys of rows.
+// rank returns the ranking of rows. It reads their keys when it compares them first.
 func rank(order raw.Sort, rows []bson.Raw) *ranking {
-	r := &ranking{order: append(slices.Clip(order), raw.ByID), at: make([]int32, len(rows))}
+	r := &ranking{order: append(slices.Clip(order), raw.ByID), rows: rows, at: make([]int32, len(rows))}
 	r.keys = make([]bson.RawValue, len(rows)*len(r.order))
-	inParallel(len(rows), 512, func(from, to int) {
-		for i := from; i < to; i++ {
-			r.at[i] = int32(i)
-			r.order.ReadKeys(r.of(int32(i)), rows[i])
+	for i := range r.at {
+		r.at[i] = int32(i)
+	}
+	return r
+}
+
+// read reads all keys, on several goroutines.
+func (r *ranking) read() *ranking {
+	inParallel(len(r.rows), 512, func(from, to int) {
+		for row := from; row < to; row++ {
+			r.order.ReadKeys(r.keys[row*len(r.order):], r.rows[row])
 		}
 	})
 	return r
 }
 
-// of returns the keys of a row.
-func (r *ranking) of(row int32) []bson.RawValue { return r.keys[int(row)*len(r.order):] }
+// key returns a key of a row.
+func (r *ranking) key(row int32, field int) bson.RawValue {
+	key := &r.keys[int(row)*len(r.order)+field]
+	if key.Type == 0 {
+		*key = r.order[field].Key(r.rows[row])
+	}
+	return *key
+}
 
-// compare orders two rows by their positions in the ranked slice.
+// compare orders two rows.
 func (r *ranking) compare(a, b int32) int {
-	return cmp.Or(r.order.CompareKeys(r.of(a), r.of(b)), cmp.Compare(a, b))
+	for field, by := range r.order {
+		c := raw.Compare(r.key(a, field), r.key(b, field))
+		switch {
+		case c != 0 && by.Desc:
+			return -c
+		case c != 0:
+			return c
+		}
+	}
+	return cmp.Compare(a, b)
 }
 
-// sorted returns the positions of the rows in their order.
-func (r *ranking) sorted() []int32 {
-	r.sort(r.at, 0)
-	return r.at
+// sorted returns the positions of the rows from one place of the order up to another.
+func (r *ranking) sorted(from, to int) []int32 {
+	r.sort(r.at, 0, from, to)
+	return r.at[from:to]
 }
 
-// sort puts rows in order that are equal in the fields before a given one.
+// sort puts rows in order that are equal in the fields before a given one. Only the right rows
+// need to be between two places, and stand in their order there.
 //
 // Most orders begin with numbers (a year, a month), and stores hand out rows by _id,
 // which is what ties are broken by. So rows are sorted by one number after the other, those
 // with the same as they came, and only stretches of the same numbers that turn out not to be
 // in order are compared row by row.
-func (r *ranking) sort(at []int32, field int) {
+func (r *ranking) sort(at []int32, field, first, last int) {
 	lead, ok := r.leads(at, field)
 	if !ok {
 		slices.SortFunc(at, r.compare)
@@ -62,24 +86,22 @@ func (r *ranking) sort(at []int32, field int) {
 	for i, l := range lead {
 		at[i] = l.at
 	}
-	for from := 0; from < len(lead); {
-		to := from + 1
-		for to < len(lead) && lead[to].number == lead[from].number {
-			to++
+	for from, to := 0, 0; from < min(last, len(lead)); from = to {
+		for to = from + 1; to < len(lead) && lead[to].number == lead[from].number; to++ {
 		}
 		switch same := at[from:to]; {
+		case to <= first: // not asked for
 		case field+2 < len(r.order) && r.equal(same, field):
-			r.sort(same, field+1)
+			r.sort(same, field+1, first-from, last-from)
 		case !slices.IsSortedFunc(same, r.compare):
 			slices.SortFunc(same, r.compare)
 		}
-		from = to
 	}
 }
 
 // equal reports whether rows are equal in a field.
 func (r *ranking) equal(at []int32, field int) bool {
-	return !slices.ContainsFunc(at[1:], func(row int32) bool { return raw.Compare(r.of(at[0])[field], r.of(row)[field]) != 0 })
+	return !slices.ContainsFunc(at[1:], func(row int32) bool { return raw.Compare(r.key(at[0], field), r.key(row, field)) != 0 })
 }
 
 // leading is a row with a number for a field of the order: rows with different numbers are
@@ -94,7 +116,7 @@ type leading struct {
 func (r *ranking) leads(at []int32, field int) (lead []leading, ok bool) {
 	lead = make([]leading, len(at))
 	for i, row := range at {
-		number, ok := approximate(r.of(row)[field])
+		number, ok := approximate(r.key(row, field))
 		if !ok {
 			return nil, false
 		}

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
 
@@ -57,6 +58,35 @@ func checkOrder(t *testing.T, docs []bson.D, order raw.Sort) {
 			c := order.CompareKeys(keys[j], keys[i])
 			if c > 0 || c == 0 && before.Lookup("_id").Int32() > row.Lookup("_id").Int32() {
 				t.Fatalf("descending %t: %s stands before %s", order[0].Desc, before, row)
+			}
+		}
+	}
+}
+
+// TestPagesOfAnOrder: any page of sorted rows is what stands there among all of them.
+func TestPagesOfAnOrder(t *testing.T) {
+	docs := make([]bson.D, 300)
+	for i, id := range rand.Perm(len(docs)) {
+		docs[i] = bson.D{{Key: "_id", Value: int32(id)}, {Key: "n", Value: rand.Int32N(4)}, {Key: "m", Value: int64(rand.IntN(6))}}
+	}
+	docs[7][1].Value = "no number"
+	selected, err := load(t, docs, nil).Select(t.Context(), filter.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := func(order raw.Sort, offset, limit int) (all []int32) {
+		for row := range selected.By(order).Rows(t.Context(), offset, limit) {
+			all = append(all, row.Doc().Lookup("_id").Int32())
+		}
+		return all
+	}
+	for _, order := range []raw.Sort{orderOf(t, "n", true), append(orderOf(t, "n", false), orderOf(t, "m", true)...)} {
+		all := ids(order, 0, 0)
+		for offset := 0; offset < len(all)+10; offset += rand.IntN(12) {
+			limit := 1 + rand.IntN(90)
+			want := all[min(offset, len(all)):min(offset+limit, len(all))]
+			if got := ids(order, offset, limit); !slices.Equal(got, want) {
+				t.Fatalf("%d rows from %d: %v, want %v", limit, offset, got, want)
 			}
 		}
 	}

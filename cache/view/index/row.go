@@ -63,22 +63,24 @@ func (s *Resident) By(order raw.Sort) Selection {
 		return s
 	}
 	by := *s
-	by.sorted = s.sort(order)
+	by.order = order
 	return &by
 }
 
 // Only implements Selection.
 func (s *Resident) Only(...string) Selection { return s }
 
-// sort puts the selected rows in an order.
-func (s *Resident) sort(order raw.Sort) []Slot {
-	slots := s.Page(0, 0)
+// inOrder returns the selected rows from one place in the order of By up to another.
+func (s *Resident) inOrder(from, to int) []Slot {
+	any := *s
+	any.order = nil
+	slots := any.Page(0, 0)
 	docs := make([]bson.Raw, len(slots))
 	for i, slot := range slots {
 		docs[i] = s.snap.Doc(slot)
 	}
-	sorted := make([]Slot, len(slots))
-	for i, at := range rank(order, docs).sorted() {
+	sorted := make([]Slot, to-from)
+	for i, at := range rank(s.order, docs).sorted(from, to) {
 		sorted[i] = slots[at]
 	}
 	return sorted

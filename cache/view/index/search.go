@@ -106,7 +106,7 @@ func (s *Resident) ByRelevance() Selection {
 		}
 	}
 	by := *s
-	by.sorted = make([]Slot, 0, s.count)
+	by.order, by.sorted = nil, make([]Slot, 0, s.count)
 	for _, rows := range slices.Backward(levels) {
 		level := Resident{snap: s.snap, rows: rows, count: int(rows.Count())}
 		by.sorted = slices.AppendSeq(by.sorted, level.All())

@@ -50,7 +50,8 @@ type Resident struct {
 	rows  *bitset.BitSet // live slots only
 	count int
 
-	sorted []Slot // the rows in another order than the view's; nil: in that
+	order  raw.Sort // that of By, which holds before that of sorted; nil: none
+	sorted []Slot   // the rows in the order of ByRelevance; nil: in the view's
 
 	titles []*bitset.BitSet // per term searched, the rows with the term in their title
 }
@@ -116,6 +117,8 @@ func (s *Resident) page(offset, limit int) (from, to int) {
 // between yields the rows of All from one up to another.
 func (s *Resident) between(from, to int, yield func(Slot) bool) {
 	switch {
+	case s.order != nil:
+		slices.Values(s.inOrder(from, to))(yield)
 	case s.sorted != nil:
 		slices.Values(s.sorted[from:to])(yield)
 	case s.snap.order == nil: // slots are in order: the first is found by counting bits
