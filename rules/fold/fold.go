@@ -85,7 +85,11 @@ func (f *Folder) Each(text string, yield func(word []byte)) {
 
 // fold writes a text as f.folded describes it.
 func (f *Folder) fold(text string) {
-	f.text = norm.NFKD.AppendString(f.text[:0], text)
+	if f.text = f.text[:0]; isASCII(text) {
+		f.text = append(f.text, text...)
+	} else {
+		f.text = norm.NFKD.AppendString(f.text, text)
+	}
 	folded, before := f.folded[:0], separator // before is the class of the last character that is not ignored
 	for i := 0; i < len(f.text); {
 		r, n := utf8.DecodeRune(f.text[i:])
@@ -150,7 +154,7 @@ func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
 
 // bounded returns a word as normalized text of bounded length.
 func bounded(word []byte) []byte {
-	if !norm.NFKD.IsNormal(word) { // what stood between two marks is gone
+	if !isASCII(word) && !norm.NFKD.IsNormal(word) { // what stood between two marks is gone
 		word = norm.NFKD.Bytes(word)
 	}
 	end := min(len(word), maxWord)
@@ -160,11 +164,22 @@ func bounded(word []byte) []byte {
 	return word[:end]
 }
 
+// isASCII reports whether a text has characters of ASCII alone, which are normalized.
+func isASCII[T string | []byte](text T) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // Key returns what sorts a text by its words: those of Terms, folded, each followed by a blank;
 // empty for a text without words.
 func Key(text string) string {
-	var key []byte
-	f := Folder{terms: true}
+	most := len(text) + 16 // that is enough for most texts
+	f := Folder{terms: true, text: make([]byte, 0, most), folded: make([]byte, 0, most)}
+	key := make([]byte, 0, most)
 	f.Each(text, func(word []byte) { key = append(append(key, word...), ' ') })
 	return string(key)
 }
