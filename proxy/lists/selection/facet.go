@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
@@ -17,6 +18,7 @@ import (
 	"vitrine/rules/fold"
 	"vitrine/rules/label"
 	"vitrine/rules/mark"
+	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
 )
 
@@ -25,8 +27,8 @@ import (
 const mostValues = 100
 
 // Facets counts what was asked for, each facet under all filters but its own. With chosen
-// they have the chosen values of other filters as well.
-func (l *Selection) Facets(ctx context.Context, chosen bool) (all []page.Facet, err error) {
+// they have the chosen values of other filters as well. They are counted on several processors.
+func (l *Selection) Facets(ctx context.Context, chosen bool) ([]page.Facet, error) {
 	names := slices.DeleteFunc(slices.Clone(l.Query[params.Facets]), func(name string) bool { return name == params.None })
 	asked := len(names)
 	for _, name := range params.Filters() {
@@ -34,17 +36,21 @@ func (l *Selection) Facets(ctx context.Context, chosen bool) (all []page.Facet, 
 			names = append(names, name)
 		}
 	}
-	for i, name := range names {
-		values, err := l.Values(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if i >= asked {
-			values = slices.DeleteFunc(values, func(v page.FacetValue) bool { return !v.Active })
-		}
-		all = append(all, page.Facet{Name: name, Values: values})
+	if _, err := l.Selected(ctx, ""); err != nil { // now it is known to all facets
+		return nil, err
 	}
-	return all, nil
+	all, errs := make([]page.Facet, len(names)), make([]error, len(names))
+	workers := min(fair.Workers(ctx), len(names))
+	parallel.Split(workers, workers, func(first, _, _ int) {
+		for i := first; i < len(names); i += workers {
+			all[i].Name = names[i]
+			all[i].Values, errs[i] = l.Values(ctx, names[i])
+		}
+	})
+	for i := asked; i < len(all); i++ {
+		all[i].Values = slices.DeleteFunc(all[i].Values, func(v page.FacetValue) bool { return !v.Active })
+	}
+	return all, cmp.Or(errs...)
 }
 
 // Values counts the rows by the values of a filter in their natural order: years from the
@@ -130,17 +136,17 @@ var labelSets = map[string]string{rules.ViewActivities: label.ActivityType, rule
 // Label returns the name of a filter's value in the language of the answer. Names of what
 // has a record are those of the mark of a row that has the value.
 func (l *Selection) Label(name, value string, row bson.Raw) string {
-	lang, about := l.Query.Text(params.Lang), mark.Of(row)
+	lang := l.Query.Text(params.Lang)
 	switch name {
 	case params.Type:
 		return l.Labels.Label(labelSets[l.View], value, lang)
 	case params.Subtype:
-		kind, _ := about.Lookup("type").StringValueOK()
+		kind, _ := mark.Of(row).Lookup("type").StringValueOK()
 		if text, ok := l.Labels.Lookup(label.ActivitySubtype, kind+"/"+value, lang); ok {
 			return text
 		}
 	case params.Unit, params.Person, params.Project, params.Topic:
-		if text := NameOf(Known(about, name, value), lang); text != "" {
+		if text := NameOf(Known(mark.Of(row), name, value), lang); text != "" {
 			return text
 		}
 	}
