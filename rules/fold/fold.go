@@ -11,41 +11,26 @@ import (
 	"vitrine/rules/markup"
 )
 
-// Words returns the words under which an index finds a text, folded, each once. Those of
-// a compound are its parts and the whole without hyphens and apostrophes. Inline markup
-// of titles and character references count as what the reader sees.
-func Words(text string) []string {
-	words, _ := unique(&Folder{}, text)
-	return words
-}
-
-// Terms returns the words to look up for a text that a reader has typed. The last one
-// stands for all words that begin with it, because the reader may still be typing. If the
+// Terms returns the words to look up for a text that a reader has typed, each once. The last
+// one stands for all words that begin with it, because the reader may still be typing. If the
 // text ends in a blank, the last term is empty: every word begins with it.
-func Terms(text string) []string {
-	words, last := unique(&Folder{terms: true}, text)
-	if len(words) == 0 {
-		return nil
-	}
-	if end, _ := utf8.DecodeLastRuneInString(text); unicode.IsSpace(end) {
-		last = ""
-	}
-	if last != words[len(words)-1] { // it is empty, or was typed before, too
-		words = append(words, last)
-	}
-	return words
-}
-
-// unique returns the words of a text, each once, and the last one.
-func unique(f *Folder, text string) (words []string, last string) {
+func Terms(text string) (terms []string) {
+	var last string
 	seen := make(map[string]bool)
+	f := Folder{terms: true}
 	f.Each(text, func(word []byte) {
 		if last = string(word); !seen[last] {
 			seen[last] = true
-			words = append(words, last)
+			terms = append(terms, last)
 		}
 	})
-	return words, last
+	if end, _ := utf8.DecodeLastRuneInString(text); unicode.IsSpace(end) {
+		last = ""
+	}
+	if len(terms) > 0 && last != terms[len(terms)-1] { // it is empty, or was typed before, too
+		terms = append(terms, last)
+	}
+	return terms
 }
 
 // maxWord bounds the bytes of a word. What is longer is cut in indexes and terms alike.
@@ -60,7 +45,9 @@ type Folder struct {
 	word   []byte // the parts of a compound as one word
 }
 
-// Each yields the words that Words returns, but may repeat some. A word holds until yield
+// Each yields the words under which an index finds a text, folded; it may repeat some. Those
+// of a compound are its parts and the whole without hyphens and apostrophes. Inline markup
+// of titles and character references count as what the reader sees. A word holds until yield
 // returns.
 func (f *Folder) Each(text string, yield func(word []byte)) {
 	if strings.ContainsAny(text, "<&") {

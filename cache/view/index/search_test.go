@@ -165,8 +165,9 @@ func relevance(row bson.Raw, terms []string) (ok bool, titles int) {
 	for i, term := range terms {
 		anywhere, inTitle := false, false
 		texts(row, func(text string, title bool) {
-			hit := slices.ContainsFunc(fold.Words(text), func(word string) bool {
-				return word == term || i == len(terms)-1 && strings.HasPrefix(word, term)
+			hit := false
+			(&fold.Folder{}).Each(text, func(word []byte) {
+				hit = hit || string(word) == term || i == len(terms)-1 && strings.HasPrefix(string(word), term)
 			})
 			anywhere, inTitle = anywhere || hit, inTitle || hit && title
 		})
