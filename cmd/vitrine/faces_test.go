@@ -96,7 +96,7 @@ func publicActivities(t *testing.T) map[string]cited {
 		}
 		var it cite.Item
 		r.Read(row, &it)
-		public[it.Key] = cited{it.Key, it.Text(), append([]cite.Person{}, it.Authors...), it.Date.Year}
+		public[it.Key] = cited{it.Key, it.Text, append([]cite.Person{}, it.Authors...), it.Date.Year}
 	}
 	return public
 }

@@ -97,7 +97,7 @@ var columns = []string{
 func (a *answer) cells(it *item) []string {
 	return []string{
 		it.ID, it.Key, a.Label(params.Type, it.Type, it.row), a.Label(params.Subtype, it.Subtype, it.row),
-		it.year(), it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text(), it.Container,
+		it.year(), it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
 		it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, a.own(it),
 	}
 }

@@ -37,7 +37,7 @@ func (a *answer) read(e selection.Entry, it *item) *item {
 }
 
 // title is the title of an item as plain text; what else it is called by, without one.
-func (it *item) title() string { return cmp.Or(it.Text(), it.Name, it.ID) }
+func (it *item) title() string { return cmp.Or(it.Text, it.Name, it.ID) }
 
 // year is the year of an item, as lists have it; empty if it has none.
 func (it *item) year() string {

@@ -60,7 +60,7 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 // jsonOf returns an item for programs.
 func (a *answer) jsonOf(it *item) jsonItem {
 	one := jsonItem{
-		ID: it.ID, HTML: it.html, Title: it.Text(), Authors: a.people(it), Type: it.Type, Subtype: it.Subtype,
+		ID: it.ID, HTML: it.html, Title: it.Text, Authors: a.people(it), Type: it.Type, Subtype: it.Subtype,
 		Group: it.Group, Links: map[string]string{}, Key: it.Key,
 	}
 	if year := it.year(); year != "" {

@@ -151,24 +151,24 @@ func structured(s string) bool {
 // title writes the title with its markup as commands. Braces keep the capitals of words
 // that have some beyond their first letter.
 func (b *bibtex) title(title string) {
-	glued := false // to the text before by a sub or sup tag
-	for s := (scanner{rest: title}); s.next(); {
+	before, glued := "", false // a text, and whether a sub or sup tag is in front of it
+	for tag, text := range parts(title) {
+		command, end := strings.CutPrefix(tag, "/")
+		lowered := command == "sub" || command == "sup"
+		b.words(before, glued, lowered)
 		switch {
-		case s.tag == "":
-			ahead := strings.TrimPrefix(s.rest, "</")
-			b.words(s.text, glued, strings.HasPrefix(ahead, "<su") || strings.HasPrefix(ahead, "su"))
-			continue
-		case s.end:
+		case end:
 			b.dst = append(b.dst, '}')
-		default:
-			b.dst = append(append(append(b.dst, '\\'), titleCommands[s.tag]...), '{')
+		case tag != "":
+			b.dst = append(append(append(b.dst, '\\'), titleCommands[tag]...), '{')
 		}
-		glued = s.tag == "sub" || s.tag == "sup"
+		before, glued = text, lowered
 	}
+	b.words(before, glued, false)
 }
 
 // titleCommands are the commands of LaTeX for the elements of titles.
-var titleCommands = map[string]string{"i": "textit", "b": "textbf", "sub": "textsubscript", "sup": "textsuperscript"}
+var titleCommands = map[string]string{"i": "textit", "em": "textit", "b": "textbf", "strong": "textbf", "sub": "textsubscript", "sup": "textsuperscript"}
 
 // words writes a text of a title. The first and the last word may be glued to a text before
 // and behind.

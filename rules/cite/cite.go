@@ -44,8 +44,8 @@ type Item struct {
 	Type, Subtype string // as stored
 	Forms         Forms
 
-	// Title is HTML with the inline markup of titles (markup.Title); Text has it without.
-	Title string
+	// Title is HTML with the inline markup of titles (markup.Title), Text is without it.
+	Title, Text string
 	// Name is the short name by which a project is linked.
 	Name string
 

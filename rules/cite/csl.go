@@ -60,19 +60,21 @@ func list(dst []byte, name string, persons []Person, one func(dst []byte, p *Per
 // cslTitle returns a title with the elements of HTML that CSL knows, which stand in plain
 // text.
 func cslTitle(title string) string {
-	var text strings.Builder
-	for s := (scanner{rest: title}); s.next(); {
-		switch {
-		case s.tag == "":
-			text.WriteString(s.text)
-		case s.end:
-			text.WriteString("</" + s.tag + ">")
-		default:
-			text.WriteString("<" + s.tag + ">")
-		}
+	if !strings.ContainsAny(title, "<&") {
+		return title
 	}
-	return text.String()
+	var all strings.Builder
+	for tag, text := range parts(cslTags.Replace(title)) {
+		if tag != "" {
+			tag = "<" + tag + ">"
+		}
+		all.WriteString(tag + text)
+	}
+	return all.String()
 }
+
+// cslTags replaces the elements that CSL does not know by those that look the same.
+var cslTags = strings.NewReplacer("<em>", "<i>", "</em>", "</i>", "<strong>", "<b>", "</strong>", "</b>")
 
 // cslPerson appends a name.
 func cslPerson(dst []byte, p *Person) []byte {

@@ -119,7 +119,7 @@ func writeFaces(t *testing.T, folder string, r *cite.Rules, rows []bson.Raw) []e
 		faces["list.ris"] = cite.AppendRIS(faces["list.ris"], &it)
 		faces["list.csl.json"] = cite.AppendCSL(faces["list.csl.json"], &it)
 		faces["list.jsonld"] = cite.AppendJSONLD(faces["list.jsonld"], &it, cite.Links{Base: "https://data.institute.example"})
-		want = append(want, expected{it.Key, it.Text(), append([]cite.Person{}, it.Authors...), it.Date.Year})
+		want = append(want, expected{it.Key, it.Text, append([]cite.Person{}, it.Authors...), it.Date.Year})
 	}
 	faces["list.csl.json"] = append(faces["list.csl.json"], ']')
 	faces["list.jsonld"] = append(faces["list.jsonld"], "]}"...)

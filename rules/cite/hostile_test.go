@@ -10,6 +10,7 @@ var hostile = []string{
 	`{"_id": "braces", "title": "{ unbalanced \\ and } } more \\} -- dashes --- “quotes” ` + "``ticks''" + ` ?` + "`" + ` !` + "`" + ` a,,b", "authors": [{"first": "{", "last": "}"}], "year": 1999, "doi": "10.1234/a{b}c\\d%20e_f", "link": "https://example.org/a{b}?c=d&e=%7E#~f_g"}`,
 	`{"_id": "accents", "title": "Ærøskøbing, Łódź, Ðakovo, Straße, ÉCOLE, ế, İstanbul, 日本語 α–β ≤ 5 µm 20 °C → ± × ÷ § ¶ † ‡ £ ← “x” ‘y’ …", "authors": [{"first": "Ağça Ö.", "last": "Şahin Œuvre"}, {"first": "Søren", "last": "Kierkegård"}, {"first": "王", "last": "小明"}, {"last": "Ŵ"}], "year": 1999}`,
 	`{"_id": "markup", "title": "<b>Bold</b> <em>em <sub>sub <strong>strong</strong></sub></em> <i onclick='x()'>unclosed &lt;i&gt; &nope; &#10;&#x2028;&nbsp;x <SUP>2</SUP> a < b > c", "year": 1}`,
+	`{"_id": "dropped", "title": "One </i> two </b>", "journal": "A </sub> B </em>", "year": 2000}`,
 	`{"_id": "thesis", "type": "publication", "subtype": "thesis", "title": "On Ice", "authors": [{"first": "Ann", "last": "Ohm"}], "degree": "PhD thesis", "university": "University of Halden", "year": 9999, "month": 12}`,
 	`{"_id": "spaces", "title": "  Two  spaces\tand a tab ", "authors": [{"first": " A. ", "last": " B  C "}], "year": " 2020 ", "journal": "-", "doi": " DOI: 10.1234/ABC "}`,
 	`{"_id": "talk", "type": "lecture", "subtype": "talk", "title": "Why ice?", "authors": [{"first": "Cid", "last": "Kalt"}], "start": {"year": 2023, "month": 5, "day": 4}, "end": {"year": 2023, "month": 5, "day": 6}, "conference": "Cold Days", "location": "Kiel"}`,

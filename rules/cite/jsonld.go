@@ -17,7 +17,7 @@ func AppendJSONLD(dst []byte, it *Item, l Links) []byte {
 		same = doi.URL(it.DOI)
 	}
 	dst = ejson.AppendString(append(dst, `{"@type":`...), it.Forms.Schema)
-	dst = members(dst, "@id", l.ItemPage(it.ID), "name", it.Text(), "url", l.ToItem(it), "sameAs", same)
+	dst = members(dst, "@id", l.ItemPage(it.ID), "name", it.Text, "url", l.ToItem(it), "sameAs", same)
 	switch it.Forms.Schema {
 	case "ResearchProject":
 		dst = appendProject(dst, it, l)
@@ -37,7 +37,7 @@ func AppendJSONLD(dst []byte, it *Item, l Links) []byte {
 // appendWork appends what creative works have.
 func appendWork(dst []byte, it *Item, l Links) []byte {
 	if strings.HasSuffix(it.Forms.Schema, "Article") {
-		dst = members(dst, "headline", it.Text())
+		dst = members(dst, "headline", it.Text)
 	}
 	isbn := ""
 	dst = schemaPersons(dst, "author", "Organization", it.Authors, l)
@@ -102,7 +102,7 @@ func appendEvent(dst []byte, it *Item, l Links) []byte {
 
 // appendProject appends what projects have, which are organisations for schema.org.
 func appendProject(dst []byte, it *Item, l Links) []byte {
-	if it.Name != it.Text() {
+	if it.Name != it.Text {
 		dst = members(dst, "alternateName", it.Name)
 	}
 	dst = schemaPersons(dst, "member", "Person", it.Authors, l)

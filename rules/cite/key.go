@@ -45,7 +45,7 @@ func key(it *Item) string {
 	if it.Date.Year > 0 {
 		dst = strconv.AppendInt(dst, int64(it.Date.Year), 10)
 	}
-	for title, n := it.Text(), 0; title != "" && n < 8; n++ {
+	for title, n := it.Text, 0; title != "" && n < 8; n++ {
 		start := len(dst)
 		dst, title = appendASCII(dst, title, "")
 		if len(dst) > start && !unremarkable[string(dst[start:])] {

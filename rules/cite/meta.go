@@ -19,7 +19,7 @@ func Meta(it *Item) []MetaTag {
 			}
 		}
 	}
-	add("title", it.Text())
+	add("title", it.Text)
 	for i := range it.Authors {
 		p := &it.Authors[i]
 		add("author", p.Inverted())
@@ -83,7 +83,7 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 	if format == "book" && (genre == "book" || genre == "report") {
 		title = "rft.btitle"
 	}
-	add(names.genre, genre, title, it.Text(), names.container, it.Container, "rft.series", it.Series)
+	add(names.genre, genre, title, it.Text, names.container, it.Container, "rft.series", it.Series)
 	coinsPersons(it.Authors, format == "dc", add)
 	add("rft.date", it.Date.String(), "rft.volume", it.Volume, "rft.issue", it.Issue)
 	first, last := pageRange(it.Pages)

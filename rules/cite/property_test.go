@@ -83,7 +83,7 @@ func FuzzFaces(f *testing.F) {
 // checkFaces reads an item back from every format.
 func checkFaces(t require.TestingT, it *cite.Item) {
 	require.Regexp(t, `^[a-z0-9]+-[a-z2-9]{8}$`, it.Key)
-	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text()} {
+	for _, s := range []string{it.Title, it.Container, it.Publisher, it.Abstract, it.Pages, it.Edition, it.Text} {
 		require.True(t, utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl), "%q", s)
 	}
 	for _, latex := range []bool{false, true} {
@@ -111,7 +111,7 @@ func checkBibTeX(t require.TestingT, it *cite.Item, latex bool) {
 		form = norm.NFC.String
 	}
 	require.Equal(t, it.Key, e.key)
-	require.Equal(t, form(it.Text()), form(blanks(tex(e.fields["title"]))), src)
+	require.Equal(t, form(it.Text), form(blanks(tex(e.fields["title"]))), src)
 	require.Equal(t, yearText(it), e.fields["year"])
 	names := readNames(e.fields["author"])
 	if len(it.Authors) == 0 {
@@ -138,7 +138,7 @@ func checkRIS(t require.TestingT, it *cite.Item) {
 	require.Equal(t, "ER  - ", lines[len(lines)-1])
 	require.Len(t, found["TY"], 1)
 	require.Len(t, found["ER"], 1)
-	require.Equal(t, it.Text(), strings.Join(found["TI"], ""))
+	require.Equal(t, it.Text, strings.Join(found["TI"], ""))
 	require.Len(t, found["AU"], len(it.Authors))
 	if it.Date.Year > 0 {
 		require.Equal(t, []string{fmt.Sprintf("%04d", it.Date.Year)}, found["PY"])
@@ -156,9 +156,9 @@ func checkCSL(t require.TestingT, it *cite.Item) {
 	src := cite.AppendCSL(nil, it)
 	require.NoError(t, json.Unmarshal(src, &e), "%s", src)
 	require.Equal(t, it.Key, e.ID)
-	if !strings.ContainsAny(it.Text(), "<>") {
+	if !strings.ContainsAny(it.Text, "<>") {
 		untagged := regexp.MustCompile(`</?(i|b|sub|sup)>`).ReplaceAllString(e.Title, "")
-		require.Equal(t, it.Text(), blanks(untagged))
+		require.Equal(t, it.Text, blanks(untagged))
 	}
 	require.Len(t, e.Author, len(it.Authors))
 	for i, p := range it.Authors {
@@ -173,7 +173,7 @@ func checkJSONLD(t require.TestingT, it *cite.Item) {
 	src := cite.AppendJSONLD(nil, it, cite.Links{Base: "https://data.institute.example"})
 	var e struct{ Name string }
 	require.NoError(t, json.Unmarshal(src, &e), "%s", src)
-	require.Equal(t, it.Text(), e.Name)
+	require.Equal(t, it.Text, e.Name)
 	require.NotContains(t, string(src), "<")
 }
 
@@ -182,7 +182,7 @@ func checkCOinS(t require.TestingT, it *cite.Item) {
 	require.NotRegexp(t, `[<>"'\s]`, src)
 	query, err := url.ParseQuery(html.UnescapeString(src))
 	require.NoError(t, err)
-	require.Equal(t, it.Text(), query.Get("rft.atitle")+query.Get("rft.title")+bookTitle(it, query))
+	require.Equal(t, it.Text, query.Get("rft.atitle")+query.Get("rft.title")+bookTitle(it, query))
 }
 
 // bookTitle is the title of a book; rft.btitle is the container of a chapter.
@@ -199,7 +199,7 @@ func checkMeta(t require.TestingT, it *cite.Item) {
 		require.NotEmpty(t, tag.Content)
 		count[tag.Name]++
 		if tag.Name == "citation_title" {
-			require.Equal(t, it.Text(), tag.Content)
+			require.Equal(t, it.Text, tag.Content)
 		}
 	}
 	require.Equal(t, len(it.Authors), count["citation_author"])

@@ -130,7 +130,7 @@ func (r *Rules) Words(row bson.Raw, add func(text string, title bool)) {
 	it := items.Get().(*Item)
 	defer items.Put(it)
 	r.Read(row, it)
-	add(it.Text(), true)
+	add(it.Text, true)
 	add(it.Name, true)
 	for _, persons := range [...][]Person{it.Authors, it.Editors} {
 		for _, p := range persons {

@@ -12,7 +12,7 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	dst = risLines(dst, "TY", it.Forms.RIS, "ID", it.Key)
 	dst = risPersons(dst, "AU", it.Authors)
 	dst = risPersons(dst, "ED", it.Editors)
-	dst = risLines(dst, "TI", it.Text(), "T2", cmp.Or(it.Container, it.Event), "T3", it.Series)
+	dst = risLines(dst, "TI", it.Text, "T2", cmp.Or(it.Container, it.Event), "T3", it.Series)
 	if it.Date.Year > 0 {
 		var buf [len("2021/08/01")]byte
 		date := it.Date.AppendISO(buf[:0], '/')

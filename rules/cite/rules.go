@@ -45,7 +45,7 @@ var variables = []struct {
 	name string
 	set  func(it *Item, text string)
 }{
-	vTitle:   {"title", func(it *Item, s string) { it.Title = markup.Title(s) }},
+	vTitle:   {"title", func(it *Item, s string) { it.Title, it.Text = markup.Title(s), plain(s) }},
 	vName:    {"name", func(it *Item, s string) { it.Name = s }},
 	vAuthors: {name: "authors"}, vEditors: {name: "editors"}, vYear: {name: "year"}, vMonth: {name: "month"}, vDay: {name: "day"},
 	vStart: {name: "start"}, vEnd: {name: "end"},

@@ -2,6 +2,7 @@ package cite
 
 import (
 	"html"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -42,58 +43,26 @@ func spaced(s string) string {
 
 // plain returns a text stored with the markup of titles without it.
 func plain(s string) string {
-	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
+	if !strings.ContainsAny(s, "<&") {
 		return s
 	}
-	return withoutMarkup(markup.Title(s))
+	return clean(markup.Text(markup.Title(s)))
 }
 
-// Text returns the title as plain text.
-func (it *Item) Text() string { return withoutMarkup(it.Title) }
-
-// withoutMarkup returns the text of a title.
-func withoutMarkup(title string) string {
-	if strings.IndexByte(title, '<') < 0 && strings.IndexByte(title, '&') < 0 {
-		return title
-	}
-	return clean(markup.Text(title))
-}
-
-// scanner goes through the HTML of a title: texts, and tags between them.
-type scanner struct {
-	rest string
-	text string // "" at a tag
-	tag  string // i, b, sub, sup; "" at a text
-	end  bool   // at an end tag
-}
-
-// next reads a text or a tag; false at the end.
-func (s *scanner) next() bool {
-	if s.rest == "" {
-		return false
-	}
-	if s.rest[0] == '<' {
-		s.text = ""
-		s.tag, s.rest, _ = strings.Cut(s.rest[1:], ">")
-		s.tag, s.end = strings.CutPrefix(s.tag, "/")
-		switch s.tag {
-		case "em":
-			s.tag = "i"
-		case "strong":
-			s.tag = "b"
+// parts yields the texts of a title, each behind the tag before it, such as "i" or "/i". The
+// first one has none.
+func parts(title string) iter.Seq2[string, string] {
+	return func(yield func(tag, text string) bool) {
+		for part := range strings.SplitSeq(">"+title, "<") {
+			tag, text, _ := strings.Cut(part, ">")
+			if strings.Contains(text, "&") {
+				text = spaced(html.UnescapeString(text))
+			}
+			if !yield(tag, text) {
+				return
+			}
 		}
-		return true
 	}
-	s.tag = ""
-	if i := strings.IndexByte(s.rest, '<'); i >= 0 {
-		s.text, s.rest = s.rest[:i], s.rest[i:]
-	} else {
-		s.text, s.rest = s.rest, ""
-	}
-	if strings.IndexByte(s.text, '&') >= 0 {
-		s.text = spaced(html.UnescapeString(s.text))
-	}
-	return true
 }
 
 // isLetter reports letters, digits, marks and apostrophes: what words are made of.
