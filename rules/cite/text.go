@@ -53,14 +53,15 @@ func plain(s string) string {
 // first one has none.
 func parts(title string) iter.Seq2[string, string] {
 	return func(yield func(tag, text string) bool) {
-		for part := range strings.SplitSeq(">"+title, "<") {
-			tag, text, _ := strings.Cut(part, ">")
-			if strings.Contains(text, "&") {
+		for tag, more := "", true; more; {
+			var text string
+			if text, title, more = strings.Cut(title, "<"); strings.Contains(text, "&") {
 				text = spaced(html.UnescapeString(text))
 			}
 			if !yield(tag, text) {
 				return
 			}
+			tag, title, _ = strings.Cut(title, ">")
 		}
 	}
 }
