@@ -107,17 +107,11 @@ func (b *bibtex) persons(persons []Person) {
 		if i > 0 {
 			b.dst = append(b.dst, " and "...)
 		}
-		switch {
-		case p.Family == "":
-			b.braced(p.Literal)
-		case p.Given == "" && strings.IndexByte(p.Family, ' ') >= 0:
-			b.braced(p.Family) // else its first word is a given name
-		default:
-			b.namePart(p.Family)
-			if p.Given != "" {
-				b.dst = append(b.dst, ", "...)
-				b.namePart(p.Given)
-			}
+		alone := p.Given == "" && strings.Contains(p.Family, " ") // its first word would be a given name
+		b.namePart(p.Family+p.Literal, alone || p.Family == "")
+		if p.Given != "" {
+			b.dst = append(b.dst, ", "...)
+			b.namePart(p.Given, false)
 		}
 	}
 }
@@ -129,23 +123,17 @@ func (b *bibtex) braced(s string) {
 	b.dst = append(b.dst, '}')
 }
 
-// namePart writes a part of a name.
-func (b *bibtex) namePart(s string) {
-	if structured(s) {
-		b.braced(s)
-		return
-	}
-	b.text(s)
-}
-
-// structured reports whether a part of a name would be read as several.
-func structured(s string) bool {
+// namePart writes a part of a name, in braces if it has to be whole or would be read as several.
+func (b *bibtex) namePart(s string, whole bool) {
+	whole = whole || strings.Contains(s, ",")
 	for word := range strings.SplitSeq(s, " ") {
-		if strings.EqualFold(word, "and") || strings.EqualFold(word, "others") {
-			return true
-		}
+		whole = whole || strings.EqualFold(word, "and") || strings.EqualFold(word, "others")
 	}
-	return strings.IndexByte(s, ',') >= 0
+	if whole {
+		b.braced(s)
+	} else {
+		b.text(s)
+	}
 }
 
 // title writes the title with its markup as commands. Braces keep the capitals of words

@@ -33,11 +33,7 @@ func key(it *Item) string {
 		persons = it.Editors
 	}
 	if len(persons) > 0 {
-		name := persons[0].Family
-		if name == "" {
-			name = persons[0].Literal
-		}
-		dst, _ = appendASCII(dst, name, " ")
+		dst, _ = appendASCII(dst, persons[0].Family+persons[0].Literal, " ")
 	}
 	if len(dst) == 0 {
 		dst = append(dst, "item"...)
@@ -66,31 +62,26 @@ func key(it *Item) string {
 // is behind it. The word goes on over the characters of joiners.
 func appendASCII(dst []byte, s, joiners string) (_ []byte, rest string) {
 	start := len(dst)
-	for i := 0; i < len(s); {
-		if c := s[i] | 0x20; s[i] < utf8.RuneSelf {
-			i++
-			switch {
-			case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
-				if len(dst) < start+maxKeyPart {
-					dst = append(dst, c)
-				}
-			case len(dst) > start && s[i-1] != '\'' && strings.IndexByte(joiners, s[i-1]) < 0:
-				return dst, s[i:]
+	for i, r := range s {
+		switch c := r | 0x20; {
+		case r >= utf8.RuneSelf:
+			if len(dst) < start+maxKeyPart-2 {
+				dst = appendLatin(dst, r)
 			}
-			continue
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+			if len(dst) < start+maxKeyPart {
+				dst = append(dst, byte(c))
+			}
+		case len(dst) > start && r != '\'' && !strings.ContainsRune(joiners, r):
+			return dst, s[i+1:]
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if len(dst) < start+maxKeyPart-2 {
-			dst = appendLatin(dst, r, s[i:i+n])
-		}
-		i += n
 	}
 	return dst, ""
 }
 
-// appendLatin appends a letter beyond ASCII, which is s, in letters of ASCII.
-func appendLatin(dst []byte, r rune, s string) []byte {
-	if base := norm.NFKD.PropertiesString(s).Decomposition(); len(base) > 0 && base[0] < utf8.RuneSelf {
+// appendLatin appends a letter beyond ASCII in letters of ASCII.
+func appendLatin(dst []byte, r rune) []byte {
+	if base := norm.NFKD.PropertiesString(string(r)).Decomposition(); len(base) > 0 && base[0] < utf8.RuneSelf {
 		if c := base[0] | 0x20; c >= 'a' && c <= 'z' {
 			return append(dst, c)
 		}

@@ -19,11 +19,8 @@ func (p *Person) Inverted() string { return p.whole(p.Family, ", ", p.Given) }
 
 // whole returns the whole name of a person, whose two parts are first and last.
 func (p *Person) whole(first, separator, last string) string {
-	switch {
-	case p.Family == "":
-		return p.Literal
-	case p.Given == "":
-		return p.Family
+	if p.Given == "" {
+		return p.Family + p.Literal
 	}
 	return first + separator + last
 }
@@ -35,33 +32,28 @@ func (p *Person) ORCIDPage() string { return "https://orcid.org" + doi.Path(p.OR
 // instead of a list is one name. Members of a project are listed for themselves: those
 // with a username that is not public are left out. The authors of a work are named.
 func (it *Item) appendPersons(dst []Person, stored bson.RawValue) []Person {
-	switch stored.Type {
-	case bson.TypeString:
-		dst = appendNamed(dst, personNamed(clean(raw.Text(stored))))
-	case bson.TypeArray:
-		elements := raw.Read(stored.Value)
-		for e, ok := elements.Next(); ok; e, ok = elements.Next() {
-			switch e.Type {
-			case bson.TypeString:
-				dst = appendNamed(dst, personNamed(clean(raw.Text(e.Value()))))
-			case bson.TypeEmbeddedDocument:
-				dst = appendNamed(dst, it.person(e.Data))
-			}
+	add := func(p Person) {
+		if p.Family != "" || p.Literal != "" {
+			dst = append(dst, p)
+		}
+	}
+	if stored.Type == bson.TypeString {
+		add(personNamed(raw.Text(stored)))
+	}
+	for v := range raw.Elements(stored) {
+		switch v.Type {
+		case bson.TypeString:
+			add(personNamed(raw.Text(v)))
+		case bson.TypeEmbeddedDocument:
+			add(it.person(v.Value))
 		}
 	}
 	return dst
 }
 
-// appendNamed appends a person who has a name.
-func appendNamed(dst []Person, p Person) []Person {
-	if p.Family == "" && p.Literal == "" {
-		return dst
-	}
-	return append(dst, p)
-}
-
 // personNamed returns a person by name. With one comma, the family name comes first.
 func personNamed(name string) Person {
+	name = clean(name)
 	family, given, _ := strings.Cut(name, ",")
 	family, given = strings.TrimSpace(family), strings.TrimSpace(given)
 	if family != "" && given != "" && !strings.Contains(given, ",") {
@@ -106,7 +98,7 @@ func (it *Item) identify(p *Person) (name string) {
 	for one := range mark.Entries(about, "persons") {
 		if raw.StringField(one, "id") == p.User {
 			p.ORCID = raw.StringField(one, "orcid")
-			return clean(raw.StringField(one, "name"))
+			return raw.StringField(one, "name")
 		}
 	}
 	p.User = ""

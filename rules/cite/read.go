@@ -88,14 +88,12 @@ func empty(v bson.RawValue) bool {
 // says that there is none.
 func text(v bson.RawValue) string {
 	switch v.Type {
-	case 0:
-		return ""
 	case bson.TypeString:
 		if s := clean(raw.Text(v)); s != "-" {
 			return s
 		}
-	case bson.TypeInt32, bson.TypeInt64:
-		return strconv.FormatInt(raw.Int(v), 10)
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeObjectID:
+		return display.Text(v)
 	case bson.TypeDouble, bson.TypeDecimal128:
 		if n, whole, ok := raw.Truncate(v); ok && whole {
 			return strconv.FormatInt(n, 10)
@@ -103,21 +101,14 @@ func text(v bson.RawValue) string {
 		if v.Type == bson.TypeDouble && !raw.IsNaN(v) {
 			return strconv.FormatFloat(raw.Double(v), 'g', -1, 64)
 		}
-	case bson.TypeObjectID:
-		return v.ObjectID().Hex()
 	case bson.TypeArray:
-		all := ""
+		var all []string
 		for e := range raw.Elements(v) {
-			s := text(e)
-			if s == "" || e.Type == bson.TypeArray {
-				continue
+			if s := text(e); s != "" && e.Type != bson.TypeArray {
+				all = append(all, s)
 			}
-			if all != "" {
-				s = all + ", " + s
-			}
-			all = s
 		}
-		return all
+		return strings.Join(all, ", ")
 	}
 	return ""
 }
