@@ -3,6 +3,7 @@ package cite
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -19,40 +20,27 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.field("author", func() { b.persons(it.Authors) })
 	b.field("editor", func() { b.persons(it.Editors) })
 	event, container := it.Event, it.Container
-	names := bibtexNames[kind]
-	if names.container == "howpublished" && container == "" {
+	names := formats.BibTeX[kind]
+	if names.Container == "howpublished" && container == "" {
 		event, container = "", it.Event
 	}
-	b.fields(names.container, container, "eventtitle", event)
+	b.fields(names.Container, container, "eventtitle", event)
 	if it.Date.Year > 0 {
 		b.fields("year", strconv.Itoa(it.Date.Year))
 	}
 	if it.Date.Month > 0 {
-		b.dst = append(append(append(b.dst, "  month = "...), bibtexMonths[it.Date.Month-1]...), ",\n"...)
+		name := strings.ToLower(time.Month(it.Date.Month).String()[:3]) // the abbreviation that every style defines
+		b.dst = append(append(append(b.dst, "  month = "...), name...), ",\n"...)
 	}
 	b.fields("series", it.Series, "volume", it.Volume, "number", it.Issue)
 	b.field("pages", func() { b.pages(it.Pages) })
-	b.fields(names.publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
+	b.fields(names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
 	b.field("doi", func() { b.verbatim(it.DOI) })
 	b.field("url", func() { b.verbatim(it.URL) })
 	isbn, _, _ := strings.Cut(it.ISBN, ", ") // biber knows one
 	b.fields("isbn", isbn, "issn", it.ISSN, "pmid", it.PMID, "language", it.Language, "abstract", it.Abstract)
 	return append(b.dst, "}\n"...)
 }
-
-// bibtexNames are the names of the fields for container and publisher in an entry of a
-// type, "" where the entry has no such field.
-var bibtexNames = map[string]struct{ container, publisher string }{
-	"article": {"journal", "publisher"}, "book": {"", "publisher"}, "proceedings": {"", "publisher"}, "booklet": {"", "publisher"},
-	"misc": {"howpublished", "publisher"}, "dataset": {"howpublished", "publisher"}, "software": {"howpublished", "publisher"},
-	"techreport": {"howpublished", "institution"}, "manual": {"howpublished", "organization"}, "thesis": {"howpublished", "school"},
-	"phdthesis": {"howpublished", "school"}, "mastersthesis": {"howpublished", "school"},
-	"unpublished": {"note", "publisher"}, "online": {"organization", "publisher"}, "conference": {"booktitle", "publisher"},
-	"incollection": {"booktitle", "publisher"}, "inproceedings": {"booktitle", "publisher"}, "inbook": {"booktitle", "publisher"},
-}
-
-// bibtexMonths are the abbreviations that every style defines.
-var bibtexMonths = [12]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 
 // bibtex writes the fields of an entry.
 type bibtex struct {
@@ -148,15 +136,12 @@ func (b *bibtex) title(title string) {
 		case end:
 			b.dst = append(b.dst, '}')
 		case tag != "":
-			b.dst = append(append(append(b.dst, '\\'), titleCommands[tag]...), '{')
+			b.dst = append(append(append(b.dst, '\\'), formats.Elements[tag]...), '{')
 		}
 		before, glued = text, lowered
 	}
 	b.words(before, glued, false)
 }
-
-// titleCommands are the commands of LaTeX for the elements of titles.
-var titleCommands = map[string]string{"i": "textit", "em": "textit", "b": "textbf", "strong": "textbf", "sub": "textsubscript", "sup": "textsuperscript"}
 
 // words writes a text of a title. The first and the last word may be glued to a text before
 // and behind.

@@ -11,14 +11,6 @@ import (
 	"vitrine/rules/fold"
 )
 
-// unremarkable are the words that a citation key skips in a title.
-var unremarkable = map[string]bool{
-	"a": true, "an": true, "the": true, "on": true, "of": true, "in": true, "to": true, "for": true, "and": true, "at": true,
-	"with": true, "from": true, "how": true, "why": true, "what": true, "is": true, "are": true, "by": true,
-	"der": true, "die": true, "das": true, "ein": true, "eine": true, "und": true, "zu": true, "zur": true, "zum": true,
-	"im": true, "von": true, "fur": true, "uber": true, "le": true, "la": true, "les": true, "un": true, "une": true,
-}
-
 // maxKeyPart bounds the length of a name or word in a citation key.
 const maxKeyPart = 24
 
@@ -44,7 +36,7 @@ func key(it *Item) string {
 	for title, n := it.Text, 0; title != "" && n < 8; n++ {
 		start := len(dst)
 		dst, title = appendASCII(dst, title, "")
-		if len(dst) > start && !unremarkable[string(dst[start:])] {
+		if _, skipped := formats.Unremarkable[string(dst[start:])]; len(dst) > start && !skipped {
 			break
 		}
 		dst = dst[:start]

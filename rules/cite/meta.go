@@ -34,7 +34,7 @@ func Meta(it *Item) []MetaTag {
 		add("publication_date", string(it.Date.AppendISO(nil, '/')))
 	}
 	first, last := pageRange(it.Pages)
-	add(metaContainers[it.Forms.CSL], it.Container, "conference_title", it.Event, "volume", it.Volume, "issue", it.Issue,
+	add(formats.Meta[it.Forms.CSL], it.Container, "conference_title", it.Event, "volume", it.Volume, "issue", it.Issue,
 		"firstpage", first, "lastpage", last)
 	switch it.Forms.CSL {
 	case "thesis":
@@ -55,12 +55,6 @@ func Meta(it *Item) []MetaTag {
 	return tags
 }
 
-// metaContainers are the names of the tag for the container, by CSL's type.
-var metaContainers = map[string]string{
-	"article": "journal_title", "article-journal": "journal_title", "article-magazine": "journal_title", "review": "journal_title",
-	"chapter": "inbook_title", "paper-conference": "conference_title",
-}
-
 // AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped
 // for HTML.
 func AppendCOinS(dst []byte, it *Item) []byte {
@@ -78,12 +72,12 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 	} else {
 		add("rft_id", it.URL)
 	}
-	names := coinsNames[format]
-	title := names.title
+	names := formats.OpenURL[format]
+	title := names.Title
 	if format == "book" && (genre == "book" || genre == "report") {
 		title = "rft.btitle"
 	}
-	add(names.genre, genre, title, it.Text, names.container, it.Container, "rft.series", it.Series)
+	add(names.Genre, genre, title, it.Text, names.Container, it.Container, "rft.series", it.Series)
 	coinsPersons(it.Authors, format == "dc", add)
 	add("rft.date", it.Date.String(), "rft.volume", it.Volume, "rft.issue", it.Issue)
 	first, last := pageRange(it.Pages)
@@ -92,17 +86,9 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 	} else {
 		add("rft.pages", first+"-"+last, "rft.spage", first, "rft.epage", last)
 	}
-	add(names.publisher, it.Publisher, "rft.place", it.Place, "rft.edition", it.Edition, "rft.degree", it.Degree,
+	add(names.Publisher, it.Publisher, "rft.place", it.Place, "rft.edition", it.Edition, "rft.degree", it.Degree,
 		"rft.isbn", it.ISBN, "rft.issn", it.ISSN, "rft.language", it.Language)
 	return dst
-}
-
-// coinsNames are the keys of a format of OpenURL.
-var coinsNames = map[string]struct{ genre, title, container, publisher string }{
-	"journal":      {"rft.genre", "rft.atitle", "rft.jtitle", "rft.pub"},
-	"book":         {"rft.genre", "rft.atitle", "rft.btitle", "rft.pub"},
-	"dissertation": {"", "rft.title", "", "rft.inst"},
-	"dc":           {"rft.type", "rft.title", "rft.source", "rft.publisher"},
 }
 
 // coinsPersons adds persons: all as rft.au, the first one also in parts.
