@@ -34,9 +34,9 @@ func (a *answer) record(write func(*page.Record) []byte) *response.Body {
 		{Name: "publisher", Value: it.Publisher}, {Name: "volume", Value: it.Volume}, {Name: "issue", Value: it.Issue}, {Name: "pages", Value: it.Pages},
 		{Name: "ISBN", Value: it.ISBN}, {Name: "ISSN", Value: it.ISSN},
 	}, func(f page.Param) bool { return f.Value == "" })
-	for _, tag := range cite.Meta(&it.Item) {
-		m.Meta = append(m.Meta, page.Param{Name: tag.Name, Value: tag.Content})
-	}
+	cite.Meta(&it.Item, func(name, content string) {
+		m.Meta = append(m.Meta, page.Param{Name: name, Value: content})
+	})
 	if a.q.Flag(params.JSONLD) {
 		m.JSONLD = a.appendSchema(nil, it)
 	}

@@ -35,9 +35,7 @@ func TestGolden(t *testing.T) {
 		it := read(t, e.view, e.row)
 		fmt.Fprintf(&out, "== %s\n%s%s%s%s\n%s\n%s\n", it.ID, cite.AppendBibTeX(nil, it, false), cite.AppendBibTeX(nil, it, true),
 			strings.ReplaceAll(string(cite.AppendRIS(nil, it)), "\r", ""), cite.AppendCSL(nil, it), cite.AppendJSONLD(nil, it, links), cite.AppendCOinS(nil, it))
-		for _, tag := range cite.Meta(it) {
-			fmt.Fprintf(&out, "%s: %s\n", tag.Name, tag.Content)
-		}
+		cite.Meta(it, func(name, content string) { fmt.Fprintf(&out, "%s: %s\n", name, content) })
 		fmt.Fprintf(&out, "-> %s\n", links.ToItem(it))
 	}
 	const file = "testdata/faces.golden"

@@ -5,17 +5,13 @@ import (
 	"strings"
 )
 
-// MetaTag is a <meta> element of an item's page; both parts are plain text.
-type MetaTag struct{ Name, Content string }
-
-// Meta returns an item's citation_* tags, as Google Scholar reads them, in the order in
-// which a page has them.
-func Meta(it *Item) []MetaTag {
-	var tags []MetaTag
+// Meta calls yield with the name and the content of each of an item's citation_* tags, as
+// Google Scholar reads them, in the order in which a page has them. Both are plain text.
+func Meta(it *Item, yield func(name, content string)) {
 	add := func(pairs ...string) {
 		for i := 0; i < len(pairs); i += 2 {
 			if pairs[i+1] != "" {
-				tags = append(tags, MetaTag{"citation_" + pairs[i], pairs[i+1]})
+				yield("citation_"+pairs[i], pairs[i+1])
 			}
 		}
 	}
@@ -52,7 +48,6 @@ func Meta(it *Item) []MetaTag {
 		add("issn", issn)
 	}
 	add("pmid", it.PMID, "language", it.Language)
-	return tags
 }
 
 // AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped

@@ -195,13 +195,13 @@ func bookTitle(it *cite.Item, query url.Values) string {
 
 func checkMeta(t require.TestingT, it *cite.Item) {
 	count := make(map[string]int)
-	for _, tag := range cite.Meta(it) {
-		require.NotEmpty(t, tag.Content)
-		count[tag.Name]++
-		if tag.Name == "citation_title" {
-			require.Equal(t, it.Text, tag.Content)
+	cite.Meta(it, func(name, content string) {
+		require.NotEmpty(t, content)
+		count[name]++
+		if name == "citation_title" {
+			require.Equal(t, it.Text, content)
 		}
-	}
+	})
 	require.Equal(t, len(it.Authors), count["citation_author"])
 }
 
