@@ -10,7 +10,7 @@ import (
 func Meta(it *Item, yield func(name, content string)) {
 	add := func(pairs ...string) {
 		for i := 0; i < len(pairs); i += 2 {
-			if pairs[i+1] != "" {
+			if pairs[i] != "" && pairs[i+1] != "" {
 				yield("citation_"+pairs[i], pairs[i+1])
 			}
 		}

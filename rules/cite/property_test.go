@@ -196,6 +196,7 @@ func bookTitle(it *cite.Item, query url.Values) string {
 func checkMeta(t require.TestingT, it *cite.Item) {
 	count := make(map[string]int)
 	cite.Meta(it, func(name, content string) {
+		require.NotEqual(t, "citation_", name)
 		require.NotEmpty(t, content)
 		count[name]++
 		if name == "citation_title" {
