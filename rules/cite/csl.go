@@ -10,8 +10,7 @@ import (
 
 // AppendCSL appends an item as one object of CSL-JSON.
 func AppendCSL(dst []byte, it *Item) []byte {
-	dst = ejson.AppendString(append(dst, `{"id":`...), it.Key)
-	dst = members(dst, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslTitle(it.Title))
+	dst = members(append(dst, '{'), "id", it.Key, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslTitle(it.Title))
 	dst = list(dst, "author", it.Authors, cslPerson)
 	dst = list(dst, "editor", it.Editors, cslPerson)
 	dst = cslDate(dst, "issued", it.Date, date.Date{})
@@ -27,7 +26,7 @@ func AppendCSL(dst []byte, it *Item) []byte {
 	return append(dst, '}')
 }
 
-// members appends members behind others, given as names and values, unless a value is empty.
+// members appends members to an object, given as names and values, unless a value is empty.
 func members(dst []byte, pairs ...string) []byte {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -37,9 +36,12 @@ func members(dst []byte, pairs ...string) []byte {
 	return dst
 }
 
-// open appends the name of a member behind others.
+// open appends the name of a member to an object, behind others or as the first one.
 func open(dst []byte, name string) []byte {
-	return append(append(append(dst, `,"`...), name...), `":`...)
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(append(dst, '"'), name...), `":`...)
 }
 
 // list appends a member with persons, each as one appends it, unless there are none.
@@ -78,11 +80,7 @@ var cslTags = strings.NewReplacer("<em>", "<i>", "</em>", "</i>", "<strong>", "<
 
 // cslPerson appends a name.
 func cslPerson(dst []byte, p *Person) []byte {
-	if p.Family == "" {
-		return append(ejson.AppendString(append(dst, `{"literal":`...), p.Literal), '}')
-	}
-	dst = ejson.AppendString(append(dst, `{"family":`...), p.Family)
-	return append(members(dst, "given", p.Given), '}')
+	return append(members(append(dst, '{'), "family", p.Family, "given", p.Given, "literal", p.Literal), '}')
 }
 
 // cslDate appends a date or a range unless it is empty.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"vitrine/rules/date"
 	"vitrine/rules/doi"
-	"vitrine/rules/ejson"
 )
 
 // AppendJSONLD appends an item as one object of schema.org without @context, safe inside
@@ -16,8 +14,7 @@ func AppendJSONLD(dst []byte, it *Item, l Links) []byte {
 	if it.DOI != "" {
 		same = doi.URL(it.DOI)
 	}
-	dst = ejson.AppendString(append(dst, `{"@type":`...), it.Forms.Schema)
-	dst = members(dst, "@id", l.ItemPage(it.ID), "name", it.Text, "url", l.ToItem(it), "sameAs", same)
+	dst = members(typed(dst, it.Forms.Schema), "@id", l.ItemPage(it.ID), "name", it.Text, "url", l.ToItem(it), "sameAs", same)
 	switch it.Forms.Schema {
 	case "ResearchProject":
 		dst = appendProject(dst, it, l)
@@ -45,7 +42,7 @@ func appendWork(dst []byte, it *Item, l Links) []byte {
 		dst = schemaPersons(dst, "editor", "Organization", it.Editors, l)
 		isbn = it.ISBN
 	}
-	dst = schemaDate(dst, "datePublished", it.Date)
+	dst = members(dst, "datePublished", it.Date.String())
 	dst = appendPartOf(dst, it, l)
 	if first, last := pageRange(it.Pages); last == "" {
 		dst = members(dst, "pagination", it.Pages)
@@ -93,8 +90,7 @@ func appendPartOf(dst []byte, it *Item, l Links) []byte {
 // appendEvent appends what events have. A lecture is one, held by its authors.
 func appendEvent(dst []byte, it *Item, l Links) []byte {
 	dst = schemaPersons(dst, "performer", "Organization", it.Authors, l)
-	dst = schemaDate(dst, "startDate", it.Date)
-	dst = schemaDate(dst, "endDate", it.End)
+	dst = members(dst, "startDate", it.Date.String(), "endDate", it.End.String())
 	dst = named(dst, "location", "Place", it.Place)
 	dst = named(dst, "superEvent", "Event", it.Event)
 	return members(dst, "description", it.Abstract)
@@ -106,9 +102,7 @@ func appendProject(dst []byte, it *Item, l Links) []byte {
 		dst = members(dst, "alternateName", it.Name)
 	}
 	dst = schemaPersons(dst, "member", "Person", it.Authors, l)
-	dst = schemaDate(dst, "foundingDate", it.Date)
-	dst = schemaDate(dst, "dissolutionDate", it.End)
-	return members(dst, "description", it.Abstract)
+	return members(dst, "foundingDate", it.Date.String(), "dissolutionDate", it.End.String(), "description", it.Abstract)
 }
 
 // schemaPersons appends a list of persons; those without a family name are of a class.
@@ -119,23 +113,9 @@ func schemaPersons(dst []byte, name, class string, persons []Person, l Links) []
 		} else {
 			dst = typed(dst, class)
 		}
-		if p.ORCID != "" {
-			dst = members(dst, "@id", p.ORCIDPage())
-		}
-		dst = members(dst, "name", p.Name(), "givenName", p.Given, "familyName", p.Family)
-		if p.User != "" {
-			dst = members(dst, "url", l.ToPerson(p.User))
-		}
+		dst = members(dst, "@id", p.ORCIDPage(), "name", p.Name(), "givenName", p.Given, "familyName", p.Family, "url", l.ToPerson(p.User))
 		return append(dst, '}')
 	})
-}
-
-// schemaDate appends a date unless there is none.
-func schemaDate(dst []byte, name string, d date.Date) []byte {
-	if d.Year == 0 {
-		return dst
-	}
-	return append(d.AppendISO(append(open(dst, name), '"'), '-'), '"')
 }
 
 // named appends an object of a class with a name unless the name is empty.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vitrine/rules"
+	"vitrine/rules/mark"
 	"vitrine/rules/yamlfile"
 )
 
@@ -25,28 +26,26 @@ func Load(name string, src []byte) (*Rules, error) {
 	case top == nil:
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
-	l := &loader{Reader: reader, slots: baseSlots(), fields: make([][]int, len(variables)), kinds: make(map[string]*kind)}
 	r := &Rules{
-		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36), view: rules.ViewActivities, views: make(map[string]*kind),
+		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36), view: rules.ViewActivities,
+		slots: map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark},
 	}
-	l.file(top, r)
-	if err := l.Err(); err != nil {
-		return nil, err
-	}
-	r.slots, r.fallback = l.slots, r.views[r.view]
-	return r, nil
+	l := &loader{reader, r, make([][]int, len(variables)), make(map[string]*kind)}
+	l.file(top)
+	r.fallback = r.views[r.view]
+	return r, l.Err()
 }
 
 // loader reads one file.
 type loader struct {
 	*yamlfile.Reader
-	slots  map[string]int
+	*Rules
 	fields [][]int // what kinds inherit
 	kinds  map[string]*kind
 }
 
 // file reads the sections in the order in which they depend on each other.
-func (l *loader) file(n *yaml.Node, r *Rules) {
+func (l *loader) file(n *yaml.Node) {
 	sections := []string{"fields", "kinds", "subtypes", "types", "views", "degrees"}
 	top := l.Mapping(n, "", sections...)
 	for _, key := range sections {
@@ -57,18 +56,18 @@ func (l *loader) file(n *yaml.Node, r *Rules) {
 	}
 	l.variables(top["fields"], "fields", l.fields)
 	l.Entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) { l.kinds[key] = l.kind(n, path) })
-	r.subtypes, r.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
-	r.views = l.codes(top["views"], "views")
-	if err := top["degrees"].Decode(&r.degrees); err != nil {
+	l.subtypes, l.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
+	l.views = l.codes(top["views"], "views")
+	if err := top["degrees"].Decode(&l.degrees); err != nil {
 		l.Errorf(top["degrees"], "degrees", "expected codes and names")
 	}
-	for view := range r.views {
+	for view := range l.views {
 		if _, ok := rules.ViewNamed(view); !ok {
 			l.Errorf(top["views"], "views."+view, "there is no such view")
 		}
 	}
-	if r.views[r.view] == nil {
-		l.Errorf(top["views"], "views."+r.view, "is missing")
+	if l.views[l.view] == nil {
+		l.Errorf(top["views"], "views."+l.view, "is missing")
 	}
 }
 

@@ -18,10 +18,7 @@ func Meta(it *Item, yield func(name, content string)) {
 	add("title", it.Text)
 	for i := range it.Authors {
 		p := &it.Authors[i]
-		add("author", p.Inverted())
-		if p.ORCID != "" {
-			add("author_orcid", p.ORCIDPage())
-		}
+		add("author", p.Inverted(), "author_orcid", p.ORCIDPage())
 	}
 	for i := range it.Editors {
 		add("editor", it.Editors[i].Inverted())

@@ -25,8 +25,13 @@ func (p *Person) whole(first, separator, last string) string {
 	return first + separator + last
 }
 
-// ORCIDPage returns the address of a person's page at orcid.org.
-func (p *Person) ORCIDPage() string { return "https://orcid.org" + doi.Path(p.ORCID) }
+// ORCIDPage returns the address of a person's page at orcid.org, "" without an ORCID.
+func (p *Person) ORCIDPage() string {
+	if p.ORCID == "" {
+		return ""
+	}
+	return "https://orcid.org" + doi.Path(p.ORCID)
+}
 
 // appendPersons appends the persons of a stored list. Texts in it are names, and a text
 // instead of a list is one name. Members of a project are listed for themselves: those

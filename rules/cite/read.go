@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/rules/date"
 	"vitrine/rules/display"
 	"vitrine/rules/ejson"
 	"vitrine/rules/raw"
@@ -52,6 +54,24 @@ func (it *Item) fill(k *kind) {
 	it.Authors = it.appendPersons(it.Authors, it.value(k, vAuthors))
 	it.Editors = it.appendPersons(it.Editors, it.value(k, vEditors))
 	it.dates(k)
+}
+
+// dates sets when a work appeared or took place. The stored year and month count before the
+// start, which adds what they leave open.
+func (it *Item) dates(k *kind) {
+	read := func(variable int) date.Date { return date.Read(it.value(k, variable), time.UTC) }
+	start, end := read(vStart), read(vEnd)
+	it.Date = read(vYear)
+	if it.Date.Month == 0 {
+		it.Date = it.Date.With(it.value(k, vMonth), it.value(k, vDay))
+	}
+	d := it.Date
+	if d.Year == 0 || d.Year == start.Year && (d.Month == 0 || d.Month == start.Month && d.Day == 0) {
+		it.Date = start
+	}
+	if it.Date.Before(end) {
+		it.End = end
+	}
 }
 
 // value returns the first value that is not empty of those that a variable comes from.

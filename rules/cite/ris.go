@@ -14,11 +14,8 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	dst = risPersons(dst, "ED", it.Editors)
 	dst = risLines(dst, "TI", it.Text, "T2", cmp.Or(it.Container, it.Event), "T3", it.Series)
 	if it.Date.Year > 0 {
-		var buf [len("2021/08/01")]byte
-		date := it.Date.AppendISO(buf[:0], '/')
-		dst = append(append(append(dst, "PY  - "...), date[:4]...), "\r\nDA  - "...)
-		dst = append(append(dst, date...), "///"[(len(date)-4)/3:]...) // year/month/day/other
-		dst = append(dst, "\r\n"...)
+		date := string(it.Date.AppendISO(nil, '/'))
+		dst = risLines(dst, "PY", date[:4], "DA", date+"///"[(len(date)-4)/3:]) // year/month/day/other
 	}
 	first, last := pageRange(it.Pages)
 	link := it.URL

@@ -3,7 +3,6 @@ package cite
 import (
 	"vitrine/rules"
 	"vitrine/rules/doi"
-	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 )
 
@@ -76,11 +75,6 @@ const (
 	slotSubtype
 	slotMark
 )
-
-// baseSlots returns the slots of these fields by name.
-func baseSlots() map[string]int {
-	return map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark}
-}
 
 // View returns the rules for the rows of another view, such as rules.ViewProjects. Load
 // returns those for activities.
