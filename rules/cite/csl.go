@@ -62,7 +62,7 @@ func list(dst []byte, name string, persons []Person, one func(dst []byte, p *Per
 // cslTitle returns a title with the elements of HTML that CSL knows, which stand in plain
 // text.
 func cslTitle(title string) string {
-	if !strings.ContainsAny(title, "<&") {
+	if !marked(title) {
 		return title
 	}
 	var all strings.Builder

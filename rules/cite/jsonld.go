@@ -113,7 +113,10 @@ func schemaPersons(dst []byte, name, class string, persons []Person, l Links) []
 		} else {
 			dst = typed(dst, class)
 		}
-		dst = members(dst, "@id", p.ORCIDPage(), "name", p.Name(), "givenName", p.Given, "familyName", p.Family, "url", l.ToPerson(p.User))
+		dst = members(dst, "@id", p.ORCIDPage(), "name", p.Name(), "givenName", p.Given, "familyName", p.Family)
+		if p.User != "" {
+			dst = members(dst, "url", l.ToPerson(p.User))
+		}
 		return append(dst, '}')
 	})
 }

@@ -14,7 +14,7 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	dst = risPersons(dst, "ED", it.Editors)
 	dst = risLines(dst, "TI", it.Text, "T2", cmp.Or(it.Container, it.Event), "T3", it.Series)
 	if it.Date.Year > 0 {
-		date := string(it.Date.AppendISO(nil, '/'))
+		date := string(it.Date.AppendISO(make([]byte, 0, len("2021/08/01")), '/'))
 		dst = risLines(dst, "PY", date[:4], "DA", date+"///"[(len(date)-4)/3:]) // year/month/day/other
 	}
 	first, last := pageRange(it.Pages)

@@ -41,9 +41,12 @@ func spaced(s string) string {
 	return s
 }
 
+// marked reports whether a text may have markup or character references.
+func marked(s string) bool { return strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '&') >= 0 }
+
 // plain returns a text stored with the markup of titles without it.
 func plain(s string) string {
-	if !strings.ContainsAny(s, "<&") {
+	if !marked(s) {
 		return s
 	}
 	return clean(markup.Text(markup.Title(s)))
