@@ -5,7 +5,7 @@
 //
 // Inside, a snapshot is a short list of segments. A segment is a batch of rows
 // that never changes again; it owns what is derived from its rows and built on
-// first use: path indexes, group columns, words and fragments. A refresh puts the changed
+// first use: path indexes, columns to count by, words and fragments. A refresh puts the changed
 // rows into a new small segment and marks the versions they replace as dead, so
 // that everything derived from unchanged rows is shared with the snapshot before.
 // When small segments or dead rows add up, they are folded into one.
