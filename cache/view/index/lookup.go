@@ -35,7 +35,11 @@ func (q *query) lookup(ctx context.Context, test filter.Test) error {
 	}
 	switch t := test.(type) {
 	case *filter.Compare:
-		return q.decide(ctx, test, q.index.stretch(t))
+		s, texts := q.index.stretch(t), q.index.texts
+		if raw.IsText(t.Value.Type) && texts.from < texts.to { // true of all texts in it
+			s.from, s.to, test = max(s.from, texts.from), min(s.to, texts.to), nil
+		}
+		return q.decide(ctx, test, s)
 	case *filter.In: // the union of its equalities and expressions
 		for _, v := range t.Values {
 			if err := q.lookup(ctx, &filter.Compare{Op: filter.Eq, Value: v}); err != nil {
@@ -54,7 +58,8 @@ func (q *query) lookup(ctx context.Context, test filter.Test) error {
 	return q.decide(ctx, test, stretch{0, len(q.index.values)})
 }
 
-// decide tests each value of a stretch.
+// decide tests each value of a stretch. A nil test is true of all: to read them from their
+// rows, which lie anywhere in memory, takes longer than all else.
 func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 	for i := s.from; i < s.to; i++ {
 		if (i-s.from)%checkEvery == checkEvery-1 {
@@ -62,9 +67,12 @@ func (q *query) decide(ctx context.Context, test filter.Test, s stretch) error {
 				return err
 			}
 		}
-		ok, err := test.Match(q.index.values[i].Value, q.bounds)
-		if err != nil {
-			return err
+		ok := test == nil
+		if !ok {
+			var err error
+			if ok, err = test.Match(q.index.values[i].Value, q.bounds); err != nil {
+				return err
+			}
 		}
 		if ok {
 			q.add(i)
@@ -86,7 +94,7 @@ func (q *query) add(value int) {
 }
 
 // stretch narrows the values that a comparison can be true of. It may be too
-// wide, never too narrow: the test decides. Bounds that compare across types
+// wide by values of other types, never too narrow: the test decides. Bounds that compare across types
 // (null also means missing and undefined; MinKey and MaxKey compare with all)
 // are not narrowed, except for null: what it matches sorts to the front.
 func (x *pathIndex) stretch(c *filter.Compare) stretch {
@@ -99,10 +107,14 @@ func (x *pathIndex) stretch(c *filter.Compare) stretch {
 	switch c.Op {
 	case filter.Eq:
 		return stretch{x.before(c.Value), x.after(c.Value)}
-	case filter.Gt, filter.Gte:
+	case filter.Gt:
+		return stretch{x.after(c.Value), len(x.values)}
+	case filter.Gte:
 		return stretch{x.before(c.Value), len(x.values)}
+	case filter.Lt:
+		return stretch{0, x.before(c.Value)}
 	}
-	return stretch{0, x.after(c.Value)} // $lt and $lte
+	return stretch{0, x.after(c.Value)} // $lte
 }
 
 // before is the number of values that sort before v.
