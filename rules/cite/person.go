@@ -37,23 +37,29 @@ func (p *Person) ORCIDPage() string {
 // instead of a list is one name. Members of a project are listed for themselves: those
 // with a username that is not public are left out. The authors of a work are named.
 func (it *Item) appendPersons(dst []Person, stored bson.RawValue) []Person {
-	add := func(p Person) {
-		if p.Family != "" || p.Literal != "" {
-			dst = append(dst, p)
-		}
-	}
-	if stored.Type == bson.TypeString {
-		add(personNamed(raw.Text(stored)))
-	}
-	for v := range raw.Elements(stored) {
-		switch v.Type {
-		case bson.TypeString:
-			add(personNamed(raw.Text(v)))
-		case bson.TypeEmbeddedDocument:
-			add(it.person(v.Value))
+	switch stored.Type {
+	case bson.TypeString:
+		dst = appendNamed(dst, personNamed(raw.Text(stored)))
+	case bson.TypeArray:
+		elements := raw.Read(stored.Value)
+		for e, ok := elements.Next(); ok; e, ok = elements.Next() {
+			switch e.Type {
+			case bson.TypeString:
+				dst = appendNamed(dst, personNamed(raw.Text(e.Value())))
+			case bson.TypeEmbeddedDocument:
+				dst = appendNamed(dst, it.person(e.Data))
+			}
 		}
 	}
 	return dst
+}
+
+// appendNamed appends a person who has a name.
+func appendNamed(dst []Person, p Person) []Person {
+	if p.Family == "" && p.Literal == "" {
+		return dst
+	}
+	return append(dst, p)
 }
 
 // personNamed returns a person by name. With one comma, the family name comes first.

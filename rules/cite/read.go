@@ -112,8 +112,8 @@ func text(v bson.RawValue) string {
 		if s := clean(raw.Text(v)); s != "-" {
 			return s
 		}
-	case bson.TypeInt32, bson.TypeInt64, bson.TypeObjectID:
-		return display.Text(v)
+	case bson.TypeInt32, bson.TypeInt64:
+		return strconv.FormatInt(raw.Int(v), 10)
 	case bson.TypeDouble, bson.TypeDecimal128:
 		if n, whole, ok := raw.Truncate(v); ok && whole {
 			return strconv.FormatInt(n, 10)
@@ -121,6 +121,8 @@ func text(v bson.RawValue) string {
 		if v.Type == bson.TypeDouble && !raw.IsNaN(v) {
 			return strconv.FormatFloat(raw.Double(v), 'g', -1, 64)
 		}
+	case bson.TypeObjectID:
+		return v.ObjectID().Hex()
 	case bson.TypeArray:
 		var all []string
 		for e := range raw.Elements(v) {
