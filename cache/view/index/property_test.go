@@ -174,3 +174,30 @@ func compareWithMatcher(t *testing.T, snap *index.Snapshot, spelled bson.Raw) (r
 	}
 	return len(want)
 }
+
+// TestTextComparisons: a comparison with a text holds for the same rows as row by row,
+// whatever else stands under its path: nothing, other types, symbols, which sort among texts,
+// and arrays.
+func TestTextComparisons(t *testing.T) {
+	texts := []any{"", "a", "ab", "b", "é", "a\x00", "ab"}
+	others := map[string][]any{
+		"texts only":  nil,
+		"other types": {nil, int32(1), bson.D{{Key: "a", Value: "b"}}, true, bson.JavaScript("ab"), bson.MinKey{}, bson.MaxKey{}, bson.Undefined{}, bson.Regex{Pattern: "a"}},
+		"arrays":      {bson.A{"a", "c"}, bson.A{}, bson.A{"b", int32(1), bson.A{"ab"}}},
+		"symbols":     {bson.Symbol("aa"), bson.Symbol("ab"), bson.Symbol("")},
+	}
+	for name, more := range others {
+		t.Run(name, func(t *testing.T) {
+			docs := []bson.D{{{Key: "_id", Value: int32(-1)}}}
+			for i, v := range slices.Concat(texts, more) {
+				docs = append(docs, bson.D{{Key: "_id", Value: int32(i)}, {Key: "v", Value: v}})
+			}
+			snap := load(t, docs, nil)
+			for _, op := range []string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"} {
+				for _, v := range []any{"", "a", "aa", "ab", "ac", "é", "z", bson.Symbol("ab"), bson.Symbol("aa")} {
+					compareWithMatcher(t, snap, mustRaw(bson.D{{Key: "v", Value: bson.D{{Key: op, Value: v}}}}))
+				}
+			}
+		})
+	}
+}
