@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,6 +14,8 @@ import (
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
+
+	"vitrine/rules/facestest"
 )
 
 // fullElement is an element with everything that it can do.
@@ -332,27 +332,10 @@ func elementSnippets(t *testing.T, chrome context.Context, data string) {
 	shoot(v, "frame")
 }
 
-// axe returns the source of axe-core in the version of testdata/faces, or skips the test.
+// axe returns the source of axe-core, or skips the test.
 func axe(t *testing.T) string {
 	t.Helper()
-	if os.Getenv("VITRINE_TEST_FACES") == "" {
-		t.Skip("needs npm and its registry: set VITRINE_TEST_FACES=1")
-	}
-	var project struct{ Dependencies map[string]string }
-	text, err := os.ReadFile("testdata/faces/package.json")
-	if err == nil {
-		err = json.Unmarshal(text, &project)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	install := exec.CommandContext(t.Context(), "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "axe-core@"+project.Dependencies["axe-core"])
-	install.Dir = dir
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("npm: %v\n%s", err, out)
-	}
-	source, err := os.ReadFile(filepath.Join(dir, "node_modules/axe-core/axe.min.js"))
+	source, err := os.ReadFile(filepath.Join(facestest.Programs(t, "testdata/faces"), "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,10 +13,8 @@ import (
 	"vitrine/configs"
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
+	"vitrine/rules/facestest"
 )
-
-// envFaces allows TestFaces, which installs parsers of others.
-const envFaces = "VITRINE_TEST_FACES"
 
 // cited is what a parser has to find of a record.
 type cited struct {
@@ -31,13 +29,7 @@ type cited struct {
 // them, with the title, the authors and the year that it is stored with. Feeds have to be
 // well-formed and have the newest items of the list.
 func TestFaces(t *testing.T) {
-	if os.Getenv(envFaces) == "" {
-		t.Skip("needs npm and its registry: set " + envFaces + "=1")
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/faces")); err != nil {
-		t.Fatal(err)
-	}
+	dir := facestest.Programs(t, "testdata/faces")
 	s := startServer(t, t.TempDir(), "--demo").ready()
 	for name, path := range map[string]string{
 		"list.bib": "activities.bib", "list.latex.bib": "activities.bib?latex=1", "list.ris": "activities.ris",
@@ -59,7 +51,7 @@ func TestFaces(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "expected.json"), expected, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, call := range []string{"xmllint --noout list.atom list.rss", "npm install --ignore-scripts --no-audit --no-fund --no-package-lock", "node check.mjs .", "node feeds.mjs ."} {
+	for _, call := range []string{"xmllint --noout list.atom list.rss", "node check.mjs .", "node feeds.mjs ."} {
 		words := strings.Fields(call)
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 		cmd.Dir = dir

@@ -15,10 +15,8 @@ import (
 
 	"vitrine/rules"
 	"vitrine/rules/cite"
+	"vitrine/rules/facestest"
 )
-
-// envFaces turns on the tests with parsers of others.
-const envFaces = "VITRINE_TEST_FACES"
 
 // expected is what a parser has to find of an item.
 type expected struct {
@@ -31,12 +29,7 @@ type expected struct {
 // TestFaces has the formats read by the parsers of cmd/vitrine/testdata/faces, which
 // compare titles, authors and years with those of the items.
 func TestFaces(t *testing.T) {
-	if os.Getenv(envFaces) == "" {
-		t.Skip("needs npm and its registry: set " + envFaces + "=1")
-	}
-	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS("../../cmd/vitrine/testdata/faces")))
-	call(t, dir, "npm install --ignore-scripts --no-audit --no-fund --no-package-lock")
+	dir := facestest.Programs(t, "../../cmd/vitrine/testdata/faces")
 	var hostileRows []bson.Raw
 	for _, src := range hostile {
 		hostileRows = append(hostileRows, doc(t, src))
