@@ -14,14 +14,20 @@ import (
 	"vitrine/rules/filter"
 )
 
+// benchRows is how many rows the benchmarks have.
 const benchRows = 100_000
 
-// benchStore publishes activities-like rows: few types, some years, many titles.
+// benchStore publishes activities-like rows: few types, some years, many titles. If -short
+// is given, it publishes a tenth of them, enough to see that each benchmark runs.
 func benchStore() *store {
 	words := []string{"neural", "language", "model", "syntax", "corpus", "transfer", "parsing", "speech", "graph", "Learning"}
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := newStore()
-	docs := make([]bson.D, benchRows)
+	rows := benchRows
+	if testing.Short() {
+		rows /= 10
+	}
+	docs := make([]bson.D, rows)
 	for i := range docs {
 		var authors bson.A
 		for range 1 + rng.IntN(6) {

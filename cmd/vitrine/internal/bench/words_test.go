@@ -27,7 +27,8 @@ import (
 	"vitrine/rules/raw"
 )
 
-// wordRows is how many activities the benchmarks of words and facets have.
+// wordRows is how many activities the benchmarks of words and facets have; if -short is
+// given, they have a tenth of them.
 const wordRows = 100_000
 
 // markedActivities are multiplied activities of the institute, with marks as the
@@ -41,10 +42,14 @@ var markedActivities = sync.OnceValues(func() ([]bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]bson.Raw, wordRows)
+	count := wordRows
+	if testing.Short() {
+		count /= 10
+	}
+	rows := make([]bson.Raw, count)
 	var makers errgroup.Group
 	const batch = 1000
-	for from := 0; from < wordRows; from += batch {
+	for from := 0; from < count; from += batch {
 		makers.Go(func() error {
 			for i := from; i < from+batch; i++ {
 				record, err := m.At(i)
@@ -150,7 +155,7 @@ func BenchmarkLists(b *testing.B) {
 		return snap
 	}
 	snap := load(def)
-	per := func(n int64) float64 { return float64(n) / wordRows }
+	per := func(n int64) float64 { return float64(n) / float64(len(rows)) }
 	bytesOf := func(def index.Definition) float64 {
 		_, held := load(def).Indexes()
 		return per(held)
