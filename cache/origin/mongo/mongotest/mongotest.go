@@ -91,10 +91,11 @@ var build = sync.OnceValues(func() (binary string, err error) {
 	if err != nil {
 		return "", err
 	}
+	// GOFLAGS stay as they are, so that the standard library is compiled as for the tests.
 	for range 2 { // the first run builds it in a folder that goes, and keeps it in the cache
 		command := exec.Command("go", "run", "-exec", "echo", ".")
 		command.Dir = filepath.Join(filepath.Dir(string(module)), "cache", "origin", "mongo", "testdata", "ferretdb")
-		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
+		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly")
 		command.Stderr = os.Stderr
 		path, err := command.Output()
 		if err != nil {
