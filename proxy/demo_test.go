@@ -26,7 +26,7 @@ func startDemo(t *testing.T) demo {
 		t.Skip("left to a whole run")
 	}
 	program := filepath.Join(t.TempDir(), "vitrine")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "vitrine/cmd/vitrine").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", program, "vitrine/cmd/vitrine").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	cmd := exec.CommandContext(t.Context(), program, "serve", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
