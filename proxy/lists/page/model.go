@@ -1,9 +1,6 @@
 package page
 
-import (
-	"html/template"
-	"time"
-)
+import "time"
 
 // Head is what all pages have.
 type Head struct {
@@ -18,7 +15,6 @@ type Head struct {
 	Canonical string
 	Exports   []Link // what the page shows, as files and feeds
 	Languages []Link // this page in other languages; Type is the language's code
-	NoIndex   bool
 	AsOf      time.Time
 }
 
@@ -79,15 +75,14 @@ type Param struct{ Name, Value string }
 // Record is an item with a page of its own.
 type Record struct {
 	Head
-	TitleHTML template.HTML // the title with its inline markup, cleaned; empty: Title
-	Item      Item
-	Authors   []Author
-	Fields    []Param // what else is known, such as type, year and venue: people read the text of its name
-	Abstract  string  // plain text; an empty line begins a paragraph
-	BibTeX    string
-	Meta      []Param // citation_*
-	JSONLD    []byte
-	Lists     []Link // lists that have the item, for the way back
+	Item     Item
+	Authors  []Author
+	Fields   []Param // what else is known, such as type, year and venue: people read the text of its name
+	Abstract string  // plain text; an empty line begins a paragraph
+	BibTeX   string
+	Meta     []Param // citation_*
+	JSONLD   []byte
+	Lists    []Link // lists that have the item, for the way back
 }
 
 // Author is a person of a record. Href is empty where the person has no public page.

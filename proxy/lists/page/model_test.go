@@ -69,7 +69,7 @@ func plainList() *page.List {
 func germanList() *page.List {
 	l := plainList()
 	l.Title, l.Lang, l.Q, l.Sort, l.Count, l.Pages, l.Page, l.Items = "Publikationen der Biologie", "de", "gibt es nicht", "relevance", 0, 0, 1, nil
-	l.Turns, l.JSONLD, l.NoIndex, l.Heading = nil, nil, true, 3
+	l.Turns, l.JSONLD, l.Heading = nil, nil, 3
 	return l
 }
 
@@ -92,8 +92,8 @@ func hostileList() *page.List {
 func plainRecord() *page.Record {
 	it := item("", "65f0c0ffee", citation, "en")
 	return &page.Record{
-		Head:      page.Head{Title: "Growth of Bacillus in H2O & soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Exports: exports, AsOf: asOf},
-		TitleHTML: "Growth of <i>Bacillus</i> in H<sub>2</sub>O &amp; soil", Item: it,
+		Head:     page.Head{Title: "Growth of Bacillus in H2O & soil", Lang: "en", Base: base, Self: base + "/items/65f0c0ffee", Exports: exports, AsOf: asOf},
+		Item:     it,
 		Authors:  []page.Author{{Name: "Nowak, Anna", Href: base + "/lists/person/an", ORCID: "0000-0002-1825-0097"}, {Name: "Małecki, Dariusz"}},
 		Fields:   []page.Param{{Name: "Type", Value: "Journal article"}, {Name: "Year", Value: "2024"}, {Name: "Journal", Value: "Journal of Soil"}},
 		Abstract: "Soil is alive.\nAnd wet.\r\n\r\nA second paragraph.",
@@ -106,7 +106,6 @@ func plainRecord() *page.Record {
 
 func hostileRecord() *page.Record {
 	r := plainRecord()
-	r.TitleHTML = ""
 	r.Title, r.Self, r.Canonical, r.Abstract, r.BibTeX = hostile+long, base+"/items/"+hostile, base+"/"+hostile, hostile+"\n\n"+long, hostile+long
 	r.Authors = []page.Author{{Name: hostile, Href: "javascript:x()", ORCID: hostile}}
 	r.Fields, r.Meta = []page.Param{{Name: hostile, Value: hostile}}, []page.Param{{Name: hostile, Value: hostile}}
