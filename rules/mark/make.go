@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -81,27 +80,21 @@ func sortKey(record bson.Raw, path raw.Path) string {
 	return text(raw.NewString(fold.Key(display.Text(raw.SortField{Path: path}.Key(record)))))
 }
 
-// year returns the year of a record, 0 if none is known.
+// year returns the first year that a record has in a date, or in text that begins with four
+// digits; 0 if it has none.
 func (d *Directory) year(record bson.Raw) int32 {
 	for _, field := range []string{"year", "start_date", "start"} {
-		if year := yearOf(raw.Get(record, field), d.o.Now.Location()); year != 0 {
-			return year
+		v := raw.Get(record, field)
+		year := date.Read(v, d.o.Now.Location()).Year
+		if v.Type == bson.TypeString {
+			s := strings.TrimSpace(raw.Text(v))
+			year, _ = strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))])
+		}
+		if 1000 <= year && year <= 9999 {
+			return int32(year)
 		}
 	}
 	return 0
-}
-
-// yearOf reads the year of a date, or text that begins with four digits; 0 for all other values.
-func yearOf(v bson.RawValue, zone *time.Location) int32 {
-	year := date.Read(v, zone).Year
-	if v.Type == bson.TypeString {
-		s := strings.TrimSpace(raw.Text(v))
-		year, _ = strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))])
-	}
-	if year < 1000 || year > 9999 {
-		return 0
-	}
-	return int32(year)
 }
 
 // unitsOf returns the units of a record, each once, as far as they are not hidden.
