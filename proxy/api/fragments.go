@@ -134,7 +134,7 @@ func appendRendered(dst []byte, row bson.Raw, field, otherwise string) []byte {
 // appendStored is appendMember of a stored path; missing and null are not shown.
 func appendStored(dst []byte, row bson.Raw, otherwise, key string, path ...string) []byte {
 	v := display.Stored(path[0], fieldOf(row, path...))
-	return appendMember(dst, key, v, present(v), otherwise)
+	return appendMember(dst, key, v, !raw.IsNone(v), otherwise)
 }
 
 // appendArray is appendMember of a stored array, [] if it is none.
@@ -150,7 +150,7 @@ func appendYear(dst []byte, row bson.Raw, otherwise string) []byte {
 	if f, ok := v.DoubleOK(); ok && isInteger(f) {
 		return strconv.AppendInt(appendKey(dst, "year"), int64(f), 10)
 	}
-	return appendMember(dst, "year", v, present(v), otherwise)
+	return appendMember(dst, "year", v, !raw.IsNone(v), otherwise)
 }
 
 // isInteger reports whether a double is an integer that it holds exactly.
@@ -163,15 +163,10 @@ var renderedColumns = []string{"web", "print", "icon", "type", "subtype", "autho
 // renderedValue is what one of renderedColumns shows of an activity.
 func renderedValue(doc bson.Raw, name string) bson.RawValue {
 	v := doc.Lookup("rendered", name)
-	if !present(v) && name == "departments" {
+	if raw.IsNone(v) && name == "departments" {
 		v = doc.Lookup("units")
 	}
 	return v
-}
-
-// present reports whether a record has a value: null and undefined are like none.
-func present(v bson.RawValue) bool {
-	return !v.IsZero() && v.Type != bson.TypeNull && v.Type != bson.TypeUndefined
 }
 
 // appendKey writes ,"key": for a key of this package, which needs no escapes.

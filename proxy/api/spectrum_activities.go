@@ -83,7 +83,7 @@ func spectrumEntries(ctx context.Context, selected view.Selection, name string, 
 // appendEntry writes score, icon, activity, type, id.
 func appendEntry(dst []byte, doc bson.Raw, score bson.RawValue) []byte {
 	begin := len(dst)
-	dst = appendMember(dst, "score", score, present(score), "")
+	dst = appendMember(dst, "score", score, !raw.IsNone(score), "")
 	dst = appendRendered(dst, doc, "icon", "")
 	web, shown := rendered(doc, "web")
 	dst = appendMember(dst, "activity", web, shown, "")

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/label"
+	"vitrine/rules/raw"
 	"vitrine/rules/render"
 )
 
@@ -26,11 +27,6 @@ func (r record) warn(format string, args ...any) {
 	r.reader.settings.Warnings = append(r.reader.settings.Warnings, render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
 }
 
-// missing reports values that count as not there.
-func missing(v bson.RawValue) bool {
-	return v.IsZero() || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
-}
-
 // text returns a field that is text, trimmed; "" if it is missing. A number counts as its
 // digits, since forms and imports do not agree about what is a number.
 func (r record) text(key string) string {
@@ -44,7 +40,7 @@ func (r record) text(key string) string {
 
 // textOf returns text, "" where v is missing; ok is false if it is something else.
 func textOf(v bson.RawValue) (s string, ok bool) {
-	if missing(v) {
+	if raw.IsNone(v) {
 		return "", true
 	}
 	if s, ok := v.StringValueOK(); ok {
@@ -60,7 +56,7 @@ func textOf(v bson.RawValue) (s string, ok bool) {
 // false if it is missing.
 func (r record) flag(key string) (on, set bool) {
 	v := r.doc.Lookup(key)
-	if missing(v) {
+	if raw.IsNone(v) {
 		return false, false
 	}
 	if b, ok := v.BooleanOK(); ok {
@@ -85,7 +81,7 @@ func (r record) name() label.Name {
 // within returns the document in a field; ok is false if there is none.
 func (r record) within(key string) (inner record, ok bool) {
 	v := r.doc.Lookup(key)
-	if missing(v) {
+	if raw.IsNone(v) {
 		return record{}, false
 	}
 	doc, ok := v.DocumentOK()
@@ -100,7 +96,7 @@ func (r record) within(key string) (inner record, ok bool) {
 // list returns the elements of an array; none if the field is missing.
 func (r record) list(key string) []bson.RawValue {
 	v := r.doc.Lookup(key)
-	if missing(v) {
+	if raw.IsNone(v) {
 		return nil
 	}
 	array, ok := v.ArrayOK()

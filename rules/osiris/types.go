@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/label"
+	"vitrine/rules/raw"
 	"vitrine/rules/render"
 )
 
@@ -35,7 +36,7 @@ func (r *reader) restrict(category string, roles []string) {
 // A value that cannot be read hides it from all.
 func (r record) visibleRoles() (roles []string, restricted bool) {
 	v := r.doc.Lookup("visible_role")
-	if s, ok := v.StringValueOK(); missing(v) || ok && strings.TrimSpace(s) == "" {
+	if s, ok := v.StringValueOK(); raw.IsNone(v) || ok && strings.TrimSpace(s) == "" {
 		return nil, false
 	} else if ok {
 		return []string{strings.TrimSpace(s)}, true

@@ -62,6 +62,11 @@ func (g *Groups[T]) At(v bson.RawValue) (group *T, fresh bool) {
 	return &g.All[at], !known
 }
 
+// IsNone reports whether a value is missing, undefined or null.
+func IsNone(v bson.RawValue) bool {
+	return v.Type == 0 || v.Type == bson.TypeUndefined || v.Type == bson.TypeNull
+}
+
 // OrNull returns the value that MongoDB groups by: null for a missing or undefined one.
 func OrNull(v bson.RawValue) bson.RawValue {
 	if BracketOf(v.Type) == BracketMissing {

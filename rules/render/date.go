@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules/date"
+	"vitrine/rules/raw"
 )
 
 // span is the time an activity takes: from alone is a moment, running has no end yet.
@@ -43,17 +44,17 @@ func (p *page) span() span {
 // without an end continues only if its subtype is ongoing. For such subtypes OSIRIS itself
 // stores the start as end_date where end is missing.
 func (p *page) dateParts(parts datePartSlots, start, end bson.RawValue) (from, to bson.RawValue) {
-	if absent(start) {
+	if raw.IsNone(start) {
 		start = p.values[parts.start]
 	}
 	given := p.values[parts.end]
-	if p.sub.ongoing && absent(given) && (absent(end) || date.Read(end, p.zone) == date.Read(p.values[slotStart], p.zone)) {
+	if p.sub.ongoing && raw.IsNone(given) && (raw.IsNone(end) || date.Read(end, p.zone) == date.Read(p.values[slotStart], p.zone)) {
 		return start, bson.RawValue{Type: bson.TypeNull}
 	}
-	if absent(end) {
+	if raw.IsNone(end) {
 		end = given
 	}
-	if absent(end) {
+	if raw.IsNone(end) {
 		end = bson.RawValue{}
 	}
 	return start, end

@@ -16,6 +16,7 @@ import (
 	"vitrine/rules/date"
 	"vitrine/rules/label"
 	"vitrine/rules/markup"
+	"vitrine/rules/raw"
 )
 
 //go:embed osiris.yaml
@@ -255,7 +256,7 @@ func (l *osirisLoader) dates(fields map[string]*field) {
 		"date":       func(p *page, t span, dst []byte) []byte { return osirisDates.span(dst, t, p.lang) },
 		"date-range": func(p *page, t span, dst []byte) []byte { return osirisDates.span(dst, t, p.lang) },
 		"date-range-ongoing": func(p *page, t span, dst []byte) []byte {
-			return appendOngoing(dst, t, !absent(start.value(p)), p.lang)
+			return appendOngoing(dst, t, !raw.IsNone(start.value(p)), p.lang)
 		},
 		"start": func(p *page, t span, dst []byte) []byte { return osirisDates.date(dst, t.from, p.lang) },
 		"end":   func(p *page, t span, dst []byte) []byte { return osirisDates.date(dst, t.to, p.lang) },
@@ -282,7 +283,7 @@ func codeField(s source, names map[string]label.Name, otherwise string) *field {
 			return markup.AppendTitle(dst, cmp.Or(texts[code][p.lang], code))
 		}
 		v := s.value(p)
-		if absent(v) {
+		if raw.IsNone(v) {
 			return name(dst, otherwise)
 		}
 		return appendTexts(dst, v, name)

@@ -63,11 +63,6 @@ func (p *page) load(doc bson.Raw) bool {
 	})
 }
 
-// absent reports values that count as missing: null, undefined and missing ones.
-func absent(v bson.RawValue) bool {
-	return v.Type == 0 || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
-}
-
 // text returns a scalar as trimmed text: strings, finite numbers and ids; ""
 // for everything else.
 func text(v bson.RawValue) string {

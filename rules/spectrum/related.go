@@ -62,13 +62,8 @@ func isRoot(group bson.Raw) bool {
 	if level, ok := whole(raw.Get(group, "level")); ok && level == 0 {
 		return true
 	}
-	switch parent := raw.Get(group, "parent"); parent.Type {
-	case 0, bson.TypeNull, bson.TypeUndefined:
-		return true
-	case bson.TypeString:
-		return text(parent) == ""
-	}
-	return false
+	parent := raw.Get(group, "parent")
+	return raw.IsNone(parent) || parent.Type == bson.TypeString && text(parent) == ""
 }
 
 // visiblePersons are the persons with a username who are active and not hidden.
