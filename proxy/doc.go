@@ -11,7 +11,6 @@
 //	response   keeps plans and answers, negotiates, sets the headers, sends
 //	           the bytes or streams them
 //
-// Two listeners, two apps: the public one (App, Serve) and the operator's
-// (AdminApp, ServeAdmin). Nothing that Fiber hands out is kept after its handler
-// has returned. A *Server is safe for concurrent use.
+// Two listeners, two apps: the public one and the operator's. Nothing that Fiber hands
+// out is kept after its handler has returned. A *Server is safe for concurrent use.
 package proxy

@@ -87,12 +87,6 @@ func (q quiet) Printf(format string, args ...any) {
 	q.log.Debug(fmt.Sprintf(format, args...))
 }
 
-// App returns the public app, for tests and for mounting.
-func (s *Server) App() *fiber.App { return s.app }
-
-// AdminApp returns the operator's app.
-func (s *Server) AdminApp() *fiber.App { return s.admin }
-
 // New builds a server. Errors name the option at fault. Close it when done, or
 // let Serve do so.
 func New(o Options) (*Server, error) {
