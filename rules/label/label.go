@@ -1,6 +1,7 @@
 package label
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,13 +47,7 @@ func (n Name) in(lang string) string {
 
 // over returns n with its empty names taken from below.
 func (n Name) over(below Name) Name {
-	if n.EN == "" {
-		n.EN = below.EN
-	}
-	if n.DE == "" {
-		n.DE = below.DE
-	}
-	return n
+	return Name{EN: cmp.Or(n.EN, below.EN), DE: cmp.Or(n.DE, below.DE)}
 }
 
 // Sets are label sets by name. A nil *Sets knows no label.
