@@ -12,6 +12,7 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 
 	"vitrine/cache/fair"
+	"vitrine/rules/lru"
 )
 
 // Options configures a Cache. The zero value keeps nothing and still computes
@@ -126,7 +127,7 @@ func (e entry) newer(other entry) bool {
 type Cache struct {
 	options Options                                // with defaults
 	kept    [kinds]*ristretto.Cache[[]byte, entry] // nil without a budget, which keeps nothing
-	large   *large                                 // nil: large answers are among the others
+	large   large                                  // without a budget large answers are among the others
 	places  sync.Pool                              // of *[]byte, so that a hit allocates nothing
 	turns   *fair.Queue
 	stats   counters
@@ -146,7 +147,7 @@ type Cache struct {
 // New returns an empty cache.
 func New(o Options) (*Cache, error) {
 	o = o.withDefaults()
-	c := &Cache{options: o, large: newLarge(o.LargeBudget), turns: fair.New(o.Parallel, o.Waiting), flights: map[Key]*flight{}}
+	c := &Cache{options: o, large: large{budget: o.LargeBudget, kept: lru.New[Key, entry](0)}, turns: fair.New(o.Parallel, o.Waiting), flights: map[Key]*flight{}}
 	c.inFlight.third = o.InFlight / 3
 	c.places.New = func() any { return new([]byte) }
 	// entryBytes is about what an entry takes: few are smaller.
@@ -215,7 +216,7 @@ func (c *Cache) lookup(key Key) (*Answer, bool) {
 // still uses the previous snapshot.
 func (c *Cache) store(key Key, a *Answer) {
 	e := entry{key.Epoch, key.Generation, a}
-	if c.large == nil || len(a.Body) <= LargeBytes {
+	if c.large.budget <= 0 || len(a.Body) <= LargeBytes {
 		c.storeSmall(key, e)
 		return
 	}

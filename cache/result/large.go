@@ -10,31 +10,21 @@ import (
 // their own. Among all others ristretto would compare such an answer with each of the
 // thousands whose room it takes, and refuse it until it has been asked for, and made, more
 // often than any of them. Here it is kept from the first request on, and large answers never
-// evict small ones. A nil *large keeps nothing.
+// evict small ones.
 type large struct {
-	budget int64 // in bytes
+	budget int64 // in bytes; 0: it keeps nothing
 
 	mu    sync.Mutex // guards the rest
 	bytes int64      // of the answers kept
 	kept  *lru.Cache[Key, entry]
 }
 
-// newLarge returns a large without answers, nil without a budget.
-func newLarge(budget int64) *large {
-	if budget <= 0 {
-		return nil
-	}
-	return &large{budget: budget, kept: lru.New[Key, entry](0)}
-}
-
 // get returns the entry in the place of a key, the zero entry if there is none.
 func (l *large) get(key Key) entry {
-	if l != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if found := l.kept.Get(key.place()); found != nil {
-			return *found
-		}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if found := l.kept.Get(key.place()); found != nil {
+		return *found
 	}
 	return entry{}
 }
@@ -67,9 +57,6 @@ func (l *large) dropLocked(place Key) {
 
 // used returns the bytes of the answers kept, and their budget.
 func (l *large) used() (bytes, budget int64) {
-	if l == nil {
-		return 0, 0
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.bytes, l.budget
