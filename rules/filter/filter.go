@@ -128,6 +128,9 @@ func (f *Filter) Root() Node { return f.root }
 // number is written) have the same key, and different filters have different keys.
 func (f *Filter) Key() string { return f.key }
 
+// KeyOf returns the canonical text of one condition, as Key does of a filter.
+func KeyOf(n Node) string { return string(n.appendKey(nil)) }
+
 // Paths returns the paths that the conditions of a tree look at, each once. If all is false,
 // it has other conditions, too: an $expr, or a filter that is not evaluated in memory.
 func Paths(n Node) (paths []string, all bool) {

@@ -12,7 +12,7 @@ import (
 type derivedKey struct {
 	segment *segment // set by derive and has
 	kind    derivedKind
-	path    string
+	path    string // of verdicts: the condition
 	arg     string // columns: the array unwound first
 }
 
@@ -26,9 +26,14 @@ const (
 	kindFacet
 	kindNames
 	kindWords
+	kindVerdicts
 )
 
-// derived is a path index, its joined texts, a column, names or words.
+// isIndex reports whether it is an index of rows. Names are none, and neither are verdicts, whose
+// condition only a filter brings: they are not built before they are asked for.
+func (k derivedKey) isIndex() bool { return k.kind != kindNames && k.kind != kindVerdicts }
+
+// derived is a path index, its joined texts, a column, names, words or verdicts.
 type derived interface{ Memory() int64 }
 
 // derivedOf is one derived thing.
@@ -151,7 +156,7 @@ func (s *Snapshot) Indexes() (paths int, bytes int64) {
 	for key, d := range s.budget.held.All() {
 		if slices.Contains(s.segments, key.segment) && d.bytes > 0 {
 			bytes += d.bytes
-			if key.kind != kindNames {
+			if key.isIndex() {
 				paths++
 			}
 		}
@@ -168,7 +173,7 @@ func (b *Budget) inUse(segments []*segment) (keys []derivedKey) {
 	for key := range b.held.All() {
 		same := key
 		same.segment = nil
-		if key.kind != kindNames && !seen[same] && slices.Contains(segments, key.segment) {
+		if key.isIndex() && !seen[same] && slices.Contains(segments, key.segment) {
 			seen[same] = true
 			keys = append(keys, key)
 		}

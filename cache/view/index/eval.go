@@ -128,7 +128,7 @@ func (s evaluation) elem(elem *filter.Elem, within *bitset.BitSet) (*bitset.BitS
 			return candidates, nil
 		}
 	}
-	return s.confirm(elem, candidates)
+	return s.confirmElem(elem, candidates)
 }
 
 // confirm calls the reference matcher for every row of within. Of several rows that it

@@ -1,0 +1,71 @@
+package index
+
+import (
+	"iter"
+	"sync"
+
+	"github.com/bits-and-blooms/bitset"
+
+	"vitrine/rules/filter"
+)
+
+// worthRemembering is the number of rows from which on what the matcher says of them is
+// remembered.
+const worthRemembering = 1024
+
+// verdicts are what the reference matcher said of a segment's rows about one condition. Rows
+// never change, so that a popular $elemMatch costs the next snapshot only the rows that did.
+type verdicts struct {
+	mu          sync.Mutex // guards the sets, of rows
+	known, hits *bitset.BitSet
+}
+
+// Memory implements derived.
+func (v *verdicts) Memory() int64 { return int64(v.known.Len() / 4) }
+
+// confirmElem is confirm without calling the matcher again for rows that it was called for.
+func (s evaluation) confirmElem(elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
+	if within.Count() < worthRemembering {
+		return s.confirm(elem, within)
+	}
+	set, open, all := bitset.New(uint(s.size)), within.Clone(), make([]*verdicts, len(s.segments))
+	key := derivedKey{kind: kindVerdicts, path: filter.KeyOf(elem)}
+	for i, seg := range s.segments {
+		v := derive(seg, key, func() *verdicts {
+			return &verdicts{known: bitset.New(uint(len(seg.rows))), hits: bitset.New(uint(len(seg.rows)))}
+		})
+		all[i] = v
+		v.mu.Lock()
+		for slot, row := range s.of(i, within) {
+			if v.known.Test(row) {
+				open.Clear(slot)
+				set.SetTo(slot, v.hits.Test(row))
+			}
+		}
+		v.mu.Unlock()
+	}
+	confirmed, err := s.confirm(elem, open)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range all {
+		v.mu.Lock()
+		for slot, row := range s.of(i, open) {
+			v.known.Set(row)
+			v.hits.SetTo(row, confirmed.Test(slot))
+		}
+		v.mu.Unlock()
+	}
+	set.InPlaceUnion(confirmed)
+	return set, nil
+}
+
+// of yields the slots of a set that are in segment i, each with its row there.
+func (s *Snapshot) of(i int, set *bitset.BitSet) iter.Seq2[uint, uint] {
+	base := uint(s.bases[i])
+	end := base + uint(len(s.segments[i].rows))
+	return func(yield func(slot, row uint) bool) {
+		for slot, ok := set.NextSet(base); ok && slot < end && yield(slot, slot-base); slot, ok = set.NextSet(slot + 1) {
+		}
+	}
+}
