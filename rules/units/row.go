@@ -11,23 +11,21 @@ import (
 )
 
 // Names resolves unit identifiers. It is immutable.
-type Names struct {
-	byID map[string]names
-}
+type Names map[string]names
 
 // names holds a unit's names, "" for none.
 type names struct{ en, de string }
 
 // NewNames indexes units by their identifier, id. Of units with the same id the first
 // counts.
-func NewNames(groups []bson.Raw) *Names {
-	n := &Names{byID: make(map[string]names, len(groups))}
+func NewNames(groups []bson.Raw) Names {
+	n := make(Names, len(groups))
 	for _, g := range groups {
 		id := raw.StringField(g, "id")
-		if _, ok := n.byID[id]; id == "" || ok {
+		if _, ok := n[id]; id == "" || ok {
 			continue
 		}
-		n.byID[id] = names{en: raw.StringField(g, "name"), de: raw.StringField(g, "name_de")}
+		n[id] = names{en: raw.StringField(g, "name"), de: raw.StringField(g, "name_de")}
 	}
 	return n
 }
@@ -40,7 +38,7 @@ func NewNames(groups []bson.Raw) *Names {
 // last stored membership of each unit, in reverse order of storage. membership is the
 // stored document; name and name_de are null if the unit or its name is unknown. Row
 // fails only if person is not a valid document.
-func (n *Names) Row(person bson.Raw) (bson.Raw, error) {
+func (n Names) Row(person bson.Raw) (bson.Raw, error) {
 	if err := person.Validate(); err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
 	}
@@ -61,8 +59,8 @@ func (n *Names) Row(person bson.Raw) (bson.Raw, error) {
 }
 
 // unit returns one element of a row's units.
-func (n *Names) unit(membership bson.RawValue) bson.RawValue {
-	unit := n.byID[raw.StringField(membership.Value, "unit")]
+func (n Names) unit(membership bson.RawValue) bson.RawValue {
+	unit := n[raw.StringField(membership.Value, "unit")]
 	var b raw.Builder
 	b.Add("membership", membership)
 	b.Add("name", nameOf(unit.en))

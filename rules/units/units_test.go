@@ -21,7 +21,7 @@ func doc(t require.TestingT, src string) bson.Raw {
 }
 
 // tree is a small unit tree; B has no German name, C no English one, D none at all.
-func tree(t require.TestingT) *units.Names {
+func tree(t require.TestingT) units.Names {
 	return units.NewNames([]bson.Raw{
 		doc(t, `{"id":"A","name":"Unit A","name_de":"Einheit A","parent":"B"}`),
 		doc(t, `{"id":"B","name":"Unit B","name_de":null,"parent":"A"}`),
