@@ -137,10 +137,6 @@ type wallClock struct {
 	at    time.Time // the last look, by the monotonic clock
 }
 
-func newWallClock(now func() time.Time) *wallClock {
-	return &wallClock{now: now, shown: now(), at: time.Now()}
-}
-
 // step returns by how much the clock was set since the last look; 0: it was not.
 func (c *wallClock) step() time.Duration {
 	shown, at := c.now(), time.Now()

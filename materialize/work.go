@@ -168,7 +168,7 @@ type agenda struct {
 
 // newAgenda returns the jobs, each to be run at once, and when the full run is due.
 func (r *Runner) newAgenda() *agenda {
-	a := &agenda{clock: newWallClock(r.now)}
+	a := &agenda{clock: &wallClock{now: r.now, shown: r.now(), at: time.Now()}}
 	for _, job := range r.o.Jobs {
 		t := &task{job: job, schedule: r.schedules[job.View], pending: runRequest{now: true}}
 		if t.schedule != nil {
