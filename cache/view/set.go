@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -229,12 +230,7 @@ func (s *Set) Snapshot(name string) (*Snapshot, error) {
 
 // Ready reports whether every view is loaded.
 func (s *Set) Ready() bool {
-	for _, v := range s.views {
-		if v.current.Load() == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.views, func(v *view) bool { return v.current.Load() == nil })
 }
 
 // loadPatience bounds WaitLoaded.
