@@ -18,18 +18,12 @@ func (r *reader) categories() {
 		c := render.OsirisCategory{From: rec.from, ID: rec.text("id"), Name: rec.name(), Icon: rec.text("icon")}
 		r.settings.Render.Categories = append(r.settings.Render.Categories, c)
 		if roles, restricted := rec.visibleRoles(); restricted && c.ID != "" {
-			r.restrict(c.ID, roles)
+			if before, ok := r.settings.Visible[c.ID]; ok { // it comes twice: the roles that both records name see it
+				roles = slices.DeleteFunc(roles, func(role string) bool { return !slices.Contains(before, role) })
+			}
+			r.settings.Visible[c.ID] = roles
 		}
 	}
-}
-
-// restrict shows a category to roles only; one that comes twice, to the roles that both
-// records name.
-func (r *reader) restrict(category string, roles []string) {
-	if before, ok := r.settings.Visible[category]; ok {
-		roles = slices.DeleteFunc(roles, func(role string) bool { return !slices.Contains(before, role) })
-	}
-	r.settings.Visible[category] = roles
 }
 
 // visibleRoles returns the roles that see a category, and whether it is not all of them.
