@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"time"
@@ -135,7 +136,7 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Pro
 		Build: func(ctx context.Context, store origin.Store) error {
 			embedded := cfg
 			embedded.Store = "bolt://" // whose lease is free at once
-			_, err := buildViews(ctx, embedded, store, discard(), materialize.Request{}, nil)
+			_, err := buildViews(ctx, embedded, store, slog.New(slog.DiscardHandler), materialize.Request{}, nil)
 			return err
 		},
 		Serving: func(ctx context.Context, uri string) *exec.Cmd {

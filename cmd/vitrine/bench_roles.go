@@ -47,7 +47,7 @@ func undisturbed(store string, logged bool) []string {
 
 // benchServe serves until the parent hangs up or ctx ends.
 func benchServe(ctx context.Context, cfg configs.Config) error {
-	log := discard()
+	log := slog.New(slog.DiscardHandler)
 	if cfg.Log.Requests {
 		log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what formatting costs counts, the writing does not
 	}
@@ -81,6 +81,3 @@ func benchBareCommand() *cobra.Command {
 	}
 	return cmd
 }
-
-// discard returns a logger for what is not under measurement.
-func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
