@@ -73,9 +73,9 @@ func departmentOptions(t testing.TB) proxy.Options {
 	})
 	o := options(t)
 	o.Access = rights
-	o.Labels = label.New(map[string]map[string]label.Name{
+	o.Labels = label.Sets{
 		label.Text: {"User not found": {EN: "User not found", DE: "Person nicht gefunden"}},
-	})
+	}
 	return o
 }
 

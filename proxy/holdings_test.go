@@ -68,13 +68,13 @@ func holdingsOptions(t testing.TB) proxy.Options {
 	rights := access.New(access.Options{Anonymous: []access.Permission{access.ProjectsView, access.ProposalsView}})
 	o := options(t)
 	o.Access = rights
-	o.Labels = label.New(map[string]map[string]label.Name{
+	o.Labels = label.Sets{
 		label.ProjectType:   {"third-party": {EN: "Third-party funded", DE: "Drittmittel"}, "own": {EN: "Own", DE: "Eigen"}},
 		label.Funder:        {"eu": {EN: "European Union", DE: "Europäische Union"}},
 		label.ProjectRole:   {"partner": {EN: "Partner"}},
 		label.ProjectStatus: {"ongoing": {EN: "Ongoing", DE: "Laufend"}},
 		label.Text:          {"today": {EN: "today", DE: "heute"}},
-	})
+	}
 	return o
 }
 

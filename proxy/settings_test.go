@@ -47,7 +47,7 @@ func TestAdopt(t *testing.T) {
 func TestAdoptRights(t *testing.T) {
 	o := departmentOptions(t)
 	s := open(t, department(t), o)
-	o.Labels = label.New(map[string]map[string]label.Name{label.Text: {"User not found": {EN: "Nobody here"}}})
+	o.Labels = label.Sets{label.Text: {"User not found": {EN: "Nobody here"}}}
 	if err := s.Adopt(o); err != nil {
 		t.Fatal(err)
 	}

@@ -27,10 +27,10 @@ func TestActivityLabelsInAnotherLanguage(t *testing.T) {
 		s.publish(rules.ViewActivities, doc)
 	}
 	o := options(t)
-	o.Labels = label.New(map[string]map[string]label.Name{
+	o.Labels = label.Sets{
 		label.ActivityType:    {"lecture": {EN: "Lectures", DE: "Vorträge"}},
 		label.ActivitySubtype: {"lecture/talk": {EN: "Talk", DE: "Vortrag"}},
-	})
+	}
 	site := open(t, s, o)
 	tests := []struct{ target, want string }{
 		{"/api/activities?limit=1",

@@ -35,8 +35,8 @@ type institute struct {
 	zone     *time.Location
 	lists    atomic.Pointer[lists] // of the configuration as it was last read
 	rules    *render.Rules
-	labels   *label.Sets    // built in, those of the rules included
-	ownNames *label.Sets    // of the site's own file; nil if there is none
+	labels   label.Sets     // built in, those of the rules included
+	ownNames label.Sets     // of the site's own file; nil if there is none
 	sealed   string         // a key that no caller can know
 	hidden   *access.Fields // nil: none, or every caller may see them
 }
@@ -76,7 +76,7 @@ func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *
 // settings are the part of the institute that answers depend on. They are read-only.
 type settings struct {
 	configs.Config
-	labels *label.Sets
+	labels label.Sets
 	member []string // the roles of every user with a session
 }
 

@@ -38,8 +38,8 @@ type Options struct {
 	Citations Citations      // if nil, there is no citation index
 	Strangers *auth.Limiter  // of unknown users of the citation index, see Strangers
 
-	Language string      // of labels where a request asks for no other; en
-	Labels   *label.Sets // if nil, codes are shown as they are
+	Language string     // of labels where a request asks for no other; en
+	Labels   label.Sets // if nil, codes are shown as they are
 	Now      func() time.Time
 	Zone     *time.Location // where days and years begin; UTC
 	Timeout  time.Duration  // of what is looked up for a plan; negative: none

@@ -15,8 +15,8 @@ import (
 // (DESIGN.md: What API.md leaves open, 15). Citations stay in the language in which they
 // were rendered, and so does a label that no set has. The nil translator replaces nothing.
 type translator struct {
-	labels *label.Sets // nil: there are none
-	lang   string      // the request's
+	labels label.Sets // nil: there are none
+	lang   string     // the request's
 }
 
 // translator returns what the request's language needs; nil if rows can go out as

@@ -13,8 +13,8 @@ import (
 )
 
 // labels has a German label of one type.
-func labels() *label.Sets {
-	return label.New(map[string]map[string]label.Name{label.ActivityType: {"publication": {EN: "Publication", DE: "Publikation"}}})
+func labels() label.Sets {
+	return label.Sets{label.ActivityType: {"publication": {EN: "Publication", DE: "Publikation"}}}
 }
 
 // TestTranslate: the labels of type and subtype are those of the language, all else stays.

@@ -2,9 +2,9 @@
 // status of a project, topics and tags, and the API's own texts.
 //
 // A label set is a table from code to name in every language. Parse reads sets from
-// a file, New takes them from a program, and With lays a site's own sets over the
+// a file, a program may make them itself, and With lays a site's own sets over the
 // built-in ones, label by label. A code without a label is shown as it is, so that
 // it is not lost.
 //
-// A *Sets is immutable and safe for concurrent use.
+// Sets are immutable and safe for concurrent use.
 package label

@@ -50,43 +50,29 @@ func (n Name) over(below Name) Name {
 	return Name{EN: cmp.Or(n.EN, below.EN), DE: cmp.Or(n.DE, below.DE)}
 }
 
-// Sets are label sets by name. A nil *Sets knows no label.
-type Sets struct {
-	sets map[string]map[string]Name
-}
-
-// New copies sets made elsewhere: by set, then by code.
-func New(sets map[string]map[string]Name) *Sets {
-	s := &Sets{sets: make(map[string]map[string]Name, len(sets))}
-	for name, set := range sets {
-		s.sets[name] = maps.Clone(set)
-	}
-	return s
-}
+// Sets are label sets by name, and the labels in them by code. They do not change once made.
+// Nil Sets know no label.
+type Sets map[string]map[string]Name
 
 // With returns s with other laid over it: a label of other replaces that of s,
 // language by language.
-func (s *Sets) With(other *Sets) *Sets {
-	if s == nil {
-		s = &Sets{}
-	}
-	joined := New(s.sets)
-	if other == nil {
-		return joined
-	}
-	for name, set := range other.sets {
-		if joined.sets[name] == nil {
-			joined.sets[name] = make(map[string]Name, len(set))
-		}
-		for code, n := range set {
-			joined.sets[name][code] = n.over(joined.sets[name][code])
+func (s Sets) With(other Sets) Sets {
+	joined := Sets{}
+	for _, layer := range []Sets{s, other} {
+		for name, set := range layer {
+			if joined[name] == nil {
+				joined[name] = make(map[string]Name, len(set))
+			}
+			for code, n := range set {
+				joined[name][code] = n.over(joined[name][code])
+			}
 		}
 	}
 	return joined
 }
 
 // Label returns the name of a code in a language ("en", "de"), or the code itself.
-func (s *Sets) Label(set, code, lang string) string {
+func (s Sets) Label(set, code, lang string) string {
 	if text, ok := s.Lookup(set, code, lang); ok {
 		return text
 	}
@@ -94,23 +80,18 @@ func (s *Sets) Label(set, code, lang string) string {
 }
 
 // Lookup returns the name of a code in a language, or false if it has none.
-func (s *Sets) Lookup(set, code, lang string) (string, bool) {
-	if s == nil {
-		return "", false
-	}
-	text := s.sets[set][code].in(lang)
+func (s Sets) Lookup(set, code, lang string) (string, bool) {
+	text := s[set][code].in(lang)
 	return text, text != ""
 }
 
 // Fingerprint identifies all labels: it changes when one of them does.
-func (s *Sets) Fingerprint() string {
+func (s Sets) Fingerprint() string {
 	d := xxhash.New()
-	if s != nil {
-		for _, name := range slices.Sorted(maps.Keys(s.sets)) {
-			for _, code := range slices.Sorted(maps.Keys(s.sets[name])) {
-				n := s.sets[name][code]
-				fmt.Fprintf(d, "%q %q %q %q\n", name, code, n.EN, n.DE) // writing to a digest never fails
-			}
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		for _, code := range slices.Sorted(maps.Keys(s[name])) {
+			n := s[name][code]
+			fmt.Fprintf(d, "%q %q %q %q\n", name, code, n.EN, n.DE) // writing to a digest never fails
 		}
 	}
 	return fmt.Sprintf("%016x", d.Sum64())

@@ -6,7 +6,7 @@ import (
 	"vitrine/rules/label"
 )
 
-func parse(t *testing.T, src string) *label.Sets {
+func parse(t *testing.T, src string) label.Sets {
 	t.Helper()
 	s, err := label.Parse("labels.yaml", []byte(src))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestLabel(t *testing.T) {
 }
 
 func TestNoLabels(t *testing.T) {
-	var none *label.Sets
+	var none label.Sets
 	if got := none.Label(label.Funder, "dfg", "en"); got != "dfg" {
 		t.Errorf("got %q", got)
 	}

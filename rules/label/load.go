@@ -18,25 +18,25 @@ import (
 // name is the file's name in errors, which begin "name:line: key: ". Parse reports
 // all mistakes, not only the first: unknown sets and languages, repeated codes,
 // labels that are empty or no text.
-func Parse(name string, src []byte) (*Sets, error) {
+func Parse(name string, src []byte) (Sets, error) {
 	reader, top, err := yamlfile.Open(name, src)
 	if err != nil {
 		return nil, err
 	}
-	l := &loader{Reader: reader, sets: map[string]map[string]Name{}}
+	l := &loader{Reader: reader, sets: Sets{}}
 	if top != nil {
 		l.entries(top, "", l.set)
 	}
 	if err := l.Err(); err != nil {
 		return nil, err
 	}
-	return New(l.sets), nil
+	return l.sets, nil
 }
 
 // loader reads one file.
 type loader struct {
 	*yamlfile.Reader
-	sets map[string]map[string]Name
+	sets Sets
 }
 
 func (l *loader) set(name string, n *yaml.Node, path string) {

@@ -16,7 +16,7 @@ var vocabularySets = map[string]string{
 
 // labels reads the names of codes: of vocabularies, project types and topics.
 func (r *reader) labels() {
-	sets := map[string]map[string]label.Name{
+	sets := label.Sets{
 		label.ProjectType: r.names(Projects),
 		label.Topic:       r.names(Topics),
 	}
@@ -39,7 +39,7 @@ func (r *reader) labels() {
 			put(&r.settings.Render.Vocabularies, id, names)
 		}
 	}
-	r.settings.Labels = label.New(sets)
+	r.settings.Labels = sets
 }
 
 // names reads records {id, name, name_de}.

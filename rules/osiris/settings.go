@@ -56,7 +56,7 @@ type Settings struct {
 	// Visible are the roles that may see a type of activities; a type that is not
 	// listed is seen by all.
 	Visible map[string][]string
-	Labels  *label.Sets
+	Labels  label.Sets
 	Render  render.Osiris
 
 	// Warnings are the parts that could not be used, in order of collections and records.

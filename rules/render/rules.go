@@ -162,7 +162,7 @@ func (p *page) subtypeLabel() string {
 // Labels returns the labels that the rules give to types and subtypes, as the sets
 // label.ActivityType and label.ActivitySubtype: what a rendered activity carries in one
 // language can then be shown in another.
-func (r *Rules) Labels() *label.Sets {
+func (r *Rules) Labels() label.Sets {
 	types, subtypes := map[string]label.Name{}, map[string]label.Name{}
 	for typ, t := range r.types.kinds {
 		types[typ] = label.Name{EN: t.label[english], DE: t.label[german]}
@@ -170,7 +170,7 @@ func (r *Rules) Labels() *label.Sets {
 			subtypes[typ+"/"+id] = label.Name{EN: sub.label[english], DE: sub.label[german]}
 		}
 	}
-	return label.New(map[string]map[string]label.Name{label.ActivityType: types, label.ActivitySubtype: subtypes})
+	return label.Sets{label.ActivityType: types, label.ActivitySubtype: subtypes}
 }
 
 // source finds the stored field of a dotted path. It makes a slot for a field that has none.

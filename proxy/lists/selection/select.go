@@ -20,7 +20,7 @@ import (
 // Question is what a request asks of a list.
 type Question struct {
 	Reader query.Reader
-	Labels *label.Sets
+	Labels label.Sets
 	Public *filter.Filter // the rows that lists show
 
 	View     string
