@@ -65,10 +65,11 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	}
 	m := mark{
 		Public: true, Year: d.year(record), Type: identifier(raw.Get(record, "type")), Subtype: identifier(raw.Get(record, "subtype")),
-		Persons: d.personsOf(view, record), Projects: d.projectsOf(view, record), Topics: d.topicsOf(record),
+		Units: d.unitsOf(view, record), Persons: d.personsOf(view, record),
+		Projects: d.projectsOf(view, record), Topics: d.topicsOf(record),
 		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath),
 	}
-	m.addUnits(d, d.unitsOf(view, record))
+	m.addAncestors(d)
 	return bson.Marshal(m)
 }
 
@@ -98,48 +99,43 @@ func (d *Directory) year(record bson.Raw) int32 {
 }
 
 // unitsOf returns the units of a record, each once, as far as they are not hidden.
-func (d *Directory) unitsOf(view string, record bson.Raw) []string {
-	own := d.namesOf(raw.Get(record, "units"), view == rules.ViewPersons)
+func (d *Directory) unitsOf(view string, record bson.Raw) []entry {
+	own := d.appendUnits(nil, raw.Get(record, "units"), view == rules.ViewPersons)
 	if len(own) > 0 || view != rules.ViewActivities {
 		return own
 	}
 	for author := range each(raw.Get(record, "authors")) {
-		if doc, ok := author.DocumentOK(); ok {
-			own = append(own, d.namesOf(raw.Get(doc, "units"), false)...)
-		}
+		doc, _ := author.DocumentOK()
+		own = d.appendUnits(own, raw.Get(doc, "units"), false)
 	}
 	return own
 }
 
-// namesOf returns the identifiers of units: stored as text, or in documents. Of
-// memberships only those count that have not ended.
-func (d *Directory) namesOf(stored bson.RawValue, memberships bool) (ids []string) {
+// appendUnits appends stored units: their ids, or documents with them. Of memberships only
+// those count that have not ended.
+func (d *Directory) appendUnits(all []entry, stored bson.RawValue, memberships bool) []entry {
 	for v := range each(stored) {
-		id := cmp.Or(idOf(v, "unit"), idOf(v, "id"))
 		membership, _ := v.DocumentOK()
-		past := memberships && units.InPast(raw.Get(membership, "end"), d.o.Now)
-		if u, known := d.units[id]; id != "" && !past && !(known && u.entry.ID == "") {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// addUnits adds units, them with their ancestors, and the entries of those that are not among
-// the units.
-func (m *mark) addUnits(d *Directory, ids []string) {
-	for _, id := range ids {
-		u, known := d.units[id]
-		if !known {
-			u = unit{entry: entry{ID: id}, ancestors: []string{id}}
-		}
-		before := len(m.Units)
-		if m.Units = found(m.Units, u.entry); len(m.Units) == before {
+		if memberships && units.InPast(raw.Get(membership, "end"), d.o.Now) {
 			continue
 		}
-		for _, above := range u.ancestors {
-			if !slices.Contains(m.In, above) {
-				m.In = append(m.In, above)
+		id := cmp.Or(idOf(v, "unit"), idOf(v, "id"))
+		u, known := d.units[id]
+		if !known {
+			u.entry.ID = id
+		}
+		all = found(all, u.entry)
+	}
+	return all
+}
+
+// addAncestors adds the units with their ancestors, and the entries of those that are not among
+// the units.
+func (m *mark) addAncestors(d *Directory) {
+	for _, own := range m.Units {
+		for _, id := range append([]string{own.ID}, d.units[own.ID].ancestors...) {
+			if !slices.Contains(m.In, id) {
+				m.In = append(m.In, id)
 			}
 		}
 	}
