@@ -21,7 +21,11 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	given := map[string][]string{}
 	for name, value := range args {
 		if _, known := lookup(string(name)); !known {
-			return nil, unknown(string(name))
+			var names []string
+			for _, p := range table {
+				names = append(names, p.name)
+			}
+			return nil, rules.Wrongf(query.Printable(string(name)), "", "is no parameter of lists%s", didYouMean(string(name), names))
 		}
 		given[string(name)] = append(given[string(name)], string(value))
 	}
@@ -34,15 +38,6 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 		q.set(p, values)
 	}
 	return q, nil
-}
-
-// unknown is the error of a name that is no parameter.
-func unknown(name string) error {
-	var names []string
-	for _, p := range table {
-		names = append(names, p.name)
-	}
-	return rules.Wrongf(query.Printable(name), "", "is no parameter of lists%s", didYouMean(name, names))
 }
 
 // didYouMean returns ", did you mean X?" with the word nearest to text, or nothing if none

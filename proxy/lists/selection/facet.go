@@ -80,7 +80,7 @@ func (l *Selection) Values(ctx context.Context, name string) ([]page.FacetValue,
 		}
 	}
 	if name == params.Year && rest > 0 {
-		all = append(all, page.FacetValue{Value: params.Missing, Label: l.without(name), Count: rest, Active: slices.Contains(chosen, params.Missing)})
+		all = append(all, page.FacetValue{Value: params.Missing, Label: texts.In(l.Query.Text(params.Lang)).T("no-year"), Count: rest, Active: slices.Contains(chosen, params.Missing)})
 	}
 	for _, value := range chosen { // ranges of years, and what no row has
 		if !slices.ContainsFunc(all, func(v page.FacetValue) bool { return v.Value == value }) {
@@ -173,13 +173,4 @@ func NameOf(one bson.Raw, lang string) string {
 		}
 	}
 	return ""
-}
-
-// without is the title of what has no value of a filter.
-func (l *Selection) without(name string) string {
-	ours := texts.In(l.Query.Text(params.Lang))
-	if name == params.Year {
-		return ours.T("no-year")
-	}
-	return ours.T("other")
 }

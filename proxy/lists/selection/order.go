@@ -13,6 +13,7 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
 	"vitrine/rules/raw"
 )
@@ -34,13 +35,17 @@ type part struct {
 
 // parts divide a selection, in the order of their labels. What has no value comes last.
 func (l *Selection) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
-	missing := part{FacetValue: page.FacetValue{Label: l.without(by.name)}}
+	title := "other"
+	if by.name == params.Year {
+		title = "no-year"
+	}
+	missing := part{FacetValue: page.FacetValue{Label: texts.In(l.Query.Text(params.Lang)).T(title)}}
 	rest, err := l.part(ctx, selected, by.name, missing)
 	if err != nil {
 		return nil, err
 	}
 	missing.Count = rest.Count()
-	if by.isText() {
+	if by.name == byTitle || by.name == byAuthor { // rows with a text to sort by and those without
 		there := part{where: bson.D{{Key: "$ne", Value: nil}}}
 		there.Count = selected.Count() - missing.Count
 		return []part{there, missing}, nil
@@ -74,9 +79,6 @@ type level struct {
 	ascending bool
 	titled    bool // the parts are groups with titles
 }
-
-// isText reports whether a level only divides rows with a text to sort by from those without.
-func (l level) isText() bool { return l.name == byTitle || l.name == byAuthor }
 
 // order returns what the listing is sorted by.
 func (l *Selection) order() (field string, down bool) {

@@ -2,7 +2,6 @@ package selection
 
 import (
 	"context"
-	"regexp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -60,9 +59,6 @@ func (q Question) On(snap *view.Snapshot) (*Selection, error) {
 	return l, nil
 }
 
-// orcid is what an ORCID looks like.
-var orcid = regexp.MustCompile(`^\d{4}-\d{4}-\d{4}-\d{3}[\dX]$`)
-
 // pathOf is where marks have what a filter compares.
 func (l *Selection) pathOf(name string) string {
 	if name == params.Unit && l.Query.Flag(params.Deep) {
@@ -82,7 +78,7 @@ func (l *Selection) among(name string, values []string) bson.D {
 		return IDs("$nin", values)
 	}
 	one := bson.D{{Key: l.pathOf(name), Value: bson.D{{Key: "$in", Value: values}}}}
-	if name != params.Person || !slices.ContainsFunc(values, orcid.MatchString) {
+	if name != params.Person || !slices.ContainsFunc(values, func(v string) bool { return mark.NormalORCID(v) == v }) {
 		return one
 	}
 	return bson.D{{Key: "$or", Value: bson.A{one, bson.D{{Key: mark.ORCID, Value: bson.D{{Key: "$in", Value: values}}}}}}}
