@@ -28,20 +28,23 @@ func writable(r rune) rune {
 	return r
 }
 
-// address returns a URL for a quoted attribute. Bytes that no URL has are escaped.
-func address(url string) string {
+// escaped returns a text in which a format stands for each byte that is not kept.
+func escaped(s, format string, keep func(c byte) bool) string {
 	var b strings.Builder
-	for _, c := range []byte(url) {
-		switch {
-		case c == '&':
-			b.WriteString("&amp;")
-		case c <= ' ' || c >= 0x7f || strings.IndexByte("\"'<>\\^`{|}", c) >= 0:
-			fmt.Fprintf(&b, "%%%02X", c)
-		default:
+	for _, c := range []byte(s) {
+		if keep(c) {
 			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, format, c)
 		}
 	}
 	return b.String()
+}
+
+// address returns a URL for a quoted attribute. Bytes that no URL has are escaped.
+func address(url string) string {
+	inURL := func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("\"'<>\\^`{|}", c) < 0 }
+	return html.EscapeString(escaped(url, "%%%02X", inURL))
 }
 
 // linkable reports whether an address may be one of a link: those of our models may, others
@@ -65,15 +68,9 @@ func langOf(lang, around string) string {
 // idOf returns a text as a part of an id: letters, digits and "-" stay, and any other byte
 // becomes "_" and its two hexadecimal digits, so that different texts stay different.
 func idOf(s string) string {
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		if c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "_%02x", c)
-		}
-	}
-	return b.String()
+	return escaped(s, "_%02x", func(c byte) bool {
+		return c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+	})
 }
 
 // listID returns what the ids of a list begin with. Lists at different URLs can be in one
