@@ -131,10 +131,7 @@ func (d *Directory) ancestors(id string) (visible []string) {
 // cannot be decided for it: the record is not.
 func (d *Directory) Public(view string, record bson.Raw) (bool, error) {
 	published, _ := raw.Get(record, "public").BooleanOK()
-	switch {
-	case view == rules.ViewPersons && truth(raw.Get(record, "hide")):
-		return false, nil
-	case view == rules.ViewProjects && !published:
+	if view == rules.ViewProjects && !published || view == rules.ViewPersons && truth(raw.Get(record, "hide")) {
 		return false, nil
 	}
 	public, err := d.o.Public.Match(record)
