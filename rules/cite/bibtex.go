@@ -152,7 +152,7 @@ func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 		if end = start + n; !isLetter(letter) {
 			continue
 		}
-		if n = strings.IndexFunc(s[end:], notLetter); n < 0 {
+		if n = strings.IndexFunc(s[end:], func(r rune) bool { return !isLetter(r) }); n < 0 {
 			n = len(s) - end
 		}
 		end += n
@@ -184,6 +184,30 @@ func (b *bibtex) text(s string) {
 	for _, r := range s {
 		b.dst = appendLaTeX(b.dst, r)
 	}
+}
+
+// appendLaTeX appends a character, one beyond ASCII by the command that LaTeX has for it, or
+// as it is if there is none that needs no package.
+func appendLaTeX(dst []byte, r rune) []byte {
+	if r < utf8.RuneSelf {
+		return append(dst, byte(r))
+	}
+	if command, ok := formats.Symbols[string(r)]; ok {
+		return append(dst, command...)
+	}
+	decomposed := []rune(string(norm.NFD.PropertiesString(string(r)).Decomposition()))
+	if len(decomposed) < 2 || decomposed[0] >= utf8.RuneSelf {
+		return utf8.AppendRune(dst, r)
+	}
+	letter := string(decomposed[0])
+	for _, mark := range decomposed[1:] {
+		accent, ok := formats.Accents[string(mark)]
+		if !ok {
+			return utf8.AppendRune(dst, r)
+		}
+		letter = `\` + accent + "{" + letter + "}"
+	}
+	return append(append(append(dst, '{'), letter...), '}')
 }
 
 // ligatures are the characters that TeX would join.

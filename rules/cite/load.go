@@ -2,6 +2,7 @@ package cite
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,6 +16,22 @@ import (
 	"vitrine/rules/mark"
 	"vitrine/rules/yamlfile"
 )
+
+//go:embed formats.yaml
+var formatsFile []byte
+
+// formats says what the formats call things, as the comments of the file describe it.
+var formats = func() (f struct {
+	BibTeX                           map[string]struct{ Container, Publisher string }
+	OpenURL                          map[string]struct{ Genre, Title, Container, Publisher string }
+	Unremarkable                     map[string]struct{}
+	Meta, Elements, Accents, Symbols map[string]string
+}) {
+	if err := yaml.Unmarshal(formatsFile, &f); err != nil {
+		panic(err)
+	}
+	return f
+}()
 
 // Load compiles mapping rules. It reports all mistakes, not just the first; each error
 // begins "name:line: key: ".

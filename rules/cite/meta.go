@@ -70,7 +70,18 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 		title = "rft.btitle"
 	}
 	add(names.Genre, genre, title, it.Text, names.Container, it.Container, "rft.series", it.Series)
-	coinsPersons(it.Authors, format == "dc", add)
+	for i := range it.Authors { // all as rft.au, the first one also in parts
+		p := &it.Authors[i]
+		switch {
+		case format == "dc":
+			add("rft.creator", p.Inverted())
+		case i == 0 && p.Family != "":
+			add("rft.aulast", p.Family, "rft.aufirst", p.Given)
+			fallthrough
+		default:
+			add("rft.au", p.Name())
+		}
+	}
 	add("rft.date", it.Date.String(), "rft.volume", it.Volume, "rft.issue", it.Issue)
 	first, last := pageRange(it.Pages)
 	if last == "" {
@@ -81,20 +92,4 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 	add(names.Publisher, it.Publisher, "rft.place", it.Place, "rft.edition", it.Edition, "rft.degree", it.Degree,
 		"rft.isbn", it.ISBN, "rft.issn", it.ISSN, "rft.language", it.Language)
 	return dst
-}
-
-// coinsPersons adds persons: all as rft.au, the first one also in parts.
-func coinsPersons(persons []Person, dc bool, add func(pairs ...string)) {
-	for i := range persons {
-		p := &persons[i]
-		switch {
-		case dc:
-			add("rft.creator", p.Inverted())
-		case i == 0 && p.Family != "":
-			add("rft.aulast", p.Family, "rft.aufirst", p.Given)
-			fallthrough
-		default:
-			add("rft.au", p.Name())
-		}
-	}
 }

@@ -77,8 +77,6 @@ func isLetter(r rune) bool {
 	return r == '\u2019' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-func notLetter(r rune) bool { return !isLetter(r) }
-
 // pageRange returns the first and the last page of a range. Other pages are one text.
 func pageRange(pages string) (first, last string) {
 	i := strings.IndexAny(pages, "-\u2013\u2014")
