@@ -35,7 +35,7 @@ type Options struct {
 	Poll time.Duration
 	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
 	IndexBudget int64
-	// BulkBudget bounds the bytes of bulky fragments kept by all views; 0 means 64 MiB,
+	// BulkBudget bounds the bytes of bulky fragments kept by all views; 0 means 128 MiB,
 	// a negative value means that none are kept.
 	BulkBudget int64
 	// Strip takes from a row what only Snapshot.Whole shows, and returns the row itself if
@@ -84,7 +84,7 @@ func (s *Set) Prepare(p Preparer) { s.preparer.Store(&p) }
 func New(o Options) (*Set, error) {
 	o.Poll = cmp.Or(o.Poll, 2*time.Second)
 	o.IndexBudget = cmp.Or(o.IndexBudget, 256<<20)
-	o.BulkBudget = cmp.Or(o.BulkBudget, 64<<20)
+	o.BulkBudget = cmp.Or(o.BulkBudget, 128<<20)
 	o.Files.Every = cmp.Or(o.Files.Every, time.Minute)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	queries, err := o.checkMode()

@@ -63,6 +63,15 @@ func NewBudget(limit, bulk int64) *Budget {
 	return &Budget{limit: limit, bulkLimit: bulk, held: lru.New[derivedKey, derivedOf](0)}
 }
 
+// roomForBulk reports whether so many bytes of bulky fragments fit beside those that are kept.
+// Of a list that does not, none are kept: a part of it saves little, and takes the room of those
+// that would fit whole.
+func (b *Budget) roomForBulk(bytes int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bulk+bytes <= b.bulkLimit
+}
+
 // keepBulk reports whether a segment may keep so many more bytes of bulky fragments.
 // Clients read a list of everything as a whole, again and again: dropping the oldest
 // block for the newest would drop each before its next use.

@@ -32,7 +32,8 @@ func (s *segment) prepared(kind int) *fragments {
 	f.once.Do(func() {
 		var keep func(size int) bool
 		if def.Bulky {
-			keep = func(size int) bool { return s.budget.keepBulk(s, int64(size)) }
+			whole := s.budget.roomForBulk(s.estimate(def.Encode))
+			keep = func(size int) bool { return whole && s.budget.keepBulk(s, int64(size)) }
 		}
 		parts := def.parts()
 		f.fill(len(s.rows), len(parts), func(dst []byte, row, part int) []byte {
@@ -40,6 +41,19 @@ func (s *segment) prepared(kind int) *fragments {
 		}, keep)
 	})
 	return f
+}
+
+// estimated is of how many rows estimate encodes the fragments.
+const estimated = 64
+
+// estimate returns about how many bytes the fragments of all rows take.
+func (s *segment) estimate(encode func(dst []byte, row bson.Raw) []byte) int64 {
+	step := max(len(s.rows)/estimated, 1)
+	var sample []byte
+	for i := 0; i < len(s.rows); i += step {
+		sample = encode(sample, s.rows[i])
+	}
+	return int64(len(sample)) * int64(step)
 }
 
 // inParallel splits [0, n) into one stretch per processor, runs work on all of
