@@ -56,7 +56,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
-	return &Process{Began: began, cmd: cmd, client: rpc.NewClient(parentEnd{out, in})}, nil
+	return &Process{Began: began, cmd: cmd, client: rpc.NewClient(pipes{out, in})}, nil
 }
 
 // Call calls a method of the child's service. args and reply may be nil.
@@ -88,7 +88,7 @@ func (p *Process) Close() error {
 // Serve offers a service's methods, in the form that net/rpc asks for, to the parent until
 // in or ctx ends. The reading of a standard input cannot be interrupted: if ctx ends first,
 // Serve leaves a goroutine behind that ends with the process.
-func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, service any) error {
+func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, service any) error {
 	server := rpc.NewServer()
 	if err := server.RegisterName(serviceName, service); err != nil {
 		return fmt.Errorf("offer service: %w", err)
@@ -96,7 +96,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, service an
 	ended := make(chan None)
 	go func() {
 		defer close(ended)
-		server.ServeConn(childEnd{in, out})
+		server.ServeConn(pipes{in, out})
 	}()
 	select {
 	case <-ended:
@@ -114,19 +114,10 @@ func (e endpoint) Address(_ None, reply *string) error {
 	return nil
 }
 
-// parentEnd is the parent's end of the two pipes. Closing it closes the child's input
-// alone: a child that is still replying must not find its output gone, which would
-// kill it. The output ends with the child.
-type parentEnd struct {
+// pipes are an end of the two pipes. Closing it closes what it writes to alone, which is what
+// the other end waits for. A child that is still replying must not find its output gone, which
+// would kill it: the output ends with the child.
+type pipes struct {
 	io.Reader
 	io.WriteCloser
 }
-
-// childEnd is the child's end.
-type childEnd struct {
-	io.ReadCloser
-	io.WriteCloser
-}
-
-// Close implements io.Closer.
-func (c childEnd) Close() error { return errors.Join(c.WriteCloser.Close(), c.ReadCloser.Close()) }
