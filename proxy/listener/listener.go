@@ -117,12 +117,8 @@ func (l *Listener) Accept() (*Conn, error) {
 
 // temporary reports whether an error of Accept goes away by itself.
 func temporary(err error) bool {
-	for _, kind := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
+	kinds := []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED}
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // admit counts a connection, or returns nil if there are too many. At MaxConns idle
