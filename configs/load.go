@@ -97,12 +97,7 @@ func (c Config) CheckServing() error {
 // ("access.roles.admin"), rather than the defaults or a preset. It is true for every entry
 // of a map that is set to be empty.
 func (c Config) Given(path string) bool {
-	for _, p := range []string{path, parentOf(path)} {
-		if place, ok := c.origins[p]; ok && place.source > atDefault {
-			return true
-		}
-	}
-	return false
+	return max(c.origins[path].source, c.origins[parentOf(path)].source) > atDefault
 }
 
 // bundle is a set of built-in values by dotted path, as the environment would give them.
