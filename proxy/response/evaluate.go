@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"slices"
 	"strconv"
 
 	"vitrine/cache/fair"
@@ -117,9 +116,6 @@ func (r *Responder) coded(b *Body, c result.Coding) Pieces {
 
 // joint reports whether a body in a coding is put together from blocks.
 func joint(b *Body, c result.Coding) bool { return c == result.Gzip && b.prepared != nil }
-
-// offers reports whether answers may have a coding.
-func (r *Responder) offers(c result.Coding) bool { return slices.Contains(r.Codings, c) }
 
 // largeTag is the tag of an answer that is never held as a whole: of what
 // determines it instead of its bytes. Where the bytes depend on how the rows lie in

@@ -165,7 +165,7 @@ func (r *Responder) compute(c *fiber.Ctx, plan Plan, snapshot *view.Snapshot, ke
 		SetHeader(c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f", milliseconds(planned.Sub(c.Context().Time())), milliseconds(time.Since(planned))))
 	}
 	if err == nil && a.TooLarge && key.Coding != result.Identity {
-		if p.Prepared && r.offers(result.Gzip) && negotiate(c.Get(fiber.HeaderAcceptEncoding), gzipOnly) == result.Gzip {
+		if p.Prepared && slices.Contains(r.Codings, result.Gzip) && negotiate(c.Get(fiber.HeaderAcceptEncoding), gzipOnly) == result.Gzip {
 			key.Coding = result.Gzip // in blocks that other lists and the next generation have too
 		}
 		packed := key
