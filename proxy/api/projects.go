@@ -24,11 +24,9 @@ import (
 
 // projectColumns are the columns of a request that names none (API.md: projects, 1).
 // The generated id leads them.
-func projectColumns() []string {
-	return []string{
-		"type", "acronym", "funder", "scholarship", "start_date", "end_date", "role", "applicant", "proposal_id", "units",
-		"topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
-	}
+var projectColumns = []string{
+	"type", "acronym", "funder", "scholarship", "start_date", "end_date", "role", "applicant", "proposal_id", "units",
+	"topics", "funding_organization", "name", "title", "persons", "subproject", "timeline", "tags",
 }
 
 // projects answers GET /api/projects, and GET /api/proposals likewise, with a permission
@@ -48,7 +46,7 @@ func (e *Env) projects(viewName string, needed access.Permission) Handler {
 		if field != "" {
 			return list.groups("projects", field, unwound(field, "persons", "collaborators")), nil
 		}
-		row := recordRow{columns: p.StoredColumns(projectColumns()...), style: e.styleOf(p)}
+		row := recordRow{columns: p.StoredColumns(projectColumns...), style: e.styleOf(p)}
 		row.ownID = slices.ContainsFunc(row.columns, func(c query.Column) bool { return c.Name == "id" && c.Whole() })
 		plan := list.rows("projects "+row.key(), row.row)
 		if p.Has("formatted") {
