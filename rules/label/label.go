@@ -39,10 +39,10 @@ type Name struct{ EN, DE string }
 
 // in returns the name in a language; any but German is English.
 func (n Name) in(lang string) string {
-	if lang == "de" && n.DE != "" || n.EN == "" {
-		return n.DE
+	if lang == "de" {
+		return cmp.Or(n.DE, n.EN)
 	}
-	return n.EN
+	return cmp.Or(n.EN, n.DE)
 }
 
 // over returns n with its empty names taken from below.
