@@ -2,6 +2,7 @@ package filter
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -172,19 +173,14 @@ type frame struct {
 
 // decidedByNull reports whether one of the arguments that operator.nulls says is null.
 func (f frame) decidedByNull() bool {
-	for _, v := range f.values[:f.op.nulls] {
-		if nullish(v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.values[:f.op.nulls], raw.IsNone)
 }
 
 // all calls check with each argument in turn, up to the first that is null or that check
 // finds wrong. If there is one, all returns false, and the value is null.
 func (f frame) all(check func(i int)) bool {
 	for i, v := range f.values {
-		if nullish(v) {
+		if raw.IsNone(v) {
 			return false
 		}
 		if check(i); f.err != nil {
@@ -275,12 +271,6 @@ func orNull(v bson.RawValue) bson.RawValue {
 		return null
 	}
 	return v
-}
-
-// nullish reports whether a value is null, undefined or missing.
-func nullish(v bson.RawValue) bool {
-	kind := raw.BracketOf(v.Type)
-	return kind == raw.BracketNull || kind == raw.BracketMissing
 }
 
 // intValue returns an int32, int64 or date.

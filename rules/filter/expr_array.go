@@ -96,7 +96,7 @@ func evalFilter(f frame) bson.RawValue {
 	limit := math.MaxInt
 	if f.given(3) {
 		v := f.args[3].eval(f.state)
-		if !nullish(v) {
+		if !raw.IsNone(v) {
 			limit = f.int32("limit", v)
 		}
 		if limit < 1 {

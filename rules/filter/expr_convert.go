@@ -29,7 +29,7 @@ func conversion(to bson.Type) evaluation {
 func evalConvert(f frame) bson.RawValue {
 	input, to := f.values[0], f.values[1]
 	var target bson.Type
-	if !nullish(to) {
+	if !raw.IsNone(to) {
 		types, reason := typesOf(to)
 		if reason != "" || len(types) != 1 {
 			return f.fail("knows no such type to convert to")
@@ -37,9 +37,9 @@ func evalConvert(f frame) bson.RawValue {
 		target = types[0]
 	}
 	switch {
-	case nullish(input) && f.given(3):
+	case raw.IsNone(input) && f.given(3):
 		return f.args[3].eval(f.state)
-	case nullish(input) || target == 0:
+	case raw.IsNone(input) || target == 0:
 		return null
 	}
 	v, reason := convert(input, target)

@@ -46,7 +46,7 @@ func (f frame) zone(i int) *time.Location {
 	if !f.given(i) {
 		return time.UTC
 	}
-	if nullish(f.values[i]) {
+	if raw.IsNone(f.values[i]) {
 		return nil
 	}
 	name := f.string("time zone", i)
@@ -106,7 +106,7 @@ const (
 // evalDateToString checks format and time zone even if there is no date: what is wrong with
 // them is wrong for all documents.
 func evalDateToString(f frame) bson.RawValue {
-	format, isNull := "", f.given(1) && nullish(f.values[1])
+	format, isNull := "", f.given(1) && raw.IsNone(f.values[1])
 	if f.given(1) && !isNull {
 		format = f.string("format", 1)
 		f.formatted(format, time.Unix(0, 0).UTC()) // a fault of the format is one for every date
@@ -115,9 +115,9 @@ func evalDateToString(f frame) bson.RawValue {
 	switch {
 	case f.err != nil:
 		return null
-	case nullish(f.values[0]) && f.given(3):
+	case raw.IsNone(f.values[0]) && f.given(3):
 		return f.args[3].eval(f.state)
-	case nullish(f.values[0]) || location == nil || isNull:
+	case raw.IsNone(f.values[0]) || location == nil || isNull:
 		return null
 	}
 	if !f.given(1) {
@@ -193,7 +193,7 @@ func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 // evalDateDiff counts the beginnings of a unit between two dates.
 func evalDateDiff(f frame) bson.RawValue {
 	weekly := f.values[2].Type == bson.TypeString && raw.Text(f.values[2]) == "week"
-	if weekly && f.given(4) && nullish(f.values[4]) {
+	if weekly && f.given(4) && raw.IsNone(f.values[4]) {
 		return null
 	}
 	location := f.zone(3)

@@ -100,7 +100,7 @@ func evalSubtract(f frame) bson.RawValue {
 
 // divisible reports whether there is a quotient of the arguments; the value is null if not.
 func (f frame) divisible() bool {
-	if nullish(f.values[1]) || !f.numbers() {
+	if raw.IsNone(f.values[1]) || !f.numbers() {
 		return false
 	}
 	if !raw.Truth(f.values[1]) {
@@ -169,7 +169,7 @@ func integral(of func(float64) float64, ofDecimal func(d, x *apd.Decimal) (apd.C
 func evalRound(f frame) bson.RawValue {
 	v, place := f.number(0), 0
 	if f.err == nil && len(f.values) > 1 {
-		if nullish(f.values[1]) {
+		if raw.IsNone(f.values[1]) {
 			return null
 		}
 		if place = f.int32("place", f.values[1]); place < -20 || place > 100 {

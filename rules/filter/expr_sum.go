@@ -106,7 +106,7 @@ func evalAdd(f frame) bson.RawValue {
 	dated := false
 	for _, v := range f.values {
 		switch {
-		case nullish(v):
+		case raw.IsNone(v):
 			return null
 		case raw.IsNumber(v.Type):
 			t.add(v)
@@ -170,7 +170,7 @@ func extreme(sign int) evaluation {
 	return func(f frame) bson.RawValue {
 		best := null
 		for v := range f.listed() {
-			if !nullish(v) && (nullish(best) || raw.Compare(v, best)*sign > 0) {
+			if !raw.IsNone(v) && (raw.IsNone(best) || raw.Compare(v, best)*sign > 0) {
 				best = v
 			}
 		}

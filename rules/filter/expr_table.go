@@ -190,7 +190,7 @@ func evalSwitch(f frame) bson.RawValue {
 // evalIfNull returns the first argument that is neither null nor missing, or the last.
 func evalIfNull(f frame) (v bson.RawValue) {
 	for _, a := range f.args {
-		if v = a.eval(f.state); f.err != nil || !nullish(v) {
+		if v = a.eval(f.state); f.err != nil || !raw.IsNone(v) {
 			return v
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func (f frame) coerced() string {
 	v := f.values[0]
 	switch {
-	case nullish(v):
+	case raw.IsNone(v):
 		return ""
 	case raw.IsText(v.Type) || v.Type == bson.TypeJavaScript:
 		return raw.Text(v)
@@ -94,7 +94,7 @@ func evalIndexOf(f frame) bson.RawValue {
 
 // evalRegexMatch is false for an input or an expression that is null.
 func evalRegexMatch(f frame) bson.RawValue {
-	if nullish(f.values[0]) {
+	if raw.IsNone(f.values[0]) {
 		return raw.NewBool(false)
 	}
 	s := f.string("input", 0)

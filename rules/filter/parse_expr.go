@@ -270,9 +270,9 @@ func (p *exprParser) regexMatch(v bson.RawValue) expr {
 	case !isConstant || args[2] != nil && !alsoConstant:
 		p.notInMemory("$regexMatch with an expression that depends on the document")
 		return foreign{}
-	case letters.Type != bson.TypeString && !nullish(letters):
+	case letters.Type != bson.TypeString && !raw.IsNone(letters):
 		p.fail("$regexMatch takes a string as options")
-	case !nullish(bson.RawValue(regex)):
+	case !raw.IsNone(bson.RawValue(regex)):
 		c.regex = p.regex(bson.RawValue(regex), raw.Text(letters), "", "$regexMatch takes a string or a regular expression as regex")
 	}
 	return p.fold(c, c.args)
