@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
 )
 
 // Fault is what a Proxy does to the messages that pass. The zero value does nothing.
@@ -225,13 +226,8 @@ func (p *Proxy) reply(message []byte, f Fault) []byte {
 	return f.Reply(message)
 }
 
-// The wire protocol as far as it is needed: each message begins with its length,
-// the fourth number is its kind, and commands are of one kind.
-const (
-	headerSize = 16
-	opMessage  = 2013
-	bodyAt     = headerSize + 5 // behind flags and the kind of section
-)
+// headerSize is how many bytes a message begins with, its length the first of them.
+const headerSize = 16
 
 // readMessage reads one message.
 func readMessage(r io.Reader) ([]byte, error) {
@@ -251,13 +247,11 @@ func readMessage(r io.Reader) ([]byte, error) {
 // commandIn returns the command in a message, if it is one of the store's own and not
 // of the driver's, which looks after its connections by itself.
 func commandIn(message []byte) (bson.Raw, bool) {
-	if binary.LittleEndian.Uint32(message[12:]) != opMessage || len(message) < bodyAt+4 {
+	_, _, _, kind, rest, _ := wiremessage.ReadHeader(message)
+	if kind != wiremessage.OpMsg || len(rest) < 5 {
 		return nil, false
 	}
-	command := message[bodyAt:]
-	if size := binary.LittleEndian.Uint32(command); int(size) <= len(command) {
-		command = command[:size]
-	}
+	command, _, _ := wiremessage.ReadMsgSectionSingleDocument(rest[5:]) // behind flags and the kind of section
 	first, err := bson.Raw(command).IndexErr(0)
 	if err != nil {
 		return nil, false
