@@ -41,8 +41,7 @@ func (it *Item) appendPersons(dst []Person, stored bson.RawValue) []Person {
 	case bson.TypeString:
 		dst = appendNamed(dst, personNamed(raw.Text(stored)))
 	case bson.TypeArray:
-		elements := raw.Read(stored.Value)
-		for e, ok := elements.Next(); ok; e, ok = elements.Next() {
+		for e := range raw.All(stored.Value) {
 			switch e.Type {
 			case bson.TypeString:
 				dst = appendNamed(dst, personNamed(raw.Text(e.Value())))
