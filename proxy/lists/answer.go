@@ -21,7 +21,6 @@ import (
 type answer struct {
 	*listing
 	*selection.Selection
-	snap      *view.Snapshot
 	rules     *cite.Rules // of the view
 	title     string
 	canonical string // the path under which the list is to be known
@@ -32,7 +31,7 @@ type answer struct {
 
 // on reads a listing in a snapshot, but not its items.
 func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) {
-	a := &answer{listing: l, snap: snap, rules: l.lists.o.Cite.View(l.View), canonical: l.path}
+	a := &answer{listing: l, rules: l.lists.o.Cite.View(l.View), canonical: l.path}
 	rows := selection.Question{
 		Reader: l.lists.reader, Labels: l.lists.o.Labels, Public: l.lists.public,
 		View: l.View, Where: l.where, Kind: l.kind.name, ID: l.id, Query: l.q, Sorted: len(l.asked[params.Sort]) > 0,
@@ -96,7 +95,7 @@ func (a *answer) heading(ctx context.Context) (string, error) {
 // known returns what a mark has of what the list is about: in its own view, or in another
 // that knows it.
 func (a *answer) known(ctx context.Context) (bson.Raw, error) {
-	snaps := []*view.Snapshot{a.snap}
+	snaps := []*view.Snapshot{a.Snap}
 	for _, name := range a.kind.also {
 		snap, err := a.lists.o.Views.Snapshot(name)
 		if err != nil {

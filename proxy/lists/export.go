@@ -44,7 +44,7 @@ func joined(ctx context.Context, a *answer, head, between, tail string, writer f
 // prepared for all of a view's rows at once.
 func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.q.Flag(params.LaTeX)
-	rows, resident := a.snap.Resident()
+	rows, resident := a.Snap.Resident()
 	if resident && !latex && a.View == rules.ViewActivities && a.q.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
 		return joined(ctx, a, "", "\n", "", func() func([]byte, selection.Entry) []byte {
 			return func(dst []byte, e selection.Entry) []byte { return e.AppendFragment(dst, fragBibTeX) }

@@ -30,7 +30,7 @@ func urn(name string) string {
 // newest is the feed of the newest items. It is as new as the newest of them, not as its
 // view: feed readers report a later time as news.
 func (a *answer) newest() *feeds.Feed {
-	published := a.snap.Meta().Published.UTC().Truncate(time.Second)
+	published := a.Snap.Meta().Published.UTC().Truncate(time.Second)
 	f := &feeds.Feed{
 		Id: urn(a.path + "?" + a.asked.String()), Title: a.title, Link: &feeds.Link{Href: a.canonicalURL()}, Description: a.title,
 		Author: &feeds.Author{Name: a.title}, // of items without one, as Atom needs

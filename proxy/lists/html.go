@@ -100,7 +100,7 @@ func (a *answer) shown(it *item) page.Item {
 func (a *answer) head(asked params.Query, canonical string) page.Head {
 	return page.Head{
 		Title: a.title, Lang: a.q.Text(params.Lang), Base: a.links.Base, Self: a.url("", asked), Canonical: canonical,
-		Exports: a.exports(), Languages: a.languages(), AsOf: a.snap.Meta().Published,
+		Exports: a.exports(), Languages: a.languages(), AsOf: a.Snap.Meta().Published,
 	}
 }
 

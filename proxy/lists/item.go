@@ -83,7 +83,7 @@ func (a *answer) citation(ctx context.Context, it *item) (html string, err error
 			case kind == markup.LinkActivity && id == it.ID:
 				return a.links.ToItem(&it.Item)
 			case kind == markup.LinkActivity:
-				shown, failed := a.lists.shows(ctx, a.snap, id)
+				shown, failed := a.lists.shows(ctx, a.Snap, id)
 				if err = cmp.Or(err, failed); shown {
 					return a.links.ToItem(&cite.Item{ID: id})
 				}

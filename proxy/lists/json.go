@@ -80,7 +80,7 @@ func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta := a.snap.Meta()
+	meta := a.Snap.Meta()
 	doc := jsonList{
 		Title: a.title, Count: a.count, Page: a.q.Number(params.Page), Pages: a.pages, Limit: a.q.Number(params.Limit), Items: []jsonItem{},
 		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.url(a.face.suffix, a.asked),

@@ -23,11 +23,11 @@ func Views(defs []index.Definition, mapping *cite.Rules) []index.Definition {
 		if !slices.Contains(views, d.Name) {
 			continue
 		}
+		read := mapping.View(d.Name)
 		if d.Name == rules.ViewActivities {
 			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic)
-			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: bibTeXOf(mapping)})
+			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: bibTeXOf(read)})
 		}
-		read := mapping.View(d.Name)
 		d.Words = func(row bson.Raw, add func(text string, title bool)) {
 			if mark.Of(row) != nil {
 				read.Words(row, add)
@@ -38,8 +38,7 @@ func Views(defs []index.Definition, mapping *cite.Rules) []index.Definition {
 }
 
 // bibTeXOf returns what encodes public rows; the others have no entry.
-func bibTeXOf(mapping *cite.Rules) func(dst []byte, row bson.Raw) []byte {
-	read := mapping.View(rules.ViewActivities)
+func bibTeXOf(read *cite.Rules) func(dst []byte, row bson.Raw) []byte {
 	items := sync.Pool{New: func() any { return &cite.Item{} }}
 	return func(dst []byte, row bson.Raw) []byte {
 		if mark.Of(row) == nil {

@@ -32,7 +32,7 @@ type Question struct {
 // Selection is the rows of a snapshot that a question asks for. It is for one goroutine.
 type Selection struct {
 	Question
-	snap   *view.Snapshot
+	Snap   *view.Snapshot
 	always *filter.Filter            // applies to every facet
 	chosen map[string]*filter.Filter // the filters of Query by parameter; a facet does without its own
 	whole  view.Selection            // all selected rows, once Selected has found them
@@ -40,7 +40,7 @@ type Selection struct {
 
 // On returns the selection of the rows of a snapshot.
 func (q Question) On(snap *view.Snapshot) (*Selection, error) {
-	l := &Selection{Question: q, snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}}
+	l := &Selection{Question: q, Snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}}
 	if q.Kind != "" {
 		where, err := q.Reader.Compile(l.among(q.Kind, []string{q.ID}), "")
 		if err != nil {
@@ -110,7 +110,7 @@ func (l *Selection) Selected(ctx context.Context, except string) (view.Selection
 			filters = append(filters, chosen)
 		}
 	}
-	selected, err := l.snap.Select(ctx, filter.And(filters...))
+	selected, err := l.Snap.Select(ctx, filter.And(filters...))
 	if terms := fold.Terms(l.Query.Text(params.Words)); err == nil && len(terms) > 0 {
 		selected, err = selected.Search(ctx, terms)
 	}
