@@ -102,16 +102,13 @@ const (
 )
 
 // newestFirst is the order of lists (DESIGN.md: What API.md leaves open, 3).
-func newestFirst() raw.Sort {
-	year, _ := raw.ParsePath("year") // which is one
-	return raw.Sort{{Path: year, Desc: true}, raw.ByID}
-}
+var newestFirst = raw.Sort{{Path: raw.PathOf("year"), Desc: true}, raw.ByID}
 
 // query is a question of the case for another server.
 func (c Case) query(of question) (q origin.Query, err error) {
 	q.Limit = c.Server.Limit
 	if c.Server.Collection == "" {
-		q = origin.Query{Sort: newestFirst(), Limit: pageSize, Projection: slices.Concat(c.Server.Fields, []string{"rendered", "year"})}
+		q = origin.Query{Sort: newestFirst, Limit: pageSize, Projection: slices.Concat(c.Server.Fields, []string{"rendered", "year"})}
 	}
 	if of.skip != "" {
 		if q.Skip, err = strconv.ParseInt(of.skip, 10, 64); err != nil {

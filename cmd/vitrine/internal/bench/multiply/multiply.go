@@ -67,11 +67,7 @@ func New(records []bson.Raw) (*Multiplier, error) {
 
 // Texts returns the texts that are not empty at a path of a record, and ids in hexadecimal.
 func Texts(record bson.Raw, path string) (all []string) {
-	p, err := raw.ParsePath(path)
-	if err != nil {
-		panic(err) // paths are constants
-	}
-	raw.Walk(record, p, func(value raw.Value) bool {
+	raw.Walk(record, raw.PathOf(path), func(value raw.Value) bool {
 		text, _ := value.Raw.StringValueOK()
 		if id, ok := value.Raw.ObjectIDOK(); ok {
 			text = id.Hex()
