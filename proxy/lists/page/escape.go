@@ -31,6 +31,7 @@ func writable(r rune) rune {
 // escaped returns a text in which a format stands for each byte that is not kept.
 func escaped(s, format string, keep func(c byte) bool) string {
 	var b strings.Builder
+	b.Grow(len(s))
 	for _, c := range []byte(s) {
 		if keep(c) {
 			b.WriteByte(c)
@@ -44,7 +45,7 @@ func escaped(s, format string, keep func(c byte) bool) string {
 // address returns a URL for a quoted attribute. Bytes that no URL has are escaped.
 func address(url string) string {
 	inURL := func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("\"'<>\\^`{|}", c) < 0 }
-	return html.EscapeString(escaped(url, "%%%02X", inURL))
+	return strings.ReplaceAll(escaped(url, "%%%02X", inURL), "&", "&amp;")
 }
 
 // linkable reports whether an address may be one of a link: those of our models may, others

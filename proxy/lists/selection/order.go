@@ -46,8 +46,7 @@ func (l *Selection) parts(ctx context.Context, selected view.Selection, by level
 	}
 	missing.Count = rest.Count()
 	if by.name == byTitle || by.name == byAuthor { // rows with a text to sort by and those without
-		there := part{where: bson.D{{Key: "$ne", Value: nil}}}
-		there.Count = selected.Count() - missing.Count
+		there := part{FacetValue: page.FacetValue{Count: selected.Count() - missing.Count}, where: bson.D{{Key: "$ne", Value: nil}}}
 		return []part{there, missing}, nil
 	}
 	found, err := selected.Facet(ctx, paths[by.name])
