@@ -63,22 +63,26 @@ func NewBudget(limit, bulk int64) *Budget {
 	return &Budget{limit: limit, bulkLimit: bulk, held: lru.New[derivedKey, derivedOf](0)}
 }
 
-// roomForBulk reports whether so many bytes of bulky fragments fit beside those that are kept.
-// Of a list that does not, none are kept: a part of it saves little, and takes the room of those
-// that would fit whole.
-func (b *Budget) roomForBulk(bytes int64) bool {
+// bulkLimitOf returns up to which limit the bulky fragments of a list of about so many bytes
+// are kept. Where they do not fit whole it is half of the budget's: a part of a list saves
+// little, and must not take the room of those that fit.
+func (b *Budget) bulkLimitOf(bytes int64) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.bulk+bytes <= b.bulkLimit
+	if b.bulk+bytes <= b.bulkLimit {
+		return b.bulkLimit
+	}
+	return b.bulkLimit / 2
 }
 
-// keepBulk reports whether a segment may keep so many more bytes of bulky fragments.
+// keepBulk reports whether a segment may keep so many more bytes of bulky fragments, up to a
+// limit of all.
 // Clients read a list of everything as a whole, again and again: dropping the oldest
 // block for the newest would drop each before its next use.
-func (b *Budget) keepBulk(seg *segment, bytes int64) bool {
+func (b *Budget) keepBulk(seg *segment, bytes, limit int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if seg.bulk < 0 || b.bulk+bytes > b.bulkLimit {
+	if seg.bulk < 0 || b.bulk+bytes > limit {
 		return false
 	}
 	b.bulk += bytes

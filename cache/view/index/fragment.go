@@ -18,8 +18,8 @@ type Fragment struct {
 	// its own. Parts have no parts.
 	Parts []Fragment
 	// Bulky fragments are about as large as their rows. They are measured on first use
-	// and kept if the budget has room for those of all rows; otherwise they are encoded each
-	// time. They have no parts, and only Selection.Runs and Row.AppendFragment return them.
+	// and kept as far as the budget allows; the others are encoded each time. They have
+	// no parts, and only Selection.Runs and Row.AppendFragment return them.
 	Bulky bool
 }
 

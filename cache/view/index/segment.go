@@ -32,8 +32,8 @@ func (s *segment) prepared(kind int) *fragments {
 	f.once.Do(func() {
 		var keep func(size int) bool
 		if def.Bulky {
-			whole := s.budget.roomForBulk(s.estimate(def.Encode))
-			keep = func(size int) bool { return whole && s.budget.keepBulk(s, int64(size)) }
+			limit := s.budget.bulkLimitOf(s.estimate(def.Encode))
+			keep = func(size int) bool { return s.budget.keepBulk(s, int64(size), limit) }
 		}
 		parts := def.parts()
 		f.fill(len(s.rows), len(parts), func(dst []byte, row, part int) []byte {
