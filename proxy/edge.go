@@ -127,7 +127,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if errors.As(err, new(*panicked)) {
 		s.metrics.panics.Inc()
 	}
-	if p.status >= 500 {
+	if p.status >= 500 && p.status != fiber.StatusNotImplemented { // which the client's call asks for
 		level := slog.LevelError
 		if p.status == fiber.StatusServiceUnavailable {
 			level = slog.LevelWarn

@@ -1,8 +1,10 @@
 package proxy_test
 
 import (
+	"bytes"
 	"crypto/sha512"
 	"encoding/base64"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,7 +19,10 @@ import (
 
 // TestListRefusals: what cannot be answered is a 400 or 404 that says why.
 func TestListRefusals(t *testing.T) {
-	s := openLists(t, nil)
+	var log bytes.Buffer
+	logged := listOptions(t)
+	logged.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	s := openViews(t, listStore(t, nil), logged, listViews(t), 0)
 	for target, want := range map[string]string{
 		"/lists/activities?yaer=2020":           "400 yaer: is no parameter of lists, did you mean year?",
 		"/lists/activities?_=1":                 "400 _: is no parameter of lists|",
@@ -45,6 +50,9 @@ func TestListRefusals(t *testing.T) {
 		if status, msg, _ := strings.Cut(want, " "); http.StatusText(res.StatusCode) == "" || !strings.HasPrefix(res.Status, status) || !strings.HasPrefix(e.Msg+"|", msg) {
 			t.Errorf("%s: %s: %s, want %s", target, res.Status, e.Msg, want)
 		}
+	}
+	if strings.Contains(log.String(), "request failed") {
+		t.Errorf("the log has what clients did wrong: %s", log.String())
 	}
 	page := s.get("/lists/nix", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
 	if page.StatusCode != 404 || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") || !strings.Contains(string(page.body), "There is no list") {
