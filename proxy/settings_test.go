@@ -47,11 +47,11 @@ func TestAdopt(t *testing.T) {
 func TestAdoptRights(t *testing.T) {
 	o := departmentOptions(t)
 	s := open(t, department(t), o)
-	o.Labels = label.Sets{label.Text: {"User not found": {EN: "Nobody here"}}}
+	o.Labels = label.Sets{label.Text: {"User not found": {EN: "No such person"}}}
 	if err := s.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.get("/api/users/nobody-at-all").envelope(t).Msg; got != "Nobody here" {
+	if got := s.get("/api/users/nobody-at-all").envelope(t).Msg; got != "No such person" {
 		t.Errorf("label: got %q", got)
 	}
 

@@ -49,9 +49,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// lookUpsAtOnce is how many look-ups are gathered before ristretto counts them. With the usual
-// 64 a large answer that has no budget of its own, each making of which has garbage collected, which drops what is gathered,
-// is never counted, and never takes the place of many that were asked for once.
+// lookUpsAtOnce is how many look-ups are gathered before ristretto counts them. A garbage
+// collection drops what is gathered, and making a large answer causes one. With the usual 64
+// such an answer, where it has no budget of its own, would never be counted, and never take the
+// place of many that were asked for once.
 const lookUpsAtOnce = 8
 
 // maxAge bounds how long an answer stays in memory. Large ones of a Cache with LargeBudget,
