@@ -170,11 +170,11 @@ func (s *storedSelection) page(ctx context.Context, offset, limit int) iter.Seq2
 	q.Sort = s.order
 	if s.decided() {
 		q.Skip, q.Limit = int64(max(offset, 0)), int64(max(limit, 0))
-		return s.documents(ctx, q)
+		return s.documents(ctx, q, nil)
 	}
 	return func(yield func(bson.Raw, error) bool) {
 		at := 0
-		for doc, err := range s.documents(ctx, q) {
+		for doc, err := range s.documents(ctx, q, nil) {
 			if at++; err == nil && at <= offset {
 				continue
 			}
@@ -221,7 +221,7 @@ func (s *storedSelection) Group(ctx context.Context, field, unwind string) ([]in
 	if unwind != "" {
 		fields = append(fields, unwind)
 	}
-	return index.GroupDocs(s.documents(ctx, s.reading(fields)), field, unwind)
+	return index.GroupDocs(s.documents(ctx, s.reading(fields), nil), field, unwind)
 }
 
 // moved makes an error of the store say which view was published anew.

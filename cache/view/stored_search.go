@@ -28,21 +28,19 @@ func (s *storedSelection) Search(ctx context.Context, terms []string) (Selection
 
 // Narrow implements Selection.
 func (s *storedSelection) Narrow(ctx context.Context, f *filter.Filter) (Selection, error) {
-	f = fair.Bound(ctx, f)
-	node, err := s.rows.resolve(ctx, f.Root())
+	other, err := s.rows.selection(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	narrow := *s
-	narrow.bounds = cmp.Or(f.Bounds(), s.bounds)
-	narrow.by(&filter.AndNode{Nodes: []filter.Node{s.filter, node}})
+	narrow.bounds = cmp.Or(other.bounds, s.bounds)
+	narrow.by(&filter.AndNode{Nodes: []filter.Node{s.filter, other.filter}})
 	return narrow.counted(ctx)
 }
 
 // counted counts the rows of a new selection, those that have the words by level. If the
 // query does not decide, it reads the fields that the filter looks at.
-func (s *storedSelection) counted(ctx context.Context) (Selection, error) {
-	var err error
+func (s *storedSelection) counted(ctx context.Context) (_ Selection, err error) {
 	switch {
 	case s.decided() && s.query == nil:
 		s.size = s.rows.meta.Rows
@@ -51,16 +49,11 @@ func (s *storedSelection) counted(ctx context.Context) (Selection, error) {
 		err = s.moved(err)
 	default:
 		s.size, s.levels = 0, make([]int, len(slices.Concat(s.searches...))+1)
-		err = s.each(ctx, s.reading([]string{}), func(_ bson.Raw, titles int) bool {
+		for _, err = range s.documents(ctx, s.reading([]string{}), s.levels) {
 			s.size++
-			s.levels[titles]++
-			return true
-		})
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
 
 // ByRelevance implements Selection.
@@ -73,45 +66,34 @@ func (s *storedSelection) ByRelevance() Selection {
 // decided reports whether the query alone decides which rows are selected.
 func (s *storedSelection) decided() bool { return s.exact && len(s.searches) == 0 }
 
-// each calls yield with the documents that answer a query, match the filter and have the
-// words, and with how many terms of the last search are in their title, until it returns
-// false.
-func (s *storedSelection) each(ctx context.Context, q origin.Query, yield func(doc bson.Raw, titles int) bool) error {
-	turn := fair.TurnOf(ctx)
-	for doc, err := range s.rows.view.set.queries.Select(ctx, s.rows.meta, q) {
-		if err != nil {
-			return s.moved(err)
-		}
-		if s.rows.strip != nil {
-			doc = s.rows.strip(doc)
-		}
-		hit, titles := true, 0
-		if !s.exact {
-			hit, err = filter.Match(s.filter, doc, s.bounds)
-		}
-		for i := 0; i < len(s.searches) && hit && err == nil; i++ {
-			titles, hit = s.rows.view.def.Match(doc, s.searches[i])
-			err = turn.Check(ctx)
-		}
-		if err != nil {
-			return s.moved(err)
-		}
-		if hit && !yield(doc, titles) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// documents yields the selected rows that answer a query; with a level, only those of that
-// level.
-func (s *storedSelection) documents(ctx context.Context, q origin.Query) iter.Seq2[bson.Raw, error] {
+// documents yields the documents that answer a query, match the filter and have the words;
+// with a level, only those that have as many terms of the last search in their title. It
+// counts all of them by level in tally, unless that is nil.
+func (s *storedSelection) documents(ctx context.Context, q origin.Query, tally []int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		err := s.each(ctx, q, func(doc bson.Raw, titles int) bool {
-			return s.level != nil && *s.level != titles || yield(doc, nil)
-		})
-		if err != nil {
-			yield(nil, err)
+		turn := fair.TurnOf(ctx)
+		for doc, err := range s.rows.view.set.queries.Select(ctx, s.rows.meta, q) {
+			hit, titles := err == nil, 0
+			if hit && s.rows.strip != nil {
+				doc = s.rows.strip(doc)
+			}
+			if hit && !s.exact {
+				hit, err = filter.Match(s.filter, doc, s.bounds)
+			}
+			for i := 0; hit && err == nil && i < len(s.searches); i++ {
+				titles, hit = s.rows.view.def.Match(doc, s.searches[i])
+				err = turn.Check(ctx)
+			}
+			if err != nil {
+				yield(nil, s.moved(err))
+				return
+			}
+			if hit && tally != nil {
+				tally[titles]++
+			}
+			if hit && (s.level == nil || *s.level == titles) && !yield(doc, nil) {
+				return
+			}
 		}
 	}
 }
@@ -120,10 +102,7 @@ func (s *storedSelection) documents(ctx context.Context, q origin.Query) iter.Se
 // title that rows of the page have.
 func (s *storedSelection) ranked(ctx context.Context, offset, limit int) iter.Seq2[bson.Raw, error] {
 	return func(yield func(bson.Raw, error) bool) {
-		skip, left := max(offset, 0), s.size
-		if limit > 0 {
-			left = limit
-		}
+		skip, left := max(offset, 0), cmp.Or(max(limit, 0), s.size)
 		for level, n := range slices.Backward(s.levels) {
 			if n <= skip {
 				skip -= n
@@ -151,5 +130,5 @@ func (s *storedSelection) Facet(ctx context.Context, path string) ([]index.Group
 		return nil, err
 	}
 	first, _, _ := strings.Cut(path, ".")
-	return index.FacetDocs(s.documents(ctx, s.reading([]string{first})), parsed)
+	return index.FacetDocs(s.documents(ctx, s.reading([]string{first}), nil), parsed)
 }
