@@ -20,16 +20,15 @@ type lists struct {
 
 // newLists compiles the rule. Without lists no record is public, so that no row has a mark.
 func newLists(cfg configs.Lists) (*lists, error) {
-	l := &lists{Lists: cfg}
 	text := cfg.Public
 	if !cfg.Enabled {
 		text = `{"$nor": [{}]}`
 	}
-	var err error
-	if l.public, err = parseListFilter(text); err != nil {
+	public, err := parseListFilter(text)
+	if err != nil {
 		return nil, fmt.Errorf("lists.public: %w", err)
 	}
-	return l, nil
+	return &lists{cfg, public}, nil
 }
 
 // parseListFilter reads a filter of the configuration of lists. Rows are made, and answers
