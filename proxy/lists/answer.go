@@ -31,15 +31,11 @@ type answer struct {
 
 // on reads a listing in a snapshot, but not its items.
 func (l *listing) on(ctx context.Context, snap *view.Snapshot) (*answer, error) {
-	a := &answer{listing: l, rules: l.lists.o.Cite.View(l.View), canonical: l.path}
-	rows := selection.Question{
-		Reader: l.lists.reader, Labels: l.lists.o.Labels, Public: l.lists.public,
-		View: l.View, Where: l.where, Kind: l.kind.name, ID: l.id, Query: l.q, Sorted: len(l.asked[params.Sort]) > 0,
-	}
-	var err error
-	if a.Selection, err = rows.On(snap); err != nil {
+	rows, err := l.rows.On(snap)
+	if err != nil {
 		return nil, err
 	}
+	a := &answer{listing: l, Selection: rows, rules: l.lists.o.Cite.View(l.View), canonical: l.path}
 	if a.title, err = a.heading(ctx); err != nil {
 		return nil, err
 	}
@@ -67,7 +63,7 @@ func paged(write build) build {
 // heading returns the title of the list. That of a unit, person, project or topic is in the
 // mark of a public record that names it; without one there is no such list.
 func (a *answer) heading(ctx context.Context) (string, error) {
-	lang := a.q.Text(params.Lang)
+	lang := a.Query.Text(params.Lang)
 	switch {
 	case a.isItem():
 		for e, err := range a.Entries(ctx) {
@@ -76,40 +72,36 @@ func (a *answer) heading(ctx context.Context) (string, error) {
 			}
 			return a.read(e, &item{}).title(), nil
 		}
-		return "", notFound("There is no such item.")
-	case a.kind.name == "" && a.Title == nil:
-		return texts.In(lang).T(a.list.View), nil
-	case a.kind.name == "":
+		return "", errNoItem
+	case a.Kind == "" && a.Title == nil:
+		return texts.In(lang).T(a.View), nil
+	case a.Kind == "":
 		return cmp.Or(a.Title[lang], a.Title["en"], a.path), nil
 	}
 	one, err := a.known(ctx)
-	if err != nil {
-		return "", err
-	}
 	if id := raw.StringField(one, "id"); id != "" {
-		a.canonical = "/lists/" + a.kind.name + "/" + cite.Segment(id) // of a person by ORCID, too
+		a.canonical = "/lists/" + a.Kind + "/" + cite.Segment(id) // of a person by ORCID, too
 	}
-	return cmp.Or(selection.NameOf(one, lang), a.id), nil
+	return cmp.Or(selection.NameOf(one, lang), a.ID), err
 }
 
 // known returns what a mark has of what the list is about: in its own view, or in another
 // that knows it.
 func (a *answer) known(ctx context.Context) (bson.Raw, error) {
-	snaps := []*view.Snapshot{a.Snap}
-	for _, name := range a.kind.also {
-		snap, err := a.lists.o.Views.Snapshot(name)
-		if err != nil {
-			return nil, err
-		}
-		snaps = append(snaps, snap)
-	}
+	var anywhere bson.A
 	for _, path := range a.kind.paths {
-		for _, snap := range snaps {
-			row, err := a.lists.first(ctx, snap, bson.D{{Key: path, Value: a.id}})
-			if row != nil || err != nil {
-				return selection.Known(mark.Of(row), a.kind.name, a.id), err
-			}
+		anywhere = append(anywhere, bson.D{{Key: path, Value: a.ID}})
+	}
+	where := bson.D{{Key: "$or", Value: anywhere}}
+	row, err := a.lists.first(ctx, a.Snap, where)
+	for i := 0; row == nil && err == nil && i < len(a.kind.also); i++ {
+		var snap *view.Snapshot
+		if snap, err = a.lists.o.Views.Snapshot(a.kind.also[i]); err == nil {
+			row, err = a.lists.first(ctx, snap, where)
 		}
 	}
-	return nil, notFound("No public record knows " + markup.PathSegment(a.id) + ".")
+	if row == nil && err == nil {
+		err = notFound("No public record knows " + markup.PathSegment(a.ID) + ".")
+	}
+	return selection.Known(mark.Of(row), a.Kind, a.ID), err
 }

@@ -34,7 +34,7 @@ func joined(ctx context.Context, a *answer, head, between, tail string, writer f
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
 	body := response.JoinCostly(response.Around(a.count, []byte(head), between, []byte(tail)), a.Entries(ctx), writer)
-	if a.q.Number(params.Limit) == 0 {
+	if a.Query.Number(params.Limit) == 0 {
 		body.Guess = a.count * itemBytes
 	}
 	return body, nil
@@ -43,9 +43,9 @@ func joined(ctx context.Context, a *answer, head, between, tail string, writer f
 // bibTeX is made of prepared entries where it has most rows of a view in memory: they are
 // prepared for all of a view's rows at once.
 func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
-	latex := a.q.Flag(params.LaTeX)
+	latex := a.Query.Flag(params.LaTeX)
 	rows, resident := a.Snap.Resident()
-	if resident && !latex && a.View == rules.ViewActivities && a.q.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
+	if resident && !latex && a.View == rules.ViewActivities && a.Query.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
 		return joined(ctx, a, "", "\n", "", func() func([]byte, selection.Entry) []byte {
 			return func(dst []byte, e selection.Entry) []byte { return e.AppendFragment(dst, fragBibTeX) }
 		})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
@@ -14,7 +13,8 @@ import (
 // face is a form in which lists and items are answered.
 type face struct {
 	suffix string // of the URL; empty: the page
-	media  string
+	media  string // the media type, without its parameters
+	coding string // the parameters
 	label  string // for people; empty: it is not offered to them
 	// reads are the parameters that the face depends on beside the filters.
 	reads []string
@@ -31,7 +31,12 @@ type build = func(context.Context, *answer) (*response.Body, error)
 // the start of the program because they name each other.
 var faces []face
 
+// Offers are the media types among which Accept chooses at a URL without a suffix, the
+// preferred one first.
+var Offers []string
+
 func init() {
+	const utf8 = "; charset=utf-8"
 	shown := []string{params.Sort, params.Group, params.Page, params.Limit, params.Facets, params.Lang, params.Style}
 	read := []string{params.Sort, params.Page, params.Limit} // by programs
 	feed := []string{params.Lang, params.Style}
@@ -39,17 +44,22 @@ func init() {
 	newest := params.Query{params.Sort: {"-year"}, params.Group: {params.None}, params.Limit: {"50"}}
 	bare := params.Query{params.Facets: {params.None}}
 	faces = []face{
-		{"", "text/html; charset=utf-8", "", append([]string{params.JSONLD}, shown...), nil, false, paged(htmlPage)},
-		{".json", response.ContentType, "JSON", shown, nil, false, paged(jsonDocument)},
-		{".html", "text/html; charset=utf-8", "", append([]string{params.Heading, params.JSONLD}, shown...), bare, false, paged(htmlFragment)},
-		{".bib", "application/x-bibtex; charset=utf-8", "BibTeX", append([]string{params.LaTeX}, read...), all, false, bibTeX},
-		{".ris", "application/x-research-info-systems; charset=utf-8", "RIS", read, all, false, items("", "\r\n", "", cite.AppendRIS)},
-		{".csl.json", "application/vnd.citationstyles.csl+json", "CSL-JSON", read, all, false, items("[", ",\n", "]\n", cite.AppendCSL)},
-		{".csv", "text/csv; charset=utf-8; header=present", "CSV", append([]string{params.Lang}, read...), all, false, csvTable},
-		{".jsonld", "application/ld+json", "JSON-LD", append([]string{params.Lang}, read...), all, false, jsonLD},
-		{".atom", "application/atom+xml; charset=utf-8", "Atom", feed, newest, true, paged(atom)},
-		{".rss", "application/rss+xml; charset=utf-8", "RSS", feed, newest, true, paged(rss)},
-		{".feed.json", "application/feed+json", "", feed, newest, true, paged(jsonFeed)},
+		{"", "text/html", utf8, "", append([]string{params.JSONLD}, shown...), nil, false, paged(htmlPage)},
+		{".json", "application/json", utf8, "JSON", shown, nil, false, paged(jsonDocument)},
+		{".html", "text/html", utf8, "", append([]string{params.Heading, params.JSONLD}, shown...), bare, false, paged(htmlFragment)},
+		{".bib", "application/x-bibtex", utf8, "BibTeX", append([]string{params.LaTeX}, read...), all, false, bibTeX},
+		{".ris", "application/x-research-info-systems", utf8, "RIS", read, all, false, items("", "\r\n", "", cite.AppendRIS)},
+		{".csl.json", "application/vnd.citationstyles.csl+json", "", "CSL-JSON", read, all, false, items("[", ",\n", "]\n", cite.AppendCSL)},
+		{".csv", "text/csv", utf8 + "; header=present", "CSV", append([]string{params.Lang}, read...), all, false, csvTable},
+		{".jsonld", "application/ld+json", "", "JSON-LD", append([]string{params.Lang}, read...), all, false, jsonLD},
+		{".atom", "application/atom+xml", utf8, "Atom", feed, newest, true, paged(atom)},
+		{".rss", "application/rss+xml", utf8, "RSS", feed, newest, true, paged(rss)},
+		{".feed.json", "application/feed+json", "", "", feed, newest, true, paged(jsonFeed)},
+	}
+	for _, f := range faces {
+		if f.suffix != ".html" { // that is the page's
+			Offers = append(Offers, f.media)
+		}
 	}
 }
 
@@ -72,24 +82,7 @@ func IsPage(path string) bool {
 	return f.suffix == ""
 }
 
-// Offers returns the media types among which Accept chooses at a URL without a suffix, the
-// preferred one first. They are shared.
-var Offers = sync.OnceValue(func() (all []string) {
-	for _, f := range faces {
-		if f.suffix != ".html" {
-			all = append(all, f.mediaType())
-		}
-	}
-	return all
-})
-
 // negotiated returns the face that a client accepts; the page if it accepts none.
 func negotiated(accepted string) face {
-	return faces[max(slices.IndexFunc(faces, func(f face) bool { return f.mediaType() == accepted }), 0)]
-}
-
-// mediaType is the media type of the face without its parameters.
-func (f face) mediaType() string {
-	name, _, _ := strings.Cut(f.media, ";")
-	return name
+	return faces[max(slices.IndexFunc(faces, func(f face) bool { return f.media == accepted }), 0)]
 }

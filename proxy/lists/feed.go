@@ -97,7 +97,7 @@ func atom(_ context.Context, a *answer) (*response.Body, error) {
 		Links []feeds.AtomLink `xml:"link"` // instead of Link: the feed's own as well
 		*feeds.AtomFeed
 	}{[]feeds.AtomLink{
-		{Href: a.url(a.face.suffix, a.asked), Rel: "self", Type: a.face.mediaType()},
+		{Href: a.url(a.face.suffix, a.asked), Rel: "self", Type: a.face.media},
 		{Href: f.Link.Href, Rel: "alternate", Type: "text/html"},
 	}, doc})
 }
@@ -120,13 +120,13 @@ type rssFeed struct {
 
 func rss(_ context.Context, a *answer) (*response.Body, error) {
 	doc := (&feeds.Rss{Feed: a.newest()}).RssFeed()
-	doc.Language, doc.ManagingEditor = a.q.Text(params.Lang), ""
+	doc.Language, doc.ManagingEditor = a.Query.Text(params.Lang), ""
 	for _, item := range doc.Items {
 		item.Author = "" // has to be an address of mail
 	}
 	whole := rssFeed{Version: "2.0", Content: "http://purl.org/rss/1.0/modules/content/", Namespace: "http://www.w3.org/2005/Atom"}
 	whole.Channel.RssFeed = doc
-	whole.Channel.Self.Href, whole.Channel.Self.Rel, whole.Channel.Self.Type = a.url(a.face.suffix, a.asked), "self", a.face.mediaType()
+	whole.Channel.Self.Href, whole.Channel.Self.Rel, whole.Channel.Self.Type = a.url(a.face.suffix, a.asked), "self", a.face.media
 	return a.feedBody(whole)
 }
 
@@ -138,7 +138,7 @@ func (a *answer) feedBody(doc any) (*response.Body, error) {
 
 func jsonFeed(_ context.Context, a *answer) (*response.Body, error) {
 	doc := (&feeds.JSON{Feed: a.newest()}).JSONFeed()
-	doc.FeedUrl, doc.Language = a.url(a.face.suffix, a.asked), a.q.Text(params.Lang)
+	doc.FeedUrl, doc.Language = a.url(a.face.suffix, a.asked), a.Query.Text(params.Lang)
 	return jsonBody(struct {
 		*feeds.JSONFeed
 		Items []*feeds.JSONItem `json:"items"` // there even if it is empty

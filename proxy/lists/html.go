@@ -61,9 +61,9 @@ func (a *answer) document(html []byte) *response.Body {
 // their addresses.
 func (a *answer) model(address func(int) string) *page.List {
 	m := &page.List{
-		Head: a.head(a.asked.With(params.Heading).With(params.JSONLD), a.canonicalURL()), Heading: a.q.Number(params.Heading),
-		Count: a.count, Page: a.q.Number(params.Page), Pages: a.pages, Limit: a.q.Number(params.Limit),
-		Q: a.q.Text(params.Words), Group: a.q.Text(params.Group), Sort: a.q.Text(params.Sort), Turns: a.turns(address),
+		Head: a.head(a.canonicalURL()), Heading: a.Query.Number(params.Heading),
+		Count: a.count, Page: a.Query.Number(params.Page), Pages: a.pages, Limit: a.Query.Number(params.Limit),
+		Q: a.Query.Text(params.Words), Group: a.Query.Text(params.Group), Sort: a.Query.Text(params.Sort), Turns: a.turns(address),
 	}
 	if narrowed := a.asked.Only(narrowing...).With(params.Deep); len(narrowed) > 0 {
 		m.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
@@ -81,7 +81,7 @@ func (a *answer) model(address func(int) string) *page.List {
 		data = a.appendListItem(data, it)
 		m.Items = append(m.Items, a.shown(it))
 	}
-	if a.q.Flag(params.JSONLD) {
+	if a.Query.Flag(params.JSONLD) {
 		m.JSONLD = append(data, "]}"...)
 	}
 	return m
@@ -95,18 +95,17 @@ func (a *answer) shown(it *item) page.Item {
 	}
 }
 
-// head is what the page of a list or an item has in common with others. Its own parameters
-// are asked.
-func (a *answer) head(asked params.Query, canonical string) page.Head {
+// head is what the page of a list or an item has in common with others.
+func (a *answer) head(canonical string) page.Head {
 	return page.Head{
-		Title: a.title, Lang: a.q.Text(params.Lang), Base: a.links.Base, Self: a.url("", asked), Canonical: canonical,
-		Exports: a.exports(), Languages: a.languages(), AsOf: a.Snap.Meta().Published,
+		Title: a.title, Lang: a.Query.Text(params.Lang), Base: a.links.Base, Self: a.url("", a.asked.With(params.Heading).With(params.JSONLD)),
+		Canonical: canonical, Exports: a.exports(), Languages: a.languages(), AsOf: a.Snap.Meta().Published,
 	}
 }
 
 // turns returns the addresses of other pages by their relation, those that there are.
 func (a *answer) turns(address func(int) string) map[string]string {
-	n, all := a.q.Number(params.Page), map[string]string{}
+	n, all := a.Query.Number(params.Page), map[string]string{}
 	if n > 1 {
 		all["first"], all["prev"] = address(1), address(min(n-1, a.pages))
 	}
@@ -130,7 +129,7 @@ func (l *listing) feedingPage(n int) string {
 // page that it feeds, if there is one.
 func (a *answer) canonicalURL() string {
 	if a.PageURL != "" {
-		return a.feedingPage(a.q.Number(params.Page))
+		return a.feedingPage(a.Query.Number(params.Page))
 	}
 	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style))
 }
@@ -139,7 +138,7 @@ func (a *answer) canonicalURL() string {
 func (l *listing) exports() (all []page.Link) {
 	for _, f := range faces {
 		if f.label != "" && !(l.isItem() && f.feed) {
-			all = append(all, page.Link{Href: l.export(f), Label: f.label, Type: f.mediaType()})
+			all = append(all, page.Link{Href: l.export(f), Label: f.label, Type: f.media})
 		}
 	}
 	return all
@@ -155,10 +154,10 @@ func (l *listing) export(f face) string {
 }
 
 // languages are the addresses of the page in other languages.
-func (l *listing) languages() (all []page.Link) {
+func (a *answer) languages() (all []page.Link) {
 	for _, lang := range label.Languages() {
-		if lang != l.q.Text(params.Lang) {
-			all = append(all, page.Link{Href: l.url("", l.asked.With(params.Lang, lang).Beyond(l.usual)), Label: texts.In(lang).T("language"), Type: lang})
+		if lang != a.Query.Text(params.Lang) {
+			all = append(all, page.Link{Href: a.url("", a.asked.With(params.Lang, lang).Beyond(a.usual)), Label: texts.In(lang).T("language"), Type: lang})
 		}
 	}
 	return all
@@ -168,7 +167,7 @@ func (l *listing) languages() (all []page.Link) {
 func (a *answer) record(write func(*page.Record) []byte) *response.Body {
 	it := a.items[0]
 	m := &page.Record{
-		Head: a.head(a.asked.Only(params.Lang, params.Style), a.url("", nil)),
+		Head: a.head(a.url("", nil)),
 		Item: a.shown(it), Abstract: it.Abstract, Authors: a.people(it),
 		BibTeX: string(cite.AppendBibTeX(nil, &it.Item, false)), Lists: a.collections(it),
 	}
@@ -185,7 +184,7 @@ func (a *answer) record(write func(*page.Record) []byte) *response.Body {
 	cite.Meta(&it.Item, func(name, content string) {
 		m.Meta = append(m.Meta, page.Param{Name: name, Value: content})
 	})
-	if a.q.Flag(params.JSONLD) {
+	if a.Query.Flag(params.JSONLD) {
 		m.JSONLD = a.appendSchema(nil, it)
 	}
 	return bodyOf(write(m), 1, signposts(it, m)...)
@@ -193,7 +192,7 @@ func (a *answer) record(write func(*page.Record) []byte) *response.Body {
 
 // collections are the lists that have an item: of its view, and of what its mark names.
 func (a *answer) collections(it *item) []page.Link {
-	lang := a.q.Text(params.Lang)
+	lang := a.Query.Text(params.Lang)
 	all := []page.Link{{Href: a.links.Base + "/lists/" + a.View, Label: texts.In(lang).T(a.View)}}
 	for _, k := range kinds {
 		for one := range mark.Entries(mark.Of(it.row), k.name+"s") {

@@ -75,7 +75,7 @@ func names(all []cite.Person) string {
 // citation returns the HTML of an item. For an activity it is the stored citation, with the
 // links of the list. Other items have their title, event, place, publisher and dates.
 func (a *answer) citation(ctx context.Context, it *item) (html string, err error) {
-	form := a.q.Text(params.Style)
+	form := a.Query.Text(params.Style)
 	if stored := display.Text(it.row.Lookup("rendered", form)); a.View == rules.ViewActivities && stored != "" {
 		public := it.users()
 		html = markup.Relink(stored, func(kind markup.LinkKind, id string) string {
@@ -83,8 +83,8 @@ func (a *answer) citation(ctx context.Context, it *item) (html string, err error
 			case kind == markup.LinkActivity && id == it.ID:
 				return a.links.ToItem(&it.Item)
 			case kind == markup.LinkActivity:
-				shown, failed := a.lists.shows(ctx, a.Snap, id)
-				if err = cmp.Or(err, failed); shown {
+				row, failed := a.lists.first(ctx, a.Snap, selection.IDs("$in", []string{id}))
+				if err = cmp.Or(err, failed); row != nil {
 					return a.links.ToItem(&cite.Item{ID: id})
 				}
 			case slices.Contains(public, id):

@@ -2,6 +2,7 @@ package lists
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,7 +34,7 @@ type jsonItem struct {
 	HTML    string            `json:"html"`
 	Title   string            `json:"title"`
 	Authors []page.Author     `json:"authors"`
-	Year    json.RawMessage   `json:"year"` // null: none
+	Year    json.RawMessage   `json:"year"`
 	Type    string            `json:"type"`
 	Subtype string            `json:"subtype"`
 	Group   string            `json:"group,omitempty"`
@@ -60,11 +61,8 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 // jsonOf returns an item for programs.
 func (a *answer) jsonOf(it *item) jsonItem {
 	one := jsonItem{
-		ID: it.ID, HTML: it.html, Title: it.Text, Authors: a.people(it), Type: it.Type, Subtype: it.Subtype,
-		Group: it.Group, Links: map[string]string{}, Key: it.Key,
-	}
-	if year := it.year(); year != "" {
-		one.Year = json.RawMessage(year)
+		ID: it.ID, HTML: it.html, Title: it.Text, Authors: a.people(it), Year: json.RawMessage(cmp.Or(it.year(), "null")),
+		Type: it.Type, Subtype: it.Subtype, Group: it.Group, Links: map[string]string{}, Key: it.Key,
 	}
 	for _, link := range append(it.outside(), page.Link{Href: a.own(it), Label: "page"}) {
 		if link.Href != "" {
@@ -82,7 +80,7 @@ func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
 	}
 	meta := a.Snap.Meta()
 	doc := jsonList{
-		Title: a.title, Count: a.count, Page: a.q.Number(params.Page), Pages: a.pages, Limit: a.q.Number(params.Limit), Items: []jsonItem{},
+		Title: a.title, Count: a.count, Page: a.Query.Number(params.Page), Pages: a.pages, Limit: a.Query.Number(params.Limit), Items: []jsonItem{},
 		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.url(a.face.suffix, a.asked),
 		Links: a.turns(a.numbered(a.face.suffix)),
 	}
@@ -120,9 +118,6 @@ func jsonBody(doc any, count int, links ...page.Link) (*response.Body, error) {
 func bodyOf(text []byte, count int, links ...page.Link) *response.Body {
 	var header []string
 	for _, l := range links {
-		if l.Href == "" {
-			continue
-		}
 		link := "<" + targets.Replace(l.Href) + `>; rel="` + l.Label + `"`
 		if l.Type != "" {
 			link += `; type="` + l.Type + `"`

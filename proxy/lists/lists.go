@@ -72,13 +72,19 @@ type Definition struct {
 // views are those that lists show. All but the last have a list of everything in them.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
 
+// whole are the lists of everything in a view.
+var whole = []Definition{
+	{Slug: rules.ViewActivities, View: rules.ViewActivities, Facets: []string{params.Year, params.Type, params.Unit}},
+	{Slug: rules.ViewProjects, View: rules.ViewProjects, Facets: []string{params.Year, params.Type, params.Unit}},
+	{Slug: rules.ViewEvents, View: rules.ViewEvents},
+}
+
 // Lists plans answers by one generation of settings. It is safe for concurrent use.
 type Lists struct {
 	o      Options // with their defaults
 	reader query.Reader
 	public *filter.Filter // the rows that lists show
-	whole  []*list        // of everything in a view
-	named  []*list        // of the configuration
+	lists  []*list        // those of the configuration, and then those of everything in a view
 }
 
 // New returns Lists. Errors name the option at fault.
@@ -96,23 +102,16 @@ func New(o Options) (*Lists, error) {
 	if l.public, err = l.reader.Compile(shown, ""); err != nil {
 		return nil, fmt.Errorf("lists: %w", err)
 	}
-	for _, view := range views[:3] {
-		d := Definition{Slug: view, View: view, Facets: []string{params.Year, params.Type, params.Unit}}
-		if view == rules.ViewEvents {
-			d.Facets = d.Facets[:2]
-		}
-		l.whole = append(l.whole, l.newList(d, "/lists/"+view, filter.All()))
-	}
-	for _, d := range o.Named {
-		where := filter.All()
-		if d.Filter != "" { // configs checks the rest
-			limits := o.Filter
-			limits.Param, limits.HexIDs = "filter", true
-			if where, err = filter.Parse([]byte(d.Filter), limits); err != nil {
+	limits := o.Filter
+	limits.Param, limits.HexIDs = "filter", true
+	for _, d := range slices.Concat(o.Named, whole) { // configs checks all but the filter
+		one := l.newList(d)
+		if d.Filter != "" {
+			if one.rows.Where, err = filter.Parse([]byte(d.Filter), limits); err != nil {
 				return nil, fmt.Errorf("lists.named.%s: %w", d.Slug, err)
 			}
 		}
-		l.named = append(l.named, l.newList(d, "/lists/"+d.Slug, where))
+		l.lists = append(l.lists, one)
 	}
 	return l, nil
 }
@@ -146,10 +145,9 @@ func (l *Lists) Base(scheme, host string) (string, error) {
 // otherwise. It is immutable.
 type list struct {
 	Definition
-	path  string // escaped, such as /lists/unit/BIO
-	kind  kind   // of what the list is about; without a name: about no record
-	id    string // of what the list is about
-	where *filter.Filter
+	path  string             // escaped, such as /lists/unit/BIO
+	rows  selection.Question // without the parameters of a request
+	kind  kind               // of what the list is about; empty: about no record, or an item
 	usual params.Query
 }
 
@@ -169,19 +167,20 @@ var kinds = []kind{
 }
 
 // isItem reports whether a list is about a single record.
-func (l *list) isItem() bool { return l.kind.name == params.IDs }
+func (l *list) isItem() bool { return l.rows.Kind == params.IDs }
 
 // notFound is the error of a path that names nothing.
 func notFound(reason string) error { return &rules.Error{Kind: rules.ErrNotFound, Reason: reason} }
 
-// newList returns a list of a view, about no record.
-func (l *Lists) newList(d Definition, path string, where *filter.Filter) *list {
+// newList returns a list of all rows of a view, at /lists/{slug}.
+func (l *Lists) newList(d Definition) *list {
 	all := l.o.Links
 	d.Links = cite.Links{
 		Activity: cmp.Or(d.Links.Activity, all.Activity), Person: cmp.Or(d.Links.Person, all.Person), Project: cmp.Or(d.Links.Project, all.Project),
 	}
 	return &list{
-		Definition: d, path: path, where: where,
+		Definition: d, path: "/lists/" + d.Slug,
+		rows: selection.Question{Reader: l.reader, Labels: l.o.Labels, Public: l.public, View: d.View},
 		usual: params.Query{}.With(params.Facets, d.Facets...).Over(params.Query{
 			params.Sort: {cmp.Or(d.Sort, "-year")}, params.Group: {cmp.Or(d.Group, params.None)},
 			params.Limit: {strconv.Itoa(cmp.Or(max(d.PageSize, 0), 25))}, params.Facets: {params.Year, params.Type},
@@ -193,63 +192,59 @@ func (l *Lists) newList(d Definition, path string, where *filter.Filter) *list {
 // find returns the list or the item of a path.
 func (l *Lists) find(ctx context.Context, parts []string) (*list, error) {
 	switch {
+	case parts[0] == "items" && len(parts) == 2 && parts[1] != "":
+		return l.item(ctx, parts[1])
 	case parts[0] == "items":
-		return l.item(ctx, parts[1:])
+		return nil, errNoItem
 	case parts[0] != "lists":
 		return nil, notFound("There is nothing at this path.")
 	case len(parts) == 2:
-		all := slices.Concat(l.whole, l.named)
-		if i := slices.IndexFunc(all, func(one *list) bool { return one.Slug == parts[1] }); i >= 0 {
-			return all[i], nil
+		if i := slices.IndexFunc(l.lists, func(one *list) bool { return one.Slug == parts[1] }); i >= 0 {
+			return l.lists[i], nil
 		}
 		return nil, notFound("There is no list of this name. /lists has all.")
-	case len(parts) == 3 && parts[2] != "":
-		for _, k := range kinds {
-			if k.name == parts[1] {
-				d := Definition{View: rules.ViewActivities, Facets: []string{params.Year, params.Type, k.facet}}
-				about := l.newList(d, "/lists/"+k.name+"/"+cite.Segment(parts[2]), filter.All())
-				about.kind, about.id = k, parts[2]
-				return about, nil
-			}
+	}
+	for _, k := range kinds {
+		if len(parts) == 3 && parts[1] == k.name && parts[2] != "" {
+			about := l.newList(Definition{
+				Slug: k.name + "/" + cite.Segment(parts[2]), View: rules.ViewActivities, Facets: []string{params.Year, params.Type, k.facet},
+			})
+			about.kind, about.rows.Kind, about.rows.ID = k, k.name, parts[2]
+			return about, nil
 		}
 	}
 	return nil, notFound("There is no such list. /lists has all.")
 }
 
+// errNoItem is the error of an id that no public record has.
+var errNoItem = notFound("There is no such item.")
+
 // item returns the list of the one public record of an id. It looks for the view that has
 // it, which stays the same as long as the record is there.
-func (l *Lists) item(ctx context.Context, parts []string) (*list, error) {
-	if len(parts) == 1 && parts[0] != "" {
-		for _, view := range views[:3] {
-			snap, err := l.o.Views.Snapshot(view)
-			if err != nil {
-				return nil, err
-			}
-			if shown, err := l.shows(ctx, snap, parts[0]); shown || err != nil {
-				one := l.newList(Definition{View: view}, "/items/"+cite.Segment(parts[0]), filter.All())
-				one.kind.name, one.id = params.IDs, parts[0]
-				return one, err
-			}
+func (l *Lists) item(ctx context.Context, id string) (*list, error) {
+	for _, view := range views[:3] {
+		snap, err := l.o.Views.Snapshot(view)
+		if err != nil {
+			return nil, err
+		}
+		if row, err := l.first(ctx, snap, selection.IDs("$in", []string{id})); row != nil || err != nil {
+			one := l.newList(Definition{View: view})
+			one.path, one.rows.Kind, one.rows.ID = "/items/"+cite.Segment(id), params.IDs, id
+			return one, err
 		}
 	}
-	return nil, notFound("There is no such item.")
-}
-
-// shows reports whether lists show the record of an id in a view.
-func (l *Lists) shows(ctx context.Context, snap *view.Snapshot, id string) (bool, error) {
-	row, err := l.first(ctx, snap, selection.IDs("$in", []string{id}))
-	if errors.Is(err, rules.ErrWrongCall) {
-		err = nil // no record has such an id
-	}
-	return row != nil, err
+	return nil, errNoItem
 }
 
 // first returns the first row that lists show of those that a condition selects, nil if there
-// is none.
-func (l *Lists) first(ctx context.Context, snap *view.Snapshot, condition bson.D) (bson.Raw, error) {
+// is none. An id may look like a condition that cannot be asked: no record has such an id.
+func (l *Lists) first(ctx context.Context, snap *view.Snapshot, condition bson.D) (row bson.Raw, err error) {
 	where, err := l.reader.Compile(condition, "")
-	if err != nil {
-		return nil, err
+	if err == nil {
+		row, err = snap.First(ctx, filter.And(l.public, where))
 	}
-	return snap.First(ctx, filter.And(l.public, where))
+	if errors.Is(err, rules.ErrWrongCall) {
+		err = nil
+	}
+	return row, err
 }

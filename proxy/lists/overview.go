@@ -1,9 +1,12 @@
 package lists
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/xml"
+	"fmt"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,10 +27,11 @@ func (l *Lists) overview(base, path string, f face, q params.Query) (response.Pl
 	if others := q.Beyond(q.Only(params.Lang)); len(others) > 0 {
 		return response.Plan{}, rules.Wrongf("", "", "the index of lists takes lang alone, got %s", others)
 	}
-	var headers []response.Header
-	if f.suffix != ".json" {
+	headers := policy
+	if f.suffix == ".json" {
+		headers = nil
+	} else {
 		f = faces[0]
-		headers = []response.Header{{Name: "Content-Security-Policy", Value: page.Policy}}
 	}
 	lang := cmp.Or(q.Text(params.Lang), l.o.Language)
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
@@ -52,7 +56,7 @@ func (l *Lists) overview(base, path string, f face, q params.Query) (response.Pl
 		return response.Bytes(page.Index(head, sections)), nil
 	}
 	return response.Plan{
-		View: views[0], Also: views[1:], Build: build, ContentType: f.media, Headers: headers,
+		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers,
 		Query: strings.Join([]string{"lists", base, path, f.suffix, lang}, "\x00"),
 	}, nil
 }
@@ -73,40 +77,36 @@ func (l *Lists) now(ctx context.Context, about *list, base string, q params.Quer
 // sections are the lists there are: those of the configuration, of whole views, of units and
 // topics. None is empty.
 func (l *Lists) sections(ctx context.Context, base, lang string) (all []page.Section, err error) {
-	ours, q := texts.In(lang), params.Query{params.Lang: {lang}}
-	add := func(title string, entries []page.Entry) {
-		if len(entries) > 0 {
-			all = append(all, page.Section{Title: ours.T(title), Lists: entries})
+	add := func(title string, e page.Entry) {
+		if title = texts.In(lang).T(title); len(all) == 0 || all[len(all)-1].Title != title {
+			all = append(all, page.Section{Title: title})
 		}
+		last := &all[len(all)-1]
+		last.Lists = append(last.Lists, e)
 	}
 	var activities *answer
-	for _, group := range []struct {
-		title string
-		lists []*list
-	}{{"named", l.named}, {"everything", l.whole}} {
-		var entries []page.Entry
-		for _, one := range group.lists {
-			a, err := l.now(ctx, one, base, q)
-			if err != nil {
-				return nil, err
-			}
-			if one == l.whole[0] {
-				activities = a
-			}
-			entries = append(entries, page.Entry{Title: a.title, Href: base + a.path, Count: a.count})
+	for i, one := range l.lists {
+		a, err := l.now(ctx, one, base, params.Query{params.Lang: {lang}})
+		if err != nil {
+			return nil, err
 		}
-		add(group.title, entries)
+		title := "named"
+		if i >= len(l.o.Named) {
+			title = "everything"
+		}
+		add(title, page.Entry{Title: a.title, Href: base + a.path, Count: a.count})
+		if one.Slug == rules.ViewActivities {
+			activities = a
+		}
 	}
 	for _, kind := range []string{params.Unit, params.Topic} {
 		values, err := activities.Values(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
-		var entries []page.Entry
 		for _, v := range values {
-			entries = append(entries, page.Entry{Title: v.Label, Href: base + "/lists/" + kind + "/" + cite.Segment(v.Value), Count: v.Count})
+			add(kind+"s", page.Entry{Title: v.Label, Href: base + "/lists/" + kind + "/" + cite.Segment(v.Value), Count: v.Count})
 		}
-		add(kind+"s", entries)
 	}
 	return all, nil
 }
@@ -162,7 +162,7 @@ func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
 			addresses = append(addresses, e.Href)
 		}
 	}
-	for _, whole := range l.whole {
+	for _, whole := range l.lists[len(l.o.Named):] {
 		a, err := l.now(ctx, whole, base, nil)
 		if err != nil {
 			return nil, err
@@ -185,13 +185,10 @@ func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
 
 // sitemapOf writes a sitemap, or an index of sitemaps.
 func sitemapOf(outer, inner string, addresses []string) *response.Body {
-	var b strings.Builder
-	b.WriteString(xml.Header + "<" + outer + ` xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
+	b := bytes.NewBufferString(xml.Header + "<" + outer + ` xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
 	for _, address := range addresses {
-		b.WriteString("<" + inner + "><loc>")
-		_ = xml.EscapeText(&b, []byte(address)) // to memory
-		b.WriteString("</loc></" + inner + ">\n")
+		fmt.Fprintf(b, "<%s><loc>%s</loc></%[1]s>\n", inner, html.EscapeString(address))
 	}
-	b.WriteString("</" + outer + ">\n")
-	return response.Bytes([]byte(b.String()))
+	fmt.Fprintf(b, "</%s>\n", outer)
+	return response.Bytes(b.Bytes())
 }

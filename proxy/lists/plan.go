@@ -13,6 +13,7 @@ import (
 	"vitrine/cache/view"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/cite"
@@ -76,9 +77,9 @@ type listing struct {
 	*list
 	lists *Lists
 	face  face
-	links cite.Links   // those of the list, on the address that the request was sent to
-	q     params.Query // all parameters, those of the list where the request gives none
-	asked params.Query // the request's own parameters where they differ from the list's, in canonical spelling
+	links cite.Links         // those of the list, on the address that the request was sent to
+	rows  selection.Question // with all parameters, those of the list where the request gives none
+	asked params.Query       // the request's own parameters where they differ from the list's, in canonical spelling
 }
 
 // plan plans the answer for a list, an item or the index of lists.
@@ -91,7 +92,7 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f face, q
 		return response.Plan{}, err
 	}
 	p := ls.plan(f.build, "list", f.suffix)
-	p.ContentType, p.Headers = f.media, ls.headers()
+	p.ContentType, p.Headers = f.media+f.coding, ls.headers()
 	return p, nil
 }
 
@@ -134,11 +135,13 @@ func (l *Lists) listing(about *list, base string, f face, q params.Query) (*list
 		return nil, rules.Wrongf(params.Sort, "", "relevance needs q")
 	}
 	usual := f.usual.Over(about.usual)
-	asked := q.Only(reads...).Beyond(usual)
-	links := about.Links
-	links.Base = base
-	return &listing{list: about, lists: l, face: f, links: links, q: asked.Over(usual), asked: asked}, nil
+	ls := &listing{list: about, lists: l, face: f, links: about.Links, rows: about.rows, asked: q.Only(reads...).Beyond(usual)}
+	ls.links.Base, ls.rows.Query, ls.rows.Sorted = base, ls.asked.Over(usual), len(ls.asked[params.Sort]) > 0
+	return ls, nil
 }
+
+// policy is the header of pages.
+var policy = []response.Header{{Name: "Content-Security-Policy", Value: page.Policy}}
 
 // notInNames matches what names of files do not have here.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
@@ -146,14 +149,13 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9]`)
 // headers are those of the answer.
 func (l *listing) headers() (all []response.Header) {
 	if l.face.suffix == "" {
-		return []response.Header{{Name: "Content-Security-Policy", Value: page.Policy}}
+		return policy
 	}
 	if l.face.suffix != ".json" {
 		all = append(all, response.Header{Name: "X-Robots-Tag", Value: "noindex"})
 	}
 	if l.face.suffix != ".html" {
-		_, name, _ := strings.Cut(l.path[1:], "/")
-		name = strings.Trim(notInNames.ReplaceAllString(name, "-"), "-")
+		name := strings.Trim(notInNames.ReplaceAllString(strings.SplitN(l.path, "/", 3)[2], "-"), "-")
 		all = append(all, response.Header{Name: "Content-Disposition", Value: `inline; filename="` + name + l.face.suffix + `"`})
 	}
 	return all
