@@ -50,7 +50,7 @@ func paged(write build) build {
 			if err != nil {
 				return nil, err
 			}
-			it := a.read(e, &item{})
+			it := a.read(&item{Entry: e})
 			if it.html, err = a.citation(ctx, it); err != nil {
 				return nil, err
 			}
@@ -70,7 +70,7 @@ func (a *answer) heading(ctx context.Context) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			return a.read(e, &item{}).title(), nil
+			return a.read(&item{Entry: e}).title(), nil
 		}
 		return "", errNoItem
 	case a.Kind == "" && a.Title == nil:

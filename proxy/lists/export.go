@@ -21,19 +21,18 @@ import (
 const itemBytes = 400
 
 // exported is the body of an export: its items one after the other, between two texts, as
-// write appends them. Goroutines share write.
+// write appends them. Goroutines share write, which reads of an item what it needs.
 func (a *answer) exported(ctx context.Context, head, between, tail string, write func(dst []byte, it *item) []byte) (*response.Body, error) {
-	return joined(ctx, a, head, between, tail, func() func([]byte, selection.Entry) []byte {
-		it := &item{}
-		return func(dst []byte, e selection.Entry) []byte { return write(dst, a.read(e, it)) }
-	})
-}
-
-// joined is exported with what appends entries as they are, for one goroutine each.
-func joined(ctx context.Context, a *answer, head, between, tail string, writer func() func([]byte, selection.Entry) []byte) (*response.Body, error) {
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
-	body := response.JoinCostly(response.Around(a.count, []byte(head), between, []byte(tail)), a.Entries(ctx), writer)
+	around := response.Around(a.count, []byte(head), between, []byte(tail))
+	body := response.JoinCostly(around, a.Entries(ctx), func() func([]byte, selection.Entry) []byte {
+		it := &item{}
+		return func(dst []byte, e selection.Entry) []byte {
+			it.Entry = e
+			return write(dst, it)
+		}
+	})
 	if a.Query.Number(params.Limit) == 0 {
 		body.Guess = a.count * itemBytes
 	}
@@ -46,26 +45,24 @@ func bibTeX(ctx context.Context, a *answer) (*response.Body, error) {
 	latex := a.Query.Flag(params.LaTeX)
 	rows, resident := a.Snap.Resident()
 	if resident && !latex && a.View == rules.ViewActivities && a.Query.Number(params.Limit) == 0 && 2*a.count > rows.Len() {
-		return joined(ctx, a, "", "\n", "", func() func([]byte, selection.Entry) []byte {
-			return func(dst []byte, e selection.Entry) []byte { return e.AppendFragment(dst, fragBibTeX) }
-		})
+		return a.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return it.AppendFragment(dst, fragBibTeX) })
 	}
-	return a.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &it.Item, latex) })
+	return a.exported(ctx, "", "\n", "", func(dst []byte, it *item) []byte { return cite.AppendBibTeX(dst, &a.read(it).Item, latex) })
 }
 
 // items returns what builds an export of items as a writer of package cite writes them.
 func items(head, between, tail string, write func([]byte, *cite.Item) []byte) build {
 	return func(ctx context.Context, a *answer) (*response.Body, error) {
-		return a.exported(ctx, head, between, tail, func(dst []byte, it *item) []byte { return write(dst, &it.Item) })
+		return a.exported(ctx, head, between, tail, func(dst []byte, it *item) []byte { return write(dst, &a.read(it).Item) })
 	}
 }
 
 // jsonLD is the data of an item, or of a list as an ItemList.
 func jsonLD(ctx context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
-		return a.exported(ctx, "", "", "\n", a.appendSchema)
+		return a.exported(ctx, "", "", "\n", func(dst []byte, it *item) []byte { return a.appendSchema(dst, a.read(it)) })
 	}
-	return a.exported(ctx, a.listHead(), ",\n", "]}\n", a.appendListItem)
+	return a.exported(ctx, a.listHead(), ",\n", "]}\n", func(dst []byte, it *item) []byte { return a.appendListItem(dst, a.read(it)) })
 }
 
 // schema begins a document of schema.org.
@@ -96,7 +93,7 @@ var columns = []string{
 // cells are those of an item.
 func (a *answer) cells(it *item) []string {
 	return []string{
-		it.ID, it.Key, a.Label(params.Type, it.Type, it.row), a.Label(params.Subtype, it.Subtype, it.row),
+		it.ID, it.Key, a.Label(params.Type, it.Type, it.Doc()), a.Label(params.Subtype, it.Subtype, it.Doc()),
 		it.year(), it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
 		it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, a.own(it),
 	}
@@ -106,7 +103,7 @@ func (a *answer) cells(it *item) []string {
 // Excel takes UTF-8 for another encoding.
 func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
 	head := appendCells([]byte("\ufeff"), slices.Clone(columns))
-	return a.exported(ctx, string(head), "", "", func(dst []byte, it *item) []byte { return appendCells(dst, a.cells(it)) })
+	return a.exported(ctx, string(head), "", "", func(dst []byte, it *item) []byte { return appendCells(dst, a.cells(a.read(it))) })
 }
 
 // appendCells appends a row of CSV. It changes a cell that a spreadsheet would compute: it

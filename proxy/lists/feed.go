@@ -59,8 +59,8 @@ func (a *answer) newest() *feeds.Feed {
 // It was created with its record, or else on its own day. Times in the future do not count.
 func (it *item) times(published time.Time) (created, updated time.Time) {
 	past := func(at time.Time) bool { return at.Year() >= 1000 && !at.After(published) }
-	made := []time.Time{day(it.row.Lookup("created"))}
-	if id, ok := it.row.Lookup("_id").ObjectIDOK(); ok {
+	made := []time.Time{day(it.Doc().Lookup("created"))}
+	if id, ok := it.Doc().Lookup("_id").ObjectIDOK(); ok {
 		made = append(made, id.Timestamp().UTC())
 	}
 	made = append(made, time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, time.UTC))
@@ -68,7 +68,7 @@ func (it *item) times(published time.Time) (created, updated time.Time) {
 	if i := slices.IndexFunc(made, past); i >= 0 {
 		created = made[i]
 	}
-	if updated = day(it.row.Lookup("updated")); !past(updated) || updated.Before(created) {
+	if updated = day(it.Doc().Lookup("updated")); !past(updated) || updated.Before(created) {
 		updated = time.Time{}
 	}
 	return created, updated

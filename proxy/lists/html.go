@@ -25,11 +25,7 @@ func htmlFragment(_ context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
 		return a.record(page.SingleFragment), nil
 	}
-	address := a.numbered("")
-	if a.PageURL != "" {
-		address = a.feedingPage
-	}
-	return a.document(page.Fragment(a.model(address))), nil
+	return a.document(page.Fragment(a.model())), nil
 }
 
 // htmlPage is a whole page of a list or an item.
@@ -37,7 +33,7 @@ func htmlPage(ctx context.Context, a *answer) (*response.Body, error) {
 	if a.isItem() {
 		return a.record(page.Single), nil
 	}
-	m := a.model(a.numbered(""))
+	m := a.model()
 	var err error
 	m.Facets, err = a.Facets(ctx, true)
 	for _, f := range m.Facets {
@@ -57,13 +53,12 @@ func (a *answer) document(html []byte) *response.Body {
 	return bodyOf(html, a.count, links...)
 }
 
-// model is what the HTML of a list shows, without its facets, with links to other pages at
-// their addresses.
-func (a *answer) model(address func(int) string) *page.List {
+// model is what the HTML of a list shows, without its facets.
+func (a *answer) model() *page.List {
 	m := &page.List{
 		Head: a.head(a.canonicalURL()), Heading: a.Query.Number(params.Heading),
 		Count: a.count, Page: a.Query.Number(params.Page), Pages: a.pages, Limit: a.Query.Number(params.Limit),
-		Q: a.Query.Text(params.Words), Group: a.Query.Text(params.Group), Sort: a.Query.Text(params.Sort), Turns: a.turns(address),
+		Q: a.Query.Text(params.Words), Group: a.Query.Text(params.Group), Sort: a.Query.Text(params.Sort), Turns: a.turns(),
 	}
 	if narrowed := a.asked.Only(narrowing...).With(params.Deep); len(narrowed) > 0 {
 		m.Reset = a.url("", a.asked.Beyond(narrowed).With(params.Page).With(params.Deep))
@@ -103,8 +98,14 @@ func (a *answer) head(canonical string) page.Head {
 	}
 }
 
-// turns returns the addresses of other pages by their relation, those that there are.
-func (a *answer) turns(address func(int) string) map[string]string {
+// turns returns the addresses of other pages by their relation, those that there are. Those of
+// a fragment are addresses of pages.
+func (a *answer) turns() map[string]string {
+	suffix := strings.TrimSuffix(a.face.suffix, ".html")
+	address := func(n int) string { return a.url(suffix, a.asked.With(params.Page, strconv.Itoa(n))) }
+	if suffix != a.face.suffix && a.PageURL != "" {
+		address = a.feedingPage
+	}
 	n, all := a.Query.Number(params.Page), map[string]string{}
 	if n > 1 {
 		all["first"], all["prev"] = address(1), address(min(n-1, a.pages))
@@ -113,11 +114,6 @@ func (a *answer) turns(address func(int) string) map[string]string {
 		all["next"], all["last"] = address(n+1), address(a.pages)
 	}
 	return all
-}
-
-// numbered returns the address of each page of the list in a face.
-func (l *listing) numbered(suffix string) func(int) string {
-	return func(n int) string { return l.url(suffix, l.asked.With(params.Page, strconv.Itoa(n))) }
 }
 
 // feedingPage is the address of a page of the list on the site that shows it.
@@ -175,7 +171,7 @@ func (a *answer) record(write func(*page.Record) []byte) *response.Body {
 		m.Canonical = a.links.ToItem(&it.Item) // the site's own page of the record
 	}
 	m.Fields = slices.DeleteFunc([]page.Param{
-		{Name: "type", Value: cmp.Or(a.Label(params.Subtype, it.Subtype, it.row), a.Label(params.Type, it.Type, it.row))},
+		{Name: "type", Value: cmp.Or(a.Label(params.Subtype, it.Subtype, it.Doc()), a.Label(params.Type, it.Type, it.Doc()))},
 		{Name: "date", Value: cmp.Or(it.period(), it.year())},
 		{Name: "container", Value: it.Container}, {Name: "event", Value: it.Event}, {Name: "place", Value: it.Place},
 		{Name: "publisher", Value: it.Publisher}, {Name: "volume", Value: it.Volume}, {Name: "issue", Value: it.Issue}, {Name: "pages", Value: it.Pages},
@@ -195,7 +191,7 @@ func (a *answer) collections(it *item) []page.Link {
 	lang := a.Query.Text(params.Lang)
 	all := []page.Link{{Href: a.links.Base + "/lists/" + a.View, Label: texts.In(lang).T(a.View)}}
 	for _, k := range kinds {
-		for one := range mark.Entries(mark.Of(it.row), k.name+"s") {
+		for one := range mark.Entries(mark.Of(it.Doc()), k.name+"s") {
 			if id := raw.StringField(one, "id"); cite.Segment(id) != "" {
 				all = append(all, page.Link{Href: a.links.Base + "/lists/" + k.name + "/" + cite.Segment(id), Label: cmp.Or(selection.NameOf(one, lang), id)})
 			}

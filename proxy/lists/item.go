@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
@@ -25,14 +23,12 @@ import (
 type item struct {
 	cite.Item
 	selection.Entry
-	row  bson.Raw
 	html string // its citation, for faces of pages
 }
 
-// read reads an entry into an item by the mapping rules.
-func (a *answer) read(e selection.Entry, it *item) *item {
-	it.Entry, it.row = e, e.Doc()
-	a.rules.Read(it.row, &it.Item)
+// read reads the row of an item by the mapping rules.
+func (a *answer) read(it *item) *item {
+	a.rules.Read(it.Doc(), &it.Item)
 	return it
 }
 
@@ -41,7 +37,7 @@ func (it *item) title() string { return cmp.Or(it.Text, it.Name, it.ID) }
 
 // year is the year of an item, as lists have it; empty if it has none.
 func (it *item) year() string {
-	if year, ok := mark.Of(it.row).Lookup("year").Int32OK(); ok {
+	if year, ok := mark.Of(it.Doc()).Lookup("year").Int32OK(); ok {
 		return strconv.Itoa(int(year))
 	}
 	return ""
@@ -57,7 +53,7 @@ func (it *item) period() string {
 
 // users returns the usernames of the public persons of the institute that an item names.
 func (it *item) users() (all []string) {
-	for one := range mark.Entries(mark.Of(it.row), "persons") {
+	for one := range mark.Entries(mark.Of(it.Doc()), "persons") {
 		all = append(all, raw.StringField(one, "id"))
 	}
 	return all
@@ -76,7 +72,7 @@ func names(all []cite.Person) string {
 // links of the list. Other items have their title, event, place, publisher and dates.
 func (a *answer) citation(ctx context.Context, it *item) (html string, err error) {
 	form := a.Query.Text(params.Style)
-	if stored := display.Text(it.row.Lookup("rendered", form)); a.View == rules.ViewActivities && stored != "" {
+	if stored := display.Text(it.Doc().Lookup("rendered", form)); a.View == rules.ViewActivities && stored != "" {
 		public := it.users()
 		html = markup.Relink(stored, func(kind markup.LinkKind, id string) string {
 			switch {

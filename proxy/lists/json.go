@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -82,7 +81,7 @@ func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
 	doc := jsonList{
 		Title: a.title, Count: a.count, Page: a.Query.Number(params.Page), Pages: a.pages, Limit: a.Query.Number(params.Limit), Items: []jsonItem{},
 		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.url(a.face.suffix, a.asked),
-		Links: a.turns(a.numbered(a.face.suffix)),
+		Links: a.turns(),
 	}
 	for _, it := range a.items {
 		doc.Items = append(doc.Items, a.jsonOf(it))
@@ -101,10 +100,8 @@ func encoded(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("lists: write JSON: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // jsonBody returns the body of a JSON document.

@@ -106,10 +106,8 @@ func New(o Options) (*Lists, error) {
 	limits.Param, limits.HexIDs = "filter", true
 	for _, d := range slices.Concat(o.Named, whole) { // configs checks all but the filter
 		one := l.newList(d)
-		if d.Filter != "" {
-			if one.rows.Where, err = filter.Parse([]byte(d.Filter), limits); err != nil {
-				return nil, fmt.Errorf("lists.named.%s: %w", d.Slug, err)
-			}
+		if one.rows.Where, err = filter.Parse([]byte(cmp.Or(d.Filter, "{}")), limits); err != nil {
+			return nil, fmt.Errorf("lists.named.%s: %w", d.Slug, err)
 		}
 		l.lists = append(l.lists, one)
 	}

@@ -36,11 +36,10 @@ func (l *Lists) overview(base, path string, f face, q params.Query) (response.Pl
 	lang := cmp.Or(q.Text(params.Lang), l.o.Language)
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		sections, err := l.sections(ctx, base, lang)
-		if err != nil {
-			return nil, err
-		}
 		head := page.Head{Lang: lang, Base: base, Self: base + path, AsOf: snap.Meta().Published}
 		switch {
+		case err != nil:
+			return nil, err
 		case f.suffix == ".json":
 			var files []map[string]string // of the element, under paths that never change
 			for _, name := range []string{"list.js", "list.css"} {
@@ -64,11 +63,8 @@ func (l *Lists) overview(base, path string, f face, q params.Query) (response.Pl
 // now reads a list with some parameters as it is now.
 func (l *Lists) now(ctx context.Context, about *list, base string, q params.Query) (*answer, error) {
 	ls, err := l.listing(about, base, faces[0], q)
-	if err != nil {
-		return nil, err
-	}
-	snap, err := l.o.Views.Snapshot(about.View)
-	if err != nil {
+	snap, missing := l.o.Views.Snapshot(about.View)
+	if err = cmp.Or(err, missing); err != nil {
 		return nil, err
 	}
 	return ls.on(ctx, snap)
@@ -127,11 +123,10 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 	}
 	build := func(ctx context.Context, _ *view.Snapshot) (*response.Body, error) {
 		addresses, err := l.addresses(ctx, r.Base)
-		if err != nil {
-			return nil, err
-		}
 		parts := slices.Collect(slices.Chunk(addresses, mostURLs))
 		switch {
+		case err != nil:
+			return nil, err
 		case number > len(parts):
 			return nil, notFound("The sitemap has no such part.")
 		case number > 0:

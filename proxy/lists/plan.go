@@ -28,34 +28,29 @@ type Request struct {
 }
 
 // Plan returns the plan of a request's answer.
-func (l *Lists) Plan(ctx context.Context, r Request) (response.Plan, error) {
+func (l *Lists) Plan(ctx context.Context, r Request) (p response.Plan, err error) {
 	parts, f, err := partsOf(r.Path)
-	if err != nil {
-		return response.Plan{}, err
-	}
-	switch parts[0] {
-	case "oembed":
+	switch {
+	case err != nil:
+		return p, err
+	case parts[0] == "oembed":
 		return l.oEmbed(ctx, r)
-	case "sitemap.xml":
+	case parts[0] == "sitemap.xml":
 		return l.sitemap(r)
-	}
-	open := f.suffix == ""
-	if open {
-		f = negotiated(r.Accept)
 	}
 	q, err := params.Parse(r.Args)
 	if err != nil {
-		return response.Plan{}, err
+		return p, err
 	}
-	p, err := l.plan(ctx, r.Base, parts, f, q)
-	if !open && parts[0] == "items" && errors.Is(err, rules.ErrNotFound) { // the suffix may belong to the id
-		parts[len(parts)-1] += f.suffix
-		open = true
-		p, err = l.plan(ctx, r.Base, parts, negotiated(r.Accept), q)
+	if f.suffix != "" {
+		p, err = l.plan(ctx, r.Base, parts, f, q)
+		if parts[0] != "items" || !errors.Is(err, rules.ErrNotFound) {
+			return p, err
+		}
+		parts[len(parts)-1] += f.suffix // it may belong to the id
 	}
-	if open {
-		p.Negotiated = "Accept"
-	}
+	p, err = l.plan(ctx, r.Base, parts, negotiated(r.Accept), q)
+	p.Negotiated = "Accept"
 	return p, err
 }
 
