@@ -89,33 +89,24 @@ func xmlRune(r rune) rune {
 	return r
 }
 
+// link is a link of a feed in XML.
+type link struct {
+	Href string `xml:"href,attr"`
+	Rel  string `xml:"rel,attr"`
+	Type string `xml:"type,attr"`
+}
+
+// self is the link of a feed to itself.
+func (a *answer) self() link { return link{a.url(a.face.suffix, a.asked), "self", a.face.media} }
+
 func atom(_ context.Context, a *answer) (*response.Body, error) {
 	f := a.newest()
 	doc := (&feeds.Atom{Feed: f}).AtomFeed()
 	doc.Id = f.Id
 	return a.feedBody(struct {
-		Links []feeds.AtomLink `xml:"link"` // instead of Link: the feed's own as well
+		Links []link `xml:"link"` // instead of Link: the feed's own as well
 		*feeds.AtomFeed
-	}{[]feeds.AtomLink{
-		{Href: a.url(a.face.suffix, a.asked), Rel: "self", Type: a.face.media},
-		{Href: f.Link.Href, Rel: "alternate", Type: "text/html"},
-	}, doc})
-}
-
-// rssFeed is an RSS feed that has its own address.
-type rssFeed struct {
-	XMLName   xml.Name `xml:"rss"`
-	Version   string   `xml:"version,attr"`
-	Content   string   `xml:"xmlns:content,attr"`
-	Namespace string   `xml:"xmlns:atom,attr"`
-	Channel   struct {
-		*feeds.RssFeed
-		Self struct {
-			Href string `xml:"href,attr"`
-			Rel  string `xml:"rel,attr"`
-			Type string `xml:"type,attr"`
-		} `xml:"atom:link"`
-	}
+	}{[]link{a.self(), {f.Link.Href, "alternate", "text/html"}}, doc})
 }
 
 func rss(_ context.Context, a *answer) (*response.Body, error) {
@@ -124,10 +115,17 @@ func rss(_ context.Context, a *answer) (*response.Body, error) {
 	for _, item := range doc.Items {
 		item.Author = "" // has to be an address of mail
 	}
-	whole := rssFeed{Version: "2.0", Content: "http://purl.org/rss/1.0/modules/content/", Namespace: "http://www.w3.org/2005/Atom"}
-	whole.Channel.RssFeed = doc
-	whole.Channel.Self.Href, whole.Channel.Self.Rel, whole.Channel.Self.Type = a.url(a.face.suffix, a.asked), "self", a.face.media
-	return a.feedBody(whole)
+	type channel struct { // that has its own address
+		*feeds.RssFeed
+		Self link `xml:"atom:link"`
+	}
+	return a.feedBody(struct {
+		XMLName xml.Name `xml:"rss"`
+		Version string   `xml:"version,attr"`
+		Content string   `xml:"xmlns:content,attr"`
+		Atom    string   `xml:"xmlns:atom,attr"`
+		Channel channel
+	}{Version: "2.0", Content: "http://purl.org/rss/1.0/modules/content/", Atom: "http://www.w3.org/2005/Atom", Channel: channel{doc, a.self()}})
 }
 
 // feedBody returns the body of a feed in XML.
@@ -138,7 +136,7 @@ func (a *answer) feedBody(doc any) (*response.Body, error) {
 
 func jsonFeed(_ context.Context, a *answer) (*response.Body, error) {
 	doc := (&feeds.JSON{Feed: a.newest()}).JSONFeed()
-	doc.FeedUrl, doc.Language = a.url(a.face.suffix, a.asked), a.Query.Text(params.Lang)
+	doc.FeedUrl, doc.Language = a.self().Href, a.Query.Text(params.Lang)
 	return jsonBody(struct {
 		*feeds.JSONFeed
 		Items []*feeds.JSONItem `json:"items"` // there even if it is empty

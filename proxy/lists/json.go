@@ -80,7 +80,7 @@ func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
 	meta := a.Snap.Meta()
 	doc := jsonList{
 		Title: a.title, Count: a.count, Page: a.Query.Number(params.Page), Pages: a.pages, Limit: a.Query.Number(params.Limit), Items: []jsonItem{},
-		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.url(a.face.suffix, a.asked),
+		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.self().Href,
 		Links: a.turns(),
 	}
 	for _, it := range a.items {
