@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -84,26 +83,23 @@ func (a *answer) appendListItem(dst []byte, it *item) []byte {
 	return append(cite.AppendJSONLD(append(dst, `,"item":`...), &it.Item, a.links), '}')
 }
 
-// columns are the names of the columns of a table, in the order of cells.
-var columns = []string{
-	"id", "key", "type", "subtype", "year", "date", "end", "authors", "editors", "title", "container",
-	"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
+// csvTable is a table with a header row. It begins with a byte order mark, without which
+// Excel takes UTF-8 for another encoding.
+func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
+	head := appendCells([]byte("\ufeff"), []string{
+		"id", "key", "type", "subtype", "year", "date", "end", "authors", "editors", "title", "container",
+		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
+	})
+	return a.exported(ctx, string(head), "", "", func(dst []byte, it *item) []byte { return appendCells(dst, a.cells(a.read(it))) })
 }
 
-// cells are those of an item.
+// cells are those of an item, in the order of the header row.
 func (a *answer) cells(it *item) []string {
 	return []string{
 		it.ID, it.Key, a.Label(params.Type, it.Type, it.Doc()), a.Label(params.Subtype, it.Subtype, it.Doc()),
 		it.year(), it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
 		it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, a.own(it),
 	}
-}
-
-// csvTable is a table with a header row. It begins with a byte order mark, without which
-// Excel takes UTF-8 for another encoding.
-func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
-	head := appendCells([]byte("\ufeff"), slices.Clone(columns))
-	return a.exported(ctx, string(head), "", "", func(dst []byte, it *item) []byte { return appendCells(dst, a.cells(a.read(it))) })
 }
 
 // appendCells appends a row of CSV. It changes a cell that a spreadsheet would compute: it

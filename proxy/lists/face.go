@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
 	"vitrine/rules/cite"
@@ -44,9 +45,9 @@ func init() {
 	newest := params.Query{params.Sort: {"-year"}, params.Group: {params.None}, params.Limit: {"50"}}
 	bare := params.Query{params.Facets: {params.None}}
 	faces = []face{
-		{"", "text/html", utf8, "", append([]string{params.JSONLD}, shown...), nil, false, paged(htmlPage)},
+		{"", "text/html", utf8, "", append([]string{params.JSONLD}, shown...), nil, false, paged(html(page.Page, page.Single))},
 		{".json", "application/json", utf8, "JSON", shown, nil, false, paged(jsonDocument)},
-		{".html", "text/html", utf8, "", append([]string{params.Heading, params.JSONLD}, shown...), bare, false, paged(htmlFragment)},
+		{".html", "text/html", utf8, "", append([]string{params.Heading, params.JSONLD}, shown...), bare, false, paged(html(page.Fragment, page.SingleFragment))},
 		{".bib", "application/x-bibtex", utf8, "BibTeX", append([]string{params.LaTeX}, read...), all, false, bibTeX},
 		{".ris", "application/x-research-info-systems", utf8, "RIS", read, all, false, items("", "\r\n", "", cite.AppendRIS)},
 		{".csl.json", "application/vnd.citationstyles.csl+json", "", "CSL-JSON", read, all, false, items("[", ",\n", "]\n", cite.AppendCSL)},

@@ -20,42 +20,24 @@ import (
 	"vitrine/rules/raw"
 )
 
-// htmlFragment is the HTML of a list or an item to include in other pages.
-func htmlFragment(_ context.Context, a *answer) (*response.Body, error) {
-	if a.isItem() {
-		return a.record(page.SingleFragment), nil
-	}
-	return a.document(page.Fragment(a.model())), nil
-}
-
-// htmlPage is a whole page of a list or an item.
-func htmlPage(ctx context.Context, a *answer) (*response.Body, error) {
-	if a.isItem() {
-		return a.record(page.Single), nil
-	}
-	m := a.model()
-	var err error
-	m.Facets, err = a.Facets(ctx, true)
-	for _, f := range m.Facets {
-		for i := range f.Values {
-			f.Values[i].Href = a.url("", a.asked.Toggle(f.Name, f.Values[i].Value))
+// html returns what builds the HTML of a list or of an item.
+func html(list func(*page.List) []byte, single func(*page.Record) []byte) build {
+	return func(ctx context.Context, a *answer) (*response.Body, error) {
+		if a.isItem() {
+			return a.record(single), nil
 		}
+		m, err := a.model(ctx)
+		links := []page.Link{{Href: m.Canonical, Label: "canonical"}}
+		for _, e := range m.Exports {
+			links = append(links, page.Link{Href: e.Href, Label: "alternate", Type: e.Type})
+		}
+		return bodyOf(list(m), a.count, links...), err
 	}
-	return a.document(page.Page(m)), err
 }
 
-// document is the body of HTML, with the links of the list it is about.
-func (a *answer) document(html []byte) *response.Body {
-	links := []page.Link{{Href: a.canonicalURL(), Label: "canonical"}}
-	for _, e := range a.exports() {
-		links = append(links, page.Link{Href: e.Href, Label: "alternate", Type: e.Type})
-	}
-	return bodyOf(html, a.count, links...)
-}
-
-// model is what the HTML of a list shows, without its facets.
-func (a *answer) model() *page.List {
-	m := &page.List{
+// model is what the HTML of a list shows. Only its page has facets.
+func (a *answer) model(ctx context.Context) (m *page.List, err error) {
+	m = &page.List{
 		Head: a.head(a.canonicalURL()), Heading: a.Query.Number(params.Heading),
 		Count: a.count, Page: a.Query.Number(params.Page), Pages: a.pages, Limit: a.Query.Number(params.Limit),
 		Q: a.Query.Text(params.Words), Group: a.Query.Text(params.Group), Sort: a.Query.Text(params.Sort), Turns: a.turns(),
@@ -79,7 +61,15 @@ func (a *answer) model() *page.List {
 	if a.Query.Flag(params.JSONLD) {
 		m.JSONLD = append(data, "]}"...)
 	}
-	return m
+	if a.face.suffix == "" {
+		m.Facets, err = a.Facets(ctx, true)
+	}
+	for _, f := range m.Facets {
+		for i := range f.Values {
+			f.Values[i].Href = a.url("", a.asked.Toggle(f.Name, f.Values[i].Value))
+		}
+	}
+	return m, err
 }
 
 // shown returns an item as package page shows it.

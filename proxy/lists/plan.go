@@ -89,7 +89,7 @@ func (l *Lists) plan(ctx context.Context, base string, parts []string, f face, q
 	if name := parts[0]; len(parts) == 1 && (name == "lists" || name == "") {
 		return l.overview(base, "/"+name, f, q)
 	}
-	ls, err := l.ask(ctx, base, parts, f, q)
+	ls, err := l.listing(ctx, base, parts, f, q)
 	if err != nil {
 		return response.Plan{}, err
 	}
@@ -115,17 +115,12 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 // narrowing are the parameters that say what is in a list.
 var narrowing = append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
 
-// ask reads what a request asks of the list or the item of a path.
-func (l *Lists) ask(ctx context.Context, base string, parts []string, f face, q params.Query) (*listing, error) {
+// listing reads what a request asks of the list or the item of a path.
+func (l *Lists) listing(ctx context.Context, base string, parts []string, f face, q params.Query) (*listing, error) {
 	about, err := l.find(ctx, parts)
 	if err != nil {
 		return nil, err
 	}
-	return l.listing(about, base, f, q)
-}
-
-// listing reads what a request asks of a list.
-func (l *Lists) listing(about *list, base string, f face, q params.Query) (*listing, error) {
 	reads := slices.Concat(narrowing, f.reads)
 	if about.isItem() {
 		if others := q.Beyond(q.Only(params.Lang, params.Style, params.Heading, params.JSONLD, params.LaTeX)); len(others) > 0 {

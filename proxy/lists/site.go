@@ -8,7 +8,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"html"
 	"net/url"
 	"slices"
 	"strconv"
@@ -67,16 +66,6 @@ func (l *Lists) overview(base, path string, f face, q params.Query) (response.Pl
 	}, nil
 }
 
-// now reads a list with some parameters as it is now.
-func (l *Lists) now(ctx context.Context, about *list, base string, q params.Query) (*answer, error) {
-	ls, err := l.listing(about, base, faces[0], q)
-	snap, missing := l.o.Views.Snapshot(about.View)
-	if err = cmp.Or(err, missing); err != nil {
-		return nil, err
-	}
-	return ls.on(ctx, snap)
-}
-
 // sections are the lists there are: those of the configuration, of whole views, of units and
 // topics. None is empty.
 func (l *Lists) sections(ctx context.Context, base, lang string) (all []page.Section, err error) {
@@ -89,7 +78,15 @@ func (l *Lists) sections(ctx context.Context, base, lang string) (all []page.Sec
 	}
 	var activities *answer
 	for i, one := range l.lists {
-		a, err := l.now(ctx, one, base, params.Query{params.Lang: {lang}})
+		snap, err := l.o.Views.Snapshot(one.View)
+		if err != nil {
+			return nil, err
+		}
+		ls, err := l.listing(ctx, base, []string{"lists", one.Slug}, faces[0], params.Query{params.Lang: {lang}})
+		if err != nil {
+			return nil, err
+		}
+		a, err := ls.on(ctx, snap)
 		if err != nil {
 			return nil, err
 		}
@@ -164,20 +161,20 @@ func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
 			addresses = append(addresses, e.Href)
 		}
 	}
-	for _, whole := range l.lists[len(l.o.Named):] {
-		a, err := l.now(ctx, whole, base, nil)
+	for _, view := range views[:3] {
+		snap, err := l.o.Views.Snapshot(view)
 		if err != nil {
 			return nil, err
 		}
-		selected, err := a.Selected(ctx, "")
+		shown, err := snap.Select(ctx, l.public)
 		if err != nil {
 			return nil, err
 		}
-		for row, err := range selected.Only("_id").Rows(ctx, 0, 0) {
+		for row, err := range shown.Only("_id").Rows(ctx, 0, 0) {
 			if err != nil {
 				return nil, err
 			}
-			if own := a.links.ItemPage(selection.IDText(row.Doc())); !strings.HasSuffix(own, "/") {
+			if own := (cite.Links{Base: base}).ItemPage(selection.IDText(row.Doc())); !strings.HasSuffix(own, "/") {
 				addresses = append(addresses, own)
 			}
 		}
@@ -189,7 +186,7 @@ func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
 func sitemapOf(outer, inner string, addresses []string) *response.Body {
 	b := bytes.NewBufferString(xml.Header + "<" + outer + ` xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
 	for _, address := range addresses {
-		fmt.Fprintf(b, "<%s><loc>%s</loc></%[1]s>\n", inner, html.EscapeString(address))
+		fmt.Fprintf(b, "<%s><loc>%s</loc></%[1]s>\n", inner, markup.Escape(address))
 	}
 	fmt.Fprintf(b, "</%s>\n", outer)
 	return response.Bytes(b.Bytes())
@@ -250,5 +247,5 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	if err != nil {
 		return nil, err
 	}
-	return l.ask(ctx, base, parts, faces[0], q)
+	return l.listing(ctx, base, parts, faces[0], q)
 }
