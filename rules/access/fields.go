@@ -18,15 +18,11 @@ import (
 // name matches the rest of it. The nil Fields hide nothing.
 type Fields struct {
 	text  string
-	paths *[256][]fieldPath // by the first byte of the last name, in lower case
-	deep  bool              // some path has several names
+	paths [256][]fieldPath // by the first byte of the last name, as bucket has it
 }
 
-// fieldPath is a path, the last name apart.
-type fieldPath struct {
-	above []fieldName
-	last  fieldName
-}
+// fieldPath is a path, the names in their order.
+type fieldPath []fieldName
 
 // fieldName is a name, or the beginning of names.
 type fieldName struct {
@@ -43,9 +39,9 @@ func NewFields(paths []string) (*Fields, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	f := &Fields{paths: &[256][]fieldPath{}}
+	f := new(Fields)
 	for _, path := range paths {
-		var names []fieldName
+		var names fieldPath
 		for part := range strings.SplitSeq(path, ".") {
 			text, open := strings.CutSuffix(part, "*")
 			if text == "" || text[0] == '$' || strings.ContainsAny(text, "*\x00") || strings.Trim(text, "0123456789") == "" {
@@ -53,10 +49,8 @@ func NewFields(paths []string) (*Fields, error) {
 			}
 			names = append(names, fieldName{[]byte(text), open})
 		}
-		last := len(names) - 1
-		key := first(names[last].text)
-		f.paths[key] = append(f.paths[key], fieldPath{names[:last], names[last]})
-		f.deep = f.deep || last > 0
+		last := bucket(names[len(names)-1].text)
+		f.paths[last] = append(f.paths[last], names)
 	}
 	for _, needed := range deciding {
 		if f.Hides(needed) {
@@ -76,7 +70,13 @@ func (f *Fields) String() string {
 }
 
 // Hides reports whether the path of a request leads to a hidden field, or below one.
-func (f *Fields) Hides(path string) bool { return f != nil && f.hides(nil, []byte(path)) }
+func (f *Fields) Hides(path string) bool {
+	if f == nil {
+		return false
+	}
+	_, hidden := f.below(nil, []byte(path))
+	return hidden
+}
 
 // Refusal returns why a caller without FieldsHidden may not name a path, "" if it may.
 func (f *Fields) Refusal(path string) string {
@@ -88,21 +88,19 @@ func (f *Fields) Refusal(path string) string {
 
 // Strip returns a record without its hidden fields: the record itself if it has none.
 func (f *Fields) Strip(doc bson.Raw) bson.Raw {
-	if f == nil || !f.within(doc, bson.TypeEmbeddedDocument, nil) {
+	above := make([][]byte, 0, 16) // enough for most records
+	if f == nil || !f.within(doc, above) {
 		return doc
 	}
-	return f.without(doc, bson.TypeEmbeddedDocument, nil).Value
+	return f.without(doc, bson.TypeEmbeddedDocument, above).Value
 }
 
 // within reports whether a document or array has hidden fields, at any depth. above are
-// the names that lead to it.
-func (f *Fields) within(doc []byte, t bson.Type, above [][]byte) bool {
-	r := raw.Read(doc)
-	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		if t != bson.TypeArray && f.hides(above, e.Key) {
-			return true
-		}
-		if inner := nested(e); inner != nil && f.within(inner, e.Type, f.below(above, e.Key)) {
+// the names that lead to it. The numbers of elements hide nothing: no name of a path is one.
+func (f *Fields) within(doc []byte, above [][]byte) bool {
+	for e := range raw.All(doc) {
+		names, hidden := f.below(above, e.Key)
+		if inner := nested(e); hidden || inner != nil && f.within(inner, names) {
 			return true
 		}
 	}
@@ -115,15 +113,16 @@ func (f *Fields) without(doc []byte, t bson.Type, above [][]byte) bson.RawValue 
 	var b raw.Builder
 	b.Grow(len(doc))
 	for e := range raw.All(doc) {
-		if t != bson.TypeArray && f.hides(above, e.Key) {
+		names, hidden := f.below(above, e.Key)
+		if hidden {
 			continue
 		}
 		v := e.Value()
 		switch inner := nested(e); {
 		case inner == nil:
 		case e.Type != bson.TypeCodeWithScope:
-			v = f.without(inner, e.Type, f.below(above, e.Key))
-		case f.within(inner, e.Type, f.below(above, e.Key)):
+			v = f.without(inner, e.Type, names)
+		case f.within(inner, names):
 			v = bson.RawValue{Type: bson.TypeNull}
 		}
 		b.Add(string(e.Key), v)
@@ -143,58 +142,37 @@ func nested(e raw.Element) []byte {
 	return nil
 }
 
-// hides reports whether a path below other names leads to a hidden field. Names of stored
+// below returns the names that lead below a field, and whether it is hidden. Names of stored
 // fields are paths here: one with a dot in it counts as several names.
-func (f *Fields) hides(above [][]byte, path []byte) bool {
-	if bytes.IndexByte(path, '.') < 0 {
-		return f.named(above, path)
-	}
-	for {
-		name, rest, more := bytes.Cut(path, dot)
-		if f.named(above, name) {
-			return true
-		}
-		if !more {
-			return false
-		}
-		above, path = append(above, name), rest
-	}
-}
-
-// named reports whether a field is hidden by its name and those above it.
-func (f *Fields) named(above [][]byte, name []byte) bool {
-	for _, p := range f.paths[first(name)] {
-		if p.last.is(name) && p.leads(above) {
-			return true
+func (f *Fields) below(above [][]byte, path []byte) (names [][]byte, hidden bool) {
+	for more := true; more; {
+		var name []byte
+		name, path, more = bytes.Cut(path, dot)
+		above = append(above, name)
+		for _, p := range f.paths[bucket(name)] {
+			if p.hides(above) {
+				return nil, true
+			}
 		}
 	}
-	return false
-}
-
-// leads reports whether the path's names but the last are among those above a field, in
-// their order.
-func (p fieldPath) leads(above [][]byte) bool {
-	left := len(p.above)
-	for i := len(above); i > 0 && left > 0; i-- {
-		if p.above[left-1].is(above[i-1]) {
-			left--
-		}
-	}
-	return left == 0
+	return above, false
 }
 
 var dot = []byte{'.'}
 
-// below returns the names that lead below a field, none if no path needs them.
-func (f *Fields) below(above [][]byte, path []byte) [][]byte {
-	switch {
-	case !f.deep:
-		return nil
-	case bytes.IndexByte(path, '.') < 0:
-		return append(above, path)
-	default:
-		return append(above, bytes.Split(path, dot)...)
+// hides reports whether the last name of the path is that of a field, and its other names are
+// among those above the field, in their order.
+func (p fieldPath) hides(names [][]byte) bool {
+	left, last := len(p)-1, len(names)-1
+	if !p[left].is(names[last]) {
+		return false
 	}
+	for i := last - 1; i >= 0 && left > 0; i-- {
+		if p[left-1].is(names[i]) {
+			left--
+		}
+	}
+	return left == 0
 }
 
 // is reports whether it is the name, or the name begins with it.
@@ -205,13 +183,10 @@ func (n fieldName) is(name []byte) bool {
 	return len(n.text) == len(name) && bytes.EqualFold(n.text, name)
 }
 
-// first returns the first byte of a name, in lower case if it is a letter.
-func first(name []byte) byte {
+// bucket returns the first byte of a name, the same for a small letter and its capital.
+func bucket(name []byte) byte {
 	if len(name) == 0 {
 		return 0
 	}
-	if c := name[0]; c < 'A' || c > 'Z' {
-		return c
-	}
-	return name[0] + ('a' - 'A')
+	return name[0] | 0x20
 }
