@@ -2,6 +2,7 @@ package fold
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,20 +16,17 @@ import (
 // one stands for all words that begin with it, because the reader may still be typing. If the
 // text ends in a blank, the last term is empty: every word begins with it.
 func Terms(text string) (terms []string) {
-	var last string
-	seen := make(map[string]bool)
+	var words []string
 	f := Folder{terms: true}
-	f.Each(text, func(word []byte) {
-		if last = string(word); !seen[last] {
-			seen[last] = true
-			terms = append(terms, last)
-		}
-	})
-	if end, _ := utf8.DecodeLastRuneInString(text); unicode.IsSpace(end) {
-		last = ""
+	f.Each(text, func(word []byte) { words = append(words, string(word)) })
+	if end, _ := utf8.DecodeLastRuneInString(text); unicode.IsSpace(end) && len(words) > 0 {
+		words = append(words, "")
 	}
-	if len(terms) > 0 && last != terms[len(terms)-1] { // it is empty, or was typed before, too
-		terms = append(terms, last)
+	for i, word := range words {
+		last := i == len(words)-1
+		if !slices.Contains(terms, word) || last && word != terms[len(terms)-1] {
+			terms = append(terms, word)
+		}
 	}
 	return terms
 }
@@ -40,7 +38,6 @@ const maxWord = 64
 // ready for use. It is for one goroutine at a time.
 type Folder struct {
 	terms  bool   // find what to look up, not what to index
-	text   []byte // decomposed
 	folded []byte // folded, with a blank between words and a hyphen between parts of a compound
 	word   []byte // the parts of a compound as one word
 }
@@ -53,11 +50,9 @@ func (f *Folder) Each(text string, yield func(word []byte)) {
 	if strings.ContainsAny(text, "<&") {
 		text = markup.Text(markup.Title(text))
 	}
-	if !utf8.ValidString(text) { // package norm leaves what follows an invalid byte as it is
-		text = strings.ToValidUTF8(text, " ")
-	}
-	f.fold(text)
-	for word := range bytes.FieldsSeq(f.folded) {
+	text = strings.ToValidUTF8(text, " ") // package norm leaves what follows an invalid byte as it is
+	f.fold(norm.NFKD.String(text))
+	for word := range bytes.FieldsSeq(norm.NFKD.Bytes(f.folded)) { // what stood between two marks is gone
 		first, _ := utf8.DecodeRune(word)
 		switch {
 		case classOf(first) == character:
@@ -70,17 +65,10 @@ func (f *Folder) Each(text string, yield func(word []byte)) {
 	}
 }
 
-// fold writes a text as f.folded describes it.
+// fold writes a decomposed text as f.folded describes it.
 func (f *Folder) fold(text string) {
-	if f.text = f.text[:0]; isASCII(text) {
-		f.text = append(f.text, text...)
-	} else {
-		f.text = norm.NFKD.AppendString(f.text, text)
-	}
 	folded, before := f.folded[:0], separator // before is the class of the last character that is not ignored
-	for i := 0; i < len(f.text); {
-		r, n := utf8.DecodeRune(f.text[i:])
-		i += n
+	for _, r := range text {
 		class := classOf(r)
 		if class == ignored {
 			continue
@@ -113,10 +101,9 @@ func (f *Folder) eachPart(compound []byte, yield func(word []byte)) {
 	f.word = f.word[:0]
 	for part := range bytes.SplitSeq(bytes.TrimSuffix(compound, []byte("-")), []byte("-")) {
 		yield(bounded(part))
-		for endsInVowel(f.word) && len(part) > 0 && part[0] == 'e' {
-			part = part[1:]
+		for _, r := range string(part) {
+			f.word = appendFolded(f.word, r)
 		}
-		f.word = append(f.word, part...)
 	}
 	if !f.terms {
 		yield(bounded(f.word))
@@ -139,11 +126,8 @@ func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
 	}
 }
 
-// bounded returns a word as normalized text of bounded length.
+// bounded returns as much of a word as maxWord allows.
 func bounded(word []byte) []byte {
-	if !isASCII(word) && !norm.NFKD.IsNormal(word) { // what stood between two marks is gone
-		word = norm.NFKD.Bytes(word)
-	}
 	end := min(len(word), maxWord)
 	for end < len(word) && !utf8.RuneStart(word[end]) {
 		end--
@@ -151,22 +135,11 @@ func bounded(word []byte) []byte {
 	return word[:end]
 }
 
-// isASCII reports whether a text has characters of ASCII alone, which are normalized.
-func isASCII[T string | []byte](text T) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 // Key returns what sorts a text by its words: those of Terms, folded, each followed by a blank;
 // empty for a text without words.
 func Key(text string) string {
-	most := len(text) + 16 // that is enough for most texts
-	f := Folder{terms: true, text: make([]byte, 0, most), folded: make([]byte, 0, most)}
-	key := make([]byte, 0, most)
+	most := len(text) + 16 // enough for most texts
+	f, key := Folder{terms: true, folded: make([]byte, 0, most)}, make([]byte, 0, most)
 	f.Each(text, func(word []byte) { key = append(append(key, word...), ' ') })
 	return string(key)
 }
