@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/rules"
-	"vitrine/rules/display"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -28,42 +26,38 @@ type Options struct {
 	Now time.Time
 }
 
-// Directory knows the persons, units and projects that marks refer to. It is immutable.
+// Directory knows the persons, units and projects that marks refer to. It is immutable. An
+// entry that is none stands for what is not public or hidden.
 type Directory struct {
 	o        Options
-	topics   []string         // the path
-	persons  map[string]entry // by username; none: not public
-	units    map[string]unit
-	projects map[string]entry // by name and by _id; none: not public
-}
-
-// unit is a unit of the institute.
-type unit struct {
-	entry     entry // none: hidden
-	parents   []string
-	ancestors []string // ids of visible ones, the unit itself included
+	topics   []string            // the path
+	persons  map[string]entry    // by username
+	projects map[string]entry    // by name and by _id
+	units    map[string]entry    // by id
+	parents  map[string][]string // of units, hidden ones too
 }
 
 // NewDirectory reads the documents of the collections persons, groups and projects. The
 // directory keeps pointing into them, so they must not change afterwards.
 func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
-	if o.Topics == "" {
-		o.Topics = "catalog.topics"
-	}
-	d := &Directory{o: o, topics: strings.Split(o.Topics, "."),
-		persons: map[string]entry{}, units: map[string]unit{}, projects: map[string]entry{}}
+	d := &Directory{o: o, topics: strings.Split(cmp.Or(o.Topics, "catalog.topics"), "."),
+		persons: map[string]entry{}, projects: map[string]entry{}, units: map[string]entry{}, parents: map[string][]string{}}
 	for _, doc := range persons {
-		d.add(d.persons, rules.ViewPersons, doc, personEntry(doc), "username")
+		public, _ := d.public(rules.ViewPersons, doc)
+		add(d.persons, public, personEntry(doc), idOf(doc, "username"))
 	}
 	for _, doc := range projects {
-		d.add(d.projects, rules.ViewProjects, doc, projectEntry(doc), "name", "_id")
+		public, _ := d.public(rules.ViewProjects, doc)
+		add(d.projects, public, projectEntry(doc), idOf(doc, "name"), idOf(doc, "_id"))
 	}
 	for _, doc := range groups {
-		d.addUnit(doc)
-	}
-	for id, u := range d.units {
-		u.ancestors = d.ancestors(id)
-		d.units[id] = u
+		id := idOf(doc, "id")
+		if _, known := d.units[id]; id != "" && !known {
+			for parent := range each(raw.Get(doc, "parent")) {
+				d.parents[id] = append(d.parents[id], identifier(parent))
+			}
+		}
+		add(d.units, !flag(doc, "hide"), entry{ID: id, Name: textOf(doc, "name"), NameDE: textOf(doc, "name_de")}, id)
 	}
 	return d
 }
@@ -73,65 +67,28 @@ func NewDirectory(o Options, persons, groups, projects []bson.Raw) *Directory {
 func (d *Directory) Digest() uint64 {
 	h := xxhash.New()
 	day := d.o.Now.Format("2006-01-02 -0700 ") + d.o.Now.Location().String()
-	fmt.Fprintf(h, "%q %q %q %q %q %q", day, d.o.Topics, d.o.Public.Key(), d.persons, d.projects, d.units) // maps in the order of their keys
+	fmt.Fprintf(h, "%q %q %q %q %q %q %q", day, d.topics, d.o.Public.Key(), d.persons, d.projects, d.units, d.parents) // maps in the order of their keys
 	return h.Sum64()
 }
 
-// add adds the entry of a record under the identifiers in some of its fields. A record that is
-// not public has none, and takes those of others with the same identifier with it.
-func (d *Directory) add(entries map[string]entry, view string, doc bson.Raw, e entry, fields ...string) {
-	if public, _ := d.Public(view, doc); !public {
+// add adds an entry under some identifiers. Of several with one identifier the first counts,
+// unless another one is not public.
+func add(entries map[string]entry, public bool, e entry, ids ...string) {
+	if !public {
 		e = entry{}
 	}
-	for _, field := range fields {
-		id := identifier(raw.Get(doc, field))
+	for _, id := range ids {
 		if _, known := entries[id]; id != "" && (!known || e.ID == "") {
 			entries[id] = e
 		}
 	}
 }
 
-// addUnit adds a unit. Of units with one id the first counts, unless another one is hidden.
-func (d *Directory) addUnit(doc bson.Raw) {
-	id := identifier(raw.Get(doc, "id"))
-	u, known := d.units[id]
-	if !known {
-		u.entry = entry{ID: id, Name: text(raw.Get(doc, "name")), NameDE: text(raw.Get(doc, "name_de"))}
-		for parent := range each(raw.Get(doc, "parent")) {
-			u.parents = append(u.parents, identifier(parent))
-		}
-	}
-	if truth(raw.Get(doc, "hide")) {
-		u.entry = entry{}
-	}
-	if id != "" {
-		d.units[id] = u
-	}
-}
-
-// ancestors returns a unit and those above it, without hidden ones. Units that are each
-// other's parents end the climb.
-func (d *Directory) ancestors(id string) (visible []string) {
-	climbed := []string{id}
-	for i := 0; i < len(climbed); i++ {
-		u := d.units[climbed[i]]
-		if u.entry.ID != "" {
-			visible = append(visible, climbed[i])
-		}
-		for _, parent := range u.parents {
-			if !slices.Contains(climbed, parent) {
-				climbed = append(climbed, parent)
-			}
-		}
-	}
-	return visible
-}
-
-// Public reports whether a record of a view is public. The error is that Options.Public
+// public reports whether a record of a view is public. The error is that Options.Public
 // cannot be decided for it: the record is not.
-func (d *Directory) Public(view string, record bson.Raw) (bool, error) {
+func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	published, _ := raw.Get(record, "public").BooleanOK()
-	if view == rules.ViewProjects && !published || view == rules.ViewPersons && truth(raw.Get(record, "hide")) {
+	if view == rules.ViewProjects && !published || view == rules.ViewPersons && flag(record, "hide") {
 		return false, nil
 	}
 	public, err := d.o.Public.Match(record)
@@ -140,12 +97,9 @@ func (d *Directory) Public(view string, record bson.Raw) (bool, error) {
 
 // personEntry is the entry of a person in marks; none without a username.
 func personEntry(doc bson.Raw) entry {
-	family, given := text(raw.Get(doc, "last")), text(raw.Get(doc, "first"))
-	name := strings.Trim(family+", "+given, ", ")
-	for _, other := range []string{"formalname", "displayname", "username"} {
-		name = cmp.Or(name, text(raw.Get(doc, other)))
-	}
-	return entry{ID: identifier(raw.Get(doc, "username")), Name: name, ORCID: NormalORCID(text(raw.Get(doc, "orcid")))}
+	name := cmp.Or(strings.Trim(textOf(doc, "last")+", "+textOf(doc, "first"), ", "),
+		textOf(doc, "formalname"), textOf(doc, "displayname"), textOf(doc, "username"))
+	return entry{ID: idOf(doc, "username"), Name: name, ORCID: NormalORCID(textOf(doc, "orcid"))}
 }
 
 // orcids matches an ORCID in capitals: in its bare form, without hyphens, or as the address of
@@ -163,18 +117,12 @@ func NormalORCID(text string) string {
 
 // projectEntry is the entry of a project in marks; none without a name.
 func projectEntry(doc bson.Raw) entry {
-	name := identifier(raw.Get(doc, "name"))
-	return entry{ID: name, Title: cmp.Or(text(raw.Get(doc, "title")), name)}
+	name := idOf(doc, "name")
+	return entry{ID: name, Title: cmp.Or(textOf(doc, "title"), name)}
 }
 
-// truth reports whether a flag is set: true, a number that is not 0, "1" or "true".
-func truth(v bson.RawValue) bool {
-	switch {
-	case v.Type == bson.TypeBoolean || raw.IsNumber(v.Type):
-		return raw.Truth(v)
-	case v.Type == bson.TypeString:
-		s := strings.TrimSpace(display.Text(v))
-		return s == "1" || strings.EqualFold(s, "true")
-	}
-	return false
+// flag reports whether a flag is set: true, a number that is not 0, "1" or "true".
+func flag(doc bson.Raw, field string) bool {
+	v, text := raw.Get(doc, field), textOf(doc, field)
+	return text == "1" || strings.EqualFold(text, "true") || raw.IsNumber(v.Type) && raw.Truth(v)
 }

@@ -57,14 +57,14 @@ type entry struct {
 }
 
 // Make returns the mark of a record of a view, nil unless the record is public. The error
-// is that of Public.
+// is that Options.Public cannot be decided for the record.
 func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
-	public, err := d.Public(view, record)
+	public, err := d.public(view, record)
 	if !public {
 		return nil, err
 	}
 	m := mark{
-		Public: true, Year: d.year(record), Type: identifier(raw.Get(record, "type")), Subtype: identifier(raw.Get(record, "subtype")),
+		Public: true, Year: d.year(record), Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
 		Units: d.unitsOf(view, record), Persons: d.personsOf(view, record),
 		Projects: d.projectsOf(view, record), Topics: d.topicsOf(record),
 		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath),
@@ -78,7 +78,7 @@ var titlePath, authorPath = raw.PathOf("title"), raw.PathOf("authors.0.last")
 
 // sortKey returns what sorts a record by the text at a path.
 func sortKey(record bson.Raw, path raw.Path) string {
-	return text(raw.NewString(fold.Key(display.Text(raw.SortField{Path: path}.Key(record)))))
+	return trimmed(fold.Key(display.Text(raw.SortField{Path: path}.Key(record))))
 }
 
 // year returns the first year that a record has in a date, or in text that begins with four
@@ -119,29 +119,34 @@ func (d *Directory) appendUnits(all []entry, stored bson.RawValue, memberships b
 		if memberships && units.InPast(raw.Get(membership, "end"), d.o.Now) {
 			continue
 		}
-		id := cmp.Or(idOf(v, "unit"), idOf(v, "id"))
+		id := cmp.Or(reference(v, "unit"), reference(v, "id"))
 		u, known := d.units[id]
 		if !known {
-			u.entry.ID = id
+			u.ID = id
 		}
-		all = found(all, u.entry)
+		all = found(all, u)
 	}
 	return all
 }
 
-// addAncestors adds the units with their ancestors, and the entries of those that are not among
-// the units.
+// addAncestors adds the ids of the units and of all above them, and the entries of those that
+// are not among the units. Units that are each other's parents end the climb.
 func (m *mark) addAncestors(d *Directory) {
+	var climbed []string
 	for _, own := range m.Units {
-		for _, id := range append([]string{own.ID}, d.units[own.ID].ancestors...) {
-			if !slices.Contains(m.In, id) {
-				m.In = append(m.In, id)
+		for next := []string{own.ID}; len(next) > 0; next = next[1:] {
+			if id := next[0]; !slices.Contains(climbed, id) {
+				climbed = append(climbed, id)
+				next = append(next, d.parents[id]...)
 			}
 		}
 	}
-	for _, id := range m.In {
-		if !slices.ContainsFunc(m.Units, func(own entry) bool { return own.ID == id }) {
-			m.Above = append(m.Above, d.units[id].entry)
+	for _, id := range climbed {
+		switch above := d.units[id]; {
+		case slices.ContainsFunc(m.Units, func(own entry) bool { return own.ID == id }):
+			m.In = append(m.In, id)
+		case above.ID != "":
+			m.In, m.Above = append(m.In, id), append(m.Above, above)
 		}
 	}
 }
@@ -153,7 +158,7 @@ func (d *Directory) personsOf(view string, record bson.Raw) (entries []entry) {
 	}
 	for _, field := range members[view] {
 		for v := range each(raw.Get(record, field)) {
-			entries = found(entries, d.persons[idOf(v, "user")])
+			entries = found(entries, d.persons[reference(v, "user")])
 		}
 	}
 	return entries
@@ -175,8 +180,8 @@ func (d *Directory) topicsOf(record bson.Raw) (entries []entry) {
 	stored := raw.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: record}, d.topics)
 	for v := range each(stored) {
 		topic, _ := v.DocumentOK()
-		name := cmp.Or(text(raw.Get(topic, "name")), text(raw.Get(topic, "display_name")))
-		entries = found(entries, entry{ID: idOf(v, "id"), Name: name})
+		name := cmp.Or(textOf(topic, "name"), textOf(topic, "display_name"))
+		entries = found(entries, entry{ID: reference(v, "id"), Name: name})
 	}
 	return entries
 }
@@ -193,7 +198,7 @@ func found(entries []entry, e entry) []entry {
 func each(v bson.RawValue) iter.Seq[bson.RawValue] {
 	return func(yield func(bson.RawValue) bool) {
 		if v.Type != bson.TypeArray {
-			_ = v.IsZero() || yield(v)
+			yield(v)
 			return
 		}
 		n := 0
@@ -205,13 +210,16 @@ func each(v bson.RawValue) iter.Seq[bson.RawValue] {
 	}
 }
 
-// idOf returns the identifier that a value is, or that a document has in a field.
-func idOf(v bson.RawValue, field string) string {
+// reference returns the identifier that a value is, or that a document has in a field.
+func reference(v bson.RawValue, field string) string {
 	if doc, ok := v.DocumentOK(); ok {
-		v = raw.Get(doc, field)
+		return idOf(doc, field)
 	}
 	return identifier(v)
 }
+
+// idOf returns the identifier in a field.
+func idOf(doc bson.Raw, field string) string { return identifier(raw.Get(doc, field)) }
 
 // identifier returns a scalar as text; "" for what identifies nothing.
 func identifier(v bson.RawValue) string {
@@ -221,10 +229,12 @@ func identifier(v bson.RawValue) string {
 	return ""
 }
 
-// text returns a scalar as text without blanks around it, cut to maxText.
-func text(v bson.RawValue) string {
-	s := strings.TrimSpace(display.Text(v))
-	if len(s) <= maxText {
+// textOf returns a scalar in a field as text, trimmed.
+func textOf(doc bson.Raw, field string) string { return trimmed(display.Text(raw.Get(doc, field))) }
+
+// trimmed returns a text without blanks around it, cut to maxText.
+func trimmed(s string) string {
+	if s = strings.TrimSpace(s); len(s) <= maxText {
 		return s
 	}
 	return strings.ToValidUTF8(s[:maxText], "")
