@@ -152,6 +152,7 @@ func BenchmarkLists(b *testing.B) {
 		builder := index.NewBuilder(def, index.NewBudget(1<<30, 0), nil)
 		snap := builder.Load(rows)
 		builder.Warm(ctx, nil, snap)
+		builder.WarmWords(snap)
 		return snap
 	}
 	snap := load(def)
