@@ -17,33 +17,38 @@ const buildPart = 1024
 func Build(rows, workers int, read func(row int, add func(text string, title bool))) *Index {
 	workers = max(1, min(workers, rows/buildPart))
 	parts := make([]part, workers)
-	parallel.Split(rows, workers, func(w, from, to int) { parts[w].read(read, from, to) })
-	return pack(parts, rows)
+	parallel.Split(rows, workers, func(w, from, to int) { parts[w] = readPart(read, from, to) })
+	for _, next := range parts[1:] {
+		for word, rows := range next {
+			if before, known := parts[0][word]; known {
+				*before = append(*before, *rows...)
+			} else {
+				parts[0][word] = rows
+			}
+		}
+	}
+	return parts[0].pack(rows)
 }
 
-// part is a stretch of the rows with their words. A row is noted as twice its number, plus one
-// if the word is in its title.
-type part struct {
-	numbers map[string]int // of words, in the order in which they are first met
-	rows    [][]uint32     // that have a word, by its number
-}
+// part has for each word the rows of a stretch that have it, in their order. A row is noted as
+// twice its number, plus one if the word is in its title.
+type part map[string]*[]uint32
 
-func (p *part) read(read func(row int, add func(text string, title bool)), from, to int) {
-	p.numbers = make(map[string]int)
+func readPart(read func(row int, add func(text string, title bool)), from, to int) part {
+	p := make(part)
 	var folder fold.Folder
 	var row, inTitle uint32
 	note := func(word []byte) {
-		n, known := p.numbers[string(word)]
+		rows, known := p[string(word)]
 		if !known {
-			n = len(p.rows)
-			p.numbers[string(word)], p.rows = n, append(p.rows, nil)
+			rows = new([]uint32)
+			p[string(word)] = rows
 		}
-		rows := p.rows[n]
-		if last := len(rows) - 1; last >= 0 && rows[last]>>1 == row {
-			rows[last] |= inTitle
+		if last := len(*rows) - 1; last >= 0 && (*rows)[last]>>1 == row {
+			(*rows)[last] |= inTitle
 			return
 		}
-		p.rows[n] = append(rows, row<<1|inTitle)
+		*rows = append(*rows, row<<1|inTitle)
 	}
 	add := func(text string, title bool) {
 		inTitle = 0
@@ -56,35 +61,26 @@ func (p *part) read(read func(row int, add func(text string, title bool)), from,
 		row = uint32(i)
 		read(i, add)
 	}
+	return p
 }
 
 // denseShare is the share of the rows, one in so many, from which a word has sets.
 const denseShare = 32
 
-// pack joins the parts, whose rows follow each other; n is how many there are.
-func pack(parts []part, n int) *Index {
-	var words []string
-	for _, p := range parts {
-		words = slices.AppendSeq(words, maps.Keys(p.numbers))
-	}
-	slices.Sort(words)
-	words = slices.Compact(words)
+// pack returns the index of the words of n rows.
+func (p part) pack(n int) *Index {
+	words := slices.Sorted(maps.Keys(p))
 	x := &Index{starts: make([]uint32, 1, len(words)+1), ends: make([]uint32, 1, len(words)+1), dense: make(map[int]rowSets)}
 	for i, word := range words {
 		x.text = append(x.text, word...)
 		x.starts = append(x.starts, uint32(len(x.text)))
-		list, having, before := len(x.lists), 0, uint32(0)
-		for _, p := range parts {
-			if number, ok := p.numbers[word]; ok {
-				for _, row := range p.rows[number] {
-					x.lists = binary.AppendUvarint(x.lists, uint64(row>>1-before)<<1|uint64(row&1))
-					before = row >> 1
-					having++
-				}
-			}
+		list, before := len(x.lists), uint32(0)
+		for _, row := range *p[word] {
+			x.lists = binary.AppendUvarint(x.lists, uint64(row>>1-before)<<1|uint64(row&1))
+			before = row >> 1
 		}
 		x.ends = append(x.ends, uint32(len(x.lists)))
-		if having > max(n/denseShare, 64) {
+		if len(*p[word]) > max(n/denseShare, 64) {
 			sets := rowSets{make([]uint64, n/64+1), make([]uint64, n/64+1)}
 			x.Mark(i, 0, sets.all, sets.titles)
 			x.dense[i] = sets
