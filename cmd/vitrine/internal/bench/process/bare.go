@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -15,8 +16,9 @@ import (
 // mostHeld is the longest answer that a bare server holds, in bytes.
 const mostHeld = 512 << 20
 
-// Bare is the yardstick: the service of a Fiber server with one handler, which sends
-// prepared bytes. The bytes are copied from the front end, so that both send the same.
+// Bare is the yardstick: the service of a Fiber server with one handler, which sends a
+// prepared answer. It is copied from the front end, headers included, so that both send the
+// same bytes and their client has the same to read.
 type Bare struct {
 	endpoint
 	app    *fiber.App
@@ -26,9 +28,9 @@ type Bare struct {
 
 // prepared is an answer in memory.
 type prepared struct {
-	status                      int
-	contentType, encoding, etag string
-	body                        []byte
+	status int
+	header [][2]string // names and values
+	body   []byte
 }
 
 // Request says which answer of a front end to copy.
@@ -66,15 +68,10 @@ func StartBare() (*Bare, error) {
 // handle does the least that sends the bytes.
 func (s *Bare) handle(c *fiber.Ctx) error {
 	a := s.sent.Load()
-	c.Set(fiber.HeaderContentType, a.contentType)
-	if a.encoding != "" {
-		c.Set(fiber.HeaderContentEncoding, a.encoding)
+	for _, h := range a.header {
+		c.Set(h[0], h[1])
 	}
-	if a.status == fiber.StatusNotModified {
-		c.Set(fiber.HeaderETag, a.etag)
-		return c.SendStatus(a.status)
-	}
-	c.Response().SetBodyRaw(a.body)
+	c.Status(a.status).Response().SetBodyRaw(a.body)
 	return nil
 }
 
@@ -98,9 +95,11 @@ func (s *Bare) Copy(r Request, reply *Answer) error {
 		return err
 	}
 	defer res.Body.Close()
-	a := &prepared{
-		status: res.StatusCode, contentType: res.Header.Get("Content-Type"),
-		encoding: res.Header.Get("Content-Encoding"), etag: res.Header.Get("ETag"),
+	a := &prepared{status: res.StatusCode}
+	for name, values := range res.Header {
+		if name != fiber.HeaderDate && name != fiber.HeaderContentLength { // fasthttp sets these
+			a.header = append(a.header, [2]string{name, strings.Join(values, ", ")})
+		}
 	}
 	if res.ContentLength <= mostHeld {
 		a.body, err = io.ReadAll(io.LimitReader(res.Body, mostHeld+1))
@@ -118,6 +117,6 @@ func (s *Bare) Copy(r Request, reply *Answer) error {
 		a.body = nil
 	}
 	s.sent.Store(a)
-	*reply = Answer{ETag: a.etag, Took: took, Held: held}
+	*reply = Answer{ETag: res.Header.Get(fiber.HeaderETag), Took: took, Held: held}
 	return nil
 }
