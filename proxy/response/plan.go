@@ -119,12 +119,12 @@ const plannedBytes, planFactor, planOverhead = 32 << 20, 8, 512
 // than to find an answer; popular URLs are read once. Answers themselves are kept by the
 // plan's canonical query, never by URL.
 type Planner struct {
-	kept *ristretto.Cache[[]byte, Plan]
+	kept *ristretto.Cache[[]byte, *Plan] // which are not changed any more
 }
 
 // NewPlanner returns a Planner without plans. Close it when done.
 func NewPlanner() (*Planner, error) {
-	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, Plan]{
+	kept, err := ristretto.NewCache(&ristretto.Config[[]byte, *Plan]{
 		NumCounters: 10 * plannedBytes / planOverhead,
 		MaxCost:     plannedBytes,
 		BufferItems: 64,
@@ -141,7 +141,7 @@ func (p *Planner) Close() { p.kept.Close() }
 // plan returns the plan of a URL by settings of a generation, and makes it where it is not
 // kept. The plan of a session depends on the caller and is made each time; so is one that
 // holds once. Errors are not kept.
-func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (Plan, error) {
+func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (Plan, error)) (*Plan, error) {
 	if anonymous {
 		if found, ok := p.kept.Get(url); ok && found.generation == generation {
 			return found, nil
@@ -149,7 +149,7 @@ func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (
 	}
 	made, err := plan()
 	if err != nil {
-		return Plan{}, err
+		return nil, err
 	}
 	if len(made.Paths) > 0 { // which of them no record has is reported with the answer
 		made.Query += "\x00" + strings.Join(made.Paths, "\x00")
@@ -159,7 +159,7 @@ func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (
 		made.generation, made.Query = generation, strconv.Itoa(generation)+"\x00"+made.Query
 	}
 	if anonymous && !made.Once {
-		p.kept.Set(url, made, int64(planFactor*len(url)+planOverhead))
+		p.kept.Set(url, &made, int64(planFactor*len(url)+planOverhead))
 	}
-	return made, nil
+	return &made, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // popularQuery is a query that was answered from memory.
 type popularQuery struct {
-	plan   Plan
+	plan   *Plan
 	coding result.Coding
 }
 
@@ -36,7 +36,7 @@ type Popular struct {
 // note may remember a query that was answered.
 func (h *Popular) note(p *Plan, coding result.Coding) {
 	if n := rand.Uint32(); n%sampleShare == 0 && !p.Once && !p.Whole {
-		h.sample[n/sampleShare%sampleSize].Store(&popularQuery{*p, coding})
+		h.sample[n/sampleShare%sampleSize].Store(&popularQuery{p, coding})
 	}
 }
 
@@ -55,7 +55,7 @@ func (r *Responder) Prepare(refresh context.Context, next *view.Snapshot) (shown
 		if _, done := prepared[key]; done || err != nil {
 			continue
 		}
-		keep, _ := r.Results.Prepare(ctx, key, r.loader(&q.plan, next))
+		keep, _ := r.Results.Prepare(ctx, key, r.loader(q.plan, next))
 		if ctx.Err() != nil {
 			break
 		}

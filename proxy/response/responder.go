@@ -129,18 +129,18 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	for _, h := range p.Headers {
 		SetHeader(c, h.Name, h.Value)
 	}
-	if err := reportHandling(c, &p); err != nil {
+	if err := reportHandling(c, p); err != nil {
 		return err
 	}
 	if !personal {
-		r.setModified(c, &p, snapshot, age)
+		r.setModified(c, p, snapshot, age)
 	}
 	key, err := p.key(r.Views, snapshot, negotiate(c.Get(fiber.HeaderAcceptEncoding), r.Codings))
 	if err != nil {
 		return err
 	}
 	if a, ok := r.Results.Lookup(key); ok && !a.TooLarge {
-		r.Popular.note(&p, key.Coding)
+		r.Popular.note(p, key.Coding)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
 		if err := r.send(c, a); !errors.Is(err, result.ErrInFlight) {
 			return err
@@ -155,8 +155,7 @@ var gzipOnly = []result.Coding{result.Gzip}
 // compute answers what is not in memory yet, or never will be. An answer too large to be
 // kept may be small enough compressed, and is kept so. Otherwise, and where there is too
 // little memory, it is made while it goes out.
-func (r *Responder) compute(c *fiber.Ctx, plan Plan, snapshot *view.Snapshot, key result.Key) error {
-	p := &plan // a copy, so that the one of serve need not live on the heap
+func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key) error {
 	ctx, cancel := r.context(c)
 	defer cancel()
 	planned := time.Now()
