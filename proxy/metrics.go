@@ -31,6 +31,8 @@ type Metrics struct {
 
 	requests *prometheus.HistogramVec // endpoint, class
 	bytes    *prometheus.HistogramVec // endpoint, class
+	mu       sync.RWMutex             // guards series
+	series   map[seriesKey]series
 
 	jobRuns    *prometheus.CounterVec // view, outcome
 	jobSeconds *prometheus.HistogramVec
@@ -42,7 +44,7 @@ type Metrics struct {
 
 // NewMetrics returns counters at zero. A server adds its views and answers.
 func NewMetrics() *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry()}
+	m := &Metrics{registry: prometheus.NewRegistry(), series: map[seriesKey]series{}}
 	m.registry.MustRegister(collector(m.collectJobs), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	add := promauto.With(m.registry)
 	gauge := func(name, help string) prometheus.Gauge {
@@ -118,27 +120,43 @@ func (m *Metrics) Leading(leads bool) {
 // classes are the labels of statuses by their first digit.
 var classes = [...]string{1: "1xx", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"}
 
-// labelsOf returns the labels of an answer: the route that answered, and the class of the
-// status. Routes are few and fixed; a path that no route answers must not become a label.
-func labelsOf(c *fiber.Ctx) (endpoint, class string) {
-	path := c.Route().Path // one of ours: not in Fiber's buffers
-	return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(path, "/"), "api/"), "other"), classes[c.Response().StatusCode()/100]
+// series are the histograms of a route's answers with one class of status.
+type series struct{ seconds, bytes prometheus.Observer }
+
+// seriesKey says which: routes are few and fixed.
+type seriesKey struct {
+	path  string
+	class int
+}
+
+// seriesOf returns the series of an answer. They are kept, for to look labels up costs more than to
+// count. A path that no route answers must not become a label: it is "other".
+func (m *Metrics) seriesOf(c *fiber.Ctx) series {
+	key := seriesKey{c.Route().Path, c.Response().StatusCode() / 100} // the path is one of ours: not in Fiber's buffers
+	m.mu.RLock()
+	found, ok := m.series[key]
+	m.mu.RUnlock()
+	if !ok {
+		endpoint, class := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(key.path, "/"), "api/"), "other"), classes[key.class]
+		found = series{m.requests.WithLabelValues(endpoint, class), m.bytes.WithLabelValues(endpoint, class)}
+		m.mu.Lock()
+		m.series[key] = found
+		m.mu.Unlock()
+	}
+	return found
 }
 
 // observe records an answered request.
 func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
-	endpoint, class := labelsOf(c)
-	m.requests.WithLabelValues(endpoint, class).Observe(took.Seconds())
+	s := m.seriesOf(c)
+	s.seconds.Observe(took.Seconds())
 	if !c.Response().IsBodyStream() {
-		m.bytes.WithLabelValues(endpoint, class).Observe(float64(len(c.Response().Body())))
+		s.bytes.Observe(float64(len(c.Response().Body())))
 	}
 }
 
-// streamed returns what a stream calls with its size when it has ended.
-func (m *Metrics) streamed(c *fiber.Ctx) func(int64) {
-	bytes := m.bytes.WithLabelValues(labelsOf(c))
-	return func(sent int64) { bytes.Observe(float64(sent)) }
-}
+// sizes returns what gets the size of a stream when it has ended.
+func (m *Metrics) sizes(c *fiber.Ctx) prometheus.Observer { return m.seriesOf(c).bytes }
 
 // collector is a prometheus.Collector that reads its values at each scrape.
 type collector func(sink)

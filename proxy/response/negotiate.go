@@ -11,6 +11,9 @@ import (
 // 12.5.3): the highest weight wins, and of equals the first on offer.
 func negotiate(accept string, offer []result.Coding) result.Coding {
 	best, bestWeight := result.Identity, 0.0
+	if accept == "" {
+		return best
+	}
 	for _, coding := range offer {
 		w, named := weightOf(accept, string(coding))
 		if !named {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"vitrine/cache/citation"
 	"vitrine/cache/result"
@@ -41,8 +42,8 @@ type Options struct {
 	// Context derives from ctx the context of the work for a request, which says whom the
 	// work is charged to and ends when the client leaves.
 	Context func(ctx context.Context, c *fiber.Ctx) context.Context
-	// Streamed returns what is called with the number of bytes sent when a stream has ended.
-	Streamed func(*fiber.Ctx) func(int64)
+	// Sizes returns what gets the number of bytes sent when a stream has ended.
+	Sizes func(*fiber.Ctx) prometheus.Observer
 	// Warm is called with a snapshot that has just been shown.
 	Warm func(context.Context, *view.Snapshot)
 
@@ -105,7 +106,7 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
 	url := c.Request().Header.RequestURI() // as sent: that of the request decodes %2F. ristretto keeps hashes only
 	if caller.Variant != "" {
-		url = append(append(slices.Clip(url), ' '), caller.Variant...)
+		url = append(append(append(make([]byte, 0, len(url)+1+len(caller.Variant)), url...), ' '), caller.Variant...)
 	}
 	p, err := r.Planner.plan(url, r.Generation, caller.Anonymous, plan)
 	if err != nil {
@@ -261,7 +262,6 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer) error {
 		c.Response().SetBodyRaw(a.Body)
 		return nil
 	}
-	whole := func(yield func([]byte, error) bool) { yield(a.Body, nil) }
-	r.sendPieces(c, whole, len(a.Body), func() { r.Results.InFlight().Drop(a) })
+	c.Context().SetBodyStream(&reader{kept: a, inFlight: r.Results.InFlight(), sizes: r.Sizes(c)}, len(a.Body))
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"vitrine/cache/result"
 	"vitrine/proxy/query"
@@ -113,8 +114,8 @@ func static(t *testing.T, content string, codings ...result.Coding) *fiber.App {
 	t.Cleanup(results.Close)
 	r := response.New(response.Options{
 		Results: results, Codings: codings, Timeout: -1, Now: time.Now,
-		Streamed: func(*fiber.Ctx) func(int64) { return func(int64) {} },
-		Context:  func(ctx context.Context, _ *fiber.Ctx) context.Context { return ctx },
+		Sizes:   func(*fiber.Ctx) prometheus.Observer { return prometheus.ObserverFunc(func(float64) {}) },
+		Context: func(ctx context.Context, _ *fiber.Ctx) context.Context { return ctx },
 	})
 	app := fiber.New()
 	app.Get("/", func(c *fiber.Ctx) error { return r.Static(c, "name", "text/plain", []byte(content), time.Minute) })

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"vitrine/cache/result"
 	"vitrine/cache/view"
@@ -63,7 +64,7 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	if b.parts != nil && key.Coding == result.Identity {
 		pieces = r.made(context.WithoutCancel(ctx), b.parts) // the rest of the work for the request ends here
 	}
-	r.sendPieces(c, pieces, size, func() { r.Results.InFlight().Release(acquired) })
+	c.Context().SetBodyStream(&reader{pieces: pieces, inFlight: r.Results.InFlight(), acquired: acquired, sizes: r.Sizes(c)}, size)
 	return nil
 }
 
@@ -90,12 +91,6 @@ func (r *Responder) acquire(b *Body, coding result.Coding) (result.Coding, int64
 		return result.Identity, plain
 	}
 	return coding, 0
-}
-
-// sendPieces has pieces sent; a size of -1 is unknown. Then ended is called, once.
-func (r *Responder) sendPieces(c *fiber.Ctx, all Pieces, size int, ended func()) {
-	observe := r.Streamed(c)
-	c.Context().SetBodyStream(&reader{pieces: all, ended: func(sent int64) { ended(); observe(sent) }}, size)
 }
 
 // compressed is a body in a coding, compressed while it is read.
@@ -125,12 +120,16 @@ func compressed(b *Body, c result.Coding) Pieces {
 	}
 }
 
-// reader hands pieces to a connection, which has them written without a copy. It holds one
-// piece, whatever the size of the whole. Its owner closes it.
+// reader hands a kept answer or the pieces of a stream to a connection, which has them
+// written without a copy. It holds one piece, whatever the size of the whole. Its owner
+// closes it.
 type reader struct {
-	pieces Pieces
-	sent   int64
-	ended  func(sent int64) // called once with the number of bytes written
+	kept     *result.Answer // nil: pieces are sent
+	pieces   Pieces
+	sent     int64
+	inFlight *result.InFlight // where kept, or the bytes acquired, count until the end
+	acquired int64
+	sizes    prometheus.Observer // gets the number of bytes sent; nil when it has
 }
 
 // Read implements io.Reader. It is not called: all that fasthttp does with a body is WriteTo.
@@ -142,25 +141,38 @@ func (s *reader) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo implements io.WriterTo.
 func (s *reader) WriteTo(w io.Writer) (int64, error) {
+	if s.kept != nil {
+		return s.write(w, s.kept.Body)
+	}
 	for piece, err := range s.pieces {
 		if err != nil {
 			return s.sent, fmt.Errorf("response: stream: %w", err)
 		}
-		n, err := w.Write(piece)
-		s.sent += int64(n)
-		if err != nil {
+		if _, err := s.write(w, piece); err != nil {
 			return s.sent, err
 		}
 	}
 	return s.sent, nil
 }
 
+func (s *reader) write(w io.Writer, piece []byte) (int64, error) {
+	n, err := w.Write(piece)
+	s.sent += int64(n)
+	return s.sent, err
+}
+
 // Close implements io.Closer. The rest of the pieces is dropped, also where the client
 // has closed the connection.
 func (s *reader) Close() error {
-	if s.ended != nil {
-		s.ended(s.sent)
-		s.ended = nil
+	if s.sizes == nil {
+		return nil
+	}
+	s.sizes.Observe(float64(s.sent))
+	s.sizes = nil
+	if s.kept != nil {
+		s.inFlight.Drop(s.kept)
+	} else {
+		s.inFlight.Release(s.acquired)
 	}
 	return nil
 }
