@@ -50,6 +50,9 @@ type Conn struct {
 	tooLong  bool      // the URL of the last request does not fit
 	failed   error     // what Read returns once head is handed on
 	until    time.Time // the response must be sent by then; zero: no limit
+	readBy   time.Time // what is read next must have arrived by then; zero: no limit
+	reading  deadline
+	writing  deadline
 }
 
 // Read implements net.Conn. The server reads a single byte where it waits for a request
@@ -71,6 +74,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 	}
 	if c.failed != nil {
 		return 0, c.failed
+	}
+	if err := c.limitReading(); err != nil {
+		return 0, err
 	}
 	c.waiting.Store(time.Now().UnixNano())
 	defer c.waiting.Store(0)
@@ -128,7 +134,7 @@ func (c *Conn) begin() {
 	if c.head[0] <= ' ' || c.head[0] >= 0x7f {
 		c.failed = errNoHTTP
 	} else if c.listener.options.Read > 0 {
-		_ = c.SetReadDeadline(time.Now().Add(c.listener.options.Read)) // the next Read reports a failure
+		c.readBy = time.Now().Add(c.listener.options.Read)
 	}
 }
 
@@ -153,7 +159,9 @@ func (c *Conn) more() {
 		c.head = append(make([]byte, 0, size), c.head...)
 	}
 	var n int
-	n, c.failed = c.Conn.Read(c.head[len(c.head):cap(c.head)])
+	if c.failed = c.limitReading(); c.failed == nil {
+		n, c.failed = c.Conn.Read(c.head[len(c.head):cap(c.head)])
+	}
 	c.head = c.head[:len(c.head)+n]
 	if n > 0 {
 		c.started.Store(true)
@@ -237,8 +245,10 @@ func (c *Conn) Write(p []byte) (int, error) {
 func (c *Conn) send() (sent int, err error) {
 	now, counted := time.Now(), int64(0)
 	for last := now; len(c.unsent) > 0 && err == nil; {
-		if err = c.Conn.SetWriteDeadline(c.nextCheck(now)); err != nil {
-			break
+		if next := c.nextCheck(now); c.writing.moves(next) {
+			if err = c.Conn.SetWriteDeadline(next); err != nil {
+				break
+			}
 		}
 		var n int64
 		n, err = c.unsent.WriteTo(c.Conn)

@@ -2,6 +2,26 @@ package listener
 
 import "time"
 
+// deadline is one that the system knows of. To move it has a price for each request, so it
+// stays where the next one would come only a little later.
+type deadline struct {
+	at    time.Time
+	slack time.Duration
+}
+
+// slackShare is which part of its time a deadline may come early.
+const slackShare = 16
+
+// moves reports whether the system has to learn of a deadline, which is taken for the one it
+// knows then.
+func (d *deadline) moves(to time.Time) bool {
+	if later := to.Sub(d.at); later >= 0 && later < d.slack {
+		return false
+	}
+	*d = deadline{to, time.Until(to) / slackShare}
+	return true
+}
+
 // writeChecks is how often, within Options.Write, a write is interrupted to see whether
 // the client reads.
 const writeChecks = 8
@@ -12,13 +32,23 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline implements net.Conn. The server sets one for the first byte, perhaps
-// after the listener has closed.
+// SetReadDeadline implements net.Conn. The system learns of the deadline when something is
+// read: most requests have arrived whole when the server sets their second one.
 func (c *Conn) SetReadDeadline(t time.Time) error {
+	c.readBy = t
+	return nil
+}
+
+// limitReading has the system know by when the next bytes must arrive. The first one may be
+// waited for after the listener has closed.
+func (c *Conn) limitReading() error {
 	if !c.started.Load() && c.listener.closed.Load() {
-		t = time.Now().Add(firstByteGrace)
+		c.readBy = time.Now().Add(firstByteGrace)
 	}
-	return c.Conn.SetReadDeadline(t)
+	if !c.reading.moves(c.readBy) {
+		return nil
+	}
+	return c.Conn.SetReadDeadline(c.readBy)
 }
 
 // nextCheck is when a write is interrupted to see whether the client reads.

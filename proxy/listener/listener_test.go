@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,6 +97,78 @@ func (l open) dial(t *testing.T) net.Conn {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// counting accepts connections that count how often the system learns of a deadline.
+type counting struct {
+	net.Listener
+	deadlines atomic.Int64
+}
+
+type countingConn struct {
+	net.Conn
+	of *counting
+}
+
+func (l *counting) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return countingConn{c, l}, err
+}
+
+func (c countingConn) SetReadDeadline(t time.Time) error {
+	c.of.deadlines.Add(1)
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c countingConn) SetWriteDeadline(t time.Time) error {
+	c.of.deadlines.Add(1)
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// TestDeadlinesStay: requests that follow each other closely do not move the deadlines that
+// the system knows of, though the server sets three for each.
+func TestDeadlinesStay(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := bounds()
+	o.Read, o.Write = time.Hour, time.Hour
+	counted := &counting{Listener: ln}
+	l := listener.New(counted, o)
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Disconnect()
+	const requests = 50
+	head := make([]byte, 64)
+	for range requests {
+		if _, err := io.WriteString(client, "GET / HTTP/1.1\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(2 * time.Hour)) // never fails, as the next two
+		if _, err := c.Read(head[:1]); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(time.Hour))
+		if _, err := c.Read(head); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetWriteDeadline(time.Now().Add(time.Hour))
+		if _, err := io.WriteString(c, "HTTP/1.1 204 No Content\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := counted.deadlines.Load(); n > 5 {
+		t.Errorf("%d requests moved %d deadlines", requests, n)
+	}
 }
 
 // TestOneHeadAtATime: a connection hands on one whole head, however it arrives, and what
