@@ -144,7 +144,7 @@ func (s *Server) open(o Options) error {
 // writeBuffer is how many bytes of an answer are gathered before they are sent: a page with
 // its headers is one packet train and wakes its reader once. What is longer is sent from
 // where it lies, joined with the headers (listener.Conn.Join).
-const writeBuffer = 4 << 10
+const writeBuffer = 2 << 10
 
 // newApp returns an app with the server's limits, every error of which becomes an envelope.
 func (s *Server) newApp() *fiber.App {
