@@ -11,9 +11,11 @@ import (
 // Fragment returns a list as a section to include in other pages. Its ids begin with the
 // list's, so that several fragments can be in one page.
 func Fragment(l *List) []byte {
-	f := newFragment(l, l.Heading)
-	f.heading(0, "vl-title", f.id+titleID, l.Title)
-	return f.list()
+	level := l.Heading
+	if level < 1 || level > 6 {
+		level = 2
+	}
+	return section(l, level, true)
 }
 
 // SingleFragment returns an item as an article to include in other pages.
@@ -28,24 +30,46 @@ func SingleFragment(r *Record) []byte {
 // hundreds of values and links, and templates would take longer than all else.
 type fragment struct {
 	bytes.Buffer
-	l     *List
-	level int // of the title; Page has that of the list itself
-	t     texts.Language
-	id    string // what its ids begin with
+	t  texts.Language
+	id string // what its ids begin with
 }
 
 // titleID ends the id of a list's title.
 const titleID = "_title"
 
-// newFragment begins the section of a list, which has its title as its name.
-func newFragment(l *List, level int) *fragment {
-	if level < 1 || level > 6 {
-		level = 2
-	}
-	f := &fragment{l: l, level: level, t: texts.In(l.Lang), id: listID(l)}
+// section returns the section of a list. Its name is the title of the list: in it, at a level
+// of headings, or else on the page around it.
+func section(l *List, level int, titled bool) []byte {
+	f, first := &fragment{t: texts.In(l.Lang), id: listID(l)}, max(l.Page-1, 0)*l.Limit+1
 	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), attribute("aria-labelledby", f.id+titleID),
 		attribute("data-count", strconv.Itoa(l.Count)), attribute("data-page", strconv.Itoa(l.Page)), attribute("data-pages", strconv.Itoa(l.Pages)), ">\n")
-	return f
+	if titled {
+		f.heading(level, "vl-title", f.id+titleID, l.Title)
+	}
+	f.write(`<p class="vl-count" dir="auto">`, text(f.shown(l, first)), "</p>\n")
+	for i, it := range l.Items {
+		if i == 0 || it.Group != l.Items[i-1].Group {
+			if i > 0 {
+				f.write("</ol>\n")
+			}
+			if it.Group != "" {
+				f.heading(min(level+1, 6), "vl-group", "", it.Group)
+			}
+			f.write(`<ol class="vl-items" start="`, strconv.Itoa(first+i), "\">\n")
+		}
+		f.write("<li>")
+		f.item(&it, l.Lang)
+		f.write("</li>\n")
+	}
+	if len(l.Items) > 0 {
+		f.write("</ol>\n")
+	}
+	if l.Pages > 1 {
+		f.pager(l)
+	}
+	f.data(l.JSONLD)
+	f.write("</section>\n")
+	return f.Bytes()
 }
 
 // write writes HTML.
@@ -63,46 +87,19 @@ func attribute(name, value string) string {
 	return " " + name + `="` + text(value) + `"`
 }
 
-// heading writes a heading some levels below that of the list.
-func (f *fragment) heading(below int, class, id, title string) {
-	tag := "h" + strconv.Itoa(min(f.level+below, 6))
+// heading writes a heading.
+func (f *fragment) heading(level int, class, id, title string) {
+	tag := "h" + strconv.Itoa(level)
 	f.write("<", tag, attribute("class", class), attribute("id", id), ` dir="auto">`, text(title), "</", tag, ">\n")
 }
 
-// list writes what is below the title, and returns the section.
-func (f *fragment) list() []byte {
-	l, first := f.l, max(f.l.Page-1, 0)*f.l.Limit+1
-	f.write(`<p class="vl-count" dir="auto">`, text(f.shown(first)), "</p>\n")
-	for i, it := range l.Items {
-		if i == 0 || it.Group != l.Items[i-1].Group {
-			if i > 0 {
-				f.write("</ol>\n")
-			}
-			if it.Group != "" {
-				f.heading(1, "vl-group", "", it.Group)
-			}
-			f.write(`<ol class="vl-items" start="`, strconv.Itoa(first+i), "\">\n")
-		}
-		f.write("<li>")
-		f.item(&it, l.Lang)
-		f.write("</li>\n")
-	}
-	if len(l.Items) > 0 {
-		f.write("</ol>\n")
-	}
-	f.pager()
-	f.data(l.JSONLD)
-	f.write("</section>\n")
-	return f.Bytes()
-}
-
 // shown says which entries of how many a page of a list has, from the first on.
-func (f *fragment) shown(first int) string {
-	all, items := f.t.Entries(f.l.Count), len(f.l.Items)
+func (f *fragment) shown(l *List, first int) string {
+	all, items := f.t.Entries(l.Count), len(l.Items)
 	switch {
-	case f.l.Count == 0:
+	case l.Count == 0:
 		return f.t.T("empty")
-	case items == 0 || items >= f.l.Count:
+	case items == 0 || items >= l.Count:
 		return all
 	case items == 1:
 		return all + ", " + f.t.Number(first)
@@ -146,12 +143,8 @@ func (f *fragment) link(l Link, class string, attributes ...string) {
 	f.write(attribute("type", l.Type), ">", text(l.Label), "</a> ")
 }
 
-// pager writes links to other pages of the list.
-func (f *fragment) pager() {
-	l := f.l
-	if l.Pages < 2 {
-		return
-	}
+// pager writes links to other pages of a list.
+func (f *fragment) pager(l *List) {
 	f.write(`<nav class="vl-pager"`, attribute("aria-label", f.t.T("pages")+": "+l.Title), ">")
 	to := func(name, rel string, page int) {
 		if href := l.Turns[name]; href != "" {
@@ -173,9 +166,10 @@ func (f *fragment) data(json []byte) {
 	}
 }
 
-// facets returns the facets of a list as menus.
-func (f *fragment) facets() []byte {
-	for _, facet := range f.l.Facets {
+// menus returns the facets of a list as menus.
+func menus(l *List) []byte {
+	f := fragment{t: texts.In(l.Lang)}
+	for _, facet := range l.Facets {
 		if len(facet.Values) == 0 {
 			continue
 		}

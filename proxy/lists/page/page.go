@@ -120,8 +120,7 @@ func Page(l *List) []byte {
 			}
 		}
 	}
-	menus := fragment{l: l, t: d.Language}
-	d.Facets, d.Body = template.HTML(menus.facets()), template.HTML(newFragment(l, 1).list())
+	d.Facets, d.Body = template.HTML(menus(l)), template.HTML(section(l, 1, false))
 	return d.render("list")
 }
 
