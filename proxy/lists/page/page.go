@@ -27,6 +27,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"file":     func(name string) string { return element.Current(name).Path },
 		"linkable": linkable,
 		"langOf":   langOf,
+		"words":    strings.Fields,
 	}
 	return template.Must(template.New("").Funcs(funcs).ParseFS(embedded, "templates/*.tmpl"))
 })
@@ -42,13 +43,11 @@ type document struct {
 	List       *List
 	TitleID    string
 	Action     string
-	Selects    []Facet
 	Filters    []Link
 	Facets     template.HTML // menus
 	Record     *Record
 	Paragraphs []string
 	Sections   []Section
-	Choices    []string
 	Snippets   []snippet
 	Text       string
 	Status     int
@@ -87,21 +86,6 @@ func (d *document) render(name string) []byte {
 	}, b.String()))
 }
 
-// selectOf returns a field with some values, whose texts are under the field's name.
-func (d *document) selectOf(name string, values []string, current string) Facet {
-	f := Facet{Name: name}
-	for _, v := range values {
-		f.Values = append(f.Values, FacetValue{Value: v, Label: d.T(name + "-" + v), Active: v == current})
-	}
-	return f
-}
-
-// sorts and groups are what the form of a list offers.
-var (
-	sorts  = []string{"-year", "year", "title", "type", "author"}
-	groups = []string{"none", "year", "type", "subtype", "person"}
-)
-
 // Page returns a list as a whole page.
 func Page(l *List) []byte {
 	d := newDocument(l.Head)
@@ -109,10 +93,6 @@ func Page(l *List) []byte {
 		d.Title += " · " + d.Page(l.Page, l.Pages)
 	}
 	d.List, d.TitleID, d.Action = l, listID(l)+titleID, cmp.Or(pathOf(l.Self), d.Root+"/lists")
-	d.Selects = []Facet{d.selectOf("sort", sorts, l.Sort), d.selectOf("group", groups, l.Group)}
-	if l.Q != "" {
-		d.Selects[0] = d.selectOf("sort", append([]string{"relevance"}, sorts...), l.Sort)
-	}
 	for _, f := range l.Facets {
 		for _, v := range f.Values {
 			if v.Active {
@@ -150,8 +130,6 @@ func Index(h Head, sections []Section) []byte {
 func Start(h Head, sections []Section) []byte {
 	d := newDocument(h)
 	d.Title, d.Sections = d.T("start"), sections
-	d.Choices = []string{"year", "type", "subtype", "unit", "person", "project", "topic"}
-	d.Selects = []Facet{d.selectOf("group", append([]string{""}, groups...), "")}
 	if len(sections) > 0 && len(sections[0].Lists) > 0 {
 		d.Snippets = snippets(h.Base, sections[0].Lists[0])
 	}
