@@ -33,6 +33,7 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	for _, p := range table {
 		values, err := p.read(given[p.name])
 		if err != nil {
+			err.Param = p.name
 			return nil, err
 		}
 		q.set(p, values)
@@ -53,7 +54,7 @@ func didYouMean(text string, words []string) string {
 }
 
 // read returns the values of a parameter in canonical spelling.
-func (p parameter) read(given []string) ([]string, error) {
+func (p parameter) read(given []string) (checked []string, err *rules.Error) {
 	var all []string
 	for _, text := range given {
 		values, err := p.split(text)
@@ -64,54 +65,49 @@ func (p parameter) read(given []string) ([]string, error) {
 	}
 	switch {
 	case len(all) > 1 && !p.many:
-		return nil, rules.Wrongf(p.name, "", "takes one value, got %d", len(all))
+		return nil, wrongf("takes one value, got %d", len(all))
 	case len(all) > maxValues:
-		return nil, rules.Wrongf(p.name, "", "has %d values; %d is the limit", len(all), maxValues)
-	}
-	if p.whole && len(all) > 0 {
+		return nil, wrongf("has %d values; %d is the limit", len(all), maxValues)
+	case len(all) > 1 && p.whole:
 		all = []string{strings.Join(all, " ")}
 	}
-	var checked []string
 	for i, value := range all {
-		spelled, err := p.check(value)
-		if err != nil {
-			err.Param = p.name
+		if value, err = p.check(value); err != nil {
 			if len(all) > 1 {
 				err.Where = "value " + strconv.Itoa(i+1)
 			}
 			return nil, err
 		}
-		if spelled != "" && !slices.Contains(checked, spelled) {
-			checked = append(checked, spelled)
+		if value != "" && !slices.Contains(checked, value) {
+			checked = append(checked, value)
 		}
 	}
 	return checked, nil
 }
 
 // split separates values at commas. A text of white space has none.
-func (p parameter) split(text string) ([]string, error) {
-	if strings.TrimSpace(text) == "" {
+func (p parameter) split(text string) (values []string, err *rules.Error) {
+	switch {
+	case strings.TrimSpace(text) == "":
 		return nil, nil
-	}
-	if p.whole {
+	case p.whole:
 		return []string{text}, nil
 	}
-	var values []string
 	var value strings.Builder
 	for i := 0; i <= len(text); i++ {
 		switch {
 		case i == len(text) || text[i] == ',':
 			trimmed := strings.TrimSpace(value.String())
 			if trimmed == "" {
-				return nil, rules.Wrongf(p.name, "value "+strconv.Itoa(len(values)+1), "is empty")
+				return nil, rules.Wrongf("", "value "+strconv.Itoa(len(values)+1), "is empty")
 			}
 			values = append(values, trimmed)
 			value.Reset()
 		case text[i] == '\\':
 			if i++; i == len(text) || text[i] != ',' && text[i] != '\\' {
-				return nil, rules.Wrongf(p.name, "offset "+strconv.Itoa(i-1), `a backslash stands before a comma or another: \, or \\`)
+				return nil, rules.Wrongf("", "offset "+strconv.Itoa(i-1), `a backslash stands before a comma or another: \, or \\`)
 			}
-			value.WriteByte(text[i])
+			fallthrough
 		default:
 			value.WriteByte(text[i])
 		}
