@@ -3,6 +3,7 @@
 package texts
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -28,12 +29,7 @@ func In(code string) Language {
 func (l Language) Code() string { return l.T("code") }
 
 // T returns a text, or its name where there is none.
-func (l Language) T(name string) string {
-	if text, ok := table()[name]; ok {
-		return text[l]
-	}
-	return name
-}
+func (l Language) T(name string) string { return cmp.Or(table()[name][l], name) }
 
 //go:embed texts.yaml
 var source []byte
