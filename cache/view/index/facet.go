@@ -46,17 +46,16 @@ func (x *pathIndex) column(rows int) *column {
 	c := &column{starts: make([]uint32, rows+1)}
 	found, dense := make([]posting, 0, len(x.rows)), true
 	for from, to := 0, 0; from < len(x.values); from = to {
-		to = x.equal(from)
 		first := x.values[from]
+		for to = from + 1; to < len(x.values) && raw.Compare(first.Raw, x.values[to].Raw) == 0; to++ {
+		}
 		if !inFacet(first.Value) {
 			continue
 		}
 		dense = dense && to == from+1 && first.dense != nil
 		same := x.rows[first.from:x.values[to-1].to]
 		if to > from+1 { // a row may have several of them
-			same = slices.Clone(same)
-			slices.Sort(same)
-			same = slices.Compact(same)
+			same = slices.Compact(slices.Sorted(slices.Values(same)))
 		}
 		for _, row := range same {
 			found = append(found, posting{uint32(len(c.values)), row})
@@ -77,13 +76,6 @@ func (x *pathIndex) column(rows int) *column {
 		next[p.row]++
 	}
 	return c
-}
-
-// equal returns where the values end that are equal to one of an index.
-func (x *pathIndex) equal(from int) (to int) {
-	for to = from + 1; to < len(x.values) && !x.values[to].Missing && raw.Compare(x.values[from].Raw, x.values[to].Raw) == 0; to++ {
-	}
-	return to
 }
 
 // FacetDocs is Facet of documents that are not in memory.
