@@ -9,12 +9,14 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/proxy/lists/element"
+	"vitrine/rules/label"
 )
 
 // TestListRefusals: what cannot be answered is a 400 or 404 that says why.
@@ -231,6 +233,29 @@ func TestListQuestions(t *testing.T) {
 	}
 	if !strings.Contains(string(item.body), `name="citation_title"`) {
 		t.Error("the page of an item has no citation_title")
+	}
+}
+
+// TestChosenValues: a chosen value that no row has is named as others are, and each range of
+// years has the rows of its years.
+func TestChosenValues(t *testing.T) {
+	o := listOptions(t)
+	o.Labels = label.Sets{label.ActivityType: {"poster": {EN: "Poster", DE: "Plakat"}}}
+	s := openViews(t, listStore(t, nil), o, listViews(t), 0)
+	decade := s.list("/lists/activities.json?year=2010..2019").Count
+	for filter, want := range map[string]facetValue{
+		"year=missing":                 {"missing", "Ohne Jahr", 0},
+		"year=1700..1800":              {"1700..1800", "1700–1800", 0},
+		"year=2010..2012,2010..2019":   {"2010..2019", "2010–2019", decade},
+		"type=poster&q=nothing+is+so":  {"poster", "Plakat", 0},
+		"topic=T1..2":                  {"T1..2", "T1..2", 0},
+		"unit=NIX&deep=1&subtype=none": {"NIX", "NIX", 0},
+	} {
+		name, _, _ := strings.Cut(filter, "=")
+		values := s.list("/lists/activities.json?lang=de&" + filter + "&facets=" + name).Facets[name]
+		if i := slices.IndexFunc(values, func(v facetValue) bool { return v.Value == want.Value }); i < 0 || values[i] != want {
+			t.Errorf("%s: the facet has %v, want %v", filter, values, want)
+		}
 	}
 }
 

@@ -64,30 +64,51 @@ func (l *Selection) Values(ctx context.Context, name string) ([]page.FacetValue,
 	if err != nil {
 		return nil, err
 	}
-	var counted []part
-	if name == params.Year {
-		counted = l.labelled(found, name)
+	isYear, chosen := name == params.Year, l.Query[name]
+	if !isYear {
+		found = frequent(found, chosen)
+	}
+	counted := l.labelled(found, name)
+	if isYear {
 		slices.Reverse(counted)
 	} else {
-		counted = l.labelled(frequent(found, l.Query[name]), name)
 		slices.SortStableFunc(counted, func(a, b part) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.key, b.key)) })
 	}
-	all, rest, chosen := []page.FacetValue{}, selected.Count(), l.Query[name]
+	all, rest := []page.FacetValue{}, selected.Count()
 	for i, p := range counted {
 		rest -= p.Count
-		if name == params.Year || i < mostValues || p.Active {
+		if isYear || i < mostValues || p.Active {
 			all = append(all, p.FacetValue)
 		}
 	}
-	if name == params.Year && rest > 0 {
-		all = append(all, page.FacetValue{Value: params.Missing, Label: texts.In(l.Query.Text(params.Lang)).T("no-year"), Count: rest, Active: slices.Contains(chosen, params.Missing)})
+	if missing := slices.Contains(chosen, params.Missing); isYear && (rest > 0 || missing) {
+		all = append(all, page.FacetValue{Value: params.Missing, Label: l.missing(name), Count: rest, Active: missing})
 	}
 	for _, value := range chosen { // ranges of years, and what no row has
-		if !slices.ContainsFunc(all, func(v page.FacetValue) bool { return v.Value == value }) {
-			all = append(all, page.FacetValue{Value: value, Label: strings.ReplaceAll(value, "..", "–"), Count: within(all, name, value), Active: true})
+		if slices.ContainsFunc(all, func(v page.FacetValue) bool { return v.Value == value }) {
+			continue
 		}
+		one := page.FacetValue{Value: value, Label: l.Label(name, value, nil), Active: true}
+		if from, to, _ := params.Years(value); isYear { // checked when it was read
+			one.Label = strings.ReplaceAll(value, "..", "–")
+			for _, p := range counted {
+				if year, _, ok := params.Years(p.Value); ok && from <= year && year <= to {
+					one.Count += p.Count
+				}
+			}
+		}
+		all = append(all, one)
 	}
 	return all, nil
+}
+
+// missing is the label of the rows without a value.
+func (l *Selection) missing(name string) string {
+	title := "other"
+	if name == params.Year {
+		title = "no-year"
+	}
+	return texts.In(l.Query.Text(params.Lang)).T(title)
 }
 
 // frequent returns the values that a facet can show: those with the most rows, all that have
@@ -117,17 +138,6 @@ func (l *Selection) labelled(found []index.Group, name string) []part {
 		all = append(all, part{value, fold.Key(value.Label), v.Value})
 	}
 	return all
-}
-
-// within counts the items in a range of years.
-func within(all []page.FacetValue, name, value string) (count int) {
-	from, to, ok := params.Years(value)
-	for _, v := range all {
-		if year, _, single := params.Years(v.Value); name == params.Year && ok && single && from <= year && year <= to {
-			count += v.Count
-		}
-	}
-	return count
 }
 
 // labelSets are the labels of types, by view.

@@ -13,7 +13,6 @@ import (
 	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
-	"vitrine/proxy/lists/texts"
 	"vitrine/rules"
 	"vitrine/rules/raw"
 )
@@ -35,11 +34,7 @@ type part struct {
 
 // parts divide a selection, in the order of their labels. What has no value comes last.
 func (l *Selection) parts(ctx context.Context, selected view.Selection, by level) ([]part, error) {
-	title := "other"
-	if by.name == params.Year {
-		title = "no-year"
-	}
-	missing := part{FacetValue: page.FacetValue{Label: texts.In(l.Query.Text(params.Lang)).T(title)}}
+	missing := part{FacetValue: page.FacetValue{Label: l.missing(by.name)}}
 	rest, err := l.part(ctx, selected, by.name, missing)
 	if err != nil {
 		return nil, err
