@@ -89,9 +89,6 @@ func (d *document) render(name string) []byte {
 // Page returns a list as a whole page.
 func Page(l *List) []byte {
 	d := newDocument(l.Head)
-	if l.Page > 1 {
-		d.Title += " · " + d.Page(l.Page, l.Pages)
-	}
 	d.List, d.TitleID, d.Action = l, listID(l)+titleID, cmp.Or(pathOf(l.Self), d.Root+"/lists")
 	for _, f := range l.Facets {
 		for _, v := range f.Values {
