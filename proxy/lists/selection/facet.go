@@ -151,8 +151,7 @@ func (l *Selection) Label(name, value string, row bson.Raw) string {
 	case params.Type:
 		return l.Labels.Label(labelSets[l.View], value, lang)
 	case params.Subtype:
-		kind, _ := mark.Of(row).Lookup("type").StringValueOK()
-		if text, ok := l.Labels.Lookup(label.ActivitySubtype, kind+"/"+value, lang); ok {
+		if text, ok := l.Labels.Lookup(label.ActivitySubtype, raw.StringField(mark.Of(row), "type")+"/"+value, lang); ok {
 			return text
 		}
 	case params.Unit, params.Person, params.Project, params.Topic:
@@ -165,7 +164,7 @@ func (l *Selection) Label(name, value string, row bson.Raw) string {
 
 // Known returns what a mark has of a unit, person, project or topic; empty if it has nothing.
 func Known(about bson.Raw, kind, id string) bson.Raw {
-	for _, list := range []string{kind + "s", map[string]string{params.Unit: "above"}[kind]} {
+	for _, list := range []string{kind + "s", "above"} { // the units above are in the second
 		for one := range mark.Entries(about, list) {
 			if raw.StringField(one, "id") == id || raw.StringField(one, "orcid") == id {
 				return one

@@ -39,24 +39,18 @@ type Selection struct {
 }
 
 // On returns the selection of the rows of a snapshot.
-func (q Question) On(snap *view.Snapshot) (*Selection, error) {
-	l := &Selection{Question: q, Snap: snap, always: filter.And(q.Public, q.Where), chosen: map[string]*filter.Filter{}}
+func (q Question) On(snap *view.Snapshot) (l *Selection, err error) {
+	l = &Selection{Question: q, Snap: snap, chosen: map[string]*filter.Filter{}}
 	if q.Kind != "" {
-		where, err := q.Reader.Compile(l.among(q.Kind, []string{q.ID}), "")
-		if err != nil {
-			return nil, err
-		}
-		l.always = filter.And(l.always, where)
+		l.always, err = q.Reader.Compile(l.among(q.Kind, []string{q.ID}), "")
 	}
 	for _, name := range append(params.Filters(), params.IDs, params.Exclude) {
-		if values := q.Query[name]; len(values) > 0 {
-			var err error
-			if l.chosen[name], err = q.Reader.Compile(l.among(name, values), name); err != nil {
-				return nil, err
-			}
+		if values := q.Query[name]; len(values) > 0 && err == nil {
+			l.chosen[name], err = q.Reader.Compile(l.among(name, values), name)
 		}
 	}
-	return l, nil
+	l.always = filter.And(q.Public, q.Where, l.always)
+	return l, err
 }
 
 // pathOf is where marks have what a filter compares.
