@@ -13,6 +13,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
+	"vitrine/rules/units"
 )
 
 // Options say what is public, and where marks find what they hold.
@@ -93,6 +94,36 @@ func (d *Directory) public(view string, record bson.Raw) (bool, error) {
 	}
 	public, err := d.o.Public.Match(record)
 	return public && err == nil, err
+}
+
+// person returns the entry of a person by username, or by a document with it; none if it is
+// not public.
+func (d *Directory) person(v bson.RawValue) entry { return d.persons[reference(v, "user")] }
+
+// project returns the entry of a project by name or _id; none if it is not public.
+func (d *Directory) project(v bson.RawValue) entry { return d.projects[identifier(v)] }
+
+// unit returns the entry of a unit by id, or by a document with it; none if it is hidden.
+func (d *Directory) unit(v bson.RawValue) entry {
+	id := cmp.Or(reference(v, "unit"), reference(v, "id"))
+	if u, known := d.units[id]; known {
+		return u
+	}
+	return entry{ID: id}
+}
+
+// membership returns the entry of the unit of a person's membership; none if it has ended.
+func (d *Directory) membership(v bson.RawValue) entry {
+	if doc, _ := v.DocumentOK(); units.InPast(raw.Get(doc, "end"), d.o.Now) {
+		return entry{}
+	}
+	return d.unit(v)
+}
+
+// topicEntry is the entry of an assigned topic; none without an id.
+func topicEntry(v bson.RawValue) entry {
+	topic, _ := v.DocumentOK()
+	return entry{ID: reference(v, "id"), Name: cmp.Or(textOf(topic, "name"), textOf(topic, "display_name"))}
 }
 
 // personEntry is the entry of a person in marks; none without a username.

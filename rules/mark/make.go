@@ -1,7 +1,6 @@
 package mark
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"vitrine/rules/display"
 	"vitrine/rules/fold"
 	"vitrine/rules/raw"
-	"vitrine/rules/units"
 )
 
 const (
@@ -22,13 +20,6 @@ const (
 	maxList = 1000  // entries of a list
 	maxRead = 20000 // elements of a stored list that are read
 )
-
-// members are the fields that name the persons of a record, by view.
-var members = map[string][]string{
-	rules.ViewActivities: {"authors", "editors"},
-	rules.ViewProjects:   {"persons"},
-	rules.ViewEvents:     {"organizers", "participants"},
-}
 
 // mark is the mark of a record, as the package's documentation describes it.
 type mark struct {
@@ -63,14 +54,38 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 	if !public {
 		return nil, err
 	}
+	self := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: record}
+	field := func(name string) bson.RawValue { return raw.Get(record, name) }
 	m := mark{
 		Public: true, Year: d.year(record), Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
-		Units: d.unitsOf(view, record), Persons: d.personsOf(view, record),
-		Projects: d.projectsOf(view, record), Topics: d.topicsOf(record),
+		Units: entriesOf(d.unit, field("units")), Projects: entriesOf(d.project, field("projects")),
+		Topics:  entriesOf(topicEntry, raw.Field(self, d.topics)),
 		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath),
+	}
+	switch view {
+	case rules.ViewActivities:
+		m.Persons = entriesOf(d.person, field("authors"), field("editors"))
+		if len(m.Units) == 0 {
+			m.Units = entriesOf(d.unit, unitsOfAuthors(record)...)
+		}
+	case rules.ViewEvents:
+		m.Persons = entriesOf(d.person, field("organizers"), field("participants"))
+	case rules.ViewProjects:
+		m.Persons, m.Projects = entriesOf(d.person, field("persons")), found(nil, projectEntry(record))
+	case rules.ViewPersons:
+		m.Persons, m.Units = found(nil, personEntry(record)), entriesOf(d.membership, field("units"))
 	}
 	m.addAncestors(d)
 	return bson.Marshal(m)
+}
+
+// unitsOfAuthors returns the stored units of each author.
+func unitsOfAuthors(record bson.Raw) (lists []bson.RawValue) {
+	for author := range each(raw.Get(record, "authors")) {
+		doc, _ := author.DocumentOK()
+		lists = append(lists, raw.Get(doc, "units"))
+	}
+	return lists
 }
 
 // titlePath and authorPath are of the texts that records are sorted by.
@@ -98,37 +113,6 @@ func (d *Directory) year(record bson.Raw) int32 {
 	return 0
 }
 
-// unitsOf returns the units of a record, each once, as far as they are not hidden.
-func (d *Directory) unitsOf(view string, record bson.Raw) []entry {
-	own := d.appendUnits(nil, raw.Get(record, "units"), view == rules.ViewPersons)
-	if len(own) > 0 || view != rules.ViewActivities {
-		return own
-	}
-	for author := range each(raw.Get(record, "authors")) {
-		doc, _ := author.DocumentOK()
-		own = d.appendUnits(own, raw.Get(doc, "units"), false)
-	}
-	return own
-}
-
-// appendUnits appends stored units: their ids, or documents with them. Of memberships only
-// those count that have not ended.
-func (d *Directory) appendUnits(all []entry, stored bson.RawValue, memberships bool) []entry {
-	for v := range each(stored) {
-		membership, _ := v.DocumentOK()
-		if memberships && units.InPast(raw.Get(membership, "end"), d.o.Now) {
-			continue
-		}
-		id := cmp.Or(reference(v, "unit"), reference(v, "id"))
-		u, known := d.units[id]
-		if !known {
-			u.ID = id
-		}
-		all = found(all, u)
-	}
-	return all
-}
-
 // addAncestors adds the ids of the units and of all above them, and the entries of those that
 // are not among the units. Units that are each other's parents end the climb.
 func (m *mark) addAncestors(d *Directory) {
@@ -151,37 +135,12 @@ func (m *mark) addAncestors(d *Directory) {
 	}
 }
 
-// personsOf returns the entries of a record's public persons of ours.
-func (d *Directory) personsOf(view string, record bson.Raw) (entries []entry) {
-	if view == rules.ViewPersons {
-		return found(nil, personEntry(record))
-	}
-	for _, field := range members[view] {
-		for v := range each(raw.Get(record, field)) {
-			entries = found(entries, d.persons[reference(v, "user")])
+// entriesOf returns the entries of what stored lists refer to.
+func entriesOf(entryOf func(bson.RawValue) entry, lists ...bson.RawValue) (entries []entry) {
+	for _, list := range lists {
+		for v := range each(list) {
+			entries = found(entries, entryOf(v))
 		}
-	}
-	return entries
-}
-
-// projectsOf returns the entries of the public projects that a record belongs to.
-func (d *Directory) projectsOf(view string, record bson.Raw) (entries []entry) {
-	if view == rules.ViewProjects {
-		return found(nil, projectEntry(record))
-	}
-	for v := range each(raw.Get(record, "projects")) {
-		entries = found(entries, d.projects[identifier(v)])
-	}
-	return entries
-}
-
-// topicsOf returns the topics that a record is assigned to.
-func (d *Directory) topicsOf(record bson.Raw) (entries []entry) {
-	stored := raw.Field(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: record}, d.topics)
-	for v := range each(stored) {
-		topic, _ := v.DocumentOK()
-		name := cmp.Or(textOf(topic, "name"), textOf(topic, "display_name"))
-		entries = found(entries, entry{ID: reference(v, "id"), Name: name})
 	}
 	return entries
 }
