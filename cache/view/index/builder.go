@@ -56,22 +56,19 @@ func (b *Builder) Load(rows []bson.Raw) *Snapshot {
 // Apply makes the snapshot that follows the last one. It shares that one's segments,
 // unless it is time to fold some.
 func (b *Builder) Apply(changes []Change) *Snapshot {
-	cur := b.last
-	live := cur.live.Clone()
-	dead := bitset.New(uint(cur.size))
+	live := b.last.live.Clone()
 	var docs []bson.Raw
 	for _, row := range changes {
 		key := raw.Key(row.ID)
 		if slot, ok := b.slots[key]; ok {
 			live.Clear(uint(slot))
-			dead.Set(uint(slot))
 			delete(b.slots, key)
 		}
 		if row.Doc != nil {
 			docs = append(docs, row.Doc)
 		}
 	}
-	b.extend(live, dead, docs)
+	b.extend(live, docs)
 	first := len(b.last.segments[0].rows)
 	alive := int(b.last.live.Count())
 	switch waste := b.last.size - alive + b.last.size - first; {
@@ -125,8 +122,9 @@ func (b *Builder) compact(rows []bson.Raw) *Snapshot {
 	return s
 }
 
-// extend adds one segment with the changed rows and merges them into the order.
-func (b *Builder) extend(live, dead *bitset.BitSet, docs []bson.Raw) {
+// extend adds one segment with the changed rows and merges them into the order of those that
+// are still live.
+func (b *Builder) extend(live *bitset.BitSet, docs []bson.Raw) {
 	cur := b.last
 	segments := cur.segments
 	if len(docs) > 0 {
@@ -140,22 +138,18 @@ func (b *Builder) extend(live, dead *bitset.BitSet, docs []bson.Raw) {
 		b.slots[raw.Key(raw.ByID.Key(next.Doc(slot)))] = slot
 	}
 	next.count = int(next.live.Count())
-	next.order = mergeOrder(cur, next, dead)
+	next.order = mergeOrder(cur, next)
 	b.last = next
 }
 
 // mergeOrder merges the slots that next added, which are sorted among themselves,
-// into cur's order without its dead ones. Only log(n) rows are compared per added row.
-func mergeOrder(cur, next *Snapshot, dead *bitset.BitSet) []Slot {
+// into cur's order of those that are still live. Only log(n) rows are compared per added row.
+func mergeOrder(cur, next *Snapshot) []Slot {
 	kept := make([]Slot, 0, next.count)
 	for slot := range cur.inOrder() {
-		if !dead.Test(uint(slot)) {
+		if next.live.Test(uint(slot)) {
 			kept = append(kept, slot)
 		}
-	}
-	added := next.size - cur.size
-	if added == 0 {
-		return kept
 	}
 	merged := make([]Slot, 0, next.count)
 	from := 0
