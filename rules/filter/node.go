@@ -194,7 +194,7 @@ func cost(n Node) (most int) {
 // fulfils: each positive leaf of the elements' fields, along the whole path. It omits
 // leaves with a number in their path, where the two traversals differ, and leaves whose
 // test holds for a missing value, which say nothing about the row.
-func Necessary(elem *Elem) (leaves []*Leaf) {
+func Necessary(elem *Elem) (leaves []Node) {
 	if elem.Node == nil || numeric(elem.Path) {
 		return nil
 	}

@@ -46,11 +46,7 @@ func (w queryWriter) of(n Node) (doc bson.D, exact bool) {
 	case *Leaf:
 		return w.leaf(n)
 	case *Elem:
-		var nodes []Node
-		for _, leaf := range Necessary(n) {
-			nodes = append(nodes, leaf)
-		}
-		doc, _ = w.all(nodes)
+		doc, _ = w.all(Necessary(n))
 		return doc, false
 	}
 	return nil, false

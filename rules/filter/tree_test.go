@@ -76,7 +76,7 @@ func TestNecessary(t *testing.T) {
 			}
 			var got []string
 			for _, leaf := range filter.Necessary(elem) {
-				got = append(got, leaf.Path.String())
+				got = append(got, leaf.(*filter.Leaf).Path.String())
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("Necessary = %q, want %q", got, tt.want)

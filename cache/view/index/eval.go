@@ -117,16 +117,9 @@ func (s evaluation) any(nodes []filter.Node, within *bitset.BitSet) (*bitset.Bit
 // confirms the rows that are left: sets know that some element has each of the
 // values, not that it is the same one.
 func (s evaluation) elem(elem *filter.Elem, within *bitset.BitSet) (*bitset.BitSet, error) {
-	candidates := within.Clone()
-	for _, leaf := range filter.Necessary(elem) {
-		part, err := s.leaf(leaf)
-		if err != nil {
-			return nil, err
-		}
-		candidates.InPlaceIntersection(part)
-		if candidates.None() {
-			return candidates, nil
-		}
+	candidates, err := s.all(filter.Necessary(elem), within)
+	if err != nil {
+		return nil, err
 	}
 	return s.confirmElem(elem, candidates)
 }
