@@ -143,10 +143,10 @@ func (q *query) lookupRegex(ctx context.Context, re *filter.Regex) error {
 
 // withPrefix is the stretch of texts that begin with a prefix.
 func (x *pathIndex) withPrefix(prefix string) stretch {
-	texts := x.values[x.texts.from:x.texts.to]
-	from := sort.Search(len(texts), func(i int) bool { return raw.Text(texts[i].Raw) >= prefix })
-	n := sort.Search(len(texts)-from, func(i int) bool { return !strings.HasPrefix(raw.Text(texts[from+i].Raw), prefix) })
-	return stretch{x.texts.from + from, x.texts.from + from + n}
+	from := x.before(raw.NewString(prefix))
+	texts := x.values[from:x.texts.to]
+	n := sort.Search(len(texts), func(i int) bool { return !strings.HasPrefix(raw.Text(texts[i].Raw), prefix) })
+	return stretch{from, from + n}
 }
 
 // decideAll runs a slow test on n values. value gives the number of the i-th.
