@@ -16,9 +16,6 @@ import (
 	"vitrine/rules/ejson"
 )
 
-// itemBytes is about how long an item is in an export.
-const itemBytes = 400
-
 // exported is the body of an export: its items one after the other, between two texts, as
 // write appends them. Goroutines share write, which reads of an item what it needs.
 func (a *answer) exported(ctx context.Context, head, between, tail string, write func(dst []byte, it *item) []byte) (*response.Body, error) {
@@ -33,7 +30,7 @@ func (a *answer) exported(ctx context.Context, head, between, tail string, write
 		}
 	})
 	if a.Query.Number(params.Limit) == 0 {
-		body.Guess = a.count * itemBytes
+		body.Guess = a.count * 400 // about as many bytes as an item has
 	}
 	return body, nil
 }
@@ -87,19 +84,18 @@ func (a *answer) appendListItem(dst []byte, it *item) []byte {
 // Excel takes UTF-8 for another encoding.
 func csvTable(ctx context.Context, a *answer) (*response.Body, error) {
 	head := appendCells([]byte("\ufeff"), []string{
-		"id", "key", "type", "subtype", "year", "date", "end", "authors", "editors", "title", "container",
+		"id", "key", "type", "subtype",
+		"year", "date", "end", "authors", "editors", "title", "container",
 		"volume", "issue", "pages", "publisher", "event", "doi", "isbn", "issn", "url", "page",
 	})
-	return a.exported(ctx, string(head), "", "", func(dst []byte, it *item) []byte { return appendCells(dst, a.cells(a.read(it))) })
-}
-
-// cells are those of an item, in the order of the header row.
-func (a *answer) cells(it *item) []string {
-	return []string{
-		it.ID, it.Key, a.Label(params.Type, it.Type, it.Doc()), a.Label(params.Subtype, it.Subtype, it.Doc()),
-		it.year(), it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
-		it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, a.own(it),
-	}
+	return a.exported(ctx, string(head), "", "", func(dst []byte, it *item) []byte {
+		a.read(it)
+		return appendCells(dst, []string{
+			it.ID, it.Key, a.Label(params.Type, it.Type, it.Doc()), a.Label(params.Subtype, it.Subtype, it.Doc()),
+			it.year(), it.Date.String(), it.End.String(), names(it.Authors), names(it.Editors), it.Text, it.Container,
+			it.Volume, it.Issue, it.Pages, it.Publisher, it.Event, it.DOI, it.ISBN, it.ISSN, it.URL, a.own(it),
+		})
+	})
 }
 
 // appendCells appends a row of CSV. It changes a cell that a spreadsheet would compute: it

@@ -80,12 +80,25 @@ func (a *answer) shown(it *item) page.Item {
 	}
 }
 
-// head is what the page of a list or an item has in common with others.
+// head is what the page of a list or an item has in common with others, files and feeds of
+// the whole list among it.
 func (a *answer) head(canonical string) page.Head {
-	return page.Head{
+	h := page.Head{
 		Title: a.title, Lang: a.Query.Text(params.Lang), Base: a.links.Base, Self: a.url("", a.asked.With(params.Heading).With(params.JSONLD)),
-		Canonical: canonical, Exports: a.exports(), Languages: a.languages(), AsOf: a.Snap.Meta().Published,
+		Canonical: canonical, AsOf: a.Snap.Meta().Published,
 	}
+	for _, f := range faces {
+		if f.label != "" && !(a.isItem() && f.feed) {
+			h.Exports = append(h.Exports, page.Link{Href: a.export(f), Label: f.label, Type: f.media})
+		}
+	}
+	for _, lang := range label.Languages() {
+		if lang != h.Lang {
+			there := a.url("", a.asked.With(params.Lang, lang).Beyond(a.usual))
+			h.Languages = append(h.Languages, page.Link{Href: there, Label: texts.In(lang).T("language"), Type: lang})
+		}
+	}
+	return h
 }
 
 // turns returns the addresses of other pages by their relation, those that there are. Those of
@@ -120,16 +133,6 @@ func (a *answer) canonicalURL() string {
 	return address(a.links.Base+a.canonical, a.asked.With(params.Heading).With(params.JSONLD).With(params.Facets).With(params.Style))
 }
 
-// exports are the files and feeds of the list, of all pages.
-func (l *listing) exports() (all []page.Link) {
-	for _, f := range faces {
-		if f.label != "" && !(l.isItem() && f.feed) {
-			all = append(all, page.Link{Href: l.export(f), Label: f.label, Type: f.media})
-		}
-	}
-	return all
-}
-
 // export is the address of the whole list in another face.
 func (l *listing) export(f face) string {
 	q := l.asked.Only(append(slices.Clip(narrowing), params.Lang)...)
@@ -137,16 +140,6 @@ func (l *listing) export(f face) string {
 		q = q.With(params.Lang)
 	}
 	return l.url(f.suffix, q)
-}
-
-// languages are the addresses of the page in other languages.
-func (a *answer) languages() (all []page.Link) {
-	for _, lang := range label.Languages() {
-		if lang != a.Query.Text(params.Lang) {
-			all = append(all, page.Link{Href: a.url("", a.asked.With(params.Lang, lang).Beyond(a.usual)), Label: texts.In(lang).T("language"), Type: lang})
-		}
-	}
-	return all
 }
 
 // record is the HTML of a single item.

@@ -57,20 +57,6 @@ func (f jsonFacets) MarshalJSON() ([]byte, error) {
 	return append(append([]byte{'{'}, bytes.Join(members, []byte{','})...), '}'), nil
 }
 
-// jsonOf returns an item for programs.
-func (a *answer) jsonOf(it *item) jsonItem {
-	one := jsonItem{
-		ID: it.ID, HTML: it.html, Title: it.Text, Authors: a.people(it), Year: json.RawMessage(cmp.Or(it.year(), "null")),
-		Type: it.Type, Subtype: it.Subtype, Group: it.Group, Links: map[string]string{}, Key: it.Key,
-	}
-	for _, link := range append(it.outside(), page.Link{Href: a.own(it), Label: "page"}) {
-		if link.Href != "" {
-			one.Links[strings.ToLower(link.Label)] = link.Href
-		}
-	}
-	return one
-}
-
 // jsonDocument is a list or an item for programs.
 func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
 	facets, err := a.Facets(ctx, false)
@@ -80,11 +66,19 @@ func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
 	meta := a.Snap.Meta()
 	doc := jsonList{
 		Title: a.title, Count: a.count, Page: a.Query.Number(params.Page), Pages: a.pages, Limit: a.Query.Number(params.Limit), Items: []jsonItem{},
-		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.self().Href,
-		Links: a.turns(),
+		Facets: facets, Generation: meta.Generation, AsOf: meta.Published.UTC(), Self: a.self().Href, Links: a.turns(),
 	}
 	for _, it := range a.items {
-		doc.Items = append(doc.Items, a.jsonOf(it))
+		links := map[string]string{}
+		for _, link := range append(it.outside(), page.Link{Href: a.own(it), Label: "page"}) {
+			if link.Href != "" {
+				links[strings.ToLower(link.Label)] = link.Href
+			}
+		}
+		doc.Items = append(doc.Items, jsonItem{
+			ID: it.ID, HTML: it.html, Title: it.Text, Authors: a.people(it), Year: json.RawMessage(cmp.Or(it.year(), "null")),
+			Type: it.Type, Subtype: it.Subtype, Group: it.Group, Links: links, Key: it.Key,
+		})
 	}
 	doc.Links["page"] = a.canonicalURL()
 	for _, f := range faces {

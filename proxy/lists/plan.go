@@ -215,7 +215,8 @@ func paged(write build) build {
 }
 
 // heading returns the title of the list. That of a unit, person, project or topic is in the
-// mark of a public record that names it; without one there is no such list.
+// mark of a public record that names it, of the list's own view or of another that knows it;
+// without one there is no such list.
 func (a *answer) heading(ctx context.Context) (string, error) {
 	lang := a.Query.Text(params.Lang)
 	switch {
@@ -232,16 +233,6 @@ func (a *answer) heading(ctx context.Context) (string, error) {
 	case a.Kind == "":
 		return cmp.Or(a.Title[lang], a.Title["en"], a.path), nil
 	}
-	one, err := a.known(ctx)
-	if id := raw.StringField(one, "id"); id != "" {
-		a.canonical = "/lists/" + a.Kind + "/" + cite.Segment(id) // of a person by ORCID, too
-	}
-	return cmp.Or(selection.NameOf(one, lang), a.ID), err
-}
-
-// known returns what a mark has of what the list is about: in its own view, or in another
-// that knows it.
-func (a *answer) known(ctx context.Context) (bson.Raw, error) {
 	var anywhere bson.A
 	for _, path := range a.kind.paths {
 		anywhere = append(anywhere, bson.D{{Key: path, Value: a.ID}})
@@ -257,5 +248,9 @@ func (a *answer) known(ctx context.Context) (bson.Raw, error) {
 	if row == nil && err == nil {
 		err = notFound("No public record knows " + markup.PathSegment(a.ID) + ".")
 	}
-	return selection.Known(mark.Of(row), a.Kind, a.ID), err
+	one := selection.Known(mark.Of(row), a.Kind, a.ID)
+	if id := raw.StringField(one, "id"); id != "" {
+		a.canonical = "/lists/" + a.Kind + "/" + cite.Segment(id) // of a person by ORCID, too
+	}
+	return cmp.Or(selection.NameOf(one, lang), a.ID), err
 }
