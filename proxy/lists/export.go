@@ -6,7 +6,10 @@ import (
 	"encoding/csv"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
@@ -14,6 +17,7 @@ import (
 	"vitrine/rules"
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
+	"vitrine/rules/mark"
 )
 
 // exported is the body of an export: its items one after the other, between two texts, as
@@ -33,6 +37,23 @@ func (a *answer) exported(ctx context.Context, head, between, tail string, write
 		body.Guess = a.count * 400 // about as many bytes as an item has
 	}
 	return body, nil
+}
+
+// fragBibTeX is the fragment with an activity's entry in BibTeX.
+const fragBibTeX = "bib"
+
+// bibTeXOf returns what encodes public rows; the others have no entry.
+func bibTeXOf(read *cite.Rules) func(dst []byte, row bson.Raw) []byte {
+	items := sync.Pool{New: func() any { return &cite.Item{} }}
+	return func(dst []byte, row bson.Raw) []byte {
+		if mark.Of(row) == nil {
+			return dst
+		}
+		it := items.Get().(*cite.Item)
+		defer items.Put(it)
+		read.Read(row, it)
+		return cite.AppendBibTeX(dst, it, false)
+	}
 }
 
 // bibTeX is made of prepared entries where it has most rows of a view in memory: they are

@@ -19,6 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/lists/selection"
@@ -71,6 +72,28 @@ type Definition struct {
 
 // views are those that lists show. All but the last have a list of everything in them.
 var views = []string{rules.ViewActivities, rules.ViewProjects, rules.ViewEvents, rules.ViewPersons}
+
+// Views adds to the definitions of views what public lists need: the words of public rows,
+// the indexes of what lists of activities select and count by, and their entries in BibTeX.
+func Views(defs []index.Definition, mapping *cite.Rules) []index.Definition {
+	for i := range defs {
+		d := &defs[i]
+		if !slices.Contains(views, d.Name) {
+			continue
+		}
+		read := mapping.View(d.Name)
+		if d.Name == rules.ViewActivities {
+			d.Warm = append(d.Warm, mark.Public, mark.Year, mark.Type, mark.Subtype, mark.Unit, mark.In, mark.Person, mark.Project, mark.Topic)
+			d.Fragments = append(d.Fragments, index.Fragment{Name: fragBibTeX, Bulky: true, Encode: bibTeXOf(read)})
+		}
+		d.Words = func(row bson.Raw, add func(text string, title bool)) {
+			if mark.Of(row) != nil {
+				read.Words(row, add)
+			}
+		}
+	}
+	return defs
+}
 
 // whole are the lists of everything in a view.
 var whole = []Definition{
