@@ -188,12 +188,12 @@ const mostSignposts = 20
 
 // signposts are the links that lead programs from an item's page (signposting.org/FAIR).
 func signposts(it *item, m *page.Record) []page.Link {
-	all := []page.Link{{Href: m.Canonical, Label: "canonical"}, {Href: m.Self, Label: "cite-as"}, {Href: "https://schema.org/AboutPage", Label: "type"}}
+	all := []page.Link{
+		{Href: m.Canonical, Label: "canonical"}, {Href: m.Self, Label: "cite-as"},
+		{Href: "https://schema.org/AboutPage", Label: "type"}, {Href: "https://schema.org/" + it.Forms.Schema, Label: "type"},
+	}
 	if it.DOI != "" {
 		all[1].Href = doi.URL(it.DOI)
-	}
-	if it.Forms.Schema != "" {
-		all = append(all, page.Link{Href: "https://schema.org/" + it.Forms.Schema, Label: "type"})
 	}
 	for _, p := range it.Authors[:min(len(it.Authors), mostSignposts)] {
 		if p.ORCID != "" {
