@@ -89,13 +89,6 @@ func xmlRune(r rune) rune {
 	return r
 }
 
-// link is a link of a feed in XML.
-type link struct {
-	Href string `xml:"href,attr"`
-	Rel  string `xml:"rel,attr"`
-	Type string `xml:"type,attr"`
-}
-
 // self is the link of a feed to itself.
 func (a *answer) self() link { return link{a.url(a.face.suffix, a.asked), "self", a.face.media} }
 

@@ -27,9 +27,9 @@ func html(list func(*page.List) []byte, single func(*page.Record) []byte) build 
 			return a.record(single), nil
 		}
 		m, err := a.model(ctx)
-		links := []page.Link{{Href: m.Canonical, Label: "canonical"}}
+		links := []link{{m.Canonical, "canonical", ""}}
 		for _, e := range m.Exports {
-			links = append(links, page.Link{Href: e.Href, Label: "alternate", Type: e.Type})
+			links = append(links, link{e.Href, "alternate", e.Type})
 		}
 		return bodyOf(list(m), a.count, links...), err
 	}
@@ -187,24 +187,24 @@ func (a *answer) collections(it *item) []page.Link {
 const mostSignposts = 20
 
 // signposts are the links that lead programs from an item's page (signposting.org/FAIR).
-func signposts(it *item, m *page.Record) []page.Link {
-	all := []page.Link{
-		{Href: m.Canonical, Label: "canonical"}, {Href: m.Self, Label: "cite-as"},
-		{Href: "https://schema.org/AboutPage", Label: "type"}, {Href: "https://schema.org/" + it.Forms.Schema, Label: "type"},
+func signposts(it *item, m *page.Record) []link {
+	all := []link{
+		{m.Canonical, "canonical", ""}, {m.Self, "cite-as", ""},
+		{"https://schema.org/AboutPage", "type", ""}, {"https://schema.org/" + it.Forms.Schema, "type", ""},
 	}
 	if it.DOI != "" {
 		all[1].Href = doi.URL(it.DOI)
 	}
 	for _, p := range it.Authors[:min(len(it.Authors), mostSignposts)] {
 		if p.ORCID != "" {
-			all = append(all, page.Link{Href: p.ORCIDPage(), Label: "author"})
+			all = append(all, link{p.ORCIDPage(), "author", ""})
 		}
 	}
 	for _, e := range m.Exports {
-		all = append(all, page.Link{Href: e.Href, Label: "describedby", Type: e.Type})
+		all = append(all, link{e.Href, "describedby", e.Type})
 	}
 	for _, c := range m.Lists[:min(len(m.Lists), mostSignposts)] {
-		all = append(all, page.Link{Href: c.Href, Label: "collection", Type: "text/html"})
+		all = append(all, link{c.Href, "collection", "text/html"})
 	}
 	return all
 }

@@ -86,7 +86,7 @@ func jsonDocument(ctx context.Context, a *answer) (*response.Body, error) {
 			doc.Links[strings.TrimPrefix(f.suffix, ".")] = a.export(f)
 		}
 	}
-	return jsonBody(doc, a.count, page.Link{Href: a.canonicalURL(), Label: "canonical"})
+	return jsonBody(doc, a.count, link{a.canonicalURL(), "canonical", ""})
 }
 
 // encoded returns a value as JSON. HTML stays unescaped, since the answer is no script.
@@ -99,21 +99,27 @@ func encoded(v any) ([]byte, error) {
 }
 
 // jsonBody returns the body of a JSON document.
-func jsonBody(doc any, count int, links ...page.Link) (*response.Body, error) {
+func jsonBody(doc any, count int, links ...link) (*response.Body, error) {
 	text, err := encoded(doc)
 	return bodyOf(text, count, links...), err
 }
 
-// bodyOf returns a body of one text, with its number of items and its links, whose labels are
-// their relations.
-func bodyOf(text []byte, count int, links ...page.Link) *response.Body {
+// link is a link of an answer: in its header or, in a feed, as an element.
+type link struct {
+	Href string `xml:"href,attr"`
+	Rel  string `xml:"rel,attr"`
+	Type string `xml:"type,attr"` // empty: not said
+}
+
+// bodyOf returns a body of one text, with its number of items and its links.
+func bodyOf(text []byte, count int, links ...link) *response.Body {
 	var header []string
 	for _, l := range links {
-		link := "<" + targets.Replace(l.Href) + `>; rel="` + l.Label + `"`
+		value := "<" + targets.Replace(l.Href) + `>; rel="` + l.Rel + `"`
 		if l.Type != "" {
-			link += `; type="` + l.Type + `"`
+			value += `; type="` + l.Type + `"`
 		}
-		header = append(header, link)
+		header = append(header, value)
 	}
 	body := response.Bytes(text)
 	body.Count, body.Links = count, strings.Join(header, ", ")
