@@ -14,8 +14,6 @@ import (
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
-
-	"vitrine/rules/facestest"
 )
 
 // fullElement is an element with everything that it can do.
@@ -335,7 +333,7 @@ func elementSnippets(t *testing.T, chrome context.Context, data string) {
 // axe returns the source of axe-core, or skips the test.
 func axe(t *testing.T) string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(facestest.Programs(t, "testdata/faces"), "node_modules", "axe-core", "axe.min.js"))
+	source, err := os.ReadFile(filepath.Join(facePrograms(t), "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}

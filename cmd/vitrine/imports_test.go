@@ -41,7 +41,6 @@ var mayImport = map[string]string{
 	"rules/display":    "rules/ejson rules/label rules/markup rules/raw",
 	"rules/doi":        "",
 	"rules/ejson":      "rules/raw",
-	"rules/facestest":  "",
 	"rules/filter":     "rules/ejson rules/parallel rules/pcre rules/raw",
 	"rules/fold":       "rules/markup",
 	"rules/label":      "rules/raw rules/yamlfile",
