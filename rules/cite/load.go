@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,6 +34,58 @@ var formats = func() (f struct {
 	return f
 }()
 
+// Rules are compiled mapping rules for the rows of one view.
+type Rules struct {
+	// Fingerprint is of the file: other rules have another one.
+	Fingerprint string
+
+	view                   string
+	slots                  map[string]int // of stored fields, in Item.values
+	subtypes, types, views map[string]*kind
+	fallback               *kind
+	degrees                map[string]string // names of codes
+}
+
+// Slots of the fields that are read whatever the file says.
+const (
+	slotID = iota
+	slotType
+	slotSubtype
+	slotMark
+)
+
+// kind is a kind of work.
+type kind struct {
+	Forms
+	fields
+}
+
+// fields are the slots that each variable of an item comes from, the first that is not
+// empty. Files call the variables as the fields here are called, in small letters.
+type fields struct {
+	Title, Name, Authors, Editors, Year, Month, Day, Start, End, DOI, URL, Container, Series, Volume, Issue, Pages,
+	Publisher, Place, Edition, Event, Degree, Version, PMID, ISBN, ISSN, Language, Abstract []int
+}
+
+// variables are the names of an item's variables.
+var variables = func() (all []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[fields]()) {
+		all = append(all, strings.ToLower(f.Name))
+	}
+	return all
+}()
+
+// View returns the rules for the rows of another view, such as rules.ViewProjects. Load
+// returns those for activities.
+func (r *Rules) View(name string) *Rules {
+	other := *r
+	other.view, other.fallback = name, cmp.Or(r.views[name], r.fallback)
+	if name != rules.ViewActivities { // their codes mean something else
+		other.subtypes, other.types = nil, nil
+	}
+	return &other
+}
+
 // Load compiles mapping rules. It reports all mistakes, not just the first; each error
 // begins "name:line: key: ".
 func Load(name string, src []byte) (*Rules, error) {
@@ -43,21 +96,19 @@ func Load(name string, src []byte) (*Rules, error) {
 	case top == nil:
 		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
-	r := &Rules{
-		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36), view: rules.ViewActivities,
-		slots: map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark},
-	}
-	l := &loader{reader, r, make([][]int, len(variables)), make(map[string]*kind)}
+	l := &loader{Reader: reader, kinds: make(map[string]*kind), Rules: &Rules{
+		Fingerprint: strconv.FormatUint(xxhash.Sum64(src), 36),
+		slots:       map[string]int{"_id": slotID, "type": slotType, "subtype": slotSubtype, mark.Field: slotMark},
+	}}
 	l.file(top)
-	r.fallback = r.views[r.view]
-	return r, l.Err()
+	return l.View(rules.ViewActivities), l.Err()
 }
 
 // loader reads one file.
 type loader struct {
 	*yamlfile.Reader
 	*Rules
-	fields [][]int // what kinds inherit
+	fields fields // what kinds inherit
 	kinds  map[string]*kind
 }
 
@@ -71,7 +122,7 @@ func (l *loader) file(n *yaml.Node) {
 			return
 		}
 	}
-	l.variables(top["fields"], "fields", l.fields)
+	l.read(top["fields"], "fields", &l.fields)
 	l.Entries(top["kinds"], "kinds", func(key string, n *yaml.Node, path string) { l.kinds[key] = l.kind(n, path) })
 	l.subtypes, l.types = l.codes(top["subtypes"], "subtypes"), l.codes(top["types"], "types")
 	l.views = l.codes(top["views"], "views")
@@ -83,45 +134,42 @@ func (l *loader) file(n *yaml.Node) {
 			l.Errorf(top["views"], "views."+view, "there is no such view")
 		}
 	}
-	if l.views[l.view] == nil {
-		l.Errorf(top["views"], "views."+l.view, "is missing")
+	if l.views[rules.ViewActivities] == nil {
+		l.Errorf(top["views"], "views."+rules.ViewActivities, "is missing")
 	}
 }
 
-// variables reads which stored fields the variables of an item come from.
-func (l *loader) variables(n *yaml.Node, path string, fields [][]int) {
+// read reads which stored fields variables come from.
+func (l *loader) read(n *yaml.Node, path string, into *fields) {
 	l.Entries(n, path, func(key string, n *yaml.Node, path string) {
-		known := make([]string, len(variables))
-		for v := range variables {
-			known[v] = variables[v].name
-		}
-		v := slices.Index(known, key)
+		v := slices.Index(variables, key)
 		var names []string
 		switch {
 		case v < 0:
-			l.Errorf(n, path, "unknown variable; there are %s", strings.Join(known, ", "))
+			l.Errorf(n, path, "unknown variable; there are %s", strings.Join(variables, ", "))
 			return
 		case n.Decode(&names) != nil:
 			l.Errorf(n, path, "expected a list of stored fields")
 			return
 		}
-		fields[v] = nil
-		for _, name := range names {
+		slots := make([]int, len(names))
+		for i, name := range names {
 			if name == "" || strings.ContainsAny(name, ".$\x00") {
 				l.Errorf(n, path, "%q is not the name of a field of records", name)
 			}
 			if _, ok := l.slots[name]; !ok {
 				l.slots[name] = len(l.slots)
 			}
-			fields[v] = append(fields[v], l.slots[name])
+			slots[i] = l.slots[name]
 		}
+		reflect.ValueOf(into).Elem().Field(v).Set(reflect.ValueOf(slots))
 	})
 }
 
 // kind reads a kind of work. The names in the formats have a shape, since they are written
 // unescaped.
 func (l *loader) kind(n *yaml.Node, path string) *kind {
-	k := &kind{fields: slices.Clone(l.fields)}
+	k := &kind{fields: l.fields}
 	found := l.Mapping(n, path, "bibtex", "csl", "openurl", "ris", "schema", "fields")
 	name := func(key, shape string) string {
 		n := cmp.Or(found[key], n)
@@ -137,7 +185,7 @@ func (l *loader) kind(n *yaml.Node, path string) *kind {
 	k.OpenURL = name("openurl", `^(journal|book|dissertation|dc)/[A-Za-z]+$`)
 	k.RIS, k.Schema = name("ris", `^[A-Z]{2,6}$`), name("schema", `^[A-Z][A-Za-z]+$`)
 	if fields := found["fields"]; fields != nil {
-		l.variables(fields, path+".fields", k.fields)
+		l.read(fields, path+".fields", &k.fields)
 	}
 	return k
 }

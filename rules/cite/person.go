@@ -33,32 +33,28 @@ func (p *Person) ORCIDPage() string {
 	return "https://orcid.org" + doi.Path(p.ORCID)
 }
 
-// appendPersons appends the persons of a stored list. Texts in it are names, and a text
-// instead of a list is one name. Members of a project are listed for themselves: those
-// with a username that is not public are left out. The authors of a work are named.
-func (it *Item) appendPersons(dst []Person, stored bson.RawValue) []Person {
-	switch stored.Type {
-	case bson.TypeString:
-		dst = appendNamed(dst, personNamed(raw.Text(stored)))
-	case bson.TypeArray:
-		for e := range raw.All(stored.Value) {
-			switch e.Type {
-			case bson.TypeString:
-				dst = appendNamed(dst, personNamed(raw.Text(e.Value())))
-			case bson.TypeEmbeddedDocument:
-				dst = appendNamed(dst, it.person(e.Data))
-			}
+// appendPersons appends the persons of a stored list who have a name. Texts in it are names,
+// and a text instead of a list is one name. Members of a project are listed for themselves:
+// those with a username that is not public are left out. The authors of a work are named.
+func (it *Item) appendPersons(dst []Person, slots []int) []Person {
+	add := func(p Person) {
+		if p.Family != "" || p.Literal != "" {
+			dst = append(dst, p)
+		}
+	}
+	stored := it.value(slots)
+	if stored.Type == bson.TypeString {
+		add(personNamed(raw.Text(stored)))
+	}
+	for v := range raw.Elements(stored) {
+		switch v.Type {
+		case bson.TypeString:
+			add(personNamed(raw.Text(v)))
+		case bson.TypeEmbeddedDocument:
+			add(it.person(v.Value))
 		}
 	}
 	return dst
-}
-
-// appendNamed appends a person who has a name.
-func appendNamed(dst []Person, p Person) []Person {
-	if p.Family == "" && p.Literal == "" {
-		return dst
-	}
-	return append(dst, p)
 }
 
 // personNamed returns a person by name. With one comma, the family name comes first.
@@ -74,43 +70,42 @@ func personNamed(name string) Person {
 
 // person returns a person stored as a document, one without a name if it has none to be shown.
 func (it *Item) person(doc bson.Raw) Person {
-	part := func(field string) string {
-		if v := raw.Get(doc, field); v.Type == bson.TypeString {
-			return raw.Text(v)
-		}
-		return ""
-	}
-	p := Person{Given: clean(part("first")), Family: clean(part("last")), User: part("user")}
-	name := ""
-	if p.User != "" {
-		name = it.identify(&p)
-		if it.View != rules.ViewActivities && p.User == "" {
+	var public bson.Raw
+	if user := part(doc, "user"); user != "" {
+		if public = it.public(user); public == nil && it.View != rules.ViewActivities {
 			return Person{}
 		}
 	}
+	p := Person{Given: clean(part(doc, "first")), Family: clean(part(doc, "last")), User: part(public, "id"), ORCID: part(public, "orcid")}
 	switch {
 	case p.Family != "":
 	case p.Given != "":
 		p.Given, p.Literal = "", p.Given
 	default:
-		p.Literal = clean(part("name"))
-		if public := personNamed(name); public.Family != "" {
-			p.Family, p.Given, p.Literal = public.Family, public.Given, ""
+		p.Literal = clean(part(doc, "name"))
+		if named := personNamed(part(public, "name")); named.Family != "" {
+			p.Family, p.Given, p.Literal = named.Family, named.Given, ""
 		}
 	}
 	return p
 }
 
-// identify returns the name of the person with the username of p in the mark of a row, and
-// sets the ORCID. A username of no public person is dropped.
-func (it *Item) identify(p *Person) (name string) {
+// public returns what the mark of a row has of the public person with a username, nil if
+// there is none.
+func (it *Item) public(user string) bson.Raw {
 	about, _ := it.values[slotMark].DocumentOK()
 	for one := range mark.Entries(about, "persons") {
-		if raw.StringField(one, "id") == p.User {
-			p.ORCID = raw.StringField(one, "orcid")
-			return raw.StringField(one, "name")
+		if part(one, "id") == user {
+			return one
 		}
 	}
-	p.User = ""
+	return nil
+}
+
+// part returns a stored text without copying it.
+func part(doc bson.Raw, field string) string {
+	if v := raw.Get(doc, field); v.Type == bson.TypeString {
+		return raw.Text(v)
+	}
 	return ""
 }

@@ -11,7 +11,9 @@ import (
 
 	"vitrine/rules/date"
 	"vitrine/rules/display"
+	"vitrine/rules/doi"
 	"vitrine/rules/ejson"
+	"vitrine/rules/markup"
 	"vitrine/rules/raw"
 )
 
@@ -35,7 +37,7 @@ func (r *Rules) Read(row bson.Raw, it *Item) {
 	it.Type, it.Subtype = text(values[slotType]), text(values[slotSubtype])
 	k := cmp.Or(r.subtypes[it.Subtype], r.types[it.Type], r.fallback)
 	it.Forms = k.Forms
-	it.fill(k)
+	it.fill(&k.fields)
 	if name, ok := r.degrees[it.Degree]; ok {
 		it.Degree = name
 	}
@@ -43,27 +45,30 @@ func (r *Rules) Read(row bson.Raw, it *Item) {
 }
 
 // fill sets the variables of an item from the values of its row.
-func (it *Item) fill(k *kind) {
-	for v := range variables {
-		if set := variables[v].set; set != nil {
-			if s := it.text(k, v); s != "" {
-				set(it, s)
-			}
-		}
+func (it *Item) fill(f *fields) {
+	title := it.text(f.Title)
+	it.Title, it.Text, it.Name = markup.Title(title), plain(title), it.text(f.Name)
+	it.Authors, it.Editors = it.appendPersons(it.Authors, f.Authors), it.appendPersons(it.Editors, f.Editors)
+	it.dates(f)
+	it.Container, it.Series, it.Event = plain(it.text(f.Container)), plain(it.text(f.Series)), plain(it.text(f.Event))
+	it.Volume, it.Issue, it.Pages = it.text(f.Volume), it.text(f.Issue), it.text(f.Pages)
+	it.Publisher, it.Place, it.Edition = it.text(f.Publisher), it.text(f.Place), it.text(f.Edition)
+	it.Degree, it.Version, it.Language = it.text(f.Degree), it.text(f.Version), it.text(f.Language)
+	it.DOI, it.PMID, it.ISBN, it.ISSN = doi.Parse(it.text(f.DOI)), it.text(f.PMID), it.text(f.ISBN), it.text(f.ISSN)
+	it.Abstract = plain(it.text(f.Abstract))
+	if address := it.text(f.URL); address != "" {
+		it.URL = markup.WebURL(address)
 	}
-	it.Authors = it.appendPersons(it.Authors, it.value(k, vAuthors))
-	it.Editors = it.appendPersons(it.Editors, it.value(k, vEditors))
-	it.dates(k)
 }
 
 // dates sets when a work appeared or took place. The stored year and month count before the
 // start, which adds what they leave open.
-func (it *Item) dates(k *kind) {
-	read := func(variable int) date.Date { return date.Read(it.value(k, variable), time.UTC) }
-	start, end := read(vStart), read(vEnd)
-	it.Date = read(vYear)
+func (it *Item) dates(f *fields) {
+	read := func(slots []int) date.Date { return date.Read(it.value(slots), time.UTC) }
+	start, end := read(f.Start), read(f.End)
+	it.Date = read(f.Year)
 	if it.Date.Month == 0 {
-		it.Date = it.Date.With(it.value(k, vMonth), it.value(k, vDay))
+		it.Date = it.Date.With(it.value(f.Month), it.value(f.Day))
 	}
 	d := it.Date
 	if d.Year == 0 || d.Year == start.Year && (d.Month == 0 || d.Month == start.Month && d.Day == 0) {
@@ -74,19 +79,22 @@ func (it *Item) dates(k *kind) {
 	}
 }
 
-// value returns the first value that is not empty of those that a variable comes from.
-func (it *Item) value(k *kind, variable int) bson.RawValue {
-	for _, slot := range k.fields[variable] {
-		if v := it.values[slot]; !empty(v) {
+// value returns the first value in some slots that says something: not null, a blank text, an
+// empty list or document.
+func (it *Item) value(slots []int) bson.RawValue {
+	for _, slot := range slots {
+		v := it.values[slot]
+		said := v.Type == bson.TypeString && strings.TrimSpace(raw.Text(v)) != ""
+		if said || v.Type != bson.TypeString && !display.Empty(v) {
 			return v
 		}
 	}
 	return bson.RawValue{}
 }
 
-// text returns the first text that is not empty of those that a variable comes from.
-func (it *Item) text(k *kind, variable int) string {
-	for _, slot := range k.fields[variable] {
+// text returns the first text in some slots that is not empty.
+func (it *Item) text(slots []int) string {
+	for _, slot := range slots {
 		if v := &it.values[slot]; v.Type != 0 {
 			if s := text(*v); s != "" {
 				return s
@@ -94,14 +102,6 @@ func (it *Item) text(k *kind, variable int) string {
 		}
 	}
 	return ""
-}
-
-// empty reports whether a value says nothing: missing, null, a blank text, an empty list or document.
-func empty(v bson.RawValue) bool {
-	if v.Type == bson.TypeString {
-		return strings.TrimSpace(raw.Text(v)) == ""
-	}
-	return display.Empty(v)
 }
 
 // text returns a scalar as text, and the texts of an array with ", " between them. A dash
@@ -112,9 +112,7 @@ func text(v bson.RawValue) string {
 		if s := clean(raw.Text(v)); s != "-" {
 			return s
 		}
-	case bson.TypeInt32, bson.TypeInt64:
-		return strconv.FormatInt(raw.Int(v), 10)
-	case bson.TypeDouble, bson.TypeDecimal128:
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
 		if n, whole, ok := raw.Truncate(v); ok && whole {
 			return strconv.FormatInt(n, 10)
 		}
@@ -145,12 +143,10 @@ func (r *Rules) Words(row bson.Raw, add func(text string, title bool)) {
 	r.Read(row, it)
 	add(it.Text, true)
 	add(it.Name, true)
-	for _, persons := range [...][]Person{it.Authors, it.Editors} {
-		for _, p := range persons {
-			add(p.Literal, false)
-			add(p.Given, false)
-			add(p.Family, false)
-		}
+	for _, p := range append(it.Authors, it.Editors...) {
+		add(p.Literal, false)
+		add(p.Given, false)
+		add(p.Family, false)
 	}
 	for _, s := range [...]string{it.Container, it.Series, it.Event, it.Publisher, it.Place} {
 		add(s, false)
