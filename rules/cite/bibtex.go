@@ -16,29 +16,28 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b := bibtex{dst: dst, latex: latex}
 	kind := it.Forms.BibTeX
 	b.dst = append(append(append(append(append(b.dst, '@'), kind...), '{'), it.Key...), ",\n"...)
-	b.field("title", func() { b.title(it.Title) })
-	b.field("author", func() { b.persons(it.Authors) })
-	b.field("editor", func() { b.persons(it.Editors) })
+	b.fields(b.title, "title", it.Title)
+	b.persons("author", it.Authors)
+	b.persons("editor", it.Editors)
 	event, container := it.Event, it.Container
 	names := formats.BibTeX[kind]
 	if names.Container == "howpublished" && container == "" {
 		event, container = "", it.Event
 	}
-	b.fields(names.Container, container, "eventtitle", event)
+	b.fields(b.text, names.Container, container, "eventtitle", event)
 	if it.Date.Year > 0 {
-		b.fields("year", strconv.Itoa(it.Date.Year))
+		b.fields(b.text, "year", strconv.Itoa(it.Date.Year))
 	}
 	if it.Date.Month > 0 {
 		name := strings.ToLower(time.Month(it.Date.Month).String()[:3]) // the abbreviation that every style defines
 		b.dst = append(append(append(b.dst, "  month = "...), name...), ",\n"...)
 	}
-	b.fields("series", it.Series, "volume", it.Volume, "number", it.Issue)
-	b.field("pages", func() { b.pages(it.Pages) })
-	b.fields(names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
-	b.field("doi", func() { b.verbatim(it.DOI) })
-	b.field("url", func() { b.verbatim(it.URL) })
+	b.fields(b.text, "series", it.Series, "volume", it.Volume, "number", it.Issue)
+	b.fields(b.pages, "pages", it.Pages)
+	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
+	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)
 	isbn, _, _ := strings.Cut(it.ISBN, ", ") // biber knows one
-	b.fields("isbn", isbn, "issn", it.ISSN, "pmid", it.PMID, "language", it.Language, "abstract", it.Abstract)
+	b.fields(b.text, "isbn", isbn, "issn", it.ISSN, "pmid", it.PMID, "language", it.Language, "abstract", it.Abstract)
 	return append(b.dst, "}\n"...)
 }
 
@@ -48,27 +47,14 @@ type bibtex struct {
 	latex bool
 }
 
-// field writes a field with what value writes, unless that is nothing.
-func (b *bibtex) field(name string, value func()) {
-	start := len(b.dst)
-	b.dst = append(append(append(b.dst, "  "...), name...), " = {"...)
-	begin := len(b.dst)
-	value()
-	if len(b.dst) == begin {
-		b.dst = b.dst[:start]
-		return
-	}
-	b.dst = append(b.dst, "},\n"...)
-}
-
-// fields writes fields of text, given as names and values. What is empty or has no name is
-// left out.
-func (b *bibtex) fields(pairs ...string) {
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i] != "" && pairs[i+1] != "" {
-			b.field(pairs[i], func() { b.text(pairs[i+1]) })
-		}
-	}
+// fields writes fields, given as names and values, with what write writes of a value. What is
+// empty or has no name is left out.
+func (b *bibtex) fields(write func(value string), pairs ...string) {
+	each(func(name, value string) {
+		b.dst = append(append(append(b.dst, "  "...), name...), " = {"...)
+		write(value)
+		b.dst = append(b.dst, "},\n"...)
+	}, pairs...)
 }
 
 // inURL escapes what would end a field or begin a command, as URLs do.
@@ -87,14 +73,17 @@ func (b *bibtex) pages(pages string) {
 	}
 }
 
-// persons writes a list of names. Commas and " and " have a meaning there, so that parts
+// persons writes a field with names. Commas and " and " have a meaning there, so that parts
 // with them stand in braces, as the names of organisations do.
-func (b *bibtex) persons(persons []Person) {
+func (b *bibtex) persons(field string, persons []Person) {
+	if len(persons) == 0 {
+		return
+	}
+	before := "  " + field + " = {"
 	for i := range persons {
 		p := &persons[i]
-		if i > 0 {
-			b.dst = append(b.dst, " and "...)
-		}
+		b.dst = append(b.dst, before...)
+		before = " and "
 		alone := p.Given == "" && strings.Contains(p.Family, " ") // its first word would be a given name
 		b.namePart(p.Family+p.Literal, alone || p.Family == "")
 		if p.Given != "" {
@@ -102,6 +91,7 @@ func (b *bibtex) persons(persons []Person) {
 			b.namePart(p.Given, false)
 		}
 	}
+	b.dst = append(b.dst, "},\n"...)
 }
 
 // braced writes a text in braces of its own.
@@ -129,15 +119,9 @@ func (b *bibtex) namePart(s string, whole bool) {
 func (b *bibtex) title(title string) {
 	before, glued := "", false // a text, and whether a sub or sup tag is in front of it
 	for tag, text := range parts(title) {
-		command, end := strings.CutPrefix(tag, "/")
-		lowered := command == "sub" || command == "sup"
+		lowered := strings.HasSuffix(tag, "sub>") || strings.HasSuffix(tag, "sup>")
 		b.words(before, glued, lowered)
-		switch {
-		case end:
-			b.dst = append(b.dst, '}')
-		case tag != "":
-			b.dst = append(append(append(b.dst, '\\'), formats.Elements[tag]...), '{')
-		}
+		b.dst = append(b.dst, formats.Tags[tag].LaTeX...)
 		before, glued = text, lowered
 	}
 	b.words(before, glued, false)
@@ -147,21 +131,15 @@ func (b *bibtex) title(title string) {
 // and behind.
 func (b *bibtex) words(s string, gluedStart, gluedEnd bool) {
 	done := 0 // written before
-	for start, end := 0, 0; start < len(s); start = end {
-		letter, n := utf8.DecodeRuneInString(s[start:])
-		if end = start + n; !isLetter(letter) {
-			continue
-		}
-		if n = strings.IndexFunc(s[end:], func(r rune) bool { return !isLetter(r) }); n < 0 {
-			n = len(s) - end
-		}
-		end += n
+	for start := 0; start < len(s); {
+		end := len(s) - len(strings.TrimLeftFunc(s[start:], isLetter))
 		capital := strings.LastIndexFunc(s[start:end], unicode.IsUpper)
 		if capital > 0 || capital == 0 && (start == 0 && gluedStart || end == len(s) && gluedEnd) {
 			b.text(s[done:start])
 			b.braced(s[start:end])
 			done = end
 		}
+		start = len(s) - len(strings.TrimLeftFunc(s[end:], func(r rune) bool { return !isLetter(r) }))
 	}
 	b.text(s[done:])
 }

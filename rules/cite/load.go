@@ -23,10 +23,10 @@ var formatsFile []byte
 
 // formats says what the formats call things, as the comments of the file describe it.
 var formats = func() (f struct {
-	BibTeX                           map[string]struct{ Container, Publisher string }
-	OpenURL                          map[string]struct{ Genre, Title, Container, Publisher string }
-	Unremarkable                     map[string]struct{}
-	Meta, Elements, Accents, Symbols map[string]string
+	BibTeX, OpenURL, Meta map[string]struct{ Genre, Title, Container, Publisher, Degree, Author, Creator string }
+	Unremarkable          map[string]struct{}
+	Tags                  map[string]struct{ LaTeX, CSL string }
+	Accents, Symbols      map[string]string
 }) {
 	if err := yaml.Unmarshal(formatsFile, &f); err != nil {
 		panic(err)

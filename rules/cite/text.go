@@ -22,15 +22,11 @@ func clean(s string) string {
 	return strings.TrimSuffix(s, " ")
 }
 
-// unprintable reports control characters, line separators and what is no character.
-func unprintable(r rune) bool {
-	return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r&0xfffe == 0xfffe
-}
-
-// spaced returns a text with one space for each run of white space and control characters.
+// spaced returns a text with one space for each run of white space, control characters, line
+// separators and what is no character.
 func spaced(s string) string {
 	s = strings.Map(func(r rune) rune { // writes U+FFFD for what is not UTF-8
-		if unprintable(r) {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r&0xfffe == 0xfffe {
 			return ' '
 		}
 		return r
@@ -41,22 +37,19 @@ func spaced(s string) string {
 	return s
 }
 
-// marked reports whether a text may have markup or character references.
-func marked(s string) bool { return strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '&') >= 0 }
-
 // plain returns a text stored with the markup of titles without it.
 func plain(s string) string {
-	if !marked(s) {
+	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
 		return s
 	}
 	return clean(markup.Text(markup.Title(s)))
 }
 
-// parts yields the texts of a title, each behind the tag before it, such as "i" or "/i". The
-// first one has none.
+// parts yields the texts of a title, each behind the tag before it, such as "<i>" or "</i>".
+// The first one has none.
 func parts(title string) iter.Seq2[string, string] {
 	return func(yield func(tag, text string) bool) {
-		for tag, more := "", true; more; {
+		for tag, more := "", true; more; tag = "<" + tag + ">" {
 			var text string
 			if text, title, more = strings.Cut(title, "<"); strings.Contains(text, "&") {
 				text = spaced(html.UnescapeString(text))

@@ -44,8 +44,13 @@ func Bare(s string) string {
 // kept undoes escapes: the brackets and signs of old DOIs stay readable.
 var kept = strings.NewReplacer("%21", "!", "%28", "(", "%29", ")", "%2A", "*")
 
-// URL returns the address of a bare DOI. It is not escaped for HTML, but has no quotes.
-func URL(doi string) string { return "https://doi.org" + Path(doi) }
+// URL returns the address of a bare DOI, "" for none. It is not escaped for HTML, but has no quotes.
+func URL(doi string) string {
+	if doi == "" {
+		return ""
+	}
+	return "https://doi.org" + Path(doi)
+}
 
 // Path escapes an identifier as the path of a URL.
 func Path(id string) string {

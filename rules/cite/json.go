@@ -1,0 +1,198 @@
+package cite
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+	"strings"
+
+	"vitrine/rules/date"
+	"vitrine/rules/doi"
+	"vitrine/rules/ejson"
+)
+
+// members appends members to an object, given as names and values, unless a value is empty.
+func members(dst []byte, pairs ...string) []byte {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			dst = ejson.AppendString(open(dst, pairs[i]), pairs[i+1])
+		}
+	}
+	return dst
+}
+
+// open appends the name of a member to an object, behind others or as the first one.
+func open(dst []byte, name string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(append(dst, '"'), name...), `":`...)
+}
+
+// list appends a member with persons, each as one appends it, unless there are none.
+func list(dst []byte, name string, persons []Person, one func(dst []byte, p *Person) []byte) []byte {
+	if len(persons) == 0 {
+		return dst
+	}
+	dst = append(open(dst, name), '[')
+	for i := range persons {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = one(dst, &persons[i])
+	}
+	return append(dst, ']')
+}
+
+// AppendCSL appends an item as one object of CSL-JSON.
+func AppendCSL(dst []byte, it *Item) []byte {
+	dst = members(append(dst, '{'), "id", it.Key, "citation-key", it.Key, "type", it.Forms.CSL, "title", cslTitle(it.Title))
+	dst = list(dst, "author", it.Authors, cslPerson)
+	dst = list(dst, "editor", it.Editors, cslPerson)
+	dst = cslDate(dst, "issued", it.Date, date.Date{})
+	place := "publisher-place"
+	if it.Forms.CSL == "speech" || it.Forms.CSL == "event" {
+		dst = cslDate(dst, "event-date", it.Date, it.End)
+		place = "event-place"
+	}
+	dst = members(dst,
+		"container-title", it.Container, "collection-title", it.Series, "event-title", it.Event, "volume", it.Volume, "issue", it.Issue,
+		"page", it.Pages, "publisher", it.Publisher, place, it.Place, "edition", it.Edition, "genre", it.Degree, "version", it.Version,
+		"DOI", it.DOI, "PMID", it.PMID, "ISBN", it.ISBN, "ISSN", it.ISSN, "URL", it.URL, "language", it.Language, "abstract", it.Abstract)
+	return append(dst, '}')
+}
+
+// cslTitle returns a title with the elements of HTML that CSL knows, which stand in plain
+// text.
+func cslTitle(title string) (csl string) {
+	for tag, text := range parts(title) {
+		csl += formats.Tags[tag].CSL + text
+	}
+	return csl
+}
+
+// cslPerson appends a name.
+func cslPerson(dst []byte, p *Person) []byte {
+	return append(members(append(dst, '{'), "family", p.Family, "given", p.Given, "literal", p.Literal), '}')
+}
+
+// cslDate appends a date or a range unless it is empty.
+func cslDate(dst []byte, name string, from, to date.Date) []byte {
+	if from.Year == 0 {
+		return dst
+	}
+	dst = appendNumbers(append(open(dst, name), `{"date-parts":[`...), from)
+	if to.Year > 0 {
+		dst = appendNumbers(append(dst, ','), to)
+	}
+	return append(dst, "]}"...)
+}
+
+// appendNumbers appends a date as an array of the numbers that are known.
+func appendNumbers(dst []byte, d date.Date) []byte {
+	for i, n := range [...]int{d.Year, d.Month, d.Day} {
+		if n > 0 {
+			dst = strconv.AppendInt(append(dst, "[,,"[i]), int64(n), 10)
+		}
+	}
+	return append(dst, ']')
+}
+
+// AppendJSONLD appends an item as one object of schema.org without @context, safe inside
+// a script element.
+func AppendJSONLD(dst []byte, it *Item, l Links) []byte {
+	start, same := len(dst), cmp.Or(doi.URL(it.DOI), it.URL)
+	dst = members(append(dst, '{'), "@type", it.Forms.Schema, "@id", l.ItemPage(it.ID), "name", it.Text, "url", l.ToItem(it), "sameAs", same)
+	switch it.Forms.Schema {
+	case "Person":
+	case "ResearchProject": // an organisation for schema.org
+		if it.Name != it.Text {
+			dst = members(dst, "alternateName", it.Name)
+		}
+		dst = schemaPersons(dst, "member", "Person", it.Authors, l)
+		dst = members(dst, "foundingDate", it.Date.String(), "dissolutionDate", it.End.String(), "description", it.Abstract)
+	case "Event": // a lecture is one, held by its authors
+		dst = schemaPersons(dst, "performer", "Organization", it.Authors, l)
+		dst = members(dst, "startDate", it.Date.String(), "endDate", it.End.String())
+		dst = named(dst, "location", "Place", it.Place)
+		dst = named(dst, "superEvent", "Event", it.Event)
+		dst = members(dst, "description", it.Abstract)
+	default:
+		dst = appendWork(dst, it, l)
+	}
+	dst = append(dst, '}')
+	if bytes.IndexByte(dst[start:], '<') < 0 {
+		return dst
+	}
+	return append(dst[:start], bytes.ReplaceAll(dst[start:], []byte("<"), []byte(`\u003c`))...)
+}
+
+// appendWork appends what creative works have.
+func appendWork(dst []byte, it *Item, l Links) []byte {
+	if strings.HasSuffix(it.Forms.Schema, "Article") {
+		dst = members(dst, "headline", it.Text)
+	}
+	isbn := ""
+	dst = schemaPersons(dst, "author", "Organization", it.Authors, l)
+	if it.Container == "" {
+		dst = schemaPersons(dst, "editor", "Organization", it.Editors, l)
+		isbn = it.ISBN
+	}
+	dst = members(dst, "datePublished", it.Date.String())
+	dst = appendPartOf(dst, it, l)
+	if first, last := pageRange(it.Pages); last == "" {
+		dst = members(dst, "pagination", it.Pages)
+	} else {
+		dst = members(dst, "pageStart", first, "pageEnd", last)
+	}
+	dst = named(dst, "publisher", "Organization", it.Publisher)
+	dst = named(dst, "recordedAt", "Event", it.Event)
+	return members(dst, "bookEdition", it.Edition, "inSupportOf", it.Degree, "version", it.Version, "isbn", isbn,
+		"inLanguage", it.Language, "abstract", it.Abstract)
+}
+
+// appendPartOf appends what a work is a part of: an issue of a volume of a periodical, or
+// a book.
+func appendPartOf(dst []byte, it *Item, l Links) []byte {
+	if it.Container == "" {
+		return named(dst, "isPartOf", "CreativeWorkSeries", it.Series)
+	}
+	closing := ""
+	part := func(class, property, value string) {
+		if value != "" {
+			dst = members(append(open(dst, "isPartOf"), '{'), "@type", class, property, value)
+			closing += "}"
+		}
+	}
+	isbn := ""
+	if it.ISSN == "" && !strings.HasPrefix(it.Forms.OpenURL, "journal/") {
+		isbn = it.ISBN
+		part("Book", "name", it.Container)
+	} else {
+		part("PublicationIssue", "issueNumber", it.Issue)
+		part("PublicationVolume", "volumeNumber", it.Volume)
+		part("Periodical", "name", it.Container)
+	}
+	dst = schemaPersons(dst, "editor", "Organization", it.Editors, l)
+	return append(members(dst, "isbn", isbn, "issn", it.ISSN), closing...)
+}
+
+// schemaPersons appends a list of persons; those without a family name are of a class.
+func schemaPersons(dst []byte, name, class string, persons []Person, l Links) []byte {
+	return list(dst, name, persons, func(dst []byte, p *Person) []byte {
+		class := class
+		if p.Family != "" {
+			class = "Person"
+		}
+		return append(members(append(dst, '{'), "@type", class, "@id", p.ORCIDPage(), "name", p.Name(),
+			"givenName", p.Given, "familyName", p.Family, "url", l.ToPerson(p.User)), '}')
+	})
+}
+
+// named appends an object of a class with a name unless the name is empty.
+func named(dst []byte, property, class, name string) []byte {
+	if name == "" {
+		return dst
+	}
+	return append(members(append(open(dst, property), '{'), "@type", class, "name", name), '}')
+}

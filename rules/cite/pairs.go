@@ -1,0 +1,106 @@
+package cite
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+
+	"vitrine/rules/doi"
+)
+
+// each calls yield with names and values, given in turns, unless one of the two is empty.
+func each(yield func(name, value string), pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i] != "" && pairs[i+1] != "" {
+			yield(pairs[i], pairs[i+1])
+		}
+	}
+}
+
+// AppendRIS appends an item as one RIS record, whose lines end in CR LF. A value never
+// becomes a line of its own.
+func AppendRIS(dst []byte, it *Item) []byte {
+	line := func(tag, value string) {
+		dst = append(append(append(append(dst, tag...), "  - "...), clean(value)...), "\r\n"...)
+	}
+	persons := func(tag string, all []Person) {
+		for _, p := range all { // the format cannot have a comma in a part of a name
+			if family := strings.ReplaceAll(p.Family, ",", ""); family != "" {
+				p.Family, p.Given = family, strings.ReplaceAll(p.Given, ",", "")
+			}
+			line(tag, p.Inverted())
+		}
+	}
+	each(line, "TY", it.Forms.RIS, "ID", it.Key)
+	persons("AU", it.Authors)
+	persons("ED", it.Editors)
+	each(line, "TI", it.Text, "T2", cmp.Or(it.Container, it.Event), "T3", it.Series)
+	if it.Date.Year > 0 {
+		date := string(it.Date.AppendISO(make([]byte, 0, len("2021/08/01")), '/'))
+		each(line, "PY", date[:4], "DA", date+"///"[(len(date)-4)/3:]) // year/month/day/other
+	}
+	first, last := pageRange(it.Pages)
+	each(line,
+		"VL", it.Volume, "IS", it.Issue, "SP", first, "EP", last, "PB", it.Publisher, "CY", it.Place,
+		"ET", cmp.Or(it.Edition, it.Version), "M3", it.Degree, "SN", it.ISBN, "SN", it.ISSN, "DO", it.DOI, "UR", cmp.Or(it.URL, doi.URL(it.DOI)),
+		"AN", it.PMID, "LA", it.Language, "AB", it.Abstract)
+	return append(dst, "ER  - \r\n\r\n"...)
+}
+
+// Meta calls yield with the name and the content of each of an item's citation_* tags, as
+// Google Scholar reads them, in the order in which a page has them. Both are plain text.
+func Meta(it *Item, yield func(name, content string)) {
+	each(yield, "citation_title", it.Text)
+	for i := range it.Authors {
+		p := &it.Authors[i]
+		each(yield, "citation_author", p.Inverted(), "citation_author_orcid", p.ORCIDPage())
+	}
+	for i := range it.Editors {
+		each(yield, "citation_editor", it.Editors[i].Inverted())
+	}
+	names := formats.Meta[it.Forms.CSL]
+	first, last := pageRange(it.Pages)
+	each(yield, "citation_publication_date", string(it.Date.AppendISO(nil, '/')), names.Container, it.Container,
+		"citation_conference_title", it.Event, "citation_volume", it.Volume, "citation_issue", it.Issue,
+		"citation_firstpage", first, "citation_lastpage", last,
+		cmp.Or(names.Publisher, "citation_publisher"), it.Publisher, names.Degree, it.Degree, "citation_doi", it.DOI)
+	for isbn := range strings.SplitSeq(it.ISBN, ", ") {
+		each(yield, "citation_isbn", isbn)
+	}
+	for issn := range strings.SplitSeq(it.ISSN, ", ") {
+		each(yield, "citation_issn", issn)
+	}
+	each(yield, "citation_pmid", it.PMID, "citation_language", it.Language)
+}
+
+// AppendCOinS appends an item as the value of the title attribute of a COinS span, escaped
+// for HTML.
+func AppendCOinS(dst []byte, it *Item) []byte {
+	format, genre, _ := strings.Cut(it.Forms.OpenURL, "/")
+	dst = append(append(dst, "ctx_ver=Z39.88-2004&amp;rft_val_fmt=info%3Aofi%2Ffmt%3Akev%3Amtx%3A"...), format...)
+	add := func(name, value string) {
+		dst = append(append(append(append(dst, "&amp;"...), name...), '='), url.QueryEscape(value)...)
+	}
+	id := it.URL
+	if it.DOI != "" {
+		id = "info:doi/" + it.DOI
+	}
+	names := cmp.Or(formats.OpenURL[it.Forms.OpenURL], formats.OpenURL[format])
+	each(add, "rft_id", id, names.Genre, genre, names.Title, it.Text, names.Container, it.Container, "rft.series", it.Series)
+	for i := range it.Authors { // all as a whole, the first one also in parts
+		p := &it.Authors[i]
+		if i == 0 && names.Author != "" {
+			each(add, "rft.aulast", p.Family, "rft.aufirst", p.Given)
+		}
+		each(add, names.Author, p.Name(), names.Creator, p.Inverted())
+	}
+	pages, first, last := it.Pages, "", ""
+	if from, to := pageRange(it.Pages); to != "" {
+		pages, first, last = from+"-"+to, from, to
+	}
+	each(add, "rft.date", it.Date.String(), "rft.volume", it.Volume, "rft.issue", it.Issue,
+		"rft.pages", pages, "rft.spage", first, "rft.epage", last,
+		names.Publisher, it.Publisher, "rft.place", it.Place, "rft.edition", it.Edition, "rft.degree", it.Degree,
+		"rft.isbn", it.ISBN, "rft.issn", it.ISSN, "rft.language", it.Language)
+	return dst
+}
