@@ -117,10 +117,10 @@ func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
 		_, n := utf8.DecodeRune(characters)
 		_, next := utf8.DecodeRune(characters[n:])
 		if !f.terms || single && next == 0 {
-			yield(bounded(characters[:n]))
+			yield(characters[:n])
 		}
 		if next > 0 {
-			yield(bounded(characters[:n+next]))
+			yield(characters[:n+next])
 		}
 		characters = characters[n:]
 	}
@@ -128,11 +128,10 @@ func (f *Folder) eachPair(characters []byte, yield func(word []byte)) {
 
 // bounded returns as much of a word as maxWord allows.
 func bounded(word []byte) []byte {
-	end := min(len(word), maxWord)
-	for end < len(word) && !utf8.RuneStart(word[end]) {
-		end--
+	if len(word) <= maxWord {
+		return word
 	}
-	return word[:end]
+	return bytes.ToValidUTF8(word[:maxWord], nil) // without half a character
 }
 
 // Key returns what sorts a text by its words: those of Terms, folded, each followed by a blank;
