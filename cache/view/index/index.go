@@ -3,7 +3,6 @@ package index
 import (
 	"bytes"
 	"cmp"
-	"runtime"
 	"slices"
 	"unsafe"
 
@@ -46,24 +45,23 @@ const denseShare = 64
 
 func (x *pathIndex) Memory() int64 { return x.bytes }
 
-// pathIndex returns the segment's index of a path that rows have.
-func (s *segment) pathIndex(path raw.Path) *pathIndex {
-	return derive(s, indexKey(path), func() *pathIndex {
-		return buildIndexes(s.rows, []raw.Path{path}, runtime.GOMAXPROCS(0))[0]
-	})
+// pathIndex returns the segment's index of a path that rows have. It is built on up to so many
+// goroutines.
+func (s *segment) pathIndex(path raw.Path, workers int) *pathIndex {
+	return derive(s, indexKey(path), func() *pathIndex { return buildIndexes(s.rows, []raw.Path{path}, workers)[0] })
 }
 
 // pathIndexes is pathIndex for several paths. It builds what is missing in one pass over
 // the rows.
-func (s *segment) pathIndexes(paths []raw.Path) {
+func (s *segment) pathIndexes(paths []raw.Path, workers int) {
 	missing := slices.DeleteFunc(slices.Clone(paths), func(path raw.Path) bool { return s.has(indexKey(path)) })
 	if len(missing) > 0 {
-		for i, x := range buildIndexes(s.rows, missing, runtime.GOMAXPROCS(0)) {
+		for i, x := range buildIndexes(s.rows, missing, workers) {
 			derive(s, indexKey(missing[i]), func() *pathIndex { return x })
 		}
 	}
 	for _, path := range paths {
-		s.pathIndex(path) // counts as used
+		s.pathIndex(path, workers) // counts as used
 	}
 }
 

@@ -184,9 +184,7 @@ func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex
 	if !s.has(indexKey(path)) {
 		path = s.existing(path, false)
 	}
-	return derive(s, indexKey(path), func() *pathIndex {
-		return buildIndexes(s.rows, []raw.Path{path}, fair.Workers(ctx))[0]
-	}), nil
+	return s.pathIndex(path, fair.Workers(ctx)), nil
 }
 
 // mayDerive waits for the turn that a request needs to derive something from all rows,

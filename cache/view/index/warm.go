@@ -25,6 +25,7 @@ func (d Definition) WarmPaths() (paths []raw.Path) {
 // of the definition, and those in use of the snapshot before. If there is none, clients
 // wait for the snapshot: its words are left to WarmWords.
 func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
+	workers := runtime.GOMAXPROCS(0)
 	var searched []raw.Path
 	for _, name := range b.def.Searched {
 		searched = append(searched, raw.PathOf(name))
@@ -35,9 +36,9 @@ func (b *Builder) Warm(ctx context.Context, before, next *Snapshot) {
 				seg.prepared(at.kind)
 			}
 		}
-		seg.pathIndexes(append(b.def.WarmPaths(), searched...))
+		seg.pathIndexes(append(b.def.WarmPaths(), searched...), workers)
 		for _, path := range searched {
-			seg.texts(path, seg.pathIndex(path), true)
+			seg.texts(path, seg.pathIndex(path, workers), true)
 		}
 	}
 	if before != nil {
@@ -91,16 +92,17 @@ func (b *Builder) inherit(ctx context.Context, before, next *Snapshot) {
 
 // build derives what another segment has under a key.
 func (s *segment) build(key derivedKey) {
+	workers := runtime.GOMAXPROCS(0)
 	switch key.kind {
 	case kindColumn:
 		s.column(key.path, key.arg)
 		return
 	case kindWords:
-		s.words(runtime.GOMAXPROCS(0))
+		s.words(workers)
 		return
 	}
 	path := raw.PathOf(key.path)
-	index := s.pathIndex(path)
+	index := s.pathIndex(path, workers)
 	switch key.kind {
 	case kindFacet:
 		s.facet(path, index)
