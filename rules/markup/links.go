@@ -33,7 +33,7 @@ func LinkBases(path string) (activity, person string, err error) {
 		return "", "", rules.Wrongf("path", "", "a browser reads //… as a host")
 	case (u.Scheme != "") != (u.Host != ""):
 		return "", "", rules.Wrongf("path", "", "a URL needs a scheme and a host")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(base, "?#"):
+	case u.User != nil || strings.ContainsAny(base, "?#"):
 		return "", "", rules.Wrongf("path", "", "a base has no user, query or fragment")
 	}
 	for i := 0; i < len(base); i++ {

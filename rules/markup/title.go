@@ -27,54 +27,40 @@ func plainText(s string) bool {
 	return utf8.ValidString(s)
 }
 
-// AppendTitle appends Title(s) to dst.
+// AppendTitle appends Title(s) to dst. Of an element nested too deep only the content stays.
 func AppendTitle(dst []byte, s string) []byte {
 	var stack [maxDepth]string
 	open := stack[:0]
 	for i := 0; i < len(s); {
-		switch c := s[i]; {
-		case c == '<':
+		n := 1
+		switch s[i] {
+		case '<':
 			name, end, size := titleTag(s[i:])
-			if size == 0 {
+			n = max(size, 1)
+			switch {
+			case size == 0:
 				dst = append(dst, "&lt;"...)
-				i++
-				continue
+			case end:
+				dst, open = closeThrough(dst, open, name)
+			case len(open) < maxDepth:
+				dst, open = append(append(append(dst, '<'), name...), '>'), append(open, name)
 			}
-			i += size
-			dst, open = titleElement(dst, open, name, end)
-		case c == '&':
-			if n := reference(s[i:]); n > 0 {
-				dst = append(dst, s[i:i+n]...)
-				i += n
-				continue
-			}
-			dst = append(dst, "&amp;"...)
-			i++
-		case c == '>':
+		case '>':
 			dst = append(dst, "&gt;"...)
-			i++
+		case '&':
+			size := reference(s[i:])
+			n = max(size, 1)
+			if size > 0 {
+				dst = append(dst, s[i:i+size]...)
+			} else {
+				dst = append(dst, "&amp;"...)
+			}
 		default:
-			n := 1
 			dst, n = appendRune(dst, s[i:])
-			i += n
 		}
+		i += n
 	}
 	return closeAll(dst, open)
-}
-
-// titleElement appends a start or end tag and keeps elements in order: an end tag also
-// closes the elements opened inside. It drops an end tag without a start tag and a start
-// tag nested too deep.
-func titleElement(dst []byte, open []string, name string, end bool) ([]byte, []string) {
-	if !end {
-		if len(open) == maxDepth {
-			return dst, open
-		}
-		dst = append(dst, '<')
-		dst = append(dst, name...)
-		return append(dst, '>'), append(open, name)
-	}
-	return closeThrough(dst, open, name)
 }
 
 // maxTitleTag bounds the length of a tag in a title, so that a title of many "<" takes
@@ -171,15 +157,11 @@ func Stored(s string) string {
 // tagged reports whether a "<" in s could begin a tag or a comment: any "<" that is not
 // followed by a space, a digit, a sign or a character beyond ASCII.
 func tagged(s string) bool {
-	for i := strings.IndexByte(s, '<'); i >= 0 && i+1 < len(s); {
-		if next := s[i+1]; next < utf8.RuneSelf && strings.IndexByte(" 0123456789=<>-+.,;&$", next) < 0 {
+	for lt := strings.IndexByte(s, '<'); lt >= 0 && lt+1 < len(s); lt = strings.IndexByte(s, '<') {
+		s = s[lt+1:]
+		if next := s[0]; next < utf8.RuneSelf && strings.IndexByte(" 0123456789=<>-+.,;&$", next) < 0 {
 			return true
 		}
-		n := strings.IndexByte(s[i+1:], '<')
-		if n < 0 {
-			return false
-		}
-		i += 1 + n
 	}
 	return false
 }
