@@ -55,28 +55,29 @@ func (disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 // mongodump writes them, and "-" for standard input. Of each file it reads the
 // beginning. The caller closes the dump.
 func Open(ctx context.Context, paths []string, o Options) (*Dump, error) {
-	d := &Dump{opts: o, files: disk{}}
-	for _, p := range paths {
-		var err error
-		if p == "-" {
-			err = d.addStdin(ctx)
-		} else {
-			err = d.add(p)
-		}
-		if err != nil {
-			return nil, errors.Join(err, d.Close())
-		}
-	}
-	return d.checked()
+	return open(ctx, disk{}, paths, o)
 }
 
 // OpenFS is Open for the files of one folder of a file system, such as an embedded one.
 func OpenFS(fsys fs.FS, folder string, o Options) (*Dump, error) {
-	d := &Dump{opts: o, files: fsys}
-	if err := d.add(folder); err != nil {
-		return nil, err
+	return open(context.Background(), fsys, []string{folder}, o)
+}
+
+func open(ctx context.Context, files fs.FS, paths []string, o Options) (*Dump, error) {
+	d := &Dump{opts: o, files: files}
+	for _, p := range paths {
+		if err := d.add(ctx, p); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
 	}
-	return d.checked()
+	if len(d.Sources) > 0 {
+		return d, nil
+	}
+	err := errors.New("nothing to import")
+	if len(d.Notes) > 0 {
+		err = fmt.Errorf("nothing to import: %s", strings.Join(d.Notes, "; "))
+	}
+	return nil, errors.Join(err, d.Close())
 }
 
 // Size is how many bytes of files there are to read once.
@@ -96,20 +97,14 @@ func (d *Dump) Close() error {
 	return os.Remove(d.spool)
 }
 
-// checked returns the dump if there is anything to import.
-func (d *Dump) checked() (*Dump, error) {
-	if len(d.Sources) > 0 {
-		return d, nil
+// add adds a file, a folder or standard input.
+func (d *Dump) add(ctx context.Context, name string) error {
+	if name == "-" {
+		if err := d.spoolStdin(ctx); err != nil {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		return d.addFile(name, d.spool, false)
 	}
-	err := errors.New("nothing to import")
-	if len(d.Notes) > 0 {
-		err = fmt.Errorf("nothing to import: %s", strings.Join(d.Notes, "; "))
-	}
-	return nil, errors.Join(err, d.Close())
-}
-
-// add adds a file or folder.
-func (d *Dump) add(name string) error {
 	info, err := fs.Stat(d.files, name)
 	if err != nil {
 		return err
@@ -240,15 +235,7 @@ func sniff(in *bufio.Reader, name string) format {
 	return unknownFormat
 }
 
-// addStdin adds standard input, by way of a temporary file: it is read twice.
-func (d *Dump) addStdin(ctx context.Context) error {
-	if err := d.spoolStdin(ctx); err != nil {
-		return fmt.Errorf("standard input: %w", err)
-	}
-	return d.addFile("-", d.spool, false)
-}
-
-// spoolStdin copies standard input to a temporary file.
+// spoolStdin copies standard input to a temporary file: it is read twice.
 func (d *Dump) spoolStdin(ctx context.Context) error {
 	switch {
 	case d.opts.Stdin == nil:
