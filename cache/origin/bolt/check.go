@@ -81,8 +81,8 @@ func Check(ctx context.Context, path string) (parts []Part, err error) {
 
 // checkPart examines a collection, or a view with its meta. Its error is the context's.
 func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, name string) (Part, error) {
-	p := Part{Name: string(top) + "/" + name, Err: f.damaged[string(top)+"/"+name]}
-	if p.Err != nil {
+	p := Part{Name: pathOf(top, name)}
+	if p.Err = f.damaged[p.Name]; p.Err != nil {
 		return p, nil
 	}
 	values := tx.Bucket(top).Bucket([]byte(name))
@@ -99,12 +99,12 @@ func (f *storeFile) checkPart(ctx context.Context, tx *bbolt.Tx, top []byte, nam
 }
 
 // examine checks the values of a bucket; idOf finds the _id in one that is damaged.
-func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place, idOf func(key, value []byte) (bson.RawValue, bool)) error {
+func (p *Part) examine(ctx context.Context, values *bbolt.Bucket, in place, idOf func(key, value []byte) bson.RawValue) error {
 	return values.ForEach(func(key, sealed []byte) error {
 		p.Records++
 		if _, err := in.open(key, sealed); err != nil {
 			p.Damaged++
-			if id, ok := idOf(key, sealed); ok && len(p.IDs) < origin.MaxSkips {
+			if id := idOf(key, sealed); !id.IsZero() && len(p.IDs) < origin.MaxSkips {
 				p.IDs = append(p.IDs, origin.SkipText(id.String()))
 			}
 		}

@@ -95,8 +95,7 @@ func (s *Store) Retain(ctx context.Context, collection string, keep func(id bson
 		id  bson.RawValue // zero of a damaged record: what the dump has was stored anew before
 	}
 	all := inBatches(ctx, &s.storeFile, s.entries(collection, nil), runtime.Gosched, func(e entry) (stored, bool, error) {
-		id, _ := idOf(e.key, e.value)
-		return stored{bytes.Clone(e.key), id}, true, nil
+		return stored{bytes.Clone(e.key), idOf(e.key, e.value)}, true, nil
 	})
 	var refused [][]byte
 	for doc, err := range all {

@@ -78,7 +78,7 @@ func placeLease(tx *bbolt.Tx, name string) (*bbolt.Bucket, []byte, place, error)
 // readMeta returns a view's meta; a view that is not there has only a name.
 func (f *storeFile) readMeta(tx *bbolt.Tx, view string) (d registry.View, err error) {
 	d.View = view
-	if err := f.damaged[viewPath(view)]; err != nil {
+	if err := f.damaged[pathOf(bucketViews, view)]; err != nil {
 		return d, fmt.Errorf("%s: %w: %w", f.Name(), origin.ErrDamaged, err)
 	}
 	b := openView(tx, view)

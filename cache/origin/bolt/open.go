@@ -248,13 +248,13 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 	views := tx.Bucket(bucketViews)
 	var doomed []string
 	err := views.ForEachBucket(func(key []byte) error {
-		name := string(key)
-		_, err := f.readMeta(tx, name)
-		if err != nil && f.damaged[viewPath(name)] == nil { // that is noted already
-			f.notes = append(f.notes, fmt.Sprintf("%s: its meta: %v", viewPath(name), err))
+		path := pathOf(bucketViews, string(key))
+		_, err := f.readMeta(tx, string(key))
+		if err != nil && f.damaged[path] == nil { // that is noted already
+			f.notes = append(f.notes, fmt.Sprintf("%s: its meta: %v", path, err))
 		}
 		if err != nil {
-			doomed = append(doomed, name)
+			doomed = append(doomed, string(key))
 		}
 		return nil
 	})
@@ -269,8 +269,8 @@ func (f *storeFile) setAside(tx *bbolt.Tx) error {
 		if err == nil {
 			err = views.MoveBucket([]byte(name), aside)
 		}
-		delete(f.damaged, viewPath(name))
-		f.notes = append(f.notes, viewPath(name)+" was set aside: the next run makes it anew")
+		delete(f.damaged, pathOf(bucketViews, name))
+		f.notes = append(f.notes, pathOf(bucketViews, name)+" was set aside: the next run makes it anew")
 	}
 	return err
 }

@@ -95,8 +95,8 @@ func decodeRow(p place, key, sealed []byte) (origin.Row, error) {
 // decodeHash returns id (a copy) and hash of a version. One that is damaged has no hash, so
 // that it is published anew; errDamaged if its id is lost, too.
 func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
-	id, ok := rowID(key, sealed)
-	if !ok {
+	id := rowID(key, sealed)
+	if id.IsZero() {
 		return origin.Row{}, errDamaged
 	}
 	_, generation := splitVersion(key)
@@ -107,24 +107,21 @@ func decodeHash(p place, key, sealed []byte) (origin.Row, error) {
 	return row, nil
 }
 
-// idOf returns the _id of a document that may be damaged, as a copy, and whether it is
-// the one that belongs to the key.
-func idOf(key, doc []byte) (bson.RawValue, bool) {
-	id, err := raw.ID(doc)
-	if err != nil {
-		return bson.RawValue{}, false
+// idOf returns the _id of a document that may be damaged, as a copy; zero unless it is the
+// one that belongs to the key.
+func idOf(key, doc []byte) bson.RawValue {
+	if id, err := raw.ID(doc); err == nil {
+		if own, err := idkey.Of(id); err == nil && bytes.Equal(own, key) {
+			return raw.Clone(id)
+		}
 	}
-	own, err := idkey.Of(id)
-	if err != nil || !bytes.Equal(own, key) {
-		return bson.RawValue{}, false
-	}
-	return raw.Clone(id), true
+	return bson.RawValue{}
 }
 
 // rowID is idOf for a version of a row.
-func rowID(key, value []byte) (bson.RawValue, bool) {
+func rowID(key, value []byte) bson.RawValue {
 	if len(value) < rowHeader {
-		return bson.RawValue{}, false
+		return bson.RawValue{}
 	}
 	own, _ := splitVersion(key)
 	return idOf(own, value[rowHeader:])
@@ -135,9 +132,6 @@ type viewBuckets struct {
 	self, rows, index *bbolt.Bucket
 	place             place
 }
-
-// viewPath names a view's bucket.
-func viewPath(view string) string { return string(bucketViews) + "/" + view }
 
 // The names inside a view's bucket.
 var (

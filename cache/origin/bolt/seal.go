@@ -23,10 +23,11 @@ var errDamaged = errors.New("damaged: its checksum does not match")
 // another bucket brings no values with it.
 type place uint64
 
-// placeOf returns the place of a bucket, given by its names from the top.
-func placeOf(bucket []byte, name string) place {
-	return place(xxhash.Sum64String(string(bucket) + "/" + name))
-}
+// placeOf returns the place of a bucket.
+func placeOf(top []byte, name string) place { return place(xxhash.Sum64String(pathOf(top, name))) }
+
+// pathOf names a bucket by its names from the top: "source/activities", "views/persons".
+func pathOf(top []byte, name string) string { return string(top) + "/" + name }
 
 // sum is the checksum of a key and its value.
 func (p place) sum(key, value []byte) uint64 {

@@ -108,8 +108,7 @@ func (s *Store) scan(ctx context.Context, collection string, only []byte, match 
 		}
 		own := bytes.Clone(e.value) // and checked as that: the file can change meanwhile
 		if rec.doc, err = in.open(e.key, own); err != nil {
-			id, _ := idOf(e.key, own)
-			rec.damaged = &origin.DamagedError{Store: s.Name(), Collection: collection, ID: id}
+			rec.damaged = &origin.DamagedError{Store: s.Name(), Collection: collection, ID: idOf(e.key, own)}
 		}
 		return rec, true, nil
 	})
@@ -125,7 +124,7 @@ func (s *Store) scan(ctx context.Context, collection string, only []byte, match 
 // entries yields the entries of a collection, or the one under a key, unless that is nil.
 func (s *Store) entries(collection string, only []byte) entriesFunc {
 	return func(tx *bbolt.Tx, from []byte, yield func(entry) bool) error {
-		if err := s.damaged[string(bucketSource)+"/"+collection]; err != nil {
+		if err := s.damaged[pathOf(bucketSource, collection)]; err != nil {
 			return fmt.Errorf("%s: %w: %w", s.Name(), origin.ErrDamaged, err)
 		}
 		bucket := tx.Bucket(bucketSource).Bucket([]byte(collection))
