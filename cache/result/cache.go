@@ -152,21 +152,20 @@ func New(o Options) (*Cache, error) {
 	c.inFlight.third = o.InFlight / 3
 	c.places.New = func() any { return new([]byte) }
 	// entryBytes is about what an entry takes: few are smaller.
-	for k, entryBytes := range [kinds]int64{whole: 4 << 10, blocks: 16 << 10} {
-		budget := [kinds]int64{whole: o.Budget, blocks: o.BlockBudget}[k]
-		if budget <= 0 {
+	for k, room := range [kinds]struct{ budget, entryBytes int64 }{whole: {o.Budget, 4 << 10}, blocks: {o.BlockBudget, 16 << 10}} {
+		if room.budget <= 0 {
 			continue
 		}
 		var err error
 		c.kept[k], err = ristretto.NewCache(&ristretto.Config[[]byte, entry]{
-			NumCounters: max(10*budget/entryBytes, 1000), // ristretto asks for ten counters an entry
-			MaxCost:     budget,
+			NumCounters: max(10*room.budget/room.entryBytes, 1000), // ristretto asks for ten counters an entry
+			MaxCost:     room.budget,
 			BufferItems: lookUpsAtOnce,
 			OnReject:    func(*ristretto.Item[entry]) { c.stats.rejected.Add(1) },
 			OnEvict:     func(*ristretto.Item[entry]) { c.stats.evicted.Add(1) },
 		})
 		if err != nil {
-			return nil, fmt.Errorf("result: budget of %d bytes: %w", budget, err)
+			return nil, fmt.Errorf("result: budget of %d bytes: %w", room.budget, err)
 		}
 	}
 	c.root, c.cancel = context.WithCancel(context.Background())
