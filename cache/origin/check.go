@@ -1,7 +1,6 @@
 package origin
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -51,7 +50,7 @@ func (r Row) Check() error {
 	if err != nil {
 		return fmt.Errorf("row %s: _id of its document: %w", r.ID.String(), err)
 	}
-	if id.Type != r.ID.Type || !bytes.Equal(id.Value, r.ID.Value) {
+	if !id.Equal(r.ID) {
 		return fmt.Errorf("row %s: its document has another _id: %s", r.ID.String(), id.String())
 	}
 	return nil

@@ -187,11 +187,11 @@ func (o Options) sourceOptions() (*options.DatabaseOptionsBuilder, error) {
 	if o.ReadPreference == "" {
 		return d, nil
 	}
+	var preference *readpref.ReadPref
 	mode, err := readpref.ModeFromString(o.ReadPreference)
-	if err != nil {
-		return nil, fmt.Errorf("read preference %q: %w", o.ReadPreference, err)
+	if err == nil {
+		preference, err = readpref.New(mode)
 	}
-	preference, err := readpref.New(mode)
 	if err != nil {
 		return nil, fmt.Errorf("read preference %q: %w", o.ReadPreference, err)
 	}
