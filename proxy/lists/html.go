@@ -189,11 +189,8 @@ const mostSignposts = 20
 // signposts are the links that lead programs from an item's page (signposting.org/FAIR).
 func signposts(it *item, m *page.Record) []link {
 	all := []link{
-		{m.Canonical, "canonical", ""}, {m.Self, "cite-as", ""},
+		{m.Canonical, "canonical", ""}, {cmp.Or(doi.URL(it.DOI), m.Self), "cite-as", ""},
 		{"https://schema.org/AboutPage", "type", ""}, {"https://schema.org/" + it.Forms.Schema, "type", ""},
-	}
-	if it.DOI != "" {
-		all[1].Href = doi.URL(it.DOI)
 	}
 	for _, p := range it.Authors[:min(len(it.Authors), mostSignposts)] {
 		if p.ORCID != "" {

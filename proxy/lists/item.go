@@ -131,12 +131,7 @@ func (a *answer) people(it *item) []page.Author {
 }
 
 // outside returns the links of an item to its publication elsewhere.
-func (it *item) outside() (all []page.Link) {
-	if it.DOI != "" {
-		all = append(all, page.Link{Href: doi.URL(it.DOI), Label: "DOI"})
-	}
-	if it.URL != "" {
-		all = append(all, page.Link{Href: it.URL, Label: "URL"})
-	}
-	return all
+func (it *item) outside() []page.Link {
+	all := []page.Link{{Href: doi.URL(it.DOI), Label: "DOI"}, {Href: it.URL, Label: "URL"}}
+	return slices.DeleteFunc(all, func(l page.Link) bool { return l.Href == "" })
 }
