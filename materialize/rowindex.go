@@ -42,13 +42,19 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 		return k, nil
 	}
 	k = &rowIndex{at: map[string]int{}, run: 1}
+	add := func(id bson.RawValue, row published) error {
+		at := k.place(id)
+		k.rows[at] = row
+		return nil
+	}
 	var err error
 	if full {
-		err = k.loadRows(ctx, views, meta.View)
+		_, err = views.Rows(ctx, meta.View, 0, func(r origin.Row) error { // of an id that comes twice the last counts, maybe a tombstone
+			return add(r.ID, published{hash: r.Hash, sum: xxhash.Sum64(r.Doc), live: r.Doc != nil})
+		})
 	} else {
 		err = views.Hashes(ctx, meta.View, func(id bson.RawValue, hash uint64) error {
-			k.add(raw.Key(id), published{hash: hash})
-			return nil
+			return add(id, published{hash: hash, live: true})
 		})
 	}
 	if err != nil {
@@ -77,38 +83,8 @@ func (k *rowIndex) after(meta origin.Meta) *rowIndex {
 	return k
 }
 
-// add notes a row that is published.
-func (k *rowIndex) add(key string, row published) {
-	row.live = true
-	k.at[key] = len(k.rows)
-	k.rows = append(k.rows, row)
-}
-
-// loadRows reads whole rows and keeps their sums. Of an id that comes more than once the last counts, which
-// may be its tombstone.
-func (k *rowIndex) loadRows(ctx context.Context, views origin.Views, view string) error {
-	last := map[string]published{}
-	_, err := views.Rows(ctx, view, 0, func(r origin.Row) error {
-		key := raw.Key(r.ID)
-		if r.Doc == nil {
-			delete(last, key)
-		} else {
-			last[key] = published{hash: r.Hash, sum: xxhash.Sum64(r.Doc)}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for key, row := range last {
-		k.add(key, row)
-	}
-	return nil
-}
-
-// meet marks a record as seen. It returns its place, and whether the record was seen
-// before in this run.
-func (k *rowIndex) meet(id bson.RawValue) (at int, again bool) {
+// place returns the place of an id, which gets one if it has none.
+func (k *rowIndex) place(id bson.RawValue) int {
 	k.key = raw.AppendKey(k.key[:0], id)
 	at, ok := k.at[string(k.key)]
 	if !ok {
@@ -116,6 +92,13 @@ func (k *rowIndex) meet(id bson.RawValue) (at int, again bool) {
 		k.at[string(k.key)] = at
 		k.rows = append(k.rows, published{})
 	}
+	return at
+}
+
+// meet marks a record as seen. It returns its place, and whether the record was seen
+// before in this run.
+func (k *rowIndex) meet(id bson.RawValue) (at int, again bool) {
+	at = k.place(id)
 	again = k.rows[at].met == k.run
 	k.rows[at].met = k.run
 	return at, again
