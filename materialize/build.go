@@ -35,15 +35,15 @@ type build struct {
 // everything that it started has ended.
 func (b *build) run(ctx context.Context) Outcome {
 	out := &b.out
-	out.View, out.Full, out.Result, out.Started = b.job.View, b.full, Failed, time.Now()
-	out.Err = guarded(func() (err error) {
-		out.Meta, out.Result, err = b.make(ctx)
-		return err
+	out.View, out.Full, out.Started = b.job.View, b.full, time.Now()
+	out.Result, out.Err = guarded(func() (result Result, err error) {
+		out.Meta, result, err = b.make(ctx)
+		return result, err
 	})
 	out.Took = time.Since(out.Started)
 	switch {
 	case out.Err == nil && out.Result == Published && b.OnPublish != nil:
-		out.Err = guarded(func() error { b.OnPublish(out.Meta); return nil })
+		_, out.Err = guarded(func() (any, error) { b.OnPublish(out.Meta); return nil, nil })
 	case out.Err == nil:
 	case ctx.Err() != nil:
 		out.Result, out.Err = Stopped, context.Cause(ctx)
@@ -168,7 +168,7 @@ type panicError struct {
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 // guarded calls fn and returns its panic as an error.
-func guarded(fn func() error) (err error) {
+func guarded[T any](fn func() (T, error)) (result T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicError{value: v, stack: debug.Stack()}

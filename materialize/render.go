@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"vitrine/rules/ejson"
 	"vitrine/rules/parallel"
 	"vitrine/rules/raw"
@@ -15,30 +17,29 @@ func (b *build) render(ctx context.Context, batch []change, row RowFunc) {
 	parallel.Split(len(batch), min(b.Workers, len(batch)), func(_, from, to int) {
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			c := &batch[i]
-			c.err = guarded(func() error { return c.render(ctx, row) })
+			c.row, c.err = guarded(func() (bson.Raw, error) { return c.render(ctx, row) })
 		}
 	})
 }
 
 // render makes the row of one record. What no reader could use is an error, in the
 // record as in the row: stored, it would stop the whole view instead of one record.
-func (c *change) render(ctx context.Context, row RowFunc) error {
+func (c *change) render(ctx context.Context, row RowFunc) (bson.Raw, error) {
 	if err := raw.Check(c.record); err != nil {
-		return fmt.Errorf("malformed record: %w", err)
+		return nil, fmt.Errorf("malformed record: %w", err)
 	}
 	r, err := row(ctx, c.record)
 	if err != nil || r == nil {
-		return err
+		return nil, err
 	}
 	if err := raw.Check(r); err != nil {
-		return fmt.Errorf("malformed row: %w", err)
+		return nil, fmt.Errorf("malformed row: %w", err)
 	}
 	if len(r) > maxRow {
-		return fmt.Errorf("row of %d bytes is longer than %d", len(r), maxRow)
+		return nil, fmt.Errorf("row of %d bytes is longer than %d", len(r), maxRow)
 	}
 	if id := r.Lookup("_id"); !id.Equal(c.id) {
-		return fmt.Errorf("row has the _id %s", ejson.IDText(id))
+		return nil, fmt.Errorf("row has the _id %s", ejson.IDText(id))
 	}
-	c.row = r
-	return nil
+	return r, nil
 }

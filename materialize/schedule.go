@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,10 +34,7 @@ func ParseSchedule(spec string, location *time.Location) (*Schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", spec, err)
 	}
-	s := &Schedule{location: location}
-	if location == nil {
-		s.location = time.UTC
-	}
+	s := &Schedule{location: cmp.Or(location, time.UTC)}
 	clock, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
 		s.interval = parsed
@@ -57,13 +55,9 @@ func ParseSchedule(spec string, location *time.Location) (*Schedule, error) {
 }
 
 // parseCron parses under recover: some malformed specs make package cron panic.
-func parseCron(spec string) (parsed cron.Schedule, err error) {
-	err = guarded(func() error {
-		parsed, err = cron.ParseStandard(spec)
-		return err
-	})
-	var panicked *panicError
-	if errors.As(err, &panicked) {
+func parseCron(spec string) (cron.Schedule, error) {
+	parsed, err := guarded(func() (cron.Schedule, error) { return cron.ParseStandard(spec) })
+	if errors.As(err, new(*panicError)) {
 		return nil, errors.New("malformed")
 	}
 	if err != nil {

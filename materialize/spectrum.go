@@ -57,12 +57,8 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 		}
 	}
 	if render := o.Render; render != nil { // a panic does not stop the summary of all
-		o.Render = func(record bson.Raw) (rendered bson.Raw, err error) {
-			err = guarded(func() (err error) {
-				rendered, err = render(record)
-				return err
-			})
-			return rendered, err
+		o.Render = func(record bson.Raw) (bson.Raw, error) {
+			return guarded(func() (bson.Raw, error) { return render(record) })
 		}
 	}
 	summary := spectrum.New(o.Options, spectrum.Sources{Catalogue: catalogue, Units: in.Deps["groups"], Persons: in.Deps["persons"]})
@@ -70,7 +66,7 @@ func (o SpectrumOptions) summarize(ctx context.Context, in Input) (iter.Seq[bson
 		if err != nil {
 			return nil, err
 		}
-		if err := guarded(func() error { return summary.Add(record) }); err != nil {
+		if _, err := guarded(func() (any, error) { return nil, summary.Add(record) }); err != nil {
 			in.Skip(record.Lookup("_id"), err)
 		}
 	}
