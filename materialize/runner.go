@@ -140,22 +140,18 @@ func New(o Options) (*Runner, error) {
 		wake:      make(chan struct{}, 1),
 		requests:  map[string]runRequest{},
 	}
-	parse := func(what, spec string) (s *Schedule, err error) {
-		if spec != "" {
-			if s, err = ParseSchedule(spec, o.Location); err != nil {
-				err = fmt.Errorf("%s: %w", what, err)
-			}
-		}
-		return s, err
-	}
 	var err error
 	for _, job := range o.Jobs {
-		if r.schedules[job.View], err = parse("view "+job.View, o.Schedule[job.View]); err != nil {
-			return nil, err
+		if spec := o.Schedule[job.View]; spec != "" {
+			if r.schedules[job.View], err = ParseSchedule(spec, o.Location); err != nil {
+				return nil, fmt.Errorf("view %s: %w", job.View, err)
+			}
 		}
 	}
-	if r.full, err = parse("full run", o.FullSchedule); err != nil {
-		return nil, err
+	if o.FullSchedule != "" {
+		if r.full, err = ParseSchedule(o.FullSchedule, o.Location); err != nil {
+			return nil, fmt.Errorf("full run: %w", err)
+		}
 	}
 	return r, nil
 }
