@@ -65,11 +65,8 @@ func withRendered(render RenderFunc) RowFunc {
 // its outcome depends on beside the record.
 func Filled(job Job, fill func(record bson.Raw) bson.Raw, fingerprint string) Job {
 	job.Fingerprint += " filled/1 " + fingerprint
-	if inner := job.fill; inner != nil {
-		job.fill = func(record bson.Raw) bson.Raw { return inner(fill(record)) }
-	} else {
-		job.fill = fill
-	}
+	seen := job.seen // by the job as it was given
+	job.fill = func(record bson.Raw) bson.Raw { return seen(fill(record)) }
 	return job
 }
 

@@ -59,7 +59,7 @@ type Job struct {
 }
 
 // seen is a record as the functions of a job see it.
-func (j *Job) seen(record bson.Raw) bson.Raw {
+func (j Job) seen(record bson.Raw) bson.Raw {
 	if j.fill == nil {
 		return record
 	}
@@ -92,14 +92,11 @@ type Input struct {
 // and of the spectrum are given, since they depend on settings. The sources of the
 // optional views may be empty.
 func Jobs(activities, spectrum Job, optional []string) []Job {
+	given := map[string]Job{activities.View: activities, spectrum.View: spectrum}
 	var jobs []Job
 	for _, v := range rules.Views() {
-		job := spectrum
-		switch v.Name {
-		case activities.View:
-			job = activities
-		case spectrum.View:
-		default:
+		job, ok := given[v.Name]
+		if !ok {
 			job = Plain(v.Name)
 		}
 		job.Optional = slices.Contains(optional, v.Name)
