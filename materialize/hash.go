@@ -101,7 +101,7 @@ func (b *build) readDeps(ctx context.Context) (Deps, string, error) {
 func (b *build) readSorted(ctx context.Context, collection string) ([]bson.Raw, error) {
 	byID := map[string]bson.Raw{}
 	for doc, err := range b.Store.Scan(ctx, collection) {
-		if damaged := (*origin.DamagedError)(nil); errors.As(err, &damaged) {
+		if damaged, ok := errors.AsType[*origin.DamagedError](err); ok {
 			b.skip(damaged.ID, err)
 			if err := b.mustHold(err); err != nil {
 				return nil, err

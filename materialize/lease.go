@@ -108,10 +108,8 @@ func (r *Runner) renew(ctx context.Context, stop context.CancelCauseFunc, held t
 
 // sleep waits, or returns the cause for which ctx ended.
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

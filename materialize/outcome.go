@@ -96,23 +96,17 @@ func (r *Runner) warnOfEmpty(ctx context.Context, job Job, out Outcome, warned b
 	return true
 }
 
-// skipped logs which records were left out, and why.
+// skipped says which records were left out, and why.
 func (o Outcome) skipped() string {
-	if o.Skipped == 0 {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d left out", o.Skipped)
-	sep := ": "
+	var named []string
 	for _, s := range o.Skips[:min(len(o.Skips), maxNamed)] {
 		short := s.stored()
-		fmt.Fprintf(&b, "%s%s (%s)", sep, short.ID, short.Reason)
-		sep = ", "
+		named = append(named, fmt.Sprintf("%s (%s)", short.ID, short.Reason))
 	}
 	if o.Skipped > maxNamed {
-		b.WriteString(", …")
+		named = append(named, "…")
 	}
-	return b.String()
+	return fmt.Sprintf("%d left out: %s", o.Skipped, strings.Join(named, ", "))
 }
 
 // Progress is how far a run has come.

@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,9 +78,5 @@ func (g *shrinkGuard) counts(good bool) []origin.Count {
 		}
 		all[name] = c
 	}
-	var list []origin.Count
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, all[name])
-	}
-	return list
+	return slices.SortedFunc(maps.Values(all), func(a, b origin.Count) int { return cmp.Compare(a.Collection, b.Collection) })
 }

@@ -198,8 +198,8 @@ func (b *build) mustHold(err error) error {
 // leftOut counts a record that the store no longer has as it was written, and reports
 // whether that is the error. If it has a row, that one stays.
 func (b *build) leftOut(err error) bool {
-	damaged := (*origin.DamagedError)(nil)
-	if !errors.As(err, &damaged) {
+	damaged, ok := errors.AsType[*origin.DamagedError](err)
+	if !ok {
 		return false
 	}
 	b.out.Scanned++

@@ -141,13 +141,11 @@ func (r *Runner) work(ctx context.Context, lease origin.Lease) {
 		for _, t := range a.tasks {
 			r.runDue(ctx, lease, a, t)
 		}
-		timer := time.NewTimer(a.wait(r.look(ctx, a)))
 		select {
 		case <-r.wake:
-		case <-timer.C:
+		case <-time.After(a.wait(r.look(ctx, a))):
 		case <-ctx.Done():
 		}
-		timer.Stop()
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, origin.ErrFenced) {
 		r.o.Log.WarnContext(ctx, "materializing ended: the lease is lost", "error", cause)
@@ -282,14 +280,13 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 		slog.Int("scanned", out.Scanned), slog.Int("rendered", out.Rendered), slog.Int("changed", out.Changed),
 		slog.Int("removed", out.Removed), slog.Duration("took", out.Took),
 	}
-	if text := out.skipped(); text != "" {
-		attrs = append(attrs, slog.String("skipped", text))
+	if out.Skipped > 0 {
+		attrs = append(attrs, slog.String("skipped", out.skipped()))
 	}
 	if out.Err != nil {
 		attrs = append(attrs, slog.String("error", out.Err.Error()))
 	}
-	var panicked *panicError
-	if errors.As(out.Err, &panicked) {
+	if panicked, ok := errors.AsType[*panicError](out.Err); ok {
 		attrs = append(attrs, slog.String("stack", string(panicked.stack)))
 	}
 	r.o.Log.LogAttrs(ctx, level, "run", attrs...)
