@@ -112,7 +112,7 @@ func (o Options) defaults() Options {
 	}
 	o.LeaseTTL, o.Batch = cmp.Or(max(o.LeaseTTL, 0), 30*time.Second), cmp.Or(max(o.Batch, 0), 500)
 	o.Workers = cmp.Or(max(o.Workers, 0), runtime.GOMAXPROCS(0))
-	o.Location, o.Log = cmp.Or(o.Location, time.UTC), cmp.Or(o.Log, slog.Default())
+	o.Log = cmp.Or(o.Log, slog.Default())
 	return o
 }
 

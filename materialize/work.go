@@ -96,15 +96,6 @@ func (r *Runner) enqueue(jobs []Job, request runRequest, outcomes ...chan Outcom
 	return nil
 }
 
-// dequeue removes the request for a view and returns it.
-func (r *Runner) dequeue(view string) runRequest {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	request := r.requests[view]
-	delete(r.requests, view)
-	return request
-}
-
 // lead sets whether requests are accepted. Those left over are dropped: a request to force
 // a view must not be fulfilled days later, when the lease happens to come back.
 func (r *Runner) lead(leading bool) {
@@ -224,7 +215,10 @@ func (r *Runner) runDue(ctx context.Context, lease origin.Lease, a *agenda, t *t
 		return // lead drops the requests and answers the waiting callers
 	}
 	now := r.look(ctx, a)
-	t.pending = t.pending.with(r.dequeue(t.job.View))
+	r.mu.Lock()
+	t.pending = t.pending.with(r.requests[t.job.View])
+	delete(r.requests, t.job.View)
+	r.mu.Unlock()
 	due := t.due(now)
 	if due.IsZero() || due.After(now) {
 		return
