@@ -3,6 +3,7 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -61,11 +62,7 @@ func (r *reader) setMap(dst reflect.Value, k *Key, path string, node *yaml.Node,
 		r.mistake(place, path, "want keys with values, have "+kindName(node))
 		return false
 	case len(node.Content) == 0:
-		for before := range r.c.origins { // and with it what its entries were
-			if strings.HasPrefix(before, path+".") {
-				delete(r.c.origins, before)
-			}
-		}
+		maps.DeleteFunc(r.c.origins, func(before string, _ Place) bool { return strings.HasPrefix(before, path+".") }) // of its entries
 		r.c.record(path, place)
 		return true
 	}

@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,17 +67,13 @@ func (u URI) mask(credentials string) string {
 	return scheme + "://" + rest
 }
 
-// publicOptions drops from a query string the options that hold secrets.
+// publicOptions drops from a query string the options that hold secrets or have no name.
 func publicOptions(query string) string {
-	var kept []string
-	for option := range strings.SplitSeq(query, "&") {
+	options := slices.DeleteFunc(strings.Split(query, "&"), func(option string) bool {
 		name, _, _ := strings.Cut(strings.ToLower(option), "=")
-		secret := strings.Contains(name, "password") || name == "authmechanismproperties"
-		if name != "" && !secret {
-			kept = append(kept, option)
-		}
-	}
-	return strings.Join(kept, "&")
+		return name == "" || strings.Contains(name, "password") || name == "authmechanismproperties"
+	})
+	return strings.Join(options, "&")
 }
 
 // GoString keeps credentials out of %#v.

@@ -65,21 +65,12 @@ func (c *Config) node(k *Key, v, defaults reflect.Value, path string) *yaml.Node
 		return n
 	}
 	n := valueNode(v)
-	n.LineComment = c.origins[path].String()
-	switch v := v.Interface().(type) {
-	case Secret:
-		if v != "" {
-			n.LineComment = "set, not shown; " + n.LineComment
-		}
-	case URI:
-		if v.public() != v.Reveal() {
-			n.LineComment = "credentials not shown; " + n.LineComment
-		}
-	}
+	n.LineComment += c.origins[path].String()
 	return n
 }
 
-// valueNode returns a value as YAML; a map as an empty one.
+// valueNode returns a value as YAML; a map as an empty one. Of what is not shown the beginning
+// of a comment says so.
 func valueNode(v reflect.Value) *yaml.Node {
 	switch x := v.Interface().(type) {
 	case []string:
@@ -91,9 +82,17 @@ func valueNode(v reflect.Value) *yaml.Node {
 	case map[string]string, map[string][]string, map[string]*NamedList:
 		return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	case Secret:
-		return textNode("")
+		n := textNode("")
+		if x != "" {
+			n.LineComment = "set, not shown; "
+		}
+		return n
 	case URI:
-		return textNode(x.public())
+		n := textNode(x.public())
+		if x.public() != x.Reveal() {
+			n.LineComment = "credentials not shown; "
+		}
+		return n
 	case string:
 		return textNode(x)
 	case time.Duration:
@@ -112,11 +111,10 @@ func textNode(s string) *yaml.Node {
 // shortDuration drops the zero parts that time.Duration writes: 24h for 24h0m0s.
 func shortDuration(d time.Duration) string {
 	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
+	for _, end := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, end) {
+			s = s[:len(s)-len("0s")]
+		}
 	}
 	return s
 }
