@@ -25,12 +25,7 @@ func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logg
 		return func() {}
 	}
 	done := make(chan struct{})
-	go func() {
-		select {
-		case <-done:
-			return
-		case <-ctx.Done():
-		}
+	stop := context.AfterFunc(ctx, func() {
 		after := times.Delay + times.Grace + max(times.Grace/5, minClosing)
 		select {
 		case <-done:
@@ -38,8 +33,8 @@ func enforceShutdown(ctx context.Context, times configs.Shutdown, log *slog.Logg
 			log.Error("still busy, ended all the same", "after", after, "goroutines", busy())
 			exit(0)
 		}
-	}()
-	return func() { close(done) }
+	})
+	return func() { stop(); close(done) }
 }
 
 // busy lists the goroutines that keep the process from ending: for each goroutine in code

@@ -23,9 +23,6 @@ import (
 	"vitrine/rules/render"
 )
 
-// presetOsiris is the preset of databases that describe themselves.
-const presetOsiris = "osiris"
-
 // institute is the configuration and, with the preset osiris, the settings that the
 // database stores for whatever the configuration leaves open. The latter may change while
 // the program runs.
@@ -44,7 +41,7 @@ type institute struct {
 // newInstitute reads the files that the configuration names.
 func newInstitute(cfg configs.Config, store origin.Store, log *slog.Logger) (i *institute, err error) {
 	i = &institute{given: cfg, sealed: rand.Text()}
-	if cfg.Preset == presetOsiris {
+	if cfg.Preset == "osiris" { // the preset of databases that describe themselves
 		i.database = osirisdb.NewFollower(store, log)
 	}
 	if i.zone, err = time.LoadLocation(cfg.Timezone); err != nil {

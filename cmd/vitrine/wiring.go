@@ -83,8 +83,7 @@ func newRunner(ctx context.Context, cfg configs.Config, store origin.Store, i *i
 	o.MaxShrink, o.LeaseTTL, o.Workers, o.Batch = m.MaxShrink, m.Lease, m.Workers, m.Batch
 	if embeddedPath(cfg) != "" {
 		o.Holder = "embedded" // one process at a time, which may continue the lease of its killed predecessor at once
-	}
-	if m.Watch && embeddedPath(cfg) == "" {
+	} else if m.Watch {
 		o.Watcher = store
 	}
 	return materialize.New(o)
