@@ -12,22 +12,16 @@ import (
 	"vitrine/materialize"
 )
 
-// configFile is the configuration of a server that can be read again.
-type configFile struct {
-	load    func() (configs.Config, error)
-	signals chan os.Signal // each asks for it to be read
-}
-
-// watchFile makes SIGHUP ask for the configuration to be read again. It returns no signals
+// watchHangups makes SIGHUP ask for the configuration to be read again. It returns no signals
 // if the configuration has no file: then SIGHUP ends the process.
-func watchFile(s configs.Sources) (_ configFile, stop func()) {
+func watchHangups(s configs.Sources) (signals chan os.Signal, stop func()) {
 	if s.File() == "" {
-		return configFile{}, func() {}
+		return nil, func() {}
 	}
-	f := configFile{load: func() (configs.Config, error) { return configs.Load(s) }, signals: make(chan os.Signal, 1)}
+	signals = make(chan os.Signal, 1)
 	signal.Ignore(syscall.SIGHUP) // it does not end the process any longer
-	signal.Notify(f.signals, syscall.SIGHUP)
-	return f, func() { signal.Stop(f.signals) }
+	signal.Notify(signals, syscall.SIGHUP)
+	return signals, func() { signal.Stop(signals) }
 }
 
 // poll is how often follow checks whether the settings of the database have changed.
@@ -38,9 +32,7 @@ const poll = 15 * time.Second
 func (p *program) follow(ctx context.Context) error {
 	var ticks <-chan time.Time
 	if p.institute.database != nil {
-		tick := time.NewTicker(poll)
-		defer tick.Stop()
-		ticks = tick.C
+		ticks = time.Tick(poll)
 	}
 	for {
 		select {
@@ -48,8 +40,8 @@ func (p *program) follow(ctx context.Context) error {
 			return nil
 		case <-ticks:
 			p.check(ctx)
-		case <-p.file.signals:
-			if err := p.reload(ctx, p.file.load); err != nil {
+		case <-p.hangups:
+			if err := p.reload(ctx, func() (configs.Config, error) { return configs.Load(p.sources) }); err != nil {
 				p.log.ErrorContext(ctx, "configuration not reloaded, all settings stay", "error", err)
 			} else {
 				p.log.InfoContext(ctx, "lists reloaded")
@@ -104,7 +96,7 @@ func (p *program) reload(ctx context.Context, load func() (configs.Config, error
 
 // adopt makes the server answer by new settings.
 func (p *program) adopt(s settings) error {
-	o, err := p.proxyOptions(s, p.log)
+	o, err := p.proxyOptions(s)
 	if err == nil {
 		err = p.server.Adopt(o)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"math"
 	"net"
@@ -43,7 +42,7 @@ func (p *program) listed(cfg configs.Config) []index.Definition {
 
 // proxyOptions copies what the front end needs out of the configuration and the
 // other parts.
-func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, error) {
+func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 	roles := make(map[string][]access.Permission, len(cfg.Access.Roles))
 	for role, names := range cfg.Access.Roles {
 		roles[role] = named[access.Permission](names)
@@ -82,7 +81,7 @@ func (p *program) proxyOptions(cfg settings, log *slog.Logger) (proxy.Options, e
 		Admin:   proxy.AdminOptions{Token: cfg.Admin.Token.Reveal(), Hosts: adminHosts(cfg.Admin), Refresh: p.refresh},
 
 		Optional: cfg.Views.Optional,
-		Logger:   log, AccessLog: cfg.Log.Requests,
+		Logger:   p.log, AccessLog: cfg.Log.Requests,
 	}
 	if p.citations != nil { // a nil client in the interface would not be nil
 		o.Citations = p.citations

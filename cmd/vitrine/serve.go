@@ -48,10 +48,11 @@ func serveCommand() *cobra.Command {
 			flush(cmd.OutOrStdout(), cmd.ErrOrStderr())
 			os.Exit(code)
 		})()
-		file, stop := watchFile(sourcesOf(cmd, demo))
+		sources := sourcesOf(cmd, demo)
+		hangups, stop := watchHangups(sources)
 		defer stop()
 		return serve(cmd.Context(), cfg, demo, log, func(p *program, public, admin string) {
-			p.file = file
+			p.sources, p.hangups = sources, hangups
 			p.metrics.WatchLog(stderr.Dropped)
 			warnOfKeys(cfg, log)
 			log.Info("listening", "address", public, "admin", admin, "store", p.store.Name())
@@ -95,7 +96,11 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 	if err != nil {
 		return err
 	}
-	begin(p, public.Addr().String(), addrOf(admin))
+	adminAddr := ""
+	if admin != nil {
+		adminAddr = admin.Addr().String()
+	}
+	begin(p, public.Addr().String(), adminAddr)
 	return p.run(ctx, public, admin)
 }
 
@@ -103,9 +108,10 @@ func serve(ctx context.Context, cfg configs.Config, demo bool, log *slog.Logger,
 type program struct {
 	store     *circuit.Store
 	institute *institute
-	adopting  sync.Mutex // guards settings
-	settings  settings   // those that the server answers by
-	file      configFile
+	adopting  sync.Mutex       // guards settings
+	settings  settings         // those that the server answers by
+	sources   configs.Sources  // of the configuration, to read it again
+	hangups   <-chan os.Signal // each asks for that; nil: none come
 	log       *slog.Logger
 	cite      *cite.Rules // for records in public lists
 	views     *view.Set
@@ -203,7 +209,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if p.citations, err = newCitations(cfg.Citation); err != nil {
 		return nil, err
 	}
-	served, err := p.proxyOptions(p.settings, log)
+	served, err := p.proxyOptions(p.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -243,12 +249,4 @@ func listen(cfg configs.Config) (public, admin net.Listener, err error) {
 		return nil, nil, errors.Join(fmt.Errorf("listen (admin.listen): %w", err), public.Close())
 	}
 	return public, admin, nil
-}
-
-// addrOf returns the address that a listener is bound to, empty without a listener.
-func addrOf(ln net.Listener) string {
-	if ln == nil {
-		return ""
-	}
-	return ln.Addr().String()
 }
