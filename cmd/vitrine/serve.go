@@ -22,6 +22,7 @@ import (
 	"vitrine/cmd/vitrine/internal/memory"
 	"vitrine/configs"
 	"vitrine/materialize"
+	osirisdb "vitrine/materialize/osiris"
 	"vitrine/proxy"
 	"vitrine/rules/cite"
 )
@@ -171,7 +172,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	if dir := cfg.Views.Snapshot; dir != "" {
 		store.Look(ctx) // what follows need not wait for a store that is away
 		if db := p.institute.database; db != nil {
-			if err := db.Keep(dir, store.Name()); err != nil {
+			if db.Source, err = osirisdb.Keep(db.Source, dir, store.Name(), log); err != nil {
 				return nil, fmt.Errorf("views.snapshot: %w", err)
 			}
 		}

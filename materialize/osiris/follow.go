@@ -20,7 +20,8 @@ import (
 // Follower reads the settings of an OSIRIS database while the program runs, and logs each
 // warning once. It is safe for concurrent use.
 type Follower struct {
-	source Source
+	// Source is the database, or Kept of it. It may be replaced before the first call of a method.
+	Source Source
 	log    *slog.Logger
 	latest atomic.Pointer[Rendering] // of the last run of activities; nil: none yet
 
@@ -30,22 +31,12 @@ type Follower struct {
 
 // NewFollower returns a follower of a database.
 func NewFollower(source Source, log *slog.Logger) *Follower {
-	return &Follower{source: source, log: log, reported: map[string]map[render.Fault]bool{}}
-}
-
-// Keep makes the follower keep what it reads in a folder; see the function Keep. It must
-// be called before the others.
-func (f *Follower) Keep(dir, store string) error {
-	kept, err := Keep(f.source, dir, store, f.log)
-	if err == nil {
-		f.source = kept
-	}
-	return err
+	return &Follower{Source: source, log: log, reported: map[string]map[render.Fault]bool{}}
 }
 
 // Answers reads the settings that answers depend on.
 func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
-	s, err := Read(ctx, f.source, osiris.ForAnswers()...)
+	s, err := Read(ctx, f.Source, osiris.ForAnswers()...)
 	if err == nil {
 		f.report("answers", s.Warnings)
 	}
@@ -73,7 +64,7 @@ func (r *Rendering) Fingerprint() string {
 // Activities returns the job of activities that are rendered by the database's settings,
 // and a function for jobs that render activities, too: as in the last run of the first.
 func (f *Follower) Activities(ctx context.Context, by func(osiris.Settings) *Rendering) (materialize.Job, materialize.RenderFunc, error) {
-	first, err := Read(ctx, f.source, osiris.ForRendering()...)
+	first, err := Read(ctx, f.Source, osiris.ForRendering()...)
 	if err != nil {
 		return materialize.Job{}, nil, err
 	}
