@@ -21,7 +21,7 @@ func Activities(render RenderFunc, fingerprint string) Job {
 	return Job{
 		View:        rules.ViewActivities,
 		Source:      sourceOf(rules.ViewActivities),
-		Fingerprint: activitiesVersion + fingerprint,
+		Fingerprint: "activities/1 " + fingerprint,
 		Rows:        func(Deps) (RowFunc, error) { return withRendered(render), nil },
 	}
 }
@@ -45,9 +45,6 @@ func ActivitiesBy(collections []string, rules func(Deps) (render RenderFunc, fin
 
 // RenderFunc returns the whole "rendered" document of a record.
 type RenderFunc = func(record bson.Raw) (bson.Raw, error)
-
-// activitiesVersion changes with the code that makes rows of activities.
-const activitiesVersion = "activities/1 "
 
 // withRendered is the row of an activity: its record with its rendered document.
 func withRendered(render RenderFunc) RowFunc {

@@ -73,13 +73,16 @@ func parseCron(spec string) (cron.Schedule, error) {
 }
 
 // Next returns the first moment after the given one at which the schedule is due, or
-// the zero time if there is none within five years.
+// the zero time if there is none within five years. A nil schedule is never due.
 //
 // Between two changes of the clocks a location's offset is fixed, and local times can
 // be searched as if they were UTC. A slot found beyond the next change was either
 // jumped over by the clocks, or the search goes on behind the change.
 func (s *Schedule) Next(after time.Time) time.Time {
-	if s.interval != nil {
+	switch {
+	case s == nil:
+		return time.Time{}
+	case s.interval != nil:
 		return s.interval.Next(after)
 	}
 	period := after.In(s.location)

@@ -20,8 +20,7 @@ func (r *Runner) watch(ctx context.Context) {
 	for _, job := range r.o.Jobs {
 		collections = slices.Concat(collections, []string{job.Source}, job.Deps, job.Related)
 	}
-	slices.Sort(collections)
-	collections = slices.Compact(collections)
+	collections = slices.Compact(slices.Sorted(slices.Values(collections)))
 	for failures := 0; ctx.Err() == nil; failures++ {
 		began := time.Now()
 		err := r.o.Watcher.Watch(ctx, collections, r.changed)

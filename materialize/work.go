@@ -157,17 +157,13 @@ type agenda struct {
 
 // newAgenda returns the jobs, each to be run at once, and when the full run is due.
 func (r *Runner) newAgenda() *agenda {
-	a := &agenda{clock: &wallClock{now: r.now, shown: r.now(), at: time.Now()}}
+	now := r.now()
+	a := &agenda{clock: &wallClock{now: r.now, shown: now, at: time.Now()}, fullDue: r.full.Next(now)}
 	for _, job := range r.o.Jobs {
-		t := &task{job: job, schedule: r.schedules[job.View], pending: runRequest{now: true}}
-		if t.schedule != nil {
-			t.next = t.schedule.Next(a.clock.shown)
-		}
+		schedule := r.schedules[job.View]
+		t := &task{job: job, schedule: schedule, next: schedule.Next(now), pending: runRequest{now: true}}
 		a.tasks = append(a.tasks, t)
-		r.reportDue(t, a.clock.shown)
-	}
-	if r.full != nil {
-		a.fullDue = r.full.Next(a.clock.shown)
+		r.reportDue(t, now)
 	}
 	return a
 }
