@@ -184,8 +184,11 @@ func schemaPersons(dst []byte, name, class string, persons []Person, l Links) []
 		if p.Family != "" {
 			class = "Person"
 		}
-		return append(members(append(dst, '{'), "@type", class, "@id", p.ORCIDPage(), "name", p.Name(),
-			"givenName", p.Given, "familyName", p.Family, "url", l.ToPerson(p.User)), '}')
+		dst = members(append(dst, '{'), "@type", class, "@id", p.ORCIDPage(), "name", p.Name(), "givenName", p.Given, "familyName", p.Family)
+		if p.User != "" { // most have none, and no address is made for them
+			dst = members(dst, "url", l.ToPerson(p.User))
+		}
+		return append(dst, '}')
 	})
 }
 
