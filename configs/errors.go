@@ -55,14 +55,8 @@ type Error struct {
 
 // Error returns place, key and reason, without those that are empty.
 func (e *Error) Error() string {
-	s := e.Reason
-	if e.Key != "" {
-		s = e.Key + ": " + s
-	}
-	if p := e.Place.String(); p != "" {
-		s = p + ": " + s
-	}
-	return s
+	parts := []string{e.Place.String(), e.Key, e.Reason}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // joined returns the mistakes as one error, sorted by place: the file from top
