@@ -36,7 +36,7 @@ func checkCommand() *cobra.Command {
 // printCheck writes a line for each part, below them the damaged values and what to do
 // about them. It returns an error that wraps origin.ErrDamaged if a part is damaged.
 func printCheck(w io.Writer, store string, parts []bolt.Part) error {
-	damaged, advice := 0, []string{}
+	var advice []string // for each damaged part
 	for _, p := range parts {
 		if p.Sound() {
 			continue
@@ -45,11 +45,12 @@ func printCheck(w io.Writer, store string, parts []bolt.Part) error {
 		if err := output.ExecuteTemplate(&text, "advice", map[string]any{"Part": p, "Store": store}); err != nil {
 			return err
 		}
-		damaged, advice = damaged+1, append(advice, text.String())
+		advice = append(advice, text.String())
 	}
 	if err := errors.Join(printTable(w, "check", parts), output.ExecuteTemplate(w, "damage", parts)); err != nil {
 		return err
 	}
+	damaged := len(advice)
 	slices.Sort(advice) // parts with the same damage have the same advice: it is given once
 	for _, text := range slices.Compact(advice) {
 		fmt.Fprint(w, text)

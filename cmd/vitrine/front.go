@@ -119,16 +119,14 @@ func adminHosts(cfg configs.Admin) []string {
 }
 
 // sessionOptions copies the settings of sessions and reads the file of the public key.
-func sessionOptions(cfg configs.Session) (auth.SessionOptions, error) {
-	o := auth.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless,
+func sessionOptions(cfg configs.Session) (o auth.SessionOptions, err error) {
+	o = auth.SessionOptions{Secret: []byte(cfg.JWTSecret.Reveal()), Endless: cfg.Endless,
 		Issuer: cfg.Issuer, Audience: cfg.Audience, Type: cfg.Type, UnknownUsers: cfg.UnknownUsers,
 		Cookie: cfg.Cookie, UserHeader: cfg.UserHeader, TrustedProxies: networks(cfg.TrustedProxies)}
 	if cfg.PublicKey != "" {
-		pem, err := os.ReadFile(cfg.PublicKey)
-		if err != nil {
+		if o.PublicKey, err = os.ReadFile(cfg.PublicKey); err != nil {
 			return o, fmt.Errorf("auth.session.public_key: %w", err)
 		}
-		o.PublicKey = pem
 	}
 	return o, nil
 }
