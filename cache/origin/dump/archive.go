@@ -7,6 +7,7 @@ import (
 	"hash/crc64"
 	"io"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -79,7 +80,7 @@ func readPrelude(in *stream) (promised []namespace, err error) {
 // archive: a view, or a time series, whose documents come as system.buckets.
 // In archives of older tools only its options show that it is a view.
 func derived(kind, metadata string) bool {
-	return kind == "view" || kind == "timeseries" || bytes.Contains([]byte(metadata), []byte(`"viewOn"`))
+	return kind == "view" || kind == "timeseries" || strings.Contains(metadata, `"viewOn"`)
 }
 
 // decode reads one of the archive's own documents, of which there must be another, into v.

@@ -36,12 +36,6 @@ var errStopped = errors.New("stopped")
 // read from disk.
 func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		in, err := s.open(count)
-		if err != nil {
-			yield(Document{}, err)
-			return
-		}
-		defer in.file.Close()
 		read := s.readJSON
 		switch s.format {
 		case archiveFormat:
@@ -49,15 +43,19 @@ func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Doc
 		case bsonFormat:
 			read = s.readBSON
 		}
-		err = read(in, func(d Document, err error) error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if !yield(d, err) {
-				return errStopped
-			}
-			return nil
-		})
+		in, err := s.open(count)
+		if err == nil {
+			defer in.file.Close()
+			err = read(in, func(d Document, err error) error {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if !yield(d, err) {
+					return errStopped
+				}
+				return nil
+			})
+		}
 		if err != nil && err != errStopped {
 			yield(Document{}, err)
 		}
