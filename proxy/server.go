@@ -61,15 +61,15 @@ func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.Reques
 	}
 }
 
-// context derives the context of the work for a request: it carries whom the work is
-// charged to and ends, where the system can tell, when the client closes its connection,
+// context derives the context of the work for a request, and what ends it: it carries whom the
+// work is charged to and ends, where the system can tell, when the client closes its connection,
 // also if it closes only the direction it sends in: the two look the same.
-func (s *Server) context(ctx context.Context, c *fiber.Ctx) context.Context {
+func (s *Server) context(ctx context.Context, c *fiber.Ctx) (context.Context, context.CancelFunc) {
 	ctx = fair.With(ctx, fair.Caller{Client: s.settingsOf(c).auth.Client(c), Backtracking: pcre.NewBudget(s.options.Filter.RegexTimeout)})
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
-		ctx = conn.Watch(ctx)
+		return conn.Watch(ctx)
 	}
-	return ctx
+	return context.WithCancel(ctx)
 }
 
 // quiet logs what the HTTP server reports of single connections at level debug: any client

@@ -338,9 +338,8 @@ func TestWatch(t *testing.T) {
 	l := listen(t, bounds())
 	client := l.dial(t)
 	server := <-l.accepted
-	ctx, cancel := context.WithCancel(t.Context())
+	watched, cancel := server.Watch(t.Context())
 	defer cancel()
-	watched := server.Watch(ctx)
 	if server.Gone() || watched.Err() != nil {
 		t.Fatal("the client has not gone")
 	}

@@ -3,6 +3,7 @@ package listener
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -14,19 +15,23 @@ var ErrGone = errors.New("the client has gone")
 const gonePoll = 50 * time.Millisecond
 
 // Watch returns a context that ends with ErrGone when the client closes the connection,
-// where the system can tell, and that needs nothing any more when ctx ends.
-func (c *Conn) Watch(ctx context.Context) context.Context {
+// where the system can tell. The function returned ends it, too, and is to be called when the
+// response is ready: a check that is still due would wake a processor for nothing.
+func (c *Conn) Watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	var check func()
-	check = func() {
+	var timer *time.Timer
+	timer = time.AfterFunc(math.MaxInt64, func() {
 		switch {
 		case ctx.Err() != nil:
 		case c.Gone():
 			cancel(ErrGone)
 		default:
-			time.AfterFunc(gonePoll, check)
+			timer.Reset(gonePoll)
 		}
+	})
+	timer.Reset(gonePoll)
+	return ctx, func() {
+		timer.Stop()
+		cancel(nil)
 	}
-	time.AfterFunc(gonePoll, check)
-	return ctx
 }

@@ -40,8 +40,8 @@ type Options struct {
 	Timeout   time.Duration   // of evaluating one request; negative: no limit
 
 	// Context derives from ctx the context of the work for a request, which says whom the
-	// work is charged to and ends when the client leaves.
-	Context func(ctx context.Context, c *fiber.Ctx) context.Context
+	// work is charged to and ends when the client leaves, or when the function returned is called.
+	Context func(ctx context.Context, c *fiber.Ctx) (context.Context, context.CancelFunc)
 	// Sizes returns what gets the number of bytes sent when a stream has ended.
 	Sizes func(*fiber.Ctx) prometheus.Observer
 	// Warm is called with a snapshot that has just been shown.
@@ -234,7 +234,8 @@ func (r *Responder) External(c *fiber.Ctx, ignored string, read func(context.Con
 // when Options.Context ends it.
 func (r *Responder) context(c *fiber.Ctx) (context.Context, context.CancelFunc) {
 	ctx, cancel := result.WithTimeout(c.UserContext(), r.Timeout)
-	return r.Context(ctx, c), cancel
+	ctx, unwatch := r.Context(ctx, c)
+	return ctx, func() { unwatch(); cancel() }
 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }

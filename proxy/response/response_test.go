@@ -114,8 +114,10 @@ func static(t *testing.T, content string, codings ...result.Coding) *fiber.App {
 	t.Cleanup(results.Close)
 	r := response.New(response.Options{
 		Results: results, Codings: codings, Timeout: -1, Now: time.Now,
-		Sizes:   func(*fiber.Ctx) prometheus.Observer { return prometheus.ObserverFunc(func(float64) {}) },
-		Context: func(ctx context.Context, _ *fiber.Ctx) context.Context { return ctx },
+		Sizes: func(*fiber.Ctx) prometheus.Observer { return prometheus.ObserverFunc(func(float64) {}) },
+		Context: func(ctx context.Context, _ *fiber.Ctx) (context.Context, context.CancelFunc) {
+			return context.WithCancel(ctx)
+		},
 	})
 	app := fiber.New()
 	app.Get("/", func(c *fiber.Ctx) error { return r.Static(c, "name", "text/plain", []byte(content), time.Minute) })
