@@ -1,10 +1,6 @@
 package result
 
-import (
-	"strconv"
-
-	"github.com/cespare/xxhash/v2"
-)
+import "github.com/cespare/xxhash/v2"
 
 // overhead is roughly the size of an entry without its body, in bytes: the answer, its
 // tag and the cache's own record of it.
@@ -55,21 +51,3 @@ func (a *Answer) in(c Coding, least int) (*Answer, error) {
 
 // cost returns the answer's share of the budget, in bytes.
 func (a *Answer) cost() int64 { return int64(cap(a.Body)+len(a.Links)) + overhead }
-
-// Tag returns a strong entity tag for content that is never in memory as a whole, from
-// a text that determines every byte of the content.
-func Tag(determinedBy string, c Coding) string {
-	return tag(xxhash.Sum64String(determinedBy), c)
-}
-
-// tag quotes a sum. Each coding has its own tag because a strong tag promises equal bytes.
-func tag(sum uint64, c Coding) string {
-	b := make([]byte, 0, 24)
-	b = append(b, '"')
-	b = strconv.AppendUint(b, sum, 16)
-	if c != Identity {
-		b = append(b, '-')
-		b = append(b, c...)
-	}
-	return string(append(b, '"'))
-}
