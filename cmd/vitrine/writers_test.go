@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -64,6 +65,9 @@ func callEverything(t *testing.T, dir string) {
 	s := startServer(t, dir, "--preset", "osiris").ready()
 	for _, call := range append(moreCalls(t, s)[:45], "/api/users/nobody-yet", "/api/user-units/nobody-yet") {
 		s.get(call)
+	}
+	for !s.leads() { // a server may be ready before it has the lease
+		time.Sleep(10 * time.Millisecond)
 	}
 	if status, body := fetch(t, http.MethodPost, s.admin+"/admin/refresh?full=1&force=1"); status/100 != 2 {
 		t.Errorf("refresh: %d %s", status, body)
