@@ -43,7 +43,7 @@ func (o ClientOptions) addrOf(c *fiber.Ctx) netip.Addr {
 // says so.
 func (a *Authenticator) Scheme(c *fiber.Ctx) string {
 	proxies := a.options.Client.TrustedProxies
-	if c.Secure() || len(proxies) > 0 && within(proxies, peerAddr(c.Context().RemoteAddr())) && strings.EqualFold(c.Get(fiber.HeaderXForwardedProto), "https") {
+	if c.Context().IsTLS() || len(proxies) > 0 && within(proxies, peerAddr(c.Context().RemoteAddr())) && strings.EqualFold(c.Get(fiber.HeaderXForwardedProto), "https") {
 		return "https"
 	}
 	return "http"
