@@ -29,7 +29,7 @@ func (r *Responder) loader(p *Plan, snapshot *view.Snapshot) result.Loader {
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
-		a := result.NewAnswer(out, p.contentType(), b.Count)
+		a := result.NewAnswer(out, p.ContentType, b.Count)
 		a.Ignored, a.Links = b.ignored, b.Links
 		return a, nil
 	}
@@ -63,7 +63,7 @@ func (r *Responder) packer(p *Plan, snapshot *view.Snapshot, key result.Key) res
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
-		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: p.contentType(), Coding: key.Coding, Count: b.Count, Links: b.Links, Ignored: b.ignored}, nil
+		return &result.Answer{Body: out, ETag: largeTag(key, b), ContentType: p.ContentType, Coding: key.Coding, Count: b.Count, Links: b.Links, Ignored: b.ignored}, nil
 	}
 }
 

@@ -65,9 +65,6 @@ type Plan struct {
 // Header is a response header; Name is in canonical form.
 type Header struct{ Name, Value string }
 
-// contentType is the media type of the plan's answer.
-func (p *Plan) contentType() string { return cmp.Or(p.ContentType, ContentType) }
-
 // build evaluates the plan and finds what it ignores of the call.
 func (p *Plan) build(ctx context.Context, s *view.Snapshot) (*Body, error) {
 	b, err := p.Build(ctx, s)
@@ -151,6 +148,7 @@ func (p *Planner) plan(url []byte, generation int, anonymous bool, plan func() (
 	if err != nil {
 		return nil, err
 	}
+	made.ContentType = cmp.Or(made.ContentType, ContentType)
 	if len(made.Paths) > 0 { // which of them no record has is reported with the answer
 		made.Query += "\x00" + strings.Join(made.Paths, "\x00")
 	}

@@ -263,6 +263,7 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer) error {
 		c.Response().SetBodyRaw(a.Body)
 		return nil
 	}
-	c.Context().SetBodyStream(&reader{kept: a, inFlight: r.Results.InFlight(), sizes: r.Sizes(c)}, len(a.Body))
+	release := func() { r.Results.InFlight().Drop(a) }
+	c.Context().SetBodyStream(&reader{pieces: Bytes(a.Body).Pieces, sizes: r.Sizes(c), release: release}, len(a.Body))
 	return nil
 }
