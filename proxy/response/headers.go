@@ -2,6 +2,7 @@ package response
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -100,7 +101,8 @@ func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, 
 	published, shown := snapshot.Meta().Published, snapshot.Loaded()
 	for _, name := range p.Also {
 		if other, err := r.Views.Snapshot(name); err == nil {
-			published, shown = later(published, other.Meta().Published), later(shown, other.Loaded())
+			published = slices.MaxFunc([]time.Time{published, other.Meta().Published}, time.Time.Compare)
+			shown = slices.MaxFunc([]time.Time{shown, other.Loaded()}, time.Time.Compare)
 		}
 	}
 	if !published.Equal(st.published) {
@@ -120,13 +122,6 @@ func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, 
 	if at, err := http.ParseTime(since); err != nil || !at.After(shown) {
 		c.Request().Header.Del(fiber.HeaderIfModifiedSince)
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // unchanged reports whether the caller has what it asks for (RFC 9110: 13.2.2).
@@ -223,24 +218,19 @@ func (a *ages) of(view string) age {
 	now := a.now()
 	last := a.last.Load()
 	if last == nil || now.Sub(last.at) >= time.Second {
-		last = a.read(now)
+		last = &agesAt{at: now, views: map[string]age{}}
+		for _, status := range a.views.Status() {
+			since := time.Duration(0)
+			if !status.Checked.IsZero() {
+				since = max(now.Sub(status.Checked), 0)
+			}
+			last.views[status.View] = age{
+				seconds: seconds(since), stale: status.Stale, published: status.Meta.Published, modified: pastDate(status.Meta.Published, now),
+			}
+		}
 		a.last.Store(last) // of several at once any will do
 	}
 	return last.views[view]
-}
-
-func (a *ages) read(now time.Time) *agesAt {
-	found := &agesAt{at: now, views: map[string]age{}}
-	for _, status := range a.views.Status() {
-		since := time.Duration(0)
-		if !status.Checked.IsZero() {
-			since = max(now.Sub(status.Checked), 0)
-		}
-		found.views[status.View] = age{
-			seconds: seconds(since), stale: status.Stale, published: status.Meta.Published, modified: pastDate(status.Meta.Published, now),
-		}
-	}
-	return found
 }
 
 // pastDate is a time as HTTP writes it; empty if it is not past.
