@@ -73,7 +73,7 @@ func (by aggregation) plan(list listing) response.Plan {
 // valueGroup is the rows that have a value, and the numbers found in them.
 type valueGroup struct {
 	index.Group
-	tally  tally         // empty for count
+	tally                // empty for count
 	figure bson.RawValue // an int64 or a double; null where the group has no numbers
 }
 
@@ -91,35 +91,33 @@ func (by aggregation) groups(rows iter.Seq2[*unwoundRow, error]) ([]valueGroup, 
 		if fresh {
 			group.Value = raw.Clone(value) // not to keep the records of a view that is not in memory
 			if by.function == "median" {
-				group.tally.times = map[float64]int{}
+				group.times = map[float64]int{}
 			}
 		}
 		group.Count++
 		if by.value != "" {
-			group.tally.add(valueAt(row, by.value))
+			group.add(valueAt(row, by.value))
 		}
 	}
 	all := raw.JoinEqual(found.All, func(g valueGroup) bson.RawValue { return g.Value }, func(into *valueGroup, from valueGroup) {
 		into.Count += from.Count
-		into.tally.join(from.tally)
+		into.join(from.tally)
 	})
 	for i := range all {
-		all[i].figure = figureOf(by.figure(&all[i]))
+		all[i].figure = figureOf(figures[by.function](&all[i]))
 	}
 	slices.SortStableFunc(all, func(a, b valueGroup) int { return raw.Compare(b.figure, a.figure) })
 	return all, nil
 }
 
-// figure is what a group is sorted by: an int64, a float64 or nil.
-func (by aggregation) figure(g *valueGroup) any {
-	if of := figures[by.function]; of != nil {
-		return of(&g.tally)
-	}
-	return int64(g.Count)
+// figures are the aggregate functions. Groups are sorted by what they return: an int64, a
+// float64 or nil.
+var figures = map[string]func(*valueGroup) any{
+	"count":  func(g *valueGroup) any { return int64(g.Count) },
+	"sum":    (*valueGroup).sum,
+	"mean":   (*valueGroup).mean,
+	"median": (*valueGroup).median,
 }
-
-// figures are the aggregate functions of numbers.
-var figures = map[string]func(*tally) any{"sum": (*tally).sum, "mean": (*tally).mean, "median": (*tally).median}
 
 // valueAt evaluates a path as an aggregation expression does. What is missing is null.
 func valueAt(row *unwoundRow, path string) bson.RawValue {
