@@ -45,8 +45,10 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 	if err := r.Params.Err(); err != nil {
 		return nil, err
 	}
+	// API.md: user-units, 4
+	unknown := &rules.Error{Kind: rules.ErrNotFound, Reason: e.o.Labels.Label(label.Text, "User not found", lang)}
 	if len(id) > maxIdentifier {
-		return nil, e.userNotFound(lang)
+		return nil, unknown
 	}
 	snapshot, err := e.o.Views.Snapshot(viewName)
 	if err != nil {
@@ -66,7 +68,7 @@ func (e *Env) personRow(ctx context.Context, r Request, viewName, id, lang strin
 	case err != nil:
 		return nil, err
 	case record == nil:
-		return nil, e.userNotFound(lang)
+		return nil, unknown
 	}
 	if !r.whole {
 		record = e.o.Hidden.Strip(record)
@@ -81,11 +83,6 @@ func (e *Env) firstRow(ctx context.Context, snapshot *view.Snapshot, query bson.
 		return nil, err
 	}
 	return snapshot.First(ctx, f)
-}
-
-// userNotFound is the error for an unknown person (API.md: user-units, 4).
-func (e *Env) userNotFound(lang string) error {
-	return &rules.Error{Kind: rules.ErrNotFound, Reason: e.o.Labels.Label(label.Text, "User not found", lang)}
 }
 
 // Person looks a session's user up; known reports whether there is a record. A user

@@ -31,16 +31,14 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 		return list.rows("nothing", nil), nil
 	}
 	now := e.o.Now().In(e.o.Zone)
-	p := list.rows("spectrum "+strconv.Itoa(now.Year()), func(dst []byte, row index.Row) []byte {
-		return spectrum.AppendRow(dst, row.Doc(), now.Year())
-	})
-	rows := p.Build
-	p.Build = func(ctx context.Context, snapshot *view.Snapshot) (*response.Body, error) {
-		if err := e.checkCatalogue(ctx, snapshot); err != nil {
+	p := list.plan("spectrum "+strconv.Itoa(now.Year()), func(ctx context.Context, s *view.Snapshot, topics view.Selection) (*response.Body, error) {
+		if err := e.checkCatalogue(ctx, s); err != nil {
 			return nil, err
 		}
-		return rows(ctx, snapshot)
-	}
+		return list.join(ctx, response.List(topics.Count(), list.page), topics, func(dst []byte, row index.Row) []byte {
+			return spectrum.AppendRow(dst, row.Doc(), now.Year())
+		}), nil
+	})
 	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
 	p.Once, p.Since, p.Until = true, newYear(now.Year()), newYear(now.Year()+1)
 	return p, nil
