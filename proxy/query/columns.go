@@ -72,7 +72,7 @@ func (p Params) columnNames(derived []string) []string {
 		}
 		once = append(once, name)
 		if name != "id" && !slices.Contains(derived, name) {
-			p.addPaths(name)
+			p.paths = append(p.paths, name)
 		}
 	}
 	return once
@@ -97,7 +97,7 @@ func (p Params) columns(names []string) Columns {
 func (p Params) Field(param string) string {
 	path := strings.TrimSpace(p.Text(param))
 	if path != "" {
-		p.addPaths(path)
+		p.paths = append(p.paths, path)
 		p.checkPath(param, path)
 	}
 	return path

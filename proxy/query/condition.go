@@ -255,13 +255,12 @@ func reading(text string) any {
 		return text
 	}
 	switch v.(type) {
-	case nil, bool:
-		return v
+	case string, []any, map[string]any:
+		return text
 	case float64:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n
 		}
-		return v
 	}
-	return text
+	return v
 }

@@ -70,7 +70,7 @@ func (r Reader) read(p Params, c cast) *filter.Filter {
 		f = p.Checked(compile(p.document(tree), r.callers(p, filterParam)))
 	}
 	paths, _ := filter.Paths(f.Root())
-	p.addPaths(paths...)
+	p.paths = append(p.paths, paths...)
 	return f
 }
 

@@ -61,9 +61,6 @@ func (u *usage) Checked(f *filter.Filter, err error) *filter.Filter {
 	return f
 }
 
-// addPaths records stored fields that the answer depends on.
-func (u *usage) addPaths(paths ...string) { u.paths = append(u.paths, paths...) }
-
 // Paths returns the paths of the stored fields that the answer depends on.
 func (u *usage) Paths() []string { return u.paths }
 
