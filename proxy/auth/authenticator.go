@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +83,7 @@ func New(o Options) (*Authenticator, error) {
 		return nil, err
 	}
 	a := &Authenticator{options: o, key: NewKey(o.APIKey), portfolioKey: NewKey(o.PortfolioKey), sessions: sessions}
-	a.Redactor = slices.DeleteFunc([]Key{a.key, a.portfolioKey, NewKey(o.Token)}, func(k Key) bool { return !k.Set() })
+	a.Redactor = Redactor{a.key, a.portfolioKey, NewKey(o.Token)}
 	return a, nil
 }
 
@@ -95,9 +94,6 @@ func (a *Authenticator) KeyOf(path string) Key {
 	}
 	return a.key
 }
-
-// Addr is the address that a request comes from.
-func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr { return a.options.Client.addrOf(c) }
 
 // Client is the client that a request comes from.
 func (a *Authenticator) Client(c *fiber.Ctx) netip.Prefix { return clientOf(a.Addr(c)) }
@@ -118,7 +114,7 @@ func (a *Authenticator) Peer(peer net.Addr) netip.Prefix {
 // session's visibility restrictions on all-activities, so it has to be right.
 func (a *Authenticator) Admit(c *fiber.Ctx, key Key) (Caller, error) {
 	caller, err := a.recognise(c)
-	if err != nil || !key.set && caller.Anonymous() {
+	if err != nil || !key.Set() && caller.Anonymous() {
 		return caller, err
 	}
 	header, param := c.Get(headerKey), ""
@@ -131,7 +127,7 @@ func (a *Authenticator) Admit(c *fiber.Ctx, key Key) (Caller, error) {
 		}
 	}
 	switch {
-	case !key.set, header != "" && key.Is(header):
+	case !key.Set(), header != "" && key.Is(header):
 		return caller, nil
 	case caller.HasKey && key.Is(param), !caller.HasKey && !caller.Anonymous():
 		return caller, nil

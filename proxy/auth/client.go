@@ -17,11 +17,11 @@ type ClientOptions struct {
 	TrustedProxies []netip.Prefix
 }
 
-// addrOf returns the client's address. The header is read from its end, where the last
-// proxy has written: what stands before the first address that is no proxy's is
+// Addr returns the address that a request comes from. The header is read from its end, where
+// the last proxy has written: what stands before the first address that is no proxy's is
 // the client's own word, and any client can write there.
-func (o ClientOptions) addrOf(c *fiber.Ctx) netip.Addr {
-	addr := peerAddr(c.Context().RemoteAddr())
+func (a *Authenticator) Addr(c *fiber.Ctx) netip.Addr {
+	o, addr := a.options.Client, peerAddr(c.Context().RemoteAddr())
 	if o.Header == "" || !within(o.TrustedProxies, addr) {
 		return addr
 	}

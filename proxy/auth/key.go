@@ -18,7 +18,6 @@ import (
 // Key is a configured key, kept as its hash so that comparing takes the same
 // time whatever is compared, lengths included. The zero Key is not set.
 type Key struct {
-	set    bool
 	sum    [sha256.Size]byte
 	length int
 	rolled uint64 // rolling sum of its bytes
@@ -30,7 +29,7 @@ var rollBase = rand.Uint64() | 1
 
 // NewKey returns the Key of a text; it is not set for an empty one.
 func NewKey(key string) Key {
-	s := Key{set: key != "", sum: sha256.Sum256([]byte(key)), length: len(key), power: 1}
+	s := Key{sum: sha256.Sum256([]byte(key)), length: len(key), power: 1}
 	for i := range len(key) {
 		s.rolled = s.rolled*rollBase + uint64(key[i])
 		s.power *= rollBase
@@ -39,17 +38,17 @@ func NewKey(key string) Key {
 }
 
 // Set reports whether there is a key.
-func (s Key) Set() bool { return s.set }
+func (s Key) Set() bool { return s.length > 0 }
 
 // Is reports whether given is the key, in constant time.
 func (s Key) Is(given string) bool {
 	sum := sha256.Sum256([]byte(given))
-	return subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1 && s.set
+	return subtle.ConstantTimeCompare(s.sum[:], sum[:]) == 1 && s.Set()
 }
 
 // In reports whether text holds the key, whatever stands around it.
 func (s Key) In(text string) bool {
-	if !s.set {
+	if !s.Set() {
 		return false
 	}
 	var sum uint64
