@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -117,9 +118,6 @@ func (m *Metrics) Leading(leads bool) {
 	m.jobDue.Clear() // the leader reports them anew
 }
 
-// classes are the labels of statuses by their first digit.
-var classes = [...]string{1: "1xx", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"}
-
 // series are the histograms of a route's answers with one class of status.
 type series struct{ seconds, bytes prometheus.Observer }
 
@@ -137,7 +135,7 @@ func (m *Metrics) seriesOf(c *fiber.Ctx) series {
 	found, ok := m.series[key]
 	m.mu.RUnlock()
 	if !ok {
-		endpoint, class := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(key.path, "/"), "api/"), "other"), classes[key.class]
+		endpoint, class := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(key.path, "/"), "api/"), "other"), strconv.Itoa(key.class)+"xx"
 		found = series{m.requests.WithLabelValues(endpoint, class), m.bytes.WithLabelValues(endpoint, class)}
 		m.mu.Lock()
 		m.series[key] = found
@@ -171,22 +169,14 @@ func (read collector) Collect(ch chan<- prometheus.Metric) { read(sink(ch)) }
 // sink takes the values of a collector.
 type sink chan<- prometheus.Metric
 
-// gauge sends the value of a gauge; labels are names, each followed by its value.
-func (s sink) gauge(name, help string, value float64, labels ...string) {
-	s.send(prometheus.GaugeValue, name, help, value, labels)
+// gauge sends the value of a gauge.
+func (s sink) gauge(name, help string, value float64, labels prometheus.Labels) {
+	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, value)
 }
 
 // counter sends the value of a counter without labels.
 func (s sink) counter(name, help string, value uint64) {
-	s.send(prometheus.CounterValue, name, help, float64(value), nil)
-}
-
-func (s sink) send(kind prometheus.ValueType, name, help string, value float64, labels []string) {
-	var names, values []string
-	for i := 0; i < len(labels); i += 2 {
-		names, values = append(names, labels[i]), append(values, labels[i+1])
-	}
-	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value, values...)
+	s <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, float64(value))
 }
 
 // collectViews reads how the views stand.
@@ -199,7 +189,8 @@ func collectViews(views Source, now func() time.Time) collector {
 }
 
 func collectView(to sink, s view.Status, now time.Time) {
-	gauge := func(name, help string, value float64) { to.gauge(name, help, value, "view", s.View) }
+	of := prometheus.Labels{"view": s.View}
+	gauge := func(name, help string, value float64) { to.gauge(name, help, value, of) }
 	health := s.Meta.Health
 	gauge("vitrine_view_loaded", "Whether the view can be asked.", truth(!s.Loaded.IsZero()))
 	gauge("vitrine_view_stored", "Whether the view's rows stay in the store.", truth(s.Mode == view.Store))
@@ -220,8 +211,9 @@ func collectView(to sink, s view.Status, now time.Time) {
 		if c.Collection == "" { // the rows themselves
 			continue
 		}
-		to.gauge("vitrine_view_job_records", "Records that its job's last run found in a collection.", float64(c.Records), "view", s.View, "collection", c.Collection)
-		to.gauge("vitrine_view_job_records_most", "The most of them within the last day, as good runs found them.", float64(c.Most(now)), "view", s.View, "collection", c.Collection)
+		source := prometheus.Labels{"view": s.View, "collection": c.Collection}
+		to.gauge("vitrine_view_job_records", "Records that its job's last run found in a collection.", float64(c.Records), source)
+		to.gauge("vitrine_view_job_records_most", "The most of them within the last day, as good runs found them.", float64(c.Most(now)), source)
 	}
 	since := func(name, help string, at time.Time) {
 		if !at.IsZero() {
@@ -240,7 +232,7 @@ func collectView(to sink, s view.Status, now time.Time) {
 // that a clock that is set changes nothing.
 func (m *Metrics) collectJobs(to sink) {
 	m.jobDue.Range(func(view, at any) bool {
-		to.gauge("vitrine_job_next_seconds", "Time until the job's next scheduled run; less than 0: it is overdue.", time.Until(at.(time.Time)).Seconds(), "view", view.(string))
+		to.gauge("vitrine_job_next_seconds", "Time until the job's next scheduled run; less than 0: it is overdue.", time.Until(at.(time.Time)).Seconds(), prometheus.Labels{"view": view.(string)})
 		return true
 	})
 }
@@ -249,12 +241,12 @@ func (m *Metrics) collectJobs(to sink) {
 func collectStore(store func() circuit.State, now func() time.Time) collector {
 	return func(to sink) {
 		s := store()
-		to.gauge("vitrine_store_up", "Whether the store answers: 1 while the circuit is closed.", truth(!s.Open))
+		to.gauge("vitrine_store_up", "Whether the store answers: 1 while the circuit is closed.", truth(!s.Open), nil)
 		to.counter("vitrine_store_circuit_opened_total", "Times the circuit opened because the store did not answer.", s.Opened)
 		to.counter("vitrine_store_refused_total", "Operations that failed at once because the circuit was open.", s.Refused)
 		to.counter("vitrine_store_looks_total", "Times the store was asked whether it is there.", s.Looks)
 		if !s.Contact.IsZero() {
-			to.gauge("vitrine_store_contact_seconds", "Time since the store last answered.", now().Sub(s.Contact).Seconds())
+			to.gauge("vitrine_store_contact_seconds", "Time since the store last answered.", now().Sub(s.Contact).Seconds(), nil)
 		}
 	}
 }
@@ -269,9 +261,9 @@ func collectResults(results *result.Cache) collector {
 		to.counter("vitrine_results_errors_total", "Requests for an answer that failed.", s.Errors)
 		to.counter("vitrine_results_rejected_total", "Answers not kept.", s.Rejected)
 		to.counter("vitrine_results_evicted_total", "Answers that made room.", s.Evicted)
-		to.gauge("vitrine_results_bytes", "Bytes of answers kept.", float64(s.Bytes))
-		to.gauge("vitrine_results_in_flight_bytes", "Bytes of answers being made or sent.", float64(s.InFlight))
-		to.gauge("vitrine_results_budget_bytes", "Bytes of answers that may be kept.", float64(s.Budget))
+		to.gauge("vitrine_results_bytes", "Bytes of answers kept.", float64(s.Bytes), nil)
+		to.gauge("vitrine_results_in_flight_bytes", "Bytes of answers being made or sent.", float64(s.InFlight), nil)
+		to.gauge("vitrine_results_budget_bytes", "Bytes of answers that may be kept.", float64(s.Budget), nil)
 	}
 }
 
