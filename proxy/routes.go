@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,41 +47,27 @@ func (s *Server) routes(first *settings) {
 func plainPath(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if uri := ctx.URI(); bytes.IndexByte(uri.PathOriginal(), '%') >= 0 {
-			uri.SetPathBytes(decodeUnreserved(uri.PathOriginal()))
+			uri.SetPathBytes(unreserved.ReplaceAllFunc(uri.PathOriginal(), func(escape []byte) []byte {
+				plain, _ := hex.DecodeString(string(escape[1:])) // these are two digits
+				return plain
+			}))
 		}
 		next(ctx)
 	}
 }
 
-// escaped is an escape of a letter, a digit or one of "-._~", and perhaps of others.
-var escaped = regexp.MustCompile(`%[2-7][0-9A-Fa-f]`)
-
-// decodeUnreserved decodes letters, digits and "-._~" alone.
-func decodeUnreserved(path []byte) []byte {
-	return escaped.ReplaceAllFunc(path, func(escape []byte) []byte {
-		plain, _ := hex.DecodeString(string(escape[1:]))
-		if strings.ContainsAny(string(plain), unreserved) {
-			return plain
-		}
-		return escape
-	})
-}
-
-// unreserved are the characters that need no encoding (RFC 3986: 2.3).
-const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+// unreserved matches the escapes of "-", ".", digits, letters, "_" and "~", the characters
+// that need none (RFC 3986: 2.3).
+var unreserved = regexp.MustCompile(`%(2[DEde]|3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee])`)
 
 // refuseUnknownMethods answers methods HTTP does not know as any other that is
 // not allowed; Fiber would send plain text.
 func refuseUnknownMethods(app *fiber.App) fasthttp.RequestHandler {
-	next := plainPath(app.Handler())
-	known := map[string]bool{}
-	for _, method := range app.Config().RequestMethods {
-		known[method] = true
-	}
+	next, known := plainPath(app.Handler()), app.Config().RequestMethods
 	p := classifyHTTP(fiber.ErrMethodNotAllowed)
 	body := response.Failure(p.status, p.name, p.msg)
 	return func(ctx *fasthttp.RequestCtx) {
-		if known[string(ctx.Method())] {
+		if slices.Contains(known, string(ctx.Method())) {
 			next(ctx)
 			return
 		}
