@@ -31,8 +31,11 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	set := s.settings.Load()
 	c.Context().SetUserValue(settingsKey{}, set)
 	s.setHeaders(c) // before anything can fail: errors have an id, too
-	err := s.measured(c)
-	if err == nil {
+	var err error
+	// The server's buffer, which has room for headers too, lets longer URLs pass.
+	if n, limit := len(c.Request().Header.RequestURI()), s.options.Limits.URLBytes; n > limit {
+		err = fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, limit))
+	} else {
 		err = checkHead(c)
 	}
 	if err == nil {
@@ -42,7 +45,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 		return err
 	}
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
-		conn.Join(sends(c) > writeBuffer)
+		conn.Join(c.Method() != fiber.MethodHead && bodyBytes(c) > writeBuffer)
 	}
 	took := time.Since(c.Context().Time())
 	s.metrics.observe(c, took)
@@ -52,24 +55,12 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
-// sends returns how many bytes of body follow the headers; -1 if that is not known.
-func sends(c *fiber.Ctx) int {
-	switch {
-	case c.Method() == fiber.MethodHead:
-		return 0
-	case c.Response().IsBodyStream():
+// bodyBytes returns how many bytes the body of an answer has; -1 if that is not known.
+func bodyBytes(c *fiber.Ctx) int {
+	if c.Response().IsBodyStream() {
 		return c.Response().Header.ContentLength()
 	}
 	return len(c.Response().Body())
-}
-
-// measured refuses a URL that is longer than it may be. The server's buffer, which
-// has room for headers too, would let it pass.
-func (s *Server) measured(c *fiber.Ctx) error {
-	if n := len(c.Request().Header.RequestURI()); n > s.options.Limits.URLBytes {
-		return fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, s.options.Limits.URLBytes))
-	}
-	return nil
 }
 
 // checkHead refuses a request that servers on the way here may have read otherwise.
@@ -179,16 +170,12 @@ func saneID(id string) bool {
 }
 
 func (s *Server) logAccess(c *fiber.Ctx, level slog.Level, took time.Duration) {
-	bytes := c.Response().Header.ContentLength()
-	if !c.Response().IsBodyStream() {
-		bytes = len(c.Response().Body())
-	}
 	s.log.LogAttrs(context.Background(), level, "request",
 		slog.String("id", idOf(c)),
 		slog.String("method", strings.Clone(c.Method())),
 		slog.String("url", s.settingsOf(c).auth.URL(c.Path(), string(c.Context().URI().QueryString()))),
 		slog.Int("status", c.Response().StatusCode()),
-		slog.Int("bytes", bytes), // -1: streamed
+		slog.Int("bytes", bodyBytes(c)), // -1: streamed
 		slog.Duration("took", took),
 		slog.String("peer", s.settingsOf(c).auth.Addr(c).String()),
 	)

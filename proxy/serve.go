@@ -34,7 +34,12 @@ func (s *Server) Serve(ctx context.Context, public, admin net.Listener) error {
 	}
 	<-ctx.Done()
 
-	s.drain()
+	// Balancers see now that nothing more should come here.
+	s.draining.Store(true)
+	if delay := s.options.Limits.DrainDelay; delay > 0 {
+		s.log.Info("draining", "for", delay)
+		time.Sleep(delay)
+	}
 	// The operator's app is the last: its metrics show how the public one ends.
 	var all error
 	for _, app := range served {
@@ -51,10 +56,18 @@ type serving struct {
 	conns  sync.WaitGroup // those being served
 }
 
-// start listens until the app is shut down; should it end by itself, failed is called.
+// start answers on a listener, within the limits on connections, until the app is shut
+// down; should it end by itself, failed is called.
 func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving {
 	app.Handler() // has the app prepared
-	v := &serving{Listener: s.bounded(ln), server: app.Server(), ended: make(chan error, 1)}
+	limits := s.options.Limits
+	bounded := listener.New(ln, listener.Options{
+		Read: limits.Read, Write: limits.Write, HeaderBytes: limits.URLBytes + listener.HeaderRoom,
+		MaxConns: limits.Concurrency, MaxPerClient: limits.ClientConnections,
+		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
+		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
+	})
+	v := &serving{Listener: bounded, server: app.Server(), ended: make(chan error, 1)}
 	go func() {
 		defer failed()
 		for {
@@ -67,17 +80,6 @@ func (s *Server) start(app *fiber.App, ln net.Listener, failed func()) *serving 
 		}
 	}()
 	return v
-}
-
-// bounded puts the limits on connections before a listener.
-func (s *Server) bounded(ln net.Listener) *listener.Listener {
-	limits := s.options.Limits
-	return listener.New(ln, listener.Options{
-		Read: limits.Read, Write: limits.Write, HeaderBytes: limits.URLBytes + listener.HeaderRoom,
-		MaxConns: limits.Concurrency, MaxPerClient: limits.ClientConnections,
-		Busy: crowded, Client: func(peer net.Addr) netip.Prefix { return s.settings.Load().auth.Peer(peer) }, InFlight: s.results.InFlight(), Logger: s.log,
-		Open: s.metrics.connections, Refused: s.metrics.refused, Evicted: s.metrics.evicted,
-	})
 }
 
 // serveConn answers the requests of a connection. It is the outermost call of all that
@@ -108,15 +110,6 @@ func (s *Server) rescue(c *listener.Conn, p *panicked) {
 	}
 	if c.Request != nil {
 		_ = c.Request.Response.CloseBodyStream() // its error would be the panic's
-	}
-}
-
-// drain lets balancers see that nothing more should come here.
-func (s *Server) drain() {
-	s.draining.Store(true)
-	if delay := s.options.Limits.DrainDelay; delay > 0 {
-		s.log.Info("draining", "for", delay)
-		time.Sleep(delay)
 	}
 }
 
