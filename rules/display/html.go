@@ -46,18 +46,8 @@ func AppendRecord(dst []byte, row bson.Raw) []byte {
 	return append(dst, '}')
 }
 
-// rebuilt returns a document or array with what replace returns for each of its values;
-// of a broken one, for those that can be read.
-func rebuilt(v bson.RawValue, replace func(name string, v bson.RawValue) bson.RawValue) bson.RawValue {
-	var b raw.Builder
-	b.Grow(len(v.Value))
-	for e := range raw.All(v.Value) {
-		b.Add(string(e.Key), replace(string(e.Key), e.Value()))
-	}
-	return b.Finish(v.Type)
-}
-
-// clean applies the allow-list to every string in a value.
+// clean applies the allow-list to every string in a value; of a broken document or array, to
+// those that can be read.
 func clean(v bson.RawValue) bson.RawValue {
 	if bytes.IndexByte(v.Value, '<') < 0 {
 		return v
@@ -67,7 +57,12 @@ func clean(v bson.RawValue) bson.RawValue {
 		s, _ := v.StringValueOK()
 		return raw.NewString(markup.Stored(s))
 	case bson.TypeArray, bson.TypeEmbeddedDocument:
-		return rebuilt(v, func(_ string, v bson.RawValue) bson.RawValue { return clean(v) })
+		var b raw.Builder
+		b.Grow(len(v.Value))
+		for e := range raw.All(v.Value) {
+			b.Add(string(e.Key), clean(e.Value()))
+		}
+		return b.Finish(v.Type)
 	}
 	return v
 }

@@ -60,17 +60,19 @@ func fields(doc bson.Raw) string {
 	return strings.Join(texts, " ")
 }
 
-// Persons returns the names of a record's persons, in their order.
-func Persons(row bson.Raw) []string {
-	return names(row.Lookup("persons"), func(v bson.RawValue) string { return inert(person(v, row)) })
+// people returns the names of the persons in a value of a row.
+func people(v bson.RawValue, row bson.Raw) []string {
+	return names(v, func(v bson.RawValue) string { return inert(person(v, row)) })
 }
+
+// Persons returns the names of a record's persons, in their order.
+func Persons(row bson.Raw) []string { return people(row.Lookup("persons"), row) }
 
 // Applicant returns the applicant's name: the contact, or else the supervisor, or else
 // the stored applicant; "" if none is stored.
 func Applicant(row bson.Raw) string {
 	for _, field := range applicants {
-		all := names(row.Lookup(field), func(v bson.RawValue) string { return inert(person(v, row)) })
-		if len(all) > 0 {
+		if all := people(row.Lookup(field), row); len(all) > 0 {
 			return strings.Join(all, ", ")
 		}
 	}

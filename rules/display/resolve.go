@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -73,10 +74,8 @@ func (all entries) addTo(b *raw.Builder, list string, references []string) {
 
 // personName returns a person's name for lists: first and last name, or else displayname.
 func personName(doc bson.Raw) string {
-	if name := strings.TrimSpace(raw.StringField(doc, "first") + " " + raw.StringField(doc, "last")); name != "" {
-		return name
-	}
-	return raw.StringField(doc, "displayname")
+	full := strings.TrimSpace(raw.StringField(doc, "first") + " " + raw.StringField(doc, "last"))
+	return cmp.Or(full, raw.StringField(doc, "displayname"))
 }
 
 // Resolve returns the reserved field of a record's row, nil if the record refers

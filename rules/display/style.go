@@ -45,7 +45,7 @@ func (s Style) Append(dst []byte, field string, v bson.RawValue, row bson.Raw) [
 	case "start_date", "end_date":
 		return ejson.Append(dst, v)
 	case "persons", "contact", "supervisor", "scholar", "stipendiate", "applicants":
-		return appendJoined(dst, names(v, func(v bson.RawValue) string { return inert(person(v, row)) }))
+		return appendJoined(dst, people(v, row))
 	case "start", "end":
 		return appendJoined(dst, names(v, calendarDay))
 	case "funding_number":

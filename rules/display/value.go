@@ -38,11 +38,8 @@ func Empty(v bson.RawValue) bool {
 	switch v.Type {
 	case 0, bson.TypeNull, bson.TypeUndefined:
 		return true
-	case bson.TypeString:
-		s, _ := v.StringValueOK()
-		return s == ""
-	case bson.TypeArray, bson.TypeEmbeddedDocument:
-		return len(v.Value) <= 5 // length and end, nothing between
+	case bson.TypeString, bson.TypeArray, bson.TypeEmbeddedDocument:
+		return len(v.Value) <= raw.MinDocument // length and end, nothing between
 	}
 	return false
 }
