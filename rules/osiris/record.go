@@ -27,14 +27,23 @@ func (r record) warn(format string, args ...any) {
 	r.reader.settings.Warnings = append(r.reader.settings.Warnings, render.Fault{From: r.from, Reason: fmt.Sprintf(format, args...)})
 }
 
+// read returns a field as the type that as makes of it; ok is false if the field is missing,
+// or else, which is a warning, is not what is wanted.
+func read[T any](r record, key, want string, as func(bson.RawValue) (T, bool)) (value T, ok bool) {
+	v := r.doc.Lookup(key)
+	if raw.IsNone(v) {
+		return value, false
+	}
+	if value, ok = as(v); !ok {
+		r.warn("%s%s is %s", r.path, key, want)
+	}
+	return value, ok
+}
+
 // text returns a field that is text, trimmed; "" if it is missing. A number counts as its
 // digits, since forms and imports do not agree about what is a number.
 func (r record) text(key string) string {
-	v := r.doc.Lookup(key)
-	s, ok := textOf(v)
-	if !ok {
-		r.warn("%s%s is not text", r.path, key)
-	}
+	s, _ := read(r, key, "not text", textOf)
 	return s
 }
 
@@ -55,22 +64,14 @@ func textOf(v bson.RawValue) (s string, ok bool) {
 // flag returns a field that is true or false in one of the ways forms store that; set is
 // false if it is missing.
 func (r record) flag(key string) (on, set bool) {
-	v := r.doc.Lookup(key)
-	if raw.IsNone(v) {
-		return false, false
-	}
-	if b, ok := v.BooleanOK(); ok {
-		return b, true
-	}
-	s, ok := textOf(v)
-	switch {
-	case ok && (s == "1" || s == "true"):
-		return true, true
-	case ok && (s == "0" || s == "false" || s == ""):
-		return false, true
-	}
-	r.warn("%s%s is neither true nor false", r.path, key)
-	return false, false
+	return read(r, key, "neither true nor false", func(v bson.RawValue) (on, ok bool) {
+		if b, ok := v.BooleanOK(); ok {
+			return b, true
+		}
+		s, ok := textOf(v)
+		on = s == "1" || s == "true"
+		return on, on || ok && (s == "0" || s == "false" || s == "")
+	})
 }
 
 // name returns the record's name in both languages: name and name_de.
@@ -80,30 +81,14 @@ func (r record) name() label.Name {
 
 // within returns the document in a field; ok is false if there is none.
 func (r record) within(key string) (inner record, ok bool) {
-	v := r.doc.Lookup(key)
-	if raw.IsNone(v) {
-		return record{}, false
-	}
-	doc, ok := v.DocumentOK()
-	if !ok {
-		r.warn("%s%s is not a document", r.path, key)
-		return record{}, false
-	}
-	r.path, r.doc = r.path+key+".", doc
-	return r, true
+	r.doc, ok = read(r, key, "not a document", bson.RawValue.DocumentOK)
+	r.path += key + "."
+	return r, ok
 }
 
 // list returns the elements of an array; none if the field is missing.
 func (r record) list(key string) []bson.RawValue {
-	v := r.doc.Lookup(key)
-	if raw.IsNone(v) {
-		return nil
-	}
-	array, ok := v.ArrayOK()
-	if !ok {
-		r.warn("%s%s is not a list", r.path, key)
-		return nil
-	}
-	values, _ := array.Values() // the document is valid
+	array, _ := read(r, key, "not a list", bson.RawValue.ArrayOK)
+	values, _ := array.Values() // the document is valid, or there is no array
 	return values
 }
