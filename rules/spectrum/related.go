@@ -49,7 +49,7 @@ func visibleUnits(groups []bson.Raw) directory {
 		if isRoot(g) || is(raw.Get(g, "hide"), true) {
 			continue
 		}
-		id := text(raw.Get(g, "id"))
+		id := raw.StringField(g, "id")
 		shown := bsoncore.AppendStringElement(nil, "id", id)
 		d.add(id, appendStored(shown, g, "name", "name_de"))
 	}
@@ -75,17 +75,15 @@ func visiblePersons(persons []bson.Raw) directory {
 		}
 		shown := bsoncore.AppendStringElement(nil, "id", ejson.IDText(raw.Get(p, "_id")))
 		shown = bsoncore.AppendStringElement(shown, "displayname", displayName(p))
-		d.add(text(raw.Get(p, "username")), appendStored(shown, p, "academic_title", "position", "position_de"))
+		d.add(raw.StringField(p, "username"), appendStored(shown, p, "academic_title", "position", "position_de"))
 	}
 	return d
 }
 
 // displayName returns a person's displayname, without one the first and last name.
 func displayName(person bson.Raw) string {
-	if name := text(raw.Get(person, "displayname")); name != "" {
-		return name
-	}
-	return strings.TrimSpace(text(raw.Get(person, "first")) + " " + text(raw.Get(person, "last")))
+	full := strings.TrimSpace(raw.StringField(person, "first") + " " + raw.StringField(person, "last"))
+	return cmp.Or(raw.StringField(person, "displayname"), full)
 }
 
 // appendStored appends fields of a document as they are stored; a missing field is null.

@@ -83,7 +83,7 @@ func New(o Options, sources Sources) *Summary {
 		topics:    map[string]*topic{},
 	}
 	for _, doc := range sources.Catalogue {
-		id := text(raw.Get(doc, "id"))
+		id := raw.StringField(doc, "id")
 		if _, there := s.catalogue[id]; id != "" && !there {
 			s.catalogue[id] = doc
 		}
@@ -104,7 +104,7 @@ func (s *Summary) Add(record bson.Raw) error {
 	a := s.read(record)
 	for assignment := range raw.Elements(topics) {
 		doc := document(assignment)
-		id := text(raw.Get(doc, "id"))
+		id := raw.StringField(doc, "id")
 		if id == "" {
 			continue
 		}
