@@ -21,8 +21,8 @@ type span struct {
 // still running. An end before the start is ignored.
 func (p *page) span() span {
 	start, end := p.values[slotStart], p.values[slotEnd]
-	if parts := p.rules.parts; parts != nil {
-		start, end = p.dateParts(*parts, start, end)
+	if p.rules.dateParts {
+		start, end = p.dateParts(start, end)
 	}
 	s := span{from: date.Read(start, p.zone)}
 	if s.from.Month == 0 {
@@ -43,11 +43,11 @@ func (p *page) span() span {
 // dateParts returns start and end; the parts of a date replace a missing one. An activity
 // without an end continues only if its subtype is ongoing. For such subtypes OSIRIS itself
 // stores the start as end_date where end is missing.
-func (p *page) dateParts(parts datePartSlots, start, end bson.RawValue) (from, to bson.RawValue) {
+func (p *page) dateParts(start, end bson.RawValue) (from, to bson.RawValue) {
 	if raw.IsNone(start) {
-		start = p.values[parts.start]
+		start = p.values[slotStartParts]
 	}
-	given := p.values[parts.end]
+	given := p.values[slotEndParts]
 	if p.sub.ongoing && raw.IsNone(given) && (raw.IsNone(end) || date.Read(end, p.zone) == date.Read(p.values[slotStart], p.zone)) {
 		return start, bson.RawValue{Type: bson.TypeNull}
 	}

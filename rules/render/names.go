@@ -82,7 +82,7 @@ func (n *nameStyle) write(s source) writer {
 
 // append appends persons. All of them have a name.
 func (n *nameStyle) append(dst []byte, persons []person) []byte {
-	var marks positionMarks
+	var marks map[string]string
 	if n.marks {
 		marks = marksOf(persons)
 	}
@@ -105,7 +105,7 @@ func (n *nameStyle) append(dst []byte, persons []person) []byte {
 			i = final
 		}
 		dst = n.person(append(dst, separator...), &persons[i])
-		dst = append(dst, marks.of(&persons[i])...)
+		dst = append(dst, marks[persons[i].position]...)
 	}
 	return n.appendSuffix(dst, len(persons))
 }
@@ -207,28 +207,27 @@ func initialOf(name string) string {
 	return name[start : start+size+marks]
 }
 
-// positionMarks says which positions among the authors are marked behind a name: the
-// first and the last where several share them, and the corresponding one.
-type positionMarks struct{ first, last, corresponding bool }
+// markedPositions are the places among the authors that a mark behind the name shows, where at
+// least so many authors have them, and what the legend says of the mark.
+var markedPositions = [...]struct {
+	position, mark, legend string
+	least                  int
+}{
+	{"first", "<sup>#</sup>", "Shared first authors", 2},
+	{"last", "<sup>*</sup>", "Shared last authors", 2},
+	{"corresponding", "<sup>§</sup>", "Corresponding author", 1},
+}
 
-// marksOf counts the positions of persons.
-func marksOf(persons []person) (m positionMarks) {
-	count := map[string]int{}
+// marksOf returns the marks behind the names of persons, by position.
+func marksOf(persons []person) map[string]string {
+	count, marks := map[string]int{}, map[string]string{}
 	for i := range persons {
 		count[persons[i].position]++
 	}
-	return positionMarks{count["first"] > 1, count["last"] > 1, count["corresponding"] > 0}
-}
-
-// of returns the mark behind a person's name, "" if there is none.
-func (m positionMarks) of(who *person) string {
-	switch {
-	case m.first && who.position == "first":
-		return "<sup>#</sup>"
-	case m.last && who.position == "last":
-		return "<sup>*</sup>"
-	case m.corresponding && who.position == "corresponding":
-		return "<sup>§</sup>"
+	for _, m := range markedPositions {
+		if count[m.position] >= m.least {
+			marks[m.position] = m.mark
+		}
 	}
-	return ""
+	return marks
 }

@@ -103,6 +103,7 @@ func OsirisVocabularies() []string {
 func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 	l := &osirisLoader{
 		rules: &Rules{
+			dateParts:   true,
 			slots:       maps.Clone(r.slots),
 			types:       kind{kinds: maps.Clone(r.types.kinds), other: r.types.other},
 			fingerprint: osirisFingerprint(r.fingerprint, o),
@@ -115,7 +116,6 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 		persons := osirisPersons(l.rules.source(path), authorStyle(o.Persons))
 		l.rules.templates[out] = []instr{{kind: fieldPiece, fields: []*field{persons}}}
 	}
-	l.rules.parts = &datePartSlots{start: l.rules.source("start").slot, end: l.rules.source("end").slot}
 	l.fields = l.osirisFields(o)
 	seen := map[string]bool{}
 	for _, c := range o.Categories {

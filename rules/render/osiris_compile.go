@@ -19,7 +19,7 @@ func (l *osirisLoader) osirisTemplates(o OsirisType, s *kind) {
 	if print := l.template(o.From, "print", o.Print); print != nil {
 		s.templates[outPlain] = nil
 		var b branch
-		print.read(&b)
+		print.branch(&b, print.src)
 		if print.authors {
 			b.text("<br><small>")
 			b.field(l.fields[legend])
@@ -50,9 +50,9 @@ func (l *osirisLoader) listForm(base string, title, subtitle *osirisReader) []in
 	b.text("<a class='colorless' href='" + base)
 	b.field(l.fields["id"])
 	b.text("'>")
-	title.read(&b)
+	title.branch(&b, title.src)
 	b.text("</a><br><small class='text-muted d-block'>")
-	subtitle.read(&b)
+	subtitle.branch(&b, subtitle.src)
 	b.text("</small>")
 	code, _ := compile(&b)
 	return code

@@ -68,7 +68,7 @@ func (l *osirisLoader) osirisFields(o Osiris) map[string]*field {
 	l.links(fields)
 	l.openAccess(fields)
 	l.numbers(fields)
-	l.dates(fields)
+	addTimes(fields)
 	for _, f := range o.Fields {
 		_, builtIn := fields[f.ID]
 		switch {
@@ -249,26 +249,24 @@ func ordinal(v bson.RawValue) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// dates adds the names that the time of an activity has in OSIRIS.
-func (l *osirisLoader) dates(fields map[string]*field) {
-	start := l.rules.source("start")
-	for name, write := range map[string]func(p *page, t span, dst []byte) []byte{
-		"date":       func(p *page, t span, dst []byte) []byte { return osirisDates.span(dst, t, p.lang) },
-		"date-range": func(p *page, t span, dst []byte) []byte { return osirisDates.span(dst, t, p.lang) },
-		"date-range-ongoing": func(p *page, t span, dst []byte) []byte {
-			return appendOngoing(dst, t, !raw.IsNone(start.value(p)), p.lang)
-		},
-		"start": func(p *page, t span, dst []byte) []byte { return osirisDates.date(dst, t.from, p.lang) },
-		"end":   func(p *page, t span, dst []byte) []byte { return osirisDates.date(dst, t.to, p.lang) },
-		"month": func(p *page, t span, dst []byte) []byte {
-			if t.from.Month > 0 {
-				dst = append(dst, monthNames[p.lang].full[t.from.Month-1]...)
-			}
-			return dst
-		},
-	} {
-		fields[name] = &field{write: func(p *page, dst []byte) []byte { return write(p, p.span(), dst) }}
+// addTimes adds the names that the time of an activity has in OSIRIS.
+func addTimes(fields map[string]*field) {
+	timed := func(write func(dst []byte, t span, lang int) []byte) *field {
+		return &field{write: func(p *page, dst []byte) []byte { return write(dst, p.span(), p.lang) }}
 	}
+	fields["date"] = timed(osirisDates.span)
+	fields["date-range"] = fields["date"]
+	fields["date-range-ongoing"] = &field{write: func(p *page, dst []byte) []byte {
+		return appendOngoing(dst, p.span(), !raw.IsNone(p.values[slotStartParts]), p.lang)
+	}}
+	fields["start"] = timed(func(dst []byte, t span, lang int) []byte { return osirisDates.date(dst, t.from, lang) })
+	fields["end"] = timed(func(dst []byte, t span, lang int) []byte { return osirisDates.date(dst, t.to, lang) })
+	fields["month"] = timed(func(dst []byte, t span, lang int) []byte {
+		if t.from.Month > 0 {
+			dst = append(dst, monthNames[lang].full[t.from.Month-1]...)
+		}
+		return dst
+	})
 }
 
 // codeField shows the names of stored codes, and codes without one as they are. otherwise

@@ -81,22 +81,18 @@ func (n *nameStyle) limit(word string) bool {
 // legendField explains the marks behind the authors of a citation, in English as OSIRIS does.
 func legendField(authors source) *field {
 	return &field{write: func(p *page, dst []byte) []byte {
-		start, m := len(dst), marksOf(p.list(authors))
-		shared := "Shared first authors"
-		if kind := text(p.values[slotType]); kind == "poster" || kind == "lecture" {
-			shared = "Presenting authors"
-		}
-		for _, line := range [...]struct {
-			shown      bool
-			mark, text string
-		}{{m.first, "#", shared}, {m.last, "*", "Shared last authors"}, {m.corresponding, "§", "Corresponding author"}} {
-			if !line.shown {
+		start, marks, kind := len(dst), marksOf(p.list(authors)), text(p.values[slotType])
+		for _, m := range markedPositions {
+			if marks[m.position] == "" {
 				continue
+			}
+			if m.position == "first" && (kind == "poster" || kind == "lecture") {
+				m.legend = "Presenting authors"
 			}
 			if len(dst) > start {
 				dst = append(dst, ' ')
 			}
-			dst = append(dst, "<sup>"+line.mark+"</sup> "+line.text...)
+			dst = append(dst, m.mark+" "+m.legend...)
 		}
 		return dst
 	}}

@@ -34,13 +34,10 @@ type osirisReader struct {
 // maxOsirisTemplate bounds a template; those of OSIRIS itself have some 200 bytes.
 const maxOsirisTemplate = 16 << 10
 
-// read adds the template to a branch.
-func (r *osirisReader) read(b *branch) { r.branch(b, r.src) }
-
 // compile compiles the template alone.
 func (r *osirisReader) compile() ([]instr, error) {
 	var b branch
-	r.read(&b)
+	r.branch(&b, r.src)
 	return compile(&b)
 }
 
@@ -57,11 +54,11 @@ func (r *osirisReader) branch(b *branch, src string) {
 		}
 		src = src[size:]
 	}
+	text := html.String()
 	if r.tidy {
-		b.html.WriteString(tidied(html.String()))
-	} else {
-		b.html.WriteString(html.String())
+		text = tidied(text)
 	}
+	b.html.WriteString(text)
 }
 
 // part reads the field or condition that s begins with; its size is 0 if there is none. Its

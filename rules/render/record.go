@@ -25,6 +25,8 @@ const (
 	slotDay
 	slotStart
 	slotEnd
+	slotStartParts // of the dates that an OSIRIS database stores in parts
+	slotEndParts
 	slotVolume
 	slotIssue
 	slotPages
@@ -37,7 +39,7 @@ var baseNames = [baseSlots]string{
 	slotID: "_id", slotType: "type", slotSubtype: "subtype",
 	slotAuthors: "authors", slotEditors: "editors", slotUnits: "units",
 	slotYear: "year", slotMonth: "month", slotDay: "day",
-	slotStart: "start_date", slotEnd: "end_date",
+	slotStart: "start_date", slotEnd: "end_date", slotStartParts: "start", slotEndParts: "end",
 	slotVolume: "volume", slotIssue: "issue", slotPages: "pages",
 	slotRendered: "rendered",
 }

@@ -62,7 +62,8 @@ func (r *Rules) Complete(doc bson.Raw, o Options) (bson.Raw, error) {
 	}
 	p.typ = p.rules.types.find(text(p.values[slotType]))
 	p.sub = p.typ.find(text(p.values[slotSubtype]))
-	return p.document(readStored(p.values[slotRendered])), nil
+	known, _ := p.values[slotRendered].DocumentOK()
+	return p.document(stored(known)), nil
 }
 
 // document builds the rendered document around what is stored of it.

@@ -38,7 +38,7 @@ type Rules struct {
 	types kind // its kinds are the types, and theirs are the subtypes
 	// userSlots are the slots of the lists of participants (rendered.users).
 	userSlots []int
-	parts     *datePartSlots // nil: the file's rules know no dates in parts
+	dateParts bool // whether the parts of dates count, which the file's rules do not know
 	// templates replace those of all subtypes; nil entries replace nothing.
 	templates   [outputs][]instr
 	fingerprint string
@@ -68,10 +68,6 @@ func (k *kind) find(id string) *kind {
 	}
 	return k.other
 }
-
-// datePartSlots are the slots of the dates that an OSIRIS database stores in parts. They
-// replace start_date and end_date in records that lack these.
-type datePartSlots struct{ start, end int }
 
 // Fingerprint identifies the rules and the code that runs them: what is rendered
 // under one fingerprint need not be rendered again.

@@ -13,12 +13,6 @@ import (
 // stored is the rendered document that an activity carries; nil if it carries none.
 type stored []byte
 
-// readStored returns the document in v, which may be any value.
-func readStored(v bson.RawValue) stored {
-	doc, _ := v.DocumentOK()
-	return stored(doc)
-}
-
 // html returns the string under key after the allow-list, if it is not empty.
 func (s stored) html(key string) (string, bool) {
 	str := stringOf(raw.Get(s, key))
