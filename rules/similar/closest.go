@@ -23,14 +23,14 @@ func (c *Corpus) Closest(ctx context.Context, title string) (index, matches int,
 		corpus: c, query: newQuery(cut([]rune(Normalize(title)))),
 		bounds: make([]uint16, c.Len()), order: make([]uint32, c.Len()),
 	}
-	s.best.Store(uint64(scoreOf(0, 0)))
+	s.best.Store(scoreOf(0, 0))
 	s.share(ctx, (*search).boundRoughly)
 	s.sort()
 	s.share(ctx, (*search).compare)
 	if err := ctx.Err(); err != nil {
 		return -1, 0, 0, fmt.Errorf("similar: closest of %d titles: %w", c.Len(), err)
 	}
-	index, matches = score(s.best.Load()).unpack()
+	index, matches = unpack(s.best.Load())
 	if matches == 0 {
 		return -1, 0, 0, nil
 	}
@@ -49,24 +49,18 @@ type search struct {
 // share calls work for all titles, one block at a time, on up to one worker for each
 // processor, and waits for them.
 func (s *search) share(ctx context.Context, work func(s *search, w *worker, from, to int)) {
-	var next atomic.Int64
-	blocks := (s.corpus.Len() + block - 1) / block
-	run := func() {
+	titles := s.corpus.Len()
+	var taken atomic.Int64 // titles: Split's own stretches would not begin with the most promising ones
+	parallel.Split(titles, min(runtime.GOMAXPROCS(0), (titles+block-1)/block), func(_, _, _ int) {
 		w := &worker{}
 		for ctx.Err() == nil {
-			n := int(next.Add(1))
-			if n > blocks {
+			from := int(taken.Add(block)) - block
+			if from >= titles {
 				return
 			}
-			work(s, w, (n-1)*block, min(n*block, s.corpus.Len()))
+			work(s, w, from, min(from+block, titles))
 		}
-	}
-	var others parallel.Group
-	for range min(runtime.GOMAXPROCS(0), blocks) - 1 {
-		others.Go(run)
-	}
-	run()
-	others.Wait()
+	})
 }
 
 // worker is the scratch space of one goroutine of a search.
@@ -110,7 +104,7 @@ func (s *search) compare(w *worker, from, to int) {
 		if s.hopeless(int(s.bounds[i]), index) {
 			return // and so are all that come later in order
 		}
-		_, enough := score(s.best.Load()).unpack()
+		_, enough := unpack(s.best.Load())
 		if !s.hopeless(s.query.subsequence(s.corpus.title(index), enough, w.row), index) {
 			s.score(w, index)
 		}
@@ -119,15 +113,12 @@ func (s *search) compare(w *worker, from, to int) {
 
 // hopeless reports whether a title with at most bound matching characters cannot
 // be better than the best so far.
-func (s *search) hopeless(bound, index int) bool {
-	return uint64(scoreOf(bound, index)) <= s.best.Load()
-}
+func (s *search) hopeless(bound, index int) bool { return scoreOf(bound, index) <= s.best.Load() }
 
 // score compares a title exactly and keeps it if it is the best so far.
 func (s *search) score(w *worker, index int) {
 	w.title = s.corpus.characters(index, w.title)
-	n := w.pair.matches(s.query, w.title)
-	found := uint64(scoreOf(n, index))
+	found := scoreOf(w.pair.matches(s.query, w.title), index)
 	for {
 		best := s.best.Load()
 		if found <= best || s.best.CompareAndSwap(best, found) {
@@ -136,16 +127,13 @@ func (s *search) score(w *worker, index int) {
 	}
 }
 
-// score orders titles as numbers: by matching characters, then by position, the
-// first above the last.
-type score uint64
-
-// scoreOf returns the score of the title at index.
-func scoreOf(matches, index int) score {
-	return score(matches)<<32 | score(math.MaxUint32-uint32(index))
+// scoreOf returns the score of the title at index. Scores order titles as numbers: by matching
+// characters, then by position, the first above the last.
+func scoreOf(matches, index int) uint64 {
+	return uint64(matches)<<32 | uint64(math.MaxUint32-uint32(index))
 }
 
 // unpack returns the arguments of scoreOf.
-func (s score) unpack() (index, matches int) {
-	return int(math.MaxUint32 - uint32(s)), int(s >> 32)
+func unpack(score uint64) (index, matches int) {
+	return int(math.MaxUint32 - uint32(score)), int(score >> 32)
 }
