@@ -98,7 +98,7 @@ func (r *reader) fields() {
 // values reads the names of the values of a field: pairs [en, de], either of which an
 // activity may store, or documents {en, de}. Plain text needs no name.
 func (r record) values() map[string]label.Name {
-	names := map[string]label.Name{}
+	var names map[string]label.Name
 	for _, v := range r.list("values") {
 		name, ok := pair(v)
 		if !ok {
@@ -107,12 +107,9 @@ func (r record) values() map[string]label.Name {
 		}
 		for _, code := range [...]string{name.DE, name.EN} {
 			if code != "" {
-				names[code] = name
+				put(&names, code, name)
 			}
 		}
-	}
-	if len(names) == 0 {
-		return nil
 	}
 	return names
 }
@@ -148,7 +145,7 @@ func (r *reader) journals() {
 	}
 }
 
-// put adds an entry to a map, which is made for the first one: settings without any have none.
+// put adds an entry to a map, which is made for the first one: what has none is nil.
 func put[V any](m *map[string]V, key string, value V) {
 	if *m == nil {
 		*m = map[string]V{}
