@@ -60,7 +60,7 @@ func (l *loader) file(n *yaml.Node) {
 	}
 	base := &kind{icon: l.icon(top["icon"], "icon", "circle")}
 	l.templates(top["templates"], "templates", base)
-	for _, out := range [...]output{outPrint, outWeb, outPortfolio, outTitle, outAuthors, outEditors} {
+	for _, out := range [...]int{outPrint, outWeb, outPortfolio, outTitle, outAuthors, outEditors} {
 		if base.templates[out] == nil {
 			l.Errorf(n, "templates", "%s is missing", outputNames[out])
 		}

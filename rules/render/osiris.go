@@ -109,10 +109,9 @@ func (r *Rules) WithOsiris(o Osiris) (*Rules, []Fault) {
 			fingerprint: osirisFingerprint(r.fingerprint, o),
 		},
 		overlaid: map[string]*kind{},
-		icons:    map[string]string{},
 	}
 	l.rules.userSlots = append(slices.Clone(r.userSlots), l.rules.source("supervisors").slot)
-	for out, path := range map[output]string{outAuthors: "authors", outEditors: "editors"} {
+	for out, path := range map[int]string{outAuthors: "authors", outEditors: "editors"} {
 		persons := osirisPersons(l.rules.source(path), authorStyle(o.Persons))
 		l.rules.templates[out] = []instr{{kind: fieldPiece, fields: []*field{persons}}}
 	}
@@ -151,7 +150,6 @@ type osirisLoader struct {
 	rules    *Rules
 	fields   map[string]*field // what templates may name
 	overlaid map[string]*kind  // copies of types of the rules below, by ID
-	icons    map[string]string // the icons of categories that have one, by ID
 	faults   []Fault
 }
 
@@ -181,21 +179,20 @@ func (l *osirisLoader) category(c OsirisCategory) {
 	if c.Name != (label.Name{}) {
 		t.label = inLanguages(c.Name)
 	}
-	if icon := l.icon(c.From, c.Icon); icon != "" {
-		l.icons[c.ID] = icon
-		t.other.icon = icon
-	}
+	t.icon = l.icon(c.From, c.Icon)
+	t.other.icon = cmp.Or(t.icon, t.other.icon)
 }
 
 // overlaidType returns a type that may be changed: a copy of the type of the rules below, or
-// of their fallback for types that they do not name.
+// of their fallback for types that they do not name. Its icon is that of its category, if that
+// has one.
 func (l *osirisLoader) overlaidType(id string) *kind {
 	if t, ok := l.overlaid[id]; ok {
 		return t
 	}
 	t := *l.rules.types.find(id)
 	other := *t.other
-	t.kinds, t.other = maps.Clone(t.kinds), &other
+	t.kinds, t.other, t.icon = maps.Clone(t.kinds), &other, ""
 	l.overlaid[id], l.rules.types.kinds[id] = &t, &t
 	return &t
 }
@@ -215,11 +212,7 @@ func (l *osirisLoader) subtype(o OsirisType) {
 	if o.Name != (label.Name{}) {
 		s.label = inLanguages(o.Name)
 	}
-	if icon := l.icon(o.From, o.Icon); icon != "" {
-		s.icon = icon
-	} else if icon, ok := l.icons[o.Parent]; ok {
-		s.icon = icon
-	}
+	s.icon = cmp.Or(l.icon(o.From, o.Icon), t.icon, s.icon)
 	s.ongoing = o.Ongoing
 	l.osirisTemplates(o, &s)
 	t.kinds[o.ID] = &s

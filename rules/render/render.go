@@ -13,16 +13,13 @@ import (
 	"vitrine/rules/raw"
 )
 
-// output is a representation that has a template.
-type output int
-
-// The representations, in the order of their keys. Plain text may come from print, which is
-// why it follows that.
+// The representations that have templates, in the order of their keys. Plain text may come
+// from print, which is why it follows that.
 const (
-	outPrint     output = iota // for lists on paper
-	outWeb                     // with links inside the house
-	outPortfolio               // with links outside only
-	outPlain                   // print without markup
+	outPrint     = iota // for lists on paper
+	outWeb              // with links inside the house
+	outPortfolio        // with links outside only
+	outPlain            // print without markup
 	outTitle
 	outAuthors
 	outEditors
@@ -75,11 +72,11 @@ func (p *page) document(known stored) bson.Raw {
 		html, ok := known.html(name)
 		switch {
 		case !ok:
-			html = p.output(output(out), print)
-		case output(out) == outPlain:
+			html = p.output(out, print)
+		case out == outPlain:
 			html = known.plain()
 		}
-		if output(out) == outPrint {
+		if out == outPrint {
 			print = html
 		}
 		b.AddString(name, html)
@@ -118,7 +115,7 @@ const documentSize = 2 << 10
 
 // output runs the template of a representation. A type without a template for plain text
 // has the text of print.
-func (p *page) output(out output, print string) string {
+func (p *page) output(out int, print string) string {
 	code := p.rules.templates[out]
 	if code == nil {
 		code = p.sub.templates[out]
@@ -143,12 +140,8 @@ func (p *page) label(label [languages]string, other func() string) string {
 
 // icon returns the type's icon with the subtype's label as its tooltip.
 func (p *page) icon() string {
-	b := append([]byte(nil), "<span data-toggle='tooltip' data-title='"...)
-	b = append(markup.AppendEscape(b, p.subtypeLabel()), "'><i class='ph text-"...)
-	b = append(b, className(text(p.values[slotType]))...)
-	b = append(b, " ph-"...)
-	b = append(append(b, p.sub.icon...), "'></i></span>"...)
-	return markup.Clean(string(b))
+	class := "ph text-" + className(text(p.values[slotType])) + " ph-" + p.sub.icon
+	return markup.Clean("<span data-toggle='tooltip' data-title='" + markup.Escape(p.subtypeLabel()) + "'><i class='" + class + "'></i></span>")
 }
 
 // className keeps of a type's id what a class name may consist of.
