@@ -25,7 +25,7 @@ import (
 func (a *answer) exported(ctx context.Context, head, between, tail string, write func(dst []byte, it *item) []byte) (*response.Body, error) {
 	// A long export is read while it is sent, when the work for the request has ended.
 	ctx = context.WithoutCancel(ctx)
-	around := response.Around(a.count, []byte(head), between, []byte(tail))
+	around := response.Envelope{Count: a.count, Head: []byte(head), Between: between, Tail: []byte(tail)}
 	body := response.JoinCostly(around, a.Entries(ctx), func() func([]byte, selection.Entry) []byte {
 		it := &item{}
 		return func(dst []byte, e selection.Entry) []byte {

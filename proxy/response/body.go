@@ -43,23 +43,21 @@ func recycle(buffer *[]byte) {
 
 // Join returns the body of an envelope with rows, which row appends to dst one at a time.
 func Join[T any](e Envelope, rows iter.Seq2[T, error], row func(dst []byte, r T) []byte) *Body {
-	return &Body{Count: e.count, Pieces: func(yield func([]byte, error) bool) {
+	return &Body{Count: e.Count, Pieces: func(yield func([]byte, error) bool) {
 		buffer := chunks.Get().(*[]byte)
-		out := append((*buffer)[:0], e.head...)
+		out := append((*buffer)[:0], e.Head...)
 		defer func() {
 			*buffer = out
 			recycle(buffer)
 		}()
-		first := true
+		between := ""
 		for r, err := range rows {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if !first {
-				out = append(out, e.between...)
-			}
-			first = false
+			out = append(out, between...)
+			between = e.Between
 			if out = row(out, r); len(out) < chunk {
 				continue
 			}
@@ -68,7 +66,7 @@ func Join[T any](e Envelope, rows iter.Seq2[T, error], row func(dst []byte, r T)
 			}
 			out = out[:0]
 		}
-		out = append(out, e.tail...)
+		out = append(out, e.Tail...)
 		yield(out, nil)
 	}}
 }
@@ -105,14 +103,9 @@ const ContentType = "application/json; charset=utf-8"
 // Envelope is what stands around the rows of an answer (API.md: Standard envelope), and
 // between two of them.
 type Envelope struct {
-	count      int
-	head, tail []byte
-	between    string
-}
-
-// Around is an envelope of any form.
-func Around(count int, head []byte, between string, tail []byte) Envelope {
-	return Envelope{count, head, tail, between}
+	Count      int
+	Head, Tail []byte
+	Between    string
 }
 
 // List is the envelope of a list; limit and offset are part of it where they were applied.

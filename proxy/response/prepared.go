@@ -20,7 +20,7 @@ type prepared struct {
 // chunk, or larger where the memory of the rows can be sent as it is.
 func JoinRuns(e Envelope, runs iter.Seq[index.Run]) *Body {
 	p := &prepared{e, runs}
-	return &Body{Count: e.count, prepared: p, Pieces: p.pieces}
+	return &Body{Count: e.Count, prepared: p, Pieces: p.pieces}
 }
 
 // size returns how many bytes the pieces have.
@@ -29,7 +29,7 @@ func (p *prepared) size() int {
 	for run := range p.runs {
 		n += run.Len()
 	}
-	return len(p.head) + len(p.tail) + max(n-1, 0) // without the first comma
+	return len(p.Head) + len(p.Tail) + max(n-1, 0) // without the first comma
 }
 
 func (p *prepared) pieces(yield func([]byte, error) bool) {
@@ -66,18 +66,18 @@ func bulkyByRow(runs iter.Seq[index.Run]) iter.Seq[index.Run] {
 type group struct {
 	around []byte // nil for runs
 	runs   []index.Run
-	size   int  // of the runs in bytes
-	first  bool // of a body: the comma that the first run begins with is left out
+	size   int // of the runs in bytes
+	skip   int // what is left out of them: the comma that the first run of a body begins with
 }
 
 // groups divides a body with runs into groups. A run that is to be alone is a group by
 // itself; others are gathered until they have most bytes. There is no error.
 func (p *prepared) groups(runs iter.Seq[index.Run], most int, alone func(index.Run) bool) iter.Seq2[*group, error] {
 	return func(yield func(*group, error) bool) {
-		if !yield(&group{around: p.head}, nil) {
+		if !yield(&group{around: p.Head}, nil) {
 			return
 		}
-		g := &group{first: true}
+		g := &group{skip: 1}
 		for run := range runs {
 			if len(g.runs) > 0 && (alone(run) || g.size >= most || alone(g.runs[0])) {
 				if !yield(g, nil) {
@@ -89,7 +89,7 @@ func (p *prepared) groups(runs iter.Seq[index.Run], most int, alone func(index.R
 			g.size += run.Len()
 		}
 		if len(g.runs) == 0 || yield(g, nil) {
-			yield(&group{around: p.tail}, nil)
+			yield(&group{around: p.Tail}, nil)
 		}
 	}
 }
@@ -100,23 +100,19 @@ func (g *group) text(dst []byte) []byte {
 	if g.around != nil {
 		return g.around
 	}
-	skip := 0
-	if g.first {
-		skip = 1
-	}
 	if text := g.runs[0].Text(); text != nil && len(g.runs) == 1 {
-		return text[skip:]
+		return text[g.skip:]
 	}
 	for _, run := range g.runs {
 		dst = run.Append(dst)
 	}
-	return dst[skip:]
+	return dst[g.skip:]
 }
 
 // name returns what determines every byte of the text.
 func (g *group) name() string {
 	var name []byte
-	if g.first {
+	if g.skip > 0 {
 		name = []byte("first ")
 	}
 	for _, run := range g.runs {

@@ -181,7 +181,7 @@ func JoinCostly[T any](e Envelope, rows iter.Seq2[T, error], writer func() func(
 			dst = append(dst, before...)
 			for i, r := range batch {
 				if i > 0 {
-					dst = append(dst, e.between...)
+					dst = append(dst, e.Between...)
 				}
 				dst = write(dst, r)
 			}
@@ -189,7 +189,7 @@ func JoinCostly[T any](e Envelope, rows iter.Seq2[T, error], writer func() func(
 		}
 	}
 	b.parts = func(yield func(func([]byte) []byte, error) bool) {
-		batch, before := make([]T, 0, partRows), string(e.head)
+		batch, before := make([]T, 0, partRows), string(e.Head)
 		for r, err := range rows {
 			if err != nil {
 				yield(nil, err)
@@ -199,11 +199,11 @@ func JoinCostly[T any](e Envelope, rows iter.Seq2[T, error], writer func() func(
 				if !yield(part(before, batch, nil), nil) {
 					return
 				}
-				batch, before = make([]T, 0, partRows), e.between
+				batch, before = make([]T, 0, partRows), e.Between
 			}
 			batch = append(batch, r)
 		}
-		yield(part(before, batch, e.tail), nil)
+		yield(part(before, batch, e.Tail), nil)
 	}
 	return b
 }
