@@ -214,17 +214,16 @@ func (t *tally) median() any {
 	if t.count == 0 {
 		return nil
 	}
-	low, below := math.NaN(), 0
-	for _, number := range slices.Sorted(maps.Keys(t.times)) {
-		below += t.times[number]
-		if math.IsNaN(low) && below > (t.count-1)/2 {
-			low = number
+	sorted := slices.Sorted(maps.Keys(t.times))
+	ranked := func(rank int) (number float64) {
+		for _, number = range sorted {
+			if rank -= t.times[number]; rank < 0 {
+				break
+			}
 		}
-		if below > t.count/2 {
-			return low/2 + number/2
-		}
+		return number
 	}
-	return nil // not reached: below is count at last
+	return ranked((t.count-1)/2)/2 + ranked(t.count/2)/2
 }
 
 // figureOf returns an int64, a float64 or nil in BSON, which orders all of them.
