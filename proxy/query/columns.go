@@ -181,8 +181,7 @@ func (p projection) Project(v bson.RawValue) (bson.RawValue, bool) {
 			}
 		}
 	case bson.TypeEmbeddedDocument:
-		r := raw.Read(v.Value)
-		for e, more := r.Next(); more; e, more = r.Next() {
+		for e := range raw.All(v.Value) {
 			if part, asked := p[string(e.Key)]; asked {
 				if shown, ok := part.Project(e.Value()); ok {
 					b.Add(string(e.Key), shown)
