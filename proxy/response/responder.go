@@ -263,7 +263,6 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer) error {
 		c.Response().SetBodyRaw(a.Body)
 		return nil
 	}
-	release := func() { r.Results.InFlight().Drop(a) }
-	c.Context().SetBodyStream(&reader{pieces: Bytes(a.Body).Pieces, sizes: r.Sizes(c), release: release}, len(a.Body))
+	c.Context().SetBodyStream(&reader{kept: a, inFlight: r.Results.InFlight(), sizes: r.Sizes(c)}, len(a.Body))
 	return nil
 }

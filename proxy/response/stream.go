@@ -64,8 +64,7 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	if b.parts != nil && key.Coding == result.Identity {
 		pieces = r.made(context.WithoutCancel(ctx), b.parts) // the rest of the work for the request ends here
 	}
-	release := func() { r.Results.InFlight().Release(acquired) }
-	c.Context().SetBodyStream(&reader{pieces: pieces, sizes: r.Sizes(c), release: release}, size)
+	c.Context().SetBodyStream(&reader{pieces: pieces, inFlight: r.Results.InFlight(), acquired: acquired, sizes: r.Sizes(c)}, size)
 	return nil
 }
 
@@ -121,13 +120,16 @@ func compressed(b *Body, c result.Coding) Pieces {
 	}
 }
 
-// reader hands the pieces of a body to a connection, which has them written without a
-// copy. It holds one piece, whatever the size of the whole. Its owner closes it.
+// reader hands a kept answer or the pieces of a stream to a connection, which has them
+// written without a copy. It holds one piece, whatever the size of the whole. Its owner
+// closes it.
 type reader struct {
-	pieces  Pieces
-	sent    int64
-	sizes   prometheus.Observer // gets the number of bytes sent
-	release func()              // frees what counts as in flight until the end; nil when it has
+	kept     *result.Answer // nil: pieces are sent
+	pieces   Pieces
+	sent     int64
+	inFlight *result.InFlight // where kept, or the bytes acquired, count until the end
+	acquired int64
+	sizes    prometheus.Observer // gets the number of bytes sent; nil when it has
 }
 
 // Read implements io.Reader. It is not called: all that fasthttp does with a body is WriteTo.
@@ -139,25 +141,38 @@ func (s *reader) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo implements io.WriterTo.
 func (s *reader) WriteTo(w io.Writer) (int64, error) {
+	if s.kept != nil {
+		return s.write(w, s.kept.Body)
+	}
 	for piece, err := range s.pieces {
 		if err != nil {
 			return s.sent, fmt.Errorf("response: stream: %w", err)
 		}
-		n, err := w.Write(piece)
-		if s.sent += int64(n); err != nil {
+		if _, err := s.write(w, piece); err != nil {
 			return s.sent, err
 		}
 	}
 	return s.sent, nil
 }
 
+func (s *reader) write(w io.Writer, piece []byte) (int64, error) {
+	n, err := w.Write(piece)
+	s.sent += int64(n)
+	return s.sent, err
+}
+
 // Close implements io.Closer. The rest of the pieces is dropped, also where the client
 // has closed the connection.
 func (s *reader) Close() error {
-	if s.release != nil {
-		s.sizes.Observe(float64(s.sent))
-		s.release()
-		s.release = nil
+	if s.sizes == nil {
+		return nil
+	}
+	s.sizes.Observe(float64(s.sent))
+	s.sizes = nil
+	if s.kept != nil {
+		s.inFlight.Drop(s.kept)
+	} else {
+		s.inFlight.Release(s.acquired)
 	}
 	return nil
 }
