@@ -1,7 +1,5 @@
 package rules
 
-import "slices"
-
 // The views, by the name they have in configuration, on the command line and in
 // the metrics. The side collection of a view is "view_" + its name.
 const (
@@ -46,10 +44,10 @@ func Views() []View {
 
 // ViewNamed returns the view of a name; ok is false if there is none.
 func ViewNamed(name string) (v View, ok bool) {
-	views := Views()
-	i := slices.IndexFunc(views, func(v View) bool { return v.Name == name })
-	if i < 0 {
-		return View{}, false
+	for _, v := range Views() {
+		if v.Name == name {
+			return v, true
+		}
 	}
-	return views[i], true
+	return View{}, false
 }
