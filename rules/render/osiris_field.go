@@ -123,7 +123,6 @@ func organizationName(v bson.RawValue) string {
 // journals adds the journal of an activity: its name in the journal's record, without a
 // record its name in the activity.
 func (l *osirisLoader) journals(fields map[string]*field, known map[string]OsirisJournal) {
-	known = maps.Clone(known)
 	id, stored := l.rules.source("journal_id"), osirisStored(l.rules.source("journal"))
 	journal := func(name func(OsirisJournal) string) *field {
 		return &field{write: func(p *page, dst []byte) []byte {

@@ -53,7 +53,7 @@ func (p *page) readPersons(dst []person, list bson.RawValue) []person {
 // person reads one document. A person with only one name has it as last name.
 func (p *page) person(doc []byte) person {
 	var who person
-	walk(doc, func(e raw.Element) {
+	for e := range raw.All(doc) {
 		v := e.Value()
 		switch string(e.Key) {
 		case "first":
@@ -72,7 +72,7 @@ func (p *page) person(doc []byte) person {
 		if slices.Contains(p.affiliated, string(e.Key)) && truthy(v) {
 			who.affiliated = true
 		}
-	})
+	}
 	if who.last == "" {
 		who.first, who.last = "", who.first
 	}

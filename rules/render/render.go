@@ -69,43 +69,18 @@ func (p *page) document(known stored) bson.Raw {
 	b.Grow(documentSize)
 	print := ""
 	for out, name := range outputNames {
-		html, ok := known.html(name)
-		switch {
-		case !ok:
-			html = p.output(out, print)
-		case out == outPlain:
-			html = known.plain()
-		}
+		html := known.text(name, func() string { return p.output(out, print) })
 		if out == outPrint {
 			print = html
 		}
 		b.AddString(name, html)
 	}
-	for _, s := range [...]struct {
-		key    string
-		render func() string
-	}{
-		{keyIcon, p.icon},
-		{keyType, func() string { return p.label(p.typ.label, p.typeLabel) }},
-		{keySubtype, func() string { return p.label(p.sub.label, p.subtypeLabel) }},
-		{keyQuarter, func() string { return string(p.span().appendQuarter(nil)) }},
-	} {
-		html, ok := known.html(s.key)
-		if !ok {
-			html = s.render()
-		}
-		b.AddString(s.key, html)
-	}
-	users, ok := known.list(keyUsers)
-	if !ok {
-		users = p.users()
-	}
-	departments, ok := known.list(keyDepartments)
-	if !ok {
-		departments = slices.Collect(texts(p.values[slotUnits]))
-	}
-	b.Add(keyUsers, listOf(users))
-	b.Add(keyDepartments, listOf(departments))
+	b.AddString(keyIcon, known.text(keyIcon, p.icon))
+	b.AddString(keyType, known.text(keyType, func() string { return p.label(p.typ.label, p.typeLabel) }))
+	b.AddString(keySubtype, known.text(keySubtype, func() string { return p.label(p.sub.label, p.subtypeLabel) }))
+	b.AddString(keyQuarter, known.text(keyQuarter, func() string { return string(p.span().appendQuarter(nil)) }))
+	b.Add(keyUsers, known.list(keyUsers, p.users))
+	b.Add(keyDepartments, known.list(keyDepartments, func() []string { return slices.Collect(texts(p.values[slotUnits])) }))
 	known.addRest(&b)
 	return b.Document()
 }

@@ -13,33 +13,34 @@ import (
 // stored is the rendered document that an activity carries; nil if it carries none.
 type stored []byte
 
-// html returns the string under key after the allow-list, if it is not empty.
-func (s stored) html(key string) (string, bool) {
+// text returns the string under key, without one or with an empty one what render returns.
+// Plain text is text, of which markup is removed; all others are HTML after the allow-list.
+func (s stored) text(key string, render func() string) string {
 	str := stringOf(raw.Get(s, key))
-	if strings.TrimSpace(str) == "" {
-		return "", false
-	}
-	return markup.Clean(str), true
-}
-
-// plain returns the stored plain text. It is text, not HTML; markup in it is removed.
-func (s stored) plain() string {
-	str := stringOf(raw.Get(s, outputNames[outPlain]))
-	if strings.IndexByte(str, '<') >= 0 {
+	switch {
+	case strings.TrimSpace(str) == "":
+		return render()
+	case key != outputNames[outPlain]:
+		return markup.Clean(str)
+	case strings.IndexByte(str, '<') >= 0:
 		str = markup.Text(str)
 	}
 	return strings.ToValidUTF8(str, "\uFFFD")
 }
 
-// list returns the strings of the array under key, false if it is no array.
-func (s stored) list(key string) (list []string, ok bool) {
+// list returns the strings of the array under key, without one what render returns.
+func (s stored) list(key string, render func() []string) bson.RawValue {
 	v := raw.Get(s, key)
+	if v.Type != bson.TypeArray {
+		return listOf(render())
+	}
+	var list []string
 	for e := range raw.Elements(v) {
 		if e.Type == bson.TypeString {
 			list = append(list, raw.Text(e))
 		}
 	}
-	return list, v.Type == bson.TypeArray
+	return listOf(list)
 }
 
 // addRest adds the stored elements that rendering does not know. Of those with the same key,
