@@ -2,7 +2,6 @@ package raw
 
 import (
 	"bytes"
-	"encoding/binary"
 	"iter"
 	"unsafe"
 
@@ -30,11 +29,8 @@ func Read(doc []byte) Reader { return Reader{rest: Body(doc)} }
 // Body returns the bytes between a document's length and its final zero, or nil
 // if the document is malformed.
 func Body(doc []byte) []byte {
-	if len(doc) < 5 {
-		return nil
-	}
-	n := binary.LittleEndian.Uint32(doc)
-	if n < 5 || uint64(n) > uint64(len(doc)) {
+	n := prefixed(doc, 0, MinDocument)
+	if n < 0 {
 		return nil
 	}
 	return doc[4 : n-1]
@@ -72,13 +68,10 @@ func All(doc []byte) iter.Seq[Element] {
 	}
 }
 
-// Lookup returns the first element with the given name in a document.
-func Lookup(doc []byte, name string) (Element, bool) { return lookupIn(Body(doc), name) }
-
-// lookupIn returns the first element with the given name in a document's body.
-// With Reader.Next instead, a filter takes a third longer (BenchmarkMatch).
-func lookupIn(b []byte, name string) (Element, bool) {
-	for len(b) >= 2 {
+// Lookup returns the first element with the given name in a document. With Reader.Next
+// instead, a filter takes a third longer (BenchmarkMatch).
+func Lookup(doc []byte, name string) (Element, bool) {
+	for b := Body(doc); len(b) >= 2; {
 		var end int
 		found := len(b) > len(name)+1 && b[len(name)+1] == 0 && string(b[1:len(name)+1]) == name
 		if found {
@@ -142,9 +135,10 @@ func Size(t bson.Type, b []byte) int {
 	return n
 }
 
-// terminated returns n if a zero byte is the last of the first n bytes of b, else -1.
+// terminated returns n if a zero byte is the last of the first n bytes of b, else -1. n is
+// what prefixed returns.
 func terminated(b []byte, n int) int {
-	if n < 1 || n > len(b) || b[n-1] != 0 {
+	if n < 1 || b[n-1] != 0 {
 		return -1
 	}
 	return n
@@ -153,7 +147,7 @@ func terminated(b []byte, n int) int {
 // scopedSize is Size of code with scope: its length, a string and a document.
 func scopedSize(b []byte) int {
 	n := prefixed(b, 0, 4+5+MinDocument)
-	if n < 0 || n > len(b) {
+	if n < 0 {
 		return -1
 	}
 	code := Size(bson.TypeString, b[4:n])
@@ -164,32 +158,29 @@ func scopedSize(b []byte) int {
 }
 
 // prefixed returns extra plus the length that b starts with, or -1 if the length
-// is missing, below least, or beyond any document.
-func prefixed(b []byte, extra int, least int32) int {
+// is missing, below least, or the sum beyond b.
+func prefixed(b []byte, extra, least int) int {
 	if len(b) < 4 {
 		return -1
 	}
-	n := int32(binary.LittleEndian.Uint32(b))
-	if n < least {
+	n := int(Length(b))
+	if n < least || n+extra > len(b) {
 		return -1
 	}
-	return int(n) + extra
+	return n + extra
 }
 
 // Text returns the content of a string, symbol or code value without copying; it
 // is valid as long as the value is. A malformed value is empty.
 func Text(v bson.RawValue) string {
 	b := textBytes(v.Value)
-	if len(b) == 0 {
-		return ""
-	}
-	return unsafe.String(&b[0], len(b)) // matching never writes to documents
+	return unsafe.String(unsafe.SliceData(b), len(b)) // matching never writes to documents
 }
 
 // textBytes returns the content of a length-prefixed, zero-terminated string.
 func textBytes(b []byte) []byte {
 	n := prefixed(b, 4, 1)
-	if n < 0 || n > len(b) {
+	if n < 0 {
 		return nil
 	}
 	return b[4 : n-1]
@@ -208,7 +199,7 @@ func ScopedParts(b []byte) (code, scope []byte) {
 		return nil, nil
 	}
 	n := prefixed(b[4:], 4, 1)
-	if n < 0 || n > len(b)-4 {
+	if n < 0 {
 		return nil, nil
 	}
 	return textBytes(b[4:]), b[4+n:]

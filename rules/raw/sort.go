@@ -78,7 +78,7 @@ func (s Sort) Documents(docs []bson.Raw) {
 // end is undefined, which sorts before null.
 func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	first := true
-	sortDocument(Body(doc), f.Path.parts, func(v bson.RawValue) {
+	sortValue(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, f.Path.parts, true, func(v bson.RawValue) {
 		if first || f.compare(v, key) < 0 {
 			key, first = v, false
 		}
@@ -86,28 +86,19 @@ func (f SortField) Key(doc bson.Raw) (key bson.RawValue) {
 	return key
 }
 
-// sortDocument yields the values that sorting sees at a path below a document's body: like
-// an index, it opens the arrays on the way and one at the end, and takes null where
-// nothing is.
-func sortDocument(b []byte, path []part, yield func(bson.RawValue)) {
-	if e, ok := lookupIn(b, path[0].name); ok {
-		sortValue(e.Value(), path[1:], true, yield)
-	} else {
-		yield(null)
-	}
-}
-
-// sortValue yields the values below one value. Arrays in arrays are not opened.
+// sortValue yields the values that sorting sees at the rest of a path below a value: like
+// an index, it opens the arrays on the way and one at the end, but no arrays in arrays, and
+// takes null where nothing is.
 func sortValue(v bson.RawValue, rest []part, open bool, yield func(bson.RawValue)) {
 	switch {
 	case open && v.Type == bson.TypeArray:
 		sortArray(v, rest, yield)
-	case len(rest) == 0:
-		yield(v)
-	case v.Type == bson.TypeEmbeddedDocument:
-		sortDocument(Body(v.Value), rest, yield)
-	default:
+	case v.Type == bson.TypeEmbeddedDocument && len(rest) > 0:
+		sortValue(Get(v.Value, rest[0].name), rest[1:], true, yield)
+	case v.Type == 0 || len(rest) > 0:
 		yield(null)
+	default:
+		yield(v)
 	}
 }
 

@@ -31,13 +31,6 @@ func WalkWhole(doc bson.Raw, p Path, yield func(Value) bool) bool {
 	return walkField(Element{Type: bson.TypeEmbeddedDocument, Data: doc}, p.parts, false, yield)
 }
 
-// walkDocument follows parts, of which there is one at least, through sub-documents. b is
-// a document's body.
-func walkDocument(b []byte, parts []part, spread bool, yield func(Value) bool) bool {
-	e, _ := lookupIn(b, parts[0].name)
-	return walkField(e, parts[1:], spread, yield)
-}
-
 // walkField continues a path below a field; the zero Element is a missing one.
 func walkField(e Element, rest []part, spread bool, yield func(Value) bool) bool {
 	switch {
@@ -52,7 +45,8 @@ func walkField(e Element, rest []part, spread bool, yield func(Value) bool) bool
 	case e.Type != bson.TypeEmbeddedDocument:
 		return yield(Value{Missing: true})
 	}
-	return walkDocument(Body(e.Data), rest, spread, yield)
+	below, _ := Lookup(e.Data, rest[0].name)
+	return walkField(below, rest[1:], spread, yield)
 }
 
 // walkLeafArray yields the elements of the array that a path ends at, then the
@@ -76,7 +70,7 @@ func walkArray(array []byte, parts []part, spread bool, yield func(Value) bool) 
 	for e, ok := r.Next(); ok; e, ok = r.Next() {
 		more := true
 		if e.Type == bson.TypeEmbeddedDocument {
-			more = walkDocument(Body(e.Data), parts, spread, yield)
+			more = walkField(e, parts, spread, yield)
 		}
 		if more && i == index && (len(rest) == 0 || e.Type == bson.TypeEmbeddedDocument || e.Type == bson.TypeArray) {
 			more = walkField(e, rest, spread && len(rest) > 0, yield) // an array that an index ends at is not opened
@@ -120,19 +114,14 @@ func Field(v bson.RawValue, names []string) bson.RawValue {
 	}
 	switch v.Type {
 	case bson.TypeEmbeddedDocument:
-		e, ok := Lookup(v.Value, names[0])
-		if !ok {
-			return bson.RawValue{}
-		}
-		return Field(e.Value(), names[1:])
+		return Field(Get(v.Value, names[0]), names[1:])
 	case bson.TypeArray:
 		var found Builder
 		for element := range Elements(v) {
-			if element.Type != bson.TypeEmbeddedDocument {
-				continue
-			}
-			if below := Field(element, names); below.Type != 0 {
-				found.Push(below)
+			if element.Type == bson.TypeEmbeddedDocument {
+				if below := Field(element, names); below.Type != 0 {
+					found.Push(below)
+				}
 			}
 		}
 		return found.Finish(bson.TypeArray)
