@@ -38,8 +38,9 @@ func (f *flaw) Error() string {
 // behind it is not lost where texts are cut.
 const maxPath = 100
 
-// within returns the flaw as seen from the document that holds it under name.
-func (f *flaw) within(name []byte) *flaw {
+// within returns a flaw as seen from the document that holds it under name.
+func within(name []byte, err error) error {
+	f := err.(*flaw)
 	if f.path == "" {
 		return &flaw{string(name), f.reason}
 	}
@@ -49,12 +50,7 @@ func (f *flaw) within(name []byte) *flaw {
 // Check returns an error unless doc is one well-formed BSON document all the way down,
 // and no deeper than MaxDepth. bson.Raw.Validate would not do: it looks at the top level
 // only.
-func Check(doc []byte) error {
-	if f := check(doc, MaxDepth); f != nil {
-		return f
-	}
-	return nil
-}
+func Check(doc []byte) error { return check(doc, MaxDepth) }
 
 // CheckDepth reports whether Check finds no fault, and no more levels than depth.
 func CheckDepth(doc []byte, depth int) bool { return check(doc, depth) == nil }
@@ -64,15 +60,12 @@ func CheckValue(v bson.RawValue) error {
 	if Size(v.Type, v.Value) != len(v.Value) {
 		return errors.New("malformed value")
 	}
-	if f := checkValue(Element{Type: v.Type, Data: v.Value}, MaxDepth+1); f != nil {
-		return f
-	}
-	return nil
+	return checkValue(Element{Type: v.Type, Data: v.Value}, MaxDepth+1)
 }
 
 // check checks a document or array and what it holds, so many levels deep. The depth is
-// bounded, so that no input can exhaust the stack.
-func check(doc []byte, depth int) *flaw {
+// bounded, so that no input can exhaust the stack. The error is a *flaw.
+func check(doc []byte, depth int) error {
 	switch {
 	case depth <= 0:
 		return &flaw{reason: fmt.Sprintf("nested more than %d levels deep", MaxDepth)}
@@ -83,8 +76,8 @@ func check(doc []byte, depth int) *flaw {
 	}
 	r := Read(doc)
 	for e, ok := r.Next(); ok; e, ok = r.Next() {
-		if f := checkValue(e, depth); f != nil {
-			return f.within(e.Key)
+		if err := checkValue(e, depth); err != nil {
+			return within(e.Key, err)
 		}
 	}
 	if r.Faulty() {
@@ -93,8 +86,8 @@ func check(doc []byte, depth int) *flaw {
 	return nil
 }
 
-// checkValue checks what the size of a value does not say.
-func checkValue(e Element, depth int) *flaw {
+// checkValue is check of an element's value, of what its size does not say.
+func checkValue(e Element, depth int) error {
 	switch e.Type {
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return check(e.Data, depth-1)
@@ -115,16 +108,16 @@ func checkValue(e Element, depth int) *flaw {
 }
 
 // faultOf says what is wrong with the element that b begins with.
-func faultOf(b []byte) *flaw {
+func faultOf(b []byte) error {
 	name, _, ok := bytes.Cut(b[1:], []byte{0})
 	if !ok {
 		return &flaw{reason: "field name without end"}
 	}
-	f := flaw{reason: fmt.Sprintf("unknown type 0x%02x", b[0])}
+	f := &flaw{string(name), fmt.Sprintf("unknown type 0x%02x", b[0])}
 	if kind := bson.Type(b[0]); BracketOf(kind) != BracketMissing {
 		f.reason = fmt.Sprintf("%s is cut off or malformed", kind)
 	}
-	return f.within(name)
+	return f
 }
 
 // Length reads the length at the beginning of b.
