@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
 // Builder encodes a document or array. The zero Builder is empty.
@@ -34,8 +35,7 @@ func (b *Builder) Add(name string, v bson.RawValue) {
 // AddString adds a string with a name, to a document.
 func (b *Builder) AddString(name, s string) {
 	b.Add(name, bson.RawValue{Type: bson.TypeString})
-	b.buf = binary.LittleEndian.AppendUint32(b.buf, uint32(len(s)+1))
-	b.buf = append(append(b.buf, s...), 0)
+	b.buf = bsoncore.AppendString(b.buf, s)
 }
 
 // Copy adds the elements of a document whose names keep accepts. The error is that the

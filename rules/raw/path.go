@@ -55,14 +55,11 @@ func PathOf(s string) Path {
 // arrayIndex returns the index that a name denotes, or -1: array positions are
 // written without sign and leading zeros.
 func arrayIndex(name string) int {
-	if name == "" || len(name) > 9 || name[0] == '0' && len(name) > 1 {
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 0 || len(name) > 9 || strconv.Itoa(n) != name {
 		return -1
 	}
-	n, err := strconv.ParseUint(name, 10, 31)
-	if err != nil {
-		return -1
-	}
-	return int(n)
+	return n
 }
 
 // String returns the path as it was written.
