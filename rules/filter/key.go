@@ -49,17 +49,11 @@ func appendSorted(dst []byte, sign byte, nodes []Node) []byte {
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	keys = slices.CompactFunc(keys, bytes.Equal)
+	joined := bytes.Join(keys, []byte(","))
 	if len(keys) == 1 {
-		return append(dst, keys[0]...)
+		return append(dst, joined...)
 	}
-	dst = append(dst, sign, '(')
-	for i, k := range keys {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, k...)
-	}
-	return append(dst, ')')
+	return append(append(append(dst, sign, '('), joined...), ')')
 }
 
 func (in *In) appendKey(dst []byte) []byte {

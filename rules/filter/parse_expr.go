@@ -102,8 +102,7 @@ func (p *exprParser) exprs(v bson.RawValue) []expr {
 // documentExpr parses a document of expressions.
 func (p *exprParser) documentExpr(v bson.RawValue) expr {
 	d := composite{names: []string{}}
-	r := raw.Read(v.Value)
-	for e, ok := r.Next(); ok && p.fault == nil; e, ok = r.Next() {
+	for e := range raw.All(v.Value) {
 		name := string(e.Key)
 		if strings.HasPrefix(name, "$") || strings.Contains(name, ".") {
 			p.fail("field names of a document expression have no $ and no dots: %q", name)
@@ -195,8 +194,7 @@ func (p *exprParser) namedArguments(op *operator, name string, v bson.RawValue, 
 		p.fail("%s takes a document of arguments", name)
 		return args
 	}
-	r := raw.Read(v.Value)
-	for e, ok := r.Next(); ok && p.fault == nil; e, ok = r.Next() {
+	for e := range raw.All(v.Value) {
 		key := string(e.Key)
 		i := slices.IndexFunc(op.names, func(n string) bool { return strings.Trim(n, "-!") == key })
 		switch {
@@ -250,8 +248,7 @@ func (p *exprParser) switchExpr(v bson.RawValue) expr {
 		p.fail("$switch takes a list of branches that is not empty")
 	}
 	var args []expr
-	r := raw.Read(branches.Data)
-	for e, ok := r.Next(); ok && p.fault == nil; e, ok = r.Next() {
+	for e := range raw.All(branches.Data) {
 		p.within("branches."+string(e.Key), func() {
 			args = append(args, p.namedArguments(branchOperator, "a branch of $switch", e.Value(), "")...)
 		})

@@ -14,8 +14,8 @@ import (
 // parser turns a document of conditions into nodes. It keeps the place inside the filter,
 // for errors, and counts against the limits.
 //
-// It also keeps the first fault. It goes on behind a fault, to the end of the element at
-// hand. What it returns then means nothing, and further faults are ignored.
+// It also keeps the first fault. It goes on behind a fault, but reads nothing further down.
+// What it returns then means nothing, and further faults are ignored.
 type parser struct {
 	o          Options
 	at         []string // the place inside the filter, part by part
@@ -64,12 +64,14 @@ func (p *parser) moment() string {
 	return "@" + strconv.FormatInt(p.o.Now.Unix(), 10)
 }
 
-// within calls read at a named place one level deeper, and counts it as a condition.
+// within calls read at a named place one level deeper, and counts it as a condition. Behind
+// a fault it does not.
 func (p *parser) within(name string, read func()) {
 	p.at = append(p.at, name)
 	if p.nodes++; p.nodes > p.o.MaxNodes {
 		p.fail("the filter has more than %d conditions", p.o.MaxNodes)
-	} else {
+	}
+	if p.fault == nil {
 		read()
 	}
 	p.at = p.at[:len(p.at)-1]
@@ -77,8 +79,7 @@ func (p *parser) within(name string, read func()) {
 
 // each calls read within each element of a document or array, up to the first fault.
 func (p *parser) each(doc []byte, read func(name string, v bson.RawValue)) {
-	elements := raw.Read(doc)
-	for e, ok := elements.Next(); ok && p.fault == nil; e, ok = elements.Next() {
+	for e := range raw.All(doc) {
 		name := string(e.Key)
 		p.within(name, func() { read(name, e.Value()) })
 	}

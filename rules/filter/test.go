@@ -60,19 +60,13 @@ type Compare struct {
 // Match implements Test.
 func (c *Compare) Match(v raw.Value, _ *Bounds) (bool, error) {
 	kind, operand := raw.BracketOf(v.Raw.Type), raw.BracketOf(c.Value.Type)
-	if kind != operand {
-		switch {
-		case kind == raw.BracketMissing && operand == raw.BracketNull:
-			return c.Op != Gt && c.Op != Lt, nil
-		case operand == raw.BracketMinKey:
-			return c.Op == Gt || c.Op == Gte, nil
-		case operand == raw.BracketMaxKey:
-			return c.Op == Lt || c.Op == Lte, nil
-		}
-		return false, nil
-	}
 	order := raw.Compare(v.Raw, c.Value)
-	if kind == raw.BracketNumber && order != 0 && (raw.IsNaN(v.Raw) || raw.IsNaN(c.Value)) {
+	switch {
+	case kind == raw.BracketMissing && operand == raw.BracketNull:
+		order = 0
+	case kind != operand && operand != raw.BracketMinKey && operand != raw.BracketMaxKey:
+		return false, nil
+	case operand == raw.BracketNumber && order != 0 && (raw.IsNaN(v.Raw) || raw.IsNaN(c.Value)):
 		return false, nil // NaN is neither above nor below any number
 	}
 	return c.Op.holds(order), nil

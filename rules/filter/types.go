@@ -63,12 +63,10 @@ func typesOf(v bson.RawValue) (types []bson.Type, reason string) {
 	code, integral, ok := raw.Truncate(v)
 	switch {
 	case !ok || !integral:
-	case code >= 1 && code <= 19 || code == 127:
-		return []bson.Type{bson.Type(code)}, ""
-	case code == -1:
-		return []bson.Type{bson.TypeMinKey}, ""
 	case code == 0:
 		return nil, "type 0 does not exist; use $exists: false"
+	case code >= -1 && code <= 19 || code == 127: // MinKey, 0xff as a byte, is -1
+		return []bson.Type{bson.Type(code)}, ""
 	}
 	return nil, "unknown type number"
 }
