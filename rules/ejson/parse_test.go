@@ -193,6 +193,7 @@ func TestParseRegexValues(t *testing.T) {
 		"not a string":         {`{"$regex":1,"$options":""}`, bson.D{{Key: "$regex", Value: 1}, {Key: "$options", Value: ""}}},
 		"options not a string": {`{"$regex":"a","$options":1}`, bson.D{{Key: "$regex", Value: "a"}, {Key: "$options", Value: 1}}},
 		"something beside it":  {`{"$regex":"a","x":"i"}`, bson.D{{Key: "$regex", Value: "a"}, {Key: "x", Value: "i"}}},
+		"an empty key beside":  {`{"$regex":"a","":"i"}`, bson.D{{Key: "$regex", Value: "a"}, {Key: "", Value: "i"}}},
 		"options alone":        {`{"$options":"i"}`, bson.D{{Key: "$options", Value: "i"}}},
 	}
 	for name, tc := range tests {

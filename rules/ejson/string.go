@@ -18,7 +18,10 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 		start := len(dst)
 		dst = append(dst, s[:n]...)
 		if !ascii && !utf8.Valid(dst[start:]) {
-			dst = appendRepaired(dst[:start], s[:n])
+			dst = dst[:start]
+			for _, r := range string(s[:n]) { // U+FFFD for each byte that is not UTF-8
+				dst = utf8.AppendRune(dst, r)
+			}
 		}
 		if n == len(s) {
 			return append(dst, '"')
@@ -40,14 +43,6 @@ func appendEscape(dst []byte, c byte) []byte {
 		return append(dst, '\\', escapeLetters[i])
 	}
 	return fmt.Appendf(dst, `\u%04x`, c)
-}
-
-// appendRepaired copies s with U+FFFD for each byte that is not UTF-8.
-func appendRepaired[S string | []byte](dst []byte, s S) []byte {
-	for _, r := range string(s) {
-		dst = utf8.AppendRune(dst, r)
-	}
-	return dst
 }
 
 // plainRun is the length of the part of s before the first quote, backslash or

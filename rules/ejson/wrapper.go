@@ -15,14 +15,12 @@ import (
 	"vitrine/rules/raw"
 )
 
-// plain is the type that says: the object is no wrapper.
-const plain = bson.TypeEmbeddedDocument
-
 // A writer appends the value that a wrapper stands for, given what stands under the
-// wrapper's key. Its error says what should stand there.
-type writer func(dst []byte, v bson.RawValue) ([]byte, error)
+// wrapper's keys: w is the zero value if it has one. Its error says what should stand there.
+type writer func(dst []byte, v, w bson.RawValue) ([]byte, error)
 
-// wrappers are the objects of one key that stand for a value, by that key.
+// wrappers are the objects that stand for a value, by their key or, with a zero byte in
+// between, their two keys.
 var wrappers = map[string]struct {
 	t     bson.Type
 	write writer
@@ -43,9 +41,15 @@ var wrappers = map[string]struct {
 	"$minKey":            {bson.TypeMinKey, writeOne},
 	"$maxKey":            {bson.TypeMaxKey, writeOne},
 	"$undefined":         {bson.TypeUndefined, writeTrue},
+	"$binary\x00$type":   {bson.TypeBinary, writeBinary},
+	"$code\x00$scope":    {bson.TypeCodeWithScope, writeCode},
+	"$regex":             {bson.TypeRegex, writeRegex}, // see Options.RegexValues
+	"$regex\x00$options": {bson.TypeRegex, writeRegex},
 }
 
-// object reads the object at pos, as the value it stands for if it is a wrapper.
+// object reads the object at pos, as the value it stands for if it is a wrapper. That value
+// is written behind the document first, so that it may be made from the document's bytes,
+// and then moved to its place.
 func (p *parser) object(depth int) (bson.Type, error) {
 	at, start := p.pos, len(p.buf)
 	n, err := p.elements(depth)
@@ -54,15 +58,8 @@ func (p *parser) object(depth int) (bson.Type, error) {
 	}
 	const firstKey = 4 + 1 // after the length and the type of the first element
 	if n == 0 || n > 2 || p.buf[start+firstKey] != '$' {
-		return plain, nil
+		return bson.TypeEmbeddedDocument, nil
 	}
-	return p.unwrap(at, start)
-}
-
-// unwrap replaces the document of one or two elements that buf has from start on by
-// the value it stands for. It is written behind the document first, so that it may
-// be made from the document's bytes, and then moved to its place.
-func (p *parser) unwrap(at, start int) (bson.Type, error) {
 	r := raw.Read(p.buf[start:])
 	first, _ := r.Next()
 	second, _ := r.Next()
@@ -70,46 +67,29 @@ func (p *parser) unwrap(at, start int) (bson.Type, error) {
 	case "$type", "$scope", "$options": // the other one names the type
 		first, second = second, first
 	}
+	var room [32]byte // longer than the keys of wrappers
+	keys := append(room[:0], first.Key...)
+	if second.Type != 0 {
+		keys = append(append(keys, 0), second.Key...)
+	}
+	v, w := first.Value(), second.Value()
+	wrapper, ok := wrappers[string(keys)]
+	isRegex := p.opts.RegexValues && v.Type == bson.TypeString && (w.Type == 0 || w.Type == bson.TypeString)
+	if !ok || string(first.Key) == "$regex" && !isRegex {
+		return bson.TypeEmbeddedDocument, nil
+	}
 	end := len(p.buf)
-	var t bson.Type
-	var err error
-	if p.buf, t, err = p.appendUnwrapped(p.buf, first, second); err != nil {
+	if p.buf, err = wrapper.write(p.buf, v, w); err != nil {
 		return 0, p.fail(at, "%s: %v", first.Key, err)
 	}
-	if t != plain {
-		p.buf = p.buf[:start+copy(p.buf[start:], p.buf[end:])]
-	}
-	return t, nil
-}
-
-// appendUnwrapped appends the value that an object of one element, or of two, stands for,
-// and returns its type: plain, and nothing appended, if the keys are no wrapper's.
-func (p *parser) appendUnwrapped(dst []byte, first, second raw.Element) ([]byte, bson.Type, error) {
-	v, w := first.Value(), second.Value()
-	switch string(first.Key) + "\x00" + string(second.Key) {
-	case "$binary\x00$type":
-		dst, err := writeBinary(dst, v, w)
-		return dst, bson.TypeBinary, err
-	case "$code\x00$scope":
-		dst, err := writeCode(dst, v, w)
-		return dst, bson.TypeCodeWithScope, err
-	case "$regex\x00", "$regex\x00$options":
-		if p.opts.RegexValues && v.Type == bson.TypeString && (w.Type == 0 || w.Type == bson.TypeString) {
-			dst, err := writeRegex(dst, v, w)
-			return dst, bson.TypeRegex, err
-		}
-	}
-	if single, ok := wrappers[string(first.Key)]; ok && second.Key == nil {
-		dst, err := single.write(dst, v)
-		return dst, single.t, err
-	}
-	return dst, plain, nil
+	p.buf = p.buf[:start+copy(p.buf[start:], p.buf[end:])]
+	return wrapper.t, nil
 }
 
 // fromText returns the writer of what read makes of a string.
 func fromText(wants string, read func(dst, s []byte) ([]byte, error)) writer {
 	refused := errors.New("wants " + wants)
-	return func(dst []byte, v bson.RawValue) ([]byte, error) {
+	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 		if v.Type != bson.TypeString {
 			return dst, refused
 		}
@@ -176,7 +156,7 @@ func readUUID(dst, s []byte) ([]byte, error) {
 	return hex.AppendDecode(append(dst, 16, 0, 0, 0, bson.TypeBinaryUUID), digits)
 }
 
-func writeDate(dst []byte, v bson.RawValue) ([]byte, error) {
+func writeDate(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	ms, ok := raw.Int(v), v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64
 	if v.Type == bson.TypeString {
 		ms, ok = parseDate(raw.Text(v))
@@ -187,21 +167,21 @@ func writeDate(dst []byte, v bson.RawValue) ([]byte, error) {
 	return bsoncore.AppendDateTime(dst, ms), nil
 }
 
-func writeString(dst []byte, v bson.RawValue) ([]byte, error) {
+func writeString(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	if v.Type != bson.TypeString {
 		return dst, errors.New("wants a string")
 	}
 	return append(dst, v.Value...), nil
 }
 
-func writeOne(dst []byte, v bson.RawValue) ([]byte, error) {
+func writeOne(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	if n, ok := unsigned32(v); !ok || n != 1 {
 		return dst, errors.New("wants the number 1")
 	}
 	return dst, nil
 }
 
-func writeTrue(dst []byte, v bson.RawValue) ([]byte, error) {
+func writeTrue(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 	if v.Type != bson.TypeBoolean || v.Value[0] != 1 {
 		return dst, errors.New("wants true")
 	}
@@ -210,8 +190,8 @@ func writeTrue(dst []byte, v bson.RawValue) ([]byte, error) {
 
 // fromPair returns the writer of what write makes of the values under the two keys that a
 // document consists of.
-func fromPair(key1, key2 string, write func(dst []byte, v1, v2 bson.RawValue) ([]byte, error)) writer {
-	return func(dst []byte, v bson.RawValue) ([]byte, error) {
+func fromPair(key1, key2 string, write writer) writer {
+	return func(dst []byte, v, _ bson.RawValue) ([]byte, error) {
 		if v.Type == bson.TypeEmbeddedDocument {
 			r := raw.Read(v.Value)
 			a, _ := r.Next()
