@@ -132,26 +132,19 @@ func children(n Node) []Node {
 	return nil
 }
 
-// and joins nodes that are not nil, taking nested conjunctions apart.
+// and joins conditions.
 func and(nodes []Node) Node {
-	flat := flatten[*AndNode](nodes)
-	if len(flat) == 1 {
-		return flat[0]
-	}
-	return &AndNode{cheapFirst(flat)}
+	return join[*AndNode](nodes, func(flat []Node) Node { return &AndNode{flat} })
 }
 
-// or joins alternatives, taking nested ones apart.
+// or joins alternatives.
 func or(nodes []Node) Node {
-	flat := flatten[*OrNode](nodes)
-	if len(flat) == 1 {
-		return flat[0]
-	}
-	return &OrNode{cheapFirst(flat)}
+	return join[*OrNode](nodes, func(flat []Node) Node { return &OrNode{flat} })
 }
 
-// flatten replaces nodes of type T by those that they join, and drops nil nodes.
-func flatten[T Node](nodes []Node) []Node {
+// join joins nodes by one of type T, unless a single one is left: it drops nil nodes and
+// takes those of type T apart.
+func join[T Node](nodes []Node, by func(flat []Node) Node) Node {
 	flat := make([]Node, 0, len(nodes))
 	for _, n := range nodes {
 		if _, ok := n.(T); ok {
@@ -160,7 +153,10 @@ func flatten[T Node](nodes []Node) []Node {
 			flat = append(flat, n)
 		}
 	}
-	return flat
+	if len(flat) == 1 {
+		return flat[0]
+	}
+	return by(cheapFirst(flat))
 }
 
 // cheapFirst sorts independent conditions: what an index answers, combinations of it,

@@ -47,25 +47,18 @@ func (p *parser) operator(path raw.Path, name string, v bson.RawValue, siblings 
 	case "$near", "$nearSphere", "$geoWithin", "$within", "$geoIntersects", "$geoNear", "$maxDistance", "$minDistance":
 		p.notInMemory(name)
 		return nil
-	}
-	return &Leaf{path, p.test(name, v)}
-}
-
-// test parses the operators that are one test of a value and nothing more.
-func (p *parser) test(name string, v bson.RawValue) Test {
-	switch name {
 	case "$type":
-		return p.typeTest(v)
+		return &Leaf{path, p.typeTest(v)}
 	case "$mod":
-		return p.mod(v)
+		return &Leaf{path, p.mod(v)}
 	case "$size":
 		n, ok := count(v)
 		if !ok {
 			p.fail("$size needs a whole number that is not negative")
 		}
-		return &Size{N: n}
+		return &Leaf{path, &Size{N: n}}
 	case "$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear":
-		return p.bits(name, v)
+		return &Leaf{path, p.bits(name, v)}
 	}
 	p.fail("unknown operator %s", name)
 	return nil
