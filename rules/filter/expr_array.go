@@ -22,7 +22,7 @@ func evalIn(f frame) bson.RawValue {
 // elementAt counts from the end if at is negative; beyond the array it is missing.
 func elementAt(array bson.RawValue, at int) bson.RawValue {
 	if at < 0 {
-		at += length(array)
+		at += raw.Count(array)
 	}
 	for v := range raw.Elements(array) {
 		if at == 0 {

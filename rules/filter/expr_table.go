@@ -98,7 +98,7 @@ var operators = map[string]*operator{
 	"$avg":      anyNumber(evalAvg),
 
 	"$in":              exactly(2, evalIn),
-	"$size":            exactly(1, func(f frame) bson.RawValue { return intValue(int64(length(f.array(0))), bson.TypeInt32) }),
+	"$size":            exactly(1, func(f frame) bson.RawValue { return intValue(int64(raw.Count(f.array(0))), bson.TypeInt32) }),
 	"$isArray":         unary(func(v bson.RawValue) bson.RawValue { return raw.NewBool(v.Type == bson.TypeArray) }),
 	"$arrayElemAt":     exactly(2, func(f frame) bson.RawValue { return elementAt(f.array(0), f.int32("position", f.values[1])) }).nullIf(2),
 	"$first":           exactly(1, func(f frame) bson.RawValue { return elementAt(f.array(0), 0) }).nullIf(1),

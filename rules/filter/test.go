@@ -128,20 +128,12 @@ func (m *Mod) Match(v raw.Value, _ *Bounds) (bool, error) {
 // Size holds for arrays, looked at whole, with N elements.
 type Size struct{ N int64 }
 
-// length returns the number of an array's elements.
-func length(array bson.RawValue) (n int) {
-	for range raw.Elements(array) {
-		n++
-	}
-	return n
-}
-
 // Match implements Test.
 func (s *Size) Match(v raw.Value, _ *Bounds) (bool, error) {
 	if v.Elem || v.Raw.Type != bson.TypeArray {
 		return false, nil
 	}
-	return int64(length(v.Raw)) == s.N, nil
+	return int64(raw.Count(v.Raw)) == s.N, nil
 }
 
 // Bits looks at bits of integral numbers and binary data. Bit 0 is the lowest of

@@ -94,11 +94,7 @@ func Below(doc bson.Raw, p Path, field func(name []byte), array func(n int, nest
 				field(e.Key)
 			}
 		case bson.TypeArray:
-			n := 0
-			for range All(v.Raw.Value) {
-				n++
-			}
-			array(n, v.Elem)
+			array(Count(v.Raw), v.Elem)
 		}
 		return true
 	})
@@ -139,4 +135,12 @@ func Elements(v bson.RawValue) iter.Seq[bson.RawValue] {
 		for e, ok := r.Next(); ok && yield(e.Value()); e, ok = r.Next() {
 		}
 	}
+}
+
+// Count returns how many elements an array has.
+func Count(array bson.RawValue) (n int) {
+	for range Elements(array) {
+		n++
+	}
+	return n
 }
