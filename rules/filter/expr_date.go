@@ -79,10 +79,7 @@ func locate(name string) *time.Location {
 	if name == "" || name == "Local" || len(name) > 64 { // the first two mean something to Go
 		return nil
 	}
-	location, err := time.LoadLocation(name)
-	if err != nil {
-		return nil
-	}
+	location, _ := time.LoadLocation(name)
 	return location
 }
 

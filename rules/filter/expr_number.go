@@ -1,13 +1,13 @@
 package filter
 
 import (
-	"encoding/binary"
 	"math"
 	"math/big"
 	"strconv"
 
 	"github.com/cockroachdb/apd/v3"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"vitrine/rules/raw"
 )
@@ -253,11 +253,10 @@ func decimalValue(d *apd.Decimal) bson.RawValue {
 		parsed, _ = bson.ParseDecimal128("NaN")
 	}
 	hi, lo := parsed.GetBytes()
-	value := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, lo), hi)
-	return bson.RawValue{Type: bson.TypeDecimal128, Value: value}
+	return bson.RawValue{Type: bson.TypeDecimal128, Value: bsoncore.AppendDecimal128(nil, hi, lo)}
 }
 
 // doubleValue returns a double.
 func doubleValue(d float64) bson.RawValue {
-	return bson.RawValue{Type: bson.TypeDouble, Value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(d))}
+	return bson.RawValue{Type: bson.TypeDouble, Value: bsoncore.AppendDouble(nil, d)}
 }
