@@ -9,9 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// maxInt64Digits is the length of the longest int64 with its sign.
-const maxInt64Digits = 20
-
 // number reads the number at pos as the smallest fitting type.
 func (p *parser) number() (bson.Type, error) {
 	n, integer, ok := scanNumber(p.src[p.pos:])
@@ -19,9 +16,9 @@ func (p *parser) number() (bson.Type, error) {
 		p.pos += n
 		return 0, p.unexpected("a digit")
 	}
-	digits := p.src[p.pos : p.pos+n]
-	if integer && n <= maxInt64Digits {
-		if i, err := strconv.ParseInt(string(digits), 10, 64); err == nil {
+	digits := string(p.src[p.pos : p.pos+n])
+	if integer {
+		if i, err := strconv.ParseInt(digits, 10, 64); err == nil {
 			p.pos += n
 			if math.MinInt32 <= i && i <= math.MaxInt32 {
 				p.buf = bsoncore.AppendInt32(p.buf, int32(i))
@@ -31,7 +28,7 @@ func (p *parser) number() (bson.Type, error) {
 			return bson.TypeInt64, nil
 		}
 	}
-	f, err := strconv.ParseFloat(string(digits), 64)
+	f, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		return 0, p.fail(p.pos, "the number is too large for a double")
 	}

@@ -89,16 +89,13 @@ func longestRun(steps []*syntax.Regexp) (best run, whole bool) {
 			current.add(s)
 		case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 			// It consumes nothing, so its neighbours stay neighbours.
-		case syntax.OpPlus, syntax.OpRepeat:
-			keep(current)
-			current = run{}
-			if s.Op == syntax.OpPlus || s.Min > 0 {
-				inner, _ := longestRun(flatten(nil, s.Sub[0]))
-				keep(inner)
-			}
 		default:
 			keep(current)
 			current = run{}
+			if s.Op == syntax.OpPlus || s.Op == syntax.OpRepeat && s.Min > 0 {
+				inner, _ := longestRun(flatten(nil, s.Sub[0]))
+				keep(inner)
+			}
 		}
 	}
 	keep(current)

@@ -107,10 +107,7 @@ func compareDocuments(a, b []byte, depth int) int {
 		case !okb:
 			return 1
 		}
-		if c := cmp.Compare(BracketOf(ea.Type), BracketOf(eb.Type)); c != 0 {
-			return c
-		}
-		if c := bytes.Compare(ea.Key, eb.Key); c != 0 {
+		if c := cmp.Or(cmp.Compare(BracketOf(ea.Type), BracketOf(eb.Type)), bytes.Compare(ea.Key, eb.Key)); c != 0 {
 			return c
 		}
 		if c := compareDepth(ea.Value(), eb.Value(), depth); c != 0 {
