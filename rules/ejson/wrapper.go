@@ -124,14 +124,11 @@ func readInt64(dst, s []byte) ([]byte, error) {
 // readDouble reads a decimal number or one of the three names of Extended JSON,
 // and none of the other spellings (hexadecimal, "inf") that strconv knows.
 func readDouble(dst, s []byte) ([]byte, error) {
-	switch string(s) {
-	case "NaN", "Infinity", "-Infinity":
-	default:
-		if strings.Trim(string(s), "+-.eE0123456789") != "" {
-			return nil, errRefused
-		}
+	text := string(s)
+	if named := text == "NaN" || text == "Infinity" || text == "-Infinity"; !named && strings.Trim(text, "+-.eE0123456789") != "" {
+		return nil, errRefused
 	}
-	f, err := strconv.ParseFloat(string(s), 64)
+	f, err := strconv.ParseFloat(text, 64)
 	return bsoncore.AppendDouble(dst, f), err
 }
 

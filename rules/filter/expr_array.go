@@ -19,20 +19,6 @@ func evalIn(f frame) bson.RawValue {
 	return raw.NewBool(false)
 }
 
-// elementAt counts from the end if at is negative; beyond the array it is missing.
-func elementAt(array bson.RawValue, at int) bson.RawValue {
-	if at < 0 {
-		at += raw.Count(array)
-	}
-	for v := range raw.Elements(array) {
-		if at == 0 {
-			return v
-		}
-		at--
-	}
-	return bson.RawValue{}
-}
-
 // elementsTrue is $anyElementTrue, with until true, or $allElementsTrue.
 func elementsTrue(until bool) evaluation {
 	return func(f frame) bson.RawValue {

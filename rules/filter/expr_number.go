@@ -56,14 +56,12 @@ func (op arithmetic) of(s *state, a, b bson.RawValue) bson.RawValue {
 		s.align(x, y)
 		_, _ = op.decimals(&d, x, y)
 		return decimalValue(&d)
-	case op.ints == nil || a.Type == bson.TypeDouble || b.Type == bson.TypeDouble:
-		return doubleValue(op.doubles(float(a), float(b)))
+	case op.ints != nil && a.Type != bson.TypeDouble && b.Type != bson.TypeDouble:
+		if n := op.ints(new(big.Int), big.NewInt(raw.Int(a)), big.NewInt(raw.Int(b))); n.IsInt64() {
+			return intOf(n.Int64(), a, b)
+		}
 	}
-	n := op.ints(new(big.Int), big.NewInt(raw.Int(a)), big.NewInt(raw.Int(b)))
-	if !n.IsInt64() {
-		return doubleValue(op.doubles(float(a), float(b)))
-	}
-	return intOf(n.Int64(), a, b)
+	return doubleValue(op.doubles(float(a), float(b)))
 }
 
 // evalMultiply multiplies in the widest type of the numbers so far; without numbers it is 1.

@@ -106,13 +106,9 @@ func sortValue(v bson.RawValue, rest []part, open bool, yield func(bson.RawValue
 // there is such.
 func sortArray(array bson.RawValue, rest []part, yield func(bson.RawValue)) {
 	if len(rest) > 0 && rest[0].index >= 0 {
-		at := 0
-		for v := range Elements(array) {
-			if at == rest[0].index {
-				sortValue(v, rest[1:], true, yield)
-				return
-			}
-			at++
+		if v := At(array, rest[0].index); v.Type != 0 {
+			sortValue(v, rest[1:], true, yield)
+			return
 		}
 	}
 	empty := true

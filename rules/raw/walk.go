@@ -144,3 +144,18 @@ func Count(array bson.RawValue) (n int) {
 	}
 	return n
 }
+
+// At returns the element at a position of an array, which counts from the end if negative;
+// the zero RawValue beyond the array.
+func At(array bson.RawValue, at int) bson.RawValue {
+	if at < 0 {
+		at += Count(array)
+	}
+	for v := range Elements(array) {
+		if at == 0 {
+			return v
+		}
+		at--
+	}
+	return bson.RawValue{}
+}
