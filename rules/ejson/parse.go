@@ -118,12 +118,11 @@ func (p *parser) value(depth int) (bson.Type, error) {
 
 // literal takes the word if it is next.
 func (p *parser) literal(word string) bool {
-	end := p.pos + len(word)
-	if end > len(p.src) || string(p.src[p.pos:end]) != word {
-		return false
+	found := bytes.HasPrefix(p.src[p.pos:], []byte(word))
+	if found {
+		p.pos += len(word)
 	}
-	p.pos = end
-	return true
+	return found
 }
 
 // elements reads the object or array at pos as a document, whatever its keys are, and

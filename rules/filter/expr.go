@@ -65,9 +65,6 @@ func (s *state) release() {
 	states.Put(s)
 }
 
-// bind sets a variable. Scopes nest, so that those before it are set.
-func (s *state) bind(slot int, v bson.RawValue) { s.vars = append(s.vars[:slot], v) }
-
 // work counts a value that was looked at or made.
 func (s *state) work(v bson.RawValue) { s.left -= 1 + len(v.Value)/workBytes }
 
@@ -156,7 +153,7 @@ func (c *call) eval(s *state) bson.RawValue {
 		return f.tooMuch()
 	}
 	v := null
-	if !f.decidedByNull() {
+	if !slices.ContainsFunc(f.values[:c.op.nulls], raw.IsNone) {
 		v = c.op.eval(f)
 	}
 	s.stack = s.stack[:base]
@@ -169,11 +166,6 @@ type frame struct {
 	*call
 	*state
 	values []bson.RawValue // of the arguments, as many as operator.eager says
-}
-
-// decidedByNull reports whether one of the arguments that operator.nulls says is null.
-func (f frame) decidedByNull() bool {
-	return slices.ContainsFunc(f.values[:f.op.nulls], raw.IsNone)
 }
 
 // all calls check with each argument in turn, up to the first that is null or that check
@@ -208,7 +200,7 @@ func (f frame) given(i int) bool { return i < len(f.args) && f.args[i] != nil }
 // the operator's variable, until take returns false.
 func (f frame) each(arg expr, take func(element, v bson.RawValue) bool) {
 	for element := range raw.Elements(f.array(0)) {
-		f.bind(f.slot, element)
+		f.vars = append(f.vars[:f.slot], element) // scopes nest: the variables before it are set
 		v := arg.eval(f.state)
 		if f.work(v); f.left < 0 {
 			f.tooMuch()

@@ -11,23 +11,23 @@ import (
 
 // evalIn compares the elements themselves: it does not look into arrays among them.
 func evalIn(f frame) bson.RawValue {
-	for v := range raw.Elements(f.array(1)) {
-		if raw.Compare(v, f.values[0]) == 0 {
-			return raw.NewBool(true)
+	return raw.NewBool(some(f.array(1), func(v bson.RawValue) bool { return raw.Compare(v, f.values[0]) == 0 }))
+}
+
+// some reports whether holds is true of an element of an array.
+func some(array bson.RawValue, holds func(v bson.RawValue) bool) bool {
+	for v := range raw.Elements(array) {
+		if holds(v) {
+			return true
 		}
 	}
-	return raw.NewBool(false)
+	return false
 }
 
 // elementsTrue is $anyElementTrue, with until true, or $allElementsTrue.
 func elementsTrue(until bool) evaluation {
 	return func(f frame) bson.RawValue {
-		for v := range raw.Elements(f.array(0)) {
-			if raw.Truth(v) == until {
-				return raw.NewBool(until)
-			}
-		}
-		return raw.NewBool(!until)
+		return raw.NewBool(some(f.array(0), func(v bson.RawValue) bool { return raw.Truth(v) == until }) == until)
 	}
 }
 
@@ -54,12 +54,7 @@ func evalIntersection(f frame) bson.RawValue {
 // evalSubset refuses null, unlike evalIntersection.
 func evalSubset(f frame) bson.RawValue {
 	part, whole := f.array(0), distinct(f.array(1))
-	for v := range raw.Elements(part) {
-		if !contains(whole, v) {
-			return raw.NewBool(false)
-		}
-	}
-	return raw.NewBool(true)
+	return raw.NewBool(!some(part, func(v bson.RawValue) bool { return !contains(whole, v) }))
 }
 
 // distinct returns the elements of an array, sorted and distinct.
