@@ -38,7 +38,7 @@ func Clean(s string) string {
 
 // sanitize is one round of the slow path: repair the bytes, filter, balance.
 func sanitize(s string) string {
-	return Balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(s), spacesEncoded)))
+	return balance(policy().Sanitize(linkAddress.ReplaceAllStringFunc(printable(s), spacesEncoded)))
 }
 
 // linkAddress matches the beginning of a link up to the end of its quoted address.
@@ -66,9 +66,9 @@ func printable(s string) string {
 	}, s)
 }
 
-// Balance closes what s leaves open and drops end tags that close nothing. It reads HTML
-// whose tags are clean, as bluemonday's output is; any other "<" and ">" is text.
-func Balance(s string) string {
+// balance closes what s leaves open and drops end tags that close nothing. It reads
+// bluemonday's output, in which "<" and ">" stand only for tags.
+func balance(s string) string {
 	var dst []byte
 	var open []string
 	z := html.NewTokenizer(strings.NewReader(s))

@@ -2,6 +2,7 @@ package render
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"vitrine/rules/markup"
@@ -14,7 +15,15 @@ var anyTag = regexp.MustCompile(`<[/!?A-Za-z][^>]*>?`)
 // allow-list, those that are not on it left out and their content kept, all closed where they
 // were opened. Tags with holes in them are left out, since a value could break them.
 func tidied(html string) string {
-	return markup.Balance(anyTag.ReplaceAllStringFunc(html, func(tag string) string {
+	var open []string // elements
+	closeTo := func(depth int) (ends string) {
+		for _, name := range slices.Backward(open[depth:]) {
+			ends += "</" + name + ">"
+		}
+		open = open[:depth]
+		return ends
+	}
+	html = anyTag.ReplaceAllStringFunc(html, func(tag string) string {
 		rest, isEnd := strings.CutPrefix(tag[1:], "/")
 		name := strings.ToLower(word.FindString(rest))
 		switch {
@@ -23,12 +32,19 @@ func tidied(html string) string {
 		case name == "br":
 			return "<br>"
 		case isEnd:
-			return "</" + name + ">"
+			for depth, element := range slices.Backward(open) {
+				if element == name {
+					return closeTo(depth)
+				}
+			}
+			return ""
 		}
 		clean := markup.Clean(tag + "x</" + name + ">")
 		if !strings.HasPrefix(clean, "<"+name) {
 			return ""
 		}
+		open = append(open, name)
 		return clean[:strings.IndexByte(clean, '>')+1]
-	}))
+	})
+	return html + closeTo(0)
 }
