@@ -2,11 +2,7 @@ package label
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // The sets that the API uses.
@@ -83,16 +79,4 @@ func (s Sets) Label(set, code, lang string) string {
 func (s Sets) Lookup(set, code, lang string) (string, bool) {
 	text := s[set][code].in(lang)
 	return text, text != ""
-}
-
-// Fingerprint identifies all labels: it changes when one of them does.
-func (s Sets) Fingerprint() string {
-	d := xxhash.New()
-	for _, name := range slices.Sorted(maps.Keys(s)) {
-		for _, code := range slices.Sorted(maps.Keys(s[name])) {
-			n := s[name][code]
-			fmt.Fprintf(d, "%q %q %q %q\n", name, code, n.EN, n.DE) // writing to a digest never fails
-		}
-	}
-	return fmt.Sprintf("%016x", d.Sum64())
 }
