@@ -33,7 +33,7 @@ func (s *Server) list(c *fiber.Ctx) error {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
 	scheme, host, accepted := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(lists.Offers...)
-	who := response.Caller{Anonymous: true, Open: true, Variant: scheme + "://" + host + " " + accepted}
+	who := response.Caller{Anonymous: true, Open: true, Variant: [3]string{scheme, host, accepted}}
 	return set.response.Serve(c, who, func() (response.Plan, error) {
 		base, err := set.lists.Base(scheme, host)
 		if err != nil {

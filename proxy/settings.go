@@ -69,7 +69,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 	}
 	set.response = response.New(response.Options{
 		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: codings,
-		Freshness: o.Fresh, Vary: vary, CORS: set.cors != nil,
+		Freshness: o.Fresh, Vary: vary,
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: s.options.Limits.Request,
 		Context: s.context, Sizes: s.metrics.sizes, Generation: generation, Adopted: adopted, Now: s.options.Now,
 		Warm: func(ctx context.Context, shown *view.Snapshot) {

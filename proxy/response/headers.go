@@ -57,12 +57,14 @@ const headerCacheStatus = "Cache-Status"
 // answer. None has it for longer than until the time given, if one is. An open answer is the
 // same for all callers.
 func (r *Responder) setCaching(c *fiber.Ctx, open, private bool, until time.Time) {
+	vary := r.headers.vary
 	if open {
-		c.Append(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-	} else if r.CORS {
-		c.Append(fiber.HeaderVary, r.headers.vary) // beside what CORS has put there
+		vary = fiber.HeaderAcceptEncoding
+	}
+	if len(c.Response().Header.Peek(fiber.HeaderVary)) > 0 { // a middleware has said what it depends on
+		c.Append(fiber.HeaderVary, vary)
 	} else {
-		SetHeader(c, fiber.HeaderVary, r.headers.vary)
+		SetHeader(c, fiber.HeaderVary, vary)
 	}
 	control, scope := r.headers.shared, "public, "
 	if private {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -34,7 +35,6 @@ type Options struct {
 	Planner   *Planner
 	Popular   *Popular
 	Vary      []string        // names of request headers that answers depend on, beside Accept-Encoding
-	CORS      bool            // a middleware writes Vary, too
 	Codings   []result.Coding // on offer, best first
 	KeptBytes int             // a longer answer is streamed, not kept
 	Timeout   time.Duration   // of evaluating one request; negative: no limit
@@ -72,7 +72,7 @@ type Caller struct {
 	// Open: the resource is the same for all callers, whatever they are.
 	Open bool
 	// Variant is what the plan depends on beside the URL, such as the host that is asked.
-	Variant string
+	Variant [3]string
 }
 
 // maxRetries bounds how often an answer is begun again because a view has gone on. A view
@@ -102,11 +102,20 @@ func (r *Responder) Serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	return err
 }
 
+// urls are buffers for URLs with what plans depend on beside them.
+var urls = sync.Pool{New: func() any { return new([]byte) }}
+
 // serve answers from the snapshots that are current.
 func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)) error {
 	url := c.Request().Header.RequestURI() // as sent: that of the request decodes %2F. ristretto keeps hashes only
-	if caller.Variant != "" {
-		url = append(append(append(make([]byte, 0, len(url)+1+len(caller.Variant)), url...), ' '), caller.Variant...)
+	if caller.Variant != [3]string{} {
+		key := urls.Get().(*[]byte)
+		defer urls.Put(key)
+		*key = append((*key)[:0], url...)
+		for _, part := range caller.Variant {
+			*key = append(append(*key, ' '), part...)
+		}
+		url = *key
 	}
 	p, err := r.Planner.plan(url, r.Generation, caller.Anonymous, plan)
 	if err != nil {
