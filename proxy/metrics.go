@@ -127,8 +127,8 @@ type seriesKey struct {
 	class int
 }
 
-// seriesOf returns the series of an answer. They are kept, for to look labels up costs more than to
-// count. A path that no route answers must not become a label: it is "other".
+// seriesOf returns the series of an answer. It keeps them, because looking labels up costs
+// more than counting. A path without a route gets the label "other".
 func (m *Metrics) seriesOf(c *fiber.Ctx) series {
 	key := seriesKey{c.Route().Path, c.Response().StatusCode() / 100} // the path is one of ours: not in Fiber's buffers
 	m.mu.RLock()

@@ -2,18 +2,17 @@ package listener
 
 import "time"
 
-// deadline is one that the system knows of. To move it has a price for each request, so it
-// stays where the next one would come only a little later.
+// deadline is the deadline that is set on the network connection. Setting it costs time in
+// each request, so a connection keeps it while the next one would be only a little later.
 type deadline struct {
 	at    time.Time
 	slack time.Duration
 }
 
-// slackShare is which part of its time a deadline may come early.
+// slackShare is the part of its time by which a deadline may expire early.
 const slackShare = 16
 
-// moves reports whether the system has to learn of a deadline, which is taken for the one it
-// knows then.
+// moves reports whether a deadline has to be set, and records it as set if so.
 func (d *deadline) moves(to time.Time) bool {
 	if later := to.Sub(d.at); later >= 0 && later < d.slack {
 		return false
@@ -32,15 +31,15 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline implements net.Conn. The system learns of the deadline when something is
-// read: most requests have arrived whole when the server sets their second one.
+// SetReadDeadline implements net.Conn. The deadline is set on the network connection before
+// the next read: most requests have arrived whole when the server sets their second one.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.readBy = t
 	return nil
 }
 
-// limitReading has the system know by when the next bytes must arrive. The first one may be
-// waited for after the listener has closed.
+// limitReading sets the deadline of the next read. After the listener has closed, a connection
+// waits for its first byte for firstByteGrace.
 func (c *Conn) limitReading() error {
 	if !c.started.Load() && c.listener.closed.Load() {
 		c.readBy = time.Now().Add(firstByteGrace)

@@ -99,7 +99,7 @@ func (l open) dial(t *testing.T) net.Conn {
 	return c
 }
 
-// counting accepts connections that count how often the system learns of a deadline.
+// counting accepts connections that count how often a deadline is set.
 type counting struct {
 	net.Listener
 	deadlines atomic.Int64
@@ -125,8 +125,8 @@ func (c countingConn) SetWriteDeadline(t time.Time) error {
 	return c.Conn.SetWriteDeadline(t)
 }
 
-// TestDeadlinesStay: requests that follow each other closely do not move the deadlines that
-// the system knows of, though the server sets three for each.
+// TestDeadlinesStay: requests in close succession do not set deadlines on the network
+// connection again, though the server sets three for each.
 func TestDeadlinesStay(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
