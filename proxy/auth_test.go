@@ -113,7 +113,7 @@ func TestSessions(t *testing.T) {
 		{"without end", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{Subject: "bob"})}, false},
 		{"expired", []string{"Authorization", "Bearer " + expired}, false},
 		{"not yet", []string{"Authorization", "Bearer " + early}, false},
-		{"nobody's", []string{"Authorization", "Bearer " + nobody}, false},
+		{"no user's", []string{"Authorization", "Bearer " + nobody}, false},
 		{"another secret", []string{"Authorization", "Bearer " + token(t, "bob", []byte("guess"))}, false},
 		{"another algorithm", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodHS512, secret, claims)}, false},
 		{"no algorithm", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims)}, false},
@@ -127,7 +127,7 @@ func TestSessions(t *testing.T) {
 		{"cookie, our referer", []string{"Cookie", cookie, "Referer", "http://example.com/list"}, true},
 		{"cookie, another referer", []string{"Cookie", cookie, "Referer", "http://example.com.evil.org/"}, false},
 		{"cookie alone", []string{"Cookie", cookie}, false},
-		{"a user header nobody asked for", []string{"X-Remote-User", "bob"}, false},
+		{"a user header that is not configured", []string{"X-Remote-User", "bob"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -188,14 +188,14 @@ func TestVisibility(t *testing.T) {
 	s := open(t, institute(t), o)
 	const all, withoutSecret = "7 8 9 2 3 5 1 4 a named-record c f 6 42 b", "7 8 2 3 5 1 4 a named-record c f 6 42 b"
 	tests := []struct{ name, user, query, ids string }{
-		{"nobody sees all", "", "", all},
+		{"without a session all", "", "", all},
 		{"a person sees what the roles let through, and their own", "ada", "", withoutSecret},
 		{"an admin sees all", "bob", "", all},
 		{"one role as a text", "cyd", "", all},
 		{"a person without a record has no roles", "zoe", "", "7 8 2 3 5 1 4 named-record c f 6 42 b"},
 		{"an apikey parameter lifts it", "ada", "apikey=x", all},
 		{"a filter cannot undo it", "ada", "filter[type]=review", "a"},
-		{"somebody else's own are restricted too", "ada", "page=my-activities&user=bob", "8 2 3"},
+		{"another user's own are restricted too", "ada", "page=my-activities&user=bob", "8 2 3"},
 		{"one's own are not", "bob", "page=my-activities", "8 9 2 3"},
 	}
 	for _, tt := range tests {
@@ -226,7 +226,7 @@ func TestDisplayForm(t *testing.T) {
 	o.Auth.Session = auth.SessionOptions{Secret: secret}
 	s := open(t, institute(t), o)
 	tests := []struct{ name, user, query, activity string }{
-		{"nobody", "", "", "<a href='/activities/view/64a000000000000000000002'>Soil</a>"},
+		{"no session", "", "", "<a href='/activities/view/64a000000000000000000002'>Soil</a>"},
 		{"web", "bob", "", "<a href='/activities/view/64a000000000000000000002'>Soil</a>"},
 		{"print", "ada", "", "Ahn, A. (2022) Soil."},
 		{"print with links elsewhere", "ada", "&page=portal", "Ahn, A. (2022) Soil."},

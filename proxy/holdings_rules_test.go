@@ -192,12 +192,12 @@ func TestOwnOnly(t *testing.T) {
 	or := "&json=" + url.QueryEscape(`{"$or":[{"name":"DUST"},{"name":"OWL"}]}`)
 	created := "&json=" + url.QueryEscape(`{"created_by":"bob"}`)
 	tests := []struct{ name, user, target, want string }{
-		{"nobody", "", "/api/projects?apikey=right", ""},
-		{"nobody, proposals", "", "/api/proposals?apikey=right", ""},
-		{"nobody, whole records", "", "/api/projects?full&apikey=right", ""},
-		{"nobody, groups", "", "/api/projects?aggregate=type&apikey=right", ""},
-		{"nobody, search", "", "/api/search/proposals?apikey=right", ""},
-		{"nobody, funding numbers are not restricted", "", "/api/projects-by-funding-number?number=EU-1&apikey=right", "1 2"},
+		{"no session", "", "/api/projects?apikey=right", ""},
+		{"no session, proposals", "", "/api/proposals?apikey=right", ""},
+		{"no session, whole records", "", "/api/projects?full&apikey=right", ""},
+		{"no session, groups", "", "/api/projects?aggregate=type&apikey=right", ""},
+		{"no session, search", "", "/api/search/proposals?apikey=right", ""},
+		{"no session, funding numbers are not restricted", "", "/api/projects-by-funding-number?number=EU-1&apikey=right", "1 2"},
 		{"linked or created", "ann", "/api/projects?x", "3 1"},
 		{"a key gives no permission", "ann", "/api/projects?apikey=right", "3 1"},
 		{"whole records", "ann", "/api/projects?full", "3 1"},

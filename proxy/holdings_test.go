@@ -62,7 +62,7 @@ func resolved(t testing.TB, d *display.Directory, record bson.Raw) bson.Raw {
 	return raw
 }
 
-// holdingsOptions let everybody see everything, in English.
+// holdingsOptions let all callers see everything, in English.
 func holdingsOptions(t testing.TB) proxy.Options {
 	t.Helper()
 	rights := access.New(access.Options{Anonymous: []access.Permission{access.ProjectsView, access.ProposalsView}})

@@ -223,13 +223,13 @@ func TestKeyGuessing(t *testing.T) {
 		res  response
 		want int
 	}{
-		"no key":                {from(attacker, "/api/html"), 403},
-		"a session":             {from(attacker, "/api/html", "Authorization", "Bearer "+token(t, "ada", o.Auth.Session.Secret)), 200},
-		"what needs none":       {from(attacker, "/healthz"), 200},
-		"the right one":         {from(attacker, "/api/html?apikey=Right"), 200},
-		"the right header":      {from(attacker, "/api/html?apikey=Guess", "X-API-Key", "Right"), 200},
-		"somebody else's":       {from(other, "/api/html?apikey=Right"), 200},
-		"somebody else's fault": {from(other, "/api/html?apikey=Wrong"), 403},
+		"no key":                 {from(attacker, "/api/html"), 403},
+		"a session":              {from(attacker, "/api/html", "Authorization", "Bearer "+token(t, "ada", o.Auth.Session.Secret)), 200},
+		"what needs none":        {from(attacker, "/healthz"), 200},
+		"the right one":          {from(attacker, "/api/html?apikey=Right"), 200},
+		"the right header":       {from(attacker, "/api/html?apikey=Guess", "X-API-Key", "Right"), 200},
+		"another client's":       {from(other, "/api/html?apikey=Right"), 200},
+		"another client's fault": {from(other, "/api/html?apikey=Wrong"), 403},
 	} {
 		if tt.res.StatusCode != tt.want {
 			t.Errorf("%s: %d, want %d", name, tt.res.StatusCode, tt.want)
@@ -251,7 +251,7 @@ func TestKeyGuessing(t *testing.T) {
 }
 
 // TestUnreadableRequestsAreNotLogged: a request that cannot be parsed may hold a key,
-// and anybody can send one as often as they like.
+// and any client can send one as often as it likes.
 func TestUnreadableRequestsAreNotLogged(t *testing.T) {
 	var log lockedBuffer
 	o := options(t)

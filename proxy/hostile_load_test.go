@@ -273,7 +273,7 @@ func TestCacheBusting(t *testing.T) {
 					target := []string{
 						"/api/activities?limit=20&offset=%d", "/api/activities?filter[never.seen%d]=1", "/api/activities?limit=50&x=%d",
 						"/api/activities?aggregate=field%d", "/api/search/activities?columns[]=column%d&limit=50", "/api/html?nonsense=%d",
-						"/api/users/nobody%d", "/api/levenshtein?title=title+%d", "/api/nothing/%d", "/api/projects?search=s%d",
+						"/api/users/unknown%d", "/api/levenshtein?title=title+%d", "/api/nothing/%d", "/api/projects?search=s%d",
 					}[k%10]
 					res, err := client.Get("http://" + l.addr + fmt.Sprintf(target, k))
 					if err != nil {

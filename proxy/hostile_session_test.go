@@ -28,7 +28,7 @@ func forge(header, claims string, secret []byte) string {
 }
 
 // TestForgedTokens: no token chooses how it is verified, and one that says nothing
-// usable is nobody's. The secret is right in all of them unless its name says otherwise.
+// usable names no user. The secret is right in all of them unless its name says otherwise.
 func TestForgedTokens(t *testing.T) {
 	secret := []byte("session secret of thirty-two bytes")
 	public, _ := edKeys(t)

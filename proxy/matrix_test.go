@@ -112,7 +112,7 @@ func callers(t testing.TB) []caller {
 	}
 	with := func(headers []string, more ...string) []string { return append(headers, more...) }
 	return []caller{
-		{"nobody", keyed, "", nil},
+		{"no session", keyed, "", nil},
 		{"a wrong key", keyed, "Guess", nil},
 		{"the key", keyed, "Api", nil},
 		{"the key as header", keyed, "", []string{"X-API-Key", "Api"}},
@@ -127,8 +127,8 @@ func callers(t testing.TB) []caller {
 		{"a cookie from our own page", keyed, "", cookie("same-origin")},
 		{"a cookie from another site", keyed, "", cookie("cross-site")},
 		{"a user header from a trusted proxy", keyed, "", []string{"X-Remote-User", viewer}},
-		{"a user header from anybody", wary, "", []string{"X-Remote-User", viewer}},
-		{"nobody, where no keys are asked for", free, "", nil},
+		{"a user header from any client", wary, "", []string{"X-Remote-User", viewer}},
+		{"no session, where no keys are asked for", free, "", nil},
 		{"a session, where no keys are asked for", free, "", session(linked)},
 	}
 }
@@ -136,8 +136,8 @@ func callers(t testing.TB) []caller {
 // matrix says of every endpoint how many records each of the callers gets to see;
 // "-" is a 403. A word is for one caller, in the order of callers:
 //
-//	nobody, wrong key | key, header | portfolio's key, header | session, with permissions, admin |
-//	wrong key beside | key beside, header beside | own cookie, foreign cookie | trusted header, any header | no keys: nobody, session
+//	no session, wrong key | key, header | portfolio's key, header | session, with permissions, admin |
+//	wrong key beside | key beside, header beside | own cookie, foreign cookie | trusted header, any header | no keys: no session, session
 var matrix = []struct{ target, seen string }{
 	{"/api/activities", "- - | 3 3 | - - | 3 3 3 | - | 3 3 | 3 - | 3 - | 3 3"},
 	{"/api/html", "- - | 1 1 | - - | 1 1 1 | - | 1 1 | 1 - | 1 - | 1 1"},
@@ -230,7 +230,7 @@ func TestPublicEndpointsKnowNoCallers(t *testing.T) {
 	}
 }
 
-// fromViews: other endpoints answer the same to everybody.
+// fromViews: other endpoints answer all callers alike.
 func fromViews(target string) bool {
 	return !strings.HasPrefix(target, "/api/citation-index") && (strings.HasPrefix(target, "/api/") || strings.HasPrefix(target, "/portfolio/"))
 }
@@ -239,7 +239,7 @@ func fromViews(target string) bool {
 func (c caller) session() bool {
 	for i := 0; i < len(c.headers); i += 2 {
 		name := c.headers[i]
-		if name == "Authorization" || name == "Cookie" || name == "X-Remote-User" && !strings.Contains(c.name, "anybody") {
+		if name == "Authorization" || name == "Cookie" || name == "X-Remote-User" && !strings.Contains(c.name, "any client") {
 			return true
 		}
 	}

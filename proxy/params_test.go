@@ -62,7 +62,7 @@ func TestParameters(t *testing.T) {
 		{"projects only at the top", "/api/all-activities?json=" + q(`{"$and":[{"projects":"65b000000000000000000001"}]}`), "", 0},
 		{"projects of activities stay text", "/api/activities?json=" + q(`{"projects":"65b000000000000000000001"}`), "", 0},
 		{"my-activities of a user", "/api/all-activities?page=my-activities&user=bob", "8 9 2 3", 4},
-		{"my-activities of nobody", "/api/all-activities?page=my-activities", "", 0},
+		{"my-activities without a user", "/api/all-activities?page=my-activities", "", 0},
 		{"my-activities joined to a filter", "/api/all-activities?page=my-activities&user=bob&filter[year]=2022", "2 3", 2},
 		{"user counts only for my-activities", "/api/all-activities?user=bob", all, 15},
 		{"an unknown page is all", "/api/all-activities?page=anything", all, 15},

@@ -123,7 +123,7 @@ func TestSpectrumAccess(t *testing.T) {
 		return r
 	}
 	head := rights(access.Options{Roles: map[string][]access.Permission{"head": {access.PortfolioSpectrum}}})
-	everybody := rights(access.Options{Anonymous: []access.Permission{access.PortfolioSpectrum}})
+	anonymous := rights(access.Options{Anonymous: []access.Permission{access.PortfolioSpectrum}})
 	bearer := func(user string) []string { return []string{"Authorization", "Bearer " + token(t, user, secret)} }
 	tests := []struct {
 		name           string
@@ -133,20 +133,20 @@ func TestSpectrumAccess(t *testing.T) {
 		headers        []string
 		status, rows   int
 	}{
-		{"no keys", everybody, "", "", "", nil, 200, 2},
-		{"the API's key is not asked", everybody, "Api", "", "", nil, 200, 2},
-		{"no key", everybody, "Api", "Portfolio", "", nil, 403, 0},
-		{"the API's key", everybody, "Api", "Portfolio", "?apikey=Api", nil, 403, 0},
-		{"the API's key as header", everybody, "Api", "Portfolio", "", []string{"X-API-Key", "Api"}, 403, 0},
-		{"the key", everybody, "Api", "Portfolio", "?apikey=Portfolio", nil, 200, 2},
-		{"the key as header", everybody, "Api", "Portfolio", "", []string{"X-API-Key", "Portfolio"}, 200, 2},
-		{"a right header beside a wrong parameter", everybody, "", "Portfolio", "?apikey=x", []string{"X-API-Key", "Portfolio"}, 200, 2},
-		{"keys are case-sensitive", everybody, "", "Portfolio", "?apikey=portfolio", nil, 403, 0},
-		{"session instead of a key", everybody, "", "Portfolio", "", bearer("bob"), 200, 2},
-		{"nobody, no permission", head, "", "", "", nil, 200, 0},
+		{"no keys", anonymous, "", "", "", nil, 200, 2},
+		{"the API's key is not asked", anonymous, "Api", "", "", nil, 200, 2},
+		{"no key", anonymous, "Api", "Portfolio", "", nil, 403, 0},
+		{"the API's key", anonymous, "Api", "Portfolio", "?apikey=Api", nil, 403, 0},
+		{"the API's key as header", anonymous, "Api", "Portfolio", "", []string{"X-API-Key", "Api"}, 403, 0},
+		{"the key", anonymous, "Api", "Portfolio", "?apikey=Portfolio", nil, 200, 2},
+		{"the key as header", anonymous, "Api", "Portfolio", "", []string{"X-API-Key", "Portfolio"}, 200, 2},
+		{"a right header beside a wrong parameter", anonymous, "", "Portfolio", "?apikey=x", []string{"X-API-Key", "Portfolio"}, 200, 2},
+		{"keys are case-sensitive", anonymous, "", "Portfolio", "?apikey=portfolio", nil, 403, 0},
+		{"session instead of a key", anonymous, "", "Portfolio", "", bearer("bob"), 200, 2},
+		{"no session, no permission", head, "", "", "", nil, 200, 0},
 		{"the key is no permission", head, "", "Portfolio", "?apikey=Portfolio", nil, 200, 0},
 		{"session without permission", head, "", "", "", bearer("bob"), 200, 0},
-		{"session of nobody known", head, "", "", "", bearer("stranger"), 200, 0},
+		{"session of an unknown user", head, "", "", "", bearer("stranger"), 200, 0},
 		{"session with permission", head, "", "", "", bearer("ada"), 200, 2},
 		{"session with permission beside a wrong key", head, "", "Portfolio", "?apikey=x", bearer("ada"), 403, 0},
 	}
@@ -191,7 +191,7 @@ func TestKeysOfRecords(t *testing.T) {
 	o.Auth.APIKey, o.Auth.PortfolioKey = "Api", "Portfolio"
 	s := open(t, department(t), o)
 	for _, target := range []string{
-		"/api/users/ada?", "/api/users/nobody?", "/api/user-units/ada?", "/api/events?", "/api/conferences?",
+		"/api/users/ada?", "/api/users/unknown?", "/api/user-units/ada?", "/api/events?", "/api/conferences?",
 		"/api/deadlines?", "/api/levenshtein?title=Word&", "/api/levenshtein?",
 	} {
 		for _, wrong := range []string{"", "apikey=Portfolio", "apikey=api"} {

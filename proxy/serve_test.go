@@ -227,13 +227,13 @@ func TestNotLoaded(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	tests := map[string]func(*proxy.Options){
-		"no views":                        func(o *proxy.Options) { o.Views = nil },
-		"a public key that is none":       func(o *proxy.Options) { o.Auth.Session.PublicKey = []byte("x") },
-		"a user header anybody could set": func(o *proxy.Options) { o.Auth.Session.UserHeader = "X-User" },
-		"an origin without scheme":        func(o *proxy.Options) { o.CORS.Origins = []string{"example.org"} },
-		"an origin with a path":           func(o *proxy.Options) { o.CORS.Origins = []string{"https://example.org/page"} },
-		"all origins with credentials":    func(o *proxy.Options) { o.CORS = proxy.CORSOptions{Origins: []string{"*"}, Credentials: true} },
-		"an affiliation operator":         func(o *proxy.Options) { o.Affiliated = []string{"$where"} },
+		"no views":                           func(o *proxy.Options) { o.Views = nil },
+		"a public key that is none":          func(o *proxy.Options) { o.Auth.Session.PublicKey = []byte("x") },
+		"a user header any client could set": func(o *proxy.Options) { o.Auth.Session.UserHeader = "X-User" },
+		"an origin without scheme":           func(o *proxy.Options) { o.CORS.Origins = []string{"example.org"} },
+		"an origin with a path":              func(o *proxy.Options) { o.CORS.Origins = []string{"https://example.org/page"} },
+		"all origins with credentials":       func(o *proxy.Options) { o.CORS = proxy.CORSOptions{Origins: []string{"*"}, Credentials: true} },
+		"an affiliation operator":            func(o *proxy.Options) { o.Affiliated = []string{"$where"} },
 	}
 	views := open(t, institute(t), options(t)).views
 	for name, change := range tests {

@@ -51,7 +51,7 @@ func TestAdoptRights(t *testing.T) {
 	if err := s.Adopt(o); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.get("/api/users/nobody-at-all").envelope(t).Msg; got != "No such person" {
+	if got := s.get("/api/users/unknown-user").envelope(t).Msg; got != "No such person" {
 		t.Errorf("label: got %q", got)
 	}
 
@@ -73,7 +73,7 @@ func TestAdoptRefuses(t *testing.T) {
 	s := open(t, institute(t), o)
 	o.Auth.APIKey, o.CORS.Credentials, o.CORS.Origins = "new", true, []string{"*"}
 	if err := s.Adopt(o); err == nil || !strings.Contains(err.Error(), "*") {
-		t.Errorf("credentials for everybody: %v", err)
+		t.Errorf("credentials for all sites: %v", err)
 	}
 	if got := s.get("/api/activities").StatusCode; got != 200 {
 		t.Errorf("the former options are gone: status %d", got)

@@ -308,9 +308,9 @@ func TestNoAddedIDWithoutColumns(t *testing.T) {
 	}
 }
 
-// TestEverybodyIsFound: persons are searched whether they are active, have a
+// TestAllPersonsAreFound: persons are searched whether they are active, have a
 // username or are members of anything.
-func TestEverybodyIsFound(t *testing.T) {
+func TestAllPersonsAreFound(t *testing.T) {
 	s := newStore()
 	s.publish(rules.ViewPersons, parse(t,
 		`{"_id":1,"last":"A","username":"a","is_active":true,"units":[{"unit":"BIO","start":"2020-01-01","end":null}]}`,

@@ -33,7 +33,7 @@ func TestInStore(t *testing.T) {
 		"golden": TestGolden, "department": TestDepartmentGolden, "holdings": TestHoldingsGolden, "coverage": TestCoverage,
 		"fields": TestFieldsOfRecords, "ids": TestIDs, "every page": TestEveryPage, "no pages": TestNoPages,
 		"filter forms": TestFilterForms, "raw": TestWithoutRaw, "hidden": TestHiddenIsNoFilter,
-		"everybody": TestEverybodyIsFound, "formatted": TestFormatted, "formatted anew": TestFormattedCountsAnew,
+		"all persons": TestAllPersonsAreFound, "formatted": TestFormatted, "formatted anew": TestFormattedCountsAnew,
 		"public": TestPublicCast, "funding numbers": TestFundingNumbers, "own": TestOwnOnly, "search": TestSearch,
 		"figures": TestFigures, "titles": TestLevenshtein, "no titles": TestLevenshteinOfNothing,
 		"titles of the newest": TestLevenshteinFollowsTheView, "visibility": TestVisibility, "display": TestDisplayForm,

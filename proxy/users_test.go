@@ -39,12 +39,12 @@ func TestWhoIsMeant(t *testing.T) {
 	s := open(t, department(t), departmentOptions(t))
 	tests := []struct {
 		name, id string
-		first    string // "" for nobody
+		first    string // "" if there is no person
 	}{
 		{"username", "ada", "Ada"},
 		{"ObjectID", "66c000000000000000000011", "Ada"},
 		{"ObjectID in capitals", "66C000000000000000000012", "Bob"},
-		{"ObjectID of somebody without username", "66c000000000000000000013", "Cyd"},
+		{"ObjectID of a person without username", "66c000000000000000000013", "Cyd"},
 		{"a username that looks like an ObjectID is one", "66c000000000000000000014", "Mallory"},
 		{"username with encoded characters", "d%20e%2F%C3%A9", "Dee"},
 		{"usernames are case-sensitive", "Ada", ""},
@@ -94,7 +94,7 @@ func TestUserNotFoundIsTranslated(t *testing.T) {
 		{"configured German", "", german, "Person nicht gefunden"},
 		{"English asked of German", "?lang=en", german, "User not found"},
 	}
-	for _, path := range []string{"/api/users/nobody", "/api/user-units/nobody"} {
+	for _, path := range []string{"/api/users/unknown", "/api/user-units/unknown"} {
 		for _, tt := range tests {
 			t.Run(path+" "+tt.name, func(t *testing.T) {
 				if got := tt.site.get(path + tt.query).envelope(t).Msg; got != tt.want {
@@ -185,7 +185,7 @@ func person(t testing.TB, id, username string) bson.Raw {
 }
 
 // TestNewcomer: whom the view does not have yet is read from the source, once for
-// a while, and so is that there is nobody.
+// a while, and so is that there is no person.
 func TestNewcomer(t *testing.T) {
 	const id = "66c0000000000000000000aa"
 	source := &records{}

@@ -93,7 +93,7 @@ func (i *institute) settings(ctx context.Context) (settings, error) {
 	return settings{
 		Config: complete(cfg, stored, i.sealed),
 		labels: i.labels.With(rules.Labels()).With(stored.Labels).With(i.ownNames),
-		member: []string{osiris.Everybody},
+		member: []string{osiris.RoleUser},
 	}, nil
 }
 

@@ -62,15 +62,15 @@ func TestOsirisDatabase(t *testing.T) {
 	dir := importOsiris(t)
 	s := startServer(t, dir, "--store", "bolt://v.db", "--preset", "osiris").ready()
 	for path, want := range map[string]int{
-		"/api/activities":                             http.StatusForbidden,
-		"/api/activities?apikey=institute-key":        http.StatusOK,
-		"/api/activities?apikey=portal-key":           http.StatusForbidden,
-		"/portfolio/spectrum":                         http.StatusForbidden,
-		"/portfolio/spectrum?apikey=institute-key":    http.StatusForbidden,
-		"/portfolio/spectrum?apikey=portal-key":       http.StatusOK,
-		"/api/users/ada?apikey=institute-key":         http.StatusOK,
-		"/api/all-activities?apikey=institute-key":    http.StatusOK,
-		"/api/user-units/nobody?apikey=institute-key": http.StatusNotFound,
+		"/api/activities":                              http.StatusForbidden,
+		"/api/activities?apikey=institute-key":         http.StatusOK,
+		"/api/activities?apikey=portal-key":            http.StatusForbidden,
+		"/portfolio/spectrum":                          http.StatusForbidden,
+		"/portfolio/spectrum?apikey=institute-key":     http.StatusForbidden,
+		"/portfolio/spectrum?apikey=portal-key":        http.StatusOK,
+		"/api/users/ada?apikey=institute-key":          http.StatusOK,
+		"/api/all-activities?apikey=institute-key":     http.StatusOK,
+		"/api/user-units/unknown?apikey=institute-key": http.StatusNotFound,
 	} {
 		if got, body := s.get(path); got != want {
 			t.Errorf("%s: status %d, want %d: %.200s", path, got, want, body)
@@ -164,7 +164,7 @@ func TestOsirisSessions(t *testing.T) {
 			t.Errorf("%s: status %d, sees the editorial: %v, want %v", user, status, got, sees)
 		}
 		if !strings.Contains(body, "65b000000000000000000001") {
-			t.Errorf("%s does not see what everybody sees", user)
+			t.Errorf("%s does not see what all users see", user)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestOsirisPrecedence(t *testing.T) {
 		t.Errorf("labels are not English: %s", body)
 	}
 	if _, body := s.get("/api/html?apikey=from-the-file"); decode(t, body).Count != 0 {
-		t.Errorf("nobody's position is true: %s", body)
+		t.Errorf("the position of an unknown author is true: %s", body)
 	}
 }
 

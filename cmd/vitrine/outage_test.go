@@ -176,7 +176,7 @@ func (o *outage) isServing(t *testing.T, before string) {
 		!strings.HasSuffix(res.Header.Get("Cache-Status"), "stored; detail=stale") && !strings.HasSuffix(res.Header.Get("Cache-Status"), "hit; detail=stale") {
 		t.Errorf("a filter: %d %s %s", res.StatusCode, res.Header.Get("Cache-Status"), body)
 	}
-	for _, path := range []string{"/api/users/nobody", `/api/activities?json={"$text":{"$search":"title"}}`} {
+	for _, path := range []string{"/api/users/unknown", `/api/activities?json={"$text":{"$search":"title"}}`} {
 		res, body := ask(t, o.base+path)
 		if e := decode(t, body); res.StatusCode != http.StatusServiceUnavailable || e.Error == "" || res.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d, Retry-After %q, %s", path, res.StatusCode, res.Header.Get("Retry-After"), body)
@@ -213,7 +213,7 @@ func (o *outage) isLeftAlone(t *testing.T) {
 	const requests = 300
 	before, commands := o.network.Accepted(), o.network.Commands()
 	for i := range requests {
-		if res, _ := ask(t, fmt.Sprintf("%s/api/users/nobody-%d", o.base, i)); res.StatusCode != http.StatusServiceUnavailable {
+		if res, _ := ask(t, fmt.Sprintf("%s/api/users/unknown-%d", o.base, i)); res.StatusCode != http.StatusServiceUnavailable {
 			t.Fatalf("read through: %d", res.StatusCode)
 		}
 	}

@@ -63,7 +63,7 @@ func TestStoreOutages(t *testing.T) {
 			o.network.Set(mongotest.Fault{})
 			o.untilServed(t)
 			o.until(t, "")
-			if res, body := ask(t, o.base+"/api/users/nobody-"+strings.ReplaceAll(tt.name, " ", "-")); res.StatusCode != http.StatusNotFound {
+			if res, body := ask(t, o.base+"/api/users/unknown-"+strings.ReplaceAll(tt.name, " ", "-")); res.StatusCode != http.StatusNotFound {
 				t.Errorf("a person read through afterwards: %d %s", res.StatusCode, body)
 			}
 			o.untilMarked(t, false)
@@ -119,7 +119,7 @@ func TestRandomOutages(t *testing.T) {
 			answers++
 			<-time.After(10 * time.Millisecond)
 		}
-		res, _ := ask(t, fmt.Sprintf("%s/api/users/nobody-%d", o.base, round))
+		res, _ := ask(t, fmt.Sprintf("%s/api/users/unknown-%d", o.base, round))
 		if reads[res.StatusCode]++; res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("round %d: a person read through: %d", round, res.StatusCode)
 		}

@@ -34,7 +34,7 @@ func canaries(t *testing.T) map[string]string {
 	return words
 }
 
-// TestSecretsStayIn looks for secrets in everything that the program says to anybody.
+// TestSecretsStayIn looks for secrets in everything that the program writes or sends.
 func TestSecretsStayIn(t *testing.T) {
 	wholeOnly(t)
 	words := canaries(t)
@@ -54,7 +54,7 @@ func TestSecretsStayIn(t *testing.T) {
 	for _, call := range []string{
 		"/api/activities?limit=1&apikey=" + api, "/api/activities?limit=x&apikey=" + api, "/api/activities?apikey=" + api + "x",
 		"/api/activities?limit=1&APIKEY=" + api, "/api/activities?limit=1&%61pikey=" + url.QueryEscape(api), "/api/none?apikey=" + api,
-		"/portfolio/spectrum?limit=1&apikey=" + portfolio, "/api/users/nobody?apikey=" + api, "/api/html?limit=1&json=%7B&apikey=" + api,
+		"/portfolio/spectrum?limit=1&apikey=" + portfolio, "/api/users/unknown?apikey=" + api, "/api/html?limit=1&json=%7B&apikey=" + api,
 	} {
 		_, body := s.get(call)
 		say("answers", body)

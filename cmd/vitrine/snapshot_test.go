@@ -69,7 +69,7 @@ func TestStartWithoutStore(t *testing.T) {
 	if _, body := s.get("/readyz"); !strings.Contains(body, `"state":"degraded"`) {
 		t.Errorf("readyz: %s", body)
 	}
-	if res, body := ask(t, s.base+"/api/users/nobody"); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+	if res, body := ask(t, s.base+"/api/users/unknown"); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
 		t.Errorf("read through: %d %s", res.StatusCode, body)
 	}
 	if _, body := fetch(t, http.MethodGet, s.admin+"/metrics"); !strings.Contains(body, "vitrine_store_up 0") ||

@@ -293,7 +293,7 @@ func questionOf(t testing.TB, s stamped, path string) question {
 	return question{}
 }
 
-// everything is what anybody may see in these tests.
+// everything is what any caller may see in these tests.
 const everything = "projects.view,proposals.view,portfolio-spectrum"
 
 // withStore opens a store for a moment.

@@ -144,7 +144,7 @@ func (c *client) ask(method, path string, header ...string) (*http.Response, []b
 func (c *client) any() question { return c.questions[c.rng.IntN(len(c.questions))] }
 
 // check checks an answer to a question, and that a view does not go back: floor is the
-// newest round that anybody had been answered when it was asked.
+// newest round that any client had received when it was asked.
 func (c *client) check(q question, floor int64, body []byte) (round int, err error) {
 	round, err = q.check(c.institute, body)
 	if err != nil {

@@ -103,7 +103,7 @@ func TestSourcesAreOnlyRead(t *testing.T) {
 			builder := startServer(t, dir, "--store", builderURI+source, "--preset", "osiris").ready()
 			reader := startServer(t, dir, "--store", readerURI+source, "--no-materialize").ready()
 			for _, s := range []*server{builder, reader} {
-				for _, call := range append(moreCalls(t, s)[:45], "/api/users/nobody-yet", "/api/user-units/nobody-yet",
+				for _, call := range append(moreCalls(t, s)[:45], "/api/users/unknown-user", "/api/user-units/unknown-user",
 					encoded(`/api/activities?json={"$text":{"$search":"moth"}}`)) {
 					s.get(call)
 				}

@@ -63,7 +63,7 @@ func callEverything(t *testing.T, dir string) {
 		}
 	}
 	s := startServer(t, dir, "--preset", "osiris").ready()
-	for _, call := range append(moreCalls(t, s)[:45], "/api/users/nobody-yet", "/api/user-units/nobody-yet") {
+	for _, call := range append(moreCalls(t, s)[:45], "/api/users/unknown-user", "/api/user-units/unknown-user") {
 		s.get(call)
 	}
 	for !s.leads() { // a server may be ready before it has the lease

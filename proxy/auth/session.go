@@ -53,7 +53,7 @@ type sessions struct {
 func newSessions(o SessionOptions, now func() time.Time) (*sessions, error) {
 	s := &sessions{SessionOptions: o, keys: map[string]any{}}
 	if o.UserHeader != "" && len(o.TrustedProxies) == 0 {
-		return nil, fmt.Errorf("auth: user header %s without trusted proxies: anybody could set it", o.UserHeader)
+		return nil, fmt.Errorf("auth: user header %s without trusted proxies: any client could set it", o.UserHeader)
 	}
 	if len(o.Secret) > 0 {
 		s.keys[jwt.SigningMethodHS256.Alg()] = bytes.Clone(o.Secret)

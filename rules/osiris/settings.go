@@ -39,8 +39,8 @@ func ForRendering() []string {
 	return []string{Categories, Fields, General, Types, Vocabularies, Journals, Persons}
 }
 
-// Everybody is the role of every user who is logged in.
-const Everybody = "user"
+// RoleUser is the role of every user who is logged in.
+const RoleUser = "user"
 
 // Settings is what a database says about itself. What it does not say is zero.
 type Settings struct {
