@@ -157,9 +157,6 @@ func (s *Server) newApp() *fiber.App {
 		ReduceMemoryUsage:     true, // see listener.Conn
 		Concurrency:           listener.MostServed,
 		BodyLimit:             s.options.Limits.BodyBytes,
-		ReadTimeout:           s.options.Limits.Read,
-		WriteTimeout:          s.options.Limits.Send,
-		IdleTimeout:           s.options.Limits.Idle,
 		ErrorHandler:          s.fail,
 
 		// No X-Forwarded-Host counts; auth.ClientOptions says where clients are known from.

@@ -27,7 +27,7 @@ const stalledBytes = 48 << 10
 // in memory that grows with what arrives, and hands one header at a time to the server,
 // which frees its buffer after every request (ReduceMemoryUsage).
 //
-// One goroutine reads and writes; any may close.
+// It belongs to one goroutine, while its Listener may close the network connection.
 type Conn struct {
 	net.Conn
 	listener *Listener
@@ -48,6 +48,7 @@ type Conn struct {
 	end      int       // of head: what may be handed on
 	longHead int       // bytes of a header above headBytes that was handed on
 	tooLong  bool      // the URL of the last request does not fit
+	inBody   bool      // what is read is the body of the request
 	failed   error     // what Read returns once head is handed on
 	until    time.Time // the response must be sent by then; zero: no limit
 	readBy   time.Time // what is read next must have arrived by then; zero: no limit
@@ -75,10 +76,14 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if c.failed != nil {
 		return 0, c.failed
 	}
+	now := time.Now()
+	if !c.inBody {
+		c.inBody, c.readBy = true, after(now, c.listener.options.Read)
+	}
 	if err := c.limitReading(); err != nil {
 		return 0, err
 	}
-	c.waiting.Store(time.Now().UnixNano())
+	c.waiting.Store(now.UnixNano())
 	defer c.waiting.Store(0)
 	return c.Conn.Read(p)
 }
@@ -86,15 +91,20 @@ func (c *Conn) Read(p []byte) (int, error) {
 // gather reads until a whole header has arrived, or Options.HeaderBytes are full, or
 // reading fails.
 func (c *Conn) gather() {
-	c.until, c.sent = time.Time{}, false
 	c.Join(false)
 	c.rewind()
-	if len(c.head) == 0 && c.started.Load() {
-		c.idle.Store(time.Now().UnixNano())
-		if c.listener.closed.Load() {
-			c.failed = io.EOF
+	c.sent, c.inBody = false, false
+	now, patience := time.Now(), c.listener.options.Read
+	if c.started.Load() {
+		patience = c.listener.options.Idle
+		if len(c.head) == 0 {
+			c.idle.Store(now.UnixNano())
+			if c.listener.closed.Load() {
+				c.failed = io.EOF
+			}
 		}
 	}
+	c.readBy = after(now, patience)
 	defer c.idle.Store(0)
 	searched, begun := 0, false
 	for c.failed == nil {
@@ -133,9 +143,8 @@ var errNoHTTP = errors.New("not HTTP")
 func (c *Conn) begin() {
 	if c.head[0] <= ' ' || c.head[0] >= 0x7f {
 		c.failed = errNoHTTP
-	} else if c.listener.options.Read > 0 {
-		c.readBy = time.Now().Add(c.listener.options.Read)
 	}
+	c.readBy = after(time.Now(), c.listener.options.Read)
 }
 
 // rewind drops what was handed on and frees the memory it needed.
@@ -220,30 +229,32 @@ func (c *Conn) Join(joins bool) {
 }
 
 // Write implements net.Conn. It fails when the client has read nothing for Options.Write,
-// or for a quarter of that where memory for responses is short. A long response may take
-// long, as long as the client reads.
+// or for a quarter of that where memory for responses is short, and when Options.Send has
+// passed. A long response may take long, as long as the client reads.
 func (c *Conn) Write(p []byte) (int, error) {
 	if c.joins {
 		c.joins, c.begun = false, begins.Get().(*[]byte)
 		*c.begun = append((*c.begun)[:0], p...)
 		return len(p), nil
 	}
-	c.sent = true
+	now, waited := time.Now(), 0
+	if !c.sent {
+		c.sent, c.until = true, after(now, c.listener.options.Send)
+	}
 	c.pieces[1], c.unsent = p, c.pieces[1:]
-	waited := 0
 	if c.begun != nil {
 		waited = len(*c.begun)
 		c.pieces[0], c.unsent = *c.begun, c.pieces[:]
 	}
-	sent, err := c.send()
+	sent, err := c.send(now)
 	c.pieces = [2][]byte{} // the answer is not kept for an idle client
 	c.Join(false)
 	return max(sent-waited, 0), err
 }
 
 // send sends what is unsent.
-func (c *Conn) send() (sent int, err error) {
-	now, counted := time.Now(), int64(0)
+func (c *Conn) send(now time.Time) (sent int, err error) {
+	counted := int64(0)
 	for last := now; len(c.unsent) > 0 && err == nil; {
 		if next := c.nextCheck(now); c.writing.moves(next) {
 			if err = c.Conn.SetWriteDeadline(next); err != nil {

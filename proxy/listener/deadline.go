@@ -4,6 +4,7 @@ import "time"
 
 // deadline is the deadline that is set on the network connection. Setting it costs time in
 // each request, so a connection keeps it while the next one would be only a little later.
+// The HTTP server is given no limits of its own: it would read the clock for each.
 type deadline struct {
 	at    time.Time
 	slack time.Duration
@@ -25,17 +26,12 @@ func (d *deadline) moves(to time.Time) bool {
 // the client reads.
 const writeChecks = 8
 
-// SetWriteDeadline implements net.Conn. The server sets one for each answer.
-func (c *Conn) SetWriteDeadline(t time.Time) error {
-	c.until = t
-	return nil
-}
-
-// SetReadDeadline implements net.Conn. The deadline is set on the network connection before
-// the next read: most requests have arrived whole when the server sets their second one.
-func (c *Conn) SetReadDeadline(t time.Time) error {
-	c.readBy = t
-	return nil
+// after returns the time when d has passed; zero, which is no limit, if d is 0 or less.
+func after(now time.Time, d time.Duration) time.Time {
+	if d <= 0 {
+		return time.Time{}
+	}
+	return now.Add(d)
 }
 
 // limitReading sets the deadline of the next read. After the listener has closed, a connection

@@ -3,10 +3,10 @@
 //
 //	Listener  counts connections, refuses those beyond the limits and closes idle ones
 //	Conn      gathers one whole request head at a time before the HTTP server sees it,
-//	          and ends where a client sends or reads too slowly
+//	          ends where a client is silent, or sends or reads, for too long
 //	CheckHead refuses a head that another server could have read otherwise
 //
 // It is the stage before the HTTP server: it knows no route, no caller and no setting but
-// its Options. A Listener is safe for concurrent use; of a Conn, one goroutine reads and
-// writes, and any may close it.
+// its Options. A Listener is safe for concurrent use; a Conn belongs to one goroutine, while
+// its Listener may close the network connection.
 package listener

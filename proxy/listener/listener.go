@@ -48,11 +48,15 @@ const MostServed = 1 << 20
 
 // Options configures a Listener. Every field is needed.
 type Options struct {
-	Read         time.Duration // to receive a request; 0 or less: no limit
-	Write        time.Duration // without a byte of an answer taken; 0 or less: no limit
-	HeaderBytes  int           // of a request, its URL included
-	MaxConns     int           // connections at a time; 0 or less: no limit
-	MaxPerClient int           // of one client; 0 or less: no limit
+	// Time limits; 0 or less: none.
+	Read  time.Duration // to the first byte, then to the end of a header, then to the end of a body
+	Idle  time.Duration // without a request
+	Write time.Duration // without a byte of an answer taken
+	Send  time.Duration // to send an answer
+
+	HeaderBytes  int // of a request, its URL included
+	MaxConns     int // connections at a time; 0 or less: no limit
+	MaxPerClient int // of one client; 0 or less: no limit
 
 	Busy     []byte                      // the response to a connection beyond the limits
 	Client   func(net.Addr) netip.Prefix // whose a connection is; zero: MaxPerClient does not count it

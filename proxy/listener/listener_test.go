@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -126,14 +127,14 @@ func (c countingConn) SetWriteDeadline(t time.Time) error {
 }
 
 // TestDeadlinesStay: requests in close succession do not set deadlines on the network
-// connection again, though the server sets three for each.
+// connection again.
 func TestDeadlinesStay(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := bounds()
-	o.Read, o.Write = time.Hour, time.Hour
+	o.Read, o.Idle, o.Write, o.Send = time.Hour, 2*time.Hour, time.Hour, time.Hour
 	counted := &counting{Listener: ln}
 	l := listener.New(counted, o)
 	defer l.Close()
@@ -153,15 +154,12 @@ func TestDeadlinesStay(t *testing.T) {
 		if _, err := io.WriteString(client, "GET / HTTP/1.1\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetReadDeadline(time.Now().Add(2 * time.Hour)) // never fails, as the next two
 		if _, err := c.Read(head[:1]); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetReadDeadline(time.Now().Add(time.Hour))
 		if _, err := c.Read(head); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetWriteDeadline(time.Now().Add(time.Hour))
 		if _, err := io.WriteString(c, "HTTP/1.1 204 No Content\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -392,6 +390,49 @@ func TestNoReader(t *testing.T) {
 	server := <-l.accepted
 	endless := make([]byte, 64<<20) // more than the system holds
 	if n, err := server.Write(endless); err == nil || n == len(endless) {
+		t.Errorf("wrote %d bytes, %v", n, err)
+	}
+}
+
+// TestIdle: a connection may be silent for Options.Read before its first request and for
+// Options.Idle between two.
+func TestIdle(t *testing.T) {
+	o := bounds()
+	o.Read, o.Idle = time.Hour, 50*time.Millisecond
+	l := listen(t, o)
+	client := l.dial(t)
+	server := <-l.accepted
+	const request = "GET / HTTP/1.1\r\n\r\n"
+	time.Sleep(2 * o.Idle)
+	if _, err := io.WriteString(client, request); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{1, len(request)} { // the server reads one byte, then the rest
+		if _, err := server.Read(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := server.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("read %d bytes, %v", n, err)
+	}
+}
+
+// TestSendLimit: a response ends after Options.Send, also where the client goes on reading.
+func TestSendLimit(t *testing.T) {
+	o := bounds()
+	o.Write, o.Send = time.Hour, 100*time.Millisecond
+	l := listen(t, o)
+	client := l.dial(t)
+	server := <-l.accepted
+	go func() {
+		for piece := make([]byte, 1<<10); ; time.Sleep(time.Millisecond) {
+			if _, err := client.Read(piece); err != nil {
+				return
+			}
+		}
+	}()
+	endless := make([]byte, 64<<20) // more than the client reads by then
+	if n, err := server.Write(endless); !errors.Is(err, os.ErrDeadlineExceeded) || n == len(endless) {
 		t.Errorf("wrote %d bytes, %v", n, err)
 	}
 }
