@@ -72,6 +72,15 @@ func (s *Server) context(ctx context.Context, c *fiber.Ctx) (context.Context, co
 	return context.WithCancel(ctx)
 }
 
+// hold has the connection of a request hold the answer to it.
+func hold(c *fiber.Ctx, a *result.Answer) {
+	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
+		conn.Hold(a)
+		return
+	}
+	a.Drop() // there is no client that could be slow
+}
+
 // quiet logs what the HTTP server reports of single connections at level debug: any client
 // can cause such a line.
 type quiet struct{ log *slog.Logger }

@@ -19,8 +19,9 @@ type Answer struct {
 	// makes it while sending. Remembering this saves the next attempt.
 	TooLarge bool
 
-	crc, size, shift uint32 // of the plain bytes of a block, see Block
-	holders          int    // guarded by InFlight
+	crc, size, shift uint32    // of the plain bytes of a block, see Block
+	holders          int       // guarded by inFlight
+	inFlight         *InFlight // where it counts, set by the first Hold
 }
 
 // NewAnswer returns an uncompressed answer with the strong tag of its body. It keeps body.

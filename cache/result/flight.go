@@ -126,7 +126,7 @@ func (c *Cache) fly(ctx context.Context, key Key, load Loader) (*Answer, error) 
 		if !c.inFlight.Hold(plain) { // plain answers that wait for a turn would otherwise fill the memory
 			return nil, ErrInFlight
 		}
-		defer c.inFlight.Drop(plain)
+		defer plain.Drop()
 		load = func(ctx context.Context) (*Answer, error) {
 			if len(plain.Body) > LargeBytes {
 				if err := fair.TurnOf(ctx).Costly(ctx); err != nil {

@@ -24,7 +24,7 @@ const Uncounted = 32 << 10
 type InFlight struct {
 	third int64 // of the budget in bytes; 0: no bound
 
-	mu     sync.Mutex // guards the rest, and Answer.holders
+	mu     sync.Mutex // guards the rest, Answer.holders, and Answer.inFlight until it is set
 	making int64      // acquired for making
 	used   int64      // all others
 }
@@ -90,15 +90,19 @@ func (f *InFlight) Hold(a *Answer) bool {
 	if a.holders == 0 && !f.acquireLocked(a.cost(), f.third) {
 		return false
 	}
+	if a.inFlight == nil {
+		a.inFlight = f
+	}
 	a.holders++
 	return true
 }
 
 // Drop ends a Hold.
-func (f *InFlight) Drop(a *Answer) {
+func (a *Answer) Drop() {
 	if len(a.Body) <= Uncounted {
 		return
 	}
+	f := a.inFlight
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if a.holders--; a.holders == 0 {

@@ -30,9 +30,9 @@ func TestInFlight(t *testing.T) {
 		t.Errorf("an answer that could not be sent is made: %v", err)
 	}
 	f.Release(third)
-	f.Drop(large)
-	f.Drop(large)
-	f.Drop(small)
+	large.Drop()
+	large.Drop()
+	small.Drop()
 	if f.Bytes() != 0 {
 		t.Errorf("%d bytes are left", f.Bytes())
 	}

@@ -37,7 +37,8 @@ type Conn struct {
 	waiting  atomic.Int64 // while it serves one: since when it waits for the client to send or read; 0: it does not
 
 	Request *fasthttp.RequestCtx // the last one a handler was called for
-	sent    bool                 // any of the response to the last request was
+	held    Held                 // what the response to it is sent from; nil: nothing that counts
+	sent    bool                 // any of that response was
 	joins   bool                 // the next write waits in begun for the one after it
 	begun   *[]byte              // of begins; nil: nothing waits
 	pieces  [2][]byte            // what is sent in one call of the system
@@ -91,6 +92,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // gather reads until a whole header has arrived, or Options.HeaderBytes are full, or
 // reading fails.
 func (c *Conn) gather() {
+	c.Hold(nil)
 	c.Join(false)
 	c.rewind()
 	c.sent, c.inBody = false, false
@@ -214,6 +216,18 @@ func (c *Conn) Sent() bool { return c.sent }
 // URLTooLong reports whether the last request was refused while its URL was read.
 func (c *Conn) URLTooLong() bool { return c.tooLong }
 
+// Held is memory that counts as in flight until it is dropped, such as a *result.Answer.
+type Held interface{ Drop() }
+
+// Hold drops what was held and holds what the response is sent from, until the connection
+// waits for the next request or ends; nil: nothing.
+func (c *Conn) Hold(next Held) {
+	if c.held != nil {
+		c.held.Drop()
+	}
+	c.held = next
+}
+
 // begins are buffers for what waits for the next write.
 var begins = sync.Pool{New: func() any { return new([]byte) }}
 
@@ -298,6 +312,7 @@ const (
 // Linger lets a client read why it was refused: where a connection is closed before all
 // that the client sends has been read, the system resets it and the response is lost.
 func (c *Conn) Linger() {
+	c.Hold(nil)
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok || !c.sent || c.failed != nil || c.listener.closed.Load() || half.CloseWrite() != nil {
 		return
@@ -314,6 +329,7 @@ func (c *Conn) Close() error { return nil }
 
 // Disconnect closes the connection.
 func (c *Conn) Disconnect() {
+	c.Hold(nil)
 	c.listener.mu.Lock()
 	c.listener.removeLocked(c)
 	c.listener.mu.Unlock()

@@ -42,6 +42,8 @@ type Options struct {
 	// Context derives from ctx the context of the work for a request, which says whom the
 	// work is charged to and ends when the client leaves, or when the function returned is called.
 	Context func(ctx context.Context, c *fiber.Ctx) (context.Context, context.CancelFunc)
+	// Hold is called with an answer that is held (result.InFlight); it drops it when it was sent.
+	Hold func(*fiber.Ctx, *result.Answer)
 	// Sizes returns what gets the number of bytes sent when a stream has ended.
 	Sizes func(*fiber.Ctx) prometheus.Observer
 	// Warm is called with a snapshot that has just been shown.
@@ -260,18 +262,17 @@ func (r *Responder) send(c *fiber.Ctx, a *result.Answer) error {
 	if unchanged(c, a.ETag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
-	counted := len(a.Body) > result.Uncounted && c.Method() != fiber.MethodHead
-	if counted && !r.Results.InFlight().Hold(a) {
+	sends := c.Method() != fiber.MethodHead
+	if sends && !r.Results.InFlight().Hold(a) {
 		return result.ErrInFlight
 	}
 	c.Response().Header.SetContentType(a.ContentType)
 	if a.Coding != result.Identity {
 		c.Set(fiber.HeaderContentEncoding, string(a.Coding))
 	}
-	if !counted {
-		c.Response().SetBodyRaw(a.Body)
-		return nil
+	c.Response().SetBodyRaw(a.Body)
+	if sends {
+		r.Hold(c, a)
 	}
-	c.Context().SetBodyStream(&reader{kept: a, inFlight: r.Results.InFlight(), sizes: r.Sizes(c)}, len(a.Body))
 	return nil
 }

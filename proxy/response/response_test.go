@@ -115,6 +115,7 @@ func static(t *testing.T, content string, codings ...result.Coding) *fiber.App {
 	r := response.New(response.Options{
 		Results: results, Codings: codings, Timeout: -1, Now: time.Now,
 		Sizes: func(*fiber.Ctx) prometheus.Observer { return prometheus.ObserverFunc(func(float64) {}) },
+		Hold:  func(_ *fiber.Ctx, a *result.Answer) { a.Drop() },
 		Context: func(ctx context.Context, _ *fiber.Ctx) (context.Context, context.CancelFunc) {
 			return context.WithCancel(ctx)
 		},

@@ -120,14 +120,12 @@ func compressed(b *Body, c result.Coding) Pieces {
 	}
 }
 
-// reader hands a kept answer or the pieces of a stream to a connection, which has them
-// written without a copy. It holds one piece, whatever the size of the whole. Its owner
-// closes it.
+// reader hands the pieces of a stream to a connection, which has them written without a
+// copy. It holds one piece, whatever the size of the whole. Its owner closes it.
 type reader struct {
-	kept     *result.Answer // nil: pieces are sent
 	pieces   Pieces
 	sent     int64
-	inFlight *result.InFlight // where kept, or the bytes acquired, count until the end
+	inFlight *result.InFlight // where the bytes acquired count until the end
 	acquired int64
 	sizes    prometheus.Observer // gets the number of bytes sent; nil when it has
 }
@@ -141,24 +139,16 @@ func (s *reader) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo implements io.WriterTo.
 func (s *reader) WriteTo(w io.Writer) (int64, error) {
-	if s.kept != nil {
-		return s.write(w, s.kept.Body)
-	}
 	for piece, err := range s.pieces {
 		if err != nil {
 			return s.sent, fmt.Errorf("response: stream: %w", err)
 		}
-		if _, err := s.write(w, piece); err != nil {
+		n, err := w.Write(piece)
+		if s.sent += int64(n); err != nil {
 			return s.sent, err
 		}
 	}
 	return s.sent, nil
-}
-
-func (s *reader) write(w io.Writer, piece []byte) (int64, error) {
-	n, err := w.Write(piece)
-	s.sent += int64(n)
-	return s.sent, err
 }
 
 // Close implements io.Closer. The rest of the pieces is dropped, also where the client
@@ -169,11 +159,7 @@ func (s *reader) Close() error {
 	}
 	s.sizes.Observe(float64(s.sent))
 	s.sizes = nil
-	if s.kept != nil {
-		s.inFlight.Drop(s.kept)
-	} else {
-		s.inFlight.Release(s.acquired)
-	}
+	s.inFlight.Release(s.acquired)
 	return nil
 }
 
