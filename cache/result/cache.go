@@ -49,12 +49,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// lookUpsAtOnce is how many look-ups are gathered before ristretto counts them. A garbage
-// collection drops what is gathered, and making a large answer causes one. With the usual 64
-// such an answer, where it has no budget of its own, would never be counted, and never take the
-// place of many that were asked for once.
-const lookUpsAtOnce = 8
-
 // maxAge bounds how long an answer stays in memory. Large ones of a Cache with LargeBudget,
 // which are few, stay until others take their room.
 const maxAge = 30 * time.Minute
@@ -160,7 +154,7 @@ func New(o Options) (*Cache, error) {
 		c.kept[k], err = ristretto.NewCache(&ristretto.Config[[]byte, entry]{
 			NumCounters: max(10*room.budget/room.entryBytes, 1000), // ristretto asks for ten counters an entry
 			MaxCost:     room.budget,
-			BufferItems: lookUpsAtOnce,
+			BufferItems: 64, // as ristretto advises
 			OnReject:    func(*ristretto.Item[entry]) { c.stats.rejected.Add(1) },
 			OnEvict:     func(*ristretto.Item[entry]) { c.stats.evicted.Add(1) },
 		})
