@@ -23,7 +23,7 @@ func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 		reason = "The Host header names no host."
 	case found.coding && found.length:
 		reason = "The request gives its length twice."
-	case len(h.PeekAll(fasthttp.HeaderAuthorization)) > 1:
+	case found.authorizations > 1:
 		reason = "The request has Authorization twice."
 	case found.coding && !found.chunked:
 		reason = "The request has a transfer coding other than chunked."
@@ -36,6 +36,7 @@ func CheckHead(h *fasthttp.RequestHeader) (reason string, closes bool) {
 type head struct {
 	length, coding bool // it has a field for that
 	chunked        bool // the coding is chunked
+	authorizations int  // number of Authorization fields
 }
 
 // readHead reads the lines of a header; reason says what is wrong with them.
@@ -50,6 +51,8 @@ func readHead(lines []byte) (found head, reason string) {
 			reason = "A header goes on in the next line."
 		case !httpguts.ValidHeaderFieldName(string(name)):
 			reason = "A header's name has a character that no name has."
+		case bytes.EqualFold(name, []byte(fasthttp.HeaderAuthorization)):
+			found.authorizations++
 		case bytes.EqualFold(name, []byte(fasthttp.HeaderContentLength)):
 			found.length = true
 		case bytes.EqualFold(name, []byte(fasthttp.HeaderTransferEncoding)):
