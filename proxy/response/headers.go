@@ -1,6 +1,7 @@
 package response
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strconv"
@@ -97,9 +98,9 @@ const HeaderDataAge = "Vitrine-Data-Age"
 
 // setModified sets Last-Modified: when the view of an answer was published. It is not
 // set where a date of whole seconds, the view's alone, would be taken for more than it
-// says: of what the clock, or settings adopted since, have changed as well. What
-// If-Modified-Since asks is decided here; where it does not hold, it is taken away.
-func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, st age) {
+// says: of what the clock, or settings adopted since, have changed as well. It reports
+// whether nothing has changed since the date of If-Modified-Since, empty for none.
+func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, st age, since string) (unmodified bool) {
 	published, shown := snapshot.Meta().Published, snapshot.Loaded()
 	for _, name := range p.Also {
 		if other, err := r.Views.Snapshot(name); err == nil {
@@ -112,28 +113,57 @@ func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, 
 	}
 	second := published.Truncate(time.Second)
 	if (p.Once || !p.Until.IsZero()) && p.Since.IsZero() || !second.After(p.Since) || !second.After(r.Adopted) || st.modified == "" {
-		return
+		return false
 	}
 	SetHeader(c, fiber.HeaderLastModified, st.modified)
-	since := c.Get(fiber.HeaderIfModifiedSince)
 	if since == "" || since == st.modified {
-		return
+		return since != ""
 	}
 	// Another date is the caller's own. Until the snapshot was shown here, callers were
 	// given the one before, though this was published already.
-	if at, err := http.ParseTime(since); err != nil || !at.After(shown) {
-		c.Request().Header.Del(fiber.HeaderIfModifiedSince)
-	}
+	at, err := http.ParseTime(since)
+	return err == nil && at.After(shown)
 }
 
-// unchanged reports whether the caller has what it asks for (RFC 9110: 13.2.2).
-func unchanged(c *fiber.Ctx, etag string) bool {
-	if header := c.Get(fiber.HeaderIfNoneMatch); header != "" {
-		return matches(header, etag)
+// fields are the header fields of a request that its answer depends on. Of several with one name
+// the first that is not empty counts.
+type fields struct {
+	codings       string // Accept-Encoding
+	tagged        bool   // it has If-None-Match
+	noneMatch     string
+	modifiedSince string
+	unmodified    bool // since then, see setModified
+	prefers       bool // it has Prefer
+}
+
+// fieldsOf reads them in one pass, which is faster than to look each up.
+func fieldsOf(c *fiber.Ctx) (f fields) {
+	for line := range bytes.Lines(c.Request().Header.RawHeaders()) {
+		name, value, _ := bytes.Cut(line, []byte{':'})
+		var field *string
+		switch name := utils.UnsafeString(name); {
+		case strings.EqualFold(name, fiber.HeaderAcceptEncoding):
+			field = &f.codings
+		case strings.EqualFold(name, fiber.HeaderIfNoneMatch):
+			field, f.tagged = &f.noneMatch, true
+		case strings.EqualFold(name, fiber.HeaderIfModifiedSince):
+			field = &f.modifiedSince
+		case strings.EqualFold(name, headerPrefer):
+			f.prefers = true
+		}
+		if field != nil && *field == "" {
+			*field = utils.UnsafeString(bytes.TrimSpace(value))
+		}
 	}
-	asked := &c.Request().Header
-	return c.Get(fiber.HeaderIfModifiedSince) != "" && len(c.Response().Header.Peek(fiber.HeaderLastModified)) > 0 &&
-		len(asked.PeekAll(fiber.HeaderIfNoneMatch)) == 0
+	return f
+}
+
+// unchanged reports whether the caller has an answer with a tag (RFC 9110: 13.2.2).
+func (f *fields) unchanged(etag string) bool {
+	if f.tagged {
+		return matches(f.noneMatch, etag)
+	}
+	return f.unmodified
 }
 
 // Response headers that report what an answer leaves out of its call (DESIGN.md: 23).
@@ -179,11 +209,11 @@ func strict(c *fiber.Ctx) bool {
 }
 
 // reportHandling sets the headers that report what a plan leaves out of its call.
-func reportHandling(c *fiber.Ctx, p *Plan) error {
+func reportHandling(c *fiber.Ctx, p *Plan, prefers bool) error {
 	if p.Restricted != "" {
 		SetHeader(c, HeaderRestricted, p.Restricted)
 	}
-	if c.Get(headerPrefer) != "" && strict(c) {
+	if prefers && strict(c) {
 		SetHeader(c, headerApplied, handlingStrict)
 	}
 	return reportIgnored(c, p.Ignored)

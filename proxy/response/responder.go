@@ -130,7 +130,7 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	if p.Whole {
 		snapshot = snapshot.Whole()
 	}
-	personal := p.Personal || caller.Personal
+	asked, personal := fieldsOf(c), p.Personal || caller.Personal
 	r.setCaching(c, caller.Open, personal || caller.Keyed && !r.KeyedPublic, p.Until)
 	age := r.ages.of(p.View)
 	SetHeader(c, fiber.HeaderAge, "0") // this is the origin, whatever the age of the data
@@ -141,24 +141,24 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	for _, h := range p.Headers {
 		SetHeader(c, h.Name, h.Value)
 	}
-	if err := reportHandling(c, p); err != nil {
+	if err := reportHandling(c, p, asked.prefers); err != nil {
 		return err
 	}
 	if !personal {
-		r.setModified(c, p, snapshot, age)
+		asked.unmodified = r.setModified(c, p, snapshot, age, asked.modifiedSince)
 	}
-	key, err := p.key(r.Views, snapshot, negotiate(c.Get(fiber.HeaderAcceptEncoding), r.Codings))
+	key, err := p.key(r.Views, snapshot, negotiate(asked.codings, r.Codings))
 	if err != nil {
 		return err
 	}
 	if a, ok := r.Results.Lookup(key); ok && !a.TooLarge {
 		r.Popular.note(p, key.Coding)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
-		if err := r.send(c, a); !errors.Is(err, result.ErrInFlight) {
+		if err := r.send(c, a, asked); !errors.Is(err, result.ErrInFlight) {
 			return err
 		}
 	}
-	return r.compute(c, p, snapshot, key)
+	return r.compute(c, p, snapshot, key, asked)
 }
 
 // gzipOnly is an offer of gzip alone.
@@ -167,7 +167,7 @@ var gzipOnly = []result.Coding{result.Gzip}
 // compute answers what is not in memory yet, or never will be. An answer too large to be
 // kept may be small enough compressed, and is kept so. Otherwise, and where there is too
 // little memory, it is made while it goes out.
-func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key) error {
+func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key, asked fields) error {
 	ctx, cancel := r.context(c)
 	defer cancel()
 	planned := time.Now()
@@ -176,7 +176,7 @@ func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key 
 		SetHeader(c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f", milliseconds(planned.Sub(c.Context().Time())), milliseconds(time.Since(planned))))
 	}
 	if err == nil && a.TooLarge && key.Coding != result.Identity {
-		if p.Prepared && slices.Contains(r.Codings, result.Gzip) && negotiate(c.Get(fiber.HeaderAcceptEncoding), gzipOnly) == result.Gzip {
+		if p.Prepared && slices.Contains(r.Codings, result.Gzip) && negotiate(asked.codings, gzipOnly) == result.Gzip {
 			key.Coding = result.Gzip // in blocks that other lists and the next generation have too
 		}
 		packed := key
@@ -185,14 +185,14 @@ func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key 
 	}
 	if err == nil && !a.TooLarge {
 		SetHeader(c, headerCacheStatus, cacheStatus(outcome, r.ages.of(p.View).stale))
-		if err = r.send(c, a); err == nil {
+		if err = r.send(c, a, asked); err == nil {
 			return nil
 		}
 	}
 	if err != nil && !errors.Is(err, result.ErrInFlight) {
 		return err
 	}
-	return r.stream(ctx, c, p, snapshot, key)
+	return r.stream(ctx, c, p, snapshot, key, asked)
 }
 
 // Forever is how long a cache may use a copy of what never changes.
@@ -201,7 +201,8 @@ const Forever = 365 * 24 * time.Hour
 // Static sends an answer that changes with the program only, in the coding the client
 // likes best.
 func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxAge time.Duration) error {
-	key := result.Key{Query: name, Coding: negotiate(c.Get(fiber.HeaderAcceptEncoding), r.Codings)}
+	asked := fieldsOf(c)
+	key := result.Key{Query: name, Coding: negotiate(asked.codings, r.Codings)}
 	ctx, cancel := result.WithTimeout(c.UserContext(), r.Timeout)
 	defer cancel()
 	a, _, err := r.Results.Get(ctx, key, func(context.Context) (*result.Answer, error) {
@@ -216,7 +217,7 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 		control += ", immutable"
 	}
 	SetHeader(c, fiber.HeaderCacheControl, control)
-	return r.send(c, a)
+	return r.send(c, a, asked)
 }
 
 // External sends what read got from elsewhere: nothing for an empty text, else one object.
@@ -238,7 +239,7 @@ func (r *Responder) External(c *fiber.Ctx, ignored string, read func(context.Con
 	if found.Stale {
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, true))
 	}
-	return r.send(c, result.NewAnswer(found.Text, ContentType, 1))
+	return r.send(c, result.NewAnswer(found.Text, ContentType, 1), fieldsOf(c))
 }
 
 // context returns a context for what a request asks for. It ends with Options.Timeout, or
@@ -253,13 +254,13 @@ func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // send writes a kept answer, or 304. The body is shared: Fiber only reads it. The error
 // is result.ErrInFlight where too much waits to be sent.
-func (r *Responder) send(c *fiber.Ctx, a *result.Answer) error {
+func (r *Responder) send(c *fiber.Ctx, a *result.Answer, asked fields) error {
 	if err := reportIgnored(c, a.Ignored); err != nil {
 		return err
 	}
 	setLinks(c, a.Links)
 	SetHeader(c, fiber.HeaderETag, a.ETag)
-	if unchanged(c, a.ETag) {
+	if asked.unchanged(a.ETag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	sends := c.Method() != fiber.MethodHead
