@@ -45,7 +45,7 @@ func (s *Server) edge(c *fiber.Ctx) error {
 		return err
 	}
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
-		conn.Join(c.Method() != fiber.MethodHead && bodyBytes(c) > writeBuffer)
+		conn.Join(bodyBytes(c) > writeBuffer)
 	}
 	took := time.Since(c.Context().Time())
 	s.metrics.observe(c, took)
@@ -55,9 +55,12 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	return nil
 }
 
-// bodyBytes returns how many bytes the body of an answer has; -1 if that is not known.
+// bodyBytes returns how many bytes of body are sent; -1 if that is not known.
 func bodyBytes(c *fiber.Ctx) int {
-	if c.Response().IsBodyStream() {
+	switch status := c.Response().StatusCode(); {
+	case c.Method() == fiber.MethodHead || status == fiber.StatusNotModified || status == fiber.StatusNoContent:
+		return 0 // Fiber has a text for these
+	case c.Response().IsBodyStream():
 		return c.Response().Header.ContentLength()
 	}
 	return len(c.Response().Body())

@@ -149,7 +149,7 @@ func (m *Metrics) observe(c *fiber.Ctx, took time.Duration) {
 	s := m.seriesOf(c)
 	s.seconds.Observe(took.Seconds())
 	if !c.Response().IsBodyStream() {
-		s.bytes.Observe(float64(len(c.Response().Body())))
+		s.bytes.Observe(float64(bodyBytes(c)))
 	}
 }
 

@@ -359,6 +359,7 @@ func TestAdminViewsAndMetrics(t *testing.T) {
 	s.get("/api/html")
 	s.get("/api/activities?limit=x")
 	s.get("/api/no/such/path")
+	s.do(http.MethodHead, "/healthz")
 	o.Metrics.JobEnded(rules.ViewActivities, "ok", time.Second, 3, 1, 0)
 	o.Metrics.JobMissed(rules.ViewPersons, 2)
 	o.Metrics.Leading(true)
@@ -383,6 +384,7 @@ func TestAdminViewsAndMetrics(t *testing.T) {
 		`vitrine_request_seconds_count{class="4xx",endpoint="activities"} 1`,
 		`vitrine_request_seconds_count{class="4xx",endpoint="other"} 1`,
 		`vitrine_response_bytes_count{class="2xx",endpoint="html"} 1`,
+		`vitrine_response_bytes_sum{class="2xx",endpoint="healthz"} 0`, // of HEAD
 		`vitrine_requests_in_flight 0`,
 		`vitrine_results_loads_total 1`,
 		`vitrine_view_rows{view="activities"} 15`,
