@@ -31,12 +31,10 @@ func (s *Server) edge(c *fiber.Ctx) error {
 	set := s.settings.Load()
 	c.Context().SetUserValue(settingsKey{}, set)
 	s.setHeaders(c) // before anything can fail: errors have an id, too
-	var err error
+	err := checkHead(c)
 	// The server's buffer, which has room for headers too, lets longer URLs pass.
 	if n, limit := len(c.Request().Header.RequestURI()), s.options.Limits.URLBytes; n > limit {
 		err = fiber.NewError(fiber.StatusRequestURITooLong, fmt.Sprintf("The URL has %d bytes; %d is the limit.", n, limit))
-	} else {
-		err = checkHead(c)
 	}
 	if err == nil {
 		err = guarded(c, set.corsOf(c.Path()))

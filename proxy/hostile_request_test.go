@@ -123,6 +123,7 @@ var malformed = []struct {
 	{"escapes: a surrogate", "GET /api/activities?filter[type]=%ed%a0%80 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400},
 	{"raw bytes in a parameter", "GET /api/activities?filter[type]=\xff\xfe HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400},
 	{"a URL beyond the limit", "GET /healthz?" + strings.Repeat("a", 65<<10) + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 414},
+	{"a URL beyond the limit, and a body", "GET /healthz?" + strings.Repeat("a", 65<<10) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nabcdGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n", 414},
 	{"a URL beyond all limits", "GET /healthz?" + strings.Repeat("a", 200<<10) + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 414},
 	{"a header beyond the limit", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 200<<10) + "\r\n\r\n", 431},
 	{"thousands of headers", "GET /healthz HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("A: b\r\n", 20000) + "\r\n", 431},
