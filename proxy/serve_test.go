@@ -289,6 +289,15 @@ func TestAdminToken(t *testing.T) {
 	}
 }
 
+// TestAdminUnknownMethod: a method that HTTP does not know ends the connection, as on the public
+// listener: what follows it may be its body.
+func TestAdminUnknownMethod(t *testing.T) {
+	res := open(t, institute(t), options(t)).admin("BREW", "/metrics")
+	if e := res.envelope(t); e.Status != 405 || !res.Close {
+		t.Errorf("%d, closes: %t", e.Status, res.Close)
+	}
+}
+
 func TestAdminRefresh(t *testing.T) {
 	type asked = proxy.Refresh
 	var last asked

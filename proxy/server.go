@@ -145,8 +145,10 @@ func (s *Server) open(o Options) error {
 	s.metrics.watch(o.Views, o.Store, s.results, s.options.Now)
 	s.app = s.newApp()
 	s.routes(first)
-	s.app.Server().Handler = s.lastWhileDraining(refuseUnknownMethods(s.app))
 	s.admin = s.newAdmin(o.Admin)
+	for _, app := range []*fiber.App{s.app, s.admin} {
+		app.Server().Handler = s.lastWhileDraining(refuseUnknownMethods(app))
+	}
 	return nil
 }
 
