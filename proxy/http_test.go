@@ -555,11 +555,16 @@ func TestPanicOutsideOfHandlers(t *testing.T) {
 					t.Errorf("answer: %d %s, then %q", e.Status, res.body, rest)
 				}
 			}
+			expecting := l.dial()
+			l.write(expecting, "GET /api/html HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nbody")
+			if got, err := io.ReadAll(expecting); err != nil || !strings.Contains(string(got), "\r\n\r\nHTTP/1.1 500 ") {
+				t.Errorf("behind 100 Continue: %s, %v", got, err)
+			}
 			until(t, "every panic counted, every connection closed", func() bool {
-				return l.metric("vitrine_panics_total") == 3 && l.metric("vitrine_connections") == 0 && l.metric("vitrine_requests_in_flight") == 0
+				return l.metric("vitrine_panics_total") == 4 && l.metric("vitrine_connections") == 0 && l.metric("vitrine_requests_in_flight") == 0
 			})
-			if n := strings.Count(log.String(), "panic: the log is broken"); n != 3 && !always {
-				t.Errorf("%d of 3 panics logged", n)
+			if n := strings.Count(log.String(), "panic: the log is broken"); n != 4 && !always {
+				t.Errorf("%d of 4 panics logged", n)
 			}
 		})
 	}

@@ -52,7 +52,7 @@ type Server struct {
 func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if c, ok := ctx.Conn().(*listener.Conn); ok {
-			c.Request = ctx
+			c.Begin(ctx)
 		}
 		next(ctx)
 		if s.draining.Load() {

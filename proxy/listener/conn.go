@@ -36,7 +36,7 @@ type Conn struct {
 	idle     atomic.Int64 // since when it waits for a request, in Unix nanoseconds; 0: it serves one
 	waiting  atomic.Int64 // while it serves one: since when it waits for the client to send or read; 0: it does not
 
-	Request *fasthttp.RequestCtx // the last one a handler was called for
+	Request *fasthttp.RequestCtx // the last one of Begin
 	held    Held                 // what the response to it is sent from; nil: nothing that counts
 	sent    bool                 // any of that response was
 	joins   bool                 // the next write waits in begun for the one after it
@@ -215,6 +215,10 @@ func (c *Conn) Sent() bool { return c.sent }
 
 // URLTooLong reports whether the last request was refused while its URL was read.
 func (c *Conn) URLTooLong() bool { return c.tooLong }
+
+// Begin is to be called with each request before it is answered. What was sent before, which
+// can only be 100 Continue, is no part of the response.
+func (c *Conn) Begin(request *fasthttp.RequestCtx) { c.Request, c.sent = request, false }
 
 // Held is memory that counts as in flight until it is dropped, such as a *result.Answer.
 type Held interface{ Drop() }
