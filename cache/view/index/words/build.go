@@ -81,7 +81,7 @@ func (p part) pack(n int) *Index {
 		}
 		x.ends = append(x.ends, uint32(len(x.lists)))
 		if len(*p[word]) > max(n/denseShare, 64) {
-			sets := rowSets{make([]uint64, n/64+1), make([]uint64, n/64+1)}
+			sets := rowSets{make([]uint64, (n+63)/64), make([]uint64, (n+63)/64)}
 			x.Mark(i, 0, sets.all, sets.titles)
 			x.dense[i] = sets
 			x.lists = x.lists[:list]
