@@ -72,7 +72,7 @@ func (s *Server) context(ctx context.Context, c *fiber.Ctx) (context.Context, co
 	return context.WithCancel(ctx)
 }
 
-// hold has the connection of a request hold the answer to it.
+// hold keeps the reservation of an answer until its connection has sent it.
 func hold(c *fiber.Ctx, a *result.Answer) {
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok {
 		conn.Hold(a)

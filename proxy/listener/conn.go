@@ -36,13 +36,13 @@ type Conn struct {
 	idle     atomic.Int64 // since when it waits for a request, in Unix nanoseconds; 0: it serves one
 	waiting  atomic.Int64 // while it serves one: since when it waits for the client to send or read; 0: it does not
 
-	Request *fasthttp.RequestCtx // the last one of Begin
-	held    Held                 // what the response to it is sent from; nil: nothing that counts
-	sent    bool                 // any of that response was
-	joins   bool                 // the next write waits in begun for the one after it
-	begun   *[]byte              // of begins; nil: nothing waits
-	pieces  [2][]byte            // what is sent in one call of the system
-	unsent  net.Buffers          // what is left of pieces
+	Request     *fasthttp.RequestCtx // the last one of Begin
+	reservation Reservation          // memory that the response to it is sent from; nil: none that counts
+	sent        bool                 // any of that response was
+	joins       bool                 // the next write waits in begun for the one after it
+	begun       *[]byte              // of begins; nil: nothing waits
+	pieces      [2][]byte            // what is sent in one call of the system
+	unsent      net.Buffers          // what is left of pieces
 
 	head     []byte    // what has arrived
 	from     int       // of head: what comes before is handed on
@@ -220,16 +220,16 @@ func (c *Conn) URLTooLong() bool { return c.tooLong }
 // can only be 100 Continue, is no part of the response.
 func (c *Conn) Begin(request *fasthttp.RequestCtx) { c.Request, c.sent = request, false }
 
-// Held is memory that counts as in flight until it is dropped, such as a *result.Answer.
-type Held interface{ Drop() }
+// Reservation is memory that counts as in flight until Drop, such as a *result.Answer.
+type Reservation interface{ Drop() }
 
-// Hold drops what was held and holds what the response is sent from, until the connection
-// waits for the next request or ends; nil: nothing.
-func (c *Conn) Hold(next Held) {
-	if c.held != nil {
-		c.held.Drop()
+// Hold drops the reservation of the response before, and keeps that of the next one until the
+// connection waits for another request or ends; nil: it has none.
+func (c *Conn) Hold(next Reservation) {
+	if c.reservation != nil {
+		c.reservation.Drop()
 	}
-	c.held = next
+	c.reservation = next
 }
 
 // begins are buffers for what waits for the next write.

@@ -3,8 +3,8 @@
 //
 //	Listener  counts connections, refuses those beyond the limits and closes idle ones
 //	Conn      gathers one whole request head at a time before the HTTP server sees it,
-//	          ends where a client is silent, or sends or reads, for too long, and holds
-//	          the memory that a response is sent from until it has been
+//	          ends where a client is silent, or sends or reads, for too long, and keeps
+//	          the reservation of memory of a response until it is sent
 //	CheckHead refuses a head that another server could have read otherwise
 //
 // It is the stage before the HTTP server: it knows no route, no caller and no setting but

@@ -100,6 +100,13 @@ func (l open) dial(t *testing.T) net.Conn {
 	return c
 }
 
+// connect returns both ends of a connection.
+func connect(t *testing.T, o listener.Options) (client net.Conn, server *listener.Conn) {
+	t.Helper()
+	l := listen(t, o)
+	return l.dial(t), <-l.accepted
+}
+
 // counting accepts connections that count how often a deadline is set.
 type counting struct {
 	net.Listener
@@ -333,9 +340,7 @@ func TestClosing(t *testing.T) {
 
 // TestWatch: the work for a request ends when its client closes the connection.
 func TestWatch(t *testing.T) {
-	l := listen(t, bounds())
-	client := l.dial(t)
-	server := <-l.accepted
+	client, server := connect(t, bounds())
 	watched, cancel := server.Watch(t.Context())
 	defer cancel()
 	if server.Gone() || watched.Err() != nil {
@@ -353,9 +358,7 @@ func TestWatch(t *testing.T) {
 // TestJoin: the first write of a response waits for the second, and is dropped where another
 // response takes its place. All of it arrives, also where the system takes it in parts.
 func TestJoin(t *testing.T) {
-	l := listen(t, bounds())
-	client := l.dial(t)
-	server := <-l.accepted
+	client, server := connect(t, bounds())
 	write := func(text string) {
 		t.Helper()
 		if n, err := io.WriteString(server, text); err != nil || n != len(text) {
@@ -385,9 +388,7 @@ func TestJoin(t *testing.T) {
 func TestNoReader(t *testing.T) {
 	o := bounds()
 	o.Write = 100 * time.Millisecond
-	l := listen(t, o)
-	l.dial(t)
-	server := <-l.accepted
+	_, server := connect(t, o)
 	endless := make([]byte, 64<<20) // more than the system holds
 	if n, err := server.Write(endless); err == nil || n == len(endless) {
 		t.Errorf("wrote %d bytes, %v", n, err)
@@ -399,9 +400,7 @@ func TestNoReader(t *testing.T) {
 func TestIdle(t *testing.T) {
 	o := bounds()
 	o.Read, o.Idle = time.Hour, 50*time.Millisecond
-	l := listen(t, o)
-	client := l.dial(t)
-	server := <-l.accepted
+	client, server := connect(t, o)
 	const request = "GET / HTTP/1.1\r\n\r\n"
 	time.Sleep(2 * o.Idle)
 	if _, err := io.WriteString(client, request); err != nil {
@@ -421,9 +420,7 @@ func TestIdle(t *testing.T) {
 func TestSendLimit(t *testing.T) {
 	o := bounds()
 	o.Write, o.Send = time.Hour, 100*time.Millisecond
-	l := listen(t, o)
-	client := l.dial(t)
-	server := <-l.accepted
+	client, server := connect(t, o)
 	go func() {
 		for piece := make([]byte, 1<<10); ; time.Sleep(time.Millisecond) {
 			if _, err := client.Read(piece); err != nil {

@@ -129,11 +129,11 @@ func (r *Responder) setModified(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, 
 // the first that is not empty counts.
 type fields struct {
 	codings       string // Accept-Encoding
-	tagged        bool   // it has If-None-Match
-	noneMatch     string
-	modifiedSince string
-	unmodified    bool // since then, see setModified
-	prefers       bool // it has Prefer
+	noneMatch     string // If-None-Match
+	hasNoneMatch  bool
+	modifiedSince string // If-Modified-Since
+	unmodified    bool   // nothing has changed since then, see setModified
+	hasPrefer     bool
 }
 
 // fieldsOf reads them in one pass, which is faster than to look each up.
@@ -145,11 +145,11 @@ func fieldsOf(c *fiber.Ctx) (f fields) {
 		case strings.EqualFold(name, fiber.HeaderAcceptEncoding):
 			field = &f.codings
 		case strings.EqualFold(name, fiber.HeaderIfNoneMatch):
-			field, f.tagged = &f.noneMatch, true
+			field, f.hasNoneMatch = &f.noneMatch, true
 		case strings.EqualFold(name, fiber.HeaderIfModifiedSince):
 			field = &f.modifiedSince
 		case strings.EqualFold(name, headerPrefer):
-			f.prefers = true
+			f.hasPrefer = true
 		}
 		if field != nil && *field == "" {
 			*field = utils.UnsafeString(bytes.TrimSpace(value))
@@ -160,7 +160,7 @@ func fieldsOf(c *fiber.Ctx) (f fields) {
 
 // unchanged reports whether the caller has an answer with a tag (RFC 9110: 13.2.2).
 func (f *fields) unchanged(etag string) bool {
-	if f.tagged {
+	if f.hasNoneMatch {
 		return matches(f.noneMatch, etag)
 	}
 	return f.unmodified
@@ -209,11 +209,11 @@ func strict(c *fiber.Ctx) bool {
 }
 
 // reportHandling sets the headers that report what a plan leaves out of its call.
-func reportHandling(c *fiber.Ctx, p *Plan, prefers bool) error {
+func reportHandling(c *fiber.Ctx, p *Plan, hasPrefer bool) error {
 	if p.Restricted != "" {
 		SetHeader(c, HeaderRestricted, p.Restricted)
 	}
-	if prefers && strict(c) {
+	if hasPrefer && strict(c) {
 		SetHeader(c, headerApplied, handlingStrict)
 	}
 	return reportIgnored(c, p.Ignored)

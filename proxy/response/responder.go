@@ -42,7 +42,7 @@ type Options struct {
 	// Context derives from ctx the context of the work for a request, which says whom the
 	// work is charged to and ends when the client leaves, or when the function returned is called.
 	Context func(ctx context.Context, c *fiber.Ctx) (context.Context, context.CancelFunc)
-	// Hold is called with an answer that is held (result.InFlight); it drops it when it was sent.
+	// Hold is called with an answer after InFlight.Hold, and is to call its Drop once it is sent.
 	Hold func(*fiber.Ctx, *result.Answer)
 	// Sizes returns what gets the number of bytes sent when a stream has ended.
 	Sizes func(*fiber.Ctx) prometheus.Observer
@@ -73,7 +73,7 @@ type Caller struct {
 	Keyed     bool // the resource needs a key
 	// Open: the resource is the same for all callers, whatever they are.
 	Open bool
-	// Variant is what the plan depends on beside the URL, such as the host that is asked.
+	// Variant is what the plan depends on beside the URL, such as the host of the request.
 	Variant [3]string
 }
 
@@ -130,7 +130,7 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	if p.Whole {
 		snapshot = snapshot.Whole()
 	}
-	asked, personal := fieldsOf(c), p.Personal || caller.Personal
+	header, personal := fieldsOf(c), p.Personal || caller.Personal
 	r.setCaching(c, caller.Open, personal || caller.Keyed && !r.KeyedPublic, p.Until)
 	age := r.ages.of(p.View)
 	SetHeader(c, fiber.HeaderAge, "0") // this is the origin, whatever the age of the data
@@ -141,24 +141,24 @@ func (r *Responder) serve(c *fiber.Ctx, caller Caller, plan func() (Plan, error)
 	for _, h := range p.Headers {
 		SetHeader(c, h.Name, h.Value)
 	}
-	if err := reportHandling(c, p, asked.prefers); err != nil {
+	if err := reportHandling(c, p, header.hasPrefer); err != nil {
 		return err
 	}
 	if !personal {
-		asked.unmodified = r.setModified(c, p, snapshot, age, asked.modifiedSince)
+		header.unmodified = r.setModified(c, p, snapshot, age, header.modifiedSince)
 	}
-	key, err := p.key(r.Views, snapshot, negotiate(asked.codings, r.Codings))
+	key, err := p.key(r.Views, snapshot, negotiate(header.codings, r.Codings))
 	if err != nil {
 		return err
 	}
 	if a, ok := r.Results.Lookup(key); ok && !a.TooLarge {
 		r.Popular.note(p, key.Coding)
 		SetHeader(c, headerCacheStatus, cacheStatus(result.Hit, age.stale))
-		if err := r.send(c, a, asked); !errors.Is(err, result.ErrInFlight) {
+		if err := r.send(c, a, header); !errors.Is(err, result.ErrInFlight) {
 			return err
 		}
 	}
-	return r.compute(c, p, snapshot, key, asked)
+	return r.compute(c, p, snapshot, key, header)
 }
 
 // gzipOnly is an offer of gzip alone.
@@ -167,7 +167,7 @@ var gzipOnly = []result.Coding{result.Gzip}
 // compute answers what is not in memory yet, or never will be. An answer too large to be
 // kept may be small enough compressed, and is kept so. Otherwise, and where there is too
 // little memory, it is made while it goes out.
-func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key, asked fields) error {
+func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key, header fields) error {
 	ctx, cancel := r.context(c)
 	defer cancel()
 	planned := time.Now()
@@ -176,7 +176,7 @@ func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key 
 		SetHeader(c, "Server-Timing", fmt.Sprintf("plan;dur=%.3f, answer;dur=%.3f", milliseconds(planned.Sub(c.Context().Time())), milliseconds(time.Since(planned))))
 	}
 	if err == nil && a.TooLarge && key.Coding != result.Identity {
-		if p.Prepared && slices.Contains(r.Codings, result.Gzip) && negotiate(asked.codings, gzipOnly) == result.Gzip {
+		if p.Prepared && slices.Contains(r.Codings, result.Gzip) && negotiate(header.codings, gzipOnly) == result.Gzip {
 			key.Coding = result.Gzip // in blocks that other lists and the next generation have too
 		}
 		packed := key
@@ -185,14 +185,14 @@ func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key 
 	}
 	if err == nil && !a.TooLarge {
 		SetHeader(c, headerCacheStatus, cacheStatus(outcome, r.ages.of(p.View).stale))
-		if err = r.send(c, a, asked); err == nil {
+		if err = r.send(c, a, header); err == nil {
 			return nil
 		}
 	}
 	if err != nil && !errors.Is(err, result.ErrInFlight) {
 		return err
 	}
-	return r.stream(ctx, c, p, snapshot, key, asked)
+	return r.stream(ctx, c, p, snapshot, key, header)
 }
 
 // Forever is how long a cache may use a copy of what never changes.
@@ -201,8 +201,8 @@ const Forever = 365 * 24 * time.Hour
 // Static sends an answer that changes with the program only, in the coding the client
 // likes best.
 func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxAge time.Duration) error {
-	asked := fieldsOf(c)
-	key := result.Key{Query: name, Coding: negotiate(asked.codings, r.Codings)}
+	header := fieldsOf(c)
+	key := result.Key{Query: name, Coding: negotiate(header.codings, r.Codings)}
 	ctx, cancel := result.WithTimeout(c.UserContext(), r.Timeout)
 	defer cancel()
 	a, _, err := r.Results.Get(ctx, key, func(context.Context) (*result.Answer, error) {
@@ -217,7 +217,7 @@ func (r *Responder) Static(c *fiber.Ctx, name, kind string, content []byte, maxA
 		control += ", immutable"
 	}
 	SetHeader(c, fiber.HeaderCacheControl, control)
-	return r.send(c, a, asked)
+	return r.send(c, a, header)
 }
 
 // External sends what read got from elsewhere: nothing for an empty text, else one object.
@@ -254,13 +254,13 @@ func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // send writes a kept answer, or 304. The body is shared: Fiber only reads it. The error
 // is result.ErrInFlight where too much waits to be sent.
-func (r *Responder) send(c *fiber.Ctx, a *result.Answer, asked fields) error {
+func (r *Responder) send(c *fiber.Ctx, a *result.Answer, header fields) error {
 	if err := reportIgnored(c, a.Ignored); err != nil {
 		return err
 	}
 	setLinks(c, a.Links)
 	SetHeader(c, fiber.HeaderETag, a.ETag)
-	if asked.unchanged(a.ETag) {
+	if header.unchanged(a.ETag) {
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	sends := c.Method() != fiber.MethodHead

@@ -20,7 +20,7 @@ import (
 
 // stream sends a body that is made while it goes out. The error is result.ErrInFlight
 // where too much waits to be sent.
-func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key, asked fields) error {
+func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key, header fields) error {
 	var b *Body
 	_, resident := snapshot.Resident()
 	err := r.Results.Turn(ctx, func(ctx context.Context) (err error) {
@@ -38,7 +38,7 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	}
 	setLinks(c, b.Links)
 	etag, head := largeTag(key, b), c.Method() == fiber.MethodHead
-	same, acquired := asked.unchanged(etag), int64(0)
+	same, acquired := header.unchanged(etag), int64(0)
 	if !same && !head {
 		if key.Coding, acquired = r.acquire(b, key.Coding); acquired == 0 {
 			return result.ErrInFlight
