@@ -98,7 +98,7 @@ func TestSessions(t *testing.T) {
 	}
 	expired := sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{Subject: "bob", ExpiresAt: jwt.NewNumericDate(published.Add(-time.Second))})
 	early := sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{Subject: "bob", NotBefore: jwt.NewNumericDate(published.Add(time.Hour)), ExpiresAt: jwt.NewNumericDate(published.Add(2 * time.Hour))})
-	nobody := sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{ExpiresAt: claims.ExpiresAt})
+	noUser := sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{ExpiresAt: claims.ExpiresAt})
 	cookie := "other=1; vitrine_session=" + good
 	tests := []struct {
 		name    string
@@ -113,7 +113,7 @@ func TestSessions(t *testing.T) {
 		{"without end", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodHS256, secret, jwt.RegisteredClaims{Subject: "bob"})}, false},
 		{"expired", []string{"Authorization", "Bearer " + expired}, false},
 		{"not yet", []string{"Authorization", "Bearer " + early}, false},
-		{"no user's", []string{"Authorization", "Bearer " + nobody}, false},
+		{"no user", []string{"Authorization", "Bearer " + noUser}, false},
 		{"another secret", []string{"Authorization", "Bearer " + token(t, "bob", []byte("guess"))}, false},
 		{"another algorithm", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodHS512, secret, claims)}, false},
 		{"no algorithm", []string{"Authorization", "Bearer " + sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims)}, false},

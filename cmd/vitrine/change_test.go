@@ -169,7 +169,7 @@ func TestChangesShowUp(t *testing.T) {
 	if got := r.titles(); len(got) != 3 || got["a1"] != "" {
 		t.Errorf("after a deletion: %v", got)
 	}
-	if meta := r.told(); meta.Rows != 3 || meta.Health.Scanned != 3 || meta.Health.Changed != 0 {
+	if meta := r.reported(); meta.Rows != 3 || meta.Health.Scanned != 3 || meta.Health.Changed != 0 {
 		t.Errorf("after the deletion the view's meta is %+v", meta)
 	}
 }
@@ -226,9 +226,9 @@ func TestRefreshElsewhere(t *testing.T) {
 	refuses(startServer(t, dir, "--store", uri).ready(), "run by otherhost/17/ABCDEFGH")
 }
 
-// told waits until the run that removed a row has told how it went, which it does
+// reported waits until the run that removed a row has recorded its outcome, which it does
 // after readers changed over.
-func (r *running) told() origin.Meta {
+func (r *running) reported() origin.Meta {
 	r.t.Helper()
 	for {
 		meta, err := r.store.Meta(r.t.Context(), "activities")

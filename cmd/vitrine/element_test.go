@@ -146,8 +146,8 @@ func elementVisit(t *testing.T, chrome context.Context, data string) {
 	v.wantNoComplaint()
 }
 
-// TestPageElementKeepsTheList: when the server ends, the list stays, the page is told and a
-// visitor too, and the links of the pager lead where they say.
+// TestPageElementKeepsTheList: when the server ends, the list stays, the page gets an event, the
+// visitor a message, and the links of the pager lead where they say.
 func TestPageElementKeepsTheList(t *testing.T) {
 	data := listHost(t)
 	v := newTab(t, startBrowser(t), 1280)

@@ -151,7 +151,7 @@ func (s *server) listens() bool {
 	t.Cleanup(func() {
 		s.kill()
 		if log := s.logged(); t.Failed() {
-			t.Logf("the end of the program's log:\n%s", log[max(0, len(log)-logTold):])
+			t.Logf("the end of the program's log:\n%s", log[max(0, len(log)-logTail):])
 		}
 	})
 	select {
@@ -163,8 +163,8 @@ func (s *server) listens() bool {
 	}
 }
 
-// logTold is how much of a program's log is told where a test has failed, in bytes.
-const logTold = 1 << 10
+// logTail is how much of a program's log is printed where a test has failed, in bytes.
+const logTail = 1 << 10
 
 func (s *server) logged() string {
 	s.mu.Lock()

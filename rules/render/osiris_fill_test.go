@@ -11,20 +11,20 @@ import (
 
 func TestFill(t *testing.T) {
 	const (
-		nobody = `,"affiliated":false,"affiliated_positions":["unspecified"]}`
-		alone  = `"affiliated":true,"affiliated_positions":["single","all","first","first_or_last","not_last","not_middle","not_corresponding"]}`
+		unaffiliated = `,"affiliated":false,"affiliated_positions":["unspecified"]}`
+		alone        = `"affiliated":true,"affiliated_positions":["single","all","first","first_or_last","not_last","not_middle","not_corresponding"]}`
 	)
 	for _, tt := range []struct{ name, record, want string }{
-		{"a day", `{"year":2021,"month":3,"day":4}`, `{"year":2021,"month":3,"day":4,"start_date":"2021-03-04","end_date":"2021-03-04"` + nobody},
-		{"a month", `{"year":"2021","month":3,"day":null}`, `{"year":"2021","month":3,"day":null,"start_date":"2021-03-01","end_date":"2021-03-01"` + nobody},
-		{"no date", `{"title":"T"}`, `{"title":"T"` + nobody},
+		{"a day", `{"year":2021,"month":3,"day":4}`, `{"year":2021,"month":3,"day":4,"start_date":"2021-03-04","end_date":"2021-03-04"` + unaffiliated},
+		{"a month", `{"year":"2021","month":3,"day":null}`, `{"year":"2021","month":3,"day":null,"start_date":"2021-03-01","end_date":"2021-03-01"` + unaffiliated},
+		{"no date", `{"title":"T"}`, `{"title":"T"` + unaffiliated},
 		{"parts", `{"start":{"year":2021,"month":3,"day":4},"end":{"year":2022,"month":1,"day":2}}`,
-			`{"start":{"year":2021,"month":3,"day":4},"end":{"year":2022,"month":1,"day":2},"start_date":"2021-03-04","end_date":"2022-01-02"` + nobody},
-		{"no end", `{"start":"2021-03-04","end":null}`, `{"start":"2021-03-04","end":null,"start_date":"2021-03-04","end_date":null` + nobody},
+			`{"start":{"year":2021,"month":3,"day":4},"end":{"year":2022,"month":1,"day":2},"start_date":"2021-03-04","end_date":"2022-01-02"` + unaffiliated},
+		{"no end", `{"start":"2021-03-04","end":null}`, `{"start":"2021-03-04","end":null,"start_date":"2021-03-04","end_date":null` + unaffiliated},
 		{"stored", `{"year":2021,"start_date":"2020-01-01","end_date":null,"affiliated":true,"affiliated_positions":[]}`,
 			`{"year":2021,"start_date":"2020-01-01","end_date":null,"affiliated":true,"affiliated_positions":[]}`},
 		{"rendered", `{"year":2021,"rendered":{"print":"P"}}`, `{"year":2021,"rendered":{"print":"P"}}`},
-		{"rendered, but empty", `{"rendered":{}}`, `{"rendered":{}` + nobody},
+		{"rendered, but empty", `{"rendered":{}}`, `{"rendered":{}` + unaffiliated},
 		{"alone", `{"authors":[{"last":"A","aoi":true,"position":"first"}]}`, `{"authors":[{"last":"A","aoi":true,"position":"first"}],` + alone},
 		{"affiliated editor", `{"authors":[{"last":"A"}],"editors":[{"last":"B","aoi":"1"}]}`,
 			`{"authors":[{"last":"A"}],"editors":[{"last":"B","aoi":"1"}],"affiliated":true,"affiliated_positions":["unspecified"]}`},
