@@ -158,6 +158,7 @@ func TestSlowPieces(t *testing.T) {
 				beside.Add(1)
 			}
 			defer running.Add(-1)
+			q.Arrive() // other requests are answered meanwhile
 			time.Sleep(30 * time.Millisecond)
 			done[i].Add(1)
 			return nil
@@ -251,4 +252,120 @@ func TestCallers(t *testing.T) {
 	if err := fair.Share(gone, 1, func(int) error { return nil }); !errors.Is(err, cause) {
 		t.Errorf("Share without a caller = %v", err)
 	}
+}
+
+// TestPause: work that waits for its client leaves its turn to others, and needs a costly
+// one once it has used up its ordinary time, all stretches together.
+func TestPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(1, 0)
+		ctx, stream := begin(t, q, t.Context())
+		for range 30 {
+			time.Sleep(time.Millisecond)
+			stream.Pause()
+			if stream.Held() {
+				t.Fatal("the turn is held after Pause")
+			}
+			_, other := begin(t, q, t.Context()) // nothing may wait
+			other.End()
+			if err := stream.Resume(ctx); err != nil || !stream.Held() {
+				t.Fatalf("Resume = %v", err)
+			}
+		}
+		if got := fair.Workers(ctx); got != 1 {
+			t.Errorf("%d workers after 30 ms", got)
+		}
+		_, ordinary := begin(t, q, t.Context())
+		ordinary.End()
+		stream.End()
+		if err := stream.Resume(ctx); err != nil || stream.Held() {
+			t.Errorf("Resume after End = %v, held %v", err, stream.Held())
+		}
+		_, again := begin(t, q, t.Context())
+		again.End()
+	})
+}
+
+// TestEnded: the error of work that ends with its context says how long it worked.
+func TestEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(1, 1)
+		limited, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		ctx, turn := begin(t, q, limited)
+		time.Sleep(2 * time.Second)
+		var ended *fair.EndedError
+		if err := turn.Check(ctx); !errors.As(err, &ended) || ended.Used != 2*time.Second || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Check = %v", err)
+		}
+		turn.End()
+	})
+}
+
+// TestWait: concurrent work waits for what another makes without its turn.
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, made := fair.New(1, 0), make(chan struct{})
+		ctx, waits := begin(t, q, t.Context())
+		var work sync.WaitGroup
+		work.Go(func() {
+			if err := waits.Wait(ctx, made); err != nil || !waits.Held() {
+				t.Errorf("Wait = %v", err)
+			}
+		})
+		synctest.Wait()
+		_, makes := begin(t, q, t.Context())
+		makes.End()
+		close(made)
+		work.Wait()
+		gone, leave := context.WithCancel(ctx)
+		leave()
+		if err := waits.Wait(gone, make(chan struct{})); !errors.Is(err, context.Canceled) {
+			t.Errorf("Wait = %v after the client left", err)
+		}
+		waits.End()
+	})
+}
+
+// TestAllProcessors: costly work uses all processors while no request arrives, one while
+// requests do, and all of them again some time after.
+func TestAllProcessors(t *testing.T) {
+	if runtime.GOMAXPROCS(0) == 1 {
+		t.Skip("there is one processor")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(1, 100)
+		ctx, turn := begin(t, q, t.Context())
+		if err := turn.Costly(ctx); err != nil {
+			t.Fatal(err)
+		}
+		most := func(arriving bool) int {
+			var running, most atomic.Int32
+			err := fair.Each(ctx, 100, func(i int) error {
+				if arriving {
+					q.Arrive()
+				}
+				n := running.Add(1)
+				defer running.Add(-1)
+				for i > 20 && n > most.Load() && !most.CompareAndSwap(most.Load(), n) {
+				}
+				time.Sleep(time.Millisecond)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			return int(most.Load())
+		}
+		if got := most(false); got != runtime.GOMAXPROCS(0) {
+			t.Errorf("%d at a time while no request arrives", got)
+		}
+		if got := most(true); got != 1 {
+			t.Errorf("%d at a time while requests arrive", got)
+		}
+		if got := most(false); got != runtime.GOMAXPROCS(0) {
+			t.Errorf("%d at a time after requests have arrived", got)
+		}
+		turn.End()
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vitrine/rules"
@@ -28,7 +29,8 @@ var errOverloaded = fmt.Errorf("%w: too many requests are waiting", rules.ErrUna
 
 // Queue gives turns to work. It is safe for concurrent use.
 type Queue struct {
-	maxWaiting int // for turns of one kind
+	maxWaiting int           // for turns of one kind
+	arrivals   atomic.Uint64 // requests so far
 
 	mu       sync.Mutex
 	ordinary pool                                // guarded by mu
@@ -57,15 +59,19 @@ func New(parallel, waiting int) *Queue {
 	}
 }
 
-// acquire waits for a turn of a pool.
-func (q *Queue) acquire(ctx context.Context, d *pool, t *Turn) error {
+// Arrive records that a request has arrived, whatever answers it. Costly work yields to
+// requests that arrive after it began.
+func (q *Queue) Arrive() { q.arrivals.Add(1) }
+
+// acquire waits for a turn of a pool. Work that resumes is never refused.
+func (q *Queue) acquire(ctx context.Context, d *pool, t *Turn, resumes bool) error {
 	q.mu.Lock()
 	if d.free > 0 {
 		d.free--
 		q.mu.Unlock()
 		return nil
 	}
-	if len(d.waiting) >= q.maxWaiting {
+	if len(d.waiting) >= q.maxWaiting && !resumes {
 		q.mu.Unlock()
 		return errOverloaded
 	}

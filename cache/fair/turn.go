@@ -3,6 +3,7 @@ package fair
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/netip"
 	"runtime"
 	"sync"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"vitrine/rules/filter"
-	"vitrine/rules/parallel"
 	"vitrine/rules/pcre"
 )
 
@@ -21,9 +21,12 @@ const (
 	heavyUse                = 100 * time.Millisecond
 	// quantum is how long work keeps a costly turn that others wait for.
 	quantum = 10 * time.Millisecond
-	// checkInterval is how often work yields its processor. Costly work sleeps for
-	// costlyPause: work that never sleeps keeps its processor until the system preempts it.
+	// checkInterval is how often work yields its processor. While requests arrive, costly
+	// work sleeps for costlyPause each time: work that never sleeps keeps its processor
+	// until the system preempts it.
 	checkInterval, costlyPause = time.Millisecond, 100 * time.Microsecond
+	// quiet is how long no request must arrive before costly work uses all processors.
+	quiet = 10 * time.Millisecond
 )
 
 // Caller is the client behind a piece of work.
@@ -57,7 +60,8 @@ func Bound(ctx context.Context, f *filter.Filter) *filter.Filter {
 		return f
 	}
 	turn := TurnOf(ctx)
-	bound := f.Within(c.Backtracking, func() error { return turn.Check(ctx) })
+	// A match that takes long takes longer still.
+	bound := f.Within(c.Backtracking, func() error { return cmp.Or(turn.Costly(ctx), turn.Check(ctx)) })
 	if turn != nil && bound != f {
 		turn.backtracks.Store(true)
 	}
@@ -74,19 +78,23 @@ type Turn struct {
 	costly atomic.Bool
 	// backtracks is set if a match of the filter may take long and cannot be interrupted.
 	backtracks atomic.Bool
-	limit      time.Duration // of the ordinary turn
+	limit      time.Duration // of all ordinary time together
+	seen       atomic.Uint64 // requests that had arrived when the turn last looked
+	crowded    atomic.Bool   // a request arrived less than quiet before that
 
 	mu    sync.Mutex
 	pool  *pool         // guarded by mu: owner of the turn; nil while waiting and after End
 	since time.Time     // guarded by mu: start of the time not charged yet
 	used  time.Duration // guarded by mu, and by the queue's mu while waiting: time charged so far
+	last  time.Time     // guarded by mu: when a request was last seen to have arrived
+	ended bool          // guarded by mu
 }
 
 // Begin waits for a turn for the work of a context. The context returned carries it;
 // End gives it back. Errors are the context's cause and rules.ErrUnavailable.
 func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
 	t := &Turn{queue: q, client: CallerOf(ctx).Client, pool: &q.ordinary, limit: ordinaryTurn}
-	if err := q.acquire(ctx, t.pool, t); err != nil {
+	if err := q.acquire(ctx, t.pool, t, false); err != nil {
 		return nil, nil, err
 	}
 	if q.used(t.client) > heavyUse {
@@ -94,6 +102,7 @@ func (q *Queue) Begin(ctx context.Context) (context.Context, *Turn, error) {
 	}
 	t.start = time.Now()
 	t.since = t.start
+	t.seen.Store(q.arrivals.Load())
 	t.due.Store(int64(checkInterval))
 	return context.WithValue(ctx, turnKey{}, t), t, nil
 }
@@ -104,21 +113,118 @@ func TurnOf(ctx context.Context) *Turn {
 	return t
 }
 
-// End returns the turn.
+// End returns the turn for good.
 func (t *Turn) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pool != nil {
-		t.queue.release(t.pool, t.client, time.Since(t.since))
-		t.pool = nil
+	t.pauseLocked()
+	t.ended = true
+}
+
+// Pause returns the turn while the work waits for something other than a processor, such as a
+// client that reads slowly, until Resume.
+func (t *Turn) Pause() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pauseLocked()
+}
+
+func (t *Turn) pauseLocked() {
+	if t.pool == nil {
+		return
+	}
+	took := time.Since(t.since)
+	t.used += took
+	t.queue.release(t.pool, t.client, took)
+	t.pool = nil
+}
+
+// Held reports whether the work has the turn now. A nil Turn is never held.
+func (t *Turn) Held() bool {
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pool != nil
+}
+
+// Resume waits for a turn after Pause: a costly one if the work has used up its ordinary time.
+// It does nothing while the turn is held, and after End. The error is the context's cause.
+func (t *Turn) Resume(ctx context.Context) error {
+	if t == nil {
+		return context.Cause(ctx)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pool != nil || t.ended {
+		return nil
+	}
+	return t.acquireLocked(ctx, true)
+}
+
+// acquireLocked waits for a turn of the kind that the work needs by now.
+func (t *Turn) acquireLocked(ctx context.Context, resumes bool) error {
+	pool := &t.queue.ordinary
+	if t.used >= t.limit || t.isCostly() {
+		t.costly.Store(true)
+		pool = &t.queue.costly
+	}
+	if err := t.queue.acquire(ctx, pool, t, resumes); err != nil {
+		return err
+	}
+	t.pool, t.since = pool, time.Now()
+	return nil
+}
+
+// Wait waits without the turn until done is closed, such as for what another caller makes.
+// The error is the context's cause.
+func (t *Turn) Wait(ctx context.Context, done <-chan struct{}) error {
+	t.Pause()
+	select {
+	case <-done:
+		return t.Resume(ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
+// EndedError is returned when the context of work ends while it has its turn.
+type EndedError struct {
+	Used  time.Duration // how long the work has had the turn
+	Cause error         // of the context
+}
+
+// Error implements error.
+func (e *EndedError) Error() string { return fmt.Sprintf("after %v of work: %v", e.Used, e.Cause) }
+
+// Unwrap returns the cause.
+func (e *EndedError) Unwrap() error { return e.Cause }
+
+// endedLocked returns the error of a context that has ended.
+func (t *Turn) endedLocked(ctx context.Context) error {
+	used := t.used
+	if t.pool != nil {
+		used += time.Since(t.since)
+	}
+	return &EndedError{used, context.Cause(ctx)}
+}
+
 // Check is to be called about every millisecond of work. It waits while other work goes
-// first, and fails with the context's cause when no caller waits for the work any more.
+// first, and fails when no caller waits for the work any more: with the context's cause, as an
+// EndedError unless there is no turn.
 func (t *Turn) Check(ctx context.Context) error {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() == nil:
+	case t == nil:
 		return context.Cause(ctx)
+	default:
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.endedLocked(ctx)
 	}
 	if t == nil || time.Since(t.start) < time.Duration(t.due.Load()) {
 		return nil
@@ -137,7 +243,7 @@ func (t *Turn) Costly(ctx context.Context) error {
 // yield lets other work run. It makes an ordinary turn costly when its time is over, or
 // now. It passes a costly turn on if other work waits for one.
 func (t *Turn) yield(ctx context.Context, now bool) error {
-	if t.costly.Load() {
+	if t.limited() {
 		time.Sleep(costlyPause)
 	} else {
 		runtime.Gosched()
@@ -145,78 +251,42 @@ func (t *Turn) yield(ctx context.Context, now bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ctx.Err() != nil { // while another goroutine of the work waited for its turn
-		return context.Cause(ctx)
+		return t.endedLocked(ctx)
 	}
+	t.lookLocked()
 	q, took := t.queue, time.Since(t.since)
 	t.due.Store(int64(time.Since(t.start) + checkInterval))
 	switch ordinary := t.pool == &q.ordinary; {
-	case t.pool == nil || ordinary && took < t.limit && !now || !ordinary && took < quantum:
+	case t.pool == nil || ordinary && t.used+took < t.limit && !now || !ordinary && took < quantum:
 		return nil
 	case !ordinary && !q.hasWaiters(t.pool):
 		return nil
 	}
-	t.used += took
-	q.release(t.pool, t.client, took)
 	t.costly.Store(true)
-	t.pool = nil
-	if err := q.acquire(ctx, &q.costly, t); err != nil {
-		return err
-	}
-	t.pool, t.since = &q.costly, time.Now()
-	return nil
+	t.pauseLocked()
+	return t.acquireLocked(ctx, false)
 }
 
-// batch is the number of work items between two checks of the turn.
-const batch = 16
-
-// Share calls work for 0, 1, … n-1 on several processors, in no particular order, and
-// waits for it. Once the turn becomes costly, the items run one at a time, and the other
-// goroutines end with their batches. Share ends at the first error of work or Turn.Check.
-func Share(ctx context.Context, n int, work func(i int) error) error {
-	const least = 512 // fewer items are not worth a goroutine
-	turn := TurnOf(ctx)
-	var next atomic.Int64 // the first item that belongs to no batch yet
-	var alone sync.Mutex  // held by an item of costly work
-	do := func(i int) error {
-		if turn.isCostly() {
-			alone.Lock()
-			defer alone.Unlock()
-		}
-		return work(i)
+// lookLocked looks whether other requests arrive, or other work waits to begin.
+func (t *Turn) lookLocked() {
+	if n := t.queue.arrivals.Load(); n != t.seen.Load() || t.queue.hasWaiters(&t.queue.ordinary) {
+		t.seen.Store(n)
+		t.last = time.Now()
 	}
-	doBatches := func(helper bool) (err error) {
-		for err == nil && (!helper || !turn.isCostly()) {
-			from := int(next.Add(batch)) - batch
-			if from >= n {
-				return nil
-			}
-			for i := from; i < min(from+batch, n) && err == nil; i++ {
-				err = do(i)
-			}
-			if err == nil {
-				err = turn.Check(ctx)
-			}
-		}
-		if err != nil {
-			next.Store(int64(n)) // no goroutine begins another batch
-		}
-		return err
-	}
-	errs := make([]error, min(Workers(ctx), n/least+1))
-	var helpers parallel.Group
-	for w := 1; w < len(errs); w++ {
-		helpers.Go(func() { errs[w] = doBatches(true) })
-	}
-	errs[0] = doBatches(false)
-	helpers.Wait()
-	return cmp.Or(errs...)
+	t.crowded.Store(time.Since(t.last) < quiet)
 }
 
 // isCostly reports whether the turn is costly; a nil one never is.
 func (t *Turn) isCostly() bool { return t != nil && t.costly.Load() }
 
-// Workers returns how many goroutines the work of a context may use: one for each
-// processor, or only one if the turn is costly or likely to become so, because its
+// limited reports whether the work must do with one processor, and leave that from time to
+// time: it is costly while other requests arrive.
+func (t *Turn) limited() bool {
+	return t.isCostly() && (t.crowded.Load() || t.queue.arrivals.Load() != t.seen.Load())
+}
+
+// Workers returns how many goroutines may do work that cannot be checked meanwhile: one for
+// each processor, or only one if the turn is costly or likely to become so, because its
 // filter backtracks or its client has used much time lately.
 func Workers(ctx context.Context) int {
 	if t := TurnOf(ctx); t != nil && (t.isCostly() || t.backtracks.Load() || t.limit == briefTurn) {

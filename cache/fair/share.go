@@ -1,0 +1,108 @@
+package fair
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"vitrine/rules/parallel"
+)
+
+// Share calls work for 0, 1, … n-1, of which each takes microseconds, on several processors,
+// in no particular order, and waits for it. While the turn is costly and other requests
+// arrive, the items run one at a time. Share ends at the first error of work or Turn.Check.
+func Share(ctx context.Context, n int, work func(i int) error) error {
+	const batch, least = 16, 512 // fewer items are not worth a goroutine
+	return share(ctx, n, batch, n/least+1, work)
+}
+
+// Each is Share for items that take about a millisecond each.
+func Each(ctx context.Context, n int, work func(i int) error) error { return share(ctx, n, 1, n, work) }
+
+func share(ctx context.Context, n, batch, most int, work func(i int) error) error {
+	s := &shared{turn: TurnOf(ctx), n: n, batch: batch, work: work, alone: make(chan struct{}, 1), done: make(chan struct{}), rested: make(chan struct{})}
+	workers := min(runtime.GOMAXPROCS(0), most)
+	if s.turn != nil && s.turn.backtracks.Load() {
+		workers = 1
+	}
+	errs := make([]error, max(workers, 1))
+	var helpers parallel.Group
+	for w := 1; w < len(errs); w++ {
+		helpers.Go(func() { errs[w] = s.help(ctx, w == 1) })
+	}
+	func() {
+		defer close(s.done) // after a panic, too
+		for more := true; more && errs[0] == nil; {
+			more, errs[0] = s.next(ctx)
+			select {
+			case s.rested <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	helpers.Wait()
+	return cmp.Or(errs...)
+}
+
+// shared is work that several goroutines do in batches: that of the caller, and helpers.
+type shared struct {
+	turn     *Turn
+	n, batch int
+	work     func(i int) error
+	begun    atomic.Int64  // items that belong to a batch
+	alone    chan struct{} // holds an item of limited work
+	done     chan struct{} // closed when the caller finds no more items
+	rested   chan struct{} // receives while a helper rests
+}
+
+// next does a batch. It reports whether there may be more.
+func (s *shared) next(ctx context.Context) (more bool, err error) {
+	from := int(s.begun.Add(int64(s.batch))) - s.batch
+	for i := from; i < min(from+s.batch, s.n) && err == nil; i++ {
+		if err = s.do(i); err == nil { // some items take much longer than most
+			err = s.turn.Check(ctx)
+		}
+	}
+	if err != nil {
+		s.begun.Store(int64(s.n)) // no goroutine begins another batch
+	}
+	return from < s.n, err
+}
+
+func (s *shared) do(i int) error {
+	if s.turn.limited() {
+		s.alone <- struct{}{}
+		defer func() { <-s.alone }()
+	}
+	return s.work(i)
+}
+
+// help does batches until none are left, but not while the turn is limited. Where all
+// processors work, none of them looks for requests that have arrived: Go does so when a
+// processor has nothing to run, and otherwise only every ten milliseconds. So one helper rests
+// every millisecond until the caller has done another batch. Its processor then takes up
+// requests that wait, and the caller sees that they have arrived.
+func (s *shared) help(ctx context.Context, rests bool) (err error) {
+	working := time.Now()
+	for more := true; more && err == nil; {
+		limited := s.turn.limited()
+		if limited || rests && time.Since(working) > checkInterval {
+			rested := s.rested
+			if limited {
+				rested = nil // until requests stop arriving
+			}
+			select {
+			case <-s.done:
+				return nil
+			case <-rested:
+			case <-time.After(checkInterval):
+			}
+			working = time.Now()
+			continue
+		}
+		more, err = s.next(ctx)
+	}
+	return err
+}
