@@ -136,7 +136,9 @@ func (s *storedSelection) Only(fields ...string) Selection {
 }
 
 // Prepared implements Selection.
-func (s *storedSelection) Prepared(string) (iter.Seq[index.Run], bool) { return nil, false }
+func (s *storedSelection) Prepared(context.Context, string) (iter.Seq[index.Run], error) {
+	return nil, nil
+}
 
 // reading returns the query for some top-level fields of the rows, and for those that the
 // filter needs. Nil means all fields.

@@ -73,18 +73,18 @@ func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[ind
 // other rows.
 func (l listing) rows(form string, row rowFunc) response.Plan {
 	return l.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
-		return l.join(ctx, response.List(selected.Count(), l.page), selected, row), nil
+		return l.join(ctx, response.List(selected.Count(), l.page), selected, row)
 	})
 }
 
 // join is the body of the page's rows, as they are prepared or as row writes them.
-func (l listing) join(ctx context.Context, e response.Envelope, selected view.Selection, row rowFunc) *response.Body {
+func (l listing) join(ctx context.Context, e response.Envelope, selected view.Selection, row rowFunc) (*response.Body, error) {
 	if l.prepared != "" {
-		if runs, ok := selected.Prepared(l.prepared); ok {
-			return response.JoinRuns(e, runs)
+		if runs, err := selected.Prepared(ctx, l.prepared); runs != nil || err != nil {
+			return response.JoinRuns(e, runs), err
 		}
 	}
-	return response.Join(e, l.cut(ctx, selected), row)
+	return response.Join(e, l.cut(ctx, selected), row), nil
 }
 
 // manyFull is the share of a view's records, one in eight, from which on it is worth to
@@ -101,7 +101,7 @@ func (l listing) full() response.Plan {
 		}
 		return some.join(ctx, response.Full(count, l.page), selected, func(dst []byte, row index.Row) []byte {
 			return display.AppendRecord(dst, row.Doc())
-		}), nil
+		})
 	})
 }
 

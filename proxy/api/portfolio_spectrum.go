@@ -37,7 +37,7 @@ func (e *Env) portfolioSpectrum(_ context.Context, r Request) (response.Plan, er
 		}
 		return list.join(ctx, response.List(topics.Count(), list.page), topics, func(dst []byte, row index.Row) []byte {
 			return spectrum.AppendRow(dst, row.Doc(), now.Year())
-		}), nil
+		})
 	})
 	newYear := func(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, now.Location()) }
 	p.Once, p.Since, p.Until = true, newYear(now.Year()), newYear(now.Year()+1)

@@ -27,13 +27,14 @@ const (
 	kindNames
 	kindWords
 	kindVerdicts
+	kindOrder
 )
 
-// isIndex reports whether it is an index of rows. Names are none, and neither are verdicts, whose
-// condition only a filter brings: they are not built before they are asked for.
-func (k derivedKey) isIndex() bool { return k.kind != kindNames && k.kind != kindVerdicts }
+// isIndex reports whether it is an index of rows. Names and orders are none, and neither are verdicts,
+// whose condition only a filter brings: they are not built before they are asked for.
+func (k derivedKey) isIndex() bool { return k.kind < kindNames || k.kind == kindWords }
 
-// derived is a path index, its joined texts, a column, names, words or verdicts.
+// derived is a path index, its joined texts, a column, names, words, verdicts or an order.
 type derived interface{ Memory() int64 }
 
 // derivedOf is one derived thing.
@@ -52,15 +53,16 @@ type Budget struct {
 	segments  atomic.Uint64 // made so far
 	bulkLimit int64         // of bulky fragments, which are never dropped to make room for others
 
-	mu   sync.Mutex // guards the rest
-	bulk int64      // bytes of bulky fragments kept
-	used int64
-	held *lru.Cache[derivedKey, derivedOf]
+	mu      sync.Mutex                   // guards the rest
+	bulk    int64                        // bytes of bulky fragments kept
+	sorting map[derivedKey]chan struct{} // orders being built; closed when one is
+	used    int64
+	held    *lru.Cache[derivedKey, derivedOf]
 }
 
 // NewBudget makes a budget of bytes, and one apart for bulky fragments.
 func NewBudget(limit, bulk int64) *Budget {
-	return &Budget{limit: limit, bulkLimit: bulk, held: lru.New[derivedKey, derivedOf](0)}
+	return &Budget{limit: limit, bulkLimit: bulk, sorting: map[derivedKey]chan struct{}{}, held: lru.New[derivedKey, derivedOf](0)}
 }
 
 // bulkLimitOf returns up to which limit the bulky fragments of a list of about so many bytes

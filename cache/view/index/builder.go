@@ -220,6 +220,6 @@ func handOver(s *Snapshot, folded *segment, kind, keep int, moved []Slot) {
 		folded.frags[kind].fill(len(moved), parts, func(dst []byte, row, part int) []byte {
 			seg, local := s.locate(moved[row])
 			return append(dst, seg.frags[kind].of(local, part, part+1)...)
-		}, nil)
+		})
 	})
 }

@@ -1,10 +1,13 @@
 package index
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/fair"
 )
 
 // Fragment is a prepared piece of text, mostly JSON, that responses are joined from.
@@ -17,9 +20,9 @@ type Fragment struct {
 	// nil. A part is a fragment as well, unless it has no name, and takes no memory of
 	// its own. Parts have no parts.
 	Parts []Fragment
-	// Bulky fragments are about as large as their rows. They are measured on first use
-	// and kept as far as the budget allows; the others are encoded each time. They have
-	// no parts, and only Selection.Runs and Row.AppendFragment return them.
+	// Bulky fragments are about as large as their rows. Snapshot.Prepare measures them, and
+	// keeps them as far as the budget allows; the others are encoded each time. They have
+	// no parts, and only Selection.Prepared and Row.AppendFragment return them.
 	Bulky bool
 }
 
@@ -60,33 +63,84 @@ const blockRows = 128
 type fragments struct {
 	once   sync.Once
 	ready  atomic.Bool
+	begun  atomic.Int64  // blocks that a goroutine encodes or has encoded
+	left   atomic.Int64  // blocks that are not encoded yet
+	filled chan struct{} // closed when there are none
+	keep   func(size int) bool
 	parts  int
 	blocks [][]byte // nil for bulky ones that are not kept
 	ends   []uint32 // where in its block part p of row i ends: ends[i*parts+p]
 }
 
-// fill encodes the parts of all rows into blocks, and keeps the blocks that keep accepts
-// by their size, or all if keep is nil.
-func (f *fragments) fill(rows, parts int, encode func(dst []byte, row, part int) []byte, keep func(size int) bool) {
+// begin makes room for the parts of so many rows.
+func (f *fragments) begin(rows, parts int) {
 	f.parts = parts
 	f.blocks = make([][]byte, (rows+blockRows-1)/blockRows)
 	f.ends = make([]uint32, rows*parts)
+}
+
+// fill encodes the parts of all rows into blocks.
+func (f *fragments) fill(rows, parts int, encode encoder) {
+	f.begin(rows, parts)
 	inParallel(len(f.blocks), 2, func(from, to int) {
 		var scratch []byte
 		for b := from; b < to; b++ {
-			scratch = scratch[:0]
-			for row := b * blockRows; row < min((b+1)*blockRows, rows); row++ {
-				for part := range parts {
-					scratch = encode(scratch, row, part)
-					f.ends[row*parts+part] = uint32(len(scratch))
-				}
-			}
-			if keep == nil || keep(len(scratch)) {
-				f.blocks[b] = append(make([]byte, 0, len(scratch)), scratch...)
-			}
+			scratch = f.encode(b, scratch, encode, nil)
 		}
 	})
 	f.ready.Store(true)
+}
+
+// encoder appends a part of the fragment of a row.
+type encoder = func(dst []byte, row, part int) []byte
+
+// encode encodes a block, and keeps it if keep is nil or accepts its size. It returns its scratch
+// memory.
+func (f *fragments) encode(b int, scratch []byte, encode encoder, keep func(size int) bool) []byte {
+	scratch = scratch[:0]
+	for row := b * blockRows; row < min((b+1)*blockRows, len(f.ends)/f.parts); row++ {
+		for part := range f.parts {
+			scratch = encode(scratch, row, part)
+			f.ends[row*f.parts+part] = uint32(len(scratch))
+		}
+	}
+	if keep == nil || keep(len(scratch)) {
+		f.blocks[b] = append(make([]byte, 0, len(scratch)), scratch...)
+	}
+	return scratch
+}
+
+// fillInTurn is fill for fragments that take long, in the context's turn. It keeps the blocks
+// whose size the function that keeps returns accepts. Concurrent callers divide the blocks
+// among them; each ends with its own context.
+func (f *fragments) fillInTurn(ctx context.Context, rows int, encode encoder, keeps func() func(size int) bool) error {
+	f.once.Do(func() {
+		f.begin(rows, 1)
+		f.keep = keeps()
+		f.left.Store(int64(len(f.blocks)))
+		f.filled = make(chan struct{})
+	})
+	err := fair.Each(ctx, len(f.blocks), func(int) error {
+		b := int(f.begun.Add(1)) - 1
+		if b >= len(f.blocks) {
+			return nil
+		}
+		f.encode(b, nil, encode, f.keep)
+		if f.left.Add(-1) == 0 {
+			f.ready.Store(true)
+			close(f.filled)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-f.filled: // other callers encode the last blocks at this moment
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // of returns parts [from, to) of a row.

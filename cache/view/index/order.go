@@ -2,11 +2,13 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/cache/fair"
 	"vitrine/rules/raw"
 )
 
@@ -97,6 +99,41 @@ func (r *ranking) sort(at []int32, field, first, last int) {
 			slices.SortFunc(same, r.compare)
 		}
 	}
+}
+
+// sortPart is how many rows are sorted between two checks of a turn.
+const sortPart = 2048
+
+// inTurn returns the positions of all rows in the order. It sorts parts of them on several processors
+// and merges these, in the context's turn.
+func (r *ranking) inTurn(ctx context.Context) ([]int32, error) {
+	n, turn := len(r.at), fair.TurnOf(ctx)
+	err := fair.Each(ctx, (n+sortPart-1)/sortPart, func(i int) error {
+		part := r.at[i*sortPart : min((i+1)*sortPart, n)]
+		r.sort(part, 0, 0, len(part))
+		return nil
+	})
+	merged := make([]int32, 0, n)
+	for width := sortPart; width < n && err == nil; width *= 2 {
+		for from := 0; from < n; from += 2 * width {
+			a, b := r.at[from:min(from+width, n)], r.at[min(from+width, n):min(from+2*width, n)]
+			for len(a) > 0 && len(b) > 0 {
+				if len(merged)%256 == 0 {
+					if err := turn.Check(ctx); err != nil {
+						return nil, err
+					}
+				}
+				if r.compare(a[0], b[0]) <= 0 {
+					merged, a = append(merged, a[0]), a[1:]
+				} else {
+					merged, b = append(merged, b[0]), b[1:]
+				}
+			}
+			merged = append(append(merged, a...), b...)
+		}
+		r.at, merged = merged, r.at[:0]
+	}
+	return r.at, err
 }
 
 // equal reports whether rows are equal in a field.

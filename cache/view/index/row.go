@@ -50,10 +50,20 @@ func (r Row) AppendFragment(dst []byte, name string) []byte {
 }
 
 // Rows implements Selection.
-func (s *Resident) Rows(_ context.Context, offset, limit int) iter.Seq2[Row, error] {
+func (s *Resident) Rows(ctx context.Context, offset, limit int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		from, to := s.page(offset, limit)
-		s.between(from, to, func(slot Slot) bool { return yield(Row{Snap: s.snap, Slot: slot}, nil) })
+		row := func(slot Slot) bool { return yield(Row{Snap: s.snap, Slot: slot}, nil) }
+		switch {
+		case s.order != nil:
+			if err := s.inOrder(ctx, from, to, row); err != nil {
+				yield(Row{}, err)
+			}
+		case s.levels != nil:
+			s.byLevel(from, to, row)
+		default:
+			s.between(from, to, row)
+		}
 	}
 }
 
@@ -69,19 +79,3 @@ func (s *Resident) By(order raw.Sort) Selection {
 
 // Only implements Selection.
 func (s *Resident) Only(...string) Selection { return s }
-
-// inOrder returns the selected rows from one place in the order of By up to another.
-func (s *Resident) inOrder(from, to int) []Slot {
-	any := *s
-	any.order = nil
-	slots := any.Page(0, 0)
-	docs := make([]bson.Raw, len(slots))
-	for i, slot := range slots {
-		docs[i] = s.snap.Doc(slot)
-	}
-	sorted := make([]Slot, to-from)
-	for i, at := range rank(s.order, docs).sorted(from, to) {
-		sorted[i] = slots[at]
-	}
-	return sorted
-}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"encoding/binary"
 	"iter"
 )
@@ -87,7 +88,24 @@ func (s *Snapshot) whole(name string) int {
 }
 
 // Prepared implements Selection.
-func (s *Resident) Prepared(fragment string) (iter.Seq[Run], bool) { return s.Runs(fragment), true }
+func (s *Resident) Prepared(ctx context.Context, fragment string) (iter.Seq[Run], error) {
+	return s.Runs(fragment), s.snap.Prepare(ctx, fragment)
+}
+
+// Prepare encodes the fragments of that name if they are bulky, in the context's turn. Its error
+// is the context's cause.
+func (s *Snapshot) Prepare(ctx context.Context, fragment string) error {
+	kind := s.whole(fragment)
+	for _, seg := range s.segments {
+		if !s.def.Fragments[kind].Bulky {
+			return nil
+		}
+		if err := seg.prepare(ctx, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // stretches yields the selected rows in the view's order as ranges of consecutive
 // slots, each from a slot up to another.

@@ -105,11 +105,23 @@ func (s *Resident) ByRelevance() Selection {
 			levels[n].InPlaceDifference(titles)
 		}
 	}
+	slices.Reverse(levels)
 	by := *s
-	by.order, by.sorted = nil, make([]Slot, 0, s.count)
-	for _, rows := range slices.Backward(levels) {
-		level := Resident{snap: s.snap, rows: rows, count: int(rows.Count())}
-		by.sorted = slices.AppendSeq(by.sorted, level.All())
-	}
+	by.order, by.levels = nil, levels
 	return &by
+}
+
+// byLevel yields the rows from one place in the order of ByRelevance up to another.
+func (s *Resident) byLevel(from, to int, yield func(Slot) bool) {
+	more := true
+	for _, rows := range s.levels {
+		level := Resident{snap: s.snap, rows: rows, count: int(rows.Count())}
+		level.between(min(from, level.count), min(to, level.count), func(slot Slot) bool {
+			more = yield(slot)
+			return more
+		})
+		if from, to = max(from-level.count, 0), to-level.count; !more || to <= 0 {
+			return
+		}
+	}
 }

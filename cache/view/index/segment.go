@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"runtime"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -26,21 +27,30 @@ func (b *Builder) newSegment(rows []bson.Raw) *segment {
 // prepared returns the fragments of one kind, encoded on first use.
 func (s *segment) prepared(kind int) *fragments {
 	f, def := &s.frags[kind], &s.def.Fragments[kind]
-	if f.ready.Load() {
-		return f
-	}
-	f.once.Do(func() {
-		var keep func(size int) bool
-		if def.Bulky {
-			limit := s.budget.bulkLimitOf(s.estimate(def.Encode))
-			keep = func(size int) bool { return s.budget.keepBulk(s, int64(size), limit) }
-		}
+	switch {
+	case f.ready.Load():
+	case def.Bulky:
+		_ = s.prepare(context.Background(), kind) // does not end
+	default:
 		parts := def.parts()
-		f.fill(len(s.rows), len(parts), func(dst []byte, row, part int) []byte {
-			return parts[part].Encode(dst, s.rows[row])
-		}, keep)
-	})
+		f.once.Do(func() {
+			f.fill(len(s.rows), len(parts), func(dst []byte, row, part int) []byte { return parts[part].Encode(dst, s.rows[row]) })
+		})
+	}
 	return f
+}
+
+// prepare encodes bulky fragments in the context's turn, unless they are.
+func (s *segment) prepare(ctx context.Context, kind int) error {
+	f, def := &s.frags[kind], &s.def.Fragments[kind]
+	if f.ready.Load() || len(s.rows) == 0 {
+		return nil
+	}
+	encode := func(dst []byte, row, _ int) []byte { return def.Encode(dst, s.rows[row]) }
+	return f.fillInTurn(ctx, len(s.rows), encode, func() func(size int) bool {
+		limit := s.budget.bulkLimitOf(s.estimate(def.Encode))
+		return func(size int) bool { return s.budget.keepBulk(s, int64(size), limit) }
+	})
 }
 
 // estimated is of how many rows estimate encodes the fragments.

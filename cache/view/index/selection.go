@@ -39,9 +39,9 @@ type Selection interface {
 	// Only returns the selection for a caller who reads only a few top-level fields and
 	// _id of its rows: of a view in the store no others are read.
 	Only(fields ...string) Selection
-	// Prepared returns the fragments of that name as Resident.Runs does, or
-	// false if the rows are in the store, which prepares none.
-	Prepared(fragment string) (runs iter.Seq[Run], ok bool)
+	// Prepared returns the fragments of that name as Resident.Runs does, after bulky ones
+	// are prepared; nil if the rows are in the store, which prepares none.
+	Prepared(ctx context.Context, fragment string) (iter.Seq[Run], error)
 }
 
 // Resident is a selection of the rows of a snapshot.
@@ -50,8 +50,8 @@ type Resident struct {
 	rows  *bitset.BitSet // live slots only
 	count int
 
-	order  raw.Sort // that of By, which holds before that of sorted; nil: none
-	sorted []Slot   // the rows in the order of ByRelevance; nil: in the view's
+	order  raw.Sort         // that of By, which holds before that of levels; nil: none
+	levels []*bitset.BitSet // the rows by relevance, the most relevant first; nil: in the view's order
 
 	titles []*bitset.BitSet // per term searched, the rows with the term in their title
 }
@@ -77,18 +77,19 @@ func (s *Resident) Narrow(ctx context.Context, f *filter.Filter) (Selection, err
 	return &narrow, nil
 }
 
-// retain brings the count and the order up to date with rows, of which some were removed.
+// retain brings the count and the levels up to date with rows, of which some were removed.
 func (s *Resident) retain() {
 	s.count = int(s.rows.Count())
-	if s.sorted != nil {
-		s.sorted = slices.DeleteFunc(slices.Clone(s.sorted), func(slot Slot) bool { return !s.rows.Test(uint(slot)) })
+	s.levels = slices.Clone(s.levels)
+	for i, level := range s.levels {
+		s.levels[i] = level.Intersection(s.rows)
 	}
 }
 
 // Count implements Selection.
 func (s *Resident) Count() int { return s.count }
 
-// All yields the selected rows in the view's order or that of By.
+// All yields the selected rows in the view's order.
 func (s *Resident) All() iter.Seq[Slot] {
 	return func(yield func(Slot) bool) { s.between(0, s.count, yield) }
 }
@@ -117,10 +118,7 @@ func (s *Resident) page(offset, limit int) (from, to int) {
 // between yields the rows of All from one up to another.
 func (s *Resident) between(from, to int, yield func(Slot) bool) {
 	switch {
-	case s.order != nil:
-		slices.Values(s.inOrder(from, to))(yield)
-	case s.sorted != nil:
-		slices.Values(s.sorted[from:to])(yield)
+	case from >= to:
 	case s.snap.order == nil: // slots are in order: the first is found by counting bits
 		slot, ok := s.rows.Select(uint(from)), true
 		for at := from; at < to && ok && yield(Slot(slot)); at++ {

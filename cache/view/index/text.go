@@ -3,7 +3,6 @@ package index
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"sort"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"vitrine/cache/fair"
 	"vitrine/rules/filter"
-	"vitrine/rules/parallel"
 	"vitrine/rules/pcre"
 	"vitrine/rules/raw"
 )
@@ -50,32 +48,28 @@ func (s *segment) texts(path raw.Path, x *pathIndex, folded bool) *textSearch {
 	})
 }
 
-// searchPart is the least number of bytes worth a goroutine of its own.
-const searchPart = 1 << 20
+// searchPart is about how many bytes are searched between two checks of a turn.
+const searchPart = 512 << 10
 
-// holding lists the texts that hold the literal, by their positions, in order. Every
-// processor searches a stretch of them.
+// holding lists the texts that hold the literal, by their positions, in order. Several
+// processors each search parts of them.
 func (t *textSearch) holding(ctx context.Context, literal string) ([]int, error) {
-	workers := max(1, min(fair.Workers(ctx), len(t.joined)/searchPart))
-	found, errs := make([][]int, workers), make([]error, workers)
-	parallel.Split(len(t.starts), workers, func(w, from, to int) {
-		found[w], errs[w] = t.holdingIn(ctx, []byte(literal), from, to)
+	parts := len(t.joined)/searchPart + 1
+	found, n := make([][]int, parts), len(t.starts)
+	err := fair.Each(ctx, parts, func(i int) error {
+		found[i] = t.holdingIn([]byte(literal), n*i/parts, n*(i+1)/parts)
+		return nil
 	})
-	return slices.Concat(found...), errors.Join(errs...)
+	return slices.Concat(found...), err
 }
 
 // holdingIn is holding for the texts from one position to another.
-func (t *textSearch) holdingIn(ctx context.Context, literal []byte, from, to int) (texts []int, err error) {
-	turn, end := fair.TurnOf(ctx), len(t.joined)
+func (t *textSearch) holdingIn(literal []byte, from, to int) (texts []int) {
+	end := len(t.joined)
 	if to < len(t.starts) {
 		end = int(t.starts[to])
 	}
 	for i := from; i < to; {
-		if len(texts)%checkEvery == checkEvery-1 {
-			if err := turn.Check(ctx); err != nil {
-				return nil, err
-			}
-		}
 		at := int(t.starts[i])
 		next := bytes.Index(t.joined[at:end], literal)
 		if next < 0 {
@@ -85,7 +79,7 @@ func (t *textSearch) holdingIn(ctx context.Context, literal []byte, from, to int
 		i += sort.Search(len(rest), func(k int) bool { return int(rest[k]) > at+next })
 		texts = append(texts, i-1)
 	}
-	return texts, nil
+	return texts
 }
 
 // findTexts notes where the strings of the index are. Symbols sort among them and would

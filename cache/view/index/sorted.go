@@ -1,0 +1,166 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"vitrine/cache/fair"
+	"vitrine/rules/raw"
+)
+
+// SortAlone is up to how many selected rows are sorted for one request: that takes a few
+// milliseconds and little memory. For more, all rows of a segment are sorted once, and every
+// request reads that order, however long its client takes.
+const SortAlone = 1024
+
+// permutation is the rows of a segment in an order.
+type permutation []uint32
+
+// Memory implements derived.
+func (p permutation) Memory() int64 { return 4*int64(len(p)) + 128 }
+
+// inOrder yields the selected rows from one place in the order of By up to another, in the
+// context's turn.
+func (s *Resident) inOrder(ctx context.Context, from, to int, yield func(Slot) bool) error {
+	if s.count > SortAlone {
+		return s.merged(ctx, from, to, yield)
+	}
+	slots := make([]Slot, 0, s.count)
+	docs := make([]bson.Raw, 0, s.count)
+	s.between(0, s.count, func(slot Slot) bool {
+		slots, docs = append(slots, slot), append(docs, s.snap.Doc(slot))
+		return true
+	})
+	if err := fair.TurnOf(ctx).Check(ctx); err != nil {
+		return err
+	}
+	sorted := rank(s.order, docs).sorted(from, to)
+	for i, at := range sorted {
+		sorted[i] = int32(slots[at]) // what was sorted by is not needed any more
+	}
+	for _, slot := range sorted {
+		if !yield(Slot(slot)) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// head is the next selected row of a segment in an order.
+type head struct {
+	base Slot
+	rest permutation // behind the row
+	slot Slot
+	keys []bson.RawValue // nil: not read
+}
+
+// advance moves on to the next selected row, and reports whether there is one.
+func (h *head) advance(s *Resident) bool {
+	h.keys = nil
+	for i, row := range h.rest {
+		if h.slot = h.base + Slot(row); s.rows.Test(uint(h.slot)) {
+			h.rest = h.rest[i+1:]
+			return true
+		}
+	}
+	return false
+}
+
+// merged is inOrder by the orders of the segments.
+func (s *Resident) merged(ctx context.Context, from, to int, yield func(Slot) bool) error {
+	order, turn := s.order.Total(), fair.TurnOf(ctx)
+	var heads []*head
+	for i, seg := range s.snap.segments {
+		all, err := seg.sortedBy(ctx, order)
+		if err != nil {
+			return err
+		}
+		if h := (&head{base: s.snap.bases[i], rest: all}); h.advance(s) {
+			heads = append(heads, h)
+		}
+	}
+	less := func(a, b *head) int {
+		for _, h := range []*head{a, b} {
+			if h.keys == nil {
+				h.keys = make([]bson.RawValue, len(order))
+				order.ReadKeys(h.keys, s.snap.Doc(h.slot))
+			}
+		}
+		return order.CompareKeys(a.keys, b.keys)
+	}
+	for at := 0; at < to && len(heads) > 0; at++ {
+		if at%checkEvery == 0 {
+			if err := turn.Check(ctx); err != nil {
+				return err
+			}
+		}
+		first := heads[0]
+		if len(heads) > 1 {
+			first = slices.MinFunc(heads, less)
+		}
+		if at >= from && !yield(first.slot) {
+			return nil
+		}
+		if !first.advance(s) {
+			heads = slices.DeleteFunc(heads, func(h *head) bool { return h == first })
+		}
+	}
+	return nil
+}
+
+// sortedBy returns the rows of the segment in an order, which it keeps. One caller sorts them in
+// its turn; concurrent ones wait for it without theirs.
+func (s *segment) sortedBy(ctx context.Context, order raw.Sort) (permutation, error) {
+	var name strings.Builder
+	for _, field := range order {
+		if field.Desc {
+			name.WriteByte('-')
+		}
+		name.WriteString(field.Path.String() + "\x00")
+	}
+	key := derivedKey{segment: s, kind: kindOrder, path: name.String()}
+	b := s.budget
+	for {
+		b.mu.Lock()
+		if kept := b.held.Get(key); kept != nil {
+			b.mu.Unlock()
+			return kept.value().(permutation), nil
+		}
+		sorting, other := b.sorting[key]
+		if !other {
+			sorting = make(chan struct{})
+			b.sorting[key] = sorting
+		}
+		b.mu.Unlock()
+		if !other {
+			return s.sortBy(ctx, key, order)
+		}
+		if err := fair.TurnOf(ctx).Wait(ctx, sorting); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// sortBy sorts the rows, unless the context ends, and keeps their order under a key that is
+// being sorted.
+func (s *segment) sortBy(ctx context.Context, key derivedKey, order raw.Sort) (permutation, error) {
+	b := s.budget
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		close(b.sorting[key])
+		delete(b.sorting, key)
+	}()
+	sorted, err := rank(order, s.rows).inTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make(permutation, len(sorted))
+	for i, row := range sorted {
+		all[i] = uint32(row)
+	}
+	return derive(s, key, func() permutation { return all }), nil
+}
