@@ -211,7 +211,7 @@ func TestStreams(t *testing.T) {
 			t.Run(target+" "+coding, func(t *testing.T) {
 				res := streaming.get(target, "Accept-Encoding", coding)
 				if !strings.Contains(res.Header.Get("Cache-Status"), "streamed") {
-					t.Fatalf("not streamed: %s", res.Header.Get("Cache-Status"))
+					t.Fatalf("not streamed: %d %s %.300s", res.StatusCode, res.Header, res.body)
 				}
 				if n := res.ContentLength; n != -1 && n != int64(len(res.body)) {
 					t.Errorf("Content-Length %d before %d bytes", n, len(res.body))

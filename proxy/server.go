@@ -54,6 +54,7 @@ func (s *Server) lastWhileDraining(next fasthttp.RequestHandler) fasthttp.Reques
 		if c, ok := ctx.Conn().(*listener.Conn); ok {
 			c.Begin(ctx)
 		}
+		s.results.Arrive()
 		next(ctx)
 		if s.draining.Load() {
 			ctx.SetConnectionClose()
@@ -79,6 +80,12 @@ func hold(c *fiber.Ctx, a *result.Answer) {
 		return
 	}
 	a.Drop() // there is no client that could be slow
+}
+
+// writeIn has the connection write a response in a turn.
+func writeIn(c *fiber.Ctx, turn response.Turn) bool {
+	conn, ok := c.Context().Conn().(*listener.Conn)
+	return ok && conn.WriteIn(turn)
 }
 
 // quiet logs what the HTTP server reports of single connections at level debug: any client

@@ -71,7 +71,7 @@ func (s *Server) newSettings(o Options, generation int, adopted time.Time) (*set
 		Views: s.options.Views, Results: s.results, Popular: &s.popular, Planner: s.planner, Codings: codings,
 		Freshness: o.Fresh, Vary: vary,
 		KeptBytes: s.options.Limits.KeptBytes, Timeout: s.options.Limits.Request,
-		Context: s.context, Hold: hold, Sizes: s.metrics.sizes, Generation: generation, Adopted: adopted, Now: s.options.Now,
+		Context: s.context, Hold: hold, WriteIn: writeIn, Sizes: s.metrics.sizes, Generation: generation, Adopted: adopted, Now: s.options.Now,
 		Warm: func(ctx context.Context, shown *view.Snapshot) {
 			if err := set.env.Warm(ctx, shown, &s.counted); err != nil && ctx.Err() == nil {
 				s.log.Warn("not made before it is asked for", "view", shown.Meta().View, "error", err)

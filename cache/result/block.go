@@ -3,7 +3,6 @@ package result
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/binary"
 	"hash/crc32"
 
@@ -41,10 +40,19 @@ func (c *Cache) NewBlock(plain []byte) (Block, error) {
 	return &Answer{Body: bytes.Clone(out.Bytes()), crc: crc32.ChecksumIEEE(plain), size: size, shift: shift(size)}, nil
 }
 
-// Block returns the block of that name. It is compressed once while it is kept. The name
-// determines every byte that plain returns. Errors are those of Get.
-func (c *Cache) Block(ctx context.Context, name string, plain func() []byte) (Block, error) {
-	b, _, err := c.find(ctx, Key{Query: name, kind: blocks}, func(context.Context) (*Answer, error) { return c.NewBlock(plain()) })
+// Block returns the block of that name. It is not compressed again while it is kept. The name
+// determines every byte that plain returns.
+func (c *Cache) Block(name string, plain func() []byte) (Block, error) {
+	key := Key{Query: name, kind: blocks}
+	if b, ok := c.lookup(key); ok {
+		return b, nil
+	}
+	c.stats.loads.Add(1)
+	b, err := c.NewBlock(plain())
+	if err == nil && c.beginLoad() {
+		defer c.loads.Done()
+		c.store(key, b)
+	}
 	return b, err
 }
 

@@ -565,7 +565,9 @@ func TestWaiting(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := c.Turn(t.Context(), func(context.Context) error { return nil }); err != nil {
-		t.Errorf("no turn is free in the end: %v", err)
+	_, turn, err := c.Begin(t.Context())
+	if err != nil {
+		t.Fatalf("no turn is free in the end: %v", err)
 	}
+	turn.End()
 }

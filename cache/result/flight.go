@@ -2,8 +2,10 @@ package result
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"vitrine/cache/fair"
 	"vitrine/rules"
@@ -69,7 +71,7 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 		c.flights[key] = f
 		c.loads.Add(1)
 		var loading context.Context
-		loading, f.cancel = WithTimeout(fair.With(c.root, fair.CallerOf(ctx)), c.options.Timeout)
+		loading, f.cancel = c.loading(ctx)
 		go c.land(loading, f, key, load)
 	}
 	f.callers++
@@ -81,6 +83,16 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 		c.leave(key, f)
 		return nil, Shared, unavailable(context.Cause(ctx))
 	}
+}
+
+// loading returns the context of a load for a caller. Its deadline is a little before the
+// caller's, so that the caller learns why the load failed.
+func (c *Cache) loading(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit, own := c.options.Timeout, fair.With(c.root, fair.CallerOf(ctx))
+	if deadline, ok := ctx.Deadline(); ok && limit > 0 {
+		return context.WithTimeout(own, min(limit, time.Until(deadline))-limit/50)
+	}
+	return WithTimeout(own, limit)
 }
 
 // leave removes a caller from a flight and cancels the flight with the last one.
@@ -160,32 +172,40 @@ func (c *Cache) beginLoad() bool {
 // run calls load when it gets a turn. A panic becomes an error: the flight has a
 // goroutine of its own, where no caller's recover could catch it.
 func (c *Cache) run(ctx context.Context, load Loader) (a *Answer, err error) {
-	err = c.Turn(ctx, func(turn context.Context) (err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				a, err = nil, fmt.Errorf("result: load panicked: %v\n%s", r, debug.Stack())
-			}
-		}()
-		c.stats.loads.Add(1)
-		if a, err = load(turn); err != nil && turn.Err() != nil {
-			return unavailable(turn.Err())
-		}
-		return err
-	})
-	return a, err
-}
-
-// Turn runs work that is no load, such as making an answer too large to keep. It counts
-// as one of the parallel loads, and the context passed to work carries its turn. Turn
-// returns work's error, or rules.ErrUnavailable if it got no turn.
-func (c *Cache) Turn(ctx context.Context, work func(context.Context) error) error {
-	ctx, turn, err := c.turns.Begin(ctx)
+	ctx, turn, err := c.Begin(ctx)
 	if err != nil {
-		return unavailable(err)
+		return nil, err
 	}
 	defer turn.End()
-	return work(ctx)
+	defer func() {
+		if r := recover(); r != nil {
+			a, err = nil, fmt.Errorf("result: load panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	c.stats.loads.Add(1)
+	if a, err = load(ctx); err == nil || ctx.Err() == nil {
+		return a, err
+	}
+	var ended *fair.EndedError
+	if limit := c.options.Timeout; limit > 0 && errors.As(err, &ended) && ended.Used > limit/2 {
+		return nil, &rules.Error{Kind: rules.ErrWrongCall, Reason: fmt.Sprintf("The answer takes more than the %v that a request may take. A narrower filter or simpler expressions may take less.", limit)}
+	}
+	return nil, unavailable(ctx.Err())
 }
+
+// Begin waits for a turn for work that is no load, such as making an answer too large to keep.
+// It counts as one of the parallel loads until its End or Pause. The context returned
+// carries it. The error is rules.ErrUnavailable.
+func (c *Cache) Begin(ctx context.Context) (context.Context, *fair.Turn, error) {
+	ctx, turn, err := c.turns.Begin(ctx)
+	if err != nil {
+		return nil, nil, unavailable(err)
+	}
+	return ctx, turn, nil
+}
+
+// Arrive records a request: work that takes long yields to the requests that arrive.
+func (c *Cache) Arrive() { c.turns.Arrive() }
 
 func unavailable(cause error) error {
 	return fmt.Errorf("result: %w: answer not ready: %w", rules.ErrUnavailable, cause)

@@ -58,15 +58,17 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 }
 
 // cut takes the rows of the page.
-func (l listing) cut(ctx context.Context, selected view.Selection) iter.Seq2[index.Row, error] {
-	if l.page.Limit == 0 {
-		return selected.Rows(ctx, 0, 0)
+func (l listing) cut(selected view.Selection) response.Rows[index.Row] {
+	return func(ctx context.Context) iter.Seq2[index.Row, error] {
+		if l.page.Limit == 0 {
+			return selected.Rows(ctx, 0, 0)
+		}
+		from, to := l.page.Cut(selected.Count())
+		if from == to {
+			return func(func(index.Row, error) bool) {}
+		}
+		return selected.Rows(ctx, from, to-from)
 	}
-	from, to := l.page.Cut(selected.Count())
-	if from == to {
-		return func(func(index.Row, error) bool) {}
-	}
-	return selected.Rows(ctx, from, to-from)
 }
 
 // rows is the list in the standard envelope. form distinguishes it from all lists of the view with
@@ -84,7 +86,7 @@ func (l listing) join(ctx context.Context, e response.Envelope, selected view.Se
 			return response.JoinRuns(e, runs), err
 		}
 	}
-	return response.Join(e, l.cut(ctx, selected), row), nil
+	return response.Join(e, l.cut(selected), row), nil
 }
 
 // manyFull is the share of a view's records, one in eight, from which on it is worth to

@@ -85,7 +85,7 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 		if err != nil {
 			return nil, err
 		}
-		return response.Join(response.List(selected.Count(), list.page), list.cut(ctx, selected), func(dst []byte, row index.Row) []byte {
+		return response.Join(response.List(selected.Count(), list.page), list.cut(selected), func(dst []byte, row index.Row) []byte {
 			doc := row.Doc()
 			return appendTableRow(dst, doc, style, countOf(counts, doc.Lookup("name")))
 		}), nil

@@ -84,8 +84,10 @@ func (l listing) unwound(row recordRow, arrays unwinding) response.Plan {
 			return nil, err
 		}
 		from, to := l.page.Cut(count)
-		// Rows may be made while they are sent, when the request's time is over.
-		b := response.Join(response.List(count, l.page), arrays.each(context.WithoutCancel(ctx), selected.Rows(ctx, 0, 0), from, to), appendRow)
+		rows := func(ctx context.Context) iter.Seq2[*unwoundRow, error] {
+			return arrays.each(ctx, selected.Rows(ctx, 0, 0), from, to)
+		}
+		b := response.Join(response.List(count, l.page), rows, appendRow)
 		for r, err := range arrays.each(ctx, selected.Rows(ctx, 0, 1), 0, 1) { // the first row speaks for all, roughly
 			if err != nil {
 				return nil, err

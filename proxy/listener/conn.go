@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -38,11 +39,13 @@ type Conn struct {
 
 	Request     *fasthttp.RequestCtx // the last one of Begin
 	reservation Reservation          // memory that the response to it is sent from; nil: none that counts
-	sent        bool                 // any of that response was
-	joins       bool                 // the next write waits in begun for the one after it
-	begun       *[]byte              // of begins; nil: nothing waits
-	pieces      [2][]byte            // what is sent in one call of the system
-	unsent      net.Buffers          // what is left of pieces
+	sent        atomic.Bool          // any of that response was
+	turn        Turn                 // in which the response is written, by raw; nil: in none
+	raw         syscall.RawConn
+	joins       bool        // the next write waits in begun for the one after it
+	begun       *[]byte     // of begins; nil: nothing waits
+	pieces      [2][]byte   // what is sent in one call of the system
+	unsent      net.Buffers // what is left of pieces
 
 	head     []byte    // what has arrived
 	from     int       // of head: what comes before is handed on
@@ -93,9 +96,11 @@ func (c *Conn) Read(p []byte) (int, error) {
 // reading fails.
 func (c *Conn) gather() {
 	c.Hold(nil)
+	c.turn = nil
 	c.Join(false)
 	c.rewind()
-	c.sent, c.inBody = false, false
+	c.sent.Store(false)
+	c.inBody = false
 	now, patience := time.Now(), c.listener.options.Read
 	if c.started.Load() {
 		patience = c.listener.options.Idle
@@ -211,14 +216,17 @@ func headerEnd(b []byte, from int) (end int, whole bool) {
 }
 
 // Sent reports whether any of the response to the last request was sent.
-func (c *Conn) Sent() bool { return c.sent }
+func (c *Conn) Sent() bool { return c.sent.Load() }
 
 // URLTooLong reports whether the last request was refused while its URL was read.
 func (c *Conn) URLTooLong() bool { return c.tooLong }
 
 // Begin is to be called with each request before it is answered. What was sent before, which
 // can only be 100 Continue, is no part of the response.
-func (c *Conn) Begin(request *fasthttp.RequestCtx) { c.Request, c.sent = request, false }
+func (c *Conn) Begin(request *fasthttp.RequestCtx) {
+	c.Request = request
+	c.sent.Store(false)
+}
 
 // Reservation is memory that counts as in flight until Drop, such as a *result.Answer.
 type Reservation interface{ Drop() }
@@ -230,6 +238,13 @@ func (c *Conn) Hold(next Reservation) {
 		c.reservation.Drop()
 	}
 	c.reservation = next
+}
+
+// Turn is the right to use a processor. Pause returns it, and Resume waits for it unless it is
+// held or has ended; the error says that the response is not needed any more.
+type Turn interface {
+	Pause()
+	Resume() error
 }
 
 // begins are buffers for what waits for the next write.
@@ -256,8 +271,9 @@ func (c *Conn) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	now, waited := time.Now(), 0
-	if !c.sent {
-		c.sent, c.until = true, after(now, c.listener.options.Send)
+	if !c.sent.Load() {
+		c.sent.Store(true)
+		c.until = after(now, c.listener.options.Send)
 	}
 	c.pieces[1], c.unsent = p, c.pieces[1:]
 	if c.begun != nil {
@@ -280,7 +296,11 @@ func (c *Conn) send(now time.Time) (sent int, err error) {
 			}
 		}
 		var n int64
-		n, err = c.unsent.WriteTo(c.Conn)
+		if c.turn != nil {
+			n, err = c.writeInTurn()
+		} else {
+			n, err = c.unsent.WriteTo(c.Conn)
+		}
 		if sent += int(n); len(c.unsent) == 0 {
 			break
 		}
@@ -318,7 +338,7 @@ const (
 func (c *Conn) Linger() {
 	c.Hold(nil)
 	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok || !c.sent || c.failed != nil || c.listener.closed.Load() || half.CloseWrite() != nil {
+	if !ok || !c.sent.Load() || c.failed != nil || c.listener.closed.Load() || half.CloseWrite() != nil {
 		return
 	}
 	c.waiting.Store(time.Now().UnixNano())

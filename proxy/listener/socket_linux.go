@@ -1,6 +1,7 @@
 package listener
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"syscall"
@@ -34,6 +35,51 @@ func (c *Conn) Gone() (gone bool) {
 		gone = err == nil && n > 0 && poll[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
 	})
 	return gone || err != nil && !errors.Is(err, errNoSocket)
+}
+
+// WriteIn has the response written in a turn, which is paused while the client does not read:
+// to send much to a fast client takes as much of a processor as to make it. It reports whether the
+// system can do so.
+func (c *Conn) WriteIn(turn Turn) bool {
+	socket, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	var err error
+	if c.raw, err = socket.SyscallConn(); err != nil {
+		return false
+	}
+	c.turn = turn
+	return true
+}
+
+// writeInTurn writes what the system takes of unsent, some bytes at least.
+func (c *Conn) writeInTurn() (n int64, err error) {
+	var failed error
+	err = c.raw.Write(func(fd uintptr) bool {
+		if failed = c.turn.Resume(); failed != nil {
+			return true
+		}
+		var sent int
+		for failed = unix.EINTR; failed == unix.EINTR; {
+			sent, failed = unix.Writev(int(fd), c.unsent)
+		}
+		if failed == unix.EAGAIN {
+			failed = nil
+			c.turn.Pause()
+			return false
+		}
+		n = int64(max(sent, 0))
+		return true
+	})
+	for left := int(n); left > 0; {
+		first := min(left, len(c.unsent[0]))
+		left -= first
+		if c.unsent[0] = c.unsent[0][first:]; len(c.unsent[0]) == 0 {
+			c.unsent = c.unsent[1:]
+		}
+	}
+	return n, cmp.Or(failed, err)
 }
 
 // unsentBytes is how much of a response the system holds before it is on its way. By

@@ -16,13 +16,15 @@ const gonePoll = 50 * time.Millisecond
 
 // Watch returns a context that ends with ErrGone when the client closes the connection,
 // where the system can tell. The function returned ends it, too, and is to be called when the
-// response is ready: a check that is still due would wake a processor for nothing.
+// response is ready: a check that is still due would wake a processor for nothing. From the first
+// byte of a response on, writing finds out, and a client that has closed only the direction
+// it sends in gets all of it.
 func (c *Conn) Watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer
 	timer = time.AfterFunc(math.MaxInt64, func() {
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil || c.Sent():
 		case c.Gone():
 			cancel(ErrGone)
 		default:

@@ -1,10 +1,13 @@
 package response
 
 import (
+	"context"
+	"errors"
 	"iter"
 	"strconv"
 	"sync"
 
+	"vitrine/cache/fair"
 	"vitrine/proxy/query"
 	"vitrine/rules/ejson"
 )
@@ -13,19 +16,37 @@ import (
 // until the next is read; an error ends them.
 type Pieces = iter.Seq2[[]byte, error]
 
-// Body is an evaluated answer whose bytes are made while Pieces are read. They may be
+// Rows yields the rows of a body in the context's turn.
+type Rows[T any] = func(context.Context) iter.Seq2[T, error]
+
+// Body is an evaluated answer whose bytes are made while its pieces are read. They may be
 // read more than once.
 type Body struct {
-	Count  int
-	Pieces Pieces
-	// Guess is how many bytes Pieces have at least, most likely; 0: not known.
+	Count int
+	// Guess is how many bytes the pieces have at least, most likely; 0: not known.
 	Guess int
+	// Held is how many bytes the rows hold while they are read, beside a piece.
+	Held int64
 	// Links is the value of the answer's Link header, where that depends on the rows.
 	Links string
 
+	pieces   func(context.Context) Pieces
 	prepared *prepared // the rows, if they are prepared
-	parts    parts     // the pieces, if they may be made at the same time
+	ahead    int       // pieces that are made at the same time; 0: one
 	ignored  string    // the paths that no record has, as Vitrine-Ignored lists them
+}
+
+// errNoTurn reports a programming mistake.
+var errNoTurn = errors.New("response: a body is read without a turn")
+
+// Pieces makes the bytes of the body in the context's turn, which is to be paused while a
+// client reads. Without a turn they are an error: then nothing would share the processors
+// fairly, or end with the client.
+func (b *Body) Pieces(ctx context.Context) Pieces {
+	if !fair.TurnOf(ctx).Held() {
+		return func(yield func([]byte, error) bool) { yield(nil, errNoTurn) }
+	}
+	return b.pieces(ctx)
 }
 
 // chunk is about how much of a body is joined at a time, in bytes.
@@ -42,55 +63,68 @@ func recycle(buffer *[]byte) {
 }
 
 // Join returns the body of an envelope with rows, which row appends to dst one at a time.
-func Join[T any](e Envelope, rows iter.Seq2[T, error], row func(dst []byte, r T) []byte) *Body {
-	return &Body{Count: e.Count, Pieces: func(yield func([]byte, error) bool) {
-		buffer := chunks.Get().(*[]byte)
-		out := append((*buffer)[:0], e.Head...)
-		defer func() {
-			*buffer = out
-			recycle(buffer)
-		}()
-		between := ""
-		for r, err := range rows {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			out = append(out, between...)
-			between = e.Between
-			if out = row(out, r); len(out) < chunk {
-				continue
-			}
-			if !yield(out, nil) {
-				return
-			}
-			out = out[:0]
-		}
-		out = append(out, e.Tail...)
-		yield(out, nil)
+func Join[T any](e Envelope, rows Rows[T], row func(dst []byte, r T) []byte) *Body {
+	return &Body{Count: e.Count, pieces: func(ctx context.Context) Pieces {
+		return func(yield func([]byte, error) bool) { join(ctx, e, rows, row, yield) }
 	}}
+}
+
+func join[T any](ctx context.Context, e Envelope, rows Rows[T], row func(dst []byte, r T) []byte, yield func([]byte, error) bool) {
+	buffer := chunks.Get().(*[]byte)
+	out := append((*buffer)[:0], e.Head...)
+	defer func() {
+		*buffer = out
+		recycle(buffer)
+	}()
+	between, turn := "", fair.TurnOf(ctx)
+	for r, err := range rows(ctx) {
+		if err == nil {
+			err = turn.Check(ctx)
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		out = append(out, between...)
+		between = e.Between
+		if out = row(out, r); len(out) < chunk {
+			continue
+		}
+		if !yield(out, nil) {
+			return
+		}
+		out = out[:0]
+	}
+	out = append(out, e.Tail...)
+	yield(out, nil)
 }
 
 // JoinRange is Join with the numbers from from up to to as rows.
 func JoinRange(e Envelope, from, to int, row func(dst []byte, i int) []byte) *Body {
-	return Join(e, func(yield func(int, error) bool) {
-		for i := from; i < to && yield(i, nil); i++ {
+	return Join(e, func(context.Context) iter.Seq2[int, error] {
+		return func(yield func(int, error) bool) {
+			for i := from; i < to && yield(i, nil); i++ {
+			}
 		}
 	}, row)
 }
 
 // Bytes returns a body of one piece.
 func Bytes(text []byte) *Body {
-	return &Body{Count: 1, Pieces: func(yield func([]byte, error) bool) { yield(text, nil) }}
+	return &Body{Count: 1, pieces: func(context.Context) Pieces {
+		return func(yield func([]byte, error) bool) { yield(text, nil) }
+	}}
 }
 
 // Then writes another document behind the body.
 func (b *Body) Then(next *Body) *Body {
-	return &Body{Count: b.Count, Guess: b.Guess, Pieces: func(yield func([]byte, error) bool) {
-		for _, pieces := range []Pieces{b.Pieces, next.Pieces} {
-			for piece, err := range pieces {
-				if !yield(piece, err) || err != nil {
-					return
+	return &Body{Count: b.Count, Guess: b.Guess, Held: b.Held + next.Held, pieces: func(ctx context.Context) Pieces {
+		return func(yield func([]byte, error) bool) {
+			for _, body := range []*Body{b, next} {
+				for piece, err := range body.pieces(ctx) {
+					if !yield(piece, err) || err != nil {
+						return
+					}
 				}
 			}
 		}

@@ -25,7 +25,7 @@ func (r *Responder) loader(p *Plan, snapshot *view.Snapshot) result.Loader {
 		if max(size, b.Guess) > r.KeptBytes {
 			return &result.Answer{TooLarge: true}, nil
 		}
-		out, err := r.gather(ctx, b.Pieces, size)
+		out, err := r.gather(ctx, b.Pieces(ctx), size)
 		if err != nil || out == nil {
 			return &result.Answer{TooLarge: true}, err
 		}
@@ -44,7 +44,7 @@ const mostPacked = 8
 // becomes too large or takes half of the request's time: the rest is for a stream.
 func (r *Responder) packer(p *Plan, snapshot *view.Snapshot, key result.Key) result.Loader {
 	return func(ctx context.Context) (*result.Answer, error) {
-		if err := fair.TurnOf(ctx).Costly(ctx); err != nil { // its blocks take turns of their own
+		if err := fair.TurnOf(ctx).Costly(ctx); err != nil {
 			return nil, err
 		}
 		b, err := p.build(ctx, snapshot)
@@ -56,7 +56,7 @@ func (r *Responder) packer(p *Plan, snapshot *view.Snapshot, key result.Key) res
 		}
 		packing, cancel := result.WithTimeout(ctx, min(r.Timeout, r.Timeout/2)) // negative stays so
 		defer cancel()
-		out, err := r.gather(packing, r.coded(b, key.Coding), r.KeptBytes)
+		out, err := r.gather(packing, r.coded(packing, b, key.Coding), r.KeptBytes)
 		if err != nil && packing.Err() != nil && ctx.Err() == nil {
 			err = nil
 		}
@@ -102,15 +102,15 @@ func (r *Responder) gather(ctx context.Context, all Pieces, most int) ([]byte, e
 	return bytes.Join(parts, nil), nil
 }
 
-// coded is a body as it is sent.
-func (r *Responder) coded(b *Body, c result.Coding) Pieces {
+// coded is a body as it is sent, made in the context's turn.
+func (r *Responder) coded(ctx context.Context, b *Body, c result.Coding) Pieces {
 	switch {
 	case c == result.Identity:
-		return b.Pieces
+		return b.Pieces(ctx)
 	case joint(b, c):
-		return r.gzipped(b.prepared)
+		return r.gzipped(ctx, b.prepared)
 	default:
-		return compressed(b, c)
+		return compressed(b.Pieces(ctx), c)
 	}
 }
 

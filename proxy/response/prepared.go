@@ -3,11 +3,9 @@ package response
 import (
 	"context"
 	"iter"
-	"runtime"
 
 	"vitrine/cache/result"
 	"vitrine/cache/view/index"
-	"vitrine/rules/parallel"
 )
 
 // prepared is a body whose rows lie in memory as they are sent, each behind a comma.
@@ -20,7 +18,7 @@ type prepared struct {
 // chunk, or larger where the memory of the rows can be sent as it is.
 func JoinRuns(e Envelope, runs iter.Seq[index.Run]) *Body {
 	p := &prepared{e, runs}
-	return &Body{Count: e.Count, prepared: p, Pieces: p.pieces}
+	return &Body{Count: e.Count, prepared: p, pieces: func(context.Context) Pieces { return p.pieces }}
 }
 
 // size returns how many bytes the pieces have.
@@ -132,31 +130,24 @@ func (p *prepared) blocks() iter.Seq2[*group, error] {
 }
 
 // gzipped returns a body of prepared rows as gzip, whose blocks are compressed once and
-// shared by all lists that have them, as many at a time as there are processors.
-func (r *Responder) gzipped(p *prepared) Pieces {
+// shared by all lists that have them.
+func (r *Responder) gzipped(ctx context.Context, p *prepared) Pieces {
 	return func(yield func([]byte, error) bool) {
 		var joint result.Joint
 		if !yield(joint.Head(), nil) {
 			return
 		}
-		for block, err := range parallel.Map(p.blocks(), runtime.GOMAXPROCS(0), r.compress) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(joint.Add(block), nil) {
-				return
-			}
+		add := func(block result.Block) bool { return yield(joint.Add(block), nil) }
+		if more, err := inOrder(ctx, p.blocks(), r.compress, add); more {
+			yield(joint.Tail(), err)
 		}
-		yield(joint.Tail(), nil)
 	}
 }
 
-// compress compresses a group, or finds that done. It has the time of a load: a client may
-// take longer for the whole body.
+// compress compresses a group, or finds that done.
 func (r *Responder) compress(g *group) (result.Block, error) {
 	if g.around != nil {
 		return r.Results.NewBlock(g.around)
 	}
-	return r.Results.Block(context.Background(), g.name(), func() []byte { return g.text(nil) })
+	return r.Results.Block(g.name(), func() []byte { return g.text(nil) })
 }

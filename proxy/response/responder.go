@@ -26,6 +26,12 @@ type Views interface {
 	Status() []view.Status
 }
 
+// Turn is a turn that is paused and resumed.
+type Turn interface {
+	Pause()
+	Resume() error
+}
+
 // Options configures a Responder. Views, Results, Planner, Popular, the functions and
 // KeptBytes are needed.
 type Options struct {
@@ -44,6 +50,9 @@ type Options struct {
 	Context func(ctx context.Context, c *fiber.Ctx) (context.Context, context.CancelFunc)
 	// Hold is called with an answer after InFlight.Hold, and is to call its Drop once it is sent.
 	Hold func(*fiber.Ctx, *result.Answer)
+	// WriteIn has the answer of a stream written in the turn in which it is made, which the
+	// connection pauses while the client does not read; false if it cannot.
+	WriteIn func(*fiber.Ctx, Turn) bool
 	// Sizes returns what gets the number of bytes sent when a stream has ended.
 	Sizes func(*fiber.Ctx) prometheus.Observer
 	// Warm is called with a snapshot that has just been shown.
@@ -192,7 +201,7 @@ func (r *Responder) compute(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key 
 	if err != nil && !errors.Is(err, result.ErrInFlight) {
 		return err
 	}
-	return r.stream(ctx, c, p, snapshot, key, header)
+	return r.stream(c, p, snapshot, key, header)
 }
 
 // Forever is how long a cache may use a copy of what never changes.

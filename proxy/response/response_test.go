@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/result"
 	"vitrine/proxy/query"
 	"vitrine/proxy/response"
@@ -23,11 +25,39 @@ import (
 // number appends a row.
 func number(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(i), 10) }
 
+// pieces returns those of a body, in a turn that ends with the test.
+func pieces(t *testing.T, b *response.Body) response.Pieces {
+	t.Helper()
+	ctx, turn, err := fair.New(1, 1).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(turn.End)
+	return b.Pieces(ctx)
+}
+
+// TestNoTurn: nothing makes the pieces of a body but what holds a turn.
+func TestNoTurn(t *testing.T) {
+	b := response.Bytes([]byte("text"))
+	ended, turn, err := fair.New(1, 1).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn.Pause()
+	for name, ctx := range map[string]context.Context{"without a turn": t.Context(), "while it is paused": ended} {
+		for piece, err := range b.Pieces(ctx) {
+			if err == nil {
+				t.Errorf("%s: %q", name, piece)
+			}
+		}
+	}
+}
+
 // joined returns all pieces of a body.
 func joined(t *testing.T, b *response.Body) string {
 	t.Helper()
 	var out []byte
-	for piece, err := range b.Pieces {
+	for piece, err := range pieces(t, b) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,27 +102,29 @@ func TestEnvelopes(t *testing.T) {
 func TestPieces(t *testing.T) {
 	row := func(dst []byte, _ int) []byte { return append(dst, strings.Repeat("x", 1000)...) }
 	b := response.JoinRange(response.List(1000, query.Page{}), 0, 1000, row)
-	pieces, longest := 0, 0
-	for piece := range b.Pieces {
-		pieces, longest = pieces+1, max(longest, len(piece))
+	count, longest := 0, 0
+	for piece := range pieces(t, b) {
+		count, longest = count+1, max(longest, len(piece))
 	}
-	if pieces < 10 || longest > 100<<10 {
-		t.Errorf("%d pieces of up to %d bytes", pieces, longest)
+	if count < 10 || longest > 100<<10 {
+		t.Errorf("%d pieces of up to %d bytes", count, longest)
 	}
-	for range b.Then(b).Pieces {
+	for range pieces(t, b.Then(b)) {
 		break
 	}
 	broken := errors.New("broken")
-	rows := func(yield func(int, error) bool) {
-		if yield(1, nil) {
-			yield(0, broken)
+	rows := func(context.Context) iter.Seq2[int, error] {
+		return func(yield func(int, error) bool) {
+			if yield(1, nil) {
+				yield(0, broken)
+			}
 		}
 	}
 	failing := response.Join(response.List(2, query.Page{}), rows, number)
 	for name, b := range map[string]*response.Body{"a body": failing, "the first of two": failing.Then(b), "the second": response.Bytes(nil).Then(failing)} {
 		var last error
 		after := 0
-		for _, err := range b.Pieces {
+		for _, err := range pieces(t, b) {
 			if last != nil {
 				after++
 			}
@@ -114,8 +146,9 @@ func static(t *testing.T, content string, codings ...result.Coding) *fiber.App {
 	t.Cleanup(results.Close)
 	r := response.New(response.Options{
 		Results: results, Codings: codings, Timeout: -1, Now: time.Now,
-		Sizes: func(*fiber.Ctx) prometheus.Observer { return prometheus.ObserverFunc(func(float64) {}) },
-		Hold:  func(_ *fiber.Ctx, a *result.Answer) { a.Drop() },
+		Sizes:   func(*fiber.Ctx) prometheus.Observer { return prometheus.ObserverFunc(func(float64) {}) },
+		WriteIn: func(*fiber.Ctx, response.Turn) bool { return false },
+		Hold:    func(_ *fiber.Ctx, a *result.Answer) { a.Drop() },
 		Context: func(ctx context.Context, _ *fiber.Ctx) (context.Context, context.CancelFunc) {
 			return context.WithCancel(ctx)
 		},

@@ -2,34 +2,39 @@ package response
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"runtime"
-	"sync"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/result"
 	"vitrine/cache/view"
-	"vitrine/rules/parallel"
 )
 
 // stream sends a body that is made while it goes out. The error is result.ErrInFlight
-// where too much waits to be sent.
-func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key, header fields) error {
-	var b *Body
-	_, resident := snapshot.Resident()
-	err := r.Results.Turn(ctx, func(ctx context.Context) (err error) {
-		if !resident {
-			ctx = context.WithoutCancel(ctx) // rows are read while they are sent, as long as that takes
+// where too much waits to be sent. One turn is for all of it, paused while the client
+// reads, so that a long stream soon counts as costly work.
+func (r *Responder) stream(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key result.Key, header fields) (err error) {
+	s := &reader{inFlight: r.Results.InFlight(), sizes: r.Sizes(c)}
+	ctx, cancel := r.Context(c.UserContext(), c)
+	s.cancel = cancel
+	defer func() {
+		if err != nil || c.Method() == fiber.MethodHead || s.pieces == nil {
+			s.end()
 		}
-		b, err = p.build(ctx, snapshot)
+	}()
+	if s.ctx, s.turn, err = r.Results.Begin(ctx); err != nil {
 		return err
-	})
+	}
+	defer s.turn.Pause()
+	building, built := result.WithTimeout(s.ctx, r.Timeout)
+	defer built()
+	b, err := p.build(building, snapshot)
 	if err != nil {
 		return err
 	}
@@ -38,9 +43,9 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	}
 	setLinks(c, b.Links)
 	etag, head := largeTag(key, b), c.Method() == fiber.MethodHead
-	same, acquired := header.unchanged(etag), int64(0)
+	same := header.unchanged(etag)
 	if !same && !head {
-		if key.Coding, acquired = r.acquire(b, key.Coding); acquired == 0 {
+		if key.Coding, s.acquired = r.acquire(b, key.Coding); s.acquired == 0 {
 			return result.ErrInFlight
 		}
 		etag = largeTag(key, b)
@@ -60,11 +65,9 @@ func (r *Responder) stream(ctx context.Context, c *fiber.Ctx, p *Plan, snapshot 
 	if size < 0 && head {
 		return nil // of a stream of unknown length fasthttp would send the end, which no client expects
 	}
-	pieces := r.coded(b, key.Coding)
-	if b.parts != nil && key.Coding == result.Identity {
-		pieces = r.made(context.WithoutCancel(ctx), b.parts) // the rest of the work for the request ends here
-	}
-	c.Context().SetBodyStream(&reader{pieces: pieces, inFlight: r.Results.InFlight(), acquired: acquired, sizes: r.Sizes(c)}, size)
+	s.pieces = func(ctx context.Context) Pieces { return r.coded(ctx, b, key.Coding) }
+	s.shares = r.WriteIn(c, s)
+	c.Context().SetBodyStream(s, size)
 	return nil
 }
 
@@ -80,10 +83,8 @@ func (r *Responder) acquire(b *Body, coding result.Coding) (result.Coding, int64
 	if joint(b, coding) {
 		needed = 2 * streamBytes // blocks are compressed by turns
 	}
-	plain := int64(streamBytes)
-	if b.parts != nil {
-		plain += int64(partsAhead() * streamBytes)
-	}
+	plain := int64(streamBytes*max(b.ahead, 1)) + b.Held
+	needed += plain - streamBytes
 	if coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
 		return coding, needed
 	}
@@ -93,8 +94,8 @@ func (r *Responder) acquire(b *Body, coding result.Coding) (result.Coding, int64
 	return coding, 0
 }
 
-// compressed is a body in a coding, compressed while it is read.
-func compressed(b *Body, c result.Coding) Pieces {
+// compressed are pieces in a coding, compressed while they are read.
+func compressed(plain Pieces, c result.Coding) Pieces {
 	return func(yield func([]byte, error) bool) {
 		var ready bytes.Buffer
 		coder, err := result.NewStream(&ready, c)
@@ -102,7 +103,7 @@ func compressed(b *Body, c result.Coding) Pieces {
 			yield(nil, err)
 			return
 		}
-		for piece, err := range b.Pieces {
+		for piece, err := range plain {
 			if err == nil {
 				_, err = coder.Write(piece)
 			}
@@ -123,7 +124,11 @@ func compressed(b *Body, c result.Coding) Pieces {
 // reader hands the pieces of a stream to a connection, which has them written without a
 // copy. It holds one piece, whatever the size of the whole. Its owner closes it.
 type reader struct {
-	pieces   Pieces
+	ctx      context.Context // of WriteTo, which is given none: it ends with the client, and carries turn
+	cancel   context.CancelFunc
+	turn     *fair.Turn // paused while the client does not read
+	shares   bool       // the connection pauses and resumes the turn
+	pieces   func(context.Context) Pieces
 	sent     int64
 	inFlight *result.InFlight // where the bytes acquired count until the end
 	acquired int64
@@ -139,104 +144,56 @@ func (s *reader) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo implements io.WriterTo.
 func (s *reader) WriteTo(w io.Writer) (int64, error) {
-	for piece, err := range s.pieces {
+	defer s.Pause()
+	if err := s.Resume(); err != nil {
+		return 0, err
+	}
+	for piece, err := range s.pieces(s.ctx) {
 		if err != nil {
 			return s.sent, fmt.Errorf("response: stream: %w", err)
 		}
+		if !s.shares {
+			s.Pause()
+		}
 		n, err := w.Write(piece)
-		if s.sent += int64(n); err != nil {
+		if s.sent += int64(n); err == nil {
+			err = cmp.Or(s.Resume(), s.turn.Check(s.ctx))
+		}
+		if err != nil {
 			return s.sent, err
 		}
 	}
 	return s.sent, nil
 }
 
-// Close implements io.Closer. The rest of the pieces is dropped, also where the client
-// has closed the connection.
-func (s *reader) Close() error {
-	if s.sizes == nil {
-		return nil
+// Pause returns the turn until Resume.
+func (s *reader) Pause() { s.turn.Pause() }
+
+// Resume waits for the turn, unless it is held.
+func (s *reader) Resume() error {
+	if err := s.turn.Resume(s.ctx); err != nil {
+		return fmt.Errorf("response: stream: %w", err)
 	}
-	s.sizes.Observe(float64(s.sent))
-	s.sizes = nil
-	s.inFlight.Release(s.acquired)
 	return nil
 }
 
-// parts are the pieces of a body, each as what appends it. Several may be made at a time.
-type parts = iter.Seq2[func(dst []byte) []byte, error]
-
-// partRows is how many rows a part has: enough that a turn is worth it, few enough that
-// other requests wait about a millisecond.
-const partRows = 128
-
-// JoinCostly is Join for rows that take longer to make than to send: a stream makes them on
-// several processors. Each call of writer returns what appends rows for one goroutine.
-func JoinCostly[T any](e Envelope, rows iter.Seq2[T, error], writer func() func(dst []byte, r T) []byte) *Body {
-	b := Join(e, rows, writer())
-	writers := sync.Pool{New: func() any { return writer() }}
-	part := func(before string, batch []T, tail []byte) func([]byte) []byte {
-		return func(dst []byte) []byte {
-			write := writers.Get().(func([]byte, T) []byte)
-			defer writers.Put(write)
-			dst = append(dst, before...)
-			for i, r := range batch {
-				if i > 0 {
-					dst = append(dst, e.Between...)
-				}
-				dst = write(dst, r)
-			}
-			return append(dst, tail...)
-		}
+// Close implements io.Closer. The rest of the pieces is dropped, also where the client
+// has closed the connection.
+func (s *reader) Close() error {
+	if s.sizes != nil {
+		s.sizes.Observe(float64(s.sent))
+		s.sizes = nil
+		s.end()
 	}
-	b.parts = func(yield func(func([]byte) []byte, error) bool) {
-		batch, before := make([]T, 0, partRows), string(e.Head)
-		for r, err := range rows {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if len(batch) == partRows {
-				if !yield(part(before, batch, nil), nil) {
-					return
-				}
-				batch, before = make([]T, 0, partRows), e.Between
-			}
-			batch = append(batch, r)
-		}
-		yield(part(before, batch, e.Tail), nil)
-	}
-	return b
+	return nil
 }
 
-// partsAhead is how many parts of a stream may be made while another one is sent.
-func partsAhead() int { return runtime.GOMAXPROCS(0) }
-
-// made makes parts on all processors, and yields them in their order. Each takes a turn of
-// its own, so that other work waits no longer for a long stream than for short requests. An
-// answer that has begun is not cut off where too much waits for a turn: the part is made
-// without one.
-func (r *Responder) made(ctx context.Context, all parts) Pieces {
-	return func(yield func([]byte, error) bool) {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		for text, err := range parallel.Map(all, partsAhead(), func(part func([]byte) []byte) (*[]byte, error) {
-			text := chunks.Get().(*[]byte)
-			one := func(context.Context) error { *text = part((*text)[:0]); return nil }
-			if r.Results.Turn(ctx, one) != nil && ctx.Err() == nil {
-				_ = one(ctx)
-			}
-			return text, nil
-		}) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(*text, nil) {
-				stop() // parts that wait for their turn are not needed any more
-				return
-			}
-			recycle(text)
-		}
+// end ends the work and what it acquired.
+func (s *reader) end() {
+	if s.turn != nil {
+		s.turn.End()
 	}
+	s.cancel()
+	s.inFlight.Release(s.acquired)
+	s.acquired = 0
 }

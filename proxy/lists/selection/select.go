@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
+	"vitrine/cache/view/index"
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/query"
 	"vitrine/rules/ejson"
@@ -112,6 +113,17 @@ func (l *Selection) Selected(ctx context.Context, except string) (view.Selection
 		l.whole = selected
 	}
 	return selected, err
+}
+
+// Held is about how many bytes the rows hold while their entries are read: the sets of the
+// selection, and of a part on each level. Of views in the store it is not known.
+func (l *Selection) Held() int64 {
+	rows, resident := l.Snap.Resident()
+	if !resident {
+		return 0
+	}
+	sets := 2 + len(l.levels()) + len(fold.Terms(l.Query.Text(params.Words)))
+	return int64(sets*rows.Len()/8) + 4*int64(min(l.whole.Count(), index.SortAlone))
 }
 
 // IDText is the _id of a row as URLs have it.
