@@ -154,6 +154,11 @@ func (s *fakeStore) Hashes(ctx context.Context, view string, fn func(bson.RawVal
 	return err
 }
 
+func (s *fakeStore) RowCount(ctx context.Context, view string) (n int, err error) {
+	_, err = s.Rows(ctx, view, 0, func(origin.Row) error { n++; return nil })
+	return n, err
+}
+
 // fencedLocked refuses writes under a lease that is not the newest.
 func (s *fakeStore) fencedLocked(l origin.Lease) error {
 	if l.Token != s.lease.Token {

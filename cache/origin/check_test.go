@@ -164,3 +164,29 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+// TestFollows: what lies behind a view is told by its epoch, generation and past.
+func TestFollows(t *testing.T) {
+	at := func(second int64) time.Time { return time.Unix(second, 0) }
+	now := origin.Meta{Epoch: "a", Generation: 9, Published: at(90), Past: []time.Time{at(70), at(80), at(90)}}
+	for name, c := range map[string]struct {
+		from          origin.Meta
+		follows, sure bool
+	}{
+		"itself":                     {now, true, true},
+		"two before":                 {origin.Meta{Epoch: "a", Generation: 7, Published: at(70)}, true, true},
+		"before the past":            {origin.Meta{Epoch: "a", Generation: 6, Published: at(60)}, true, false},
+		"another of that generation": {origin.Meta{Epoch: "a", Generation: 8, Published: at(81)}, false, true},
+		"another life's own":         {origin.Meta{Epoch: "a", Generation: 9, Published: at(95)}, false, true},
+		"a later one":                {origin.Meta{Epoch: "a", Generation: 10, Published: at(99)}, false, true},
+		"another epoch":              {origin.Meta{Epoch: "b", Generation: 7, Published: at(70)}, false, true},
+	} {
+		if follows, sure := now.Follows(c.from); follows != c.follows || sure != c.sure {
+			t.Errorf("%s: %t, sure %t; want %t, %t", name, follows, sure, c.follows, c.sure)
+		}
+	}
+	now.Past = nil // an earlier version published it
+	if follows, sure := now.Follows(origin.Meta{Epoch: "a", Generation: 8, Published: at(81)}); !follows || !sure {
+		t.Errorf("without a past: %t, sure %t", follows, sure)
+	}
+}

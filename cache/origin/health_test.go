@@ -40,6 +40,9 @@ func testHealth(t *testing.T, h harness) {
 		t.Errorf("meta = %+v, want %+v", got, want)
 	}
 	c.advance(time.Minute)
+	well.Forced = true
+	ok(t, s.SetHealth(t.Context(), view, l, well))
+	want.Checked, want.Forced, c.at = c.at, c.at, c.at.Add(time.Minute)
 	held := origin.Health{Status: origin.HealthHeld, Error: "would shrink", Started: c.at}
 	ok(t, s.SetHealth(t.Context(), view, l, held))
 	want.Health = held

@@ -127,6 +127,27 @@ type Meta struct {
 	Pruned     uint64    `bson:"pruned"`    // deltas reach back to this generation, not further
 	Checked    time.Time `bson:"checked"`   // when a job last completed with health "ok", with or without changes
 	Health     Health    `bson:"health"`
+	// Forced is when a forced run last ended well: what front ends hold, they show then.
+	Forced time.Time `bson:"forced,omitempty"`
+	// Past is when the last generations were published, Generation's last. Earlier versions
+	// leave it empty.
+	Past []time.Time `bson:"past,omitempty"`
+}
+
+// MaxPast bounds Meta.Past.
+const MaxPast = 64
+
+// Follows reports whether publications alone lead from another Meta to this one. A store
+// that was restored from a backup has generations a second time, and loses an epoch or goes
+// back. It is not sure if Past does not reach back that far.
+func (m Meta) Follows(from Meta) (follows, sure bool) {
+	if m.Epoch != from.Epoch || m.Generation < from.Generation {
+		return false, true
+	}
+	if back := m.Generation - from.Generation; back < uint64(len(m.Past)) {
+		return m.Past[len(m.Past)-1-int(back)].Equal(from.Published), true
+	}
+	return true, len(m.Past) == 0
 }
 
 // Is returns nil if the view is at the generation of another Meta, and ErrStale otherwise.
@@ -157,6 +178,7 @@ const (
 type Health struct {
 	Status  string        `bson:"status"`           // HealthOK, HealthHeld or HealthError
 	Error   string        `bson:"error"`            // why, for "held" and "error"
+	Forced  bool          `bson:"forced,omitempty"` // the last run was forced
 	Started time.Time     `bson:"started"`          // of the last run
 	Took    time.Duration `bson:"took"`             // of the last run; stored as nanoseconds
 	Scanned int           `bson:"scanned"`          // source records read
@@ -186,6 +208,9 @@ type Views interface {
 	// for publishers, behind Begin: should another one begin meanwhile, what it says is
 	// worth as little as their Commit.
 	Hashes(ctx context.Context, view string, fn func(id bson.RawValue, hash uint64) error) error
+	// RowCount counts the live rows that the store has of the current generation, and reads
+	// none of them. It is exact behind Begin, like Hashes, and where Settled holds.
+	RowCount(ctx context.Context, view string) (int, error)
 	// Begin starts a publication under a lease, after repairing what an interrupted
 	// one left. One publication of a view at a time: the lease guarantees it, hence
 	// a view is always published under leases of one name. ErrFenced if the lease is

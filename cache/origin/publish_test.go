@@ -56,6 +56,9 @@ func hashes(t *testing.T, s origin.Store) []string {
 		list = append(list, fmt.Sprintf("%s:%d", id, hash))
 		return nil
 	}))
+	if n := must(s.RowCount(t.Context(), view))(t); n != len(list) {
+		t.Errorf("RowCount = %d, there are %d hashes", n, len(list))
+	}
 	return sorted(list)
 }
 
@@ -72,6 +75,9 @@ func testPublish(t *testing.T, h harness) {
 	second := publish(t, s, l, 3, row(t, 2, 21), gone(t, 3), row(t, 4, 40))
 	if second.Epoch != first.Epoch || second.Generation != g+1 || !second.Published.Equal(c.at) {
 		t.Errorf("second commit = %+v after %+v", second, first)
+	}
+	if follows, sure := second.Follows(first); !follows || !sure {
+		t.Errorf("the second commit follows the first: %t, sure %t; %v", follows, sure, second.Past)
 	}
 	defer func() { // in the same second, or with a clock that is behind
 		c.advance(-time.Hour)

@@ -96,6 +96,12 @@ func (c collection) deleteIDs(ctx context.Context, ids []bson.RawValue) (deleted
 	return deleted, nil
 }
 
+// count counts what a filter finds. The filter may come from outside: see documents.
+func (c collection) count(ctx context.Context, filter bson.D) (int, error) {
+	n, err := request(ctx, c.store.gate, queryError, func(ctx context.Context) (int64, error) { return c.inner.CountDocuments(ctx, filter) })
+	return int(n), err
+}
+
 // index creates an index, unless it is there.
 func (c collection) index(ctx context.Context, keys bson.D) error {
 	_, err := request(ctx, c.store.gate, storeError, func(ctx context.Context) (string, error) {

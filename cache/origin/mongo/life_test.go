@@ -63,6 +63,27 @@ func TestMetaLost(t *testing.T) {
 	}
 }
 
+// TestRowsAboveMeta: a backup whose collections are not of one moment has rows of
+// generations that are yet to come. The next publication must not lose its own to them.
+func TestRowsAboveMeta(t *testing.T) {
+	server := mongotest.Start(t)
+	s := openAt(t, server+"torn", mongo.Options{})
+	for range 3 {
+		publishWhole(t, s)
+	}
+	was := client(t, server).Database("torn").Collection("view_meta")
+	back := bson.D{{Key: "$set", Value: bson.D{{Key: "gen", Value: int64(1)}}}}
+	if _, err := was.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "parts"}}, back); err != nil {
+		t.Fatal(err)
+	}
+	if err := publish(t, s, "direct", 2); err != nil {
+		t.Fatal(err)
+	}
+	if got := wholeGeneration(t, s); got != 2 {
+		t.Errorf("generation %d, want 2", got)
+	}
+}
+
 // TestViewsElsewhere keeps the side collections in a database of their own.
 func TestViewsElsewhere(t *testing.T) {
 	server := mongotest.Start(t)

@@ -148,21 +148,33 @@ func (s *Store) notFolded(ctx context.Context, view string, rows []origin.Row) (
 	return slices.DeleteFunc(slices.Clone(rows), func(r origin.Row) bool { return there[mapKey(r.ID)] >= r.Generation }), nil
 }
 
-// discard deletes the staged rows of earlier attempts. Where nothing was ever published
-// all rows are of an earlier life, whose meta was lost. It also makes the index by which
-// deltas find their rows without a scan.
+// discard deletes the staged rows of earlier attempts, and rows of generations that are yet to
+// come: a backup brings them whose collections are not of one moment, and fold would take them
+// for newer than those that do come. Where nothing was ever published all rows are of an
+// earlier life, whose meta was lost. It also makes the index by which deltas find their rows,
+// and rows are counted, without a scan.
 func (s *Store) discard(ctx context.Context, d registry.View) error {
-	if err := s.side(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}}); err != nil {
+	if err := s.side(d.View).index(ctx, bson.D{{Key: pathGeneration, Value: 1}, {Key: pathGone, Value: 1}}); err != nil {
 		return err
 	}
 	before := d.Attempt // a staged row of an attempt before can never be committed any more; committed ones are settled
+	foreign := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: d.Generation}}}}
 	if d.Generation == 0 {
-		before = math.MaxUint64
-		if _, err := s.side(d.View).deleteMany(ctx, bson.D{}); err != nil {
-			return err
+		before, foreign = math.MaxUint64, bson.D{}
+	}
+	there, err := s.side(d.View).count(ctx, foreign)
+	if err == nil && there > 0 {
+		var now registry.View
+		if now, err = s.Read(ctx, d.View); err == nil && now.Attempt != d.Attempt {
+			err = origin.ErrFenced // they are of a later publication
+		}
+		if err == nil {
+			_, err = s.side(d.View).deleteMany(ctx, foreign)
 		}
 	}
-	_, err := s.side("staged").deleteMany(ctx, stagedRange(d.View, 0, before))
+	if err == nil {
+		_, err = s.side("staged").deleteMany(ctx, stagedRange(d.View, 0, before))
+	}
 	return err
 }
 

@@ -82,14 +82,11 @@ func (s *Store) Count(ctx context.Context, at origin.Meta, filter bson.Raw) (_ i
 	if err := s.settled(ctx, at); err != nil {
 		return 0, err
 	}
-	rows := s.side(at.View)
-	n, err := request(ctx, s.gate, queryError, func(ctx context.Context) (int64, error) {
-		return rows.inner.CountDocuments(ctx, present(filter))
-	})
+	n, err := s.side(at.View).count(ctx, present(filter))
 	if err == nil {
 		_, err = s.readAt(ctx, at)
 	}
-	return int(n), err
+	return n, err
 }
 
 // selectOptions translates a query on a view. A tie in the order goes by _id.

@@ -34,6 +34,19 @@ func (s *Store) Hashes(ctx context.Context, view string, fn func(id bson.RawValu
 	return nil
 }
 
+// RowCount implements origin.Views: of rows and of tombstones, the server reads no more than
+// the index that generations has.
+func (s *Store) RowCount(ctx context.Context, view string) (_ int, err error) {
+	defer wrap.Error(&err, "count rows of view %s", view)
+	every := bson.D{{Key: pathGeneration, Value: bson.D{{Key: "$gt", Value: 0}}}}
+	all, err := s.side(view).count(ctx, every)
+	if err != nil {
+		return 0, err
+	}
+	gone, err := s.side(view).count(ctx, append(every, bson.E{Key: pathGone, Value: true}))
+	return all - gone, err
+}
+
 // onlyInfo reads no more of rows than id, generation and hash.
 func onlyInfo() *options.FindOptionsBuilder {
 	return options.Find().SetProjection(bson.D{{Key: viewField, Value: 1}})

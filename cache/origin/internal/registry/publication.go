@@ -64,6 +64,7 @@ func (p *publication) Commit(ctx context.Context, rows int, rules string) (_ ori
 		}
 		d.Generation, d.Rows, d.Rules = d.Next(), rows, rules
 		d.Published = nextTime(d.Published, p.views.now())
+		d.Past = append(d.Past[max(0, len(d.Past)+1-origin.MaxPast):], d.Published)
 		return nil
 	})
 	if err != nil && !errors.Is(err, origin.ErrFenced) && p.committed(ctx, &d) {

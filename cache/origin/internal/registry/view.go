@@ -70,7 +70,9 @@ func (v *Views) SetHealth(ctx context.Context, view string, lease origin.Lease, 
 	_, err = v.fence(ctx, view, lease, func(d *View) error {
 		d.Health = storable(h)
 		if h.Status == origin.HealthOK {
-			d.Checked = storedTime(v.now())
+			if d.Checked = storedTime(v.now()); h.Forced {
+				d.Forced = d.Checked
+			}
 		}
 		return nil
 	})
