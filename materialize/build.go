@@ -26,7 +26,7 @@ type build struct {
 	progress func(Progress) // nil: not reported
 
 	out   Outcome
-	total int  // rows published when the run started
+	total int  // rows published when the run started, those included that the store has lost
 	first bool // the view was never published
 	index *rowIndex
 }
@@ -42,8 +42,6 @@ func (b *build) run(ctx context.Context) Outcome {
 	})
 	out.Took = time.Since(out.Started)
 	switch {
-	case out.Err == nil && out.Result == Published && b.OnPublish != nil:
-		_, out.Err = guarded(func() (any, error) { b.OnPublish(out.Meta); return nil, nil })
 	case out.Err == nil:
 	case ctx.Err() != nil:
 		out.Result, out.Err = Stopped, context.Cause(ctx)
@@ -58,6 +56,11 @@ func (b *build) run(ctx context.Context) Outcome {
 		out.Changed, out.Removed = 0, 0
 	}
 	b.report(ctx, out)
+	if out.Result == Published && b.OnPublish != nil { // a reader finds out now whether the run was forced
+		if _, err := guarded(func() (any, error) { b.OnPublish(out.Meta); return nil, nil }); err != nil {
+			out.Err = errors.Join(out.Err, err)
+		}
+	}
 	b.reportProgress(true)
 	return *out
 }
@@ -76,7 +79,7 @@ func (b *build) report(ctx context.Context, out *Outcome) {
 	}
 	if err == nil {
 		health := out.health()
-		health.Counts = b.guard.counts(health.Status == origin.HealthOK)
+		health.Counts, health.Forced = b.guard.counts(health.Status == origin.HealthOK), b.guard.forced
 		err = b.Store.SetHealth(ctx, b.job.View, b.lease, health)
 	}
 	if err == nil {
@@ -116,7 +119,8 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if b.index, err = kept.orLoad(ctx, b.Store, meta, b.full); err != nil {
 		return meta, Failed, err
 	}
-	b.total, b.first = b.index.live(), meta.Generation == 0
+	b.out.Missing = max(meta.Rows-b.index.live(), 0)
+	b.total, b.first = b.index.live()+b.out.Missing, meta.Generation == 0
 	fingerprint, err := b.stream(ctx, pub)
 	if err != nil {
 		return meta, Failed, err
@@ -130,7 +134,7 @@ func (b *build) make(ctx context.Context) (meta origin.Meta, result Result, err 
 	if err := b.guard.collection(b.job.Source, b.out.Scanned); err != nil {
 		return meta, Held, err
 	}
-	if b.out.Changed+b.out.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint {
+	if b.out.Changed+b.out.Removed == 0 && meta.Generation > 0 && meta.Rules == fingerprint && meta.Rows == rows {
 		b.kept[view] = b.index.after(meta)
 		return meta, Unchanged, nil
 	}

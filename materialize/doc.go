@@ -7,7 +7,8 @@
 // A Job says how one view is made. One run of it goes like this:
 //
 //  1. Begin a publication, which also repairs what an interrupted one left.
-//  2. Load id and hash of every row that is published now.
+//  2. Load id and hash of every row that is published now, unless the run before knows
+//     them and the store still counts as many.
 //  3. Scan the source. A record's hash covers its BSON, the fingerprint of the
 //     rules and the collections its row depends on; equal hash, nothing to do.
 //     What its row takes of related collections is part of it, too, and is only

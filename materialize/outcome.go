@@ -29,6 +29,7 @@ type Outcome struct {
 	Meta    origin.Meta // of the view after the run; zero if the store did not answer
 	Err     error       // for Held, Failed and Stopped
 	Skips   []Skip      // the first records that were left out, at most origin.MaxSkips
+	Missing int         // published rows that the store had lost, or had damaged
 	Started time.Time
 	Took    time.Duration
 	Counts

@@ -25,21 +25,25 @@ type rowIndex struct {
 
 // published is one row as the store has it.
 type published struct {
-	hash  uint64 // of what it was made from
+	hash  uint64 // of what it was made from; 0: it is damaged
 	plain uint64 // the plain hash of a record whose hash is hash, without an error; 0: not known
 	sum   uint64 // of the row itself; only known to full runs
 	met   uint32 // the last run that saw its record
 	live  bool   // there is such a row; otherwise its record was met, and gave none
 }
 
-// orLoad returns the index if it is of the generation of meta, else a new one from the
-// store: to read that much again for a few changes would cost more than to look for
-// them. A full run believes the store alone.
+// orLoad returns the index if it is of the generation of meta, and the store still has as many
+// rows, else a new one from the store: to read that much again for a few changes would cost
+// more than to look for them. A full run believes the store alone.
 func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.Meta, full bool) (*rowIndex, error) {
-	if k != nil && !full && k.meta.Generation == meta.Generation && k.meta.Epoch == meta.Epoch {
-		k.run++
-		k.keepAll = false
-		return k, nil
+	if k != nil && !full && meta.Is(k.meta) == nil && meta.Published.Equal(k.meta.Published) {
+		if stored, err := views.RowCount(ctx, meta.View); err != nil {
+			return nil, err
+		} else if stored == meta.Rows {
+			k.run++
+			k.keepAll = false
+			return k, nil
+		}
 	}
 	k = &rowIndex{at: map[string]int{}, run: 1}
 	add := func(id bson.RawValue, row published) error {
@@ -63,10 +67,10 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 	return k, nil
 }
 
-// live counts the rows.
+// live counts the rows that readers get: damaged ones have no hash.
 func (k *rowIndex) live() (n int) {
 	for i := range k.rows {
-		if k.rows[i].live {
+		if k.rows[i].live && k.rows[i].hash != 0 {
 			n++
 		}
 	}

@@ -259,7 +259,7 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	case out.Result == Failed:
 		level = slog.LevelError
 	case out.Result == Stopped: // as requested
-	case out.Result == Held || out.Err != nil || out.Skipped > 0:
+	case out.Result == Held || out.Err != nil || out.Skipped > 0 || out.Missing > 0:
 		level = slog.LevelWarn
 	case out.Result == Unchanged:
 		level = slog.LevelDebug
@@ -272,6 +272,9 @@ func (r *Runner) log(ctx context.Context, out Outcome) {
 	}
 	if out.Skipped > 0 {
 		attrs = append(attrs, slog.String("skipped", out.skipped()))
+	}
+	if out.Missing > 0 {
+		attrs = append(attrs, slog.Int("missing_from_store", out.Missing))
 	}
 	if out.Err != nil {
 		attrs = append(attrs, slog.String("error", out.Err.Error()))
