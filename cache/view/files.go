@@ -76,32 +76,18 @@ func (s *Set) readFile(v *view) {
 		"confirmed", h.Confirmed, "took", time.Since(began))
 }
 
-// resume shows the snapshot from the file: brought up to date if the store answers, as it
-// is if not. If the view has another epoch by now, or an older generation, which happens
-// only in a store restored from a copy, the file is of no use.
-func (v *view) resume(ctx context.Context, meta origin.Meta, away error) (*Snapshot, error) {
-	kept := v.fromFile
-	v.fromFile = nil
-	if away == nil && (meta.Epoch != kept.meta.Epoch || meta.Generation < kept.meta.Generation) {
-		if meta.Generation == 0 {
-			return nil, nil
+// showFiled shows the snapshot from the file as it is. The error is why it is not brought up to
+// date.
+func (v *view) showFiled(ctx context.Context, filed *Snapshot, err error) *Snapshot {
+	v.update(func(s *state) { // what another process had confirmed of the view, and when
+		if err != nil && s.checked.IsZero() {
+			s.checked = s.file.confirmed
 		}
-		return v.load(ctx)
-	}
-	if away == nil && meta.Generation > kept.meta.Generation {
-		var next *Snapshot
-		if next, away = v.delta(ctx, kept.meta); away == nil {
-			return next, nil
+		if s.newest.View == "" {
+			s.newest = filed.meta
 		}
-	}
-	if away != nil {
-		v.update(func(s *state) { // what another process had confirmed of the view, and when
-			if s.checked.IsZero() {
-				s.newest, s.checked = kept.meta, s.file.confirmed
-			}
-		})
-	}
-	return v.swap(ctx, kept), away
+	})
+	return v.swap(ctx, filed)
 }
 
 // writePoll is how often the set checks which files are due.

@@ -109,9 +109,12 @@ func TestFileSparesTheStore(t *testing.T) {
 			s.publish([]bson.D{thing("e", 2024, "E")})
 			s.mu.Lock()
 		}, 0, 1, []string{"e", "d", "b", "a"}},
-		"too old":        {func(s *store) { s.meta.Generation++; s.pruned = 3 }, 1, 1, []string{"d", "b", "a"}},
-		"another life":   {func(s *store) { s.meta.Epoch = "two" }, 1, 0, []string{"d", "b", "a"}},
-		"back in time":   {func(s *store) { s.meta.Generation = 1; s.rows = s.rows[:3] }, 1, 0, []string{"b", "c", "a"}},
+		"too old":      {func(s *store) { s.meta.Generation++; s.pruned = 3 }, 1, 1, []string{"d", "b", "a"}},
+		"another life": {func(s *store) { s.meta.Epoch = "two" }, 1, 0, []string{"d", "b", "a"}},
+		"back in time": {func(s *store) { s.meta.Generation = 1; s.rows = s.rows[:3] }, 0, 0, []string{"d", "b", "a"}},
+		"back, and confirmed by a run": {func(s *store) {
+			s.meta.Generation, s.meta.Checked, s.rows = 1, time.Now(), s.rows[:3]
+		}, 1, 0, []string{"b", "c", "a"}},
 		"another store":  {func(s *store) { s.meta.Epoch = "x" }, 1, 0, []string{"d", "b", "a"}},
 		"all taken away": {func(s *store) { s.meta.Generation = 1; s.meta.Epoch = "n"; s.rows = nil }, 1, 0, nil},
 	} {

@@ -60,14 +60,19 @@ func (r *room) take(view string, bytes int64) bool {
 	return true
 }
 
-// showStored shows the view where it is stored, at a generation.
-func (v *view) showStored(ctx context.Context, meta origin.Meta) *Snapshot {
+// showStored shows the view where it is stored, at a generation, if all of it is there.
+func (v *view) showStored(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
+	if err := v.completeStored(ctx, meta); errors.Is(err, origin.ErrStale) {
+		return nil, nil // the next poll finds more
+	} else if err != nil {
+		return nil, err
+	}
 	v.builder.Drop()
 	next := &Snapshot{meta: meta, stored: &storedRows{view: v, meta: meta}}
 	if strip := v.set.o.Strip; strip != nil {
 		next.whole, next.stored.strip = &storedRows{view: v, meta: meta}, strip
 	}
-	return v.swap(ctx, next)
+	return v.swap(ctx, next), nil
 }
 
 // resident returns the snapshot of rows that are in memory.
@@ -114,12 +119,12 @@ func (v *view) follow(ctx context.Context, meta origin.Meta) (*Snapshot, error) 
 	if err != nil {
 		return nil, err
 	}
-	return v.showStored(ctx, meta), nil
+	return v.showStored(ctx, meta)
 }
 
 // moveToStore drops the rows of a view that do not fit into memory, and shows it where
 // it is stored.
-func (v *view) moveToStore(ctx context.Context, meta origin.Meta) *Snapshot {
+func (v *view) moveToStore(ctx context.Context, meta origin.Meta) (*Snapshot, error) {
 	v.set.o.Logger.Warn("view does not fit views.budget: it stays in the store", "view", v.def.Name,
 		"generation", meta.Generation, "rows", meta.Rows, "budget", v.set.room.limit)
 	return v.showStored(ctx, meta)

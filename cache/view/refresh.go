@@ -25,9 +25,11 @@ type view struct {
 
 	current atomic.Pointer[Snapshot]
 	// Touched by the refreshing goroutine only:
-	fromFile *Snapshot // from a file, not shown yet, until the first refresh; nil: none
-	tried    bool      // it was refreshed at least once
-	stripped bool      // some row in memory lacks fields, or has lacked some
+	fromFile *Snapshot  // from a file, not shown yet, until the first refresh; nil: none
+	tried    bool       // it was refreshed at least once
+	stripped bool       // some row in memory lacks fields, or has lacked some
+	held     *HeldError // why the store's view is not shown; nil: it is, or the store was never asked
+	retry    time.Time  // when to read a view again that had rows missing
 
 	mu    sync.Mutex // guards state
 	state state
@@ -38,10 +40,11 @@ type view struct {
 
 // state is what is known of a view beside its snapshot.
 type state struct {
-	newest  origin.Meta // the newest that the store returned
-	checked time.Time   // when a refresh last succeeded
-	err     error       // of the last refresh
-	file    fileState
+	newest   origin.Meta // the newest that the store returned
+	checked  time.Time   // when a refresh last succeeded
+	err      error       // of the last refresh
+	accepted origin.Meta // what Force lets through; Generation 0: nothing
+	file     fileState
 }
 
 // update changes the state, and returns it.
@@ -56,81 +59,115 @@ func (v *view) update(change func(*state)) state {
 func (v *view) known() state { return v.update(func(*state) {}) }
 
 // refresh brings the view to the store's generation and returns the new
-// snapshot, or nil if there was nothing new. If the store does not answer, it may show a
-// snapshot from a file: then it returns an error, too.
-func (v *view) refresh(ctx context.Context) (*Snapshot, error) {
+// snapshot, or nil if there was nothing new. If the store does not answer, or the view is
+// held, it may show a snapshot from a file: then it returns an error, too.
+func (v *view) refresh(ctx context.Context) (next *Snapshot, err error) {
 	meta, err := v.set.o.Store.Meta(ctx, v.def.Name)
 	if err != nil {
 		err = fmt.Errorf("read meta of view %s: %w", v.def.Name, err)
 	} else {
 		v.update(func(s *state) { s.newest = meta })
 	}
-	switch {
-	case v.fromFile != nil:
-		return v.resume(ctx, meta, err)
-	case err != nil:
-		return nil, err
+	shown, filed := v.current.Load(), v.fromFile
+	if v.fromFile = nil; filed != nil {
+		shown = filed
 	}
-	cur := v.current.Load()
-	switch {
-	case meta.Generation == 0:
-		return nil, nil
-	case v.set.o.Mode == Store && (cur == nil || cur.meta.Epoch != meta.Epoch):
-		return v.showStored(ctx, meta), nil
-	case cur == nil || cur.meta.Epoch != meta.Epoch:
-		return v.load(ctx)
-	case meta.Generation == cur.meta.Generation:
-		return nil, nil
-	case meta.Generation < cur.meta.Generation:
-		return nil, fmt.Errorf("view %s went back from generation %d to %d: keeping the newer one",
-			v.def.Name, cur.meta.Generation, meta.Generation)
-	case cur.memory == nil:
-		return v.follow(ctx, meta)
+	if err == nil {
+		next, err = v.advance(ctx, shown, meta)
 	}
-	return v.delta(ctx, cur.meta)
+	if h := held(err); h != nil || err == nil {
+		v.held = h
+	}
+	if filed != nil && next == nil {
+		next = v.showFiled(ctx, filed, err)
+	}
+	return next, err
 }
 
-// load reads the whole view.
-func (v *view) load(ctx context.Context) (*Snapshot, error) {
-	rows, meta, err := v.read(ctx, 0)
-	if errors.Is(err, errTooLarge) {
-		if meta, err = v.set.o.Store.Meta(ctx, v.def.Name); err == nil {
-			return v.moveToStore(ctx, meta), nil
-		}
+// advance makes the snapshot that follows one, nil before the first, and shows it. It returns
+// nil if there is nothing new.
+func (v *view) advance(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
+	if h := v.held; h != nil && h.Missing > 0 && meta.Is(h.Meta) == nil && time.Now().Before(v.retry) && !v.accepts(meta) {
+		return nil, h
 	}
-	if err != nil {
+	if shown == nil {
+		if meta.Generation == 0 {
+			return nil, nil
+		}
+		return v.load(ctx, nil, meta)
+	}
+	switch follows, sure := meta.Follows(shown.meta); {
+	case follows && meta.Generation == shown.meta.Generation:
+		return nil, nil
+	case follows && shown.memory == nil:
+		return v.follow(ctx, meta)
+	case follows && sure:
+		return v.delta(ctx, shown)
+	}
+	return v.load(ctx, shown, meta)
+}
+
+// load reads the whole view, or shows it where it is stored, in place of the snapshot that is
+// shown. What the store has by the time it is read is checked as what it had before.
+func (v *view) load(ctx context.Context, shown *Snapshot, meta origin.Meta) (*Snapshot, error) {
+	if err := v.mayReplace(shown, meta); err != nil {
 		return nil, err
 	}
-	v.stripped = false
+	if v.set.o.Mode == Store {
+		return v.showStored(ctx, meta)
+	}
+	began := time.Now()
+	rows, meta, err := v.read(ctx, 0)
+	large := errors.Is(err, errTooLarge)
+	if large {
+		meta, err = v.set.o.Store.Meta(ctx, v.def.Name)
+	}
+	if err == nil {
+		err = v.mayReplace(shown, meta)
+	}
+	if err == nil && large {
+		return v.moveToStore(ctx, meta)
+	}
 	docs := make([]bson.Raw, 0, len(rows))
 	for _, row := range rows {
 		if row.Doc != nil {
 			docs = append(docs, row.Doc)
 		}
 	}
+	if err == nil {
+		err = v.complete(meta, len(docs), began)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.stripped = false
 	v.strip(len(docs), func(i int) *bson.Raw { return &docs[i] })
 	return v.swap(ctx, v.resident(meta, v.builder.Load(docs))), nil
 }
 
-// delta reads what changed since the builder's last snapshot and applies it, or reads the
-// whole view if the store no longer has that.
-func (v *view) delta(ctx context.Context, from origin.Meta) (*Snapshot, error) {
-	changes, meta, err := v.read(ctx, from.Generation)
+// delta reads what changed since the snapshot that is shown and applies it, or reads the
+// whole view if the store no longer has that, or not all of it.
+func (v *view) delta(ctx context.Context, shown *Snapshot) (*Snapshot, error) {
+	changes, meta, err := v.read(ctx, shown.meta.Generation)
+	follows, _ := meta.Follows(shown.meta)
 	switch {
-	case errors.Is(err, origin.ErrStale), err == nil && meta.Epoch != from.Epoch:
-		return v.load(ctx)
+	case errors.Is(err, origin.ErrStale), err == nil && !follows:
+		return v.load(ctx, shown, shown.meta)
 	case err != nil:
 		return nil, err
 	}
 	v.strip(len(changes), func(i int) *bson.Raw { return &changes[i].Doc })
 	next := v.builder.Apply(changes)
+	if next.Len() < meta.Rows {
+		return v.load(ctx, shown, shown.meta)
+	}
 	fits := v.set.room.take(v.def.Name, next.RowBytes())
 	if !fits { // without the rows that were replaced it may
 		next = v.builder.Fold()
 		fits = v.set.room.take(v.def.Name, next.RowBytes())
 	}
 	if !fits {
-		return v.moveToStore(ctx, meta), nil
+		return v.moveToStore(ctx, meta)
 	}
 	return v.swap(ctx, v.resident(meta, next)), nil
 }
@@ -210,6 +247,9 @@ func (v *view) status() Status {
 			st.IndexPaths, st.IndexBytes = snap.memory.Indexes()
 		}
 		st.Stale = st.Err != nil || time.Since(st.Checked) > 2*v.set.o.Poll+graceTime
+	}
+	if h := held(known.err); h != nil {
+		st.Held, st.Missing = h, h.Missing
 	}
 	// A run that changed nothing, or failed, makes no generation: the health of jobs comes
 	// from the newest meta, whatever is loaded.

@@ -31,6 +31,9 @@ type Options struct {
 	// Index creates the indexes that queries on views in the store want. The Store must
 	// be writable then.
 	Index bool
+	// MaxShrink is the share of a view's rows, 0 to 1, that may be gone when the view was made
+	// anew, or its store was restored. One that has lost more is held. If 0, any may.
+	MaxShrink float64
 	// Poll is how often the set checks the store for a newer generation; 0 means 2 s.
 	Poll time.Duration
 	// IndexBudget bounds the bytes held by indexes of all views; 0 means 256 MiB.
@@ -197,6 +200,8 @@ func (s *Set) refresh(ctx context.Context, v *view) {
 	}
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+	case held(err) != nil && (before == nil || before.Error() != err.Error()):
+		s.o.Logger.Warn("view held", "view", v.def.Name, "error", err)
 	case err != nil && before == nil:
 		s.o.Logger.Warn("view not refreshed", "view", v.def.Name, "error", err)
 	case err != nil:
@@ -257,7 +262,8 @@ type Status struct {
 	Err        error       // of the last refresh
 	Stale      bool        // it is served though the store did not confirm it in time
 	Rows       int
-	Missing    int       // rows of the generation that the store could not give as they were written
+	Held       error     // why it does not show what the store has; nil: it does, as far as the store answers
+	Missing    int       // rows that the store counts and could not give as they were written
 	Filed      time.Time // when the store confirmed what the view's file holds; zero: there is no file
 	FileErr    error     // why the last writing failed; nil: it did not
 	Segments   int

@@ -14,6 +14,7 @@ import (
 	"vitrine/cache/fair"
 	"vitrine/cache/origin"
 	"vitrine/cache/view/index"
+	"vitrine/rules"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
 )
@@ -234,12 +235,16 @@ func (s *storedSelection) moved(err error) error {
 	return err
 }
 
-// Newer waits for a newer snapshot of a view. The error is the context's.
+// Newer waits for a newer snapshot of a view. The error is the context's, or of kind
+// rules.ErrUnavailable if the view is held.
 func (s *Set) Newer(ctx context.Context, moved *MovedError) error {
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		s.Notify(moved.View)
 		if snap, err := s.Snapshot(moved.View); err != nil || snap.meta.Generation != moved.From.Generation || snap.meta.Epoch != moved.From.Epoch {
 			return err
+		}
+		if h := held(s.view(moved.View).known().err); h != nil {
+			return &rules.Error{Kind: rules.ErrUnavailable, Reason: h.Error()}
 		}
 		select {
 		case <-ctx.Done():

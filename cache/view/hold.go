@@ -1,0 +1,111 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vitrine/cache/origin"
+)
+
+// HeldError says why a view does not show what the store has of it: rows would be gone that
+// it shows, or rows that the store counts are not there. The view keeps its snapshot, if
+// it has one.
+type HeldError struct {
+	Meta    origin.Meta // of the view in the store; Generation 0: the store does not have it
+	Missing int         // rows that Meta counts and the store does not have
+	reason  string
+}
+
+// Error says what is shown instead, and why.
+func (e *HeldError) Error() string { return fmt.Sprintf("view %s is held: %s", e.Meta.View, e.reason) }
+
+// held returns the HeldError in an error, nil if there is none.
+func held(err error) *HeldError {
+	e, _ := errors.AsType[*HeldError](err)
+	return e
+}
+
+// mayReplace returns nil if what the store has may be shown in place of a snapshot; nil is none.
+// Publications that follow it may bring anything. Where they do not, the view was made anew or
+// the store was restored from a backup, and a run that was forced after the snapshot was
+// published lets through any number of rows.
+func (v *view) mayReplace(shown *Snapshot, meta origin.Meta) error {
+	if meta.Generation == 0 {
+		return &HeldError{Meta: meta, reason: "the store no longer has it"}
+	}
+	if shown == nil || v.accepts(meta) {
+		return nil
+	}
+	before, rows, limit := shown.meta, shown.Len(), v.set.o.MaxShrink
+	follows, _ := meta.Follows(before)
+	h := v.held // forced while it was held, whatever the clocks of hosts show
+	if follows || meta.Forced.After(before.Published) || h != nil && h.Meta.Epoch == meta.Epoch && meta.Forced.After(h.Meta.Forced) {
+		return nil
+	}
+	if meta.Epoch == before.Epoch && !meta.Published.After(before.Published) && !meta.Checked.After(before.Published) {
+		return &HeldError{Meta: meta, reason: fmt.Sprintf("the store has gone back from generation %d to %d: "+
+			"it was restored from a backup, or lags; the next run decides", before.Generation, meta.Generation)}
+	}
+	if limit > 0 && float64(rows-meta.Rows) > limit*float64(rows) {
+		return &HeldError{Meta: meta, reason: fmt.Sprintf("the store has %d rows of it where %d are shown, a loss of more than "+
+			"the permitted %.4g %%: these stay until there are more, or it is forced", meta.Rows, rows, limit*100)}
+	}
+	return nil
+}
+
+// accepts reports whether Set.Force has let through what the store has.
+func (v *view) accepts(meta origin.Meta) bool {
+	accepted := v.known().accepted
+	return accepted.Generation > 0 && meta.Is(accepted) == nil
+}
+
+// readShare is how much longer than reading a view took we wait before we read it again for
+// rows that the store did not have.
+const readShare = 20
+
+// complete returns nil if a number of rows is as many as a meta counts. Reading them began
+// some time ago.
+func (v *view) complete(meta origin.Meta, rows int, began time.Time) error {
+	if rows >= meta.Rows || v.accepts(meta) {
+		return nil
+	}
+	v.retry = time.Now().Add(readShare * time.Since(began))
+	if shown := v.current.Load(); shown != nil && shown.memory != nil {
+		v.set.room.take(v.def.Name, shown.memory.RowBytes()) // as before reading
+	}
+	return &HeldError{Meta: meta, Missing: meta.Rows - rows, reason: fmt.Sprintf(
+		"the store has %d of the %d rows of generation %d: the next run renders the others again", rows, meta.Rows, meta.Generation)}
+}
+
+// completeStored is complete for rows that stay in the store. What cannot be counted for the
+// moment is believed.
+func (v *view) completeStored(ctx context.Context, meta origin.Meta) error {
+	began, rows := time.Now(), 0
+	settled, err := v.set.queries.Settled(ctx, meta)
+	if err == nil && settled {
+		rows, err = v.set.o.Store.RowCount(ctx, v.def.Name)
+	}
+	if err == nil && settled { // and still: the next generation may have been on its way
+		settled, err = v.set.queries.Settled(ctx, meta)
+	}
+	if err != nil || !settled {
+		return err
+	}
+	return v.complete(meta, rows, began)
+}
+
+// Force lets the named views show what the store has of them, where they are held, and reports
+// whether one is. What the store does not have cannot be shown.
+func (s *Set) Force(names ...string) (found bool) {
+	for _, name := range names {
+		s.view(name).update(func(st *state) {
+			if h := held(st.err); h != nil && h.Meta.Generation > 0 {
+				st.accepted, found = h.Meta, true
+			}
+		})
+		s.Notify(name)
+	}
+	return found
+}

@@ -1,0 +1,302 @@
+package view_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vitrine/cache/origin"
+	"vitrine/cache/origin/bolt"
+	"vitrine/cache/view"
+	"vitrine/cache/view/index"
+	"vitrine/rules/filter"
+)
+
+// exchanged is a store behind which another can be put, as an operator's mistake or a
+// restore does. It counts what is read whole.
+type exchanged struct {
+	atomic.Pointer[publisher]
+	whole atomic.Int64
+}
+
+func (e *exchanged) views() origin.Views { return e.Load() }
+
+// exchange returns a set over a store that can be exchanged.
+func exchange(t *testing.T, first *publisher, o view.Options) (*running, *exchanged) {
+	t.Helper()
+	e := &exchanged{}
+	e.Store(first)
+	o.Store, o.Poll, o.MaxShrink = behind{e, first.Store}, time.Hour, 0.2
+	o.Views = []index.Definition{{Name: "things"}}
+	s, err := view.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{Set: s, t: t}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = r.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return r, e
+}
+
+// behind asks the store that is there at the moment.
+type behind struct {
+	e *exchanged
+	*bolt.Store
+}
+
+func (b behind) Meta(ctx context.Context, view string) (origin.Meta, error) {
+	return b.e.views().Meta(ctx, view)
+}
+
+func (b behind) RowCount(ctx context.Context, view string) (int, error) {
+	return b.e.views().RowCount(ctx, view)
+}
+
+func (b behind) Settled(ctx context.Context, at origin.Meta) (bool, error) {
+	return b.e.Load().Settled(ctx, at)
+}
+
+func (b behind) Rows(ctx context.Context, view string, since uint64, fn func(origin.Row) error) (origin.Meta, error) {
+	if since == 0 {
+		b.e.whole.Add(1)
+	}
+	return b.e.views().Rows(ctx, view, since, fn)
+}
+
+// put exchanges the store, and waits for a status.
+func (r *running) put(e *exchanged, p *publisher, is func(view.Status) bool) view.Status {
+	r.t.Helper()
+	e.Store(p)
+	return r.polled(is)
+}
+
+// polled lets the set poll until a status is there.
+func (r *running) polled(is func(view.Status) bool) view.Status {
+	r.t.Helper()
+	for {
+		r.Notify("things")
+		if st := r.Status()[0]; is(st) {
+			return st
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+// heldFor waits for a status that says so.
+func heldFor(words string) func(view.Status) bool {
+	return func(st view.Status) bool { return st.Held != nil && strings.Contains(st.Held.Error(), words) }
+}
+
+// shows waits for the snapshot of a number of rows that nothing holds.
+func shows(rows int) func(view.Status) bool {
+	return func(st view.Status) bool {
+		return st.Held == nil && st.Err == nil && st.Rows == rows && !st.Loaded.IsZero()
+	}
+}
+
+// forced records a run of the view that was forced.
+func (p *publisher) forced() {
+	p.t.Helper()
+	if err := p.SetHealth(p.t.Context(), "things", p.lease, origin.Health{Status: origin.HealthOK, Forced: true}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// reopened calls a function, and opens an hour later the file as it was before that.
+func (p *publisher) reopened(call func()) *publisher {
+	p.t.Helper()
+	path := strings.TrimPrefix(p.Name(), "bolt://")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	copied := filepath.Join(p.t.TempDir(), "backup.db")
+	if err := os.WriteFile(copied, content, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	call()
+	db, err := bolt.Open(copied, bolt.Options{Now: func() time.Time { return time.Now().Add(time.Hour) }})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = db.Close() })
+	lease, err := db.Acquire(p.t.Context(), "materialize", "test", time.Hour)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return &publisher{db, p.t, lease}
+}
+
+// numbers lists the numbers of a snapshot's rows.
+func (r *running) numbers() (all []int32) {
+	r.t.Helper()
+	snap, err := r.Snapshot("things")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	selected, err := snap.Select(r.t.Context(), filter.All())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for row, err := range selected.Rows(r.t.Context(), 0, 0) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		all = append(all, row.Doc().Lookup("n").Int32())
+	}
+	return all
+}
+
+// TestLostDatabaseIsHeld: a view that is gone, or was made anew with too few rows, is not
+// shown; the last good one stays, also over a restart, until there are enough rows, a run
+// was forced, or this set is told to.
+func TestLostDatabaseIsHeld(t *testing.T) {
+	for _, release := range []string{"enough rows", "a forced run", "force", "the database is back"} {
+		t.Run(release, func(t *testing.T) {
+			good, empty := newPublisher(t), newPublisher(t)
+			good.publish("things", 10, numberedDocs(t, 10, 1)...)
+			o := filing(filepath.Join(t.TempDir(), "files"))
+			t.Run("running", func(t *testing.T) {
+				r, e := exchange(t, good, o)
+				r.polled(shows(10))
+				r.put(e, empty, heldFor("no longer has it"))
+				if r.Force("things") {
+					t.Error("forced to show what is not there")
+				}
+				empty.publish("things", 0)
+				st := r.polled(heldFor("the store has 0 rows of it where 10 are shown, a loss of more than the permitted 20 %"))
+				if st.Rows != 10 || !st.Stale || len(r.numbers()) != 10 || st.Meta.Generation != 1 {
+					t.Errorf("while it is held: %+v", st)
+				}
+			})
+			r, e := exchange(t, empty, o)
+			r.polled(heldFor("the store has 0 rows of it where 10 are shown"))
+			want := 0
+			switch release {
+			case "enough rows":
+				empty.publish("things", 7, numberedDocs(t, 7, 2)...)
+				r.polled(heldFor("the store has 7 rows"))
+				empty.publish("things", 8, numberedDocs(t, 8, 3)...)
+				want = 8
+			case "a forced run":
+				empty.forced()
+			case "force":
+				if !r.Force("things") {
+					t.Error("not forced")
+				}
+			case "the database is back":
+				e.Store(good)
+				want = 10
+			}
+			r.polled(shows(want))
+			if got := len(r.numbers()); got != want {
+				t.Errorf("%d rows, want %d", got, want)
+			}
+		})
+	}
+}
+
+// TestFirstBuildIsShown: where nothing is shown there is nothing to protect.
+func TestFirstBuildIsShown(t *testing.T) {
+	p := newPublisher(t)
+	r, _ := exchange(t, p, view.Options{})
+	p.publish("things", 0)
+	r.polled(shows(0))
+	p.publish("things", 1, numberedDocs(t, 1, 1)...)
+	r.polled(shows(1))
+	docs := numberedDocs(t, 1, 1)
+	pub, err := p.Begin(t.Context(), "things", p.lease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pub.Put(t.Context(), []origin.Row{{ID: docs[0].Lookup("_id")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pub.Commit(t.Context(), 0, ""); err != nil { // publications that follow one another are their publisher's matter
+		t.Fatal(err)
+	}
+	r.polled(shows(0))
+}
+
+// TestMissingRowsAreNotShown: a view whose store does not have the rows that it counts is
+// not shown, the one before stays, and it is not read over and over.
+func TestMissingRowsAreNotShown(t *testing.T) {
+	for _, mode := range []view.Mode{view.Memory, view.Store} {
+		t.Run(string(mode), func(t *testing.T) {
+			p := newPublisher(t)
+			p.publish("things", 10, numberedDocs(t, 7, 1)...)
+			r, e := exchange(t, p, view.Options{Mode: mode})
+			st := r.polled(heldFor("the store has 7 of the 10 rows of generation 1"))
+			if r.Ready() || st.Missing != 3 || !st.Loaded.IsZero() {
+				t.Errorf("not whole, and ready: %t, %+v", r.Ready(), st)
+			}
+			if !r.Force("things") {
+				t.Error("not forced")
+			}
+			r.polled(func(st view.Status) bool { return st.Held == nil && st.Rows > 0 })
+			if got := len(r.numbers()); got != 7 {
+				t.Errorf("%d rows are shown by force", got)
+			}
+			p.publish("things", 10, numberedDocs(t, 10, 2)...)
+			r.polled(shows(10))
+			if mode == view.Store {
+				return // queries find out by themselves
+			}
+			p.publish("things", 12, numberedDocs(t, 10, 3)...)
+			if st := r.polled(heldFor("the store has 10 of the 12 rows of generation 3")); st.Rows != 10 || r.numbers()[0] != 2 {
+				t.Errorf("not whole: %+v", st)
+			}
+			p.publish("things", 12, numberedDocs(t, 12, 4)...)
+			r.polled(shows(12))
+			if whole := e.whole.Load(); whole > 40 {
+				t.Errorf("read whole %d times", whole)
+			}
+		})
+	}
+}
+
+// TestRestoredBackup: a store that goes back to a backup is believed when a run has
+// confirmed it; rows of the time that is gone are not mixed with those of the new one.
+func TestRestoredBackup(t *testing.T) {
+	for _, seen := range []bool{true, false} { // whether the set polls before the backup has gone on
+		t.Run(fmt.Sprint("seen ", seen), func(t *testing.T) {
+			p := newPublisher(t)
+			p.publish("things", 10, numberedDocs(t, 10, 1)...)
+			p.publish("things", 10, numberedDocs(t, 10, 2)...)
+			backup := p.reopened(func() {
+				p.publish("things", 10, numberedDocs(t, 10, 3)...)
+				p.publish("things", 12, numberedDocs(t, 12, 4)...)
+			})
+			r, e := exchange(t, p, filing(filepath.Join(t.TempDir(), "files")))
+			r.polled(shows(12))
+			want := slices.Repeat([]int32{2}, 10)
+			if seen {
+				r.put(e, backup, heldFor("gone back from generation 4 to 2"))
+				if err := backup.SetHealth(t.Context(), "things", backup.lease, origin.Health{Status: origin.HealthOK}); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				for n := range 3 { // 3 to 5, of the first two rows
+					backup.publish("things", 10, numberedDocs(t, 2, 10+n)...)
+				}
+				want[0], want[1] = 12, 12
+				e.Store(backup)
+			}
+			r.polled(shows(10))
+			got := r.numbers()
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("shown: %v, want %v", got, want)
+			}
+		})
+	}
+}
