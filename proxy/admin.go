@@ -65,7 +65,8 @@ func (s *Server) bearer(token auth.Key) fiber.Handler {
 
 // refresh runs ?view=NAME, or every job; ?full=1 builds it anew, ?force=1 publishes
 // even what would be held back, ?wait=1 answers with the outcome: 200 if all went well,
-// 500 if not. 202 says that it goes on, 409 that another instance runs the jobs.
+// 500 if not. 202 says that it goes on, 409 that another instance runs the jobs; but force=1
+// lets through there what this instance holds, with 202.
 func refresh(o AdminOptions) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		p := query.Read(c.Context().QueryArgs().All())

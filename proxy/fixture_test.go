@@ -68,7 +68,11 @@ func (s *store) publish(view string, docs ...bson.Raw) {
 	for _, doc := range docs {
 		s.rows[view] = append(s.rows[view], origin.Row{ID: doc.Lookup("_id"), Generation: meta.Generation, Doc: doc})
 	}
-	meta.Rows = len(s.rows[view])
+	ids := map[string]bool{}
+	for _, r := range s.rows[view] {
+		ids[r.ID.String()] = true
+	}
+	meta.Rows = len(ids)
 	s.metas[view] = meta
 	if s.embedded != nil {
 		s.embedded.publish(view, s.rows[view], meta.Generation)

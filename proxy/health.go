@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,15 +25,15 @@ func sendUnkept(c *fiber.Ctx, text []byte) error {
 }
 
 // readyz says whether requests should come here: every view is loaded and the
-// server is not about to end. Where the store cannot be reached, or has no records for
-// a view, the answer is still 200, since what is in memory can be served, but its state
-// is degraded and its data lists the views concerned.
+// server is not about to end. Where the store cannot be reached, has no records for a view, or
+// has lost rows of it, the answer is still 200, since what is in memory can be served, but its
+// state is degraded and its data lists the views concerned.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	switch {
 	case s.draining.Load():
 		return notReady(c, "Draining.")
 	case !s.options.Views.Ready():
-		return notReady(c, fmt.Sprintf("Loading %s.", strings.Join(s.unloaded(), ", ")))
+		return notReady(c, s.unloaded())
 	}
 	// A 503 would take away every instance at once when the store fails, and with them the
 	// answers that they can still give.
@@ -57,21 +56,23 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 type degradedView struct {
 	View       string     `json:"view"`
 	Generation uint64     `json:"generation"`
-	Checked    *time.Time `json:"checked"` // when the store last confirmed it
-	Empty      bool       `json:"empty"`   // the last run of its job found no records
+	Checked    *time.Time `json:"checked"`        // when the store last confirmed it
+	Empty      bool       `json:"empty"`          // the last run of its job found no records
+	Held       string     `json:"held,omitempty"` // why what the store has of it is not shown
 }
 
 // degraded lists the views that are not served as they should be, and says why.
 func (s *Server) degraded() (views []degradedView, msg string) {
-	var stale, stored, empty bool
+	var stale, stored, empty, held bool
 	for _, status := range s.options.Views.Status() {
 		none := sourceEmpty(status.Meta.Health) && !slices.Contains(s.options.Optional, status.View)
 		if !none && !status.Stale {
 			continue
 		}
-		stale, empty = stale || status.Stale, empty || none
-		stored = stored || status.Stale && status.Mode == view.Store
-		views = append(views, degradedView{status.View, status.Meta.Generation, instant(status.Checked), none})
+		unconfirmed := status.Stale && status.Held == nil
+		stale, empty, held = stale || unconfirmed, empty || none, held || status.Held != nil
+		stored = stored || unconfirmed && status.Mode == view.Store
+		views = append(views, degradedView{status.View, status.Meta.Generation, instant(status.Checked), none, text(status.Held)})
 	}
 	var reasons []string
 	switch {
@@ -79,6 +80,9 @@ func (s *Server) degraded() (views []degradedView, msg string) {
 		reasons = append(reasons, "The store could not confirm these views: those in memory are served, those in the store as far as answers are kept.")
 	case stale:
 		reasons = append(reasons, "These views are served though the store could not confirm them.")
+	}
+	if held {
+		reasons = append(reasons, "The store has lost rows of the views that are held: what they showed before stays.")
 	}
 	if empty {
 		reasons = append(reasons, "The store has no records for the views marked as empty.")
@@ -91,14 +95,19 @@ func notReady(c *fiber.Ctx, msg string) error {
 	return sendUnkept(c.Status(fiber.StatusServiceUnavailable), response.Failure(fiber.StatusServiceUnavailable, unavailable, msg))
 }
 
-func (s *Server) unloaded() []string {
-	var names []string
+// unloaded names the views that are not loaded, and says why those that are held are not.
+func (s *Server) unloaded() string {
+	var names, reasons []string
 	for _, status := range s.options.Views.Status() {
-		if status.Loaded.IsZero() {
-			names = append(names, status.View)
+		if !status.Loaded.IsZero() {
+			continue
+		}
+		names = append(names, status.View)
+		if status.Held != nil {
+			reasons = append(reasons, " The "+status.Held.Error()+".")
 		}
 	}
-	return names
+	return "Loading " + strings.Join(names, ", ") + "." + strings.Join(reasons, "")
 }
 
 // ViewStatus is how a view stands, as /admin/views and `vitrine status --json` write it.
@@ -123,7 +132,8 @@ type ServedView struct {
 	Loaded     *time.Time `json:"loaded"`
 	Checked    *time.Time `json:"checked"`           // when the store last answered
 	Stale      bool       `json:"stale"`             // served though the store could not confirm it
-	Missing    int        `json:"missing,omitempty"` // rows that are damaged in the store, and left out
+	Held       string     `json:"held,omitempty"`    // why what the store has is not shown
+	Missing    int        `json:"missing,omitempty"` // rows that the store counts, and that are lost or damaged
 	Error      string     `json:"error,omitempty"`
 }
 
@@ -176,7 +186,7 @@ func servedStatus(s view.Status) ViewStatus {
 	v.View, v.Rows = s.View, s.Rows
 	v.ServedView = &ServedView{
 		Mode: string(s.Mode), Segments: s.Segments, RowBytes: s.RowBytes, IndexBytes: s.IndexBytes, IndexPaths: s.IndexPaths,
-		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale, Missing: s.Missing, Error: text(s.Err),
+		Loaded: instant(s.Loaded), Checked: instant(s.Checked), Stale: s.Stale, Held: text(s.Held), Missing: s.Missing, Error: text(s.Err),
 	}
 	return v
 }

@@ -105,7 +105,7 @@ type Refresh struct {
 
 // Refreshed is the outcome of a Refresh.
 type Refreshed struct {
-	Done  bool     `json:"done"`           // false: the jobs are under way
+	Done  bool     `json:"done"`           // false: the jobs, or the refresh of held views, are under way
 	Views []string `json:"views"`          // the views concerned
 	Runs  []JobRun `json:"runs,omitempty"` // how their jobs went, those that have run
 }
@@ -122,6 +122,7 @@ type JobRun struct {
 	Changed    int     `json:"changed"`
 	Removed    int     `json:"removed"`
 	Skipped    int     `json:"skipped"`
+	Missing    int     `json:"missing,omitempty"` // rows that the store had lost
 	Seconds    float64 `json:"seconds"`
 }
 

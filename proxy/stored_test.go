@@ -209,7 +209,7 @@ func (e *embedded) publish(name string, rows []origin.Row, generation uint64) {
 func (e *embedded) Meta(ctx context.Context, name string) (origin.Meta, error) {
 	meta, err := e.Store.Meta(ctx, name)
 	if meta.Generation > 0 {
-		meta.Published = published
+		meta.Published, meta.Past = published, nil
 	}
 	return meta, err
 }

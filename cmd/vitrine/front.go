@@ -145,7 +145,7 @@ func networks(texts []string) (all []netip.Prefix) {
 const refreshPatience = 5 * time.Minute
 
 // refresh serves POST /admin/refresh where this process runs the jobs. Any other process
-// refuses: a later leader would not keep its promise.
+// refuses, as a later leader would not keep its promise; but if forced it shows what it holds.
 func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.Refreshed, error) {
 	res := proxy.Refreshed{}
 	for _, st := range p.views.Status() {
@@ -167,6 +167,9 @@ func (p *program) refresh(ctx context.Context, q proxy.Refresh) (proxy.Refreshed
 	case errors.Is(err, context.DeadlineExceeded):
 		return res, nil // the refresh continues
 	case errors.Is(err, materialize.ErrStandby):
+		if q.Force && p.views.Force(res.Views...) {
+			return res, nil
+		}
 		holder, err := materialize.Leader(ctx, p.store)
 		if err != nil {
 			return res, err
@@ -185,7 +188,7 @@ func (p *program) runJobs(ctx context.Context, r materialize.Request) (runs []pr
 		run := proxy.JobRun{
 			View: o.View, Result: string(o.Result), OK: o.Result == materialize.Published || o.Result == materialize.Unchanged,
 			Generation: o.Meta.Generation, Rows: o.Meta.Rows, Scanned: o.Scanned, Changed: o.Changed, Removed: o.Removed,
-			Skipped: o.Skipped, Seconds: o.Took.Seconds(),
+			Skipped: o.Skipped, Missing: o.Missing, Seconds: o.Took.Seconds(),
 		}
 		if o.Err != nil {
 			run.Error = o.Err.Error()

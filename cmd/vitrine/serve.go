@@ -186,7 +186,7 @@ func assemble(ctx context.Context, cfg configs.Config, opened origin.Store, log 
 	o := view.Options{
 		Store: store, Mode: view.Mode(cfg.Views.Mode), RowBudget: int64(cfg.Views.Budget),
 		Index: cfg.Materialize.Enabled, // a process that only serves may have a user that only reads
-		Views: p.listed(cfg), Poll: cfg.Views.Poll,
+		Views: p.listed(cfg), Poll: cfg.Views.Poll, MaxShrink: cfg.Materialize.MaxShrink,
 		IndexBudget: int64(cfg.Views.IndexBudget), Foreign: readThrough(cfg, store), Logger: log,
 		Files:  view.Files{Dir: cfg.Views.Snapshot, Store: store.Name(), Every: cfg.Views.SnapshotEvery},
 		OnSwap: func(*view.Snapshot) { p.swapped() }, OnLoaded: p.loaded,
