@@ -76,6 +76,7 @@ type Key struct {
 	View       string
 	Epoch      string
 	Generation uint64
+	Published  int64  // when Generation was, in Unix milliseconds: a store restored from a backup has it twice
 	Query      string // canonical: equivalent queries have the same text
 	Coding     Coding
 
@@ -91,7 +92,7 @@ func (k Key) plain() Key {
 // place returns the key under which the answer is kept. It is the same for every
 // generation: a newer answer replaces the older one and inherits its popularity.
 func (k Key) place() Key {
-	k.Epoch, k.Generation = "", 0
+	k.Epoch, k.Generation, k.Published = "", 0, 0
 	return k
 }
 
@@ -107,15 +108,18 @@ func (k Key) appendPlace(b []byte) []byte {
 type entry struct {
 	epoch      string
 	generation uint64
+	published  int64
 	answer     *Answer
 }
 
 // of reports whether the entry is the answer for a key that has its place.
-func (e entry) of(key Key) bool { return e.generation == key.Generation && e.epoch == key.Epoch }
+func (e entry) of(key Key) bool {
+	return e.generation == key.Generation && e.epoch == key.Epoch && e.published == key.Published
+}
 
 // newer reports whether the entry is of a newer generation than another.
 func (e entry) newer(other entry) bool {
-	return e.epoch == other.epoch && e.generation > other.generation
+	return e.epoch == other.epoch && e.generation > other.generation && e.published >= other.published
 }
 
 // Cache holds answers up to a budget. Close it when done.
@@ -209,7 +213,7 @@ func (c *Cache) lookup(key Key) (*Answer, bool) {
 // store keeps an answer, unless the cache has one of a newer generation: then the request
 // still uses the previous snapshot.
 func (c *Cache) store(key Key, a *Answer) {
-	e := entry{key.Epoch, key.Generation, a}
+	e := entry{key.Epoch, key.Generation, key.Published, a}
 	if c.large.budget <= 0 || len(a.Body) <= LargeBytes {
 		c.storeSmall(key, e)
 		return

@@ -171,6 +171,7 @@ func TestEveryPartOfTheKeyCounts(t *testing.T) {
 		"view":       func(k *result.Key) { k.View = "w" },
 		"epoch":      func(k *result.Key) { k.Epoch = "f" },
 		"generation": func(k *result.Key) { k.Generation = 2 },
+		"published":  func(k *result.Key) { k.Published = 2 },
 		"query":      func(k *result.Key) { k.Query = "r" },
 		"boundaries": func(k *result.Key) { k.View, k.Epoch = "ve", "" },
 	} {

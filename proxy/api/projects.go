@@ -73,9 +73,9 @@ func (e *Env) formatted(p query.Params, list listing, normal response.Plan) (res
 	if err != nil {
 		return response.Plan{}, err
 	}
-	style := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}
+	style, of := display.Style{Labels: e.o.Labels, Lang: e.languageOf(p)}, activities.Meta()
 	list.page = query.Page{}
-	form := "formatted " + style.Lang + " of " + strconv.FormatUint(activities.Meta().Generation, 36) + " " + activities.Meta().Epoch
+	form := "formatted " + style.Lang + " of " + strconv.FormatUint(of.Generation, 36) + " " + strconv.FormatInt(of.Published.UnixMilli(), 36) + " " + of.Epoch
 	plan := list.plan(form, func(ctx context.Context, _ *view.Snapshot, selected view.Selection) (*response.Body, error) {
 		all, err := activities.Select(ctx, filter.All())
 		if err != nil {

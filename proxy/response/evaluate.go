@@ -121,7 +121,7 @@ func joint(b *Body, c result.Coding) bool { return c == result.Gzip && b.prepare
 // determines it instead of its bytes. Where the bytes depend on how the rows lie in
 // this process's memory, which another front end may have otherwise, that is part of it.
 func largeTag(key result.Key, b *Body) string {
-	by := key.View + "\x00" + key.Epoch + "\x00" + strconv.FormatUint(key.Generation, 36) + "\x00" + key.Query
+	by := key.View + "\x00" + key.Epoch + "\x00" + strconv.FormatUint(key.Generation, 36) + " " + strconv.FormatInt(key.Published, 36) + "\x00" + key.Query
 	if !joint(b, key.Coding) {
 		return result.Tag(by, key.Coding)
 	}

@@ -103,9 +103,10 @@ func (p *Plan) key(views Views, s *view.Snapshot, coding result.Coding) (result.
 		if err != nil {
 			return result.Key{}, err
 		}
-		query += "\x00" + other.Meta().Epoch + " " + strconv.FormatUint(other.Meta().Generation, 36)
+		also := other.Meta()
+		query += "\x00" + also.Epoch + " " + strconv.FormatUint(also.Generation, 36) + " " + strconv.FormatInt(also.Published.UnixMilli(), 36)
 	}
-	return result.Key{View: p.View, Epoch: meta.Epoch, Generation: meta.Generation, Query: query, Coding: coding}, nil
+	return result.Key{View: p.View, Epoch: meta.Epoch, Generation: meta.Generation, Published: meta.Published.UnixMilli(), Query: query, Coding: coding}, nil
 }
 
 // plannedBytes bounds the plans kept. A plan holds its filter, which is planFactor times as
