@@ -100,7 +100,7 @@ func damagedRound(t *testing.T, r *rand.Rand, round int, good []byte, want map[s
 func (s *server) settled() bool {
 	status, _ := s.get("/readyz")
 	log := s.logged()
-	return status == http.StatusOK || strings.Contains(log, "view not refreshed") || strings.Contains(log, "damaged")
+	return status == http.StatusOK || strings.Contains(log, "view not refreshed") || strings.Contains(log, "view held") || strings.Contains(log, "damaged")
 }
 
 // damagedRecords asks for all records; of views that are not loaded it has none.
