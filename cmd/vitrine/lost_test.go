@@ -238,6 +238,38 @@ func TestLostRowsOfTheEmbeddedStore(t *testing.T) {
 	keeps.serves(0)
 }
 
+// TestLostDatabaseKeepsItsKeys: the views of an OSIRIS database that was lost are held, and so are
+// the keys and rights that it gave: nothing is open that was not.
+func TestLostDatabaseKeepsItsKeys(t *testing.T) {
+	wholeOnly(t)
+	t.Parallel()
+	dir := t.TempDir()
+	dump, err := filepath.Abs("testdata/osiris")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := "bolt://" + filepath.Join(dir, "v.db")
+	vitrine(t, dir, "import", "--store", store, dump)
+	set(dir, snapshots, "files")
+	s := startServer(t, dir, "--preset", "osiris", "--store", store).ready()
+	if status, _ := s.get("/api/activities"); status != http.StatusForbidden {
+		t.Errorf("without a key: %d", status)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if err := os.Remove(filepath.Join(dir, "v.db")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "things.jsonl"), `{"_id":1}`)
+	vitrine(t, dir, "import", "--store", store, "things.jsonl")
+	s = startServer(t, dir, "--preset", "osiris", "--store", store).ready()
+	s.until("/readyz", "view activities is held: the store has 0 rows")
+	if status, body := s.get("/api/activities"); status != http.StatusForbidden {
+		t.Errorf("without a key, while the view is held: %d %.100s", status, body)
+	}
+}
+
 // lose takes rows of a view out of a file.
 func lose(t *testing.T, path, view string, rows int) {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ type Follower struct {
 	Source Source
 	log    *slog.Logger
 	latest atomic.Pointer[Rendering] // of the last run of activities; nil: none yet
+	had    atomic.Bool               // Answers has found settings
 
 	mu       sync.Mutex                       // guards reported
 	reported map[string]map[render.Fault]bool // by the use of the settings
@@ -34,9 +36,15 @@ func NewFollower(source Source, log *slog.Logger) *Follower {
 	return &Follower{Source: source, log: log, reported: map[string]map[render.Fault]bool{}}
 }
 
-// Answers reads the settings that answers depend on.
+// Answers reads the settings that answers depend on. It fails if there are none any more: without
+// keys and rights all that is held would be open to all.
 func (f *Follower) Answers(ctx context.Context) (osiris.Settings, error) {
 	s, err := Read(ctx, f.Source, osiris.ForAnswers()...)
+	if none := reflect.DeepEqual(s, osiris.From(nil)); err == nil && !none {
+		f.had.Store(true)
+	} else if err == nil && f.had.Load() {
+		err = errLost
+	}
 	if err == nil {
 		f.report("answers", s.Warnings)
 	}

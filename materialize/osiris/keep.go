@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"iter"
 	"log/slog"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,8 +76,29 @@ func (k *Kept) read(ctx context.Context, name string) (docs []bson.Raw, err erro
 		}
 		docs = append(docs, doc)
 	}
+	if len(docs) == 0 && k.lost(ctx) {
+		if docs, err := k.recall(name, errLost); err == nil {
+			return docs, nil
+		}
+	}
 	k.remember(name, docs)
 	return docs, nil
+}
+
+// errLost says that the settings of a database are gone, and with them keys and rights: such a
+// database was dropped, or is another one, and its views are held.
+var errLost = errors.New("the database has lost its settings")
+
+// lost reports whether none of the collections that have a file has a record any more.
+func (k *Kept) lost(ctx context.Context) bool {
+	files, _ := filepath.Glob(k.path("*")) // fails for wrong patterns only
+	for _, file := range files {
+		name, _ := strings.CutSuffix(filepath.Base(file), filepath.Ext(file))
+		for range k.source.Scan(ctx, strings.TrimPrefix(name, keptPrefix)) {
+			return false // an error, too: nothing is known
+		}
+	}
+	return len(files) > 0
 }
 
 // recall returns what was last read, by this process or by the one that left a file. A file
@@ -121,7 +144,9 @@ func (k *Kept) remember(name string, docs []bson.Raw) {
 }
 
 // path is the name of a collection's file. No view has such a name.
-func (k *Kept) path(name string) string { return snapfile.Path(k.dir, "source."+name) }
+func (k *Kept) path(name string) string { return snapfile.Path(k.dir, keptPrefix+name) }
+
+const keptPrefix = "source."
 
 func hash(docs []bson.Raw) uint64 {
 	d := xxhash.New()

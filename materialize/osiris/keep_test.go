@@ -113,3 +113,49 @@ func docs(t *testing.T, ids ...string) (all []bson.Raw) {
 	}
 	return all
 }
+
+// TestLostSettings: a database without any settings was dropped or is another one. What it said
+// before counts on, with files also in the next process; a new one may have none.
+func TestLostSettings(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "files")
+	log := slog.New(slog.DiscardHandler)
+	src := &fickle{}
+	start := func() *osiris.Follower {
+		k, err := osiris.Keep(src, dir, "one", log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return osiris.NewFollower(k, log)
+	}
+	bare, kept := osiris.NewFollower(src, log), start()
+	rights := func(f *osiris.Follower) int {
+		t.Helper()
+		s, err := f.Answers(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(s.Roles)
+	}
+	if rights(bare)+rights(kept) != 0 {
+		t.Error("a new database has rights")
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "a"}, {Key: "role", Value: "admin"}, {Key: "right", Value: "projects.view"}, {Key: "value", Value: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.docs = []bson.Raw{doc}
+	want := rights(kept)
+	if want == 0 || rights(bare) != want {
+		t.Fatalf("%d roles", want)
+	}
+	src.docs = nil
+	if _, err := bare.Answers(t.Context()); err == nil {
+		t.Error("lost settings are taken for none")
+	}
+	if got := rights(kept); got != want {
+		t.Errorf("%d roles, want %d", got, want)
+	}
+	if got := rights(start()); got != want {
+		t.Errorf("in the next process %d roles, want %d", got, want)
+	}
+}
