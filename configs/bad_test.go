@@ -51,6 +51,9 @@ var badFiles = map[string][]string{
 		`lists.bad.yml:16: lists.named.papers.links.persons: unknown key, did you mean lists.named.papers.links.person?`,
 		`lists.bad.yml:17: lists.named.talks: want keys with values, have a list`,
 		`lists.bad.yml:18: lists.named.papers: given twice, first on line 7`,
+		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*, have "https://data.institute.example"`,
+		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*, have "data.institute.example:*x"`,
+		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*, have "*"`,
 	},
 	"merge-key.bad.yml": {
 		`merge-key.bad.yml:3: cache.<<: unknown key, did you mean cache?`,

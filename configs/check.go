@@ -100,6 +100,7 @@ var forms = map[string]struct {
 }{
 	"address":  {"HOST:PORT such as 127.0.0.1:8080 or :8080", isAddress},
 	"base":     {"a web address such as https://data.example.org without a slash at its end", isBase},
+	"host":     {"a host such as data.example.org, data.example.org:8443 or localhost:*", hosts.MatchString},
 	"link":     {"none, or a web address or a path from the root with {id} in it", func(text string) bool { return text == "none" || isPlace(text, "{id}") }},
 	"network":  {"an IP address or a network such as 10.0.0.0/8", parsedBy(ParseNetwork)},
 	"origin":   {"an origin such as https://www.example.org without a path", isOrigin},
@@ -111,6 +112,9 @@ var forms = map[string]struct {
 	"token": {"a name without blanks and separators", httpguts.ValidHeaderFieldName},
 	"zone":  {"a time zone such as UTC or Europe/Berlin", parsedBy(time.LoadLocation)},
 }
+
+// hosts matches what a Host header may have, and any port as ":*".
+var hosts = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(:([0-9]{1,5}|\*))?$`)
 
 func isAddress(text string) bool {
 	_, port, err := net.SplitHostPort(text)

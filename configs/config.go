@@ -155,6 +155,7 @@ type Shutdown struct {
 type Lists struct {
 	Enabled         bool
 	Public, BaseURL string
+	Hosts           []string
 	Named           map[string]*NamedList
 	Links           ListLinks
 }

@@ -140,9 +140,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, page.Policy)
-	set := s.settingsOf(c)
-	base, _ := set.lists.Base(set.auth.Scheme(c), c.Get(fiber.HeaderHost)) // a host that is none may be the error
-	return c.Send(set.lists.Failure(base, p.status, p.msg))
+	return c.Send(s.settingsOf(c).lists.Failure(p.status, p.msg))
 }
 
 // setHeaders sets what every response has, errors included: nosniff, and the request's id.

@@ -74,6 +74,8 @@ func classify(err error) problem {
 		return problem{http.StatusBadRequest, wrongCall, reason("The request cannot be answered.")}
 	case errors.Is(err, lists.ErrFormat):
 		return problem{http.StatusNotImplemented, wrongCall, "oEmbed is answered in JSON alone."}
+	case errors.Is(err, lists.ErrHost):
+		return problem{http.StatusMisdirectedRequest, wrongCall, "This answer has absolute URLs, and the host in the request is not known as this server's: its operator sets lists.base_url, or adds the host to lists.hosts."}
 	case errors.Is(err, rules.ErrPermission):
 		return problem{http.StatusForbidden, permissionDenied, "A valid API key is needed for this request."}
 	case errors.Is(err, rules.ErrNotFound):

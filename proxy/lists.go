@@ -35,12 +35,8 @@ func (s *Server) list(c *fiber.Ctx) error {
 	scheme, host, accepted := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(lists.Offers...)
 	who := response.Caller{Anonymous: true, Open: true, Variant: [3]string{scheme, host, accepted}}
 	return set.response.Serve(c, who, func() (response.Plan, error) {
-		base, err := set.lists.Base(scheme, host)
-		if err != nil {
-			return response.Plan{}, err
-		}
 		return set.lists.Plan(c.UserContext(), lists.Request{
-			Path: string(c.Context().URI().PathOriginal()), Args: c.Context().QueryArgs().All(), Accept: accepted, Base: base,
+			Path: string(c.Context().URI().PathOriginal()), Args: c.Context().QueryArgs().All(), Accept: accepted, Base: set.lists.Base(scheme, host),
 		})
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -65,38 +64,6 @@ func TestListRefusals(t *testing.T) {
 	below := openViews(t, listStore(t, nil), o, listViews(t), 0).get("/lists/nix", "Accept", "text/html")
 	if links := regexp.MustCompile(`(?:href|src)="/`).FindAll(below.body, -1); len(links) == 0 || len(links) != strings.Count(string(below.body), `="/vitrine/`) {
 		t.Errorf("the page of an error below a path leads elsewhere: %s", below.body)
-	}
-}
-
-// TestListHosts: without a base_url an answer has the host that was asked, each its own,
-// and a hostile one is refused.
-func TestListHosts(t *testing.T) {
-	o := listOptions(t)
-	o.Lists.BaseURL = ""
-	s := openViews(t, listStore(t, nil), o, listViews(t), 0)
-	for host, want := range map[string]string{
-		"one.example": "http://one.example/lists/activities.json", "Two.Example:8080": "http://two.example:8080/lists/activities.json", "[::1]:80": "http://[::1]:80/lists/activities.json",
-		`"><script>`: "", "a b": "", "x/y": "", strings.Repeat("a", 4096): "", "user@host": "", "host:port": "",
-	} {
-		for range 2 { // the second answer is a kept one
-			req := httptest.NewRequest(http.MethodGet, "/lists/activities.json", nil)
-			req.Host = host
-			res, err := s.App().Test(req, -1)
-			if err != nil {
-				continue // the client does not send such a name
-			}
-			var l listAnswer
-			answer := s.send(req)
-			if want == "" {
-				if res.StatusCode != http.StatusBadRequest || strings.Contains(string(answer.body), "<script") {
-					t.Errorf("host %.20q: status %d: %s", host, res.StatusCode, answer.body)
-				}
-				continue
-			}
-			if err := jsonOf(answer.body, &l); err != nil || l.Self != want {
-				t.Errorf("host %q: self is %q, want %q (%v)", host, l.Self, want, err)
-			}
-		}
 	}
 }
 

@@ -64,7 +64,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 			StartYear: cfg.StartYear, Affiliated: cfg.Affiliation.Fields,
 			FormattedSingle: cfg.Compat.FormattedSingle, SpectrumOff: !cfg.Portfolio.Enabled,
 		},
-		Lists: listOptions(cfg.Lists, p.cite),
+		Lists: listOptions(cfg.Config, p.cite),
 		Views: p.views, Store: p.store.State, Metrics: p.metrics,
 		Auth: auth.Options{
 			APIKey: cfg.Auth.APIKey.Reveal(), PortfolioKey: cfg.Auth.PortfolioKey.Reveal(), Session: session,
@@ -90,8 +90,15 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 }
 
 // listOptions copies what the public lists need out of the configuration.
-func listOptions(cfg configs.Lists, rules *cite.Rules) proxylists.Options {
-	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Links: linksOf(cfg.Links), Cite: rules}
+func listOptions(all configs.Config, rules *cite.Rules) proxylists.Options {
+	cfg := all.Lists
+	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Hosts: cfg.Hosts, Links: linksOf(cfg.Links), Cite: rules}
+	if len(o.Hosts) == 0 {
+		own, _, _ := net.SplitHostPort(all.Listen) // package configs has checked it
+		for _, host := range []string{"localhost", "127.0.0.1", "::1", cmp.Or(own, "localhost")} {
+			o.Hosts = append(o.Hosts, net.JoinHostPort(host, "*"))
+		}
+	}
 	for _, slug := range slices.Sorted(maps.Keys(cfg.Named)) {
 		l := cfg.Named[slug]
 		o.Named = append(o.Named, proxylists.Definition{

@@ -202,6 +202,24 @@ func TestListPageBuilder(t *testing.T) {
 	v.await(`document.getElementById("vl_status").textContent === "The list cannot be loaded now."`)
 }
 
+// TestListPageBuilderWithoutBase: on a server that does not know its own address the snippets
+// have that of the visitor's browser.
+func TestListPageBuilderWithoutBase(t *testing.T) {
+	chrome, s := startBrowser(t), listHost(t)
+	v := newTab(t, chrome, 1280)
+	v.do(chromedp.Navigate(s.base+"/"), chromedp.WaitVisible(chromedp.CSS("#vl_preview .vl-item")))
+	snippet := func(id string) string {
+		return eval[string](v, fmt.Sprintf(`document.getElementById("vl_snippet-%s").textContent`, id))
+	}
+	for id, want := range map[string]string{
+		"html": `<vitrine-list src="` + s.base + `/lists/activities"`, "php": "'" + s.base + "/lists/activities.html'", "curl": "'" + s.base + "/lists/activities.bib'", "ssi": "proxy_pass " + s.base + "/;",
+	} {
+		if got := snippet(id); !strings.Contains(got, want) {
+			t.Errorf("%s has no %s:\n%s", id, want, got)
+		}
+	}
+}
+
 // TestListPageCopies: the button copies the text before it; without a clipboard it selects it.
 func TestListPageCopies(t *testing.T) {
 	v := listTab(t, 1280)

@@ -127,7 +127,7 @@ func TestTitles(t *testing.T) {
 		{En: "Papers", De: "Aufsätze"}: {"Papers", "Aufsätze"}, {De: "Aufsätze"}: {"Aufsätze", "Aufsätze"},
 		{En: "Papers"}: {"Papers", "Papers"}, {}: {},
 	} {
-		l := listOptions(configs.Lists{Named: map[string]*configs.NamedList{"x": {Title: given}}}, nil).Named[0]
+		l := listOptions(configs.Config{Lists: configs.Lists{Named: map[string]*configs.NamedList{"x": {Title: given}}}}, nil).Named[0]
 		if got := [2]string{l.Title["en"], l.Title["de"]}; got != want {
 			t.Errorf("%v: got %q, want %q", given, got, want)
 		}

@@ -92,6 +92,14 @@ func warnOfKeys(cfg configs.Config, log *slog.Logger) {
 	}
 }
 
+// warnOfHosts logs that the server does not know by which names its clients reach it.
+func warnOfHosts(cfg configs.Config, log *slog.Logger) {
+	if l := cfg.Lists; l.Enabled && l.BaseURL == "" && len(l.Hosts) == 0 && !configs.IsLoopback(cfg.Listen) {
+		log.Warn("set lists.base_url or lists.hosts: without them feeds, the sitemap and other answers with absolute URLs are refused (421) to clients that "+
+			"name another host than listen does, and links in lists that other sites include do not lead here", "listen", cfg.Listen)
+	}
+}
+
 // warnOfDamage logs damage to an embedded store that concerns more than single records.
 func warnOfDamage(store origin.Store, log *slog.Logger) {
 	if s, ok := store.(interface{ Damage() []string }); ok {

@@ -56,6 +56,7 @@ func serveCommand() *cobra.Command {
 			p.sources, p.hangups = sources, hangups
 			p.metrics.WatchLog(stderr.Dropped)
 			warnOfKeys(cfg, log)
+			warnOfHosts(cfg, log)
 			log.Info("listening", "address", public, "admin", admin, "store", p.store.Name())
 			if demo {
 				p.onSettled = sync.OnceFunc(func() {

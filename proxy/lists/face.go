@@ -25,6 +25,9 @@ type face struct {
 	build build
 }
 
+// absolute reports whether the face's URLs are read apart from where they come from.
+func (f face) absolute() bool { return f.feed || f.suffix == ".csv" || f.suffix == ".jsonld" }
+
 // build makes the body of a face.
 type build = func(context.Context, *answer) (*response.Body, error)
 

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,9 +35,11 @@ import (
 // and Now: they are those of the API.
 type Options struct {
 	Enabled bool // if false, there are no lists
-	// BaseURL is what absolute URLs begin with, such as https://data.institute.example. If
-	// empty, it is the request's own.
+	// BaseURL is what URLs begin with, such as https://data.institute.example. If empty, they are
+	// relative, and in formats that need absolute ones they have the request's host if it is one
+	// of Hosts: as a client names it, or with ":*" for its port, with any port or none.
 	BaseURL string
+	Hosts   []string
 	Links   cite.Links // templates for the links of items; its Base does not count
 	Named   []Definition
 	Cite    *cite.Rules // how rows are read as bibliographic items; needed
@@ -140,26 +141,43 @@ func New(o Options) (*Lists, error) {
 // Enabled reports whether there are lists.
 func (l *Lists) Enabled() bool { return l.o.Enabled }
 
-// Failure is the page of an error, in the language of answers. Its links begin with a base
-// as Lists.Base returns it; empty: with the path alone.
-func (l *Lists) Failure(base string, status int, msg string) []byte {
-	return page.Failure(status, page.Head{Title: http.StatusText(status), Lang: l.o.Language, Base: base}, msg)
+// Failure is the page of an error, in the language of answers.
+func (l *Lists) Failure(status int, msg string) []byte {
+	return page.Failure(status, page.Head{Title: http.StatusText(status), Lang: l.o.Language, Base: l.o.BaseURL}, msg)
 }
 
-// hosts matches the Host headers that are accepted: a name, or an address in brackets, and a
-// port.
-var hosts = regexp.MustCompile(`^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_.-]{1,255})(?::[0-9]{1,5})?$`)
+// ErrHost is the error of a call for absolute URLs by a host that they may not have. Any client
+// can send any Host, and a cache may hand the answer out to others.
+var ErrHost = errors.New("lists: the host is not on the list")
 
-// Base returns what the URLs of an answer begin with: the configured address, or else that
-// of the request. The answer repeats the Host header, so one that names no host is refused.
-func (l *Lists) Base(scheme, host string) (string, error) {
-	switch {
-	case l.o.BaseURL != "":
-		return l.o.BaseURL, nil
-	case !hosts.MatchString(host):
-		return "", &rules.Error{Kind: rules.ErrWrongCall, Where: "Host", Reason: "is no name or address of a host"}
+// Base returns what absolute URLs begin with for a client that names a host: the configured
+// address, or else that host if it is one of Options.Hosts, or else nothing.
+func (l *Lists) Base(scheme, host string) string {
+	listed := func(own string) bool {
+		name, anyPort := strings.CutSuffix(own, ":*")
+		if len(host) < len(name) || !strings.EqualFold(host[:len(name)], name) {
+			return false
+		}
+		port, given := strings.CutPrefix(host[len(name):], ":")
+		_, err := strconv.ParseUint(port, 10, 16)
+		return len(host) == len(name) || anyPort && given && err == nil
 	}
-	return scheme + "://" + strings.ToLower(host), nil
+	if l.o.BaseURL == "" && slices.ContainsFunc(l.o.Hosts, listed) {
+		return scheme + "://" + strings.ToLower(host)
+	}
+	return l.o.BaseURL
+}
+
+// baseOf returns what the URLs of a face begin with, where absolute ones begin with a base. They
+// are relative where the face can do with that, so that it is the same for all hosts.
+func (l *Lists) baseOf(f face, base string) (string, error) {
+	switch {
+	case !f.absolute():
+		return l.o.BaseURL, nil
+	case base == "":
+		return "", ErrHost
+	}
+	return base, nil
 }
 
 // list is what a URL names: rows of a view, and how they are shown unless a request says

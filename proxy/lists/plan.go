@@ -31,7 +31,7 @@ type Request struct {
 	Path   string // as sent, with its escapes
 	Args   iter.Seq2[[]byte, []byte]
 	Accept string // which of Offers the client prefers; empty: none
-	Base   string // what URLs of the answer begin with, see Lists.Base
+	Base   string // what absolute URLs begin with, see Lists.Base; empty: nothing may be that
 }
 
 // Plan returns the plan of a request's answer.
@@ -87,7 +87,7 @@ type listing struct {
 // plan plans the answer for a list, an item or the index of lists.
 func (l *Lists) plan(ctx context.Context, base string, parts []string, f face, q params.Query) (response.Plan, error) {
 	if name := parts[0]; len(parts) == 1 && (name == "lists" || name == "") {
-		return l.overview(base, "/"+name, f, q)
+		return l.overview("/"+name, f, q)
 	}
 	ls, err := l.listing(ctx, base, parts, f, q)
 	if err != nil {
@@ -115,10 +115,14 @@ func (l *listing) plan(write build, key ...string) response.Plan {
 // narrowing are the parameters that say what is in a list.
 var narrowing = append(params.Filters(), params.Words, params.Deep, params.IDs, params.Exclude)
 
-// listing reads what a request asks of the list or the item of a path.
+// listing reads what a request asks of the list or the item of a path. Absolute URLs begin
+// with the base.
 func (l *Lists) listing(ctx context.Context, base string, parts []string, f face, q params.Query) (*listing, error) {
 	about, err := l.find(ctx, parts)
 	if err != nil {
+		return nil, err
+	}
+	if base, err = l.baseOf(f, base); err != nil {
 		return nil, err
 	}
 	reads := slices.Concat(narrowing, f.reads)

@@ -29,7 +29,7 @@ import (
 )
 
 // overview plans the index of lists or, at /, the start page.
-func (l *Lists) overview(base, path string, f face, q params.Query) (response.Plan, error) {
+func (l *Lists) overview(path string, f face, q params.Query) (response.Plan, error) {
 	if others := q.Beyond(q.Only(params.Lang)); len(others) > 0 {
 		return response.Plan{}, rules.Wrongf("", "", "the index of lists takes lang alone, got %s", others)
 	}
@@ -39,7 +39,7 @@ func (l *Lists) overview(base, path string, f face, q params.Query) (response.Pl
 	} else {
 		f = faces[0]
 	}
-	lang := cmp.Or(q.Text(params.Lang), l.o.Language)
+	base, lang := l.o.BaseURL, cmp.Or(q.Text(params.Lang), l.o.Language)
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
 		sections, err := l.sections(ctx, base, lang)
 		head := page.Head{Lang: lang, Base: base, Self: base + path, AsOf: snap.Meta().Published}
@@ -62,7 +62,7 @@ func (l *Lists) overview(base, path string, f face, q params.Query) (response.Pl
 	}
 	return response.Plan{
 		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers,
-		Query: strings.Join([]string{"lists", base, path, f.suffix, lang}, "\x00"),
+		Query: strings.Join([]string{"lists", path, f.suffix, lang}, "\x00"),
 	}, nil
 }
 
@@ -124,6 +124,9 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 			return response.Plan{}, rules.Wrongf("part", "", "a sitemap takes the number of a part and nothing else")
 		}
 		number = int(n)
+	}
+	if r.Base == "" {
+		return response.Plan{}, ErrHost
 	}
 	build := func(ctx context.Context, _ *view.Snapshot) (*response.Body, error) {
 		addresses, err := l.addresses(ctx, r.Base)
@@ -214,10 +217,14 @@ func (l *Lists) oEmbed(ctx context.Context, r Request) (response.Plan, error) {
 			size[name] = min(int(n), size[name])
 		}
 	}
+	if r.Base == "" {
+		return response.Plan{}, ErrHost
+	}
 	ls, err := l.embedded(ctx, r.Base, given["url"])
 	if err != nil {
 		return response.Plan{}, err
 	}
+	ls.links.Base = r.Base // another site shows it
 	width, height := size["maxwidth"], size["maxheight"]
 	return ls.plan(func(_ context.Context, a *answer) (*response.Body, error) {
 		frame := fmt.Sprintf(`<iframe data-vitrine src="%s" title="%s" width="%d" height="%d" loading="lazy" style="border:0;max-width:100%%"></iframe>`,

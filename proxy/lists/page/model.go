@@ -6,8 +6,8 @@ import "time"
 type Head struct {
 	Title string // plain text
 	Lang  string // of our texts: "de", or any other for English
-	// Base is where this server is reached: absolute, without a slash at its end. The
-	// files of a page are taken from its path.
+	// Base is where this server is reached: absolute, without a slash at its end, or empty, and
+	// then URLs are paths. The files of a page are taken from its path.
 	Base string
 	// Self is the URL of this page in canonical spelling, without a suffix.
 	Self string

@@ -154,13 +154,21 @@ type snippet struct {
 //go:embed snippets.txt
 var forms string
 
+// unknownBase stands for the address of this server where it is not configured. The builder's
+// script replaces it by that in the visitor's browser.
+const unknownBase = "https://ADDRESS-OF-THIS-SERVER"
+
 // snippets returns the snippets for a list.
 func snippets(base string, list Entry) (all []snippet) {
+	href, path := list.Href, strings.TrimPrefix(list.Href, base)
+	if base == "" {
+		base, href = unknownBase, unknownBase+path
+	}
 	for _, part := range strings.Split("\n"+forms, "\n=== ")[1:] {
 		head, form, _ := strings.Cut(part, "\n")
 		id, name, _ := strings.Cut(head, " ")
 		s := snippet{ID: id, Name: name, Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}")}
-		values := []string{"{page}", list.Href, "{html}", list.Href + ".html", "{bib}", list.Href + ".bib", "{path}", strings.TrimPrefix(list.Href, base) + ".html", "{title}", list.Title, "{base}", base}
+		values := []string{"{page}", href, "{html}", href + ".html", "{bib}", href + ".bib", "{path}", path + ".html", "{title}", list.Title, "{base}", base}
 		for i := 1; s.Markup && i < len(values); i += 2 {
 			values[i] = html.EscapeString(values[i])
 		}

@@ -222,3 +222,19 @@ func BenchmarkPage(b *testing.B) {
 		page.Page(l)
 	}
 }
+
+// TestSnippets: without a base they have a stand-in for it.
+func TestSnippets(t *testing.T) {
+	start := func(base string) string {
+		doc := page.Start(page.Head{Base: base}, []page.Section{{Lists: []page.Entry{{Href: base + "/lists/unit/A$B", Title: "A$B"}}}})
+		return html.UnescapeString(html.UnescapeString(string(doc)))
+	}
+	for base, own := range map[string]string{base: base, "": "https://ADDRESS-OF-THIS-SERVER"} {
+		doc := start(base)
+		for _, want := range []string{`src="` + own + `/lists/unit/A$B"`, `src="` + own + `/lists/list.js"`, "'" + own + `/lists/unit/A$B.bib'`, "proxy_pass " + own + "/;"} {
+			if !strings.Contains(doc, want) {
+				t.Errorf("base %q: no %s", base, want)
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ const years = document.getElementById("vl_years");
 const preview = document.getElementById("vl_preview");
 const facets = [...form.querySelectorAll("[data-facet]")];
 const counted = facets.map((field) => field.name).join();
+const base = builder.dataset.base || location.origin;
 const shownYears = 40; // of the chart
 const pause = 250; // between the last key and the request
 let request; // AbortController of the one under way
@@ -25,7 +26,7 @@ function query(more = {}) {
 
 // get asks this server, whatever name it gives itself in the addresses of lists.
 async function get(suffix, more) {
-  const response = await fetch(`${new URL(list.value).pathname}${suffix}?${query(more)}`, { signal: request.signal });
+  const response = await fetch(`${new URL(list.value, base).pathname}${suffix}?${query(more)}`, { signal: request.signal });
   if (!response.ok) throw new Error(response.statusText);
   return suffix === ".json" ? response.json() : response.text();
 }
@@ -74,8 +75,8 @@ function show(html) {
 // snippets writes the chosen list into the snippets.
 function snippets() {
   const chosen = String(query());
-  const address = (suffix) => list.value + suffix + (chosen && `?${chosen}`);
-  const values = { page: address(""), html: address(".html"), bib: address(".bib"), path: address(".html").slice(builder.dataset.base.length), title: list.selectedOptions[0].text, base: builder.dataset.base };
+  const path = (suffix) => list.value.slice(builder.dataset.base.length) + suffix + (chosen && `?${chosen}`);
+  const values = { page: base + path(""), html: base + path(".html"), bib: base + path(".bib"), path: path(".html"), title: list.selectedOptions[0].text, base };
   const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
   for (const { dataset, firstChild } of builder.querySelectorAll("[data-form]")) {
     firstChild.data = dataset.form.replace(/\{(page|html|bib|path|title|base)\}/g, (_, name) => ("markup" in dataset ? escape(values[name]) : values[name]));
