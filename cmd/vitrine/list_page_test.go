@@ -203,7 +203,7 @@ func TestListPageBuilder(t *testing.T) {
 }
 
 // TestListPageBuilderWithoutBase: on a server that does not know its own address the snippets
-// have that of the visitor's browser.
+// have that of the visitor's browser, and server-side includes find no variable in them.
 func TestListPageBuilderWithoutBase(t *testing.T) {
 	chrome, s := startBrowser(t), listHost(t)
 	v := newTab(t, chrome, 1280)
@@ -217,6 +217,12 @@ func TestListPageBuilderWithoutBase(t *testing.T) {
 		if got := snippet(id); !strings.Contains(got, want) {
 			t.Errorf("%s has no %s:\n%s", id, want, got)
 		}
+	}
+	eval[bool](v, `document.querySelector("#vl_list option").value = "/lists/unit/A$B$$"; true`)
+	change(v, "list", "/lists/unit/A$B$$")
+	v.await(`document.getElementById("vl_snippet-html").textContent.includes("/lists/unit/A$B$$")`)
+	if got := snippet("ssi"); !strings.Contains(got, `"/vitrine/lists/unit/A%24B%24%24.html"`) {
+		t.Errorf("the include has a variable:\n%s", got)
 	}
 }
 

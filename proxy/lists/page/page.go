@@ -144,7 +144,7 @@ func Failure(status int, h Head, text string) []byte {
 // snippet is a text that puts a list on a page.
 type snippet struct {
 	ID, Name string
-	Form     string // the text with {page} and the like in it, for the builder
+	Form     string // the text with {page} and the like in it, for the builder; {path} has no $, which includes take for a variable
 	Markup   bool   // it is HTML, in which values are escaped; only such a form has the title
 	Text     string // for the first list
 }
@@ -168,7 +168,7 @@ func snippets(base string, list Entry) (all []snippet) {
 		head, form, _ := strings.Cut(part, "\n")
 		id, name, _ := strings.Cut(head, " ")
 		s := snippet{ID: id, Name: name, Form: strings.TrimSpace(form), Markup: strings.Contains(form, "{title}")}
-		values := []string{"{page}", href, "{html}", href + ".html", "{bib}", href + ".bib", "{path}", path + ".html", "{title}", list.Title, "{base}", base}
+		values := []string{"{page}", href, "{html}", href + ".html", "{bib}", href + ".bib", "{path}", strings.ReplaceAll(path, "$", "%24") + ".html", "{title}", list.Title, "{base}", base}
 		for i := 1; s.Markup && i < len(values); i += 2 {
 			values[i] = html.EscapeString(values[i])
 		}

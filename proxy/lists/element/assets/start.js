@@ -76,7 +76,7 @@ function show(html) {
 function snippets() {
   const chosen = String(query());
   const path = (suffix) => list.value.slice(builder.dataset.base.length) + suffix + (chosen && `?${chosen}`);
-  const values = { page: base + path(""), html: base + path(".html"), bib: base + path(".bib"), path: path(".html"), title: list.selectedOptions[0].text, base };
+  const values = { page: base + path(""), html: base + path(".html"), bib: base + path(".bib"), path: path(".html").replaceAll("$", "%24"), title: list.selectedOptions[0].text, base };
   const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
   for (const { dataset, firstChild } of builder.querySelectorAll("[data-form]")) {
     firstChild.data = dataset.form.replace(/\{(page|html|bib|path|title|base)\}/g, (_, name) => ("markup" in dataset ? escape(values[name]) : values[name]));
