@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"vitrine/proxy/lists"
 	"vitrine/rules/ejson"
 )
 
@@ -130,6 +131,21 @@ func TestFeedsAreXML(t *testing.T) {
 			} else if err != nil {
 				t.Fatalf("%s: %v", target, err)
 			}
+		}
+	}
+}
+
+// TestLinkedDataIsNoScript: linked data can stand in a script element, whatever a list is called.
+func TestLinkedDataIsNoScript(t *testing.T) {
+	const title = `</script><script>alert(1)</script><!-- <script> & "`
+	o := listOptions(t)
+	o.Lists.Named = []lists.Definition{{Slug: "hostile", Title: map[string]string{"en": title}, View: "activities"}}
+	s := openViews(t, listStore(t, withActivities(t, article("hostile", title))), o, listViews(t), 0)
+	for target, name := range map[string]string{"/lists/hostile.jsonld": title, "/lists/hostile.jsonld?limit=1": title, "/lists/hostile.jsonld?q=alert": title, "/items/hostile.jsonld": ""} {
+		var found struct{ Name string }
+		body := s.get(target).body
+		if err := jsonOf(body, &found); err != nil || name != "" && found.Name != name || bytes.ContainsRune(body, '<') {
+			t.Errorf("%s: %v, %.300s", target, err, body)
 		}
 	}
 }

@@ -99,9 +99,10 @@ func (a *answer) appendSchema(dst []byte, it *item) []byte {
 	return append(append(dst, schema...), cite.AppendJSONLD(nil, &it.Item, a.links)[1:]...)
 }
 
-// listHead begins an ItemList.
+// listHead begins an ItemList, safe inside a script element.
 func (a *answer) listHead() string {
-	return schema + `"@type":"ItemList","name":` + string(ejson.AppendString(nil, a.title)) + `,"numberOfItems":` + strconv.Itoa(a.count) + `,"itemListElement":[`
+	name := strings.ReplaceAll(string(ejson.AppendString(nil, a.title)), "<", `\u003c`)
+	return schema + `"@type":"ItemList","name":` + name + `,"numberOfItems":` + strconv.Itoa(a.count) + `,"itemListElement":[`
 }
 
 // appendListItem writes an item with its place in the list.
