@@ -57,8 +57,10 @@ func (b *bibtex) fields(write func(value string), pairs ...string) {
 	}, pairs...)
 }
 
-// inURL escapes what would end a field or begin a command, as URLs do.
-var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", " ", "%20", "\n", "%0A", "\r", "%0D")
+// inURL escapes what would end a field or begin a command, as URLs do: also "^", as TeX reads
+// ^^5c as a backslash, and what packages give a meaning. The others that TeX gives one (#$%&_~)
+// begin no command, and packages for URLs read them as they are.
+var inURL = strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C", "^", "%5E", `"`, "%22", "`", "%60", "|", "%7C", " ", "%20", "\n", "%0A", "\r", "%0D")
 
 // verbatim writes what is not TeX: readers take it as it is.
 func (b *bibtex) verbatim(s string) { b.dst = append(b.dst, inURL.Replace(s)...) }
@@ -101,9 +103,10 @@ func (b *bibtex) braced(s string) {
 	b.dst = append(b.dst, '}')
 }
 
-// namePart writes a part of a name, in braces if it has to be whole or would be read as several.
+// namePart writes a part of a name, in braces if it has to be whole or would be read as several,
+// or would end the label of natbib that it is in.
 func (b *bibtex) namePart(s string, whole bool) {
-	whole = whole || strings.Contains(s, ",")
+	whole = whole || strings.ContainsAny(s, ",[]()")
 	for word := range strings.SplitSeq(s, " ") {
 		whole = whole || strings.EqualFold(word, "and") || strings.EqualFold(word, "others")
 	}
