@@ -54,6 +54,9 @@ var badFiles = map[string][]string{
 		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*, have "https://data.institute.example"`,
 		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*, have "data.institute.example:*x"`,
 		`lists.bad.yml:19: lists.hosts: want a host such as data.example.org, data.example.org:8443 or localhost:*, have "*"`,
+		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as utm_*, have "*"`,
+		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as utm_*, have "a b"`,
+		`lists.bad.yml:20: lists.ignored_parameters: want the name of a parameter, or its beginning and * such as utm_*, have "u*m"`,
 	},
 	"merge-key.bad.yml": {
 		`merge-key.bad.yml:3: cache.<<: unknown key, did you mean cache?`,

@@ -106,6 +106,7 @@ var forms = map[string]struct {
 	"origin":   {"an origin such as https://www.example.org without a path", isOrigin},
 	"origins":  {"an origin such as https://www.example.org without a path, or *", func(text string) bool { return text == "*" || isOrigin(text) }},
 	"pager":    {"a web address or a path from the root with {page} in it", func(text string) bool { return isPlace(text, "{page}") }},
+	"param":    {"the name of a parameter, or its beginning and * such as utm_*", regexp.MustCompile(`^[^\s*&=#]+\*?$`).MatchString},
 	"path":     {"a dotted path such as catalog.topics", isPath},
 	"template": {"a web address with {id} in it", isTemplate},
 	// A name of a header or cookie (RFC 9110: 5.6.2, token).

@@ -156,8 +156,10 @@ type Lists struct {
 	Enabled         bool
 	Public, BaseURL string
 	Hosts           []string
-	Named           map[string]*NamedList
-	Links           ListLinks
+	// IgnoredParameters are names, or with "*" at their end prefixes.
+	IgnoredParameters []string
+	Named             map[string]*NamedList
+	Links             ListLinks
 }
 
 // ListLinks are templates of links: a web address, or a path from the root of the page's site, with `{id}` in it.

@@ -77,6 +77,7 @@ func TestGoodFiles(t *testing.T) {
 func wantLists(c *Config) {
 	c.Lists.Public, c.Lists.BaseURL = `{"hide": {"$ne": true}}`, "https://data.institute.example/vitrine"
 	c.Lists.Hosts = []string{"data.institute.example", "data.institute.example:8443", "[::1]:*"}
+	c.Lists.IgnoredParameters = []string{"gclid", "pk_*"}
 	c.Lists.Links = ListLinks{Activity: "https://www.institute.example/pub/{id}", Person: "none"}
 	usual := NamedList{View: "activities", Group: "none", Style: "web", Sort: "-year", PageSize: 25, Facets: []string{"year", "type"}}
 	papers, people := usual, usual

@@ -32,6 +32,13 @@ func (s *Server) list(c *fiber.Ctx) error {
 	if f, ok := element.Files()[c.Path()]; ok {
 		return set.response.Static(c, f.Path, f.Type, f.Body, f.MaxAge)
 	}
+	if args := c.Context().QueryArgs(); set.lists.Drop(args) { // nor is a plan kept by them
+		target, _, _ := strings.Cut(string(c.Request().Header.RequestURI()), "?")
+		if args.Len() > 0 {
+			target += "?" + args.String()
+		}
+		c.Request().Header.SetRequestURI(target)
+	}
 	scheme, host, accepted := set.auth.Scheme(c), c.Get(fiber.HeaderHost), c.Accepts(lists.Offers...)
 	who := response.Caller{Anonymous: true, Open: true, Variant: [3]string{scheme, host, accepted}}
 	return set.response.Serve(c, who, func() (response.Plan, error) {

@@ -92,7 +92,7 @@ func (p *program) proxyOptions(cfg settings) (proxy.Options, error) {
 // listOptions copies what the public lists need out of the configuration.
 func listOptions(all configs.Config, rules *cite.Rules) proxylists.Options {
 	cfg := all.Lists
-	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Hosts: cfg.Hosts, Links: linksOf(cfg.Links), Cite: rules}
+	o := proxylists.Options{Enabled: cfg.Enabled, BaseURL: cfg.BaseURL, Hosts: cfg.Hosts, Ignored: cfg.IgnoredParameters, Links: linksOf(cfg.Links), Cite: rules}
 	if len(o.Hosts) == 0 {
 		own, _, _ := net.SplitHostPort(all.Listen) // package configs has checked it
 		for _, host := range []string{"localhost", "127.0.0.1", "::1", cmp.Or(own, "localhost")} {

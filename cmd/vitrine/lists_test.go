@@ -133,3 +133,17 @@ func TestTitles(t *testing.T) {
 		}
 	}
 }
+
+// TestTrackingByDefault: links from newsletters and posts work without a setting, all else is strict.
+func TestTrackingByDefault(t *testing.T) {
+	s := listHost(t)
+	for _, path := range []string{"/lists", "/lists/activities", "/lists/unit/ECO.html", "/lists/activities.rss"} {
+		for query, want := range map[string]int{
+			"?utm_source=letter&utm_id=1": 200, "?fbclid=1": 200, "?gclid=1": 200, "?mc_cid=1&mc_eid=2": 200, "?_ga=1": 200, "?msclkid=1": 200, "?utm=1": 400, "?_gat=1": 400,
+		} {
+			if res, _ := askedAs(t, s.base+path+query, "localhost"); res.StatusCode != want {
+				t.Errorf("%s%s: %s, want %d", path, query, res.Status, want)
+			}
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/valyala/fasthttp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/view"
@@ -40,6 +41,8 @@ type Options struct {
 	// of Hosts: as a client names it, or with ":*" for its port, with any port or none.
 	BaseURL string
 	Hosts   []string
+	// Ignored are names of parameters that trackers add to links, "*" at the end standing for more.
+	Ignored []string
 	Links   cite.Links // templates for the links of items; its Base does not count
 	Named   []Definition
 	Cite    *cite.Rules // how rows are read as bibliographic items; needed
@@ -144,6 +147,29 @@ func (l *Lists) Enabled() bool { return l.o.Enabled }
 // Failure is the page of an error, in the language of answers.
 func (l *Lists) Failure(status int, msg string) []byte {
 	return page.Failure(status, page.Head{Title: http.StatusText(status), Lang: l.o.Language, Base: l.o.BaseURL}, msg)
+}
+
+// Drop deletes the parameters that trackers have added, and reports whether there were any. Those
+// of lists stay.
+func (l *Lists) Drop(args *fasthttp.Args) bool {
+	var names []string
+	for name := range args.All() {
+		if l.ignores(string(name)) {
+			names = append(names, string(name))
+		}
+	}
+	for _, name := range names { // not while they are read
+		args.Del(name)
+	}
+	return len(names) > 0
+}
+
+// ignores reports whether a parameter is one of Options.Ignored.
+func (l *Lists) ignores(name string) bool {
+	return !params.Known(name) && slices.ContainsFunc(l.o.Ignored, func(own string) bool {
+		prefix, open := strings.CutSuffix(own, "*")
+		return own == name || open && strings.HasPrefix(name, prefix)
+	})
 }
 
 // ErrHost is the error of a call for absolute URLs by a host that they may not have. Any client

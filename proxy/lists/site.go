@@ -250,6 +250,7 @@ func (l *Lists) embedded(ctx context.Context, base, address string) (*listing, e
 	}
 	var args fasthttp.Args // as the server reads those of its requests
 	args.Parse(u.RawQuery)
+	l.Drop(&args)
 	q, err := params.Parse(args.All())
 	if err != nil {
 		return nil, err

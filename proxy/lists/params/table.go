@@ -100,6 +100,9 @@ func lookup(name string) (parameter, bool) {
 	return table[i], true
 }
 
+// Known reports whether lists have a parameter of a name.
+func Known(name string) bool { _, known := lookup(name); return known }
+
 // wrongf returns an error that is not placed yet.
 func wrongf(format string, args ...any) *rules.Error { return rules.Wrongf("", "", format, args...) }
 
