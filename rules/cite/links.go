@@ -13,7 +13,7 @@ import (
 // _id of an activity, a username and a project's name; "" is the built-in address and NoLink
 // none.
 type Links struct {
-	Base                      string // absolute URL of the server, without a slash at its end
+	Base                      string // URL of the server without a slash at its end; empty: built-in addresses are paths
 	Activity, Person, Project string
 }
 
