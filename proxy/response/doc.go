@@ -8,8 +8,8 @@
 //	prepared   rows that lie in memory as they are sent, compressed in blocks
 //	           that other bodies share                                        (prepared.go)
 //	stream     a body too large to keep, even compressed, is made while it is
-//	           sent                                                           (evaluate.go, stream.go)
-//	parts      pieces of such a body that are made on several processors      (stream.go)
+//	           sent, in one turn that is paused while the client does not read (evaluate.go, stream.go)
+//	parts      pieces of a body that are made on several processors           (parts.go)
 //	Popular    a sample of the queries answered, to answer them from the next
 //	           snapshot before it is shown                                    (popular.go)
 //
