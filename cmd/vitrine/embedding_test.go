@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -208,8 +209,8 @@ func freeAddress(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// daemon runs a program until the test ends, and returns a function that fetches a page of it.
-func daemon(t *testing.T, address, path string, name string, args ...string) (page func() string) {
+// daemon runs a program until the test ends, and waits until it listens on an address.
+func daemon(t *testing.T, address string, name string, args ...string) {
 	t.Helper()
 	var out bytes.Buffer
 	cmd := exec.Command(name, args...)
@@ -226,23 +227,58 @@ func daemon(t *testing.T, address, path string, name string, args ...string) (pa
 			t.Logf("%s: %.2000s", name, out.String())
 		}
 	})
-	page = func() string {
-		res, err := http.Get("http://" + address + path)
-		if err != nil {
-			return ""
-		}
-		defer res.Body.Close()
-		body, _ := io.ReadAll(res.Body)
-		return string(body)
-	}
-	for page() == "" {
+	for visit(address, "/") == "" {
 		select {
 		case <-ended:
 			t.Fatalf("%s ended: %s", name, out.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// browser is what a browser sends when its visitor opens a page of a site.
+var browser = map[string]string{
+	"Accept":          "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+	"Accept-Encoding": "gzip, deflate, br, zstd", "Accept-Language": "de,en;q=0.5", "Upgrade-Insecure-Requests": "1",
+	"Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none", "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+}
+
+// visit returns what a visitor sees of a page, and more headers that his browser sends; an
+// empty text if there is no answer.
+func visit(address, path string, headers ...string) string {
+	_, page := request(http.MethodGet, address, path, headers...)
 	return page
+}
+
+// request sends a browser's request, and decompresses the answer.
+func request(method, address, path string, headers ...string) (status int, page string) {
+	var form io.Reader
+	if method == http.MethodPost {
+		form = strings.NewReader("name=Anna&text=" + strings.Repeat("x", 10_000))
+	}
+	req, err := http.NewRequest(method, "http://"+address+path, form)
+	if err != nil {
+		return 0, ""
+	}
+	for name, value := range browser {
+		req.Header.Set(name, value)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, ""
+	}
+	defer res.Body.Close()
+	body := io.Reader(res.Body)
+	if res.Header.Get("Content-Encoding") == "gzip" && method != http.MethodHead {
+		if body, err = gzip.NewReader(res.Body); err != nil {
+			return res.StatusCode, ""
+		}
+	}
+	text, _ := io.ReadAll(body)
+	return res.StatusCode, string(text)
 }
 
 // folder returns a folder that daemons of other users can use, with files.
@@ -277,7 +313,14 @@ func startNginx(t *testing.T, server string) func() string {
 	dir := folder(t, map[string]string{"site/page.html": site(inlineOf(t, "<!--# include", ""))})
 	conf := snippetOf(t, "nginx SSI", "nginx", server)
 	conf = strings.NewReplacer("/var/cache/nginx/lists", dir+"/cache", "server {", "server { listen "+address+"; root "+dir+"/site;").Replace(conf)
-	conf = "daemon off; pid " + dir + "/pid; error_log stderr; events {}\nhttp { access_log off; types { text/html html; }\n" + conf + "}\n"
+	nginx(t, dir, address, conf)
+	return func() string { return visit(address, "/page.html") }
+}
+
+// nginx runs nginx with what the http block of its configuration has, until the test ends.
+func nginx(t *testing.T, dir, address, conf string) {
+	t.Helper()
+	conf = "daemon off; pid " + dir + "/pid; error_log stderr; events {}\nhttp { access_log off; gzip on; types { text/html html; }\n" + conf + "}\n"
 	if os.Geteuid() == 0 {
 		conf = "user root;\n" + conf
 	}
@@ -285,19 +328,30 @@ func startNginx(t *testing.T, server string) func() string {
 	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return daemon(t, address, "/page.html", "nginx", "-e", "stderr", "-p", dir, "-c", file)
+	daemon(t, address, "nginx", "-e", "stderr", "-p", dir, "-c", file)
 }
 
 func startApache(t *testing.T, server string) func() string {
-	const modules = "/usr/lib/apache2/modules"
 	address := freeAddress(t)
 	dir := folder(t, map[string]string{"site/page.html": site(inlineOf(t, "<!--#include", ""))})
 	inDir := strings.NewReplacer("/var/www/html", dir+"/site")
-	conf := "ServerRoot " + dir + "\nServerName localhost\nListen " + address + "\nPidFile " + dir + "/pid\nErrorLog /dev/stderr\nDocumentRoot " + dir + "/site\n"
-	for _, name := range []string{"mpm_event", "authz_core", "mime", "include"} {
-		conf += "LoadModule " + name + "_module " + modules + "/mod_" + name + ".so\n"
+	job := func() {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", inDir.Replace(snippetOf(t, "Apache SSI", "sh", server)))
+		_ = cmd.Run() // it fails while the line is down
 	}
-	conf += "TypesConfig /dev/null\nAddType text/html .html\n" + inDir.Replace(snippetOf(t, "Apache SSI", "apache", server))
+	apache(t, dir, address, inDir.Replace(snippetOf(t, "Apache SSI", "apache", server)), "include")
+	return func() string { job(); return visit(address, "/page.html") }
+}
+
+// apache runs Apache with a virtual host's configuration and some modules, until the test ends.
+func apache(t *testing.T, dir, address, host string, modules ...string) {
+	t.Helper()
+	conf := "ServerRoot " + dir + "\nServerName localhost\nListen " + address + "\nPidFile " + dir + "/pid\nErrorLog /dev/stderr\n"
+	for _, name := range append([]string{"mpm_event", "authz_core", "mime", "filter", "deflate"}, modules...) {
+		conf += "LoadModule " + name + "_module /usr/lib/apache2/modules/mod_" + name + ".so\n"
+	}
+	conf += "TypesConfig /dev/null\nAddType text/html .html\nAddOutputFilterByType DEFLATE text/html\n"
+	conf += "<VirtualHost *>\nDocumentRoot " + dir + "/site\n" + host + "</VirtualHost>\n"
 	if os.Geteuid() == 0 {
 		conf += "User www-data\nGroup www-data\n"
 	}
@@ -305,12 +359,7 @@ func startApache(t *testing.T, server string) func() string {
 	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	job := func() {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", inDir.Replace(snippetOf(t, "Apache SSI", "sh", server)))
-		_ = cmd.Run() // it fails while the line is down
-	}
-	page := daemon(t, address, "/page.html", "apache2", "-D", "FOREGROUND", "-f", file)
-	return func() string { job(); return page() }
+	daemon(t, address, "apache2", "-D", "FOREGROUND", "-f", file)
 }
 
 func startVarnish(t *testing.T, server string) func() string {
@@ -330,7 +379,8 @@ func startVarnish(t *testing.T, server string) func() string {
 		`.host = "data.institute.example"; .port = "80";`, host(server),
 	).Replace(snippetOf(t, "Varnish ESI", "vcl", server))
 	dir := folder(t, map[string]string{"front.vcl": vcl})
-	return daemon(t, address, "/page.html", "varnishd", "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", filepath.Join(dir, "front.vcl"), "-s", "malloc,16m")
+	daemon(t, address, "varnishd", "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", filepath.Join(dir, "front.vcl"), "-s", "malloc,16m")
+	return func() string { return visit(address, "/page.html") }
 }
 
 // php returns a function that runs a script in a folder.
@@ -417,13 +467,8 @@ abstract class AbstractViewHelper {
 	})
 }
 
-// startWordPress runs the shortcode with the few functions of WordPress that it calls.
-func startWordPress(t *testing.T, server string) func() string {
-	shortcode := inlineOf(t, "[vitrine src=", server)
-	_, src, _ := strings.Cut(shortcode, `"`)
-	src, _, _ = strings.Cut(src, `"`)
-	return phpSite(t, map[string]string{
-		"wordpress.php": `<?php
+// wordPress has the few functions of WordPress that shortcodes call.
+const wordPress = `<?php
 function add_shortcode(string $tag, callable $make) { $GLOBALS['shortcodes'][$tag] = $make; }
 function get_transient(string $name) { return false; /* it has run out */ }
 function set_transient(string $name, $value, int $seconds) { return true; }
@@ -435,8 +480,16 @@ function wp_remote_get(string $url, array $arguments = []) {
     return $body === false ? null : ['code' => (int) explode(' ', $http_response_header[0])[1], 'body' => $body];
 }
 function wp_remote_retrieve_response_code($answer) { return $answer['code'] ?? ''; }
-function wp_remote_retrieve_body($answer) { return $answer['body'] ?? ''; }`,
-		"list.php": "<?php\n" + snippetOf(t, "WordPress", "php", server),
+function wp_remote_retrieve_body($answer) { return $answer['body'] ?? ''; }`
+
+// startWordPress runs the shortcode with those functions.
+func startWordPress(t *testing.T, server string) func() string {
+	shortcode := inlineOf(t, "[vitrine src=", server)
+	_, src, _ := strings.Cut(shortcode, `"`)
+	src, _, _ = strings.Cut(src, `"`)
+	return phpSite(t, map[string]string{
+		"wordpress.php": wordPress,
+		"list.php":      "<?php\n" + snippetOf(t, "WordPress", "php", server),
 		"page.php": "<?php require 'wordpress.php'; require 'list.php'; ?>" +
 			site("<?= $shortcodes['vitrine'](['src' => '"+strings.ReplaceAll(src, "&", "&amp;")+"']) . $shortcodes['vitrine'](['src' => 'file:///etc/hostname']) . $shortcodes['vitrine']([]) ?>"),
 	})

@@ -180,6 +180,14 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestIncludeQuotes: of the address of a list, an include reads nothing as a variable.
+func TestIncludeQuotes(t *testing.T) {
+	doc := page.Start(page.Head{Lang: "en", Base: base}, []page.Section{{Lists: []page.Entry{{Title: "A", Href: base + "/lists/unit/A$B"}}}})
+	if n := bytes.Count(doc, []byte(`include virtual=&#34;/vitrine/lists/unit/A%24B.html&#34;`)); n != 2 {
+		t.Errorf("%d includes, want 2", n)
+	}
+}
+
 func TestFiles(t *testing.T) {
 	names := slices.Sorted(maps.Keys(documents()))
 	for _, name := range []string{"list.css", "page.css", "page.js", "start.js"} {
