@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/valyala/fasthttp"
 
@@ -25,13 +27,18 @@ import (
 	"vitrine/proxy/response"
 	"vitrine/rules"
 	"vitrine/rules/cite"
+	"vitrine/rules/fold"
 	"vitrine/rules/markup"
 )
 
 // overview plans the index of lists or, at /, the start page.
 func (l *Lists) overview(path string, f face, q params.Query) (response.Plan, error) {
-	if others := q.Beyond(q.Only(params.Lang)); len(others) > 0 {
-		return response.Plan{}, rules.Wrongf("", "", "the index of lists takes lang alone, got %s", others)
+	takes := []string{params.Lang, params.Words, params.Limit}
+	if path == "/" {
+		takes = takes[:1]
+	}
+	if others := q.Beyond(q.Only(takes...)); len(others) > 0 {
+		return response.Plan{}, rules.Wrongf("", "", "the index of lists takes %s alone, got %s", strings.Join(takes, ", "), others)
 	}
 	headers := policy
 	if f.suffix == ".json" {
@@ -40,9 +47,10 @@ func (l *Lists) overview(path string, f face, q params.Query) (response.Plan, er
 		f = faces[0]
 	}
 	base, lang := l.o.BaseURL, cmp.Or(q.Text(params.Lang), l.o.Language)
+	q = q.With(params.Lang, lang).Beyond(params.Query{params.Lang: {l.o.Language}})
 	build := func(ctx context.Context, snap *view.Snapshot) (*response.Body, error) {
-		sections, err := l.sections(ctx, base, lang)
-		head := page.Head{Lang: lang, Base: base, Self: base + path, AsOf: snap.Meta().Published}
+		sections, err := l.sections(ctx, base, lang, q)
+		head := page.Head{Lang: lang, Base: base, Self: address(base+path, q), AsOf: snap.Meta().Published}
 		switch {
 		case err != nil:
 			return nil, err
@@ -58,23 +66,32 @@ func (l *Lists) overview(path string, f face, q params.Query) (response.Plan, er
 		case path == "/":
 			return response.Bytes(page.Start(head, sections)), nil
 		}
-		return response.Bytes(page.Index(head, sections)), nil
+		return response.Bytes(page.Index(head, q.Text(params.Words), sections)), nil
 	}
 	return response.Plan{
 		View: views[0], Also: views[1:], Build: build, ContentType: f.media + f.coding, Headers: headers,
-		Query: strings.Join([]string{"lists", path, f.suffix, lang}, "\x00"),
+		Query: strings.Join([]string{"lists", path, f.suffix, lang, q.String()}, "\x00"),
 	}, nil
 }
 
-// sections are the lists there are: those of the configuration, of whole views, of units and
-// topics. None is empty.
-func (l *Lists) sections(ctx context.Context, base, lang string) (all []page.Section, err error) {
-	add := func(title string, e page.Entry) {
-		if title = texts.In(lang).T(title); len(all) == 0 || all[len(all)-1].Title != title {
-			all = append(all, page.Section{Title: title})
+// sections are the lists there are: those of the configuration, of whole views, and of all that
+// a public activity names, by name. None of the last is empty. With words those whose names
+// have them, with a limit so many of a section.
+func (l *Lists) sections(ctx context.Context, base, lang string, q params.Query) (all []page.Section, err error) {
+	all = []page.Section{} // in JSON a list, even if nothing is found
+	terms, limit := fold.Terms(q.Text(params.Words)), q.Number(params.Limit)
+	add := func(title, kind, key string, e page.Entry) {
+		for _, term := range terms {
+			if !strings.Contains(" "+key, " "+term) {
+				return
+			}
 		}
-		last := &all[len(all)-1]
-		last.Lists = append(last.Lists, e)
+		if title = texts.In(lang).T(title); len(all) == 0 || all[len(all)-1].Title != title {
+			all = append(all, page.Section{Title: title, Kind: kind})
+		}
+		if last := &all[len(all)-1]; limit == 0 || len(last.Lists) < limit {
+			last.Lists = append(last.Lists, e)
+		}
 	}
 	var activities *answer
 	for i, one := range l.lists {
@@ -94,21 +111,37 @@ func (l *Lists) sections(ctx context.Context, base, lang string) (all []page.Sec
 		if i >= len(l.o.Named) {
 			title = "everything"
 		}
-		add(title, page.Entry{Title: a.title, Href: base + a.path, Count: a.count})
+		add(title, "", fold.Key(a.title), page.Entry{Title: a.title, Href: base + a.path, Count: a.count})
 		if one.Slug == rules.ViewActivities {
 			activities = a
 		}
 	}
-	for _, kind := range []string{params.Unit, params.Topic} {
-		values, err := activities.Values(ctx, kind)
+	for _, k := range kinds {
+		names, err := activities.Names(ctx, k.name)
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range values {
-			add(kind+"s", page.Entry{Title: v.Label, Href: base + "/lists/" + kind + "/" + cite.Segment(v.Value), Count: v.Count})
+		for _, n := range names {
+			key := n.Key
+			if len(terms) > 0 {
+				key += fold.Key(n.Value)
+			}
+			if id := cite.Segment(n.Value); id != "" {
+				e := page.Entry{Title: n.Label, Href: base + "/lists/" + k.name + "/" + id, ID: n.Value, Count: n.Count, Letter: letter(n.Key)}
+				add(k.name+"s", k.name, key, e)
+			}
 		}
 	}
 	return all, nil
+}
+
+// letter is the letter under which a name is found that is sorted by a key.
+func letter(key string) string {
+	first, _ := utf8.DecodeRuneInString(key)
+	if !unicode.IsLetter(first) {
+		return "#"
+	}
+	return string(unicode.ToUpper(first))
 }
 
 // mostURLs is how many addresses a sitemap may have (sitemaps.org).
@@ -154,7 +187,7 @@ func (l *Lists) sitemap(r Request) (response.Plan, error) {
 
 // addresses are those of all pages.
 func (l *Lists) addresses(ctx context.Context, base string) ([]string, error) {
-	sections, err := l.sections(ctx, base, l.o.Language)
+	sections, err := l.sections(ctx, base, l.o.Language, nil)
 	if err != nil {
 		return nil, err
 	}

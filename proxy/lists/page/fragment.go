@@ -166,6 +166,69 @@ func (f *fragment) data(json []byte) {
 	}
 }
 
+// mostOpen is how many lists a section of the index has open, mostAtStart one of the start page.
+const mostOpen, mostAtStart = 50, 12
+
+// overview returns sections of lists. Those with more than most lists are folded by letters or,
+// if there is an index, lead there.
+func (d *document) overview(sections []Section, most int, index string) []byte {
+	f := fragment{t: d.Language}
+	for _, s := range sections {
+		if len(s.Lists) == 0 {
+			continue
+		}
+		f.write("<section", attribute("id", s.anchor()), ">\n")
+		if s.Title != "" {
+			f.heading(2, "", "", s.Title)
+		}
+		switch {
+		case s.Kind == "" || len(s.Lists) <= most:
+			f.lists(s.Lists)
+		case index != "":
+			f.write("<p>")
+			f.link(Link{Href: index + "#" + s.anchor(), Label: f.t.T("show-all") + " (" + f.t.Number(len(s.Lists)) + ")"}, "")
+			f.write("</p>\n")
+		default:
+			for from, to := 0, 0; from < len(s.Lists); from = to {
+				for to = from + 1; to < len(s.Lists) && s.Lists[to].Letter == s.Lists[from].Letter; to++ {
+				}
+				f.write("<details", d.open(), "><summary>", text(s.Lists[from].Letter), ` <span class="vl-n">`, f.t.Number(to-from), "</span></summary>\n")
+				f.lists(s.Lists[from:to])
+				f.write("</details>\n")
+			}
+		}
+		f.write("</section>\n")
+	}
+	return f.Bytes()
+}
+
+// anchor is the id of a section that has a kind.
+func (s *Section) anchor() string {
+	if s.Kind == "" {
+		return ""
+	}
+	return "vl_" + idOf(s.Kind) + "s"
+}
+
+// open opens folded lists where words have found them.
+func (d *document) open() string {
+	if d.Q == "" {
+		return ""
+	}
+	return " open"
+}
+
+// lists writes links to lists.
+func (f *fragment) lists(all []Entry) {
+	f.write("<ul class=\"vl-lists\">\n")
+	for _, e := range all {
+		f.write(`<li dir="auto">`)
+		f.link(Link{Href: e.Href, Label: e.Title}, "")
+		f.write(`<span class="vl-n">`, f.t.Number(e.Count), "</span></li>\n")
+	}
+	f.write("</ul>\n")
+}
+
 // menus returns the facets of a list as menus.
 func menus(l *List) []byte {
 	f := fragment{t: texts.In(l.Lang)}

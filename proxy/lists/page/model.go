@@ -95,6 +95,8 @@ type Author struct {
 
 // Section is lists of a kind: named ones, views, units, topics. Title may be empty.
 type Section struct {
+	// Kind is a parameter: the lists are about its values, by name. Empty: they are not.
+	Kind  string  `json:"kind,omitempty"`
 	Lists []Entry `json:"lists"`
 	Title string  `json:"title"`
 }
@@ -102,6 +104,9 @@ type Section struct {
 // Entry is a list in an overview.
 type Entry struct {
 	Count int    `json:"count"`
-	Href  string `json:"href"` // of the list, without a suffix
+	Href  string `json:"href"`         // of the list, without a suffix
+	ID    string `json:"id,omitempty"` // the value of Section.Kind
 	Title string `json:"title"`
+	// Letter is the heading under which readers look for it in a long section.
+	Letter string `json:"-"`
 }

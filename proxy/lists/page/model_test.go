@@ -118,15 +118,22 @@ func overview(lang string) (page.Head, []page.Section) {
 	return page.Head{Lang: lang, Base: base, Self: base + "/", AsOf: asOf},
 		[]page.Section{
 			{Title: "", Lists: []page.Entry{{Title: "Publications", Href: base + "/lists/bio-papers", Count: 1234}, {Title: "Everything & more", Href: base + "/lists/activities", Count: 7519}}},
-			{Title: "Units", Lists: []page.Entry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321}, {Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
-			{Title: "Topics", Lists: slices.Repeat([]page.Entry{{Title: "Soil", Href: base + "/lists/topic/soil", Count: 3}}, 13)},
+			{Title: "Units", Kind: "unit", Lists: []page.Entry{{Title: "Biology", Href: base + "/lists/unit/BIO", Count: 321}, {Title: "Microbial Ecology and Diversity Research", Href: base + "/lists/unit/MED", Count: 1}}},
+			{Title: "Topics", Kind: "topic", Lists: slices.Concat(slices.Repeat([]page.Entry{{Title: "Äther", Href: base + "/lists/topic/ether", Count: 3, Letter: "A"}}, 2), slices.Repeat([]page.Entry{{Title: "Soil", Href: base + "/lists/topic/soil", Count: 3, Letter: "S"}}, 51))},
 			{Title: "Nothing"},
 		}
 }
 
 func hostileOverview() (page.Head, []page.Section) {
 	h, _ := overview(hostile)
-	return h, []page.Section{{Title: hostile, Lists: []page.Entry{{Title: hostile + long, Href: "javascript:x()//" + hostile, Count: -1}}}}
+	lists := []page.Entry{{Title: hostile + long, Href: "javascript:x()//" + hostile, Count: -1, Letter: hostile}}
+	return h, []page.Section{{Title: hostile, Lists: lists}, {Title: hostile, Kind: hostile, Lists: slices.Repeat(lists, 51)}}
+}
+
+// indexOf is the index of lists in German.
+func indexOf(words string, overview func(lang string) (page.Head, []page.Section)) []byte {
+	h, sections := overview("de")
+	return page.Index(h, words, sections)
 }
 
 // documents are pages and fragments of all kinds, by the name of their golden file.
@@ -138,7 +145,7 @@ func documents() map[string][]byte {
 		"article": page.SingleFragment(plainRecord()), "article-hostile": page.SingleFragment(hostileRecord()),
 		"list": page.Page(plainList()), "list-german": page.Page(wide), "list-empty": page.Page(germanList()), "list-hostile": page.Page(hostileList()),
 		"item": page.Single(plainRecord()), "item-hostile": page.Single(hostileRecord()),
-		"index": page.Index(overview("de")), "start": page.Start(overview("en")), "start-hostile": page.Start(hostileOverview()),
+		"index": indexOf("", overview), "index-found": indexOf(hostile, overview), "index-hostile": indexOf(hostile, func(string) (page.Head, []page.Section) { return hostileOverview() }), "index-none": indexOf("nix", func(lang string) (h page.Head, none []page.Section) { h, _ = overview(lang); return }), "start": page.Start(overview("en")), "start-hostile": page.Start(hostileOverview()),
 		"start-without-lists": page.Start(page.Head{Lang: "de", Base: base}, nil),
 		"failure":             page.Failure(404, page.Head{Title: "Nicht gefunden", Lang: "de"}, "Die Liste "+hostile+" gibt es nicht."),
 	}

@@ -47,7 +47,9 @@ type document struct {
 	Facets     template.HTML // menus
 	Record     *Record
 	Paragraphs []string
+	Overview   template.HTML // sections
 	Sections   []Section
+	Q          string
 	Snippets   []snippet
 	Text       string
 	Status     int
@@ -116,10 +118,11 @@ func Single(r *Record) []byte {
 	return d.render("item")
 }
 
-// Index returns the index of lists. Of a head it needs no title.
-func Index(h Head, sections []Section) []byte {
+// Index returns the index of lists, or those found by words. Of a head it needs no title.
+func Index(h Head, words string, sections []Section) []byte {
 	d := newDocument(h)
-	d.Title, d.Sections = d.T("lists"), sections
+	d.Title, d.Q = d.T("lists"), words
+	d.Overview = template.HTML(d.overview(sections, mostOpen, ""))
 	return d.render("index")
 }
 
@@ -127,6 +130,7 @@ func Index(h Head, sections []Section) []byte {
 func Start(h Head, sections []Section) []byte {
 	d := newDocument(h)
 	d.Title, d.Sections = d.T("start"), sections
+	d.Overview = template.HTML(d.overview(sections, mostAtStart, d.Root+"/lists?lang="+d.Lang))
 	if len(sections) > 0 && len(sections[0].Lists) > 0 {
 		d.Snippets = snippets(h.Base, sections[0].Lists[0])
 	}

@@ -63,7 +63,7 @@ func TestMarkup(t *testing.T) {
 			}
 			for n := range root.Descendants() {
 				for _, a := range n.Attr {
-					if points := a.Key == "for" || a.Key == "aria-labelledby" || a.Key == "data-copy"; points && !ids[a.Val] {
+					if points := a.Key == "for" || a.Key == "list" || a.Key == "aria-labelledby" || a.Key == "aria-describedby" || a.Key == "data-copy"; points && !ids[a.Val] {
 						t.Errorf("%s=%q points nowhere", a.Key, a.Val)
 					}
 				}
@@ -73,7 +73,7 @@ func TestMarkup(t *testing.T) {
 }
 
 // ours are the elements of our documents and of citations.
-var ours = strings.Fields(`html head meta title link script body header nav main footer section article form fieldset legend input select option label button details summary
+var ours = strings.Fields(`html head meta title link script body header nav main footer section article form fieldset legend input datalist select option label button details summary
 	h1 h2 h3 h4 h5 h6 p div span ol ul li dl dt dd a b i em strong small sub sup u br time pre bdi`)
 
 func checkElement(t *testing.T, n *html.Node, ids map[string]bool) {

@@ -68,7 +68,10 @@ func (l *Selection) Values(ctx context.Context, name string) ([]page.FacetValue,
 	if !isYear {
 		found = frequent(found, chosen)
 	}
-	counted := l.labelled(found, name)
+	counted, err := l.labelled(ctx, found, name)
+	if err != nil {
+		return nil, err
+	}
 	if isYear {
 		slices.Reverse(counted)
 	} else {
@@ -102,6 +105,27 @@ func (l *Selection) Values(ctx context.Context, name string) ([]page.FacetValue,
 	return all, nil
 }
 
+// Names counts the rows by all values of a filter, in the order of their names.
+func (l *Selection) Names(ctx context.Context, name string) (all []Name, err error) {
+	selected, err := l.Selected(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	parts, err := l.parts(ctx, selected, level{name: name, ascending: true})
+	for _, p := range parts {
+		if p.where != nil {
+			all = append(all, Name{p.FacetValue, p.key})
+		}
+	}
+	return all, err
+}
+
+// Name is a value of a filter with what its name is sorted by: see fold.Key.
+type Name struct {
+	page.FacetValue
+	Key string
+}
+
 // missing is the label of the rows without a value.
 func (l *Selection) missing(name string) string {
 	title := "other"
@@ -130,14 +154,17 @@ func frequent(found []index.Group, chosen []string) []index.Group {
 }
 
 // labelled returns the parts of a selection by the values of a filter, in their order.
-func (l *Selection) labelled(found []index.Group, name string) []part {
+func (l *Selection) labelled(ctx context.Context, found []index.Group, name string) ([]part, error) {
 	all := make([]part, 0, len(found)+1)
 	for _, v := range found {
+		if err := fair.TurnOf(ctx).Check(ctx); err != nil {
+			return nil, err
+		}
 		text := display.Text(v.Value)
 		value := page.FacetValue{Value: text, Label: l.Label(name, text, v.Sample), Count: v.Count, Active: slices.Contains(l.Query[name], text)}
 		all = append(all, part{value, fold.Key(value.Label), v.Value})
 	}
-	return all
+	return all, nil
 }
 
 // labelSets are the labels of types, by view.

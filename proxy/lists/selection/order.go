@@ -48,7 +48,10 @@ func (l *Selection) parts(ctx context.Context, selected view.Selection, by level
 	if err != nil {
 		return nil, err
 	}
-	all := l.labelled(found, by.name)
+	all, err := l.labelled(ctx, found, by.name)
+	if err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(all, func(a, b part) int {
 		if by.ascending {
 			return cmp.Compare(a.key, b.key)

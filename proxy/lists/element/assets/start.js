@@ -7,18 +7,51 @@ const status = document.getElementById("vl_status");
 const years = document.getElementById("vl_years");
 const preview = document.getElementById("vl_preview");
 const facets = [...form.querySelectorAll("[data-facet]")];
+const typed = facets.filter((field) => field.list); // of what has a name: the server finds it
+const names = new Map(typed.map((field) => [field, new Map()])); // what is known by a text of the field
 const counted = facets.map((field) => field.name).join();
 const base = builder.dataset.base || location.origin;
 const shownYears = 40; // of the chart
 const pause = 250; // between the last key and the request
 let request; // AbortController of the one under way
 
+// named returns what a field names that one types into.
+const named = (field) => names.get(field).get(field.value.trim());
+
+// learn offers what has a name, and returns the texts that choose it.
+function learn(field, found) {
+  return found.map(({ id, title, href }) => {
+    const text = title === id ? id : `${title} (${id})`;
+    if (!names.get(field).has(text)) field.list.append(new Option("", text));
+    names.get(field).set(text, { id, title, href: href ?? names.get(field).get(text)?.href });
+    return text;
+  });
+}
+
+// find asks for what has the words of a field in its name.
+async function find(field) {
+  const root = new URL(builder.dataset.base || "/", location).pathname.replace(/\/$/, "");
+  const asked = new URLSearchParams({ q: field.value, limit: 50, lang: document.documentElement.lang });
+  const response = await fetch(`${root}/lists.json?${asked}`);
+  if (!response.ok) return [];
+  const { sections } = await response.json();
+  return learn(field, sections.find(({ kind }) => kind === field.name)?.lists ?? []);
+}
+
+// place returns the list that is chosen: instead of everything, that of what was named.
+function place() {
+  const field = list.value.endsWith("/lists/activities") && typed.find((field) => named(field)?.href);
+  return field ? { field, ...named(field) } : { href: list.value, title: list.selectedOptions[0].text };
+}
+
 // query returns the parameters that are chosen.
 function query(more = {}) {
   const all = new URLSearchParams();
-  for (const { name, value, dataset } of form.elements) {
+  const { field: chosen } = place();
+  for (const field of form.elements) {
+    const value = (names.has(field) ? named(field)?.id : field.value)?.trim();
     // A value has no commas of its own, since they separate values.
-    if (name && value.trim()) all.set(name, "facet" in dataset ? value.replace(/[\\,]/g, "\\$&") : value.trim());
+    if (field.name && field !== chosen && value) all.set(field.name, "facet" in field.dataset ? value.replace(/[\\,]/g, "\\$&") : value);
   }
   for (const [name, value] of Object.entries(more)) all.set(name, value);
   return all;
@@ -26,7 +59,7 @@ function query(more = {}) {
 
 // get asks this server, whatever name it gives itself in the addresses of lists.
 async function get(suffix, more) {
-  const response = await fetch(`${new URL(list.value, base).pathname}${suffix}?${query(more)}`, { signal: request.signal });
+  const response = await fetch(`${new URL(place().href, base).pathname}${suffix}?${query(more)}`, { signal: request.signal });
   if (!response.ok) throw new Error(response.statusText);
   return suffix === ".json" ? response.json() : response.text();
 }
@@ -43,6 +76,12 @@ function choices(found) {
   for (const field of facets) {
     const { name, value } = field;
     const values = found[name] ?? [];
+    if (names.has(field)) {
+      // Of everything the server knows the lists; of other lists it names only the most frequent.
+      if (!list.value.endsWith("/lists/activities")) learn(field, values.map(({ value: id, label: title }) => ({ id, title })));
+      field.parentElement.hidden = values.length === 0 && !value;
+      continue;
+    }
     const options = values.map((v) => new Option(`${v.label ?? v.value} (${v.count})`, v.value ?? "missing"));
     if (value && !options.some((option) => option.value === value)) options.push(new Option(value, value));
     field.replaceChildren(new Option(form.dataset.any, ""), ...options);
@@ -75,8 +114,9 @@ function show(html) {
 // snippets writes the chosen list into the snippets.
 function snippets() {
   const chosen = String(query());
-  const path = (suffix) => list.value.slice(builder.dataset.base.length) + suffix + (chosen && `?${chosen}`);
-  const values = { page: base + path(""), html: base + path(".html"), bib: base + path(".bib"), path: path(".html").replaceAll("$", "%24"), title: list.selectedOptions[0].text, base };
+  const { href, title } = place();
+  const path = (suffix) => href.slice(builder.dataset.base.length) + suffix + (chosen && `?${chosen}`);
+  const values = { page: base + path(""), html: base + path(".html"), bib: base + path(".bib"), path: path(".html").replaceAll("$", "%24"), title, base };
   const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
   for (const { dataset, firstChild } of builder.querySelectorAll("[data-form]")) {
     firstChild.data = dataset.form.replace(/\{(page|html|bib|path|title|base)\}/g, (_, name) => ("markup" in dataset ? escape(values[name]) : values[name]));
@@ -93,7 +133,9 @@ async function update() {
     choices(found.facets ?? {});
     chart(found.facets?.year ?? []);
     show(html);
-    status.textContent = preview.querySelector(".vl-count")?.textContent ?? "";
+    const unknown = typed.filter((field) => field.value.trim() && !named(field));
+    for (const field of typed) field.ariaInvalid = String(unknown.includes(field));
+    status.textContent = unknown.length ? form.dataset.pick : preview.querySelector(".vl-count")?.textContent ?? "";
   } catch {
     if (current === request) status.textContent = form.dataset.failed;
   }
@@ -103,7 +145,21 @@ let timer;
 form.addEventListener("input", ({ target }) => {
   if (target === list) for (const field of facets) field.value = "";
   clearTimeout(timer);
-  timer = setTimeout(update, pause);
+  timer = setTimeout(async () => {
+    if (names.has(target) && target.value.trim() && !named(target)) await find(target).catch(() => []);
+    update();
+  }, pause);
+});
+form.addEventListener("focusin", ({ target }) => {
+  if (names.get(target)?.size === 0) find(target).catch(() => []); // the first ones, to choose from
+});
+// A name that was typed and not chosen counts if it is the only one.
+form.addEventListener("change", async ({ target }) => {
+  if (!names.has(target) || !target.value.trim() || named(target)) return;
+  const found = await find(target).catch(() => []);
+  if (found.length !== 1) return;
+  [target.value] = found;
+  update();
 });
 form.hidden = false;
 update();
