@@ -38,9 +38,11 @@ async function find(field) {
   return learn(field, sections.find(({ kind }) => kind === field.name)?.lists ?? []);
 }
 
-// place returns the list that is chosen: instead of everything, that of what was named.
+// place returns the list that is chosen: instead of everything, that of what was named. An
+// include in nginx or Apache cannot have a slash in a name.
 function place() {
-  const field = list.value.endsWith("/lists/activities") && typed.find((field) => named(field)?.href);
+  const usable = (href) => href && !/%2f/i.test(href);
+  const field = list.value.endsWith("/lists/activities") && typed.find((field) => usable(named(field)?.href));
   return field ? { field, ...named(field) } : { href: list.value, title: list.selectedOptions[0].text };
 }
 
