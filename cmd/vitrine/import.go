@@ -29,6 +29,7 @@ func importCommand() *cobra.Command {
 	flags.BoolVar(&to.SkipBad, "skip-bad", false, "pass over malformed documents, count and list them")
 	flags.StringVar(&from.Collection, "collection", "", "`NAME` to store a file's documents under; of a folder or archive, the only one to import")
 	flags.StringVar(&from.Database, "db", "", "`NAME` of the database to take from a dump of several")
+	flags.Int64Var(&from.StdinBytes, "stdin-bytes", dump.DefaultStdinBytes, "`NUMBER` of bytes read at most of standard input")
 	flags.IntVar(&to.BatchDocs, "batch", 0, "`NUMBER` of documents stored at once (default 1000)")
 	return cmd
 }
@@ -37,6 +38,13 @@ func importCommand() *cobra.Command {
 // an error, since the records stored before the error stay.
 func runImport(cmd *cobra.Command, cfg configs.Config, paths []string, from dump.Options, to dump.LoadOptions) (err error) {
 	ctx, started := cmd.Context(), time.Now()
+	read, said := 0, started
+	from.Progress = func(n int) {
+		if read += n; time.Since(said) > 10*time.Second {
+			said = time.Now()
+			fmt.Fprintln(cmd.ErrOrStderr(), "import:", read, "bytes of standard input")
+		}
+	}
 	d, err := dump.Open(ctx, paths, from)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,5 +61,39 @@ func TestImportCommand(t *testing.T) {
 				t.Errorf("stderr %q, want %q", stderr, tt.stderr)
 			}
 		})
+	}
+}
+
+// TestImportNoFile: an import of what never ends, or never begins, fails at once, says why, and
+// leaves no store and no temporary file.
+func TestImportNoFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", filepath.Join(dir, "tmp"))
+	if err := os.Mkdir(os.TempDir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	zeros := filepath.Join(dir, "zeros.jsonl")
+	if err := os.Symlink("/dev/zero", zeros); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(zeros); err != nil {
+		t.Skip(err)
+	}
+	sparse := filepath.Join(dir, "sparse.jsonl")
+	if err := errors.Join(os.WriteFile(sparse, nil, 0o600), os.Truncate(sparse, 1<<30)); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"not a regular file (D":               {zeros},
+		"line 1: no document ends within 268": {sparse},
+	} {
+		if code, _, errs := importResult(t, "bolt://"+filepath.Join(dir, "new", "store.db"), args...); code != 1 || !strings.Contains(errs, want) {
+			t.Errorf("%v: %d, %s", args, code, errs)
+		}
+	}
+	for _, name := range []string{"new", "tmp/*"} {
+		if left, _ := filepath.Glob(filepath.Join(dir, name)); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
 	}
 }

@@ -21,7 +21,8 @@
 // before it writes anything. Damage that hides what follows (a cut-off file, a
 // broken gzip stream, a wrong checksum) always stops; a single bad document can
 // be passed over with SkipBad. Memory is bounded by the largest document, one
-// batch and some 50 bytes for each _id.
+// batch and some 50 bytes for each _id. What never brings a document ends: a file, which
+// is a regular one, by the bytes behind its last document, standard input by all its bytes.
 //
 // An import that was interrupted, by whatever, is repaired by running it again:
 // a document's _id is the same each time, also where the dump has none (see

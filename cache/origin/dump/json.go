@@ -14,6 +14,13 @@ import (
 // canonical form of a document takes several times the room of its BSON.
 const maxText = 4 * raw.MaxDocument
 
+// maxGap is how many bytes may follow each other without the end of a document: what never
+// brings one, such as a device, must not keep an import busy for ever.
+const maxGap = 4 * maxText
+
+// errGap reports that more bytes than maxGap are no document.
+var errGap = fmt.Errorf("no document ends within %d bytes", maxGap)
+
 // errTextTooLong reports a document whose text exceeds maxText.
 var errTextTooLong = fmt.Errorf("more than %d bytes of JSON in one document", maxText)
 
@@ -49,6 +56,7 @@ type text struct {
 	*stream
 	collection string
 	line       int    // of the next byte
+	since      int64  // where the document before ended
 	buf        []byte // of the document being read; reused
 }
 
@@ -78,10 +86,13 @@ func (t *text) readLines(take takeFunc) error {
 	}
 }
 
-// lineEnd finds the end of a line: where it is, or how far src reaches.
+// lineEnd finds the end of a line, with the empty lines behind it: where it is, or how far src
+// reaches.
 func lineEnd(src []byte) (n int, end bool) {
 	if i := bytes.IndexByte(src, '\n'); i >= 0 {
-		return i + 1, true
+		for ; i < len(src) && src[i] == '\n'; i++ {
+		}
+		return i, true
 	}
 	return len(src), false
 }
@@ -125,6 +136,9 @@ func (t *text) token() (byte, error) {
 		c, err := t.ReadByte()
 		if err == nil && c == '\n' {
 			t.line++
+		}
+		if err == nil && t.stream.place().Offset-t.since > maxGap {
+			err = errGap
 		}
 		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {
 			return c, err
@@ -182,6 +196,9 @@ func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {
 		if _, err = t.Peek(1); err != nil { // fills an empty buffer
 			break
 		}
+		if t.stream.place().Offset-t.since > maxGap {
+			return errGap
+		}
 		part, _ := t.Peek(t.Buffered())
 		var n int
 		n, end = find(part)
@@ -201,6 +218,7 @@ func (t *text) gather(find func(src []byte) (n int, end bool)) (err error) {
 // parse turns the text in buf into a document, unless it is too long.
 func (t *text) parse(place Place, err error) (Document, error) {
 	d := Document{Collection: t.collection, Place: place}
+	t.since = t.stream.place().Offset
 	if err != errTextTooLong {
 		d.Raw, err = ejson.Parse(t.buf, ejson.Options{MaxBytes: maxText, MaxDepth: raw.MaxDepth, RegexValues: true})
 	}

@@ -29,7 +29,15 @@ type Options struct {
 	// Stdin is read, once and into a temporary file, for the path "-"; if nil,
 	// that path is refused.
 	Stdin io.Reader
+	// StdinBytes is how many bytes of it are read at most: more is an error. If zero,
+	// DefaultStdinBytes is used.
+	StdinBytes int64
+	// Progress, if not nil, is called with the number of bytes read of Stdin.
+	Progress func(n int)
 }
+
+// DefaultStdinBytes is the default of Options.StdinBytes.
+const DefaultStdinBytes = 4 << 30
 
 // Dump is everything that one import reads.
 type Dump struct {
@@ -120,7 +128,11 @@ func (d *Dump) add(ctx context.Context, name string) error {
 // itself it renames.
 func (d *Dump) addFile(name, file string, inFolder bool) error {
 	s := Source{Name: name, files: d.files, file: file}
-	in, err := s.open(nil)
+	// Others may never end, or never begin. Links to regular files are followed.
+	if info, err := fs.Stat(d.files, file); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: not a regular file (%s): as standard input it is read, import … - <%[1]s", name, info.Mode())
+	}
+	in, err := s.open(context.Background(), nil)
 	if err != nil {
 		return err
 	}
@@ -248,17 +260,10 @@ func (d *Dump) spoolStdin(ctx context.Context) error {
 		return err
 	}
 	d.spool = f.Name()
-	_, err = io.Copy(f, readerFunc(func(p []byte) (int, error) {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		return d.opts.Stdin.Read(p)
-	}))
+	most := cmp.Or(d.opts.StdinBytes, DefaultStdinBytes)
+	n, err := io.Copy(f, io.LimitReader(&counting{Reader: d.opts.Stdin, ended: ctx.Err, each: d.opts.Progress}, most+1))
+	if n > most {
+		err = fmt.Errorf("does not end within %d bytes: --stdin-bytes allows more", most)
+	}
 	return errors.Join(err, f.Close())
 }
-
-// readerFunc is an io.Reader.
-type readerFunc func(p []byte) (int, error)
-
-// Read implements io.Reader.
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

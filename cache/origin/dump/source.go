@@ -43,7 +43,7 @@ func (s *Source) Documents(ctx context.Context, count func(n int)) iter.Seq2[Doc
 		case bsonFormat:
 			read = s.readBSON
 		}
-		in, err := s.open(count)
+		in, err := s.open(ctx, count)
 		if err == nil {
 			defer in.file.Close()
 			err = read(in, func(d Document, err error) error {

@@ -2,6 +2,7 @@ package dump
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -22,21 +23,22 @@ type stream struct {
 }
 
 // open opens the file and looks at its first bytes for gzip. count, if not
-// nil, is called with the number of bytes read from the file, before decompression.
-func (s *Source) open(count func(n int)) (*stream, error) {
+// nil, is called with the number of bytes read from the file, before decompression. If ctx
+// ends, reading fails.
+func (s *Source) open(ctx context.Context, count func(n int)) (*stream, error) {
 	file, err := s.files.Open(s.file)
 	if err != nil {
 		return nil, err
 	}
 	in := &stream{name: s.Name, file: file}
-	in.read(&counting{Reader: file, each: count})
+	in.read(&counting{Reader: file, ended: ctx.Err, each: count})
 	head, err := in.Peek(2)
 	if string(head) == "\x1f\x8b" {
 		var zip *gzip.Reader
 		if zip, err = gzip.NewReader(in.Reader); err != nil {
 			err = fmt.Errorf("gzip: %w", err)
 		} else {
-			in.read(&counting{Reader: zip, gzip: true})
+			in.read(&counting{Reader: zip, ended: ctx.Err, gzip: true})
 		}
 	}
 	if err != nil && err != io.EOF { // a shorter file has no gzip in it
@@ -59,15 +61,19 @@ func (s *stream) place() Place {
 // counting counts the bytes that are read.
 type counting struct {
 	io.Reader
-	n    int64       // bytes read so far
-	each func(n int) // called with the number of bytes of each read; may be nil
-	gzip bool        // errors arose in decompression
+	ended func() error // why reading ends before the content does; nil: it goes on
+	n     int64        // bytes read so far
+	each  func(n int)  // called with the number of bytes of each read; may be nil
+	gzip  bool         // errors arose in decompression
 }
 
 // Read reads and counts. It says of an error, except a clean end, if it arose in
 // decompression: flate's own texts, such as "corrupt input before offset 5", speak of
 // another offset than ours.
 func (c *counting) Read(p []byte) (int, error) {
+	if err := c.ended(); err != nil { // in a file without documents nothing else asks
+		return 0, err
+	}
 	n, err := c.Reader.Read(p)
 	c.n += int64(n)
 	if c.each != nil && n > 0 {
