@@ -105,6 +105,18 @@ func (c Config) Given(path string) bool {
 	return max(c.origins[path].source, c.origins[parentOf(path)].source) > atDefault
 }
 
+// Changed returns the dotted paths of the settings, not of a map's entries, whose values in
+// another configuration are not those of c.
+func (c Config) Changed(other Config) (paths []string) {
+	before, after := reflect.ValueOf(c), reflect.ValueOf(other)
+	for _, k := range keys {
+		if !reflect.DeepEqual(before.FieldByIndex(k.index).Interface(), after.FieldByIndex(k.index).Interface()) {
+			paths = append(paths, k.Path)
+		}
+	}
+	return paths
+}
+
 // bundle is a set of built-in values by dotted path, as the environment would give them.
 type bundle map[string]string
 

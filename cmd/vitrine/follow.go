@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -67,12 +69,18 @@ func (p *program) check(ctx context.Context) {
 }
 
 // reload reads the configuration again and adopts its lists. Other settings keep their
-// values. If anything in the configuration is wrong, nothing changes.
+// values, and the log names those that have changed. If anything in the configuration is
+// wrong, nothing changes. Views without what lists need cannot get it later.
 func (p *program) reload(ctx context.Context, load func() (configs.Config, error)) error {
 	cfg, err := load()
 	if err != nil {
 		return err
 	}
+	begins := cfg.Lists.Enabled && !p.institute.given.Lists.Enabled
+	stale := slices.DeleteFunc(p.institute.given.Changed(cfg), func(path string) bool {
+		return strings.HasPrefix(path, "lists.") && !(begins && path == "lists.enabled")
+	})
+	cfg.Lists.Enabled = cfg.Lists.Enabled && !begins
 	next, err := newLists(cfg.Lists)
 	if err != nil {
 		return err
@@ -87,6 +95,9 @@ func (p *program) reload(ctx context.Context, load func() (configs.Config, error
 	if err != nil {
 		p.institute.lists.Store(before)
 		return err
+	}
+	if len(stale) > 0 {
+		p.log.WarnContext(ctx, "changed settings need a restart, their old values stay", "settings", stale)
 	}
 	if p.runner != nil {
 		_ = p.runner.Trigger(materialize.Request{}) // a standby leaves it to the leader, which has its own configuration

@@ -112,6 +112,48 @@ func TestHangupReloads(t *testing.T) {
 	}
 }
 
+// TestReloadNamesOthers: settings that a reload does not adopt are named in the log, without
+// their values, as long as they differ from those of the start.
+func TestReloadNamesOthers(t *testing.T) {
+	const stale = `"msg":"changed settings need a restart, their old values stay","settings":`
+	dir := t.TempDir()
+	file := writeFile(t, dir, "store: bolt://v.db\nauth: {api_key: first-secret}\nlists: {enabled: false}\n")
+	writeDump(t, dir)
+	s := startServer(t, dir, "--config", file).ready()
+	for i, step := range []struct{ content, settings string }{
+		{"store: bolt://v.db\nauth: {api_key: second-secret}\nlists: {enabled: false}\n", `["auth.api_key"]`},
+		{"store: bolt://v.db\nauth: {api_key: second-secret}\nlimits: {rate: 7}\nmaterialize: {schedule: {activities: '@every 9m'}}\n",
+			`["auth.api_key","materialize.schedule","limits.rate","lists.enabled"]`},
+		{"store: bolt://v.db\nauth: {api_key: first-secret}\nlists: {enabled: false, base_url: 'https://a.example'}\n", ""},
+	} {
+		writeFile(t, dir, step.content)
+		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		for strings.Count(s.logged(), `"msg":"lists reloaded"`) != i+1 {
+			select {
+			case <-s.eof:
+				t.Fatal("ended before it reloaded")
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		if step.settings != "" && !strings.Contains(s.logged(), stale+step.settings) {
+			t.Errorf("the log lacks %s:\n%s", step.settings, s.logged())
+		}
+		for path, want := range map[string]int{"/api/activities?apikey=first-secret": http.StatusOK, "/lists/activities.bib": http.StatusNotFound} {
+			if status, body := s.get(path); status != want {
+				t.Errorf("%s: %d %s", path, status, body)
+			}
+		}
+	}
+	if log := s.logged(); strings.Count(log, stale) != 2 || strings.Contains(log, "secret\"") {
+		t.Errorf("the log tells too much: %s", log)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("SIGTERM: exit code %d", code)
+	}
+}
+
 // writeDump makes a store with one activity in a folder.
 func writeDump(t *testing.T, dir string) {
 	t.Helper()
