@@ -83,7 +83,7 @@ func Marked(job Job, options func() mark.Options) Job {
 	if job.Related = related[job.View]; job.Related == nil {
 		return job
 	}
-	job.Fingerprint += " marked/3"
+	job.Fingerprint += " marked/4"
 	directory := func(deps Deps) *mark.Directory {
 		return mark.NewDirectory(options(), deps["persons"], deps["groups"], deps["projects"])
 	}

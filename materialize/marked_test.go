@@ -2,6 +2,8 @@ package materialize_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +40,8 @@ func (o *marked) options() mark.Options {
 	return mark.Options{Public: f, Now: o.now}
 }
 
-// marksOf returns the marks of a view's rows by _id, "-" for rows without one.
+// marksOf returns the marks of a view's rows by _id, "-" for rows without one, and leaves out
+// when the records were entered, which all marks say.
 func marksOf(t *testing.T, store house, view string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -46,6 +49,11 @@ func marksOf(t *testing.T, store house, view string) map[string]string {
 		text := "-"
 		if m := mark.Of(row); m != nil {
 			text = string(ejson.AppendDocument(nil, m))
+			entered := fmt.Sprintf(`,"entered":%d}`, mark.EnteredOf(row))
+			if !strings.HasSuffix(text, entered) {
+				t.Errorf("%s does not end with %s", text, entered)
+			}
+			text = strings.TrimSuffix(text, entered) + "}"
 		}
 		all[ejson.IDText(row.Lookup("_id"))] = text
 	}
@@ -112,6 +120,53 @@ func TestMarksFollow(t *testing.T) {
 			if got := marksOf(t, store, "activities")[tt.id]; !strings.Contains(got, tt.has) {
 				t.Errorf("%s: row %s has the mark %s, want %s", tt.name, tt.id, got, tt.has)
 			}
+		}
+	})
+}
+
+// TestFirstPublished: a public record that does not say when it was entered keeps the time at
+// which its row was first published, whatever changes in it, and whoever makes it anew.
+func TestFirstPublished(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store house) {
+		o := &marked{public: `{"hide":{"$ne":true}}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}
+		now := time.Unix(1000, 0)
+		runner := func(rules string) *materialize.Runner {
+			return newRunner(t, materialize.Options{Store: store, Now: func() time.Time { return now }, Jobs: []materialize.Job{
+				materialize.Marked(materialize.Activities(func(bson.Raw) (bson.Raw, error) { return doc(m{}), nil }, rules), o.options),
+			}})
+		}
+		first := runner("rules/1")
+		dated := `{"_id":"d","created":"1970-01-02"}`
+		for i, step := range []struct {
+			by      *materialize.Runner
+			full    bool
+			records []string
+			want    map[string]int64
+		}{
+			{first, false, []string{`{"_id":"a"}`, `{"_id":"b"}`, `{"_id":"h","hide":true}`, dated}, map[string]int64{"a": 1000, "b": 1000, "h": 0, "d": 86400}},
+			{first, false, []string{`{"_id":"a","year":1}`, `{"_id":"b"}`, `{"_id":"c"}`, `{"_id":"h"}`, dated}, map[string]int64{"a": 1000, "b": 1000, "c": 1001, "h": 1001, "d": 86400}},
+			{runner("rules/1"), false, []string{`{"_id":"a","year":2}`, `{"_id":"b"}`, `{"_id":"c","year":1}`, `{"_id":"e"}`, `{"_id":"h"}`, dated},
+				map[string]int64{"a": 1000, "b": 1000, "c": 1001, "e": 1002, "h": 1001, "d": 86400}},
+			{runner("rules/2"), false, []string{`{"_id":"a"}`, `{"_id":"c"}`, dated}, map[string]int64{"a": 1000, "c": 1001, "d": 86400}},
+			{runner("rules/2"), true, []string{`{"_id":"a","year":3}`, `{"_id":"b"}`, `{"_id":"c"}`, dated}, map[string]int64{"a": 1000, "b": 1004, "c": 1001, "d": 86400}},
+		} {
+			now = time.Unix(1000+int64(i), 0)
+			var all []any
+			for _, d := range step.records {
+				all = append(all, docOf(t, d))
+			}
+			store.replace("activities", all...)
+			once(t, step.by, materialize.Request{Full: step.full})
+			got := map[string]int64{}
+			for _, row := range liveRows(t, store, "activities") {
+				got[ejson.IDText(row.Lookup("_id"))] = mark.EnteredOf(row)
+			}
+			if !maps.Equal(got, step.want) {
+				t.Errorf("run %d: got %v, want %v", i, got, step.want)
+			}
+		}
+		if out := once(t, runner("rules/2"), materialize.Request{Full: true}); out.Changed != 0 {
+			t.Errorf("a full run finds %d rows changed", out.Changed)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
+	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
 
@@ -20,6 +22,7 @@ type rowIndex struct {
 	run  uint32 // which use of it this is
 	key  []byte // scratch, so that a look-up allocates nothing
 
+	dated   bool // first is known of the rows that there were before this process
 	keepAll bool // this run met a record whose id it cannot read: none counts as vanished
 }
 
@@ -30,6 +33,7 @@ type published struct {
 	sum   uint64 // of the row itself; only known to full runs
 	met   uint32 // the last run that saw its record
 	live  bool   // there is such a row; otherwise its record was met, and gave none
+	first int64  // what mark.EnteredOf returns of the row; 0: not known, or nothing
 }
 
 // orLoad returns the index if it is of the generation of meta, and the store still has as many
@@ -52,9 +56,9 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 		return nil
 	}
 	var err error
-	if full {
+	if k.dated = full; full {
 		_, err = views.Rows(ctx, meta.View, 0, func(r origin.Row) error { // of an id that comes twice the last counts, maybe a tombstone
-			return add(r.ID, published{hash: r.Hash, sum: xxhash.Sum64(r.Doc), live: r.Doc != nil})
+			return add(r.ID, published{hash: r.Hash, sum: xxhash.Sum64(r.Doc), live: r.Doc != nil, first: mark.EnteredOf(r.Doc)})
 		})
 	} else {
 		err = views.Hashes(ctx, meta.View, func(id bson.RawValue, hash uint64) error {
@@ -65,6 +69,28 @@ func (k *rowIndex) orLoad(ctx context.Context, views origin.Views, meta origin.M
 		return nil, fmt.Errorf("load rows of view %s: %w", meta.View, err)
 	}
 	return k, nil
+}
+
+// date adds to a row of a public record that does not say when it was entered when its row
+// was first published: at the given time, unless there was a row with a mark before.
+func (k *rowIndex) date(ctx context.Context, views origin.Views, view string, c *change, now int64) (err error) {
+	if mark.Of(c.row) == nil || mark.EnteredOf(c.row) != 0 {
+		return nil
+	}
+	row := &k.rows[c.at]
+	if row.live && row.first == 0 && !k.dated { // rare: such a record has changed
+		_, err = views.Rows(ctx, view, 0, func(r origin.Row) error {
+			k.rows[k.place(r.ID)].first = mark.EnteredOf(r.Doc)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("read when rows of view %s were first published: %w", view, err)
+		}
+		k.dated, row = true, &k.rows[c.at]
+	}
+	row.first = cmp.Or(row.first, now)
+	c.row, err = mark.SetEntered(c.row, row.first)
+	return err
 }
 
 // live counts the rows that readers get: damaged ones have no hash.

@@ -74,6 +74,11 @@ func (b *build) stream(ctx context.Context, pub origin.Publication) (string, err
 			return "", err
 		}
 		b.out.Rendered += len(batch)
+		for i := range batch {
+			if err := b.index.date(ctx, b.Store, b.job.View, &batch[i], b.Now().Unix()); err != nil {
+				return "", err
+			}
+		}
 		if rows := b.rows(batch); len(rows) > 0 {
 			if err := pub.Put(ctx, rows); err != nil {
 				return "", fmt.Errorf("put rows of view %s: %w", b.job.View, err)

@@ -3,6 +3,9 @@ package proxy_test
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +113,13 @@ func TestAtom(t *testing.T) {
 			t.Errorf("%s was updated on %s, want %s", e.Title, got, want[e.Title])
 		}
 	}
+	var order []string
+	for _, e := range feed.Entries {
+		order = append(order, e.Title)
+	}
+	if got, want := strings.Join(order, ", "), "Changed before, Created, Changed, ObjectID, To come, Own day, None"; got != want {
+		t.Errorf("the order is %s, want %s", got, want)
+	}
 	if got := feed.Updated.Format(time.DateOnly); got != "2022-03-04" || len(feed.Entries) != len(want) {
 		t.Errorf("%d entries, updated on %s", len(feed.Entries), got)
 	}
@@ -132,4 +142,50 @@ func TestAtom(t *testing.T) {
 	if err := json.Unmarshal(s.get("/lists/activities.feed.json?year=1500").body, &doc); err != nil || string(doc["items"]) != "[]" {
 		t.Errorf("the items of an empty feed are %s (%v)", doc["items"], err)
 	}
+}
+
+// TestFeedsByEntry: all three feeds have the 50 records that were entered last, whatever year
+// they are of, those of one day by their own, and of a list as of everything.
+func TestFeedsByEntry(t *testing.T) {
+	s := openLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
+		if collection != "activities" {
+			return docs
+		}
+		docs = nil
+		for i := range 120 { // the older a record's year, the later it was entered, two on one day
+			day := published.AddDate(0, 0, i/2-120).Format(time.DateOnly)
+			docs = append(docs, documentOf(t, fmt.Sprintf(`{"_id":%d,"title":"T%d","type":"publication","year":%d,"created":%q}`, i, i, 2020-i-(i+1)%2*2, day)))
+		}
+		return append(docs, documentOf(t, `{"_id":"x","title":"Unknown","type":"publication","year":2026}`))
+	})
+	var want []string
+	for i := 119; i >= 70; i -= 2 {
+		want = append(want, fmt.Sprint("T", i), fmt.Sprint("T", i-1))
+	}
+	for _, path := range []string{"/lists/activities", "/lists/activities.feed.json?type=publication"} {
+		for _, suffix := range []string{".atom", ".rss", ".feed.json"} {
+			target := path + suffix
+			if strings.Contains(path, "?") {
+				target = path
+			}
+			body := string(s.get(target).body)
+			var got []string
+			for _, m := range regexp.MustCompile(`(?:<title>|"title": ?")(T[0-9]+)`).FindAllStringSubmatch(body, -1) {
+				got = append(got, m[1])
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s has %v, want %v", target, got, want)
+			}
+		}
+	}
+}
+
+// documentOf reads a document of JSON.
+func documentOf(t *testing.T, text string) bson.Raw {
+	t.Helper()
+	doc, err := ejson.Parse([]byte(text), ejson.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }

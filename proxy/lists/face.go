@@ -7,6 +7,7 @@ import (
 
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
+	"vitrine/proxy/lists/selection"
 	"vitrine/proxy/response"
 	"vitrine/rules/cite"
 )
@@ -45,7 +46,7 @@ func init() {
 	read := []string{params.Sort, params.Page, params.Limit} // by programs
 	feed := []string{params.Lang, params.Style}
 	all := params.Query{params.Limit: {"0"}, params.Group: {params.None}}
-	newest := params.Query{params.Sort: {"-year"}, params.Group: {params.None}, params.Limit: {"50"}}
+	newest := params.Query{params.Sort: {"-" + selection.Entered}, params.Group: {params.None}, params.Limit: {"50"}}
 	bare := params.Query{params.Facets: {params.None}}
 	faces = []face{
 		{"", "text/html", utf8, "", append([]string{params.JSONLD}, shown...), nil, false, paged(html(page.Page, page.Single))},

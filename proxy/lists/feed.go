@@ -17,6 +17,7 @@ import (
 	"vitrine/proxy/lists/params"
 	"vitrine/proxy/response"
 	"vitrine/rules/display"
+	"vitrine/rules/mark"
 	"vitrine/rules/markup"
 )
 
@@ -55,20 +56,15 @@ func (a *answer) newest() *feeds.Feed {
 	return f
 }
 
-// times returns when an item was created and when it was last changed, zero if it was not.
-// It was created with its record, or else on its own day. Times in the future do not count.
+// times returns when an item was entered, or else its own day, and when it was last changed,
+// zero if it was not. Times in the future do not count.
 func (it *item) times(published time.Time) (created, updated time.Time) {
-	past := func(at time.Time) bool { return at.Year() >= 1000 && !at.After(published) }
-	made := []time.Time{day(it.Doc().Lookup("created"))}
-	if id, ok := it.Doc().Lookup("_id").ObjectIDOK(); ok {
-		made = append(made, id.Timestamp().UTC())
+	if at := mark.EnteredOf(it.Doc()); at != 0 {
+		created = time.Unix(min(at, published.Unix()), 0).UTC() // records of today may have any time of it
+	} else if created = time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, time.UTC); it.Date.Year < 1000 || created.After(published) {
+		created = time.Unix(0, 0).UTC() // the same each time, as Atom needs one
 	}
-	made = append(made, time.Date(it.Date.Year, time.Month(max(it.Date.Month, 1)), max(it.Date.Day, 1), 0, 0, 0, 0, time.UTC))
-	created = time.Unix(0, 0).UTC() // the same each time, as Atom needs one
-	if i := slices.IndexFunc(made, past); i >= 0 {
-		created = made[i]
-	}
-	if updated = day(it.Doc().Lookup("updated")); !past(updated) || updated.Before(created) {
+	if updated = day(it.Doc().Lookup("updated")); updated.After(published) || updated.Before(created) {
 		updated = time.Time{}
 	}
 	return created, updated

@@ -10,7 +10,8 @@
 //	 persons: [{id, name, orcid}],            public persons of ours: username, "Family, Given"
 //	 projects: [{id, title}],                 public projects, by name
 //	 topics: [{id, name}],                    assignments to the scholarly catalogue
-//	 by_title: string, by_author: string}     title and first author's name, folded, to sort by
+//	 by_title: string, by_author: string,     title and first author's name, folded, to sort by
+//	 entered: int64}                          when the record was entered, in seconds since 1970
 //
 // What is empty is absent. Rows of other records have no such field. So lists, counts,
 // facets, search and exports have one rule: they read rows that have a mark, and only the
@@ -24,6 +25,10 @@
 // Decisions about what a mark holds:
 //
 //   - The year is the stored one, or else that of start_date or start.
+//   - A record was entered on the day that its field created says, at the time that its
+//     ObjectID has if that is of the same day; without such a day, at the ObjectID's time.
+//     Days to come do not count. For other records the materializer adds when it first
+//     published their row with a mark.
 //   - The units of an activity are the stored units, which in an OSIRIS database include
 //     the ancestors already; without any, those of its authors. The units of a person are
 //     those of the memberships that have not ended. A unit that the institute does not

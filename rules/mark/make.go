@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -35,6 +36,7 @@ type mark struct {
 	Topics   []entry  `bson:"topics,omitempty"`
 	ByTitle  string   `bson:"by_title,omitempty"`
 	ByAuthor string   `bson:"by_author,omitempty"`
+	Entered  int64    `bson:"entered,omitempty"`
 }
 
 // entry is what a mark has of a unit, person, project or topic. Without an id it is none: what
@@ -60,7 +62,7 @@ func (d *Directory) Make(view string, record bson.Raw) (bson.Raw, error) {
 		Public: true, Year: d.year(record), Type: idOf(record, "type"), Subtype: idOf(record, "subtype"),
 		Units: entriesOf(d.unit, field("units")), Projects: entriesOf(d.project, field("projects")),
 		Topics:  entriesOf(topicEntry, raw.Field(self, d.topics)),
-		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath),
+		ByTitle: sortKey(record, titlePath), ByAuthor: sortKey(record, authorPath), Entered: d.entered(record),
 	}
 	switch view {
 	case rules.ViewActivities:
@@ -111,6 +113,31 @@ func (d *Directory) year(record bson.Raw) int32 {
 		}
 	}
 	return 0
+}
+
+// entered returns when a record was entered, as the package's documentation describes it; 0 if
+// the record does not say.
+func (d *Directory) entered(record bson.Raw) int64 {
+	zone, stored := d.o.Now.Location(), raw.Get(record, "created")
+	midnight := func(year int, month time.Month, day int) time.Time {
+		return time.Date(year, month, day, 0, 0, 0, 0, zone)
+	}
+	on, exact := date.Read(stored, zone), stored.Type == bson.TypeDateTime
+	at := midnight(on.Year, time.Month(on.Month), on.Day)
+	if exact {
+		at = stored.Time()
+	}
+	id, _ := raw.Get(record, "_id").ObjectIDOK() // of another _id the time is 0
+	made := id.Timestamp().In(zone)
+	year, month, day := d.o.Now.Date()
+	tomorrow := midnight(year, month, day+1)
+	if year, month, day := made.Date(); on.Day == 0 || !at.Before(tomorrow) || !exact && on == date.New(year, int(month), day) {
+		at = made
+	}
+	if !at.Before(tomorrow) {
+		return 0
+	}
+	return at.Unix()
 }
 
 // addAncestors adds the ids of the units and of all above them, and the entries of those that

@@ -1,6 +1,7 @@
 package mark
 
 import (
+	"encoding/binary"
 	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -27,6 +28,7 @@ const (
 	Topic    = Field + ".topics.id"     // ids in the scholarly catalogue
 	ByTitle  = Field + ".by_title"      // what sorts by title
 	ByAuthor = Field + ".by_author"     // what sorts by the first author
+	Entered  = Field + ".entered"       // when the record was entered
 )
 
 // Set returns a row with a mark, or without any if the mark is nil: what a record itself
@@ -41,6 +43,21 @@ func Set(row, mark bson.Raw) (bson.Raw, error) {
 	var b raw.Builder
 	err := b.Copy(row, func(name string) bool { return name != Field })
 	return b.Document(), err
+}
+
+// EnteredOf returns when the record of a row was entered, 0 if its mark does not say.
+func EnteredOf(row bson.Raw) int64 {
+	at, _ := raw.Get(Of(row), "entered").AsInt64OK()
+	return at
+}
+
+// SetEntered returns a row with a mark that says so.
+func SetEntered(row bson.Raw, at int64) (bson.Raw, error) {
+	about, err := raw.SetField(Of(row), "entered", bson.RawValue{Type: bson.TypeInt64, Value: binary.LittleEndian.AppendUint64(nil, uint64(at))})
+	if err != nil {
+		return nil, err
+	}
+	return Set(row, about)
 }
 
 // Entries yields the entries of a list of a mark.

@@ -14,6 +14,7 @@ import (
 	"vitrine/proxy/lists/page"
 	"vitrine/proxy/lists/params"
 	"vitrine/rules"
+	"vitrine/rules/mark"
 	"vitrine/rules/raw"
 )
 
@@ -77,6 +78,9 @@ type level struct {
 	titled    bool // the parts are groups with titles
 }
 
+// Entered is a value of params.Sort that no request has: when records were entered.
+const Entered = "entered"
+
 // order returns what the listing is sorted by.
 func (l *Selection) order() (field string, down bool) {
 	return strings.CutPrefix(l.Query.Text(params.Sort), "-")
@@ -91,7 +95,7 @@ func (l *Selection) levels() (all []level) {
 	if group != params.None {
 		all = append(all, level{group, group != params.Year || field == params.Year && !down, true})
 	}
-	if field == params.Relevance {
+	if field == params.Relevance || field == Entered {
 		return all
 	}
 	if field != params.Year && field != group {
@@ -116,6 +120,9 @@ func (l *Selection) rows(ctx context.Context, part view.Selection, offset, limit
 		if v, _ := rules.ViewNamed(l.View); v.Order != "" {
 			order = append(order, raw.SortField{Path: raw.PathOf(v.Order), Desc: true})
 		}
+	case Entered: // of those on one day or at one time, what appeared last comes first
+		order = append(order, raw.SortField{Path: raw.PathOf(mark.Entered), Desc: down}, raw.SortField{Path: raw.PathOf(mark.Year), Desc: down})
+		fallthrough
 	default:
 		for _, path := range dayPaths[l.View] {
 			order = append(order, raw.SortField{Path: raw.PathOf(path), Desc: down || field == params.Type})
