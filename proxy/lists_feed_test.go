@@ -189,3 +189,46 @@ func documentOf(t *testing.T, text string) bson.Raw {
 	}
 	return doc
 }
+
+// TestFeedAuthors: each author of an item is one of its own in Atom and JSON Feed, with an
+// ORCID if the person is one of ours and public, and RSS has none, as it wants addresses of mail.
+func TestFeedAuthors(t *testing.T) {
+	s := openLists(t, func(collection string, docs []bson.Raw) []bson.Raw {
+		switch collection {
+		case "activities":
+			return []bson.Raw{
+				documentOf(t, `{"_id":1,"type":"publication","title":"A","year":2020,"authors":[{"first":"Ada","last":"Frost","user":"ada"},{"last":"The Night Group"}]}`),
+				documentOf(t, `{"_id":2,"type":"publication","title":"B","year":2019}`),
+			}
+		case "persons":
+			return []bson.Raw{documentOf(t, `{"_id":1,"username":"ada","orcid":"0000-0002-1825-0097"}`)}
+		}
+		return docs
+	})
+	var feed struct {
+		Entries []struct {
+			Published, Updated string
+			Authors            []struct {
+				Name string `xml:"name"`
+				URI  string `xml:"uri"`
+			} `xml:"author"`
+		} `xml:"entry"`
+	}
+	body := s.get("/lists/activities.atom").body
+	if err := xml.Unmarshal(body, &feed); err != nil || len(feed.Entries) != 2 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	if got := fmt.Sprint(feed.Entries[0].Authors, feed.Entries[1].Authors); got != "[{Frost, Ada https://orcid.org/0000-0002-1825-0097} {The Night Group }] []" {
+		t.Errorf("Atom has the authors %s", got)
+	}
+	if n := strings.Count(string(body), "<published>"); n != 2 {
+		t.Errorf("%d of 2 entries have a time of publication", n)
+	}
+	body = s.get("/lists/activities.feed.json").body
+	if want := `"authors":[{"name":"Frost, Ada","url":"https://orcid.org/0000-0002-1825-0097"},{"name":"The Night Group"}]`; !strings.Contains(string(body), want) {
+		t.Errorf("JSON Feed lacks %s: %s", want, body)
+	}
+	if body = s.get("/lists/activities.rss").body; strings.Contains(string(body), "Frost, Ada<") {
+		t.Errorf("RSS has authors: %s", body)
+	}
+}

@@ -44,9 +44,6 @@ func (a *answer) newest() *feeds.Feed {
 			Link:    &feeds.Link{Href: cmp.Or(a.own(it), a.itemLink(it))},
 		}
 		one.Created, one.Updated = it.times(published)
-		if len(it.Authors) > 0 {
-			one.Author = &feeds.Author{Name: names(it.Authors)}
-		}
 		f.Updated = slices.MaxFunc([]time.Time{f.Updated, one.Created, one.Updated}, time.Time.Compare)
 		f.Items = append(f.Items, one)
 	}
@@ -92,18 +89,28 @@ func atom(_ context.Context, a *answer) (*response.Body, error) {
 	f := a.newest()
 	doc := (&feeds.Atom{Feed: f}).AtomFeed()
 	doc.Id = f.Id
+	type entry struct {
+		*feeds.AtomEntry
+		Authors []feeds.AtomPerson `xml:"author"`
+	}
+	entries := make([]entry, len(doc.Entries))
+	for i, e := range doc.Entries {
+		e.Published = f.Items[i].Created.Format(time.RFC3339)
+		entries[i].AtomEntry = e
+		for _, p := range a.items[i].Authors {
+			entries[i].Authors = append(entries[i].Authors, feeds.AtomPerson{Name: p.Inverted(), Uri: p.ORCIDPage()})
+		}
+	}
 	return a.feedBody(struct {
-		Links []link `xml:"link"` // instead of Link: the feed's own as well
+		Links   []link  `xml:"link"`  // instead of Link: the feed's own as well
+		Entries []entry `xml:"entry"` // with all authors
 		*feeds.AtomFeed
-	}{[]link{a.self(), {f.Link.Href, "alternate", "text/html"}}, doc})
+	}{[]link{a.self(), {f.Link.Href, "alternate", "text/html"}}, entries, doc})
 }
 
 func rss(_ context.Context, a *answer) (*response.Body, error) {
 	doc := (&feeds.Rss{Feed: a.newest()}).RssFeed()
 	doc.Language, doc.ManagingEditor = a.Query.Text(params.Lang), ""
-	for _, item := range doc.Items {
-		item.Author = "" // has to be an address of mail
-	}
 	type channel struct { // that has its own address
 		*feeds.RssFeed
 		Self link `xml:"atom:link"`
@@ -126,6 +133,11 @@ func (a *answer) feedBody(doc any) (*response.Body, error) {
 func jsonFeed(_ context.Context, a *answer) (*response.Body, error) {
 	doc := (&feeds.JSON{Feed: a.newest()}).JSONFeed()
 	doc.FeedUrl, doc.Language = a.self().Href, a.Query.Text(params.Lang)
+	for i, item := range doc.Items {
+		for _, p := range a.items[i].Authors {
+			item.Authors = append(item.Authors, &feeds.JSONAuthor{Name: p.Inverted(), Url: p.ORCIDPage()})
+		}
+	}
 	return jsonBody(struct {
 		*feeds.JSONFeed
 		Items []*feeds.JSONItem `json:"items"` // there even if it is empty

@@ -36,8 +36,8 @@ func AppendBibTeX(dst []byte, it *Item, latex bool) []byte {
 	b.fields(b.pages, "pages", it.Pages)
 	b.fields(b.text, names.Publisher, it.Publisher, "address", it.Place, "edition", it.Edition, "type", it.Degree, "version", it.Version)
 	b.fields(b.verbatim, "doi", it.DOI, "url", it.URL)
-	isbn, _, _ := strings.Cut(it.ISBN, ", ") // biber knows one
-	b.fields(b.text, "isbn", isbn, "issn", it.ISSN, "pmid", it.PMID, "language", it.Language, "abstract", it.Abstract)
+	b.fields(b.text, "isbn", firstOf(it.ISBN), "issn", firstOf(it.ISSN), // biber knows one
+		"pmid", it.PMID, "language", it.Language, "abstract", it.Abstract)
 	return append(b.dst, "}\n"...)
 }
 

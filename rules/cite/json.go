@@ -21,6 +21,18 @@ func members(dst []byte, pairs ...string) []byte {
 	return dst
 }
 
+// several appends a member with an identifier, or an array of those that ", " separates.
+func several(dst []byte, name, all string) []byte {
+	if !strings.Contains(all, ", ") {
+		return members(dst, name, all)
+	}
+	dst = append(open(dst, name), '[')
+	for one := range strings.SplitSeq(all, ", ") {
+		dst = append(ejson.AppendString(dst, one), ',')
+	}
+	return append(dst[:len(dst)-1], ']')
+}
+
 // open appends the name of a member to an object, behind others or as the first one.
 func open(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
@@ -147,8 +159,8 @@ func appendWork(dst []byte, it *Item, l Links) []byte {
 	}
 	dst = named(dst, "publisher", "Organization", it.Publisher)
 	dst = named(dst, "recordedAt", "Event", it.Event)
-	return members(dst, "bookEdition", it.Edition, "inSupportOf", it.Degree, "version", it.Version, "isbn", isbn,
-		"inLanguage", it.Language, "abstract", it.Abstract)
+	dst = several(members(dst, "bookEdition", it.Edition, "inSupportOf", it.Degree, "version", it.Version), "isbn", isbn)
+	return members(dst, "inLanguage", it.Language, "abstract", it.Abstract)
 }
 
 // appendPartOf appends what a work is a part of: an issue of a volume of a periodical, or
@@ -174,7 +186,7 @@ func appendPartOf(dst []byte, it *Item, l Links) []byte {
 		part("Periodical", "name", it.Container)
 	}
 	dst = schemaPersons(dst, "editor", "Organization", it.Editors, l)
-	return append(members(dst, "isbn", isbn, "issn", it.ISSN), closing...)
+	return append(several(several(dst, "isbn", isbn), "issn", it.ISSN), closing...)
 }
 
 // schemaPersons appends a list of persons; those without a family name are of a class.

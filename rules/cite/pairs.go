@@ -17,6 +17,19 @@ func each(yield func(name, value string), pairs ...string) {
 	}
 }
 
+// eachNumber calls yield with a name and each of the identifiers that ", " separates.
+func eachNumber(yield func(name, value string), name, all string) {
+	for one := range strings.SplitSeq(all, ", ") {
+		each(yield, name, one)
+	}
+}
+
+// firstOf returns the first of the identifiers that ", " separates, where a format has one.
+func firstOf(all string) string {
+	one, _, _ := strings.Cut(all, ", ")
+	return one
+}
+
 // AppendRIS appends an item as one RIS record, whose lines end in CR LF. A value never
 // becomes a line of its own.
 func AppendRIS(dst []byte, it *Item) []byte {
@@ -42,7 +55,10 @@ func AppendRIS(dst []byte, it *Item) []byte {
 	first, last := pageRange(it.Pages)
 	each(line,
 		"VL", it.Volume, "IS", it.Issue, "SP", first, "EP", last, "PB", it.Publisher, "CY", it.Place,
-		"ET", cmp.Or(it.Edition, it.Version), "M3", it.Degree, "SN", it.ISBN, "SN", it.ISSN, "DO", it.DOI, "UR", cmp.Or(it.URL, doi.URL(it.DOI)),
+		"ET", cmp.Or(it.Edition, it.Version), "M3", it.Degree)
+	eachNumber(line, "SN", it.ISBN)
+	eachNumber(line, "SN", it.ISSN)
+	each(line, "DO", it.DOI, "UR", cmp.Or(it.URL, doi.URL(it.DOI)),
 		"AN", it.PMID, "LA", it.Language, "AB", it.Abstract)
 	return append(dst, "ER  - \r\n\r\n"...)
 }
@@ -64,12 +80,8 @@ func Meta(it *Item, yield func(name, content string)) {
 		"citation_conference_title", it.Event, "citation_volume", it.Volume, "citation_issue", it.Issue,
 		"citation_firstpage", first, "citation_lastpage", last,
 		cmp.Or(names.Publisher, "citation_publisher"), it.Publisher, names.Degree, it.Degree, "citation_doi", it.DOI)
-	for isbn := range strings.SplitSeq(it.ISBN, ", ") {
-		each(yield, "citation_isbn", isbn)
-	}
-	for issn := range strings.SplitSeq(it.ISSN, ", ") {
-		each(yield, "citation_issn", issn)
-	}
+	eachNumber(yield, "citation_isbn", it.ISBN)
+	eachNumber(yield, "citation_issn", it.ISSN)
 	each(yield, "citation_pmid", it.PMID, "citation_language", it.Language)
 }
 
@@ -101,6 +113,6 @@ func AppendCOinS(dst []byte, it *Item) []byte {
 	each(add, "rft.date", it.Date.String(), "rft.volume", it.Volume, "rft.issue", it.Issue,
 		"rft.pages", pages, "rft.spage", first, "rft.epage", last,
 		names.Publisher, it.Publisher, "rft.place", it.Place, "rft.edition", it.Edition, "rft.degree", it.Degree,
-		"rft.isbn", it.ISBN, "rft.issn", it.ISSN, "rft.language", it.Language)
+		"rft.isbn", firstOf(it.ISBN), "rft.issn", firstOf(it.ISSN), "rft.language", it.Language)
 	return dst
 }

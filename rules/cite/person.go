@@ -2,6 +2,8 @@ package cite
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -78,6 +80,8 @@ func (it *Item) person(doc bson.Raw) Person {
 	}
 	p := Person{Given: clean(part(doc, "first")), Family: clean(part(doc, "last")), User: part(public, "id"), ORCID: part(public, "orcid")}
 	switch {
+	case p.Given == "" && p.User == "" && isOrganisation(p.Family):
+		p.Family, p.Literal = "", p.Family
 	case p.Family != "":
 	case p.Given != "":
 		p.Given, p.Literal = "", p.Given
@@ -88,6 +92,14 @@ func (it *Item) person(doc bson.Raw) Person {
 		}
 	}
 	return p
+}
+
+// isOrganisation reports whether a family name without a given name is that of an organisation:
+// several words that do not begin like "van den Berg", or capitals of a script that has small
+// letters.
+func isOrganisation(name string) bool {
+	first, _ := utf8.DecodeRuneInString(name)
+	return strings.Contains(name, " ") && !unicode.IsLower(first) || len(name) > 1 && strings.ToUpper(name) == name && strings.ToLower(name) != name
 }
 
 // public returns what the mark of a row has of the public person with a username, nil if
