@@ -251,8 +251,8 @@ func TestListPageWithoutScript(t *testing.T) {
 	}
 }
 
-// TestListPageInFrame: a page in an iframe says how high it is, again when a menu opens, and
-// its links to other sites leave the iframe.
+// TestListPageInFrame: a page in an iframe says how high it is, again when a menu opens, has
+// none of our own navigation, and its links to other sites leave the iframe.
 func TestListPageInFrame(t *testing.T) {
 	v := listTab(t, 800)
 	root := servingPages(t, map[string]http.HandlerFunc{"/around": func(w http.ResponseWriter, _ *http.Request) {
@@ -264,6 +264,9 @@ func TestListPageInFrame(t *testing.T) {
 	const frame = `document.querySelector("iframe").contentDocument`
 	if got := eval[string](v, frame+`.querySelector("a[href^='https://doi.org']").target + "," + `+frame+`.querySelector("a[href='/vitrine/lists']").target`); got != "_top," {
 		t.Errorf("targets of links: %s", got)
+	}
+	if shown := eval[bool](v, `[...`+frame+`.querySelectorAll(".vl-top a, .vl-skip")].some((link) => link.checkVisibility())`); shown {
+		t.Error("the iframe shows the navigation of the whole site")
 	}
 	eval[bool](v, frame+`.querySelector("details").open = true`)
 	v.await(`heights.at(-1) > heights[0] && heights[0] > 300 && Math.abs(heights.at(-1) - ` + frame + `.documentElement.scrollHeight) < 2`)

@@ -20,7 +20,7 @@ func Fragment(l *List) []byte {
 
 // SingleFragment returns an item as an article to include in other pages.
 func SingleFragment(r *Record) []byte {
-	f := fragment{t: texts.In(r.Lang), id: "vl_item"}
+	f := fragment{t: texts.In(r.Lang), id: "vl_item", seen: map[string]int{}}
 	f.item(&r.Item, r.Lang)
 	f.data(r.JSONLD)
 	return f.Bytes()
@@ -30,8 +30,9 @@ func SingleFragment(r *Record) []byte {
 // hundreds of values and links, and templates would take longer than all else.
 type fragment struct {
 	bytes.Buffer
-	t  texts.Language
-	id string // what its ids begin with
+	t    texts.Language
+	id   string         // what its ids begin with
+	seen map[string]int // how often a record is there: under several persons, where they are groups
 }
 
 // titleID ends the id of a list's title.
@@ -40,7 +41,7 @@ const titleID = "_title"
 // section returns the section of a list. Its name is the title of the list: in it, at a level
 // of headings, or else on the page around it.
 func section(l *List, level int, titled bool) []byte {
-	f, first := &fragment{t: texts.In(l.Lang), id: listID(l)}, max(l.Page-1, 0)*l.Limit+1
+	f, first := &fragment{t: texts.In(l.Lang), id: listID(l), seen: map[string]int{}}, max(l.Page-1, 0)*l.Limit+1
 	f.write(`<section class="vl-list"`, attribute("id", f.id), attribute("lang", f.t.Code()), attribute("aria-labelledby", f.id+titleID),
 		attribute("data-count", strconv.Itoa(l.Count)), attribute("data-page", strconv.Itoa(l.Page)), attribute("data-pages", strconv.Itoa(l.Pages)), ">\n")
 	if titled {
@@ -109,8 +110,11 @@ func (f *fragment) shown(l *List, first int) string {
 
 // item writes a record.
 func (f *fragment) item(it *Item, lang string) {
-	other := langOf(it.Lang, lang)
-	f.write(`<article class="vl-item" id="`, f.id, "__", idOf(it.ID), `"`, attribute("lang", other), attribute("data-id", it.ID), attribute("data-key", it.Key),
+	other, id := langOf(it.Lang, lang), f.id+"__"+idOf(it.ID)
+	if f.seen[id]++; f.seen[id] > 1 {
+		id += "__" + strconv.Itoa(f.seen[id])
+	}
+	f.write(`<article class="vl-item" id="`, id, `"`, attribute("lang", other), attribute("data-id", it.ID), attribute("data-key", it.Key),
 		`><div class="vl-citation" dir="auto">`, it.HTML, "</div>")
 	if it.COinS != "" {
 		f.write(`<span class="Z3988" aria-hidden="true" title="`, it.COinS, `"></span>`)

@@ -123,6 +123,23 @@ func TestFragmentsInOnePage(t *testing.T) {
 	}
 }
 
+// TestRepeatedRecord: a record that a list has in several groups has an id of its own in each.
+func TestRepeatedRecord(t *testing.T) {
+	l := plainList()
+	l.Items = append(l.Items, l.Items...)
+	l.Items = append(l.Items, l.Items[0])
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllSubmatch(page.Fragment(l), -1) {
+		if ids[string(m[1])] {
+			t.Errorf("two of %s", m[1])
+		}
+		ids[string(m[1])] = true
+	}
+	if len(ids) != len(l.Items)+2 {
+		t.Errorf("%d ids of %d items", len(ids), len(l.Items))
+	}
+}
+
 func TestHeadings(t *testing.T) {
 	for heading, want := range map[int]string{0: "h2 h3 h3", 1: "h1 h2 h2", 2: "h2 h3 h3", 5: "h5 h6 h6", 6: "h6 h6 h6", 7: "h2 h3 h3", -1: "h2 h3 h3"} {
 		l := plainList()

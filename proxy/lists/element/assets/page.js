@@ -1,7 +1,9 @@
 // What pages of lists do with a script, and can do without.
 
-// In an iframe: links to other sites leave it, and the page around hears how high this one is.
+// In an iframe: our own navigation is out of place, links to other sites leave it, and the page
+// around hears how high this one is.
 if (parent !== window) {
+  for (const own of document.querySelectorAll(".vl-top, .vl-skip")) own.hidden = true;
   for (const link of document.querySelectorAll("a[href]")) if (link.origin !== location.origin) link.target = "_top";
   new ResizeObserver(() => {
     const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
