@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -272,5 +273,59 @@ func TestPreparedEntries(t *testing.T) {
 	compare()
 	if !strings.Contains(string(s.get("/lists/activities.bib").body), "Quite another title") {
 		t.Error("the change is not shown")
+	}
+}
+
+// TestListParametersAreDescribed: the description has the parameters of each path below /lists
+// and /items, those that are accepted and no others.
+func TestListParametersAreDescribed(t *testing.T) {
+	var document struct {
+		Paths map[string]struct {
+			Get struct {
+				Parameters []struct {
+					Ref  string `json:"$ref"`
+					Name string
+					In   string
+				}
+			}
+		}
+		Components struct {
+			Parameters map[string]struct{ Name, In string }
+		}
+	}
+	s := openLists(t, nil)
+	if err := json.Unmarshal(s.get("/openapi.json").body, &document); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{
+		"q": "moths", "year": "2020", "type": "publication", "subtype": "article", "unit": "BIO", "deep": "1", "person": "ann", "project": "MOTH", "topic": "T1",
+		"ids": "a", "exclude": "a", "sort": "title", "group": "year", "page": "2", "limit": "2", "facets": "type", "lang": "de", "style": "print", "h": "3", "jsonld": "0", "latex": "1",
+	}
+	item := s.list("/lists/activities.json").Items[0].ID
+	unit := s.list("/lists/activities.json?facets=unit").Facets["unit"][0].Value
+	for path, target := range map[string]string{
+		"/lists": "/lists", "/lists.json": "/lists.json", "/lists/{list}": "/lists/activities.json", "/lists/{kind}/{id}": "/lists/unit/" + unit + ".json", "/items/{id}": "/items/" + item + ".json",
+	} {
+		var described []string
+		for _, p := range document.Paths[path].Get.Parameters {
+			if p.Ref != "" {
+				shared := document.Components.Parameters[p.Ref[strings.LastIndex(p.Ref, "/")+1:]]
+				p.Name, p.In = shared.Name, shared.In
+			}
+			if p.In == "query" {
+				described = append(described, p.Name)
+			}
+		}
+		var accepted []string
+		for name, value := range values {
+			if s.get(target+"?"+name+"="+value).StatusCode == http.StatusOK {
+				accepted = append(accepted, name)
+			}
+		}
+		slices.Sort(described)
+		slices.Sort(accepted)
+		if !slices.Equal(described, accepted) {
+			t.Errorf("%s takes    %v\ndescribed %v", path, accepted, described)
+		}
 	}
 }

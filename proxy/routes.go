@@ -124,6 +124,8 @@ func (s *Server) describe() {
 	send := func(c *fiber.Ctx, name, kind string, content []byte) error {
 		return s.settingsOf(c).response.Static(c, name, kind, content, describedFor)
 	}
+	icon := []byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="#eef4f4" stroke="#1d5f6b"><path d="M3 20V9l9-6 9 6v11zM3 12h18M12 3v17"/></svg>`)
+	s.app.Get("/favicon.ico", func(c *fiber.Ctx) error { return send(c, "favicon.svg", "image/svg+xml", icon) })
 	s.app.Get("/openapi.json", func(c *fiber.Ctx) error { return send(c, "openapi.json", response.ContentType, load().JSON) })
 	s.app.Get("/openapi-3.0.json", func(c *fiber.Ctx) error { return send(c, "openapi-3.0.json", response.ContentType, load().JSON30) })
 	s.app.Get("/docs", func(c *fiber.Ctx) error {

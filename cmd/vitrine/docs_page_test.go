@@ -131,3 +131,18 @@ func TestDocsPageWithoutScript(t *testing.T) {
 		}
 	}
 }
+
+// TestFacesDocsPageAccessible: axe finds nothing to complain about in the page, on a screen and
+// on a phone, with all of it open.
+func TestFacesDocsPageAccessible(t *testing.T) {
+	source := axe(t)
+	chrome, base := startBrowser(t), docsHost(t)
+	for _, width := range []int64{1280, 390} {
+		v := newTab(t, chrome, width)
+		v.do(chromedp.Navigate(base+"/docs"), chromedp.WaitVisible(chromedp.CSS("#activities form.try")))
+		eval[any](v, source+"; 0")
+		if found := eval[string](v, violations); found != "" {
+			t.Errorf("%d pixels: %s", width, found)
+		}
+	}
+}

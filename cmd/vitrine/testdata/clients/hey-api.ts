@@ -1,6 +1,6 @@
 // A client made by hey-api.
-import { activities, allActivities, events, projects } from "./hey";
-import type { ActivityRecords, Event, ProjectTable, ShownProjects, TableRow } from "./hey";
+import { activities, allActivities, events, item, listAbout, projects } from "./hey";
+import type { ActivityRecords, Event, ProjectTable, PublicList, ShownProjects, TableRow } from "./hey";
 import { client } from "./hey/client.gen";
 
 client.setConfig({ baseUrl: process.argv[2] });
@@ -23,6 +23,12 @@ async function main() {
 
   const all: Event[] = (await events({ throwOnError: true })).data.data;
   want("events", all.every((event) => event.id.length === 24));
+
+  const about = { path: { kind: "unit", id: "ECO.json" }, query: { type: "publication", group: "type", limit: 1 }, throwOnError: true } as const;
+  const unit = (await listAbout(about)).data as PublicList;
+  want("one of a unit", unit.items.length === 1);
+  const one = (await item({ path: { id: unit.items[0].id + ".json" }, query: { lang: "de", style: "print" }, throwOnError: true })).data as PublicList;
+  want("the same record", one.items[0].cite_key === unit.items[0].cite_key);
 }
 
 main().catch((error) => {

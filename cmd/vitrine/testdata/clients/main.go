@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 )
@@ -58,6 +59,15 @@ func run(ctx context.Context, base string) error {
 	}
 	if data := topics.JSON200.Data; len(data) != limit || data[0].Share <= 0 || *data[0].Name == "" {
 		return fmt.Errorf("spectrum: %+v", data)
+	}
+	year, words := "2020..", "light"
+	about, err := client.ListAboutWithResponse(ctx, ListAboutParamsKindUnit, "ECO.json", &ListAboutParams{Year: &year, Q: &words, Limit: &limit})
+	if err != nil {
+		return err
+	}
+	var list PublicList // the client finds it by a media type without parameters
+	if err := json.Unmarshal(about.Body, &list); err != nil || len(list.Items) == 0 || len(list.Items) > limit || list.Count < len(list.Items) {
+		return fmt.Errorf("a unit's list: %w, %s", err, about.Body)
 	}
 	wrong, err := client.LevenshteinWithResponse(ctx, &LevenshteinParams{})
 	if err != nil {

@@ -45,6 +45,11 @@ async function main() {
   const topics: Schemas["TopicSummary"][] = only(await client.GET("/portfolio/spectrum", { params: { query: { limit: 1 } } })).data;
   want("a share", topics[0].share > 0 && topics[0].timeline.every((year) => year.count > 0));
 
+  const unit = only(await client.GET("/lists/{kind}/{id}", {
+    params: { path: { kind: "unit", id: "ECO.json" }, query: { year: "2020..", group: "year", sort: "-title", facets: "type", deep: "1", limit: 2 } },
+  })) as Schemas["PublicList"];
+  want("two of a unit", unit.items.length === 2 && unit.facets.type.length > 0);
+
   const wrong = await client.GET("/api/levenshtein", { params: { query: { title: "" } } });
   want("an error", wrong.error?.count === 0 && wrong.error.msg.length > 0);
 }
