@@ -113,6 +113,11 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		return nil
 	}
 	p := classify(err)
+	if missed := (*fiber.Error)(nil); errors.As(err, &missed) && missed.Code == fiber.StatusNotFound {
+		if near := query.Nearest(c.Path(), s.paths, 4); near != "" {
+			p.msg += " Did you mean " + near + "?"
+		}
+	}
 	if conn, ok := c.Context().Conn().(*listener.Conn); ok && p.status == fiber.StatusRequestHeaderFieldsTooLarge && conn.URLTooLong() {
 		p = problem{fiber.StatusRequestURITooLong, wrongCall, fmt.Sprintf("The URL is too long; %d bytes is the limit.", s.options.Limits.URLBytes)}
 	}

@@ -40,6 +40,11 @@ func (s *Server) routes(first *settings) {
 	for path := range first.routes {
 		s.app.Get(path, s.answer(path))
 	}
+	for _, r := range s.app.GetRoutes(true) {
+		if r.Method == fiber.MethodGet && len(r.Params) == 0 {
+			s.paths = append(s.paths, r.Path)
+		}
+	}
 }
 
 // plainPath decodes characters in a path that need no encoding: with them encoded it is
@@ -93,6 +98,9 @@ func (s *Server) answer(path string) fiber.Handler {
 		who := response.Caller{Anonymous: caller.Anonymous(), Personal: caller.Personal, Keyed: key.Set()}
 		return set.response.Serve(c, who, func() (response.Plan, error) {
 			r := api.Request{Caller: caller, Params: query.Read(c.Context().QueryArgs().All()), ID: strings.Clone(c.Params("id"))}
+			if key.Set() || !caller.Anonymous() {
+				_ = r.Params.Has(query.KeyParam) // counts as read: a session's visibility depends on it, too
+			}
 			return set.routes[path](c.UserContext(), r)
 		})
 	}
@@ -101,6 +109,7 @@ func (s *Server) answer(path string) fiber.Handler {
 // citationIndex answers GET /api/citation-index.
 func (s *Server) citationIndex(c *fiber.Ctx) error {
 	set, p := s.settingsOf(c), query.Read(c.Context().QueryArgs().All())
+	_ = p.Has(query.KeyParam) // counts as read: clients that need it elsewhere may send it here, too
 	answer, err := set.env.CitationIndex(p, set.auth.Client(c))
 	if err != nil {
 		return err

@@ -43,6 +43,7 @@ type Server struct {
 	draining atomic.Bool
 	close    sync.Once
 	app      *fiber.App
+	paths    []string // of app, without those that have parameters
 	admin    *fiber.App
 }
 

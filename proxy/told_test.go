@@ -18,7 +18,16 @@ func TestIgnoredIsTold(t *testing.T) {
 	s := open(t, institute(t), options(t))
 	for target, want := range map[string]string{
 		"/api/activities?limit=1&json={\"type\":\"publication\"}": "",
-		"/api/activities?apikey=none":                             "",
+		"/api/activities?apikey=none":                             "apikey",
+		"/api/citation-index?apikey=none":                         "",
+		"/api/activities?limit=-5&offset=-2":                      "limit=-5 (is negative), offset=-2 (is negative)",
+		"/api/html?limit=-5":                                      "limit=-5 (is negative)",
+		"/api/activities?filter[year][gte]=2020":                  "gte (did you mean $gte?)",
+		"/api/activities?json={\"$or\":[{\"year\":{\"gte\":1}}]}": "gte (did you mean $gte?)",
+		"/api/projects?filter[year][$not][regex]=2":               "regex (did you mean $regex?)",
+		"/api/activities?filter[authors][$elemMatch][last][in]=x": "in (did you mean $in?)",
+		"/api/activities?json={\"year\":{\"$gte\":1},\"in\":1}":   "in (no record has it)",
+		"/api/activities?json={\"$expr\":{\"$eq\":[\"$in\",1]}}":  "",
 		"/api/activities?limt=1":                                  "limt (did you mean limit?)",
 		"/api/activities?colums[]=title&sort=x&search=y":          "colums (did you mean columns?), sort, search",
 		"/api/activities?json={}&filter[type]=publication":        "filter",

@@ -20,7 +20,7 @@ import (
 // shared pagination API.md lists limit alone, so offset is not read; count is
 // before limit (DESIGN.md: 8).
 func (e *Env) html(_ context.Context, r Request) (response.Plan, error) {
-	page := query.Page{Limit: max(r.Params.Integer("limit"), 0)}
+	page := query.Page{Limit: r.Params.Natural("limit")}
 	return listing{view: rules.ViewActivities, filter: e.publications, page: page}.rows("html", htmlRow), nil
 }
 

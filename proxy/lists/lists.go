@@ -267,7 +267,11 @@ func (l *Lists) find(ctx context.Context, parts []string) (*list, error) {
 		if i := slices.IndexFunc(l.lists, func(one *list) bool { return one.Slug == parts[1] }); i >= 0 {
 			return l.lists[i], nil
 		}
-		return nil, notFound("There is no list of this name. /lists has all.")
+		names := make([]string, len(l.lists))
+		for i, one := range l.lists {
+			names[i] = one.Slug
+		}
+		return nil, notFound("There is no list of this name. /lists has all" + cmp.Or(params.DidYouMean(parts[1], names), "."))
 	}
 	for _, k := range kinds {
 		if len(parts) == 3 && parts[1] == k.name && parts[2] != "" {

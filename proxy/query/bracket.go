@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ func readBrackets(p Params) bson.D {
 			}
 			continue
 		}
+		p.noteBare(pair.brackets)
 		var fault string
 		if pairs++; pairs > maxBracketPairs {
 			p.refuse(filterParam, "", "has more than %d conditions", maxBracketPairs)
@@ -46,6 +48,17 @@ func readBrackets(p Params) bson.D {
 		p.refuse(filterParam, "", "want named conditions such as filter[type]=publication, not a list")
 	}
 	return doc
+}
+
+// bare matches the names of operators without their $ where values of fields are documents with
+// them, as brackets or JSON spell those. Hardly any stored field has such a name.
+var bare = regexp.MustCompile(`(?:\]\[|:\s*\{\s*")([gl]te?|ne|n?in|regex|exists|elemMatch)["\]]`)
+
+// noteBare reports such names in a filter: it compares with stored documents.
+func (p Params) noteBare(text string) {
+	for _, m := range bare.FindAllStringSubmatch(text, -1) {
+		p.unknown = append(p.unknown, m[1]+" (did you mean $"+m[1]+"?)")
+	}
 }
 
 // place returns a tree with the value of one pair. It returns what is wrong with the pair,

@@ -56,6 +56,7 @@ func (r Reader) search(p Params, c cast) *filter.Filter {
 func (r Reader) read(p Params, c cast) *filter.Filter {
 	var f *filter.Filter
 	if text := p.Text("json"); strings.TrimSpace(text) != "" {
+		p.noteBare(text)
 		f = p.Checked(fromJSON(text, c, r.callers(p, "json")))
 	} else if tree := readBrackets(p); tree == nil {
 		return filter.All()

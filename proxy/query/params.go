@@ -170,11 +170,20 @@ type Page struct {
 // Page reads limit and offset. A limit of 0 or less does not paginate, a
 // negative offset is 0 (DESIGN.md: 2).
 func (p Params) Page() Page {
-	limit, offset := p.Integer("limit"), p.Integer("offset")
-	if limit <= 0 {
+	limit, offset := p.Natural("limit"), p.Natural("offset")
+	if limit == 0 {
 		return Page{}
 	}
-	return Page{Limit: limit, Offset: max(offset, 0)}
+	return Page{Limit: limit, Offset: offset}
+}
+
+// Natural returns an integer parameter; a negative one is 0, and is reported as ignored.
+func (p Params) Natural(name string) int {
+	n := p.Integer(name)
+	if n < 0 {
+		p.unknown = append(p.unknown, name+"="+strconv.Itoa(n)+" (is negative)")
+	}
+	return max(n, 0)
 }
 
 // Cut returns the half-open range of n rows that the page shows. It forms no sum of

@@ -203,7 +203,10 @@ func TestProject(t *testing.T) {
 // TestIgnored: parameters that nothing reads are named, with what they may have meant.
 func TestIgnored(t *testing.T) {
 	for text, want := range map[string]string{
-		"limit=1&columns[]=a&apikey=x": "",
+		"limit=1&columns[]=a":          "",
+		"limit=1&columns[]=a&apikey=x": "apikey",
+		"limit=-5&offset=-1":           "limit=-5 (is negative), offset=-1 (is negative)",
+		"limit=0&offset=-1":            "offset=-1 (is negative)",
 		"limt=1":                       "limt (did you mean limit?)",
 		"full=1&full=0":                "full",
 		"page=mine":                    "page=mine (did you mean page=mines?)",

@@ -67,10 +67,10 @@ func (u *usage) Paths() []string { return u.paths }
 // Ignored lists the parameters that were given and have no effect on the answer; empty
 // if there are none.
 func (p Params) Ignored() string {
-	all := slices.Clone(p.unknown)
+	all := slices.Compact(slices.Clone(p.unknown))
 	for _, pair := range p.pairs {
 		read := slices.Contains(p.names, pair.name)
-		if pair.name == "" || pair.name == KeyParam || read && !slices.Contains(p.unused, pair.name) {
+		if pair.name == "" || read && !slices.Contains(p.unused, pair.name) {
 			continue
 		}
 		text := escaped(pair.name)
@@ -125,6 +125,9 @@ func hint(text string, words []string, before string) string {
 // words, in either case of letters; "" if there is none.
 func Nearest(text string, words []string, limit int) (best string) {
 	for _, word := range words {
+		if len(word) >= len(text)+limit || len(text) >= len(word)+limit {
+			continue // at least the difference has to be edited
+		}
 		if d := levenshtein.ComputeDistance(strings.ToLower(text), strings.ToLower(word)); d < limit {
 			best, limit = word, d
 		}

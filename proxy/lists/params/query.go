@@ -25,7 +25,7 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 			for _, p := range table {
 				names = append(names, p.name)
 			}
-			return nil, rules.Wrongf(query.Printable(string(name)), "", "is no parameter of lists%s", didYouMean(string(name), names))
+			return nil, rules.Wrongf(query.Printable(string(name)), "", "is no parameter of lists%s", DidYouMean(string(name), names))
 		}
 		given[string(name)] = append(given[string(name)], string(value))
 	}
@@ -41,9 +41,9 @@ func Parse(args iter.Seq2[[]byte, []byte]) (Query, error) {
 	return q, nil
 }
 
-// didYouMean returns ", did you mean X?" with the word nearest to text, or nothing if none
+// DidYouMean returns ", did you mean X?" with the word nearest to text, or nothing if none
 // is near: a word that has nothing of the text is not.
-func didYouMean(text string, words []string) string {
+func DidYouMean(text string, words []string) string {
 	if len(text) > maxBytes {
 		return ""
 	}

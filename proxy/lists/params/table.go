@@ -134,7 +134,7 @@ func words(value string) (string, *rules.Error) {
 func oneOf(words ...string) func(string) (string, *rules.Error) {
 	return func(value string) (string, *rules.Error) {
 		if !slices.Contains(words, value) {
-			return "", wrongf("want %s, got %s%s", strings.Join(words, ", "), query.Quoted(value), didYouMean(value, words))
+			return "", wrongf("want %s, got %s%s", strings.Join(words, ", "), query.Quoted(value), DidYouMean(value, words))
 		}
 		return value, nil
 	}
