@@ -43,7 +43,7 @@ func TestCacheWithoutHost(t *testing.T) {
 	conf := "daemon off; pid " + dir + "/pid; error_log stderr; events {}\nuser root;\nhttp { access_log off; proxy_cache_path " + dir + "/cache keys_zone=all:1m;\n" +
 		"server { listen " + address + "; location / { proxy_pass " + data.base + "; proxy_set_header Host $http_host; proxy_cache all; proxy_cache_valid any 1m; add_header X-Kept $upstream_cache_status; } } }\n"
 	file := writeFile(t, dir, conf)
-	daemon(t, address, "/healthz", "nginx", "-e", "stderr", "-p", dir, "-c", file)
+	daemon(t, address, "nginx", "-e", "stderr", "-p", dir, "-c", file)
 	for _, path := range []string{"/", "/lists", "/lists.json", "/lists/activities", "/lists/activities.json", "/lists/activities.html", "/lists/activities.bib", "/lists/unit/ECO"} {
 		for i, host := range []string{"evil.example", "localhost"} {
 			res, body := askedAs(t, "http://"+address+path, host)
