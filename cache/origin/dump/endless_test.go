@@ -113,6 +113,9 @@ func (e endlessFS) Open(name string) (fs.File, error) {
 // TestEndless: a file that brings no document is broken after some bytes, whatever it is full
 // of, and one that brings them goes on until the context ends.
 func TestEndless(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a gigabyte")
+	}
 	for _, e := range []endlessFS{
 		{"", "\n"}, {"", "\x00"}, {"{\"_id\":1}\n", "\n"}, {"[{\"_id\":1},", "\n"}, {"[{\"a\":\"", "b"},
 	} {
