@@ -49,7 +49,11 @@ func (l listing) plan(form string, body bodyFunc) response.Plan {
 		if err != nil {
 			return nil, err
 		}
-		return body(ctx, s, selected.By(l.order))
+		b, err := body(ctx, s, selected.By(l.order))
+		if rows, resident := s.Resident(); err == nil && resident {
+			b.Held = int64(rows.Len() / 8) // the set of them
+		}
+		return b, err
 	}
 	return response.Plan{
 		View: l.view, Query: query, Build: build, Once: !until.IsZero(), Until: until,

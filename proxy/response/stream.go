@@ -145,7 +145,7 @@ func (s *reader) SupportsBodyWriteTo() bool { return true }
 // WriteTo implements io.WriterTo.
 func (s *reader) WriteTo(w io.Writer) (int64, error) {
 	defer s.Pause()
-	if err := s.Resume(); err != nil {
+	if err := cmp.Or(s.Resume(), s.turn.Costly(s.ctx)); err != nil { // a stream is long
 		return 0, err
 	}
 	for piece, err := range s.pieces(s.ctx) {
