@@ -1,12 +1,18 @@
 package index_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.uber.org/goleak"
 
+	"vitrine/cache/fair"
 	"vitrine/cache/view/index"
 	"vitrine/rules/filter"
 	"vitrine/rules/raw"
@@ -81,4 +87,63 @@ func ids(t testing.TB, snap *index.Snapshot, json string) (got []string) {
 		got = append(got, row.Doc().Lookup("_id").StringValue())
 	}
 	return got
+}
+
+// TestPrepareInTurn: concurrent callers divide the blocks of bulky fragments among them, and one
+// who leaves takes none from the others.
+func TestPrepareInTurn(t *testing.T) {
+	const n = 5000
+	var left atomic.Bool
+	leaving, leave := context.WithCancel(t.Context())
+	defer leave()
+	def := index.Definition{Name: "things", Fragments: []index.Fragment{{Name: "text", Bulky: true, Encode: func(dst []byte, row bson.Raw) []byte {
+		id := row.Lookup("_id").Int32()
+		if id == n/2 && !left.Swap(true) {
+			leave()
+		}
+		return append(strconv.AppendInt(dst, int64(id), 10), ' ')
+	}}}}
+	rows := make([]bson.Raw, n)
+	for i := range rows {
+		rows[i] = mustRaw(bson.D{{Key: "_id", Value: int32(i)}})
+	}
+	snap := index.NewBuilder(def, index.NewBudget(256<<20, 16<<10), nil).Load(rows)
+	q := fair.New(2, 100)
+	var callers sync.WaitGroup
+	for i := range 8 {
+		callers.Go(func() {
+			client := t.Context()
+			if i == 0 {
+				client = leaving
+			}
+			ctx, turn, err := q.Begin(client)
+			if err != nil {
+				return
+			}
+			defer turn.End()
+			if err := snap.Prepare(ctx, "text"); err != nil && (i != 0 || !errors.Is(err, context.Canceled)) {
+				t.Errorf("caller %d: %v", i, err)
+			}
+		})
+	}
+	callers.Wait()
+	selected, err := snap.Select(t.Context(), filter.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	for run := range selected.Runs("text") {
+		if before := len(got); run.Len() != len(run.Append(got))-before {
+			t.Fatalf("a run of %d bytes is measured as %d", len(run.Append(got))-before, run.Len())
+		}
+		got = run.Append(got)
+	}
+	for i, field := range bytes.Fields(got) {
+		if string(field) != strconv.Itoa(i) {
+			t.Fatalf("row %d has %s", i, field)
+		}
+	}
+	if len(bytes.Fields(got)) != n {
+		t.Errorf("%d rows of %d", len(bytes.Fields(got)), n)
+	}
 }
