@@ -125,7 +125,7 @@ func TestMarksFollow(t *testing.T) {
 }
 
 // TestFirstPublished: a public record that does not say when it was entered keeps the time at
-// which its row was first published, whatever changes in it, and whoever makes it anew.
+// which its row was first published, whatever changes in it, and whichever process makes it anew.
 func TestFirstPublished(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store house) {
 		o := &marked{public: `{"hide":{"$ne":true}}`, now: time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)}

@@ -84,7 +84,7 @@ func TestForcedRunIsRecorded(t *testing.T) {
 		store.replace("records", rec(1, "a"))
 		r := newRunner(t, materialize.Options{Store: store, Jobs: []materialize.Job{s.job()}})
 		if once(t, r, materialize.Request{}).Meta.Health.Forced {
-			t.Error("forced, by nobody")
+			t.Error("forced, though no one asked")
 		}
 		if out := once(t, r, materialize.Request{Force: true}); out.Result != materialize.Unchanged || !out.Meta.Health.Forced {
 			t.Errorf("%s, %+v", out.Result, out.Meta)
