@@ -35,11 +35,7 @@ func share(ctx context.Context, n, batch, most int, work func(i int) error) erro
 	func() {
 		defer close(s.done) // after a panic, too
 		for more := true; more && errs[0] == nil; {
-			more, errs[0] = s.next(ctx)
-			select {
-			case s.rested <- struct{}{}:
-			default:
-			}
+			more, errs[0] = s.next(ctx, s.wake)
 		}
 	}()
 	helpers.Wait()
@@ -57,13 +53,22 @@ type shared struct {
 	rested   chan struct{} // receives while a helper rests
 }
 
-// next does a batch. It reports whether there may be more.
-func (s *shared) next(ctx context.Context) (more bool, err error) {
+// wake ends the rest of a helper.
+func (s *shared) wake() {
+	select {
+	case s.rested <- struct{}{}:
+	default:
+	}
+}
+
+// next does a batch, and calls done after each item. It reports whether there may be more.
+func (s *shared) next(ctx context.Context, done func()) (more bool, err error) {
 	from := int(s.begun.Add(int64(s.batch))) - s.batch
 	for i := from; i < min(from+s.batch, s.n) && err == nil; i++ {
 		if err = s.do(i); err == nil { // some items take much longer than most
 			err = s.turn.Check(ctx)
 		}
+		done()
 	}
 	if err != nil {
 		s.begun.Store(int64(s.n)) // no goroutine begins another batch
@@ -82,7 +87,7 @@ func (s *shared) do(i int) error {
 // help does batches until none are left, but not while the turn is limited. Where all
 // processors work, none of them looks for requests that have arrived: Go does so when a
 // processor has nothing to run, and otherwise only every ten milliseconds. So one helper rests
-// every millisecond until the caller has done another batch. Its processor then takes up
+// every millisecond until the caller has done another item. Its processor then takes up
 // requests that wait, and the caller sees that they have arrived.
 func (s *shared) help(ctx context.Context, rests bool) (err error) {
 	working := time.Now()
@@ -102,7 +107,7 @@ func (s *shared) help(ctx context.Context, rests bool) (err error) {
 			working = time.Now()
 			continue
 		}
-		more, err = s.next(ctx)
+		more, err = s.next(ctx, func() {})
 	}
 	return err
 }
