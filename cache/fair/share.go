@@ -11,8 +11,8 @@ import (
 )
 
 // Share calls work for 0, 1, … n-1, of which each takes microseconds, on several processors,
-// in no particular order, and waits for it. While the turn is costly and other requests
-// arrive, the items run one at a time. Share ends at the first error of work or Turn.Check.
+// in no particular order, and waits for it. While other requests arrive, the items run one at
+// a time. Share ends at the first error of work or Turn.Check.
 func Share(ctx context.Context, n int, work func(i int) error) error {
 	const batch, least = 16, 512 // fewer items are not worth a goroutine
 	return share(ctx, n, batch, n/least+1, work)

@@ -243,7 +243,7 @@ func (t *Turn) Costly(ctx context.Context) error {
 // yield lets other work run. It makes an ordinary turn costly when its time is over, or
 // now. It passes a costly turn on if other work waits for one.
 func (t *Turn) yield(ctx context.Context, now bool) error {
-	if t.limited() {
+	if t.isCostly() && t.limited() {
 		time.Sleep(costlyPause)
 	} else {
 		runtime.Gosched()
@@ -279,10 +279,9 @@ func (t *Turn) lookLocked() {
 // isCostly reports whether the turn is costly; a nil one never is.
 func (t *Turn) isCostly() bool { return t != nil && t.costly.Load() }
 
-// limited reports whether the work must do with one processor, and leave that from time to
-// time: it is costly while other requests arrive.
+// limited reports whether the work must do with one processor, as other requests arrive.
 func (t *Turn) limited() bool {
-	return t.isCostly() && (t.crowded.Load() || t.queue.arrivals.Load() != t.seen.Load())
+	return t != nil && (t.crowded.Load() || t.queue.arrivals.Load() != t.seen.Load())
 }
 
 // Workers returns how many goroutines may do work that cannot be checked meanwhile: one for
