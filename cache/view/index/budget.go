@@ -41,6 +41,7 @@ type derived interface{ Memory() int64 }
 type derivedOf struct {
 	key   derivedKey
 	value func() derived // builds it once; concurrent callers wait for it
+	built chan struct{}  // closed when it is
 	bytes int64          // that it holds, with its key and its entry in the budget; 0 until it is built
 }
 
@@ -99,7 +100,11 @@ func derive[T derived](s *segment, key derivedKey, build func() T) T {
 	b.mu.Lock()
 	d := b.held.Get(key)
 	if d == nil {
-		d = b.held.Put(key, derivedOf{key: key, value: sync.OnceValue(func() derived { return build() })})
+		built := make(chan struct{})
+		d = b.held.Put(key, derivedOf{key: key, built: built, value: sync.OnceValue(func() derived {
+			defer close(built)
+			return build()
+		})})
 	}
 	built := d.bytes > 0
 	b.mu.Unlock()

@@ -188,12 +188,24 @@ func (s *segment) requestedIndex(ctx context.Context, path raw.Path) (*pathIndex
 }
 
 // mayDerive waits for the turn that a request needs to derive something from all rows,
-// unless it is there.
+// unless it is there. While another caller derives it, the request waits without its turn.
 func (s *segment) mayDerive(ctx context.Context, key derivedKey) error {
-	if len(s.rows) < 2*indexPart || s.has(key) {
+	if len(s.rows) < 2*indexPart {
 		return nil
 	}
-	return fair.TurnOf(ctx).Costly(ctx)
+	key.segment = s
+	s.budget.mu.Lock()
+	d := s.budget.held.Peek(key)
+	s.budget.mu.Unlock()
+	if d == nil {
+		return fair.TurnOf(ctx).Costly(ctx)
+	}
+	select {
+	case <-d.built:
+		return nil
+	default:
+		return fair.TurnOf(ctx).Wait(ctx, d.built)
+	}
 }
 
 // Has reports whether a row has something at a path, or once had it. Without rows the
