@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,7 +26,7 @@ type benchFlags struct {
 	demo, quick, logged, json bool
 }
 
-// benchCommand measures; its children are the processes under measurement, and draw.
+// benchCommand measures; its children are the processes under measurement.
 func benchCommand() *cobra.Command {
 	f := benchFlags{Options: bench.Options{Changes: 100}}
 	cmd := newCommand("bench")
@@ -42,11 +41,10 @@ func benchCommand() *cobra.Command {
 	flags.IntVar(&f.Rounds, "rounds", 5, "`NUMBER` of rounds; medians are shown")
 	flags.DurationVar(&f.Duration, "duration", time.Second, "how long each side is driven per round")
 	flags.IntVar(&f.Conns, "conns", 16, "`NUMBER` of connections at a time for cached answers")
-	flags.StringVar(&f.Against, "against", "", "`URI` of a MongoDB-compatible server that has the records of the first size, to ask the same")
 	flags.BoolVar(&f.logged, "logged", false, "let the front end log every request, as it does by default (the lines are thrown away)")
 	flags.BoolVar(&f.quick, "quick", false, "one short round of everything: does it run?")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
-	cmd.AddCommand(benchServeCommand(), benchBareCommand(), benchDrawCommand())
+	cmd.AddCommand(benchServeCommand(), benchBareCommand())
 	return cmd
 }
 
@@ -74,29 +72,8 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	return errors.Join(err, report.WriteTable(cmd.OutOrStdout(), measured))
 }
 
-// benchDrawCommand brings a document up to date with a report that was printed as JSON.
-func benchDrawCommand() *cobra.Command {
-	cmd := newCommand("bench draw")
-	cmd.Args = cobra.ExactArgs(2)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		text, err := os.ReadFile(args[0])
-		if err != nil {
-			return err
-		}
-		var r report.Report
-		if err := json.Unmarshal(text, &r); err != nil {
-			return fmt.Errorf("%s: %w", args[0], err)
-		}
-		return report.Update(args[1], r)
-	}
-	return cmd
-}
-
 // copyBatch is how many documents are copied from one store to another at once.
 const copyBatch = 1000
-
-// questionTime bounds a question to another server: its slowness is what is measured.
-const questionTime = 10 * time.Minute
 
 // benchProgram says how stores are opened and filled, and how this program starts
 // itself again.
@@ -121,7 +98,6 @@ func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Pro
 		Open: func(ctx context.Context, uri string) (origin.Store, error) {
 			other := cfg
 			other.Store = configs.URI(uri)
-			other.Mongo.Timeout = questionTime
 			return openStore(ctx, other)
 		},
 		Seed: func(ctx context.Context, into origin.Store) error {

@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -47,20 +44,6 @@ func TestBench(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("cases:\n got %v\nwant %v", got, want)
-	}
-	for name, text := range map[string]string{"report.json": out, "figures.md": "<!-- vitrine bench: cases -->\n<!-- end -->\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	vitrine(t, dir, "bench", "draw", "report.json", "figures.md")
-	if doc, err := os.ReadFile(filepath.Join(dir, "figures.md")); err != nil || !strings.Contains(string(doc), "| filter-infix |") {
-		t.Errorf("figures.md: %v, %s", err, doc)
-	}
-	for _, name := range []string{"ratio.svg", "fresh.svg", "sizes.svg", "memory.svg"} {
-		if _, err := os.Stat(filepath.Join(dir, "figures", name)); err != nil {
-			t.Error(err)
-		}
 	}
 	if out := vitrine(t, dir, "bench", "--demo", "--size", "900", "--quick", "--dir", "stores", "--cases", "list-304"); len(out) == 0 {
 		t.Error("a store that is there was not measured again")

@@ -1,11 +1,9 @@
 // Package bench measures a front end: what it answers per second and how long each
-// answer takes, against the least that could send the same bytes and against the
-// same question to a MongoDB-compatible server; how soon it starts, how it refreshes,
-// and what memory it needs.
+// answer takes, against the least that could send the same bytes; how soon it starts, how
+// it refreshes, and what memory it needs.
 //
 //	a dump, the demo, a store ──▶ multiply ──▶ embedded store ──▶ serving process ◀──HTTP── this process
 //	                                              │                bare process    ◀──HTTP──┘
-//	                                               other server   ◀──the same queries──┘
 //
 // The serving process is the program as `serve` runs it. The bare process holds a Fiber
 // handler that sends bytes copied from it. This process asks both over loopback in turns
@@ -47,9 +45,6 @@ type Options struct {
 	Duration time.Duration // per side and round
 	Rounds   int
 	Changes  int // records changed per refresh
-	// Against is the URI of a MongoDB-compatible server that has the same records as the first
-	// of the sizes, and is asked the same; may be empty.
-	Against string
 	// Progress is called before each step.
 	Progress func(step string)
 }
@@ -78,8 +73,7 @@ func Run(ctx context.Context, o Options) (report.Report, error) {
 	}
 	var failed []error
 	for _, size := range o.Sizes {
-		b := &bench{Options: o, size: size, asked: map[string]*report.Asked{}, seen: map[uint64]bool{}, dice: rand.New(rand.NewPCG(0, 0))}
-		o.Against = "" // the larger sizes would take hours there
+		b := &bench{Options: o, size: size, seen: map[uint64]bool{}, dice: rand.New(rand.NewPCG(0, 0))}
 		err := b.measure(ctx)
 		all.Runs = append(all.Runs, b.run)
 		if err != nil {
@@ -113,9 +107,8 @@ type bench struct {
 	uri     string // of the store that is served
 	words   *vocabulary
 	dice    *rand.Rand
-	seen    map[uint64]bool          // hashes of the fresh questions that were drawn
-	scan    time.Duration            // to read all activities from the store
-	asked   map[string]*report.Asked // by case, of the other server
+	seen    map[uint64]bool // hashes of the fresh questions that were drawn
+	scan    time.Duration   // to read all activities from the store
 	serving *process.Process
 	bare    *process.Process
 	front   string // HOST:PORT of the serving process

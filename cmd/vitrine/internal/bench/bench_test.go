@@ -1,14 +1,9 @@
 package bench
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"iter"
 	"math/rand/v2"
 	"net/url"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +16,6 @@ import (
 	"vitrine/cmd/vitrine/internal/bench/process"
 	"vitrine/cmd/vitrine/internal/bench/report"
 	"vitrine/configs"
-	"vitrine/rules"
 	"vitrine/rules/filter"
 )
 
@@ -59,7 +53,7 @@ func words(t testing.TB) *vocabulary {
 
 // benchOf is a bench that draws its questions from words.
 func benchOf(v *vocabulary) *bench {
-	return &bench{words: v, asked: map[string]*report.Asked{}, seen: map[uint64]bool{}, dice: rand.New(rand.NewPCG(0, 0)),
+	return &bench{words: v, seen: map[uint64]bool{}, dice: rand.New(rand.NewPCG(0, 0)),
 		Options: Options{Progress: func(string) {}}}
 }
 
@@ -124,20 +118,20 @@ func TestFiltersFindSomething(t *testing.T) {
 	least := map[string]int{"filter-equality": 2, "filter-elem": 10} // of 40: conjunctions
 	dice := rand.New(rand.NewPCG(0, 0))
 	for _, c := range cases() {
-		if c.Server == nil || !strings.HasPrefix(c.Name, "filter-") {
+		if c.Filter == "" || !c.Fresh {
 			continue
 		}
 		found := 0
 		for range 40 {
-			of, ok := v.question(c, dice)
+			path, ok := v.question(c, dice)
 			for !ok { // such as a range that ends before it begins
-				of, ok = v.question(c, dice)
+				path, ok = v.question(c, dice)
 			}
-			q, err := c.query(of)
+			u, err := url.Parse(path)
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
-			f, err := filter.FromBSON(q.Filter, filter.Options{})
+			f, err := filter.Parse([]byte(u.Query().Get("json")), filter.Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
@@ -250,68 +244,5 @@ func TestRefreshSum(t *testing.T) {
 	}
 	if r := refreshOf([]refreshed{one, one, one}); r.Rounds != 3 || r.Ratio != 3 {
 		t.Errorf("three equal rounds came to %+v", r)
-	}
-}
-
-// source answers every query with the same number of documents, or refuses.
-type source struct {
-	origin.Store
-	err     error
-	queries []origin.Query
-	closed  int
-}
-
-func (s *source) Name() string { return "mongodb://other" }
-
-func (s *source) Close() error {
-	s.closed++
-	return nil
-}
-
-func (s *source) Find(_ context.Context, _ string, q origin.Query) iter.Seq2[bson.Raw, error] {
-	s.queries = append(s.queries, q)
-	return func(yield func(bson.Raw, error) bool) {
-		if s.err != nil {
-			yield(nil, s.err)
-			return
-		}
-		yield(bson.Raw{5, 0, 0, 0, 0}, nil)
-	}
-}
-
-func TestAskCases(t *testing.T) {
-	failed := errors.New("gone")
-	tests := []struct {
-		name    string
-		err     error
-		refused bool
-		wrong   bool
-	}{
-		{"answers", nil, false, false},
-		{"a query it does not know", fmt.Errorf("x: %w", origin.ErrUnsupported), true, false},
-		{"a query it takes for wrong", fmt.Errorf("x: %w", rules.ErrWrongCall), true, false},
-		{"a server that fails", failed, false, true},
-	}
-	for _, tt := range tests {
-		s := &source{err: tt.err}
-		b := benchOf(words(t))
-		b.Cases, b.Against = []string{"filter-in"}, "mongodb://other"
-		b.Program.Open = func(context.Context, string) (origin.Store, error) { return s, nil }
-		if err := b.askOther(t.Context()); (err != nil) != tt.wrong || s.closed != 1 {
-			t.Errorf("%s: %v, closed %d times", tt.name, err, s.closed)
-		}
-		if tt.wrong {
-			continue
-		}
-		asked := b.asked["filter-in"]
-		if asked == nil || (asked.Error != "") != tt.refused {
-			t.Errorf("%s: %+v", tt.name, asked)
-		}
-		if q := s.queries[0]; q.Limit != pageSize || len(q.Sort) != 2 || q.Filter == nil {
-			t.Errorf("%s: asked %+v", tt.name, q)
-		}
-		if n := len(s.queries); !tt.refused && n != serverTimes {
-			t.Errorf("%s: asked %d times", tt.name, n)
-		}
 	}
 }

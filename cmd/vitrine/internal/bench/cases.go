@@ -5,15 +5,10 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.yaml.in/yaml/v3"
-
-	"vitrine/cache/origin"
-	"vitrine/rules/raw"
 )
 
 //go:embed cases.yaml
@@ -30,16 +25,6 @@ type Case struct {
 	Fresh      bool              // none of the answers may come from the result cache
 	Revalidate bool              // asks with the answer's own tag: all answers are 304
 	Conns      int               // how many connections ask at a time; 0: one if Fresh, otherwise Options.Conns
-	Server     *serverQuery
-}
-
-// serverQuery says how another server is asked the question of a case.
-type serverQuery struct {
-	Collection string   // if empty, a page of activities is asked for
-	Filter     string   // template; if empty, that of the case
-	Fields     []string // of a page; if none, those that the default row of a list is made from
-	Skip       string   // template
-	Limit      int64
 }
 
 // cases returns all cases. A mistake in their file is a panic, which every test finds.
@@ -100,25 +85,3 @@ const (
 	// listPath asks for the first page of activities.
 	listPath = "/api/activities?limit=20"
 )
-
-// newestFirst is the order of lists (DESIGN.md: What API.md leaves open, 3).
-var newestFirst = raw.Sort{{Path: raw.PathOf("year"), Desc: true}, raw.ByID}
-
-// query is a question of the case for another server.
-func (c Case) query(of question) (q origin.Query, err error) {
-	q.Limit = c.Server.Limit
-	if c.Server.Collection == "" {
-		q = origin.Query{Sort: newestFirst, Limit: pageSize, Projection: slices.Concat(c.Server.Fields, []string{"rendered", "year"})}
-	}
-	if of.skip != "" {
-		if q.Skip, err = strconv.ParseInt(of.skip, 10, 64); err != nil {
-			return q, err
-		}
-	}
-	if of.filter != "" {
-		if err := bson.UnmarshalExtJSON([]byte(of.filter), false, &q.Filter); err != nil {
-			return q, fmt.Errorf("filter %s: %w", of.filter, err)
-		}
-	}
-	return q, nil
-}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // few are the words of a small institute.
@@ -19,78 +17,41 @@ func few() *vocabulary {
 	}}
 }
 
-// TestCases checks what a case asks over HTTP and of another server.
+// TestCases checks what a case asks.
 func TestCases(t *testing.T) {
-	tests := []struct {
-		name       string
-		path       string // one of those that are asked, unescaped
-		collection string // "": no server is asked
-		filter     string // Extended JSON; "": none
-		limit      int64
-	}{
-		{"list", "/api/activities?limit=20", "activities", "", 20},
-		{"list-filtered", `/api/activities?limit=20&json={"type":"publication","year":{"$gte":2020}}`, "activities", `{"type":"publication","year":{"$gte":2020}}`, 20},
-		{"list-304", "/api/activities?limit=20", "", "", 0},
-		{"list-pages", "/api/activities?limit=20&offset=20", "activities", "", 20},
-		{"filter-equality", `/api/activities?limit=20&json={"authors.user":"b","type":"lecture","units":"N\u0026S","affiliated":true}`,
-			"activities", `{"authors.user":"b","type":"lecture","units":"N&S","affiliated":true}`, 20},
-		{"filter-range", `/api/activities?limit=20&json={"start_date":{"$gte":"2021-01-01","$lt":"2022-01-01"}}`,
-			"activities", `{"start_date":{"$gte":"2021-01-01","$lt":"2022-01-01"}}`, 20},
-		{"filter-in", `/api/activities?limit=20&json={"authors.user":{"$in":["a","b"]}}`,
-			"activities", `{"authors.user":{"$in":["a","b"]}}`, 20},
-		{"filter-prefix", `/api/activities?limit=20&json={"title":{"$regex":"^The \\(n"}}`, "activities", `{"title":{"$regex":"^The \\(n"}}`, 20},
-		{"filter-infix", `/api/activities?limit=20&json={"title":{"$regex":"nights light","$options":"i"}}`,
-			"activities", `{"title":{"$regex":"nights light","$options":"i"}}`, 20},
-		{"filter-elem", `/api/activities?limit=20&json={"authors":{"$elemMatch":{"user":"b","position":"first"}},"start_date":{"$gte":"2020-01-01"}}`,
-			"activities", `{"authors":{"$elemMatch":{"user":"b","position":"first"}},"start_date":{"$gte":"2020-01-01"}}`, 20},
-		{"filter-mixed", `/api/activities?limit=20&json={"start_date":{"$gte":"2020-01-01","$lt":"2022-01-01"}}`, "", "", 0},
-		{"columns", "/api/activities?limit=20&columns[]=title&columns[]=year&columns[]=doi", "activities", "", 20},
-		{"aggregate-fresh", `/api/activities?aggregate=authors.user&json={"start_date":{"$gte":"2021-01-01","$lt":"2022-01-01"}}`, "", "", 0},
-		{"all-gzip", "/api/all-activities", "", "", 0},
-		{"full", "/api/activities?full=1", "", "", 0},
-		{"users", "/api/users/juk20re", "persons", `{"username":"juk20re"}`, 1},
-		{"users-id", "/api/users/6222925f11fe5694aadce6b7", "persons", `{"_id":{"$oid":"6222925f11fe5694aadce6b7"}}`, 1},
-		{"spectrum-activities", "/api/spectrum-activities?spectrum=Light / Night", "", "", 0},
-		{"levenshtein", "/api/levenshtein?title=The (nights side", "", "", 0},
-		{"funding", "/api/projects-by-funding-number?number=DFG 1/2", "projects", `{"funding_number":"DFG 1/2"}`, 0},
-		{"search-journals", "/api/search/journals?limit=20", "", "", 0},
-		{"events", "/api/events", "", "", 0},
+	tests := []struct{ name, path string }{ // one of those that are asked, unescaped
+		{"list", "/api/activities?limit=20"},
+		{"list-filtered", `/api/activities?limit=20&json={"type":"publication","year":{"$gte":2020}}`},
+		{"list-304", "/api/activities?limit=20"},
+		{"list-pages", "/api/activities?limit=20&offset=20"},
+		{"filter-equality", `/api/activities?limit=20&json={"authors.user":"b","type":"lecture","units":"N\u0026S","affiliated":true}`},
+		{"filter-range", `/api/activities?limit=20&json={"start_date":{"$gte":"2021-01-01","$lt":"2022-01-01"}}`},
+		{"filter-in", `/api/activities?limit=20&json={"authors.user":{"$in":["a","b"]}}`},
+		{"filter-prefix", `/api/activities?limit=20&json={"title":{"$regex":"^The \\(n"}}`},
+		{"filter-infix", `/api/activities?limit=20&json={"title":{"$regex":"nights light","$options":"i"}}`},
+		{"filter-elem", `/api/activities?limit=20&json={"authors":{"$elemMatch":{"user":"b","position":"first"}},"start_date":{"$gte":"2020-01-01"}}`},
+		{"filter-mixed", `/api/activities?limit=20&json={"start_date":{"$gte":"2020-01-01","$lt":"2022-01-01"}}`},
+		{"columns", "/api/activities?limit=20&columns[]=title&columns[]=year&columns[]=doi"},
+		{"aggregate-fresh", `/api/activities?aggregate=authors.user&json={"start_date":{"$gte":"2021-01-01","$lt":"2022-01-01"}}`},
+		{"all-gzip", "/api/all-activities"},
+		{"full", "/api/activities?full=1"},
+		{"users", "/api/users/juk20re"},
+		{"users-id", "/api/users/6222925f11fe5694aadce6b7"},
+		{"spectrum-activities", "/api/spectrum-activities?spectrum=Light / Night"},
+		{"levenshtein", "/api/levenshtein?title=The (nights side"},
+		{"funding", "/api/projects-by-funding-number?number=DFG 1/2"},
+		{"search-journals", "/api/search/journals?limit=20"},
+		{"events", "/api/events"},
 	}
 	v, dice := few(), rand.New(rand.NewPCG(0, 0))
 	for _, tt := range tests {
-		c := caseNamed(tt.name)
-		q, path := question{}, ""
+		c, path := caseNamed(tt.name), ""
 		for tries := 0; tries < 5000 && !strings.HasPrefix(path, tt.path); tries++ {
-			q, _ = v.question(c, dice)
-			path, _ = url.PathUnescape(strings.ReplaceAll(q.path, "+", " "))
+			path, _ = v.question(c, dice)
+			path, _ = url.PathUnescape(strings.ReplaceAll(path, "+", " "))
 		}
 		if !strings.HasPrefix(path, tt.path) {
 			t.Errorf("%s: never asks %s, but %s", tt.name, tt.path, path)
-		}
-		if (c.Server == nil) != (tt.collection == "") {
-			t.Errorf("%s: asks a server: %t", tt.name, c.Server != nil)
-		}
-		if c.Server == nil {
-			continue
-		}
-		query, err := c.query(q)
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-		}
-		if got := c.Server.Collection; got != tt.collection && (got != "" || tt.collection != collectionActivities) {
-			t.Errorf("%s: collection %q", tt.name, got)
-		}
-		if skip := strings.Contains(tt.path, "offset=20"); skip != (query.Skip == 20) {
-			t.Errorf("%s: skips %d", tt.name, query.Skip)
-		}
-		var want bson.Raw
-		if tt.filter != "" {
-			if err := bson.UnmarshalExtJSON([]byte(tt.filter), false, &want); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !slices.Equal(query.Filter, want) || query.Limit != tt.limit {
-			t.Errorf("%s: filter %v, limit %d; want %v, %d", tt.name, query.Filter, query.Limit, want, tt.limit)
 		}
 	}
 }

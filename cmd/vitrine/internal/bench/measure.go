@@ -106,9 +106,6 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	}
 	r := resultOf(ours, theirs)
 	r.Name, r.Title, r.Fresh, r.Conns, r.First = c.Name, c.Title, c.Fresh, job.Conns, first.Took
-	if r.Other = b.asked[c.Name]; r.Other != nil && r.P50 > 0 {
-		r.Other.Factor = r.Other.P50.Seconds() / r.P50.Seconds()
-	}
 	b.run.Results = append(b.run.Results, r)
 	return nil
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -13,43 +12,30 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// question is one question of a case.
-type question struct {
-	path         string // and query, for the front end
-	filter, skip string // for another server; may be empty
-}
-
 // template matches what stands for a word in the templates of cases.
 var template = regexp.MustCompile(`\{[a-z_.]+\}`)
 
-// question makes a question of a case, of words that the dice choose. It returns false if
-// the records lack a word.
-func (v *vocabulary) question(c Case, dice *rand.Rand) (q question, ok bool) {
+// question makes a question of a case, path and query, of words that the dice choose. It
+// returns false if the records lack a word.
+func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	if c.Mixes != nil {
 		c = caseNamed(c.Mixes[dice.IntN(len(c.Mixes))])
 	}
-	words := map[string]any{}
+	words, ok := map[string]any{}, true
 	fill := func(text string, spell func(any) string) string {
 		return template.ReplaceAllStringFunc(text, func(name string) string {
 			if _, known := words[name]; !known {
 				words[name] = v.word(strings.Trim(name, "{}"), dice)
 			}
+			ok = ok && words[name] != nil
 			return spell(words[name])
 		})
 	}
-	q.path = fill(c.Path, func(word any) string { return url.QueryEscape(fmt.Sprint(word)) })
-	if q.filter = fill(c.Filter, quote); q.filter != "" {
-		q.path += "&json=" + url.QueryEscape(q.filter)
+	path = fill(c.Path, func(word any) string { return url.QueryEscape(fmt.Sprint(word)) })
+	if c.Filter != "" {
+		path += "&json=" + url.QueryEscape(fill(c.Filter, quote))
 	}
-	if c.Server != nil {
-		q.filter, q.skip = fill(cmp.Or(c.Server.Filter, c.Filter), quote), fill(c.Server.Skip, quote)
-	}
-	for _, word := range words {
-		if word == nil {
-			return q, false
-		}
-	}
-	return q, true
+	return path, ok
 }
 
 // quote makes JSON of a word.
@@ -72,14 +58,14 @@ func (b *bench) draw(c Case, count int) (paths []string) {
 		seen = map[uint64]bool{}
 	}
 	for doubles := 0; len(paths) < count && doubles < mostDoubles; {
-		q, ok := b.words.question(c, b.dice)
-		key := xxhash.Sum64String(q.path)
+		path, ok := b.words.question(c, b.dice)
+		key := xxhash.Sum64String(path)
 		if !ok || seen[key] {
 			doubles++
 			continue
 		}
 		doubles, seen[key] = 0, true
-		paths = append(paths, q.path)
+		paths = append(paths, path)
 	}
 	return paths
 }

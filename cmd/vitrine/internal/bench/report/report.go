@@ -1,12 +1,6 @@
 // Package report holds the figures that package bench measures, and shows them.
 //
-//	bench.Run ──▶ Report ◀──▶ JSON
-//	                │
-//	                ├──▶ WriteTable   tables for a terminal
-//	                └──▶ Update       a Markdown document with the same tables, and its charts as SVG
-//
-// JSON keeps durations in nanoseconds and sizes in bytes. The same report always gives the
-// same text and the same drawings, so that both can be kept under version control.
+// JSON keeps durations in nanoseconds and sizes in bytes.
 package report
 
 import (
@@ -43,7 +37,6 @@ type Run struct {
 	Results []Result        `json:"results"`          // one for each case
 	Refresh Refresh         `json:"refresh,omitzero"` // zero: not chosen
 	Notes   []string        `json:"notes"`            // what was left out, and why
-	Against string          `json:"against"`          // the other server; empty: none
 }
 
 // Start is the median of the starts.
@@ -80,8 +73,7 @@ type Result struct {
 	First time.Duration `json:"first_ns"` // of the very first request: what it needs is built
 	Seen  int           `json:"requests"` // of all rounds
 
-	Bare  *Bare  `json:"bare"`            // nil: the answer is too long to be held
-	Other *Asked `json:"other,omitempty"` // nil: no other server was asked
+	Bare *Bare `json:"bare"` // nil: the answer is too long to be held
 }
 
 // Bare compares with the bare handler, which sent the same bytes.
@@ -93,13 +85,6 @@ type Bare struct {
 
 // Spread is the distance of the rounds from the ratio.
 func (b *Bare) Spread() float64 { return (b.High - b.Low) / 2 }
-
-// Asked is the time of a MongoDB-compatible server for the question of a case.
-type Asked struct {
-	P50    time.Duration `json:"p50_ns"`
-	Factor float64       `json:"factor"` // the time as a multiple of the front end's median
-	Error  string        `json:"error,omitempty"`
-}
 
 // Refresh is the outcome of changing records under load: medians over the rounds.
 type Refresh struct {

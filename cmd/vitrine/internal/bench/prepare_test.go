@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -10,30 +9,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cmd/vitrine/internal/bench/report"
 )
-
-// TestAskOther asks another store of the same records.
-func TestAskOther(t *testing.T) {
-	other := institute(t)
-	b := benchOf(words(t))
-	b.Cases, b.Against = []string{"users", "events", "funding", "filter-range"}, "mongodb://other"
-	b.Program.Open = func(context.Context, string) (origin.Store, error) { return open{other}, nil }
-	if err := b.askOther(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if b.asked["events"] != nil {
-		t.Errorf("a case without a query was asked: %+v", b.asked["events"])
-	}
-	for _, name := range []string{"users", "users-id", "funding", "filter-range"} {
-		if got := b.asked[name]; got == nil || got.P50 <= 0 || got.Error != "" {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-}
-
-// open is a store that the test closes.
-type open struct{ origin.Store }
-
-func (open) Close() error { return nil }
 
 func count(t *testing.T, store origin.Source, collection string) (n int) {
 	t.Helper()
@@ -44,18 +19,6 @@ func count(t *testing.T, store origin.Source, collection string) (n int) {
 		n++
 	}
 	return n
-}
-
-func TestAskOtherRefuses(t *testing.T) {
-	gone := errors.New("gone")
-	for against, want := range map[string]error{"": nil, "mongodb://other": gone} {
-		b := benchOf(few())
-		b.Against = against
-		b.Program.Open = func(context.Context, string) (origin.Store, error) { return nil, gone }
-		if err := b.askOther(t.Context()); !errors.Is(err, want) {
-			t.Errorf("against %q: %v, want %v", against, err, want)
-		}
-	}
 }
 
 func TestBatches(t *testing.T) {
