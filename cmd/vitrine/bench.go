@@ -7,15 +7,14 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/dump"
 	"vitrine/cmd/vitrine/internal/bench"
-	"vitrine/cmd/vitrine/internal/bench/report"
 	"vitrine/configs"
 	"vitrine/materialize"
 )
@@ -24,6 +23,7 @@ import (
 type benchFlags struct {
 	bench.Options
 	demo, quick, logged, json bool
+	write                     string
 }
 
 // benchCommand measures; its children are the processes under measurement.
@@ -43,6 +43,7 @@ func benchCommand() *cobra.Command {
 	flags.IntVar(&f.Conns, "conns", 16, "`NUMBER` of connections at a time for cached answers")
 	flags.BoolVar(&f.logged, "logged", false, "let the front end log every request, as it does by default (the lines are thrown away)")
 	flags.BoolVar(&f.quick, "quick", false, "one short round of everything: does it run?")
+	flags.StringVar(&f.write, "write", "", "put the table into the Markdown document `FILE`, too, between its marks")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	cmd.AddCommand(benchServeCommand(), benchBareCommand())
 	return cmd
@@ -59,72 +60,73 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 		}
 		defer os.RemoveAll(f.Dir)
 	}
-	f.Program, err = benchProgram(cmd, f, dumps)
-	if err != nil {
+	if err := lendProgram(cmd, &f, dumps); err != nil {
 		return err
 	}
 	// Steps go to standard error, so that a report can be redirected to a file.
 	f.Progress = func(step string) { fmt.Fprintln(cmd.ErrOrStderr(), time.Now().Format(time.TimeOnly), step) }
 	measured, err := bench.Run(cmd.Context(), f.Options)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		measured.Commit = buildCommit(info)
+	}
+	if f.write != "" && err == nil {
+		err = measured.Write(f.write)
+	}
 	if f.json { // also beside an error
 		return errors.Join(err, printJSON(cmd.OutOrStdout(), measured))
 	}
-	return errors.Join(err, report.WriteTable(cmd.OutOrStdout(), measured))
+	_, failed := fmt.Fprint(cmd.OutOrStdout(), measured.Table())
+	return errors.Join(err, failed)
 }
 
-// copyBatch is how many documents are copied from one store to another at once.
-const copyBatch = 1000
-
-// benchProgram says how stores are opened and filled, and how this program starts
-// itself again.
-func benchProgram(cmd *cobra.Command, f benchFlags, dumps []string) (p bench.Program, err error) {
+// lendProgram says how stores are opened and filled, and how this program starts itself again.
+func lendProgram(cmd *cobra.Command, f *benchFlags, dumps []string) error {
 	cfg, err := loadConfig(cmd, f.demo)
 	if err != nil {
-		return p, err
+		return err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return p, err
+		return err
 	}
 	if f.demo && len(dumps) > 0 {
-		return p, errors.New("--demo and a dump: choose one")
+		return errors.New("--demo and a dump: choose one")
 	}
-	role := func(ctx context.Context, args ...string) *exec.Cmd {
-		c := exec.CommandContext(ctx, self, append([]string{"bench"}, args...)...)
+	f.Open = func(ctx context.Context, uri string) (origin.Store, error) {
+		other := cfg
+		other.Store = configs.URI(uri)
+		return openStore(ctx, other)
+	}
+	f.Seed = func(ctx context.Context, into origin.Store) error {
+		switch {
+		case f.demo:
+			return loadDemo(ctx, into)
+		case len(dumps) > 0:
+			return loadDump(ctx, into, dumps)
+		}
+		return copyStore(ctx, cfg, into)
+	}
+	f.Build = func(ctx context.Context, store origin.Store) error {
+		embedded := cfg
+		embedded.Store = "bolt://" // whose lease is free at once
+		_, err := buildViews(ctx, embedded, store, slog.New(slog.DiscardHandler), materialize.Request{}, nil)
+		return err
+	}
+	role := func(ctx context.Context, name string) *exec.Cmd {
+		c := exec.CommandContext(ctx, self, "bench", name)
 		c.Stderr = cmd.ErrOrStderr()
 		return c
 	}
-	return bench.Program{
-		Open: func(ctx context.Context, uri string) (origin.Store, error) {
-			other := cfg
-			other.Store = configs.URI(uri)
-			return openStore(ctx, other)
-		},
-		Seed: func(ctx context.Context, into origin.Store) error {
-			switch {
-			case f.demo:
-				return loadDemo(ctx, into)
-			case len(dumps) > 0:
-				return loadDump(ctx, into, dumps)
-			}
-			return copyStore(ctx, cfg, into)
-		},
-		Build: func(ctx context.Context, store origin.Store) error {
-			embedded := cfg
-			embedded.Store = "bolt://" // whose lease is free at once
-			_, err := buildViews(ctx, embedded, store, slog.New(slog.DiscardHandler), materialize.Request{}, nil)
-			return err
-		},
-		Serving: func(ctx context.Context, uri string) *exec.Cmd {
-			c := role(ctx, "serve")
-			if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
-				c.Args = append(c.Args, "--"+configs.FlagConfig, file)
-			}
-			c.Env = undisturbed(uri, f.logged)
-			return c
-		},
-		Bare: func(ctx context.Context) *exec.Cmd { return role(ctx, "bare") },
-	}, nil
+	f.Bare = func(ctx context.Context) *exec.Cmd { return role(ctx, "bare") }
+	f.Serving = func(ctx context.Context, uri string) *exec.Cmd {
+		c := role(ctx, "serve")
+		if file := cmd.Flag(configs.FlagConfig).Value.String(); file != "" {
+			c.Args = append(c.Args, "--"+configs.FlagConfig, file)
+		}
+		c.Env = undisturbed(uri, f.logged)
+		return c
+	}
+	return nil
 }
 
 // loadDump fills a store from dumps.
@@ -133,24 +135,19 @@ func loadDump(ctx context.Context, into origin.Store, paths []string) (err error
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
 	_, err = dump.Load(ctx, into, d, dump.LoadOptions{})
-	return err
+	return errors.Join(err, d.Close())
 }
 
 // copyStore fills a store from the configured one.
-func copyStore(ctx context.Context, cfg configs.Config, into origin.Store) (err error) {
+func copyStore(ctx context.Context, cfg configs.Config, into origin.Store) error {
 	from, err := openExisting(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, from.Close()) }()
 	names, err := from.Collections(ctx)
 	for _, name := range names {
-		err = errors.Join(err, bench.Batches(from.Scan(ctx, name), copyBatch, func(docs []bson.Raw) error {
-			_, err := into.Upsert(ctx, name, docs)
-			return err
-		}))
+		err = errors.Join(err, bench.StoreAll(ctx, into, name, from.Scan(ctx, name)))
 	}
-	return err
+	return errors.Join(err, from.Close())
 }

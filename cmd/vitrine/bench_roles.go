@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"vitrine/cmd/vitrine/internal/bench/process"
+	"vitrine/cmd/vitrine/internal/bench"
 	"vitrine/configs"
 	"vitrine/materialize"
 )
@@ -57,11 +57,11 @@ func benchServe(ctx context.Context, cfg configs.Config) error {
 	err := serve(ctx, cfg, false, log, func(p *program, public, _ string) {
 		settled := make(chan struct{})
 		p.onSettled = sync.OnceFunc(func() { close(settled) })
-		offered := process.NewServing(ctx, process.Options{
-			Addr: public, Views: p.views, Store: p.store, Settled: settled,
+		offered := &bench.Serving{
+			Context: ctx, Views: p.views, Store: p.store, Settled: settled,
 			Trigger: func(view string) error { return p.runner.Trigger(materialize.Request{Views: []string{view}}) },
-		})
-		service.Go(func() error { defer stop(); return process.Serve(ctx, os.Stdin, os.Stdout, offered) })
+		}
+		service.Go(func() error { defer stop(); return bench.Serve(ctx, os.Stdin, os.Stdout, public, offered) })
 	})
 	stop()
 	return errors.Join(err, service.Wait())
@@ -72,12 +72,12 @@ func benchBareCommand() *cobra.Command {
 	cmd := newCommand("bench bare")
 	cmd.Hidden = true
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
-		s, err := process.StartBare()
+		s, err := bench.StartBare()
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
-		return process.Serve(cmd.Context(), os.Stdin, os.Stdout, s)
+		return bench.Serve(cmd.Context(), os.Stdin, os.Stdout, s.Addr, s)
 	}
 	return cmd
 }

@@ -12,9 +12,6 @@ import (
 	"vitrine/cache/origin"
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/origin/dump"
-	"vitrine/cmd/vitrine/internal/bench/load"
-	"vitrine/cmd/vitrine/internal/bench/process"
-	"vitrine/cmd/vitrine/internal/bench/report"
 	"vitrine/configs"
 	"vitrine/rules/filter"
 )
@@ -183,7 +180,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-func errorOf(_ report.Report, err error) error { return err }
+func errorOf(_ Report, err error) error { return err }
 
 func TestGrow(t *testing.T) {
 	store := institute(t)
@@ -199,23 +196,23 @@ func TestGrow(t *testing.T) {
 }
 
 func TestSums(t *testing.T) {
-	of := func(n int, took ...time.Duration) load.Sample {
-		s := load.Sample{Elapsed: time.Second, Bytes: int64(10 * n)}
+	of := func(n int, took ...time.Duration) sample {
+		s := sample{Elapsed: time.Second, Bytes: int64(10 * n)}
 		for i := range n {
-			s.Requests = append(s.Requests, load.Request{Took: took[i%len(took)]})
+			s.Requests = append(s.Requests, request{Took: took[i%len(took)]})
 		}
 		return s
 	}
-	ours := []load.Sample{of(100, 3), of(300, 1), of(200, 2)}
-	theirs := []load.Sample{of(200, 1), of(300, 1), of(100, 1)}
+	ours := []sample{of(100, 3), of(300, 1), of(200, 2)}
+	theirs := []sample{of(200, 1), of(300, 1), of(100, 1)}
 	r := resultOf(ours, theirs)
-	if r.Rate != 200 || r.P50 != 2 || r.P99 != 2 || r.Bytes != 10 || r.Took != 3 || r.Seen != 600 {
+	if r.Rate != 200 || r.P50 != 2 || r.P99 != 2 || r.Bytes != 10 || r.Rounds != 3 || r.Requests != 600 {
 		t.Errorf("sum: %+v", r)
 	}
-	if b := r.Bare; b.Ratio != 1 || b.Low != 0.5 || b.High != 2 {
-		t.Errorf("ratios 0.5, 1 and 2 came to %+v", b)
+	if r.Ratio != 1 || r.Low != 0.5 || r.High != 2 {
+		t.Errorf("ratios 0.5, 1 and 2 came to %+v", r)
 	}
-	if r := resultOf(ours, nil); r.Bare != nil {
+	if r := resultOf(ours, nil); r.Ratio != 0 {
 		t.Error("without a bare handler there is a ratio")
 	}
 }
@@ -224,16 +221,16 @@ func TestRefreshSum(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
 	one := refreshed{
-		Changed:     process.Changed{Started: at(2000), Published: at(2300), Visible: at(2400)},
+		Changed:     Changed{Started: at(2000), Published: at(2300), Visible: at(2400)},
 		steadyUntil: at(1990),
 	}
-	one.Sample.Began = began
+	one.sample.Began = began
 	for ms := 0; ms < 3500; ms += 10 {
 		took := time.Millisecond
 		if ms >= 2000 && ms < 2900 {
 			took = 3 * time.Millisecond
 		}
-		one.Requests = append(one.Requests, load.Request{At: time.Duration(ms) * time.Millisecond, Took: took})
+		one.Requests = append(one.Requests, request{At: time.Duration(ms) * time.Millisecond, Took: took})
 	}
 	r := refreshOf([]refreshed{one})
 	if r.Visible != 400*time.Millisecond || r.Publish != 300*time.Millisecond {

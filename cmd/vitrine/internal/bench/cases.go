@@ -78,10 +78,3 @@ func covers(name, step string) bool { return name == step || strings.HasPrefix(s
 func (o Options) wants(step string) bool {
 	return len(o.Cases) == 0 || slices.ContainsFunc(o.Cases, func(name string) bool { return covers(name, step) })
 }
-
-const (
-	// pageSize is the number of rows of a page.
-	pageSize = 20
-	// listPath asks for the first page of activities.
-	listPath = "/api/activities?limit=20"
-)

@@ -8,21 +8,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/valyala/fasthttp"
-
-	"vitrine/cmd/vitrine/internal/bench/load"
-	"vitrine/cmd/vitrine/internal/bench/process"
-	"vitrine/cmd/vitrine/internal/bench/report"
 )
 
 const (
-	// mostRate is more questions than a second allows that are asked once.
-	mostRate = 40_000
-	// stepTime is how long a step may take before its remaining rounds are left out.
-	stepTime = time.Minute
-	// readyPoll is how often a starting process is asked whether it is ready.
-	readyPoll = 2 * time.Millisecond
+	mostRate  = 40_000               // more questions than a second allows that are asked once
+	stepTime  = time.Minute          // how long a step may take before its remaining rounds are left out
+	readyPoll = 2 * time.Millisecond // how often a starting process is asked whether it is ready
 )
 
 // waitReady returns when /readyz answers 200, or fails when the process ends.
@@ -39,8 +30,7 @@ func waitReady(addr string) error {
 	}
 }
 
-// everyCase measures the chosen cases. One that fails does not keep the others from
-// being measured.
+// everyCase measures the chosen cases. One that fails does not keep the others from being measured.
 func (b *bench) everyCase(ctx context.Context) error {
 	var failed []error
 	var missing []string
@@ -50,8 +40,7 @@ func (b *bench) everyCase(ctx context.Context) error {
 		}
 		b.Progress(c.Name)
 		// Each round of a fresh case has paths of its own; the first of all is asked before.
-		each := int(max(1, mostRate*b.Duration.Seconds()))
-		paths := b.draw(c, 1+b.Rounds*each)
+		paths := b.draw(c, 1+b.Rounds*int(max(1, mostRate*b.Duration.Seconds())))
 		if len(paths) == 0 || c.Fresh && len(paths) <= b.Rounds {
 			missing = append(missing, c.Name)
 			continue
@@ -61,33 +50,32 @@ func (b *bench) everyCase(ctx context.Context) error {
 			return err
 		}
 		if err != nil {
-			b.note("case %s failed: %v", c.Name, err)
-			failed = append(failed, fmt.Errorf("case %s: %w", c.Name, err))
+			err = fmt.Errorf("case %s: %w", c.Name, err)
+			b.run.Notes, failed = append(b.run.Notes, err.Error()), append(failed, err)
 		}
 	}
 	if len(missing) > 0 {
-		b.note("left out, because the records lack what they ask for: %s", strings.Join(missing, ", "))
+		b.run.Notes = append(b.run.Notes, "left out, because the records lack what they ask for: "+strings.Join(missing, ", "))
 	}
 	return errors.Join(failed...)
 }
 
-// measureCase measures a case: front end and bare handler in turns. What takes long has
-// fewer rounds.
+// measureCase measures a case: front end and bare handler in turns. What takes long has fewer rounds.
 func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
-	job, first, err := b.first(c, paths[0])
+	t, first, err := b.first(c, paths[0])
 	if err != nil {
 		return err
 	}
-	job.Paths = paths
+	t.Paths = paths
 	each := (len(paths) - 1) / b.Rounds
-	var ours, theirs []load.Sample
+	var ours, theirs []sample
 	for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
-		job.Addr = b.front
 		if c.Fresh {
-			job.Paths = paths[1+n*each : 1+(n+1)*each]
+			t.Paths = paths[1+n*each : 1+(n+1)*each]
 		}
-		a, err := drive(ctx, job)
-		if err != nil {
+		t.Addr = b.serving.addr
+		a, err := drive(ctx, t)
+		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
 		if c.Fresh && a.Hits > 0 {
@@ -97,72 +85,57 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 		if !first.Held {
 			continue
 		}
-		job.Addr = b.back
-		z, err := drive(ctx, job)
-		if err != nil {
+		t.Addr = b.bare.addr
+		z, err := drive(ctx, t)
+		if err = errors.Join(err, ctx.Err()); err != nil {
 			return fmt.Errorf("bare handler: %w", err)
 		}
 		theirs = append(theirs, z)
 	}
 	r := resultOf(ours, theirs)
-	r.Name, r.Title, r.Fresh, r.Conns, r.First = c.Name, c.Title, c.Fresh, job.Conns, first.Took
+	r.Name, r.Title, r.Fresh, r.Conns, r.First = c.Name, c.Title, c.Fresh, t.Conns, first.Took
 	b.run.Results = append(b.run.Results, r)
 	return nil
 }
 
-// first asks a case's first question, gives the bare handler the answer, and
-// returns the job that asks the others.
-func (b *bench) first(c Case, path string) (job load.Job, first process.Answer, err error) {
-	job = load.Job{Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
+// first asks a case's first question, gives the bare handler the answer, and returns the task that
+// asks the others.
+func (b *bench) first(c Case, path string) (t task, first Answer, err error) {
+	t = task{Once: c.Fresh, Header: c.Header, Conns: c.Conns, Duration: b.Duration}
 	switch {
-	case job.Conns == 0 && c.Fresh:
-		job.Conns = 1
-	case job.Conns == 0:
-		job.Conns = b.Conns
+	case t.Conns == 0 && c.Fresh:
+		t.Conns = 1
+	case t.Conns == 0:
+		t.Conns = b.Conns
 	}
-	ask := process.Request{Addr: b.front, Path: path, Header: c.Header}
-	if err := b.bare.Call("Copy", ask, &first); err != nil || !c.Revalidate {
-		return job, first, err
+	q := Question{Addr: b.serving.addr, Path: path, Header: c.Header}
+	if err := b.bare.call("Copy", q, &first); err != nil || !c.Revalidate {
+		return t, first, err
 	}
-	took := first.Took
-	job.Header, job.Status = map[string]string{"If-None-Match": first.ETag}, fasthttp.StatusNotModified
-	ask.Header = job.Header
-	err = b.bare.Call("Copy", ask, &first)
-	first.Took = took
-	return job, first, err
+	t.Header, t.Status = map[string]string{"If-None-Match": first.ETag}, http.StatusNotModified
+	q.Header = t.Header
+	return t, first, b.bare.call("Copy", q, &Answer{})
 }
 
-// drive does a job, which makes at least one request.
-func drive(ctx context.Context, job load.Job) (load.Sample, error) {
-	s, err := load.Drive(ctx, job)
-	if err == nil {
-		err = ctx.Err()
+// resultOf returns the medians over the rounds of the front end and the bare handler. Ratios are
+// taken round by round: the two sides of a round had the same conditions.
+func resultOf(ours, theirs []sample) Result {
+	r := Result{
+		Rounds: len(ours),
+		Rate:   median(ours, sample.rate),
+		Bytes:  median(ours, sample.mean),
+		P50:    median(ours, func(s sample) time.Duration { return s.latencies().quantile(0.50) }),
+		P99:    median(ours, func(s sample) time.Duration { return s.latencies().quantile(0.99) }),
 	}
-	if err == nil && len(s.Requests) == 0 {
-		err = errors.New("no request was made")
-	}
-	return s, err
-}
-
-// resultOf returns the medians over the rounds of the front end and the bare handler.
-// Ratios are taken round by round: the two sides of a round had the same conditions.
-func resultOf(ours, theirs []load.Sample) report.Result {
-	r := report.Result{
-		Took:  len(ours),
-		Rate:  report.Median(ours, load.Sample.Rate),
-		Bytes: report.Median(ours, load.Sample.Mean),
-		P50:   report.Median(ours, func(s load.Sample) time.Duration { return s.Latencies().Quantile(0.50) }),
-		P99:   report.Median(ours, func(s load.Sample) time.Duration { return s.Latencies().Quantile(0.99) }),
-	}
-	for _, s := range ours {
-		r.Seen += len(s.Requests)
-	}
-	if len(theirs) > 0 {
-		ratios := make([]float64, len(theirs))
-		for i := range theirs {
-			ratios[i] = ours[i].Rate() / theirs[i].Rate()
+	var ratios []float64
+	for i, s := range ours {
+		r.Requests += len(s.Requests)
+		if i < len(theirs) {
+			ratios = append(ratios, s.rate()/theirs[i].rate())
 		}
-		r.Bare = &report.Bare{Ratio: report.MedianOf(ratios), Low: slices.Min(ratios), High: slices.Max(ratios)}
+	}
+	if len(ratios) > 0 {
+		r.Ratio, r.Low, r.High = medianOf(ratios), slices.Min(ratios), slices.Max(ratios)
 	}
 	return r
 }

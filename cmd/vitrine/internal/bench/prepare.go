@@ -7,24 +7,25 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cmd/vitrine/internal/bench/multiply"
+	"vitrine/rules/parallel"
 )
 
-// fillBatch is how many activities are made and stored at once.
+// fillBatch is how many records are stored at once.
 const fillBatch = 4000
 
-// prepare makes the store, unless an earlier measurement has, and reads the vocabulary from it:
-// the store belongs to the serving process afterwards.
+// prepare makes the store, unless an earlier measurement has, and reads the vocabulary from it: the
+// store belongs to the serving process afterwards.
 func (b *bench) prepare(ctx context.Context) (err error) {
 	file := b.file()
-	b.uri, b.run.Store = "bolt://"+file, "bolt://"+filepath.Base(file) // the same on every machine
+	b.uri = "bolt://" + file
 	_, missing := os.Stat(file)
-	store, err := b.Program.Open(ctx, b.uri)
+	store, err := b.Open(ctx, b.uri)
 	if err != nil {
 		return err
 	}
@@ -48,45 +49,42 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	b.scan = time.Since(began)
+	b.run.Scan = time.Since(began)
 	return ctx.Err()
 }
 
-// file is where the store of a size lies. Its records are changed while it is measured:
-// its name must not be one that an operator would give to a store.
+// file is where the store of a size lies. Its records are changed while it is measured: its name
+// must not be one that an operator would give to a store.
 func (b *bench) file() string {
-	name := "bench.db"
 	if b.size > 0 {
-		name = fmt.Sprintf("bench-%d.db", b.size)
+		return filepath.Join(b.Dir, fmt.Sprintf("bench-%d.db", b.size))
 	}
-	return filepath.Join(b.Dir, name)
+	return filepath.Join(b.Dir, "bench.db")
 }
 
 // fill makes the institute, multiplies its activities, and builds the views.
 func (b *bench) fill(ctx context.Context, store origin.Store) error {
 	b.Progress("filling " + store.Name())
 	began := time.Now()
-	if err := b.Program.Seed(ctx, store); err != nil {
+	if err := b.Seed(ctx, store); err != nil {
 		return err
 	}
-	if b.size > 0 {
-		if err := grow(ctx, store, b.size); err != nil {
-			return err
-		}
+	if err := grow(ctx, store, b.size); err != nil {
+		return err
 	}
 	b.run.Fill = time.Since(began)
 	b.Progress("building the views")
 	began = time.Now()
-	if err := b.Program.Build(ctx, store); err != nil {
-		return err
-	}
+	err := b.Build(ctx, store)
 	b.run.Build = time.Since(began)
-	return nil
+	return err
 }
 
-// grow gives a store that number of activities: it adds variations of them, or removes
-// some.
+// grow gives a store that number of activities, unless it is 0: it adds variations, or removes some.
 func grow(ctx context.Context, store origin.Store, size int) error {
+	if size == 0 {
+		return nil
+	}
 	var own []bson.Raw
 	for record, err := range store.Scan(ctx, collectionActivities) {
 		if err != nil {
@@ -94,34 +92,33 @@ func grow(ctx context.Context, store origin.Store, size int) error {
 		}
 		own = append(own, record)
 	}
-	if len(own) > size {
+	if len(own) == 0 || len(own) > size {
 		kept := 0
 		_, err := store.Retain(ctx, collectionActivities, func(bson.RawValue) bool { kept++; return kept <= size })
 		return err
 	}
-	m, err := multiply.New(own)
-	if err != nil {
-		return err
+	further := func(yield func(int, error) bool) {
+		for i := len(own); i < size && yield(i, nil); i++ {
+		}
 	}
-	return Batches(m.Between(len(own), size), fillBatch, func(docs []bson.Raw) error {
-		_, err := store.Upsert(ctx, collectionActivities, docs)
-		return err
-	})
+	made := parallel.Map(further, 2*runtime.GOMAXPROCS(0), newMultiplier(own).at)
+	return StoreAll(ctx, store, collectionActivities, made)
 }
 
-// Batches hands documents on in batches of a size.
-func Batches(docs iter.Seq2[bson.Raw, error], size int, store func([]bson.Raw) error) error {
+// StoreAll stores documents, many at once.
+func StoreAll(ctx context.Context, store origin.Store, collection string, docs iter.Seq2[bson.Raw, error]) error {
 	var batch []bson.Raw
 	for doc, err := range docs {
 		if err != nil {
 			return err
 		}
-		if batch = append(batch, doc); len(batch) == size {
-			if err := store(batch); err != nil {
+		if batch = append(batch, doc); len(batch) == fillBatch {
+			if _, err := store.Upsert(ctx, collection, batch); err != nil {
 				return err
 			}
 			batch = batch[:0]
 		}
 	}
-	return store(batch)
+	_, err := store.Upsert(ctx, collection, batch)
+	return err
 }

@@ -1,45 +1,48 @@
 package bench
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"vitrine/cache/origin"
-	"vitrine/cmd/vitrine/internal/bench/report"
 )
 
-func count(t *testing.T, store origin.Source, collection string) (n int) {
-	t.Helper()
-	for _, err := range store.Scan(t.Context(), collection) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		n++
-	}
-	return n
+// batches notes how many documents it is given at once.
+type batches struct {
+	origin.Store
+	sizes []int
+	err   error
 }
 
-func TestBatches(t *testing.T) {
-	store, failed := institute(t), errors.New("full")
-	want := count(t, store, collectionActivities)
-	for _, size := range []int{1, 7, want, want + 1} {
-		got, largest := 0, 0
-		err := Batches(store.Scan(t.Context(), collectionActivities), size, func(docs []bson.Raw) error {
-			got, largest = got+len(docs), max(largest, len(docs))
-			return nil
-		})
-		if err != nil || got != want || largest > size {
-			t.Errorf("batches of %d: %d documents of %d, %d at once, %v", size, got, want, largest, err)
+func (b *batches) Upsert(_ context.Context, _ string, docs []bson.Raw) (origin.Upserted, error) {
+	b.sizes = append(b.sizes, len(docs))
+	return origin.Upserted{}, b.err
+}
+
+func TestStoreAll(t *testing.T) {
+	failed := errors.New("full")
+	for count, want := range map[int][]int{0: {0}, 7: {7}, fillBatch: {fillBatch, 0}, fillBatch + 1: {fillBatch, 1}} {
+		docs := func(yield func(bson.Raw, error) bool) {
+			for range count {
+				if !yield(bson.Raw{5, 0, 0, 0, 0}, nil) {
+					return
+				}
+			}
 		}
-		err = Batches(store.Scan(t.Context(), collectionActivities), size, func([]bson.Raw) error { return failed })
-		if !errors.Is(err, failed) {
-			t.Errorf("batches of %d: %v, want %v", size, err, failed)
+		into := &batches{}
+		if err := StoreAll(t.Context(), into, "x", docs); err != nil || !slices.Equal(into.sizes, want) {
+			t.Errorf("%d documents: stored %v at once, want %v, %v", count, into.sizes, want, err)
+		}
+		if err := StoreAll(t.Context(), &batches{err: failed}, "x", docs); !errors.Is(err, failed) {
+			t.Errorf("%d documents: %v, want %v", count, err, failed)
 		}
 	}
 	broken := func(yield func(bson.Raw, error) bool) { yield(nil, failed) }
-	if err := Batches(broken, 7, func([]bson.Raw) error { return nil }); !errors.Is(err, failed) {
+	if err := StoreAll(t.Context(), &batches{}, "x", broken); !errors.Is(err, failed) {
 		t.Errorf("documents that cannot be read: %v", err)
 	}
 }
@@ -47,7 +50,7 @@ func TestBatches(t *testing.T) {
 func TestMemoryOfARun(t *testing.T) {
 	b := &bench{}
 	b.Cases = []string{"list"}
-	if err := b.memory(false); err != nil || b.run.Memory != (report.Memory{}) {
+	if err := b.memory(false, &b.run.Ready); err != nil || b.run.Ready != (Memory{}) {
 		t.Errorf("memory was measured, though it is not chosen: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -10,7 +11,64 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"vitrine/cache/origin"
 )
+
+const (
+	collectionActivities = "activities"
+
+	// sampled is how many activities words are taken from, evenly spread.
+	sampled = 8000
+	// pageSize is the number of rows of a page.
+	pageSize = 20
+)
+
+// vocabulary is what questions are made of: values that the store's records have, so that filters
+// find something.
+type vocabulary struct {
+	words map[string][]string // by their path, sorted
+	rows  int                 // activities in the store
+	bytes int64               // of their BSON
+}
+
+// wordPaths are the paths of words by the collections that have them.
+var wordPaths = map[string][]string{
+	collectionActivities: {"type", "units", "title", "start_date", "authors.user", "authors.position", "spectrum.display_name"},
+	"persons":            {"username", "_id"},
+	"projects":           {"funding_number"},
+}
+
+// collect reads a store. rows, if known, is how many activities it has.
+func collect(ctx context.Context, store origin.Source, rows int) (*vocabulary, error) {
+	v := &vocabulary{words: map[string][]string{}}
+	for collection, names := range wordPaths {
+		step, scanned := 1, 0
+		if collection == collectionActivities {
+			step = max(rows/sampled, 1)
+		}
+		for record, err := range store.Scan(ctx, collection) {
+			if err != nil {
+				return nil, fmt.Errorf("read %s: %w", collection, err)
+			}
+			if collection == collectionActivities {
+				v.rows++
+				v.bytes += int64(len(record))
+			}
+			if scanned++; scanned%step != 0 {
+				continue
+			}
+			for _, name := range names {
+				v.words[name] = append(v.words[name], textsAt(record, name)...)
+			}
+		}
+	}
+	for name, words := range v.words {
+		slices.Sort(words)
+		v.words[name] = slices.Compact(words)
+	}
+	return v, nil
+}
 
 // template matches what stands for a word in the templates of cases.
 var template = regexp.MustCompile(`\{[a-z_.]+\}`)

@@ -6,24 +6,14 @@ import (
 	"fmt"
 	"net/url"
 	"time"
-
-	"vitrine/cmd/vitrine/internal/bench/load"
-	"vitrine/cmd/vitrine/internal/bench/process"
-	"vitrine/cmd/vitrine/internal/bench/report"
 )
 
 const (
-	// pace is how many requests a second there are while refreshing.
-	pace = 1000
-	// steadyTime is how long traffic runs before records are changed.
-	steadyTime = 2 * time.Second
-	// tailTime is how long after the swap requests still count as meanwhile: answers
-	// kept from before the change are computed anew then.
-	tailTime = 500 * time.Millisecond
-	// refreshTime bounds one round.
-	refreshTime = 60 * time.Second
-	// refreshConns is enough for requests never to wait for a connection.
-	refreshConns = 64
+	pace         = 1000                   // requests a second while refreshing
+	steadyTime   = 2 * time.Second        // how long traffic runs before records are changed
+	refreshTime  = 60 * time.Second       // bounds one round
+	refreshConns = 64                     // enough for requests never to wait for a connection
+	tailTime     = 500 * time.Millisecond // how long after the swap answers are still computed anew
 )
 
 // refresh changes records while traffic goes on at an even pace.
@@ -42,14 +32,13 @@ func (b *bench) refresh(ctx context.Context) error {
 		rounds = append(rounds, one)
 	}
 	b.run.Refresh = refreshOf(rounds)
-	b.run.Refresh.Changed, b.run.Refresh.Rate, b.run.Refresh.Scan = b.Changes, pace, b.scan
 	return nil
 }
 
 // refreshed is one round: what happened when, and the requests meanwhile.
 type refreshed struct {
-	process.Changed
-	load.Sample
+	Changed
+	sample
 	steadyUntil time.Time // nothing was changed before
 }
 
@@ -57,18 +46,18 @@ type refreshed struct {
 // after the change is visible.
 func (b *bench) refreshOnce(ctx context.Context, serial int) (r refreshed, err error) {
 	// The first requests for popular pages are not measured: the answers are kept afterwards.
-	warm := load.Job{Addr: b.front, Paths: b.words.popular(), Once: true, Conns: 2, Duration: refreshTime}
-	if _, err := load.Drive(ctx, warm); err != nil {
+	warm := task{Addr: b.serving.addr, Paths: b.words.popular(), Once: true, Conns: 2, Duration: refreshTime}
+	if _, err := drive(ctx, warm); err != nil {
 		return r, err
 	}
-	job := load.Job{Addr: b.front, Paths: b.traffic(), Conns: refreshConns, Duration: refreshTime, Rate: pace}
-	driven, failed := make(chan process.None), error(nil)
+	t := task{Addr: b.serving.addr, Paths: b.traffic(), Conns: refreshConns, Duration: refreshTime, Rate: pace}
+	driven, failed := make(chan struct{}), error(nil)
 	driving, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { defer close(driven); r.Sample, failed = load.Drive(driving, job) }()
+	go func() { defer close(driven); r.sample, failed = drive(driving, t) }()
 	if err = pause(ctx, steadyTime); err == nil {
 		r.steadyUntil = time.Now()
-		err = b.serving.Call("Change", process.Change{Count: b.Changes, Serial: serial}, &r.Changed)
+		err = b.serving.call("Change", Change{Count: b.Changes, Serial: serial}, &r.Changed)
 	}
 	if err == nil {
 		err = pause(ctx, tailTime)
@@ -78,24 +67,11 @@ func (b *bench) refreshOnce(ctx context.Context, serial int) (r refreshed, err e
 	return r, errors.Join(failed, err)
 }
 
-// pause waits, unless ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
-// newFilters are the cases whose questions the new ones are.
-var newFilters = []string{"filter-equality", "filter-range", "filter-in"}
-
 // traffic makes what a portal's visitors request in a round: one in ten requests is new, the
 // others are for popular pages.
 func (b *bench) traffic() []string {
 	popular, paths := b.words.popular(), make([]string, pace*int(refreshTime/time.Second))
-	fresh := b.draw(Case{Mixes: newFilters, Fresh: true}, len(paths)/10)
+	fresh := b.draw(Case{Mixes: []string{"filter-equality", "filter-range", "filter-in"}, Fresh: true}, len(paths)/10)
 	for i := range paths {
 		paths[i] = popular[i*7%len(popular)]
 		if i%10 == 0 && i/10 < len(fresh) {
@@ -107,6 +83,7 @@ func (b *bench) traffic() []string {
 
 // popular are some dozens of URLs of every kind that portals use.
 func (v *vocabulary) popular() []string {
+	const listPath = "/api/activities?limit=20"
 	paths := []string{
 		listPath, "/api/html?limit=50", "/api/activities?aggregate=authors.user&limit=20", "/portfolio/spectrum?limit=20",
 		listPath + "&columns[]=title&columns[]=year&columns[]=doi",
@@ -123,21 +100,23 @@ func (v *vocabulary) popular() []string {
 	return paths
 }
 
-// refreshOf returns the medians of the rounds, and the trace of the last one.
-func refreshOf(rounds []refreshed) report.Refresh {
-	calm := func(one refreshed) load.Latencies { return one.Between(one.Sample.Began, one.steadyUntil) }
-	busy := func(one refreshed) load.Latencies { return one.Between(one.Started, one.Visible.Add(tailTime)) }
-	of := func(figure func(refreshed) time.Duration) time.Duration { return report.Median(rounds, figure) }
-	return report.Refresh{
+// refreshOf returns the medians of the rounds.
+func refreshOf(rounds []refreshed) Refresh {
+	calm := func(one refreshed, q float64) time.Duration {
+		return one.between(one.sample.Began, one.steadyUntil).quantile(q)
+	}
+	busy := func(one refreshed, q float64) time.Duration {
+		return one.between(one.Started, one.Visible.Add(tailTime)).quantile(q)
+	}
+	of := func(figure func(refreshed) time.Duration) time.Duration { return median(rounds, figure) }
+	return Refresh{
 		Visible:   of(func(one refreshed) time.Duration { return one.Visible.Sub(one.Started) }),
 		Publish:   of(func(one refreshed) time.Duration { return one.Published.Sub(one.Started) }),
-		SteadyP50: of(func(one refreshed) time.Duration { return calm(one).Quantile(0.50) }),
-		SteadyP99: of(func(one refreshed) time.Duration { return calm(one).Quantile(0.99) }),
-		P50:       of(func(one refreshed) time.Duration { return busy(one).Quantile(0.50) }),
-		P99:       of(func(one refreshed) time.Duration { return busy(one).Quantile(0.99) }),
-		Ratio: report.Median(rounds, func(one refreshed) float64 {
-			return busy(one).Quantile(0.99).Seconds() / max(calm(one).Quantile(0.99).Seconds(), 1e-9)
-		}),
-		Rounds: len(rounds),
+		SteadyP50: of(func(one refreshed) time.Duration { return calm(one, 0.50) }),
+		SteadyP99: of(func(one refreshed) time.Duration { return calm(one, 0.99) }),
+		P50:       of(func(one refreshed) time.Duration { return busy(one, 0.50) }),
+		P99:       of(func(one refreshed) time.Duration { return busy(one, 0.99) }),
+		Ratio:     median(rounds, func(one refreshed) float64 { return busy(one, 0.99).Seconds() / max(calm(one, 0.99).Seconds(), 1e-9) }),
+		Rounds:    len(rounds),
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/cache/view/index"
-	"vitrine/cmd/vitrine/internal/bench/multiply"
 	"vitrine/configs"
 	"vitrine/rules/cite"
 	"vitrine/rules/ejson"
@@ -38,10 +37,7 @@ var markedActivities = sync.OnceValues(func() ([]bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := multiply.New(own)
-	if err != nil {
-		return nil, err
-	}
+	m := newMultiplier(own)
 	count := wordRows
 	if testing.Short() {
 		count /= 10
@@ -52,7 +48,7 @@ var markedActivities = sync.OnceValues(func() ([]bson.Raw, error) {
 	for from := 0; from < count; from += batch {
 		makers.Go(func() error {
 			for i := from; i < from+batch; i++ {
-				record, err := m.At(i)
+				record, err := m.at(i)
 				if err != nil {
 					return err
 				}
@@ -196,7 +192,7 @@ func BenchmarkLists(b *testing.B) {
 	for _, q := range []string{"language models ", "neural machine transl", "of the ", "s", "a", "mull", "2021", "nowhere"} {
 		b.Run("search "+strings.TrimSpace(q), func(b *testing.B) {
 			rows := 0
-			median(b, func() {
+			medianTime(b, func() {
 				sel := search(b, q)
 				for range sel.ByRelevance().Rows(ctx, 0, 20) {
 				}
@@ -209,7 +205,7 @@ func BenchmarkLists(b *testing.B) {
 		sel := search(b, q)
 		b.Run("facets of "+strings.TrimSpace(q), func(b *testing.B) {
 			values := 0
-			median(b, func() {
+			medianTime(b, func() {
 				values = 0
 				for _, path := range facets {
 					found, err := sel.Facet(ctx, path)
@@ -225,9 +221,9 @@ func BenchmarkLists(b *testing.B) {
 	}
 }
 
-// median reports the median time of what is measured besides the mean, which other work on
+// medianTime reports the median time of what is measured besides the mean, which other work on
 // the machine disturbs more.
-func median(b *testing.B, measured func()) {
+func medianTime(b *testing.B, measured func()) {
 	b.ReportAllocs()
 	var took []time.Duration
 	for b.Loop() {

@@ -1,4 +1,4 @@
-package process
+package bench
 
 import (
 	"errors"
@@ -16,11 +16,10 @@ import (
 // mostHeld is the longest answer that a bare server holds, in bytes.
 const mostHeld = 512 << 20
 
-// Bare is the yardstick: the service of a Fiber server with one handler, which sends a
-// prepared answer. It is copied from the front end, headers included, so that both send the
-// same bytes and their client has the same to read.
+// Bare is the yardstick: the service of a Fiber server with one handler, which sends a prepared
+// answer. It is copied from the front end, headers included, so that both send the same bytes.
 type Bare struct {
-	endpoint
+	Addr   string // HOST:PORT
 	app    *fiber.App
 	served chan error
 	sent   atomic.Pointer[prepared] // what every request gets
@@ -33,19 +32,17 @@ type prepared struct {
 	body   []byte
 }
 
-// Request says which answer of a front end to copy.
-type Request struct {
-	Addr   string // HOST:PORT
-	Path   string
-	Header map[string]string
+// Question says which answer of a front end to copy.
+type Question struct {
+	Addr, Path string
+	Header     map[string]string
 }
 
 // Answer describes the answer that was copied.
 type Answer struct {
 	ETag string
 	Took time.Duration // to the last byte
-	// Held reports that the bare server sends the answer now; otherwise it is too long.
-	Held bool
+	Held bool          // the bare server sends it now; otherwise it is too long
 }
 
 // StartBare serves on a free loopback port.
@@ -54,14 +51,11 @@ func StartBare() (*Bare, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bare server: %w", err)
 	}
-	s := &Bare{
-		endpoint: endpoint{ln.Addr().String()},
-		app:      fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 80 << 10}),
-		served:   make(chan error, 1),
-	}
+	app := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 80 << 10})
+	s := &Bare{Addr: ln.Addr().String(), app: app, served: make(chan error, 1)}
 	s.sent.Store(&prepared{status: fiber.StatusNoContent})
-	s.app.Get("/*", s.handle)
-	go func() { s.served <- s.app.Listener(ln) }()
+	app.Get("/*", s.handle)
+	go func() { s.served <- app.Listener(ln) }()
 	return s, nil
 }
 
@@ -79,12 +73,12 @@ func (s *Bare) handle(c *fiber.Ctx) error {
 func (s *Bare) Close() error { return errors.Join(s.app.Shutdown(), <-s.served) }
 
 // Copy asks a front end and sends its answer from now on, if that is not too long.
-func (s *Bare) Copy(r Request, reply *Answer) error {
-	req, err := http.NewRequest(http.MethodGet, "http://"+r.Addr+r.Path, nil)
+func (s *Bare) Copy(q Question, reply *Answer) error {
+	req, err := http.NewRequest(http.MethodGet, "http://"+q.Addr+q.Path, nil)
 	if err != nil {
 		return err
 	}
-	for name, value := range r.Header {
+	for name, value := range q.Header {
 		req.Header.Set(name, value)
 	}
 	transport := &http.Transport{DisableCompression: true} // the bytes are copied as they come
@@ -108,15 +102,13 @@ func (s *Bare) Copy(r Request, reply *Answer) error {
 	if err = errors.Join(err, failed); err != nil {
 		return fmt.Errorf("GET %s: body: %w", req.URL, err)
 	}
-	took := time.Since(began)
+	*reply = Answer{ETag: res.Header.Get(fiber.HeaderETag), Took: time.Since(began), Held: rest == 0 && len(a.body) <= mostHeld}
 	if a.status != http.StatusOK && a.status != http.StatusNotModified {
 		return fmt.Errorf("GET %s: status %d: %.200s", req.URL, a.status, a.body)
 	}
-	held := rest == 0 && len(a.body) <= mostHeld
-	if !held {
+	if !reply.Held {
 		a.body = nil
 	}
 	s.sent.Store(a)
-	*reply = Answer{ETag: res.Header.Get(fiber.HeaderETag), Took: took, Held: held}
 	return nil
 }

@@ -1,4 +1,4 @@
-package process_test
+package bench
 
 import (
 	"context"
@@ -14,8 +14,6 @@ import (
 	"vitrine/cache/origin/bolt"
 	"vitrine/cache/view"
 	"vitrine/cache/view/index"
-	"vitrine/cmd/vitrine/internal/bench/process"
-	"vitrine/cmd/vitrine/internal/bench/report"
 	"vitrine/rules"
 	"vitrine/rules/filter"
 )
@@ -29,7 +27,7 @@ type house struct {
 	settled chan struct{}
 }
 
-func newHouse(t *testing.T) (*house, *process.Serving) {
+func newHouse(t *testing.T) (*house, *Serving) {
 	t.Helper()
 	store, err := bolt.Open(filepath.Join(t.TempDir(), "s.db"), bolt.Options{})
 	if err != nil {
@@ -66,7 +64,7 @@ func newHouse(t *testing.T) (*house, *process.Serving) {
 			t.Error(err)
 		}
 	})
-	return h, process.NewServing(ctx, process.Options{Addr: "here:1", Views: h.views, Store: store, Trigger: h.publish, Settled: h.settled})
+	return h, &Serving{Context: ctx, Views: h.views, Store: store, Trigger: h.publish, Settled: h.settled}
 }
 
 // publish is the job.
@@ -95,8 +93,8 @@ func (h *house) publish(name string) error {
 
 func TestChange(t *testing.T) {
 	h, s := newHouse(t)
-	var got process.Changed
-	if err := s.Change(process.Change{Count: 5}, &got); err == nil {
+	var got Changed
+	if err := s.Change(Change{Count: 5}, &got); err == nil {
 		t.Error("before anything is loaded: no error")
 	}
 	if err := h.publish(rules.ViewActivities); err != nil {
@@ -110,7 +108,7 @@ func TestChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for serial := 1; serial <= 2; serial++ {
-		if err := s.Change(process.Change{Count: 5, Serial: serial}, &got); err != nil {
+		if err := s.Change(Change{Count: 5, Serial: serial}, &got); err != nil {
 			t.Fatal(err)
 		}
 		if got.Visible.Before(got.Started) {
@@ -120,7 +118,7 @@ func TestChange(t *testing.T) {
 			t.Errorf("%d records show change %d, want 5", n, serial)
 		}
 	}
-	var size report.Memory
+	var size Memory
 	if err := s.Memory(false, &size); err != nil || size.Rows <= 0 {
 		t.Errorf("%+v, %v", size, err)
 	}
@@ -153,7 +151,7 @@ func (h *house) edited(t *testing.T, serial int) (n int) {
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := process.NewServing(ctx, process.Options{}).Settle(struct{}{}, nil); !errors.Is(err, context.Canceled) {
+	if err := (&Serving{Context: ctx}).Settle(struct{}{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("settle: %v", err)
 	}
 	h, _ := newHouse(t)
@@ -163,16 +161,8 @@ func TestEndsWithItsContext(t *testing.T) {
 	for !h.views.Ready() {
 		time.Sleep(time.Millisecond)
 	}
-	s := process.NewServing(ctx, process.Options{Views: h.views, Store: h.store, Trigger: func(string) error { return nil }})
-	if err := s.Change(process.Change{Count: 1, Serial: 1}, new(process.Changed)); !errors.Is(err, context.Canceled) {
+	s := &Serving{Context: ctx, Views: h.views, Store: h.store, Trigger: func(string) error { return nil }}
+	if err := s.Change(Change{Count: 1, Serial: 1}, new(Changed)); !errors.Is(err, context.Canceled) {
 		t.Errorf("change: %v", err)
-	}
-}
-
-func TestAddress(t *testing.T) {
-	_, s := newHouse(t)
-	var addr string
-	if err := s.Address(struct{}{}, &addr); err != nil || addr != "here:1" {
-		t.Errorf("%q, %v", addr, err)
 	}
 }

@@ -1,4 +1,4 @@
-package load_test
+package bench
 
 import (
 	"context"
@@ -13,20 +13,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"go.uber.org/goleak"
-
-	"vitrine/cmd/vitrine/internal/bench/load"
-	"vitrine/rules/testoutput"
 )
-
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(testoutput.Limited{Tests: m},
-		// What fasthttp leaves behind: it notices some time later that it is done.
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*TCPDialer).tcpAddrsClean"))
-}
 
 // target is a server that notes what it was asked.
 type target struct {
@@ -80,20 +67,20 @@ func TestDriveOnce(t *testing.T) {
 		}
 		return c.SendString("twelve bytes")
 	})
-	got, err := load.Drive(t.Context(), load.Job{Addr: s.addr, Paths: paths(40), Once: true, Conns: 3, Duration: time.Hour})
+	got, err := drive(t.Context(), task{Addr: s.addr, Paths: paths(40), Once: true, Conns: 3, Duration: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Requests) != 40 || got.Bytes != 480 || got.Mean() != 12 || got.Hits != 20 {
-		t.Errorf("%d requests, %d bytes, mean %d, %d hits", len(got.Requests), got.Bytes, got.Mean(), got.Hits)
+	if len(got.Requests) != 40 || got.Bytes != 480 || got.mean() != 12 || got.Hits != 20 {
+		t.Errorf("%d requests, %d bytes, mean %d, %d hits", len(got.Requests), got.Bytes, got.mean(), got.Hits)
 	}
 	for path, n := range s.seen {
 		if n != 1 {
 			t.Errorf("%s was asked %d times", path, n)
 		}
 	}
-	if got.Rate() <= 0 || got.Latencies().Quantile(1) <= 0 {
-		t.Errorf("rate %v, longest %v", got.Rate(), got.Latencies().Quantile(1))
+	if got.rate() <= 0 || got.latencies().quantile(1) <= 0 {
+		t.Errorf("rate %v, longest %v", got.rate(), got.latencies().quantile(1))
 	}
 }
 
@@ -111,12 +98,12 @@ func TestDriveUntilStopped(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-reached; cancel() }()
-	got, err := load.Drive(ctx, load.Job{Addr: s.addr, Paths: []string{"/"}, Duration: time.Hour})
+	got, err := drive(ctx, task{Addr: s.addr, Paths: []string{"/"}, Duration: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Requests) < 29 || got.Mean() != 700_000 {
-		t.Errorf("%d requests, %d bytes each", len(got.Requests), got.Mean())
+	if len(got.Requests) < 29 || got.mean() != 700_000 {
+		t.Errorf("%d requests, %d bytes each", len(got.Requests), got.mean())
 	}
 }
 
@@ -130,7 +117,7 @@ func TestLongBodiesAreNotHeld(t *testing.T) {
 	})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := load.Drive(t.Context(), load.Job{Addr: s.addr, Paths: paths(2), Once: true, Duration: time.Hour})
+	got, err := drive(t.Context(), task{Addr: s.addr, Paths: paths(2), Once: true, Duration: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,15 +137,15 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestDrivePaced(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error { return c.SendStatus(fiber.StatusNotModified) })
-	job := load.Job{Addr: s.addr, Paths: paths(50), Once: true, Conns: 8, Duration: time.Hour, Rate: 1000, Status: fiber.StatusNotModified}
-	got, err := load.Drive(t.Context(), job)
+	job := task{Addr: s.addr, Paths: paths(50), Once: true, Conns: 8, Duration: time.Hour, Rate: 1000, Status: fiber.StatusNotModified}
+	got, err := drive(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Requests) != 50 {
 		t.Fatalf("%d requests", len(got.Requests))
 	}
-	slices.SortFunc(got.Requests, func(a, b load.Request) int { return int(a.At - b.At) })
+	slices.SortFunc(got.Requests, func(a, b request) int { return int(a.At - b.At) })
 	for i, r := range got.Requests {
 		if due := time.Duration(i) * time.Millisecond; r.At < due {
 			t.Errorf("request %d began at %v, before it was due", i, r.At)
@@ -170,32 +157,32 @@ func TestDriveRefusesWrongAnswers(t *testing.T) {
 	s := newTarget(t, func(c *fiber.Ctx) error { return c.Status(503).SendString("out of order") })
 	tests := []struct {
 		name string
-		job  load.Job
+		job  task
 		want string
 	}{
-		{"another status", load.Job{Addr: s.addr, Paths: []string{"/x"}, Duration: time.Hour}, "status 503: out of order"},
-		{"no server", load.Job{Addr: "127.0.0.1:1", Paths: []string{"/x"}, Duration: time.Hour}, "/x"},
-		{"nothing to ask", load.Job{Addr: s.addr, Duration: time.Hour}, "without paths"},
+		{"another status", task{Addr: s.addr, Paths: []string{"/x"}, Duration: time.Hour}, "status 503: out of order"},
+		{"no server", task{Addr: "127.0.0.1:1", Paths: []string{"/x"}, Duration: time.Hour}, "/x"},
+		{"nothing to ask", task{Addr: s.addr, Duration: time.Hour}, "without paths"},
 	}
 	for _, tt := range tests {
-		if _, err := load.Drive(t.Context(), tt.job); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := drive(t.Context(), tt.job); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want something about %q", tt.name, err, tt.want)
 		}
 	}
 }
 
 func TestArithmetic(t *testing.T) {
-	l := make(load.Latencies, 100)
+	l := make(latencies, 100)
 	for i := range l {
 		l[i] = time.Duration(i + 1)
 	}
 	tests := []struct{ name, got, want string }{
-		{"p50 of 1 to 100", fmt.Sprint(int(l.Quantile(0.50))), "51"},
-		{"p99 of 1 to 100", fmt.Sprint(int(l.Quantile(0.99))), "100"},
-		{"the longest", fmt.Sprint(int(l.Quantile(1))), "100"},
-		{"of none", fmt.Sprint(int(load.Latencies(nil).Quantile(0.5))), "0"},
-		{"rate of nothing", fmt.Sprint(load.Sample{}.Rate()), "0"},
-		{"mean of nothing", fmt.Sprint(load.Sample{}.Mean()), "0"},
+		{"p50 of 1 to 100", fmt.Sprint(int(l.quantile(0.50))), "51"},
+		{"p99 of 1 to 100", fmt.Sprint(int(l.quantile(0.99))), "100"},
+		{"the longest", fmt.Sprint(int(l.quantile(1))), "100"},
+		{"of none", fmt.Sprint(int(latencies(nil).quantile(0.5))), "0"},
+		{"rate of nothing", fmt.Sprint(sample{}.rate()), "0"},
+		{"mean of nothing", fmt.Sprint(sample{}.mean()), "0"},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {
@@ -206,10 +193,10 @@ func TestArithmetic(t *testing.T) {
 
 func TestBetween(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s := load.Sample{Began: began, Requests: []load.Request{
+	s := sample{Began: began, Requests: []request{
 		{At: time.Second, Took: 3}, {At: 2 * time.Second, Took: 2}, {At: 3 * time.Second, Took: 1}, {At: 4 * time.Second, Took: 9},
 	}}
-	got := s.Between(began.Add(2*time.Second), began.Add(4*time.Second))
+	got := s.between(began.Add(2*time.Second), began.Add(4*time.Second))
 	if fmt.Sprint(got) != "[1ns 2ns]" {
 		t.Errorf("got %v", got)
 	}
@@ -224,8 +211,8 @@ func TestDriveSendsHeaders(t *testing.T) {
 		return c.SendStatus(fiber.StatusNotModified)
 	})
 	header := map[string]string{"If-None-Match": `"1"`, "Accept-Encoding": "gzip"}
-	job := load.Job{Addr: s.addr, Paths: paths(6), Once: true, Conns: 2, Duration: time.Hour, Header: header, Status: fiber.StatusNotModified}
-	if got, err := load.Drive(t.Context(), job); err != nil || len(got.Requests) != 6 || got.Bytes != 0 {
+	job := task{Addr: s.addr, Paths: paths(6), Once: true, Conns: 2, Duration: time.Hour, Header: header, Status: fiber.StatusNotModified}
+	if got, err := drive(t.Context(), job); err != nil || len(got.Requests) != 6 || got.Bytes != 0 {
 		t.Errorf("%d requests, %d bytes, %v", len(got.Requests), got.Bytes, err)
 	}
 }
@@ -238,24 +225,24 @@ func TestDriveEnds(t *testing.T) {
 	tests := []struct {
 		name  string
 		ctx   context.Context
-		job   load.Job
+		job   task
 		least int // requests
 		most  int
 	}{
-		{"a context that has ended", ended, load.Job{Duration: time.Hour}, 0, 0},
-		{"no time", t.Context(), load.Job{Duration: -1}, 0, 0},
-		{"an instant that has passed", t.Context(), load.Job{Duration: 1}, 1, 3},
-		{"requests due after the end", t.Context(), load.Job{Duration: 50 * time.Millisecond, Conns: 4, Rate: 1}, 0, 1},
-		{"all paths asked by more connections", t.Context(), load.Job{Duration: time.Hour, Conns: 9, Once: true}, 3, 3},
+		{"a context that has ended", ended, task{Duration: time.Hour}, 0, 0},
+		{"no time", t.Context(), task{Duration: -1}, 0, 0},
+		{"an instant that has passed", t.Context(), task{Duration: 1}, 1, 3},
+		{"requests due after the end", t.Context(), task{Duration: 50 * time.Millisecond, Conns: 4, Rate: 1}, 0, 1},
+		{"all paths asked by more connections", t.Context(), task{Duration: time.Hour, Conns: 9, Once: true}, 3, 3},
 	}
 	for _, tt := range tests {
 		tt.job.Addr, tt.job.Paths = s.addr, paths(3)
-		got, err := load.Drive(tt.ctx, tt.job)
+		got, err := drive(tt.ctx, tt.job)
 		if n := len(got.Requests); err != nil || n < tt.least || n > tt.most {
 			t.Errorf("%s: %d requests, %v", tt.name, n, err)
 		}
-		if len(got.Latencies()) != len(got.Requests) || got.Elapsed < 0 {
-			t.Errorf("%s: %d latencies in %v", tt.name, len(got.Latencies()), got.Elapsed)
+		if len(got.latencies()) != len(got.Requests) || got.Elapsed < 0 {
+			t.Errorf("%s: %d latencies in %v", tt.name, len(got.latencies()), got.Elapsed)
 		}
 	}
 }

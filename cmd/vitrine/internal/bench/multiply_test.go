@@ -1,4 +1,4 @@
-package multiply_test
+package bench
 
 import (
 	"bytes"
@@ -8,12 +8,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
-
-	"vitrine/cmd/vitrine/internal/bench/multiply"
 )
 
-// institute is a few activities of every shape that matters here.
-func institute(t testing.TB) []bson.Raw {
+// shapes is a few activities of every shape that matters here.
+func shapes(t testing.TB) []bson.Raw {
 	t.Helper()
 	const hex = "6222925f11fe5694aadce6b7"
 	lines := []string{
@@ -36,29 +34,11 @@ func institute(t testing.TB) []bson.Raw {
 }
 
 func TestOwnRecordsStayAsTheyAre(t *testing.T) {
-	own := institute(t)
-	m, err := multiply.New(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := shapes(t)
+	m := newMultiplier(own)
 	for i := range own {
-		if got, err := m.At(i); err != nil || !bytes.Equal(got, own[i]) {
+		if got, err := m.at(i); err != nil || !bytes.Equal(got, own[i]) {
 			t.Errorf("activity %d: got %v, %v; want %v", i, got, err, own[i])
-		}
-	}
-}
-
-func TestNewRefuses(t *testing.T) {
-	tests := []struct {
-		name    string
-		records []bson.Raw
-	}{
-		{"no records", nil},
-		{"a malformed record", []bson.Raw{{1, 2, 3}}},
-	}
-	for _, tt := range tests {
-		if _, err := multiply.New(tt.records); err == nil {
-			t.Errorf("%s: no error", tt.name)
 		}
 	}
 }
@@ -67,21 +47,18 @@ func TestNewRefuses(t *testing.T) {
 // types of what it was made from, years that are still years, and rendered texts
 // that say what the record says.
 func TestVariations(t *testing.T) {
-	own := institute(t)
-	m, err := multiply.New(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := shapes(t)
+	m := newMultiplier(own)
 	rapid.Check(t, func(t *rapid.T) {
 		i := rapid.IntRange(len(own), 2_000_000).Draw(t, "i")
-		got, err := m.At(i)
+		got, err := m.at(i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := m.At(i); !bytes.Equal(again, got) {
+		if again, _ := m.at(i); !bytes.Equal(again, got) {
 			t.Fatalf("two makings of one activity differ:\n%v\n%v", got, again)
 		}
-		if next, _ := m.At(i + 1); got.Lookup("_id").ObjectID().Hex() >= next.Lookup("_id").ObjectID().Hex() {
+		if next, _ := m.at(i + 1); got.Lookup("_id").ObjectID().Hex() >= next.Lookup("_id").ObjectID().Hex() {
 			t.Errorf("the ids of activities %d and %d do not ascend", i, i+1)
 		}
 		from := own[i%len(own)]
@@ -136,14 +113,11 @@ func checkYear(t *rapid.T, got bson.Raw, year int32) {
 }
 
 func TestVariationsDiffer(t *testing.T) {
-	own := institute(t)[:1]
-	m, err := multiply.New(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := shapes(t)[:1]
+	m := newMultiplier(own)
 	users, years, titles := map[string]bool{}, map[int32]bool{}, map[string]bool{}
 	for i := 1; i < 400; i++ {
-		raw, err := m.At(i)
+		raw, err := m.at(i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,12 +131,12 @@ func TestVariationsDiffer(t *testing.T) {
 }
 
 func TestEdit(t *testing.T) {
-	own := institute(t)
-	once, err := multiply.Edit(own[0], 1)
+	own := shapes(t)
+	once, err := edited(own[0], 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	twice, err := multiply.Edit(once, 2)
+	twice, err := edited(once, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +147,7 @@ func TestEdit(t *testing.T) {
 	if _, err := twice.LookupErr("rendered"); err == nil {
 		t.Error("it still has what was rendered from the old title")
 	}
-	if _, err := multiply.Edit(bson.Raw{1}, 1); err == nil {
+	if _, err := edited(bson.Raw{1}, 1); err == nil {
 		t.Error("a malformed record: no error")
 	}
 }
@@ -202,14 +176,10 @@ func TestIrregularRecords(t *testing.T) {
 		if err := bson.UnmarshalExtJSON([]byte(tt.record), false, &record); err != nil {
 			t.Fatal(err)
 		}
-		m, err := multiply.New([]bson.Raw{record})
-		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
-		}
+		m := newMultiplier([]bson.Raw{record})
 		moved := false
 		for i := 1; i < 50; i++ {
-			got, err := m.At(i)
+			got, err := m.at(i)
 			if err != nil {
 				t.Fatalf("%s: %v", tt.name, err)
 			}
@@ -231,14 +201,11 @@ func TestIrregularRecords(t *testing.T) {
 	}
 }
 
-func BenchmarkAt(b *testing.B) {
-	m, err := multiply.New(institute(b))
-	if err != nil {
-		b.Fatal(err)
-	}
+func BenchmarkMultiply(b *testing.B) {
+	m := newMultiplier(shapes(b))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if _, err := m.At(3 + 3*i); err != nil {
+		if _, err := m.at(3 + 3*i); err != nil {
 			b.Fatal(err)
 		}
 	}

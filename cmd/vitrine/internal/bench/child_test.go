@@ -1,8 +1,9 @@
-package process_test
+package bench
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/rpc"
 	"os"
@@ -12,7 +13,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"vitrine/cmd/vitrine/internal/bench/process"
 	"vitrine/rules/testoutput"
 )
 
@@ -38,7 +38,7 @@ func (echo) Die(_ struct{}, _ *struct{}) error {
 
 func TestMain(m *testing.M) {
 	if os.Getenv(roleEnv) != "" {
-		if err := process.Serve(context.Background(), os.Stdin, os.Stdout, echo{}); err != nil {
+		if err := Serve(context.Background(), os.Stdin, os.Stdout, "here:1", echo{}); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -52,11 +52,11 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*TCPDialer).tcpAddrsClean"))
 }
 
-func start(t *testing.T, ctx context.Context) *process.Process {
+func start(t *testing.T, ctx context.Context) *child {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env, cmd.Stderr = append(os.Environ(), roleEnv+"=1"), os.Stderr
-	p, err := process.Start(cmd)
+	p, err := startChild(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,35 +66,35 @@ func start(t *testing.T, ctx context.Context) *process.Process {
 func TestCall(t *testing.T) {
 	p := start(t, t.Context())
 	var got string
-	if err := p.Call("Upper", "words", &got); err != nil || got != "WORDS" {
+	if err := p.call("Upper", "words", &got); err != nil || got != "WORDS" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if err := p.Call("Nothing", nil, nil); err != nil {
+	if err := p.call("Nothing", struct{}{}, &struct{}{}); err != nil {
 		t.Errorf("without arguments and reply: %v", err)
 	}
-	if err := p.Call("Missing", nil, nil); err == nil {
+	if err := p.call("Missing", struct{}{}, &struct{}{}); err == nil {
 		t.Error("a method that the service does not have: no error")
 	}
-	if err := p.Call("Fail", "no", &got); err == nil || !strings.Contains(err.Error(), "no") {
+	if err := p.call("Fail", "no", &got); err == nil || !strings.Contains(err.Error(), "no") {
 		t.Errorf("a method's error: %v", err)
 	}
-	if err := p.Close(); err != nil {
+	if err := p.close(); err != nil {
 		t.Errorf("close: %v", err)
 	}
-	if p.Began.IsZero() {
+	if p.began.IsZero() {
 		t.Error("it began at no time")
 	}
-	if err := p.Call("Upper", "words", &got); err == nil {
+	if err := p.call("Upper", "words", &got); err == nil {
 		t.Error("a call after Close: no error")
 	}
 }
 
 func TestAChildThatDies(t *testing.T) {
 	p := start(t, t.Context())
-	if err := p.Call("Die", struct{}{}, &struct{}{}); err == nil {
+	if err := p.call("Die", struct{}{}, &struct{}{}); err == nil {
 		t.Error("the call that killed it: no error")
 	}
-	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+	if err := p.close(); err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("close: %v", err)
 	}
 }
@@ -103,17 +103,17 @@ func TestContextEndsAChild(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := start(t, ctx)
 	cancel()
-	if err := p.Call("Upper", "words", new(string)); err == nil {
+	if err := p.call("Upper", "words", new(string)); err == nil {
 		// It may have answered before the signal came; then the pipe ends with it.
 		for err == nil {
-			err = p.Call("Upper", "words", new(string))
+			err = p.call("Upper", "words", new(string))
 		}
 	}
-	_ = p.Close() // it was killed, and says so
+	_ = p.close() // it was killed, and says so
 }
 
 func TestStartFails(t *testing.T) {
-	if _, err := process.Start(exec.Command("/no/such/program")); err == nil {
+	if _, err := startChild(exec.Command("/no/such/program")); err == nil {
 		t.Error("no error")
 	}
 }
@@ -122,9 +122,12 @@ func TestServeEndsWithItsInputAndWithItsContext(t *testing.T) {
 	in, parentOut := io.Pipe()
 	parentIn, out := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- process.Serve(t.Context(), in, out, echo{}) }()
+	go func() { served <- Serve(t.Context(), in, out, "here:1", echo{}) }()
+	var addr, got string
+	if _, err := fmt.Fscanln(parentIn, &addr); err != nil || addr != "here:1" {
+		t.Errorf("address %q, %v", addr, err)
+	}
 	client := rpc.NewClient(both{parentIn, parentOut})
-	var got string
 	if err := client.Call("Child.Upper", "a", &got); err != nil || got != "A" {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -137,8 +140,11 @@ func TestServeEndsWithItsInputAndWithItsContext(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	in, parentOut = io.Pipe()
-	_, out = io.Pipe()
-	go func() { served <- process.Serve(ctx, in, out, echo{}) }()
+	parentIn, out = io.Pipe()
+	go func() { served <- Serve(ctx, in, out, "here:1", echo{}) }()
+	if _, err := fmt.Fscanln(parentIn, &addr); err != nil {
+		t.Error(err)
+	}
 	cancel()
 	if err := <-served; err != nil {
 		t.Error(err)
@@ -157,7 +163,7 @@ func (b both) Close() error { return errors.Join(b.PipeWriter.Close(), b.PipeRea
 // TestServeRefuses: a service must have a method that can be called.
 func TestServeRefuses(t *testing.T) {
 	in, out := io.Pipe()
-	if err := process.Serve(t.Context(), in, out, struct{}{}); err == nil {
+	if err := Serve(t.Context(), in, out, "here:1", struct{}{}); err == nil {
 		t.Error("a service without methods is served")
 	}
 }

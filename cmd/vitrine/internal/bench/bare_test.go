@@ -1,4 +1,4 @@
-package process_test
+package bench
 
 import (
 	"io"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/gofiber/fiber/v2"
-
-	"vitrine/cmd/vitrine/internal/bench/process"
 )
 
 // front serves a handful of answers to take over.
@@ -41,7 +39,7 @@ func front(t *testing.T) string {
 
 func TestCopy(t *testing.T) {
 	addr := front(t)
-	s, err := process.StartBare()
+	s, err := StartBare()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +48,6 @@ func TestCopy(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	var own string
-	if err := s.Address(struct{}{}, &own); err != nil {
-		t.Fatal(err)
-	}
 	tests := []struct {
 		name     string
 		header   map[string]string
@@ -65,14 +59,14 @@ func TestCopy(t *testing.T) {
 		{"not modified", map[string]string{"If-None-Match": `"1"`}, 304, "", "test"},
 	}
 	for _, tt := range tests {
-		var a process.Answer
-		if err := s.Copy(process.Request{Addr: addr, Path: "/plain", Header: tt.header}, &a); err != nil {
+		var a Answer
+		if err := s.Copy(Question{Addr: addr, Path: "/plain", Header: tt.header}, &a); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if a.ETag != `"1"` || !a.Held || a.Took <= 0 {
 			t.Errorf("%s: took over %+v", tt.name, a)
 		}
-		res, err := http.Get("http://" + own + "/whatever?x=1")
+		res, err := http.Get("http://" + s.Addr + "/whatever?x=1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +79,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("%s: header %v", tt.name, res.Header)
 		}
 	}
-	if err := s.Copy(process.Request{Addr: addr, Path: "/missing"}, new(process.Answer)); err == nil {
+	if err := s.Copy(Question{Addr: addr, Path: "/missing"}, new(Answer)); err == nil {
 		t.Error("an error was taken over")
 	}
 }

@@ -1,0 +1,122 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// twoSizes is a report with two numbers of activities.
+func twoSizes() Report {
+	return Report{Commit: "0123456789ab", Machine: "a computer", Began: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Rounds: 5, Each: time.Second, Runs: []RunOf{
+		{Rows: 10, Fill: time.Second, Results: []Result{
+			{Name: "filter-in", Rate: 99.5, Bytes: 1234, P50: 1e6, P99: 2e6, First: 3e6, Ratio: 0.5, Low: 0.4, High: 0.5},
+		}},
+		{Rows: 20_000, Scan: time.Millisecond, Refresh: Refresh{Ratio: 1.5}, Starts: []time.Duration{3e9, 1e9, 2e9}, Notes: []string{"no wind"},
+			Ready: Memory{Resident: 3e6, Anonymous: 2e6}, Results: []Result{{Name: "list", Rate: 50_000}}},
+	}}
+}
+
+// TestTable checks that there is one table, with a dash for what was not measured.
+func TestTable(t *testing.T) {
+	got := twoSizes().Table()
+	for _, want := range []string{
+		"Measured on 2026-03-04 at 0123456789ab: a computer; medians of 5 rounds of 1s a side.\n",
+		"\n\n| activities | 10 | 20,000 |\n| --- | ---: | ---: |\n",
+		"| records made and stored | 1s | – |\n",
+		"| start to ready | – | 2s |\n",
+		"| memory when ready: resident (the process's own) | – (–) | 3 MB (2 MB) |\n",
+		"| a scan of all activities | – | 1ms |\n",
+		"| … p99, meanwhile against steady | – × | 1.5 × |\n",
+		"| `list`: first page, cached | – | 50,000/s, 0 B; –, –, –; – |\n",
+		"| `filter-in`: \\$in: five authors | 99.5/s, 1.2 kB; 1ms, 2ms, 3ms; 0.5 ± 0.05 | – |\n",
+		"\n\n20,000 activities: no wind\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "levenshtein") {
+		t.Errorf("a case that was not measured is shown:\n%s", got)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "figures.md")
+	for _, doc := range []string{"# Figures\n<!-- bench -->\nold\n<!-- /bench -->\nlast\n", ""} { // the second time what was written
+		if doc != "" {
+			if err := os.WriteFile(file, []byte(doc), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := twoSizes().Write(file); err != nil {
+			t.Fatal(err)
+		}
+		want := "# Figures\n<!-- bench -->\n\n" + twoSizes().Table() + "\n<!-- /bench -->\nlast\n"
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("got %s, %v; want %s", got, err, want)
+		}
+	}
+	for _, broken := range []string{"", "<!-- bench -->\n", "<!-- /bench -->\n"} {
+		if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := twoSizes().Write(file); err == nil {
+			t.Errorf("a document %q: no error", broken)
+		}
+	}
+	if err := twoSizes().Write(file + ".none"); err == nil {
+		t.Error("a document that is not there: no error")
+	}
+}
+
+func TestFigures(t *testing.T) {
+	tests := []struct{ got, want string }{
+		{short(0), "–"},
+		{short(1234), "1µs"},
+		{short(1_234_567), "1.23ms"},
+		{short(123_456_789), "123ms"},
+		{short(1_234_567_890), "1.23s"},
+		{short(12_345_678_900), "12.3s"},
+		{number(0.0126), "0.013"},
+		{number(0.126), "0.13"},
+		{number(12.34), "12.3"},
+		{number(999.4), "999"},
+		{number(999.7), "1,000"},
+		{number(0), "–"},
+		{number(12345.6), "12,346"},
+		{number(0.1 + 0.2), "0.3"},
+		{size(0), "–"},
+		{size(1_234_567), "1.23 MB"},
+		{size(12_345_678_900), "12,346 MB"},
+		{number(1_234_567), "1,234,567"},
+	}
+	for i, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("figure %d: got %s, want %s", i, tt.got, tt.want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	tests := []struct {
+		name    string
+		figures []float64
+		want    float64
+	}{
+		{"of none", nil, 0},
+		{"of one", []float64{7}, 7},
+		{"of three", []float64{9, 1, 2}, 2},
+		{"of four", []float64{4, 1, 2, 9}, 3},
+	}
+	for _, tt := range tests {
+		if got := medianOf(tt.figures); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+		if got := median(tt.figures, func(f float64) float64 { return -f }); got != -tt.want {
+			t.Errorf("%s, negated: got %v, want %v", tt.name, got, -tt.want)
+		}
+	}
+}
