@@ -69,14 +69,15 @@ func runBench(cmd *cobra.Command, f benchFlags, dumps []string) (err error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		measured.Commit = buildCommit(info)
 	}
-	if f.write != "" && err == nil {
-		err = measured.Write(f.write)
-	}
 	if f.json { // also beside an error
 		return errors.Join(err, printJSON(cmd.OutOrStdout(), measured))
 	}
-	_, failed := fmt.Fprint(cmd.OutOrStdout(), measured.Table())
-	return errors.Join(err, failed)
+	table, failed := measured.Table()
+	fmt.Fprint(cmd.OutOrStdout(), table)
+	if err = errors.Join(err, failed); err != nil || f.write == "" {
+		return err
+	}
+	return bench.Write(f.write, table)
 }
 
 // lendProgram says how stores are opened and filled, and how this program starts itself again.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,23 +28,19 @@ func TestBench(t *testing.T) {
 		t.Fatalf("%d runs", len(measured.Runs))
 	}
 	run := measured.Runs[0]
-	if run.Rows != 900 || run.Build <= 0 || len(run.Starts) != 1 || run.Ready.Resident <= 0 {
-		t.Errorf("got %d rows, built in %s, %d starts, memory %+v", run.Rows, run.Build, len(run.Starts), run.Ready)
+	if run.Rows != 900 || run.Build <= 0 || run.Start <= 0 || run.Ready.Resident <= 0 {
+		t.Errorf("got %d rows, built in %s, start in %s, memory %+v", run.Rows, run.Build, run.Start, run.Ready)
 	}
-	if r := run.Refresh; r.Visible <= 0 || r.Publish <= 0 || r.Rounds != 1 {
+	if r := run.Refresh; r.Visible <= 0 || r.Publish <= 0 || r.P99 <= 0 {
 		t.Errorf("refresh: %+v", r)
 	}
-	want := bench.Steps()
-	want = slices.DeleteFunc(want, func(s string) bool { return s == "start" || s == "memory" || s == "refresh" })
-	var got []string
-	for _, r := range run.Results {
-		got = append(got, r.Name)
-		if r.Requests == 0 || r.P50 <= 0 || r.Ratio <= 0 {
-			t.Errorf("%s: %+v", r.Name, r)
+	for _, name := range bench.Steps() {
+		if name == "start" || name == "memory" || name == "refresh" {
+			continue
 		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("cases:\n got %v\nwant %v", got, want)
+		if r := run.Results[name]; r == nil || r.Requests == 0 || r.P50 <= 0 || r.Ratio <= 0 {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
 	document := filepath.Join(dir, "figures.md")
 	write(t, document, "<!-- bench -->", "<!-- /bench -->")

@@ -54,19 +54,16 @@ func StartBare() (*Bare, error) {
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 80 << 10})
 	s := &Bare{Addr: ln.Addr().String(), app: app, served: make(chan error, 1)}
 	s.sent.Store(&prepared{status: fiber.StatusNoContent})
-	app.Get("/*", s.handle)
+	app.Get("/*", func(c *fiber.Ctx) error { // the least that sends the bytes
+		a := s.sent.Load()
+		for _, h := range a.header {
+			c.Set(h[0], h[1])
+		}
+		c.Status(a.status).Response().SetBodyRaw(a.body)
+		return nil
+	})
 	go func() { s.served <- app.Listener(ln) }()
 	return s, nil
-}
-
-// handle does the least that sends the bytes.
-func (s *Bare) handle(c *fiber.Ctx) error {
-	a := s.sent.Load()
-	for _, h := range a.header {
-		c.Set(h[0], h[1])
-	}
-	c.Status(a.status).Response().SetBodyRaw(a.body)
-	return nil
 }
 
 // Close ends the server and waits for it.

@@ -62,6 +62,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	var failed []error
 	for _, size := range o.Sizes {
 		b := &bench{Options: o, size: size, seen: map[uint64]bool{}, dice: rand.New(rand.NewPCG(0, 0))}
+		b.run.Results = map[string]*Result{}
 		err := b.measure(ctx)
 		all.Runs = append(all.Runs, b.run)
 		if err != nil {
@@ -118,12 +119,9 @@ func (b *bench) measure(ctx context.Context) (err error) {
 // start starts the children: the serving one several times where its start is measured, the last
 // time to stay.
 func (b *bench) start(ctx context.Context) (err error) {
-	times := 1
-	if b.wants(stepStart) {
-		times = b.Rounds
-	}
-	for n, began := 0, time.Now(); n < times && (n == 0 || time.Since(began) < stepTime); n++ {
-		b.Progress(fmt.Sprintf("start %d of %d", n+1, times))
+	var starts []time.Duration
+	for began := time.Now(); len(starts) == 0 || b.wants(stepStart) && b.another(len(starts), began); {
+		b.Progress(stepStart)
 		if err := b.stop(); err != nil {
 			return err
 		}
@@ -133,11 +131,12 @@ func (b *bench) start(ctx context.Context) (err error) {
 		if err := waitReady(b.serving.addr); err != nil {
 			return err
 		}
-		b.run.Starts = append(b.run.Starts, time.Since(b.serving.began))
+		starts = append(starts, time.Since(b.serving.began))
 		if err := b.serving.call("Settle", struct{}{}, &struct{}{}); err != nil {
 			return err
 		}
 	}
+	b.run.Start = median(starts, func(d time.Duration) time.Duration { return d })
 	b.bare, err = startChild(b.Bare(ctx))
 	return err
 }

@@ -16,15 +16,12 @@ var casesSource []byte
 
 // Case is one kind of question, as cases.yaml describes it. Path and Filter are templates.
 type Case struct {
-	Name       string
-	Title      string // says in a few words what is asked
-	Path       string
-	Filter     string
-	Mixes      []string
-	Header     map[string]string // of every request
-	Fresh      bool              // none of the answers may come from the result cache
-	Revalidate bool              // asks with the answer's own tag: all answers are 304
-	Conns      int               // how many connections ask at a time; 0: one if Fresh, otherwise Options.Conns
+	Name, Title, Path, Filter string
+	Mixes                     []string
+	Header                    map[string]string // of every request
+	Fresh                     bool              // none of the answers may come from the result cache
+	Revalidate                bool              // asks with the answer's own tag: all answers are 304
+	Conns                     int               // connections that ask at a time; 0: one if Fresh, otherwise Options.Conns
 }
 
 // cases returns all cases. A mistake in their file is a panic, which every test finds.
@@ -43,14 +40,9 @@ func caseNamed(name string) Case {
 }
 
 // Steps that are no cases.
-const (
-	stepStart   = "start"
-	stepMemory  = "memory"
-	stepRefresh = "refresh"
-)
+const stepStart, stepMemory, stepRefresh = "start", "memory", "refresh"
 
-// Steps lists what can be chosen: cases and the other steps, in the order in which
-// they are measured.
+// Steps lists what can be chosen: cases and the other steps, in the order in which they are measured.
 func Steps() []string {
 	names := []string{stepStart, stepMemory}
 	for _, c := range cases() {
@@ -61,20 +53,15 @@ func Steps() []string {
 
 // checkCases checks that each chosen name covers a step.
 func (o Options) checkCases() error {
-	all := Steps()
 	for _, name := range o.Cases {
-		if !slices.ContainsFunc(all, func(step string) bool { return covers(name, step) }) {
-			return fmt.Errorf("there is no case %q: choose of %s", name, strings.Join(all, ", "))
+		if !slices.ContainsFunc(Steps(), Options{Cases: []string{name}}.wants) {
+			return fmt.Errorf("there is no case %q: choose of %s", name, strings.Join(Steps(), ", "))
 		}
 	}
 	return nil
 }
 
-// covers reports whether the name chooses the step: it is the step's, or its beginning up
-// to a hyphen.
-func covers(name, step string) bool { return name == step || strings.HasPrefix(step, name+"-") }
-
-// wants reports whether a step is chosen.
+// wants reports whether a step is chosen, by its name or the beginning of it up to a hyphen.
 func (o Options) wants(step string) bool {
-	return len(o.Cases) == 0 || slices.ContainsFunc(o.Cases, func(name string) bool { return covers(name, step) })
+	return len(o.Cases) == 0 || slices.ContainsFunc(o.Cases, func(name string) bool { return name == step || strings.HasPrefix(step, name+"-") })
 }

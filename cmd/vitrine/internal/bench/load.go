@@ -45,11 +45,8 @@ type request struct {
 }
 
 const (
-	// prefetched limits the bodies of known length that are read at once, in bytes. Longer ones are
-	// streamed; without this limit they would be held in memory whole.
-	prefetched = 64 << 10
-	// readSize is how much of a streamed body is read at once, in bytes.
-	readSize = 256 << 10
+	prefetched = 64 << 10  // bodies that are longer, in bytes, are streamed, not held in memory whole
+	readSize   = 256 << 10 // how much of a streamed body is read at once, in bytes
 )
 
 // driver is a task under way.
@@ -74,8 +71,7 @@ func drive(ctx context.Context, t task) (sample, error) {
 	defer cancel()
 	d.Conns, d.Status = max(t.Conns, 1), max(t.Status, fasthttp.StatusOK)
 	d.client = &fasthttp.HostClient{
-		Addr: t.Addr, MaxConns: d.Conns, ReadBufferSize: 64 << 10,
-		StreamResponseBody: true, MaxResponseBodySize: prefetched,
+		Addr: t.Addr, MaxConns: d.Conns, ReadBufferSize: 64 << 10, StreamResponseBody: true, MaxResponseBodySize: prefetched,
 		ReadTimeout: 5 * time.Minute, MaxIdleConnDuration: time.Minute,
 	}
 	defer d.client.CloseIdleConnections()

@@ -30,6 +30,11 @@ func waitReady(addr string) error {
 	}
 }
 
+// another reports whether n rounds since a time are not enough. What takes long has fewer.
+func (b *bench) another(n int, began time.Time) bool {
+	return n < b.Rounds && (n == 0 || time.Since(began) < stepTime)
+}
+
 // everyCase measures the chosen cases. One that fails does not keep the others from being measured.
 func (b *bench) everyCase(ctx context.Context) error {
 	var failed []error
@@ -60,7 +65,7 @@ func (b *bench) everyCase(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// measureCase measures a case: front end and bare handler in turns. What takes long has fewer rounds.
+// measureCase measures a case: front end and bare handler in turns.
 func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	t, first, err := b.first(c, paths[0])
 	if err != nil {
@@ -69,7 +74,7 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 	t.Paths = paths
 	each := (len(paths) - 1) / b.Rounds
 	var ours, theirs []sample
-	for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
+	for n, began := 0, time.Now(); b.another(n, began); n++ {
 		if c.Fresh {
 			t.Paths = paths[1+n*each : 1+(n+1)*each]
 		}
@@ -93,8 +98,8 @@ func (b *bench) measureCase(ctx context.Context, c Case, paths []string) error {
 		theirs = append(theirs, z)
 	}
 	r := resultOf(ours, theirs)
-	r.Name, r.Title, r.Fresh, r.Conns, r.First = c.Name, c.Title, c.Fresh, t.Conns, first.Took
-	b.run.Results = append(b.run.Results, r)
+	r.Conns, r.First = t.Conns, first.Took
+	b.run.Results[c.Name] = &r
 	return nil
 }
 
@@ -135,7 +140,8 @@ func resultOf(ours, theirs []sample) Result {
 		}
 	}
 	if len(ratios) > 0 {
-		r.Ratio, r.Low, r.High = medianOf(ratios), slices.Min(ratios), slices.Max(ratios)
+		r.Ratio = median(ratios, func(f float64) float64 { return f })
+		r.Spread = (slices.Max(ratios) - slices.Min(ratios)) / 2
 	}
 	return r
 }

@@ -17,11 +17,8 @@ import (
 
 const (
 	collectionActivities = "activities"
-
-	// sampled is how many activities words are taken from, evenly spread.
-	sampled = 8000
-	// pageSize is the number of rows of a page.
-	pageSize = 20
+	sampled              = 8000 // activities that words are taken from, evenly spread
+	pageSize             = 20   // rows
 )
 
 // vocabulary is what questions are made of: values that the store's records have, so that filters
@@ -44,14 +41,12 @@ func collect(ctx context.Context, store origin.Source, rows int) (*vocabulary, e
 	v := &vocabulary{words: map[string][]string{}}
 	for collection, names := range wordPaths {
 		step, scanned := 1, 0
-		if collection == collectionActivities {
-			step = max(rows/sampled, 1)
-		}
 		for record, err := range store.Scan(ctx, collection) {
 			if err != nil {
 				return nil, fmt.Errorf("read %s: %w", collection, err)
 			}
 			if collection == collectionActivities {
+				step = max(rows/sampled, 1)
 				v.rows++
 				v.bytes += int64(len(record))
 			}
@@ -70,8 +65,8 @@ func collect(ctx context.Context, store origin.Source, rows int) (*vocabulary, e
 	return v, nil
 }
 
-// template matches what stands for a word in the templates of cases.
-var template = regexp.MustCompile(`\{[a-z_.]+\}`)
+// placeholder matches what stands for a word in the templates of cases.
+var placeholder = regexp.MustCompile(`\{[a-z_.]+\}`)
 
 // question makes a question of a case, path and query, of words that the dice choose. It
 // returns false if the records lack a word.
@@ -81,7 +76,7 @@ func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 	}
 	words, ok := map[string]any{}, true
 	fill := func(text string, spell func(any) string) string {
-		return template.ReplaceAllStringFunc(text, func(name string) string {
+		return placeholder.ReplaceAllStringFunc(text, func(name string) string {
 			if _, known := words[name]; !known {
 				words[name] = v.word(strings.Trim(name, "{}"), dice)
 			}
@@ -105,12 +100,10 @@ func quote(word any) string {
 	return string(b)
 }
 
-// mostDoubles is how many questions may be made in vain before there are taken to be no more.
-const mostDoubles = 1000
-
 // draw makes paths of a case, no two alike: count of them, or fewer if the words do not give
 // more. Those of a Fresh case were not drawn before, of no case.
 func (b *bench) draw(c Case, count int) (paths []string) {
+	const mostDoubles = 1000 // made in vain before there are taken to be no more
 	seen := b.seen
 	if !c.Fresh {
 		seen = map[uint64]bool{}
@@ -131,12 +124,12 @@ func (b *bench) draw(c Case, count int) (paths []string) {
 // word returns a word of the records at a path, or one that is made of such; nil if there is none.
 func (v *vocabulary) word(name string, dice *rand.Rand) any {
 	pick := func(path string) string {
-		words := v.words[path]
-		if len(words) == 0 {
-			return ""
+		if words := v.words[path]; len(words) > 0 {
+			return words[dice.IntN(len(words))]
 		}
-		return words[dice.IntN(len(words))]
+		return ""
 	}
+	word := ""
 	switch name {
 	case "flag":
 		return dice.IntN(2) == 0
@@ -151,27 +144,25 @@ func (v *vocabulary) word(name string, dice *rand.Rand) any {
 		if from, to := pick("start_date"), pick("start_date"); from < to {
 			return map[string]string{"$gte": from, "$lt": to}
 		}
-		return nil
 	case "five": // authors, sorted and without doubles: no two sets of them mean the same
-		five := make([]string, 5)
-		for i := range five {
-			if five[i] = pick("authors.user"); five[i] == "" {
-				return nil
-			}
+		five := []string{pick("authors.user"), pick("authors.user"), pick("authors.user"), pick("authors.user"), pick("authors.user")}
+		if slices.Sort(five); five[0] != "" {
+			return slices.Compact(five)
 		}
-		slices.Sort(five)
-		return slices.Compact(five)
 	case "prefix", "anchored", "infix", "pattern", "misquote":
-		if word := ofTitle(name, pick("title"), dice); word != "" {
-			return word
-		}
+		word = ofTitle(name, pick("title"), dice)
 	default:
-		if word := pick(name); word != "" {
-			return word
-		}
+		word = pick(name)
 	}
-	return nil
+	if word == "" {
+		return nil
+	}
+	return word
 }
+
+// pairs matches two words after each other that are long enough to look for and mean nothing to a
+// regular expression.
+var pairs = regexp.MustCompile(`\b([a-z]{5,}) ([a-z]{5,})\b`)
 
 // ofTitle makes a word of a title; empty if it cannot be made of this one.
 func ofTitle(name, title string, dice *rand.Rand) string {
@@ -184,16 +175,15 @@ func ofTitle(name, title string, dice *rand.Rand) string {
 		}
 		return "^" + regexp.QuoteMeta(beginning)
 	case "infix", "pattern": // two words, the second perhaps cut short, and an expression for such
-		pair := pairs.FindAllStringSubmatch(strings.ToLower(title), -1)
-		if len(pair) == 0 {
+		found := pairs.FindAllStringSubmatch(strings.ToLower(title), -1)
+		if len(found) == 0 {
 			return ""
 		}
-		words := pair[dice.IntN(len(pair))]
-		first, second := words[1], words[2]
+		pair := found[dice.IntN(len(found))]
 		if name == "pattern" {
-			return first[:4] + "[a-z]* " + second[:4-dice.IntN(2)]
+			return pair[1][:4] + "[a-z]* " + pair[2][:4-dice.IntN(2)]
 		}
-		return first + " " + second[:len(second)-dice.IntN(3)]
+		return pair[1] + " " + pair[2][:len(pair[2])-dice.IntN(3)]
 	}
 	words := strings.Fields(title) // misquoted as people remember it: a word is missing, and a number is new
 	if len(words) == 0 {
@@ -202,7 +192,3 @@ func ofTitle(name, title string, dice *rand.Rand) string {
 	at := dice.IntN(len(words))
 	return fmt.Sprintf("%s %d", strings.Join(slices.Delete(words, at, at+1), " "), dice.IntN(1e6))
 }
-
-// pairs matches two words after each other that are long enough to look for and mean nothing
-// to a regular expression.
-var pairs = regexp.MustCompile(`\b([a-z]{5,}) ([a-z]{5,})\b`)

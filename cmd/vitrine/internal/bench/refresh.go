@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -22,49 +24,64 @@ func (b *bench) refresh(ctx context.Context) error {
 		return nil
 	}
 	serial := int(time.Now().Unix()) // another one than at an earlier measurement of the same store
-	var rounds []refreshed
-	for n, began := 0, time.Now(); n < b.Rounds && (n == 0 || time.Since(began) < stepTime); n++ {
-		b.Progress(fmt.Sprintf("refresh %d of %d", n+1, b.Rounds))
-		one, err := b.refreshOnce(ctx, serial+n)
+	var rounds []Refresh
+	for began := time.Now(); b.another(len(rounds), began); {
+		b.Progress(fmt.Sprintf("refresh %d of %d", len(rounds)+1, b.Rounds))
+		one, err := b.refreshOnce(ctx, serial+len(rounds))
 		if err != nil {
 			return err
 		}
 		rounds = append(rounds, one)
 	}
-	b.run.Refresh = refreshOf(rounds)
+	of := func(figure func(Refresh) time.Duration) time.Duration { return median(rounds, figure) }
+	b.run.Refresh = Refresh{
+		Visible:   of(func(r Refresh) time.Duration { return r.Visible }),
+		Publish:   of(func(r Refresh) time.Duration { return r.Publish }),
+		SteadyP50: of(func(r Refresh) time.Duration { return r.SteadyP50 }),
+		SteadyP99: of(func(r Refresh) time.Duration { return r.SteadyP99 }),
+		P50:       of(func(r Refresh) time.Duration { return r.P50 }),
+		P99:       of(func(r Refresh) time.Duration { return r.P99 }),
+		Ratio:     median(rounds, func(r Refresh) float64 { return r.Ratio }),
+	}
 	return nil
 }
 
-// refreshed is one round: what happened when, and the requests meanwhile.
-type refreshed struct {
-	Changed
-	sample
-	steadyUntil time.Time // nothing was changed before
-}
-
-// refreshOnce runs traffic, changes records after a while, and ends traffic soon
-// after the change is visible.
-func (b *bench) refreshOnce(ctx context.Context, serial int) (r refreshed, err error) {
+// refreshOnce runs traffic, changes records after a while, and ends traffic soon after the change is
+// visible.
+func (b *bench) refreshOnce(ctx context.Context, serial int) (r Refresh, err error) {
 	// The first requests for popular pages are not measured: the answers are kept afterwards.
 	warm := task{Addr: b.serving.addr, Paths: b.words.popular(), Once: true, Conns: 2, Duration: refreshTime}
 	if _, err := drive(ctx, warm); err != nil {
 		return r, err
 	}
 	t := task{Addr: b.serving.addr, Paths: b.traffic(), Conns: refreshConns, Duration: refreshTime, Rate: pace}
-	driven, failed := make(chan struct{}), error(nil)
+	var s sample
+	var c Changed
+	var steadyUntil time.Time // nothing was changed before
 	driving, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { defer close(driven); r.sample, failed = drive(driving, t) }()
+	var traffic errgroup.Group
+	traffic.Go(func() (err error) { s, err = drive(driving, t); return err })
 	if err = pause(ctx, steadyTime); err == nil {
-		r.steadyUntil = time.Now()
-		err = b.serving.call("Change", Change{Count: b.Changes, Serial: serial}, &r.Changed)
+		steadyUntil = time.Now()
+		err = b.serving.call("Change", Change{Count: b.Changes, Serial: serial}, &c)
 	}
 	if err == nil {
 		err = pause(ctx, tailTime)
 	}
 	stop()
-	<-driven
-	return r, errors.Join(failed, err)
+	err = errors.Join(traffic.Wait(), err)
+	return refreshOf(s, c, steadyUntil), err
+}
+
+// refreshOf returns the figures of a round.
+func refreshOf(s sample, c Changed, steadyUntil time.Time) Refresh {
+	calm, busy := s.between(s.Began, steadyUntil), s.between(c.Started, c.Visible.Add(tailTime))
+	return Refresh{
+		Visible: c.Visible.Sub(c.Started), Publish: c.Published.Sub(c.Started),
+		SteadyP50: calm.quantile(0.50), SteadyP99: calm.quantile(0.99), P50: busy.quantile(0.50), P99: busy.quantile(0.99),
+		Ratio: busy.quantile(0.99).Seconds() / max(calm.quantile(0.99).Seconds(), 1e-9),
+	}
 }
 
 // traffic makes what a portal's visitors request in a round: one in ten requests is new, the
@@ -98,25 +115,4 @@ func (v *vocabulary) popular() []string {
 		}
 	}
 	return paths
-}
-
-// refreshOf returns the medians of the rounds.
-func refreshOf(rounds []refreshed) Refresh {
-	calm := func(one refreshed, q float64) time.Duration {
-		return one.between(one.sample.Began, one.steadyUntil).quantile(q)
-	}
-	busy := func(one refreshed, q float64) time.Duration {
-		return one.between(one.Started, one.Visible.Add(tailTime)).quantile(q)
-	}
-	of := func(figure func(refreshed) time.Duration) time.Duration { return median(rounds, figure) }
-	return Refresh{
-		Visible:   of(func(one refreshed) time.Duration { return one.Visible.Sub(one.Started) }),
-		Publish:   of(func(one refreshed) time.Duration { return one.Published.Sub(one.Started) }),
-		SteadyP50: of(func(one refreshed) time.Duration { return calm(one, 0.50) }),
-		SteadyP99: of(func(one refreshed) time.Duration { return calm(one, 0.99) }),
-		P50:       of(func(one refreshed) time.Duration { return busy(one, 0.50) }),
-		P99:       of(func(one refreshed) time.Duration { return busy(one, 0.99) }),
-		Ratio:     median(rounds, func(one refreshed) float64 { return busy(one, 0.99).Seconds() / max(calm(one, 0.99).Seconds(), 1e-9) }),
-		Rounds:    len(rounds),
-	}
 }
