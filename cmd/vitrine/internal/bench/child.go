@@ -28,19 +28,16 @@ type child struct {
 func startChild(cmd *exec.Cmd) (*child, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
+	in, failed := cmd.StdinPipe()
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
 	c := &child{began: time.Now(), cmd: cmd}
-	if err := cmd.Start(); err != nil {
+	if err = errors.Join(failed, err); err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start child: %w", err)
 	}
-	_, failed := fmt.Fscanln(out, &c.addr)
+	_, failed = fmt.Fscanln(out, &c.addr)
 	c.client = rpc.NewClient(pipes{out, in})
 	if failed != nil {
 		return nil, errors.Join(fmt.Errorf("child %d: %w", cmd.Process.Pid, failed), c.close())

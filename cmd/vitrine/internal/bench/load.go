@@ -23,10 +23,7 @@ type task struct {
 	Status   int               // of a right answer; 0 means 200
 	Conns    int               // connections that ask at a time, each one request after another; 0 means 1
 	Duration time.Duration
-	// Rate, if not 0, is how many requests a second fall due, whether or not earlier ones are
-	// answered. A request's time counts from when it was due, so that the requests which a stalled
-	// server delays count as slow.
-	Rate int
+	Rate     int // if not 0, how many requests a second fall due, whether or not earlier ones are answered
 }
 
 // sample is the outcome of a task.
@@ -126,9 +123,9 @@ func (d *driver) run(ctx context.Context, s *sample) error {
 	return nil
 }
 
-// wait returns when the n-th request is due, and from when its time counts; false if ctx ends
-// first. The timer wakes a worker a little late, which is not the server's fault: such a request
-// counts from now. A worker that comes late was delayed by the server.
+// wait returns when the n-th request is due, and from when its time counts; false if ctx ends first.
+// A request that a stalled server delays counts from when it was due. The timer wakes a worker a
+// little late, which is not the server's fault: such a request counts from now.
 func (d *driver) wait(ctx context.Context, n int) (began time.Time, ok bool) {
 	if d.Rate == 0 {
 		return time.Now(), true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -35,10 +36,7 @@ func newMultiplier(records []bson.Raw) *multiplier {
 			}
 		}
 	}
-	for _, all := range []*[]string{&m.users, &m.units, &m.words} {
-		slices.Sort(*all)
-		*all = slices.Compact(*all)
-	}
+	m.users, m.units, m.words = distinct(m.users), distinct(m.units), distinct(m.words)
 	return m
 }
 
@@ -55,6 +53,12 @@ func textsAt(record bson.Raw, path string) (all []string) {
 		return true
 	})
 	return all
+}
+
+// distinct sorts texts and returns each once.
+func distinct(texts []string) []string {
+	slices.Sort(texts)
+	return slices.Compact(texts)
 }
 
 // plain reports whether a word may stand in any title: letters and hyphens only, so that it reads
@@ -156,8 +160,7 @@ func (m *multiplier) title(old string, dice *rand.Rand) string {
 	return strings.Join(words, " ")
 }
 
-// shifted returns another word of a list. Different ones stay different.
+// shifted returns another word of a list that has the old one. Different ones stay different.
 func shifted(all []string, old string, shift int) string {
-	at, _ := slices.BinarySearch(all, old) // it is there
-	return all[(at+shift)%len(all)]
+	return all[(sort.SearchStrings(all, old)+shift)%len(all)]
 }

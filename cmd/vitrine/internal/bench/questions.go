@@ -59,8 +59,7 @@ func collect(ctx context.Context, store origin.Source, rows int) (*vocabulary, e
 		}
 	}
 	for name, words := range v.words {
-		slices.Sort(words)
-		v.words[name] = slices.Compact(words)
+		v.words[name] = distinct(words)
 	}
 	return v, nil
 }
@@ -93,10 +92,7 @@ func (v *vocabulary) question(c Case, dice *rand.Rand) (path string, ok bool) {
 
 // quote makes JSON of a word.
 func quote(word any) string {
-	b, err := json.Marshal(word)
-	if err != nil {
-		panic(err) // words always marshal
-	}
+	b, _ := json.Marshal(word) // texts, numbers and truth values always marshal
 	return string(b)
 }
 
