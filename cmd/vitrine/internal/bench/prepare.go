@@ -66,25 +66,23 @@ func (b *bench) file() string {
 func (b *bench) fill(ctx context.Context, store origin.Store) error {
 	b.Progress("filling " + store.Name())
 	began := time.Now()
-	if err := b.Seed(ctx, store); err != nil {
-		return err
+	err := b.Seed(ctx, store)
+	if err == nil && b.size > 0 {
+		err = grow(ctx, store, b.size)
 	}
-	if err := grow(ctx, store, b.size); err != nil {
+	if err != nil {
 		return err
 	}
 	b.run.Fill = time.Since(began)
 	b.Progress("building the views")
 	began = time.Now()
-	err := b.Build(ctx, store)
+	err = b.Build(ctx, store)
 	b.run.Build = time.Since(began)
 	return err
 }
 
-// grow gives a store that number of activities, unless it is 0: it adds variations, or removes some.
+// grow gives a store that number of activities: it adds variations, or removes some.
 func grow(ctx context.Context, store origin.Store, size int) error {
-	if size == 0 {
-		return nil
-	}
 	var own []bson.Raw
 	for record, err := range store.Scan(ctx, collectionActivities) {
 		if err != nil {
