@@ -80,10 +80,21 @@ func (c *Cache) find(ctx context.Context, key Key, load Loader) (*Answer, Outcom
 	case <-f.landed:
 		return f.answer, outcome, f.err
 	case <-ctx.Done():
-		c.leave(key, f)
-		return nil, Shared, unavailable(context.Cause(ctx))
 	}
+	if ctx.Err() == context.DeadlineExceeded { // the load's deadline has passed, too
+		select {
+		case <-f.landed:
+			return f.answer, outcome, f.err
+		case <-time.After(lastWord):
+		}
+	}
+	c.leave(key, f)
+	return nil, Shared, unavailable(context.Cause(ctx))
 }
+
+// lastWord is how long callers whose time is over wait for a load to say why it failed. Loads
+// look at their deadline every millisecond.
+const lastWord = time.Second
 
 // loading returns the context of a load for a caller. Its deadline is a little before the
 // caller's, so that the caller learns why the load failed.
