@@ -9,8 +9,9 @@
 // costly work uses one processor and sleeps from time to time; while none do, Share and Each
 // use all processors for it.
 //
-// When all turns are in use, the next one goes to the client that has used the least
-// processor time lately, and within one client to the work that has used the least.
+// When all turns are in use, the next one goes to work that others wait for (Turn.Shared), then
+// to the client that has used the least processor time lately, and within one client to
+// the work that has used the least.
 // A client with many requests thus delays itself, and short new work goes before old
 // work that needs seconds.
 //

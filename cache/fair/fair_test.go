@@ -114,6 +114,53 @@ func TestQuantum(t *testing.T) {
 	})
 }
 
+// TestShared: work that others wait for goes first, however much it has used.
+func TestShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := fair.New(100, 100)
+		var holders []*fair.Turn
+		for range max(runtime.GOMAXPROCS(0)-1, 1) {
+			ctx, turn := begin(t, q, t.Context())
+			if err := turn.Costly(ctx); err != nil {
+				t.Fatal(err)
+			}
+			holders = append(holders, turn)
+		}
+		var mu sync.Mutex
+		var order []string
+		var works sync.WaitGroup
+		wait := func(name string, shared bool) {
+			works.Go(func() {
+				ctx, turn := begin(t, q, t.Context())
+				defer turn.End()
+				if shared {
+					time.Sleep(time.Second)
+					defer turn.Shared()()
+				}
+				if err := turn.Costly(ctx); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				order = append(order, name)
+				mu.Unlock()
+			})
+			synctest.Wait()
+		}
+		wait("shared", true)
+		for range 5 {
+			wait("own", false)
+		}
+		time.Sleep(2 * time.Second)
+		for _, turn := range holders {
+			turn.End()
+		}
+		works.Wait()
+		if order[0] != "shared" {
+			t.Errorf("order %v, want the shared work first", order)
+		}
+	})
+}
+
 // TestLeaving: work that no caller waits for ends, even while it waits, and frees its turn.
 func TestLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

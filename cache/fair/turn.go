@@ -88,6 +88,8 @@ type Turn struct {
 	used  time.Duration // guarded by mu, and by the queue's mu while waiting: time charged so far
 	last  time.Time     // guarded by mu: when a request was last seen to have arrived
 	ended bool          // guarded by mu
+
+	shared atomic.Int32 // pieces of work under way that others wait for
 }
 
 // Begin waits for a turn for the work of a context. The context returned carries it;
@@ -119,6 +121,17 @@ func (t *Turn) End() {
 	defer t.mu.Unlock()
 	t.pauseLocked()
 	t.ended = true
+}
+
+// Shared has the work go before all other of its kind while it does what concurrent work waits
+// for, until the function returned is called. The work that waits has used less and would go
+// before it for ever.
+func (t *Turn) Shared() (done func()) {
+	if t == nil {
+		return func() {}
+	}
+	t.shared.Add(1)
+	return func() { t.shared.Add(-1) }
 }
 
 // Pause returns the turn while the work waits for something other than a processor, such as a

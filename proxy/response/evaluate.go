@@ -54,11 +54,11 @@ func (r *Responder) packer(p *Plan, snapshot *view.Snapshot, key result.Key) res
 		if b.Guess > mostPacked*r.KeptBytes {
 			return &result.Answer{TooLarge: true}, nil
 		}
-		compressor := result.StreamBytes(key.Coding)
-		if !r.Results.InFlight().TryAcquire(compressor) {
+		needed := b.making() + result.StreamBytes(key.Coding)
+		if !r.Results.InFlight().TryAcquire(needed) {
 			return nil, result.ErrInFlight
 		}
-		defer r.Results.InFlight().Release(compressor)
+		defer r.Results.InFlight().Release(needed)
 		packing, cancel := result.WithTimeout(ctx, min(r.Timeout, r.Timeout/2)) // negative stays so
 		defer cancel()
 		out, err := r.gather(packing, r.coded(packing, b, key.Coding), r.KeptBytes)

@@ -75,16 +75,18 @@ func (r *Responder) stream(c *fiber.Ctx, p *Plan, snapshot *view.Snapshot, key r
 // its parts.
 const streamBytes = chunk + chunk/2
 
+// making is about how much memory it takes to make the pieces of a body.
+func (b *Body) making() int64 { return int64(streamBytes*max(b.ahead, 1)) + b.Held }
+
 // acquire acquires the memory for a stream: in its coding, or where there is too little
 // for that, as it is. It returns the coding and how many bytes are to be released; 0
 // where there is too little for either.
 func (r *Responder) acquire(b *Body, coding result.Coding) (result.Coding, int64) {
-	needed := streamBytes + result.StreamBytes(coding)
+	plain := b.making()
+	needed := plain + result.StreamBytes(coding)
 	if joint(b, coding) {
-		needed = 2 * streamBytes // blocks are compressed by turns
+		needed = plain + streamBytes // blocks are compressed by turns
 	}
-	plain := int64(streamBytes*max(b.ahead, 1)) + b.Held
-	needed += plain - streamBytes
 	if coding != result.Identity && r.Results.InFlight().TryAcquire(needed) {
 		return coding, needed
 	}

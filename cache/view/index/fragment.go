@@ -120,6 +120,7 @@ func (f *fragments) fillInTurn(ctx context.Context, rows int, encode encoder, ke
 		f.left.Store(int64(len(f.blocks)))
 		f.filled = make(chan struct{})
 	})
+	defer fair.TurnOf(ctx).Shared()()
 	err := fair.Each(ctx, len(f.blocks), func(int) error {
 		b := int(f.begun.Add(1)) - 1
 		if b >= len(f.blocks) {

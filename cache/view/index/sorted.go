@@ -14,7 +14,7 @@ import (
 // SortAlone is up to how many selected rows are sorted for one request: that takes a few
 // milliseconds and little memory. For more, all rows of a segment are sorted once, and every
 // request reads that order, however long its client takes.
-const SortAlone = 1024
+const SortAlone = 4096
 
 // permutation is the rows of a segment in an order.
 type permutation []uint32
@@ -148,6 +148,7 @@ func (s *segment) sortedBy(ctx context.Context, order raw.Sort) (permutation, er
 // being sorted.
 func (s *segment) sortBy(ctx context.Context, key derivedKey, order raw.Sort) (permutation, error) {
 	b := s.budget
+	defer fair.TurnOf(ctx).Shared()()
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()

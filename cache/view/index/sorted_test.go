@@ -44,7 +44,7 @@ func scattered(t *testing.T, n int) *index.Snapshot {
 // TestOrdersOfSegments: any page in an order is what stands there among all rows, be they sorted
 // for one selection or by the orders of the segments.
 func TestOrdersOfSegments(t *testing.T) {
-	snap := scattered(t, 6*index.SortAlone)
+	snap := scattered(t, 2*index.SortAlone)
 	if snap.Segments() < 2 {
 		t.Fatalf("%d segments", snap.Segments())
 	}
@@ -86,7 +86,7 @@ func TestOrdersOfSegments(t *testing.T) {
 // TestSortOnce: concurrent callers share the order of a segment, and one who leaves while it sorts does not
 // take it from the others.
 func TestSortOnce(t *testing.T) {
-	snap := scattered(t, 4*index.SortAlone)
+	snap := scattered(t, 2*index.SortAlone)
 	selected, err := snap.Select(t.Context(), filter.All())
 	if err != nil {
 		t.Fatal(err)
