@@ -50,7 +50,7 @@ func TestFaces(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "expected.json"), expected, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, call := range []string{"xmllint --noout list.atom list.rss", "node " + programs + "/check.mjs .", "node " + programs + "/feeds.mjs ."} {
+	for _, call := range []string{"xmllint --noout list.atom list.rss", "node " + programs + "/check.mjs .", "node " + programs + "/feeds.mjs . " + s.base} {
 		words := strings.Fields(call)
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 		cmd.Dir = dir

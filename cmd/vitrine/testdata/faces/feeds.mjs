@@ -26,7 +26,7 @@ function unique(face, what, values) {
   if (values.some(value => !value) || new Set(values).size !== values.length) fail(`${face}: ${what} is missing or not unique`)
 }
 
-const page = list.links.page.split('?')[0] // list.json has a limit
+const page = new URL(list.links.page, process.argv[3]).href.split('?')[0] // list.json has a limit, and paths
 const titles = list.items.map(item => item.title)
 for (const face of ['list.atom', 'list.rss']) {
   const feed = parseFeed(read(face))
