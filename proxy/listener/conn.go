@@ -42,10 +42,11 @@ type Conn struct {
 	sent        atomic.Bool          // any of that response was
 	turn        Turn                 // in which the response is written, by raw; nil: in none
 	raw         syscall.RawConn
-	joins       bool        // the next write waits in begun for the one after it
-	begun       *[]byte     // of begins; nil: nothing waits
-	pieces      [2][]byte   // what is sent in one call of the system
-	unsent      net.Buffers // what is left of pieces
+	queued      time.Duration // how long it waited for the turn, not for the client
+	joins       bool          // the next write waits in begun for the one after it
+	begun       *[]byte       // of begins; nil: nothing waits
+	pieces      [2][]byte     // what is sent in one call of the system
+	unsent      net.Buffers   // what is left of pieces
 
 	head     []byte    // what has arrived
 	from     int       // of head: what comes before is handed on
@@ -298,6 +299,7 @@ func (c *Conn) send(now time.Time) (sent int, err error) {
 		var n int64
 		if c.turn != nil {
 			n, err = c.writeInTurn()
+			last, c.queued = last.Add(c.queued), 0
 		} else {
 			n, err = c.unsent.WriteTo(c.Conn)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,7 +58,9 @@ func (c *Conn) WriteIn(turn Turn) bool {
 func (c *Conn) writeInTurn() (n int64, err error) {
 	var failed error
 	err = c.raw.Write(func(fd uintptr) bool {
-		if failed = c.turn.Resume(); failed != nil {
+		began := time.Now()
+		failed = c.turn.Resume()
+		if c.queued += time.Since(began); failed != nil {
 			return true
 		}
 		var sent int
