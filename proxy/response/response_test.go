@@ -45,10 +45,14 @@ func TestNoTurn(t *testing.T) {
 	}
 	turn.Pause()
 	for name, ctx := range map[string]context.Context{"without a turn": t.Context(), "while it is paused": ended} {
+		var failed error
 		for piece, err := range b.Pieces(ctx) {
-			if err == nil {
+			if failed = err; err == nil {
 				t.Errorf("%s: %q", name, piece)
 			}
+		}
+		if failed == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
 }
